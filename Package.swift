@@ -1,0 +1,34 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+// CI sets RPCURL_STRICT: a warning there is an error. A user's build with a newer compiler is not stopped
+// by a warning that did not exist when this was written.
+let strict: [SwiftSetting] =
+  Context.environment["RPCURL_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)]
+let strictC: [CSetting] =
+  Context.environment["RPCURL_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)]
+
+let package = Package(
+  name: "rpcurl",
+  products: [
+    .library(name: "Protobuf", targets: ["Protobuf"]),
+  ],
+  targets: [
+    .target(
+      name: "CSchemas", exclude: ["generate.sh", "protos"], cSettings: strictC,
+      linkerSettings: [.linkedLibrary("protobuf-c")]),
+    // The pure middle: values in, values out
+    .target(
+      name: "Protobuf", dependencies: ["CSchemas"],
+      exclude: ["WellKnown/generate.sh", "WellKnown/protos", "Numbers/generate.py"], swiftSettings: strict),
+    // Tests
+    .testTarget(
+      name: "ProtobufTests", dependencies: ["Protobuf"],
+      exclude: ["Fixtures/generate.sh", "Fixtures/protos"], swiftSettings: strict),
+    .executableTarget(
+      name: "ProtobufBenchmark", dependencies: ["Protobuf"], path: "Tests/Benchmarks/Protobuf",
+      exclude: ["generate.sh", "protos"], swiftSettings: strict),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,104 @@
+/// Base64 as protobuf's JSON and RPC metadata use it.
+public enum Base64 {
+  /// Encodes in the standard alphabet.
+  public static func encode(_ bytes: [UInt8], padding: Bool = true) -> String {
+    var buffer = OutputBuffer(capacity: bytes.count / 3 * 4 + 4)
+    bytes.withUnsafeBytes { append($0, padding: padding, to: &buffer) }
+    return buffer.withBytes { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// Decodes text in the standard or the URL-safe alphabet, with or without padding.
+  ///
+  /// Nil when the text holds any other character (white space too), mixes the alphabets, has a length that no
+  /// encoder produces, or is padded wrongly.
+  public static func decode(_ text: [UInt8]) -> [UInt8]? {
+    var buffer = OutputBuffer(capacity: text.count / 4 * 3 + 3)
+    guard text.withUnsafeBytes({ decode($0, into: &buffer) }) else { return nil }
+    return buffer.copyBytes()
+  }
+
+  /// Decodes a string. See ``decode(_:)-([UInt8])``.
+  public static func decode(_ text: some StringProtocol) -> [UInt8]? {
+    decode(Array(text.utf8))
+  }
+
+  static func append(_ bytes: UnsafeRawBufferPointer, padding: Bool, to out: inout OutputBuffer) {
+    out.reserve(bytes.count / 3 * 4 + 4)
+    alphabet.withUTF8Buffer { alphabet in
+      var index = 0
+      while index + 3 <= bytes.count {
+        let group = UInt32(bytes[index]) << 16 | UInt32(bytes[index + 1]) << 8 | UInt32(bytes[index + 2])
+        out.appendReserved(alphabet[Int(group >> 18)])
+        out.appendReserved(alphabet[Int(group >> 12 & 63)])
+        out.appendReserved(alphabet[Int(group >> 6 & 63)])
+        out.appendReserved(alphabet[Int(group & 63)])
+        index += 3
+      }
+      let rest = bytes.count - index
+      guard rest > 0 else { return }
+      let group = UInt32(bytes[index]) << 16 | (rest == 2 ? UInt32(bytes[index + 1]) << 8 : 0)
+      out.appendReserved(alphabet[Int(group >> 18)])
+      out.appendReserved(alphabet[Int(group >> 12 & 63)])
+      if rest == 2 { out.appendReserved(alphabet[Int(group >> 6 & 63)]) }
+      if padding { for _ in rest..<3 { out.appendReserved(UInt8(ascii: "=")) } }
+    }
+  }
+
+  /// False, with an undefined amount appended, when the text is not base64.
+  static func decode(_ text: UnsafeRawBufferPointer, into out: inout OutputBuffer) -> Bool {
+    var count = text.count
+    if count > 0, count % 4 == 0, text[count - 1] == UInt8(ascii: "=") {
+      count -= text[count - 2] == UInt8(ascii: "=") ? 2 : 1
+    }
+    guard count % 4 != 1 else { return false }
+    out.reserve(count / 4 * 3 + 3)
+    return values.withUnsafeBufferPointer { values in
+      var seen: UInt8 = 0
+      var group: UInt32 = 0
+      for index in 0..<count {
+        let value = values[Int(text[index])]
+        seen |= value
+        group = group << 6 | UInt32(value & 63)
+        if index & 3 == 3 {
+          out.appendReserved(UInt8(truncatingIfNeeded: group >> 16))
+          out.appendReserved(UInt8(truncatingIfNeeded: group >> 8))
+          out.appendReserved(UInt8(truncatingIfNeeded: group))
+        }
+      }
+      switch count & 3 {
+      case 2: out.appendReserved(UInt8(truncatingIfNeeded: group >> 4))
+      case 3:
+        out.appendReserved(UInt8(truncatingIfNeeded: group >> 10))
+        out.appendReserved(UInt8(truncatingIfNeeded: group >> 2))
+      default: break
+      }
+      return seen & bad == 0 && !mixesAlphabets(text)
+    }
+  }
+
+  private static func mixesAlphabets(_ text: UnsafeRawBufferPointer) -> Bool {
+    var standard = false
+    var url = false
+    for byte in text {
+      if byte == UInt8(ascii: "+") || byte == UInt8(ascii: "/") { standard = true }
+      if byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") { url = true }
+    }
+    return standard && url
+  }
+
+  private static let alphabet: StaticString =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+  private static let bad: UInt8 = 64
+
+  /// The six bits of each character; `bad` (bit 6) marks all others.
+  private static let values: [UInt8] = {
+    var table = [UInt8](repeating: bad, count: 256)
+    alphabet.withUTF8Buffer {
+      for (value, character) in $0.enumerated() { table[Int(character)] = UInt8(value) }
+    }
+    table[Int(UInt8(ascii: "-"))] = 62
+    table[Int(UInt8(ascii: "_"))] = 63
+    return table
+  }()
+}

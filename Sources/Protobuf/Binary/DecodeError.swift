@@ -1,0 +1,84 @@
+/// Why serialized bytes are not a message of the expected type, or cannot be shown as JSON.
+public struct DecodeError: Error, Equatable, Sendable {
+  /// What is wrong.
+  public enum Reason: Equatable, Sendable {
+    /// The input ends within a value.
+    case truncated
+    /// A varint has more than ten bytes.
+    case varintTooLong
+    /// A field number is 0 or above 2²⁹−1, or the tag does not fit in 32 bits.
+    case invalidTag
+    /// Wire type 6 or 7.
+    case invalidWireType(UInt8)
+    /// The end of a group that was not opened, or of another one.
+    case unexpectedEndGroup
+    /// A group that is not closed.
+    case missingEndGroup
+    /// A packed field whose length does not divide into elements.
+    case invalidPackedLength
+    /// A string field holds bytes that are not UTF-8.
+    case invalidUTF8
+    /// Messages are nested deeper than 100 levels.
+    case tooDeep
+    /// The value is valid, but JSON has no form for it.
+    case notRepresentable(String)
+    /// The schema of a message that is nested in this one cannot be used.
+    case schema(SchemaError)
+  }
+
+  /// What is wrong.
+  public var reason: Reason
+  /// Where in the input, counted from the start of the bytes that were passed in.
+  public var byteOffset: Int
+  /// The path of the field, empty at the top level: `user.addresses[2].city`.
+  public var fieldPath: String
+
+  init(_ reason: Reason, at byteOffset: Int = 0, path: String = "") {
+    self.reason = reason
+    self.byteOffset = byteOffset
+    fieldPath = path
+  }
+
+  /// The same error, seen from the message that holds `field`.
+  func inside(_ field: Field) -> DecodeError {
+    var error = self
+    error.fieldPath = fieldPath.isEmpty ? field.pathName : field.pathName + "." + fieldPath
+    return error
+  }
+
+  /// The same error, when the bytes were a copy of a part that starts at `offset`.
+  func moved(by offset: Int) -> DecodeError {
+    var error = self
+    error.byteOffset += offset
+    return error
+  }
+}
+
+extension DecodeError: CustomStringConvertible {
+  /// The text that is shown to a person.
+  public var description: String {
+    let place = fieldPath.isEmpty ? "byte \(byteOffset)" : "\(fieldPath) (byte \(byteOffset))"
+    return "\(reason.text) at \(place)"
+  }
+}
+
+extension DecodeError.Reason {
+  var text: String {
+    switch self {
+    case .truncated: "the message is cut off"
+    case .varintTooLong: "a varint has more than ten bytes"
+    case .invalidTag: "invalid field number"
+    case .invalidWireType(let type): "invalid wire type \(type)"
+    case .unexpectedEndGroup: "the end of a group that was not started"
+    case .missingEndGroup: "a group that does not end"
+    case .invalidPackedLength: "a packed field of a length that its elements do not fill"
+    case .invalidUTF8: "a string that is not UTF-8"
+    case .tooDeep: "messages nested deeper than \(nestingLimit) levels"
+    case .notRepresentable(let what): what
+    case .schema(let error): error.description
+    }
+  }
+}
+
+/// How deep messages may be nested in binary, and objects and arrays in JSON, as in the protobuf libraries.
+let nestingLimit = 100

@@ -1,0 +1,104 @@
+/// The six ways in which a value can stand in serialized bytes.
+enum WireType: UInt8 {
+  case varint = 0
+  case fixed64 = 1
+  case lengthDelimited = 2
+  case startGroup = 3
+  case endGroup = 4
+  case fixed32 = 5
+}
+
+/// A field's number and the wire type of the value that follows, as they stand before each value.
+struct Tag: Equatable {
+  let raw: UInt32
+
+  @inline(__always)
+  init(raw: UInt32) { self.raw = raw }
+
+  @inline(__always)
+  init(_ number: UInt32, _ type: WireType) { raw = number << 3 | UInt32(type.rawValue) }
+
+  @inline(__always)
+  var number: UInt32 { raw >> 3 }
+
+  @inline(__always)
+  var wireType: WireType { WireType(rawValue: UInt8(truncatingIfNeeded: raw & 7)) ?? .endGroup }
+}
+
+/// ZigZag maps signed integers to unsigned ones so that small absolute values stay short.
+enum ZigZag {
+  @inline(__always)
+  static func encode(_ value: Int64) -> UInt64 {
+    UInt64(bitPattern: value << 1 ^ value >> 63)
+  }
+
+  @inline(__always)
+  static func decode(_ value: UInt64) -> Int64 {
+    Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
+  }
+}
+
+extension OutputBuffer {
+  @inline(__always)
+  mutating func appendVarint(_ value: UInt64) {
+    reserve(10)
+    var value = value
+    while value >= 0x80 {
+      appendReserved(UInt8(truncatingIfNeeded: value) | 0x80)
+      value >>= 7
+    }
+    appendReserved(UInt8(truncatingIfNeeded: value))
+  }
+
+  @inline(__always)
+  mutating func appendTag(_ tag: Tag) {
+    appendVarint(UInt64(tag.raw))
+  }
+
+  @inline(__always)
+  mutating func appendFixed32(_ value: UInt32) {
+    reserve(4)
+    UnsafeMutableRawPointer(base + count).storeBytes(of: value.littleEndian, as: UInt32.self)
+    advance(by: 4)
+  }
+
+  @inline(__always)
+  mutating func appendFixed64(_ value: UInt64) {
+    reserve(8)
+    UnsafeMutableRawPointer(base + count).storeBytes(of: value.littleEndian, as: UInt64.self)
+    advance(by: 8)
+  }
+
+  /// Starts a length-delimited value: leaves a byte for its length.
+  @inline(__always)
+  mutating func openLengthDelimited() -> Int {
+    append(0)
+    return count
+  }
+
+  /// Ends a value that `openLengthDelimited` started, and widens the room for its length if one byte is short.
+  @inline(__always)
+  mutating func closeLengthDelimited(_ start: Int) {
+    let length = count - start
+    if length < 0x80 {
+      base[start - 1] = UInt8(truncatingIfNeeded: length)
+    } else {
+      closeLong(start, length)
+    }
+  }
+
+  @inline(never)
+  private mutating func closeLong(_ start: Int, _ length: Int) {
+    var extra = 1
+    while extra < 9, length >> (7 * (extra + 1)) != 0 { extra += 1 }
+    openGap(at: start, of: extra)
+    var value = length
+    var position = start - 1
+    while value >= 0x80 {
+      base[position] = UInt8(truncatingIfNeeded: value) | 0x80
+      value >>= 7
+      position += 1
+    }
+    base[position] = UInt8(truncatingIfNeeded: value)
+  }
+}

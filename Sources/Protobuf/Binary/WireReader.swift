@@ -1,0 +1,189 @@
+/// A position in serialized bytes. It owns nothing: the bytes must outlive it.
+///
+/// Every read is checked against the end.
+struct WireReader {
+  /// Where offsets in errors are counted from.
+  let origin: UnsafePointer<UInt8>
+  var cursor: UnsafePointer<UInt8>
+  let end: UnsafePointer<UInt8>
+
+  init(_ bytes: UnsafeRawBufferPointer) {
+    let base = bytes.baseAddress ?? WireReader.nowhere
+    origin = base.assumingMemoryBound(to: UInt8.self)
+    cursor = origin
+    end = origin + bytes.count
+  }
+
+  init(origin: UnsafePointer<UInt8>, from cursor: UnsafePointer<UInt8>, to end: UnsafePointer<UInt8>) {
+    self.origin = origin
+    self.cursor = cursor
+    self.end = end
+  }
+
+  /// An address for empty input, which may have none.
+  nonisolated(unsafe) private static let nowhere = UnsafeRawPointer(
+    UnsafeMutablePointer<UInt8>.allocate(capacity: 1))
+
+  @inline(__always)
+  var isAtEnd: Bool { cursor == end }
+
+  @inline(__always)
+  var remaining: Int { end - cursor }
+
+  @inline(__always)
+  var offset: Int { cursor - origin }
+
+  func failure(_ reason: DecodeError.Reason) -> DecodeError {
+    DecodeError(reason, at: offset)
+  }
+
+  /// Reads a varint; of an over-long one the bits above 64 are dropped, as the protobuf libraries do.
+  @inline(__always)
+  mutating func varint() throws(DecodeError) -> UInt64 {
+    if cursor < end, cursor.pointee < 0x80 {
+      let value = UInt64(cursor.pointee)
+      cursor += 1
+      return value
+    }
+    if remaining >= 8 {
+      // Up to eight bytes at once: the first one without its highest bit is the last of the varint.
+      let word = UInt64(littleEndian: UnsafeRawPointer(cursor).loadUnaligned(as: UInt64.self))
+      let last = ~word & 0x8080_8080_8080_8080
+      if last != 0 {
+        cursor += last.trailingZeroBitCount &>> 3 &+ 1
+        var bits = word & (last ^ (last &- 1))
+        bits = bits & 0x007f_007f_007f_007f | (bits & 0x7f00_7f00_7f00_7f00) &>> 1
+        bits = bits & 0x0000_3fff_0000_3fff | (bits & 0x3fff_0000_3fff_0000) &>> 2
+        return bits & 0x0fff_ffff | (bits & 0x0fff_ffff_0000_0000) &>> 4
+      }
+    }
+    return try longVarint()
+  }
+
+  @inline(never)
+  private mutating func longVarint() throws(DecodeError) -> UInt64 {
+    var value: UInt64 = 0
+    var position = cursor
+    for shift in stride(from: UInt64(0), through: 63, by: 7) {
+      guard position < end else { throw failure(.truncated) }
+      let byte = position.pointee
+      position += 1
+      value |= UInt64(byte & 0x7f) << shift
+      if byte < 0x80 {
+        cursor = position
+        return value
+      }
+    }
+    throw failure(.varintTooLong)
+  }
+
+  /// Reads a tag: at most five bytes, 32 bits, a field number of at least 1 and a wire type that exists.
+  @inline(__always)
+  mutating func tag() throws(DecodeError) -> Tag {
+    let start = cursor
+    let raw = try varint()
+    guard raw <= UInt64(UInt32.max), cursor - start <= 5, raw >= 8, raw & 7 < 6 else {
+      cursor = start
+      throw failure(
+        raw & 7 >= 6 && raw >= 8 && raw <= UInt64(UInt32.max)
+          ? .invalidWireType(UInt8(truncatingIfNeeded: raw & 7)) : .invalidTag)
+    }
+    return Tag(raw: UInt32(truncatingIfNeeded: raw))
+  }
+
+  /// Reads a tag if it is this one, in its shortest form.
+  @inline(__always)
+  mutating func accept(_ tag: Tag) -> Bool {
+    if tag.raw < 0x80 {
+      guard cursor < end, cursor.pointee == UInt8(truncatingIfNeeded: tag.raw) else { return false }
+      cursor += 1
+      return true
+    }
+    var ahead = self
+    guard let next = try? ahead.tag(), next == tag else { return false }
+    cursor = ahead.cursor
+    return true
+  }
+
+  @inline(__always)
+  mutating func fixed32() throws(DecodeError) -> UInt32 {
+    guard remaining >= 4 else { throw failure(.truncated) }
+    let value = UnsafeRawPointer(cursor).loadUnaligned(as: UInt32.self)
+    cursor += 4
+    return UInt32(littleEndian: value)
+  }
+
+  @inline(__always)
+  mutating func fixed64() throws(DecodeError) -> UInt64 {
+    guard remaining >= 8 else { throw failure(.truncated) }
+    let value = UnsafeRawPointer(cursor).loadUnaligned(as: UInt64.self)
+    cursor += 8
+    return UInt64(littleEndian: value)
+  }
+
+  /// Reads a length and the bytes that it announces.
+  @inline(__always)
+  mutating func lengthDelimited() throws(DecodeError) -> UnsafeRawBufferPointer {
+    let start = cursor
+    let length = try varint()
+    guard length <= UInt64(remaining) else {
+      cursor = start
+      throw failure(.truncated)
+    }
+    let bytes = UnsafeRawBufferPointer(start: cursor, count: Int(truncatingIfNeeded: length))
+    cursor += Int(truncatingIfNeeded: length)
+    return bytes
+  }
+
+  /// Reads a length and gives a reader of the bytes that it announces.
+  @inline(__always)
+  mutating func nested() throws(DecodeError) -> WireReader {
+    let bytes = try lengthDelimited()
+    return WireReader(origin: origin, from: cursor - bytes.count, to: cursor)
+  }
+
+  /// Reads the content of the group `number`, whose start has been read, and its end.
+  mutating func group(_ number: UInt32, depth: Int) throws(DecodeError) -> WireReader {
+    let start = cursor
+    var open: [UInt32] = [number]
+    while true {
+      guard !isAtEnd else { throw failure(.missingEndGroup) }
+      let before = cursor
+      let tag = try tag()
+      switch tag.wireType {
+      case .startGroup:
+        guard depth + open.count <= nestingLimit else { throw failure(.tooDeep) }
+        open.append(tag.number)
+      case .endGroup:
+        guard open.last == tag.number else {
+          cursor = before
+          throw failure(.unexpectedEndGroup)
+        }
+        open.removeLast()
+        if open.isEmpty { return WireReader(origin: origin, from: start, to: before) }
+      default: try skipScalar(tag)
+      }
+    }
+  }
+
+  /// Passes over the value that follows `tag`; `depth` is that of the message it stands in.
+  mutating func skip(_ tag: Tag, depth: Int) throws(DecodeError) {
+    switch tag.wireType {
+    case .startGroup:
+      guard depth < nestingLimit else { throw failure(.tooDeep) }
+      _ = try group(tag.number, depth: depth + 1)
+    case .endGroup: throw failure(.unexpectedEndGroup)
+    default: try skipScalar(tag)
+    }
+  }
+
+  @inline(__always)
+  private mutating func skipScalar(_ tag: Tag) throws(DecodeError) {
+    switch tag.wireType {
+    case .varint: _ = try varint()
+    case .fixed64: _ = try fixed64()
+    case .fixed32: _ = try fixed32()
+    default: _ = try lengthDelimited()
+    }
+  }
+}

@@ -1,0 +1,226 @@
+/// Turns messages of one type from one form into another, in pieces as they come.
+///
+/// Of a stream of messages no more is kept than the one that is incomplete.
+///
+/// ```swift
+/// var converter = Converter(type, options: ConversionOptions(from: .binary, to: .json, isDelimited: true))
+/// while let chunk = read() {
+///   try converter.convert(chunk.span.bytes, into: &output)
+///   output.withBytes { write($0) }
+///   output.removeAll()
+/// }
+/// try converter.finish(into: &output)
+/// ```
+public struct Converter: Sendable {
+  private let options: ConversionOptions
+  private let codec: MessageConverter
+  /// What has come of a message that is incomplete.
+  private var pending: [UInt8] = []
+  /// How much of `pending` has been looked at.
+  private var scanned = 0
+  private var splitter = JSONSplitter()
+  /// Where `pending` starts in the whole input.
+  private var position = JSONPosition()
+  private var count = 0
+
+  /// A converter for messages of a type.
+  public init(_ type: MessageType, options: ConversionOptions) {
+    self.options = options
+    codec = MessageConverter(type, options)
+  }
+
+  // MARK: Input
+
+  /// Takes a piece of the input, and appends the output of the messages that are complete.
+  ///
+  /// After an error the output holds the messages before the one that is wrong, and the converter must not be used
+  /// any more.
+  public mutating func convert(_ chunk: RawSpan, into out: inout OutputBuffer) throws(ConversionError) {
+    try chunk.withUnsafeBytes { (chunk) throws(ConversionError) in try convert(chunk, into: &out) }
+  }
+
+  private mutating func convert(
+    _ chunk: UnsafeRawBufferPointer, into out: inout OutputBuffer
+  ) throws(ConversionError) {
+    guard pending.isEmpty else {
+      var whole = pending
+      pending = []
+      whole.append(contentsOf: chunk)
+      let used = try whole.withRawBytes { (bytes) throws(ConversionError) in
+        try messages(in: bytes, isLast: false, into: &out)
+      }
+      if used > 0 { whole.removeFirst(used) }
+      pending = whole
+      return
+    }
+    // Most messages are not cut by the end of a piece: those are never copied.
+    let used = try messages(in: chunk, isLast: false, into: &out)
+    pending.append(contentsOf: chunk[used...])
+  }
+
+  /// Says that the input has ended, and appends the output of the last message.
+  public mutating func finish(into out: inout OutputBuffer) throws(ConversionError) {
+    let rest = pending
+    _ = try rest.withRawBytes { (bytes) throws(ConversionError) in
+      try messages(in: bytes, isLast: true, into: &out)
+    }
+    try checkCount()
+  }
+
+  /// Takes the last piece of the input, and appends the output of the last messages. A single message that comes
+  /// whole is not copied.
+  public mutating func finish(with chunk: RawSpan, into out: inout OutputBuffer) throws(ConversionError) {
+    guard pending.isEmpty else {
+      try convert(chunk, into: &out)
+      return try finish(into: &out)
+    }
+    _ = try chunk.withUnsafeBytes { (bytes) throws(ConversionError) in
+      try messages(in: bytes, isLast: true, into: &out)
+    }
+    try checkCount()
+  }
+
+  private func checkCount() throws(ConversionError) {
+    if count == 0, options.from == .json, !options.isDelimited { throw failure(.noMessage) }
+  }
+
+  /// Converts the messages that are complete, and gives the length of what has been used.
+  private mutating func messages(
+    in bytes: UnsafeRawBufferPointer, isLast: Bool, into out: inout OutputBuffer
+  ) throws(ConversionError) -> Int {
+    let used: Int
+    switch (options.from, options.isDelimited) {
+    case (.json, _): used = try values(in: bytes, isLast: isLast, into: &out)
+    case (.binary, true): used = try delimited(in: bytes, isLast: isLast, into: &out)
+    case (.text, true): used = try lines(in: bytes, isLast: isLast, into: &out)
+    case (.binary, false), (.text, false):
+      guard isLast else { return 0 }
+      try message(UnsafeRawBufferPointer(bytes), at: 0, of: bytes, into: &out)
+      used = bytes.count
+    }
+    position.advance(over: UnsafeRawBufferPointer(rebasing: bytes[..<used]))
+    scanned -= min(used, scanned)
+    return used
+  }
+
+  private func failure(_ reason: ConversionError.Reason) -> ConversionError {
+    ConversionError(reason, messageIndex: count)
+  }
+
+  /// Converts one message, which starts at `start` of `bytes`.
+  private mutating func message(
+    _ message: UnsafeRawBufferPointer, at start: Int, of bytes: UnsafeRawBufferPointer,
+    into out: inout OutputBuffer
+  ) throws(ConversionError) {
+    guard count == 0 || options.isDelimited || options.to == .json else { throw failure(.severalMessages) }
+    do throws(MessageConverter.Failure) {
+      try codec.convert(message, into: &out)
+    } catch {
+      var place = position
+      place.advance(over: UnsafeRawBufferPointer(rebasing: bytes[..<start]))
+      throw failure(error.reason(movedTo: place))
+    }
+    count += 1
+  }
+
+  // MARK: Streams
+
+  private mutating func values(
+    in bytes: UnsafeRawBufferPointer, isLast: Bool, into out: inout OutputBuffer
+  ) throws(ConversionError) -> Int {
+    var start = 0
+    while true {
+      if !splitter.isInside {
+        while start < bytes.count, Converter.isSpace(bytes[start]) { start += 1 }
+        scanned = start
+        guard start < bytes.count else { return start }
+      }
+      var end = splitter.end(of: bytes, from: scanned)
+      scanned = bytes.count
+      // Whoever reads a value that is cut off says where.
+      if end == nil, isLast { end = bytes.count }
+      guard let end else {
+        guard bytes.count - start <= options.limitBytes else {
+          throw failure(
+            .tooLong(limitBytes: options.limitBytes, byteOffset: position.byteOffset + start))
+        }
+        return start
+      }
+      try message(UnsafeRawBufferPointer(rebasing: bytes[start..<end]), at: start, of: bytes, into: &out)
+      start = end
+      if isLast, end == bytes.count { return end }
+    }
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09
+  }
+
+  private mutating func delimited(
+    in bytes: UnsafeRawBufferPointer, isLast: Bool, into out: inout OutputBuffer
+  ) throws(ConversionError) -> Int {
+    var reader = WireReader(bytes)
+    while !reader.isAtEnd {
+      let start = reader.offset
+      let offset = position.byteOffset + start
+      let length: UInt64
+      do throws(DecodeError) { length = try reader.varint() } catch {
+        guard error.reason == .truncated else { throw failure(.invalidLength(byteOffset: offset)) }
+        if isLast { throw failure(.truncated(byteOffset: offset)) }
+        return start
+      }
+      guard length <= UInt64(options.limitBytes) else {
+        throw failure(.tooLong(limitBytes: options.limitBytes, byteOffset: offset))
+      }
+      guard length <= UInt64(reader.remaining) else {
+        if isLast { throw failure(.truncated(byteOffset: offset)) }
+        return start
+      }
+      let content = UnsafeRawBufferPointer(start: reader.cursor, count: Int(length))
+      try message(content, at: reader.offset, of: bytes, into: &out)
+      reader.cursor += Int(length)
+    }
+    return bytes.count
+  }
+
+  private mutating func lines(
+    in bytes: UnsafeRawBufferPointer, isLast: Bool, into out: inout OutputBuffer
+  ) throws(ConversionError) -> Int {
+    var start = 0
+    while let end = bytes[max(start, scanned)...].firstIndex(of: 10) {
+      try message(UnsafeRawBufferPointer(rebasing: bytes[start..<end]), at: start, of: bytes, into: &out)
+      start = end + 1
+    }
+    scanned = bytes.count
+    if isLast, start < bytes.count {
+      try message(UnsafeRawBufferPointer(rebasing: bytes[start...]), at: start, of: bytes, into: &out)
+      start = bytes.count
+    }
+    guard bytes.count - start <= options.limitBytes else {
+      throw failure(.tooLong(limitBytes: options.limitBytes, byteOffset: position.byteOffset + start))
+    }
+    return start
+  }
+}
+
+extension [UInt8] {
+  /// `withUnsafeBytes` does not pass on the type of what `body` throws.
+  func withRawBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    try withUnsafeBufferPointer { (bytes) throws(E) -> R in try body(UnsafeRawBufferPointer(bytes)) }
+  }
+}
+
+extension JSONPosition {
+  mutating func advance(over bytes: UnsafeRawBufferPointer) {
+    byteOffset += bytes.count
+    var lines = 0
+    for byte in bytes where byte == 10 { lines += 1 }
+    var rest = bytes[...]
+    if lines > 0, let last = bytes.lastIndex(of: 10) {
+      line += lines
+      column = 1
+      rest = bytes[(last + 1)...]
+    }
+    for byte in rest where byte & 0xc0 != 0x80 { column += 1 }
+  }
+}

@@ -1,0 +1,101 @@
+/// Finds where the JSON values end that follow each other in a text, which comes in pieces.
+///
+/// It does what ``JSONValueReader`` does, over memory that somebody else holds, and looks at several bytes of a string
+/// at once. What is between the brackets of a value is checked by whoever reads the value.
+struct JSONSplitter {
+  private var depth = 0
+  private var isInString = false
+  private var isEscaped = false
+  private var isInWord = false
+  /// Whether a value has begun.
+  private(set) var isInside = false
+
+  /// Goes on at `index` and gives the end of the value: nil when it is not in `bytes`.
+  ///
+  /// Outside of a value white space must have been passed over.
+  mutating func end(of bytes: UnsafeRawBufferPointer, from index: Int) -> Int? {
+    var index = index
+    isInside = isInside || index < bytes.count
+    while index < bytes.count {
+      if isInString {
+        guard let next = endOfString(bytes, from: index) else { return nil }
+        index = next
+        if depth == 0 { return finish(index) }
+        continue
+      }
+      let byte = bytes[index]
+      if isInWord {
+        guard JSONSplitter.isWordByte(byte) else { return finish(index) }
+        index += 1
+        continue
+      }
+      index += 1
+      switch byte {
+      case UInt8(ascii: "\""): isInString = true
+      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        depth -= 1
+        if depth <= 0 { return finish(index) }
+      default:
+        guard depth == 0 else { continue }
+        // Something that starts no value is given out alone, and refused by whoever reads it.
+        guard JSONSplitter.isWordByte(byte) else { return finish(index) }
+        isInWord = true
+      }
+    }
+    return nil
+  }
+
+  /// Whether the text may end here: a number or a word at the top level has no other end.
+  var mayEndHere: Bool { isInWord }
+
+  private mutating func finish(_ index: Int) -> Int {
+    self = JSONSplitter()
+    return index
+  }
+
+  private mutating func endOfString(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
+    var index = start
+    if isEscaped, index < bytes.count {
+      isEscaped = false
+      index += 1
+    }
+    while index < bytes.count {
+      if index + 8 <= bytes.count {
+        let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+        if !JSONSplitter.holds(UInt8(ascii: "\""), word), !JSONSplitter.holds(UInt8(ascii: "\\"), word) {
+          index += 8
+          continue
+        }
+      }
+      let byte = bytes[index]
+      index += 1
+      if byte == UInt8(ascii: "\"") {
+        isInString = false
+        return index
+      }
+      if byte == UInt8(ascii: "\\") {
+        guard index < bytes.count else {
+          isEscaped = true
+          return nil
+        }
+        index += 1
+      }
+    }
+    return nil
+  }
+
+  /// Whether a byte is among eight.
+  @inline(__always)
+  private static func holds(_ byte: UInt8, _ word: UInt64) -> Bool {
+    let difference = word ^ (0x0101_0101_0101_0101 &* UInt64(byte))
+    return (difference &- 0x0101_0101_0101_0101) & ~difference & 0x8080_8080_8080_8080 != 0
+  }
+
+  private static func isWordByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."), 48...57, 65...90, 97...122: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,156 @@
+/// Converts single messages.
+struct MessageConverter: Sendable {
+  /// Why a message cannot be converted.
+  enum Failure: Error {
+    case json(JSONError)
+    case text(TextError)
+    case binary(DecodeError)
+    case missingRequired([String])
+
+    /// The same in an input of which the message is a part.
+    func reason(movedTo place: JSONPosition) -> ConversionError.Reason {
+      switch self {
+      case .json(let error): .json(error.moved(to: place))
+      case .text(let error): .text(error.moved(to: place))
+      case .binary(let error): .binary(error.moved(by: place.byteOffset))
+      case .missingRequired(let paths): .missingRequired(paths)
+      }
+    }
+  }
+
+  private let type: MessageType
+  private let options: ConversionOptions
+  private let transcoder: JSONTranscoder
+  private let textDecoding: TextDecodingOptions
+  private let textEncoding: TextEncodingOptions
+
+  init(_ type: MessageType, _ options: ConversionOptions) {
+    self.type = type
+    self.options = options
+    var jsonDecoding = options.jsonDecoding
+    // Checked here, so that the error is the same whatever the form of the input.
+    jsonDecoding.allowPartial = true
+    transcoder = JSONTranscoder(type, decoding: jsonDecoding, encoding: options.jsonEncoding)
+    var textDecoding = options.textDecoding
+    textDecoding.allowPartial = true
+    self.textDecoding = textDecoding
+    var textEncoding = options.textEncoding
+    if options.isDelimited { textEncoding.singleLine = true }
+    self.textEncoding = textEncoding
+  }
+
+  /// Appends what belongs into the output for a message; nothing on an error.
+  func convert(_ input: UnsafeRawBufferPointer, into out: inout OutputBuffer) throws(Failure) {
+    switch (options.from, options.to) {
+    case (.binary, .json):
+      try json(of: input, into: &out)
+    case (.json, .binary):
+      guard options.isDelimited else { return try binary(ofJSON: input, into: &out) }
+      let start = out.openLengthDelimited()
+      do throws(Failure) { try binary(ofJSON: input, into: &out) } catch {
+        out.truncate(to: start - 1)
+        throw error
+      }
+      out.closeLengthDelimited(start)
+    case (.json, .json):
+      var bytes = OutputBuffer()
+      try binary(ofJSON: input, into: &bytes)
+      try bytes.withBytes { (bytes) throws(Failure) in try json(of: bytes, into: &out) }
+    case (.text, .json):
+      let bytes = try message(ofText: input).serialized()
+      try bytes.withRawBytes { (bytes) throws(Failure) in try json(of: bytes, into: &out) }
+    case (.text, .binary): try append(message(ofText: input).serialized(), to: &out)
+    case (.text, .text): try appendText(of: message(ofText: input), to: &out)
+    case (.binary, .binary): try append(message(of: input).serialized(), to: &out)
+    case (.binary, .text): try appendText(of: message(of: input), to: &out)
+    case (.json, .text):
+      var bytes = OutputBuffer()
+      try binary(ofJSON: input, into: &bytes)
+      let message = try bytes.withBytes { (bytes) throws(Failure) in try self.message(of: bytes) }
+      appendText(of: message, to: &out)
+    }
+  }
+
+  // MARK: Reading
+
+  private func message(of input: UnsafeRawBufferPointer) throws(Failure) -> Message {
+    let message: Message
+    do throws(DecodeError) { message = try Message(type, bytes: input) } catch { throw .binary(error) }
+    try check(message)
+    return message
+  }
+
+  private func message(ofText input: UnsafeRawBufferPointer) throws(Failure) -> Message {
+    let message: Message
+    do throws(TextError) {
+      message = try TextParser.parse(input, type: type, options: textDecoding)
+    } catch {
+      throw .text(error)
+    }
+    try check(message)
+    return message
+  }
+
+  private func binary(
+    ofJSON input: UnsafeRawBufferPointer, into out: inout OutputBuffer
+  ) throws(Failure) {
+    let start = out.count
+    do throws(JSONError) {
+      try transcoder.transcode(json: RawSpan(_unsafeBytes: input), into: &out)
+    } catch {
+      throw .json(error)
+    }
+    guard mayLackFields else { return }
+    do throws(Failure) {
+      try out.withBytes { (bytes) throws(Failure) in
+        try checkBytes(UnsafeRawBufferPointer(rebasing: bytes[start...]))
+      }
+    } catch {
+      out.truncate(to: start)
+      throw error
+    }
+  }
+
+  // MARK: Required fields
+
+  private var mayLackFields: Bool { !options.allowPartial && type.pool.hasMetRequiredFields }
+
+  private func check(_ message: Message) throws(Failure) {
+    guard mayLackFields else { return }
+    let missing = message.missingRequiredFields()
+    if !missing.isEmpty { throw .missingRequired(missing) }
+  }
+
+  private func checkBytes(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
+    guard let message = try? Message(type, bytes: bytes) else { return }
+    try check(message)
+  }
+
+  // MARK: Writing
+
+  private func json(of bytes: UnsafeRawBufferPointer, into out: inout OutputBuffer) throws(Failure) {
+    let start = out.count
+    do throws(DecodeError) {
+      try transcoder.transcode(serialized: RawSpan(_unsafeBytes: bytes), into: &out)
+    } catch {
+      throw .binary(error)
+    }
+    if mayLackFields {
+      do throws(Failure) { try checkBytes(bytes) } catch {
+        out.truncate(to: start)
+        throw error
+      }
+    }
+    out.append(10)
+  }
+
+  private func append(_ bytes: [UInt8], to out: inout OutputBuffer) {
+    if options.isDelimited { out.appendVarint(UInt64(bytes.count)) }
+    out.append(bytes)
+  }
+
+  private func appendText(of message: Message, to out: inout OutputBuffer) {
+    out.append(message.text(options: textEncoding))
+    if textEncoding.singleLine { out.append(10) }
+  }
+}

@@ -1,0 +1,182 @@
+/// Why a text is not the JSON form of a message.
+public struct JSONError: Error, Equatable, Sendable {
+  /// What is wrong.
+  public enum Reason: Equatable, Sendable {
+    /// The text ends within a value, or is empty.
+    case unexpectedEnd
+    /// Something else than what the grammar asks for here.
+    case syntax(expected: String)
+    /// A number that JSON does not allow, such as `01` or `1.`.
+    case invalidNumber
+    /// A control character in a string.
+    case controlCharacter
+    /// A backslash that no valid escape follows.
+    case invalidEscape
+    /// Half of a surrogate pair.
+    case loneSurrogate
+    /// Bytes that are not UTF-8.
+    case invalidUTF8
+    /// More text after the value.
+    case trailingData
+    /// Nested deeper than 100 levels.
+    case tooDeep
+    /// A value that is longer than the reader's limit.
+    case tooLong(limitBytes: Int)
+    /// A key that is there twice, perhaps once under each of a field's names.
+    case duplicateKey(String)
+    /// A key that is no field of the message; the resembling names come with it.
+    case unknownField(name: String, type: String, nearest: [String])
+    /// A name or number that is no value of the enum.
+    case unknownEnumValue(value: String, type: String, nearest: [String])
+    /// A value of another kind than the field has.
+    case wrongType(expected: String)
+    /// A number that does not fit the field, or is not whole.
+    case outOfRange(type: String)
+    /// A bytes field that is not base64.
+    case invalidBase64
+    /// A null where only a value may stand: in a list or a map.
+    case nullElement
+    /// Two fields of one oneof.
+    case oneofConflict(oneof: String)
+    /// Not an RFC 3339 time between the years 1 and 9999.
+    case invalidTimestamp
+    /// Not a number of seconds such as `1.5s`, or more than 10,000 years.
+    case invalidDuration
+    /// Not a list of paths in lower camel case.
+    case invalidFieldMask
+    /// An Any without `@type`.
+    case missingAnyType
+    /// An Any of a type that the schema does not define.
+    case unknownAnyType(String)
+    /// Required fields that are not set, by their paths.
+    case missingRequired([String])
+    /// The schema of the message cannot be used.
+    case schema(SchemaError)
+  }
+
+  /// What is wrong.
+  public var reason: Reason
+  /// The line, counted from 1.
+  public var line: Int
+  /// The column in characters, counted from 1.
+  public var column: Int
+  /// The byte, counted from 0.
+  public var byteOffset: Int
+  /// The path of the field, empty at the top level: `user.addresses[2].city`.
+  public var fieldPath: String
+
+  init(_ failure: JSONFailure, in text: UnsafeRawBufferPointer) {
+    reason = failure.reason
+    byteOffset = min(failure.offset, text.count)
+    line = 1
+    column = 1
+    for byte in text[..<byteOffset] {
+      if byte == 10 {
+        line += 1
+        column = 1
+      } else if byte & 0xc0 != 0x80 {
+        column += 1
+      }
+    }
+    fieldPath = failure.path.reversed().reduce(into: "") { path, part in
+      if !path.isEmpty, !part.hasPrefix("[") { path += "." }
+      path += part
+    }
+  }
+
+  /// The same error in a text of which the value that was read is a part.
+  public func moved(to start: JSONPosition) -> JSONError {
+    var error = self
+    error.byteOffset += start.byteOffset
+    if line == 1 { error.column += start.column - 1 }
+    error.line += start.line - 1
+    return error
+  }
+}
+
+/// A place in a JSON text.
+public struct JSONPosition: Equatable, Sendable {
+  /// The line, counted from 1.
+  public var line = 1
+  /// The column in characters, counted from 1.
+  public var column = 1
+  /// The byte, counted from 0.
+  public var byteOffset = 0
+
+  /// The start of a text.
+  public init() {}
+
+  mutating func advance(over byte: UInt8) {
+    byteOffset += 1
+    if byte == 10 {
+      line += 1
+      column = 1
+    } else if byte & 0xc0 != 0x80 {
+      column += 1
+    }
+  }
+}
+
+/// What the reader throws: it becomes a `JSONError` when it leaves it.
+struct JSONFailure: Error {
+  let reason: JSONError.Reason
+  let offset: Int
+  /// The innermost part first.
+  var path: [String] = []
+
+  func inside(_ part: String) -> JSONFailure {
+    var failure = self
+    failure.path.append(part)
+    return failure
+  }
+}
+
+extension JSONError: CustomStringConvertible {
+  /// The text that is shown to a person.
+  public var description: String {
+    let place = "line \(line), column \(column)"
+    return fieldPath.isEmpty ? "\(reason.text) (\(place))" : "\(fieldPath): \(reason.text) (\(place))"
+  }
+
+  /// What to try, if there is something.
+  public var hint: String? {
+    switch reason {
+    case .unknownField(_, _, let nearest) where !nearest.isEmpty,
+      .unknownEnumValue(_, _, let nearest) where !nearest.isEmpty:
+      "did you mean \(nearest.joined(separator: ", "))?"
+    default: nil
+    }
+  }
+}
+
+extension JSONError.Reason {
+  var text: String {
+    switch self {
+    case .unexpectedEnd: "the JSON ends too early"
+    case .syntax(let expected): "expected \(expected)"
+    case .invalidNumber: "not a number as JSON has them"
+    case .controlCharacter: "a control character in a string; write it as an escape"
+    case .invalidEscape: "invalid escape"
+    case .loneSurrogate: "half of a surrogate pair"
+    case .invalidUTF8: "not UTF-8"
+    case .trailingData: "more text after the value"
+    case .tooDeep: "nested deeper than \(nestingLimit) levels"
+    case .tooLong(let limit): "a value longer than \(limit) bytes"
+    case .duplicateKey(let key): "“\(key)” is there twice"
+    case .unknownField(let name, let type, _): "\(type) has no field “\(name)”"
+    case .unknownEnumValue(let value, let type, _): "\(type) has no value \(value)"
+    case .wrongType(let expected): "expected \(expected)"
+    case .outOfRange(let type): "not a number that fits \(type)"
+    case .invalidBase64: "not base64"
+    case .nullElement: "null is not allowed in a list or a map"
+    case .oneofConflict(let oneof): "another field of the oneof “\(oneof)” is set too"
+    case .invalidTimestamp: "not a timestamp such as 2024-05-01T12:00:00Z"
+    case .invalidDuration: "not a duration such as 1.5s"
+    case .invalidFieldMask: "not a field mask such as user.displayName,photo"
+    case .missingAnyType: "an Any needs “@type”"
+    case .unknownAnyType(let name): "the schema does not define the type \(name)"
+    case .missingRequired(let paths): missingText(paths)
+    case .schema(let error): error.description
+    }
+  }
+}

@@ -1,0 +1,269 @@
+/// Values without structure.
+extension JSONToWire {
+  /// Writes tag and value, or nothing for a zero that is not to be written.
+  @inline(__always)
+  mutating func scalarField(_ field: FieldPointer, omitZero: Bool) throws(JSONFailure) {
+    let start = out.count
+    out.appendTag(field.pointee.elementTag)
+    let written = try scalar(field)
+    if written == .nothing || written == .zero && omitZero { out.truncate(to: start) }
+  }
+
+  enum Written { case nothing, zero, value }
+
+  /// Reads a value and writes it without a tag.
+  mutating func scalar(_ field: FieldPointer) throws(JSONFailure) -> Written {
+    let offset = skipToValue()
+    switch field.pointee.kind {
+    case .bool:
+      if scanner.acceptWord("true") {
+        out.append(1)
+        return .value
+      }
+      guard scanner.acceptWord("false") else { throw wrongType(field, at: offset) }
+      out.append(0)
+      return .zero
+    case .string:
+      guard scanner.peek() == UInt8(ascii: "\"") else { throw wrongType(field, at: offset) }
+      let text = try scanner.string(scratch: &scratch)
+      append(text)
+      return text.isEmpty ? .zero : .value
+    case .bytes:
+      guard scanner.peek() == UInt8(ascii: "\"") else { throw wrongType(field, at: offset) }
+      let text = try scanner.string(scratch: &scratch)
+      let start = out.openLengthDelimited()
+      guard Base64.decode(text, into: &out) else { throw scanner.failure(.invalidBase64, at: offset) }
+      let isEmpty = out.count == start
+      out.closeLengthDelimited(start)
+      return isEmpty ? .zero : .value
+    case .enumeration: return try enumeration(field, at: offset)
+    case .double:
+      if let value = plainDouble() {
+        out.appendFixed64(value.bitPattern)
+        return value.bitPattern == 0 ? .zero : .value
+      }
+      return try floatingPoint(field, at: offset)
+    case .float: return try floatingPoint(field, at: offset)
+    case .message, .group: return .nothing
+    default:
+      if let bits = plainInteger(field) {
+        write(bits, field)
+        return bits == 0 ? .zero : .value
+      }
+      let token = try numberText(field, at: offset)
+      let bits = try integer(token, field, at: offset)
+      write(bits, field)
+      return bits == 0 ? .zero : .value
+    }
+  }
+
+  /// Writes a length and bytes.
+  @inline(__always)
+  private mutating func append(_ text: UnsafeRawBufferPointer) {
+    let count = text.count
+    guard count <= 32, let source = text.baseAddress, UnsafeRawPointer(scanner.end) - source >= 32,
+      source >= UnsafeRawPointer(scanner.start)
+    else {
+      out.appendVarint(UInt64(truncatingIfNeeded: count))
+      out.append(text)
+      return
+    }
+    // With room to copy in blocks, behind which the text goes on.
+    out.reserve(48)
+    out.appendReserved(UInt8(truncatingIfNeeded: count))
+    copyBlocks(from: source.assumingMemoryBound(to: UInt8.self), to: out.end, count: count)
+    out.advance(by: count)
+  }
+
+  mutating func skipToValue() -> Int {
+    scanner.skipSpace()
+    return scanner.position
+  }
+
+  private func wrongType(_ field: FieldPointer, at offset: Int) -> JSONFailure {
+    if offset >= scanner.bytes.count { return scanner.failure(.unexpectedEnd, at: offset) }
+    let expected =
+      switch field.pointee.kind {
+      case .bool: "true or false"
+      case .string: "a string"
+      case .bytes: "a string (base64)"
+      case .enumeration: "a name or number of \(field.pointee.field.enumType?.name ?? "an enum")"
+      default: "a number (\(field.pointee.kind.protoName))"
+      }
+    return scanner.failure(.wrongType(expected: expected), at: offset)
+  }
+
+  /// Reads a number or a string that holds one.
+  private mutating func numberText(_ field: FieldPointer, at offset: Int) throws(JSONFailure)
+    -> UnsafeRawBufferPointer
+  {
+    let next = scanner.peek()
+    if next == UInt8(ascii: "\"") { return try scanner.string(scratch: &scratch) }
+    guard next == UInt8(ascii: "-") || (48...57).contains(next) else { throw wrongType(field, at: offset) }
+    return try scanner.number()
+  }
+
+  /// The value of a number's text, as 64 bits in two's complement.
+  func integer(
+    _ text: UnsafeRawBufferPointer, _ field: FieldPointer, at offset: Int
+  ) throws(JSONFailure) -> UInt64 {
+    guard !text.isEmpty, JSONNumber.length(text) == text.count else { throw wrongType(field, at: offset) }
+    guard let (negative, magnitude) = JSONNumber.integer(text) else { throw outOfRange(field, at: offset) }
+    guard magnitude <= limit(field, isNegative: negative) else { throw outOfRange(field, at: offset) }
+    return negative ? 0 &- magnitude : magnitude
+  }
+
+  @inline(__always)
+  private func limit(_ field: FieldPointer, isNegative: Bool) -> UInt64 {
+    switch field.pointee.kind {
+    case .uint32, .fixed32: isNegative ? 0 : UInt64(UInt32.max)
+    case .uint64, .fixed64: isNegative ? 0 : UInt64.max
+    case .int32, .sint32, .sfixed32: UInt64(Int32.max) + (isNegative ? 1 : 0)
+    default: UInt64(Int64.max) + (isNegative ? 1 : 0)
+    }
+  }
+
+  private func outOfRange(_ field: FieldPointer, at offset: Int) -> JSONFailure {
+    scanner.failure(.outOfRange(type: field.pointee.kind.protoName), at: offset)
+  }
+
+  /// Reads an integer that is written in the usual way, in quotes or not; nil, with nothing read, for others.
+  @inline(__always)
+  private mutating func plainInteger(_ field: FieldPointer) -> UInt64? {
+    let end = scanner.end
+    var place = scanner.cursor
+    guard place < end else { return nil }
+    let isQuoted = place.pointee == UInt8(ascii: "\"")
+    if isQuoted {
+      place += 1
+      guard place < end else { return nil }
+    }
+    let isNegative = place.pointee == UInt8(ascii: "-")
+    if isNegative { place += 1 }
+    let (magnitude, found) = DecimalReader.digits(place, end)
+    guard var place = found, place < end, magnitude <= limit(field, isNegative: isNegative) else {
+      return nil
+    }
+    if isQuoted {
+      guard place.pointee == UInt8(ascii: "\"") else { return nil }
+      place += 1
+    } else if !JSONToWire.endsNumber(place.pointee) {
+      return nil
+    }
+    scanner.cursor = place
+    return isNegative ? 0 &- magnitude : magnitude
+  }
+
+  /// Reads a number without quotes that is written in the usual way; nil, with nothing read, for others.
+  @inline(__always)
+  private mutating func plainDouble() -> Double? {
+    var place = scanner.cursor
+    guard place < scanner.end else { return nil }
+    let isNegative = place.pointee == UInt8(ascii: "-")
+    if isNegative { place += 1 }
+    guard let (value, end) = DecimalReader.double(place, scanner.end), end < scanner.end,
+      JSONToWire.endsNumber(end.pointee)
+    else { return nil }
+    scanner.cursor = end
+    return isNegative ? -value : value
+  }
+
+  /// Whether what follows a number ends it for sure.
+  @inline(__always)
+  private static func endsNumber(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: ",") || byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") || byte <= 0x20
+  }
+
+  @inline(__always)
+  mutating func write(_ bits: UInt64, _ field: FieldPointer) {
+    switch field.pointee.kind {
+    case .sint32, .sint64: out.appendVarint(ZigZag.encode(Int64(bitPattern: bits)))
+    case .fixed32, .sfixed32: out.appendFixed32(UInt32(truncatingIfNeeded: bits))
+    case .fixed64, .sfixed64: out.appendFixed64(bits)
+    default: out.appendVarint(bits)
+    }
+  }
+
+  private mutating func floatingPoint(_ field: FieldPointer, at offset: Int) throws(JSONFailure) -> Written {
+    let isString = scanner.peek() == UInt8(ascii: "\"")
+    let text = try numberText(field, at: offset)
+    var value: Double?
+    if isString {
+      if text.elementsEqual("NaN".utf8) { value = .nan }
+      if text.elementsEqual("Infinity".utf8) { value = .infinity }
+      if text.elementsEqual("-Infinity".utf8) { value = -.infinity }
+    }
+    if let value {
+      if field.pointee.kind == .double {
+        out.appendFixed64(value.bitPattern)
+      } else {
+        out.appendFixed32(Float(value).bitPattern)
+      }
+      return .value
+    }
+    guard !text.isEmpty, JSONNumber.length(text) == text.count else { throw wrongType(field, at: offset) }
+    if field.pointee.kind == .double {
+      let value = JSONNumber.double(text)
+      guard value.isFinite else { throw scanner.failure(.outOfRange(type: "double"), at: offset) }
+      out.appendFixed64(value.bitPattern)
+      return value.bitPattern == 0 ? .zero : .value
+    }
+    let float = JSONNumber.float(text)
+    guard float.isFinite else { throw scanner.failure(.outOfRange(type: "float"), at: offset) }
+    out.appendFixed32(float.bitPattern)
+    return float.bitPattern == 0 ? .zero : .value
+  }
+
+  private mutating func enumeration(_ field: FieldPointer, at offset: Int) throws(JSONFailure) -> Written {
+    guard let reference = field.pointee.enumType else { return .nothing }
+    let next = scanner.peek()
+    if next == UInt8(ascii: "\"") {
+      let before = scanner.cursor
+      let name = try scanner.string(scratch: &scratch)
+      if let number = reference._withUnsafeGuaranteedRef({ $0.number(ofBytes: name) }) {
+        out.appendVarint(UInt64(bitPattern: Int64(number)))
+        return number == 0 ? .zero : .value
+      }
+      scanner.cursor = before
+    }
+    return try otherEnumeration(reference.takeUnretainedValue(), field, at: offset)
+  }
+
+  /// Reads an enum value that is not a name of the enum.
+  @inline(never)
+  private mutating func otherEnumeration(
+    _ type: EnumType, _ field: FieldPointer, at offset: Int
+  ) throws(JSONFailure) -> Written {
+    let number: Int32
+    let next = scanner.peek()
+    if next == UInt8(ascii: "\"") {
+      let name = try scanner.string(scratch: &scratch)
+      guard let found = type.number(ofBytes: name) else {
+        if options.allowUnknownFields { return .nothing }
+        let text = String(decoding: name, as: UTF8.self)
+        let nearest = EditDistance.nearest(to: text, among: type.values.map(\.name))
+        throw scanner.failure(
+          .unknownEnumValue(value: "“\(text)”", type: type.name, nearest: nearest), at: offset)
+      }
+      number = found
+    } else if type.isNullValue, scanner.acceptWord("null") {
+      number = 0
+    } else {
+      guard next == UInt8(ascii: "-") || (48...57).contains(next) else { throw wrongType(field, at: offset) }
+      let token = try scanner.number()
+      guard let (negative, magnitude) = JSONNumber.integer(token), magnitude <= 1 << 31 else {
+        throw scanner.failure(.outOfRange(type: type.name), at: offset)
+      }
+      guard let exact = Int32(exactly: negative ? -Int64(magnitude) : Int64(magnitude)) else {
+        throw scanner.failure(.outOfRange(type: type.name), at: offset)
+      }
+      guard type.accepts(exact) else {
+        if options.allowUnknownFields { return .nothing }
+        throw scanner.failure(.unknownEnumValue(value: "\(exact)", type: type.name, nearest: []), at: offset)
+      }
+      number = exact
+    }
+    out.appendVarint(UInt64(bitPattern: Int64(number)))
+    return number == 0 ? .zero : .value
+  }
+}

@@ -1,0 +1,150 @@
+/// The types that have a JSON form of their own.
+extension JSONToWire {
+  mutating func special(_ kind: WellKnownKind, _ plan: PlanPointer, depth: Int) throws(JSONFailure) {
+    let fields = plan.pointee.fields
+    switch kind {
+    case .timestamp: try time(.invalidTimestamp, expected: "a timestamp", TimeText.timestamp)
+    case .duration: try time(.invalidDuration, expected: "a duration", TimeText.duration)
+    case .wrapper: try scalarField(fields, omitZero: true)
+    case .fieldMask: try fieldMask(fields)
+    case .structure: try map(fields, depth: depth)
+    case .listValue: try list(fields, depth: depth)
+    case .value: try value(plan, depth: depth)
+    case .any: try any(plan, depth: depth)
+    }
+  }
+
+  private mutating func time(
+    _ reason: JSONError.Reason, expected: String,
+    _ parse: (UnsafeRawBufferPointer) -> (seconds: Int64, nanos: Int32)?
+  ) throws(JSONFailure) {
+    let offset = skipToValue()
+    guard scanner.peek() == UInt8(ascii: "\"") else {
+      throw scanner.peek() == 0
+        ? scanner.failure(.unexpectedEnd) : scanner.failure(.wrongType(expected: expected), at: offset)
+    }
+    let text = try scanner.string(scratch: &scratch)
+    guard let (seconds, nanos) = parse(text) else { throw scanner.failure(reason, at: offset) }
+    if seconds != 0 {
+      out.appendTag(Tag(1, .varint))
+      out.appendVarint(UInt64(bitPattern: seconds))
+    }
+    if nanos != 0 {
+      out.appendTag(Tag(2, .varint))
+      out.appendVarint(UInt64(bitPattern: Int64(nanos)))
+    }
+  }
+
+  private mutating func fieldMask(_ field: FieldPointer) throws(JSONFailure) {
+    let offset = skipToValue()
+    guard scanner.peek() == UInt8(ascii: "\"") else {
+      throw scanner.failure(.wrongType(expected: "a field mask"), at: offset)
+    }
+    let text = try scanner.string(scratch: &scratch)
+    if text.isEmpty { return }
+    for path in text.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+      guard !path.isEmpty else { throw scanner.failure(.invalidFieldMask, at: offset) }
+      out.appendTag(field.pointee.elementTag)
+      let start = out.openLengthDelimited()
+      for byte in path {
+        switch byte {
+        case UInt8(ascii: "_"): throw scanner.failure(.invalidFieldMask, at: offset)
+        case 65...90:
+          out.append(UInt8(ascii: "_"))
+          out.append(byte + 32)
+        default: out.append(byte)
+        }
+      }
+      out.closeLengthDelimited(start)
+    }
+  }
+
+  /// Reads any JSON value as `google.protobuf.Value`.
+  private mutating func value(_ plan: PlanPointer, depth: Int) throws(JSONFailure) {
+    switch scanner.peek() {
+    case UInt8(ascii: "{"): try messageField(plan.pointee.fields + 4, depth: depth)
+    case UInt8(ascii: "["): try messageField(plan.pointee.fields + 5, depth: depth)
+    case UInt8(ascii: "\""): try scalarField(plan.pointee.fields + 2, omitZero: false)
+    case UInt8(ascii: "-"), 48...57: try scalarField(plan.pointee.fields + 1, omitZero: false)
+    case UInt8(ascii: "n") where scanner.acceptWord("null"):
+      out.appendTag(Tag(1, .varint))
+      out.append(0)
+    default:
+      let offset = skipToValue()
+      guard scanner.peek() == UInt8(ascii: "t") || scanner.peek() == UInt8(ascii: "f") else {
+        throw scanner.expected("a value")
+      }
+      do throws(JSONFailure) {
+        try scalarField(plan.pointee.fields + 3, omitZero: false)
+      } catch {
+        throw scanner.failure(.syntax(expected: "a value"), at: offset)
+      }
+    }
+  }
+
+  /// Reads an Any: an object with `@type` and the fields of the message, or `value` for types with a JSON form of
+  /// their own, or `@value` with the serialized message in base64 for types that the schema does not define.
+  private mutating func any(_ plan: PlanPointer, depth: Int) throws(JSONFailure) {
+    let offset = skipToValue()
+    guard scanner.peek() == UInt8(ascii: "{") else {
+      throw scanner.peek() == 0
+        ? scanner.failure(.unexpectedEnd) : scanner.failure(.wrongType(expected: "an object"))
+    }
+    var outline = AnyOutline()
+    try outline.read(scanner, depth: depth, scratch: &scratch)
+    if outline.isEmpty {
+      try scanner.skipValue(depth: depth, scratch: &scratch)
+      return
+    }
+    guard let url = outline.url else { throw scanner.failure(.missingAnyType, at: offset) }
+    if !url.isEmpty {
+      out.appendTag(Tag(1, .lengthDelimited))
+      out.appendVarint(UInt64(url.utf8.count))
+      out.append(url)
+    }
+    let start = out.count
+    out.appendTag(Tag(2, .lengthDelimited))
+    let contentStart = out.openLengthDelimited()
+    if let position = outline.encodedPosition {
+      var inner = scanner
+      inner.position = position
+      guard inner.peek() == UInt8(ascii: "\"") else {
+        throw inner.failure(.wrongType(expected: "a string (base64)"))
+      }
+      let text = try inner.string(scratch: &scratch)
+      guard Base64.decode(text, into: &out) else { throw scanner.failure(.invalidBase64, at: position) }
+      guard outline.count == 2 else {
+        throw scanner.failure(.syntax(expected: "“@type” and “@value” alone"), at: offset)
+      }
+      try scanner.skipValue(depth: depth, scratch: &scratch)
+    } else {
+      try anyContent(url, outline, pool: plan.pointee.type.takeUnretainedValue().pool, depth: depth)
+    }
+    if out.count == contentStart { out.truncate(to: start) } else { out.closeLengthDelimited(contentStart) }
+  }
+
+  private mutating func anyContent(
+    _ url: String, _ outline: AnyOutline, pool: PoolCore, depth: Int
+  ) throws(JSONFailure) {
+    let type: MessageType?
+    do { type = try pool.messageType(named: AnyOutline.typeName(url)) } catch {
+      throw scanner.failure(.schema(error), at: outline.urlOffset)
+    }
+    guard let type else {
+      throw scanner.failure(.unknownAnyType(AnyOutline.typeName(url)), at: outline.urlOffset).inside("@type")
+    }
+    let plan = try plan(of: type)
+    guard plan.pointee.wellKnown != nil else { return try object(plan, depth: depth + 1, inAny: true) }
+    guard let position = outline.valuePosition else {
+      throw scanner.failure(.syntax(expected: "“value”, which holds the \(type.name)"))
+    }
+    if outline.count > 2, !options.allowUnknownFields {
+      throw scanner.failure(.syntax(expected: "“@type” and “value” alone"))
+    }
+    let start = scanner.position
+    scanner.position = position
+    try message(plan, depth: depth + 1)
+    scanner.position = start
+    try scanner.skipValue(depth: depth, scratch: &scratch)
+  }
+}

@@ -1,0 +1,387 @@
+/// Reads JSON and writes the serialized message in one pass, without building the message.
+///
+/// The bytes are those that the message would be serialized to: fields by number, map entries by key. Parts that
+/// come in another order are moved at the end of their message.
+struct JSONToWire: ~Copyable {
+  var scanner: JSONScanner
+  var out = OutputBuffer()
+  var scratch = OutputBuffer()
+  let options: JSONDecodingOptions
+  /// The entries of the maps that are being read, innermost last.
+  var entries: [MapEntry] = []
+  /// What of the messages that are being read has been met and does not fit in their bit sets, innermost last.
+  private var met: [Met] = []
+
+  private init(_ json: UnsafeRawBufferPointer, options: JSONDecodingOptions) {
+    scanner = JSONScanner(json)
+    self.options = options
+  }
+
+  /// Reads a text that holds one value and appends the message; on an error nothing.
+  static func transcode(
+    _ json: UnsafeRawBufferPointer, type: MessageType, options: JSONDecodingOptions,
+    into buffer: inout OutputBuffer
+  ) throws(JSONError) {
+    var reader = JSONToWire(json, options: options)
+    swap(&reader.out, &buffer)
+    let start = reader.out.count
+    reader.out.reserve(json.count / 2 + 64)
+    do throws(JSONFailure) {
+      try reader.message(reader.plan(of: type), depth: 0)
+      try reader.scanner.expectEnd()
+    } catch {
+      reader.out.truncate(to: start)
+      swap(&reader.out, &buffer)
+      throw JSONError(error, in: json)
+    }
+    swap(&reader.out, &buffer)
+  }
+
+  /// Reads a text that holds the value of `field`, and writes a message with this field alone.
+  static func transcode(
+    _ json: UnsafeRawBufferPointer, field: Field, asElement: Bool, options: JSONDecodingOptions
+  ) throws(JSONError) -> [UInt8] {
+    var reader = JSONToWire(json, options: options)
+    do throws(JSONFailure) {
+      if asElement {
+        try reader.element(field.plan, depth: 0)
+      } else {
+        _ = try reader.field(field.plan, depth: 0)
+      }
+      try reader.scanner.expectEnd()
+    } catch {
+      throw JSONError(error, in: json)
+    }
+    return reader.out.copyBytes()
+  }
+
+  // MARK: Messages
+
+  func plan(of type: MessageType) throws(JSONFailure) -> PlanPointer {
+    do { return try type.pointerToPlan() } catch { throw failure(error) }
+  }
+
+  @inline(__always)
+  private func planOfMessage(_ field: FieldPointer) throws(JSONFailure) -> PlanPointer {
+    do { return try field.planOfMessage() } catch { throw failure(error) }
+  }
+
+  private func failure(_ error: DecodeError) -> JSONFailure {
+    guard case .schema(let schemaError) = error.reason else { return scanner.expected("a message") }
+    return scanner.failure(.schema(schemaError))
+  }
+
+  mutating func message(_ plan: PlanPointer, depth: Int) throws(JSONFailure) {
+    guard depth <= nestingLimit else { throw scanner.failure(.tooDeep) }
+    guard let wellKnown = plan.pointee.wellKnown else { return try object(plan, depth: depth, inAny: false) }
+    try special(wellKnown, plan, depth: depth)
+  }
+
+  /// Something that may come once only: an oneof by its position, a field by its slot or, for an extension, its
+  /// number.
+  private enum Met: Equatable {
+    case oneof(Int16)
+    case slot(Int32)
+    case extensionNumber(UInt32)
+  }
+
+  /// What has been read of a message.
+  private struct Progress {
+    /// The position of the field that is expected next.
+    var next = 0
+    /// The highest number that has come.
+    var highest: UInt32 = 0
+    /// The number of the last field that was written.
+    var written: UInt32 = 0
+    var isSorted = true
+    var slots: UInt64 = 0
+    var oneofs: UInt64 = 0
+  }
+
+  /// Reads an object whose keys are the fields of a message.
+  mutating func object(_ plan: PlanPointer, depth: Int, inAny: Bool) throws(JSONFailure) {
+    guard scanner.accept(UInt8(ascii: "{")) else {
+      throw scanner.peek() == 0
+        ? scanner.failure(.unexpectedEnd)
+        : scanner.failure(.wrongType(expected: "an object (\(plan.pointee.type.takeUnretainedValue().name))"))
+    }
+    let base = out.count
+    let firstMet = met.count
+    var progress = Progress()
+    var count = 0
+    while try scanner.nextKey(after: count) {
+      count &+= 1
+      let keyOffset = scanner.cursor
+      guard let field = try key(plan, &progress, inAny: inAny) else {
+        try scanner.skipValue(depth: depth + 1, scratch: &scratch)
+        continue
+      }
+      guard isNew(field, &progress, since: firstMet) else {
+        throw failure(duplicate: keyOffset)
+      }
+      let start = out.count
+      let isSet: Bool
+      do throws(JSONFailure) {
+        isSet = try self.field(field, depth: depth, inMessageSet: plan.pointee.isMessageSet)
+      } catch {
+        throw error.inside(field.pointee.field.pathName)
+      }
+      if isSet, field.pointee.oneof >= 0, !enter(oneof: field.pointee.oneof, &progress, since: firstMet) {
+        let name = plan.pointee.table.oneofNames[Int(field.pointee.oneof)]
+        throw scanner.failure(.oneofConflict(oneof: name), at: keyOffset - scanner.start).inside(
+          field.pointee.field.pathName)
+      }
+      if out.count == start { continue }
+      if field.pointee.number < progress.written { progress.isSorted = false }
+      progress.written = field.pointee.number
+    }
+    if met.count > firstMet { met.removeSubrange(firstMet...) }
+    if !progress.isSorted { sortFields(from: base, inMessageSet: plan.pointee.isMessageSet) }
+  }
+
+  @inline(never)
+  private mutating func failure(duplicate key: UnsafePointer<UInt8>) -> JSONFailure {
+    let offset = key - scanner.start
+    scanner.cursor = key
+    guard let name = try? scanner.string(scratch: &scratch) else { return scanner.failure(.unexpectedEnd) }
+    return scanner.failure(.duplicateKey(String(decoding: name, as: UTF8.self)), at: offset)
+  }
+
+  // MARK: Keys
+
+  /// Reads a key and its colon; nil when the value is to be passed over.
+  @inline(__always)
+  private mutating func key(
+    _ plan: PlanPointer, _ progress: inout Progress, inAny: Bool
+  ) throws(JSONFailure) -> FieldPointer? {
+    // Most writers keep to the order of the schema and leave out what is not set.
+    var expected = progress.next
+    let limit = min(expected &+ 3, plan.pointee.count)
+    while expected < limit {
+      let field = plan.pointee.fields + expected
+      expected &+= 1
+      if scanner.accept(field.pointee.jsonKey) {
+        progress.next = expected
+        return field
+      }
+    }
+    return try otherKey(plan, &progress, inAny: inAny)
+  }
+
+  @inline(never)
+  private mutating func otherKey(
+    _ plan: PlanPointer, _ progress: inout Progress, inAny: Bool
+  ) throws(JSONFailure) -> FieldPointer? {
+    let offset = scanner.position
+    let key = try scanner.string(scratch: &scratch)
+    var field = plan.pointee.field(named: key)
+    if let field {
+      progress.next = Int(field.pointee.slot) &+ 1
+    } else {
+      field = try extensionKey(key, plan, inAny: inAny, at: offset)
+    }
+    try scanner.expectColon()
+    return field
+  }
+
+  private func extensionKey(
+    _ key: UnsafeRawBufferPointer, _ plan: PlanPointer, inAny: Bool, at offset: Int
+  ) throws(JSONFailure) -> FieldPointer? {
+    let type = plan.pointee.type.takeUnretainedValue()
+    if key.first == UInt8(ascii: "["), let known = type.extensions.find(named: key) { return known }
+    let name = String(decoding: key, as: UTF8.self)
+    if inAny, name == "@type" { return nil }
+    if name.hasPrefix("["), name.hasSuffix("]") {
+      do throws(SchemaError) {
+        if let field = try type.pool.extensionField(named: String(name.dropFirst().dropLast())),
+          try type.pool.extensionField(of: type.name, number: field.number) === field
+        {
+          type.extensions.add(field.plan)
+          return field.plan
+        }
+      } catch {
+        throw scanner.failure(.schema(error), at: offset)
+      }
+    }
+    if options.allowUnknownFields { return nil }
+    let nearest = EditDistance.nearest(to: name, among: plan.pointee.table.fields.map(\.jsonName))
+    throw scanner.failure(.unknownField(name: name, type: type.name, nearest: nearest), at: offset)
+  }
+
+  /// Whether a field has not come before.
+  @inline(__always)
+  private mutating func isNew(_ field: FieldPointer, _ progress: inout Progress, since first: Int) -> Bool {
+    let slot = field.pointee.slot
+    if slot >= 0, slot < 64 {
+      let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: slot)
+      defer {
+        progress.slots |= bit
+        progress.highest = max(progress.highest, field.pointee.number)
+      }
+      return progress.slots & bit == 0
+    }
+    defer { progress.highest = max(progress.highest, field.pointee.number) }
+    return isNew(
+      slot < 0 ? .extensionNumber(field.pointee.number) : .slot(slot),
+      surely: field.pointee.number > progress.highest, since: first)
+  }
+
+  @inline(never)
+  private mutating func isNew(_ item: Met, surely: Bool, since first: Int) -> Bool {
+    if !surely, met[first...].contains(item) { return false }
+    met.append(item)
+    return true
+  }
+
+  @inline(__always)
+  private mutating func enter(oneof: Int16, _ progress: inout Progress, since first: Int) -> Bool {
+    guard oneof < 64 else { return isNew(.oneof(oneof), surely: false, since: first) }
+    let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: oneof)
+    defer { progress.oneofs |= bit }
+    return progress.oneofs & bit == 0
+  }
+
+  // MARK: Order
+
+  /// Sorts the fields that stand in the output from `base` on by number.
+  @inline(never)
+  private mutating func sortFields(from base: Int, inMessageSet: Bool) {
+    var parts: [(number: UInt32, range: Range<Int>)] = []
+    var reader = WireReader(UnsafeRawBufferPointer(start: out.base + base, count: out.count - base))
+    while !reader.isAtEnd {
+      let start = reader.offset
+      // What has been written can be read.
+      guard let tag = try? reader.tag() else { return }
+      var number = tag.number
+      if inMessageSet, tag == MessageSet.itemStart {
+        guard let group = try? reader.group(number, depth: 0),
+          let item = try? MessageSet.item(group, depth: 0)
+        else { return }
+        number = item.number
+      } else {
+        guard (try? reader.skip(tag, depth: 0)) != nil else { return }
+      }
+      if let last = parts.last, last.number == number {
+        parts[parts.count - 1].range = last.range.lowerBound..<base + reader.offset
+      } else {
+        parts.append((number, base + start..<base + reader.offset))
+      }
+    }
+    parts.sort { $0.number < $1.number }
+    reorder(from: base, parts.map(\.range))
+  }
+
+  /// Puts parts of the output that follow each other from `base` on into another order.
+  mutating func reorder(from base: Int, _ parts: [Range<Int>]) {
+    var copy = OutputBuffer(capacity: max(out.count - base, 1))
+    copy.append(UnsafeRawBufferPointer(start: out.base + base, count: out.count - base))
+    out.truncate(to: base)
+    for part in parts {
+      out.append(UnsafeRawBufferPointer(start: copy.base + (part.lowerBound - base), count: part.count))
+    }
+  }
+
+  // MARK: Fields
+
+  /// Reads the value of a field and writes tag and value; false for a null that stands for “not set”.
+  @inline(__always)
+  private mutating func field(
+    _ field: FieldPointer, depth: Int, inMessageSet: Bool = false
+  ) throws(JSONFailure) -> Bool {
+    if scanner.peek() == UInt8(ascii: "n"), try acceptNull(field, asElement: false) { return false }
+    if field.pointee.isRepeated {
+      if field.pointee.isMap {
+        try map(field, depth: depth)
+      } else {
+        try list(field, depth: depth)
+      }
+    } else if field.pointee.kind.isMessage {
+      if inMessageSet, field.pointee.slot < 0 {
+        out.appendTag(MessageSet.itemStart)
+        out.appendTag(MessageSet.typeID)
+        out.appendVarint(UInt64(field.pointee.number))
+        out.appendTag(MessageSet.message)
+        try delimited(field, depth: depth)
+        out.appendTag(MessageSet.itemEnd)
+      } else {
+        try messageField(field, depth: depth)
+      }
+    } else {
+      try scalarField(field, omitZero: !field.pointee.hasPresence)
+    }
+    return true
+  }
+
+  /// Reads a null, unless it is a value of the field.
+  @inline(never)
+  private mutating func acceptNull(_ field: FieldPointer, asElement: Bool) throws(JSONFailure) -> Bool {
+    if field.pointee.flags.contains(.mayTakeNull), asElement || !field.pointee.isRepeated {
+      guard field.pointee.kind.isMessage else { return false }
+      if try planOfMessage(field).pointee.wellKnown == .value { return false }
+    }
+    return scanner.acceptWord("null")
+  }
+
+  @inline(__always)
+  mutating func messageField(_ field: FieldPointer, depth: Int) throws(JSONFailure) {
+    out.appendTag(field.pointee.elementTag)
+    guard field.pointee.kind == .group else { return try delimited(field, depth: depth) }
+    try message(planOfMessage(field), depth: depth &+ 1)
+    out.appendTag(Tag(field.pointee.number, .endGroup))
+  }
+
+  @inline(__always)
+  private mutating func delimited(_ field: FieldPointer, depth: Int) throws(JSONFailure) {
+    let start = out.openLengthDelimited()
+    try message(planOfMessage(field), depth: depth &+ 1)
+    // What comes after this message is moved by as much as the room for its length grows.
+    out.closeLengthDelimited(start)
+  }
+
+  /// Reads an element of a list or a map, and writes tag and value.
+  @inline(__always)
+  mutating func element(_ field: FieldPointer, depth: Int) throws(JSONFailure) {
+    try refuseNull(field)
+    if field.pointee.kind.isMessage {
+      try messageField(field, depth: depth)
+    } else {
+      try scalarField(field, omitZero: false)
+    }
+  }
+
+  @inline(__always)
+  private mutating func refuseNull(_ field: FieldPointer) throws(JSONFailure) {
+    if scanner.peek() == UInt8(ascii: "n"), try acceptNull(field, asElement: true) {
+      throw scanner.failure(.nullElement, at: scanner.position - 4)
+    }
+  }
+
+  @inline(never)
+  mutating func list(_ field: FieldPointer, depth: Int) throws(JSONFailure) {
+    guard depth <= nestingLimit else { throw scanner.failure(.tooDeep) }
+    try scanner.openArray()
+    let start = out.count
+    let isPacked = field.pointee.isPacked
+    var contentStart = 0
+    if isPacked {
+      out.appendTag(Tag(field.pointee.number, .lengthDelimited))
+      contentStart = out.openLengthDelimited()
+    }
+    var count = 0
+    while try scanner.nextElement(after: count) {
+      do throws(JSONFailure) {
+        if isPacked {
+          try refuseNull(field)
+          _ = try scalar(field)
+        } else {
+          try element(field, depth: depth)
+        }
+      } catch {
+        throw error.inside("[\(count)]")
+      }
+      count &+= 1
+    }
+    guard isPacked else { return }
+    if out.count == contentStart { out.truncate(to: start) } else { out.closeLengthDelimited(contentStart) }
+  }
+}

@@ -1,0 +1,73 @@
+/// Turns JSON into serialized messages of one type, and back, without building messages.
+///
+/// The results are the same as through a ``Message``. Output is appended: one ``OutputBuffer``, emptied and used
+/// again, serves many messages without an allocation for each.
+public struct JSONTranscoder: Sendable {
+  /// The type of the messages.
+  public let type: MessageType
+  /// How JSON is read.
+  public var decoding: JSONDecodingOptions
+  /// How JSON is written.
+  public var encoding: JSONEncodingOptions
+
+  /// A transcoder for messages of a type.
+  public init(
+    _ type: MessageType, decoding: JSONDecodingOptions = JSONDecodingOptions(),
+    encoding: JSONEncodingOptions = JSONEncodingOptions()
+  ) {
+    self.type = type
+    self.decoding = decoding
+    self.encoding = encoding
+  }
+
+  /// Reads a JSON text and appends the serialized message. On an error nothing is appended.
+  public func transcode(json: RawSpan, into out: inout OutputBuffer) throws(JSONError) {
+    let start = out.count
+    try json.withUnsafeBytes { (bytes) throws(JSONError) in
+      try JSONToWire.transcode(bytes, type: type, options: decoding, into: &out)
+    }
+    if !decoding.allowPartial, type.pool.hasMetRequiredFields { try checkRequiredFields(&out, from: start) }
+  }
+
+  /// Takes back what was appended from `start` on when it lacks required fields.
+  private func checkRequiredFields(_ out: inout OutputBuffer, from start: Int) throws(JSONError) {
+    guard let message = try? Message(type, serialized: out.copyBytes(from: start)) else { return }
+    let missing = message.missingRequiredFields()
+    if missing.isEmpty { return }
+    out.truncate(to: start)
+    throw JSONError(
+      JSONFailure(reason: .missingRequired(missing), offset: 0),
+      in: UnsafeRawBufferPointer(start: nil, count: 0))
+  }
+
+  /// Reads a serialized message and appends its JSON. On an error nothing is appended.
+  public func transcode(serialized: RawSpan, into out: inout OutputBuffer) throws(DecodeError) {
+    try serialized.withUnsafeBytes { (bytes) throws(DecodeError) in
+      try WireToJSON.transcode(bytes, type: type, options: encoding, into: &out)
+    }
+  }
+
+  /// Reads a JSON text and appends the serialized message. On an error nothing is appended.
+  public func transcode(json: RawSpan, into out: inout [UInt8]) throws(JSONError) {
+    var buffer = OutputBuffer()
+    try transcode(json: json, into: &buffer)
+    buffer.withBytes { out.append(contentsOf: $0) }
+  }
+
+  /// Reads a JSON text and appends the serialized message. On an error nothing is appended.
+  public func transcode(json: [UInt8], into out: inout [UInt8]) throws(JSONError) {
+    try transcode(json: json.span.bytes, into: &out)
+  }
+
+  /// Reads a serialized message and appends its JSON. On an error nothing is appended.
+  public func transcode(serialized: RawSpan, into out: inout [UInt8]) throws(DecodeError) {
+    var buffer = OutputBuffer()
+    try transcode(serialized: serialized, into: &buffer)
+    buffer.withBytes { out.append(contentsOf: $0) }
+  }
+
+  /// Reads a serialized message and appends its JSON. On an error nothing is appended.
+  public func transcode(serialized: [UInt8], into out: inout [UInt8]) throws(DecodeError) {
+    try transcode(serialized: serialized.span.bytes, into: &out)
+  }
+}

@@ -1,0 +1,110 @@
+/// A JSON value of no schema, for the few texts of a protocol that are JSON but no message.
+public enum JSONValue: Sendable, Equatable {
+  /// `null`
+  case null
+  /// `true` or `false`
+  case bool(Bool)
+  /// A number as it was written.
+  case number(String)
+  /// A string, its escapes resolved.
+  case string(String)
+  /// A list.
+  case array([JSONValue])
+  /// An object: its members in order, with duplicates.
+  case object([Member])
+
+  /// A name with its value.
+  public struct Member: Sendable, Equatable {
+    /// The name.
+    public let name: String
+    /// The value.
+    public let value: JSONValue
+  }
+
+  /// Reads a whole text, strictly (RFC 8259).
+  public init(parsing text: [UInt8]) throws(JSONError) {
+    self = try text.span.bytes.withUnsafeBytes { (bytes) throws(JSONError) in
+      do throws(JSONFailure) {
+        var parser = JSONValueParser(bytes)
+        return try parser.parse()
+      } catch {
+        throw JSONError(error, in: bytes)
+      }
+    }
+  }
+
+  /// The first member of this name, when the value is an object that has one.
+  public subscript(name: String) -> JSONValue? {
+    guard case .object(let members) = self else { return nil }
+    return members.first { $0.name == name }?.value
+  }
+
+  /// The text, compact.
+  public var text: String {
+    switch self {
+    case .null: "null"
+    case .bool(let value): value ? "true" : "false"
+    case .number(let digits): digits
+    case .string(let content): Self.quoted(content)
+    case .array(let elements): "[\(elements.map(\.text).joined(separator: ","))]"
+    case .object(let members):
+      "{\(members.map { "\(Self.quoted($0.name)):\($0.value.text)" }.joined(separator: ","))}"
+    }
+  }
+
+  /// `content` as a JSON string, with control characters escaped, so that it is safe on a terminal.
+  public static func quoted(_ content: String) -> String {
+    var out = OutputBuffer(capacity: content.utf8.count + 2)
+    JSONText.appendString(content, to: &out)
+    return out.withBytes { String(decoding: $0, as: UTF8.self) }
+  }
+}
+
+/// Reads JSON values, nested as deep as messages may be.
+private struct JSONValueParser: ~Copyable {
+  private var scanner: JSONScanner
+  private var scratch = OutputBuffer()
+
+  init(_ bytes: UnsafeRawBufferPointer) {
+    scanner = JSONScanner(bytes)
+  }
+
+  mutating func parse() throws(JSONFailure) -> JSONValue {
+    let value = try value(depth: 0)
+    try scanner.expectEnd()
+    return value
+  }
+
+  private mutating func value(depth: Int) throws(JSONFailure) -> JSONValue {
+    guard depth <= nestingLimit else { throw scanner.failure(.tooDeep) }
+    switch scanner.peek() {
+    case UInt8(ascii: "{"):
+      try scanner.openObject()
+      var members: [JSONValue.Member] = []
+      while try scanner.nextKey(after: members.count) {
+        let name = try string()
+        try scanner.expectColon()
+        members.append(JSONValue.Member(name: name, value: try value(depth: depth + 1)))
+      }
+      return .object(members)
+    case UInt8(ascii: "["):
+      try scanner.openArray()
+      var elements: [JSONValue] = []
+      while try scanner.nextElement(after: elements.count) { elements.append(try value(depth: depth + 1)) }
+      return .array(elements)
+    case UInt8(ascii: "\""):
+      return .string(try string())
+    case UInt8(ascii: "-"), 48...57:
+      return .number(String(decoding: try scanner.number(), as: UTF8.self))
+    default:
+      if scanner.acceptWord("null") { return .null }
+      if scanner.acceptWord("true") { return .bool(true) }
+      if scanner.acceptWord("false") { return .bool(false) }
+      throw scanner.expected("a value")
+    }
+  }
+
+  private mutating func string() throws(JSONFailure) -> String {
+    String(decoding: try scanner.string(scratch: &scratch), as: UTF8.self)
+  }
+}

@@ -1,0 +1,23 @@
+extension Message {
+  /// Reads a message from a JSON text that holds one value.
+  public init(
+    _ type: MessageType, json: [UInt8], options: JSONDecodingOptions = JSONDecodingOptions()
+  ) throws(JSONError) {
+    var bytes: [UInt8] = []
+    try JSONTranscoder(type, decoding: options).transcode(json: json, into: &bytes)
+    do { self = try Message(type, serialized: bytes) } catch {
+      // What the transcoder writes can be read; only a schema that cannot be used gets here.
+      guard case .schema(let schemaError) = error.reason else { self = Message(type); return }
+      throw JSONError(
+        JSONFailure(reason: .schema(schemaError), offset: 0), in: UnsafeRawBufferPointer(start: nil, count: 0)
+      )
+    }
+  }
+
+  /// The message as JSON.
+  public func json(options: JSONEncodingOptions = JSONEncodingOptions()) throws(DecodeError) -> [UInt8] {
+    var json: [UInt8] = []
+    try JSONTranscoder(type, encoding: options).transcode(serialized: serialized(), into: &json)
+    return json
+  }
+}

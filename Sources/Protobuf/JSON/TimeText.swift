@@ -1,0 +1,181 @@
+/// Timestamps and durations as ProtoJSON writes them.
+enum TimeText {
+  static let timestampSeconds: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
+  static let durationSeconds: ClosedRange<Int64> = -315_576_000_000...315_576_000_000
+
+  // MARK: Reading
+
+  /// Reads `2024-05-01T12:00:00.123Z` or one with an offset such as `+02:00`.
+  static func timestamp(_ text: UnsafeRawBufferPointer) -> (seconds: Int64, nanos: Int32)? {
+    guard text.count >= 20 else { return nil }
+    var isValid = true
+    func pair(_ start: Int) -> Int64 {
+      let high = text[start] &- 48
+      let low = text[start &+ 1] &- 48
+      if high > 9 || low > 9 { isValid = false }
+      return Int64(high &* 10 &+ low)
+    }
+    let year = pair(0) &* 100 &+ pair(2)
+    let month = pair(5)
+    let day = pair(8)
+    let hour = pair(11)
+    let minute = pair(14)
+    let second = pair(17)
+    guard isValid, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
+      text[10] == UInt8(ascii: "T"), text[13] == UInt8(ascii: ":"), text[16] == UInt8(ascii: ":"), year >= 1,
+      month >= 1, month <= 12, day >= 1, day <= 28 || day <= daysInMonth(year, month), hour < 24, minute < 60,
+      second < 60
+    else { return nil }
+    var index = 19
+    guard let nanos = fraction(text, &index), index < text.count else { return nil }
+    var offset: Int64 = 0
+    switch text[index] {
+    case UInt8(ascii: "Z"): guard text.count == index + 1 else { return nil }
+    case UInt8(ascii: "+"), UInt8(ascii: "-"):
+      guard text.count == index + 6, text[index + 3] == UInt8(ascii: ":") else { return nil }
+      let hours = pair(index + 1)
+      let minutes = pair(index + 4)
+      guard isValid, hours < 24, minutes < 60 else { return nil }
+      offset = (hours * 60 + minutes) * (text[index] == UInt8(ascii: "-") ? -60 : 60)
+    default: return nil
+    }
+    let seconds =
+      daysSinceEpoch(year, month, day) &* 86400 &+ hour &* 3600 &+ minute &* 60 &+ second &- offset
+    return timestampSeconds.contains(seconds) ? (seconds, nanos) : nil
+  }
+
+  /// Reads `1.5s`.
+  static func duration(_ text: UnsafeRawBufferPointer) -> (seconds: Int64, nanos: Int32)? {
+    guard text.last == UInt8(ascii: "s") else { return nil }
+    let number = UnsafeRawBufferPointer(rebasing: text.dropLast())
+    let negative = number.first == UInt8(ascii: "-")
+    var index = negative ? 1 : 0
+    var seconds: Int64 = 0
+    let start = index
+    while index < number.count, (48...57).contains(number[index]) {
+      seconds = seconds * 10 + Int64(number[index] - 48)
+      guard seconds <= durationSeconds.upperBound else { return nil }
+      index += 1
+    }
+    guard index > start, let nanos = fraction(number, &index), index == number.count else { return nil }
+    if seconds == durationSeconds.upperBound, nanos != 0 { return nil }
+    return negative ? (-seconds, -nanos) : (seconds, nanos)
+  }
+
+  /// Reads a point and one to nine digits, if there is a point.
+  private static func fraction(_ text: UnsafeRawBufferPointer, _ index: inout Int) -> Int32? {
+    guard index < text.count, text[index] == UInt8(ascii: ".") else { return 0 }
+    index += 1
+    var nanos: Int32 = 0
+    let start = index
+    while index < text.count, text[index] &- 48 <= 9 {
+      guard index &- start < 9 else { return nil }
+      nanos = nanos &* 10 &+ Int32(text[index] &- 48)
+      index &+= 1
+    }
+    switch index &- start {
+    case 0: return nil
+    case 3: return nanos &* 1_000_000
+    case 6: return nanos &* 1000
+    case 9: return nanos
+    case let digits:
+      for _ in digits..<9 { nanos = nanos &* 10 }
+      return nanos
+    }
+  }
+
+  // MARK: Writing
+
+  /// False when the time is out of range.
+  static func appendTimestamp(seconds: Int64, nanos: Int32, to out: inout OutputBuffer) -> Bool {
+    guard timestampSeconds.contains(seconds), (0...999_999_999).contains(nanos) else { return false }
+    // Counted from 0000-03-01, nothing is negative.
+    let sinceStart = UInt64(bitPattern: seconds &+ daysToEpoch &* 86400)
+    let days = sinceStart / 86400
+    let time = UInt32(truncatingIfNeeded: sinceStart &- days &* 86400)
+    let (year, month, day) = date(days: UInt32(truncatingIfNeeded: days))
+    out.reserve(40)
+    let place = out.end
+    DecimalDigits.writePair(year / 100, at: place)
+    DecimalDigits.writePair(year % 100, at: place + 2)
+    place[4] = UInt8(ascii: "-")
+    DecimalDigits.writePair(month, at: place + 5)
+    place[7] = UInt8(ascii: "-")
+    DecimalDigits.writePair(day, at: place + 8)
+    place[10] = UInt8(ascii: "T")
+    DecimalDigits.writePair(time / 3600, at: place + 11)
+    place[13] = UInt8(ascii: ":")
+    DecimalDigits.writePair(time / 60 % 60, at: place + 14)
+    place[16] = UInt8(ascii: ":")
+    DecimalDigits.writePair(time % 60, at: place + 17)
+    out.advance(by: 19)
+    appendFraction(UInt32(bitPattern: nanos), to: &out)
+    out.append(UInt8(ascii: "Z"))
+    return true
+  }
+
+  /// False when the duration is out of range or its parts have different signs.
+  static func appendDuration(seconds: Int64, nanos: Int32, to out: inout OutputBuffer) -> Bool {
+    guard durationSeconds.contains(seconds), (-999_999_999...999_999_999).contains(nanos),
+      seconds == 0 || nanos == 0 || (seconds < 0) == (nanos < 0)
+    else { return false }
+    if seconds < 0 || nanos < 0 { out.append(UInt8(ascii: "-")) }
+    JSONText.appendInteger(seconds.magnitude, to: &out)
+    appendFraction(nanos.magnitude, to: &out)
+    out.append(UInt8(ascii: "s"))
+    return true
+  }
+
+  /// Writes no, three, six or nine digits.
+  @inline(__always)
+  private static func appendFraction(_ nanos: UInt32, to out: inout OutputBuffer) {
+    guard nanos != 0 else { return }
+    out.reserve(10)
+    let place = out.end
+    place[0] = UInt8(ascii: ".")
+    let micros = nanos / 1000
+    let millis = nanos / 1_000_000
+    if millis &* 1_000_000 == nanos {
+      DecimalDigits.write(UInt64(millis), 3, at: place + 1)
+      out.advance(by: 4)
+    } else if micros &* 1000 == nanos {
+      DecimalDigits.write(UInt64(micros), 6, at: place + 1)
+      out.advance(by: 7)
+    } else {
+      DecimalDigits.write(UInt64(nanos), 9, at: place + 1)
+      out.advance(by: 10)
+    }
+  }
+
+  // MARK: The calendar (proleptic Gregorian, years 1 to 9999)
+
+  private static func daysInMonth(_ year: Int64, _ month: Int64) -> Int64 {
+    switch month {
+    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+    case 4, 6, 9, 11: 30
+    default: 31
+    }
+  }
+
+  /// Counts from a year that starts in March, so that the leap day is the last one.
+  private static func daysSinceEpoch(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+    let marchYear = month <= 2 ? year - 1 : year
+    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+    return marchYear * 365 + marchYear / 4 - marchYear / 100 + marchYear / 400 + dayOfYear - daysToEpoch
+  }
+
+  /// The days from 0000-03-01 to 1970-01-01.
+  private static let daysToEpoch: Int64 = 719_468
+
+  @inline(__always)
+  private static func date(days: UInt32) -> (year: UInt32, month: UInt32, day: UInt32) {
+    let era = days / 146_097
+    let dayOfEra = days &- era &* 146_097
+    let yearOfEra = (dayOfEra &- dayOfEra / 1460 &+ dayOfEra / 36524 &- dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra &- (365 &* yearOfEra &+ yearOfEra / 4 &- yearOfEra / 100)
+    let monthFromMarch = (5 &* dayOfYear &+ 2) / 153
+    let day = dayOfYear &- (153 &* monthFromMarch &+ 2) / 5 &+ 1
+    let month = monthFromMarch < 10 ? monthFromMarch &+ 3 : monthFromMarch &- 9
+    return (yearOfEra &+ era &* 400 &+ (month <= 2 ? 1 : 0), month, day)
+  }
+}

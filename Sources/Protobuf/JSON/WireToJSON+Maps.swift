@@ -1,0 +1,138 @@
+/// Maps, whose entries are sorted by key.
+extension WireToJSON {
+  /// Where the parts of an entry are.
+  struct MapEntry {
+    /// A number whose order is that of the keys.
+    var order: UInt64 = 0
+    /// The key where it is a string.
+    var text = UnsafeRawBufferPointer(start: nil, count: 0)
+    var key: WireReader?
+    var value: WireReader?
+
+    func precedes(_ other: MapEntry, isText: Bool) -> Bool {
+      isText ? text.lexicographicallyPrecedes(other.text) : order < other.order
+    }
+  }
+
+  /// Writes the entries that follow each other, the first one's tag having been read.
+  @inline(never)
+  mutating func map(
+    _ field: FieldPointer, _ plan: PlanPointer, _ reader: inout WireReader, depth: Int,
+    _ progress: inout Progress
+  ) throws(DecodeError) -> Bool {
+    let first = entries.count
+    defer { entries.removeSubrange(first...) }
+    guard try collect(field, &reader, depth: depth) else { return false }
+    guard entries.count > first else { return true }
+    begin(field, plan, &progress)
+    try write(from: first, field, depth: depth)
+    return true
+  }
+
+  /// Collects the entries; false when two have the same key, or one is not in the canonical form.
+  mutating func collect(
+    _ field: FieldPointer, _ reader: inout WireReader, depth: Int
+  ) throws(DecodeError) -> Bool {
+    let (keyField, valueField) = field.partsOfMap()
+    guard depth < nestingLimit else { throw reader.failure(.tooDeep) }
+    let isText = keyField.pointee.kind == .string
+    let first = entries.count
+    var isSorted = true
+    repeat {
+      var entry = MapEntry()
+      guard try collect(&reader, keyField, valueField, depth: depth + 1, into: &entry) else { return false }
+      if valueField.pointee.flags.contains(.hasClosedEnum), var value = entry.value {
+        if isUnknownEnum(valueField, try value.varint()) { continue }
+      }
+      if entries.count > first, !entries[entries.count - 1].precedes(entry, isText: isText) {
+        isSorted = false
+      }
+      entries.append(entry)
+    } while reader.accept(field.pointee.elementTag)
+    if isSorted { return true }
+    let sorted = entries[first...].sorted { $0.precedes($1, isText: isText) }
+    for index in 1..<sorted.count where !sorted[index - 1].precedes(sorted[index], isText: isText) {
+      return false
+    }
+    entries.replaceSubrange(first..., with: sorted)
+    return true
+  }
+
+  /// Reads an entry; false when it has a part twice, or a key that must be repaired.
+  private func collect(
+    _ reader: inout WireReader, _ keyField: FieldPointer, _ valueField: FieldPointer, depth: Int,
+    into entry: inout MapEntry
+  ) throws(DecodeError) -> Bool {
+    var content = try reader.nested()
+    while !content.isAtEnd {
+      let tag = try content.tag()
+      if tag == keyField.pointee.elementTag {
+        guard entry.key == nil else { return false }
+        entry.key = content
+        if keyField.pointee.kind == .string {
+          entry.text = try content.lengthDelimited()
+          guard UTF8Validation.isValid(entry.text) else {
+            if keyField.pointee.validatesUTF8 { throw content.failure(.invalidUTF8) }
+            return false
+          }
+        } else {
+          entry.order = order(keyField, try number(keyField, &content))
+        }
+      } else if tag == valueField.pointee.elementTag {
+        guard entry.value == nil else { return false }
+        entry.value = content
+        try content.skip(tag, depth: depth)
+      } else {
+        try content.skip(tag, depth: depth)
+      }
+    }
+    // The order of a key that is missing is that of zero.
+    if entry.key == nil { entry.order = order(keyField, 0) }
+    return true
+  }
+
+  private func order(_ field: FieldPointer, _ bits: UInt64) -> UInt64 {
+    switch field.pointee.kind {
+    case .int32, .int64, .sint32, .sint64, .sfixed32, .sfixed64: bits ^ 1 << 63
+    default: bits
+    }
+  }
+
+  /// Writes the collected entries from the one at `first` on.
+  mutating func write(from first: Int, _ field: FieldPointer, depth: Int) throws(DecodeError) {
+    let (keyField, valueField) = field.partsOfMap()
+    let isQuoted = keyField.pointee.kind.isQuoted
+    let valuePlan = valueField.pointee.kind.isMessage ? try valueField.planOfMessage() : nil
+    let end = entries.count
+    open(UInt8(ascii: "{"))
+    for index in first..<end {
+      let entry = entries[index]
+      separate(isFirst: index == first)
+      if !isQuoted { out.append(UInt8(ascii: "\"")) }
+      if var key = entry.key { try scalar(keyField, &key) } else { emitZero(keyField) }
+      if !isQuoted { out.append(UInt8(ascii: "\"")) }
+      out.append(UInt8(ascii: ":"))
+      if options.pretty { out.append(0x20) }
+      guard let valuePlan else {
+        if var value = entry.value { try scalar(valueField, &value) } else { emitMissing(valueField) }
+        continue
+      }
+      guard depth + 1 < nestingLimit else { throw DecodeError(.tooDeep) }
+      if var value = entry.value {
+        try message(valuePlan, try value.nested(), depth: depth + 2)
+      } else {
+        try message(valuePlan, WireReader(UnsafeRawBufferPointer(start: nil, count: 0)), depth: depth + 2)
+      }
+    }
+    close(UInt8(ascii: "}"), isEmpty: first == end)
+  }
+
+  /// Writes the value of an entry that lacks it.
+  private mutating func emitMissing(_ field: FieldPointer) {
+    if field.pointee.kind == .enumeration {
+      enumeration(field, field.pointee.field.enumType?.defaultNumber ?? 0)
+    } else {
+      emitZero(field)
+    }
+  }
+}

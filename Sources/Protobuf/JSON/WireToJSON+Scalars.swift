@@ -1,0 +1,115 @@
+/// Values without structure.
+extension WireToJSON {
+  /// Reads a number of any kind and gives its bits: of integers the value with its sign, of floating-point numbers
+  /// their pattern. They are zero when the number is.
+  @inline(__always)
+  func number(_ field: FieldPointer, _ reader: inout WireReader) throws(DecodeError) -> UInt64 {
+    switch field.pointee.kind {
+    case .double, .fixed64: return try reader.fixed64()
+    case .float, .fixed32: return UInt64(try reader.fixed32())
+    case .sfixed64: return try reader.fixed64()
+    case .sfixed32: return WireToJSON.extended(try reader.fixed32())
+    case .int64, .uint64: return try reader.varint()
+    case .uint32: return UInt64(UInt32(truncatingIfNeeded: try reader.varint()))
+    case .bool: return try reader.varint() == 0 ? 0 : 1
+    case .sint32:
+      return UInt64(
+        bitPattern: ZigZag.decode(UInt64(UInt32(truncatingIfNeeded: try reader.varint()))))
+    case .sint64: return UInt64(bitPattern: ZigZag.decode(try reader.varint()))
+    default: return WireToJSON.extended(UInt32(truncatingIfNeeded: try reader.varint()))
+    }
+  }
+
+  @inline(__always)
+  private static func extended(_ bits: UInt32) -> UInt64 {
+    UInt64(bitPattern: Int64(Int32(bitPattern: bits)))
+  }
+
+  /// Writes a number from its bits.
+  @inline(__always)
+  mutating func number(_ field: FieldPointer, _ bits: UInt64) {
+    switch field.pointee.kind {
+    case .double: JSONText.append(Double(bitPattern: bits), to: &out)
+    case .float: JSONText.append(Float(bitPattern: UInt32(truncatingIfNeeded: bits)), to: &out)
+    case .uint64, .fixed64: JSONText.appendQuoted(bits, isNegative: false, to: &out)
+    case .int64, .sfixed64, .sint64:
+      let value = Int64(bitPattern: bits)
+      JSONText.appendQuoted(value.magnitude, isNegative: value < 0, to: &out)
+    case .bool: bool(bits != 0)
+    case .enumeration: enumeration(field, Int32(truncatingIfNeeded: bits))
+    default: JSONText.appendInteger(Int64(bitPattern: bits), to: &out)
+    }
+  }
+
+  @inline(__always)
+  private mutating func bool(_ value: Bool) {
+    out.reserve(8)
+    let place = UnsafeMutableRawPointer(out.end)
+    // Four letters at once; `false` has one more.
+    place.storeBytes(of: (value ? 0x6575_7274 : 0x736c_6166) as UInt32, as: UInt32.self)
+    place.storeBytes(of: UInt8(ascii: "e"), toByteOffset: 4, as: UInt8.self)
+    out.advance(by: value ? 4 : 5)
+  }
+
+  /// Reads and writes a value of a kind other than message and group.
+  @inline(__always)
+  mutating func scalar(_ field: FieldPointer, _ reader: inout WireReader) throws(DecodeError) {
+    switch field.pointee.kind {
+    case .string:
+      let start = reader
+      let bytes = try reader.lengthDelimited()
+      if !JSONText.appendIfValid(bytes, to: &out) { try repaired(field, bytes, start) }
+    case .bytes: base64(try reader.lengthDelimited())
+    case .message, .group: break
+    default: number(field, try number(field, &reader))
+    }
+  }
+
+  /// Writes a string that is not UTF-8: JSON is, so what proto2 lets through is repaired.
+  @inline(never)
+  mutating func repaired(
+    _ field: FieldPointer, _ bytes: UnsafeRawBufferPointer, _ start: WireReader
+  ) throws(DecodeError) {
+    if field.pointee.validatesUTF8 { throw start.failure(.invalidUTF8) }
+    JSONText.appendString(String(decoding: bytes, as: UTF8.self), to: &out)
+  }
+
+  mutating func base64(_ bytes: UnsafeRawBufferPointer) {
+    out.append(UInt8(ascii: "\""))
+    Base64.append(bytes, padding: true, to: &out)
+    out.append(UInt8(ascii: "\""))
+  }
+
+  mutating func enumeration(_ field: FieldPointer, _ number: Int32) {
+    let type = field.pointee.enumType
+    let key = options.enumNumbers ? nil : type?._withUnsafeGuaranteedRef { $0.key(of: number) }
+    if let key {
+      out.reserve(key.count + KeyBytes.block)
+      copyBlocks(from: key.start + 1, to: out.end, count: key.count - 2)
+      out.advance(by: key.count - 2)
+    } else if type?._withUnsafeGuaranteedRef({ $0.isNullValue }) == true {
+      out.append("null")
+    } else {
+      JSONText.appendInteger(Int64(number), to: &out)
+    }
+  }
+
+  /// Writes the value of a field that is not there.
+  mutating func emitZero(_ field: FieldPointer) {
+    switch field.pointee.kind {
+    case .string, .bytes: out.append("\"\"")
+    case .message, .group: break
+    default: number(field, 0)
+    }
+  }
+}
+
+extension FieldKind {
+  /// Whether JSON has values of this kind in quotes.
+  var isQuoted: Bool {
+    switch self {
+    case .int64, .uint64, .fixed64, .sfixed64, .sint64, .string, .bytes: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,76 @@
+/// A message of a type that is known at run time only.
+///
+/// A value: copies are independent, and share their content until one of them is changed.
+public struct Message: Sendable {
+  var storage: MessageStorage
+
+  init(storage: MessageStorage) { self.storage = storage }
+
+  /// An empty message.
+  public init(_ type: MessageType) {
+    storage = MessageStorage(type)
+  }
+
+  /// Decodes a message.
+  public init(_ type: MessageType, serialized: [UInt8]) throws(DecodeError) {
+    self = try serialized.withUnsafeBufferPointer { (bytes) throws(DecodeError) in
+      try Message(type, bytes: UnsafeRawBufferPointer(bytes))
+    }
+  }
+
+  /// Decodes a message.
+  public init(_ type: MessageType, serialized: RawSpan) throws(DecodeError) {
+    self = try serialized.withUnsafeBytes { (bytes) throws(DecodeError) in try Message(type, bytes: bytes) }
+  }
+
+  init(_ type: MessageType, bytes: UnsafeRawBufferPointer) throws(DecodeError) {
+    let table: MessageTable
+    do { table = try type.table() } catch { throw DecodeError(.schema(error)) }
+    storage = MessageStorage(type, table)
+    var reader = WireReader(bytes)
+    try BinaryDecoder.decode(&reader, into: storage, depth: 0)
+  }
+
+  /// The type.
+  public var type: MessageType { storage.type }
+
+  /// The serialized message: fields by number, map entries by key, unknown fields last.
+  public func serialized() -> [UInt8] {
+    var out = OutputBuffer()
+    BinaryEncoder.encode(storage, into: &out)
+    return out.copyBytes()
+  }
+
+  /// Whether both are copies of one message that nobody changed since. Says nothing about equality otherwise.
+  public func isIdentical(to other: Message) -> Bool {
+    storage === other.storage
+  }
+
+  /// Whether no field is set and no unknown field kept.
+  public var isEmpty: Bool {
+    var isEmpty = storage.unknown.isEmpty
+    storage.forEachPresent { _, _ in isEmpty = false }
+    return isEmpty
+  }
+
+  /// The fields that the type does not define, serialized, in the order in which they came.
+  public var unknownFields: [UInt8] { storage.unknown }
+
+  /// The fields and extensions that are set, by number.
+  public var setFields: [Field] {
+    var fields: [Field] = []
+    storage.forEachPresent { field, _ in fields.append(field) }
+    return fields
+  }
+
+  mutating func makeUnique() {
+    if !isKnownUniquelyReferenced(&storage) { storage = storage.copy() }
+  }
+}
+
+extension Message: Equatable {
+  /// Equal when the types are the same and both would be serialized to the same bytes.
+  public static func == (a: Message, b: Message) -> Bool {
+    a.storage === b.storage || a.type == b.type && a.serialized() == b.serialized()
+  }
+}

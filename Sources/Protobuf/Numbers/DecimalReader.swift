@@ -1,0 +1,142 @@
+/// The numbers of JSON as nearly all of them are: read in one pass over the text.
+///
+/// What is written in an unusual way is left to `JSONNumber`.
+enum DecimalReader {
+  /// Reads `0` or digits without a leading zero, up to 19 of them; the place behind them is nil if there are none or
+  /// more.
+  @inline(__always)
+  static func digits(
+    _ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>
+  ) -> (value: UInt64, end: UnsafePointer<UInt8>?) {
+    var place = start
+    guard let value = digits(&place, end, after: 0) else { return (0, nil) }
+    let count = place - start
+    if count == 0 || count > 19 || count > 1 && start.pointee == 48 { return (0, nil) }
+    return (value, place)
+  }
+
+  /// Reads digits behind others whose value is `value`; nil when they are too many for a value to fit.
+  @inline(__always)
+  private static func digits(
+    _ place: inout UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, after value: UInt64
+  ) -> UInt64? {
+    var value = value
+    let limit = place + 24
+    while end - place >= 8 {
+      let word = UnsafeRawPointer(place).loadUnaligned(as: UInt64.self)
+      guard Words.areDigits(word) else { break }
+      if place >= limit { return nil }
+      value = value &* 100_000_000 &+ Words.number(word)
+      place += 8
+    }
+    while place < end {
+      let digit = place.pointee &- 48
+      if digit > 9 { break }
+      if place >= limit { return nil }
+      value = value &* 10 &+ UInt64(digit)
+      place += 1
+    }
+    return value
+  }
+
+  /// Reads the magnitude of a number of up to 19 digits; nil for others and where rounding is hard to tell.
+  @inline(__always)
+  static func double(
+    _ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>
+  ) -> (value: Double, end: UnsafePointer<UInt8>)? {
+    var place = start
+    guard var digits = digits(&place, end, after: 0) else { return nil }
+    var count = place - start
+    if count == 0 || count > 1 && start.pointee == 48 { return nil }
+    if start.pointee == 48 { count = 0 }
+    var exponent = 0
+    if place < end, place.pointee == UInt8(ascii: ".") {
+      place += 1
+      let first = place
+      guard let more = self.digits(&place, end, after: digits) else { return nil }
+      digits = more
+      exponent = first - place
+      if exponent == 0 { return nil }
+      count &-= exponent
+    }
+    if count > 19 { return nil }
+    if place < end, place.pointee | 0x20 == UInt8(ascii: "e") {
+      place += 1
+      guard let stated = self.exponent(&place, end) else { return nil }
+      exponent &+= stated
+    }
+    guard let value = nearest(digits, exponent) else { return nil }
+    return (value, place)
+  }
+
+  @inline(never)
+  private static func exponent(_ place: inout UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> Int? {
+    guard place < end else { return nil }
+    let isNegative = place.pointee == UInt8(ascii: "-")
+    if isNegative || place.pointee == UInt8(ascii: "+") { place += 1 }
+    let first = place
+    var value = 0
+    while place < end, place.pointee &- 48 <= 9, place - first < 5 {
+      value = value * 10 + Int(place.pointee - 48)
+      place += 1
+    }
+    if place == first || place - first == 5 { return nil }
+    return isNegative ? -value : value
+  }
+
+  /// The double nearest to digits × 10^exponent.
+  @inline(__always)
+  private static func nearest(_ digits: UInt64, _ exponent: Int) -> Double? {
+    if digits == 0 { return 0 }
+    // One exact operation on two exact numbers (Clinger 1990).
+    if digits < 1 << 53, exponent >= -22, exponent <= 22 {
+      let power = powers.withUnsafeBufferPointer { $0[exponent < 0 ? 0 &- exponent : exponent] }
+      return exponent < 0 ? Double(digits) / power : Double(digits) * power
+    }
+    return approximate(digits, exponent)
+  }
+
+  /// Daniel Lemire, “Number Parsing at a Gigabyte per Second”, 2021; nil for what is subnormal or too large.
+  @inline(__always)
+  private static func approximate(_ digits: UInt64, _ exponent: Int) -> Double? {
+    guard exponent >= -342, exponent <= 308 else { return nil }
+    let zeros = digits.leadingZeroBitCount
+    let shifted = digits &<< UInt64(truncatingIfNeeded: zeros)
+    var (powerHigh, powerLow) = PowersOfTen.significand(exponent)
+    if exponent > 55 {
+      // The table is rounded up, where this method needs it cut off.
+      if powerLow == 0 { powerHigh &-= 1 }
+      powerLow &-= 1
+    }
+    var product = shifted.multipliedFullWidth(by: powerHigh)
+    if product.high & 0x1ff == 0x1ff {
+      let second = shifted.multipliedFullWidth(by: powerLow)
+      let (sum, carry) = product.low.addingReportingOverflow(second.high)
+      product = (product.high &+ (carry ? 1 : 0), sum)
+    }
+    let upper = product.high &>> 63
+    let shift = upper &+ 9
+    var mantissa = product.high &>> shift
+    let binary = PowersOfTen.log2(exponent) &+ 63 &+ Int(upper) &- zeros &+ 1023
+    guard binary > 0 else { return nil }
+    if product.low <= 1, exponent >= -4, exponent <= 23, mantissa & 3 == 1,
+      mantissa &<< shift == product.high
+    {
+      // Exactly between two doubles: to the even one.
+      mantissa &= ~1
+    }
+    mantissa = (mantissa &+ mantissa & 1) &>> 1
+    var biased = binary
+    if mantissa >= 2 << 52 {
+      mantissa = 1 << 52
+      biased &+= 1
+    }
+    guard biased < 2047 else { return nil }
+    return Double(bitPattern: UInt64(biased) &<< 52 | mantissa & (1 << 52 &- 1))
+  }
+
+  private static let powers: [Double] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
+    1e19, 1e20, 1e21, 1e22,
+  ]
+}

@@ -1,0 +1,233 @@
+/// Reads the outlines of serialized descriptors by hand: what has to be known before any is unpacked.
+enum DescriptorSetScanner {
+  struct Malformed: Error {
+    let what: String
+  }
+
+  // MARK: Outlines
+
+  /// The files of a FileDescriptorSet.
+  static func files(of set: UnsafeRawBufferPointer, source: Int) throws(Malformed) -> [SchemaIndex.File] {
+    var files: [SchemaIndex.File] = []
+    try fields(of: set) { (tag, bytes) throws(Malformed) in
+      guard tag == Tag(1, .lengthDelimited) else { return true }
+      files.append(try file(bytes, source: source, index: files.count))
+      return true
+    }
+    guard !files.isEmpty else { throw Malformed(what: "it holds no files") }
+    return files
+  }
+
+  static func file(
+    _ bytes: UnsafeRawBufferPointer, source: Int, index: Int
+  ) throws(Malformed) -> SchemaIndex.File {
+    var name: UnsafeRawBufferPointer?
+    var package: UnsafeRawBufferPointer?
+    try fields(of: bytes) { (tag, value) throws(Malformed) in
+      switch tag {
+      case Tag(1, .lengthDelimited): name = value
+      case Tag(2, .lengthDelimited): package = value
+      default: break
+      }
+      return name == nil || package == nil
+    }
+    guard let name, isText(name) else { throw Malformed(what: "its file \(index + 1) has no name") }
+    let none = UnsafeRawBufferPointer(start: bytes.baseAddress, count: 0)
+    guard isText(package ?? name) || package?.isEmpty == true else {
+      throw Malformed(what: "its file \(index + 1) has a package that is no name")
+    }
+    return SchemaIndex.File(source: source, bytes: bytes, name: name, package: package ?? none)
+  }
+
+  /// The top-level declarations of a file.
+  static func symbols(
+    of file: SchemaIndex.File, number: Int, _ body: (SchemaIndex.Symbol) -> Void
+  ) throws(Malformed) {
+    try fields(of: file.bytes) { (tag, value) throws(Malformed) in
+      guard tag.wireType == .lengthDelimited,
+        let kind = SchemaIndex.Kind(rawValue: UInt8(truncatingIfNeeded: tag.number)), tag.number < 8
+      else { return true }
+      if let name = try firstName(of: value) {
+        body(SchemaIndex.Symbol(file: number, kind: kind, name: name, bytes: value))
+      }
+      return true
+    }
+  }
+
+  /// An extension as far as it must be known to find it.
+  struct Extension {
+    let fullName: String
+    /// The names of the messages that it is declared in, from the outermost.
+    let scope: [String]
+    let extendee: String
+    let number: UInt32
+  }
+
+  /// All extensions that a file declares, at the top level or within messages.
+  static func extensions(of file: SchemaIndex.File) throws(Malformed) -> [Extension] {
+    var found: [Extension] = []
+    let package = String(decoding: file.package, as: UTF8.self)
+    try collectExtensions(
+      in: file.bytes, extensionField: 7, messageField: 4, prefix: package, scope: [], into: &found)
+    return found
+  }
+
+  private static func collectExtensions(
+    in bytes: UnsafeRawBufferPointer, extensionField: UInt32, messageField: UInt32, prefix: String,
+    scope: [String], into found: inout [Extension]
+  ) throws(Malformed) {
+    guard scope.count < nestingLimit else { return }
+    try fields(of: bytes) { (tag, value) throws(Malformed) in
+      guard tag.wireType == .lengthDelimited else { return true }
+      if tag.number == extensionField {
+        var name = ""
+        var extendee = ""
+        var number: UInt32 = 0
+        try fields(of: value, varint: { if $0 == 3 { number = UInt32(truncatingIfNeeded: $1) } }) {
+          (tag, value) throws(Malformed) in
+          if tag.number == 1 { name = String(decoding: value, as: UTF8.self) }
+          if tag.number == 2 { extendee = String(decoding: value, as: UTF8.self) }
+          return true
+        }
+        found.append(
+          Extension(
+            fullName: prefix.isEmpty ? name : prefix + "." + name, scope: scope,
+            extendee: extendee.hasPrefix(".") ? String(extendee.dropFirst()) : extendee, number: number))
+      } else if tag.number == messageField, try contains(value, extensionsIn: scope.count) {
+        guard let nameBytes = try firstName(of: value) else { return true }
+        let name = String(decoding: nameBytes, as: UTF8.self)
+        try collectExtensions(
+          in: value, extensionField: 6, messageField: 3, prefix: prefix.isEmpty ? name : prefix + "." + name,
+          scope: scope + [name], into: &found)
+      }
+      return true
+    }
+  }
+
+  /// Whether a message declares extensions or nests messages, which might.
+  private static func contains(
+    _ message: UnsafeRawBufferPointer, extensionsIn depth: Int
+  ) throws(Malformed) -> Bool {
+    var found = false
+    try fields(of: message) { (tag, _) throws(Malformed) in
+      found = tag.number == 6 || tag.number == 3
+      return !found
+    }
+    return found
+  }
+
+  /// Refuses a file whose messages are nested too deep for protobuf-c, which recurses without a limit.
+  ///
+  /// Returns the depth.
+  static func nesting(ofFile bytes: UnsafeRawBufferPointer) throws(Malformed) -> Int {
+    try nesting(of: bytes, messageField: 4, depth: 0)
+  }
+
+  private static func nesting(
+    of bytes: UnsafeRawBufferPointer, messageField: UInt32, depth: Int
+  ) throws(Malformed) -> Int {
+    guard depth <= nestingLimit else { return depth }
+    var deepest = depth
+    try fields(of: bytes) { (tag, value) throws(Malformed) in
+      if tag == Tag(messageField, .lengthDelimited) {
+        deepest = max(deepest, try nesting(of: value, messageField: 3, depth: depth + 1))
+      }
+      return deepest <= nestingLimit
+    }
+    return deepest
+  }
+
+  /// The file names that a file imports.
+  static func dependencies(of file: UnsafeRawBufferPointer) throws(Malformed) -> [UnsafeRawBufferPointer] {
+    var found: [UnsafeRawBufferPointer] = []
+    try fields(of: file) { (tag, value) throws(Malformed) in
+      if tag == Tag(3, .lengthDelimited) { found.append(value) }
+      return true
+    }
+    return found
+  }
+
+  // MARK: Walking
+
+  private static func firstName(of bytes: UnsafeRawBufferPointer) throws(Malformed) -> UnsafeRawBufferPointer?
+  {
+    var name: UnsafeRawBufferPointer?
+    try fields(of: bytes) { (tag, value) throws(Malformed) in
+      if tag == Tag(1, .lengthDelimited) { name = value }
+      return name == nil
+    }
+    return name
+  }
+
+  /// Calls `body` for each field, with the bytes of length-delimited ones, until it returns false.
+  private static func fields(
+    of bytes: UnsafeRawBufferPointer, varint: (UInt32, UInt64) -> Void = { _, _ in },
+    _ body: (Tag, UnsafeRawBufferPointer) throws(Malformed) -> Bool
+  ) throws(Malformed) {
+    var reader = WireReader(bytes)
+    while !reader.isAtEnd {
+      let tag: Tag
+      var value = UnsafeRawBufferPointer(start: nil, count: 0)
+      do throws(DecodeError) {
+        tag = try reader.tag()
+        switch tag.wireType {
+        case .lengthDelimited: value = try reader.lengthDelimited()
+        case .varint: varint(tag.number, try reader.varint())
+        default: try reader.skip(tag, depth: 0)
+        }
+      } catch {
+        throw Malformed(what: error.description)
+      }
+      guard try body(tag, value) else { return }
+    }
+  }
+
+  private static func isText(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard let start = bytes.baseAddress, !bytes.isEmpty else { return false }
+    // Names are ASCII nearly always.
+    var index = 0
+    var marks: UInt64 = 0
+    while index < bytes.count {
+      let rest = bytes.count - index
+      let word =
+        rest >= 8
+        ? start.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+        : Words.load(start + index, count: rest, fill: 0x2020_2020_2020_2020)
+      marks |= word | word &- 0x2020_2020_2020_2020 | word &+ 0x0101_0101_0101_0101
+      index += 8
+    }
+    if marks & 0x8080_8080_8080_8080 == 0 { return true }
+    return bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7f } && UTF8Validation.isValid(bytes)
+  }
+
+  // MARK: Guessing
+
+  /// What bytes are that are not a descriptor set, if that can be told.
+  static func guess(_ bytes: UnsafeRawBufferPointer) -> String? {
+    let head = bytes.prefix(4096)
+    for (magic, what) in magics where head.starts(with: magic) { return what }
+    let isText = head.allSatisfy { $0 >= 0x20 && $0 != 0x7f || (9...13).contains($0) }
+    guard isText else { return nil }
+    let start = head.first { $0 > 0x20 }
+    if start == UInt8(ascii: "{") || start == UInt8(ascii: "[") { return "this is JSON" }
+    let text = String(decoding: head, as: UTF8.self)
+    for line in text.split(whereSeparator: \.isNewline).prefix(100) {
+      let word = line.split(separator: " ").first ?? ""
+      if ["syntax", "edition", "package", "import", "message", "service"].contains(word) {
+        return "this is a .proto source file"
+      }
+      if word == "file" || word == "file:" || word == "file{" {
+        return "this is a descriptor set in text form"
+      }
+    }
+    return "this is text"
+  }
+
+  private static let magics: [([UInt8], String)] = [
+    ([0x1f, 0x8b], "this is gzip-compressed; decompress it first"),
+    ([0x28, 0xb5, 0x2f, 0xfd], "this is zstd-compressed; decompress it first"),
+    ([0xfd, 0x37, 0x7a, 0x58, 0x5a], "this is xz-compressed; decompress it first"),
+    ([0x7f, 0x45, 0x4c, 0x46], "this is an ELF file"),
+    ([0x50, 0x4b, 0x03, 0x04], "this is a zip file"),
+  ]
+}

@@ -1,0 +1,38 @@
+/// Finds the names that somebody may have meant.
+enum EditDistance {
+  /// Up to `limit` of `candidates` that resemble `name`, the nearest first.
+  static func nearest(to name: String, among candidates: [String], limit: Int = 3) -> [String] {
+    let wanted = Array(name.lowercased().utf8)
+    let tolerance = max(2, wanted.count / 3)
+    var found: [(distance: Int, name: String)] = []
+    for candidate in candidates {
+      let other = Array(candidate.lowercased().utf8)
+      guard abs(other.count - wanted.count) <= tolerance else { continue }
+      let distance = between(wanted, other)
+      if distance <= tolerance { found.append((distance, candidate)) }
+    }
+    found.sort { ($0.distance, $0.name) < ($1.distance, $1.name) }
+    return found.prefix(limit).map(\.name)
+  }
+
+  /// The number of insertions, deletions, replacements and swaps of neighbours from `a` to `b`.
+  static func between(_ a: [UInt8], _ b: [UInt8]) -> Int {
+    if a.isEmpty || b.isEmpty { return max(a.count, b.count) }
+    var beforeLast: [Int] = []
+    var last = Array(0...b.count)
+    for i in 1...a.count {
+      var row = [i]
+      row.reserveCapacity(b.count + 1)
+      for j in 1...b.count {
+        var best = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1))
+        if i > 1, j > 1, a[i - 1] == b[j - 2], a[i - 2] == b[j - 1] {
+          best = min(best, beforeLast[j - 2] + 1)
+        }
+        row.append(best)
+      }
+      beforeLast = last
+      last = row
+    }
+    return last[b.count]
+  }
+}

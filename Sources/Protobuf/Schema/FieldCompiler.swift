@@ -1,0 +1,107 @@
+import CSchemas
+
+/// Turns a field descriptor into a `Field`.
+struct FieldCompiler<Resolver: TypeResolver> {
+  let resolver: Resolver
+  let file: LoadedFile
+  /// The full name of what the field is declared in; relative type names start from there.
+  let scope: String
+
+  func compile(
+    _ proto: Rpcurl__Schemas__FieldDescriptorProto, number: UInt32, slot: Int, features inherited: Features,
+    oneof: Int?, isOneofMember: Bool, mapEntry: LoadedFile.Scoped<LoadedFile.Message>?,
+    extensionName: String? = nil
+  ) throws(SchemaError) -> Field {
+    let name = text(proto.name)
+    let user = extensionName ?? scope + "." + name
+    let features = inherited.overridden(by: proto.options?.pointee.features)
+    guard proto.has_type != 0, var kind = FieldKind(rawValue: UInt8(truncatingIfNeeded: proto.type.rawValue)),
+      proto.type.rawValue <= 18
+    else { throw file.failure(.invalid("\(user) has no valid type")) }
+    let label = proto.has_label != 0 ? proto.label.rawValue : 1
+    guard (1...3).contains(label) else { throw file.failure(.invalid("\(user) has no valid label")) }
+    let isRepeated = label == 3
+    if isRepeated && isOneofMember { throw file.failure(.invalid("\(user) is repeated and in a oneof")) }
+
+    var messageType: MessageType?
+    var enumType: EnumType?
+    var mapKey: Field?
+    var mapValue: Field?
+    if kind.isMessage {
+      messageType = try resolver.messageHandle(text(proto.type_name), scope: scope, user: user, file: file)
+      if let mapEntry { (mapKey, mapValue) = try compileMap(mapEntry, user: user) }
+      if kind == .message, features.delimited, mapEntry == nil { kind = .group }
+    } else if kind == .enumeration {
+      enumType = try resolver.enumeration(text(proto.type_name), scope: scope, user: user, file: file)
+    }
+
+    let isPackable = isRepeated && kind.isPackable
+    let statesPacked = proto.options.flatMap { $0.pointee.has_packed != 0 ? $0.pointee.packed != 0 : nil }
+    let hasPresence =
+      !isRepeated
+      && (kind.isMessage || isOneofMember || extensionName != nil || proto.proto3_optional != 0
+        || features.presence != .implicit)
+    return Field(
+      name: name, fullName: extensionName ?? name,
+      jsonName: extensionName.map { "[\($0)]" }
+        ?? (proto.json_name == nil ? JSONName.camelCase(name) : text(proto.json_name)),
+      number: number, kind: kind, isRepeated: isRepeated,
+      isPacked: isPackable && (statesPacked ?? features.packed),
+      hasPresence: hasPresence, isRequired: label == 2 || !isRepeated && features.presence == .legacyRequired,
+      validatesUTF8: features.validatesUTF8, isExtension: extensionName != nil,
+      isDeprecated: proto.options.map { $0.pointee.deprecated != 0 } ?? false, oneofIndex: oneof,
+      messageType: messageType, enumType: enumType, mapKey: mapKey, mapValue: mapValue,
+      defaultText: proto.default_value == nil ? nil : text(proto.default_value),
+      options: DescriptorOptions(proto.options, "FieldOptions", pool: resolver.pool), slot: slot)
+  }
+
+  private func compileMap(
+    _ entry: LoadedFile.Scoped<LoadedFile.Message>, user: String
+  ) throws(SchemaError) -> (Field, Field) {
+    var found: [Int32: Field] = [:]
+    let proto = entry.declaration.pointee
+    for pointer in each(proto.field, proto.n_field) {
+      let field = pointer.pointee
+      guard field.number == 1 || field.number == 2, found[field.number] == nil, field.label.rawValue != 3
+      else {
+        throw file.failure(.invalid("\(user) has an invalid map entry"))
+      }
+      // Delimited encoding does not reach into map entries.
+      var features = entry.features
+      features.delimited = false
+      found[field.number] = try FieldCompiler(resolver: resolver, file: file, scope: entry.fullName)
+        .compile(
+          field, number: UInt32(field.number), slot: Int(field.number) - 1, features: features, oneof: nil,
+          isOneofMember: false, mapEntry: nil)
+    }
+    guard let key = found[1], let value = found[2] else {
+      throw file.failure(.invalid("\(user) has a map entry without key or value"))
+    }
+    switch key.kind {
+    case .double, .float, .bytes, .enumeration, .message, .group:
+      throw file.failure(.invalid("\(user) has a map key of type \(key.kind.protoName)"))
+    default: return (key, value)
+    }
+  }
+}
+
+/// Names in JSON.
+enum JSONName {
+  /// `foo_bar` → `fooBar`, as `protoc` does it.
+  static func camelCase(_ name: String) -> String {
+    var result = ""
+    var raise = false
+    for character in name.unicodeScalars {
+      if character == "_" {
+        raise = true
+      } else if raise, ("a"..."z").contains(character), let upper = UnicodeScalar(character.value - 32) {
+        result.unicodeScalars.append(upper)
+        raise = false
+      } else {
+        result.unicodeScalars.append(character)
+        raise = false
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,211 @@
+/// What the transcoders' inner loops need of a field.
+///
+/// It holds no counted references, so that loops pass it around at no cost; the field owns what it points to, and
+/// the pool of the type that is transcoded keeps the field.
+struct FieldPlan {
+  struct Flags: OptionSet {
+    let rawValue: UInt8
+    static let isRepeated = Flags(rawValue: 1)
+    static let isMap = Flags(rawValue: 2)
+    static let isPacked = Flags(rawValue: 4)
+    static let hasPresence = Flags(rawValue: 8)
+    static let validatesUTF8 = Flags(rawValue: 16)
+    static let hasClosedEnum = Flags(rawValue: 32)
+    /// Whether null may be a value of it, and not the absence of one.
+    static let mayTakeNull = Flags(rawValue: 64)
+  }
+
+  let number: UInt32
+  /// The tag before a single value.
+  let elementTag: Tag
+  let kind: FieldKind
+  let flags: Flags
+  /// The position of its oneof, or -1.
+  let oneof: Int16
+  let slot: Int32
+  /// `,"jsonName":`
+  let jsonKey: KeyBytes
+  /// `,"name":`
+  let protoKey: KeyBytes
+  /// Whose plan this is.
+  let identity: Unmanaged<Field>
+  let messageType: Unmanaged<MessageType>?
+  let enumType: Unmanaged<EnumType>?
+
+  init(_ field: Field) {
+    number = field.number
+    kind = field.kind
+    elementTag = Tag(field.number, field.kind.wireType)
+    var flags: Flags = []
+    if field.isRepeated { flags.insert(.isRepeated) }
+    if field.isMap { flags.insert(.isMap) }
+    if field.isPacked { flags.insert(.isPacked) }
+    if field.hasPresence { flags.insert(.hasPresence) }
+    if field.validatesUTF8 { flags.insert(.validatesUTF8) }
+    if field.enumType?.isClosed == true { flags.insert(.hasClosedEnum) }
+    if field.enumType?.isNullValue == true || field.messageType?.name == "google.protobuf.Value" {
+      flags.insert(.mayTakeNull)
+    }
+    self.flags = flags
+    oneof = field.oneofIndex.map { Int16(truncatingIfNeeded: min($0, Int(Int16.max))) } ?? -1
+    slot = Int32(field.slot)
+    jsonKey = KeyBytes(field.jsonName)
+    protoKey = KeyBytes(field.isExtension ? field.jsonName : field.name)
+    identity = .passUnretained(field)
+    messageType = field.messageType.map { .passUnretained($0) }
+    enumType = field.enumType.map { .passUnretained($0) }
+  }
+
+  @inline(__always)
+  var isRepeated: Bool { flags.contains(.isRepeated) }
+  @inline(__always)
+  var isMap: Bool { flags.contains(.isMap) }
+  @inline(__always)
+  var isPacked: Bool { flags.contains(.isPacked) }
+  @inline(__always)
+  var hasPresence: Bool { flags.contains(.hasPresence) }
+  @inline(__always)
+  var validatesUTF8: Bool { flags.contains(.validatesUTF8) }
+
+  /// The field itself, for what is not in the plan.
+  var field: Field { identity.takeUnretainedValue() }
+}
+
+typealias FieldPointer = UnsafePointer<FieldPlan>
+
+extension FieldPointer {
+  /// The plan of the messages that are the field's values.
+  @inline(__always)
+  func planOfMessage() throws(DecodeError) -> PlanPointer {
+    guard let type = pointee.messageType else { throw DecodeError(.notRepresentable("no message")) }
+    if let plan = type._withUnsafeGuaranteedRef({ $0.plan }) { return plan }
+    return try type.takeUnretainedValue().pointerToPlan()
+  }
+
+  /// The plans of a map's keys and values; of a field that is no map, its own.
+  @inline(__always)
+  func partsOfMap() -> (key: FieldPointer, value: FieldPointer) {
+    let field = pointee.field
+    return (field.mapKey?.plan ?? self, field.mapValue?.plan ?? self)
+  }
+}
+
+/// A key ready to be written, with its comma, quotes and colon, and room behind it so that it can be copied and
+/// compared in blocks.
+struct KeyBytes {
+  static let block = 16
+
+  let start: UnsafePointer<UInt8>
+  let count: Int
+  /// The name as it is, where in the key it may be escaped.
+  let name: UnsafeRawBufferPointer
+
+  init(_ text: String) {
+    var buffer = OutputBuffer(capacity: text.utf8.count + 4 + KeyBytes.block)
+    buffer.append(UInt8(ascii: ","))
+    JSONText.appendString(text, to: &buffer)
+    buffer.append(UInt8(ascii: ":"))
+    count = buffer.count
+    let nameCount = text.utf8.count
+    let isEscaped = nameCount != count - 4
+    let nameStart = isEscaped ? count + KeyBytes.block : 2
+    let size = count + KeyBytes.block + (isEscaped ? nameCount : 0)
+    let copy = UnsafeMutablePointer<UInt8>.allocate(capacity: size)
+    copy.initialize(repeating: 0, count: size)
+    copy.update(from: buffer.base, count: count)
+    if isEscaped { for (index, byte) in text.utf8.enumerated() { copy[nameStart + index] = byte } }
+    start = UnsafePointer(copy)
+    name = UnsafeRawBufferPointer(start: copy + nameStart, count: nameCount)
+  }
+
+  func deallocate() { start.deallocate() }
+
+  /// The bytes from the quote to the colon.
+  @inline(__always)
+  var withColon: UnsafePointer<UInt8> { start + 1 }
+}
+
+/// A message type for the transcoders' inner loops; owned by its `MessageTable`.
+struct MessagePlan {
+  /// By number.
+  let fields: FieldPointer
+  let count: Int
+  /// The position in `fields` of each number below `denseCount`, or -1.
+  let dense: UnsafePointer<Int16>
+  let denseCount: UInt32
+  private let names: NameTable.Frozen
+  let wellKnown: WellKnownKind?
+  let isMessageSet: Bool
+  let isExtensible: Bool
+  let type: Unmanaged<MessageType>
+  private let owner: Unmanaged<MessageTable>
+
+  /// The plan of the extension with a number, if the schema has one.
+  @inline(__always)
+  func extensionPlan(_ number: UInt32) throws(DecodeError) -> FieldPointer? {
+    guard isExtensible else { return nil }
+    if let known = type._withUnsafeGuaranteedRef({ $0.extensions.find(number) }) { return known }
+    return try type.takeUnretainedValue().extensionPlan(number)
+  }
+
+  /// Allocates a plan, which `deallocate` gives back.
+  static func make(for table: MessageTable, type: MessageType) -> UnsafePointer<MessagePlan> {
+    let count = table.fields.count
+    let fields = UnsafeMutablePointer<FieldPlan>.allocate(capacity: max(count, 1))
+    for (index, field) in table.fields.enumerated() { (fields + index).initialize(to: field.plan.pointee) }
+    let denseCount = Int(min(table.fields.last?.number ?? 0, 255)) + 1
+    let dense = UnsafeMutablePointer<Int16>.allocate(capacity: denseCount)
+    dense.initialize(repeating: -1, count: denseCount)
+    for field in table.fields where Int(field.number) < denseCount {
+      dense[Int(field.number)] = Int16(field.slot)
+    }
+    let plan = UnsafeMutablePointer<MessagePlan>.allocate(capacity: 1)
+    plan.initialize(
+      to: MessagePlan(
+        fields: fields, count: count, dense: dense, denseCount: UInt32(denseCount),
+        names: NameTable.Frozen(table.names), wellKnown: table.wellKnown, isMessageSet: table.isMessageSet,
+        isExtensible: !table.extensionRanges.isEmpty, type: .passUnretained(type),
+        owner: .passUnretained(table)))
+    return UnsafePointer(plan)
+  }
+
+  static func deallocate(_ plan: UnsafePointer<MessagePlan>) {
+    plan.pointee.fields.deallocate()
+    plan.pointee.dense.deallocate()
+    plan.pointee.names.deallocate()
+    plan.deallocate()
+  }
+
+  var table: MessageTable { owner.takeUnretainedValue() }
+
+  /// The field with a number, extensions aside.
+  @inline(__always)
+  func field(_ number: UInt32) -> FieldPointer? {
+    if number < denseCount {
+      let slot = dense[Int(number)]
+      return slot < 0 ? nil : fields + Int(slot)
+    }
+    return number > 255 ? search(number) : nil
+  }
+
+  /// The field with a JSON name or an original name, extensions aside.
+  @inline(__always)
+  func field(named name: UnsafeRawBufferPointer) -> FieldPointer? {
+    let slot = names.find(NameTable.hash(name)) {
+      sameBytes(fields[$0].jsonKey.name, name) || sameBytes(fields[$0].protoKey.name, name)
+    }
+    return slot.map { fields + $0 }
+  }
+
+  private func search(_ number: UInt32) -> FieldPointer? {
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if fields[middle].number < number { low = middle + 1 } else { high = middle }
+    }
+    return low < count && fields[low].number == number ? fields + low : nil
+  }
+}
+
+typealias PlanPointer = UnsafePointer<MessagePlan>

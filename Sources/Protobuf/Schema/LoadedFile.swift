@@ -1,0 +1,156 @@
+import CSchemas
+
+/// A file whose descriptor has been unpacked with protobuf-c.
+///
+/// What the pointers lead to is untrusted: protobuf-c checks the encoding, not the sense.
+final class LoadedFile {
+  typealias Message = UnsafeMutablePointer<Rpcurl__Schemas__DescriptorProto>
+  typealias Enumeration = UnsafeMutablePointer<Rpcurl__Schemas__EnumDescriptorProto>
+  typealias Service = UnsafeMutablePointer<Rpcurl__Schemas__ServiceDescriptorProto>
+  typealias FieldProto = UnsafeMutablePointer<Rpcurl__Schemas__FieldDescriptorProto>
+
+  /// A declaration and what it inherits from the scope around it.
+  struct Scoped<Declaration> {
+    let file: LoadedFile
+    let declaration: Declaration
+    let fullName: String
+    let features: Features
+  }
+
+  let source: String
+  let name: String
+  let package: String
+  let features: Features
+  private let proto: UnsafeMutablePointer<Rpcurl__Schemas__FileDescriptorProto>
+
+  init(_ file: SchemaIndex.File, source: String) throws(SchemaError) {
+    let name = String(decoding: file.name, as: UTF8.self)
+    let failure = { (reason: SchemaError.Reason) in SchemaError(reason, source: source, file: name) }
+    let nesting: Int
+    do { nesting = try DescriptorSetScanner.nesting(ofFile: file.bytes) } catch {
+      throw failure(.invalid("malformed descriptor: \(error.what)"))
+    }
+    guard nesting <= nestingLimit else { throw failure(.tooDeep) }
+    let start = file.bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+    guard let proto = rpcurl__schemas__file_descriptor_proto__unpack(nil, file.bytes.count, start) else {
+      throw failure(.invalid("malformed descriptor"))
+    }
+    self.source = source
+    self.name = name
+    package = String(decoding: file.package, as: UTF8.self)
+    self.proto = proto
+    do {
+      features = try LoadedFile.features(of: proto.pointee, failure)
+    } catch {
+      rpcurl__schemas__file_descriptor_proto__free_unpacked(proto, nil)
+      throw error
+    }
+  }
+
+  deinit { rpcurl__schemas__file_descriptor_proto__free_unpacked(proto, nil) }
+
+  private static func features(
+    of proto: Rpcurl__Schemas__FileDescriptorProto, _ failure: (SchemaError.Reason) -> SchemaError
+  ) throws(SchemaError) -> Features {
+    let base: Features
+    switch text(proto.syntax) {
+    case "", "proto2": base = .proto2
+    case "proto3": base = .proto3
+    case "editions":
+      switch proto.edition.rawValue {
+      case 998: base = .proto2
+      case 999: base = .proto3
+      case 1000, 1001: base = .edition2023
+      default: throw failure(.unsupportedEdition(Int(proto.edition.rawValue)))
+      }
+    case let other: throw failure(.invalid("unknown syntax “\(other)”"))
+    }
+    return base.overridden(by: proto.options?.pointee.features)
+  }
+
+  /// An error that names this file.
+  func failure(_ reason: SchemaError.Reason) -> SchemaError {
+    SchemaError(reason, source: source, file: name)
+  }
+
+  var dependencies: [String] {
+    texts(proto.pointee.dependency, proto.pointee.n_dependency)
+  }
+
+  func options(pool: PoolCore) -> DescriptorOptions {
+    DescriptorOptions(proto.pointee.options, "FileOptions", pool: pool)
+  }
+
+  // MARK: Finding declarations
+
+  /// The message at a path of names, the first being a top-level one.
+  func message(_ path: [String]) -> Scoped<Message>? {
+    guard let first = path.first else { return nil }
+    let top = each(proto.pointee.message_type, proto.pointee.n_message_type)
+    guard var found = top.first(where: { text($0.pointee.name) == first }) else { return nil }
+    var scope = features.overridden(by: found.pointee.options?.pointee.features)
+    for name in path.dropFirst() {
+      let nested = each(found.pointee.nested_type, found.pointee.n_nested_type)
+      guard let next = nested.first(where: { text($0.pointee.name) == name }) else { return nil }
+      found = next
+      scope = scope.overridden(by: found.pointee.options?.pointee.features)
+    }
+    return Scoped(file: self, declaration: found, fullName: qualified(path), features: scope)
+  }
+
+  func enumeration(_ path: [String]) -> Scoped<Enumeration>? {
+    guard let name = path.last else { return nil }
+    var candidates = each(proto.pointee.enum_type, proto.pointee.n_enum_type)
+    var scope = features
+    if path.count > 1 {
+      guard let parent = message(path.dropLast()) else { return nil }
+      candidates = each(parent.declaration.pointee.enum_type, parent.declaration.pointee.n_enum_type)
+      scope = parent.features
+    }
+    guard let found = candidates.first(where: { text($0.pointee.name) == name }) else { return nil }
+    return Scoped(
+      file: self, declaration: found, fullName: qualified(path),
+      features: scope.overridden(by: found.pointee.options?.pointee.features))
+  }
+
+  func service(_ name: String) -> Scoped<Service>? {
+    let all = each(proto.pointee.service, proto.pointee.n_service)
+    guard let found = all.first(where: { text($0.pointee.name) == name }) else { return nil }
+    return Scoped(file: self, declaration: found, fullName: qualified([name]), features: features)
+  }
+
+  func extensionField(_ name: String, scope: [String]) -> Scoped<FieldProto>? {
+    var candidates = each(proto.pointee.`extension`, proto.pointee.n_extension)
+    var inherited = features
+    if !scope.isEmpty {
+      guard let parent = message(scope) else { return nil }
+      candidates = each(parent.declaration.pointee.`extension`, parent.declaration.pointee.n_extension)
+      inherited = parent.features
+    }
+    guard let found = candidates.first(where: { text($0.pointee.name) == name }) else { return nil }
+    return Scoped(file: self, declaration: found, fullName: qualified(scope + [name]), features: inherited)
+  }
+
+  private func qualified(_ path: [String]) -> String {
+    package.isEmpty ? path.joined(separator: ".") : package + "." + path.joined(separator: ".")
+  }
+}
+
+/// The elements of a repeated field of protobuf-c, without the NULL ones.
+func each<Element>(
+  _ start: UnsafeMutablePointer<UnsafeMutablePointer<Element>?>?, _ count: Int
+) -> [UnsafeMutablePointer<Element>] {
+  guard let start else { return [] }
+  return UnsafeBufferPointer(start: start, count: count).compactMap { $0 }
+}
+
+/// A string of protobuf-c; NULL is empty, and what is not UTF-8 is repaired.
+func text(_ pointer: UnsafeMutablePointer<CChar>?) -> String {
+  guard let pointer else { return "" }
+  return String(cString: pointer)
+}
+
+/// The strings of a repeated field of protobuf-c.
+func texts(_ start: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?, _ count: Int) -> [String] {
+  each(start, count).map { text($0) }
+}

@@ -1,0 +1,118 @@
+/// A hash table from the bytes of a name to a number; the caller keeps the names and compares them.
+struct NameTable {
+  fileprivate struct Slot {
+    var hash: UInt32
+    var value: Int32
+  }
+
+  fileprivate var slots: [Slot]
+  private(set) var count = 0
+
+  init(capacity: Int = 8) {
+    var size = 8
+    while size * 3 < capacity * 4 { size *= 2 }
+    slots = Array(repeating: Slot(hash: 0, value: -1), count: size)
+  }
+
+  /// Eight bytes at a time, mixed as wyhash does it.
+  @inline(__always)
+  static func hash(_ name: UnsafeRawBufferPointer, seed: UInt64 = initialHash) -> UInt64 {
+    var hash = seed ^ UInt64(truncatingIfNeeded: name.count) &* 0x9e37_79b9_7f4a_7c15
+    guard let start = name.baseAddress else { return hash }
+    var index = 0
+    while index &+ 8 <= name.count {
+      hash = mix(hash ^ start.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+      index &+= 8
+    }
+    return mix(hash ^ Words.load(start + index, count: name.count &- index))
+  }
+
+  @inline(__always)
+  private static func mix(_ value: UInt64) -> UInt64 {
+    let (high, low) = value.multipliedFullWidth(by: 0xe703_7ed1_a0b4_28db)
+    return high ^ low
+  }
+
+  static let initialHash: UInt64 = 0xcbf2_9ce4_8422_2325
+
+  @inline(__always)
+  fileprivate static func fold(_ hash: UInt64) -> UInt32 {
+    UInt32(truncatingIfNeeded: hash ^ hash &>> 32)
+  }
+
+  /// The first value inserted under a name with this hash for which `matches` is true.
+  @inline(__always)
+  func find(_ hash: UInt64, matches: (Int) -> Bool) -> Int? {
+    let mask = slots.count - 1
+    let hash = NameTable.fold(hash)
+    var index = Int(hash) & mask
+    while true {
+      let slot = slots[index]
+      if slot.value < 0 { return nil }
+      if slot.hash == hash, matches(Int(slot.value)) { return Int(slot.value) }
+      index = (index + 1) & mask
+    }
+  }
+
+  /// Adds a value; one that was there under the same name keeps winning.
+  mutating func insert(_ hash: UInt64, _ value: Int) {
+    if (count + 1) * 4 > slots.count * 3 { grow() }
+    place(Slot(hash: NameTable.fold(hash), value: Int32(truncatingIfNeeded: value)))
+    count += 1
+  }
+
+  private mutating func place(_ slot: Slot) {
+    let mask = slots.count - 1
+    var index = Int(slot.hash) & mask
+    while slots[index].value >= 0 { index = (index + 1) & mask }
+    slots[index] = slot
+  }
+
+  private mutating func grow() {
+    let old = slots
+    slots = Array(repeating: Slot(hash: 0, value: -1), count: old.count * 2)
+    // From an empty slot on, so that entries of one run keep their order and the first keeps winning.
+    guard let empty = old.firstIndex(where: { $0.value < 0 }) else { return }
+    for step in 0..<old.count {
+      let slot = old[(empty + step) % old.count]
+      if slot.value >= 0 { place(slot) }
+    }
+  }
+}
+
+extension NameTable {
+  /// The same table without counted references; it must be deallocated.
+  struct Frozen {
+    private let slots: UnsafePointer<Slot>
+    private let mask: Int
+
+    init(_ table: NameTable) {
+      let copy = UnsafeMutablePointer<Slot>.allocate(capacity: table.slots.count)
+      for (index, slot) in table.slots.enumerated() { (copy + index).initialize(to: slot) }
+      slots = UnsafePointer(copy)
+      mask = table.slots.count - 1
+    }
+
+    func deallocate() { slots.deallocate() }
+
+    /// The first value inserted under a name with this hash for which `matches` is true.
+    @inline(__always)
+    func find(_ hash: UInt64, matches: (Int) -> Bool) -> Int? {
+      let hash = NameTable.fold(hash)
+      var index = Int(hash) & mask
+      while slots[index].value >= 0 {
+        if slots[index].hash == hash, matches(Int(slots[index].value)) { return Int(slots[index].value) }
+        index = (index &+ 1) & mask
+      }
+      return nil
+    }
+  }
+}
+
+/// Whether two runs of bytes are equal.
+@inline(__always)
+func sameBytes(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
+  guard a.count == b.count else { return false }
+  guard let left = a.baseAddress, let right = b.baseAddress else { return true }
+  return Words.areEqual(left, right, count: a.count)
+}

@@ -1,0 +1,317 @@
+import CSchemas
+import Synchronization
+
+/// The state of a pool and of the types that it made.
+///
+/// Types are compiled when they are met, which may be on any thread that has a message in hand: one lock guards
+/// everything, and what leaves it does not change any more.
+final class PoolCore: @unchecked Sendable {
+  private struct ExtensionKey: Hashable {
+    let extendee: String
+    let number: UInt32
+  }
+
+  private let lock = Mutex<Void>(())
+  private var index = SchemaIndex()
+  private var loaded: [Int: LoadedFile] = [:]
+  private var acyclic: Set<Int> = []
+  private var types: [String: MessageType] = [:]
+  private var enums: [String: EnumType] = [:]
+  private var extensions: [String: Field] = [:]
+  private var extensionIndex: [String: (file: Int, found: DescriptorSetScanner.Extension)] = [:]
+  private var extensionNumbers: [ExtensionKey: String] = [:]
+  /// The file that gives the number to another extension.
+  private var extensionRivals: [ExtensionKey: Int] = [:]
+  private var indexedExtensions = 0
+  private let metRequiredFields = Atomic<Bool>(false)
+
+  private func locked<Result>(_ body: () throws(SchemaError) -> Result) throws(SchemaError) -> Result {
+    lock._unsafeLock()
+    defer { lock._unsafeUnlock() }
+    return try body()
+  }
+
+  // MARK: What others call
+
+  func add(_ set: SchemaBytes, source: String) throws(SchemaError) {
+    try locked { () throws(SchemaError) in try index.add(set, source: source) }
+  }
+
+  func names(of kind: SchemaIndex.Kind) throws(SchemaError) -> [String] {
+    try locked { () throws(SchemaError) in try index.names(of: kind) }
+  }
+
+  func service(named name: String) throws(SchemaError) -> ServiceDescriptor? {
+    try locked { () throws(SchemaError) in
+      guard let location = try index.find(name), location.symbol.kind == .service else { return nil }
+      let file = try load(location.symbol.file)
+      guard let found = file.service(String(decoding: location.symbol.name, as: UTF8.self)) else {
+        return nil
+      }
+      return try describe(found)
+    }
+  }
+
+  func messageType(named name: String) throws(SchemaError) -> MessageType? {
+    let type = try locked { () throws(SchemaError) -> MessageType? in
+      guard let location = try index.find(name) else { return nil }
+      guard location.symbol.kind == .message, try message(at: location) != nil else { return nil }
+      return self.type(named: name)
+    }
+    _ = try type?.table()
+    return type
+  }
+
+  func enumType(named name: String) throws(SchemaError) -> EnumType? {
+    try locked { () throws(SchemaError) in try enumeration(named: name) }
+  }
+
+  func extensionField(named name: String) throws(SchemaError) -> Field? {
+    try locked { () throws(SchemaError) in
+      try indexExtensions()
+      return try knownExtension(name)
+    }
+  }
+
+  func extensionField(of type: String, number: UInt32) throws(SchemaError) -> Field? {
+    try locked { () throws(SchemaError) in
+      try indexExtensions()
+      let key = ExtensionKey(extendee: type, number: number)
+      guard let name = extensionNumbers[key] else { return nil }
+      if let rival = extensionRivals[key], let file = extensionIndex[name]?.file {
+        throw index.conflict("extension \(number) of \(type)", files: file, rival)
+      }
+      return try knownExtension(name)
+    }
+  }
+
+  /// The full names of the extensions of a message type.
+  func extensionNames(of type: String) throws(SchemaError) -> [String] {
+    try locked { () throws(SchemaError) in
+      try indexExtensions()
+      return extensionNumbers.filter { $0.key.extendee == type }.map(\.value)
+    }
+  }
+
+  func compile(_ type: MessageType) throws(SchemaError) -> MessageTable {
+    try locked { () throws(SchemaError) in
+      guard let location = try index.find(type.name), location.symbol.kind == .message,
+        let message = try message(at: location)
+      else {
+        let user = index.sources.first?.name ?? "schema"
+        throw SchemaError(.wrongKind(name: type.name, expected: "a message type"), source: user)
+      }
+      let table = try TypeCompiler(resolver: self, message: message).compile()
+      if table.fields.contains(where: \.isRequired) { metRequiredFields.store(true, ordering: .releasing) }
+      return table
+    }
+  }
+
+  func fileOptions(of name: String) throws(SchemaError) -> DescriptorOptions? {
+    try locked { () throws(SchemaError) in
+      var name = name
+      let number = name.withUTF8 { index.file(named: UnsafeRawBufferPointer($0)) }
+      guard let number else { return nil }
+      return try load(number).options(pool: self)
+    }
+  }
+
+  /// Whether any type that was compiled has required fields: if not, no message lacks one.
+  var hasMetRequiredFields: Bool { metRequiredFields.load(ordering: .acquiring) }
+
+  // MARK: Under the lock
+
+  private func load(_ number: Int) throws(SchemaError) -> LoadedFile {
+    if let file = loaded[number] { return file }
+    try checkImports(from: number)
+    let entry = index.files[number]
+    let file = try LoadedFile(entry, source: index.sources[entry.source].name)
+    loaded[number] = file
+    return file
+  }
+
+  /// Follows the imports of a file and refuses a circle.
+  private func checkImports(from start: Int) throws(SchemaError) {
+    if acyclic.contains(start) { return }
+    var path: [(file: Int, imports: [Int])] = [(start, try imports(of: start))]
+    var onPath: Set<Int> = [start]
+    while let last = path.indices.last {
+      guard let next = path[last].imports.popLast() else {
+        let done = path.removeLast().file
+        onPath.remove(done)
+        acyclic.insert(done)
+        continue
+      }
+      if onPath.contains(next) {
+        let circle = path.map(\.file).drop { $0 != next } + [next]
+        let names = circle.map { String(decoding: index.files[$0].name, as: UTF8.self) }
+        throw index.schemaError(.importCycle(names), file: next)
+      }
+      if acyclic.contains(next) { continue }
+      onPath.insert(next)
+      path.append((next, try imports(of: next)))
+    }
+  }
+
+  private func imports(of number: Int) throws(SchemaError) -> [Int] {
+    do {
+      return try DescriptorSetScanner.dependencies(of: index.files[number].bytes)
+        .compactMap { index.file(named: $0) }
+    } catch {
+      throw index.schemaError(.invalid("malformed descriptor: \(error.what)"), file: number)
+    }
+  }
+
+  private func message(
+    at location: SchemaIndex.Location
+  ) throws(SchemaError) -> LoadedFile.Scoped<LoadedFile.Message>? {
+    let file = try load(location.symbol.file)
+    return file.message([String(decoding: location.symbol.name, as: UTF8.self)] + location.nested)
+  }
+
+  private func type(named name: String) -> MessageType {
+    if let type = types[name] { return type }
+    let type = MessageType(name: name, pool: self)
+    types[name] = type
+    return type
+  }
+
+  private func enumeration(named name: String) throws(SchemaError) -> EnumType? {
+    if let found = enums[name] { return found }
+    guard let location = try index.find(name) else { return nil }
+    let file = try load(location.symbol.file)
+    let path = [String(decoding: location.symbol.name, as: UTF8.self)] + location.nested
+    guard let found = file.enumeration(path) else { return nil }
+    let type = try TypeCompiler.compile(found, resolver: self)
+    enums[name] = type
+    return type
+  }
+
+  private func indexExtensions() throws(SchemaError) {
+    while indexedExtensions < index.files.count {
+      let number = indexedExtensions
+      indexedExtensions += 1
+      guard let found = try? DescriptorSetScanner.extensions(of: index.files[number]) else { continue }
+      for entry in found {
+        if extensionIndex[entry.fullName] == nil { extensionIndex[entry.fullName] = (number, entry) }
+        let key = ExtensionKey(extendee: entry.extendee, number: entry.number)
+        if let earlier = extensionNumbers[key] {
+          guard earlier != entry.fullName, let file = extensionIndex[earlier]?.file else { continue }
+          if index.isSameSource(file, number) { extensionRivals[key] = number }
+        } else {
+          extensionNumbers[key] = entry.fullName
+        }
+      }
+    }
+  }
+
+  private func knownExtension(_ name: String) throws(SchemaError) -> Field? {
+    if let field = extensions[name] { return field }
+    guard let (number, entry) = extensionIndex[name] else { return nil }
+    let file = try load(number)
+    let last = String(name.split(separator: ".").last ?? "")
+    guard let found = file.extensionField(last, scope: entry.scope) else { return nil }
+    let field = try TypeCompiler.compile(extensionField: found, resolver: self)
+    extensions[name] = field
+    return field
+  }
+
+  private func describe(_ found: LoadedFile.Scoped<LoadedFile.Service>) throws(SchemaError)
+    -> ServiceDescriptor
+  {
+    let proto = found.declaration.pointee
+    var methods: [MethodDescriptor] = []
+    var names: Set<String> = []
+    for pointer in each(proto.method, proto.n_method) {
+      let method = pointer.pointee
+      let name = text(method.name)
+      guard !name.isEmpty else {
+        throw found.file.failure(.invalid("\(found.fullName) has a method without a name"))
+      }
+      guard names.insert(name).inserted else {
+        throw found.file.failure(.invalid("\(found.fullName) has two methods \(name)"))
+      }
+      let user = "\(found.fullName)/\(name)"
+      let level = method.options.map { $0.pointee.idempotency_level.rawValue } ?? 0
+      methods.append(
+        MethodDescriptor(
+          service: found.fullName, name: name,
+          input: try messageHandle(
+            text(method.input_type), scope: found.fullName, user: user, file: found.file),
+          output: try messageHandle(
+            text(method.output_type), scope: found.fullName, user: user, file: found.file),
+          clientStreaming: method.client_streaming != 0, serverStreaming: method.server_streaming != 0,
+          hasNoSideEffects: level == 1, isIdempotent: level == 1 || level == 2,
+          isDeprecated: method.options.map { $0.pointee.deprecated != 0 } ?? false,
+          options: DescriptorOptions(method.options, "MethodOptions", pool: self)))
+    }
+    return ServiceDescriptor(
+      name: found.fullName, file: found.file.name, methods: methods,
+      isDeprecated: proto.options.map { $0.pointee.deprecated != 0 } ?? false,
+      options: DescriptorOptions(proto.options, "ServiceOptions", pool: self))
+  }
+}
+
+extension PoolCore: TypeResolver {
+  var pool: PoolCore { self }
+
+  /// Whether an extension extends a message set.
+  func isMessageSet(_ extensionField: LoadedFile.Scoped<LoadedFile.FieldProto>) throws(SchemaError) -> Bool {
+    let reference = text(extensionField.declaration.pointee.extendee)
+    for name in candidates(reference, scope: extensionField.fullName) {
+      guard let location = try index.find(name), location.symbol.kind == .message else { continue }
+      let options = try message(at: location)?.declaration.pointee.options
+      return options.map { $0.pointee.message_set_wire_format != 0 } ?? false
+    }
+    return false
+  }
+
+  /// The type that `reference` means within `scope`; it is compiled later.
+  func messageHandle(
+    _ reference: String, scope: String, user: String, file: LoadedFile
+  ) throws(SchemaError) -> MessageType {
+    for name in candidates(reference, scope: scope) {
+      guard let location = try index.find(name) else { continue }
+      guard location.symbol.kind == .message else {
+        throw file.failure(.wrongKind(name: name, expected: "a message type"))
+      }
+      // Whether a nested message exists is seen when it is compiled, except where the scope is being searched.
+      if !reference.hasPrefix("."), !location.nested.isEmpty, try message(at: location) == nil { continue }
+      return type(named: name)
+    }
+    throw unknown(reference, user: user, file: file)
+  }
+
+  func enumeration(
+    _ reference: String, scope: String, user: String, file: LoadedFile
+  ) throws(SchemaError) -> EnumType {
+    for name in candidates(reference, scope: scope) {
+      if let found = try enumeration(named: name) { return found }
+    }
+    throw unknown(reference, user: user, file: file)
+  }
+
+  private func unknown(_ reference: String, user: String, file: LoadedFile) -> SchemaError {
+    let missing = file.dependencies.filter { name in
+      var name = name
+      return name.withUTF8 { index.file(named: UnsafeRawBufferPointer($0)) } == nil
+    }
+    let name = reference.hasPrefix(".") ? String(reference.dropFirst()) : reference
+    return file.failure(
+      .unknownType(name: name.isEmpty ? "a type without a name" : name, usedBy: user, missingImports: missing)
+    )
+  }
+
+  /// The full names that a reference may stand for: one, when it starts with a dot as `protoc` writes it.
+  private func candidates(_ reference: String, scope: String) -> [String] {
+    if reference.isEmpty { return [] }
+    if reference.hasPrefix(".") { return [String(reference.dropFirst())] }
+    var parts = scope.split(separator: ".")
+    var result: [String] = []
+    while !parts.isEmpty {
+      result.append(parts.joined(separator: ".") + "." + reference)
+      parts.removeLast()
+    }
+    return result + [reference]
+  }
+}

@@ -1,0 +1,23 @@
+/// Bytes of a schema that stay where they are and never change: a mapped file, or a copy of an array.
+public final class SchemaBytes: @unchecked Sendable {
+  /// The bytes; valid as long as this object lives.
+  public let bytes: UnsafeRawBufferPointer
+  private let release: (UnsafeRawBufferPointer) -> Void
+
+  /// Takes over memory that nobody changes until `release` is called with it.
+  public init(
+    owning bytes: UnsafeRawBufferPointer, release: @escaping @Sendable (UnsafeRawBufferPointer) -> Void
+  ) {
+    self.bytes = bytes
+    self.release = release
+  }
+
+  /// Copies `bytes`.
+  public convenience init(_ bytes: [UInt8]) {
+    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+    copy.copyBytes(from: bytes)
+    self.init(owning: UnsafeRawBufferPointer(copy)) { $0.deallocate() }
+  }
+
+  deinit { release(bytes) }
+}

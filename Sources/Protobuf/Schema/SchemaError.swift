@@ -1,0 +1,81 @@
+/// Why a schema cannot be used.
+public struct SchemaError: Error, Equatable, Sendable {
+  /// What is wrong.
+  public enum Reason: Equatable, Sendable {
+    /// The source is empty.
+    case emptySource
+    /// The source is something else than a serialized FileDescriptorSet.
+    case notADescriptorSet(String)
+    /// Descriptors are nested deeper than 100 levels.
+    case tooDeep
+    /// Two files of one source have the same name and different content.
+    case conflictingFile
+    /// Two files of one source define the same name or the same extension number differently; the files' names come
+    /// with it.
+    case conflictingSymbol(String, files: [String])
+    /// Files import each other in a circle.
+    case importCycle([String])
+    /// A type is used that no source defines; the imports that no source has come with it.
+    case unknownType(name: String, usedBy: String, missingImports: [String])
+    /// A symbol is not of the kind that is needed.
+    case wrongKind(name: String, expected: String)
+    /// An edition newer than this program.
+    case unsupportedEdition(Int)
+    /// Something in a descriptor contradicts the rules.
+    case invalid(String)
+  }
+
+  /// What is wrong.
+  public var reason: Reason
+  /// The source's name, as it was given to ``DescriptorPool/add(_:source:)``.
+  public var source: String
+  /// The name of the `.proto` file, where one is to blame.
+  public var file: String?
+
+  init(_ reason: Reason, source: String, file: String? = nil) {
+    self.reason = reason
+    self.source = source
+    self.file = file
+  }
+
+  /// What to try, if there is something.
+  public var hint: String? {
+    switch reason {
+    case .emptySource, .notADescriptorSet:
+      "make a descriptor set with `protoc --include_imports --descriptor_set_out=FILE …` or `buf build -o FILE`"
+    case .unknownType(_, _, let missing) where !missing.isEmpty:
+      "was the set made with `protoc --include_imports`?"
+    default: nil
+    }
+  }
+}
+
+extension SchemaError: CustomStringConvertible {
+  /// The text that is shown to a person.
+  public var description: String {
+    var text = source
+    if let file { text += ": \(file)" }
+    return text + ": " + reason.text
+  }
+}
+
+extension SchemaError.Reason {
+  var text: String {
+    switch self {
+    case .emptySource: return "not a descriptor set: the file is empty"
+    case .notADescriptorSet(let what): return "not a descriptor set: \(what)"
+    case .tooDeep: return "messages are nested deeper than \(nestingLimit) levels"
+    case .conflictingFile: return "the set holds this file twice, with different content"
+    case .conflictingSymbol(let what, let files):
+      return "\(what) is defined differently in " + files.joined(separator: " and in ")
+    case .importCycle(let files): return "import cycle: " + files.joined(separator: " → ")
+    case .unknownType(let name, let user, let missing):
+      let imports =
+        missing.isEmpty ? "" : " (imported but in no source: \(missing.joined(separator: ", ")))"
+      return "\(user) uses \(name), which no source defines\(imports)"
+    case .wrongKind(let name, let expected): return "\(name) is not \(expected)"
+    case .unsupportedEdition(let edition): return "edition \(edition) is not supported"
+    case .invalid(let what): return what
+    }
+  }
+}

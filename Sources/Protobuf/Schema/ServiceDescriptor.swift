@@ -1,0 +1,42 @@
+/// A service of a schema.
+public struct ServiceDescriptor: Sendable {
+  /// The full name.
+  public let name: String
+  /// The `.proto` file that defines it.
+  public let file: String
+  /// The methods in the order of the `.proto` file.
+  public let methods: [MethodDescriptor]
+  /// Whether it is marked `deprecated`.
+  public let isDeprecated: Bool
+  /// The options, with the custom ones.
+  public let options: DescriptorOptions
+
+  /// Finds a method.
+  public func method(named name: String) -> MethodDescriptor? {
+    methods.first { $0.name == name }
+  }
+}
+
+/// A method of a service.
+public struct MethodDescriptor: Sendable {
+  /// The service's full name.
+  public let service: String
+  /// The method's name.
+  public let name: String
+  /// The type of request messages.
+  public let input: MessageType
+  /// The type of response messages.
+  public let output: MessageType
+  /// Whether the request is a stream.
+  public let clientStreaming: Bool
+  /// Whether the response is a stream.
+  public let serverStreaming: Bool
+  /// Whether the idempotency level is `NO_SIDE_EFFECTS`, which allows Connect's GET.
+  public let hasNoSideEffects: Bool
+  /// Whether calling it twice does no more than calling it once: `NO_SIDE_EFFECTS` or `IDEMPOTENT`.
+  public let isIdempotent: Bool
+  /// Whether it is marked `deprecated`.
+  public let isDeprecated: Bool
+  /// The options, with the custom ones, such as `(google.api.http)`.
+  public let options: DescriptorOptions
+}

@@ -1,0 +1,181 @@
+import CSchemas
+
+/// Finds the types that descriptors refer to.
+protocol TypeResolver {
+  var pool: PoolCore { get }
+  func messageHandle(
+    _ reference: String, scope: String, user: String, file: LoadedFile
+  ) throws(SchemaError) -> MessageType
+  func enumeration(
+    _ reference: String, scope: String, user: String, file: LoadedFile
+  ) throws(SchemaError) -> EnumType
+}
+
+/// Turns a message descriptor, which is not trusted, into a table, which is.
+struct TypeCompiler<Resolver: TypeResolver> {
+  let resolver: Resolver
+  let message: LoadedFile.Scoped<LoadedFile.Message>
+
+  func compile() throws(SchemaError) -> MessageTable {
+    let proto = message.declaration.pointee
+    let oneofs = try realOneofs(proto)
+    var numbers: Set<UInt32> = []
+    var names: Set<String> = []
+    var pending: [(number: UInt32, field: LoadedFile.FieldProto)] = []
+    for field in each(proto.field, proto.n_field) {
+      let name = text(field.pointee.name)
+      let number = try fieldNumber(field.pointee, in: message.fullName, message.file)
+      guard !name.isEmpty else { throw failure("\(message.fullName) has a field without a name") }
+      guard names.insert(name).inserted else { throw failure("\(message.fullName) has two fields \(name)") }
+      guard numbers.insert(number).inserted else {
+        throw failure("\(message.fullName) has two fields with the number \(number)")
+      }
+      pending.append((number, field))
+    }
+    guard pending.count <= Int(Int16.max) else { throw failure("\(message.fullName) has too many fields") }
+    pending.sort { $0.number < $1.number }
+    var fields: [Field] = []
+    for (number, field) in pending {
+      fields.append(try compile(field.pointee, number: number, slot: fields.count, oneofs: oneofs.indices))
+    }
+    var ranges: [Range<UInt32>] = []
+    for range in each(proto.extension_range, proto.n_extension_range) {
+      let (start, end) = (range.pointee.start, range.pointee.end)
+      guard start > 0, end > start else {
+        throw failure("\(message.fullName) has an invalid extension range")
+      }
+      ranges.append(UInt32(start)..<UInt32(end))
+    }
+    return MessageTable(
+      name: message.fullName, file: message.file.name, fields: fields, oneofNames: oneofs.names,
+      extensionRanges: ranges,
+      isMessageSet: proto.options.map { $0.pointee.message_set_wire_format != 0 } ?? false,
+      reservedNames: texts(proto.reserved_name, proto.n_reserved_name),
+      options: DescriptorOptions(proto.options, "MessageOptions", pool: resolver.pool))
+  }
+
+  private func failure(_ what: String) -> SchemaError { message.file.failure(.invalid(what)) }
+
+  // MARK: Oneofs
+
+  private struct Oneofs {
+    var names: [String] = []
+    /// The position among the real oneofs of each declared one, nil for those that stand for `optional`.
+    var indices: [Int?] = []
+  }
+
+  private func realOneofs(_ proto: Rpcurl__Schemas__DescriptorProto) throws(SchemaError) -> Oneofs {
+    var synthetic: Set<Int32> = []
+    for field in each(proto.field, proto.n_field) where field.pointee.has_oneof_index != 0 {
+      guard field.pointee.oneof_index >= 0, Int(field.pointee.oneof_index) < proto.n_oneof_decl else {
+        throw failure("\(message.fullName).\(text(field.pointee.name)) has an invalid oneof_index")
+      }
+      if field.pointee.proto3_optional != 0 { synthetic.insert(field.pointee.oneof_index) }
+    }
+    var result = Oneofs()
+    for (index, oneof) in each(proto.oneof_decl, proto.n_oneof_decl).enumerated() {
+      if synthetic.contains(Int32(truncatingIfNeeded: index)) {
+        result.indices.append(nil)
+      } else {
+        result.indices.append(result.names.count)
+        result.names.append(text(oneof.pointee.name))
+      }
+    }
+    return result
+  }
+
+  // MARK: Fields
+
+  private func compile(
+    _ proto: Rpcurl__Schemas__FieldDescriptorProto, number: UInt32, slot: Int, oneofs: [Int?]
+  ) throws(SchemaError) -> Field {
+    var features = message.features
+    var oneof: Int?
+    if proto.has_oneof_index != 0 {
+      let index = Int(proto.oneof_index)
+      guard index < oneofs.count else { throw failure("\(message.fullName) has an invalid oneof_index") }
+      oneof = oneofs[index]
+      let declared = each(message.declaration.pointee.oneof_decl, message.declaration.pointee.n_oneof_decl)
+      if index < declared.count {
+        features = features.overridden(by: declared[index].pointee.options?.pointee.features)
+      }
+    }
+    let isOneofMember = proto.has_oneof_index != 0
+    return try FieldCompiler(resolver: resolver, file: message.file, scope: message.fullName)
+      .compile(
+        proto, number: number, slot: slot, features: features, oneof: oneof, isOneofMember: isOneofMember,
+        mapEntry: mapEntry(of: proto))
+  }
+
+  /// The entry type of a map field, which is nested in the message that has the field.
+  private func mapEntry(
+    of proto: Rpcurl__Schemas__FieldDescriptorProto
+  ) -> LoadedFile.Scoped<LoadedFile.Message>? {
+    guard proto.label.rawValue == 3, proto.type.rawValue == UInt32(FieldKind.message.rawValue) else {
+      return nil
+    }
+    let reference = text(proto.type_name)
+    for nested in each(message.declaration.pointee.nested_type, message.declaration.pointee.n_nested_type) {
+      guard let options = nested.pointee.options, options.pointee.map_entry != 0 else { continue }
+      let name = text(nested.pointee.name)
+      let fullName = message.fullName + "." + name
+      if reference == "." + fullName || reference == name {
+        return LoadedFile.Scoped(
+          file: message.file, declaration: nested, fullName: fullName,
+          features: message.features.overridden(by: options.pointee.features))
+      }
+    }
+    return nil
+  }
+}
+
+extension TypeCompiler where Resolver == PoolCore {
+  static func compile(
+    extensionField found: LoadedFile.Scoped<LoadedFile.FieldProto>, resolver: PoolCore
+  ) throws(SchemaError) -> Field {
+    let number = try fieldNumber(found.declaration.pointee, in: found.fullName, found.file) {
+      () throws(SchemaError) in try resolver.isMessageSet(found)
+    }
+    return try FieldCompiler(resolver: resolver, file: found.file, scope: found.fullName)
+      .compile(
+        found.declaration.pointee, number: number, slot: -1, features: found.features, oneof: nil,
+        isOneofMember: false, mapEntry: nil, extensionName: found.fullName)
+  }
+
+  static func compile(
+    _ found: LoadedFile.Scoped<LoadedFile.Enumeration>, resolver: PoolCore
+  ) throws(SchemaError) -> EnumType {
+    let proto = found.declaration.pointee
+    var values: [EnumType.Value] = []
+    var names: Set<String> = []
+    for value in each(proto.value, proto.n_value) {
+      let name = text(value.pointee.name)
+      guard !name.isEmpty, names.insert(name).inserted else {
+        throw found.file.failure(.invalid("\(found.fullName) has values without a name or with the same"))
+      }
+      values.append(
+        EnumType.Value(
+          name: name, number: value.pointee.number,
+          isDeprecated: value.pointee.options.map { $0.pointee.deprecated != 0 } ?? false,
+          options: DescriptorOptions(value.pointee.options, "EnumValueOptions", pool: resolver)))
+    }
+    guard !values.isEmpty else { throw found.file.failure(.invalid("\(found.fullName) has no values")) }
+    return EnumType(
+      name: found.fullName, file: found.file.name, values: values, isClosed: found.features.closedEnums,
+      options: DescriptorOptions(proto.options, "EnumOptions", pool: resolver))
+  }
+}
+
+/// The number of a field, if it is one that fields may have. Extensions of a message set may use all positive
+/// numbers, because theirs do not stand in tags.
+private func fieldNumber(
+  _ proto: Rpcurl__Schemas__FieldDescriptorProto, in scope: String, _ file: LoadedFile,
+  extendsMessageSet: () throws(SchemaError) -> Bool = { false }
+) throws(SchemaError) -> UInt32 {
+  let number = proto.number
+  let isInRange = try number < 1 << 29 ? true : extendsMessageSet()
+  guard number > 0, isInRange, !(19000...19999).contains(number) else {
+    throw file.failure(.invalid("\(scope).\(text(proto.name)) has the invalid number \(number)"))
+  }
+  return UInt32(number)
+}

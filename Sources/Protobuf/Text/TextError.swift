@@ -1,0 +1,145 @@
+/// Why a text is not the text format of a message.
+public struct TextError: Error, Equatable, Sendable {
+  /// What is wrong.
+  public enum Reason: Equatable, Sendable {
+    /// The text ends within a message or a string.
+    case unexpectedEnd
+    /// Something else than what the grammar asks for here.
+    case syntax(expected: String)
+    /// A number that text format does not allow, such as `08` or `1x`.
+    case invalidNumber
+    /// The line ends within a string.
+    case unterminatedString
+    /// A backslash that no valid escape follows.
+    case invalidEscape
+    /// Half of a surrogate pair.
+    case loneSurrogate
+    /// Bytes that are not UTF-8 where the schema asks for it.
+    case invalidUTF8
+    /// Nested deeper than 100 levels.
+    case tooDeep
+    /// A field that is neither repeated nor a map, twice.
+    case duplicateField(String)
+    /// Two fields of one oneof.
+    case oneofConflict(oneof: String)
+    /// A name that is no field of the message; the resembling names come with it.
+    case unknownField(name: String, type: String, nearest: [String])
+    /// A name in brackets that is no extension of the message.
+    case unknownExtension(name: String, type: String)
+    /// A field by its number, as unknown fields are written.
+    case numberedField
+    /// A name or number that is no value of the enum.
+    case unknownEnumValue(value: String, type: String, nearest: [String])
+    /// A value of another kind than the field has.
+    case wrongType(expected: String)
+    /// A number that does not fit the field.
+    case outOfRange(type: String)
+    /// A type URL in brackets within a message that is no Any.
+    case notAnAny(String)
+    /// An Any of a type that the schema does not define.
+    case unknownAnyType(String)
+    /// Required fields that are not set, by their paths.
+    case missingRequired([String])
+    /// The schema of the message cannot be used.
+    case schema(SchemaError)
+  }
+
+  /// What is wrong.
+  public var reason: Reason
+  /// The line, counted from 1.
+  public var line: Int
+  /// The column in characters, counted from 1.
+  public var column: Int
+  /// The byte, counted from 0.
+  public var byteOffset: Int
+  /// The path of the field, empty at the top level: `user.addresses[2].city`.
+  public var fieldPath: String
+
+  init(_ failure: TextFailure, in text: UnsafeRawBufferPointer) {
+    reason = failure.reason
+    byteOffset = min(failure.offset, text.count)
+    line = 1
+    column = 1
+    for byte in text[..<byteOffset] {
+      if byte == 10 {
+        line += 1
+        column = 1
+      } else if byte & 0xc0 != 0x80 {
+        column += 1
+      }
+    }
+    fieldPath = failure.path.reversed().reduce(into: "") { path, part in
+      if !path.isEmpty, !part.hasPrefix("[") { path += "." }
+      path += part
+    }
+  }
+
+  /// The same error in a text of which the one that was read is a part.
+  public func moved(to start: JSONPosition) -> TextError {
+    var error = self
+    error.byteOffset += start.byteOffset
+    if line == 1 { error.column += start.column - 1 }
+    error.line += start.line - 1
+    return error
+  }
+}
+
+/// What the parser throws: it becomes a `TextError` when it leaves it.
+struct TextFailure: Error {
+  let reason: TextError.Reason
+  let offset: Int
+  /// The innermost part first.
+  var path: [String] = []
+
+  func inside(_ part: String) -> TextFailure {
+    var failure = self
+    failure.path.append(part)
+    return failure
+  }
+}
+
+extension TextError: CustomStringConvertible {
+  /// The text that is shown to a person.
+  public var description: String {
+    let place = "line \(line), column \(column)"
+    return fieldPath.isEmpty ? "\(reason.text) (\(place))" : "\(fieldPath): \(reason.text) (\(place))"
+  }
+
+  /// What to try, if there is something.
+  public var hint: String? {
+    switch reason {
+    case .unknownField(_, _, let nearest) where !nearest.isEmpty,
+      .unknownEnumValue(_, _, let nearest) where !nearest.isEmpty:
+      "did you mean \(nearest.joined(separator: ", "))?"
+    case .numberedField: "unknown fields are written by number, but are not read; remove them"
+    default: nil
+    }
+  }
+}
+
+extension TextError.Reason {
+  var text: String {
+    switch self {
+    case .unexpectedEnd: "the text ends too early"
+    case .syntax(let expected): "expected \(expected)"
+    case .invalidNumber: "not a number as text format has them"
+    case .unterminatedString: "the line ends within a string"
+    case .invalidEscape: "invalid escape"
+    case .loneSurrogate: "half of a surrogate pair"
+    case .invalidUTF8: "not UTF-8"
+    case .tooDeep: "nested deeper than \(nestingLimit) levels"
+    case .duplicateField(let name): "“\(name)” is there twice"
+    case .oneofConflict(let oneof): "another field of the oneof “\(oneof)” is set too"
+    case .unknownField(let name, let type, _): "\(type) has no field “\(name)”"
+    case .unknownExtension(let name, let type): "\(type) has no extension [\(name)]"
+    case .numberedField: "expected a field's name, not its number"
+    case .unknownEnumValue(let value, let type, _): "\(type) has no value \(value)"
+    case .wrongType(let expected): "expected \(expected)"
+    case .outOfRange(let type): "not a number that fits \(type)"
+    case .notAnAny(let type): "\(type) is no Any and cannot hold a message of any type"
+    case .unknownAnyType(let name): "the schema does not define the type \(name)"
+    case .missingRequired(let paths): missingText(paths)
+    case .schema(let error): error.description
+    }
+  }
+}

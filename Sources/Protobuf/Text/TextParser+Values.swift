@@ -1,0 +1,195 @@
+extension TextParser {
+  /// Reads a value of a field, or an element of a list.
+  mutating func value(of field: Field, depth: Int) throws(TextFailure) -> Value {
+    if let type = field.messageType { return .message(try message(type, depth: depth + 1)) }
+    _ = scanner.peek()
+    let start = scanner.position
+    switch field.kind {
+    case .string, .bytes: return try string(field, at: start)
+    case .bool: return .bool(try bool(field, at: start))
+    case .double, .float: return try float(field, at: start)
+    case .enumeration: return .enum(try enumNumber(field, at: start))
+    default: return try integer(field, at: start)
+    }
+  }
+
+  private func wrongType(_ expected: String, at start: Int) -> TextFailure {
+    scanner.failure(
+      start >= scanner.bytes.count ? .unexpectedEnd : .wrongType(expected: expected), at: start)
+  }
+
+  // MARK: Strings
+
+  private mutating func string(_ field: Field, at start: Int) throws(TextFailure) -> Value {
+    guard scanner.seesString() else { throw wrongType("a string", at: start) }
+    var content: [UInt8] = []
+    try scanner.strings(into: &content)
+    if field.kind == .bytes { return .bytes(content) }
+    if content.withUnsafeBytes({ UTF8Validation.isValid($0) }) {
+      return .string(String(decoding: content, as: UTF8.self))
+    }
+    guard !field.validatesUTF8 else { throw scanner.failure(.invalidUTF8, at: start) }
+    return .bytes(content)
+  }
+
+  // MARK: Numbers
+
+  private mutating func integer(_ field: Field, at start: Int) throws(TextFailure) -> Value {
+    let (negative, magnitude) = try wholeNumber("a whole number (\(field.kind.protoName))", field, at: start)
+    let value: Value?
+    switch field.kind {
+    case .int32, .sint32, .sfixed32:
+      value = signed(negative, magnitude).flatMap { Int32(exactly: $0) }.map { .int32($0) }
+    case .int64, .sint64, .sfixed64: value = signed(negative, magnitude).map { .int64($0) }
+    case .uint32, .fixed32:
+      value = negative && magnitude > 0 ? nil : UInt32(exactly: magnitude).map { .uint32($0) }
+    default: value = negative && magnitude > 0 ? nil : .uint64(magnitude)
+    }
+    guard let value else { throw scanner.failure(.outOfRange(type: field.kind.protoName), at: start) }
+    return value
+  }
+
+  private func signed(_ negative: Bool, _ magnitude: UInt64) -> Int64? {
+    guard negative else { return Int64(exactly: magnitude) }
+    return magnitude <= 1 << 63 ? Int64(truncatingIfNeeded: 0 &- magnitude) : nil
+  }
+
+  private mutating func wholeNumber(
+    _ expected: String, _ field: Field, at start: Int
+  ) throws(TextFailure) -> (negative: Bool, magnitude: UInt64) {
+    let negative = scanner.accept(UInt8(ascii: "-"))
+    guard scanner.seesNumber() else { throw wrongType(expected, at: start) }
+    let magnitude: UInt64?
+    switch try scanner.number() {
+    case .decimal(let digits): magnitude = number(digits, base: 10)
+    case .octal(let digits): magnitude = number(digits, base: 8)
+    case .hexadecimal(let digits): magnitude = number(digits, base: 16)
+    case .float: throw wrongType(expected, at: start)
+    }
+    guard let magnitude else { throw scanner.failure(.outOfRange(type: field.kind.protoName), at: start) }
+    return (negative, magnitude)
+  }
+
+  private func number(_ digits: UnsafeRawBufferPointer, base: UInt64) -> UInt64? {
+    var value: UInt64 = 0
+    for byte in digits {
+      guard let digit = TextEscapes.hexDigit(byte) else { return nil }
+      let (product, overflow) = value.multipliedReportingOverflow(by: base)
+      let (sum, carry) = product.addingReportingOverflow(UInt64(digit))
+      if overflow || carry { return nil }
+      value = sum
+    }
+    return value
+  }
+
+  private mutating func float(_ field: Field, at start: Int) throws(TextFailure) -> Value {
+    let expected = "a number (\(field.kind.protoName))"
+    let negative = scanner.accept(UInt8(ascii: "-"))
+    var text: String
+    if scanner.seesIdentifier() {
+      let word = String(decoding: try scanner.identifier(), as: UTF8.self).lowercased()
+      switch word {
+      case "inf", "infinity": text = "inf"
+      case "nan": text = "nan"
+      default: throw wrongType(expected, at: start)
+      }
+    } else {
+      guard scanner.seesNumber() else { throw wrongType(expected, at: start) }
+      switch try scanner.number() {
+      case .decimal(let token), .float(let token): text = String(decoding: token, as: UTF8.self)
+      case .octal, .hexadecimal: throw wrongType(expected + " in decimal", at: start)
+      }
+      // `.5`, `1.` and `1.e3` are numbers here.
+      if let point = text.firstIndex(of: ".") {
+        if text[text.index(after: point)...].first?.isNumber != true {
+          text.insert("0", at: text.index(after: point))
+        }
+        if point == text.startIndex { text.insert("0", at: text.startIndex) }
+      }
+    }
+    if negative { text = "-" + text }
+    // What is out of range becomes infinite, as in the other implementations.
+    return field.kind == .float ? .float(Float(text) ?? .nan) : .double(Double(text) ?? .nan)
+  }
+
+  // MARK: Words
+
+  private mutating func bool(_ field: Field, at start: Int) throws(TextFailure) -> Bool {
+    let expected = "true or false"
+    if scanner.seesNumber() {
+      let (_, magnitude) = try wholeNumber(expected, field, at: start)
+      guard magnitude <= 1 else { throw wrongType(expected, at: start) }
+      return magnitude == 1
+    }
+    guard scanner.seesIdentifier() else { throw wrongType(expected, at: start) }
+    switch String(decoding: try scanner.identifier(), as: UTF8.self) {
+    case "true", "True", "t": return true
+    case "false", "False", "f": return false
+    default: throw wrongType(expected, at: start)
+    }
+  }
+
+  private mutating func enumNumber(_ field: Field, at start: Int) throws(TextFailure) -> Int32 {
+    guard let type = field.enumType else { return 0 }
+    if scanner.seesIdentifier() {
+      let name = try scanner.identifier()
+      if let number = type.number(ofBytes: name) { return number }
+      throw unknownValue(String(decoding: name, as: UTF8.self), type, at: start)
+    }
+    let (negative, magnitude) = try wholeNumber("a name or a number (\(type.name))", field, at: start)
+    guard let number = signed(negative, magnitude).flatMap({ Int32(exactly: $0) }) else {
+      throw scanner.failure(.outOfRange(type: type.name), at: start)
+    }
+    guard type.accepts(number) else { throw unknownValue("\(number)", type, at: start) }
+    return number
+  }
+
+  private func unknownValue(_ value: String, _ type: EnumType, at start: Int) -> TextFailure {
+    let nearest = EditDistance.nearest(to: value, among: type.values.map(\.name))
+    return scanner.failure(.unknownEnumValue(value: value, type: type.name, nearest: nearest), at: start)
+  }
+
+  // MARK: Skipping
+
+  /// Passes over what follows the name of a field that the schema does not know.
+  mutating func skipField(depth: Int) throws(TextFailure) {
+    let hasColon = scanner.accept(UInt8(ascii: ":"))
+    let next = scanner.peek()
+    guard
+      hasColon || next == UInt8(ascii: "{") || next == UInt8(ascii: "<") || next == UInt8(ascii: "[")
+    else { throw scanner.expected("“:” or “{”") }
+    guard scanner.accept(UInt8(ascii: "[")) else { return try skipValue(depth: depth) }
+    if scanner.accept(UInt8(ascii: "]")) { return }
+    repeat { try skipValue(depth: depth) } while scanner.accept(UInt8(ascii: ","))
+    guard scanner.accept(UInt8(ascii: "]")) else { throw scanner.expected("“,” or “]”") }
+  }
+
+  private mutating func skipValue(depth: Int) throws(TextFailure) {
+    if scanner.accept(UInt8(ascii: "{")) { return try skipFields(until: UInt8(ascii: "}"), depth: depth + 1) }
+    if scanner.accept(UInt8(ascii: "<")) { return try skipFields(until: UInt8(ascii: ">"), depth: depth + 1) }
+    if scanner.seesString() {
+      var content: [UInt8] = []
+      return try scanner.strings(into: &content)
+    }
+    _ = scanner.accept(UInt8(ascii: "-"))
+    if scanner.seesIdentifier() {
+      _ = try scanner.identifier()
+    } else {
+      guard scanner.seesNumber() else { throw scanner.expected("a value") }
+      _ = try scanner.number()
+    }
+  }
+
+  private mutating func skipFields(until end: UInt8, depth: Int) throws(TextFailure) {
+    guard depth <= nestingLimit else { throw scanner.failure(.tooDeep) }
+    while !scanner.accept(end) {
+      if scanner.accept(UInt8(ascii: "[")) {
+        _ = try scanner.bracketedName()
+      } else {
+        _ = try scanner.identifier()
+      }
+      try skipField(depth: depth)
+      if !scanner.accept(UInt8(ascii: ",")) { _ = scanner.accept(UInt8(ascii: ";")) }
+    }
+  }
+}

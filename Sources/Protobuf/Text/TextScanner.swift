@@ -1,0 +1,198 @@
+/// A position in a text and the tokens that can be read there, as the text format specification defines them.
+struct TextScanner {
+  let bytes: UnsafeRawBufferPointer
+  var position = 0
+
+  init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+  func failure(_ reason: TextError.Reason) -> TextFailure { TextFailure(reason: reason, offset: position) }
+
+  func failure(_ reason: TextError.Reason, at offset: Int) -> TextFailure {
+    TextFailure(reason: reason, offset: offset)
+  }
+
+  /// A failure to find `expected` here, which may be due to the end of the text.
+  func expected(_ what: String) -> TextFailure {
+    failure(position >= bytes.count ? .unexpectedEnd : .syntax(expected: what))
+  }
+
+  // MARK: Structure
+
+  /// Passes over white space and comments.
+  mutating func skipSpace() {
+    while position < bytes.count {
+      switch bytes[position] {
+      case 0x20, 9...13: position += 1
+      case UInt8(ascii: "#"):
+        while position < bytes.count, bytes[position] != 10 { position += 1 }
+      default: return
+      }
+    }
+  }
+
+  /// The first byte of the next token; 0 at the end.
+  mutating func peek() -> UInt8 {
+    skipSpace()
+    return position < bytes.count ? bytes[position] : 0
+  }
+
+  var isAtEnd: Bool {
+    mutating get {
+      skipSpace()
+      return position >= bytes.count
+    }
+  }
+
+  mutating func accept(_ byte: UInt8) -> Bool {
+    guard peek() == byte, position < bytes.count else { return false }
+    position += 1
+    return true
+  }
+
+  // MARK: Names
+
+  private static func isLetter(_ byte: UInt8) -> Bool {
+    (65...90).contains(byte) || (97...122).contains(byte) || byte == UInt8(ascii: "_")
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }
+
+  /// The byte `distance` behind the position; 0 behind the end.
+  private func byte(_ distance: Int = 0) -> UInt8 {
+    position + distance < bytes.count ? bytes[position + distance] : 0
+  }
+
+  /// Whether an identifier starts here.
+  mutating func seesIdentifier() -> Bool { TextScanner.isLetter(peek()) }
+
+  /// Whether a string starts here.
+  mutating func seesString() -> Bool { peek() == UInt8(ascii: "\"") || peek() == UInt8(ascii: "'") }
+
+  mutating func identifier() throws(TextFailure) -> UnsafeRawBufferPointer {
+    guard seesIdentifier() else { throw expected("a name") }
+    let start = position
+    while TextScanner.isLetter(byte()) || TextScanner.isDigit(byte()) { position += 1 }
+    return UnsafeRawBufferPointer(rebasing: bytes[start..<position])
+  }
+
+  /// Reads what stands between brackets, the first of which has been read: the name of an extension or a type URL.
+  mutating func bracketedName() throws(TextFailure) -> String {
+    var name: [UInt8] = []
+    while true {
+      let byte = peek()
+      if byte == UInt8(ascii: "]") { break }
+      guard TextScanner.isURLByte(byte) else { throw expected("an extension's name or a type URL, and “]”") }
+      name.append(byte)
+      position += 1
+    }
+    guard !name.isEmpty else { throw expected("an extension's name or a type URL") }
+    position += 1
+    return String(decoding: name, as: UTF8.self)
+  }
+
+  static func isURLByte(_ byte: UInt8) -> Bool {
+    if isLetter(byte) || isDigit(byte) { return true }
+    switch byte {
+    case UInt8(ascii: "."), UInt8(ascii: "/"), UInt8(ascii: "-"), UInt8(ascii: "~"), UInt8(ascii: "!"),
+      UInt8(ascii: "$"), UInt8(ascii: "&"), UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "*"),
+      UInt8(ascii: "+"), UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "="), UInt8(ascii: "%"):
+      return true
+    default: return false
+    }
+  }
+
+  // MARK: Numbers
+
+  enum Number {
+    case decimal(UnsafeRawBufferPointer)
+    case octal(UnsafeRawBufferPointer)
+    /// The digits without the `0x`.
+    case hexadecimal(UnsafeRawBufferPointer)
+    /// With a fraction, an exponent, or an `f` behind it, which is not part of it.
+    case float(UnsafeRawBufferPointer)
+  }
+
+  /// Whether a number without a sign starts here.
+  mutating func seesNumber() -> Bool {
+    let first = peek()
+    return TextScanner.isDigit(first) || first == UInt8(ascii: ".") && TextScanner.isDigit(byte(1))
+  }
+
+  /// Reads a number without a sign.
+  mutating func number() throws(TextFailure) -> Number {
+    guard seesNumber() else { throw expected("a number") }
+    let start = position
+    let result: Number
+    if byte() == 48, byte(1) | 0x20 == UInt8(ascii: "x") {
+      position += 2
+      while isHexDigit(byte()) { position += 1 }
+      guard position > start + 2 else { throw failure(.invalidNumber, at: start) }
+      result = .hexadecimal(UnsafeRawBufferPointer(rebasing: bytes[start + 2..<position]))
+    } else if byte() == 48, TextScanner.isDigit(byte(1)) {
+      position += 1
+      while (48...55).contains(byte()) { position += 1 }
+      result = .octal(UnsafeRawBufferPointer(rebasing: bytes[start + 1..<position]))
+    } else {
+      result = try decimal(from: start)
+    }
+    // Not `08`, `1x`, `0x1g`, `1.2.3`.
+    guard !TextScanner.isLetter(byte()), !TextScanner.isDigit(byte()), byte() != UInt8(ascii: ".") else {
+      throw failure(.invalidNumber, at: start)
+    }
+    return result
+  }
+
+  private mutating func decimal(from start: Int) throws(TextFailure) -> Number {
+    var isFloat = false
+    while TextScanner.isDigit(byte()) { position += 1 }
+    if byte() == UInt8(ascii: ".") {
+      isFloat = true
+      position += 1
+      while TextScanner.isDigit(byte()) { position += 1 }
+    }
+    if byte() | 0x20 == UInt8(ascii: "e") {
+      isFloat = true
+      position += 1
+      if byte() == UInt8(ascii: "+") || byte() == UInt8(ascii: "-") { position += 1 }
+      guard TextScanner.isDigit(byte()) else { throw failure(.invalidNumber, at: start) }
+      while TextScanner.isDigit(byte()) { position += 1 }
+    }
+    let token = UnsafeRawBufferPointer(rebasing: bytes[start..<position])
+    if byte() | 0x20 == UInt8(ascii: "f") {
+      isFloat = true
+      position += 1
+    }
+    return isFloat ? .float(token) : .decimal(token)
+  }
+
+  private func isHexDigit(_ byte: UInt8) -> Bool { TextEscapes.hexDigit(byte) != nil }
+
+  // MARK: Strings
+
+  /// Reads one or more strings that follow each other and appends their content.
+  mutating func strings(into content: inout [UInt8]) throws(TextFailure) {
+    guard seesString() else { throw expected("a string") }
+    while seesString() { try string(into: &content) }
+  }
+
+  private mutating func string(into content: inout [UInt8]) throws(TextFailure) {
+    let start = position
+    let quote = bytes[position]
+    position += 1
+    while position < bytes.count {
+      let byte = bytes[position]
+      if byte == quote {
+        position += 1
+        return
+      }
+      switch byte {
+      case UInt8(ascii: "\\"): try TextEscapes.read(&self, into: &content)
+      case 10: throw failure(.unterminatedString, at: start)
+      default:
+        content.append(byte)
+        position += 1
+      }
+    }
+    throw failure(.unexpectedEnd)
+  }
+}

@@ -1,0 +1,70 @@
+/// Eight bytes at a time.
+enum Words {
+  /// Loads fewer than eight bytes; those that are missing are taken from `fill`.
+  ///
+  /// Nothing beyond `count` bytes is read.
+  @inline(__always)
+  static func load(_ source: UnsafeRawPointer, count: Int, fill: UInt64 = 0) -> UInt64 {
+    var word: UInt64
+    if count >= 4 {
+      let low = UInt64(source.loadUnaligned(as: UInt32.self))
+      let high = UInt64(source.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self))
+      // The words overlap by 8 − count bytes.
+      word = low | high << UInt64(truncatingIfNeeded: 8 &* (count &- 4))
+    } else if count > 0 {
+      let first = UInt64(source.load(as: UInt8.self))
+      let middle = UInt64(source.load(fromByteOffset: count >> 1, as: UInt8.self))
+      let last = UInt64(source.load(fromByteOffset: count &- 1, as: UInt8.self))
+      word =
+        first | middle << UInt64(truncatingIfNeeded: 8 &* (count >> 1))
+        | last << UInt64(truncatingIfNeeded: 8 &* (count &- 1))
+    } else {
+      return fill
+    }
+    if fill != 0 { word |= fill & (UInt64.max << UInt64(truncatingIfNeeded: 8 &* count)) }
+    return word
+  }
+
+  @inline(__always)
+  static func areEqual(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer, count: Int) -> Bool {
+    var index = 0
+    while index &+ 8 <= count {
+      if a.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+        != b.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      {
+        return false
+      }
+      index &+= 8
+    }
+    return load(a + index, count: count &- index) == load(b + index, count: count &- index)
+  }
+
+  /// Marks the bytes that end a run of plain characters in a JSON text: controls, quotes, backslashes and all
+  /// that is not ASCII. Of the marks the lowest is right; those above it may be too many.
+  @inline(__always)
+  static func endsOfPlainText(_ word: UInt64) -> UInt64 {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let isControl = word &- ones &* 0x20
+    let isQuote = (word ^ ones &* 0x22) &- ones
+    let isBackslash = (word ^ ones &* 0x5c) &- ones
+    return (word | isControl | isQuote | isBackslash) & (ones &* 0x80)
+  }
+
+  /// Whether all bytes are digits.
+  @inline(__always)
+  static func areDigits(_ word: UInt64) -> Bool {
+    let sixes: UInt64 = 0x0606_0606_0606_0606
+    let highs: UInt64 = 0xf0f0_f0f0_f0f0_f0f0
+    return word & highs | ((word &+ sixes) & highs) &>> 4 == 0x3333_3333_3333_3333
+  }
+
+  /// The number that eight digits stand for.
+  @inline(__always)
+  static func number(_ digits: UInt64) -> UInt64 {
+    let mask: UInt64 = 0x0000_00ff_0000_00ff
+    var value = UInt64(littleEndian: digits) &- 0x3030_3030_3030_3030
+    value = value &* 10 &+ value &>> 8
+    return
+      ((value & mask) &* 0x000f_4240_0000_0064 &+ (value &>> 16 & mask) &* 0x0000_2710_0000_0001) &>> 32
+  }
+}

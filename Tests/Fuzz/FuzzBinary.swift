@@ -1,0 +1,18 @@
+/// Decodes bytes, directly to JSON and by way of a message.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+  guard let (type, bytes) = Fuzz.split(start, count) else { return 0 }
+  let transcoder = JSONTranscoder(type)
+  var direct: [UInt8] = []
+  let isDirect = (try? transcoder.transcode(serialized: bytes, into: &direct)) != nil
+  if let message = try? Message(type, serialized: bytes) {
+    let json = try? message.json()
+    Fuzz.require(isDirect == (json != nil), "the direct way to JSON fails where the other one does", bytes)
+    if let json { Fuzz.require(json == direct, "both ways to JSON agree", json, direct) }
+    Fuzz.check(message)
+  } else {
+    Fuzz.require(!isDirect, "what is no message has no JSON", bytes, direct)
+  }
+  Fuzz.checkPieces(type, ConversionOptions(from: .binary, to: .json, isDelimited: true), bytes)
+  return 0
+}

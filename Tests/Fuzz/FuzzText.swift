@@ -1,0 +1,12 @@
+/// Reads text format.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+  guard let (type, text) = Fuzz.split(start, count) else { return 0 }
+  if let message = try? Message(type, text: text, options: TextDecodingOptions(allowPartial: true)) {
+    Fuzz.check(message)
+  }
+  let lenient = TextDecodingOptions(allowUnknownFields: true, allowPartial: true)
+  _ = try? Message(type, text: text, options: lenient)
+  Fuzz.checkPieces(type, ConversionOptions(from: .text, to: .text, isDelimited: true), text)
+  return 0
+}

@@ -1,0 +1,181 @@
+import Testing
+
+@testable import Protobuf
+
+@Suite struct JSONDecodingTests {
+  @Test(
+    arguments: [
+      ("test3.Scalars", #"{"anInt32":1e5}"#, "28a08d06"),
+      ("test3.Scalars", #"{"anInt32":1.0}"#, "2801"),
+      ("test3.Scalars", #"{"anInt32":-0}"#, ""),
+      ("test3.Scalars", #"{"anInt32":"12"}"#, "280c"),
+      ("test3.Scalars", #"{"anInt32":150e-1}"#, "280f"),
+      ("test3.Scalars", #"{"anInt64":9223372036854775807}"#, "18ffffffffffffffff7f"),
+      ("test3.Scalars", #"{"anInt64":"-9223372036854775808"}"#, "1880808080808080808001"),
+      ("test3.Scalars", #"{"aUint64":"18446744073709551615"}"#, "20ffffffffffffffffff01"),
+      ("test3.Scalars", #"{"an_int32":3,"a_bool":true}"#, "28034001"),
+      ("test3.Scalars", #"{"aBool":true,"anInt32":3}"#, "28034001"),
+      ("test3.Scalars", #"{"aDouble":"NaN"}"#, "09000000000000f87f"),
+      ("test3.Scalars", #"{"aDouble":-0}"#, "090000000000000080"),
+      ("test3.Scalars", #"{"aDouble":-0.0}"#, "090000000000000080"),
+      ("test3.Scalars", #"{"aDouble":"-Infinity"}"#, "09000000000000f0ff"),
+      ("test3.Scalars", #"{"aDouble":"1.5"}"#, "09000000000000f83f"),
+      ("test3.Scalars", #"{"aFloat":16777217}"#, "150000804b"),
+      ("test3.Scalars", #"{"aFloat":3.4028235e38}"#, "15ffff7f7f"),
+      ("test3.Scalars", #"{"someBytes":"-_8"}"#, "5202fbff"),
+      ("test3.Scalars", #"{"someBytes":"+/8="}"#, "5202fbff"),
+      ("test3.Scalars", #"{"aColor":"RED"}"#, "6001"),
+      ("test3.Scalars", #"{"aColor":7}"#, "6007"),
+      ("test3.Scalars", #"{"aColor":"BLUE"}"#, "60ffffffffffffffffff01"),
+      ("test3.Scalars", #"{"aString":null,"maybe":null}"#, ""),
+      ("test3.Scalars", #"{"maybe":0}"#, "880100"),
+      ("test3.Scalars", #" {"aString" : "\u00e9\ud83d\ude00\/" } "#, "4a07c3a9f09f98802f"),
+      ("test3.Scalars", #"{"aStrin\u0067":"x"}"#, "4a0178"),
+      ("test3.Lists", #"{"int32s":[],"strings":[]}"#, ""),
+      ("test3.Lists", #"{"int32s":[1,2],"unpacked":[3]}"#, "2a0201028801 03"),
+      ("test3.Maps", #"{"numbers":{"2":1,"-1":2}}"#, "120d08ffffffffffffffffff011002120408021001"),
+      ("test3.Maps", #"{"flags":{"true":"","false":""}}"#, "1a04080012001a0408011200"),
+      ("test3.Choice", #"{"nothing":null}"#, "3000"),
+      ("test3.Choice", #"{"anyValue":null}"#, "2a020800"),
+      ("test3.Choice", #"{"text":null,"number":0}"#, "1000"),
+      ("test3.WellKnown", #"{"timestamp":"1970-01-01T00:00:01.5Z"}"#, "1208 08011080cab5ee01"),
+      ("test3.WellKnown", #"{"timestamp":"1970-01-01T01:00:00+01:00"}"#, "1200"),
+      ("test3.WellKnown", #"{"duration":"-1.5s"}"#, "1a16 08ffffffffffffffffff01 1080b6ca91feffffffff01"),
+      ("test3.WellKnown", #"{"mask":"a,bC.dE"}"#, "220c 0a0161 0a07625f632e645f65"),
+      ("test3.WellKnown", #"{"value":[1,"a",null,true,{}]}"#, nil),
+      ("test3.WellKnown", #"{"wrappedBool":false,"wrappedInt64":"5","wrappedBytes":null}"#, "4a0052020805"),
+      ("test3.WellKnown", #"{"empty":{}}"#, "4200"),
+      (
+        "test3.WellKnown", #"{"any":{"weight":1,"@type":"a/test3.Node"}}"#,
+        "0a12 0a0c612f74657374332e4e6f6465 12022001"
+      ),
+      ("test3.WellKnown", #"{"any":{"@type":"a/google.protobuf.Duration","value":"1s"}}"#, nil),
+      (
+        "test3.WellKnown", #"{"any":{"@type":"a/google.protobuf.Any","value":{"@type":"b/test3.Node"}}}"#, nil
+      ),
+      ("test3.WellKnown", #"{"any":{}}"#, "0a00"),
+      ("test3.WellKnown", #"{"null":null,"values":[null]}"#, "7202 0800"),
+      ("test2.Old", #"{"[test2.ext_number]":5,"number":1}"#, "0801a00605"),
+      ("test2.Old", #"{"inner":{"label":"a"},"items":[{"id":1}]}"#, "3b0a01613c43080144"),
+      ("test2.Set", #"{"[test2.SetItem.item]":{"label":"a"}}"#, "0b10d2091a030a01610c"),
+      (
+        "test23.Modern", #"{"delimited":{"packed":[1],"required":0},"explicit":0,"implicit":0,"required":0}"#,
+        "10001800 331800220101 34"
+      ),
+      ("google.protobuf.Timestamp", #""2024-02-29T12:00:00.000000001Z""#, nil),
+      ("google.protobuf.Int64Value", "7", "0807"),
+    ] as [(String, String, String?)])
+  func reads(_ typeName: String, _ text: String, _ expected: String?) throws {
+    let bytes = try wire(typeName, text)
+    if let expected { #expect(hexText(bytes) == hexText(hex(expected))) }
+    #expect(try wire(typeName, json(typeName, bytes)) == bytes)
+  }
+
+  @Test(arguments: [
+    ("test3.Scalars", "", JSONError.Reason.unexpectedEnd),
+    ("test3.Scalars", "{", .unexpectedEnd),
+    ("test3.Scalars", #"{"anInt32":"#, .unexpectedEnd),
+    ("test3.Scalars", #"{"aString":"abc"#, .unexpectedEnd),
+    ("test3.Scalars", #"{"anInt32":1,}"#, .syntax(expected: "a key")),
+    ("test3.Scalars", #"{"anInt32" 1}"#, .syntax(expected: "“:”")),
+    ("test3.Scalars", #"{"anInt32":1 "aBool":true}"#, .syntax(expected: "“,” or “}”")),
+    ("test3.Lists", #"{"int32s":[1,]}"#, .syntax(expected: "a value")),
+    ("test3.Lists", #"{"int32s":[1 2]}"#, .syntax(expected: "“,” or “]”")),
+    ("test3.Scalars", #"{} {}"#, .trailingData),
+    ("test3.Scalars", #"{"anInt32":01}"#, .invalidNumber),
+    ("test3.Scalars", #"{"anInt32":1.}"#, .invalidNumber),
+    ("test3.Scalars", #"{"anInt32":0x1}"#, .invalidNumber),
+    ("test3.Scalars", #"{"anInt32":1.5}"#, .outOfRange(type: "int32")),
+    ("test3.Scalars", #"{"anInt32":2147483648}"#, .outOfRange(type: "int32")),
+    ("test3.Scalars", #"{"anInt32":1e99999999999999999999}"#, .outOfRange(type: "int32")),
+    ("test3.Scalars", #"{"aUint32":-1}"#, .outOfRange(type: "uint32")),
+    ("test3.Scalars", #"{"aUint64":18446744073709551616}"#, .outOfRange(type: "uint64")),
+    ("test3.Scalars", #"{"anInt64":-9223372036854775809}"#, .outOfRange(type: "int64")),
+    ("test3.Scalars", #"{"aDouble":1e400}"#, .outOfRange(type: "double")),
+    ("test3.Scalars", #"{"aFloat":1e39}"#, .outOfRange(type: "float")),
+    ("test3.Scalars", #"{"anInt32":" 1"}"#, .wrongType(expected: "a number (int32)")),
+    ("test3.Scalars", #"{"anInt32":true}"#, .wrongType(expected: "a number (int32)")),
+    ("test3.Scalars", #"{"anInt32":""}"#, .wrongType(expected: "a number (int32)")),
+    ("test3.Scalars", #"{"aBool":"true"}"#, .wrongType(expected: "true or false")),
+    ("test3.Scalars", #"{"aBool":truely}"#, .wrongType(expected: "true or false")),
+    ("test3.Scalars", #"{"aString":1}"#, .wrongType(expected: "a string")),
+    ("test3.Scalars", #"{"someBytes":"!"}"#, .invalidBase64),
+    ("test3.Scalars", #"{"aDouble":"infinity"}"#, .wrongType(expected: "a number (double)")),
+    ("test3.Scalars", #"{"aDouble":NaN}"#, .wrongType(expected: "a number (double)")),
+    ("test3.Scalars", "{\"aString\":\"a\nb\"}", .controlCharacter),
+    ("test3.Scalars", #"{"aString":"\x"}"#, .invalidEscape),
+    ("test3.Scalars", #"{"aString":"\u12"}"#, .invalidEscape),
+    ("test3.Scalars", #"{"aString":"\ud800"}"#, .loneSurrogate),
+    ("test3.Scalars", #"{"aString":"\udc00"}"#, .loneSurrogate),
+    ("test3.Scalars", #"{"aString":"\ud800\u0041"}"#, .loneSurrogate),
+    ("test3.Scalars", #"{"anInt32":1,"anInt32":2}"#, .duplicateKey("anInt32")),
+    ("test3.Scalars", #"{"anInt32":1,"an_int32":2}"#, .duplicateKey("an_int32")),
+    ("test3.Maps", #"{"numbers":{"1":1,"1":2}}"#, .duplicateKey("map key")),
+    ("test3.Maps", #"{"numbers":{"a":1}}"#, .wrongType(expected: "a number (int32)")),
+    ("test3.Maps", #"{"flags":{"1":""}}"#, .wrongType(expected: "“true” or “false” as key")),
+    ("test3.Maps", #"{"texts":{"a":null}}"#, .nullElement),
+    ("test3.Maps", #"{"texts":[]}"#, .wrongType(expected: "an object")),
+    ("test3.Lists", #"{"int32s":[null]}"#, .nullElement),
+    ("test3.Lists", #"{"nodes":[null]}"#, .nullElement),
+    ("test3.Lists", #"{"int32s":1}"#, .wrongType(expected: "a list")),
+    ("test3.Choice", #"{"number":1,"text":"a"}"#, .oneofConflict(oneof: "choice")),
+    (
+      "test3.Scalars", #"{"aColour":"RED"}"#,
+      .unknownField(name: "aColour", type: "test3.Scalars", nearest: ["aColor"])
+    ),
+    (
+      "test3.Scalars", #"{"aColor":"RAD"}"#,
+      .unknownEnumValue(value: "“RAD”", type: "test3.Color", nearest: ["RED"])
+    ),
+    ("test2.Old", #"{"level":9}"#, .unknownEnumValue(value: "9", type: "test2.Level", nearest: [])),
+    ("test3.WellKnown", #"{"timestamp":"2024-02-30T00:00:00Z"}"#, .invalidTimestamp),
+    ("test3.WellKnown", #"{"timestamp":"2024-02-01t00:00:00Z"}"#, .invalidTimestamp),
+    ("test3.WellKnown", #"{"timestamp":"2024-02-01T00:00:00"}"#, .invalidTimestamp),
+    ("test3.WellKnown", #"{"timestamp":"0001-01-01T00:00:00+01:00"}"#, .invalidTimestamp),
+    ("test3.WellKnown", #"{"timestamp":"2024-02-01T00:00:00.0000000001Z"}"#, .invalidTimestamp),
+    ("test3.WellKnown", #"{"duration":"1"}"#, .invalidDuration),
+    ("test3.WellKnown", #"{"duration":"315576000001s"}"#, .invalidDuration),
+    ("test3.WellKnown", #"{"duration":".5s"}"#, .invalidDuration),
+    ("test3.WellKnown", #"{"mask":"a_b"}"#, .invalidFieldMask),
+    ("test3.WellKnown", #"{"any":{"weight":1}}"#, .missingAnyType),
+    ("test3.WellKnown", #"{"any":{"@type":"a/no.Such"}}"#, .unknownAnyType("no.Such")),
+    ("test3.WellKnown", #"{"value":nul}"#, .syntax(expected: "a value")),
+    ("test3.Node", #"[]"#, .wrongType(expected: "an object (test3.Node)")),
+  ])
+  func rejects(_ typeName: String, _ text: String, _ expected: JSONError.Reason) {
+    #expect(jsonError(typeName, text)?.reason == expected)
+  }
+
+  @Test func rejectsInvalidUTF8() throws {
+    let json = Array(#"{"aString":""#.utf8) + [0xc3, 0x28] + Array(#""}"#.utf8)
+    let error = #expect(throws: JSONError.self) { try Message(try type("test3.Scalars"), json: json) }
+    #expect(error?.reason == .invalidUTF8)
+  }
+
+  @Test func boundsTheDepth() {
+    func nested(_ depth: Int) -> String {
+      String(repeating: #"{"child":"#, count: depth) + "{}" + String(repeating: "}", count: depth)
+    }
+    #expect(jsonError("test3.Node", nested(100)) == nil)
+    #expect(jsonError("test3.Node", nested(101))?.reason == .tooDeep)
+    let lists = String(repeating: "[", count: 100_000)
+    #expect(jsonError("google.protobuf.Value", lists)?.reason == .tooDeep)
+  }
+
+  @Test func errorsNameThePlaceAndThePath() {
+    let error = jsonError("test3.Node", "{\n  \"children\": [{},\n    {\"weight\": \"ä\", \"child\": 1}]}")
+    #expect(error?.line == 3)
+    #expect(error?.column == 16)
+    #expect(error?.fieldPath == "children[1].weight")
+    #expect(jsonError("test3.Maps", #"{"nodes":{"5":{"weight":true}}}"#)?.fieldPath == #"nodes["5"].weight"#)
+  }
+
+  @Test func passesOverUnknownFieldsWhenAllowed() throws {
+    let options = JSONDecodingOptions(allowUnknownFields: true)
+    let text = #"{"no":[1,{"x":null}],"weight":1,"child":{"what":"é"}}"#
+    #expect(hexText(try wire("test3.Node", text, options)) == "12002001")
+    #expect(try wire("test3.Scalars", #"{"aColor":"NONE"}"#, options).isEmpty)
+    #expect(try wire("test3.Lists", #"{"colors":["NONE"]}"#, options).isEmpty)
+    #expect(try wire("test3.Maps", #"{"colors":{"1":"NONE"}}"#, options).isEmpty)
+  }
+}

@@ -1,0 +1,109 @@
+import Testing
+
+@testable import Protobuf
+
+/// Rules of ProtoJSON, one by one.
+@Suite struct JSONRuleTests {
+  @Test(arguments: [
+    ("no fraction", "1970-01-01T00:00:00Z", "1970-01-01T00:00:00Z"),
+    ("three digits", "1970-01-01T00:00:00.5Z", "1970-01-01T00:00:00.500Z"),
+    ("six digits", "1970-01-01T00:00:00.00001Z", "1970-01-01T00:00:00.000010Z"),
+    ("nine digits", "1970-01-01T00:00:00.000000001Z", "1970-01-01T00:00:00.000000001Z"),
+    ("an offset", "2024-01-01T01:30:00+05:30", "2023-12-31T20:00:00Z"),
+    ("a negative offset", "2023-12-31T22:00:00-02:00", "2024-01-01T00:00:00Z"),
+    ("before 1970", "1969-12-31T23:59:59.25Z", "1969-12-31T23:59:59.250Z"),
+    ("the first moment", "0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z"),
+    ("the last moment", "9999-12-31T23:59:59.999999999Z", "9999-12-31T23:59:59.999999999Z"),
+    ("a leap day", "2000-02-29T00:00:00Z", "2000-02-29T00:00:00Z"),
+  ])
+  func timestamps(_ what: String, _ read: String, _ written: String) throws {
+    let name = "google.protobuf.Timestamp"
+    #expect(try json(name, wire(name, "\"\(read)\"")) == "\"\(written)\"", "\(what)")
+  }
+
+  @Test(arguments: [
+    "1900-02-29T00:00:00Z", "2024-13-01T00:00:00Z", "2024-00-01T00:00:00Z", "2024-04-31T00:00:00Z",
+    "2024-01-01T24:00:00Z", "2024-01-01T00:60:00Z", "2024-01-01 00:00:00Z", "2024-01-01T00:00:00.Z",
+    "2024-01-01T00:00:00z", "10000-01-01T00:00:00Z", "2024-01-01", "9999-12-31T23:59:59-01:00", "",
+  ])
+  func timestampsThatAreNone(_ text: String) {
+    #expect(jsonError("google.protobuf.Timestamp", "\"\(text)\"")?.reason == .invalidTimestamp)
+  }
+
+  @Test(arguments: [
+    ("0s", "0s"), ("1s", "1s"), ("-1s", "-1s"), ("1.5s", "1.500s"), ("-0.5s", "-0.500s"),
+    ("0.000001s", "0.000001s"), ("0.000000001s", "0.000000001s"), ("315576000000s", "315576000000s"),
+    ("-315576000000s", "-315576000000s"), ("3.000s", "3s"),
+  ])
+  func durations(_ read: String, _ written: String) throws {
+    let name = "google.protobuf.Duration"
+    #expect(try json(name, wire(name, "\"\(read)\"")) == "\"\(written)\"")
+  }
+
+  @Test(arguments: ["1", "s", "1.s", "1.0000000001s", "+1s", "1 s", "--1s", "1e3s", "315576000001s", ""])
+  func durationsThatAreNone(_ text: String) {
+    #expect(jsonError("google.protobuf.Duration", "\"\(text)\"")?.reason == .invalidDuration)
+  }
+
+  @Test(arguments: [
+    ("", ""), ("_w==", "ff"), ("/w==", "ff"), ("_w", "ff"), ("/w", "ff"), ("-_-_", "fbffbf"),
+    ("+/+/", "fbffbf"), ("AAE=", "0001"), ("AAE", "0001"),
+  ])
+  func bytesInBothAlphabetsWithAndWithoutPadding(_ text: String, _ expected: String) throws {
+    let bytes = try wire("google.protobuf.BytesValue", "\"\(text)\"")
+    let payload = expected.isEmpty ? "" : "0a0" + "\(expected.count / 2)" + expected
+    #expect(hexText(bytes) == payload)
+  }
+
+  @Test(arguments: ["A", "AA=", "A===", "AA==A", "-+AA", "A A=", "AA\\n="])
+  func bytesThatAreNoBase64(_ text: String) {
+    #expect(jsonError("google.protobuf.BytesValue", "\"\(text)\"")?.reason == .invalidBase64)
+  }
+
+  @Test(arguments: [
+    ("test3.Scalars", #"{"aColor":9}"#), ("test3.Lists", #"{"colors":["RED",9,-7]}"#),
+    ("test3.Maps", #"{"colors":{"1":9}}"#),
+  ])
+  func unknownNumbersOfOpenEnumsStay(_ typeName: String, _ text: String) throws {
+    #expect(try json(typeName, wire(typeName, text)) == text)
+  }
+
+  @Test(arguments: [
+    #"{"any":{"@type":"a/google.protobuf.Duration","value":"1s"}}"#,
+    #"{"any":{"@type":"a/google.protobuf.Value","value":[1,null]}}"#,
+    #"{"any":{"@type":"a/google.protobuf.Any","value":{"@type":"b/test3.Node","name":"x"}}}"#,
+    #"{"any":{"@type":"a/google.protobuf.Empty"}}"#,
+    #"{"any":{"@type":"a/test2.Strict","id":1,"name":""}}"#,
+  ])
+  func anyHoldsEveryKindOfMessage(_ text: String) throws {
+    #expect(try json("test3.WellKnown", wire("test3.WellKnown", text)) == text)
+  }
+
+  @Test func anyOfAnAnyIsBoundInDepth() {
+    let text =
+      String(repeating: #"{"@type":"a/google.protobuf.Any","value":"#, count: 200) + "{}"
+      + String(repeating: "}", count: 200)
+    #expect(jsonError("google.protobuf.Any", text)?.reason == .tooDeep)
+  }
+
+  @Test func aJSONNameMayHideNoOtherField() throws {
+    // `@renamed` is the JSON name of `other`; both names are read, and both at once are one field twice.
+    #expect(hexText(try wire("test3.Named", #"{"@renamed":1}"#)) == "1001")
+    #expect(hexText(try wire("test3.Named", #"{"other":1}"#)) == "1001")
+    #expect(jsonError("test3.Named", #"{"other":1,"@renamed":1}"#)?.reason == .duplicateKey("@renamed"))
+  }
+
+  @Test func doublesKeepEveryBit() throws {
+    for bits in [
+      1, 0x7fef_ffff_ffff_ffff, 0x0010_0000_0000_0000, 0x3fb9_9999_9999_999a, 0x4340_0000_0000_0001,
+    ] {
+      var out = OutputBuffer()
+      out.append(0x09)
+      out.appendFixed64(UInt64(bits))
+      let bytes = out.copyBytes()
+      #expect(try wire("test3.Scalars", json("test3.Scalars", bytes)) == bytes)
+      let message = try Message(type("test3.Scalars"), serialized: bytes)
+      #expect(try Message(type("test3.Scalars"), text: message.text()).serialized() == bytes)
+    }
+  }
+}

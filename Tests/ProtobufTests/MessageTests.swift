@@ -1,0 +1,148 @@
+import Testing
+
+@testable import Protobuf
+
+@Suite struct MessageTests {
+  private func message(_ typeName: String, _ json: String) throws -> Message {
+    try Message(type(typeName), json: Array(json.utf8))
+  }
+
+  private func text(_ message: Message) throws -> String {
+    String(decoding: try message.json(), as: UTF8.self)
+  }
+
+  private func path(_ text: String) throws -> FieldPath { try FieldPath(text) }
+
+  @Test(arguments: [
+    "a", "a.b", "a[0]", "a[-1].b", #"labels["a\"]b"]"#, "m[true]", "(pkg.ext).x", "a.(pkg.ext)[1]",
+    "n[18446744073709551615]",
+  ])
+  func pathsParseAndPrint(_ text: String) throws {
+    #expect(try FieldPath(text).description == text)
+  }
+
+  @Test(arguments: [
+    "", ".", "a.", "a..b", "[0]", "a[", "a[x]", "a[\"x]", "(a", "a b", "a[0]b", "a[99999999999999999999]",
+  ])
+  func pathsThatAreNone(_ text: String) {
+    #expect(throws: FieldPathError.self) { try FieldPath(text) }
+  }
+
+  @Test func getsValues() throws {
+    let node = try message(
+      "test3.Node", #"{"name":"a","child":{"children":[{"weight":1},{"weight":2}]}}"#)
+    #expect(try node.value(at: path("name")) == .string("a"))
+    #expect(try node.value(at: path("child.children[1].weight")) == .int32(2))
+    #expect(try node.value(at: path("weight")) == .int32(0))
+    #expect(try node.value(at: path("child.child")) == nil)
+    #expect(try node.value(at: path("child.child.weight")) == nil)
+    #expect(try node.length(path("child.children")) == 2)
+    #expect(try node.length(path("child.child.children")) == 0)
+    #expect(try node.has(path("child")) && !node.has(path("weight")) && !node.has(path("child.children[5]")))
+    let maps = try message(
+      "test3.Maps", #"{"texts":{"a":"b"},"numbers":{"-3":7},"nodes":{"5":{"weight":1}}}"#)
+    #expect(try maps.value(at: path(#"texts["a"]"#)) == .string("b"))
+    #expect(try maps.value(at: path(#"texts["x"]"#)) == nil)
+    #expect(try maps.value(at: path("numbers[-3]")) == .int64(7))
+    #expect(try maps.value(at: path("nodes[5].weight")) == .int32(1))
+    let old = try message("test2.Old", #"{"[test2.ext_number]":5,"[test2.Old.nested_ext]":{"number":6}}"#)
+    #expect(try old.value(at: path("(test2.ext_number)")) == .int32(5))
+    #expect(try old.value(at: path("(test2.Old.nested_ext).number")) == .int32(6))
+  }
+
+  @Test func setsValues() throws {
+    var node = try message("test3.Node", #"{"children":[{}]}"#)
+    try node.set(.string("x"), at: path("child.child.name"))
+    try node.set(.int64(7), at: path("children[0].weight"))
+    try node.append(.message(Message(node.type)), at: path("children"))
+    #expect(try text(node) == #"{"child":{"child":{"name":"x"}},"children":[{"weight":7},{}]}"#)
+    try node.clear(at: path("child.child"))
+    try node.clear(at: path("children[0]"))
+    #expect(try text(node) == #"{"child":{},"children":[{}]}"#)
+    var maps = try message("test3.Maps", "{}")
+    try maps.set(.string("v"), at: path(#"texts["k"]"#))
+    try maps.set(.string("RED"), at: path("colors[1]"))
+    try maps.set(.int32(3), at: path("nodes[-1].weight"))
+    #expect(try text(maps) == #"{"texts":{"k":"v"},"colors":{"1":"RED"},"nodes":{"-1":{"weight":3}}}"#)
+    try maps.clear(at: path(#"texts["k"]"#))
+    try maps.clear(at: path("nodes"))
+    #expect(try text(maps) == #"{"colors":{"1":"RED"}}"#)
+    var choice = try message("test3.Choice", #"{"number":1}"#)
+    try choice.set(.string("t"), at: path("text"))
+    #expect(try text(choice) == #"{"text":"t"}"#)
+    try choice.set(.int32(1), at: path("node.weight"))
+    #expect(try text(choice) == #"{"node":{"weight":1}}"#)
+    var old = try message("test2.Old", "{}")
+    try old.set(.int32(1), at: path("(test2.ext_number)"))
+    try old.append(.string("a"), at: path("(test2.ext_texts)"))
+    #expect(try text(old) == #"{"[test2.ext_number]":1,"[test2.ext_texts]":["a"]}"#)
+  }
+
+  @Test func tellsWhatIsWrongWithAPath() throws {
+    var node = try message("test3.Node", #"{"children":[{}]}"#)
+    let before = node
+    func failure(_ body: () throws -> Void) -> FieldPathError? {
+      do {
+        try body()
+        return nil
+      } catch {
+        return error as? FieldPathError
+      }
+    }
+    #expect(
+      failure { _ = try node.value(at: path("nme")) }
+        == .unknownField(name: "nme", type: "test3.Node", nearest: ["name"]))
+    #expect(failure { _ = try node.value(at: path("name.x")) } == .notAMessage(field: "name"))
+    #expect(failure { _ = try node.value(at: path("name[0]")) } == .notIndexable(field: "name"))
+    #expect(failure { _ = try node.value(at: path("children")) } == .needsSubscript(field: "children"))
+    #expect(
+      failure { _ = try node.value(at: path("children[3]")) }
+        == .indexOutOfRange(field: "children", index: 3, count: 1))
+    #expect(
+      failure { try node.set(.string("x"), at: path("weight")) }
+        == .wrongType(field: "weight", expected: "int32"))
+    #expect(failure { try node.set(.int64(1 << 40), at: path("child.weight")) } != nil)
+    #expect(failure { try node.append(.int32(1), at: path("weight")) } == .notAList(field: "weight"))
+    #expect(failure { _ = try node.length(path("weight")) } == .notAList(field: "weight"))
+    #expect(node.isIdentical(to: before))
+  }
+
+  @Test func exchangesJSONByPath() throws {
+    var node = try message("test3.Node", #"{"child":{"children":[{"weight":1},{}]}}"#)
+    #expect(
+      String(decoding: try node.json(at: path("child.children")), as: UTF8.self) == #"[{"weight":1},{}]"#)
+    #expect(String(decoding: try node.json(at: path("weight")), as: UTF8.self) == "0")
+    #expect(String(decoding: try node.json(at: path("child.child")), as: UTF8.self) == "null")
+    try node.setJSON(Array(#"{"name":"n"}"#.utf8), at: path("child.children[1]"))
+    try node.setJSON(Array("5".utf8), at: path("weight"))
+    #expect(try text(node) == #"{"child":{"children":[{"weight":1},{"name":"n"}]},"weight":5}"#)
+    try node.setJSON(Array("null".utf8), at: path("child"))
+    #expect(try text(node) == #"{"weight":5}"#)
+    #expect(throws: FieldPathError.self) { try node.setJSON(Array("true".utf8), at: path("weight")) }
+    var maps = try message("test3.Maps", "{}")
+    try maps.setJSON(Array(#"{"weight":1}"#.utf8), at: path("nodes[4]"))
+    try maps.setJSON(Array(#"{"a":"b"}"#.utf8), at: path("texts"))
+    #expect(try text(maps) == #"{"texts":{"a":"b"},"nodes":{"4":{"weight":1}}}"#)
+    #expect(String(decoding: try maps.json(at: path("nodes")), as: UTF8.self) == #"{"4":{"weight":1}}"#)
+    #expect(String(decoding: try maps.json(at: path(#"texts["a"]"#)), as: UTF8.self) == #""b""#)
+  }
+
+  @Test func copiesAreIndependent() throws {
+    let first = try message("test3.Node", #"{"child":{"name":"a"}}"#)
+    var second = first
+    #expect(first.isIdentical(to: second) && first == second)
+    try second.set(.string("b"), at: path("child.name"))
+    #expect(!first.isIdentical(to: second) && first != second)
+    #expect(try text(first) == #"{"child":{"name":"a"}}"#)
+    try second.set(.string("a"), at: path("child.name"))
+    #expect(first == second)
+  }
+
+  @Test func stringsAreComparedByBytes() throws {
+    let composed = Value.string("\u{e9}")
+    let decomposed = Value.string("e\u{301}")
+    #expect(composed != decomposed)
+    let maps = try message("test3.Maps", "{\"texts\":{\"\u{e9}\":\"1\",\"e\u{301}\":\"2\"}}")
+    #expect(try maps.length(path("texts")) == 2)
+  }
+}
