@@ -15,6 +15,8 @@ let package = Package(
     .library(name: "Protobuf", targets: ["Protobuf"]),
   ],
   targets: [
+    // C
+    .target(name: "CCompression", cSettings: strictC, linkerSettings: [.linkedLibrary("dl")]),
     .target(
       name: "CSchemas", exclude: ["generate.sh", "protos"], cSettings: strictC,
       linkerSettings: [.linkedLibrary("protobuf-c")]),
@@ -22,6 +24,8 @@ let package = Package(
     .target(
       name: "Protobuf", dependencies: ["CSchemas"],
       exclude: ["WellKnown/generate.sh", "WellKnown/protos", "Numbers/generate.py"], swiftSettings: strict),
+    .target(
+      name: "RPCProtocols", dependencies: ["Protobuf", "CCompression", "CSchemas"], swiftSettings: strict),
     // Tests
     .testTarget(
       name: "ProtobufTests", dependencies: ["Protobuf"],
@@ -29,6 +33,7 @@ let package = Package(
     .executableTarget(
       name: "ProtobufBenchmark", dependencies: ["Protobuf"], path: "Tests/Benchmarks/Protobuf",
       exclude: ["generate.sh", "protos"], swiftSettings: strict),
+    .testTarget(name: "RPCProtocolsTests", dependencies: ["RPCProtocols"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

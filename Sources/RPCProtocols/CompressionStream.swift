@@ -1,0 +1,125 @@
+import CCompression
+import Protobuf
+
+/// A codec of one of the system's compression libraries: all unsafe code around them is here.
+///
+/// It works in memory, and is used again for message after message.
+final class CompressionStream {
+  enum Direction {
+    case encode
+    case decode
+  }
+
+  /// Why a run did not end well.
+  enum Failure: Error {
+    /// The input is not in the format, or ends in the middle.
+    case corrupt
+    /// There is more output than the limit allows.
+    case tooLarge
+    /// The library has no memory.
+    case exhausted
+  }
+
+  /// Bytes by which the output may grow beyond what is known to be needed.
+  private static let blockBytes = 64 << 10
+
+  private let codec: OpaquePointer
+  private let compression: Compression
+  private var isUsed = false
+
+  /// Loads the library; gives the reason when it cannot be.
+  static func load(_ compression: Compression, _ direction: Direction) -> String? {
+    ccompression_load(compression.format, direction.value).map { String(cString: $0) }
+  }
+
+  /// Makes a codec; `nil` when there is no memory. Its library must have been loaded.
+  init?(_ compression: Compression, _ direction: Direction, expectedBytes: Int) {
+    guard let codec = ccompression_create(compression.format, direction.value, expectedBytes) else {
+      return nil
+    }
+    self.codec = codec
+    self.compression = compression
+  }
+
+  deinit {
+    ccompression_destroy(codec)
+  }
+
+  /// Runs the whole of `input` through the codec. The output grows block by block, and never beyond `limit`
+  /// and one block.
+  func run(_ input: RawSpan, limit: Int) throws(Failure) -> [UInt8] {
+    var output: [UInt8] = []
+    let failure = input.withUnsafeBytes { run($0, limit: limit, into: &output) }
+    if let failure { throw failure }
+    return output
+  }
+
+  private func run(
+    _ input: UnsafeRawBufferPointer, limit: Int, into output: inout [UInt8]
+  ) -> Failure? {
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.blockBytes) { block in
+      var buffers = ccompression_buffers()
+      buffers.input = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
+      buffers.input_count = input.count
+      guard reset() else { return .exhausted }
+      while true {
+        buffers.output = block.baseAddress
+        buffers.output_count = block.count
+        let result = ccompression_step(codec, &buffers)
+        let count = block.count - buffers.output_count
+        guard output.count + count <= limit else { return .tooLarge }
+        output.reserve(count, limit: limit)
+        output.append(contentsOf: block[..<count])
+        switch result {
+        case CCOMPRESSION_DONE:
+          guard buffers.input_count > 0 else { return nil }
+          guard compression.concatenates else { return .corrupt }
+          guard reset() else { return .exhausted }
+        case CCOMPRESSION_MORE:
+          // A step stops for want of input or of room: there was room, so the input ends too early.
+          if buffers.output_count > 0, buffers.input_count == 0 { return .corrupt }
+        case CCOMPRESSION_CORRUPT: return .corrupt
+        case CCOMPRESSION_TOO_LARGE: return .tooLarge
+        default: return .exhausted
+        }
+      }
+    }
+  }
+
+  /// Makes ready for another stream; the first needs nothing.
+  private func reset() -> Bool {
+    defer { isUsed = true }
+    return !isUsed || ccompression_reset(codec) == CCOMPRESSION_MORE
+  }
+}
+
+extension [UInt8] {
+  /// Makes room for `more` bytes, doubling, but for no more than `limit` in all.
+  fileprivate mutating func reserve(_ more: Int, limit: Int) {
+    guard count + more > capacity else { return }
+    reserveCapacity(Swift.min(Swift.max(count + more, capacity * 2), limit))
+  }
+}
+
+extension Compression {
+  fileprivate var format: ccompression_format {
+    switch self {
+    case .gzip: CCOMPRESSION_GZIP
+    case .deflate: CCOMPRESSION_ZLIB
+    case .br: CCOMPRESSION_BROTLI
+    case .zstd: CCOMPRESSION_ZSTD
+    }
+  }
+
+  /// Whether several compressed streams in a row are one (RFC 1952, section 2.2; RFC 8878, section 3).
+  fileprivate var concatenates: Bool { self == .gzip || self == .zstd }
+}
+
+extension CompressionStream.Direction {
+  fileprivate var value: ccompression_direction {
+    switch self {
+    case .encode: CCOMPRESSION_ENCODE
+    case .decode: CCOMPRESSION_DECODE
+    }
+  }
+}

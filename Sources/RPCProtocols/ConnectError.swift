@@ -1,0 +1,56 @@
+import Protobuf
+
+/// The JSON form of a status in Connect (Connect protocol, "Error Codes" and "Error Details").
+enum ConnectError {
+  /// Reads the body of a failed unary call; `nil` when it is no error. A code that is missing or unknown is
+  /// taken from `fallback`.
+  static func decode(_ json: [UInt8], fallback: StatusCode) -> RPCError? {
+    guard let value = try? JSONValue(parsing: json) else { return nil }
+    return error(value, fallback: fallback)
+  }
+
+  /// Reads the last envelope of a stream: the status, and the trailing metadata (Connect protocol,
+  /// "EndStreamResponse"); `nil` when it is none.
+  static func decodeEnd(_ json: [UInt8]) -> ResponseEnd? {
+    guard let value = try? JSONValue(parsing: json), case .object = value else { return nil }
+    var end = ResponseEnd()
+    if let failed = value["error"], failed != .null {
+      guard let error = error(failed, fallback: .unknown) else { return nil }
+      end.error = error
+    }
+    guard case .object(let metadata)? = value["metadata"] else { return end }
+    for member in metadata {
+      guard case .array(let values) = member.value else { return nil }
+      for case .string(let text) in values { end.trailers.add(member.name, text) }
+    }
+    return end
+  }
+
+  private static func error(_ value: JSONValue, fallback: StatusCode) -> RPCError? {
+    guard case .object = value, let code = optionalString(value["code"]),
+      let message = optionalString(value["message"])
+    else { return nil }
+    let known = StatusCode(name: code).flatMap { $0 == .ok ? nil : $0 }
+    return RPCError(known ?? fallback, message, details: details(value["details"]), origin: .server)
+  }
+
+  /// The string, empty when there is none; `nil` when there is something else.
+  private static func optionalString(_ value: JSONValue?) -> String? {
+    switch value {
+    case nil, .null?: ""
+    case .string(let text)?: text
+    default: nil
+    }
+  }
+
+  /// The details that are whole; a damaged one does not cost the status its other parts.
+  private static func details(_ value: JSONValue?) -> [StatusDetail] {
+    guard case .array(let details)? = value else { return [] }
+    return details.compactMap { detail in
+      guard case .string(let type)? = detail["type"], case .string(let text)? = detail["value"],
+        let bytes = Base64.decode(text)
+      else { return nil }
+      return StatusDetail(typeName: type, value: bytes, debug: detail["debug"]?.text)
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import Protobuf
+
+/// The URL of a unary call without side effects that is made by GET (Connect protocol, "Unary-Get-Request").
+enum ConnectGet {
+  /// The query, with the question mark before it. The message is compressed already, where it is to be.
+  static func query(_ message: [UInt8], codec: CodecName, _ compression: Compression?) -> String {
+    var query = "?connect=v1&encoding=\(codec.rawValue)&message="
+    if codec == .json, compression == nil {
+      return query + PercentEncoding.encode(message)
+    }
+    query += urlSafe(message) + "&base64=1"
+    if let compression { query += "&compression=\(compression.rawValue)" }
+    return query
+  }
+
+  /// Base64 in the alphabet that is safe in URLs, without padding.
+  private static func urlSafe(_ bytes: [UInt8]) -> String {
+    let text = Base64.encode(bytes, padding: false).utf8.map { byte in
+      switch byte {
+      case UInt8(ascii: "+"): UInt8(ascii: "-")
+      case UInt8(ascii: "/"): UInt8(ascii: "_")
+      default: byte
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+}

@@ -1,0 +1,34 @@
+/// A stream in Connect (Connect protocol, "Streaming"): the last envelope of the response has the status and the
+/// trailing metadata as JSON.
+enum ConnectStreamProtocol: EnvelopeProtocol {
+  static let mediaType = "application/connect"
+  static let fields = ConnectHeaders.fields
+  static let encodingFields = (used: "connect-content-encoding", accepted: "connect-accept-encoding")
+  static let wantsTrailers = false
+  static let endFlag: UInt8? = 0x02
+  static let missingEnd = "its last envelope"
+
+  static func timeoutField(_ timeout: Duration) -> (String, String) {
+    ConnectHeaders.timeoutField(timeout)
+  }
+
+  static func end(head: ResponseStart, contentType: ContentType) throws(RPCError) -> ResponseEnd? {
+    guard head.httpStatus == 200 else {
+      throw .violation(
+        HTTPStatusMapping.connect(head.httpStatus), "the server answered HTTP \(head.httpStatus) to a stream")
+    }
+    try ConnectHeaders.check(head, expected: contentType.value, family: "application/connect+")
+    return nil
+  }
+
+  static func end(envelope: [UInt8]) throws(RPCError) -> ResponseEnd {
+    guard let end = ConnectError.decodeEnd(envelope) else {
+      throw .violation(.unknown, "the last envelope of the response is not the JSON that it should be")
+    }
+    return end
+  }
+
+  static func end(trailers: Headers) throws(RPCError) -> ResponseEnd? {
+    nil
+  }
+}

@@ -1,0 +1,153 @@
+import Protobuf
+
+/// A unary call in Connect (Connect protocol, "Unary"): plain HTTP, one message a body, errors as JSON.
+final class ConnectUnaryProtocol: WireProtocol {
+  private enum State {
+    /// Nothing came yet.
+    case head
+    /// The body of an answer comes; it is the message.
+    case message(ResponseStart)
+    /// The body of an error comes.
+    case error(ResponseStart)
+    /// The end was told.
+    case ended
+  }
+
+  /// Bytes of an error's body that are read; a longer one is cut, and then told as HTTP's status alone.
+  private static let maxErrorBytes = 1 << 20
+
+  private let parameters: CallParameters
+  private var state = State.head
+  private var body: [UInt8] = []
+  private var compressor: MessageCompressor
+  private var decompressor: MessageDecompressor?
+  /// The message of a call by GET, which travels in the URL.
+  private var message: [UInt8] = []
+
+  init(_ parameters: CallParameters) {
+    self.parameters = parameters
+    compressor = MessageCompressor(parameters.compression)
+  }
+
+  private var contentType: String { "application/\(parameters.codec.rawValue)" }
+
+  func makeRequest(_ start: RequestStart, timeout: Duration?) throws(RPCError) -> HTTPRequest {
+    var fields = parameters.usesGET ? [] : [("content-type", contentType)] + ConnectHeaders.fields
+    fields.append(("user-agent", parameters.userAgent))
+    if let compression = parameters.compression, !parameters.usesGET {
+      fields.append(("content-encoding", compression.rawValue))
+    }
+    fields.append(("accept-encoding", parameters.acceptedEncodings))
+    if let timeout { fields.append(ConnectHeaders.timeoutField(timeout)) }
+    guard parameters.usesGET else { return try HTTPRequest(start, fields: fields) }
+    return try HTTPRequest(
+      start, method: "GET", query: ConnectGet.query(message, codec: parameters.codec, parameters.compression),
+      fields: fields)
+  }
+
+  func encode(_ message: [UInt8], into body: inout [UInt8]) throws(RPCError) {
+    let bytes = try compressor.compress(message)
+    if parameters.usesGET {
+      self.message = bytes
+    } else {
+      body.append(contentsOf: bytes)
+    }
+  }
+
+  func receive(head: ResponseStart, _ sink: any ResponseSink) {
+    guard case .head = state else { return }
+    let (leading, _) = Self.split(head.headers)
+    sink.receive(
+      start: ResponseStart(httpStatus: head.httpStatus, httpVersion: head.httpVersion, headers: leading))
+    do throws(RPCError) {
+      decompressor = try parameters.agreedCompression(head.headers.first("content-encoding")).map {
+        MessageDecompressor($0)
+      }
+      guard head.httpStatus == 200 else {
+        guard head.headers.first("content-type").map(MediaType.init)?.name == "application/json" else {
+          throw httpError(head)
+        }
+        state = .error(head)
+        return
+      }
+      try ConnectHeaders.check(head, expected: contentType, family: "application/")
+      state = .message(head)
+    } catch {
+      fail(head.httpStatus == 200 ? error : httpError(head), head, sink)
+    }
+  }
+
+  func receive(body piece: RawSpan, _ sink: any ResponseSink) {
+    switch state {
+    case .head, .ended: break
+    case .message(let head):
+      let limit = parameters.maxMessageBytes
+      guard body.count + piece.byteCount <= limit else {
+        return fail(.messageTooLarge("is longer than the limit allows", limit: limit), head, sink)
+      }
+      piece.withUnsafeBytes { body.append(contentsOf: $0) }
+    case .error(let head):
+      guard body.count + piece.byteCount <= Self.maxErrorBytes else {
+        return fail(httpError(head), head, sink)
+      }
+      piece.withUnsafeBytes { body.append(contentsOf: $0) }
+    }
+  }
+
+  func receive(trailers: Headers, _ sink: any ResponseSink) {
+    // Connect's trailing metadata comes as headers (`trailer-` before the name); HTTP trailers mean nothing.
+  }
+
+  func receiveEnd(_ sink: any ResponseSink) {
+    switch state {
+    case .ended: break
+    case .head:
+      state = .ended
+      sink.receive(end: ResponseEnd(error: .closedWithoutAnswer))
+    case .message(let head):
+      do throws(RPCError) {
+        let message = try decompressed(limit: parameters.maxMessageBytes)
+        state = .ended
+        sink.receive(message: message.span.bytes)
+        sink.receive(end: ResponseEnd(trailers: Self.split(head.headers).trailing))
+      } catch {
+        fail(error, head, sink)
+      }
+    case .error(let head):
+      let json = try? decompressed(limit: Self.maxErrorBytes)
+      let fallback = HTTPStatusMapping.connect(head.httpStatus)
+      fail(json.flatMap { ConnectError.decode($0, fallback: fallback) } ?? httpError(head), head, sink)
+    }
+  }
+
+  private func decompressed(limit: Int) throws(RPCError) -> [UInt8] {
+    guard var decompressor else { return body }
+    let compressed = body
+    return try decompressor.decompress(compressed.span.bytes, limit: limit)
+  }
+
+  private func fail(_ error: RPCError, _ head: ResponseStart, _ sink: any ResponseSink) {
+    state = .ended
+    sink.receive(end: ResponseEnd(error: error, trailers: Self.split(head.headers).trailing))
+  }
+
+  private func httpError(_ head: ResponseStart) -> RPCError {
+    .violation(
+      HTTPStatusMapping.connect(head.httpStatus),
+      "the server answered HTTP \(head.httpStatus), without a Connect error")
+  }
+
+  /// The leading metadata, and the trailing that came as `trailer-NAME`.
+  private static func split(_ headers: Headers) -> (leading: Headers, trailing: Headers) {
+    var leading = Headers()
+    var trailing = Headers()
+    for field in headers.fields {
+      if field.name.hasPrefix("trailer-") {
+        trailing.add(String(field.name.dropFirst("trailer-".count)), field.value)
+      } else {
+        leading.add(field.name, field.value)
+      }
+    }
+    return (leading, trailing)
+  }
+}

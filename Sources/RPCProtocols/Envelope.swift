@@ -1,0 +1,131 @@
+import Protobuf
+
+/// The frame of a message in gRPC, gRPC-Web and Connect streams: one byte of flags, four of length
+/// (big-endian), then the message.
+enum Envelope {
+  /// Bytes before the message.
+  static let prefixBytes = 5
+  /// The flag of a compressed message.
+  static let compressed: UInt8 = 0x01
+
+  /// Appends an envelope around `message`.
+  static func append(_ message: [UInt8], flags: UInt8 = 0, to body: inout [UInt8]) throws(RPCError) {
+    guard let length = UInt32(exactly: message.count) else {
+      throw RPCError(
+        .resourceExhausted, "a message of \(message.count) bytes does not fit into an envelope (4 GiB)",
+        origin: .client)
+    }
+    body.reserveCapacity(body.count + prefixBytes + message.count)
+    body.append(flags)
+    for shift in stride(from: 24, through: 0, by: -8) {
+      body.append(UInt8(truncatingIfNeeded: length >> UInt32(shift)))
+    }
+    body.append(contentsOf: message)
+  }
+}
+
+/// How much an envelope may hold, by its flags.
+struct EnvelopeLimits {
+  /// The limit for what the last envelope holds: no message, so the limit for messages is not its limit.
+  private static let maxEndBytes = 1 << 20
+
+  /// The limit for one message, in bytes.
+  let maxMessageBytes: Int
+  /// The flag of the envelope that ends the response, where one does.
+  let endFlag: UInt8?
+
+  /// Whether an envelope with these flags ends the response.
+  func isEnd(_ flags: UInt8) -> Bool {
+    flags & (endFlag ?? 0) != 0
+  }
+
+  /// The limit for an envelope with these flags, before and after decompression.
+  func bytes(_ flags: UInt8) -> Int {
+    isEnd(flags) ? Self.maxEndBytes : maxMessageBytes
+  }
+}
+
+/// Cuts a stream of bytes, in pieces of any size, into envelopes.
+///
+/// An envelope that lies whole within one piece is handed on without a copy.
+struct EnvelopeReader {
+  private let limits: EnvelopeLimits
+  /// The start of an envelope of which more is to come: prefix and message.
+  private var partial: [UInt8] = []
+
+  init(_ limits: EnvelopeLimits) {
+    self.limits = limits
+  }
+
+  /// The number of bytes held of an envelope that is not complete.
+  var pendingBytes: Int { partial.count }
+
+  /// Takes the next piece and calls `body` with the flags and the message of each complete envelope, until it
+  /// returns `false`.
+  mutating func read(
+    _ piece: RawSpan, _ body: (UInt8, RawSpan) throws(RPCError) -> Bool
+  ) throws(RPCError) {
+    var offset = 0
+    while offset < piece.byteCount {
+      if partial.isEmpty, piece.byteCount - offset >= Envelope.prefixBytes {
+        let length = try messageLength(piece, at: offset)
+        let start = offset + Envelope.prefixBytes
+        if piece.byteCount - start >= length {
+          let flags = piece.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+          guard try body(flags, piece.extracting(start..<(start + length))) else { return }
+          offset = start + length
+          continue
+        }
+      }
+      offset += try complete(piece, from: offset)
+      if try isComplete {
+        let whole = partial
+        partial = []
+        let flags = whole[0]
+        guard try body(flags, whole.span.bytes.extracting(Envelope.prefixBytes..<whole.count)) else { return }
+      }
+    }
+  }
+
+  /// Moves bytes of the piece to the partial envelope: first up to its prefix, then up to its end.
+  private mutating func complete(_ piece: RawSpan, from offset: Int) throws(RPCError) -> Int {
+    var wanted = Envelope.prefixBytes - partial.count
+    if wanted <= 0 {
+      wanted = Envelope.prefixBytes + (try messageLength(partial.span.bytes, at: 0)) - partial.count
+    }
+    let taken = min(wanted, piece.byteCount - offset)
+    piece.extracting(offset..<(offset + taken)).withUnsafeBytes { partial.append(contentsOf: $0) }
+    return taken
+  }
+
+  private var isComplete: Bool {
+    get throws(RPCError) {
+      guard partial.count >= Envelope.prefixBytes else { return false }
+      return partial.count == Envelope.prefixBytes + (try messageLength(partial.span.bytes, at: 0))
+    }
+  }
+
+  /// The length in the prefix at `offset`, checked against the limit before anything is kept for it.
+  private func messageLength(_ bytes: RawSpan, at offset: Int) throws(RPCError) -> Int {
+    let length = Int(
+      UInt32(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset + 1, as: UInt32.self)))
+    let limit = limits.bytes(bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self))
+    guard length <= limit else {
+      throw .messageTooLarge("is \(length) bytes long", limit: limit)
+    }
+    return length
+  }
+}
+
+extension RPCError {
+  /// A received message is larger than the limit allows.
+  static func messageTooLarge(_ how: String, limit: Int) -> RPCError {
+    RPCError(
+      .resourceExhausted, "the server sent a message that \(how); the limit is \(limit)", origin: .client)
+  }
+
+  /// The server broke its protocol.
+  static func violation(_ code: StatusCode, _ message: String) -> RPCError {
+    RPCError(code, message, origin: .violation)
+  }
+}

@@ -1,0 +1,141 @@
+import Protobuf
+
+/// A call whose messages travel in envelopes both ways.
+final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
+  private enum State {
+    /// Nothing came yet.
+    case head
+    /// Envelopes come.
+    case body
+    /// The end was told.
+    case ended
+  }
+
+  private let parameters: CallParameters
+  private let contentType: ContentType
+  private let limits: EnvelopeLimits
+  private var state = State.head
+  private var reader: EnvelopeReader
+  private var cardinality: ResponseCardinality
+  private var compressor: MessageCompressor
+  private var decompressor: MessageDecompressor?
+
+  init(_ parameters: CallParameters) {
+    self.parameters = parameters
+    contentType = ContentType(base: Wire.mediaType, codec: parameters.codec)
+    limits = EnvelopeLimits(maxMessageBytes: parameters.maxMessageBytes, endFlag: Wire.endFlag)
+    reader = EnvelopeReader(limits)
+    cardinality = ResponseCardinality(kind: parameters.kind)
+    compressor = MessageCompressor(parameters.compression)
+  }
+
+  func makeRequest(_ start: RequestStart, timeout: Duration?) throws(RPCError) -> HTTPRequest {
+    var fields = [("content-type", contentType.value)] + Wire.fields
+    fields.append(("user-agent", parameters.userAgent))
+    if let compression = parameters.compression {
+      fields.append((Wire.encodingFields.used, compression.rawValue))
+    }
+    fields.append((Wire.encodingFields.accepted, parameters.acceptedEncodings))
+    if let timeout { fields.append(Wire.timeoutField(timeout)) }
+    var request = try HTTPRequest(start, fields: fields)
+    request.wantsTrailers = Wire.wantsTrailers
+    return request
+  }
+
+  func encode(_ message: [UInt8], into body: inout [UInt8]) throws(RPCError) {
+    let flags = compressor.compression == nil ? 0 : Envelope.compressed
+    try Envelope.append(compressor.compress(message), flags: flags, to: &body)
+  }
+
+  func receive(head: ResponseStart, _ sink: any ResponseSink) {
+    guard case .head = state else { return }
+    state = .body
+    sink.receive(start: head)
+    do throws(RPCError) {
+      if let end = try Wire.end(head: head, contentType: contentType) { return finish(end, sink) }
+      let encoding = head.headers.first(Wire.encodingFields.used)
+      decompressor = try parameters.agreedCompression(encoding).map { MessageDecompressor($0) }
+    } catch {
+      fail(error, sink)
+    }
+  }
+
+  func receive(body: RawSpan, _ sink: any ResponseSink) {
+    guard isReading else { return }
+    do throws(RPCError) {
+      try reader.read(body) { (flags, message) throws(RPCError) in
+        if flags == 0 {
+          try cardinality.receive(message, sink)
+        } else {
+          try receive(message, flags: flags, sink)
+        }
+        return isReading
+      }
+    } catch {
+      fail(error, sink)
+    }
+  }
+
+  func receive(trailers: Headers, _ sink: any ResponseSink) {
+    guard isReading else { return }
+    do throws(RPCError) {
+      guard let end = try Wire.end(trailers: trailers) else { return }
+      guard end.error != nil || reader.pendingBytes == 0 else { throw .endedInMessage }
+      finish(end, sink)
+    } catch {
+      fail(error, sink)
+    }
+  }
+
+  func receiveEnd(_ sink: any ResponseSink) {
+    switch state {
+    case .ended: break
+    case .head: fail(.closedWithoutAnswer, sink)
+    case .body:
+      fail(
+        reader.pendingBytes == 0
+          ? .violation(.unknown, "the response ended without \(Wire.missingEnd), so its status is not known")
+          : .endedInMessage, sink)
+    }
+  }
+
+  private var isReading: Bool {
+    if case .body = state { true } else { false }
+  }
+
+  /// Takes an envelope that is more than a plain message: compressed, the last one, or both.
+  private func receive(
+    _ content: RawSpan, flags: UInt8, _ sink: any ResponseSink
+  ) throws(RPCError) {
+    guard flags & ~(Envelope.compressed | (Wire.endFlag ?? 0)) == 0 else {
+      throw .violation(.internal, "the server sent an envelope with the unknown flags \(flags)")
+    }
+    guard flags & Envelope.compressed != 0 else {
+      return finish(try Wire.end(envelope: content.copyBytes()), sink)
+    }
+    guard decompressor != nil else {
+      throw .violation(.internal, "the server sent a compressed message, but no encoding was agreed on")
+    }
+    let bytes = try decompressor?.decompress(content, limit: limits.bytes(flags)) ?? []
+    if limits.isEnd(flags) {
+      finish(try Wire.end(envelope: bytes), sink)
+    } else {
+      try cardinality.receive(bytes.span.bytes, sink)
+    }
+  }
+
+  private func finish(_ end: ResponseEnd, _ sink: any ResponseSink) {
+    state = .ended
+    cardinality.finish(end, sink)
+  }
+
+  private func fail(_ error: RPCError, _ sink: any ResponseSink) {
+    state = .ended
+    sink.receive(end: ResponseEnd(error: error))
+  }
+}
+
+extension RPCError {
+  static let closedWithoutAnswer = violation(.unavailable, "the server closed the call without an answer")
+  static let endedInMessage = violation(.internal, "the response ended in the middle of a message")
+}

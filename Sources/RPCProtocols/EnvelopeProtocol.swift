@@ -1,0 +1,29 @@
+/// What tells gRPC, gRPC-Web and streams in Connect apart. All else about them is in ``EnvelopeCall``.
+///
+/// Each implements it with the same order of members, so that they can be read side by side.
+protocol EnvelopeProtocol {
+  /// The `content-type` before `+proto` or `+json`.
+  static var mediaType: String { get }
+  /// The fields that every request has.
+  static var fields: [(String, String)] { get }
+  /// The names of the fields that tell how messages are compressed, and how they may be.
+  static var encodingFields: (used: String, accepted: String) { get }
+  /// Whether the end comes in HTTP's trailers.
+  static var wantsTrailers: Bool { get }
+  /// The flag of the envelope that ends the response, where one does.
+  static var endFlag: UInt8? { get }
+  /// What a response that ended without its end lacks.
+  static var missingEnd: String { get }
+
+  /// The field that tells how long the call may take.
+  static func timeoutField(_ timeout: Duration) -> (String, String)
+
+  /// The end that the status line and header fields tell; `nil` when envelopes follow.
+  static func end(head: ResponseStart, contentType: ContentType) throws(RPCError) -> ResponseEnd?
+
+  /// The end that the last envelope tells.
+  static func end(envelope: [UInt8]) throws(RPCError) -> ResponseEnd
+
+  /// The end that HTTP's trailers tell; `nil` where they mean nothing.
+  static func end(trailers: Headers) throws(RPCError) -> ResponseEnd?
+}

@@ -1,0 +1,25 @@
+/// gRPC over HTTP/2 (PROTOCOL-HTTP2): the status comes in HTTP's trailers.
+enum GRPCProtocol: EnvelopeProtocol {
+  static let mediaType = "application/grpc"
+  static let fields = [("te", "trailers")]
+  static let encodingFields = (used: "grpc-encoding", accepted: "grpc-accept-encoding")
+  static let wantsTrailers = true
+  static let endFlag: UInt8? = nil
+  static let missingEnd = "trailers"
+
+  static func timeoutField(_ timeout: Duration) -> (String, String) {
+    ("grpc-timeout", Timeout.grpc(timeout))
+  }
+
+  static func end(head: ResponseStart, contentType: ContentType) throws(RPCError) -> ResponseEnd? {
+    try GRPCStatus.end(head: head, contentType: contentType)
+  }
+
+  static func end(envelope: [UInt8]) throws(RPCError) -> ResponseEnd {
+    throw .violation(.internal, "the server sent its status in an envelope")
+  }
+
+  static func end(trailers: Headers) throws(RPCError) -> ResponseEnd? {
+    try GRPCStatus.end(trailers: trailers)
+  }
+}

@@ -1,0 +1,39 @@
+/// gRPC-Web (PROTOCOL-WEB): gRPC for HTTP of any version, with the trailers in the last envelope.
+enum GRPCWebProtocol: EnvelopeProtocol {
+  static let mediaType = "application/grpc-web"
+  static let fields = [("x-grpc-web", "1")]
+  static let encodingFields = GRPCProtocol.encodingFields
+  static let wantsTrailers = false
+  static let endFlag: UInt8? = 0x80
+  static let missingEnd = "its trailers"
+
+  static func timeoutField(_ timeout: Duration) -> (String, String) {
+    GRPCProtocol.timeoutField(timeout)
+  }
+
+  static func end(head: ResponseStart, contentType: ContentType) throws(RPCError) -> ResponseEnd? {
+    try GRPCStatus.end(head: head, contentType: contentType)
+  }
+
+  static func end(envelope: [UInt8]) throws(RPCError) -> ResponseEnd {
+    try GRPCStatus.end(trailers: fields(of: envelope))
+  }
+
+  static func end(trailers: Headers) throws(RPCError) -> ResponseEnd? {
+    nil
+  }
+
+  /// Header lines as HTTP/1.1 writes them. Servers differ in how they end a line (CR LF, or LF alone) and in
+  /// whether an empty one follows the last.
+  private static func fields(of block: [UInt8]) throws(RPCError) -> Headers {
+    var fields = Headers()
+    for line in block.split(whereSeparator: { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }) {
+      let text = String(decoding: line, as: UTF8.self)
+      guard let colon = text.firstIndex(of: ":"), HeaderSyntax.isName(text[..<colon]) else {
+        throw .violation(.internal, "the server's trailers hold \(text.debugDescription), which is no field")
+      }
+      fields.add(String(text[..<colon]), HeaderSyntax.trimmed(text[text.index(after: colon)...]))
+    }
+    return fields
+  }
+}

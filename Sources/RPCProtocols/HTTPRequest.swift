@@ -1,0 +1,83 @@
+/// An HTTP request that starts a call. Its body follows separately, as it is produced.
+public struct HTTPRequest: Sendable, Equatable {
+  /// The HTTP method: `POST`, or `GET` for a Connect call without side effects.
+  public var method: String
+  /// The absolute URL.
+  public var url: String
+  /// The fields to send, in order.
+  public var headers: Headers
+  /// Whether trailers matter: the response is over when they have come, not when its body has the length that a
+  /// `content-length` told.
+  public var wantsTrailers = false
+
+  /// Makes a request.
+  public init(method: String = "POST", url: String, headers: Headers, wantsTrailers: Bool = false) {
+    self.method = method
+    self.url = url
+    self.headers = headers
+    self.wantsTrailers = wantsTrailers
+  }
+}
+
+extension HTTPRequest {
+  /// The request that starts a call: the protocol's own fields, followed by the caller's.
+  init(
+    _ start: RequestStart, method: String = "POST", query: String = "", fields: [(String, String)]
+  ) throws(RPCError) {
+    try HeaderSyntax.check(start.headers)
+    self.init(
+      method: method, url: "\(start.target)/\(start.method)\(query)",
+      headers: start.headers.merged(over: fields))
+  }
+}
+
+/// What may stand in a header field (RFC 9110, section 5).
+public enum HeaderSyntax {
+  /// Fields that frame the HTTP message itself. They are the transport's to write.
+  public static let framing: Set<String> = ["connection", "content-length", "transfer-encoding", "upgrade"]
+
+  /// Whether `name` is a token that a caller may set.
+  public static func isName(_ name: some StringProtocol) -> Bool {
+    !name.isEmpty
+      && name.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"):
+          true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+      }
+  }
+
+  /// Whether `value` can travel: no control character but the tab, so that it cannot end its line.
+  public static func isValue(_ value: some StringProtocol) -> Bool {
+    value.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
+  }
+
+  /// The value without the blanks around it.
+  static func trimmed(_ value: some StringProtocol) -> String {
+    let isBlank = { (character: Character) in character == " " || character == "\t" }
+    let start = value.drop(while: isBlank)
+    return String(
+      start.prefix(upTo: start.lastIndex { !isBlank($0) }.map { start.index(after: $0) } ?? start.startIndex))
+  }
+
+  /// Throws when a field of `headers` cannot travel.
+  ///
+  /// Values come from interceptors and plugins as well as from the command line, so this is checked where
+  /// the request is made.
+  static func check(_ headers: Headers) throws(RPCError) {
+    for field in headers.fields {
+      guard isName(field.name) else {
+        throw RPCError(.internal, "\(field.name.debugDescription) is not a header name", origin: .client)
+      }
+      guard !framing.contains(field.name) else {
+        throw RPCError(.internal, "the header \(field.name) is the transport's to set", origin: .client)
+      }
+      guard isValue(field.value) else {
+        throw RPCError(
+          .internal, "the value of the header \(field.name) holds a control character", origin: .client)
+      }
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import Protobuf
+
+/// Metadata of a call: a list of names and values that keeps order and duplicates.
+///
+/// Names are lower case, as HTTP/2 sends them, so a look-up never folds case. A value of a name that ends in
+/// `-bin` is the base64 text that travels.
+public struct Headers: Sendable, Equatable {
+  /// One name with one value.
+  public struct Field: Sendable, Equatable {
+    /// The name in lower case.
+    public let name: String
+    /// The value as it travels.
+    public var value: String
+
+    /// Makes a field; the name is folded to lower case.
+    public init(name: String, value: String) {
+      self.name = name.lowercased()
+      self.value = value
+    }
+  }
+
+  /// The fields in the order they were added or received.
+  public private(set) var fields: [Field] = []
+
+  /// Makes an empty list.
+  public init() {}
+
+  /// Makes a list of names and values, in order.
+  public init(_ pairs: [(String, String)]) {
+    fields = pairs.map { Field(name: $0.0, value: $0.1) }
+  }
+
+  /// The number of fields.
+  public var count: Int { fields.count }
+
+  /// Whether there is no field.
+  public var isEmpty: Bool { fields.isEmpty }
+
+  /// The first value of `name`, or `nil`.
+  public func first(_ name: String) -> String? {
+    let name = name.lowercased()
+    return fields.first { $0.name == name }?.value
+  }
+
+  /// All values of `name`, in order.
+  public func values(_ name: String) -> [String] {
+    let name = name.lowercased()
+    return fields.compactMap { $0.name == name ? $0.value : nil }
+  }
+
+  /// Appends a field; earlier values of the same name stay.
+  public mutating func add(_ name: String, _ value: String) {
+    fields.append(Field(name: name, value: value))
+  }
+
+  /// The fields of `self`, and behind them those of `other`.
+  public func appending(_ other: Headers) -> Headers {
+    var all = self
+    all.fields += other.fields
+    return all
+  }
+
+  /// Replaces every value of `name` by one, in the place of the first.
+  public mutating func set(_ name: String, _ value: String) {
+    let field = Field(name: name, value: value)
+    guard let index = fields.firstIndex(where: { $0.name == field.name }) else {
+      fields.append(field)
+      return
+    }
+    fields[index].value = value
+    fields[(index + 1)...].removeAll { $0.name == field.name }
+  }
+
+  /// Removes every value of `name` and tells how many there were.
+  @discardableResult
+  public mutating func remove(_ name: String) -> Int {
+    let name = name.lowercased()
+    let before = fields.count
+    fields.removeAll { $0.name == name }
+    return before - fields.count
+  }
+
+  /// The bytes of each value of a name in `-bin`, in order; `nil` stands for one that is not base64.
+  ///
+  /// Whoever passes a header on may join its values with commas, and senders differ in whether they pad
+  /// (gRPC over HTTP/2, "Custom-Metadata").
+  public func binaryValues(_ name: String) -> [[UInt8]?] {
+    values(name).flatMap { value in
+      value.split(separator: ",", omittingEmptySubsequences: false).map { part in
+        Base64.decode(HeaderSyntax.trimmed(part))
+      }
+    }
+  }
+
+  /// Whether values of `name` are base64 text of bytes.
+  public static func isBinary(_ name: some StringProtocol) -> Bool {
+    name.hasSuffix("-bin")
+  }
+}

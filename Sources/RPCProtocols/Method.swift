@@ -1,0 +1,80 @@
+/// The full name of a method: a service and a method of it.
+public struct MethodName: Sendable, Hashable, CustomStringConvertible {
+  /// The full name of the service, such as `demo.v1.Demo`.
+  public let service: String
+  /// The method's own name, such as `Hello`.
+  public let method: String
+
+  /// Makes a name of its two parts.
+  public init(service: String, method: String) {
+    self.service = service
+    self.method = method
+  }
+
+  /// Parses `pkg.Service/Method` or `pkg.Service.Method`; `nil` when it is neither.
+  public init?(_ text: some StringProtocol) {
+    let separator = text.lastIndex(of: "/") ?? text.lastIndex(of: ".")
+    guard let separator else { return nil }
+    let service = text[..<separator]
+    let method = text[text.index(after: separator)...]
+    guard Self.isDottedName(service), Self.isDottedName(method), !method.contains(".") else { return nil }
+    self.init(service: String(service), method: String(method))
+  }
+
+  /// `pkg.Service/Method`, which is also the path of the method's URL.
+  public var description: String { "\(service)/\(method)" }
+
+  private static func isDottedName(_ text: some StringProtocol) -> Bool {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    return !parts.isEmpty
+      && parts.allSatisfy { part in
+        guard let first = part.utf8.first else { return false }
+        return !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
+          && part.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+              UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+              true
+            default: false
+            }
+          }
+      }
+  }
+}
+
+/// Which sides of a call are streams.
+public enum CallKind: String, Sendable, CaseIterable {
+  case unary
+  case clientStreaming = "client_streaming"
+  case serverStreaming = "server_streaming"
+  case bidiStreaming = "bidi_streaming"
+
+  /// The kind of a method whose sides stream as told.
+  public init(clientStreams: Bool, serverStreams: Bool) {
+    self =
+      switch (clientStreams, serverStreams) {
+      case (false, false): .unary
+      case (true, false): .clientStreaming
+      case (false, true): .serverStreaming
+      case (true, true): .bidiStreaming
+      }
+  }
+
+  /// Whether the client may send other than exactly one message.
+  public var clientStreams: Bool { self == .clientStreaming || self == .bidiStreaming }
+  /// Whether the server may send other than exactly one message.
+  public var serverStreams: Bool { self == .serverStreaming || self == .bidiStreaming }
+}
+
+/// The protocol spoken with the server.
+public enum ProtocolName: String, Sendable, CaseIterable {
+  case grpc
+  case grpcWeb = "grpc-web"
+  case connect
+}
+
+/// How messages are encoded on the wire.
+public enum CodecName: String, Sendable, CaseIterable {
+  case proto
+  case json
+}

@@ -1,0 +1,18 @@
+import CSchemas
+
+/// The message `google.rpc.Status`, read with protobuf-c.
+enum RPCStatusMessage {
+  /// The details of a serialized status; `nil` when the bytes are none.
+  static func details(_ bytes: [UInt8]) -> [StatusDetail]? {
+    guard let status = rpcurl__schemas__status__unpack(nil, bytes.count, bytes) else { return nil }
+    defer { rpcurl__schemas__status__free_unpacked(status, nil) }
+    let details = UnsafeBufferPointer(start: status.pointee.details, count: status.pointee.n_details)
+    return details.compactMap { detail in
+      guard let any = detail?.pointee else { return nil }
+      let typeURL = any.type_url.map { String(cString: $0) } ?? ""
+      let value = Array(UnsafeBufferPointer(start: any.value.data, count: any.value.len))
+      // `type.googleapis.com/google.rpc.ErrorInfo`: the host before the last slash says nothing.
+      return StatusDetail(typeName: String(typeURL.split(separator: "/").last ?? ""), value: value)
+    }
+  }
+}

@@ -1,0 +1,35 @@
+/// A timeout in the form that a protocol's header wants.
+enum Timeout {
+  /// The value of `grpc-timeout`: at most eight digits and a unit (gRPC over HTTP/2, "Timeout").
+  ///
+  /// The finest unit that fits is used and the value rounded up, so that the server never gives up before
+  /// the client does.
+  static func grpc(_ timeout: Duration) -> String {
+    let nanoseconds = max(timeout.nanoseconds, 1)
+    let units: [(String, Int64)] = [
+      ("n", 1), ("u", 1_000), ("m", 1_000_000), ("S", 1_000_000_000), ("M", 60_000_000_000),
+      ("H", 3_600_000_000_000),
+    ]
+    for (unit, size) in units {
+      let value = nanoseconds / size + (nanoseconds % size == 0 ? 0 : 1)
+      if value <= 99_999_999 { return "\(value)\(unit)" }
+    }
+    return "99999999H"
+  }
+
+  /// The value of `connect-timeout-ms`: at most ten digits (Connect protocol, "Timeout-Milliseconds").
+  static func connect(_ timeout: Duration) -> String {
+    let nanoseconds = max(timeout.nanoseconds, 1)
+    return "\(min(nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 == 0 ? 0 : 1), 9_999_999_999))"
+  }
+}
+
+extension Duration {
+  /// The duration in nanoseconds, or the nearest number that fits.
+  fileprivate var nanoseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    let (sum, carry) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
+    return overflow || carry ? (seconds < 0 ? .min : .max) : sum
+  }
+}

@@ -1,0 +1,12 @@
+/// The protocols by name.
+public enum WireProtocols {
+  /// The state of a new call.
+  public static func make(_ name: ProtocolName, _ parameters: CallParameters) -> any WireProtocol {
+    switch name {
+    case .grpc: EnvelopeCall<GRPCProtocol>(parameters)
+    case .grpcWeb: EnvelopeCall<GRPCWebProtocol>(parameters)
+    case .connect where parameters.kind == .unary: ConnectUnaryProtocol(parameters)
+    case .connect: EnvelopeCall<ConnectStreamProtocol>(parameters)
+    }
+  }
+}

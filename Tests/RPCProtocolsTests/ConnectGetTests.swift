@@ -1,0 +1,51 @@
+import Protobuf
+import Testing
+
+@testable import RPCProtocols
+
+@Suite struct ConnectGetTests {
+  private func request(
+    _ message: [UInt8], codec: CodecName, compression: Compression? = nil
+  ) throws -> HTTPRequest {
+    let call = WireProtocols.make(
+      .connect, .of(.unary, codec: codec, compression: compression, accepted: [.gzip], usesGET: true))
+    var body: [UInt8] = []
+    try call.encode(message, into: &body)
+    #expect(body.isEmpty)
+    return try call.makeRequest(.test, timeout: .seconds(1))
+  }
+
+  @Test func requestHasNoBodyAndNoHeadersAboutOne() throws {
+    let request = try request([1], codec: .proto)
+    #expect(request.method == "GET")
+    #expect(
+      request.headers
+        == Headers([("user-agent", "test/1"), ("accept-encoding", "gzip"), ("connect-timeout-ms", "1000")]))
+  }
+
+  @Test(arguments: [
+    ([UInt8](), ""), ([0xFB, 0xFF], "-_8"), ([0xFF, 0xEF, 0xBE], "_---"), ([1, 2, 3, 4], "AQIDBA"),
+  ])
+  func protobufTravelsAsURLSafeBase64WithoutPadding(message: [UInt8], text: String) throws {
+    let url = try request(message, codec: .proto).url
+    #expect(url == "http://h/a.B/C?connect=v1&encoding=proto&message=\(text)&base64=1")
+  }
+
+  @Test func jsonTravelsPercentEncoded() throws {
+    let url = try request(Array(#"{"a":"b c&=+/✓~"}"#.utf8), codec: .json).url
+    #expect(
+      url
+        == "http://h/a.B/C?connect=v1&encoding=json&message=%7B%22a%22%3A%22b%20c%26%3D%2B%2F%E2%9C%93~%22%7D"
+    )
+  }
+
+  @Test(arguments: CodecName.allCases)
+  func compressedMessageIsBase64InEitherCodec(codec: CodecName) throws {
+    let url = try request(Array("{}".utf8), codec: codec, compression: .gzip).url
+    let start = "http://h/a.B/C?connect=v1&encoding=\(codec.rawValue)&message="
+    let end = "&base64=1&compression=gzip"
+    #expect(url.hasPrefix(start) && url.hasSuffix(end))
+    let message = try #require(Base64.decode(url.dropFirst(start.count).dropLast(end.count)))
+    #expect(try Compression.gzip.decompress(message) == Array("{}".utf8))
+  }
+}

@@ -1,0 +1,210 @@
+import Testing
+
+@testable import RPCProtocols
+
+/// A protocol whose messages travel in envelopes, with what its tests need to write a response.
+enum Enveloped: CaseIterable {
+  case grpc
+  case grpcWeb
+  case connect
+
+  func call(_ parameters: CallParameters) -> any WireProtocol {
+    switch self {
+    case .grpc: WireProtocols.make(.grpc, parameters)
+    case .grpcWeb: WireProtocols.make(.grpcWeb, parameters)
+    case .connect: EnvelopeCall<ConnectStreamProtocol>(parameters)
+    }
+  }
+
+  var contentType: String {
+    switch self {
+    case .grpc: "application/grpc+proto"
+    case .grpcWeb: "application/grpc-web+proto"
+    case .connect: "application/connect+proto"
+    }
+  }
+
+  var encodingField: String { self == .connect ? "connect-content-encoding" : "grpc-encoding" }
+  var acceptField: String { self == .connect ? "connect-accept-encoding" : "grpc-accept-encoding" }
+
+  /// The flags and the content of the envelope that ends a response with ok; gRPC has none.
+  var end: (flags: UInt8, content: [UInt8])? {
+    switch self {
+    case .grpc: nil
+    case .grpcWeb: (0x80, Array("grpc-status: 0\r\nx-t: 1\r\n".utf8))
+    case .connect: (0x02, Array(#"{"metadata":{"x-t":["1"]}}"#.utf8))
+    }
+  }
+
+  /// A response that ends with ok and the trailer `x-t: 1`.
+  func response(_ envelopes: [UInt8], headers: [(String, String)] = []) -> HTTPResponse {
+    HTTPResponse(
+      headers: [("content-type", contentType)] + headers,
+      body: envelopes + (end.map { envelope($0.content, flags: $0.flags) } ?? []),
+      trailers: self == .grpc ? [("grpc-status", "0"), ("x-t", "1")] : [])
+  }
+}
+
+@Suite struct EnvelopeCallTests {
+  @Test(arguments: Enveloped.allCases, Compression.allCases)
+  func requestTellsItsCompressionAndWhatItTakes(wire: Enveloped, compression: Compression) throws {
+    let call = wire.call(.of(.bidiStreaming, compression: compression, accepted: [.zstd, .gzip]))
+    let request = try call.makeRequest(.test, timeout: nil)
+    #expect(request.headers.values(wire.encodingField) == [compression.rawValue])
+    #expect(request.headers.values(wire.acceptField) == ["zstd,gzip"])
+    var body: [UInt8] = []
+    try call.encode([1, 2, 3], into: &body)
+    #expect(body[0] == 1)
+    #expect(body == envelope(try compression.compress([1, 2, 3]), flags: 1))
+  }
+
+  @Test(arguments: Enveloped.allCases)
+  func requestWithoutCompressionSaysSo(wire: Enveloped) throws {
+    let call = wire.call(.of(.bidiStreaming))
+    let request = try call.makeRequest(.test, timeout: nil)
+    #expect(request.headers.first(wire.encodingField) == nil)
+    #expect(request.headers.values(wire.acceptField) == ["identity"])
+    var body: [UInt8] = []
+    try call.encode([1, 2, 3], into: &body)
+    #expect(body == envelope([1, 2, 3]))
+  }
+
+  @Test(arguments: Enveloped.allCases, Compression.allCases)
+  func compressedAndPlainMessagesMayMix(wire: Enveloped, compression: Compression) throws {
+    let body = envelope(try compression.compress([1, 2]), flags: 1) + envelope([3]) + envelope([], flags: 1)
+    let response = wire.response(body, headers: [(wire.encodingField, compression.rawValue)])
+    let recorder = response.feed(wire.call(.of(.serverStreaming, accepted: [compression])))
+    #expect(recorder.messages == [[1, 2], [3], []])
+    #expect(recorder.end == ResponseEnd(trailers: Headers([("x-t", "1")])))
+  }
+
+  @Test(arguments: [Enveloped.grpcWeb, .connect], Compression.allCases)
+  func lastEnvelopeMayBeCompressed(wire: Enveloped, compression: Compression) throws {
+    let end = try #require(wire.end)
+    let response = HTTPResponse(
+      headers: [("content-type", wire.contentType), (wire.encodingField, compression.rawValue)],
+      body: envelope(try compression.compress(end.content), flags: end.flags | 1))
+    let recorder = response.feed(wire.call(.of(.serverStreaming, accepted: [compression])))
+    #expect(recorder.end == ResponseEnd(trailers: Headers([("x-t", "1")])))
+  }
+
+  @Test(arguments: Enveloped.allCases, ["", "identity"])
+  func compressedMessageWithoutAnAgreedEncodingIsAViolation(wire: Enveloped, encoding: String) throws {
+    let headers = encoding.isEmpty ? [] : [(wire.encodingField, encoding)]
+    let response = wire.response(envelope(try Compression.gzip.compress([1]), flags: 1), headers: headers)
+    let recorder = response.feed(wire.call(.of(.serverStreaming, accepted: [.gzip])))
+    #expect(recorder.end?.code == .internal)
+    #expect(recorder.end?.error?.origin == .violation)
+    #expect(recorder.messages.isEmpty)
+  }
+
+  @Test(arguments: Enveloped.allCases, ["zstd", "snappy", "gzip,gzip"])
+  func encodingThatWasNotOfferedIsAViolation(wire: Enveloped, encoding: String) {
+    let response = wire.response(envelope([1]), headers: [(wire.encodingField, encoding)])
+    let recorder = response.feed(wire.call(.of(.serverStreaming, accepted: [.gzip])))
+    #expect(recorder.end?.code == .internal)
+    #expect(recorder.end?.error?.message.contains(encoding) == true)
+    #expect(recorder.messages.isEmpty)
+  }
+
+  @Test(arguments: Enveloped.allCases)
+  func damagedCompressedMessageIsAViolation(wire: Enveloped) {
+    let response = wire.response(envelope([1, 2, 3], flags: 1), headers: [(wire.encodingField, "gzip")])
+    let recorder = response.feed(wire.call(.of(.serverStreaming, accepted: [.gzip])))
+    #expect(recorder.end?.code == .internal)
+    #expect(recorder.end?.error?.origin == .violation)
+  }
+
+  @Test(arguments: Enveloped.allCases)
+  func messageOverTheLimitAfterDecompressionIsRefused(wire: Enveloped) throws {
+    let bomb = try Compression.gzip.compress([UInt8](repeating: 0, count: 1001))
+    #expect(bomb.count < 100)
+    let response = wire.response(envelope(bomb, flags: 1), headers: [(wire.encodingField, "gzip")])
+    let recorder = response.feed(wire.call(.of(.serverStreaming, accepted: [.gzip])))
+    #expect(recorder.end?.code == .resourceExhausted)
+    #expect(recorder.messages.isEmpty)
+  }
+
+  @Test(arguments: [Enveloped.grpcWeb, .connect])
+  func limitForMessagesIsNotTheLastEnvelopes(wire: Enveloped) throws {
+    let recorder = wire.response([]).feed(wire.call(.of(.serverStreaming, maxMessageBytes: 3)))
+    #expect(recorder.end?.error == nil)
+    let endless = HTTPResponse(
+      headers: [("content-type", wire.contentType)],
+      body: [try #require(wire.end).flags, 0xFF, 0xFF, 0xFF, 0xFF])
+    #expect(endless.feed(wire.call(.of(.serverStreaming))).end?.code == .resourceExhausted)
+  }
+
+  @Test(arguments: Enveloped.allCases)
+  func unknownFlagsAreAViolation(wire: Enveloped) {
+    let known: Set<UInt8> = [0, 1, wire.end?.flags ?? 0, (wire.end?.flags ?? 0) | 1]
+    for flags in UInt8.min...UInt8.max where !known.contains(flags) {
+      let recorder = wire.response(envelope([], flags: flags)).feed(wire.call(.of(.serverStreaming)))
+      #expect(recorder.end?.code == .internal)
+    }
+  }
+
+  @Test(arguments: Enveloped.allCases)
+  func methodThatReturnsOneMessageGetsExactlyOne(wire: Enveloped) {
+    for (body, code) in [
+      ([], StatusCode.unimplemented), (envelope([1]), .ok), (envelope([1]) + envelope([2]), .unimplemented),
+    ] {
+      let recorder = wire.response(body).feed(wire.call(.of(.clientStreaming)))
+      #expect(recorder.end?.code == code)
+      #expect(recorder.messages == (code == .ok ? [[1]] : []))
+    }
+  }
+
+  @Test(arguments: Enveloped.allCases)
+  func responseThatEndsEarlyIsAnError(wire: Enveloped) {
+    let headers = [("content-type", wire.contentType)]
+    let call = { wire.call(.of(.serverStreaming)) }
+    #expect(HTTPResponse(headers: headers, body: envelope([1])).feed(call()).end?.code == .unknown)
+    #expect(HTTPResponse(headers: headers, body: [0, 0, 0, 0, 9, 1]).feed(call()).end?.code == .internal)
+    #expect(HTTPResponse(headers: headers, body: [0, 0]).feed(call()).end?.code == .internal)
+    let recorder = ResponseRecorder()
+    call().receiveEnd(recorder)
+    #expect(recorder.end?.code == .unavailable)
+  }
+
+  @Test(arguments: [Enveloped.grpcWeb, .connect])
+  func nothingCountsAfterTheLastEnvelope(wire: Enveloped) {
+    var response = wire.response(envelope([1]))
+    response.body += envelope([2]) + [0xFF]
+    response.trailers = [("grpc-status", "5")]
+    let recorder = response.feed(wire.call(.of(.serverStreaming)))
+    #expect(recorder.messages == [[1]])
+    #expect(recorder.end?.code == .ok)
+  }
+
+  @Test(arguments: Enveloped.allCases)
+  func leadingMetadataIsNotTheTrailing(wire: Enveloped) {
+    let leading = [("x-b", "1"), ("x-a", "2"), ("x-b", "3"), ("x-t", "lead")]
+    let recorder = wire.response(envelope([1]), headers: leading).feed(wire.call(.of(.serverStreaming)))
+    guard case .start(let start)? = recorder.events.first else { return #expect(Bool(false)) }
+    #expect(start.headers == Headers([("content-type", wire.contentType)] + leading))
+    #expect(recorder.end?.trailers == Headers([("x-t", "1")]))
+  }
+
+  @Test(arguments: Enveloped.allCases)
+  func httpStatusIsMappedWithoutAnRPCStatus(wire: Enveloped) {
+    for (status, code) in [
+      (400, StatusCode.internal), (401, .unauthenticated), (403, .permissionDenied), (404, .unimplemented),
+      (429, .unavailable), (502, .unavailable), (503, .unavailable), (504, .unavailable), (500, .unknown),
+    ] {
+      let response = HTTPResponse(status: status, headers: [("content-type", "text/html")])
+      let end = response.feed(wire.call(.of(.serverStreaming))).end
+      #expect(end?.code == code)
+      #expect(end?.error?.origin == .violation)
+    }
+  }
+
+  @Test(
+    arguments: Enveloped.allCases, ["text/html", "application/json", "application/grpc-web-text+proto", ""])
+  func otherContentTypesAreRefused(wire: Enveloped, contentType: String) {
+    let headers = contentType.isEmpty ? [] : [("content-type", contentType)]
+    let recorder = HTTPResponse(headers: headers, body: envelope([1])).feed(wire.call(.of(.serverStreaming)))
+    #expect(recorder.end?.code == .unknown)
+    #expect(recorder.messages.isEmpty)
+  }
+}

@@ -1,0 +1,220 @@
+import Testing
+
+@testable import RPCProtocols
+
+@Suite struct GRPCProtocolTests {
+  private static let grpc = [("content-type", "application/grpc")]
+  private static let ok = [("grpc-status", "0")]
+
+  private func unary(_ response: HTTPResponse, pieceBytes: Int = .max) -> ResponseRecorder {
+    response.feed(EnvelopeCall<GRPCProtocol>(.of(.unary)), pieceBytes: pieceBytes)
+  }
+
+  @Test func requestCarriesWhatTheSpecificationAsksFor() throws {
+    var start = RequestStart(method: MethodName(service: "a.B", method: "C"), target: "http://h/p")
+    start.headers.add("x-own", "1")
+    let request = try EnvelopeCall<GRPCProtocol>(.of(.unary)).makeRequest(start, timeout: .milliseconds(1500))
+    #expect(request.method == "POST")
+    #expect(request.url == "http://h/p/a.B/C")
+    #expect(
+      request.headers
+        == Headers([
+          ("content-type", "application/grpc+proto"), ("te", "trailers"), ("user-agent", "test/1"),
+          ("grpc-accept-encoding", "identity"), ("grpc-timeout", "1500000u"), ("x-own", "1"),
+        ]))
+  }
+
+  @Test func callersHeaderReplacesTheProtocols() throws {
+    var start = RequestStart(method: MethodName(service: "a.B", method: "C"), target: "http://h")
+    start.headers.add("User-Agent", "mine")
+    let request = try EnvelopeCall<GRPCProtocol>(.of(.unary)).makeRequest(start, timeout: nil)
+    #expect(request.headers.values("user-agent") == ["mine"])
+  }
+
+  @Test(arguments: ["a\r\nx-evil: 1", "a\nb", "\u{0}", "\u{7F}"])
+  func headerThatWouldEndItsLineIsRefused(value: String) {
+    var start = RequestStart(method: MethodName(service: "a.B", method: "C"), target: "http://h")
+    start.headers.add("x-a", value)
+    #expect(throws: RPCError.self) {
+      try EnvelopeCall<GRPCProtocol>(.of(.unary)).makeRequest(start, timeout: nil)
+    }
+    #expect(throws: RPCError.self) { try ConnectUnaryProtocol(.of(.unary)).makeRequest(start, timeout: nil) }
+  }
+
+  @Test func unaryAnswerGivesStartMessageEnd() {
+    let recorder = unary(
+      HTTPResponse(headers: Self.grpc, body: envelope([1, 2, 3]), trailers: Self.ok + [("x-t", "1")]))
+    #expect(
+      recorder.events == [
+        .start(ResponseStart(httpStatus: 200, httpVersion: "2", headers: Headers(Self.grpc))),
+        .message([1, 2, 3]),
+        .end(ResponseEnd(trailers: Headers([("x-t", "1")]))),
+      ])
+  }
+
+  @Test func everySplitOfTheBodyGivesTheSameEvents() {
+    let body = envelope([]) + envelope(Array(0..<200)) + envelope([7])
+    let response = HTTPResponse(headers: Self.grpc, body: body, trailers: Self.ok)
+    let whole = response.feed(EnvelopeCall<GRPCProtocol>(.of(.serverStreaming))).events
+    #expect(whole.count == 5)
+    for size in 1...body.count {
+      #expect(
+        response.feed(EnvelopeCall<GRPCProtocol>(.of(.serverStreaming)), pieceBytes: size).events == whole)
+    }
+  }
+
+  @Test func messageOfAFailedUnaryCallIsNotShown() {
+    let recorder = unary(
+      HTTPResponse(headers: Self.grpc, body: envelope([1]), trailers: [("grpc-status", "5")]))
+    #expect(recorder.messages.isEmpty)
+    #expect(recorder.end?.code == .notFound)
+  }
+
+  @Test func trailersOnlyAnswerEndsTheCall() {
+    let recorder = unary(
+      HTTPResponse(headers: Self.grpc + [("grpc-status", "7"), ("grpc-message", "no"), ("x-a", "b")]))
+    #expect(recorder.end?.error == RPCError(.permissionDenied, "no", origin: .server))
+    #expect(recorder.end?.trailers.first("x-a") == "b")
+    #expect(recorder.end?.trailers.first("grpc-status") == nil)
+  }
+
+  @Test func statusInTheHeadersCountsWhateverHTTPSays() {
+    let recorder = unary(HTTPResponse(status: 503, headers: Self.grpc + [("grpc-status", "5")]))
+    #expect(recorder.end?.code == .notFound)
+  }
+
+  @Test(arguments: [
+    ("caf%C3%A9 %25", "café %"), ("100%", "100%"), ("%zz%4", "%zz%4"), ("%e2%9c%93", "✓"),
+    ("%FF", "\u{FFFD}"),
+    ("", ""), ("%", "%"), ("%2", "%2"), ("a%20b", "a b"),
+  ])
+  func messageIsPercentDecoded(encoded: String, decoded: String) {
+    let recorder = unary(
+      HTTPResponse(headers: Self.grpc, trailers: [("grpc-status", "2"), ("grpc-message", encoded)]))
+    #expect(recorder.end?.error?.message == decoded)
+  }
+
+  @Test(arguments: [
+    (400, StatusCode.internal), (401, .unauthenticated), (403, .permissionDenied), (404, .unimplemented),
+    (429, .unavailable), (502, .unavailable), (503, .unavailable), (504, .unavailable), (500, .unknown),
+    (418, .unknown), (302, .unknown), (204, .unknown),
+  ])
+  func httpStatusIsMappedWithoutAnRPCStatus(status: Int, code: StatusCode) {
+    let recorder = unary(HTTPResponse(status: status, headers: [("content-type", "text/html")]))
+    #expect(recorder.end?.code == code)
+    #expect(recorder.end?.error?.origin == .violation)
+  }
+
+  @Test(arguments: [
+    "application/grpc", "application/grpc+proto", "Application/GRPC+Proto", "application/grpc; charset=utf-8",
+  ])
+  func contentTypesOfGRPCAreAccepted(contentType: String) {
+    let recorder = unary(
+      HTTPResponse(headers: [("content-type", contentType)], body: envelope([]), trailers: Self.ok))
+    #expect(recorder.end?.error == nil)
+  }
+
+  @Test(arguments: [
+    "text/html", "application/grpc+json", "application/grpc-web", "application/grpcx", "application/json",
+  ])
+  func otherContentTypesAreRefused(contentType: String) {
+    let recorder = unary(
+      HTTPResponse(headers: [("content-type", contentType)], body: envelope([]), trailers: Self.ok))
+    #expect(recorder.end?.code == .unknown)
+    #expect(recorder.end?.error?.message.contains(contentType) == true)
+  }
+
+  @Test func missingContentTypeIsRefused() {
+    #expect(unary(HTTPResponse(body: envelope([]), trailers: Self.ok)).end?.code == .unknown)
+  }
+
+  @Test func unaryAnswerWithoutMessageIsAnError() {
+    #expect(unary(HTTPResponse(headers: Self.grpc, trailers: Self.ok)).end?.code == .unimplemented)
+  }
+
+  @Test func unaryAnswerWithTwoMessagesIsAnError() {
+    let recorder = unary(
+      HTTPResponse(headers: Self.grpc, body: envelope([1]) + envelope([2]), trailers: Self.ok))
+    #expect(recorder.end?.code == .unimplemented)
+    #expect(recorder.messages.isEmpty)
+  }
+
+  @Test func missingTrailersAreAnError() {
+    #expect(unary(HTTPResponse(headers: Self.grpc, body: envelope([1]))).end?.code == .unknown)
+  }
+
+  @Test func trailersWithoutStatusAreAnError() {
+    let recorder = unary(HTTPResponse(headers: Self.grpc, body: envelope([1]), trailers: [("x", "y")]))
+    #expect(recorder.end?.code == .unknown)
+  }
+
+  @Test func endInTheMiddleOfAMessageIsAnError() {
+    let half = Array(envelope([1, 2, 3]).dropLast())
+    #expect(unary(HTTPResponse(headers: Self.grpc, body: half)).end?.code == .internal)
+    #expect(unary(HTTPResponse(headers: Self.grpc, body: half, trailers: Self.ok)).end?.code == .internal)
+  }
+
+  @Test func nothingAtAllIsUnavailable() {
+    let recorder = ResponseRecorder()
+    EnvelopeCall<GRPCProtocol>(.of(.unary)).receiveEnd(recorder)
+    #expect(recorder.end?.code == .unavailable)
+  }
+
+  @Test(arguments: [UInt8(1), 2, 0x80, 0xFF])
+  func flagsThatWereNotAgreedOnAreAnError(flags: UInt8) {
+    let recorder = unary(
+      HTTPResponse(headers: Self.grpc, body: envelope([1], flags: flags), trailers: Self.ok))
+    #expect(recorder.end?.code == .internal)
+  }
+
+  @Test func messageOverTheLimitIsRefusedBeforeItIsRead() {
+    let recorder = unary(HTTPResponse(headers: Self.grpc, body: [0, 0xFF, 0xFF, 0xFF, 0xFF]))
+    #expect(recorder.end?.code == .resourceExhausted)
+  }
+
+  @Test(arguments: ["17", "99", "-1", "", "ok", "0x0", "18446744073709551616"])
+  func unknownStatusIsUnknown(status: String) {
+    let trailers = [("grpc-status", status), ("grpc-message", "m")]
+    let error = unary(HTTPResponse(headers: Self.grpc, trailers: trailers)).end?.error
+    #expect(error?.code == .unknown)
+    #expect(error?.message == "m (the server sent the unknown grpc-status \(status.debugDescription))")
+  }
+
+  /// Whoever passes headers on may join equal ones with a comma.
+  @Test(arguments: ["==", "", "==,AAEC", ", "])
+  func detailsAreReadWithAndWithoutPadding(end: String) {
+    let trailers = [
+      ("grpc-status", "3"),
+      ("grpc-status-details-bin", "CAMSAm1vGh0KF3R5cGUuZ29vZ2xlYXBpcy5jb20vYS5CEgIBAg" + end),
+    ]
+    let details = unary(HTTPResponse(headers: Self.grpc, trailers: trailers)).end?.error?.details
+    #expect(details == [StatusDetail(typeName: "a.B", value: [1, 2])])
+  }
+
+  @Test(arguments: ["!!", "AQ", ""])
+  func damagedDetailsDoNotCostTheStatus(details: String) {
+    let trailers = [("grpc-status", "3"), ("grpc-message", "m"), ("grpc-status-details-bin", details)]
+    let error = unary(HTTPResponse(headers: Self.grpc, trailers: trailers)).end?.error
+    #expect(error == RPCError(.invalidArgument, "m", origin: .server))
+  }
+}
+
+@Suite struct TimeoutTests {
+  @Test(arguments: [
+    (Duration.nanoseconds(1), "1n"), (.milliseconds(1500), "1500000u"), (.seconds(1), "1000000u"),
+    (.seconds(99), "99000000u"), (.seconds(100), "100000m"), (.seconds(100_000), "100000S"),
+    (.seconds(100_000_000), "1666667M"), (.seconds(-5), "1n"), (.nanoseconds(100_000_001), "100001u"),
+    (.seconds(Int64.max / 2), "2562048H"),
+  ])
+  func grpcTimeoutHasAtMostEightDigitsAndRoundsUp(timeout: Duration, text: String) {
+    #expect(Timeout.grpc(timeout) == text)
+  }
+
+  @Test(arguments: [
+    (Duration.nanoseconds(1), "1"), (.milliseconds(1500), "1500"), (.seconds(20_000_000), "9999999999"),
+    (.zero, "1"),
+  ])
+  func connectTimeoutHasAtMostTenDigits(timeout: Duration, text: String) {
+    #expect(Timeout.connect(timeout) == text)
+  }
+}

@@ -1,0 +1,79 @@
+import Testing
+
+@testable import RPCProtocols
+
+@Suite struct GRPCWebProtocolTests {
+  private static let web = [("content-type", "application/grpc-web+proto")]
+
+  private func unary(_ response: HTTPResponse, codec: CodecName = .proto) -> ResponseRecorder {
+    response.feed(WireProtocols.make(.grpcWeb, .of(.unary, codec: codec)))
+  }
+
+  private func end(_ trailers: String) -> ResponseEnd? {
+    let body = envelope([1]) + envelope(Array(trailers.utf8), flags: 0x80)
+    return unary(HTTPResponse(headers: Self.web, body: body)).end
+  }
+
+  @Test func requestCarriesWhatTheSpecificationAsksFor() throws {
+    let call = WireProtocols.make(.grpcWeb, .of(.unary, codec: .json))
+    let request = try call.makeRequest(.test, timeout: .seconds(2))
+    #expect(request.method == "POST")
+    #expect(
+      request.headers
+        == Headers([
+          ("content-type", "application/grpc-web+json"), ("x-grpc-web", "1"), ("user-agent", "test/1"),
+          ("grpc-accept-encoding", "identity"), ("grpc-timeout", "2000000u"),
+        ]))
+  }
+
+  @Test(arguments: [
+    "grpc-status: 0\r\nX-T: a\r\nx-t: b", "grpc-status:0\r\nx-t:a\r\nx-t:b\r\n",
+    "grpc-status: 0\nx-t: a\nx-t:\tb\n", "\r\ngrpc-status:  0 \r\nx-t: a \r\nx-t: b\r\n\r\n",
+  ])
+  func trailersAreReadHoweverTheirLinesEnd(block: String) {
+    #expect(end(block) == ResponseEnd(trailers: Headers([("x-t", "a"), ("x-t", "b")])))
+  }
+
+  @Test func statusMessageAndDetailsComeWithTheTrailers() {
+    let found = end(
+      "grpc-status: 3\r\ngrpc-message: caf%C3%A9\r\n"
+        + "grpc-status-details-bin: CAMSAm1vGh0KF3R5cGUuZ29vZ2xlYXBpcy5jb20vYS5CEgIBAg\r\n")
+    #expect(
+      found?.error
+        == RPCError(
+          .invalidArgument, "café", details: [StatusDetail(typeName: "a.B", value: [1, 2])], origin: .server))
+    #expect(found?.trailers.isEmpty == true)
+  }
+
+  @Test(arguments: ["", "x-t: 1\r\n"])
+  func trailersWithoutStatusAreAnError(block: String) {
+    #expect(end(block)?.code == .unknown)
+    #expect(end(block)?.error?.origin == .violation)
+  }
+
+  @Test(arguments: ["grpc-status", "grpc-status: 0\r\n: 1\r\n", "a b: c\r\ngrpc-status: 0\r\n"])
+  func trailersThatAreNoFieldsAreAnError(block: String) {
+    #expect(end(block)?.code == .internal)
+  }
+
+  @Test func trailersOnlyAnswerEndsTheCall() {
+    let recorder = unary(HTTPResponse(headers: Self.web + [("grpc-status", "7"), ("grpc-message", "no")]))
+    #expect(recorder.end?.error == RPCError(.permissionDenied, "no", origin: .server))
+  }
+
+  @Test func httpTrailersMeanNothing() {
+    let response = HTTPResponse(headers: Self.web, body: envelope([1]), trailers: [("grpc-status", "0")])
+    #expect(unary(response).end?.code == .unknown)
+  }
+
+  @Test func bareContentTypeMeansProtobuf() {
+    let body = envelope([1]) + envelope(Array("grpc-status: 0".utf8), flags: 0x80)
+    let response = HTTPResponse(headers: [("content-type", "application/grpc-web")], body: body)
+    #expect(unary(response).end?.code == .ok)
+    #expect(unary(response, codec: .json).end?.code == .unknown)
+  }
+
+  @Test func gRPCIsNotGRPCWeb() {
+    #expect(unary(HTTPResponse(headers: [("content-type", "application/grpc+proto")])).end?.code == .unknown)
+  }
+}

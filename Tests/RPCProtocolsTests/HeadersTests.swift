@@ -1,0 +1,31 @@
+import Testing
+
+@testable import RPCProtocols
+
+@Suite struct HeadersTests {
+  @Test(
+    arguments: [
+      (["AAEC"], [[0, 1, 2]]), (["AAE="], [[0, 1]]), (["AAE"], [[0, 1]]), ([""], [[]]),
+      (["AAE=,AAEC", "Ag"], [[0, 1], [0, 1, 2], [2]]), (["AA , Ag=="], [[0], [2]]), ([], []),
+    ] as [([String], [[UInt8]])])
+  func binaryValuesMayBeJoinedAndPadded(values: [String], bytes: [[UInt8]]) {
+    let headers = Headers(values.map { ("x-bin", $0) } + [("x", "AAAA")])
+    #expect(headers.binaryValues("x-bin") == bytes)
+    #expect(headers.values("x-bin") == values)
+  }
+
+  @Test func valueThatIsNotBase64HasNoBytes() {
+    #expect(Headers([("x-bin", "AA,!!,Ag")]).binaryValues("X-Bin") == [[0], nil, [2]])
+  }
+
+  @Test func orderAndDuplicatesAreKept() {
+    let pairs = [("b", "1"), ("A", "2"), ("b", "3")]
+    #expect(Headers(pairs).fields.map(\.name) == ["b", "a", "b"])
+    #expect(Headers(pairs).values("B") == ["1", "3"])
+  }
+
+  @Test(arguments: [("a", "a"), (" \ta b\t ", "a b"), ("", ""), (" ", "")])
+  func blanksAroundAValueAreNoPartOfIt(text: String, value: String) {
+    #expect(HeaderSyntax.trimmed(text) == value)
+  }
+}
