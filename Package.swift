@@ -12,6 +12,7 @@ let strictC: [CSetting] =
 let package = Package(
   name: "rpcurl",
   products: [
+    .library(name: "Interception", targets: ["Interception"]),
     .library(name: "Protobuf", targets: ["Protobuf"]),
   ],
   targets: [
@@ -26,6 +27,10 @@ let package = Package(
       exclude: ["WellKnown/generate.sh", "WellKnown/protos", "Numbers/generate.py"], swiftSettings: strict),
     .target(
       name: "RPCProtocols", dependencies: ["Protobuf", "CCompression", "CSchemas"], swiftSettings: strict),
+    .target(name: "Interception", dependencies: ["RPCProtocols", "Protobuf"], swiftSettings: strict),
+    // The edges
+    .target(
+      name: "Interceptors", dependencies: ["Interception", "RPCProtocols", "Protobuf"], swiftSettings: strict),
     // Tests
     .testTarget(
       name: "ProtobufTests", dependencies: ["Protobuf"],
@@ -34,6 +39,9 @@ let package = Package(
       name: "ProtobufBenchmark", dependencies: ["Protobuf"], path: "Tests/Benchmarks/Protobuf",
       exclude: ["generate.sh", "protos"], swiftSettings: strict),
     .testTarget(name: "RPCProtocolsTests", dependencies: ["RPCProtocols"], swiftSettings: strict),
+    .testTarget(name: "InterceptionTests", dependencies: ["Interception"], swiftSettings: strict),
+    .testTarget(
+      name: "InterceptorsTests", dependencies: ["Interceptors", "Interception"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,179 @@
+import RPCProtocols
+
+/// A way in which a call ends before the server's end has come through.
+enum Ending {
+  /// An interceptor failed the call.
+  case fail(Ticket, RPCError)
+  /// An interceptor answers the call.
+  case respond(Ticket, LocalResponse)
+  /// A message could not be parsed or serialized. Interceptors before this position are told so; what the
+  /// response has before this station goes, or everything.
+  case breakdown(below: Int, RPCError, flushing: Int?)
+  /// The call is over for everybody at once.
+  case cancel(RPCError)
+}
+
+// How calls end. The pump performs one ending at a time, which makes each of them one moment for everybody.
+extension Chain {
+  func perform(_ ending: Ending) {
+    guard !progress.isFinished else { return }
+    switch ending {
+    case .fail(let ticket, let error):
+      guard let position = author(ticket) else { return }
+      let isRequest = isRequest(ticket.stage)
+      closeRequest(because: error)
+      flush(inbound, through: isRequest ? nil : inbound.homes[position])
+      tellCanceled(from: position + 1, error)
+      progress.endFrontier = min(progress.endFrontier, position)
+      advance(.responseEnd(ResponseEnd(error: error)), on: inbound, from: 0)
+    case .respond(let ticket, let response):
+      guard let position = author(ticket) else { return }
+      answer(response, at: position)
+    case .breakdown(let position, let error, let station):
+      guard position <= progress.endFrontier, progress.end == nil else { return }
+      closeRequest(because: error)
+      flush(inbound, through: station.map { $0 - 1 })
+      tellCanceled(from: position, error)
+      progress.endFrontier = min(progress.endFrontier, position, progress.reached)
+      advance(.responseEnd(ResponseEnd(error: error)), on: inbound, from: 0)
+    case .cancel(let error):
+      cancelNow(error)
+    }
+  }
+
+  /// The position of the interceptor that uses a token, if it may still end the call.
+  private func author(_ ticket: Ticket) -> Int? {
+    guard isLive(ticket), progress.end == nil else { return nil }
+    let position = stations[ticket.station].position
+    // Who has seen the end cannot end the request any more.
+    return isRequest(ticket.stage) && position >= progress.endFrontier ? nil : position
+  }
+
+  // MARK: - Answering
+
+  private func answer(_ response: LocalResponse, at position: Int) {
+    let name = links[position].name
+    let reason = RPCError(.canceled, "\(name) answered the call", origin: .interceptor(name))
+    closeRequest(because: reason)
+    flush(inbound, through: inbound.homes[position])
+    tellCanceled(from: position + 1, reason)
+    progress.endFrontier = min(progress.endFrontier, position)
+    // Headers that have gone by cannot be given again.
+    if progress.responseStartFrontier >= position {
+      advance(.responseStart(ResponseStart(headers: response.headers)), on: inbound, from: 0)
+    }
+    for message in response.messages where endings.isEmpty {
+      advance(.message(Carried(message)), on: inbound, from: 0)
+    }
+    guard endings.isEmpty else { return }
+    advance(
+      .responseEnd(ResponseEnd(error: response.error, trailers: response.trailers)), on: inbound, from: 0)
+  }
+
+  // MARK: - Cancelling
+
+  private func cancelNow(_ error: RPCError) {
+    guard progress.isStarted else { return finish(CallMetrics(), ResponseEnd(error: error)) }
+    let isFirst = !progress.isCancelled
+    progress.isCancelled = true
+    if case .travelling(let metrics) = progress.report { return finish(metrics) }
+    guard isFirst, progress.end == nil else { return }
+    let error = namingHolder(error)
+    closeRequest(because: error)
+    flush(inbound)
+    tell(from: 0, error)
+    endReachedCaller(ResponseEnd(error: error))
+  }
+
+  private func namingHolder(_ error: RPCError) -> RPCError {
+    guard error.code == .deadlineExceeded, let (name, stage) = holder else { return error }
+    var error = error
+    error.message += " (held by \(name) at \(stage))"
+    return error
+  }
+
+  // MARK: - The steps
+
+  /// Sends nothing more, and stops the wire if it was started.
+  private func closeRequest(because error: RPCError) {
+    progress.isRequestClosed = true
+    flush(outbound)
+    guard !progress.isWireDone else { return }
+    progress.isWireDone = true
+    if progress.isWireStarted { wire?.cancel(error) }
+  }
+
+  /// Lets go of what waits on a path, up to and with a station: for the response that is an interceptor's home,
+  /// and what has left it stands.
+  private func flush(_ path: Path, through last: Int? = nil) {
+    path.flush(through: last ?? path.stations.count - 1)
+    publishEpochs()
+  }
+
+  /// Tells the interceptors from `position` on, which see no more of the call, that it was canceled.
+  private func tellCanceled(from position: Int, _ error: RPCError) {
+    tell(from: position, RPCError(.canceled, error.message, origin: error.origin))
+  }
+
+  /// Shows an end, last to first, to those who saw the start and no end yet.
+  private func tell(from first: Int, _ error: RPCError) {
+    let last = min(progress.reached, progress.endFrontier)
+    progress.endFrontier = min(progress.endFrontier, first)
+    guard first < last else { return }
+    for link in links[first..<last].reversed() where link.stages.contains(.responseEnd) {
+      link.interceptor.responseEnd(ResponseEnd(error: error), ResponseToken(self, .shown(.responseEnd)))
+    }
+  }
+
+  func endReachedCaller(_ end: ResponseEnd) {
+    guard progress.end == nil else { return }
+    progress.end = end
+    progress.isRequestClosed = true
+    flush(outbound)
+    caller?.responseEnded(end)
+  }
+
+  // MARK: - After the end
+
+  func sendReport(_ metrics: CallMetrics) {
+    guard progress.isCancelled else {
+      progress.report = .travelling(metrics)
+      return advance(.metrics(metrics), on: report, from: 0)
+    }
+    for link in links[..<progress.reached].reversed() where link.stages.contains(.metrics) {
+      link.interceptor.metrics(metrics, ReportToken(self, .shown(.metrics)))
+    }
+    finish(metrics)
+  }
+
+  func finish(_ metrics: CallMetrics, _ end: ResponseEnd = ResponseEnd()) {
+    guard !progress.isFinished else { return }
+    progress.isFinished = true
+    progress.report = .done
+    flush(outbound)
+    flush(inbound)
+    flush(report)
+    mailbox.close()
+    entries.removeAll()
+    endings.removeAll()
+    let outcome = Outcome(end: progress.end ?? end, metrics: metrics)
+    caller?.measured(metrics)
+    for link in links.reversed() { link.interceptor.finish(outcome) }
+    caller?.finished(outcome)
+    links = []
+    caller = nil
+    wire = nil
+  }
+
+  /// Lets other threads see which tokens are void.
+  func publishEpochs() {
+    mailbox.publish(epochs: stations.map(\.epoch))
+  }
+}
+
+extension Ticket {
+  /// The ticket of a token that is only shown.
+  static func shown(_ stage: Stage) -> Ticket {
+    Ticket(station: 0, epoch: never, stage: stage, sequence: 0)
+  }
+}

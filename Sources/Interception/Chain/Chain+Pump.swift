@@ -1,0 +1,82 @@
+import RPCProtocols
+
+/// A value that enters the chain at one of its ends.
+enum Entry {
+  case outbound(Item)
+  case inbound(Item)
+}
+
+// The pump: one loop works off everything, one value at a time and each as far as it goes. What callbacks say
+// while it runs is queued, so nothing recurses, whatever an interceptor does.
+extension Chain {
+  func enter(_ entry: Entry) {
+    entries.append(entry)
+    pump()
+  }
+
+  func pump() {
+    guard !isPumping else { return }
+    isPumping = true
+    mailbox.enter()
+    while step() {}
+    mailbox.leave()
+    isPumping = false
+  }
+
+  /// Does one thing; `false` when there is none. Endings come first, then what waits longest in the chain.
+  private func step() -> Bool {
+    for letter in mailbox.takeAll() { read(letter) }
+    if let ending = endings.popFirst() {
+      perform(ending)
+    } else if let (station, path) = dirtyStations.popFirst() {
+      station.isDirty = false
+      drain(station, of: path)
+    } else if let entry = entries.popFirst() {
+      take(entry)
+    } else if progress.end != nil, case .given(let metrics) = progress.report {
+      sendReport(metrics)
+    } else {
+      return updateFlow()
+    }
+    return true
+  }
+
+  private func read(_ letter: Mailbox.Letter) {
+    switch letter {
+    case .verdict(let ticket, let verdict): settleHere(ticket, verdict)
+    case .cancel(let error): endings.append(.cancel(error))
+    }
+  }
+
+  private func take(_ entry: Entry) {
+    switch entry {
+    case .outbound(let item):
+      guard progress.isStarted, !progress.isRequestClosed else { return }
+      advance(item, on: outbound, from: 0)
+    case .inbound(let item):
+      guard progress.isWireStarted, !progress.isWireDone else { return }
+      if case .responseEnd = item { progress.isWireDone = true }
+      advance(item, on: inbound, from: 0)
+    }
+  }
+
+  /// Tells both ends when they should pause or go on; `true` when one was told.
+  private func updateFlow() -> Bool {
+    let wasInputPaused = progress.isInputPaused
+    let wasResponsePaused = progress.isResponsePaused
+    progress.isInputPaused = isFull(outbound, wasInputPaused)
+    progress.isResponsePaused = isFull(inbound, wasResponsePaused)
+    if progress.isInputPaused != wasInputPaused, progress.end == nil {
+      caller?.inputWanted(!progress.isInputPaused)
+    }
+    if progress.isResponsePaused != wasResponsePaused, !progress.isWireDone {
+      wire?.responseWanted(!progress.isResponsePaused)
+    }
+    return progress.isInputPaused != wasInputPaused || progress.isResponsePaused != wasResponsePaused
+  }
+
+  /// A full path stays full until half of it is free, so that pauses are few.
+  private func isFull(_ path: Path, _ wasFull: Bool) -> Bool {
+    path.waitingBytes >= (wasFull ? windowBytes / 2 + 1 : windowBytes)
+  }
+}

@@ -1,0 +1,80 @@
+import RPCProtocols
+
+// What becomes of a value when its token is used.
+extension Chain {
+  /// Hears what an interceptor says about a value. `[any thread]`
+  func settle(_ ticket: Ticket, _ verdict: Verdict) {
+    guard ticket.epoch != Ticket.never else { return }
+    if mailbox.isInside {
+      settleHere(ticket, verdict)
+    } else {
+      mailbox.post(.verdict(ticket, verdict))
+    }
+  }
+
+  /// Notes the verdict; the pump acts on it when the callback has returned.
+  func settleHere(_ ticket: Ticket, _ verdict: Verdict) {
+    guard isLive(ticket) else { return }
+    if delivery?.ticket == ticket {
+      delivery?.verdict = noted(verdict, ticket)
+      return
+    }
+    let station = stations[ticket.station]
+    guard let item = station.lane.held(ticket.sequence) else { return }
+    let state = apply(verdict, to: item, ticket).map(Lane.State.ready) ?? .dropped
+    station.lane.settle(ticket.sequence, state)
+    markDirty(station, path(of: ticket.stage))
+  }
+
+  /// Notes at once what ends the call, so that the first to end it wins.
+  private func noted(_ verdict: Verdict, _ ticket: Ticket) -> Verdict {
+    switch verdict {
+    case .fail(let error): endings.append(.fail(ticket, error))
+    case .respond(let response): endings.append(.respond(ticket, response))
+    case .proceed, .drop, .abandoned, .ended: return verdict
+    }
+    return .ended
+  }
+
+  func isLive(_ ticket: Ticket) -> Bool {
+    !progress.isFinished && stations[ticket.station].epoch == ticket.epoch
+  }
+
+  /// The value that goes on after a verdict; `nil` when none does.
+  func apply(_ verdict: Verdict, to item: Item, _ ticket: Ticket) -> Item? {
+    switch verdict {
+    case .proceed(.message(let new)):
+      guard case .message(let old) = item else { return nil }
+      return .message(old.replaced(by: new))
+    case .proceed(let new):
+      return new
+    case .drop:
+      if isOnlyMessage(ticket.stage) {
+        let side = isRequest(ticket.stage) ? "request" : "response"
+        fail(ticket, "dropped the only message of a unary \(side)")
+      }
+    case .abandoned:
+      // After the end there is no call to fail.
+      if ticket.stage == .metrics { return item }
+      fail(ticket, "dropped the call at \(ticket.stage)")
+    case .fail, .respond, .ended:
+      _ = noted(verdict, ticket)
+    }
+    return nil
+  }
+
+  private func fail(_ ticket: Ticket, _ what: String) {
+    let name = links[stations[ticket.station].position].name
+    endings.append(.fail(ticket, RPCError(.internal, "\(name) \(what)", origin: .interceptor(name))))
+  }
+
+  private func isOnlyMessage(_ stage: Stage) -> Bool {
+    isRequest(stage) ? !facts.kind.clientStreams : !facts.kind.serverStreams
+  }
+
+  func isRequest(_ stage: Stage) -> Bool { Stages.request.contains(stage) }
+
+  private func path(of stage: Stage) -> Path {
+    stage == .metrics ? report : isRequest(stage) ? outbound : inbound
+  }
+}

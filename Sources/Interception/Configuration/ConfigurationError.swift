@@ -1,0 +1,24 @@
+/// Why an interceptor cannot be made of what a user wrote.
+public struct ConfigurationError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// The interceptor's name.
+  public var interceptor: String
+  /// The key at fault, if one is.
+  public var key: String?
+  /// What is wrong.
+  public var reason: String
+  /// What to do about it.
+  public var hint: String?
+
+  /// Makes an error.
+  public init(interceptor: String, key: String? = nil, reason: String, hint: String? = nil) {
+    self.interceptor = interceptor
+    self.key = key
+    self.reason = reason
+    self.hint = hint
+  }
+
+  /// One line: interceptor, key, reason.
+  public var description: String {
+    "\(interceptor): \(key.map { "\($0): " } ?? "")\(reason)"
+  }
+}

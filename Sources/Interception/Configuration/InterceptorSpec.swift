@@ -1,0 +1,100 @@
+/// What a user writes to put an interceptor on the chain: `NAME[,key=value…]`.
+///
+/// `,,` stands for a comma. A value `@FILE` is the file's content without its last line end, `@@…` is a value
+/// that begins with `@`, and `env:NAME` is the environment variable. The keys `priority` and `methods` are the
+/// chain's own; the others are the interceptor's.
+public struct InterceptorSpec: Sendable, Equatable {
+  /// One key with its value.
+  public struct Setting: Sendable, Equatable {
+    /// What is set.
+    public var key: String
+    /// To what.
+    public var value: String
+
+    /// Makes a setting.
+    public init(key: String, value: String) {
+      self.key = key
+      self.value = value
+    }
+  }
+
+  /// A built-in interceptor's name, or a plugin's name or path.
+  public var name: String
+  /// The interceptor's settings, in the order written. A key may repeat.
+  public var settings: [Setting]
+  /// Higher comes first on the request path.
+  public var priority: Int
+  /// The methods whose calls pass through it.
+  public var methods: MethodPattern
+
+  /// Makes a specification.
+  public init(name: String, settings: [Setting] = [], priority: Int = 0, methods: MethodPattern = .all) {
+    self.name = name
+    self.settings = settings
+    self.priority = priority
+    self.methods = methods
+  }
+
+  /// Parses what a user wrote, reading values from where it says.
+  public init(parsing text: String, sources: ValueSources) throws(ConfigurationError) {
+    var parts = Self.split(text)
+    self.init(name: parts.removeFirst())
+    guard !name.isEmpty else { throw ConfigurationError(interceptor: text, reason: "has no name") }
+    for (index, part) in parts.enumerated() {
+      let setting = try Self.setting(part, number: index + 1, of: name, sources)
+      switch setting.key {
+      case "priority":
+        guard let number = Int(setting.value) else {
+          throw ConfigurationError(
+            interceptor: name, key: "priority", reason: "not a whole number")
+        }
+        priority = number
+      case "methods":
+        guard let pattern = MethodPattern(setting.value) else {
+          throw ConfigurationError(
+            interceptor: name, key: "methods",
+            reason: "none of pkg.Service/Method, pkg.Service/*, */Method, *")
+        }
+        methods = pattern
+      default:
+        settings.append(setting)
+      }
+    }
+  }
+
+  private static func setting(
+    _ part: String, number: Int, of name: String, _ sources: ValueSources
+  ) throws(ConfigurationError) -> Setting {
+    guard let equals = part.firstIndex(of: "="), equals > part.startIndex else {
+      // Values are never repeated: they may be secrets, and this may be the rest of one that has a comma.
+      throw ConfigurationError(
+        interceptor: name, reason: "setting \(number) is not of the form key=value",
+        hint: "a comma within a value is written twice: ,,")
+    }
+    let key = String(part[..<equals])
+    let value = part[part.index(after: equals)...]
+    do {
+      return Setting(key: key, value: try sources.resolve(value))
+    } catch {
+      throw ConfigurationError(interceptor: name, key: key, reason: error.reason)
+    }
+  }
+
+  /// Splits at single commas; two stand for one that does not split.
+  private static func split(_ text: String) -> [String] {
+    var parts = [""]
+    var rest = text[...]
+    while let comma = rest.firstIndex(of: ",") {
+      parts[parts.count - 1] += rest[..<comma]
+      rest = rest[rest.index(after: comma)...]
+      if rest.first == "," {
+        parts[parts.count - 1] += ","
+        rest = rest.dropFirst()
+      } else {
+        parts.append("")
+      }
+    }
+    parts[parts.count - 1] += rest
+    return parts
+  }
+}

@@ -1,0 +1,41 @@
+/// Where the values of settings come from that are not written out, so that secrets stay off the command line.
+///
+/// This layer reads neither files nor the environment: whoever parses says how.
+public struct ValueSources: Sendable {
+  /// Why a value could not be had.
+  public struct Failure: Error, Equatable {
+    /// The reason, such as `no such file`.
+    public var reason: String
+
+    /// Makes a failure.
+    public init(_ reason: String) { self.reason = reason }
+  }
+
+  private let file: @Sendable (String) throws(Failure) -> String
+  private let environment: @Sendable (String) -> String?
+
+  /// Makes sources of the two functions that read a file and an environment variable.
+  public init(
+    file: @escaping @Sendable (String) throws(Failure) -> String,
+    environment: @escaping @Sendable (String) -> String?
+  ) {
+    self.file = file
+    self.environment = environment
+  }
+
+  func resolve(_ value: Substring) throws(Failure) -> String {
+    if value.hasPrefix("@@") { return String(value.dropFirst()) }
+    if value.hasPrefix("@") {
+      let content = try file(String(value.dropFirst()))
+      return content.hasSuffix("\n") || content.hasSuffix("\r\n") ? String(content.dropLast()) : content
+    }
+    if value.hasPrefix("env:") {
+      let name = String(value.dropFirst(4))
+      guard let found = environment(name) else {
+        throw Failure("the environment variable \(name) is not set")
+      }
+      return found
+    }
+    return String(value)
+  }
+}

@@ -1,0 +1,24 @@
+import RPCProtocols
+
+/// An answer that an interceptor gives in place of a server.
+public struct LocalResponse: Sendable {
+  /// Leading metadata.
+  public var headers: Headers
+  /// The messages, typed or serialized.
+  public var messages: [Payload]
+  /// How the call failed; `nil` is the status `ok`.
+  public var error: RPCError?
+  /// Trailing metadata.
+  public var trailers: Headers
+
+  /// Makes an answer.
+  public init(
+    headers: Headers = Headers(), messages: [Payload] = [], error: RPCError? = nil,
+    trailers: Headers = Headers()
+  ) {
+    self.headers = headers
+    self.messages = messages
+    self.error = error
+    self.trailers = trailers
+  }
+}

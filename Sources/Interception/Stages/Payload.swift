@@ -1,0 +1,32 @@
+import Protobuf
+
+/// A message as it enters or leaves the chain.
+public enum Payload: Sendable {
+  /// A message whose fields can be read and changed.
+  case typed(Message)
+  /// A serialized message, in the call's codec.
+  case bytes([UInt8])
+}
+
+/// How the chain turns messages into bytes and back, in the call's codec. It does neither before somebody needs
+/// it.
+public struct MessageCodec {
+  let serialize: (Message) throws -> [UInt8]
+  let parseRequest: ([UInt8]) throws -> Message
+  let parseResponse: ([UInt8]) throws -> Message
+
+  /// Makes a codec of its three functions.
+  ///
+  /// - Parameters:
+  ///   - serialize: Turns a message of either direction into the bytes that travel.
+  ///   - parseRequest: Reads a request message that the caller gave as bytes.
+  ///   - parseResponse: Reads a response message.
+  public init(
+    serialize: @escaping (Message) throws -> [UInt8], parseRequest: @escaping ([UInt8]) throws -> Message,
+    parseResponse: @escaping ([UInt8]) throws -> Message
+  ) {
+    self.serialize = serialize
+    self.parseRequest = parseRequest
+    self.parseResponse = parseResponse
+  }
+}

@@ -1,0 +1,111 @@
+import Protobuf
+import RPCProtocols
+
+/// Marks tokens of values on their way to the wire.
+public enum Outbound {}
+/// Marks tokens of values on their way to the caller.
+public enum Inbound {}
+/// Marks tokens of values that come after the call's end.
+public enum Report {}
+
+/// The right and the duty to say what becomes of a request value.
+public typealias RequestToken<Value> = Token<Value, Outbound>
+/// The right and the duty to say what becomes of a response value.
+public typealias ResponseToken<Value> = Token<Value, Inbound>
+/// The right and the duty to pass on what is told after the end.
+public typealias ReportToken<Value> = Token<Value, Report>
+
+/// The right and the duty to say, exactly once, what becomes of one value of a call.
+///
+/// A token cannot be copied, and saying something uses it up, so nothing can be said twice. It may be kept and
+/// used later, from any thread; the value and those behind it wait meanwhile. A token that is let go unused
+/// fails the call, naming the interceptor and the stage.
+///
+/// When the call ends otherwise meanwhile (canceled, past its deadline, failed by another interceptor) the token
+/// becomes void, and what is said with it is not heard.
+public struct Token<Value, Direction>: ~Copyable, Sendable {
+  // Off the loop's thread only the chain's mailbox is used, which is thread-safe.
+  private nonisolated(unsafe) var chain: Chain?
+  private let ticket: Ticket
+
+  init(_ chain: Chain, _ ticket: Ticket) {
+    self.chain = chain
+    self.ticket = ticket
+  }
+
+  /// Whether the call has ended meanwhile, so that nothing said with this token will be heard. `[any thread]`
+  public var isVoid: Bool {
+    guard let chain else { return true }
+    return chain.mailbox.isVoid(ticket)
+  }
+
+  private mutating func settle(_ verdict: Verdict) {
+    guard let chain = chain.take() else { return }
+    chain.settle(ticket, verdict)
+  }
+
+  deinit {
+    chain?.settle(ticket, .abandoned)
+  }
+}
+
+// MARK: - What can be said of every value of a call
+
+extension Token where Direction == Outbound {
+  /// Fails the call. Interceptors further in are not called (those that saw the start hear `canceled`), those
+  /// further out and the caller see the error; nothing is sent if nothing was. `[any thread]`
+  public consuming func fail(_ error: RPCError) { settle(.fail(error)) }
+
+  /// Answers the call from here: nothing goes further, and the response passes the interceptors further out as
+  /// a server's would. `[any thread]`
+  public consuming func respond(_ response: LocalResponse) { settle(.respond(response)) }
+}
+
+extension Token where Direction == Inbound {
+  /// Fails the call: interceptors further out and the caller see the error in place of this value and the
+  /// rest. What this interceptor has released before stays in front of it. `[any thread]`
+  public consuming func fail(_ error: RPCError) { settle(.fail(error)) }
+}
+
+// MARK: - Passing a value on
+
+extension Token where Value == RequestStart, Direction == Outbound {
+  /// Passes the start on, changed or not. `[any thread]`
+  public consuming func proceed(_ start: RequestStart) { settle(.proceed(.requestStart(start))) }
+}
+
+extension Token where Value == Void, Direction == Outbound {
+  /// Passes the half-close on. `[any thread]`
+  public consuming func proceed() { settle(.proceed(.requestEnd)) }
+}
+
+extension Token where Value == ResponseStart, Direction == Inbound {
+  /// Passes the start on, changed or not. `[any thread]`
+  public consuming func proceed(_ start: ResponseStart) { settle(.proceed(.responseStart(start))) }
+}
+
+extension Token where Value == ResponseEnd, Direction == Inbound {
+  /// Passes the end on, changed or not: an error may become a success and the reverse. `[any thread]`
+  public consuming func proceed(_ end: ResponseEnd) { settle(.proceed(.responseEnd(end))) }
+}
+
+extension Token where Value == CallMetrics, Direction == Report {
+  /// Passes the metrics on, changed or not. `[any thread]`
+  public consuming func proceed(_ metrics: CallMetrics) { settle(.proceed(.metrics(metrics))) }
+}
+
+extension Token where Value == Message {
+  /// Passes the message on, changed or not. One that was not changed keeps its bytes. `[any thread]`
+  public consuming func proceed(_ message: Message) { settle(.proceed(.message(Carried(typed: message)))) }
+
+  /// Takes the message out of the stream. Dropping the only message of a unary call fails it. `[any thread]`
+  public consuming func drop() { settle(.drop) }
+}
+
+extension Token where Value == [UInt8] {
+  /// Passes the serialized message on, changed or not. `[any thread]`
+  public consuming func proceed(_ bytes: [UInt8]) { settle(.proceed(.message(Carried(bytes: bytes)))) }
+
+  /// Takes the message out of the stream. Dropping the only message of a unary call fails it. `[any thread]`
+  public consuming func drop() { settle(.drop) }
+}

@@ -1,0 +1,57 @@
+import Interception
+
+/// The interceptors that come with rpcurl.
+public enum BuiltIns {
+  /// A key of an interceptor's configuration.
+  public struct Key: Sendable, Equatable {
+    /// The key with the form of its value, such as `set=NAME:VALUE`.
+    public let form: String
+    /// What it does, in one line.
+    public let summary: String
+
+    /// Makes a key.
+    public init(_ form: String, _ summary: String) {
+      self.form = form
+      self.summary = summary
+    }
+  }
+
+  /// What there is to know of one of them.
+  public struct Description: Sendable {
+    /// Its name.
+    public let name: String
+    /// What it does, in one line.
+    public let summary: String
+    /// Its keys.
+    public let keys: [Key]
+    let make: @Sendable (InterceptorSpec) throws(ConfigurationError) -> any InterceptorFactory
+  }
+
+  /// All of them, by name.
+  public static let all = [HeaderFactory.description]
+
+  /// Makes the factory of the interceptor of this name.
+  ///
+  /// - Throws: When there is none, or it rejects its configuration; the error names the key.
+  public static func factory(
+    named name: String, configuration: InterceptorSpec
+  ) throws(ConfigurationError) -> any InterceptorFactory {
+    guard let found = all.first(where: { $0.name == name }) else {
+      throw ConfigurationError(
+        interceptor: name, reason: "there is no built-in interceptor of this name",
+        hint:
+          "the built-in ones are \(all.map(\.name).joined(separator: ", ")); plugins are loaded with --plugin"
+      )
+    }
+    return try found.make(configuration)
+  }
+
+  /// Makes the registration that a user asked for with `--use`.
+  public static func registration(
+    _ spec: InterceptorSpec
+  ) throws(ConfigurationError) -> InterceptorRegistration {
+    InterceptorRegistration(
+      name: spec.name, factory: try factory(named: spec.name, configuration: spec), priority: spec.priority,
+      methods: spec.methods)
+  }
+}

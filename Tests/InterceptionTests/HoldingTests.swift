@@ -1,0 +1,198 @@
+import Protobuf
+import RPCProtocols
+import Synchronization
+import Testing
+
+@testable import Interception
+
+@Suite struct HoldingTests {
+  @Test func messagesReachTheHolderOfTheHeadersAndLeaveAfterThem() {
+    let journal = Journal()
+    let probe = Probe("A", [.requestStart, .requestMessage, .requestEnd], journal)
+    let held = Holder<RequestStart, Outbound>()
+    probe.onRequestStart = { _, token in held.keep(token) }
+    let call = TestCall(.bidiStreaming, journal, [probe])
+    call.start()
+    call.send("1")
+    call.send("2")
+    call.close()
+    #expect(journal.lines == ["A start", "A message 1", "A message 2", "A half-close"])
+    #expect(call.chain.holder?.name == "A")
+    #expect(call.chain.holder?.stage == .requestStart)
+    held.take().use { $0.proceed(call.request) }
+    call.chain.processMail()
+    #expect(call.wireLines == ["start", "1", "2", "half-close"])
+    #expect(call.chain.holder == nil)
+  }
+
+  @Test func valuesLeaveInOrderOfArrivalWhateverTheOrderOfResumption() {
+    let journal = Journal()
+    let probe = Probe("A", .responseMessage, journal)
+    let held = Holder<Message, Inbound>()
+    probe.onResponseMessage = { _, token in held.keep(token) }
+    let call = TestCall(.serverStreaming, journal, [probe])
+    call.start()
+    call.receiveHeaders()
+    for text in ["1", "2", "3"] { call.receive(text) }
+    call.receiveEnd()
+    held.take(2).use { $0.proceed(TestMessages.make("3x")) }
+    held.take(1).use { $0.drop() }
+    call.chain.processMail()
+    #expect(call.callerLines == ["headers"])
+    held.take().use { $0.proceed(TestMessages.make("1x")) }
+    call.chain.processMail()
+    #expect(call.callerLines.prefix(4) == ["headers", "typed 1x", "typed 3x", "end ok"])
+  }
+
+  @Test func anInnerInterceptorsHoldDelaysOnlyWhatIsBehindIt() {
+    let journal = Journal()
+    let held = Holder<ResponseStart, Inbound>()
+    let outer = Probe("A", .all, journal)
+    outer.onResponseStart = { _, token in held.keep(token) }
+    let call = TestCall(.unary, journal, [outer, Probe("B", .all, journal)])
+    call.run()
+    #expect(call.callerLines.isEmpty)
+    #expect(journal.lines(of: "B").contains("end ok"))
+    #expect(journal.lines(of: "A").contains("end ok"))
+    held.take().use { $0.proceed(ResponseStart()) }
+    call.chain.processMail()
+    #expect(call.callerLines == ["headers", "pong", "end ok", "metrics 7", "finished"])
+  }
+
+  @Test func theBodyCanBeSignedInAHeader() {
+    let journal = Journal()
+    let signer = Probe("B", [.requestStart, .requestBytes], journal)
+    let held = Holder<RequestStart, Outbound>()
+    let method = RequestStart(
+      method: MethodName(service: "test.Echo", method: "Say"), target: "http://server")
+    signer.onRequestStart = { _, token in held.keep(token) }
+    signer.onRequestBytes = { bytes, token in
+      var start = method
+      start.headers.set("signature", "of \(TestMessages.text(bytes))")
+      held.take().use { $0.proceed(start) }
+      token.proceed(bytes)
+    }
+    let typed = Probe("A", [.requestMessage], journal)
+    typed.onRequestMessage = { message, token in token.proceed(TestMessages.changed(message, "changed")) }
+    let call = TestCall(.unary, journal, [typed, signer])
+    call.run()
+    #expect(call.sentStart?.headers.first("signature") == "of changed")
+    #expect(call.wireLines == ["start", "changed", "half-close"])
+    #expect(call.callerLines.contains("end ok"))
+  }
+
+  @Test func resumesFromOtherThreadsWakeTheOwner() async {
+    let journal = Journal()
+    let probe = Probe("A", .requestMessage, journal)
+    let held = Holder<Message, Outbound>()
+    probe.onRequestMessage = { _, token in held.keep(token) }
+    let call = TestCall(.clientStreaming, journal, [probe])
+    call.start()
+    for number in 0..<100 { call.send("\(number)") }
+    nonisolated(unsafe) let tokens = (0..<100).map { _ in held.take() }
+    await withTaskGroup { group in
+      for (number, token) in tokens.enumerated() {
+        nonisolated(unsafe) let token = token
+        group.addTask { token.use { $0.proceed(TestMessages.make("\(number)")) } }
+      }
+    }
+    #expect(call.wakes.count.load(ordering: .relaxed) >= 1)
+    #expect(call.wireLines == ["start"])
+    call.chain.processMail()
+    #expect(call.wireLines == ["start"] + (0..<100).map { "\($0)" })
+  }
+
+  @Test func resumesInsideACallbackNeedNoWakeUp() {
+    let journal = Journal()
+    let probe = Probe("A", .requestMessage, journal)
+    let held = Holder<Message, Outbound>()
+    probe.onRequestMessage = { message, token in
+      held.keep(token)
+      if held.count == 2 {
+        held.take(1).use { $0.proceed(TestMessages.make("second")) }
+        held.take().use { $0.proceed(TestMessages.make("first")) }
+      }
+    }
+    let call = TestCall(.clientStreaming, journal, [probe])
+    call.start()
+    call.send("1")
+    call.send("2")
+    #expect(call.wireLines == ["start", "first", "second"])
+    #expect(call.wakes.count.load(ordering: .relaxed) == 0)
+  }
+
+  @Test func aLongStreamDoesNotRecurse() {
+    let journal = Journal()
+    let call = TestCall(.clientStreaming, journal, [Probe("A", .requestBytes, journal)])
+    final class Feeder: ChainCaller {
+      var chain: Chain?
+      var left = 20_000
+      func responseStarted(_ start: ResponseStart) {}
+      func responseReceived(_ message: Payload) {
+        // Each message received sends another, from inside the callback.
+        left -= 1
+        if left > 0 { chain?.received(TestMessages.bytes("x")) }
+      }
+      func responseEnded(_ end: ResponseEnd) {}
+      func measured(_ metrics: CallMetrics) {}
+      func finished(_ outcome: Outcome) {}
+      func inputWanted(_ isWanted: Bool) {}
+    }
+    let feeder = Feeder()
+    feeder.chain = call.chain
+    call.chain.start(call.request, caller: feeder, wire: call)
+    call.receive("x")
+    #expect(feeder.left == 0)
+    feeder.chain = nil
+    call.chain.cancel(RPCError(.canceled, "", origin: .client))
+  }
+
+  @Test func fullLanesPauseTheInputAndTheNetwork() {
+    let journal = Journal()
+    let probe = Probe("A", [.requestBytes, .responseBytes], journal)
+    let out = Holder<[UInt8], Outbound>()
+    let back = Holder<[UInt8], Inbound>()
+    probe.onRequestBytes = { _, token in out.keep(token) }
+    probe.onResponseBytes = { _, token in back.keep(token) }
+    let call = TestCall(.bidiStreaming, journal, [probe], windowBytes: 1000)
+    call.start()
+    let large = TestMessages.bytes(String(repeating: "x", count: 400))
+    for _ in 0..<2 { call.chain.send(.bytes(large)) }
+    #expect(call.chain.wantsMoreInput)
+    call.chain.send(.bytes(large))
+    #expect(!call.chain.wantsMoreInput)
+    #expect(call.callerLines == ["pause"])
+    for _ in 0..<3 { call.chain.received(large) }
+    #expect(!call.chain.wantsMoreResponse)
+    #expect(call.wireLines.last == "pause")
+    for _ in 0..<3 {
+      out.take().use { $0.proceed([]) }
+      back.take().use { $0.drop() }
+    }
+    call.chain.processMail()
+    #expect(call.chain.wantsMoreInput && call.chain.wantsMoreResponse)
+    #expect(call.callerLines.last == "go on")
+    #expect(call.wireLines.last == "go on")
+  }
+
+  @Test func droppedMessagesLeaveTheStream() {
+    let journal = Journal()
+    let probe = Probe("A", [.requestMessage, .responseBytes], journal)
+    probe.onRequestMessage = { message, token in
+      if TestMessages.text(message) == "2" { token.drop() } else { token.proceed(message) }
+    }
+    probe.onResponseBytes = { bytes, token in
+      if TestMessages.text(bytes) == "2" { token.drop() } else { token.proceed(bytes) }
+    }
+    let call = TestCall(.bidiStreaming, journal, [probe])
+    call.start()
+    call.receiveHeaders()
+    for text in ["1", "2", "3"] {
+      call.send(text)
+      call.receive(text)
+    }
+    call.receiveEnd()
+    #expect(call.wireLines == ["start", "1", "3"])
+    #expect(call.callerLines.prefix(4) == ["headers", "1", "3", "end ok"])
+  }
+}

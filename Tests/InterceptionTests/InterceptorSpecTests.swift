@@ -1,0 +1,50 @@
+import Testing
+
+@testable import Interception
+
+@Suite struct InterceptorSpecTests {
+  private let sources = ValueSources(
+    file: { path throws(ValueSources.Failure) in
+      guard path == "secret.txt" else { throw ValueSources.Failure("no such file") }
+      return "s3cret\n"
+    },
+    environment: { $0 == "TOKEN" ? "t0ken" : nil })
+
+  private func parse(_ text: String) throws(ConfigurationError) -> InterceptorSpec {
+    try InterceptorSpec(parsing: text, sources: sources)
+  }
+
+  @Test func keepsSettingsInOrder() throws {
+    let spec = try parse("header,set=a:1,add=b:2,set=c:3=4")
+    #expect(spec.name == "header")
+    #expect(spec.settings.map { "\($0.key) \($0.value)" } == ["set a:1", "add b:2", "set c:3=4"])
+  }
+
+  @Test func twoCommasAreOne() throws {
+    #expect(try parse("x,a=1,,2,,,b=3").settings.map(\.value) == ["1,2,", "3"])
+  }
+
+  @Test func valuesComeFromFilesAndTheEnvironment() throws {
+    let values = try parse("x,a=@secret.txt,b=env:TOKEN,c=@@literal,d=a@b").settings.map(\.value)
+    #expect(values == ["s3cret", "t0ken", "@literal", "a@b"])
+  }
+
+  @Test func priorityAndMethodsAreTheChains() throws {
+    let spec = try parse("x,priority=-3,k=v,methods=a.B/*")
+    #expect(spec.priority == -3)
+    #expect(spec.methods == .service("a.B"))
+    #expect(spec.settings.map(\.key) == ["k"])
+  }
+
+  @Test(arguments: [
+    ("", "has no name"), (",a=1", "has no name"), ("x,", "setting 1"), ("x,a", "setting 1"),
+    ("x,=1", "setting 1"),
+    ("x,priority=high", "priority: not a whole number"), ("x,methods=?", "methods: none of"),
+    ("x,a=@none", "a: no such file"),
+    ("x,a=env:NONE", "a: the environment variable NONE"),
+  ])
+  func namesWhatIsWrong(_ text: String, _ part: String) {
+    let error = #expect(throws: ConfigurationError.self) { try parse(text) }
+    #expect(error?.description.contains(part) == true, "\(error?.description ?? "")")
+  }
+}

@@ -1,0 +1,181 @@
+import Protobuf
+import RPCProtocols
+import Testing
+
+@testable import Interception
+
+@Suite struct OrderTests {
+  @Test func requestGoesFirstToLastAndResponseLastToFirst() {
+    let journal = Journal()
+    let call = TestCall(.unary, journal, [Probe("A", .all, journal), Probe("B", .all, journal)])
+    call.run()
+    #expect(
+      journal.lines == [
+        "A start", "B start", "wire start",
+        "A message ping", "B message ping", "A bytes ping", "B bytes ping", "wire ping",
+        "A half-close", "B half-close", "wire half-close",
+        "B headers", "A headers", "caller headers",
+        "B got-bytes pong", "A got-bytes pong", "B got-message pong", "A got-message pong", "caller pong",
+        "B end ok", "A end ok", "caller end ok",
+        "B metrics 7", "A metrics 7", "caller metrics 7",
+        "B finish ok", "A finish ok", "caller finished",
+      ])
+  }
+
+  @Test func startsAndEndsKeepTheChainsOrderWhereverInterceptorsAreAtHome() {
+    let journal = Journal()
+    let stages: [(String, Stages)] = [
+      ("A", [.requestStart, .requestBytes, .requestEnd, .responseStart, .responseMessage, .responseEnd]),
+      ("B", [.requestStart, .requestMessage, .requestEnd, .responseStart, .responseEnd]),
+      ("C", [.requestStart, .requestBytes, .requestEnd, .responseStart, .responseBytes, .responseEnd]),
+    ]
+    let call = TestCall(.unary, journal, stages.map { Probe($0.0, $0.1, journal) })
+    call.run()
+    func order(_ what: String) -> String {
+      journal.lines.filter { $0.hasSuffix(what) && $0.first?.isUppercase == true }.map {
+        String($0.prefix(1))
+      }
+      .joined()
+    }
+    #expect(order(" start") == "ABC")
+    #expect(order(" half-close") == "ABC")
+    #expect(order(" headers") == "CBA")
+    #expect(order(" end ok") == "CBA")
+  }
+
+  @Test func onlyDeclaredStagesAreCalled() {
+    let journal = Journal()
+    let call = TestCall(.unary, journal, [Probe("A", [.requestStart, .responseEnd], journal)])
+    call.run()
+    #expect(journal.lines(of: "A") == ["start", "end ok", "finish ok"])
+  }
+
+  @Test func aChainOfNobodyPassesEverything() {
+    let call = TestCall(.unary, Journal(), [])
+    call.run()
+    #expect(
+      call.journal.lines == [
+        "wire start", "wire ping", "wire half-close", "caller headers", "caller pong", "caller end ok",
+        "caller metrics 7", "caller finished",
+      ])
+    #expect(!call.chain.wantsRequestMessages)
+  }
+
+  @Test func valuesMayBeChangedAtEveryStage() {
+    let journal = Journal()
+    let probe = Probe("A", .all, journal)
+    probe.onRequestStart = { start, token in
+      var start = start
+      start.headers.add("x", "1")
+      token.proceed(start)
+    }
+    probe.onRequestMessage = { message, token in
+      token.proceed(TestMessages.changed(message, TestMessages.text(message) + "-typed"))
+    }
+    probe.onRequestBytes = { bytes, token in
+      token.proceed(TestMessages.bytes(TestMessages.text(bytes) + "-raw"))
+    }
+    probe.onResponseStart = { start, token in
+      var start = start
+      start.headers.remove("from")
+      token.proceed(start)
+    }
+    probe.onResponseBytes = { bytes, token in
+      token.proceed(TestMessages.bytes(TestMessages.text(bytes) + "-raw"))
+    }
+    probe.onResponseMessage = { message, token in
+      token.proceed(TestMessages.changed(message, TestMessages.text(message) + "-typed"))
+    }
+    probe.onResponseEnd = { end, token in
+      var end = end
+      end.trailers.add("y", "2")
+      token.proceed(end)
+    }
+    probe.onMetrics = { metrics, token in
+      var metrics = metrics
+      metrics.sentBytes = 8
+      token.proceed(metrics)
+    }
+    let call = TestCall(.unary, journal, [probe])
+    call.run()
+    #expect(call.sentStart?.headers.first("x") == "1")
+    #expect(call.wireLines.contains("ping-typed-raw"))
+    #expect(call.receivedStart?.headers.isEmpty == true)
+    #expect(call.callerLines.contains("typed pong-raw-typed"))
+    #expect(call.end?.trailers.first("y") == "2")
+    #expect(call.outcome?.metrics.sentBytes == 8)
+  }
+
+  @Test func anErrorMayBecomeASuccessAndTheReverse() {
+    let journal = Journal()
+    let inner = Probe("B", .responseEnd, journal)
+    inner.onResponseEnd = { _, token in token.proceed(ResponseEnd()) }
+    let outer = Probe("A", .responseEnd, journal)
+    outer.onResponseEnd = { _, token in token.proceed(ResponseEnd(error: refused)) }
+    let call = TestCall(.unary, journal, [outer, inner])
+    call.start()
+    call.receiveEnd(RPCError(.notFound, "gone", origin: .server))
+    #expect(journal.lines(of: "A") == ["end ok", "finish permission_denied"])
+    #expect(call.end?.error == refused)
+  }
+
+  // MARK: Forms of messages
+
+  @Test func untouchedMessagesGoOutByteForByte() throws {
+    let journal = Journal()
+    let call = TestCall(.unary, journal, [Probe("A", .all, journal), Probe("B", .all, journal)])
+    call.start()
+    // An unknown field in front of the known one: serialized anew, it would come after it.
+    let unusual = [0xf8, 0x06, 0x01] + TestMessages.bytes("ping")
+    call.chain.send(.bytes(unusual))
+    call.close()
+    #expect(call.sent == [unusual])
+    #expect(try Message(TestMessages.type, serialized: unusual).serialized() != unusual)
+    call.receiveHeaders()
+    call.chain.received(unusual)
+    guard case .bytes(let bytes)? = call.received.first else {
+      Issue.record("the caller should get bytes")
+      return
+    }
+    #expect(bytes == unusual)
+  }
+
+  @Test func typedMessagesAreSerializedOnceAfterAllHaveSeenThem() {
+    let journal = Journal()
+    let first = Probe("A", [.requestMessage, .requestBytes], journal)
+    let last = Probe("B", .requestMessage, journal)
+    last.onRequestMessage = { message, token in token.proceed(TestMessages.changed(message, "new")) }
+    let call = TestCall(.unary, journal, [first, last])
+    #expect(call.chain.wantsRequestMessages)
+    call.start()
+    call.chain.send(.typed(TestMessages.make("old")))
+    #expect(journal.lines == ["wire start", "A message old", "B message old", "A bytes new", "wire new"])
+  }
+
+  @Test func unparsableResponseIsAnErrorAndNotDropped() {
+    let journal = Journal()
+    let probes = [
+      Probe("A", [.responseMessage, .responseEnd], journal),
+      Probe("B", [.responseBytes, .responseEnd], journal),
+    ]
+    let call = TestCall(.serverStreaming, journal, probes)
+    call.start()
+    call.receiveHeaders()
+    call.receive("1")
+    call.chain.received(Array("garbage".utf8))
+    #expect(call.end?.error?.code == .internal)
+    #expect(call.end?.error?.origin == .violation)
+    #expect(journal.lines(of: "B").suffix(2) == ["end canceled", "finish internal"])
+    #expect(journal.lines(of: "A") == ["got-message 1", "end internal", "finish internal"])
+    #expect(call.wireLines.last == "cancel")
+  }
+
+  @Test func unserializableRequestFailsTheCall() {
+    let journal = Journal()
+    let call = TestCall(.unary, journal, [Probe("A", [.requestMessage, .responseEnd], journal)])
+    call.start()
+    call.chain.send(.typed(TestMessages.make("unserializable")))
+    #expect(call.end?.error?.origin == .client)
+    #expect(journal.lines(of: "A").suffix(2) == ["end internal", "finish internal"])
+  }
+}

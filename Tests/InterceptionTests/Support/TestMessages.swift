@@ -1,0 +1,48 @@
+import Protobuf
+
+@testable import Interception
+
+/// The messages of these tests: one text each.
+enum TestMessages {
+  static let type: MessageType = {
+    let pool = DescriptorPool()
+    do {
+      try pool.add(WellKnownSchemas.set, source: WellKnownSchemas.sourceName)
+      guard let type = try pool.messageType(named: "google.protobuf.StringValue") else {
+        preconditionFailure("the well-known types have no StringValue")
+      }
+      return type
+    } catch {
+      preconditionFailure("\(error)")
+    }
+  }()
+  private static let path = try? FieldPath("value")
+
+  static func make(_ text: String) -> Message { changed(Message(type), text) }
+  static func text(_ message: Message) -> String {
+    guard let path, let value = try? message.value(at: path) else { return "?" }
+    guard case .string(let text) = value else { return "?" }
+    return text
+  }
+  static func changed(_ message: Message, _ text: String) -> Message {
+    var message = message
+    if let path { try? message.set(.string(text), at: path) }
+    return message
+  }
+  static func bytes(_ text: String) -> [UInt8] { make(text).serialized() }
+  static func text(_ bytes: [UInt8]) -> String {
+    (try? Message(type, serialized: bytes)).map(text) ?? "?"
+  }
+
+  struct Unreadable: Error {}
+
+  static var codec: MessageCodec {
+    MessageCodec(
+      serialize: { message in
+        if text(message) == "unserializable" { throw Unreadable() }
+        return message.serialized()
+      },
+      parseRequest: { try Message(type, serialized: $0) },
+      parseResponse: { try Message(type, serialized: $0) })
+  }
+}
