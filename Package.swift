@@ -21,6 +21,7 @@ let package = Package(
     .target(
       name: "CSchemas", exclude: ["generate.sh", "protos"], cSettings: strictC,
       linkerSettings: [.linkedLibrary("protobuf-c")]),
+    .target(name: "CPluginABI", cSettings: strictC),
     // The pure middle: values in, values out
     .target(
       name: "Protobuf", dependencies: ["CSchemas"],
@@ -31,6 +32,9 @@ let package = Package(
     // The edges
     .target(
       name: "Interceptors", dependencies: ["Interception", "RPCProtocols", "Protobuf"], swiftSettings: strict),
+    .target(
+      name: "PluginHost", dependencies: ["Interception", "RPCProtocols", "Protobuf", "CPluginABI"],
+      swiftSettings: strict),
     // Tests
     .testTarget(
       name: "ProtobufTests", dependencies: ["Protobuf"],
@@ -42,6 +46,10 @@ let package = Package(
     .testTarget(name: "InterceptionTests", dependencies: ["Interception"], swiftSettings: strict),
     .testTarget(
       name: "InterceptorsTests", dependencies: ["Interceptors", "Interception"], swiftSettings: strict),
+    .testTarget(
+      name: "PluginHostTests", dependencies: ["PluginHost", "Interception"],
+      exclude: ["Fixtures"],  // plugins in C that the tests compile
+      swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,223 @@
+/*
+ * stamp: an example plugin, to be copied and changed.
+ *
+ * It stamps each call: a header on the request, a text in front of or behind a string field of each message, on
+ * the way out and on the way back.
+ *
+ *     cc -shared -fPIC -fvisibility=hidden -o stamp.so stamp.c
+ *     rpcurl --plugin ./stamp.so,header=x-stamp:hello,request-field=name,request-suffix=!  ...
+ *
+ * A plugin is one shared object with one RPCURL_PLUGIN. The host calls it in this order:
+ *
+ *     load -> configure (each key) -> ready -> [ open -> stages of the call -> close ] for each call -> unload
+ */
+#include <rpcurl/plugin.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Configuration: one of these for each --plugin stamp ------------------------------------------------- */
+
+/* What is done to a string field of the messages of one direction. */
+struct change {
+  char *field;  /* the field's path; null: nothing is done */
+  char *value;  /* replaces what is there; null: it stays */
+  char *prefix; /* goes in front; may be null */
+  char *suffix; /* goes behind; may be null */
+};
+
+struct stamp {
+  const rpcurl_host *host;
+  char *header_name;
+  char *header_value;
+  struct change request, response;
+};
+
+/* What the host passes in is not ours to keep: copy it. */
+static char *copy(rpcurl_text text) {
+  char *result = malloc(text.size + 1);
+  if (result == NULL) return NULL;
+  if (text.size > 0) memcpy(result, text.data, text.size);
+  result[text.size] = 0;
+  return result;
+}
+
+static rpcurl_text text(const char *string) {
+  rpcurl_text result = {string, string == NULL ? 0 : strlen(string)};
+  return result;
+}
+
+/* Says what is wrong; the host shows it together with the plugin's name and the key. */
+static int32_t error(const rpcurl_host *host, const char *words) {
+  host->set_error(host, text(words));
+  return RPCURL_EFAILED;
+}
+
+static int32_t keep(struct stamp *stamp, char **place, rpcurl_text value) {
+  char *copied = copy(value);
+  if (copied == NULL) return error(stamp->host, "out of memory");
+  free(*place);
+  *place = copied;
+  return RPCURL_OK;
+}
+
+/* [main] First of all. `*plugin` comes back in the other callbacks, so nothing needs to be global. */
+static int32_t load(const rpcurl_host *host, void **plugin) {
+  struct stamp *stamp = calloc(1, sizeof(*stamp));
+  if (stamp == NULL) return error(host, "out of memory");
+  stamp->host = host;
+  *plugin = stamp;
+  return RPCURL_OK;
+}
+
+/* [main] NAME:VALUE becomes a header; a name alone has the value 1. */
+static int32_t configure_header(struct stamp *stamp, rpcurl_text value) {
+  size_t colon = 0;
+  while (colon < value.size && value.data[colon] != ':') colon++;
+  if (colon == 0) return error(stamp->host, "is not of the form NAME:VALUE");
+  rpcurl_text name = {value.data, colon};
+  rpcurl_text rest = RPCURL_TEXT("1");
+  if (colon < value.size) {
+    rest.data = value.data + colon + 1;
+    rest.size = value.size - colon - 1;
+  }
+  int32_t result = keep(stamp, &stamp->header_name, name);
+  return result < 0 ? result : keep(stamp, &stamp->header_value, rest);
+}
+
+/* [main] One key after the other, as written. An unknown one is an error: nobody likes ignored typing errors. */
+static int32_t configure(void *plugin, rpcurl_text key, rpcurl_text value) {
+  struct stamp *stamp = plugin;
+  const struct {
+    rpcurl_text key;
+    char **place;
+  } keys[] = {
+      {RPCURL_TEXT("request-field"), &stamp->request.field},
+      {RPCURL_TEXT("request-value"), &stamp->request.value},
+      {RPCURL_TEXT("request-prefix"), &stamp->request.prefix},
+      {RPCURL_TEXT("request-suffix"), &stamp->request.suffix},
+      {RPCURL_TEXT("response-field"), &stamp->response.field},
+      {RPCURL_TEXT("response-value"), &stamp->response.value},
+      {RPCURL_TEXT("response-prefix"), &stamp->response.prefix},
+      {RPCURL_TEXT("response-suffix"), &stamp->response.suffix},
+  };
+  if (rpcurl_text_equal(key, RPCURL_TEXT("header"))) return configure_header(stamp, value);
+  for (size_t index = 0; index < sizeof(keys) / sizeof(keys[0]); index++) {
+    if (rpcurl_text_equal(key, keys[index].key)) return keep(stamp, keys[index].place, value);
+  }
+  return error(stamp->host, "unknown key");
+}
+
+/* [main] All keys are known: fill in the rest. */
+static int32_t ready(void *plugin) {
+  struct stamp *stamp = plugin;
+  if (stamp->header_name != NULL) return RPCURL_OK;
+  return configure_header(stamp, RPCURL_TEXT("x-stamp:1"));
+}
+
+static void unload(void *plugin) {
+  struct stamp *stamp = plugin;
+  char *owned[] = {
+      stamp->header_name,    stamp->header_value,    stamp->request.field,   stamp->request.value,
+      stamp->request.prefix, stamp->request.suffix,  stamp->response.field,  stamp->response.value,
+      stamp->response.prefix, stamp->response.suffix,
+  };
+  for (size_t index = 0; index < sizeof(owned) / sizeof(owned[0]); index++) free(owned[index]);
+  free(stamp);
+}
+
+/* ---- Calls: one state for each --------------------------------------------------------------------------- */
+
+/* [loop] This plugin keeps nothing for a call, so its state is the configuration. One that counts or collects
+ * would allocate here and free in close. */
+static int32_t open_call(void *plugin, rpcurl_call call, void **state) {
+  (void)call;
+  *state = plugin;
+  return RPCURL_OK;
+}
+
+/* [loop] Only what is needed: typed messages are not even built for a call if nobody asks for them. */
+static uint64_t stages(void *state) {
+  const struct stamp *stamp = state;
+  uint64_t wanted = RPCURL_STAGE_REQUEST_START;
+  if (stamp->request.field != NULL) wanted |= RPCURL_STAGE_REQUEST_MESSAGE;
+  if (stamp->response.field != NULL) wanted |= RPCURL_STAGE_RESPONSE_MESSAGE;
+  return wanted;
+}
+
+/* [loop] RPCURL_OK lets the value go on; a negative code fails the call. The host's own errors are passed on
+ * with its own words. */
+static int32_t request_start(void *state, rpcurl_call call, rpcurl_token token) {
+  const struct stamp *stamp = state;
+  (void)call;
+  return stamp->host->header_set(
+      stamp->host, token, text(stamp->header_name), text(stamp->header_value));
+}
+
+static int32_t apply(const struct stamp *stamp, const struct change *change, rpcurl_token token) {
+  const rpcurl_host *host = stamp->host;
+  rpcurl_text old;
+  int32_t result = rpcurl_get_string(host, token, text(change->field), &old);
+  if (result < 0) {
+    /* Say which field of which plugin's configuration does not fit this call's messages. */
+    host->set_error(host, host->last_error(host));
+    return result;
+  }
+  const rpcurl_text parts[] = {
+      text(change->prefix), change->value == NULL ? old : text(change->value), text(change->suffix)};
+  size_t size = parts[0].size + parts[1].size + parts[2].size;
+  char *joined = malloc(size + 1);
+  if (joined == NULL) return error(host, "out of memory");
+  size_t filled = 0;
+  for (size_t index = 0; index < 3; index++) {
+    if (parts[index].size > 0) memcpy(joined + filled, parts[index].data, parts[index].size);
+    filled += parts[index].size;
+  }
+  rpcurl_text new = {joined, size};
+  result = rpcurl_set_string(host, token, text(change->field), new);
+  free(joined); /* the host has copied it */
+  if (result < 0) host->set_error(host, host->last_error(host));
+  return result;
+}
+
+static int32_t request_message(void *state, rpcurl_call call, rpcurl_token token) {
+  const struct stamp *stamp = state;
+  (void)call;
+  return apply(stamp, &stamp->request, token);
+}
+
+static int32_t response_message(void *state, rpcurl_call call, rpcurl_token token) {
+  const struct stamp *stamp = state;
+  (void)call;
+  return apply(stamp, &stamp->response, token);
+}
+
+/* ---- What the host is told ------------------------------------------------------------------------------- */
+
+static const rpcurl_plugin plugin = {
+    RPCURL_PLUGIN_HEAD,
+    .name = "stamp",
+    .version = "1.0",
+    .summary = "stamps calls: a header, and a text in a field of the messages",
+    .config_help =
+        "header=NAME:VALUE        the header to set (x-stamp:1)\n"
+        "request-field=PATH       the string field of request messages to change\n"
+        "request-value=TEXT       replaces what is there\n"
+        "request-prefix=TEXT      goes in front\n"
+        "request-suffix=TEXT      goes behind\n"
+        "response-field=PATH      the same for response messages\n"
+        "response-value=TEXT\n"
+        "response-prefix=TEXT\n"
+        "response-suffix=TEXT",
+    .load = load,
+    .configure = configure,
+    .ready = ready,
+    .unload = unload,
+    .open = open_call,
+    .stages = stages,
+    .request_start = request_start,
+    .request_message = request_message,
+    .response_message = response_message,
+};
+
+RPCURL_PLUGIN(plugin)

@@ -1,0 +1,11 @@
+// The header is all there is; this checks, wherever it is compiled, that the layout is the one promised.
+#include <rpcurl/plugin.h>
+
+_Static_assert(sizeof(rpcurl_text) == 16, "rpcurl_text");
+_Static_assert(sizeof(rpcurl_call) == 8 && sizeof(rpcurl_token) == 8, "handles");
+_Static_assert(sizeof(rpcurl_value) == 24, "rpcurl_value");
+_Static_assert(offsetof(rpcurl_plugin, struct_size) == 8, "rpcurl_plugin.struct_size");
+_Static_assert(offsetof(rpcurl_plugin, known_stages) == 16, "rpcurl_plugin.known_stages");
+_Static_assert(offsetof(rpcurl_plugin, close) == 184, "rpcurl_plugin of version 1.0 ends with close");
+_Static_assert(offsetof(rpcurl_host, struct_size) == 8, "rpcurl_host.struct_size");
+_Static_assert(offsetof(rpcurl_host, get_metrics) == 272, "rpcurl_host of version 1.0 ends with get_metrics");

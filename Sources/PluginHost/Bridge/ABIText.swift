@@ -1,0 +1,62 @@
+import CPluginABI
+
+/// Why a host function refuses, as it is told to the plugin.
+struct ABIFailure: Error {
+  let code: Int32
+  let text: String
+
+  init(_ code: Int32, _ text: String) {
+    self.code = code
+    self.text = text
+  }
+}
+
+extension rpcurl_text {
+  /// The bytes; what is null is empty.
+  func bytes() throws(ABIFailure) -> [UInt8] {
+    guard size > 0 else { return [] }
+    guard let data, size <= Int.max else { throw ABIFailure(RPCURL_EINVAL, "a text without data has a size") }
+    return [UInt8](UnsafeRawBufferPointer(start: data, count: Int(size)))
+  }
+
+  /// The text, which must be UTF-8.
+  func string() throws(ABIFailure) -> String {
+    guard let text = String(validating: try bytes(), as: UTF8.self) else {
+      throw ABIFailure(RPCURL_EINVAL, "a text is not UTF-8")
+    }
+    return text
+  }
+
+  /// The text with what is not UTF-8 replaced: for people.
+  var lossyString: String {
+    guard let bytes = try? bytes() else { return "" }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+/// Memory that plugins are shown pointers into: it stays where it is until the arena goes.
+final class Arena {
+  private var blocks: [UnsafeMutableRawPointer] = []
+
+  func text(_ string: String) -> rpcurl_text {
+    var string = string
+    return string.withUTF8 { copy(UnsafeRawBufferPointer($0)) }
+  }
+
+  func text(_ bytes: [UInt8]) -> rpcurl_text {
+    bytes.withUnsafeBytes { copy($0) }
+  }
+
+  private func copy(_ bytes: UnsafeRawBufferPointer) -> rpcurl_text {
+    // One byte more, a zero, is kind to plugins that print what they are given.
+    let block = UnsafeMutableRawPointer.allocate(byteCount: bytes.count + 1, alignment: 16)
+    block.copyMemory(from: bytes.baseAddress ?? UnsafeRawPointer(block), byteCount: bytes.count)
+    block.storeBytes(of: 0, toByteOffset: bytes.count, as: UInt8.self)
+    blocks.append(block)
+    return rpcurl_text(data: UnsafePointer(block.assumingMemoryBound(to: CChar.self)), size: bytes.count)
+  }
+
+  deinit {
+    for block in blocks { block.deallocate() }
+  }
+}

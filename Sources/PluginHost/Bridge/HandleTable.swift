@@ -1,0 +1,100 @@
+import Synchronization
+
+/// What plugins hold by number. A number is never given twice, so one that is out of date is recognised and
+/// leads nowhere. `[any thread]`
+final class HandleTable<Element: AnyObject>: @unchecked Sendable {
+  enum Found {
+    case live(Element)
+    /// It was used up.
+    case used
+    /// Its call has ended.
+    case ended
+    /// This table has never given such a number.
+    case unknown
+  }
+
+  private struct Slot {
+    var generation: UInt64 = 0
+    var element: Element?
+    var hasEnded = false
+  }
+
+  private let lock = Lock()
+  private var slots: [Slot] = []
+  /// Slots to be used again, longest free first. Some always rest, so that a number which is out of date by
+  /// little still tells why.
+  private var free: ArraySlice<Int> = []
+  private static var restingSlots: Int { 1024 }
+  /// Distinguishes the numbers of different tables.
+  private let table = UInt64(nextTable.add(1, ordering: .relaxed).newValue) & 0xfff
+
+  // A number is, from the top: the table (12 bits), the slot's generation (28), the slot (24).
+  private static var generationBits: UInt64 { 28 }
+  private static var slotBits: UInt64 { 24 }
+
+  /// Gives an element a number; `nil` when 16 million are held.
+  func insert(_ element: Element) -> UInt64? {
+    lock.holding {
+      let index: Int
+      if free.count > Self.restingSlots, let reused = free.popFirst() {
+        index = reused
+      } else {
+        guard slots.count < 1 << Self.slotBits else { return nil }
+        index = slots.count
+        slots.append(Slot())
+      }
+      slots[index].generation += 1
+      slots[index].element = element
+      return number(index)
+    }
+  }
+
+  func find(_ number: UInt64) -> Found {
+    lock.holding { locate(number).found }
+  }
+
+  /// Takes an element out when it is there; its number then says that it was used, or that the call has ended.
+  func remove(_ number: UInt64, hasEnded: Bool = false) -> Found {
+    lock.holding {
+      let (found, index) = locate(number)
+      if case .live = found { release(index, hasEnded: hasEnded) }
+      return found
+    }
+  }
+
+  /// Takes out all that fit; their numbers then say that the call has ended.
+  func removeAll(where fits: (Element) -> Bool) -> [Element] {
+    lock.holding {
+      slots.indices.compactMap { index in
+        guard let element = slots[index].element, fits(element) else { return nil }
+        release(index, hasEnded: true)
+        return element
+      }
+    }
+  }
+
+  private func number(_ index: Int) -> UInt64 {
+    table << (Self.generationBits + Self.slotBits) | slots[index].generation << Self.slotBits | UInt64(index)
+  }
+
+  private func locate(_ number: UInt64) -> (found: Found, index: Int) {
+    let index = Int(number & (1 << Self.slotBits - 1))
+    let generation = number >> Self.slotBits & (1 << Self.generationBits - 1)
+    guard number >> (Self.generationBits + Self.slotBits) == table, index < slots.count, generation > 0,
+      generation <= slots[index].generation
+    else { return (.unknown, index) }
+    // Long ago, by what way is not known any more.
+    guard generation == slots[index].generation else { return (.ended, index) }
+    if let element = slots[index].element { return (.live(element), index) }
+    return (slots[index].hasEnded ? .ended : .used, index)
+  }
+
+  private func release(_ index: Int, hasEnded: Bool) {
+    slots[index].element = nil
+    slots[index].hasEnded = hasEnded
+    // A slot whose generations are used up is left alone.
+    if slots[index].generation < 1 << Self.generationBits - 1 { free.append(index) }
+  }
+}
+
+private let nextTable = Atomic(0)

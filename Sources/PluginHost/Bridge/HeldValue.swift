@@ -1,0 +1,68 @@
+import Interception
+import RPCProtocols
+
+/// A value that a plugin has been given, with its token, until the token is used.
+final class HeldValue: @unchecked Sendable {
+  let stage: Stage
+  /// The call's number.
+  let call: UInt64
+  // What follows is used with the lock held.
+  private let lock = Lock()
+  private var value: StageValue
+  private var token: StageToken?
+  private var arena: Arena?
+
+  init(_ stage: Stage, call: UInt64, _ value: StageValue, _ token: consuming StageToken) {
+    self.stage = stage
+    self.call = call
+    self.value = value
+    self.token = consume token
+  }
+
+  /// Whether the call has ended meanwhile.
+  var isVoid: Bool {
+    lock.holding {
+      guard let token = token.take() else { return true }
+      let isVoid = token.isVoid
+      self.token = consume token
+      return isVoid
+    }
+  }
+
+  /// Works on the value; texts made in the arena stay until the token is used.
+  func with<Result>(
+    _ body: (inout StageValue, Arena) throws(ABIFailure) -> Result
+  ) throws(ABIFailure) -> Result {
+    try lock.holding { () throws(ABIFailure) -> Result in
+      let arena = arena ?? Arena()
+      self.arena = arena
+      return try body(&value, arena)
+    }
+  }
+
+  // Each of these uses the token up. The chain is told with the lock released.
+
+  func proceed() {
+    let token = takeToken()
+    token?.proceed(value)
+  }
+
+  func fail(_ error: RPCError) {
+    let token = takeToken()
+    token?.fail(error)
+  }
+
+  func respond(_ response: LocalResponse) {
+    let token = takeToken()
+    token?.respond(response)
+  }
+
+  func drop() {
+    let token = takeToken()
+    token?.drop()
+  }
+
+  private func takeToken() -> StageToken? {
+    lock.holding { token.take() }
+  }
+}

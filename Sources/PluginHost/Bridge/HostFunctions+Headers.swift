@@ -1,0 +1,162 @@
+import CPluginABI
+import Interception
+import RPCProtocols
+
+// Headers and trailers, the status, and metrics.
+extension HostFunctions {
+  static func headerCount(_ host: Host?, _ token: rpcurl_token) -> Int64 {
+    count(host) { instance throws(ABIFailure) in
+      try withHeaders(instance, token) { headers, _ in headers.count }
+    }
+  }
+
+  static func headerAt(
+    _ host: Host?, _ token: rpcurl_token, _ index: Int, _ field: UnsafeMutablePointer<rpcurl_field>?
+  ) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      guard let field else { throw invalid("the field is null") }
+      field.pointee = try withHeaders(instance, token) { headers, arena throws(ABIFailure) in
+        guard headers.fields.indices.contains(index) else {
+          throw ABIFailure(RPCURL_ENOENT, "there are \(headers.count) fields")
+        }
+        let found = headers.fields[index]
+        return rpcurl_field(name: arena.text(found.name), value: arena.text(found.value))
+      }
+    }
+  }
+
+  static func headerFirst(
+    _ host: Host?, _ token: rpcurl_token, _ name: rpcurl_text, _ value: UnsafeMutablePointer<rpcurl_text>?
+  ) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      guard let value else { throw invalid("the value is null") }
+      let name = try name.string()
+      value.pointee = try withHeaders(instance, token) { headers, arena throws(ABIFailure) in
+        guard let found = headers.first(name) else { throw ABIFailure(RPCURL_ENOENT, "no header \(name)") }
+        return arena.text(found)
+      }
+    }
+  }
+
+  static func headerSet(
+    _ host: Host?, _ token: rpcurl_token, _ name: rpcurl_text, _ value: rpcurl_text
+  ) -> Int32 {
+    change(host, token, name, value) { headers, name, value in headers.set(name, value) }
+  }
+
+  static func headerAdd(
+    _ host: Host?, _ token: rpcurl_token, _ name: rpcurl_text, _ value: rpcurl_text
+  ) -> Int32 {
+    change(host, token, name, value) { headers, name, value in headers.add(name, value) }
+  }
+
+  static func headerRemove(_ host: Host?, _ token: rpcurl_token, _ name: rpcurl_text) -> Int64 {
+    count(host) { instance throws(ABIFailure) in
+      let name = try name.string()
+      return try withHeaders(instance, token) { headers, _ in headers.remove(name) }
+    }
+  }
+
+  private static func change(
+    _ host: Host?, _ token: rpcurl_token, _ name: rpcurl_text, _ value: rpcurl_text,
+    _ body: (inout Headers, String, String) -> Void
+  ) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      let (name, value) = try field(name, value)
+      try withHeaders(instance, token) { headers, _ in body(&headers, name, value) }
+    }
+  }
+
+  private static func field(
+    _ name: rpcurl_text, _ value: rpcurl_text
+  ) throws(ABIFailure) -> (String, String) {
+    let (name, value) = (try name.string(), try value.string())
+    guard HeaderSyntax.isName(name) else { throw invalid("'\(name)' is not a header's name") }
+    guard HeaderSyntax.isValue(value) else { throw invalid("the value of \(name) has control characters") }
+    return (name, value)
+  }
+
+  /// Reads a list of fields that a plugin passes in.
+  static func headers(_ fields: UnsafePointer<rpcurl_field>?, _ count: Int) throws(ABIFailure) -> Headers {
+    guard (0...mostElements).contains(count) else { throw invalid("\(count) fields") }
+    guard count == 0 || fields != nil else { throw invalid("the fields are null") }
+    var headers = Headers()
+    for entry in UnsafeBufferPointer(start: fields, count: count) {
+      let (name, value) = try field(entry.name, entry.value)
+      headers.add(name, value)
+    }
+    return headers
+  }
+
+  /// Works on the headers or trailers of the stage.
+  private static func withHeaders<Result>(
+    _ instance: PluginInstance, _ token: rpcurl_token,
+    _ body: (inout Headers, Arena) throws(ABIFailure) -> Result
+  ) throws(ABIFailure) -> Result {
+    try value(instance, token) { value, arena throws(ABIFailure) in
+      switch value {
+      case .requestStart(var start):
+        let result = try body(&start.headers, arena)
+        value = .requestStart(start)
+        return result
+      case .responseStart(var start):
+        let result = try body(&start.headers, arena)
+        value = .responseStart(start)
+        return result
+      case .responseEnd(var end):
+        let result = try body(&end.trailers, arena)
+        value = .responseEnd(end)
+        return result
+      case .requestEnd, .message, .bytes, .metrics: throw wrongStage()
+      }
+    }
+  }
+
+  // MARK: - The end
+
+  static func getHTTPStatus(_ host: Host?, _ token: rpcurl_token) -> Int32 {
+    let status = count(host) { instance throws(ABIFailure) in
+      try value(instance, token) { value, _ throws(ABIFailure) in
+        guard case .responseStart(let start) = value else { throw wrongStage() }
+        return start.httpStatus
+      }
+    }
+    return Int32(truncatingIfNeeded: status)
+  }
+
+  static func getStatus(
+    _ host: Host?, _ token: rpcurl_token, _ status: UnsafeMutablePointer<rpcurl_status>?
+  ) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      try value(instance, token) { value, arena throws(ABIFailure) in
+        guard case .responseEnd(let end) = value else { throw wrongStage() }
+        try fill(status, rpcurl_status(end, arena)) { Int($0.struct_size) }
+      }
+    }
+  }
+
+  static func setStatus(
+    _ host: Host?, _ token: rpcurl_token, _ code: Int32, _ message: rpcurl_text
+  ) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      var new = try error(code, message, instance)
+      try value(instance, token) { value, _ throws(ABIFailure) in
+        guard case .responseEnd(var end) = value else { throw wrongStage() }
+        if let old = end.error, old.code == new?.code { new?.details = old.details }
+        end.error = new
+        value = .responseEnd(end)
+      }
+    }
+  }
+
+  static func getMetrics(
+    _ host: Host?, _ token: rpcurl_token, _ metrics: UnsafeMutablePointer<rpcurl_metrics>?
+  ) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      try value(instance, token) { value, _ throws(ABIFailure) in
+        guard case .metrics(let found) = value else { throw wrongStage() }
+        try fill(metrics, rpcurl_metrics(found)) { Int($0.struct_size) }
+      }
+    }
+  }
+}

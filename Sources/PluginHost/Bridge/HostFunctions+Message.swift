@@ -1,0 +1,260 @@
+import CPluginABI
+import Interception
+import Protobuf
+
+// Fields of messages by path, and messages as JSON and as bytes.
+extension HostFunctions {
+  static func get(
+    _ host: Host?, _ token: rpcurl_token, _ path: rpcurl_text, _ value: UnsafeMutablePointer<rpcurl_value>?
+  ) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      guard let value else { throw invalid("the value is null") }
+      let path = try fieldPath(path)
+      value.pointee = try withMessage(instance, token) { message, arena throws(ABIFailure) in
+        let found = try fields { () throws(FieldPathError) -> Value? in
+          if let found = try message.value(at: path) { return found }
+          return try defaultValue(of: message.type, at: path)
+        }
+        guard let found, let plain = rpcurl_value(found, arena) else {
+          throw ABIFailure(RPCURL_ETYPE, "\(path) is a message: use get_json")
+        }
+        return plain
+      }
+    }
+  }
+
+  static func set(
+    _ host: Host?, _ token: rpcurl_token, _ path: rpcurl_text, _ value: UnsafePointer<rpcurl_value>?
+  ) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      let (path, value) = (try fieldPath(path), try scalar(value))
+      try withMessage(instance, token) { message, _ throws(ABIFailure) in
+        try fields(isInteger: value.isInteger) { () throws(FieldPathError) in try message.set(value, at: path)
+        }
+      }
+    }
+  }
+
+  static func append(
+    _ host: Host?, _ token: rpcurl_token, _ path: rpcurl_text, _ value: UnsafePointer<rpcurl_value>?
+  ) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      let (path, value) = (try fieldPath(path), try scalar(value))
+      try withMessage(instance, token) { message, _ throws(ABIFailure) in
+        try fields(isInteger: value.isInteger) { () throws(FieldPathError) in
+          try message.append(value, at: path)
+        }
+      }
+    }
+  }
+
+  static func clear(_ host: Host?, _ token: rpcurl_token, _ path: rpcurl_text) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      guard path.size > 0 else {
+        return try withMessage(instance, token) { message, _ in message = Message(message.type) }
+      }
+      let path = try fieldPath(path)
+      try withMessage(instance, token) { message, _ throws(ABIFailure) in
+        try fields { () throws(FieldPathError) in try message.clear(at: path) }
+      }
+    }
+  }
+
+  static func has(_ host: Host?, _ token: rpcurl_token, _ path: rpcurl_text) -> Int32 {
+    let answer = count(host) { instance throws(ABIFailure) in
+      let path = try fieldPath(path)
+      return try withMessage(instance, token) { message, _ throws(ABIFailure) in
+        try fields { () throws(FieldPathError) in try message.has(path) } ? 1 : 0
+      }
+    }
+    return Int32(truncatingIfNeeded: answer)
+  }
+
+  static func length(_ host: Host?, _ token: rpcurl_token, _ path: rpcurl_text) -> Int64 {
+    count(host) { instance throws(ABIFailure) in
+      let path = try fieldPath(path)
+      return try withMessage(instance, token) { message, _ throws(ABIFailure) in
+        try fields { () throws(FieldPathError) in try message.length(path) }
+      }
+    }
+  }
+
+  static func getJSON(
+    _ host: Host?, _ token: rpcurl_token, _ path: rpcurl_text, _ json: UnsafeMutablePointer<rpcurl_text>?
+  ) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      guard let json else { throw invalid("the text is null") }
+      let path = path.size == 0 ? nil : try fieldPath(path)
+      json.pointee = try withMessage(instance, token) { message, arena throws(ABIFailure) in
+        if let path {
+          return arena.text(try fields { () throws(FieldPathError) in try message.json(at: path) })
+        }
+        do throws(DecodeError) {
+          return arena.text(try message.json())
+        } catch {
+          throw ABIFailure(RPCURL_EPARSE, "\(error)")
+        }
+      }
+    }
+  }
+
+  static func setJSON(
+    _ host: Host?, _ token: rpcurl_token, _ path: rpcurl_text, _ json: rpcurl_text
+  ) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      let json = try json.bytes()
+      let path = path.size == 0 ? nil : try fieldPath(path)
+      try withMessage(instance, token) { message, _ throws(ABIFailure) in
+        if let path {
+          return try fields { () throws(FieldPathError) in try message.setJSON(json, at: path) }
+        }
+        do throws(JSONError) {
+          message = try Message(message.type, json: json)
+        } catch {
+          throw ABIFailure(RPCURL_EPARSE, "\(error)")
+        }
+      }
+    }
+  }
+
+  // MARK: - Bytes
+
+  static func getPayload(
+    _ host: Host?, _ token: rpcurl_token, _ bytes: UnsafeMutablePointer<rpcurl_text>?
+  ) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      guard let bytes else { throw invalid("the text is null") }
+      bytes.pointee = try value(instance, token) { value, arena throws(ABIFailure) in
+        switch value {
+        case .bytes(let bytes): return arena.text(bytes)
+        case .message(let message): return arena.text(message.serialized())
+        case .requestStart, .requestEnd, .responseStart, .responseEnd, .metrics: throw wrongStage()
+        }
+      }
+    }
+  }
+
+  static func setPayload(_ host: Host?, _ token: rpcurl_token, _ bytes: rpcurl_text) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      let bytes = try bytes.bytes()
+      try value(instance, token) { value, _ throws(ABIFailure) in
+        switch value {
+        case .bytes: value = .bytes(bytes)
+        case .message(let message):
+          do throws(DecodeError) {
+            value = .message(try Message(message.type, serialized: bytes))
+          } catch {
+            throw ABIFailure(RPCURL_EPARSE, "\(error)")
+          }
+        case .requestStart, .requestEnd, .responseStart, .responseEnd, .metrics: throw wrongStage()
+        }
+      }
+    }
+  }
+
+  // MARK: - Help
+
+  private static func withMessage<Result>(
+    _ instance: PluginInstance, _ token: rpcurl_token,
+    _ body: (inout Message, Arena) throws(ABIFailure) -> Result
+  ) throws(ABIFailure) -> Result {
+    try value(instance, token) { value, arena throws(ABIFailure) in
+      guard case .message(var message) = value else { throw wrongStage() }
+      // Only one holder of the storage: what is changed is not copied again.
+      value = .requestEnd
+      defer { value = .message(message) }
+      return try body(&message, arena)
+    }
+  }
+
+  private static func fieldPath(_ text: rpcurl_text) throws(ABIFailure) -> FieldPath {
+    let text = try text.string()
+    return try fields { () throws(FieldPathError) in try FieldPath(text) }
+  }
+
+  /// Runs what follows a path; `isInteger` says that an integer is put there, which may be too large.
+  private static func fields<Result>(
+    isInteger: Bool = false, _ body: () throws(FieldPathError) -> Result
+  ) throws(ABIFailure) -> Result {
+    do throws(FieldPathError) {
+      return try body()
+    } catch {
+      let code =
+        switch error {
+        case .syntax, .unknownField, .notAMessage, .notIndexable, .needsSubscript, .wrongKeyType, .schema:
+          RPCURL_EPATH
+        case .indexOutOfRange: RPCURL_ENOENT
+        case .wrongType(_, let expected) where isInteger && expected.contains("int"): RPCURL_ERANGE
+        case .wrongType, .notAList: RPCURL_ETYPE
+        case .encoding, .json: RPCURL_EPARSE
+        }
+      throw ABIFailure(code, "\(error)")
+    }
+  }
+
+  private static func scalar(_ value: UnsafePointer<rpcurl_value>?) throws(ABIFailure) -> Value {
+    guard let value = value?.pointee else { throw invalid("the value is null") }
+    switch Int32(truncatingIfNeeded: value.type) {
+    case RPCURL_TYPE_BOOL: return .bool(value.as.boolean != 0)
+    case RPCURL_TYPE_INT64: return .int64(value.as.int64)
+    case RPCURL_TYPE_UINT64: return .uint64(value.as.uint64)
+    case RPCURL_TYPE_DOUBLE: return .double(value.as.float64)
+    case RPCURL_TYPE_STRING: return .string(try value.as.text.string())
+    case RPCURL_TYPE_BYTES: return .bytes(try value.as.text.bytes())
+    case RPCURL_TYPE_ENUM: return .enum(value.as.number)
+    default: throw invalid("no such type of a value: \(value.type)")
+    }
+  }
+
+  /// What a scalar field is that is not set; `nil` when the path leads to a message.
+  private static func defaultValue(
+    of type: MessageType, at path: FieldPath
+  ) throws(FieldPathError) -> Value? {
+    var type: MessageType? = type
+    var field: Field?
+    for step in path.steps {
+      guard case .field(let name) = step else { continue }
+      do throws(SchemaError) {
+        field = try type?.field(named: name)
+      } catch {
+        throw .schema(error)
+      }
+      type = field?.mapValue?.messageType ?? field?.messageType
+    }
+    return (field?.mapValue ?? field)?.defaultValue
+  }
+}
+
+extension Value {
+  fileprivate var isInteger: Bool {
+    switch self {
+    case .int64, .uint64: true
+    default: false
+    }
+  }
+}
+
+extension rpcurl_value {
+  /// A scalar in the plugin's form; `nil` for a message.
+  fileprivate init?(_ value: Value, _ arena: Arena) {
+    self.init()
+    switch value {
+    case .bool(let value): put(RPCURL_TYPE_BOOL) { $0.boolean = value ? 1 : 0 }
+    case .int32(let value): put(RPCURL_TYPE_INT64) { $0.int64 = Int64(value) }
+    case .int64(let value): put(RPCURL_TYPE_INT64) { $0.int64 = value }
+    case .uint32(let value): put(RPCURL_TYPE_UINT64) { $0.uint64 = UInt64(value) }
+    case .uint64(let value): put(RPCURL_TYPE_UINT64) { $0.uint64 = value }
+    case .float(let value): put(RPCURL_TYPE_DOUBLE) { $0.float64 = Double(value) }
+    case .double(let value): put(RPCURL_TYPE_DOUBLE) { $0.float64 = value }
+    case .string(let value): put(RPCURL_TYPE_STRING) { $0.text = arena.text(value) }
+    case .bytes(let value): put(RPCURL_TYPE_BYTES) { $0.text = arena.text(value) }
+    case .enum(let value): put(RPCURL_TYPE_ENUM) { $0.number = value }
+    case .message: return nil
+    }
+  }
+
+  private mutating func put(_ type: Int32, _ body: (inout rpcurl_value.__Unnamed_union_as) -> Void) {
+    self.type = UInt32(type)
+    body(&self.as)
+  }
+}

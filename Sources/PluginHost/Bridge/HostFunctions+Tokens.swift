@@ -1,0 +1,129 @@
+import CPluginABI
+import Interception
+import Protobuf
+import RPCProtocols
+
+// Calls and tokens.
+extension HostFunctions {
+  static func callFacts(
+    _ host: Host?, _ call: rpcurl_call, _ facts: UnsafeMutablePointer<rpcurl_call_facts>?
+  ) -> Int32 {
+    self.call(host) { instance throws(ABIFailure) in
+      let found = try live(instance.calls.find(call.id), instance, "call", "call_facts")
+      try fill(facts, found.plain) { Int($0.struct_size) }
+    }
+  }
+
+  static func cancelCall(_ host: Host?, _ call: rpcurl_call, _ reason: rpcurl_text) -> Int32 {
+    self.call(host) { instance throws(ABIFailure) in
+      let reason = try reason.string()
+      try live(instance.calls.find(call.id), instance, "call", "cancel").context.cancel(reason)
+    }
+  }
+
+  /// Uses a token up.
+  static func settle(
+    _ host: Host?, _ token: rpcurl_token, _ what: String,
+    check: (Stage) throws(ABIFailure) -> Void = { _ in },
+    _ body: (PluginInstance, HeldValue) throws(ABIFailure) -> Void
+  ) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      try check(try held(instance, token, what).stage)
+      // Of two threads that use the same token, one gets it.
+      let held = try live(instance.tokens.remove(token.id), instance, "token", what)
+      let isVoid = held.isVoid
+      try body(instance, held)
+      if isVoid { throw ABIFailure(RPCURL_EENDED, "the call has ended") }
+    }
+  }
+
+  static func failCall(
+    _ host: Host?, _ token: rpcurl_token, _ code: Int32, _ message: rpcurl_text
+  ) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      guard let error = try error(code, message, instance) else {
+        throw invalid("a call cannot fail with the code 0")
+      }
+      let result = settle(
+        host, token, "fail",
+        check: { stage throws(ABIFailure) in if stage == .metrics { throw wrongStage(stage) } },
+        { _, held in held.fail(error) })
+      if result < 0 { throw ABIFailure(result, instance.lastError.lossyString) }
+    }
+  }
+
+  static func dropMessage(_ host: Host?, _ token: rpcurl_token) -> Int32 {
+    settle(
+      host, token, "drop",
+      check: { stage throws(ABIFailure) in
+        guard messageStages.contains(stage) else { throw wrongStage(stage) }
+      },
+      { _, held in held.drop() })
+  }
+
+  private static let messageStages: Stages = [
+    .requestMessage, .requestBytes, .responseMessage, .responseBytes,
+  ]
+
+  static func answerCall(
+    _ host: Host?, _ token: rpcurl_token, _ response: UnsafePointer<rpcurl_response>?
+  ) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      let held = try held(instance, token, "respond")
+      guard Stages.request.contains(held.stage) else { throw wrongStage(held.stage) }
+      let call = try live(instance.calls.find(held.call), instance, "call", "respond")
+      let answer = try localResponse(response, call.facts, instance)
+      let result = settle(host, token, "respond") { _, held in held.respond(answer) }
+      if result < 0 { throw ABIFailure(result, instance.lastError.lossyString) }
+    }
+  }
+
+  private static func localResponse(
+    _ response: UnsafePointer<rpcurl_response>?, _ facts: CallFacts, _ instance: PluginInstance
+  ) throws(ABIFailure) -> LocalResponse {
+    guard let response, response.pointee.struct_size >= MemoryLayout<rpcurl_response>.size else {
+      throw invalid("the response is null, or its struct_size is not set")
+    }
+    let plain = response.pointee
+    var answer = LocalResponse(error: try error(plain.code, plain.message, instance))
+    answer.headers = try headers(plain.headers, Int(plain.header_count))
+    answer.trailers = try headers(plain.trailers, Int(plain.trailer_count))
+    guard (0...mostElements).contains(Int(plain.message_count)) else {
+      throw invalid("\(plain.message_count) messages")
+    }
+    guard plain.message_count == 0 || plain.messages != nil else { throw invalid("messages is null") }
+    for message in UnsafeBufferPointer(start: plain.messages, count: Int(plain.message_count)) {
+      answer.messages.append(try payload(message, facts))
+    }
+    return answer
+  }
+
+  private static func payload(
+    _ message: rpcurl_local_message, _ facts: CallFacts
+  ) throws(ABIFailure) -> Payload {
+    let content = try message.content.bytes()
+    switch Int32(message.form) {
+    case RPCURL_FORM_SERIALIZED: return .bytes(content)
+    case RPCURL_FORM_JSON:
+      guard let type = facts.responseType else {
+        throw ABIFailure(RPCURL_EUNSUPPORTED, "the response's type is not known")
+      }
+      do throws(JSONError) {
+        return .typed(try Message(type, json: content))
+      } catch {
+        throw ABIFailure(RPCURL_EPARSE, "\(error)")
+      }
+    default: throw invalid("no such form of a message: \(message.form)")
+    }
+  }
+
+  /// The error of a status code that a plugin gives; `nil` for ok.
+  static func error(
+    _ code: Int32, _ message: rpcurl_text, _ instance: PluginInstance
+  ) throws(ABIFailure) -> RPCError? {
+    guard let status = StatusCode(rawValue: Int(code)) else { throw invalid("\(code) is no status code") }
+    let message = try message.string()
+    if status == .ok { return nil }
+    return RPCError(status, message, origin: .interceptor(instance.description.name))
+  }
+}

@@ -1,0 +1,128 @@
+import CPluginABI
+import Interception
+import RPCProtocols
+
+typealias Host = UnsafePointer<rpcurl_host>
+
+/// The functions that the host offers to plugins, as C sees them. What each does is in the file of its group.
+enum HostFunctions {
+  /// The table; each plugin gets a copy, with what is its own filled in.
+  static var table: rpcurl_host {
+    rpcurl_host(
+      abi_major: UInt32(RPCURL_ABI_MAJOR), abi_minor: UInt32(RPCURL_ABI_MINOR),
+      struct_size: MemoryLayout<rpcurl_host>.size, name: nil, version: nil, reserved: nil,
+      log: { host, level, text in
+        HostFunctions.call(host) { instance in
+          instance.write(LogLevel(rawValue: Int(level)) ?? .error, text.lossyString)
+        }
+      },
+      set_error: { host, text in HostFunctions.call(host) { instance in instance.setReason(text.lossyString) }
+      },
+      last_error: { host in PluginInstance.of(host)?.lastError ?? rpcurl_text(data: nil, size: 0) },
+      get_extension: { _, _ in nil },
+      call_facts: { host, call, facts in HostFunctions.callFacts(host, call, facts) },
+      cancel: { host, call, reason in HostFunctions.cancelCall(host, call, reason) },
+      proceed: { host, token in HostFunctions.settle(host, token, "proceed") { _, held in held.proceed() } },
+      fail: { host, token, code, message in HostFunctions.failCall(host, token, code, message) },
+      respond: { host, token, response in HostFunctions.answerCall(host, token, response) },
+      drop: { host, token in HostFunctions.dropMessage(host, token) },
+      header_count: { host, token in HostFunctions.headerCount(host, token) },
+      header_at: { host, token, index, field in HostFunctions.headerAt(host, token, index, field) },
+      header_first: { host, token, name, value in HostFunctions.headerFirst(host, token, name, value) },
+      header_set: { host, token, name, value in HostFunctions.headerSet(host, token, name, value) },
+      header_add: { host, token, name, value in HostFunctions.headerAdd(host, token, name, value) },
+      header_remove: { host, token, name in HostFunctions.headerRemove(host, token, name) },
+      get: { host, token, path, value in HostFunctions.get(host, token, path, value) },
+      set: { host, token, path, value in HostFunctions.set(host, token, path, value) },
+      append: { host, token, path, value in HostFunctions.append(host, token, path, value) },
+      clear: { host, token, path in HostFunctions.clear(host, token, path) },
+      has: { host, token, path in HostFunctions.has(host, token, path) },
+      length: { host, token, path in HostFunctions.length(host, token, path) },
+      get_json: { host, token, path, json in HostFunctions.getJSON(host, token, path, json) },
+      set_json: { host, token, path, json in HostFunctions.setJSON(host, token, path, json) },
+      get_payload: { host, token, bytes in HostFunctions.getPayload(host, token, bytes) },
+      set_payload: { host, token, bytes in HostFunctions.setPayload(host, token, bytes) },
+      get_http_status: { host, token in HostFunctions.getHTTPStatus(host, token) },
+      get_status: { host, token, status in HostFunctions.getStatus(host, token, status) },
+      set_status: { host, token, code, message in HostFunctions.setStatus(host, token, code, message) },
+      get_metrics: { host, token, metrics in HostFunctions.getMetrics(host, token, metrics) })
+  }
+
+  // MARK: - What all have in common
+
+  /// Runs a function for a plugin; a failure becomes its code, and its words are kept for last_error.
+  static func count(_ host: Host?, _ body: (PluginInstance) throws(ABIFailure) -> Int) -> Int64 {
+    guard let instance = PluginInstance.of(host) else { return Int64(RPCURL_EINVAL) }
+    do throws(ABIFailure) {
+      return Int64(try body(instance))
+    } catch {
+      instance.note(error)
+      return Int64(error.code)
+    }
+  }
+
+  static func call(_ host: Host?, _ body: (PluginInstance) throws(ABIFailure) -> Void) -> Int32 {
+    Int32(
+      truncatingIfNeeded: count(host) { instance throws(ABIFailure) in
+        try body(instance)
+        return Int(RPCURL_OK)
+      })
+  }
+
+  /// Works on the value that a token is for.
+  static func value<Result>(
+    _ instance: PluginInstance, _ token: rpcurl_token,
+    _ body: (inout StageValue, Arena) throws(ABIFailure) -> Result
+  ) throws(ABIFailure) -> Result {
+    try held(instance, token, "a value is used").with(body)
+  }
+
+  /// What a token is for; a token that is out of date is refused, and reported if the plugin could have known.
+  static func held(
+    _ instance: PluginInstance, _ token: rpcurl_token, _ what: String
+  ) throws(ABIFailure) -> HeldValue {
+    try live(instance.tokens.find(token.id), instance, "token", what)
+  }
+
+  static func live<Element>(
+    _ found: HandleTable<Element>.Found, _ instance: PluginInstance, _ kind: String, _ what: String
+  ) throws(ABIFailure) -> Element {
+    switch found {
+    case .live(let element): return element
+    case .ended: throw ABIFailure(RPCURL_EENDED, "the call has ended")
+    case .used:
+      instance.reportMisbehaviour("\(what) with a \(kind) that was used before")
+      throw ABIFailure(RPCURL_EUSED, "the \(kind) was used before")
+    case .unknown:
+      instance.reportMisbehaviour("\(what) with a \(kind) that it was never given")
+      throw ABIFailure(RPCURL_EUNKNOWN, "no such \(kind)")
+    }
+  }
+
+  static func wrongStage(_ stage: Stage? = nil) -> ABIFailure {
+    ABIFailure(RPCURL_ESTAGE, "not at \(stage?.description ?? "this stage")")
+  }
+
+  /// How many headers or messages a plugin may pass in at once. Whatever is beyond it is a mistake.
+  static let mostElements = 65_536
+
+  static func invalid(_ what: String) -> ABIFailure { ABIFailure(RPCURL_EINVAL, what) }
+
+  /// Copies a structure out, no more of it than the plugin has room for.
+  static func fill<Structure>(
+    _ target: UnsafeMutablePointer<Structure>?, _ structure: Structure, size: (Structure) -> Int
+  ) throws(ABIFailure) {
+    guard let target else { throw invalid("the structure is null") }
+    let room = size(target.pointee)
+    guard room >= MemoryLayout<Int>.size else { throw invalid("struct_size is not set") }
+    var structure = structure
+    let offset = MemoryLayout<Int>.size
+    withUnsafeBytes(of: &structure) { source in
+      let bytes = min(room, source.count)
+      // The plugin's struct_size stays as it set it.
+      let rest = UnsafeRawBufferPointer(rebasing: source[offset..<max(offset, bytes)])
+      UnsafeMutableRawPointer(target).advanced(by: offset)
+        .copyMemory(from: rest.baseAddress ?? UnsafeRawPointer(target), byteCount: rest.count)
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import CPluginABI
+import Interception
+
+/// What a plugin says of itself, and its functions.
+struct PluginDescription: @unchecked Sendable {
+  let path: String
+  let name: String
+  let version: String
+  let summary: String
+  let configurationHelp: String
+  /// The keys that the help lists, one at the start of each line.
+  var keys: [String] {
+    configurationHelp.split(separator: "\n").compactMap { line in
+      let key = line.prefix { $0 != "=" && $0 != " " }
+      return line.dropFirst(key.count).first == "=" ? String(key) : nil
+    }
+  }
+  /// The plugin's functions; those that it does not have are null.
+  let functions: rpcurl_plugin
+  /// Where the plugin's own structure is: the same for every load of a file.
+  let address: UnsafeRawPointer
+
+  /// Asks a shared object's entry for the plugin, and checks what it gives.
+  init(entry symbol: UnsafeMutableRawPointer, path: String) throws(PluginError) {
+    typealias Entry = @convention(c) () -> UnsafePointer<rpcurl_plugin>?
+    guard let plugin = unsafeBitCast(symbol, to: Entry.self)() else {
+      throw .malformed(path: path, reason: "\(RPCURL_ENTRY_SYMBOL) returns null")
+    }
+    self.path = path
+    address = UnsafeRawPointer(plugin)
+    // Only the first members can be relied upon before the size is known to be right.
+    let size = plugin.pointee.struct_size
+    guard plugin.pointee.abi_major == UInt32(RPCURL_ABI_MAJOR) else {
+      throw .otherVersion(
+        path: path, plugin: "\(plugin.pointee.abi_major).\(plugin.pointee.abi_minor)",
+        host: PluginLoader.abiVersion)
+    }
+    guard size >= Self.firstSize, size <= 1 << 16 else {
+      throw .malformed(path: path, reason: "struct_size is \(size), which cannot be (use RPCURL_PLUGIN_HEAD)")
+    }
+    var functions = rpcurl_plugin()
+    withUnsafeMutableBytes(of: &functions) { target in
+      target.copyMemory(from: UnsafeRawBufferPointer(start: plugin, count: min(Int(size), target.count)))
+    }
+    self.functions = functions
+    guard let name = functions.name.map({ String(cString: $0) }), !name.isEmpty else {
+      throw .malformed(path: path, reason: "the plugin has no name")
+    }
+    self.name = name
+    version = functions.version.map { String(cString: $0) } ?? ""
+    summary = functions.summary.map { String(cString: $0) } ?? ""
+    configurationHelp = functions.config_help.map { String(cString: $0) } ?? ""
+    let unknown = UInt64(Stages.all.rawValue) & ~functions.known_stages
+    if functions.flags & Self.mustSeeAll != 0, unknown != 0 { throw .wouldNotSeeAll(path: path) }
+  }
+
+  /// The size of the structure in version 1.0, the least that a plugin can have.
+  private static let firstSize = 192
+  /// RPCURL_MUST_SEE_ALL, which Swift does not import.
+  private static let mustSeeAll: UInt64 = 1
+
+  /// The stages that the plugin has a callback for.
+  var stages: Stages {
+    var stages: Stages = []
+    for stage in Stage.allCases where callback(stage) != nil { stages.insert(stage.set) }
+    return stages
+  }
+
+  typealias StageCallback = @convention(c) (UnsafeMutableRawPointer?, rpcurl_call, rpcurl_token) -> Int32
+
+  func callback(_ stage: Stage) -> StageCallback? {
+    switch stage {
+    case .requestStart: functions.request_start
+    case .requestMessage: functions.request_message
+    case .requestBytes: functions.request_bytes
+    case .requestEnd: functions.request_end
+    case .responseStart: functions.response_start
+    case .responseBytes: functions.response_bytes
+    case .responseMessage: functions.response_message
+    case .responseEnd: functions.response_end
+    case .metrics: functions.metrics
+    }
+  }
+}

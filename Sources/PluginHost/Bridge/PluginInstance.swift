@@ -1,0 +1,161 @@
+import CPluginABI
+import Glibc
+import Interception
+import RPCProtocols
+import Synchronization
+
+/// A plugin that is on the chain: its state, and what it holds of the host's.
+///
+/// It is never freed, since a plugin's threads may call its host at any time.
+final class PluginInstance: @unchecked Sendable {
+  let description: PluginDescription
+  /// What the plugin stored at load; written once, before any call.
+  private(set) var state: UnsafeMutableRawPointer?
+  private let log: LogSink
+  private let host: UnsafeMutablePointer<rpcurl_host>
+  private let shared: PluginFile
+  private let texts = Arena()
+
+  init(_ description: PluginDescription, hostVersion: String, log: @escaping LogSink) {
+    self.description = description
+    self.log = log
+    shared = PluginFile.of(description.address)
+    host = .allocate(capacity: 1)
+    host.initialize(to: HostFunctions.table)
+    host.pointee.name = texts.text("rpcurl").data
+    host.pointee.version = texts.text(hostVersion).data
+    host.pointee.reserved = Unmanaged.passRetained(self).toOpaque()
+  }
+
+  /// The instance that a plugin's host belongs to.
+  static func of(_ host: UnsafePointer<rpcurl_host>?) -> PluginInstance? {
+    guard let reserved = host?.pointee.reserved else { return nil }
+    return Unmanaged<PluginInstance>.fromOpaque(reserved).takeUnretainedValue()
+  }
+
+  // MARK: - Life
+
+  func start(_ settings: [InterceptorSpec.Setting]) throws(PluginError) {
+    let functions = description.functions
+    try check(functions.load?(host, &state), step: "load")
+    for setting in settings { try configure(setting) }
+    try check(functions.ready?(state), step: "ready")
+  }
+
+  private func configure(_ setting: InterceptorSpec.Setting) throws(PluginError) {
+    guard let configure = description.functions.configure else {
+      throw .configurationRejected(
+        plugin: description.name, key: setting.key, reason: "unknown key: the plugin has none",
+        keys: [])
+    }
+    let arena = Arena()
+    let result = configure(state, arena.text(setting.key), arena.text(setting.value))
+    withExtendedLifetime(arena) {}
+    if result < 0 {
+      throw .configurationRejected(
+        plugin: description.name, key: setting.key, reason: reason(result), keys: description.keys)
+    }
+  }
+
+  private func check(_ result: Int32?, step: String) throws(PluginError) {
+    guard let result, result < 0 else { return }
+    throw .setupFailed(plugin: description.name, step: step, reason: reason(result))
+  }
+
+  func stop() {
+    description.functions.unload?(state)
+  }
+
+  var tokens: HandleTable<HeldValue> { shared.tokens }
+  var calls: HandleTable<PluginCall> { shared.calls }
+  private var errors: ThreadErrors { shared.errors }
+
+  // MARK: - Words
+
+  /// What the plugin said with set_error before it returned a negative code.
+  func reason(_ code: Int32) -> String {
+    errors.takeSaid() ?? "\(ABIFailure.name(of: code)) (the plugin does not say why)"
+  }
+
+  func setReason(_ text: String) { errors.say(text) }
+
+  func note(_ failure: ABIFailure) { errors.note(failure.text) }
+
+  var lastError: rpcurl_text { errors.last }
+
+  func write(_ level: LogLevel, _ text: String) {
+    log(LogRecord(level: level, source: description.name, text: text))
+  }
+
+  /// Tells people that the plugin breaks the rules of its interface.
+  func reportMisbehaviour(_ what: String) {
+    write(.warning, "plugin misbehaving: \(what)")
+  }
+}
+
+/// What all loads of one plugin's file have in common.
+///
+/// Its static variables are the same for all of them, so a plugin that keeps its host in one uses the host of
+/// the last load for tokens of every load. That works, as tokens belong to the file.
+private final class PluginFile: @unchecked Sendable {
+  let tokens = HandleTable<HeldValue>()
+  let calls = HandleTable<PluginCall>()
+  let errors = ThreadErrors()
+
+  private static let files = Mutex<[UInt: PluginFile]>([:])
+
+  static func of(_ address: UnsafeRawPointer) -> PluginFile {
+    let address = UInt(bitPattern: address)
+    return files.withLock { files in
+      if let file = files[address] { return file }
+      let file = PluginFile()
+      files[address] = file
+      return file
+    }
+  }
+}
+
+/// What went wrong, kept for each thread.
+private final class ThreadErrors: @unchecked Sendable {
+  private let lock = Lock()
+  private var said: [pthread_t: String] = [:]
+  private var noted: [pthread_t: (arena: Arena, text: rpcurl_text)] = [:]
+
+  func say(_ text: String) {
+    lock.holding { said[pthread_self()] = text }
+  }
+
+  func takeSaid() -> String? {
+    lock.holding { said.removeValue(forKey: pthread_self()) }
+  }
+
+  func note(_ text: String) {
+    let arena = Arena()
+    let text = arena.text(text)
+    lock.holding { noted[pthread_self()] = (arena, text) }
+  }
+
+  var last: rpcurl_text {
+    lock.holding { noted[pthread_self()]?.text ?? rpcurl_text(data: nil, size: 0) }
+  }
+}
+
+extension ABIFailure {
+  static func name(of code: Int32) -> String {
+    switch code {
+    case RPCURL_EINVAL: "RPCURL_EINVAL"
+    case RPCURL_EUSED: "RPCURL_EUSED"
+    case RPCURL_EUNKNOWN: "RPCURL_EUNKNOWN"
+    case RPCURL_EENDED: "RPCURL_EENDED"
+    case RPCURL_ESTAGE: "RPCURL_ESTAGE"
+    case RPCURL_ENOENT: "RPCURL_ENOENT"
+    case RPCURL_EPATH: "RPCURL_EPATH"
+    case RPCURL_ETYPE: "RPCURL_ETYPE"
+    case RPCURL_ERANGE: "RPCURL_ERANGE"
+    case RPCURL_EPARSE: "RPCURL_EPARSE"
+    case RPCURL_EUNSUPPORTED: "RPCURL_EUNSUPPORTED"
+    case RPCURL_EFAILED: "RPCURL_EFAILED"
+    default: "error \(code)"
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import Interception
+import Protobuf
+import RPCProtocols
+
+/// A value that a plugin has the token of, as the plugin has changed it so far.
+enum StageValue {
+  case requestStart(RequestStart)
+  case requestEnd
+  case responseStart(ResponseStart)
+  case responseEnd(ResponseEnd)
+  case message(Message)
+  case bytes([UInt8])
+  case metrics(CallMetrics)
+}
+
+/// A token of any stage.
+enum StageToken: ~Copyable, Sendable {
+  case requestStart(RequestToken<RequestStart>)
+  case requestMessage(RequestToken<Message>)
+  case requestBytes(RequestToken<[UInt8]>)
+  case requestEnd(RequestToken<Void>)
+  case responseStart(ResponseToken<ResponseStart>)
+  case responseBytes(ResponseToken<[UInt8]>)
+  case responseMessage(ResponseToken<Message>)
+  case responseEnd(ResponseToken<ResponseEnd>)
+  case metrics(ReportToken<CallMetrics>)
+
+  var isVoid: Bool {
+    switch self {
+    case .requestStart(let token): token.isVoid
+    case .requestMessage(let token): token.isVoid
+    case .requestBytes(let token): token.isVoid
+    case .requestEnd(let token): token.isVoid
+    case .responseStart(let token): token.isVoid
+    case .responseBytes(let token): token.isVoid
+    case .responseMessage(let token): token.isVoid
+    case .responseEnd(let token): token.isVoid
+    case .metrics(let token): token.isVoid
+    }
+  }
+
+  /// Passes the value on. One of another stage cannot get here; it would fail the call.
+  consuming func proceed(_ value: StageValue) {
+    switch consume self {
+    case .requestStart(let token): if case .requestStart(let start) = value { token.proceed(start) }
+    case .requestMessage(let token): if case .message(let message) = value { token.proceed(message) }
+    case .requestBytes(let token): if case .bytes(let bytes) = value { token.proceed(bytes) }
+    case .requestEnd(let token): token.proceed()
+    case .responseStart(let token): if case .responseStart(let start) = value { token.proceed(start) }
+    case .responseBytes(let token): if case .bytes(let bytes) = value { token.proceed(bytes) }
+    case .responseMessage(let token): if case .message(let message) = value { token.proceed(message) }
+    case .responseEnd(let token): if case .responseEnd(let end) = value { token.proceed(end) }
+    case .metrics(let token): if case .metrics(let metrics) = value { token.proceed(metrics) }
+    }
+  }
+
+  /// Fails the call; metrics, which come after it, go on as they are.
+  consuming func fail(_ error: RPCError) {
+    switch consume self {
+    case .requestStart(let token): token.fail(error)
+    case .requestMessage(let token): token.fail(error)
+    case .requestBytes(let token): token.fail(error)
+    case .requestEnd(let token): token.fail(error)
+    case .responseStart(let token): token.fail(error)
+    case .responseBytes(let token): token.fail(error)
+    case .responseMessage(let token): token.fail(error)
+    case .responseEnd(let token): token.fail(error)
+    case .metrics: break
+    }
+  }
+
+  /// Answers the call; only for the stages of the request.
+  consuming func respond(_ response: LocalResponse) {
+    switch consume self {
+    case .requestStart(let token): token.respond(response)
+    case .requestMessage(let token): token.respond(response)
+    case .requestBytes(let token): token.respond(response)
+    case .requestEnd(let token): token.respond(response)
+    default: break
+    }
+  }
+
+  /// Takes the message out; only for the stages of messages.
+  consuming func drop() {
+    switch consume self {
+    case .requestMessage(let token): token.drop()
+    case .requestBytes(let token): token.drop()
+    case .responseMessage(let token): token.drop()
+    case .responseBytes(let token): token.drop()
+    default: break
+    }
+  }
+}

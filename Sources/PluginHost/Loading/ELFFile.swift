@@ -1,0 +1,120 @@
+/// What must be known of a shared object before any of its code may run.
+///
+/// It is read from the file, since the dynamic loader runs constructors before anything else can be asked.
+struct ELFFile {
+  /// The versions in the plugin's note.
+  struct ABIVersion: Equatable {
+    let major: UInt32
+    let minor: UInt32
+  }
+
+  /// The note's content; `nil` when the file has none.
+  let version: ABIVersion?
+
+  private static let headerBytes = 64
+  private static let segmentBytes = 56
+  private static let noteSegment: UInt32 = 4
+  private static let sharedObject: UInt16 = 3
+  private static let noteName = Array("rpcurl\0".utf8)
+  private static let noteType: UInt32 = 1
+
+  /// Reads and checks a file.
+  init(_ file: borrowing FileReader, path: String) throws(PluginError) {
+    let header = Fields(file.read(at: 0, count: Self.headerBytes))
+    guard header.bytes.starts(with: [0x7f, UInt8(ascii: "E"), UInt8(ascii: "L"), UInt8(ascii: "F")]) else {
+      throw .notSharedObject(path: path, reason: "not an ELF file")
+    }
+    guard header.bytes.count == Self.headerBytes, let machine = header.u16(18), let type = header.u16(16)
+    else {
+      throw .notSharedObject(path: path, reason: "the file is cut off")
+    }
+    guard header.bytes[4] == 2, header.bytes[5] == 1, machine == Self.machine else {
+      let bits = header.bytes[4] == 2 ? "" : "32-bit "
+      throw .otherMachine(
+        path: path, found: bits + Self.machineName(machine), expected: Self.machineName(Self.machine))
+    }
+    guard type == Self.sharedObject else {
+      throw .notSharedObject(path: path, reason: "an ELF file of another kind (link it with -shared)")
+    }
+    version = Self.findVersion(file, header)
+  }
+
+  private static func findVersion(_ file: borrowing FileReader, _ header: Fields) -> ABIVersion? {
+    guard let offset = header.u64(32), header.u16(54) == UInt16(segmentBytes), let count = header.u16(56)
+    else { return nil }
+    let table = Fields(file.read(at: offset, count: Int(count) * segmentBytes))
+    for segment in stride(from: 0, to: Int(count) * segmentBytes, by: segmentBytes) {
+      guard table.u32(segment) == noteSegment, let start = table.u64(segment + 8),
+        let size = table.u64(segment + 32), size <= 1 << 20
+      else { continue }
+      if let version = version(in: Fields(file.read(at: start, count: Int(size)))) { return version }
+    }
+    return nil
+  }
+
+  private static func version(in notes: Fields) -> ABIVersion? {
+    var position = 0
+    while let nameBytes = notes.u32(position), let contentBytes = notes.u32(position + 4),
+      let type = notes.u32(position + 8)
+    {
+      let name = position + 12
+      let content = name + padded(nameBytes)
+      if type == noteType, notes.slice(name, Int(nameBytes)) == noteName[...], contentBytes >= 8,
+        let major = notes.u32(content), let minor = notes.u32(content + 4)
+      {
+        return ABIVersion(major: major, minor: minor)
+      }
+      position = content + padded(contentBytes)
+    }
+    return nil
+  }
+
+  /// Names and contents of notes are filled up to four bytes.
+  private static func padded(_ count: UInt32) -> Int { (Int(count) + 3) & ~3 }
+
+  // MARK: - Machines
+
+  private static var machine: UInt16 {
+    #if arch(x86_64)
+      62
+    #elseif arch(arm64)
+      183
+    #elseif arch(riscv64)
+      243
+    #else
+      0
+    #endif
+  }
+
+  private static func machineName(_ machine: UInt16) -> String {
+    switch machine {
+    case 3: "x86"
+    case 40: "arm"
+    case 62: "x86_64"
+    case 183: "aarch64"
+    case 243: "riscv"
+    default: "machine \(machine)"
+    }
+  }
+}
+
+/// Little-endian numbers at offsets; `nil` beyond the end.
+private struct Fields {
+  let bytes: [UInt8]
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  func u16(_ offset: Int) -> UInt16? { number(offset) }
+  func u32(_ offset: Int) -> UInt32? { number(offset) }
+  func u64(_ offset: Int) -> UInt64? { number(offset) }
+
+  func slice(_ offset: Int, _ count: Int) -> ArraySlice<UInt8>? {
+    guard offset >= 0, count >= 0, offset <= bytes.count, count <= bytes.count - offset else { return nil }
+    return bytes[offset..<(offset + count)]
+  }
+
+  private func number<Number: FixedWidthInteger>(_ offset: Int) -> Number? {
+    guard let slice = slice(offset, MemoryLayout<Number>.size) else { return nil }
+    return slice.reversed().reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
+  }
+}

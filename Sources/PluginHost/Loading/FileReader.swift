@@ -1,0 +1,41 @@
+import Glibc
+
+/// An open file that is read here and there.
+struct FileReader: ~Copyable {
+  /// Why a file cannot be opened.
+  struct Failure: Error {
+    let reason: String
+  }
+
+  let descriptor: Int32
+
+  /// Opens a file.
+  init(path: String) throws(Failure) {
+    // A fifo in the place of a file must not stop us.
+    let opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard opened >= 0 else { throw Failure(reason: currentError()) }
+    descriptor = opened
+  }
+
+  deinit { close(descriptor) }
+
+  /// The bytes at an offset; fewer when the file ends before.
+  func read(at offset: UInt64, count: Int) -> [UInt8] {
+    guard offset <= UInt64(Int64.max) else { return [] }
+    return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      while filled < count {
+        let got = pread(
+          descriptor, buffer.baseAddress?.advanced(by: filled), count - filled, off_t(offset) + off_t(filled))
+        if got < 0 && errno == EINTR { continue }
+        guard got > 0 else { break }
+        filled += got
+      }
+    }
+  }
+
+  /// Everything, up to a limit; `nil` when it cannot be read or is longer.
+  func readAll(limitBytes: Int) -> [UInt8]? {
+    let bytes = read(at: 0, count: limitBytes + 1)
+    return bytes.count <= limitBytes ? bytes : nil
+  }
+}

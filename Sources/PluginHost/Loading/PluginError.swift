@@ -1,0 +1,73 @@
+/// Why a plugin cannot be used.
+public enum PluginError: Error, Sendable, Equatable {
+  /// No file of that name is on the search path.
+  case notFound(name: String, searched: [String])
+  /// The file cannot be read.
+  case unreadable(path: String, reason: String)
+  /// Somebody other than the user and root could have written the plugin: `culprit` is its file or a directory.
+  case untrusted(path: String, culprit: String, reason: String)
+  /// The file is not a shared object for Linux.
+  case notSharedObject(path: String, reason: String)
+  /// The file is for another machine.
+  case otherMachine(path: String, found: String, expected: String)
+  /// The file says nothing of rpcurl's ABI: it is no plugin.
+  case noVersionNote(path: String)
+  /// The plugin was built against another major version of the ABI.
+  case otherVersion(path: String, plugin: String, host: String)
+  /// The dynamic loader refuses the file.
+  case notLoadable(path: String, reason: String)
+  /// The file changed while it was loaded.
+  case replaced(path: String)
+  /// The file lacks the symbol by which a plugin is found.
+  case noEntry(path: String, symbol: String)
+  /// What the plugin says of itself cannot be right.
+  case malformed(path: String, reason: String)
+  /// The plugin must see every stage, and this host has some that it does not know.
+  case wouldNotSeeAll(path: String)
+  /// The plugin rejects a key of its configuration.
+  case configurationRejected(plugin: String, key: String, reason: String, keys: [String])
+  /// The plugin's own preparations failed.
+  case setupFailed(plugin: String, step: String, reason: String)
+}
+
+extension PluginError: CustomStringConvertible {
+  /// One line: which plugin, and why.
+  public var description: String {
+    switch self {
+    case .notFound(let name, let searched):
+      "plugin \(name): not found in \(searched.isEmpty ? "an empty search path" : searched.joined(separator: ", "))"
+    case .unreadable(let path, let reason): "plugin \(path): \(reason)"
+    case .untrusted(let path, let culprit, let reason):
+      culprit == path
+        ? "plugin \(path): the file \(reason)" : "plugin \(path): the directory \(culprit) \(reason)"
+    case .notSharedObject(let path, let reason): "plugin \(path): not a shared object: \(reason)"
+    case .otherMachine(let path, let found, let expected):
+      "plugin \(path): built for \(found), but this is \(expected)"
+    case .noVersionNote(let path): "plugin \(path): not an rpcurl plugin: it has no ABI version note"
+    case .otherVersion(let path, let plugin, let host):
+      "plugin \(path): built against version \(plugin) of the plugin ABI, but this rpcurl has \(host)"
+    case .notLoadable(let path, let reason): "plugin \(path): cannot be loaded: \(reason)"
+    case .replaced(let path): "plugin \(path): the file was replaced while it was loaded"
+    case .noEntry(let path, let symbol): "plugin \(path): the symbol \(symbol) is missing"
+    case .malformed(let path, let reason): "plugin \(path): \(reason)"
+    case .wouldNotSeeAll(let path):
+      "plugin \(path): it must see every stage of a call, but this rpcurl has stages that it does not know"
+    case .configurationRejected(let plugin, let key, let reason, _): "plugin \(plugin): \(key): \(reason)"
+    case .setupFailed(let plugin, let step, let reason): "plugin \(plugin): \(step) failed: \(reason)"
+    }
+  }
+
+  /// What to do about it, if there is something.
+  public var hint: String? {
+    switch self {
+    case .notFound: "give the path with a slash, as in ./NAME.so, or add its directory to RPCURL_PLUGIN_PATH"
+    case .untrusted(_, let culprit, _): "let only yourself write it: chmod go-w '\(culprit)'"
+    case .otherMachine, .otherVersion, .wouldNotSeeAll:
+      "build the plugin anew on this machine, against the installed header"
+    case .noVersionNote, .noEntry: "a plugin's source has RPCURL_PLUGIN(name) once, at file scope"
+    case .configurationRejected(let plugin, _, _, let keys):
+      keys.isEmpty ? nil : "the keys of \(plugin) are \(keys.joined(separator: ", "))"
+    case .unreadable, .notSharedObject, .notLoadable, .replaced, .malformed, .setupFailed: nil
+    }
+  }
+}

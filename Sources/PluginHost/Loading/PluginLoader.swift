@@ -1,0 +1,106 @@
+import CPluginABI
+import Glibc
+import Interception
+
+/// Loads plugins: finds, checks, opens and configures them.
+public struct PluginLoader: Sendable {
+  /// Where plugins given by name are looked for.
+  public let searchPath: PluginSearchPath
+  private let hostVersion: String
+  private let log: LogSink
+
+  /// The version of the plugin ABI that this host has, such as `1.0`.
+  public static let abiVersion = "\(RPCURL_ABI_MAJOR).\(RPCURL_ABI_MINOR)"
+
+  /// Makes a loader.
+  ///
+  /// - Parameters:
+  ///   - searchPath: Where plugins given by name are looked for.
+  ///   - hostVersion: rpcurl's own version, for plugins to know.
+  ///   - log: What plugins say to people, and what is to be said of them. Called on any thread.
+  public init(searchPath: PluginSearchPath, hostVersion: String, log: @escaping LogSink) {
+    self.searchPath = searchPath
+    self.hostVersion = hostVersion
+    self.log = log
+  }
+
+  /// Loads a plugin and gives it its configuration. `[main thread]`
+  ///
+  /// The same file may be loaded several times, with different configurations.
+  public func load(_ spec: InterceptorSpec) throws(PluginError) -> LoadedPlugin {
+    let path = try searchPath.locate(spec.name)
+    let facts = try check(path)
+    let plugin = try open(path, facts)
+    let instance = PluginInstance(plugin, hostVersion: hostVersion, log: log)
+    try instance.start(spec.settings)
+    return LoadedPlugin(instance, path: path, priority: spec.priority, methods: spec.methods)
+  }
+
+  /// Checks a file as far as that is possible without running any of it.
+  private func check(_ path: String) throws(PluginError) -> FileFacts {
+    let file: FileReader
+    do {
+      file = try FileReader(path: path)
+    } catch {
+      throw .unreadable(path: path, reason: error.reason)
+    }
+    guard let facts = FileFacts(descriptor: file.descriptor) else {
+      throw .unreadable(path: path, reason: currentError())
+    }
+    guard facts.isRegular else { throw .unreadable(path: path, reason: "not a file") }
+    try requireTrust(in: path, facts)
+    guard let version = try ELFFile(file, path: path).version else { throw .noVersionNote(path: path) }
+    guard version.major == UInt32(RPCURL_ABI_MAJOR) else {
+      throw .otherVersion(path: path, plugin: "\(version.major).\(version.minor)", host: Self.abiVersion)
+    }
+    return facts
+  }
+
+  private func open(_ path: String, _ facts: FileFacts) throws(PluginError) -> PluginDescription {
+    // Without RTLD_NOW a missing function would end the process in the middle of a call. The file stays loaded,
+    // since nobody knows what of it runs in other threads.
+    guard let handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) else {
+      throw .notLoadable(
+        path: path, reason: dlerror().map { String(cString: $0) } ?? "the loader does not say why")
+    }
+    guard FileFacts(path: path) == facts else { throw .replaced(path: path) }
+    guard let symbol = dlsym(handle, RPCURL_ENTRY_SYMBOL) else {
+      throw .noEntry(path: path, symbol: RPCURL_ENTRY_SYMBOL)
+    }
+    return try PluginDescription(entry: symbol, path: path)
+  }
+}
+
+/// A plugin that is loaded and configured.
+public final class LoadedPlugin: Sendable {
+  /// The plugin's own name.
+  public let name: String
+  /// The plugin's own version; empty when it tells none.
+  public let version: String
+  /// What it does, in one line.
+  public let summary: String
+  /// Its keys, one a line.
+  public let configurationHelp: String
+  /// The file it was loaded from.
+  public let path: String
+  /// How it takes part in calls.
+  public let registration: InterceptorRegistration
+  private let instance: PluginInstance
+
+  init(_ instance: PluginInstance, path: String, priority: Int, methods: MethodPattern) {
+    self.instance = instance
+    self.path = path
+    name = instance.description.name
+    version = instance.description.version
+    summary = instance.description.summary
+    configurationHelp = instance.description.configurationHelp
+    registration = InterceptorRegistration(
+      name: instance.description.name, factory: PluginFactory(instance: instance), priority: priority,
+      methods: methods)
+  }
+
+  /// Lets the plugin clean up, at the end of the process, when no call is open. `[main thread]`
+  public func unload() {
+    instance.stop()
+  }
+}

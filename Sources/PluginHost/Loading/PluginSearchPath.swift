@@ -1,0 +1,41 @@
+import Glibc
+
+/// Where plugins are looked for that are given by name.
+public struct PluginSearchPath: Sendable, Equatable {
+  /// The directories, first to last. Never the working directory.
+  public var directories: [String]
+
+  /// Makes a search path.
+  public init(_ directories: [String]) { self.directories = directories }
+
+  /// The search path that the environment asks for: `$RPCURL_PLUGIN_PATH`, `$XDG_DATA_HOME/rpcurl/plugins` (or
+  /// that of `~/.local/share`), and `PREFIX/lib/rpcurl/plugins`.
+  ///
+  /// Relative directories are left out, as the working directory is never searched.
+  public init(environment: (String) -> String?, prefix: String) {
+    var found: [Substring] = environment("RPCURL_PLUGIN_PATH")?.split(separator: ":") ?? []
+    if let data = environment("XDG_DATA_HOME"), data.hasPrefix("/") {
+      found.append("\(data)/rpcurl/plugins")
+    } else if let home = environment("HOME") {
+      found.append("\(home)/.local/share/rpcurl/plugins")
+    }
+    found.append("\(prefix)/lib/rpcurl/plugins")
+    directories = found.filter { $0.hasPrefix("/") }.map(String.init)
+  }
+
+  /// The file that a plugin's name or path means. One with a slash is a path.
+  func locate(_ name: String) throws(PluginError) -> String {
+    if name.contains("/") { return name }
+    for directory in directories {
+      for candidate in ["\(directory)/\(name)", "\(directory)/\(name).so"]
+      where access(candidate, F_OK) == 0 && !isDirectory(candidate) {
+        return candidate
+      }
+    }
+    throw .notFound(name: name, searched: directories)
+  }
+
+  private func isDirectory(_ path: String) -> Bool {
+    FileFacts(path: path)?.isDirectory ?? false
+  }
+}

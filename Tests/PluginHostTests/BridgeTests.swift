@@ -1,0 +1,172 @@
+import Interception
+import Protobuf
+import RPCProtocols
+import Testing
+
+@testable import PluginHost
+
+@Suite struct BridgeTests {
+  private let log = LogCollector()
+
+  private func load(_ path: String, _ settings: [(String, String)] = []) throws -> LoadedPlugin {
+    try log.loader().load(
+      InterceptorSpec(
+        name: path, settings: settings.map { InterceptorSpec.Setting(key: $0.0, value: $0.1) }))
+  }
+
+  @Test func everyHostFunctionDoesWhatTheHeaderSays() throws {
+    let plugin = try load(try Fixtures.path("exercise"))
+    #expect(plugin.version == "2.1" && plugin.summary == "exercises the host")
+    #expect(plugin.configurationHelp == "none")
+    let call = try PluginCallTest([plugin])
+    call.start()
+    call.chain.send(.bytes(PluginCallTest.bytes("Ada")))
+    call.chain.closeRequest()
+    call.chain.received(ResponseStart())
+    let details = [StatusDetail(typeName: "x", value: [1])]
+    call.chain.received(
+      ResponseEnd(error: RPCError(.notFound, "gone", details: details, origin: .server)))
+    #expect(call.sentStart?.headers == Headers([("a", "one"), ("c", "3")]))
+    #expect(call.sent == [PluginCallTest.bytes("raw")])
+    #expect(call.receivedStart?.headers.first("x-seen") == "yes")
+    #expect(call.end?.error?.message == "not here")
+    #expect(call.end?.error?.details == details)
+    #expect(call.end?.trailers.first("x-trailer") == "t")
+    #expect(call.outcome != nil)
+    plugin.unload()
+    #expect(log.lines == ["closed", "unloaded"])
+  }
+
+  @Test func theSampleStampsHeaderRequestAndResponse() throws {
+    let plugin = try load(
+      try Fixtures.plugin("stamp"),
+      [
+        ("header", "x-who:me"), ("request-field", "string_value"), ("request-prefix", "<"),
+        ("request-suffix", ">"), ("response-field", "string_value"), ("response-value", "new"),
+      ])
+    let call = try PluginCallTest([plugin])
+    call.start()
+    call.chain.send(.bytes(PluginCallTest.bytes("Ada")))
+    call.chain.closeRequest()
+    call.chain.received(ResponseStart())
+    call.chain.received(PluginCallTest.bytes("old"))
+    call.chain.received(ResponseEnd())
+    #expect(call.sentStart?.headers.first("x-who") == "me")
+    #expect(call.sent == [PluginCallTest.bytes("<Ada>")])
+    #expect(call.receivedTexts == ["new"])
+    plugin.unload()
+  }
+
+  @Test func theSampleWantsOnlyWhatItNeeds() throws {
+    let plugin = try load(try Fixtures.plugin("stamp"))
+    let call = try PluginCallTest([plugin])
+    #expect(!call.chain.wantsRequestMessages && !call.chain.wantsResponseMessages)
+    call.start()
+    #expect(call.sentStart?.headers.first("x-stamp") == "1")
+    call.chain.cancel(RPCError(.canceled, "", origin: .client))
+  }
+
+  @Test func aFieldThatDoesNotFitFailsTheCallInThePluginsWords() throws {
+    let plugin = try load(try Fixtures.plugin("stamp"), [("request-field", "nme")])
+    let call = try PluginCallTest([plugin])
+    call.start()
+    call.chain.send(.bytes(PluginCallTest.bytes("Ada")))
+    #expect(call.end?.error?.message.contains("google.protobuf.Value has no field nme") == true)
+    #expect(call.end?.error?.origin == .interceptor("stamp"))
+  }
+
+  @Test func twoLoadsOfOneFileHaveTheirOwnConfiguration() throws {
+    let path = try Fixtures.plugin("stamp")
+    let plugins = [try load(path, [("header", "x-a:1")]), try load(path, [("header", "x-b:2")])]
+    let call = try PluginCallTest(plugins)
+    call.start()
+    #expect(call.sentStart?.headers.first("x-a") == "1")
+    #expect(call.sentStart?.headers.first("x-b") == "2")
+    call.chain.cancel(RPCError(.canceled, "", origin: .client))
+  }
+
+  @Test func misuseIsAnsweredWithCodesAndReported() throws {
+    let path = try Fixtures.path("misbehaving")
+    let plugin = try load(path)
+    let call = try PluginCallTest([plugin], .serverStreaming)
+    call.start()
+    call.chain.send(.bytes(PluginCallTest.bytes("Ada")))
+    call.chain.closeRequest()
+    #expect(call.isRequestClosed)
+    call.chain.received(ResponseStart())
+    call.chain.received(PluginCallTest.bytes("never"))
+    call.chain.cancel(RPCError(.canceled, "Ctrl-C", origin: .client))
+    #expect(call.outcome != nil)
+    _ = try load(path)
+    let expected = [
+      "respond without a response: -1", "drop of a start: -5", "fail with ok: -1", "fail with 99: -1",
+      "message at a start: -5", "bad name: -1", "bad value: -1", "not UTF-8: -1", "null result: -1",
+      "invented: -3", "none: -3", "proceed: 0", "proceed again: -2", "fail again: -2", "read again: -2",
+      "proceed in close: -4",
+      // Also with the host of another load of the file, as that shares its static variables.
+      "proceed after the end: -2", "facts after the end: -4",
+    ]
+    let warnings = log.warnings
+    #expect(log.lines.filter { !warnings.contains($0) } == expected)
+    #expect(
+      warnings.prefix(3) == [
+        "plugin misbehaving: proceed with a token that it was never given",
+        "plugin misbehaving: proceed with a token that it was never given",
+        "plugin misbehaving: proceed with a token that was used before",
+      ])
+    #expect(warnings.contains("plugin misbehaving: request_end used the token and returned -12"))
+  }
+
+  @Test func tokensKeptAreUsedOnOtherThreads() throws {
+    let plugin = try load(try Fixtures.path("later"))
+    let call = try PluginCallTest([plugin])
+    call.start()
+    call.chain.send(.bytes(PluginCallTest.bytes("Ada")))
+    call.chain.closeRequest()
+    #expect(call.sentStart == nil)
+    call.wait { call.isRequestClosed }
+    #expect(call.sentStart?.headers.first("x-later") == "yes")
+    #expect(call.sent.count == 1)
+    call.chain.received(ResponseStart())
+    call.chain.received(PluginCallTest.bytes("Grace"))
+    call.chain.received(ResponseEnd())
+    #expect(call.end == nil)
+    call.wait { call.outcome != nil }
+    #expect(call.receivedTexts == ["Grace"])
+    #expect(call.end?.trailers.first("x-later") == "yes")
+    #expect(log.warnings.isEmpty)
+  }
+
+  @Test func aCallThatEndsWhileTokensAreKeptIsNoMisbehaviour() throws {
+    let plugin = try load(try Fixtures.path("later"))
+    let call = try PluginCallTest([plugin])
+    call.start()
+    call.chain.cancel(RPCError(.deadlineExceeded, "after 1 s", origin: .client))
+    #expect(call.end?.error?.message == "after 1 s (held by later at request_start)")
+    var turns = 0
+    call.wait {
+      turns += 1
+      return turns > 60
+    }
+    #expect(call.sentStart == nil)
+    #expect(log.warnings.isEmpty)
+  }
+
+  @Test func aPluginAnswersDeclinesAndRefusesCalls() throws {
+    let plugin = try load(try Fixtures.path("mock"))
+    let call = try PluginCallTest([plugin], .serverStreaming)
+    call.start()
+    call.chain.closeRequest()
+    #expect(call.receivedStart?.headers.first("x-mock") == "1")
+    #expect(call.receivedTexts == ["one", "two"])
+    #expect(
+      call.end
+        == ResponseEnd(
+          error: RPCError(.notFound, "no more", origin: .interceptor("mock")),
+          trailers: Headers([("x-end", "2")])))
+    #expect(try PluginCallTest([plugin], method: "Decline").chain.names.isEmpty)
+    let error = #expect(throws: RPCError.self) { try PluginCallTest([plugin], method: "Refuse") }
+    #expect(error?.message == "not on a Friday")
+    #expect(error?.origin == .interceptor("mock"))
+  }
+}

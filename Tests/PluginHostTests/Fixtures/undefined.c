@@ -1,0 +1,6 @@
+/* Needs a function that nobody has. */
+#include "minimal.h"
+int32_t nobody_has_this(void *plugin);
+static const rpcurl_plugin plugin = {RPCURL_PLUGIN_HEAD, .name = "undefined", .load = keep_host,
+                                     .ready = nobody_has_this};
+RPCURL_PLUGIN(plugin)

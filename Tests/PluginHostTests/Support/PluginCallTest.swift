@@ -1,0 +1,108 @@
+import Glibc
+import Interception
+import PluginHost
+import Protobuf
+import RPCProtocols
+import Synchronization
+
+/// What was logged, from any thread.
+final class LogCollector: Sendable {
+  private let records = Mutex<[LogRecord]>([])
+  var sink: LogSink { { record in self.records.withLock { $0.append(record) } } }
+  var lines: [String] { records.withLock { $0.map(\.text) } }
+  var warnings: [String] { records.withLock { $0.filter { $0.level == .warning }.map(\.text) } }
+  func loader(_ directories: [String] = []) -> PluginLoader {
+    PluginLoader(searchPath: PluginSearchPath(directories), hostVersion: "9.9", log: sink)
+  }
+}
+
+/// A call through plugins, without a network. Its messages are of the type `google.protobuf.Value`.
+final class PluginCallTest: ChainCaller, ChainWire {
+  let chain: Chain
+  var sentStart: RequestStart?
+  var sent: [[UInt8]] = []
+  var isRequestClosed = false
+  var receivedStart: ResponseStart?
+  var received: [Payload] = []
+  var end: ResponseEnd?
+  var outcome: Outcome?
+
+  static func messageType() throws -> MessageType {
+    let pool = DescriptorPool()
+    try pool.add(WellKnownSchemas.set, source: WellKnownSchemas.sourceName)
+    guard let type = try pool.messageType(named: "google.protobuf.Value") else {
+      throw Fixtures.Failure(text: "the well-known types have no Value")
+    }
+    return type
+  }
+
+  private final class Waker: Sendable {
+    let count = Atomic(0)
+  }
+  private let waker: Waker
+
+  init(_ plugins: [LoadedPlugin], _ kind: CallKind = .unary, method: String = "Say") throws {
+    let type = try Self.messageType()
+    let waker = Waker()
+    self.waker = waker
+    chain = try ChainBuilder(plugins.map(\.registration)).makeChain(
+      for: CallFacts(
+        method: MethodName(service: "test.Echo", method: method), kind: kind, protocolName: .grpc,
+        target: "http://server", requestType: type, responseType: type),
+      codec: MessageCodec(
+        serialize: { $0.serialized() }, parseRequest: { try Message(type, serialized: $0) },
+        parseResponse: { try Message(type, serialized: $0) }),
+      wake: { waker.count.add(1, ordering: .relaxed) })
+  }
+
+  func start() {
+    chain.start(
+      RequestStart(
+        method: MethodName(service: "test.Echo", method: "Say"), target: "http://server",
+        headers: Headers([("a", "1"), ("b", "2")])),
+      caller: self, wire: self)
+  }
+
+  /// Works off what comes from other threads until a condition holds, for up to five seconds.
+  func wait(until condition: () -> Bool) {
+    for _ in 0..<5000 where !condition() {
+      chain.processMail()
+      usleep(1000)
+    }
+  }
+
+  /// The serialized `Value` of a short text.
+  static func bytes(_ text: String) -> [UInt8] { [0x1a, UInt8(text.utf8.count)] + Array(text.utf8) }
+
+  var receivedTexts: [String] {
+    received.map { payload in
+      switch payload {
+      case .bytes(let bytes): String(decoding: bytes.dropFirst(2), as: UTF8.self)
+      case .typed(let message): String(decoding: message.serialized().dropFirst(2), as: UTF8.self)
+      }
+    }
+  }
+
+  // MARK: Wire
+
+  func start(_ start: RequestStart) { sentStart = start }
+  func send(_ bytes: [UInt8]) { sent.append(bytes) }
+  func closeRequest() { isRequestClosed = true }
+  func cancel(_ error: RPCError) {}
+  func responseWanted(_ isWanted: Bool) {}
+
+  // MARK: Caller
+
+  func responseStarted(_ start: ResponseStart) { receivedStart = start }
+  func responseReceived(_ message: Payload) { received.append(message) }
+  func responseEnded(_ end: ResponseEnd) {
+    self.end = end
+    var metrics = CallMetrics()
+    metrics.total = .microseconds(1500)
+    metrics.sentBytes = 7
+    chain.measured(metrics)
+  }
+  func measured(_ metrics: CallMetrics) {}
+  func finished(_ outcome: Outcome) { self.outcome = outcome }
+  func inputWanted(_ isWanted: Bool) {}
+}
