@@ -18,6 +18,7 @@ let package = Package(
   targets: [
     // C
     .target(name: "CCompression", cSettings: strictC, linkerSettings: [.linkedLibrary("dl")]),
+    .target(name: "CCurl", cSettings: strictC, linkerSettings: [.linkedLibrary("dl")]),
     .target(
       name: "CSchemas", exclude: ["generate.sh", "protos"], cSettings: strictC,
       linkerSettings: [.linkedLibrary("protobuf-c")]),
@@ -35,6 +36,7 @@ let package = Package(
     .target(
       name: "PluginHost", dependencies: ["Interception", "RPCProtocols", "Protobuf", "CPluginABI"],
       swiftSettings: strict),
+    .target(name: "Transport", dependencies: ["RPCProtocols", "Protobuf", "CCurl"], swiftSettings: strict),
     // Tests
     .testTarget(
       name: "ProtobufTests", dependencies: ["Protobuf"],

@@ -1,0 +1,137 @@
+#include "CCurl.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+
+/* The oldest libcurl that is supported: 7.84 and 7.85 have bugs in pausing, 7.88 is Debian 12's. */
+#define OLDEST_VERSION 0x075800
+
+/* libcurl's functions by their own names, filled by ccurl_load(). `__typeof__` keeps the declared type of
+ * each; the names are undefined first because curl/curl.h hides some of them behind type-checking macros. */
+#undef curl_easy_setopt
+#undef curl_easy_getinfo
+#define EACH_FUNCTION(X)                                                                                       \
+  X(curl_global_init)                                                                                          \
+  X(curl_version)                                                                                              \
+  X(curl_version_info)                                                                                         \
+  X(curl_easy_init)                                                                                            \
+  X(curl_easy_cleanup)                                                                                         \
+  X(curl_easy_strerror)                                                                                        \
+  X(curl_easy_pause)                                                                                           \
+  X(curl_easy_setopt)                                                                                          \
+  X(curl_easy_getinfo)                                                                                         \
+  X(curl_multi_init)                                                                                           \
+  X(curl_multi_cleanup)                                                                                        \
+  X(curl_multi_add_handle)                                                                                     \
+  X(curl_multi_remove_handle)                                                                                  \
+  X(curl_multi_perform)                                                                                        \
+  X(curl_multi_poll)                                                                                           \
+  X(curl_multi_wakeup)                                                                                         \
+  X(curl_multi_strerror)                                                                                       \
+  X(curl_multi_info_read)                                                                                      \
+  X(curl_slist_append)                                                                                         \
+  X(curl_slist_free_all)
+
+static struct {
+#define MEMBER(name) __typeof__(&name) name;
+  EACH_FUNCTION(MEMBER)
+} lib;
+
+static const char *resolve(void *library) {
+  static char error[160];
+#define RESOLVE(name)                                                                                          \
+  *(void **)&lib.name = dlsym(library, #name);                                                                 \
+  if (!lib.name) {                                                                                             \
+    snprintf(error, sizeof error, "libcurl has no function " #name);                                           \
+    return error;                                                                                              \
+  }
+  EACH_FUNCTION(RESOLVE)
+  curl_version_info_data *info = lib.curl_version_info(CURLVERSION_NOW);
+  if (info->version_num < OLDEST_VERSION) {
+    snprintf(error, sizeof error, "libcurl is %.40s, at least 7.88.0 is needed", info->version);
+    return error;
+  }
+  CURLcode code = lib.curl_global_init(CURL_GLOBAL_DEFAULT);
+  if (code != CURLE_OK) {
+    snprintf(error, sizeof error, "libcurl did not initialise: %.100s", lib.curl_easy_strerror(code));
+    return error;
+  }
+  return NULL;
+}
+
+const char *ccurl_load(void) {
+  static bool done;
+  static const char *error;
+  if (done) return error;
+  done = true;
+  void *library = dlopen("libcurl.so.4", RTLD_LAZY | RTLD_LOCAL);
+  error = library ? resolve(library) : dlerror();
+  return error;
+}
+
+const char *ccurl_version(void) { return lib.curl_version(); }
+curl_version_info_data *ccurl_version_info(void) { return lib.curl_version_info(CURLVERSION_NOW); }
+
+CURL *ccurl_easy_init(void) { return lib.curl_easy_init(); }
+void ccurl_easy_cleanup(CURL *handle) { lib.curl_easy_cleanup(handle); }
+const char *ccurl_easy_strerror(CURLcode code) { return lib.curl_easy_strerror(code); }
+CURLcode ccurl_easy_pause(CURL *handle, int mask) { return lib.curl_easy_pause(handle, mask); }
+
+CURLcode ccurl_set_long(CURL *handle, CURLoption option, long value) {
+  return lib.curl_easy_setopt(handle, option, value);
+}
+CURLcode ccurl_set_string(CURL *handle, CURLoption option, const char *value) {
+  return lib.curl_easy_setopt(handle, option, value);
+}
+CURLcode ccurl_set_pointer(CURL *handle, CURLoption option, void *value) {
+  return lib.curl_easy_setopt(handle, option, value);
+}
+CURLcode ccurl_set_list(CURL *handle, CURLoption option, struct curl_slist *value) {
+  return lib.curl_easy_setopt(handle, option, value);
+}
+CURLcode ccurl_set_data_callback(CURL *handle, CURLoption option, ccurl_data_callback callback) {
+  return lib.curl_easy_setopt(handle, option, callback);
+}
+CURLcode ccurl_set_seek_callback(CURL *handle, ccurl_seek_callback callback) {
+  return lib.curl_easy_setopt(handle, CURLOPT_SEEKFUNCTION, callback);
+}
+CURLcode ccurl_set_prereq_callback(CURL *handle, ccurl_prereq_callback callback) {
+  return lib.curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, callback);
+}
+
+CURLcode ccurl_get_long(CURL *handle, CURLINFO info, long *value) {
+  return lib.curl_easy_getinfo(handle, info, value);
+}
+CURLcode ccurl_get_offset(CURL *handle, CURLINFO info, curl_off_t *value) {
+  return lib.curl_easy_getinfo(handle, info, value);
+}
+
+CURLM *ccurl_multi_init(void) { return lib.curl_multi_init(); }
+CURLMcode ccurl_multi_cleanup(CURLM *multi) { return lib.curl_multi_cleanup(multi); }
+CURLMcode ccurl_multi_add_handle(CURLM *multi, CURL *handle) { return lib.curl_multi_add_handle(multi, handle); }
+CURLMcode ccurl_multi_remove_handle(CURLM *multi, CURL *handle) {
+  return lib.curl_multi_remove_handle(multi, handle);
+}
+CURLMcode ccurl_multi_perform(CURLM *multi, int *running) { return lib.curl_multi_perform(multi, running); }
+CURLMcode ccurl_multi_poll(CURLM *multi, struct curl_waitfd *extra, unsigned int count, int timeout_ms, int *ready) {
+  return lib.curl_multi_poll(multi, extra, count, timeout_ms, ready);
+}
+CURLMcode ccurl_multi_wakeup(CURLM *multi) { return lib.curl_multi_wakeup(multi); }
+const char *ccurl_multi_strerror(CURLMcode code) { return lib.curl_multi_strerror(code); }
+
+CURL *ccurl_multi_next_done(CURLM *multi, CURLcode *result) {
+  int left;
+  CURLMsg *message;
+  while ((message = lib.curl_multi_info_read(multi, &left))) {
+    if (message->msg == CURLMSG_DONE) {
+      *result = message->data.result;
+      return message->easy_handle;
+    }
+  }
+  return NULL;
+}
+
+struct curl_slist *ccurl_slist_append(struct curl_slist *list, const char *text) {
+  return lib.curl_slist_append(list, text);
+}
+void ccurl_slist_free_all(struct curl_slist *list) { lib.curl_slist_free_all(list); }

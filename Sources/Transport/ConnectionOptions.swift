@@ -1,0 +1,68 @@
+/// How to reach a server, beyond its URL.
+public struct ConnectionOptions: Sendable, Equatable {
+  /// Which version of HTTP to speak.
+  public enum HTTPVersion: Sendable {
+    case http1
+    /// HTTP/2, negotiated over TLS; on a plain connection from the first byte on.
+    case http2
+    /// HTTP/2 from the first byte on, also over TLS.
+    case http2PriorKnowledge
+    /// HTTP/3, or what the server speaks instead.
+    case http3
+    /// HTTP/2 where TLS negotiates it, otherwise HTTP/1.1.
+    case negotiated
+  }
+
+  /// A version of TLS.
+  public enum TLSVersion: Sendable, Comparable {
+    case tls12
+    case tls13
+  }
+
+  /// A client's certificate and its key, as PEM files.
+  public struct Certificate: Sendable, Equatable {
+    /// The file of the certificate, and of the key unless that has one of its own.
+    public var file: String
+    /// The file of the key.
+    public var keyFile: String?
+    /// What the key is encrypted with.
+    public var passphrase: String?
+
+    /// Makes a certificate.
+    public init(file: String, keyFile: String? = nil, passphrase: String? = nil) {
+      self.file = file
+      self.keyFile = keyFile
+      self.passphrase = passphrase
+    }
+  }
+
+  /// Which version of HTTP to speak.
+  public var httpVersion = HTTPVersion.negotiated
+  /// A PEM file of the authorities to trust, instead of the system's.
+  public var authoritiesFile: String?
+  /// A directory of authorities to trust, prepared with `openssl rehash`.
+  public var authoritiesDirectory: String?
+  /// What shows the server who calls.
+  public var certificate: Certificate?
+  /// Whether the server's certificate is taken unchecked.
+  public var isInsecure = false
+  /// The oldest version of TLS to accept.
+  public var oldestTLS: TLSVersion?
+  /// The name that the server is asked for in TLS and that its certificate must have, instead of the URL's host.
+  public var serverName: String?
+  /// The path of a Unix socket to connect to instead of the URL's host.
+  public var unixSocket: String?
+  /// A proxy's URL; empty for none. `nil` leaves it to the environment.
+  public var proxy: String?
+  /// A file with credentials for hosts, in the form of `.netrc`; empty for the one in the home directory.
+  public var netrcFile: String?
+  /// Addresses for names: `HOST:PORT:ADDRESS`.
+  public var resolve: [String] = []
+  /// How long connecting may take, TLS included; `nil` leaves it to libcurl (five minutes).
+  public var connectTimeout: Duration?
+  /// How long a connection may be silent before the peer is asked whether it is still there.
+  public var keepaliveTime: Duration?
+
+  /// Makes options that differ in nothing from libcurl's own.
+  public init() {}
+}

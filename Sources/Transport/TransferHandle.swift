@@ -1,0 +1,130 @@
+import CCurl
+
+/// The options of one handle of libcurl, set with errors that are thrown.
+struct TransferHandle {
+  private let handle: UnsafeMutableRawPointer
+
+  init(_ handle: UnsafeMutableRawPointer) {
+    self.handle = handle
+  }
+
+  func set(_ option: CURLoption, _ value: Int) throws(TransportError) {
+    try check(ccurl_set_long(handle, option, value))
+  }
+
+  func set(_ option: CURLoption, _ value: String) throws(TransportError) {
+    try check(ccurl_set_string(handle, option, value))
+  }
+
+  func set(_ option: CURLoption, pointer: UnsafeMutableRawPointer) throws(TransportError) {
+    try check(ccurl_set_pointer(handle, option, pointer))
+  }
+
+  func set(_ option: CURLoption, _ callback: @escaping ccurl_data_callback) throws(TransportError) {
+    try check(ccurl_set_data_callback(handle, option, callback))
+  }
+
+  func set(seeking callback: @escaping ccurl_seek_callback) throws(TransportError) {
+    try check(ccurl_set_seek_callback(handle, callback))
+  }
+
+  /// Sets what is asked when the connection stands and nothing of the request was sent.
+  func set(beforeRequest callback: @escaping ccurl_prereq_callback) throws(TransportError) {
+    try check(ccurl_set_prereq_callback(handle, callback))
+  }
+
+  /// Sets a list, which libcurl does not copy: the caller frees it after the handle.
+  func set(
+    _ option: CURLoption, _ texts: [String], keeping lists: inout [UnsafeMutablePointer<curl_slist>?]
+  ) throws(TransportError) {
+    var list: UnsafeMutablePointer<curl_slist>?
+    for text in texts { list = ccurl_slist_append(list, text) }
+    lists.append(list)
+    try check(ccurl_set_list(handle, option, list))
+  }
+
+  /// Sets how the server at `url` is reached.
+  func set(
+    _ options: ConnectionOptions, url: String, extraFields: inout [String],
+    keeping lists: inout [UnsafeMutablePointer<curl_slist>?]
+  ) throws(TransportError) {
+    let isTLS = url.hasPrefix("https:")
+    try set(CURLOPT_HTTP_VERSION, version(options.httpVersion, isTLS: isTLS))
+    if let path = options.unixSocket { try set(CURLOPT_UNIX_SOCKET_PATH, path) }
+    if let proxy = options.proxy { try set(CURLOPT_PROXY, proxy) }
+    if !options.resolve.isEmpty { try set(CURLOPT_RESOLVE, options.resolve, keeping: &lists) }
+    if let file = options.netrcFile {
+      try set(CURLOPT_NETRC, Int(CURL_NETRC_OPTIONAL.rawValue))
+      if !file.isEmpty { try set(CURLOPT_NETRC_FILE, file) }
+    }
+    if let timeout = options.connectTimeout {
+      try set(CURLOPT_CONNECTTIMEOUT_MS, timeout.wholeMilliseconds)
+    }
+    if let time = options.keepaliveTime {
+      let seconds = max((time.wholeMilliseconds + 999) / 1000, 1)
+      try set(CURLOPT_TCP_KEEPALIVE, 1)
+      try set(CURLOPT_TCP_KEEPIDLE, seconds)
+      try set(CURLOPT_TCP_KEEPINTVL, seconds)
+    }
+    try set(CURLOPT_URL, url)
+    guard isTLS else { return }
+    try setTLS(options)
+    if let name = options.serverName { try set(serverName: name, url: url, &extraFields, &lists) }
+  }
+
+  private func setTLS(_ options: ConnectionOptions) throws(TransportError) {
+    if options.isInsecure {
+      try set(CURLOPT_SSL_VERIFYPEER, 0)
+      try set(CURLOPT_SSL_VERIFYHOST, 0)
+    }
+    if let file = options.authoritiesFile { try set(CURLOPT_CAINFO, file) }
+    if let directory = options.authoritiesDirectory { try set(CURLOPT_CAPATH, directory) }
+    switch options.oldestTLS {
+    case nil: break
+    case .tls12: try set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
+    case .tls13: try set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_3)
+    }
+    if let certificate = options.certificate {
+      try set(CURLOPT_SSLCERT, certificate.file)
+      if let file = certificate.keyFile { try set(CURLOPT_SSLKEY, file) }
+      if let passphrase = certificate.passphrase { try set(CURLOPT_KEYPASSWD, passphrase) }
+    }
+  }
+
+  /// libcurl takes the name of TLS from the URL. So the URL gets the name, and libcurl is told to connect to
+  /// where the URL pointed before; the `host` that HTTP tells stays as it was.
+  private func set(
+    serverName name: String, url: String, _ fields: inout [String],
+    _ lists: inout [UnsafeMutablePointer<curl_slist>?]
+  ) throws(TransportError) {
+    let rest = url.dropFirst("https://".count)
+    let authority = rest.prefix { $0 != "/" }
+    let port = authority.last == "]" ? nil : authority.lastIndex(of: ":").map { authority[$0...] }
+    let host = port.map { authority.dropLast($0.count) } ?? authority
+    try set(CURLOPT_URL, "https://\(name)\(port ?? "")\(rest.dropFirst(authority.count))")
+    try set(CURLOPT_CONNECT_TO, ["::\(host)\(port ?? ":443")"], keeping: &lists)
+    if !fields.contains(where: { $0.hasPrefix("host:") }) { fields.append("host: \(authority)") }
+  }
+
+  private func version(_ version: ConnectionOptions.HTTPVersion, isTLS: Bool) -> Int {
+    switch version {
+    case .http1: CURL_HTTP_VERSION_1_1
+    case .http2: isTLS ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
+    case .http2PriorKnowledge: CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
+    case .http3: CURL_HTTP_VERSION_3
+    case .negotiated: CURL_HTTP_VERSION_2TLS
+    }
+  }
+
+  private func check(_ code: CURLcode) throws(TransportError) {
+    guard code == CURLE_OK else { throw TransportError(code, detail: "") }
+  }
+}
+
+extension Duration {
+  /// The duration in milliseconds, at least 1, and no more than libcurl can count.
+  fileprivate var wholeMilliseconds: Int {
+    let (seconds, attoseconds) = components
+    return max(Int(min(seconds, 2_000_000)) * 1000 + Int(attoseconds / 1_000_000_000_000_000), 1)
+  }
+}

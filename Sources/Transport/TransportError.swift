@@ -1,0 +1,65 @@
+import CCurl
+
+/// Why a transfer did not come to its end.
+public struct TransportError: Error, Sendable, Equatable {
+  /// The layer that failed.
+  public enum Kind: Sendable {
+    /// The name of the host, or of the proxy, has no address.
+    case resolve
+    /// No connection could be made.
+    case connect
+    /// The TLS handshake failed, or a certificate is not trusted or cannot be read.
+    case tls
+    /// The connection, or its HTTP stream, broke after it was made.
+    case broken
+    /// The HTTP/2 stream was reset; the connection stands.
+    case stream
+    /// The request cannot be made as it is: its URL, or an option that this libcurl does not have.
+    case request
+    /// libcurl is missing, too old, or out of memory.
+    case library
+  }
+
+  /// The layer that failed.
+  public var kind: Kind
+  /// libcurl's own words.
+  public var message: String
+  /// The code with which the server reset the stream (RFC 9113, section 7), if it did.
+  public var resetCode: Int?
+
+  /// Makes an error.
+  public init(_ kind: Kind, _ message: String) {
+    self.kind = kind
+    self.message = message
+  }
+
+  init(_ code: CURLcode, detail: String) {
+    kind = Self.kind(code)
+    message = detail.isEmpty ? String(cString: ccurl_easy_strerror(code)) : detail
+    if code == CURLE_HTTP2_STREAM { resetCode = Self.resetCode(message) }
+  }
+
+  /// libcurl tells the code in words only: `HTTP/2 stream 1 was not closed cleanly: CANCEL (err 8)`.
+  private static func resetCode(_ message: String) -> Int? {
+    guard let mark = message.firstRange(of: "(err ") else { return nil }
+    return Int(message[mark.upperBound...].prefix { $0.isNumber })
+  }
+
+  private static func kind(_ code: CURLcode) -> Kind {
+    switch code {
+    case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .resolve
+    case CURLE_COULDNT_CONNECT, CURLE_OPERATION_TIMEDOUT, CURLE_PROXY, CURLE_INTERFACE_FAILED: .connect
+    case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
+      CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CRL_BADFILE, CURLE_SSL_INVALIDCERTSTATUS,
+      CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_CLIENTCERT, CURLE_USE_SSL_FAILED:
+      .tls
+    case CURLE_URL_MALFORMAT, CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION,
+      CURLE_BAD_FUNCTION_ARGUMENT:
+      .request
+    case CURLE_HTTP2_STREAM: .stream
+    case CURLE_OUT_OF_MEMORY, CURLE_FAILED_INIT: .library
+    // CURLE_UNSUPPORTED_PROTOCOL is a peer that does not speak HTTP: others are not asked for.
+    default: .broken
+    }
+  }
+}
