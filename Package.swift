@@ -37,6 +37,9 @@ let package = Package(
       name: "PluginHost", dependencies: ["Interception", "RPCProtocols", "Protobuf", "CPluginABI"],
       swiftSettings: strict),
     .target(name: "Transport", dependencies: ["RPCProtocols", "Protobuf", "CCurl"], swiftSettings: strict),
+    .target(
+      name: "Reflection", dependencies: ["RPCProtocols", "Protobuf", "CSchemas"],
+      exclude: ["Descriptors/generate.sh"], swiftSettings: strict),
     // Tests
     .testTarget(
       name: "ProtobufTests", dependencies: ["Protobuf"],
@@ -48,6 +51,9 @@ let package = Package(
     .testTarget(name: "InterceptionTests", dependencies: ["Interception"], swiftSettings: strict),
     .testTarget(
       name: "InterceptorsTests", dependencies: ["Interceptors", "Interception"], swiftSettings: strict),
+    .testTarget(
+      name: "ReflectionTests", dependencies: ["Reflection", "RPCProtocols", "Protobuf"], swiftSettings: strict
+    ),
     .testTarget(
       name: "PluginHostTests", dependencies: ["PluginHost", "Interception"],
       exclude: ["Fixtures"],  // plugins in C that the tests compile

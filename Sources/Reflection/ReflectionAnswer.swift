@@ -1,0 +1,50 @@
+import CSchemas
+
+/// What a server answers: a ServerReflectionResponse.
+struct ReflectionAnswer {
+  enum Content {
+    /// Serialized FileDescriptorProtos.
+    case files([[UInt8]])
+    /// Full names of services.
+    case services([String])
+    /// A status code of gRPC, and words.
+    case error(code: Int, message: String)
+    /// Nothing, or an answer to what was not asked.
+    case nothing
+  }
+
+  /// What the server says it was asked; many leave it out.
+  let question: ReflectionQuestion?
+  let content: Content
+
+  /// Reads an answer; `nil` when the bytes are none.
+  init?(serialized bytes: [UInt8]) {
+    guard let message = rpcurl__schemas__server_reflection_response__unpack(nil, bytes.count, bytes) else {
+      return nil
+    }
+    defer { rpcurl__schemas__server_reflection_response__free_unpacked(message, nil) }
+    let response = message.pointee
+    question = response.original_request.flatMap { ReflectionQuestion($0.pointee) }
+    switch response.message_response_case {
+    case RPCURL__SCHEMAS__SERVER_REFLECTION_RESPONSE__MESSAGE_RESPONSE_FILE_DESCRIPTOR_RESPONSE:
+      content = .files(Self.files(response.file_descriptor_response.pointee))
+    case RPCURL__SCHEMAS__SERVER_REFLECTION_RESPONSE__MESSAGE_RESPONSE_LIST_SERVICES_RESPONSE:
+      content = .services(Self.services(response.list_services_response.pointee))
+    case RPCURL__SCHEMAS__SERVER_REFLECTION_RESPONSE__MESSAGE_RESPONSE_ERROR_RESPONSE:
+      let error = response.error_response.pointee
+      content = .error(code: Int(error.error_code), message: String(cString: error.error_message))
+    default:
+      content = .nothing
+    }
+  }
+
+  private static func files(_ response: Rpcurl__Schemas__FileDescriptorResponse) -> [[UInt8]] {
+    UnsafeBufferPointer(start: response.file_descriptor_proto, count: response.n_file_descriptor_proto)
+      .map { Array(UnsafeBufferPointer(start: $0.data, count: $0.len)) }
+  }
+
+  private static func services(_ response: Rpcurl__Schemas__ListServiceResponse) -> [String] {
+    UnsafeBufferPointer(start: response.service, count: response.n_service)
+      .compactMap { $0.map { String(cString: $0.pointee.name) } }
+  }
+}

@@ -1,0 +1,212 @@
+import Protobuf
+import RPCProtocols
+
+/// Asks a server for its schema: questions out, answers in, no I/O.
+///
+/// Each round asks for everything that is known to be missing at once, so a schema takes as many round trips as its
+/// imports are deep, and one when the server sends what a file imports with it.
+///
+/// ```swift
+/// var query = ReflectionQuery(.symbols(["demo.v1.Demo"]))
+/// send(query.start())
+/// switch try query.receive(answer) {
+/// case .wait: break
+/// case .send(let questions): send(questions)
+/// case .open(let questions): openStream(query.version); send(questions)
+/// case .done(let schema): use(schema)
+/// }
+/// ```
+public struct ReflectionQuery {
+  /// What is wanted.
+  public enum Goal: Equatable, Sendable {
+    /// What defines these symbols.
+    case symbols([String])
+    /// The names of all services.
+    case serviceNames
+    /// What defines all services.
+    case allServices
+  }
+
+  /// Bounds for what a server may send.
+  public struct Limits: Equatable, Sendable {
+    /// How many files, and how many questions.
+    public var files = 10_000
+    /// How many bytes of answers.
+    public var bytes = 64 << 20
+
+    /// Limits that no real schema meets.
+    public init() {}
+  }
+
+  /// What to do next.
+  public enum Step: Equatable, Sendable {
+    /// Answers are to come.
+    case wait
+    /// Ask these on the stream; if it takes no more, its end gives `open`.
+    case send([ReflectionQuestion])
+    /// Ask these on a new stream, of the query's version.
+    case open([ReflectionQuestion])
+    /// All is known.
+    case done(ReflectedSchema)
+  }
+
+  /// The files that need not be asked for: each program has them.
+  static let builtIn: Set<String> = Set(
+    ["any", "duration", "empty", "field_mask", "struct", "timestamp", "wrappers"]
+      .map { "google/protobuf/\($0).proto" })
+
+  /// The version of the streams.
+  public var version: ReflectionVersion { schema.version }
+  /// The questions without an answer, in the order asked.
+  public private(set) var unanswered: [ReflectionQuestion] = []
+
+  private let goal: Goal
+  private let limits: Limits
+  private let mayFallBack: Bool
+  private var schema: ReflectedSchema
+  private var asked: Set<ReflectionQuestion> = []
+  private var fileNames: Set<String> = []
+  private var imports: [String] = []
+  private var receivedBytes = 0
+  /// Whether any answer ever came; then the server speaks this version.
+  private var isUnderstood = false
+  private var answersOnStream = 0
+  /// The symbol that the server does not know, while its services are asked for.
+  private var unknownSymbol: String?
+
+  /// Makes a query, of one version of reflection, or of v1 with v1alpha as what to fall back to.
+  public init(_ goal: Goal, version: ReflectionVersion? = nil, limits: Limits = Limits()) {
+    self.goal = goal
+    self.limits = limits
+    mayFallBack = version == nil
+    schema = ReflectedSchema(version: version ?? .v1)
+  }
+
+  /// The first questions, for a new stream. Called once.
+  public mutating func start() -> [ReflectionQuestion] {
+    switch goal {
+    case .symbols(let symbols): ask(symbols.map { .fileContaining(symbol: $0) })
+    case .serviceNames, .allServices: ask([.services])
+    }
+  }
+
+  // MARK: Answers
+
+  /// Takes an answer.
+  public mutating func receive(_ answer: [UInt8]) throws(ReflectionError) -> Step {
+    receivedBytes += answer.count
+    guard receivedBytes <= limits.bytes else { throw .tooMuch("more than \(limits.bytes >> 20) MiB") }
+    guard let answer = ReflectionAnswer(serialized: answer) else {
+      throw .wrongAnswer("it sent something else than a ServerReflectionResponse")
+    }
+    // Answers come in the order of the questions. Where a server says which one it answers, that counts.
+    guard !unanswered.isEmpty else { throw .wrongAnswer("it answered more than it was asked") }
+    let question = unanswered.remove(at: answer.question.flatMap(unanswered.firstIndex(of:)) ?? 0)
+    isUnderstood = true
+    answersOnStream += 1
+    switch (answer.content, question) {
+    case (.files(let files), .fileContaining(let symbol)):
+      guard !files.isEmpty else { return try missing(symbol) }
+      try add(files)
+    case (.files(let files), .file):
+      try add(files)
+    case (.services(let names), .services):
+      if let unknownSymbol { throw .unknownSymbol(unknownSymbol, services: names) }
+      schema.services = names
+      let questions = goal == .allServices ? ask(names.map { .fileContaining(symbol: $0) }) : []
+      guard asked.count <= limits.files else { throw .tooMuch("more than \(limits.files) services") }
+      if !questions.isEmpty { return .send(questions) }
+    case (.error(let code, let message), _):
+      return try refused(question, code: code, message: message)
+    case (.files, _), (.services, _), (.nothing, _):
+      throw .wrongAnswer("its answer does not fit the question for \(question)")
+    }
+    return try next()
+  }
+
+  /// Takes note that the stream has ended, though questions are open; `error` is its status, unless `ok`.
+  public mutating func streamEnded(_ error: RPCError?) throws(ReflectionError) -> Step {
+    guard let first = unanswered.first else { return .wait }
+    let hasProgressed = answersOnStream > 0
+    answersOnStream = 0
+    switch error?.code {
+    case nil:
+      // A server may take one question a stream; one that answers none of them never will.
+      guard hasProgressed else { throw .wrongAnswer("it ended its answers without giving one") }
+    case .unimplemented where !isUnderstood:
+      guard mayFallBack, schema.version == .v1 else { throw .notOffered(error ?? .unanswered) }
+      schema.version = .v1alpha
+    case .notFound where error?.origin == .server:
+      // Some servers end the stream where the specification wants an answer that is an error.
+      unanswered.removeFirst()
+      isUnderstood = true
+      _ = try refused(first, code: StatusCode.notFound.rawValue, message: error?.message ?? "")
+      if unanswered.isEmpty, case .done(let schema) = try next() { return .done(schema) }
+    default:
+      if let unknownSymbol { throw .unknownSymbol(unknownSymbol, services: []) }
+      throw .failed(error ?? .unanswered)
+    }
+    return .open(unanswered)
+  }
+
+  private mutating func refused(
+    _ question: ReflectionQuestion, code: Int, message: String
+  ) throws(ReflectionError) -> Step {
+    switch question {
+    case .fileContaining(let symbol) where code == StatusCode.notFound.rawValue:
+      return try missing(symbol)
+    case .file:
+      // Whether anything of the file is needed shows when the schema is used.
+      return try next()
+    case .services:
+      if let unknownSymbol { throw .unknownSymbol(unknownSymbol, services: []) }
+      throw .refused(question, code: code, message: message)
+    case .fileContaining:
+      throw .refused(question, code: code, message: message)
+    }
+  }
+
+  private mutating func missing(_ symbol: String) throws(ReflectionError) -> Step {
+    // A server that lists a service without having its file is asked for the others all the same.
+    if goal == .allServices { return try next() }
+    guard unknownSymbol == nil else { return .wait }
+    unknownSymbol = symbol
+    return .send(ask([.services]))
+  }
+
+  private mutating func add(_ files: [[UInt8]]) throws(ReflectionError) {
+    for file in files {
+      guard let outline = FileOutline(serialized: file) else {
+        throw .wrongAnswer("it sent a file that is no descriptor")
+      }
+      guard fileNames.insert(outline.name).inserted else { continue }
+      guard schema.fileCount < limits.files else { throw .tooMuch("more than \(limits.files) files") }
+      schema.add(file: file)
+      imports += outline.imports
+    }
+  }
+
+  // MARK: Questions
+
+  /// Asks for what is missing when all that was asked is answered.
+  private mutating func next() throws(ReflectionError) -> Step {
+    guard unanswered.isEmpty else { return .wait }
+    let missing = imports.filter { !fileNames.contains($0) && !Self.builtIn.contains($0) }
+    imports = []
+    let questions = ask(missing.map { .file(named: $0) })
+    guard asked.count <= limits.files else { throw .tooMuch("more than \(limits.files) imports") }
+    return questions.isEmpty ? .done(schema) : .send(questions)
+  }
+
+  /// Notes the questions that were not asked before, and gives them.
+  private mutating func ask(_ questions: [ReflectionQuestion]) -> [ReflectionQuestion] {
+    let new = questions.filter { asked.insert($0).inserted }
+    unanswered += new
+    return new
+  }
+}
+
+extension RPCError {
+  /// Stands for an error that cannot be missing.
+  fileprivate static var unanswered: RPCError { RPCError(.unknown, "no answer", origin: .violation) }
+}

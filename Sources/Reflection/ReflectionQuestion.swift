@@ -1,0 +1,60 @@
+import CSchemas
+
+/// What a server can be asked about its schema: a ServerReflectionRequest.
+public enum ReflectionQuestion: Hashable, Sendable {
+  /// The file that defines a symbol, with or without the files that it imports.
+  case fileContaining(symbol: String)
+  /// The file of this name.
+  case file(named: String)
+  /// The names of all services.
+  case services
+
+  /// The message that asks it.
+  public func serialized() -> [UInt8] {
+    var text = argument.utf8CString
+    return text.withUnsafeMutableBufferPointer { text in
+      var request = Rpcurl__Schemas__ServerReflectionRequest()
+      rpcurl__schemas__server_reflection_request__init(&request)
+      switch self {
+      case .fileContaining:
+        request.message_request_case =
+          RPCURL__SCHEMAS__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_FILE_CONTAINING_SYMBOL
+        request.file_containing_symbol = text.baseAddress
+      case .file:
+        request.message_request_case =
+          RPCURL__SCHEMAS__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_FILE_BY_FILENAME
+        request.file_by_filename = text.baseAddress
+      case .services:
+        request.message_request_case =
+          RPCURL__SCHEMAS__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_LIST_SERVICES
+        request.list_services = text.baseAddress
+      }
+      let size = rpcurl__schemas__server_reflection_request__get_packed_size(&request)
+      return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+        count = rpcurl__schemas__server_reflection_request__pack(&request, buffer.baseAddress)
+      }
+    }
+  }
+
+  private var argument: String {
+    switch self {
+    case .fileContaining(let symbol): symbol
+    case .file(let name): name
+    // Servers pass over the text; the specification leaves its meaning open.
+    case .services: "*"
+    }
+  }
+
+  /// The question that a server repeats in its answer; `nil` when it asks something that is never asked here.
+  init?(_ request: Rpcurl__Schemas__ServerReflectionRequest) {
+    switch request.message_request_case {
+    case RPCURL__SCHEMAS__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_FILE_CONTAINING_SYMBOL:
+      self = .fileContaining(symbol: String(cString: request.file_containing_symbol))
+    case RPCURL__SCHEMAS__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_FILE_BY_FILENAME:
+      self = .file(named: String(cString: request.file_by_filename))
+    case RPCURL__SCHEMAS__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_LIST_SERVICES:
+      self = .services
+    default: return nil
+    }
+  }
+}

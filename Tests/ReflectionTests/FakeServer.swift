@@ -1,0 +1,111 @@
+@testable import Reflection
+
+/// Serialized protobuf, written by hand: what the tests send must not come from the code under test.
+enum Wire {
+  static func field(_ number: Int, _ bytes: [UInt8]) -> [UInt8] {
+    varint(number << 3 | 2) + varint(bytes.count) + bytes
+  }
+
+  static func field(_ number: Int, _ text: String) -> [UInt8] {
+    field(number, Array(text.utf8))
+  }
+
+  static func field(_ number: Int, varint value: Int) -> [UInt8] {
+    varint(number << 3) + varint(value)
+  }
+
+  private static func varint(_ number: Int) -> [UInt8] {
+    number < 0x80 ? [UInt8(number)] : [UInt8(number & 0x7F) | 0x80] + varint(number >> 7)
+  }
+
+  /// A FileDescriptorProto.
+  static func file(_ name: String, imports: [String] = []) -> [UInt8] {
+    field(1, name) + imports.flatMap { field(3, $0) }
+  }
+
+  /// A ServerReflectionResponse with files.
+  static func answer(_ files: [UInt8]..., to question: ReflectionQuestion? = nil) -> [UInt8] {
+    echo(question) + field(4, files.flatMap { field(1, $0) })
+  }
+
+  static func answer(services: [String], to question: ReflectionQuestion? = nil) -> [UInt8] {
+    echo(question) + field(6, services.flatMap { field(1, field(1, $0)) })
+  }
+
+  static func answer(error code: Int, _ message: String, to question: ReflectionQuestion? = nil) -> [UInt8] {
+    echo(question) + field(7, field(1, varint: code) + field(2, message))
+  }
+
+  private static func echo(_ question: ReflectionQuestion?) -> [UInt8] {
+    question.map { field(2, request($0)) } ?? []
+  }
+
+  /// A ServerReflectionRequest.
+  static func request(_ question: ReflectionQuestion) -> [UInt8] {
+    switch question {
+    case .file(let name): field(3, name)
+    case .fileContaining(let symbol): field(4, symbol)
+    case .services: field(7, "*")
+    }
+  }
+}
+
+/// A server of files that import each other, which answers as told, and counts the rounds.
+struct FakeServer {
+  /// The imports of each file.
+  var files: [String: [String]]
+  /// The file of each symbol.
+  var symbols: [String: String]
+  /// Whether a file comes with all that it imports.
+  var sendsImports = false
+  var echoesQuestion = true
+
+  func answer(_ question: ReflectionQuestion) -> [UInt8] {
+    let echo = echoesQuestion ? question : nil
+    switch question {
+    case .services:
+      return Wire.answer(services: symbols.keys.sorted(), to: echo)
+    case .file(let name):
+      return answer(file: name, to: echo)
+    case .fileContaining(let symbol):
+      return answer(file: symbols[symbol] ?? "", to: echo)
+    }
+  }
+
+  private func answer(file name: String, to echo: ReflectionQuestion?) -> [UInt8] {
+    guard files[name] != nil else { return Wire.answer(error: 5, "not found", to: echo) }
+    let names = sendsImports ? closure(of: name) : [name]
+    let body = names.flatMap { Wire.field(1, Wire.file($0, imports: files[$0] ?? [])) }
+    return (echo.map { Wire.field(2, Wire.request($0)) } ?? []) + Wire.field(4, body)
+  }
+
+  private func closure(of name: String) -> [String] {
+    var found = [name]
+    var next = 0
+    while next < found.count {
+      found += (files[found[next]] ?? []).filter { files[$0] != nil && !found.contains($0) }
+      next += 1
+    }
+    return found
+  }
+
+  /// Runs a query to its end; `inOrder` false answers each round backwards.
+  func run(_ query: inout ReflectionQuery, inOrder: Bool = true) throws -> (
+    schema: ReflectedSchema, rounds: Int
+  ) {
+    var questions = query.start()
+    var rounds = 0
+    while true {
+      rounds += 1
+      var next: [ReflectionQuestion] = []
+      for question in inOrder ? questions : questions.reversed() {
+        switch try query.receive(answer(question)) {
+        case .wait: break
+        case .send(let more), .open(let more): next += more
+        case .done(let schema): return (schema, rounds)
+        }
+      }
+      questions = next
+    }
+  }
+}

@@ -1,0 +1,265 @@
+import Protobuf
+import RPCProtocols
+import Testing
+
+@testable import Reflection
+
+@Suite struct ReflectionQueryTests {
+  /// a imports b and c, both import d, and each what every program has.
+  private static let diamond = FakeServer(
+    files: [
+      "a.proto": ["b.proto", "c.proto", "google/protobuf/any.proto"],
+      "b.proto": ["d.proto"], "c.proto": ["d.proto"], "d.proto": ["google/protobuf/timestamp.proto"],
+    ],
+    symbols: ["p.A": "a.proto", "p.B": "b.proto"])
+
+  private func names(_ schema: ReflectedSchema) -> [String] {
+    var rest = schema.descriptorSet[...]
+    var names: [String] = []
+    while !rest.isEmpty {
+      let length = Int(rest[rest.startIndex + 1])  // the files here are short
+      let file = Array(rest.dropFirst(2).prefix(length))
+      names.append(FileOutline(serialized: file)?.name ?? "?")
+      rest = rest.dropFirst(2 + length)
+    }
+    return names
+  }
+
+  private func failure(_ body: () throws -> ReflectionQuery.Step) -> ReflectionError? {
+    do {
+      _ = try body()
+      return nil
+    } catch {
+      return error as? ReflectionError
+    }
+  }
+
+  @Test func questionsTravelAsTheSpecificationSays() {
+    for question in [
+      ReflectionQuestion.services, .file(named: "a/b.proto"), .fileContaining(symbol: "p.Straße"),
+    ] {
+      #expect(question.serialized() == Wire.request(question))
+    }
+  }
+
+  @Test func importsOfARoundAreAskedForAtOnce() throws {
+    var query = ReflectionQuery(.symbols(["p.A"]))
+    let (schema, rounds) = try Self.diamond.run(&query)
+    #expect(rounds == 3)
+    #expect(schema.version == .v1)
+    #expect(schema.fileCount == 4)
+    #expect(names(schema) == ["a.proto", "b.proto", "c.proto", "d.proto"])
+  }
+
+  @Test(arguments: [true, false], [true, false])
+  func answersMayComeInAnyOrderIfTheySayWhatTheyAnswer(inOrder: Bool, sendsImports: Bool) throws {
+    var server = Self.diamond
+    server.sendsImports = sendsImports
+    var query = ReflectionQuery(.symbols(["p.A", "p.B"]))
+    let (schema, rounds) = try server.run(&query, inOrder: inOrder)
+    #expect(names(schema).sorted() == ["a.proto", "b.proto", "c.proto", "d.proto"])
+    #expect(rounds == (sendsImports ? 1 : 2))
+  }
+
+  @Test func answersWithoutTheirQuestionAreTakenInOrder() throws {
+    var server = Self.diamond
+    server.echoesQuestion = false
+    var query = ReflectionQuery(.allServices)
+    let (schema, rounds) = try server.run(&query)
+    #expect(schema.services == ["p.A", "p.B"])
+    #expect(schema.fileCount == 4)
+    #expect(rounds == 3)
+  }
+
+  @Test func namesOfServicesNeedNoFile() throws {
+    var query = ReflectionQuery(.serviceNames)
+    #expect(try Self.diamond.run(&query).schema.services == ["p.A", "p.B"])
+    var empty = ReflectionQuery(.allServices)
+    #expect(try FakeServer(files: [:], symbols: [:]).run(&empty).schema.services == [])
+  }
+
+  @Test func circleOfImportsEnds() throws {
+    var query = ReflectionQuery(.symbols(["p.A"]))
+    let server = FakeServer(
+      files: ["a.proto": ["b.proto"], "b.proto": ["a.proto", "b.proto"]], symbols: ["p.A": "a.proto"])
+    #expect(try server.run(&query).schema.fileCount == 2)
+  }
+
+  @Test func missingImportIsPassedOver() throws {
+    var query = ReflectionQuery(.symbols(["p.A"]))
+    let server = FakeServer(files: ["a.proto": ["gone.proto"]], symbols: ["p.A": "a.proto"])
+    #expect(names(try server.run(&query).schema) == ["a.proto"])
+  }
+
+  @Test func fileOfAnotherNameIsKeptAndNotAskedForAgain() throws {
+    var query = ReflectionQuery(.symbols(["p.A"]))
+    _ = query.start()
+    #expect(
+      try query.receive(Wire.answer(Wire.file("a.proto", imports: ["x/b.proto"])))
+        == .send([.file(named: "x/b.proto")]))
+    guard
+      case .done(let schema) = try query.receive(Wire.answer(Wire.file("b.proto", imports: ["x/b.proto"])))
+    else {
+      Issue.record("not done")
+      return
+    }
+    #expect(names(schema) == ["a.proto", "b.proto"])
+  }
+
+  // MARK: Failures
+
+  @Test func unknownSymbolNamesTheServices() throws {
+    var query = ReflectionQuery(.symbols(["p.X", "p.A"]))
+    _ = query.start()
+    #expect(try query.receive(Wire.answer(error: 5, "no")) == .send([.services]))
+    #expect(try query.receive(Self.diamond.answer(.fileContaining(symbol: "p.A"))) == .wait)
+    #expect(
+      failure { try query.receive(Wire.answer(services: ["p.A", "p.B"])) }
+        == .unknownSymbol("p.X", services: ["p.A", "p.B"]))
+  }
+
+  @Test(arguments: [
+    Wire.answer(error: 12, "no list"), Wire.answer(services: []),
+  ])
+  func unknownSymbolIsToldWithoutAList(answer: [UInt8]) throws {
+    var query = ReflectionQuery(.symbols(["p.X"]))
+    _ = query.start()
+    #expect(try query.receive(Wire.answer()) == .send([.services]))
+    #expect(failure { try query.receive(answer) } == .unknownSymbol("p.X", services: []))
+  }
+
+  @Test func unknownSymbolMayEndTheStream() throws {
+    var query = ReflectionQuery(.symbols(["p.X"]))
+    _ = query.start()
+    let notFound = RPCError(.notFound, "no", origin: .server)
+    #expect(try query.streamEnded(notFound) == .open([.services]))
+    #expect(failure { try query.streamEnded(notFound) } == .unknownSymbol("p.X", services: []))
+  }
+
+  @Test func refusalIsTold() {
+    var query = ReflectionQuery(.symbols(["p.X"]))
+    _ = query.start()
+    #expect(
+      failure { try query.receive(Wire.answer(error: 7, "not you")) }
+        == .refused(.fileContaining(symbol: "p.X"), code: 7, message: "not you"))
+  }
+
+  @Test func answersThatMakeNoSenseAreRefused() {
+    let answers: [[UInt8]] = [
+      [0xFF], [], Wire.answer(services: []), Wire.answer([0xFF, 0xFF]), Wire.answer([]),
+      Wire.answer(Wire.field(1, "a\n.proto")), Wire.field(5, []),
+    ]
+    for answer in answers {
+      var query = ReflectionQuery(.symbols(["p.A"]))
+      _ = query.start()
+      guard case .wrongAnswer = failure({ try query.receive(answer) }) else {
+        Issue.record("\(answer) was taken")
+        continue
+      }
+    }
+  }
+
+  @Test func answerToNoQuestionIsRefused() throws {
+    var query = ReflectionQuery(.symbols(["p.A"]))
+    _ = query.start()
+    let answer = Wire.answer(Wire.file("a.proto"))
+    guard case .done = try query.receive(answer) else {
+      Issue.record("not done")
+      return
+    }
+    #expect(failure { try query.receive(answer) } == .wrongAnswer("it answered more than it was asked"))
+  }
+
+  // MARK: Limits
+
+  @Test func endlessImportsMeetALimit() {
+    var limits = ReflectionQuery.Limits()
+    limits.files = 50
+    var query = ReflectionQuery(.symbols(["p.A"]), limits: limits)
+    _ = query.start()
+    var number = 0
+    var error: ReflectionError?
+    while error == nil, number < 1000 {
+      number += 1
+      error = failure { try query.receive(Wire.answer(Wire.file("\(number)", imports: ["\(number + 1)"]))) }
+    }
+    #expect(error == .tooMuch("more than 50 imports"))
+  }
+
+  @Test func crowdsMeetALimit() {
+    var limits = ReflectionQuery.Limits()
+    limits.files = 50
+    let files = (0..<60).flatMap { Wire.field(1, Wire.file("\($0).proto")) }
+    let imports = (0..<60).map { "\($0).proto" }
+    for answer in [Wire.field(4, files), Wire.answer(Wire.file("a.proto", imports: imports))] {
+      var query = ReflectionQuery(.symbols(["p.A"]), limits: limits)
+      _ = query.start()
+      guard case .tooMuch = failure({ try query.receive(answer) }) else {
+        Issue.record("taken")
+        continue
+      }
+    }
+    var query = ReflectionQuery(.allServices, limits: limits)
+    _ = query.start()
+    #expect(
+      failure { try query.receive(Wire.answer(services: imports)) } == .tooMuch("more than 50 services"))
+  }
+
+  @Test func bytesMeetALimit() {
+    var limits = ReflectionQuery.Limits()
+    limits.bytes = 1 << 20
+    var query = ReflectionQuery(.symbols(["p.A"]), limits: limits)
+    _ = query.start()
+    let padding = Wire.field(99, [UInt8](repeating: 0, count: 1 << 20))
+    #expect(
+      failure { try query.receive(Wire.answer(Wire.file("a") + padding)) } == .tooMuch("more than 1 MiB"))
+  }
+
+  // MARK: Streams that end
+
+  private static let unimplemented = RPCError(.unimplemented, "no such service", origin: .server)
+
+  @Test func v1alphaIsTriedWhereThereIsNoV1() throws {
+    var query = ReflectionQuery(.symbols(["p.A"]))
+    let questions = query.start()
+    #expect(query.version == .v1)
+    #expect(try query.streamEnded(Self.unimplemented) == .open(questions))
+    #expect(query.version == .v1alpha)
+    #expect(failure { try query.streamEnded(Self.unimplemented) } == .notOffered(Self.unimplemented))
+  }
+
+  @Test(arguments: ReflectionVersion.allCases)
+  func askedForVersionIsTheOnlyOne(version: ReflectionVersion) {
+    var query = ReflectionQuery(.symbols(["p.A"]), version: version)
+    _ = query.start()
+    #expect(query.version == version)
+    #expect(failure { try query.streamEnded(Self.unimplemented) } == .notOffered(Self.unimplemented))
+  }
+
+  @Test func unansweredQuestionsAreAskedOnTheNextStream() throws {
+    var query = ReflectionQuery(.symbols(["p.A", "p.B"]))
+    _ = query.start()
+    #expect(try query.receive(Self.diamond.answer(.fileContaining(symbol: "p.A"))) == .wait)
+    #expect(try query.streamEnded(nil) == .open([.fileContaining(symbol: "p.B")]))
+    guard case .wrongAnswer = failure({ try query.streamEnded(nil) }) else {
+      Issue.record("a stream without an answer was taken")
+      return
+    }
+  }
+
+  @Test func statusOfAStreamIsTheFailure() {
+    for code in [StatusCode.unavailable, .unauthenticated, .deadlineExceeded, .internal] {
+      var query = ReflectionQuery(.symbols(["p.A"]))
+      _ = query.start()
+      let error = RPCError(code, "so it is", origin: .server)
+      #expect(failure { try query.streamEnded(error) } == .failed(error))
+    }
+  }
+
+  @Test(arguments: ReflectionVersion.allCases)
+  func methodOfTheServiceIsKnown(version: ReflectionVersion) throws {
+    let method = try version.method()
+    #expect(method.service == "grpc.reflection.\(version).ServerReflection")
+    #expect(method.clientStreaming && method.serverStreaming)
+  }
+}
