@@ -12,6 +12,7 @@ let strictC: [CSetting] =
 let package = Package(
   name: "rpcurl",
   products: [
+    .library(name: "RPCClient", targets: ["RPCClient"]),
     .library(name: "Interception", targets: ["Interception"]),
     .library(name: "Protobuf", targets: ["Protobuf"]),
   ],
@@ -40,6 +41,10 @@ let package = Package(
     .target(
       name: "Reflection", dependencies: ["RPCProtocols", "Protobuf", "CSchemas"],
       exclude: ["Descriptors/generate.sh"], swiftSettings: strict),
+    .target(
+      name: "RPCClient",
+      dependencies: ["Interception", "Transport", "Reflection", "RPCProtocols", "Protobuf"],
+      swiftSettings: strict),
     // Tests
     .testTarget(
       name: "ProtobufTests", dependencies: ["Protobuf"],

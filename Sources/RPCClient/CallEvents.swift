@@ -1,0 +1,147 @@
+import Interception
+import Protobuf
+import RPCProtocols
+import Transport
+
+/// The caller above the chain: tells the observer what leaves the chain, keeps the deadline, and takes the time.
+final class CallEvents: ChainCaller, ExchangeObserver {
+  /// How long interceptors may hold the metrics after the end.
+  private static let reportTime = Duration.seconds(5)
+
+  private let request: CallRequest
+  private let chain: Chain
+  private let loop: EventLoop
+  private let observer: any CallObserver
+  private weak var exchange: Exchange?
+  private var begin = ContinuousClock.now
+  private var timer: EventLoop.TimerID?
+  /// The start as the caller gave it.
+  private var start: RequestStart?
+  private var hasToldStart = false
+  private var received = 0
+  private var chainWantsInput = true
+  private var wireWantsInput = true
+  private var toldInputIsWanted = true
+
+  init(_ request: CallRequest, chain: Chain, loop: EventLoop, observer: any CallObserver) {
+    self.request = request
+    self.chain = chain
+    self.loop = loop
+    self.observer = observer
+  }
+
+  /// Starts the call, which keeps this object until it has finished.
+  func start(through exchange: Exchange) {
+    self.exchange = exchange
+    begin = .now
+    let start = RequestStart(
+      method: request.name, target: request.target, headers: request.headers,
+      deadline: request.timeout.map { begin + $0 }, codec: request.codec)
+    self.start = start
+    if let deadline = start.deadline, let limit = request.timeout {
+      keepTime(until: deadline) {
+        RPCError(.deadlineExceeded, "the call took longer than \(limit)", origin: .client)
+      }
+    }
+    chain.start(start, caller: self, wire: exchange)
+  }
+
+  // MARK: From the exchange
+
+  func exchangeStarted(_ start: RequestStart, request: HTTPRequest) {
+    guard !hasToldStart else { return }
+    hasToldStart = true
+    observer.callStarted(start, request: request)
+  }
+
+  func exchangeSent(bytes: Int) {
+    observer.callSent(bytes: bytes)
+  }
+
+  func exchangeReceived(_ message: RawSpan) {
+    deliver { () throws(RPCError) in try observer.callReceived(message) }
+  }
+
+  func exchangeWantsInput(_ isWanted: Bool) {
+    wireWantsInput = isWanted
+    tellWhetherInputIsWanted()
+  }
+
+  // MARK: From the chain
+
+  func responseStarted(_ start: ResponseStart) {
+    tellStart()
+    observer.callReceived(start)
+  }
+
+  func responseReceived(_ message: Payload) {
+    switch message {
+    case .bytes(let bytes): exchangeReceived(bytes.span.bytes)
+    case .typed(let message): deliver { () throws(RPCError) in try observer.callReceived(message) }
+    }
+  }
+
+  func responseEnded(_ end: ResponseEnd) {
+    tellStart()
+    if end.error == nil, received == 0, !request.method.kind.serverStreams {
+      // Only an interceptor can end a unary call so: it answered with an empty message.
+      exchangeReceived((request.codec == .json ? Array("{}".utf8) : []).span.bytes)
+    }
+    observer.callEnded(end)
+    var metrics = exchange?.metrics ?? CallMetrics()
+    metrics.total = .now - begin
+    keepTime(until: .now + Self.reportTime) {
+      RPCError(.canceled, "the metrics were held for longer than \(Self.reportTime)", origin: .client)
+    }
+    chain.measured(metrics)
+  }
+
+  func measured(_ metrics: CallMetrics) {
+    observer.callMeasured(metrics)
+  }
+
+  func finished(_ outcome: Outcome) {
+    if let timer { loop.cancel(timer) }
+  }
+
+  func inputWanted(_ isWanted: Bool) {
+    chainWantsInput = isWanted
+    tellWhetherInputIsWanted()
+  }
+
+  /// Gives the observer a message, of which a method that is no stream has one: the protocols see to that for a
+  /// server, this does for interceptors.
+  private func deliver(_ tell: () throws(RPCError) -> Void) {
+    tellStart()
+    received += 1
+    guard received == 1 || request.method.kind.serverStreams else {
+      let words = "interceptors made more than one message of an answer that has one"
+      return chain.cancel(RPCError(.internal, words, origin: .client))
+    }
+    do throws(RPCError) {
+      try tell()
+    } catch {
+      chain.cancel(error)
+    }
+  }
+
+  /// Ends the call with an error at `instant`, unless it has ended or another time is kept by then.
+  private func keepTime(until instant: ContinuousClock.Instant, _ error: @escaping () -> RPCError) {
+    if let timer { loop.cancel(timer) }
+    timer = loop.schedule(at: instant) { [chain] in chain.cancel(error()) }
+  }
+
+  private func tellWhetherInputIsWanted() {
+    let isWanted = chainWantsInput && wireWantsInput
+    guard isWanted != toldInputIsWanted else { return }
+    toldInputIsWanted = isWanted
+    observer.callWantsInput(isWanted)
+  }
+
+  /// An observer hears of the start first, also of a call that never reached the wire.
+  private func tellStart() {
+    guard !hasToldStart, let start else { return }
+    hasToldStart = true
+    observer.callStarted(start, request: nil)
+  }
+}

@@ -1,0 +1,223 @@
+import Interception
+import Protobuf
+import RPCProtocols
+import Transport
+
+/// Hears what an exchange sends, as it does.
+protocol ExchangeObserver: AnyObject {
+  /// The request goes out.
+  func exchangeStarted(_ start: RequestStart, request: HTTPRequest)
+  /// A message goes out, of this size before compression and envelope.
+  func exchangeSent(bytes: Int)
+  /// A message came that no interceptor wants to see; valid during this call only.
+  func exchangeReceived(_ message: RawSpan)
+  /// Whether the network takes more.
+  func exchangeWantsInput(_ isWanted: Bool)
+}
+
+/// The wire below the chain: one call's protocol on one transfer.
+///
+/// A request with a single message is held until it is whole: until then nothing was sent, so whoever fails
+/// the call fails it before the server hears of it.
+final class Exchange: ChainWire, TransferDelegate, ResponseSink {
+  private enum State {
+    case idle
+    /// The start came; the request is not whole yet.
+    case collecting(RequestStart)
+    case open(Transfer)
+    case ended
+  }
+
+  /// What a server takes at least before it can have an opinion (RFC 9113, section 6.9.2).
+  private static let likelyWindowBytes = 65_535
+
+  private let request: CallRequest
+  private let loop: EventLoop
+  private let wire: any WireProtocol
+  private weak var chain: Chain?
+  private weak var observer: (any ExchangeObserver)?
+  private var state = State.idle
+  private var body: [UInt8] = []
+  private var measured = CallMetrics()
+  /// Messages given to the transfer and not taken yet: where each ends in the body, and its own size.
+  private var untaken: [(end: Int, bytes: Int)] = []
+  private var bodyBytes = 0
+  private var hasResponse = false
+  private var begin = ContinuousClock.now
+  private var deadline: ContinuousClock.Instant?
+
+  init(_ request: CallRequest, loop: EventLoop, chain: Chain, observer: any ExchangeObserver) {
+    self.request = request
+    self.loop = loop
+    self.chain = chain
+    self.observer = observer
+    var parameters = CallParameters(
+      kind: request.method.kind, codec: request.codec, userAgent: request.userAgent,
+      maxMessageBytes: request.maxMessageBytes)
+    parameters.compression = request.compression
+    parameters.acceptedCompressions = request.acceptedCompressions ?? Compression.readable
+    parameters.usesGET = request.usesGET && request.method.hasNoSideEffects
+    wire = WireProtocols.make(request.protocolName, parameters)
+  }
+
+  /// What the transfer took so far.
+  var metrics: CallMetrics {
+    var metrics = measured
+    if case .open(let transfer) = state { transfer.measure(into: &metrics) }
+    return metrics
+  }
+
+  // MARK: From the chain
+
+  func start(_ start: RequestStart) {
+    guard case .idle = state else { return }
+    begin = .now
+    deadline = start.deadline
+    state = .collecting(start)
+    if isSentAsItComes { open() }
+  }
+
+  func send(_ bytes: [UInt8]) {
+    do throws(RPCError) {
+      switch state {
+      case .collecting:
+        try wire.encode(bytes, into: &body)
+        untaken.append((body.count, bytes.count))
+        bodyBytes = body.count
+      case .open(let transfer):
+        var piece: [UInt8] = []
+        try wire.encode(bytes, into: &piece)
+        bodyBytes += piece.count
+        untaken.append((bodyBytes, bytes.count))
+        transfer.send(piece)
+      case .idle, .ended: break
+      }
+    } catch {
+      fail(error)
+    }
+  }
+
+  func closeRequest() {
+    open()
+    if case .open(let transfer) = state { transfer.finishSending() }
+  }
+
+  func cancel(_ error: RPCError) {
+    end()
+  }
+
+  func responseWanted(_ isWanted: Bool) {
+    guard case .open(let transfer) = state else { return }
+    if isWanted { transfer.resumeReceiving() } else { transfer.pauseReceiving() }
+  }
+
+  private var isSentAsItComes: Bool { request.method.kind.clientStreams && !request.isHeldUntilWhole }
+
+  private func open() {
+    guard case .collecting(let start) = state else { return }
+    do {
+      let timeout = start.deadline.map { $0 - .now }
+      let httpRequest = try wire.makeRequest(start, timeout: timeout)
+      let transfer = try Transfer(
+        httpRequest, body: isSentAsItComes ? .stream : .whole(body),
+        options: request.connection, loop: loop, delegate: self)
+      body = []
+      state = .open(transfer)
+      observer?.exchangeStarted(start, request: httpRequest)
+    } catch let error as RPCError {
+      fail(error)
+    } catch let error as TransportError {
+      fail(RPCError(error))
+    } catch {
+      fail(RPCError(.internal, "\(error)", origin: .client))
+    }
+  }
+
+  private func fail(_ error: RPCError) {
+    receive(end: ResponseEnd(error: error))
+  }
+
+  /// - Parameter isComplete: Whether the response came to its end, rather than the call being given up.
+  private func end(isComplete: Bool = false) {
+    if case .open(let transfer) = state {
+      transfer.measure(into: &measured)
+      if isComplete { transfer.finish() } else { transfer.close() }
+    }
+    state = .ended
+  }
+
+  // MARK: From the transfer
+
+  func transfer(received head: ResponseStart) {
+    hasResponse = true
+    // A message that takes no byte of the body, as one by GET, was sent by the time of an answer.
+    transfer(sentBytes: 0)
+    measured.firstByte = .now - begin
+    wire.receive(head: head, self)
+  }
+
+  func transfer(received body: RawSpan) {
+    wire.receive(body: body, self)
+  }
+
+  func transfer(received trailers: Headers) {
+    wire.receive(trailers: trailers, self)
+  }
+
+  func transfer(sentBytes: Int) {
+    while let next = untaken.first, next.end <= sentBytes {
+      untaken.removeFirst()
+      measured.sentMessages += 1
+      observer?.exchangeSent(bytes: next.bytes)
+    }
+  }
+
+  func transferWantsMore(_ isWanted: Bool) {
+    observer?.exchangeWantsInput(isWanted)
+  }
+
+  func transferEnded(error: TransportError?) {
+    if let error {
+      fail(explained(RPCError(error)))
+    } else {
+      wire.receiveEnd(self)
+    }
+  }
+
+  /// What lies behind an error of the transport, where more is known than it says.
+  private func explained(_ error: RPCError) -> RPCError {
+    var error = error
+    // The server's clock may say a moment before ours that the time is up.
+    if error.code == .canceled, let deadline, deadline - .now < .milliseconds(100) {
+      return RPCError(.deadlineExceeded, "the server canceled the call at its deadline", origin: .server)
+    }
+    // libcurl 7.88 loses an answer that comes while it sends, if the server then resets the stream.
+    let isCut = error.origin == .violation || error.message.contains("HTTP/2")
+    if isCut, !hasResponse, bodyBytes > Self.likelyWindowBytes {
+      error.message += "; the server did not read the whole request: is it too large for it?"
+    }
+    return error
+  }
+
+  // MARK: From the protocol
+
+  func receive(start: ResponseStart) {
+    chain?.received(start)
+  }
+
+  func receive(message: RawSpan) {
+    measured.receivedMessages += 1
+    guard let chain else { return }
+    if chain.letsResponsesThrough {
+      observer?.exchangeReceived(message)
+    } else {
+      chain.received(message.copyBytes())
+    }
+  }
+
+  func receive(end: ResponseEnd) {
+    if case .ended = state { return }
+    self.end(isComplete: end.error == nil || end.error?.origin == .server)
+    chain?.received(end)
+  }
+}

@@ -1,0 +1,37 @@
+import Interception
+import Protobuf
+import RPCProtocols
+import Transport
+
+/// Makes calls, each through the chain of interceptors.
+///
+/// A client belongs to the thread that made it, on which its loop runs.
+///
+/// ```swift
+/// let client = try RPCClient()
+/// let call = try client.makeCall(request, observer: observer)
+/// call.start()
+/// call.send(.typed(message))
+/// call.finishSending()
+/// try client.loop.run { call.isFinished }
+/// ```
+public final class RPCClient {
+  /// The loop on which everything happens.
+  public let loop: EventLoop
+  /// The interceptors that calls pass through. A change applies to calls made after it.
+  public var interceptors: [InterceptorRegistration] = []
+  /// Where interceptors' log records go; called on any thread.
+  public var log: LogSink = { _ in }
+
+  /// Loads libcurl and makes a client.
+  public init() throws(TransportError) {
+    loop = try EventLoop()
+  }
+
+  /// Makes a call, which `start` starts. Its interceptors are made now.
+  ///
+  /// - Throws: The error of an interceptor that could not be made.
+  public func makeCall(_ request: CallRequest, observer: any CallObserver) throws(RPCError) -> Call {
+    try Call(request, builder: ChainBuilder(interceptors), log: log, loop: loop, observer: observer)
+  }
+}

@@ -1,0 +1,32 @@
+import RPCProtocols
+import Transport
+
+extension RPCError {
+  /// A transfer that failed, as the status of its call.
+  init(_ error: TransportError) {
+    if let code = error.resetCode {
+      self.init(Self.code(ofReset: code), error.message, origin: .violation)
+      return
+    }
+    switch error.kind {
+    case .resolve, .connect, .broken: self.init(.unavailable, error.message, origin: .connection)
+    // As for a reset that tells no better.
+    case .stream: self.init(.internal, error.message, origin: .connection)
+    case .tls: self.init(.unavailable, error.message, origin: .tls)
+    case .request: self.init(.internal, error.message, origin: .request)
+    case .library: self.init(.internal, error.message, origin: .client)
+    }
+  }
+
+  /// The status of a stream that the server reset (gRPC over HTTP/2, "Errors").
+  private static func code(ofReset code: Int) -> StatusCode {
+    switch code {
+    case 7: .unavailable  // REFUSED_STREAM
+    case 8: .canceled  // CANCEL
+    case 11: .resourceExhausted  // ENHANCE_YOUR_CALM
+    case 12: .permissionDenied  // INADEQUATE_SECURITY
+    case 5, 13: .unknown  // STREAM_CLOSED, HTTP_1_1_REQUIRED
+    default: .internal
+    }
+  }
+}

@@ -1,0 +1,185 @@
+import Interception
+import Protobuf
+import RPCProtocols
+import Reflection
+import Transport
+
+/// A server being asked for its schema: a query, and the calls that carry it.
+///
+/// Each round of questions is a call of its own, sent whole. So it works where both sides cannot talk at once
+/// (HTTP/1.1, gRPC-Web, proxies that wait for the request's end), and costs no further round trip.
+public final class Reflector {
+  /// The schema, or why there is none; `nil` while the server is being asked.
+  public private(set) var result: Result<ReflectedSchema, ReflectionError>?
+
+  /// How long the end of a call is awaited that has said everything.
+  private static let patience = Duration.milliseconds(300)
+
+  /// How often a call is made again that the server reset without a word.
+  private static let resetsForgiven = 2
+
+  private let request: ReflectionRequest
+  private let client: RPCClient
+  private let deadline: ContinuousClock.Instant
+  private var query: ReflectionQuery
+  private var connection: ConnectionOptions
+  private var stream: ReflectionStream?
+  private var resets = 0
+  /// The schema, while the end of the call that brought it is awaited.
+  private var schema: ReflectedSchema?
+
+  init(_ request: ReflectionRequest, client: RPCClient) {
+    self.request = request
+    self.client = client
+    connection = request.connection
+    deadline = .now + request.timeout
+    query = ReflectionQuery(request.goal, version: request.version, limits: request.limits)
+  }
+
+  func start() {
+    let questions = query.start()
+    guard !questions.isEmpty else { return finish(.success(ReflectedSchema(version: query.version))) }
+    open(questions)
+  }
+
+  /// Gives up; the call is canceled on the wire.
+  public func cancel(_ reason: String) {
+    finish(.failure(.failed(RPCError(.canceled, reason, origin: .client))))
+  }
+
+  // MARK: Calls
+
+  private func open(_ questions: [ReflectionQuestion]) {
+    do {
+      let stream = ReflectionStream(reflector: self)
+      let call = try Call(
+        try callRequest(), builder: ChainBuilder(request.interceptors), log: client.log, loop: client.loop,
+        observer: stream)
+      stream.call = call
+      self.stream = stream
+      call.start()
+      for question in questions { call.send(.bytes(question.serialized())) }
+      call.finishSending()
+    } catch let error as RPCError {
+      finish(.failure(.failed(error)))
+    } catch {
+      finish(.failure(.failed(RPCError(.internal, "\(error)", origin: .client))))
+    }
+  }
+
+  /// Opens a call from outside of libcurl's callbacks, within which none can be.
+  private func openSoon(_ questions: [ReflectionQuestion]) {
+    stream = nil
+    client.loop.schedule(at: .now) { [weak self] in
+      guard let self, result == nil else { return }
+      open(questions)
+    }
+  }
+
+  private func callRequest() throws -> CallRequest {
+    var call = CallRequest(
+      method: try query.version.method(), target: request.target, userAgent: request.userAgent)
+    call.headers = request.headers
+    call.timeout = deadline - .now
+    call.protocolName = request.protocolName
+    call.maxMessageBytes = request.limits.bytes
+    call.connection = connection
+    call.isHeldUntilWhole = true
+    return call
+  }
+
+  // MARK: From a call
+
+  fileprivate func received(_ answer: [UInt8], on stream: ReflectionStream) {
+    guard result == nil, stream === self.stream else { return }
+    take { () throws(ReflectionError) in
+      // Further questions go out when this call has ended.
+      guard case .done(let schema) = try query.receive(answer) else { return }
+      // Until the end is here, an HTTP/1.1 connection cannot take the next call. It is on its way.
+      self.schema = schema
+      client.loop.schedule(at: .now + Self.patience) { [weak self] in self?.finish(.success(schema)) }
+    }
+  }
+
+  fileprivate func ended(_ error: RPCError?, on stream: ReflectionStream) {
+    guard result == nil, stream === self.stream else { return }
+    if let schema { return finish(.success(schema)) }
+    if stream.httpStatus == 505, connection.httpVersion != .http2 {
+      // HTTP Version Not Supported: some servers take streams in both directions over HTTP/2 only.
+      connection.httpVersion = .http2
+      return openSoon(query.unanswered)
+    }
+    var error = error
+    if let reset = error, reset.origin == .connection, reset.code == .internal, stream.httpStatus == nil {
+      // A server that does not know the method says so before it has the request. libcurl 7.88 may lose these
+      // words, and see the reset behind them only. Another attempt may hear them.
+      resets += 1
+      if resets <= Self.resetsForgiven { return openSoon(query.unanswered) }
+      resets = 0
+      error = RPCError(.unimplemented, reset.message, origin: .violation)
+    } else if error?.code == .deadlineExceeded, error?.origin == .client {
+      // One call of several met the deadline of all.
+      error?.message = "it took longer than \(request.timeout)"
+    }
+    take { () throws(ReflectionError) in
+      switch try query.streamEnded(error) {
+      case .wait: break
+      case .send(let questions), .open(let questions): openSoon(questions)
+      case .done(let schema): finish(.success(schema))
+      }
+    }
+  }
+
+  private func take(_ step: () throws(ReflectionError) -> Void) {
+    do throws(ReflectionError) {
+      try step()
+    } catch {
+      finish(.failure(error))
+    }
+  }
+
+  private func finish(_ result: Result<ReflectedSchema, ReflectionError>) {
+    guard self.result == nil else { return }
+    self.result = result
+    stream?.call?.cancel("the schema is known, or cannot be")
+    stream = nil
+  }
+}
+
+/// One call of reflection, as its observer.
+private final class ReflectionStream: CallObserver {
+  private weak var reflector: Reflector?
+  var call: Call?
+  /// HTTP's status, once a response has begun.
+  private(set) var httpStatus: Int?
+
+  init(reflector: Reflector) {
+    self.reflector = reflector
+  }
+
+  func callStarted(_ start: RequestStart, request: HTTPRequest?) {}
+
+  func callSent(bytes: Int) {}
+
+  func callReceived(_ start: ResponseStart) {
+    httpStatus = start.httpStatus
+  }
+
+  func callReceived(_ message: RawSpan) {
+    reflector?.received(message.copyBytes(), on: self)
+  }
+
+  func callReceived(_ message: Message) {
+    reflector?.received(message.serialized(), on: self)
+  }
+
+  func callWantsInput(_ isWanted: Bool) {}
+
+  func callEnded(_ end: ResponseEnd) {
+    // The call keeps its observer: this lets go of the circle.
+    call = nil
+    reflector?.ended(end.error, on: self)
+  }
+
+  func callMeasured(_ metrics: CallMetrics) {}
+}
