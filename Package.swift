@@ -12,9 +12,13 @@ let strictC: [CSetting] =
 let package = Package(
   name: "rpcurl",
   products: [
+    .executable(name: "rpcurl", targets: ["rpcurl"]),
     .library(name: "RPCClient", targets: ["RPCClient"]),
     .library(name: "Interception", targets: ["Interception"]),
     .library(name: "Protobuf", targets: ["Protobuf"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
   ],
   targets: [
     // C
@@ -44,6 +48,14 @@ let package = Package(
     .target(
       name: "RPCClient",
       dependencies: ["Interception", "Transport", "Reflection", "RPCProtocols", "Protobuf"],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "rpcurl",
+      dependencies: [
+        "RPCClient", "Interceptors", "PluginHost", "Transport", "Reflection", "Interception", "RPCProtocols",
+        "Protobuf",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
       swiftSettings: strict),
     // Tests
     .testTarget(

@@ -1,0 +1,46 @@
+import ArgumentParser
+import Glibc
+import RPCClient
+import RPCProtocols
+import Transport
+
+/// `rpcurl [call]`: calls one method.
+struct CallCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "call",
+    abstract: "Call a method and print its answer (the default command).",
+    usage: """
+      rpcurl [call] [OPTIONS] URL                     http[s]://HOST[:PORT]/[PREFIX/]pkg.Service/Method
+      rpcurl [call] [OPTIONS] URL|HOST:PORT METHOD    pkg.Service/Method or pkg.Service.Method
+      """,
+    discussion: """
+      The server is asked for the schema (gRPC reflection), unless a descriptor set gives it.
+
+      Examples:
+        rpcurl --plaintext -d '{"name":"Ada"}' localhost:50051 demo.v1.Demo/Hello
+        rpcurl --descriptor-set demo.binpb https://demo.example demo.v1.Demo/Hello
+      """)
+
+  @OptionGroup(title: "Schema") var schema: SchemaOptions
+  @OptionGroup(title: "Reflection") var reflection: ReflectionOptions
+  @OptionGroup(title: "Server") var server: ServerOptions
+  @OptionGroup(title: "Request") var request: RequestOptions
+  @OptionGroup(title: "Interceptors") var chain: ChainOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
+
+  @Argument(
+    help: ArgumentHelp(
+      "The server as a URL, HOST:PORT (https, or http with --plaintext) or unix:PATH.", valueName: "target"))
+  var target: String
+
+  @Argument(help: ArgumentHelp("The method to call, unless the URL ends with it.", valueName: "method"))
+  var method: String?
+
+  func run() throws {
+    let clients = ClientSource()
+    let plan = try CallPlan(self, words: CommandLine.arguments, clients: clients) { name in
+      getenv(name).map { String(cString: $0) }
+    }
+    try CallRunner(plan, clients: clients).run()
+  }
+}

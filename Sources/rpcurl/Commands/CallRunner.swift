@@ -1,0 +1,68 @@
+import Protobuf
+import RPCClient
+import RPCProtocols
+import Transport
+
+/// Carries out a plan: makes the call, and ends as the call ended.
+struct CallRunner {
+  private let plan: CallPlan
+  private let clients: ClientSource
+
+  init(_ plan: CallPlan, clients: ClientSource) {
+    self.plan = plan
+    self.clients = clients
+  }
+
+  func run() throws {
+    defer { plan.chain.unload() }
+    let client = try clients.client()
+    client.interceptors = plan.chain.registrations
+    client.log = ChainSource.log
+    let printer = CallPrinter(plan)
+    let call = try makeCall(client, printer)
+    let feeder: RequestFeeder
+    do throws(Failure) {
+      feeder = try RequestFeeder(plan, call: call, loop: client.loop)
+    } catch {
+      // Its interceptors were made, so they must hear that it is over.
+      call.cancel("the input cannot be sent")
+      throw error
+    }
+    printer.feeder = feeder
+
+    var isInterrupted = false
+    if let descriptor = Interrupt.install() {
+      client.loop.watch(descriptor) {
+        client.loop.unwatch(descriptor)
+        isInterrupted = true
+        call.cancel("interrupted")
+      }
+    }
+    client.loop.beforeWait = StandardOutput.flush
+    call.start()
+    feeder.start()
+    do {
+      try client.loop.run { call.isFinished }
+    } catch {
+      throw Failure(.internalError, "libcurl", error.message)
+    }
+    StandardOutput.flush()
+    if isInterrupted { throw Failure(reported: .interrupted) }
+    if let failure = feeder.failure { throw failure }
+    if let error = printer.end?.error { throw Failure(reported: .call(error)) }
+  }
+
+  /// Makes the call. An interceptor that cannot be made for it ends it, which is shown as any other end.
+  private func makeCall(_ client: RPCClient, _ printer: CallPrinter) throws(Failure) -> Call {
+    do {
+      return try client.makeCall(plan.request, observer: printer)
+    } catch {
+      let request = plan.request
+      printer.callStarted(
+        RequestStart(method: request.name, target: request.target, headers: request.headers), request: nil)
+      printer.callEnded(ResponseEnd(error: error))
+      StandardOutput.flush()
+      throw Failure(reported: .call(error))
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import Protobuf
+
+/// Carries out a conversion: reads, converts and writes in pieces.
+struct ConvertRunner {
+  private let type: MessageType
+  private let options: ConversionOptions
+  private let path: String
+
+  /// Resolves the options. Of the input nothing is read.
+  init(_ command: ConvertCommand) throws(Failure) {
+    let pool = try SchemaSource.pool(descriptorSets: command.schema.descriptorSets)
+    type = try Self.type(command.type, in: pool)
+    path = command.file ?? "-"
+    var options = ConversionOptions(from: command.from, to: command.to, isDelimited: command.delimited)
+    options.jsonEncoding.emitDefaults = command.emitDefaults
+    options.jsonEncoding.enumNumbers = command.enumNumbers
+    options.jsonEncoding.protoNames = command.protoNames
+    options.jsonEncoding.pretty = command.pretty || StandardOutput.isTerminal && !command.delimited
+    options.jsonDecoding.allowUnknownFields = command.allowUnknownFields
+    options.textDecoding.allowUnknownFields = command.allowUnknownFields
+    options.allowPartial = command.allowPartial
+    self.options = options
+  }
+
+  private static func type(_ name: String, in pool: DescriptorPool) throws(Failure) -> MessageType {
+    do {
+      if let type = try pool.messageType(named: name) { return type }
+    } catch {
+      throw Failure(.schema, "", error.description, hint: error.hint)
+    }
+    let nearest = DescriptorPool.nearestNames(to: name, among: pool.messageNames)
+    throw Failure(
+      .schema, name, "the schema has no such message type",
+      hint: nearest.isEmpty ? nil : "did you mean \(nearest.joined(separator: ", or "))?")
+  }
+
+  func run() throws(Failure) {
+    let source = path == "-" ? "standard input" : path
+    var converter = Converter(type, options: options)
+    do {
+      if options.isDelimited || options.from == .json {
+        try stream(&converter)
+      } else {
+        // One message: all of it is needed at once, and a mapped file need not be copied.
+        let input = try FileContents.map(path)
+        var output = OutputBuffer()
+        try converter.finish(with: RawSpan(_unsafeBytes: input.bytes), into: &output)
+        output.withBytes { StandardOutput.write($0) }
+      }
+    } catch let problem as FileContents.Problem {
+      throw Failure(.input, source, problem.why)
+    } catch let error as ConversionError {
+      // What was before the message that is wrong is right.
+      StandardOutput.flush()
+      throw Failure(error.isAboutSchema ? .schema : .input, source, error.description, hint: error.hint)
+    } catch {
+      throw Failure(.internalError, source, "\(error)")
+    }
+    StandardOutput.flush()
+  }
+
+  /// Converts and writes what is complete whenever something has come.
+  private func stream(_ converter: inout Converter) throws {
+    let input = try InputFile(path)
+    defer { input.close() }
+    var output = OutputBuffer()
+    while let piece = try input.next() {
+      defer {
+        output.withBytes { StandardOutput.write($0) }
+        StandardOutput.flush()
+        output.removeAll()
+      }
+      try converter.convert(piece.span.bytes, into: &output)
+    }
+    defer { output.withBytes { StandardOutput.write($0) } }
+    try converter.finish(into: &output)
+  }
+}
+
+extension ConversionError {
+  /// Whether the schema is to blame, not the input.
+  fileprivate var isAboutSchema: Bool {
+    switch reason {
+    case .json(let error): if case .schema = error.reason { true } else { false }
+    case .text(let error): if case .schema = error.reason { true } else { false }
+    case .binary(let error): if case .schema = error.reason { true } else { false }
+    default: false
+    }
+  }
+}

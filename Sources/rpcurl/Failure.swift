@@ -1,0 +1,43 @@
+/// Why a command cannot go on, in words for the person who typed it.
+struct Failure: Error {
+  /// `rpcurl: WHAT: WHY`, and what to do about it.
+  struct Words: Equatable {
+    var what: String
+    var why: String
+    var hint: String?
+
+    /// The text for standard error. Parts of it may come from a server or a file, so nothing in it may
+    /// steer a terminal.
+    var rendered: String {
+      let first = what.isEmpty ? "rpcurl: \(why)" : "rpcurl: \(what): \(why)"
+      var text = TerminalText.escape(first) + "\n"
+      if let hint { text += "hint: \(TerminalText.escape(hint))\n" }
+      return text
+    }
+  }
+
+  /// The exit code.
+  let status: ExitStatus
+  /// What to print; `nil` when all was said already.
+  let words: Words?
+
+  init(_ status: ExitStatus, _ what: String, _ why: String, hint: String? = nil) {
+    self.status = status
+    words = Words(what: what, why: why, hint: hint)
+  }
+
+  /// The command ends with this code, and has said why.
+  init(reported status: ExitStatus) {
+    self.status = status
+    words = nil
+  }
+}
+
+extension Failure.Words {
+  /// The parser's message, which says "Error: …" and then shows the usage on further lines.
+  init(usage text: String, command: String) {
+    let first = text.split(separator: "\n", maxSplits: 1).first.map(String.init) ?? text
+    let why = first.hasPrefix("Error: ") ? String(first.dropFirst("Error: ".count)) : first
+    self.init(what: "", why: why, hint: "\(command) --help shows how it is called")
+  }
+}

@@ -1,0 +1,198 @@
+import Protobuf
+import RPCClient
+import RPCProtocols
+
+/// Prints a call as it goes: what the format asks for on standard output, the rest on standard error.
+final class CallPrinter: CallObserver {
+  private let plan: CallPlan
+  private let details: DetailPrinter
+  private let redaction: Redaction
+  private let transcoder: JSONTranscoder
+  private var sent = 0
+  private var received = 0
+  /// Sends the request; it is told when the call takes no more.
+  weak var feeder: RequestFeeder?
+  /// How the call ended.
+  private(set) var end: ResponseEnd?
+
+  init(_ plan: CallPlan) {
+    self.plan = plan
+    details = DetailPrinter(pool: plan.pool)
+    redaction = Redaction(showsSecrets: plan.showsSecrets)
+    var encoding = plan.jsonEncoding
+    encoding.pretty = plan.format == .pretty
+    transcoder = JSONTranscoder(plan.method.output, encoding: encoding)
+  }
+
+  func callStarted(_ start: RequestStart, request: HTTPRequest?) {
+    let headers = request?.headers ?? start.headers
+    let url = request?.url ?? "\(start.target)/\(start.method)"
+    if plan.isVerbose {
+      trace("*", "\(start.method) (\(plan.method.kind.rawValue)) over \(plan.protocolName.rawValue)")
+      trace(">", "\(request?.method ?? "POST") \(url)")
+      trace(">", headers)
+    }
+    guard plan.format == .events else { return }
+    var event = JSONObject()
+    event.add("event", "start")
+    event.add("method", start.method.description)
+    event.add("kind", plan.method.kind.rawValue)
+    event.add("protocol", plan.protocolName.rawValue)
+    event.add("url", url)
+    event.add("headers", raw: json(headers))
+    print(event)
+  }
+
+  func callSent(bytes: Int) {
+    if plan.format == .events {
+      var event = JSONObject()
+      event.add("event", "sent")
+      event.add("index", sent)
+      event.add("bytes", bytes)
+      print(event)
+    }
+    sent += 1
+  }
+
+  func callReceived(_ start: ResponseStart) {
+    if plan.isVerbose {
+      trace("<", start.httpVersion.isEmpty ? "(no server)" : "HTTP/\(start.httpVersion) \(start.httpStatus)")
+      trace("<", start.headers)
+    }
+    guard plan.format == .events else { return }
+    var event = JSONObject()
+    event.add("event", "headers")
+    event.add("http_status", start.httpStatus)
+    event.add("http_version", start.httpVersion)
+    event.add("headers", raw: json(start.headers))
+    print(event)
+  }
+
+  func callReceived(_ message: RawSpan) throws(RPCError) {
+    try show(bytes: message.byteCount) { out throws in
+      guard plan.codec == .json else { return try transcoder.transcode(serialized: message, into: &out) }
+      // Read and written anew, so that it is checked, and printed as asked. A server may know more fields.
+      let lenient = JSONDecodingOptions(allowUnknownFields: true)
+      let message = try Message(plan.method.output, json: message.copyBytes(), options: lenient)
+      out += try message.json(options: transcoder.encoding)
+    }
+  }
+
+  func callReceived(_ message: Message) throws(RPCError) {
+    try show(bytes: message.serialized().count) { out throws in
+      out += try message.json(options: transcoder.encoding)
+    }
+  }
+
+  func callWantsInput(_ isWanted: Bool) {
+    feeder?.setWanted(isWanted)
+  }
+
+  func callEnded(_ end: ResponseEnd) {
+    self.end = end
+    feeder?.stop()
+    // What was said on standard output stands before what standard error says of the end.
+    StandardOutput.flush()
+    if plan.isVerbose {
+      if !end.trailers.isEmpty { trace("<", end.trailers) }
+      trace("*", "\(end.code.name) (\(end.code.rawValue))")
+    }
+    if plan.format == .events {
+      var event = JSONObject()
+      event.add("event", "end")
+      event.add("code", end.code.name)
+      event.add("code_number", end.code.rawValue)
+      event.add("message", end.error?.message ?? "")
+      event.add("details", raw: "[\((end.error?.details ?? []).map(details.json).joined(separator: ","))]")
+      event.add("trailers", raw: json(end.trailers))
+      event.add("sent", sent)
+      event.add("received", received)
+      print(event)
+    }
+    // Input that cannot be sent is told by whoever ends the command.
+    if let error = end.error, feeder?.failure == nil { report(error) }
+  }
+
+  func callMeasured(_ metrics: CallMetrics) {
+    guard plan.format == .events else { return }
+    var event = JSONObject()
+    event.add("event", "metrics")
+    event.add("total_ms", milliseconds: metrics.total)
+    if let connect = metrics.connect { event.add("connect_ms", milliseconds: connect) }
+    if let tls = metrics.tls { event.add("tls_ms", milliseconds: tls) }
+    if let firstByte = metrics.firstByte { event.add("first_byte_ms", milliseconds: firstByte) }
+    event.add("bytes_sent", metrics.sentBytes)
+    event.add("bytes_received", metrics.receivedBytes)
+    event.add("attempts", metrics.attempts)
+    print(event)
+  }
+
+  // MARK: Standard error
+
+  /// The error of a call: its status, then its details, decoded.
+  private func report(_ error: RPCError) {
+    let why =
+      "\(error.code.name) (\(error.code.rawValue))\(error.message.isEmpty ? "" : ": \(error.message)")"
+    let words =
+      switch error.origin {
+      case .connection, .tls, .request:
+        Failure.Words(what: plan.target.name, why: error.message, hint: plan.hint(for: error))
+      case .server, .client: Failure.Words(what: "\(plan.name)", why: why)
+      case .violation: Failure.Words(what: "\(plan.name)", why: why, hint: plan.hint(for: error))
+      case .interceptor(let name): Failure.Words(what: "\(plan.name)", why: "interceptor \(name): \(why)")
+      }
+    StandardError.write(words.rendered)
+    for detail in error.details {
+      StandardError.write("  \(TerminalText.escape(details.line(detail)))\n")
+    }
+  }
+
+  private func trace(_ mark: String, _ text: String) {
+    StandardError.write("\(mark) \(TerminalText.escape(text))\n")
+  }
+
+  private func trace(_ mark: String, _ headers: Headers) {
+    for field in headers.fields { trace(mark, "\(field.name): \(redaction.value(of: field))") }
+    StandardError.write("\(mark)\n")
+  }
+
+  // MARK: JSON
+
+  /// Prints one message, whose JSON `append` writes.
+  private func show(bytes: Int, _ append: (inout [UInt8]) throws -> Void) throws(RPCError) {
+    do {
+      switch plan.format {
+      case .none: break
+      case .events:
+        var json: [UInt8] = []
+        try append(&json)
+        var event = JSONObject()
+        event.add("event", "message")
+        event.add("index", received)
+        event.add("bytes", bytes)
+        event.add("message", raw: String(decoding: json, as: UTF8.self))
+        print(event)
+      case .pretty, .json:
+        try StandardOutput.write { out in
+          try append(&out)
+          out.append(UInt8(ascii: "\n"))
+        }
+      }
+    } catch {
+      let type = plan.method.output.name
+      throw RPCError(.internal, "the answer is not a \(type): \(error)", origin: .violation)
+    }
+    received += 1
+  }
+
+  private func json(_ headers: Headers) -> String {
+    let pairs = headers.fields.map {
+      "[\(JSONValue.quoted($0.name)),\(JSONValue.quoted(redaction.value(of: $0)))]"
+    }
+    return "[\(pairs.joined(separator: ","))]"
+  }
+
+  private func print(_ event: consuming JSONObject) {
+    StandardOutput.write(event.line())
+  }
+}

@@ -1,0 +1,104 @@
+import Glibc
+import RPCProtocols
+import Transport
+
+/// Resolves the options of how to reach the server.
+enum ConnectionPlan {
+  /// The options for a call of which the two sides take turns; `httpVersion` tells what differs for others.
+  static func options(
+    _ server: ServerOptions, _ request: RequestOptions, _ target: Target, _ protocolName: ProtocolName
+  ) throws -> ConnectionOptions {
+    var options = ConnectionOptions()
+    options.httpVersion = try httpVersion(server, target, protocolName, .unary)
+    options.isInsecure = server.insecure
+    options.authoritiesFile = try readable(server.cacert, "--cacert")
+    options.authoritiesDirectory = try readable(server.capath, "--capath")
+    options.certificate = try certificate(server)
+    options.oldestTLS = server.tls13 ? .tls13 : server.tls12 ? .tls12 : nil
+    options.serverName = server.servername
+    options.unixSocket = server.unixSocket ?? target.unixSocket
+    options.proxy = server.proxy
+    options.netrcFile = try readable(request.netrcFile, "--netrc-file") ?? (request.netrc ? "" : nil)
+    options.resolve = server.resolve
+    options.connectTimeout = server.connectTimeout?.duration
+    options.keepaliveTime = server.keepaliveTime?.duration
+    return options
+  }
+
+  /// The version of HTTP for a call of this kind.
+  static func httpVersion(
+    _ server: ServerOptions, _ target: Target, _ protocolName: ProtocolName, _ kind: CallKind
+  ) throws -> ConnectionOptions.HTTPVersion {
+    switch server.httpVersion {
+    case .http1:
+      guard protocolName != .grpc else {
+        throw Failure(
+          .usage, "--http1.1", "gRPC needs HTTP/2",
+          hint: "--protocol grpc-web and connect speak HTTP/1.1 too")
+      }
+      return .http1
+    case .http2: return .http2
+    case .http2PriorKnowledge: return .http2PriorKnowledge
+    case .http3:
+      guard try TransportLibrary().httpVersions.contains("3") else {
+        throw Failure(
+          .usage, "--http3", "the libcurl found here cannot speak HTTP/3",
+          hint: "rpcurl version tells what it can")
+      }
+      return .http3
+    case nil: break
+    }
+    // A call in which both sides talk at once needs HTTP/2, and so does gRPC.
+    if protocolName == .grpc || kind == .bidiStreaming { return .http2 }
+    return target.isTLS ? .negotiated : .http1
+  }
+
+  private static func readable(_ path: String?, _ option: String) throws(Failure) -> String? {
+    guard let path, access(path, R_OK) != 0 else { return path }
+    throw Failure(option.hasPrefix("--netrc") ? .usage : .tls, "\(option) \(path)", FileContents.lastError())
+  }
+
+  private static func certificate(_ server: ServerOptions) throws -> ConnectionOptions.Certificate? {
+    guard let file = try readable(server.cert, "--cert") else {
+      guard server.key == nil else {
+        throw Failure(.usage, "--key", "no certificate", hint: "add --cert FILE")
+      }
+      return nil
+    }
+    var certificate = ConnectionOptions.Certificate(file: file, keyFile: try readable(server.key, "--key"))
+    certificate.passphrase = try passphrase(server, keyFile: certificate.keyFile ?? file)
+    return certificate
+  }
+
+  private static func passphrase(_ server: ServerOptions, keyFile: String) throws -> String? {
+    if let pass = server.pass { return try secret(pass, "--pass") }
+    guard let key = try? FileContents.read(keyFile), isEncrypted(key) else { return nil }
+    guard let phrase = SecretPrompt.ask("passphrase of \(keyFile): ") else {
+      throw Failure(
+        .tls, keyFile, "the key is encrypted, and there is no terminal to ask on",
+        hint: "give its passphrase with --pass @FILE or --pass env:NAME")
+    }
+    return phrase
+  }
+
+  /// A value that stands elsewhere, so that it is not on the command line, which others can see.
+  private static func secret(_ argument: String, _ option: String) throws(Failure) -> String {
+    if argument.hasPrefix("@") {
+      do {
+        let text = String(decoding: try FileContents.read(String(argument.dropFirst())), as: UTF8.self)
+        return String(text.prefix { !$0.isNewline })
+      } catch {
+        throw Failure(.usage, "\(option) \(argument)", error.why)
+      }
+    }
+    guard argument.hasPrefix("env:"), let value = getenv(String(argument.dropFirst("env:".count))) else {
+      throw Failure(.usage, option, "neither @FILE nor env:NAME of a variable that is set")
+    }
+    return String(cString: value)
+  }
+
+  /// Whether a PEM file says that its key is encrypted: in PKCS #8's own label, or in the header of older forms.
+  private static func isEncrypted(_ pem: [UInt8]) -> Bool {
+    String(decoding: pem, as: UTF8.self).contains("ENCRYPTED")
+  }
+}

@@ -1,0 +1,56 @@
+import Protobuf
+import RPCProtocols
+
+/// The headers of `-H` and the like: `NAME: VALUE`, or `@FILE` with one on each line.
+enum HeaderArguments {
+  /// Reads the values of `option`.
+  static func parse(_ arguments: [String], option: String = "-H") throws(Failure) -> Headers {
+    var headers = Headers()
+    for argument in arguments {
+      if argument.hasPrefix("@") {
+        try add(file: String(argument.dropFirst()), of: option, to: &headers)
+      } else {
+        try add(argument, from: option, to: &headers)
+      }
+    }
+    return headers
+  }
+
+  private static func add(
+    file: String, of option: String, to headers: inout Headers
+  ) throws(Failure) {
+    let contents: [UInt8]
+    do {
+      contents = try FileContents.read(file)
+    } catch {
+      throw Failure(.usage, "\(option) @\(file)", error.why)
+    }
+    let lines = String(decoding: contents, as: UTF8.self).split(
+      omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    for (index, line) in lines.enumerated() where !line.allSatisfy(\.isWhitespace) && !line.hasPrefix("#") {
+      try add(String(line), from: "\(file), line \(index + 1)", to: &headers)
+    }
+  }
+
+  private static func add(_ text: String, from source: String, to headers: inout Headers) throws(Failure) {
+    // The value is never repeated in an error: it may be a secret.
+    guard let colon = text.firstIndex(of: ":") else {
+      throw Failure(.usage, source, "no colon in the header", hint: "write -H 'NAME: VALUE'")
+    }
+    let name = String(text[..<colon]).lowercased()
+    let value = String(text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" })
+    guard HeaderSyntax.isName(name) else {
+      throw Failure(.usage, source, "\(name.debugDescription) is not a header name")
+    }
+    guard !HeaderSyntax.framing.contains(name) else {
+      throw Failure(.usage, source, "the header \(name) is written by the transport, and cannot be set")
+    }
+    guard HeaderSyntax.isValue(value) else {
+      throw Failure(.usage, source, "the value of \(name) holds a control character")
+    }
+    if Headers.isBinary(name), Headers([(name, value)]).binaryValues(name).contains(nil) {
+      throw Failure(.usage, source, "the value of \(name) is not base64, as a name in -bin demands")
+    }
+    headers.add(name, value)
+  }
+}

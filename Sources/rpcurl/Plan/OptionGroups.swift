@@ -1,0 +1,267 @@
+import ArgumentParser
+import RPCProtocols
+
+/// Where the schema comes from.
+struct SchemaOptions: ParsableArguments {
+  @Option(
+    name: [.customLong("descriptor-set"), .customLong("protoset")],
+    help: ArgumentHelp(
+      "Take the schema from this descriptor set; may repeat, the first that knows a name wins.",
+      discussion: "Made by: protoc --include_imports --descriptor_set_out=FILE, or buf build -o FILE.",
+      valueName: "file"))
+  var descriptorSets: [String] = []
+}
+
+/// How the server is asked for the schema.
+struct ReflectionOptions: ParsableArguments {
+  @Flag(
+    inversion: .prefixedNo,
+    help: ArgumentHelp(
+      "Ask the server for what no other source knows (default: if no other source is named).",
+      discussion: "What it answers is kept for five minutes below $XDG_CACHE_HOME/rpcurl."))
+  var reflect: Bool?
+
+  @Option(
+    help: ArgumentHelp(
+      "Speak this version of reflection: v1 or v1alpha (default: v1alpha where the server has no v1).",
+      valueName: "version"))
+  var reflectVersion: ReflectionVersionArgument?
+
+  @Option(
+    name: .customLong("reflect-header"),
+    help: ArgumentHelp(
+      "As -H, but sent only when the server is asked for its schema.", valueName: "name: value|@file"))
+  var headers: [String] = []
+
+  @Flag(name: .customLong("no-cache"), help: "Neither use nor keep what servers told of their schemas.")
+  var refusesCache = false
+}
+
+/// How to reach the server.
+struct ServerOptions: ParsableArguments {
+  @Flag(help: "Speak HTTP without TLS with a HOST:PORT.")
+  var plaintext = false
+
+  @Flag(name: [.customShort("k"), .long], help: "Take the server's certificate unchecked.")
+  var insecure = false
+
+  @Option(help: ArgumentHelp("Trust the authorities in this PEM file.", valueName: "file"))
+  var cacert: String?
+
+  @Option(help: ArgumentHelp("Trust the authorities in this directory (openssl rehash).", valueName: "dir"))
+  var capath: String?
+
+  @Option(
+    name: [.customShort("E"), .long],
+    help: ArgumentHelp("Show the server this certificate, a PEM file.", valueName: "file"))
+  var cert: String?
+
+  @Option(help: ArgumentHelp("The certificate's key, if it is not in the same file.", valueName: "file"))
+  var key: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "What the key is encrypted with: @FILE, or the value of env:NAME (default: ask on the terminal).",
+      valueName: "@file|env:name"))
+  var pass: String?
+
+  @Option(
+    help: ArgumentHelp("Ask for this name in TLS, and expect it in the certificate.", valueName: "name"))
+  var servername: String?
+
+  @Option(help: ArgumentHelp("Tell HTTP this host instead of the URL's.", valueName: "host"))
+  var authority: String?
+
+  @Flag(name: .customLong("tlsv1.2"), help: "Accept TLS 1.2 and newer.")
+  var tls12 = false
+
+  @Flag(name: .customLong("tlsv1.3"), help: "Accept TLS 1.3 and newer.")
+  var tls13 = false
+
+  @Flag
+  var httpVersion: HTTPVersionFlag?
+
+  @Option(help: ArgumentHelp("Connect to this socket instead of the URL's host.", valueName: "path"))
+  var unixSocket: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Go through this proxy (default: what http_proxy, https_proxy and no_proxy say).", valueName: "url"))
+  var proxy: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Use this address for a host and port; may repeat.", valueName: "host:port:address"))
+  var resolve: [String] = []
+
+  @Option(help: ArgumentHelp("How long connecting may take, such as 1.5 or 500ms.", valueName: "duration"))
+  var connectTimeout: DurationArgument?
+
+  @Option(
+    help: ArgumentHelp(
+      "Ask a silent peer after this time whether it is still there.", valueName: "duration"))
+  var keepaliveTime: DurationArgument?
+}
+
+/// What to say to the server.
+struct RequestOptions: ParsableArguments {
+  @Option(
+    name: .customLong("protocol"),
+    help: ArgumentHelp(
+      "Speak grpc, grpc-web or connect (default: grpc, or what RPCURL_PROTOCOL says).", valueName: "name"))
+  var protocolName: ProtocolName?
+
+  @Option(help: ArgumentHelp("How messages are encoded on the wire: proto or json.", valueName: "name"))
+  var codec: CodecName = .proto
+
+  @Flag(help: "Use GET, for a Connect method that is marked NO_SIDE_EFFECTS.")
+  var connectGet = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Compress sent messages with gzip, deflate, br or zstd; identity sends them as they are.",
+      valueName: "name"))
+  var compression: CompressionArgument = .identity
+
+  @Option(
+    help: ArgumentHelp(
+      "What the server may compress with, the most wanted first, such as zstd,gzip; identity for nothing "
+        + "(default: all that the libraries found can do).", valueName: "list"))
+  var acceptCompression: CompressionListArgument?
+
+  @Option(
+    name: [.customShort("d"), .long],
+    help: ArgumentHelp(
+      "The request message: JSON, @FILE, or @- for standard input; may repeat for a stream.",
+      discussion: "Without it, an empty message is sent, or for a method that takes a stream standard input.",
+      valueName: "json|@file"))
+  var data: [String] = []
+
+  @Option(
+    name: [.customShort("H"), .customLong("header")],
+    help: ArgumentHelp(
+      "Send this header, or those in a file, one on each line; may repeat. Values of names in -bin are base64.",
+      valueName: "name: value|@file"))
+  var headers: [String] = []
+
+  @Option(
+    name: .customLong("rpc-header"),
+    help: ArgumentHelp(
+      "As -H, but not sent when the server is asked for its schema.", valueName: "name: value|@file"))
+  var rpcHeaders: [String] = []
+
+  @Option(
+    name: [.customShort("u"), .long],
+    help: ArgumentHelp("Send these credentials (HTTP Basic).", valueName: "name:password"))
+  var user: String?
+
+  @Option(help: ArgumentHelp("Send this token (HTTP Bearer).", valueName: "token|@file"))
+  var bearer: String?
+
+  @Flag(name: [.customShort("n"), .long], help: "Take credentials for the host from ~/.netrc.")
+  var netrc = false
+
+  @Option(help: ArgumentHelp("Take credentials for the host from this file.", valueName: "file"))
+  var netrcFile: String?
+
+  @Option(
+    name: [.customShort("A"), .long],
+    help: ArgumentHelp("Send this user-agent (default: rpcurl and its version).", valueName: "text"))
+  var userAgent: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The call's deadline, such as 1.5, 1500ms or 2m; it travels to the server.", valueName: "duration"))
+  var maxTime: DurationArgument?
+
+  @Option(
+    help: ArgumentHelp("The limit for one received message, such as 512k or 64m.", valueName: "bytes"))
+  var maxMessageSize = ByteCountArgument(bytes: 64 << 20)
+}
+
+/// What the call passes on its way.
+struct ChainOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Put a built-in interceptor on the chain, in the order written; may repeat.",
+      discussion: "Keys of all: priority=N, methods=PATTERN. Two commas stand for one in a value.",
+      valueName: "name[,key=value…]"))
+  var use: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Put a plugin on the chain, in the order written; may repeat.", valueName: "name|path[,key=value…]"))
+  var plugin: [String] = []
+}
+
+/// How the answer is shown.
+struct OutputOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Print responses as pretty, json (one a line), events (every event of the call as NDJSON) or none "
+        + "(default: pretty on a terminal, otherwise json).", valueName: "name"))
+  var format: OutputFormat?
+
+  @Flag(help: "Print fields that hold their default value.")
+  var emitDefaults = false
+
+  @Flag(help: "Print enum values as numbers.")
+  var enumNumbers = false
+
+  @Flag(help: "Print field names as the schema writes them.")
+  var protoNames = false
+
+  @Flag(help: "Pass over fields of the request data that the schema does not know.")
+  var allowUnknownFields = false
+
+  @Flag(
+    name: [.customShort("v"), .long], help: "Show the metadata of request and response on standard error.")
+  var verbose = false
+
+  @Flag(help: "Show credentials that -v would redact.")
+  var showSecrets = false
+}
+
+extension ProtocolName: ExpressibleByArgument {}
+
+extension CodecName: ExpressibleByArgument {}
+
+/// A version of reflection on the command line.
+enum ReflectionVersionArgument: String, ExpressibleByArgument, CaseIterable {
+  case v1
+  case v1alpha
+}
+
+/// A version of HTTP on the command line.
+enum HTTPVersionFlag: String, EnumerableFlag {
+  case http1
+  case http2
+  case http2PriorKnowledge
+  case http3
+
+  static func name(for value: HTTPVersionFlag) -> NameSpecification {
+    switch value {
+    case .http1: .customLong("http1.1")
+    case .http2: .customLong("http2")
+    case .http2PriorKnowledge: .customLong("http2-prior-knowledge")
+    case .http3: .customLong("http3")
+    }
+  }
+
+  static func help(for value: HTTPVersionFlag) -> ArgumentHelp? {
+    switch value {
+    case .http1: "Speak HTTP/1.1 (without TLS the default of Connect and gRPC-Web)."
+    case .http2: "Speak HTTP/2 (the default of gRPC and of bidi methods)."
+    case .http2PriorKnowledge: "Speak HTTP/2 from the first byte on, without TLS."
+    case .http3: "Speak HTTP/3, if the libcurl found here can."
+    }
+  }
+}
+
+/// How responses are printed.
+enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
+  case pretty
+  case json
+  case events
+  case none
+}

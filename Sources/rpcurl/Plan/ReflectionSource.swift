@@ -1,0 +1,139 @@
+import Protobuf
+import RPCClient
+import RPCProtocols
+import Reflection
+import Transport
+
+/// The server as a source of the schema, and what it told before.
+struct ReflectionSource {
+  /// How long the server may take, unless `--max-time` says otherwise.
+  static let defaultTimeout = Duration.seconds(10)
+  /// How long an answer is taken for true without asking again.
+  private static let freshness = Duration.seconds(300)
+
+  let target: Target
+  let protocolName: ProtocolName
+  let headers: Headers
+  let connection: ConnectionOptions
+  let clients: ClientSource
+  var version: ReflectionVersion?
+  var timeout = defaultTimeout
+  var isVerbose = false
+  /// `nil` when nothing is to be kept.
+  var cache: ReflectionCache?
+
+  /// An earlier answer.
+  struct Cached {
+    let source: SchemaSource.Source
+    fileprivate let stamp: CachedSchema.Stamp
+    fileprivate let isVerbose: Bool
+
+    /// Says that it is used, if asked to.
+    func tell() {
+      if isVerbose { ReflectionSource.tell(stamp.version, stamp.fileCount, "cached") }
+    }
+  }
+
+  /// What the server told of `service` before, if that is not too long ago.
+  func cached(_ service: String) -> Cached? {
+    guard let found = cache?.load(key(service), notOlderThan: Self.freshness) else { return nil }
+    return Cached(
+      source: SchemaSource.Source(set: found.set, name: sourceName), stamp: found.stamp, isVerbose: isVerbose)
+  }
+
+  /// Asks the server for the service of `method`; `known` services are offered when it has none like it.
+  func fetch(_ method: MethodName, known: [String]) throws(Failure) -> SchemaSource.Source {
+    let begin = ContinuousClock.now
+    let result = try ask(.symbols([method.service]))
+    switch result {
+    case .success(let schema):
+      if isVerbose {
+        let milliseconds = Int(((ContinuousClock.now - begin) / .milliseconds(1)).rounded())
+        Self.tell(schema.version, schema.fileCount, "\(milliseconds) ms")
+      }
+      if let why = cache?.store(schema, key(method.service)), isVerbose {
+        StandardError.write("* schema: not kept: \(TerminalText.escape(why))\n")
+      }
+      return SchemaSource.Source(set: SchemaBytes(schema.descriptorSet), name: sourceName)
+    case .failure(let error):
+      throw failure(error, method, known)
+    }
+  }
+
+  private static func tell(_ version: ReflectionVersion, _ files: Int, _ how: String) {
+    StandardError.write(
+      "* schema: reflection \(version.rawValue), \(files) file\(files == 1 ? "" : "s"), \(how)\n")
+  }
+
+  private func ask(
+    _ goal: ReflectionQuery.Goal
+  ) throws(Failure) -> Result<ReflectedSchema, ReflectionError> {
+    let client = try clients.client()
+    var request = ReflectionRequest(goal, target: target.baseURL, userAgent: Version.userAgent)
+    request.version = version
+    request.headers = headers
+    request.timeout = timeout
+    request.protocolName = protocolName
+    request.connection = connection
+    var isInterrupted = false
+    let reflector = client.reflect(request)
+    let interrupt = Interrupt.install()
+    if let interrupt {
+      client.loop.watch(interrupt) {
+        isInterrupted = true
+        reflector.cancel("interrupted")
+      }
+    }
+    defer { if let interrupt { client.loop.unwatch(interrupt) } }
+    do {
+      try client.loop.run { reflector.result != nil }
+      // A round more, so that what was canceled is reset on the wire.
+      if isInterrupted { try client.loop.run { true } }
+    } catch {
+      throw Failure(.internalError, "libcurl", error.message)
+    }
+    guard !isInterrupted, let result = reflector.result else { throw Failure(reported: .interrupted) }
+    return result
+  }
+
+  private var sourceName: String { "reflection of \(target.baseURL)" }
+
+  /// What makes two answers of a server the answer to the same question.
+  private func key(_ service: String) -> ReflectionCache.Key {
+    // Credentials are left out: they change often, and seldom what the server is.
+    let headers = headers.fields.filter { !Redaction.isSecret($0.name) }.map { "\($0.name):\($0.value)" }
+    return ReflectionCache.Key(
+      target: connection.unixSocket.map { "unix\($0)" }
+        ?? String(target.baseURL.split(separator: "/", maxSplits: 1)[1]),
+      service: service,
+      facts: [
+        target.baseURL, connection.unixSocket ?? "", protocolName.rawValue, version?.rawValue ?? "",
+        connection.authoritiesFile ?? "", connection.authoritiesDirectory ?? "",
+        connection.isInsecure ? "insecure" : "", connection.certificate?.file ?? "",
+        connection.serverName ?? "", connection.proxy ?? "", connection.resolve.joined(separator: " "),
+      ] + headers)
+  }
+
+  // MARK: Errors
+
+  private func failure(_ error: ReflectionError, _ method: MethodName, _ known: [String]) -> Failure {
+    switch error {
+    case .unknownSymbol(_, let services):
+      return SchemaSource.unknownService(
+        method, "the server has no service \(method.service)", services: Set(known + services).sorted())
+    case .notOffered:
+      return Failure(
+        .schema, target.baseURL, error.description,
+        hint: "give the schema with --descriptor-set FILE; "
+          + "protoc --include_imports --descriptor_set_out=FILE makes one")
+    case .failed(let status):
+      let isConnection = status.origin == .connection || status.origin == .tls
+      return Failure(
+        .call(status), target.baseURL, isConnection ? status.message : error.description,
+        hint: CallPlan.hint(for: status, target: target, protocolName: protocolName))
+    case .refused, .wrongAnswer, .tooMuch:
+      return Failure(
+        .schema, target.baseURL, error.description, hint: "give the schema with --descriptor-set FILE")
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import ArgumentParser
+import Glibc
+
+/// The command line, from its first word to the exit code.
+@main
+struct RPCURL: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rpcurl",
+    abstract: "Call gRPC and Connect services from the command line.",
+    usage: """
+      rpcurl [call] [OPTIONS] URL                     http[s]://HOST[:PORT]/[PREFIX/]pkg.Service/Method
+      rpcurl [call] [OPTIONS] URL|HOST:PORT METHOD    pkg.Service/Method or pkg.Service.Method
+      rpcurl COMMAND [OPTIONS] …
+      """,
+    discussion: """
+      A call is encoded with the schema of the server or of a descriptor set, passes a chain of interceptors, and travels over \
+      libcurl. Its options: rpcurl call --help.
+
+      Exit codes: 0 ok, 1 internal error, 2 usage, 3 schema, 4 input data, 5 connection, 6 TLS, 7 interceptor or \
+      plugin, 64 + status code for a call that the server ended with another status than ok, \
+      130 interrupted.
+      """,
+    version: "rpcurl \(Version.current)",
+    subcommands: [CallCommand.self, ConvertCommand.self, VersionCommand.self],
+    defaultSubcommand: CallCommand.self)
+
+  static func main() {
+    StandardStreams.ensureOpen()
+    // A write to a closed connection is an error to handle, not the end of the process.
+    signal(SIGPIPE, SIG_IGN)
+    let (type, words) = command(for: Array(CommandLine.arguments.dropFirst()))
+    do {
+      var command = try type.parseAsRoot(words)
+      try command.run()
+    } catch {
+      Glibc.exit(report(error, of: type).rawValue)
+    }
+  }
+
+  /// The command that the words are for, and what it is to parse.
+  ///
+  /// The parser would find out by itself, but it lays out the arguments of the default command for that, once more
+  /// than is needed: a third of the time until a command runs.
+  private static func command(for words: [String]) -> (any ParsableCommand.Type, [String]) {
+    guard let first = words.first else { return (CallCommand.self, words) }
+    if let named = configuration.subcommands.first(where: { $0.configuration.commandName == first }) {
+      return (named, Array(words.dropFirst()))
+    }
+    let isForAll =
+      ["help", "-h", "--help", "--version", "--experimental-dump-help"].contains(first)
+      || first.hasPrefix("--generate-completion-script")
+    return isForAll ? (Self.self, words) : (CallCommand.self, words)
+  }
+
+  /// Tells about an error where it belongs, and gives the exit code.
+  private static func report(_ error: any Error, of type: any ParsableCommand.Type) -> ExitStatus {
+    switch error {
+    case let failure as Failure:
+      if let words = failure.words { StandardError.write(words.rendered) }
+      return failure.status
+    case let error where type.exitCode(for: error) == .failure:
+      // Nothing but the parser's errors and `Failure` is expected here.
+      StandardError.write(Failure.Words(what: "internal error", why: "\(error)").rendered)
+      return .internalError
+    default:
+      let own = type.configuration.commandName ?? ""
+      let name = type == Self.self ? own : "rpcurl \(own)"
+      let text = type.fullMessage(for: error)
+      guard type.exitCode(for: error) != .success else {
+        // Help and version were asked for, so they are the result.
+        StandardOutput.write(Array("\(text)\n".utf8))
+        StandardOutput.flush()
+        return .success
+      }
+      StandardError.write(Failure.Words(usage: text, command: name).rendered)
+      return .usage
+    }
+  }
+}
