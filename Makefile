@@ -1,0 +1,116 @@
+# `make demo` and `make test` need nothing but a Swift toolchain and a Debian or Ubuntu system: they install
+# what is missing, say what, and use sudo only when they are not run by root.
+
+BUILD    := .build
+VENV     := $(BUILD)/servers/venv
+GENERATED := $(BUILD)/servers/generated
+PLUGINS  := $(BUILD)/plugins
+RELEASE  := $(BUILD)/release/rpcurl
+SOURCES  := $(shell find Sources -type f) Package.swift
+
+PREFIX   ?= /usr/local
+
+# What the build needs, what the servers need, and what the tests compare with.
+BUILD_PACKAGES  := libcurl4-openssl-dev libprotobuf-c-dev zlib1g-dev libzstd-dev libbrotli-dev pkg-config gcc
+SERVER_PACKAGES := python3 python3-venv libpython3-dev
+TEST_PACKAGES   := protobuf-compiler protobuf-c-compiler curl jq mandoc binutils openssl
+BENCH_PACKAGES  := valgrind binutils
+
+# Where libcurl's headers are, if not where every compiler looks.
+SWIFT_FLAGS := $(patsubst %,-Xcc %,$(filter-out -I/usr/include%,$(shell pkg-config --cflags-only-I libcurl 2>/dev/null)))
+# lld, because the default linker warns about functions of the Swift runtime that nothing here calls.
+# Exclusive access is checked at run time in debug builds, which the tests use; the checks are a third of the cost
+# of a message.
+SWIFT_RELEASE := swift build -c release --static-swift-stdlib -Xswiftc -use-ld=lld \
+  -Xswiftc -enforce-exclusivity=unchecked $(SWIFT_FLAGS) --product rpcurl
+PYTEST := $(VENV)/bin/python -B -m pytest -q -p no:cacheprovider -n 2
+
+.PHONY: help demo test unit-test end-to-end-test release plugins servers bench sanitize sanitize-threads fuzz lint docs check-docs schemas check-schemas \
+  install uninstall clean build-packages server-packages test-packages bench-packages
+
+help: ## Show what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: release plugins servers ## Build, start a real server, and make three real calls
+	@scripts/demo
+
+test: lint check-schemas unit-test end-to-end-test check-docs ## Install what the tests need, and run all of them
+
+unit-test: build-packages test-packages
+	swift build --build-tests $(SWIFT_FLAGS)
+	swift test --skip-build $(SWIFT_FLAGS)
+
+end-to-end-test: release plugins servers test-packages
+	$(PYTEST) Tests/EndToEnd Tests/Project
+
+release: build-packages ## Build .build/release/rpcurl, with the Swift runtime linked in
+	$(SWIFT_RELEASE)
+
+plugins: build-packages ## Build the sample plugins into .build/plugins
+	$(MAKE) -C Plugins OUT=$(CURDIR)/$(PLUGINS)
+
+servers: $(GENERATED)/.done ## Prepare the servers that the demo and the tests call
+
+$(VENV)/.done: Tests/Servers/requirements.txt | server-packages
+	python3 -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --only-binary :all: -r $<
+	touch $@
+
+$(GENERATED)/.done: $(VENV)/.done $(wildcard Tests/Servers/*.proto) Tests/Servers/generate.py
+	$(VENV)/bin/python Tests/Servers/generate.py $(GENERATED)
+	touch $@
+
+bench: release plugins servers bench-packages ## Measure: ratios in one run, and instructions counted
+	swift build -c release --product ProtobufBenchmark $(SWIFT_FLAGS)
+	scripts/bench
+	PYTHON=$(VENV)/bin/python scripts/bench-protobuf
+
+# Leaks are not looked for: a schema's types refer to each other and live as long as the process.
+sanitize: build-packages ## Run the unit tests under AddressSanitizer
+	ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path $(BUILD)/address $(SWIFT_FLAGS)
+
+# Not for CI: the sanitizer does not see the lock of Synchronization.Mutex, which is a futex in a library that it does
+# not instrument, and so reports what is done within withLock, when two threads happen to meet there.
+sanitize-threads: build-packages ## Run the unit tests under ThreadSanitizer
+	swift test --sanitize=thread --scratch-path $(BUILD)/thread $(SWIFT_FLAGS)
+
+fuzz: build-packages ## Fuzz the codecs and the schema loader, FUZZ_SECONDS (600) each
+	scripts/fuzz $(or $(FUZZ_SECONDS),600)
+
+lint: ## Check the format of the Swift sources
+	swift format lint --strict --recursive Package.swift Sources Tests
+
+docs: release ## Generate the manual and the completions anew
+	scripts/generate-docs $(RELEASE) .
+
+check-docs: release test-packages ## Check that manual and completions are what the binary's definitions give
+	scripts/check-docs
+
+schemas: test-packages ## Generate the code of the built-in schemas anew
+	Sources/CSchemas/generate.sh
+	Sources/Protobuf/WellKnown/generate.sh
+	Sources/Reflection/Descriptors/generate.sh
+
+check-schemas: test-packages ## Check that the committed code of the built-in schemas is current
+	scripts/check-schemas
+
+install: release plugins ## Install below PREFIX (default /usr/local), within DESTDIR
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include/rpcurl
+	install -s -m 755 $(RELEASE) $(DESTDIR)$(PREFIX)/bin/rpcurl
+	install -m 644 Sources/CPluginABI/include/rpcurl/plugin.h $(DESTDIR)$(PREFIX)/include/rpcurl/plugin.h
+
+uninstall: ## Remove what install wrote
+	rm -f $(DESTDIR)$(PREFIX)/bin/rpcurl $(DESTDIR)$(PREFIX)/include/rpcurl/plugin.h
+	-rmdir $(DESTDIR)$(PREFIX)/include/rpcurl
+
+clean: ## Remove everything that was built
+	rm -rf $(BUILD)
+
+build-packages:
+	@scripts/need $(BUILD_PACKAGES)
+server-packages:
+	@scripts/need $(SERVER_PACKAGES)
+test-packages:
+	@scripts/need $(TEST_PACKAGES)
+bench-packages:
+	@scripts/need $(BENCH_PACKAGES)

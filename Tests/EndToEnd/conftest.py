@@ -1,0 +1,349 @@
+"""Fixtures of the end-to-end tests: rpcurl itself, real servers, and what they need.
+
+Where things are, by environment variable, with defaults below the repository's root:
+
+    RPCURL          the binary under test       .build/release/rpcurl
+    DEMO_VENV       Python with the servers     .build/servers/venv
+    DEMO_GENERATED  output of generate.py       .build/servers/generated
+
+Servers start when the first test asks for them, and end with the test run, however it ends.
+"""
+
+import importlib.util
+import os
+import re
+import selectors
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SERVERS = ROOT / "Tests" / "Servers"
+RPCURL = Path(os.environ.get("RPCURL") or ROOT / ".build" / "release" / "rpcurl")
+VENV = Path(os.environ.get("DEMO_VENV") or ROOT / ".build" / "servers" / "venv")
+GENERATED = Path(os.environ.get("DEMO_GENERATED") or ROOT / ".build" / "servers" / "generated")
+
+# The tests talk to the servers with grpcio too, to know that they are right.
+sys.path.insert(0, str(GENERATED))
+
+# What rpcurl may see of the environment: nothing that changes what it does,
+# but the settings of sanitizers and of the dynamic loader.
+KEPT_VARIABLES = re.compile(
+    r"PATH|LD_LIBRARY_PATH|(A|L|T|UB)SAN_OPTIONS|LLVM_PROFILE_FILE|SWIFT_BACKTRACE"
+)
+
+START_SECONDS = 30
+
+
+# rpcurl
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a run of rpcurl ended."""
+
+    code: int
+    out_bytes: bytes
+    err: str
+
+    @property
+    def out(self) -> str:
+        return self.out_bytes.decode()
+
+
+@dataclass(frozen=True)
+class Rpcurl:
+    """Runs the binary in an environment of its own, without settings and without colour."""
+
+    home: Path
+
+    def __call__(
+        self,
+        *arguments: object,
+        input: str | bytes | None = None,
+        env: dict[str, str] | None = None,
+        timeout: float = 20,
+    ) -> Result:
+        """Run to the end. Without `input`, standard input is at its end from the start."""
+        data = input.encode() if isinstance(input, str) else input
+        done = subprocess.run(
+            self.command(arguments),
+            input=b"" if data is None else data,
+            capture_output=True,
+            env=self.environment(env),
+            cwd=self.home,
+            timeout=timeout,
+        )
+        return Result(done.returncode, done.stdout, done.stderr.decode(errors="replace"))
+
+    def start(self, *arguments: object, env: dict[str, str] | None = None) -> subprocess.Popen:
+        """Start, for a test that talks to it through unbuffered pipes. For a `with` statement."""
+        return subprocess.Popen(
+            self.command(arguments),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            env=self.environment(env),
+            cwd=self.home,
+        )
+
+    def command(self, arguments: tuple[object, ...]) -> list[str]:
+        return [str(RPCURL), *(str(argument) for argument in arguments)]
+
+    def environment(self, extra: dict[str, str] | None) -> dict[str, str]:
+        kept = {k: v for k, v in os.environ.items() if KEPT_VARIABLES.fullmatch(k)}
+        own = {"HOME": str(self.home), "LC_ALL": "C.UTF-8", "NO_COLOR": "1"}
+        return kept | own | (extra or {})
+
+
+@pytest.fixture
+def rpcurl(tmp_path_factory: pytest.TempPathFactory) -> Rpcurl:
+    if not os.access(RPCURL, os.X_OK):
+        pytest.fail(f"{RPCURL} is missing: build it, or set RPCURL", pytrace=False)
+    return Rpcurl(tmp_path_factory.mktemp("home"))
+
+
+# Servers
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running server process."""
+
+    address: str
+    process: subprocess.Popen
+    log_file: Path
+    # The authority of its certificate, if it serves TLS.
+    ca: Path | None = None
+
+    @property
+    def port(self) -> int:
+        return int(self.address.rpartition(":")[2])
+
+    @property
+    def url(self) -> str:
+        """With the name that the certificate is for."""
+        return f"https://localhost:{self.port}" if self.ca else f"http://{self.address}"
+
+    def log(self) -> str:
+        return self.log_file.read_text(errors="replace")
+
+    def canceled_calls(self, method: str | None = None) -> int:
+        """How many calls (of "demo.v1.Demo/METHOD") the server saw cancelled so far."""
+        logged = [line.split() for line in self.log().splitlines()]
+        return sum(
+            words[:1] == ["canceled"] and method in (None, words[1]) for words in logged
+        )
+
+    def wait_for_canceled_calls(self, method: str, count: int, timeout: float = 5) -> None:
+        deadline = time.monotonic() + timeout
+        while self.canceled_calls(method) < count:
+            if time.monotonic() > deadline:
+                raise AssertionError(f"{method} was not cancelled; the server's log:\n{self.log()}")
+            time.sleep(0.02)
+
+
+def first_line(process: subprocess.Popen, timeout: float) -> str:
+    """The first line of a process's output, or what came of it until the time was up."""
+    assert process.stdout
+    deadline = time.monotonic() + timeout
+    line = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        while not line.endswith(b"\n"):
+            if not selector.select(max(0, deadline - time.monotonic())):
+                break
+            piece = os.read(process.stdout.fileno(), 4096)
+            if not piece:
+                break
+            line += piece
+    return line.decode()
+
+
+@pytest.fixture(scope="session")
+def start_server(
+    tmp_path_factory: pytest.TempPathFactory, certificates: Path
+) -> Iterator[Callable[..., Server]]:
+    """`start_server(script, *options)`, for options that no fixture below has."""
+    servers: list[Server] = []
+    directory = tmp_path_factory.mktemp("servers")
+
+    def start(script: str, *options: object) -> Server:
+        log_file = directory / f"{len(servers)}-{script}.log"
+        with log_file.open("wb") as log:
+            process = subprocess.Popen(
+                [
+                    str(VENV / "bin" / "python"),
+                    str(SERVERS / script),
+                    "--exit-with-stdin",
+                    *(str(option) for option in options),
+                ],
+                # Held open by this process only: it ends when the test run does.
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                env=os.environ | {"DEMO_GENERATED": str(GENERATED)},
+            )
+        line = first_line(process, START_SECONDS)
+        if not line.startswith("listening "):
+            process.kill()
+            process.wait()
+            pytest.fail(f"{script} did not start: {line}\n{log_file.read_text()}", pytrace=False)
+        ca = certificates / "ca.pem" if "--tls-dir" in options else None
+        servers.append(Server(line.removeprefix("listening ").strip(), process, log_file, ca))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.process.terminate()
+    for server in servers:
+        try:
+            server.process.wait(5)
+        except subprocess.TimeoutExpired:
+            server.process.kill()
+            server.process.wait()
+        for pipe in (server.process.stdin, server.process.stdout):
+            assert pipe
+            pipe.close()
+
+
+@pytest.fixture(scope="session")
+def grpc_server(start_server: Callable[..., Server]) -> Server:
+    return start_server("grpc_server.py")
+
+
+@pytest.fixture(scope="session")
+def grpc_tls_server(start_server: Callable[..., Server], certificates: Path) -> Server:
+    return start_server("grpc_server.py", "--tls-dir", certificates)
+
+
+@pytest.fixture(scope="session")
+def grpc_mtls_server(start_server: Callable[..., Server], certificates: Path) -> Server:
+    """Refuses clients without the certificate client.pem."""
+    return start_server(
+        "grpc_server.py", "--tls-dir", certificates, "--require-client-certificate"
+    )
+
+
+@pytest.fixture(scope="session")
+def connect_server(start_server: Callable[..., Server]) -> Server:
+    return start_server("connect_server.py")
+
+
+@pytest.fixture(scope="session")
+def connect_tls_server(start_server: Callable[..., Server], certificates: Path) -> Server:
+    return start_server("connect_server.py", "--tls-dir", certificates)
+
+
+@dataclass
+class RawServer:
+    """Accepts connections and gives each to a handler, on a thread of its own.
+
+    For servers that misbehave: the handler owns the socket and writes what it
+    likes. The connection is closed when the handler returns. What it raises
+    fails the test at its end, except that the client went away.
+    """
+
+    handler: Callable[[socket.socket], None]
+    connections: int = 0
+    errors: list[BaseException] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self.listener.getsockname()[1]
+        self.address = f"127.0.0.1:{self.port}"
+        self.open: set[socket.socket] = set()
+        self.threads = [threading.Thread(target=self.accept, daemon=True)]
+        self.threads[0].start()
+
+    def accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:  # closed by stop()
+                return
+            self.connections += 1
+            self.open.add(connection)
+            thread = threading.Thread(target=self.handle, args=(connection,), daemon=True)
+            self.threads.append(thread)
+            thread.start()
+
+    def handle(self, connection: socket.socket) -> None:
+        try:
+            with connection:
+                self.handler(connection)
+        except OSError:  # the client, or stop(), closed the connection
+            pass
+        except BaseException as error:
+            self.errors.append(error)
+        finally:
+            self.open.discard(connection)
+
+    def stop(self) -> None:
+        # Only shutdown wakes a thread that waits in accept or recv. The one that accepts goes first: after it no
+        # connection is opened any more.
+        self.shut_down(self.listener)
+        self.listener.close()
+        self.threads[0].join(2)
+        for connection in list(self.open):
+            self.shut_down(connection)
+        for thread in self.threads[1:]:
+            thread.join(2)
+
+    @staticmethod
+    def shut_down(waiting: socket.socket) -> None:
+        try:
+            waiting.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+
+
+@pytest.fixture
+def raw_server() -> Iterator[Callable[[Callable[[socket.socket], None]], RawServer]]:
+    """`raw_server(handler)` starts a `RawServer` that ends with the test."""
+    servers: list[RawServer] = []
+
+    def start(handler: Callable[[socket.socket], None]) -> RawServer:
+        servers.append(RawServer(handler))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.stop()
+    for server in servers:
+        for error in server.errors:
+            raise error
+
+
+# Files
+
+
+@pytest.fixture(scope="session")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with what certificates.py writes."""
+    specification = importlib.util.spec_from_file_location(
+        "certificates", SERVERS / "certificates.py"
+    )
+    assert specification and specification.loader
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    directory = tmp_path_factory.mktemp("certificates")
+    module.write_certificates(directory)
+    return directory
+
+
+@pytest.fixture(scope="session")
+def descriptor_set() -> Path:
+    """demo.proto, google/rpc/error_details.proto and their imports."""
+    path = GENERATED / "demo.binpb"
+    if not path.is_file():
+        pytest.fail(f"{path} is missing: run Tests/Servers/generate.py", pytrace=False)
+    return path

@@ -1,0 +1,114 @@
+"""An HTTP/2 server that does what it is told, frame by frame, right or wrong.
+
+It writes frames by hand, since libraries refuse to send what a broken server sends.
+"""
+
+import socket
+import struct
+from collections.abc import Callable
+
+DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9
+END_STREAM, END_HEADERS, ACK = 1, 4, 1
+
+OK = [(":status", "200"), ("content-type", "application/grpc")]
+STATUS_OK = [("grpc-status", "0")]
+# demo.v1.HelloReply{message: "Ada"}
+ANSWER = b"\0\0\0\0\x05\x0a\x03Ada"
+
+
+def header_block(fields: list[tuple[str, str | bytes]]) -> bytes:
+    """Fields in HPACK, each a literal that is not indexed (RFC 7541, section 6.2.2)."""
+
+    def text(value: str | bytes) -> bytes:
+        value = value if isinstance(value, bytes) else value.encode()
+        length, encoded = len(value), b""
+        if length < 127:
+            return bytes([length]) + value
+        length -= 127
+        while length >= 128:
+            encoded += bytes([length % 128 + 128])
+            length //= 128
+        return b"\x7f" + encoded + bytes([length]) + value
+
+    return b"".join(b"\0" + text(name) + text(value) for name, value in fields)
+
+
+class Stream:
+    """The server's side of one call."""
+
+    def __init__(self, connection: socket.socket, number: int) -> None:
+        self.connection = connection
+        self.number = number
+
+    def frame(self, kind: int, flags: int = 0, payload: bytes = b"", stream: int | None = None) -> None:
+        number = self.number if stream is None else stream
+        header = struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", number)
+        self.connection.sendall(header + payload)
+
+    def headers(self, fields, end: bool = False) -> None:
+        self.frame(HEADERS, END_HEADERS | (END_STREAM if end else 0), header_block(fields))
+
+    def data(self, payload: bytes, end: bool = False) -> None:
+        self.frame(DATA, END_STREAM if end else 0, payload)
+
+    def reset(self, code: int) -> None:
+        self.frame(RST_STREAM, 0, struct.pack(">I", code))
+
+    def go_away(self, last_stream: int, code: int = 0) -> None:
+        self.frame(GOAWAY, 0, struct.pack(">II", last_stream, code), stream=0)
+
+    def wait_for_the_end(self) -> list[int]:
+        """Reads until the client closes, and tells the kinds of frames that came."""
+        kinds = []
+        try:
+            while True:
+                kinds.append(read_frame(self.connection)[0])
+        except EOFError:
+            return kinds
+
+
+def read_exactly(connection: socket.socket, count: int) -> bytes:
+    data = b""
+    while len(data) < count:
+        piece = connection.recv(count - len(data))
+        if not piece:
+            raise EOFError
+        data += piece
+    return data
+
+
+def read_frame(connection: socket.socket) -> tuple[int, int, int, bytes]:
+    header = read_exactly(connection, 9)
+    payload = read_exactly(connection, int.from_bytes(header[:3], "big"))
+    return header[3], header[4], int.from_bytes(header[5:], "big"), payload
+
+
+def handler(answer: Callable[[Stream], None], waits: bool = True) -> Callable[[socket.socket], None]:
+    """A handler for `raw_server`: speaks HTTP/2 until the request is there, then lets `answer` go on.
+
+    Without `waits`, it answers when the request's headers are there, and lets the body wait.
+    """
+
+    def handle(connection: socket.socket) -> None:
+        read_exactly(connection, 24)
+        control = Stream(connection, 0)
+        control.frame(SETTINGS)
+        try:
+            while True:
+                kind, flags, number, payload = read_frame(connection)
+                if kind == SETTINGS and not flags & ACK:
+                    control.frame(SETTINGS, ACK)
+                if kind == DATA and payload and waits:
+                    grant = struct.pack(">I", len(payload))
+                    control.frame(WINDOW_UPDATE, 0, grant)
+                    control.frame(WINDOW_UPDATE, 0, grant, stream=number)
+                if (kind in (DATA, HEADERS) and flags & END_STREAM) or (kind == HEADERS and not waits):
+                    break
+            stream = Stream(connection, number)
+            answer(stream)
+            # To close while something is unread would reset the connection, and take the answer with it.
+            stream.wait_for_the_end()
+        except EOFError:
+            return
+
+    return handle

@@ -1,0 +1,153 @@
+"""Compression and Connect's GET through the built binary, where the matrix does not look."""
+
+import gzip
+import json
+import os
+import subprocess
+
+import pytest
+
+HELLO = "demo.v1.Demo/Hello"
+ALL = ["gzip", "deflate", "br", "zstd"]
+
+
+@pytest.fixture
+def call(rpcurl, descriptor_set):
+    return lambda *arguments, **options: rpcurl("--descriptor-set", descriptor_set, *arguments, **options)
+
+
+def events(result):
+    return {line["event"]: line for line in map(json.loads, result.out.splitlines())}
+
+
+def test_version_tells_the_compressions(rpcurl):
+    assert "compression: identity, gzip, deflate, br, zstd\n" in rpcurl("version").out
+
+
+@pytest.mark.parametrize("protocol", ["grpc", "grpc-web", "connect"])
+def test_all_compressions_are_accepted_unless_told_otherwise(call, connect_server, protocol):
+    arguments = ["--protocol", protocol, "--format", "events", "-d", '{"name":"Ada"}', f"{connect_server.url}/{HELLO}"]
+    name = "accept-encoding" if protocol == "connect" else "grpc-accept-encoding"
+    for options, expected in [
+        ([], ",".join(ALL)),
+        (["--accept-compression", "zstd,identity,gzip,zstd"], "zstd,gzip"),
+        (["--accept-compression", "identity"], "identity"),
+    ]:
+        start = events(call(*options, *arguments))["start"]
+        assert dict(start["headers"])[name] == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--compression", "lzma"], ["--compression", "lzma", "zstd"]),
+        (["--accept-compression", "gzip,lzma"], ["--accept-compression", "gzip,lzma"]),
+        (["--accept-compression", ""], ["--accept-compression"]),
+        (["--connect-get"], ["--connect-get", "grpc has no GET", "--protocol connect"]),
+        (["--connect-get", "--protocol", "grpc-web"], ["grpc-web has no GET"]),
+        (["--http1.1", "--http2"], ["http"]),
+    ],
+)
+def test_wrong_usage(call, arguments, words):
+    result = call(*arguments, "http://localhost:1", HELLO)
+    assert (result.code, result.out) == (2, "")
+    for word in words:
+        assert word in result.err
+
+
+def test_missing_library_is_told_where_it_was_asked_for(call, rpcurl, connect_server, tmp_path):
+    # Writing and reading brotli are two libraries; libcurl needs the second itself.
+    (tmp_path / "libbrotlienc.so.1").write_bytes(b"no library")
+    env = {"LD_LIBRARY_PATH": str(tmp_path)}
+    arguments = ["--protocol", "connect", "--format", "events", "-d", '{"name":"Ada"}', f"{connect_server.url}/{HELLO}"]
+    refused = call("--compression", "br", *arguments, env=env)
+    assert (refused.code, refused.out) == (2, "")
+    assert "--compression br: " in refused.err and "libbrotlienc.so.1" in refused.err
+    result = call("--accept-compression", "br", *arguments, env=env)
+    assert result.code == 0
+    assert ["content-encoding", "br"] in events(result)["headers"]["headers"]
+    assert "compression: identity, gzip, deflate, zstd\n" in rpcurl("version", env=env).out
+
+
+@pytest.mark.parametrize("protocol", ["grpc-web", "connect"])
+def test_server_that_does_not_know_the_compression_says_so(call, connect_server, protocol):
+    result = call("--protocol", protocol, "--compression", "deflate", "-d", '{"name":"Ada"}', f"{connect_server.url}/{HELLO}")
+    assert result.code == 64 + 12
+    assert "unimplemented (12): " in result.err and "deflate" in result.err
+
+
+@pytest.mark.parametrize("compression", ["identity", "gzip", "br", "zstd"])
+@pytest.mark.parametrize("codec", ["proto", "json"])
+@pytest.mark.parametrize("transport", ["http1.1", "http2"])
+def test_connect_get(call, connect_server, codec, compression, transport):
+    arguments = [
+        "--protocol", "connect", "--connect-get", "--codec", codec, "--compression", compression, f"--{transport}",
+        "--format", "events", "-H", "x-own: 1",
+    ]  # fmt: skip
+    name = "Ada / ✓ & + = ?"
+    result = call(*arguments, "-d", json.dumps({"name": name}), f"{connect_server.url}/{HELLO}")
+    assert (result.code, result.err) == (0, "")
+    found = events(result)
+    assert found["message"]["message"] == {"message": f"Hello, {name}!", "name": name}
+    assert (found["sent"]["index"], found["end"]["sent"], found["metrics"]["bytes_sent"]) == (0, 1, 0)
+    echoed = call(*arguments, f"{connect_server.url}/demo.v1.Demo/EchoMetadata")
+    reply = events(echoed)["message"]["message"]
+    assert reply["httpMethod"] == "GET"
+    names = [header["name"] for header in reply["headers"]]
+    assert "x-own" in names
+    assert not {"content-type", "content-length", "transfer-encoding", "content-encoding"} & set(names)
+
+
+@pytest.mark.parametrize("get", [True, False])
+def test_message_without_a_byte_counts_as_sent(call, connect_server, get):
+    options = ["--protocol", "connect", "--format", "events", *(["--connect-get"] if get else [])]
+    result = call(*options, f"{connect_server.url}/demo.v1.Demo/EchoMetadata")
+    assert [json.loads(line)["event"] for line in result.out.splitlines()] == ["start", "sent", "headers", "message", "end", "metrics"]
+
+
+def test_connect_get_fails_like_any_call(call, connect_server):
+    result = call("--protocol", "connect", "--connect-get", "-d", '{"id":"42"}', f"{connect_server.url}/demo.v1.Demo/Find")
+    assert result.code == 64 + 5
+    assert 'not_found (5): no item "42"' in result.err
+    assert "google.rpc.ResourceInfo" in result.err
+
+
+@pytest.mark.parametrize(
+    ("method", "words"), [("Echo", ["Echo", "side effects", "NO_SIDE_EFFECTS"]), ("Count", ["Count", "stream"])]
+)
+def test_connect_get_needs_a_method_without_side_effects(call, method, words):
+    result = call("--protocol", "connect", "--connect-get", f"http://localhost:1/demo.v1.Demo/{method}")
+    assert (result.code, result.out) == (2, "")
+    for word in words:
+        assert word in result.err
+
+
+def read_request(connection):
+    data = b""
+    while b"\r\n\r\n" not in data:
+        data += connection.recv(65536)
+
+
+def test_bomb_stops_at_the_limit_in_flat_memory(rpcurl, raw_server, descriptor_set):
+    def peak_kib(body):
+        def answer(connection):
+            read_request(connection)
+            head = "HTTP/1.1 200 OK\r\ncontent-type: application/proto\r\ncontent-encoding: gzip\r\n"
+            connection.sendall(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
+
+        command = rpcurl.command((
+            "--descriptor-set", descriptor_set, "--protocol", "connect", "--max-message-size", "1m", "-d", "{}",
+            f"http://{raw_server(answer).address}/demo.v1.Demo/Large",
+        ))  # fmt: skip
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=rpcurl.environment(None))
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        with process.stderr as errors:
+            return process.returncode, errors.read().decode(), usage.ru_maxrss
+
+    code, _, small = peak_kib(gzip.compress(b""))
+    assert code == 0
+    code, err, large = peak_kib(gzip.compress(bytes(256 << 20)))
+    assert code == 64 + 8
+    assert "the limit is 1048576" in err
+    assert large < small + 8 * 1024

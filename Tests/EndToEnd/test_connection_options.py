@@ -1,0 +1,236 @@
+"""How the server is reached: certificates, names, proxies, sockets, credentials."""
+
+import json
+import os
+import pty
+import shutil
+import socket
+import subprocess
+import threading
+
+import pytest
+
+HELLO = "demo.v1.Demo/Hello"
+ECHO = "demo.v1.Demo/EchoMetadata"
+
+
+@pytest.fixture
+def call(rpcurl, descriptor_set):
+    return lambda *arguments, **options: rpcurl(
+        "--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', *arguments, **options
+    )
+
+
+def answers(result):
+    assert (result.code, result.err) == (0, "")
+    assert json.loads(result.out)["message"] == "Hello, Ada!"
+
+
+def echoed(rpcurl, descriptor_set, server, *options, **keywords):
+    """The headers that reached a Connect server, which hides none."""
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "--protocol", "connect", *options, f"{server.url}/{ECHO}", **keywords
+    )
+    assert (result.code, result.err) == (0, "")
+    return {h["name"]: h.get("value", "") for h in json.loads(result.out)["headers"]}
+
+
+# TLS
+
+
+def test_client_certificate(call, grpc_mtls_server, certificates):
+    url = f"{grpc_mtls_server.url}/{HELLO}"
+    trust = ["--cacert", certificates / "ca.pem"]
+    assert call(*trust, url).code in (5, 6)
+    answers(call(*trust, "--cert", certificates / "client.pem", "--key", certificates / "client-key.pem", url))
+    assert call(*trust, "-E", certificates / "other-client.pem", url).code in (5, 6)
+
+
+@pytest.fixture
+def encrypted_key(certificates, tmp_path):
+    key = tmp_path / "key.pem"
+    subprocess.run(
+        ["openssl", "pkey", "-in", certificates / "client-key.pem", "-aes256", "-passout", "pass:open sesame", "-out", key],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    return key
+
+
+def test_encrypted_key(call, grpc_mtls_server, certificates, encrypted_key, tmp_path):
+    url = f"{grpc_mtls_server.url}/{HELLO}"
+    options = ["--cacert", certificates / "ca.pem", "--cert", certificates / "client.pem", "--key", encrypted_key]
+    (tmp_path / "pass").write_text("open sesame\n")
+    answers(call(*options, "--pass", f"@{tmp_path / 'pass'}", url))
+    answers(call(*options, "--pass", "env:PHRASE", url, env={"PHRASE": "open sesame"}))
+    assert call(*options, "--pass", "env:PHRASE", url, env={"PHRASE": "wrong"}).code == 6
+    assert call(*options, "--pass", "open sesame", url).code == 2
+
+
+def test_encrypted_key_is_asked_for_on_the_terminal(rpcurl, descriptor_set, grpc_mtls_server, certificates, encrypted_key):
+    arguments = rpcurl.command(
+        (
+            "--descriptor-set", descriptor_set, "--cacert", certificates / "ca.pem", "--cert",
+            certificates / "client.pem", "--key", encrypted_key, "-d", '{"name":"Ada"}', f"{grpc_mtls_server.url}/{HELLO}",
+        )
+    )  # fmt: skip
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execve(arguments[0], arguments, rpcurl.environment(None))
+    shown = b""
+    while b"passphrase of" not in shown:
+        shown += os.read(terminal, 1000)
+    os.write(terminal, b"open sesame\n")
+    try:
+        while piece := os.read(terminal, 1000):
+            shown += piece
+    except OSError:  # the terminal's end
+        pass
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    os.close(terminal)
+    assert b"Hello, Ada!" in shown
+    assert b"open sesame" not in shown
+
+
+def test_authorities_in_a_directory(call, grpc_tls_server, certificates, tmp_path):
+    shutil.copy(certificates / "ca.pem", tmp_path / "ca.pem")
+    subprocess.run(["openssl", "rehash", tmp_path], check=True)
+    # libcurl trusts the system's file beside it, so only what is in the directory makes the difference.
+    answers(call("--capath", tmp_path, f"{grpc_tls_server.url}/{HELLO}"))
+    assert call("--capath", "/no/such/directory", f"{grpc_tls_server.url}/{HELLO}").code == 6
+
+
+def test_server_name_and_authority(call, rpcurl, descriptor_set, grpc_tls_server, connect_tls_server, certificates):
+    url = f"https://127.0.0.2:{grpc_tls_server.port}/{HELLO}"
+    trust = ["--cacert", certificates / "ca.pem", "--resolve", f"elsewhere.test:{grpc_tls_server.port}:127.0.0.1"]
+    elsewhere = f"https://elsewhere.test:{grpc_tls_server.port}/{HELLO}"
+    assert call(*trust, elsewhere).code == 6
+    answers(call(*trust, "--servername", "localhost", elsewhere))
+    assert url
+    trust = ["--cacert", certificates / "ca.pem"]
+    headers = echoed(rpcurl, descriptor_set, connect_tls_server, *trust, "--authority", "tenant.example")
+    assert "tenant.example" in (headers.get("host"), headers.get(":authority"))
+
+
+@pytest.mark.parametrize("version", ["--tlsv1.2", "--tlsv1.3"])
+def test_tls_versions(call, grpc_tls_server, certificates, version):
+    answers(call("--cacert", certificates / "ca.pem", version, f"{grpc_tls_server.url}/{HELLO}"))
+
+
+def test_http3_is_refused_where_libcurl_has_none(call, rpcurl):
+    if "3" in rpcurl("version").out.splitlines()[2].removeprefix("HTTP: ").split(", "):
+        pytest.skip("this libcurl speaks HTTP/3")
+    result = call("--http3", "https://localhost:1", HELLO)
+    assert result.code == 2 and "HTTP/3" in result.err
+
+
+# Ways
+
+
+def test_unix_socket(call, start_server, tmp_path):
+    path = tmp_path / "s"
+    start_server("grpc_server.py", "--unix", path)
+    answers(call("--plaintext", f"unix:{path}", HELLO))
+    answers(call("--plaintext", "--unix-socket", path, "any.test", HELLO))
+    result = call("--plaintext", f"unix:{tmp_path / 'none'}", HELLO)
+    assert result.code == 5 and f"unix:{tmp_path / 'none'}" in result.err
+
+
+def proxy(log):
+    """A handler for `raw_server`: a proxy that tunnels (CONNECT), and forwards nothing else."""
+
+    def pump(source, target):
+        try:
+            while piece := source.recv(1 << 16):
+                target.sendall(piece)
+            target.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+    def handle(connection):
+        head = b""
+        while b"\r\n\r\n" not in head:
+            head += connection.recv(1 << 16)
+        method, target, _ = head.split(b"\r\n")[0].split()
+        log.append((method, target))
+        if method != b"CONNECT":
+            connection.sendall(b"HTTP/1.1 405 No\r\ncontent-length: 0\r\n\r\n")
+            return
+        host, port = target.decode().rsplit(":", 1)
+        with socket.create_connection((host.strip("[]"), int(port))) as upstream:
+            connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+            thread = threading.Thread(target=pump, args=(upstream, connection), daemon=True)
+            thread.start()
+            pump(connection, upstream)
+            thread.join(5)
+
+    return handle
+
+
+def test_proxy(call, raw_server, grpc_tls_server, certificates):
+    log = []
+    server = raw_server(proxy(log))
+    url, trust = f"{grpc_tls_server.url}/{HELLO}", ["--cacert", certificates / "ca.pem"]
+    answers(call(*trust, "--proxy", f"http://{server.address}", url))
+    answers(call(*trust, url, env={"https_proxy": f"http://{server.address}"}))
+    assert log == [(b"CONNECT", b"localhost:%d" % grpc_tls_server.port)] * 2
+    answers(call(*trust, url, env={"https_proxy": f"http://{server.address}", "no_proxy": "localhost"}))
+    assert len(log) == 2
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    assert call(*trust, "--proxy", f"http://127.0.0.1:{port}", url).code == 5
+
+
+def test_connect_timeout(call, raw_server):
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as listener:
+        # TLS never answers, as nobody accepts.
+        port = listener.getsockname()[1]
+        result = call("-k", "--connect-timeout", "200ms", f"https://127.0.0.1:{port}", HELLO, timeout=5)
+    assert result.code == 5
+
+
+def test_keepalive_is_accepted(call, grpc_server):
+    answers(call("--keepalive-time", "1s", f"{grpc_server.url}/{HELLO}"))
+
+
+# Who calls
+
+
+def test_credentials(rpcurl, descriptor_set, connect_server, tmp_path):
+    def authorization(*options, **keywords):
+        return echoed(rpcurl, descriptor_set, connect_server, *options, **keywords).get("authorization")
+
+    (tmp_path / "token").write_text("abc\n")
+    assert authorization("-u", "ada:secret") == "Basic YWRhOnNlY3JldA=="
+    assert authorization("--bearer", "abc") == "Bearer abc"
+    assert authorization("--bearer", f"@{tmp_path / 'token'}") == "Bearer abc"
+    assert authorization("--bearer", "abc", "-H", "authorization: mine") == "mine"
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login ada password secret\n")
+    assert authorization("--netrc-file", tmp_path / "netrc") == "Basic YWRhOnNlY3JldA=="
+    assert echoed(rpcurl, descriptor_set, connect_server, "-A", "mine/1")["user-agent"] == "mine/1"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["-u", "a:b", "--bearer", "c"], 2, ["contradict"]),
+        (["--bearer", "@/no/such/token"], 2, ["/no/such/token", "No such file"]),
+        (["--bearer", "a\nb"], 2, ["control character"]),
+        (["--key", "/etc/passwd"], 2, ["--cert"]),
+        (["--cert", "/no/such/cert"], 6, ["/no/such/cert"]),
+        (["--netrc-file", "/no/such/netrc"], 2, ["/no/such/netrc"]),
+        (["--http1.1", "--http2"], 2, ["http"]),
+    ],
+)
+def test_wrong_options(call, arguments, code, words):
+    result = call("-k", *arguments, "https://localhost:1", HELLO)
+    assert (result.code, result.out) == (code, ""), result.err
+    assert all(word in result.err for word in words), result.err
+
+
+@pytest.mark.parametrize(
+    "target", ["https://user:s3cret@localhost:1", "localhost:99999", "localhost:", "local[host:1", "[::1", "a b:1"]
+)
+def test_wrong_targets(rpcurl, descriptor_set, target):
+    result = rpcurl("--descriptor-set", descriptor_set, target, HELLO)
+    assert (result.code, result.out) == (2, ""), result.err
+    assert "s3cret" not in result.err

@@ -1,0 +1,245 @@
+"""Bad input: one clear line on standard error, the documented exit code, nothing on standard output."""
+
+import os
+import socket
+
+import pytest
+
+HELLO = "demo.v1.Demo/Hello"
+
+
+def fails(result, code, *words):
+    """The exit code, and one line (perhaps a hint after it) that says all of `words`."""
+    assert result.code == code, result.err
+    assert result.out == ""
+    first, *rest = result.err.splitlines()
+    assert first.startswith("rpcurl: ")
+    assert len(rest) <= 1 and all(line.startswith("hint: ") for line in rest), result.err
+    for word in words:
+        assert word in result.err
+
+
+@pytest.fixture
+def call(rpcurl, descriptor_set):
+    """Calls with the demo's schema."""
+    return lambda *arguments, **options: rpcurl("--descriptor-set", descriptor_set, "--plaintext", *arguments, **options)
+
+
+# Usage
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], ["target"]),
+        (["--no-such-option", "localhost:1", HELLO], ["--no-such-option"]),
+        (["--protocol", "soap", "localhost:1", HELLO], ["soap", "grpc", "connect"]),
+        (["--max-time", "soon", "localhost:1", HELLO], ["--max-time", "soon"]),
+        (["--format", "xml", "localhost:1", HELLO], ["xml", "json"]),
+        (["localhost:1"], ["no method"]),
+        (["localhost:1", "Hello"], ["not a method name", "pkg.Service/Method"]),
+        (["ftp://localhost:1", HELLO], ["not a URL of http or https"]),
+        (["https://localhost:1", HELLO], ["https://", "--plaintext"]),
+        (["-H", "nonsense", "localhost:1", HELLO], ["-H", "no colon"]),
+        (["-H", "a b: c", "localhost:1", HELLO], ["not a header name"]),
+        (["-H", "x: a\nb", "localhost:1", HELLO], ["control character"]),
+        (["-H", "x-bin: !!", "localhost:1", HELLO], ["x-bin", "base64"]),
+        (["-H", "content-length: 1", "localhost:1", HELLO], ["content-length"]),
+        (["-H", "@/no/such/headers", "localhost:1", HELLO], ["/no/such/headers", "No such file"]),
+    ],
+)
+def test_wrong_usage(call, arguments, words):
+    fails(call(*arguments), 2, *words)
+
+
+# Schema
+
+
+def test_no_schema(rpcurl):
+    fails(rpcurl("--no-reflect", "--plaintext", "localhost:1", HELLO), 3, "--descriptor-set")
+
+
+def test_missing_descriptor_set(rpcurl):
+    fails(rpcurl("--descriptor-set", "/no/such.binpb", "localhost:1", HELLO), 3, "/no/such.binpb", "No such file")
+
+
+def test_descriptor_set_that_is_a_directory(rpcurl, tmp_path):
+    fails(rpcurl("--descriptor-set", tmp_path, "localhost:1", HELLO), 3, str(tmp_path), "directory")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b'syntax = "proto3";\n', b'{"file":[]}', b"\x00\x01\x02\x03", os.urandom(4096), b"\x0a\xff\xff\xff\xff\x0f"],
+    ids=["empty", "proto source", "json", "binary", "random", "overlong"],
+)
+def test_file_that_is_no_descriptor_set(rpcurl, tmp_path, content):
+    file = tmp_path / "x.binpb"
+    file.write_bytes(content)
+    fails(rpcurl("--descriptor-set", file, "localhost:1", HELLO), 3, str(file), "descriptor set")
+
+
+def schema_with(*files):
+    """A serialized set of one service `a.S` with a method `M`, and what `files` say of its file."""
+    from google.protobuf.descriptor_pb2 import FileDescriptorProto
+
+    file = FileDescriptorProto(name="a.proto", package="a", syntax="proto3")
+    method = file.service.add(name="S").method.add(name="M")
+    method.input_type = method.output_type = ".a.T"
+    body = file.SerializeToString() + b"".join(files)
+    return b"\x0a" + varint(len(body)) + body
+
+
+def test_descriptor_set_without_its_imports(rpcurl, tmp_path):
+    from google.protobuf.descriptor_pb2 import FileDescriptorProto
+
+    bare = FileDescriptorProto(dependency=["other/b.proto"])
+    bare.message_type.add(name="T").field.add(name="b", number=1, label=1, type=11, type_name=".other.B")
+    file = tmp_path / "bare.binpb"
+    file.write_bytes(schema_with(bare.SerializeToString()))
+    result = rpcurl("--descriptor-set", file, "--plaintext", "localhost:1", "a.S/M")
+    fails(result, 3, "a.proto", "other/b.proto", "--include_imports")
+
+
+def test_deeply_nested_descriptor_is_refused(rpcurl, tmp_path):
+    nested = b""
+    for _ in range(20_000):
+        body = b"\x0a\x01T" + (b"\x1a" + varint(len(nested)) + nested if nested else b"")
+        nested = body
+    file = tmp_path / "deep.binpb"
+    file.write_bytes(schema_with(b"\x22" + varint(len(nested)) + nested))
+    fails(rpcurl("--descriptor-set", file, "--plaintext", "localhost:1", "a.S/M"), 3, "deep.binpb", "nested deeper")
+
+
+def varint(number):
+    out = b""
+    while number > 127:
+        out += bytes([number & 127 | 128])
+        number >>= 7
+    return out + bytes([number])
+
+
+def test_unknown_method_suggests_the_nearest(call):
+    fails(call("localhost:1", "demo.v1.Demo/Helo"), 3, "no method Helo", "did you mean demo.v1.Demo/Hello")
+
+
+def test_unknown_service_suggests_the_nearest(call):
+    fails(call("localhost:1", "demo.v1.Dem/Hello"), 3, "no service demo.v1.Dem", "did you mean demo.v1.Demo/Hello")
+
+
+# Input
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ('{"nam":"Ada"}', ["line 1, column 2", "nam", "did you mean name?"]),
+        ('{"name":1}', ["line 1, column 9", "name", "string"]),
+        ('{\n  "name": "Ada",\n}', ["line 3, column 1"]),
+        ('{"name":"Ada"', ["line 1, column 14", "ends too early"]),
+        ("", ["empty"]),
+        ("[]", ["line 1, column 1"]),
+        ('{"name":"A"} {"name":"B"}', ["line 1, column 14", "one message"]),
+        ("@/no/such/file", ["/no/such/file", "No such file"]),
+        (b'{"name":"\xff"}', ["UTF-8", "column 10"]),
+    ],
+)
+def test_data_that_does_not_fit(call, grpc_server, data, words):
+    if isinstance(data, bytes):
+        fails(call("-d", "@-", grpc_server.address, HELLO, input=data), 4, *words)
+    else:
+        fails(call("-d", data, grpc_server.address, HELLO), 4, *words)
+
+
+def test_field_path_of_wrong_data(call):
+    result = call("-d", '{"nested":{"child":{"number":"x"}}}', "localhost:1", "demo.v1.Demo/Echo")
+    fails(result, 4, "nested.child.number", "line 1, column 30")
+
+
+def test_streams_of_wrong_data_reach_no_server(call, raw_server):
+    server = raw_server(lambda connection: None)
+    fails(call("-d", '{"nam":1}', server.address, HELLO), 4)
+    assert server.connections == 0
+
+
+# Connection and TLS
+
+
+def test_refused_connection(call):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    fails(call(f"127.0.0.1:{port}", HELLO), 5, "connect", str(port))
+
+
+def test_unknown_host(call):
+    fails(call("no-such-host.invalid:1", HELLO), 5, "no-such-host.invalid", "resolve")
+
+
+def test_peer_that_closes_at_once(call, raw_server):
+    server = raw_server(lambda connection: connection.recv(1))
+    fails(call(server.address, HELLO), 5)
+
+
+def test_peer_that_speaks_no_http(call, raw_server):
+    def speak(connection):
+        connection.recv(100)
+        connection.sendall(b"SSH-2.0-OpenSSH_9.2\r\n" * 10)
+
+    fails(call(raw_server(speak).address, HELLO), 5)
+    fails(call("--protocol", "connect", raw_server(speak).address, HELLO), 5)
+
+
+def test_silent_peer_meets_the_deadline(call, raw_server):
+    def listen(connection):
+        while connection.recv(1 << 16):
+            pass
+
+    server = raw_server(listen)
+    fails(call("--max-time", "300ms", server.address, HELLO, timeout=5), 64 + 4, "deadline_exceeded")
+
+
+@pytest.mark.parametrize("protocol", ["grpc", "connect"])
+def test_certificate_of_an_unknown_authority(rpcurl, request, descriptor_set, certificates, protocol):
+    server = request.getfixturevalue(f"{protocol}_tls_server")
+    options = ["--descriptor-set", descriptor_set, "--protocol", protocol]
+    fails(rpcurl(*options, server.url, HELLO), 6, "certificate", "--cacert")
+    fails(rpcurl(*options, "--cacert", certificates / "other-ca.pem", server.url, HELLO), 6, "certificate")
+
+
+def test_certificate_for_another_name(rpcurl, raw_server, grpc_tls_server, descriptor_set, certificates):
+    url = grpc_tls_server.url.replace("localhost", "ip6-localhost-is-no-name.localhost")
+    result = rpcurl("--descriptor-set", descriptor_set, "--cacert", certificates / "ca.pem", url, HELLO)
+    fails(result, 6, "subject name")
+
+
+def test_missing_and_damaged_authority_file(rpcurl, grpc_tls_server, descriptor_set, tmp_path):
+    options = ["--descriptor-set", descriptor_set, "--cacert"]
+    fails(rpcurl(*options, "/no/such.pem", grpc_tls_server.url, HELLO), 6, "/no/such.pem", "No such file")
+    (tmp_path / "bad.pem").write_text("no certificate")
+    fails(rpcurl(*options, tmp_path / "bad.pem", grpc_tls_server.url, HELLO), 6, "bad.pem")
+
+
+def test_tls_to_a_plain_server_and_the_reverse(rpcurl, grpc_server, grpc_tls_server, descriptor_set):
+    options = ["--descriptor-set", descriptor_set]
+    fails(rpcurl(*options, f"https://{grpc_server.address}", HELLO), 6, "--plaintext")
+    assert rpcurl(*options, "--plaintext", grpc_tls_server.address, HELLO).code == 5
+
+
+# Protocol
+
+
+def test_wrong_protocol_is_hinted_at(rpcurl, connect_server, grpc_server, raw_server, descriptor_set):
+    def page(connection):
+        connection.recv(1 << 16)
+        connection.sendall(b"HTTP/1.1 404 Not Found\r\ncontent-type: text/html\r\ncontent-length: 2\r\n\r\nhi")
+
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "--protocol", "connect", f"http://{raw_server(page).address}/{HELLO}"
+    )
+    fails(result, 64 + 12, "HTTP 404", "--protocol grpc")
+
+
+def test_control_characters_of_a_server_do_not_reach_the_terminal(call, grpc_server):
+    result = call("-d", '{"code":3,"message":"\\u001b[31mred\\u0007\\u009b2J"}', grpc_server.address, "demo.v1.Demo/Fail")
+    assert result.code == 64 + 3
+    assert "\\u{1B}[31mred\\u{07}\\u{009B}2J" in result.err
+    assert not any(ord(c) < 32 and c != "\n" or 0x7F <= ord(c) <= 0x9F for c in result.err)

@@ -1,0 +1,579 @@
+"""Server reflection: the schema from the server, what is kept of it, and servers that do not have it or misuse it."""
+
+import os
+import signal
+import socket
+import struct
+import threading
+import time
+from concurrent import futures
+from pathlib import Path
+
+import pytest
+
+grpc = pytest.importorskip("grpc")
+
+from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
+from grpc_reflection.v1alpha import reflection_pb2
+
+DELAY = "demo.v1.Demo/Delay"  # takes an empty message
+HEALTH = "grpc.health.v1.Health/Check"
+
+
+@pytest.fixture(params=["grpc", "grpc-web", "connect"])
+def protocol(request):
+    return request.param
+
+
+@pytest.fixture
+def server(request, protocol):
+    return request.getfixturevalue("grpc_server" if protocol == "grpc" else "connect_server")
+
+
+@pytest.fixture
+def call(rpcurl, protocol):
+    return lambda *arguments, **options: rpcurl("--protocol", protocol, *arguments, **options)
+
+
+def cache_files(rpcurl):
+    return sorted((rpcurl.home / ".cache" / "rpcurl" / "reflection").glob("*"))
+
+
+def schema_line(result):
+    lines = [line for line in result.err.splitlines() if line.startswith("* schema: ")]
+    assert len(lines) == 1, result.err
+    return lines[0].removeprefix("* schema: ")
+
+
+def fails(result, code, *words):
+    assert result.code == code, result.err
+    assert result.out == ""
+    assert result.err.startswith("rpcurl: ")
+    for word in words:
+        assert word in result.err, result.err
+
+
+# The schema from the server
+
+
+def test_a_call_needs_no_descriptor_set(call, server):
+    result = call("-v", "-d", '{"name":"Ada"}', f"{server.url}/demo.v1.Demo/Hello")
+    assert result.code == 0, result.err
+    assert '"Hello, Ada!"' in result.out
+    assert schema_line(result).startswith("reflection v1, 7 files, ")
+    assert schema_line(result).endswith(" ms")
+
+
+def test_over_tls(call, request, protocol, certificates):
+    server = request.getfixturevalue("grpc_tls_server" if protocol == "grpc" else "connect_tls_server")
+    result = call("--cacert", certificates / "ca.pem", f"{server.url}/{DELAY}")
+    assert result.code == 0, result.err
+
+
+def test_types_of_imports_are_known(call, server):
+    data = '{"timestamp":"2024-02-29T12:00:00Z","duration":"1.5s","any":{"@type":"type.googleapis.com/google.protobuf.Duration","value":"3s"}}'
+    result = call("-d", data, f"{server.url}/demo.v1.Demo/Echo")
+    assert result.code in (0, 4), result.err
+
+
+def test_reflection_itself_can_be_reflected_on(call, server):
+    result = call("--reflect-version", "v1alpha", "-v", f"{server.url}/{HEALTH}")
+    assert result.code == 0, result.err
+    assert "SERVING" in result.out
+    assert schema_line(result).startswith("reflection v1alpha, ")
+
+
+def test_reflection_and_the_call_share_a_connection(call, server, raw_server):
+    def forward(client):
+        with socket.create_connection(("127.0.0.1", server.port)) as upstream:
+            def pump(source, sink):
+                try:
+                    while data := source.recv(1 << 16):
+                        sink.sendall(data)
+                    sink.shutdown(socket.SHUT_WR)
+                except OSError:
+                    pass
+
+            back = threading.Thread(target=pump, args=(upstream, client), daemon=True)
+            back.start()
+            pump(client, upstream)
+            back.join()
+
+    proxy = raw_server(forward)
+    result = call("--plaintext", proxy.address, DELAY)
+    assert result.code == 0, result.err
+    assert proxy.connections == 1
+
+
+def test_the_call_makes_a_connection_where_that_of_reflection_is_gone(rpcurl, grpc_server, raw_server):
+    """libcurl 7.88 asks for HTTP/2 in different ways for new and for used connections."""
+    connections = []
+
+    def forward(client):
+        connections.append(client)
+        with socket.create_connection(("127.0.0.1", grpc_server.port)) as upstream:
+            def answer():
+                try:
+                    while data := upstream.recv(1 << 16):
+                        client.sendall(data)
+                        if client is connections[0] and b"grpc-status" in data:
+                            return client.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass
+
+            back = threading.Thread(target=answer, daemon=True)
+            back.start()
+            while data := client.recv(1 << 16):
+                upstream.sendall(data)
+            upstream.shutdown(socket.SHUT_WR)
+            back.join()
+
+    proxy = raw_server(forward)
+    result = rpcurl("--plaintext", proxy.address, DELAY)
+    assert result.code == 0, result.err
+    assert proxy.connections > 1
+
+
+def test_headers_go_where_they_should(call, server, rpcurl):
+    note = f"note-{time.monotonic_ns()}"
+    result = call(
+        "-H", f"demo-note: {note}-both", "--reflect-header", f"demo-other: {note}-schema",
+        "--rpc-header", f"demo-call: {note}-call", "--format", "events", f"{server.url}/{DELAY}",
+    )
+    assert result.code == 0, result.err
+    start = result.out.splitlines()[0]
+    assert f"{note}-both" in start and f"{note}-call" in start and f"{note}-schema" not in start
+    assert f"reflection file_containing_symbol demo.v1.Demo {note}-both" in server.log()
+    only = call("--reflect-header", f"demo-note: {note}-only", f"{server.url}/{DELAY}")
+    assert only.code == 0, only.err
+    assert f"{note}-only" in server.log()
+    hidden = call("--no-cache", "--rpc-header", f"demo-note: {note}-hidden", f"{server.url}/{DELAY}")
+    assert hidden.code == 0, hidden.err
+    assert f"{note}-hidden" not in server.log()
+
+
+@pytest.mark.parametrize("option", ["--reflect-header", "--rpc-header"])
+def test_bad_header_names_its_option(rpcurl, option):
+    fails(rpcurl(option, "nonsense", f"http://localhost:1/{DELAY}"), 2, option, "no colon")
+
+
+# Together with descriptor sets
+
+
+def test_descriptor_set_comes_first(call, server, descriptor_set):
+    note = f"note-{time.monotonic_ns()}"
+    options = ["--descriptor-set", descriptor_set, "--reflect", "-v", "--reflect-header", f"demo-note: {note}"]
+    known = call(*options, f"{server.url}/{DELAY}")
+    assert known.code == 0, known.err
+    assert note not in server.log() and "* schema" not in known.err
+    other = call(*options, f"{server.url}/{HEALTH}")
+    assert other.code == 0, other.err
+    assert schema_line(other).startswith("reflection v1, ")
+
+
+def test_descriptor_set_alone_does_not_ask(call, server, descriptor_set):
+    result = call("--descriptor-set", descriptor_set, f"{server.url}/{HEALTH}")
+    fails(result, 3, "the schema has no service grpc.health.v1.Health")
+
+
+def test_no_reflect_and_no_other_source(call, server):
+    fails(call("--no-reflect", f"{server.url}/{DELAY}"), 3, "no source given", "--descriptor-set")
+
+
+# What is not there
+
+
+def test_unknown_service_suggests_the_nearest(call, server):
+    result = call(f"{server.url}/demo.v1.Dem/Hello")
+    fails(result, 3, "the server has no service demo.v1.Dem", "did you mean demo.v1.Demo/Hello?")
+
+
+def test_unknown_service_lists_those_there_are(call, server):
+    fails(call(f"{server.url}/a.b.C/D"), 3, "no service a.b.C", "it has demo.v1.Demo, grpc.health.v1.Health")
+
+
+def test_unknown_method_suggests_the_nearest(call, server):
+    fails(call(f"{server.url}/demo.v1.Demo/Dela"), 3, "no method Dela", "did you mean demo.v1.Demo/Delay?")
+
+
+def test_symbol_that_is_no_service(call, server):
+    fails(call(f"{server.url}/demo.v1.HelloRequest/Hello"), 3, "no service demo.v1.HelloRequest")
+
+
+@pytest.fixture(scope="module")
+def bare_server(start_server):
+    return start_server("grpc_server.py", "--no-reflection")
+
+
+@pytest.fixture(scope="module")
+def v1alpha_server(start_server):
+    return start_server("grpc_server.py", "--reflection-version", "v1alpha")
+
+
+def test_server_without_reflection(rpcurl, bare_server):
+    result = rpcurl(f"{bare_server.url}/{DELAY}")
+    fails(result, 3, bare_server.url, "offer reflection", "--descriptor-set")
+
+
+def test_http_server_without_reflection(rpcurl, raw_server):
+    def answer(connection):
+        while connection.recv(1 << 16):
+            connection.sendall(b"HTTP/1.1 404 Not Found\r\ncontent-length: 2\r\n\r\nno")
+
+    result = rpcurl("--protocol", "connect", f"http://{raw_server(answer).address}/{DELAY}")
+    fails(result, 3, "does not seem to offer reflection", "HTTP 404")
+
+
+def test_v1alpha_where_there_is_no_v1(rpcurl, v1alpha_server):
+    result = rpcurl("-v", f"{v1alpha_server.url}/{DELAY}")
+    assert result.code == 0, result.err
+    assert schema_line(result).startswith("reflection v1alpha, 7 files, ")
+    again = rpcurl("-v", f"{v1alpha_server.url}/{DELAY}")
+    assert schema_line(again) == "reflection v1alpha, 7 files, cached"
+
+
+def test_asked_for_version_is_the_only_one(rpcurl, v1alpha_server):
+    fails(rpcurl("--reflect-version", "v1", f"{v1alpha_server.url}/{DELAY}"), 3, "offer reflection")
+    fails(rpcurl("--reflect-version", "v2", f"{v1alpha_server.url}/{DELAY}"), 2, "v2", "v1alpha")
+
+
+# The cache
+
+
+def test_second_call_does_not_ask(call, server, rpcurl):
+    note = f"note-{time.monotonic_ns()}"
+    for count in (1, 1):
+        result = call("-v", "-H", f"demo-note: {note}", f"{server.url}/{DELAY}")
+        assert result.code == 0, result.err
+        assert server.log().count(note) == count
+    assert schema_line(result) == "reflection v1, 7 files, cached"
+    (file,) = cache_files(rpcurl)
+    assert file.name.startswith(f"127.0.0.1_{server.port}-demo.v1.Demo-")
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert all(folder.stat().st_mode & 0o777 == 0o700 for folder in [*file.parents][:3])
+
+
+def test_cache_file_is_a_descriptor_set(call, server, rpcurl):
+    assert call(f"{server.url}/{DELAY}").code == 0
+    (file,) = cache_files(rpcurl)
+    assert FileDescriptorSet.FromString(file.read_bytes()).file[0].name == "demo.proto"
+    assert call("--descriptor-set", file, f"{server.url}/{DELAY}").code == 0
+
+
+def test_cache_is_where_xdg_says(call, server, rpcurl, tmp_path):
+    assert call(f"{server.url}/{DELAY}", env={"XDG_CACHE_HOME": str(tmp_path / "c")}).code == 0
+    assert len(list((tmp_path / "c" / "rpcurl" / "reflection").iterdir())) == 1
+    assert cache_files(rpcurl) == []
+
+
+def test_no_cache(call, server, rpcurl):
+    for _ in range(2):
+        assert schema_line(call("-v", "--no-cache", f"{server.url}/{DELAY}")).endswith(" ms")
+    assert cache_files(rpcurl) == []
+    assert call(f"{server.url}/{DELAY}").code == 0
+    assert schema_line(call("-v", "--no-cache", f"{server.url}/{DELAY}")).endswith(" ms")
+
+
+@pytest.mark.parametrize("seconds", [-301, 3600], ids=["old", "from the future"])
+def test_old_answer_is_asked_for_again(call, server, rpcurl, seconds):
+    assert call(f"{server.url}/{DELAY}").code == 0
+    (file,) = cache_files(rpcurl)
+    os.utime(file, (time.time() + seconds, time.time() + seconds))
+    assert schema_line(call("-v", f"{server.url}/{DELAY}")).endswith(" ms")
+    assert schema_line(call("-v", f"{server.url}/{DELAY}")).endswith("cached")
+
+
+@pytest.mark.parametrize("damage", ["empty", "truncated", "garbage", "flipped", "link", "folder"])
+def test_damaged_cache_is_replaced(rpcurl, grpc_server, damage, tmp_path):
+    url = f"{grpc_server.url}/{DELAY}"
+    assert rpcurl(url).code == 0
+    (file,) = cache_files(rpcurl)
+    content = bytearray(file.read_bytes())
+    match damage:
+        case "empty":
+            file.write_bytes(b"")
+        case "truncated":
+            file.write_bytes(content[: len(content) // 2])
+        case "garbage":
+            file.write_bytes(os.urandom(4096))
+        case "flipped":
+            content[len(content) // 2] ^= 1
+            file.write_bytes(content)
+        case "link":
+            file.rename(tmp_path / "elsewhere")
+            file.symlink_to(tmp_path / "elsewhere")
+        case "folder":
+            file.unlink()
+            file.mkdir()
+    result = rpcurl("-v", url)
+    assert result.code == 0, result.err
+    assert " ms\n" in result.err and "cached" not in result.err
+    if damage != "folder":
+        assert schema_line(rpcurl("-v", url)).endswith("cached")
+        assert not file.is_symlink()
+    assert [f for f in cache_files(rpcurl) if f.name.endswith(".tmp")] == []
+
+
+def stamped(descriptor_set):
+    """The cache's form of a set: the format, v1 and one file, and the checksum, in a field of their own."""
+    body = descriptor_set + b"\x8a\xb5\x18\x0e\x01\x01" + struct.pack("<I", 1)
+    total, prime, mask = 0xCBF29CE484222325, 0x100000001B3, (1 << 64) - 1
+    whole = len(body) & ~7
+    for (word,) in struct.iter_unpack("<Q", body[:whole]):
+        total = (total ^ word) * prime & mask
+        total ^= total >> 32
+    for byte in body[whole:]:
+        total = (total ^ byte) * prime & mask
+    return body + struct.pack("<Q", total)
+
+
+def test_method_that_the_cache_does_not_know_is_asked_for(rpcurl, grpc_server):
+    url = f"{grpc_server.url}/{DELAY}"
+    assert rpcurl(url).code == 0
+    (file,) = cache_files(rpcurl)
+    old = FileDescriptorProto(name="demo.proto", package="demo.v1", syntax="proto3")
+    old.service.add(name="Demo")
+    file.write_bytes(stamped(FileDescriptorSet(file=[old]).SerializeToString()))
+    assert schema_line(rpcurl("-v", url)).endswith(" ms")
+    assert schema_line(rpcurl("-v", url)).endswith("cached")
+
+
+def test_cache_that_cannot_be_written_is_no_failure(rpcurl, grpc_server, tmp_path):
+    (tmp_path / "file").write_text("")
+    for environment in ({"XDG_CACHE_HOME": str(tmp_path / "file")}, {"XDG_CACHE_HOME": "relative", "HOME": ""}):
+        result = rpcurl("-v", f"{grpc_server.url}/{DELAY}", env=environment)
+        assert result.code == 0, result.err
+    assert not (rpcurl.home / "relative").exists()
+
+
+def test_targets_do_not_share_an_answer(rpcurl, grpc_server, v1alpha_server):
+    for server in (grpc_server, v1alpha_server):
+        assert schema_line(rpcurl("-v", f"{server.url}/{DELAY}")).endswith(" ms")
+    assert schema_line(rpcurl("-v", f"{grpc_server.url}/{HEALTH}")).endswith(" ms")
+    assert schema_line(rpcurl("-v", "-H", "x-tenant: blue", f"{grpc_server.url}/{DELAY}")).endswith(" ms")
+    assert schema_line(rpcurl("-v", "-H", "authorization: Bearer x", f"{grpc_server.url}/{DELAY}")).endswith("cached")
+    assert len(cache_files(rpcurl)) == 4
+
+
+# Failures on the way
+
+
+def test_refused_connection(call):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    fails(call(f"http://127.0.0.1:{port}/{DELAY}"), 5, "connect", str(port))
+
+
+def test_certificate_of_an_unknown_authority(call, request, protocol):
+    server = request.getfixturevalue("grpc_tls_server" if protocol == "grpc" else "connect_tls_server")
+    fails(call(f"{server.url}/{DELAY}"), 6, "certificate", "--cacert")
+
+
+def test_silent_peer_meets_the_deadline(call, raw_server):
+    def listen(connection):
+        while connection.recv(1 << 16):
+            pass
+
+    begin = time.monotonic()
+    result = call("--max-time", "300ms", f"http://{raw_server(listen).address}/{DELAY}", timeout=5)
+    fails(result, 64 + 4, "reflection failed: deadline_exceeded (4): it took longer than 0.3 seconds")
+    assert time.monotonic() - begin < 3
+
+
+def test_interrupt(rpcurl, raw_server):
+    heard = threading.Event()
+
+    def listen(connection):
+        while connection.recv(1 << 16):
+            heard.set()
+
+    with rpcurl.start(f"http://{raw_server(listen).address}/{DELAY}") as process:
+        assert heard.wait(5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=5)
+    assert (process.returncode, out, err) == (130, b"", b"")
+
+
+# Servers that do as they like
+
+
+@pytest.fixture
+def reflecting():
+    """`reflecting(function)` starts a server whose reflection is `function(requests, context)`, of v1.
+
+    Its method a.S/M returns what it is given."""
+    servers = []
+
+    def start(function):
+        handler = grpc.stream_stream_rpc_method_handler(
+            function,
+            request_deserializer=reflection_pb2.ServerReflectionRequest.FromString,
+            response_serializer=lambda answer: answer if isinstance(answer, bytes) else answer.SerializeToString(),
+        )
+        echo = grpc.unary_unary_rpc_method_handler(lambda request, context: request)
+        server = grpc.server(futures.ThreadPoolExecutor(2))
+        name = "grpc.reflection.v1.ServerReflection"
+        server.add_generic_rpc_handlers(
+            (
+                grpc.method_handlers_generic_handler(name, {"ServerReflectionInfo": handler}),
+                grpc.method_handlers_generic_handler("a.S", {"M": echo}),
+            )
+        )
+        port = server.add_insecure_port("127.0.0.1:0")
+        server.start()
+        servers.append(server)
+        return f"http://127.0.0.1:{port}/a.S/M"
+
+    yield start
+    for server in servers:
+        server.stop(0)
+
+
+def answer_with(*files, request=None):
+    answer = reflection_pb2.ServerReflectionResponse(original_request=request)
+    answer.file_descriptor_response.file_descriptor_proto.extend(f.SerializeToString() for f in files)
+    return answer
+
+
+def file(name, *imports, **fields):
+    return FileDescriptorProto(name=name, package="a", syntax="proto3", dependency=imports, **fields)
+
+
+def service_file(*imports):
+    made = file("s.proto", *imports)
+    made.service.add(name="S").method.add(name="M", input_type=".a.T", output_type=".a.T")
+    return made
+
+
+def test_files_one_by_one(rpcurl, reflecting):
+    """Each round asks for all that is missing at once."""
+    types = file("t.proto", "u.proto")
+    types.message_type.add(name="T").field.add(name="u", number=1, label=1, type=11, type_name=".a.U")
+    leaf = file("u.proto")
+    leaf.message_type.add(name="U")
+    known = {f.name: f for f in (types, leaf, file("other.proto", "u.proto"))}
+    streams = []
+
+    def reflect(requests, context):
+        asked = []
+        streams.append(asked)
+        for request in requests:
+            kind = request.WhichOneof("message_request")
+            asked.append(getattr(request, kind))
+            found = service_file("t.proto", "other.proto", "gone.proto")
+            if kind == "file_by_filename":
+                found = known.get(request.file_by_filename)
+            if found:
+                yield answer_with(found)
+            else:
+                yield reflection_pb2.ServerReflectionResponse(error_response={"error_code": 5})
+
+    result = rpcurl("-v", "-d", '{"u":{}}', reflecting(reflect))
+    assert (result.code, result.out) == (0, '{"u":{}}\n'), result.err
+    assert schema_line(result).startswith("reflection v1, 4 files, ")
+    assert streams == [["a.S"], ["t.proto", "other.proto", "gone.proto"], ["u.proto"]]
+
+
+def test_missing_import_that_is_needed(rpcurl, reflecting):
+    def reflect(requests, context):
+        for request in requests:
+            if request.HasField("file_containing_symbol"):
+                yield answer_with(service_file("t.proto"))
+            else:
+                yield reflection_pb2.ServerReflectionResponse(error_response={"error_code": 5})
+
+    fails(rpcurl(reflecting(reflect)), 3, "a.T", "t.proto", "reflection of http://127.0.0.1")
+
+
+def test_answers_without_end(rpcurl, reflecting):
+    def reflect(requests, context):
+        while True:
+            yield answer_with(file("x.proto"))
+
+    fails(rpcurl(reflecting(reflect)), 3)
+
+
+def test_imports_without_end(rpcurl, reflecting):
+    def reflect(requests, context):
+        for number, request in enumerate(requests):
+            yield answer_with(file(f"{number}.proto", f"{number + 1}.proto"))
+
+    begin = time.monotonic()
+    result = rpcurl("--max-time", "1s", reflecting(reflect))
+    assert result.code in (3, 64 + 4), result.err
+    assert time.monotonic() - begin < 4
+
+
+def test_circle_of_imports(rpcurl, reflecting):
+    def reflect(requests, context):
+        for request in requests:
+            if request.HasField("file_containing_symbol"):
+                yield answer_with(service_file("t.proto"))
+            else:
+                yield answer_with(file("t.proto", "s.proto"))
+
+    fails(rpcurl(reflecting(reflect)), 3, "import cycle: ")
+
+
+@pytest.mark.parametrize("answer", [b"\xff\xff", b"", answer_with(), b"\x22\x04\x0a\x02\xff\xff"])
+def test_answers_that_make_no_sense(rpcurl, reflecting, answer):
+    def reflect(requests, context):
+        for _ in requests:
+            yield answer
+
+    fails(rpcurl(reflecting(reflect)), 3)
+
+
+def test_stream_that_ends_without_an_answer(rpcurl, reflecting):
+    def reflect(requests, context):
+        next(requests)
+        yield from ()
+
+    fails(rpcurl(reflecting(reflect)), 3, "without giving one")
+
+
+def test_not_found_as_the_status_of_the_stream(rpcurl, reflecting):
+    def reflect(requests, context):
+        for request in requests:
+            if not request.HasField("list_services"):
+                context.abort(grpc.StatusCode.NOT_FOUND, "no")
+            yield reflection_pb2.ServerReflectionResponse(
+                list_services_response={"service": [{"name": "a.SS"}]}
+            )
+
+    fails(rpcurl(reflecting(reflect)), 3, "no service a.S", "did you mean a.SS/M?")
+
+
+@pytest.mark.parametrize("code", ["UNAUTHENTICATED", "UNAVAILABLE", "PERMISSION_DENIED"])
+def test_status_of_reflection_is_the_exit_code(rpcurl, reflecting, code):
+    status = grpc.StatusCode[code]
+
+    def reflect(requests, context):
+        next(requests)
+        context.abort(status, "not \x1b[31mnow")
+
+    result = rpcurl(reflecting(reflect))
+    fails(result, 64 + status.value[0], "reflection failed", status.value[1].replace(" ", "_"), "not \\u{1B}[31mnow")
+
+
+def test_refusal_in_an_answer(rpcurl, reflecting):
+    def reflect(requests, context):
+        for _ in requests:
+            yield reflection_pb2.ServerReflectionResponse(
+                error_response={"error_code": 7, "error_message": "not you"}
+            )
+
+    fails(rpcurl(reflecting(reflect)), 3, "refused a.S", "permission_denied (7): not you")
+
+
+def test_http_2_where_a_server_wants_it_for_streams(rpcurl, raw_server):
+    """connect-go answers a stream in both directions with 505 over HTTP/1.1."""
+    beginnings = []
+
+    def answer(connection):
+        beginnings.append(connection.recv(1 << 16)[:14])
+        connection.sendall(b"HTTP/1.1 505 HTTP Version Not Supported\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+
+    result = rpcurl("--protocol", "connect", f"http://{raw_server(answer).address}/{DELAY}")
+    assert result.code != 0 and result.out == ""
+    assert beginnings == [b"POST /grpc.ref", b"PRI * HTTP/2.0"]

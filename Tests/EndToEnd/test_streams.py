@@ -1,0 +1,209 @@
+"""Streams from the shell: messages go out and come in as they are complete, in flat memory."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import threading
+import time
+
+import pytest
+
+SERVICE = "demo.v1.Demo"
+
+
+@pytest.fixture(params=["grpc h2c", "grpc tls", "connect h2c", "connect tls"])
+def options(request, descriptor_set, certificates):
+    """The options that reach each kind of server, and its URL."""
+    protocol, transport = request.param.split()
+    server = request.getfixturevalue(f"{protocol}_tls_server" if transport == "tls" else f"{protocol}_server")
+    security = ["--cacert", certificates / "ca.pem"] if transport == "tls" else []
+    return ["--protocol", protocol, "--descriptor-set", descriptor_set, *security], server.url
+
+
+def lines(result):
+    assert (result.code, result.err) == (0, "")
+    return [json.loads(line) for line in result.out.splitlines()]
+
+
+def test_server_stream(rpcurl, options):
+    arguments, url = options
+    result = rpcurl(*arguments, "-d", '{"from":1,"to":500}', f"{url}/{SERVICE}/Count")
+    assert lines(result) == [{"number": n} for n in range(1, 501)]
+
+
+def test_client_stream_from_options(rpcurl, options):
+    arguments, url = options
+    data = ["-d", '{"value":1}{"value":2}', "-d", '{"value":"3"}']
+    assert lines(rpcurl(*arguments, *data, f"{url}/{SERVICE}/Sum")) == [{"total": "6", "count": 3}]
+
+
+def test_client_stream_from_a_file_and_standard_input(rpcurl, options, tmp_path):
+    arguments, url = options
+    file = tmp_path / "values"
+    file.write_text("".join(f'{{"value":{n}}}' for n in range(20_000)))
+    data = ["-d", f"@{file}", "-d", "@-", "-d", '{"value":5}']
+    result = rpcurl(*arguments, *data, f"{url}/{SERVICE}/Sum", input='{"value":1}\n\n  {"value":\n2}')
+    assert lines(result) == [{"total": str(sum(range(20_000)) + 8), "count": 20_003}]
+
+
+def test_no_message_at_all(rpcurl, options):
+    arguments, url = options
+    assert lines(rpcurl(*arguments, f"{url}/{SERVICE}/Sum")) == [{}]
+    assert lines(rpcurl(*arguments, f"{url}/{SERVICE}/Chat")) == []
+
+
+def test_each_answer_comes_before_the_next_message(rpcurl, options):
+    arguments, url = options
+    with rpcurl.start(*arguments, f"{url}/{SERVICE}/Chat") as process:
+        for number in range(20):
+            # In two pieces: a value is sent when it is complete, not when a line is.
+            process.stdin.write(b'{"text":')
+            process.stdin.write(b'"%d"}' % number)
+            assert json.loads(process.stdout.readline()) == {"text": f"you said: {number}"}
+        process.stdin.close()
+        assert process.wait(5) == 0
+
+
+def test_stream_that_fails_shows_its_messages_and_its_status(rpcurl, options):
+    arguments, url = options
+    data = json.dumps({"code": 9, "message": "enough", "afterMessages": 3})
+    result = rpcurl(*arguments, "-d", data, f"{url}/{SERVICE}/FailStream")
+    assert result.code == 64 + 9
+    assert [json.loads(line) for line in result.out.splitlines()] == [{"number": n} for n in (1, 2, 3)]
+    assert "failed_precondition (9): enough" in result.err
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"text":"a"}{"tex":1}', ["line 1, column 14", "tex", "did you mean text"]),
+        ('{"text":"a"}\n{"text":', ["ends too early", "line 2"]),
+        ('{"text":"a"}\nnonsense', ["line 2, column 1"]),
+    ],
+)
+def test_wrong_data_in_a_stream_cancels_it(rpcurl, options, text, words):
+    arguments, url = options
+    result = rpcurl(*arguments, f"{url}/{SERVICE}/Chat", input=text)
+    assert result.code == 4
+    assert result.err.startswith("rpcurl: standard input: ")
+    assert all(word in result.err for word in words), result.err
+    assert sum(line.startswith("rpcurl: ") for line in result.err.splitlines()) == 1
+
+
+def test_wrong_data_in_an_option_is_told_before_anything_is_sent(rpcurl, raw_server, descriptor_set):
+    server = raw_server(lambda connection: None)
+    data = ["-d", '{"text":"a"}', "-d", '{"tex":"b"}']
+    url = f"http://{server.address}/{SERVICE}/Chat"
+    assert rpcurl("--descriptor-set", descriptor_set, *data, url).code == 4
+    assert server.connections == 0
+
+
+@pytest.mark.parametrize("protocol", ["grpc", "connect"])
+def test_ten_thousand_answers_each_awaited(rpcurl, request, descriptor_set, protocol):
+    server = request.getfixturevalue(f"{protocol}_server")
+    arguments = ["--descriptor-set", descriptor_set, "--protocol", protocol, f"{server.url}/{SERVICE}/Chat"]
+    with rpcurl.start(*arguments) as process:
+        with os.fdopen(os.dup(process.stdout.fileno()), "rb") as answers:
+            for number in range(10_000):
+                process.stdin.write(b'{"text":"%d"}\n' % number)
+                assert answers.readline() == b'{"text":"you said: %d"}\n' % number
+        process.stdin.close()
+        assert process.wait(5) == 0
+
+
+def test_second_interrupt_ends_at_once(rpcurl, raw_server, descriptor_set):
+    """Also when the program cannot get to the first one: here its output is full and nobody reads."""
+    release = threading.Event()
+    server = raw_server(lambda connection: release.wait(10))
+    arguments = ["--descriptor-set", descriptor_set, f"http://{server.address}/{SERVICE}/Chat"]
+    with rpcurl.start(*arguments) as process:
+        while server.connections == 0:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGSTOP)
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGCONT)
+        assert process.wait(5) == 130
+        release.set()
+
+
+# Memory
+
+
+def peak_kilobytes(process: subprocess.Popen) -> int:
+    for line in open(f"/proc/{process.pid}/status"):
+        if line.startswith("VmHWM"):
+            return int(line.split()[1])
+    raise AssertionError("no VmHWM")
+
+
+@pytest.mark.parametrize("protocol", ["grpc", "connect"])
+def test_endless_answer_into_a_slow_pipe_stays_in_flat_memory(rpcurl, request, descriptor_set, protocol):
+    server = request.getfixturevalue(f"{protocol}_server")
+    arguments = [
+        "--descriptor-set", descriptor_set, "--protocol", protocol, "-d", '{"from":1,"to":2000000000}',
+        f"{server.url}/{SERVICE}/Count",
+    ]  # fmt: skip
+    with rpcurl.start(*arguments) as process:
+        process.stdout.read(100_000)
+        before = peak_kilobytes(process)
+        time.sleep(1)
+        process.stdout.read(100_000)
+        assert peak_kilobytes(process) < before + 8_000
+        process.kill()
+
+
+def test_huge_input_to_a_slow_server_stays_in_flat_memory(rpcurl, raw_server, descriptor_set):
+    """The server takes nothing: rpcurl must stop reading, and its writer must notice."""
+    release = threading.Event()
+    server = raw_server(lambda connection: release.wait(10))
+    arguments = ["--descriptor-set", descriptor_set, f"http://{server.address}/{SERVICE}/Sum"]
+    with rpcurl.start(*arguments) as process:
+        os.set_blocking(process.stdin.fileno(), False)
+        value = b'{"value":"1234567"}'
+        written = 0
+        quiet = 0
+        while quiet < 20 and written < 200_000_000:
+            try:
+                start = written % len(value)
+                written += os.write(process.stdin.fileno(), (value * 1001)[start:])
+                quiet = 0
+            except BlockingIOError:
+                quiet += 1
+                time.sleep(0.02)
+        assert written < 20_000_000
+        assert peak_kilobytes(process) < 60_000
+        process.kill()
+        release.set()
+
+
+# The process's own streams
+
+
+def test_closed_output_is_an_error_and_a_closed_pipe_is_not(rpcurl, grpc_server, descriptor_set):
+    arguments = rpcurl.command(
+        ("--descriptor-set", descriptor_set, "-d", '{"from":1,"to":100000}', f"{grpc_server.url}/{SERVICE}/Count")
+    )
+    words = " ".join(f"'{word}'" for word in arguments)
+    closed = subprocess.run(["bash", "-c", f"{words} >&-"], capture_output=True, text=True)
+    assert closed.returncode == 1 and "standard output" in closed.stderr
+    full = subprocess.run(["bash", "-c", f"{words} >/dev/full"], capture_output=True, text=True)
+    assert full.returncode == 1 and "No space left" in full.stderr
+    piped = subprocess.run(["bash", "-c", f"{words} | head -1; echo ${{PIPESTATUS[0]}}"], capture_output=True, text=True)
+    assert piped.stdout.splitlines()[0] == '{"number":1}'
+    assert piped.stderr == ""
+
+
+def test_non_blocking_output_loses_nothing(rpcurl, grpc_server, descriptor_set):
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    arguments = rpcurl.command(
+        ("--descriptor-set", descriptor_set, "-d", '{"sizeBytes":1000000}', f"{grpc_server.url}/{SERVICE}/Large")
+    )
+    process = subprocess.Popen(arguments, stdout=writing, stdin=subprocess.DEVNULL)
+    os.close(writing)
+    time.sleep(0.2)
+    with os.fdopen(reading, "rb") as output:
+        assert len(json.loads(output.read())["payload"]) > 1_300_000
+    assert process.wait(5) == 0

@@ -1,0 +1,237 @@
+"""Unary calls through the built binary against real servers."""
+
+import json
+import signal
+import subprocess
+
+import pytest
+
+HELLO = "demo.v1.Demo/Hello"
+
+
+@pytest.fixture(params=["grpc h2c", "grpc tls", "connect http", "connect tls"])
+def server_arguments(request, descriptor_set, certificates):
+    """The options that reach each kind of server, and its address."""
+    protocol, transport = request.param.split()
+    encrypted = transport == "tls"
+    server = request.getfixturevalue(f"{protocol}_tls_server" if encrypted else f"{protocol}_server")
+    security = ["--cacert", certificates / "ca.pem"] if encrypted else ["--plaintext"]
+    host = f"localhost:{server.port}"
+    return ["--protocol", protocol, "--descriptor-set", descriptor_set, *security], host
+
+
+def test_answer_is_one_line_of_json_in_a_pipe(rpcurl, server_arguments):
+    options, host = server_arguments
+    result = rpcurl(*options, "-d", '{"name":"Ada"}', host, HELLO)
+    assert result.err == ""
+    assert result.code == 0
+    assert result.out.count("\n") == 1
+    assert json.loads(result.out) == {"message": "Hello, Ada!", "name": "Ada"}
+
+
+def test_jq_reads_the_answer(rpcurl, grpc_server, descriptor_set):
+    result = rpcurl("--descriptor-set", descriptor_set, "--plaintext", "-d", '{"name":"Ada"}', grpc_server.address, HELLO)
+    assert result.code == 0
+    jq = subprocess.run(["jq", "-r", ".message"], input=result.out_bytes, capture_output=True, check=True)
+    assert jq.stdout == b"Hello, Ada!\n"
+
+
+def test_pretty_format_indents(rpcurl, server_arguments):
+    options, host = server_arguments
+    result = rpcurl(*options, "--format", "pretty", "-d", '{"name":"Ada"}', host, HELLO)
+    assert result.code == 0
+    assert result.out == '{\n  "message": "Hello, Ada!",\n  "name": "Ada"\n}\n'
+
+
+@pytest.mark.parametrize("spelling", ["url", "dotted method", "url and method", "call command", "prefix slash"])
+def test_the_ways_to_name_a_method(rpcurl, grpc_server, descriptor_set, spelling):
+    address = grpc_server.address
+    words = {
+        "url": [f"http://{address}/{HELLO}"],
+        "dotted method": ["--plaintext", address, "demo.v1.Demo.Hello"],
+        "url and method": [f"http://{address}", HELLO],
+        "call command": ["--plaintext", address, HELLO],
+        "prefix slash": [f"http://{address}/", HELLO],
+    }[spelling]
+    command = ["call"] if spelling == "call command" else []
+    result = rpcurl(*command, "--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', *words)
+    assert (result.code, result.err) == (0, "")
+    assert json.loads(result.out)["message"] == "Hello, Ada!"
+
+
+def test_data_from_a_file_and_from_standard_input(rpcurl, grpc_server, descriptor_set, tmp_path):
+    options = ["--descriptor-set", descriptor_set, "--plaintext"]
+    file = tmp_path / "request.json"
+    file.write_text('{"name": "Grace"}\n')
+    from_file = rpcurl(*options, "-d", f"@{file}", grpc_server.address, HELLO)
+    assert json.loads(from_file.out)["name"] == "Grace"
+    from_input = rpcurl(*options, "-d", "@-", grpc_server.address, HELLO, input='{"name":\n"Alan"}')
+    assert json.loads(from_input.out)["name"] == "Alan"
+
+
+def test_without_data_an_empty_message_is_sent(rpcurl, grpc_server, descriptor_set):
+    result = rpcurl("--descriptor-set", descriptor_set, "--plaintext", grpc_server.address, "demo.v1.Demo/Echo")
+    assert (result.code, result.out) == (0, "{}\n")
+
+
+def test_json_codec_travels_as_json(rpcurl, connect_server, descriptor_set):
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "--protocol", "connect", "--codec", "json", "--format", "events",
+        "-d", '{"name":"Ada"}', f"{connect_server.url}/{HELLO}",
+    )  # fmt: skip
+    assert result.code == 0
+    events = [json.loads(line) for line in result.out.splitlines()]
+    assert ["content-type", "application/json"] in events[0]["headers"]
+    message = next(e for e in events if e["event"] == "message")
+    assert message["message"] == {"message": "Hello, Ada!", "name": "Ada"}
+
+
+def test_headers_reach_the_server_in_order(rpcurl, server_arguments):
+    options, host = server_arguments
+    result = rpcurl(
+        *options, "-H", "x-first: 1", "-H", "X-Twice: a", "-H", "x-twice: b", "-H", "x-data-bin: AAEC",
+        host, "demo.v1.Demo/EchoMetadata",
+    )  # fmt: skip
+    assert (result.code, result.err) == (0, "")
+    headers = json.loads(result.out)["headers"]
+    own = [(h["name"], h.get("value") or h.get("binary")) for h in headers if h["name"].startswith("x-") and "envoy" not in h["name"] and "forwarded" not in h["name"] and "request-id" not in h["name"]]
+    flat = [(name, v.strip()) for name, value in own for v in (value or "").split(",")]
+    assert ("x-first", "1") in flat
+    assert [v for n, v in flat if n == "x-twice"] == ["a", "b"]
+    assert ("x-data-bin", "AAEC") in flat
+
+
+def test_max_time_travels_and_ends_the_call(rpcurl, server_arguments):
+    options, host = server_arguments
+    echoed = rpcurl(*options, "--max-time", "20", host, "demo.v1.Demo/EchoMetadata")
+    assert 10_000 < int(json.loads(echoed.out)["timeoutMs"]) <= 20_000
+    late = rpcurl(*options, "--max-time", "300ms", "-d", '{"milliseconds":10000}', host, "demo.v1.Demo/Delay", timeout=5)
+    assert late.code == 64 + 4
+    assert "deadline_exceeded (4)" in late.err
+    assert late.out == ""
+
+
+def test_failed_call_shows_code_message_and_details(rpcurl, server_arguments):
+    options, host = server_arguments
+    result = rpcurl(*options, "-d", '{"id":"42"}', host, "demo.v1.Demo/Find")
+    assert result.code == 64 + 5
+    assert result.out == ""
+    lines = result.err.splitlines()
+    assert lines[0] == 'rpcurl: demo.v1.Demo/Find: not_found (5): no item "42"'
+    assert lines[1].startswith('  google.rpc.ErrorInfo: {"reason":')
+    assert lines[2].startswith('  google.rpc.ResourceInfo: {"resourceType":')
+
+
+@pytest.mark.parametrize("code", range(1, 17))
+def test_exit_code_tells_the_status(rpcurl, grpc_server, connect_server, descriptor_set, code):
+    data = json.dumps({"code": code, "message": "so: 100% – ✓"})
+    for server, protocol in ((grpc_server, "grpc"), (connect_server, "connect")):
+        result = rpcurl(
+            "--descriptor-set", descriptor_set, "--protocol", protocol, "-d", data,
+            f"{server.url}/demo.v1.Demo/Fail",
+        )  # fmt: skip
+        assert result.code == 64 + code
+        assert f"({code}): so: 100% – ✓\n" in result.err
+
+
+def test_events_tell_the_whole_call(rpcurl, server_arguments):
+    options, host = server_arguments
+    request = {
+        "headers": [{"name": "x-lead", "value": "1"}],
+        "trailers": [{"name": "x-trail", "value": "2"}, {"name": "x-trail-bin", "binary": "AAEC"}],
+    }
+    # Compressed answers can be shorter than their messages.
+    arguments = ["--accept-compression", "identity", "--format", "events", "-d", json.dumps(request)]
+    result = rpcurl(*options, *arguments, host, "demo.v1.Demo/EchoMetadata")
+    assert result.code == 0
+    events = [json.loads(line) for line in result.out.splitlines()]
+    assert [e["event"] for e in events] == ["start", "sent", "headers", "message", "end", "metrics"]
+    start, sent, headers, message, end, metrics = events
+    assert (start["method"], start["kind"]) == ("demo.v1.Demo/EchoMetadata", "unary")
+    assert start["url"].endswith("/demo.v1.Demo/EchoMetadata")
+    assert sent["index"] == 0 and sent["bytes"] > 0
+    assert headers["http_status"] == 200
+    assert headers["http_version"] == ("2" if start["protocol"] == "grpc" or start["url"].startswith("https") else "1.1")
+    assert ["x-lead", "1"] in headers["headers"]
+    assert message["index"] == 0 and message["message"]["httpMethod"] == "POST"
+    assert (end["code"], end["code_number"], end["details"]) == ("ok", 0, [])
+    assert (end["sent"], end["received"]) == (1, 1)
+    assert ["x-trail", "2"] in end["trailers"]
+    assert [v.rstrip("=") for n, v in end["trailers"] if n == "x-trail-bin"] == ["AAEC"]
+    assert metrics["attempts"] == 1 and metrics["total_ms"] > 0
+    assert metrics["bytes_sent"] >= sent["bytes"] and metrics["bytes_received"] >= message["bytes"]
+
+
+def test_events_of_a_failed_call(rpcurl, server_arguments):
+    options, host = server_arguments
+    result = rpcurl(*options, "--format", "events", "-d", '{"id":"42"}', host, "demo.v1.Demo/Find")
+    assert result.code == 69
+    end = next(e for e in map(json.loads, result.out.splitlines()) if e["event"] == "end")
+    assert (end["code"], end["code_number"], end["message"]) == ("not_found", 5, 'no item "42"')
+    assert [d["type"] for d in end["details"]] == ["google.rpc.ErrorInfo", "google.rpc.ResourceInfo"]
+    assert end["details"][0]["debug"]["reason"]
+    assert (end["sent"], end["received"]) == (1, 0)
+
+
+def test_verbose_shows_metadata_and_redacts_secrets(rpcurl, server_arguments):
+    options, host = server_arguments
+    arguments = [*options, "-v", "-H", "authorization: Bearer s3cret", "-d", '{"name":"Ada"}', host, HELLO]
+    result = rpcurl(*arguments)
+    assert result.code == 0
+    assert json.loads(result.out)["name"] == "Ada"
+    assert "> authorization: Bearer [redacted]\n" in result.err
+    assert "s3cret" not in result.err
+    assert "< HTTP/" in result.err
+    assert "* ok (0)\n" in result.err
+    assert "> authorization: Bearer s3cret\n" in rpcurl("--show-secrets", *arguments).err
+
+
+def test_events_redact_secrets(rpcurl, grpc_server, descriptor_set):
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "--plaintext", "--format", "events", "-H", "authorization: Bearer s3cret",
+        "-d", '{"name":"Ada"}', grpc_server.address, HELLO,
+    )  # fmt: skip
+    assert result.code == 0 and "s3cret" not in result.out
+
+
+def test_insecure_takes_any_certificate(rpcurl, grpc_tls_server, descriptor_set):
+    result = rpcurl("--descriptor-set", descriptor_set, "-k", "-d", '{"name":"Ada"}', grpc_tls_server.url, HELLO)
+    assert (result.code, result.err) == (0, "")
+
+
+def test_protocol_from_the_environment(rpcurl, connect_server, descriptor_set):
+    arguments = ["--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', f"{connect_server.url}/{HELLO}"]
+    result = rpcurl(*arguments, "--format", "events", env={"RPCURL_PROTOCOL": "connect"})
+    assert json.loads(result.out.splitlines()[0])["protocol"] == "connect"
+    assert rpcurl(*arguments, env={"RPCURL_PROTOCOL": "soap"}).code == 2
+
+
+def test_large_message_and_its_limit(rpcurl, server_arguments):
+    options, host = server_arguments
+    arguments = ["-d", '{"sizeBytes":3000000}', host, "demo.v1.Demo/Large"]
+    whole = rpcurl(*options, *arguments)
+    assert whole.code == 0
+    assert len(json.loads(whole.out)["payload"]) == 4_000_000
+    limited = rpcurl(*options, "--max-message-size", "1m", *arguments)
+    assert limited.code == 64 + 8
+    assert "the limit is 1048576" in limited.err
+    assert limited.out == ""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signal_cancels_on_the_wire(rpcurl, grpc_server, descriptor_set, number):
+    before = grpc_server.canceled_calls("demo.v1.Demo/Count")
+    arguments = [
+        "--descriptor-set", descriptor_set, "--plaintext", "--format", "events",
+        "-d", '{"from":1,"to":1000000,"intervalMs":20}', grpc_server.address, "demo.v1.Demo/Count",
+    ]  # fmt: skip
+    with rpcurl.start(*arguments) as process:
+        # With a message here, the call has reached the server.
+        while json.loads(process.stdout.readline())["event"] != "message":
+            pass
+        process.send_signal(number)
+        rest = [json.loads(line) for line in process.stdout.read().splitlines()]
+        assert process.wait(5) == 130
+        assert b"canceled (1): interrupted" in process.stderr.read()
+    assert next(e for e in rest if e["event"] == "end")["code"] == "canceled"
+    grpc_server.wait_for_canceled_calls("demo.v1.Demo/Count", before + 1)

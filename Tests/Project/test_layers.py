@@ -1,0 +1,93 @@
+"""The layers of the source point one way: a target imports only what lies below it.
+
+The order is that of the architecture's picture, from the bottom up. Package.swift declares what each target
+depends on; here both the declarations and the imports in the source files are held to the order.
+"""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+LAYERS = [
+    {"CSchemas", "CPluginABI", "CCurl", "CCompression"},
+    {"Protobuf"},
+    {"RPCProtocols"},
+    {"Interception"},
+    {"Interceptors", "PluginHost", "Transport", "Reflection"},
+    {"RPCClient"},
+    {"rpcurl"},
+]
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+
+# What a target may import from outside of the package. Full Foundation is nowhere: it costs at every start.
+SYSTEM = {"Swift", "Synchronization", "Glibc"}
+ALSO = {"rpcurl": {"ArgumentParser"}}
+# The pure middle does no I/O: it has no business with the C library, but to ask which thread this is, and to grow
+# memory without copying it.
+PURE = {"Protobuf", "RPCProtocols", "Interception", "Interceptors"}
+EXEMPT = {
+    Path("Sources/Interception/Chain/ThreadIdentity.swift"),
+    Path("Sources/Protobuf/OutputBuffer.swift"),
+}
+
+IMPORT = re.compile(r"^\s*(?:@\w+(?:\(\w+\))?\s+)*(?:public |package |internal |private )?import (?:struct |enum |func |class |let |var )?(\w+)", re.M)
+
+
+@pytest.fixture(scope="module")
+def dependencies():
+    dump = subprocess.run(["swift", "package", "dump-package"], cwd=ROOT, capture_output=True, check=True).stdout
+    return {
+        target["name"]: {name for d in target["dependencies"] for name, *_ in d.values()}
+        for target in json.loads(dump)["targets"]
+        if target["type"] != "test" and not target.get("path", "").startswith("Tests/")
+    }
+
+
+def imports(target):
+    for file in sorted((ROOT / "Sources" / target).rglob("*.swift")):
+        for name in IMPORT.findall(file.read_text()):
+            yield file.relative_to(ROOT), name
+
+
+def test_every_folder_of_sources_is_a_target_in_a_layer(dependencies):
+    folders = {folder.name for folder in (ROOT / "Sources").iterdir() if folder.is_dir()}
+    assert folders == set(dependencies)
+    assert folders <= set(LEVEL)
+
+
+def test_declared_dependencies_point_down(dependencies):
+    upward = [
+        f"{target} -> {name}"
+        for target, names in dependencies.items()
+        for name in names
+        if name in LEVEL and LEVEL[name] >= LEVEL[target]
+    ]
+    assert upward == []
+
+
+def test_imports_are_declared(dependencies):
+    undeclared = [
+        f"{file}: {name}"
+        for target, names in dependencies.items()
+        for file, name in imports(target)
+        if file not in EXEMPT and name not in names | SYSTEM | ALSO.get(target, set())
+    ]
+    assert undeclared == []
+
+
+def test_pure_targets_do_not_import_the_c_library():
+    impure = [f"{file}: {name}" for target in PURE for file, name in imports(target) if name == "Glibc" and file not in EXEMPT]
+    assert impure == []
+
+
+def test_release_binary_needs_no_swift_library_and_not_libcurl_at_start():
+    binary = ROOT / ".build" / "release" / "rpcurl"
+    needed = subprocess.run(["readelf", "-d", binary], capture_output=True, text=True, check=True).stdout
+    libraries = re.findall(r"\(NEEDED\).*\[(.*)\]", needed)
+    assert libraries
+    assert [name for name in libraries if "swift" in name.lower() or "Foundation" in name or "curl" in name] == []
