@@ -1,0 +1,159 @@
+function __rpcurl_should_offer_completions_for_flags_or_options -a expected_commands
+    set -l non_repeating_flags_or_options $argv[2..]
+    set -l non_repeating_flags_or_options_absent 0
+    set -l positional_index 0
+    set -l commands
+    __rpcurl_parse_tokens
+    test "$commands" = "$expected_commands"; and return $non_repeating_flags_or_options_absent
+end
+
+function __rpcurl_should_offer_completions_for_positional -a expected_commands positional_index_comparison expected_positional_index
+    set -l non_repeating_flags_or_options
+    set -l non_repeating_flags_or_options_absent 0
+    set -l positional_index 0
+    set -l commands
+    __rpcurl_parse_tokens
+    test "$commands" = "$expected_commands" -a \( "$positional_index" "$positional_index_comparison" "$expected_positional_index" \)
+end
+
+function __rpcurl_parse_tokens -S
+    set -l unparsed_tokens (__rpcurl_tokens -pc)
+    switch $unparsed_tokens[1]
+    case 'rpcurl'
+        __rpcurl_parse_subcommand 0 'version' 'h/help'
+        switch $unparsed_tokens[1]
+        case 'call'
+            __rpcurl_parse_subcommand 2 'descriptor-set=+' 'reflect' 'no-reflect' 'reflect-version=' 'reflect-header=+' 'no-cache' 'plaintext' 'k/insecure' 'cacert=' 'capath=' 'E/cert=' 'key=' 'pass=' 'servername=' 'authority=' 'tlsv1.2' 'tlsv1.3' 'http1.1' 'http2' 'http2-prior-knowledge' 'http3' 'unix-socket=' 'proxy=' 'resolve=+' 'connect-timeout=' 'keepalive-time=' 'protocol=' 'codec=' 'connect-get' 'compression=' 'accept-compression=' 'd/data=+' 'H/header=+' 'rpc-header=+' 'u/user=' 'bearer=' 'n/netrc' 'netrc-file=' 'A/user-agent=' 'max-time=' 'max-message-size=' 'use=+' 'plugin=+' 'format=' 'emit-defaults' 'enum-numbers' 'proto-names' 'allow-unknown-fields' 'v/verbose' 'show-secrets' 'version' 'h/help'
+        case 'convert'
+            __rpcurl_parse_subcommand 1 'descriptor-set=+' 'type=' 'from=' 'to=' 'delimited' 'pretty' 'emit-defaults' 'enum-numbers' 'proto-names' 'allow-unknown-fields' 'allow-partial' 'version' 'h/help'
+        case 'version'
+            __rpcurl_parse_subcommand 0 'version' 'h/help'
+        case 'help'
+            __rpcurl_parse_subcommand -r 1 'version'
+        end
+    end
+end
+
+function __rpcurl_tokens
+    if test (string split -m 1 -f 1 -- . "$FISH_VERSION") -gt 3
+        commandline --tokens-raw $argv
+    else
+        commandline -o $argv
+    end
+end
+
+function __rpcurl_parse_subcommand -S -a positional_count
+    argparse -s r -- $argv
+    set -l option_specs $argv[2..]
+    set -l is_repeating_positional $_flag_r
+    set -el _flag_r
+    set -a commands $unparsed_tokens[1]
+    set positional_index 0
+    while true
+        set -e unparsed_tokens[1]
+        argparse -sn "$commands" $option_specs -- $unparsed_tokens 2> /dev/null
+        set unparsed_tokens $argv
+        set positional_index (math $positional_index + 1)
+        for non_repeating_flag_or_option in $non_repeating_flags_or_options
+            if set -ql "_flag_$(string replace -a - _ -- $non_repeating_flag_or_option)"
+                set non_repeating_flags_or_options_absent 1
+                break
+            end
+        end
+        test (count $unparsed_tokens) -eq 0 -o \( -z "$is_repeating_positional" -a "$positional_index" -gt "$positional_count" \) && break
+    end
+end
+
+function __rpcurl_complete_directories
+    set -l token (commandline -t)
+    string match -- '*/' $token
+    set -l subdirs $token*/
+    printf %s\n $subdirs
+end
+
+function __rpcurl_custom_completion
+    set -x SAP_SHELL fish
+    set -x SAP_SHELL_VERSION $FISH_VERSION
+    set -l tokens (__rpcurl_tokens -p)
+    if test -z "$(__rpcurl_tokens -t)"
+        set -l index (count (__rpcurl_tokens -pc))
+        set tokens $tokens[..$index] \'\' $tokens[(math $index + 1)..]
+    end
+    command $tokens[1] $argv $tokens
+end
+
+complete -c 'rpcurl' -f
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl" version' -l 'version' -d 'Show the version.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_positional "rpcurl" -eq 1' -fa 'call' -d 'Call a method and print its answer (the default command).'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_positional "rpcurl" -eq 1' -fa 'convert' -d 'Turn messages from JSON, text format or binary into another of these.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_positional "rpcurl" -eq 1' -fa 'version' -d 'Print the version, and what the libraries found here can do.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_positional "rpcurl" -eq 1' -fa 'help' -d 'Show subcommand help information.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call"' -l 'descriptor-set' -l 'protoset' -d 'Take the schema from this descriptor set; may repeat, the first that knows a name wins.' -rfka ''
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" reflect' -l 'reflect' -d 'Ask the server for what no other source knows (default: if no other source is named).'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" no-reflect' -l 'no-reflect' -d 'Ask the server for what no other source knows (default: if no other source is named).'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" reflect-version' -l 'reflect-version' -d 'Speak this version of reflection: v1 or v1alpha (default: v1alpha where the server has no v1).' -rfka 'v1 v1alpha'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call"' -l 'reflect-header' -d 'As -H, but sent only when the server is asked for its schema.' -rfka ''
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" no-cache' -l 'no-cache' -d 'Neither use nor keep what servers told of their schemas.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" plaintext' -l 'plaintext' -d 'Speak HTTP without TLS with a HOST:PORT.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" insecure k' -s 'k' -l 'insecure' -d 'Take the server\'s certificate unchecked.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" cacert' -l 'cacert' -d 'Trust the authorities in this PEM file.' -rfka ''
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" capath' -l 'capath' -d 'Trust the authorities in this directory (openssl rehash).' -rfka ''
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" E cert' -s 'E' -l 'cert' -d 'Show the server this certificate, a PEM file.' -rfka ''
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" key' -l 'key' -d 'The certificate\'s key, if it is not in the same file.' -rfka ''
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" pass' -l 'pass' -d 'What the key is encrypted with: @FILE, or the value of env:NAME (default: ask on the terminal).' -rfka ''
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" servername' -l 'servername' -d 'Ask for this name in TLS, and expect it in the certificate.' -rfka ''
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" authority' -l 'authority' -d 'Tell HTTP this host instead of the URL\'s.' -rfka ''
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" tlsv1.2' -l 'tlsv1.2' -d 'Accept TLS 1.2 and newer.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" tlsv1.3' -l 'tlsv1.3' -d 'Accept TLS 1.3 and newer.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" http1.1' -l 'http1.1' -d 'Speak HTTP/1.1 (without TLS the default of Connect and gRPC-Web).'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" http2' -l 'http2' -d 'Speak HTTP/2 (the default of gRPC and of bidi methods).'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" http2-prior-knowledge' -l 'http2-prior-knowledge' -d 'Speak HTTP/2 from the first byte on, without TLS.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" http3' -l 'http3' -d 'Speak HTTP/3, if the libcurl found here can.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" unix-socket' -l 'unix-socket' -d 'Connect to this socket instead of the URL\'s host.' -rfka ''
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" proxy' -l 'proxy' -d 'Go through this proxy (default: what http_proxy, https_proxy and no_proxy say).' -rfka ''
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call"' -l 'resolve' -d 'Use this address for a host and port; may repeat.' -rfka ''
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" connect-timeout' -l 'connect-timeout' -d 'How long connecting may take, such as 1.5 or 500ms.' -rfka ''
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" keepalive-time' -l 'keepalive-time' -d 'Ask a silent peer after this time whether it is still there.' -rfka ''
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" protocol' -l 'protocol' -d 'Speak grpc, grpc-web or connect (default: grpc, or what RPCURL_PROTOCOL says).' -rfka 'grpc grpc-web connect'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" codec' -l 'codec' -d 'How messages are encoded on the wire: proto or json.' -rfka 'proto json'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" connect-get' -l 'connect-get' -d 'Use GET, for a Connect method that is marked NO_SIDE_EFFECTS.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" compression' -l 'compression' -d 'Compress sent messages with gzip, deflate, br or zstd; identity sends them as they are.' -rfka 'identity gzip deflate br zstd'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" accept-compression' -l 'accept-compression' -d 'What the server may compress with, the most wanted first, such as zstd,gzip; identity for nothing (default: all that the libraries found can do).' -rfka ''
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call"' -s 'd' -l 'data' -d 'The request message: JSON, @FILE, or @- for standard input; may repeat for a stream.' -rfka ''
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call"' -s 'H' -l 'header' -d 'Send this header, or those in a file, one on each line; may repeat. Values of names in -bin are base64.' -rfka ''
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call"' -l 'rpc-header' -d 'As -H, but not sent when the server is asked for its schema.' -rfka ''
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" u user' -s 'u' -l 'user' -d 'Send these credentials (HTTP Basic).' -rfka ''
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" bearer' -l 'bearer' -d 'Send this token (HTTP Bearer).' -rfka ''
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" n netrc' -s 'n' -l 'netrc' -d 'Take credentials for the host from ~/.netrc.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" netrc-file' -l 'netrc-file' -d 'Take credentials for the host from this file.' -rfka ''
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" A user-agent' -s 'A' -l 'user-agent' -d 'Send this user-agent (default: rpcurl and its version).' -rfka ''
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" max-time' -l 'max-time' -d 'The call\'s deadline, such as 1.5, 1500ms or 2m; it travels to the server.' -rfka ''
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" max-message-size' -l 'max-message-size' -d 'The limit for one received message, such as 512k or 64m.' -rfka ''
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call"' -l 'use' -d 'Put a built-in interceptor on the chain, in the order written; may repeat.' -rfka ''
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call"' -l 'plugin' -d 'Put a plugin on the chain, in the order written; may repeat.' -rfka ''
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" format' -l 'format' -d 'Print responses as pretty, json (one a line), events (every event of the call as NDJSON) or none (default: pretty on a terminal, otherwise json).' -rfka 'pretty json events none'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" emit-defaults' -l 'emit-defaults' -d 'Print fields that hold their default value.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" enum-numbers' -l 'enum-numbers' -d 'Print enum values as numbers.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" proto-names' -l 'proto-names' -d 'Print field names as the schema writes them.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" allow-unknown-fields' -l 'allow-unknown-fields' -d 'Pass over fields of the request data that the schema does not know.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" v verbose' -s 'v' -l 'verbose' -d 'Show the metadata of request and response on standard error.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" show-secrets' -l 'show-secrets' -d 'Show credentials that -v would redact.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" version' -l 'version' -d 'Show the version.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl convert"' -l 'descriptor-set' -l 'protoset' -d 'Take the schema from this descriptor set; may repeat, the first that knows a name wins.' -rfka ''
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl convert" type' -l 'type' -d 'The messages\' type, by its full name.' -rfka ''
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl convert" from' -l 'from' -d 'The form of the input: json, text or binary.' -rfka 'json text binary'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl convert" to' -l 'to' -d 'The form of the output: json, text or binary.' -rfka 'json text binary'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl convert" delimited' -l 'delimited' -d 'Read and write a stream of messages.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl convert" pretty' -l 'pretty' -d 'Print JSON over several lines (default on a terminal, except with --delimited).'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl convert" emit-defaults' -l 'emit-defaults' -d 'Print fields that hold their default value.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl convert" enum-numbers' -l 'enum-numbers' -d 'Print enum values as numbers.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl convert" proto-names' -l 'proto-names' -d 'Print field names as the schema writes them.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl convert" allow-unknown-fields' -l 'allow-unknown-fields' -d 'Pass over fields of the input that the schema does not know.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl convert" allow-partial' -l 'allow-partial' -d 'Take messages that lack required fields.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl convert" version' -l 'version' -d 'Show the version.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl convert" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl version" version' -l 'version' -d 'Show the version.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl version" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl help" version' -l 'version' -d 'Show the version.'
