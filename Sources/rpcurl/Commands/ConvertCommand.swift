@@ -33,14 +33,7 @@ struct ConvertCommand: ParsableCommand {
   @Flag(help: "Print JSON over several lines (default on a terminal, except with --delimited).")
   var pretty = false
 
-  @Flag(help: "Print fields that hold their default value.")
-  var emitDefaults = false
-
-  @Flag(help: "Print enum values as numbers.")
-  var enumNumbers = false
-
-  @Flag(help: "Print field names as the schema writes them.")
-  var protoNames = false
+  @OptionGroup var json: JSONOptions
 
   @Flag(help: "Pass over fields of the input that the schema does not know.")
   var allowUnknownFields = false

@@ -12,9 +12,7 @@ struct ConvertRunner {
     type = try Self.type(command.type, in: pool)
     path = command.file ?? "-"
     var options = ConversionOptions(from: command.from, to: command.to, isDelimited: command.delimited)
-    options.jsonEncoding.emitDefaults = command.emitDefaults
-    options.jsonEncoding.enumNumbers = command.enumNumbers
-    options.jsonEncoding.protoNames = command.protoNames
+    options.jsonEncoding = command.json.encoding
     options.jsonEncoding.pretty = command.pretty || StandardOutput.isTerminal && !command.delimited
     options.jsonDecoding.allowUnknownFields = command.allowUnknownFields
     options.textDecoding.allowUnknownFields = command.allowUnknownFields

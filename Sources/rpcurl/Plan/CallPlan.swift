@@ -90,11 +90,7 @@ extension CallPlan {
     format = command.output.format ?? (StandardOutput.isTerminal ? .pretty : .json)
     isVerbose = command.output.verbose
     showsSecrets = command.output.showSecrets
-    var jsonEncoding = JSONEncodingOptions()
-    jsonEncoding.emitDefaults = command.output.emitDefaults
-    jsonEncoding.enumNumbers = command.output.enumNumbers
-    jsonEncoding.protoNames = command.output.protoNames
-    self.jsonEncoding = jsonEncoding
+    jsonEncoding = command.output.json.encoding
     try Self.checkCompressions(compression, acceptedCompressions ?? [])
     var connection = try ConnectionPlan.options(command.server, command.request, target, protocolName)
     var reflection = ReflectionSource(

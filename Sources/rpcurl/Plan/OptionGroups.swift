@@ -1,4 +1,5 @@
 import ArgumentParser
+import Protobuf
 import RPCProtocols
 
 /// Where the schema comes from.
@@ -202,14 +203,7 @@ struct OutputOptions: ParsableArguments {
         + "(default: pretty on a terminal, otherwise json).", valueName: "name"))
   var format: OutputFormat?
 
-  @Flag(help: "Print fields that hold their default value.")
-  var emitDefaults = false
-
-  @Flag(help: "Print enum values as numbers.")
-  var enumNumbers = false
-
-  @Flag(help: "Print field names as the schema writes them.")
-  var protoNames = false
+  @OptionGroup var json: JSONOptions
 
   @Flag(help: "Pass over fields of the request data that the schema does not know.")
   var allowUnknownFields = false
@@ -220,6 +214,23 @@ struct OutputOptions: ParsableArguments {
 
   @Flag(help: "Show credentials that -v would redact.")
   var showSecrets = false
+}
+
+/// How messages are written as JSON.
+struct JSONOptions: ParsableArguments {
+  @Flag(help: "Print fields that hold their default value.")
+  var emitDefaults = false
+
+  @Flag(help: "Print enum values as numbers.")
+  var enumNumbers = false
+
+  @Flag(help: "Print field names as the schema writes them.")
+  var protoNames = false
+
+  /// The same, as the codec takes it.
+  var encoding: JSONEncodingOptions {
+    JSONEncodingOptions(emitDefaults: emitDefaults, enumNumbers: enumNumbers, protoNames: protoNames)
+  }
 }
 
 extension ProtocolName: ExpressibleByArgument {}
