@@ -65,14 +65,20 @@ let package = Package(
       name: "ProtobufBenchmark", dependencies: ["Protobuf"], path: "Tests/Benchmarks/Protobuf",
       exclude: ["generate.sh", "protos"], swiftSettings: strict),
     .testTarget(name: "RPCProtocolsTests", dependencies: ["RPCProtocols"], swiftSettings: strict),
-    .testTarget(name: "InterceptionTests", dependencies: ["Interception"], swiftSettings: strict),
+    // Calls without a network, for the tests of the chain and of interceptors.
+    .target(
+      name: "InterceptionSupport", dependencies: ["Interception"], path: "Tests/InterceptionSupport",
+      swiftSettings: strict),
     .testTarget(
-      name: "InterceptorsTests", dependencies: ["Interceptors", "Interception"], swiftSettings: strict),
+      name: "InterceptionTests", dependencies: ["Interception", "InterceptionSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "InterceptorsTests", dependencies: ["Interceptors", "Interception", "InterceptionSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "ReflectionTests", dependencies: ["Reflection", "RPCProtocols", "Protobuf"], swiftSettings: strict
     ),
     .testTarget(
-      name: "PluginHostTests", dependencies: ["PluginHost", "Interception"],
+      name: "PluginHostTests", dependencies: ["PluginHost", "Interception", "InterceptionSupport"],
       exclude: ["Fixtures"],  // plugins in C that the tests compile
       swiftSettings: strict),
   ],

@@ -8,11 +8,17 @@ public enum BuiltIns {
     public let form: String
     /// What it does, in one line.
     public let summary: String
+    /// Whether it may be given more than once.
+    public let mayRepeat: Bool
+
+    /// The key alone.
+    public var name: String { form.prefix { $0 != "=" }.description }
 
     /// Makes a key.
-    public init(_ form: String, _ summary: String) {
+    public init(_ form: String, _ summary: String, mayRepeat: Bool = false) {
       self.form = form
       self.summary = summary
+      self.mayRepeat = mayRepeat
     }
   }
 
@@ -24,7 +30,8 @@ public enum BuiltIns {
     public let summary: String
     /// Its keys.
     public let keys: [Key]
-    let make: @Sendable (InterceptorSpec) throws(ConfigurationError) -> any InterceptorFactory
+    let make:
+      @Sendable (SettingsReader, any InterceptorServices) throws(ConfigurationError) -> any InterceptorFactory
   }
 
   /// All of them, by name.
@@ -34,7 +41,7 @@ public enum BuiltIns {
   ///
   /// - Throws: When there is none, or it rejects its configuration; the error names the key.
   public static func factory(
-    named name: String, configuration: InterceptorSpec
+    named name: String, configuration: InterceptorSpec, services: any InterceptorServices
   ) throws(ConfigurationError) -> any InterceptorFactory {
     guard let found = all.first(where: { $0.name == name }) else {
       throw ConfigurationError(
@@ -43,15 +50,16 @@ public enum BuiltIns {
           "the built-in ones are \(all.map(\.name).joined(separator: ", ")); plugins are loaded with --plugin"
       )
     }
-    return try found.make(configuration)
+    return try found.make(SettingsReader(configuration, found), services)
   }
 
   /// Makes the registration that a user asked for with `--use`.
   public static func registration(
-    _ spec: InterceptorSpec
+    _ spec: InterceptorSpec, services: any InterceptorServices
   ) throws(ConfigurationError) -> InterceptorRegistration {
     InterceptorRegistration(
-      name: spec.name, factory: try factory(named: spec.name, configuration: spec), priority: spec.priority,
+      name: spec.name, factory: try factory(named: spec.name, configuration: spec, services: services),
+      priority: spec.priority,
       methods: spec.methods)
   }
 }

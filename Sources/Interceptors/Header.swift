@@ -6,11 +6,11 @@ struct HeaderFactory: InterceptorFactory {
   static let description = BuiltIns.Description(
     name: "header", summary: "set, add and remove request headers",
     keys: [
-      BuiltIns.Key("set=NAME:VALUE", "replace every value of a header by one"),
-      BuiltIns.Key("add=NAME:VALUE", "add a value to those that a header has"),
-      BuiltIns.Key("remove=NAME", "remove every value of a header"),
+      BuiltIns.Key("set=NAME:VALUE", "replace every value of a header by one", mayRepeat: true),
+      BuiltIns.Key("add=NAME:VALUE", "add a value to those that a header has", mayRepeat: true),
+      BuiltIns.Key("remove=NAME", "remove every value of a header", mayRepeat: true),
     ],
-    make: { spec throws(ConfigurationError) in try HeaderFactory(spec) })
+    make: { settings, _ throws(ConfigurationError) in try HeaderFactory(settings) })
 
   /// A change to make, in the order written.
   private enum Change {
@@ -21,10 +21,10 @@ struct HeaderFactory: InterceptorFactory {
 
   private let changes: [Change]
 
-  private init(_ spec: InterceptorSpec) throws(ConfigurationError) {
+  private init(_ settings: SettingsReader) throws(ConfigurationError) {
     var changes: [Change] = []
-    for setting in spec.settings {
-      let fail = { ConfigurationError(interceptor: spec.name, key: setting.key, reason: $0) }
+    for setting in settings.all {
+      let fail = { settings.error(setting.key, $0) }
       switch setting.key {
       case "set", "add":
         guard let colon = setting.value.firstIndex(of: ":") else {
@@ -40,13 +40,11 @@ struct HeaderFactory: InterceptorFactory {
         }
         guard HeaderSyntax.isValue(value) else { throw fail("the value of \(name) has control characters") }
         changes.append(setting.key == "set" ? .set(name, value) : .add(name, value))
-      case "remove":
+      default:
         guard HeaderSyntax.isName(setting.value) else {
           throw fail("the value is not a header's name")
         }
         changes.append(.remove(setting.value))
-      default:
-        throw fail("unknown key; the keys are \(Self.description.keys.map(\.form).joined(separator: ", "))")
       }
     }
     self.changes = changes

@@ -7,29 +7,23 @@ import Transport
 public final class Call {
   private let request: CallRequest
   private let chain: Chain
-  private let exchange: Exchange
   private let events: CallEvents
 
   init(
-    _ request: CallRequest, builder: ChainBuilder, log: @escaping LogSink, loop: EventLoop,
+    _ request: CallRequest, builder: ChainBuilder, environment: ChainEnvironment, loop: EventLoop,
     observer: any CallObserver
-  ) throws(RPCError) {
+  ) {
     self.request = request
-    let mail = Mail()
-    let mailbox = loop.mailbox
-    chain = try builder.makeChain(
-      for: request.facts, codec: request.messageCodec, log: log,
-      wake: { mailbox.post { mail.chain?.processMail() } })
-    mail.chain = chain
+    interceptorNames = builder.order(for: request.name).map(\.name)
+    chain = builder.makeChain(for: request.facts, codec: request.messageCodec, environment: environment)
     events = CallEvents(request, chain: chain, loop: loop, observer: observer)
-    exchange = Exchange(request, loop: loop, chain: chain, observer: events)
   }
 
   /// Whether the call is over, and every interceptor has finished.
   public var isFinished: Bool { chain.isFinished }
 
-  /// The names of the interceptors that the call passes, first to last on the request path.
-  public var interceptorNames: [String] { chain.names }
+  /// The names of the interceptors that are asked to take part, first to last on the request path.
+  public let interceptorNames: [String]
 
   /// Reads a request message in the form that the chain and the codec want: when no interceptor asks for a
   /// message, JSON becomes the bytes that travel without one being built.
@@ -45,7 +39,7 @@ public final class Call {
 
   /// Starts the call. Once, and first.
   public func start() {
-    events.start(through: exchange)
+    events.start()
   }
 
   /// Sends a message.
@@ -62,10 +56,4 @@ public final class Call {
   public func cancel(_ reason: String) {
     chain.cancel(RPCError(.canceled, reason, origin: .client))
   }
-}
-
-/// The way from the chain's wake-up, on any thread, to the chain, on the loop's.
-private final class Mail: @unchecked Sendable {
-  /// Set before the chain starts, and then touched on the loop's thread only.
-  weak var chain: Chain?
 }

@@ -12,16 +12,14 @@ final class CallEvents: ChainCaller, ExchangeObserver {
   private let chain: Chain
   private let loop: EventLoop
   private let observer: any CallObserver
-  private weak var exchange: Exchange?
   private var begin = ContinuousClock.now
   private var timer: EventLoop.TimerID?
   /// The start as the caller gave it.
-  private var start: RequestStart?
+  private var given: RequestStart?
   private var hasToldStart = false
+  /// How many messages the observer was told were sent; attempts after the first send them again.
+  private var sent = 0
   private var received = 0
-  private var chainWantsInput = true
-  private var wireWantsInput = true
-  private var toldInputIsWanted = true
 
   init(_ request: CallRequest, chain: Chain, loop: EventLoop, observer: any CallObserver) {
     self.request = request
@@ -31,19 +29,20 @@ final class CallEvents: ChainCaller, ExchangeObserver {
   }
 
   /// Starts the call, which keeps this object until it has finished.
-  func start(through exchange: Exchange) {
-    self.exchange = exchange
+  func start() {
     begin = .now
     let start = RequestStart(
       method: request.name, target: request.target, headers: request.headers,
       deadline: request.timeout.map { begin + $0 }, codec: request.codec)
-    self.start = start
+    given = start
     if let deadline = start.deadline, let limit = request.timeout {
       keepTime(until: deadline) {
         RPCError(.deadlineExceeded, "the call took longer than \(limit)", origin: .client)
       }
     }
-    chain.start(start, caller: self, wire: exchange)
+    chain.start(start, caller: self) { [request, loop] chain in
+      Exchange(request, loop: loop, chain: chain, observer: self)
+    }
   }
 
   // MARK: From the exchange
@@ -54,17 +53,10 @@ final class CallEvents: ChainCaller, ExchangeObserver {
     observer.callStarted(start, request: request)
   }
 
-  func exchangeSent(bytes: Int) {
+  func exchangeSent(message index: Int, bytes: Int) {
+    guard index == sent else { return }
+    sent += 1
     observer.callSent(bytes: bytes)
-  }
-
-  func exchangeReceived(_ message: RawSpan) {
-    deliver { () throws(RPCError) in try observer.callReceived(message) }
-  }
-
-  func exchangeWantsInput(_ isWanted: Bool) {
-    wireWantsInput = isWanted
-    tellWhetherInputIsWanted()
   }
 
   // MARK: From the chain
@@ -76,24 +68,25 @@ final class CallEvents: ChainCaller, ExchangeObserver {
 
   func responseReceived(_ message: Payload) {
     switch message {
-    case .bytes(let bytes): exchangeReceived(bytes.span.bytes)
+    case .bytes(let bytes): responseReceived(bytes.span.bytes)
     case .typed(let message): deliver { () throws(RPCError) in try observer.callReceived(message) }
     }
+  }
+
+  func responseReceived(_ message: RawSpan) {
+    deliver { () throws(RPCError) in try observer.callReceived(message) }
   }
 
   func responseEnded(_ end: ResponseEnd) {
     tellStart()
     if end.error == nil, received == 0, !request.method.kind.serverStreams {
       // Only an interceptor can end a unary call so: it answered with an empty message.
-      exchangeReceived((request.codec == .json ? Array("{}".utf8) : []).span.bytes)
+      responseReceived((request.codec == .json ? Array("{}".utf8) : []).span.bytes)
     }
     observer.callEnded(end)
-    var metrics = exchange?.metrics ?? CallMetrics()
-    metrics.total = .now - begin
     keepTime(until: .now + Self.reportTime) {
       RPCError(.canceled, "the metrics were held for longer than \(Self.reportTime)", origin: .client)
     }
-    chain.measured(metrics)
   }
 
   func measured(_ metrics: CallMetrics) {
@@ -105,8 +98,7 @@ final class CallEvents: ChainCaller, ExchangeObserver {
   }
 
   func inputWanted(_ isWanted: Bool) {
-    chainWantsInput = isWanted
-    tellWhetherInputIsWanted()
+    observer.callWantsInput(isWanted)
   }
 
   /// Gives the observer a message, of which a method that is no stream has one: the protocols see to that for a
@@ -131,16 +123,9 @@ final class CallEvents: ChainCaller, ExchangeObserver {
     timer = loop.schedule(at: instant) { [chain] in chain.cancel(error()) }
   }
 
-  private func tellWhetherInputIsWanted() {
-    let isWanted = chainWantsInput && wireWantsInput
-    guard isWanted != toldInputIsWanted else { return }
-    toldInputIsWanted = isWanted
-    observer.callWantsInput(isWanted)
-  }
-
   /// An observer hears of the start first, also of a call that never reached the wire.
   private func tellStart() {
-    guard !hasToldStart, let start else { return }
+    guard !hasToldStart, let start = given else { return }
     hasToldStart = true
     observer.callStarted(start, request: nil)
   }

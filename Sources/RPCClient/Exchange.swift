@@ -7,12 +7,8 @@ import Transport
 protocol ExchangeObserver: AnyObject {
   /// The request goes out.
   func exchangeStarted(_ start: RequestStart, request: HTTPRequest)
-  /// A message goes out, of this size before compression and envelope.
-  func exchangeSent(bytes: Int)
-  /// A message came that no interceptor wants to see; valid during this call only.
-  func exchangeReceived(_ message: RawSpan)
-  /// Whether the network takes more.
-  func exchangeWantsInput(_ isWanted: Bool)
+  /// The message with this number, from 0 on, goes out, of this size before compression and envelope.
+  func exchangeSent(message index: Int, bytes: Int)
 }
 
 /// The wire below the chain: one call's protocol on one transfer.
@@ -60,13 +56,6 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
     wire = WireProtocols.make(request.protocolName, parameters)
   }
 
-  /// What the transfer took so far.
-  var metrics: CallMetrics {
-    var metrics = measured
-    if case .open(let transfer) = state { transfer.measure(into: &metrics) }
-    return metrics
-  }
-
   // MARK: From the chain
 
   func start(_ start: RequestStart) {
@@ -109,6 +98,12 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
   func responseWanted(_ isWanted: Bool) {
     guard case .open(let transfer) = state else { return }
     if isWanted { transfer.resumeReceiving() } else { transfer.pauseReceiving() }
+  }
+
+  func measure() {
+    var metrics = measured
+    if case .open(let transfer) = state { transfer.measure(into: &metrics) }
+    chain?.measured(metrics)
   }
 
   private var isSentAsItComes: Bool { request.method.kind.clientStreams && !request.isHeldUntilWhole }
@@ -167,13 +162,13 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
   func transfer(sentBytes: Int) {
     while let next = untaken.first, next.end <= sentBytes {
       untaken.removeFirst()
+      observer?.exchangeSent(message: measured.sentMessages, bytes: next.bytes)
       measured.sentMessages += 1
-      observer?.exchangeSent(bytes: next.bytes)
     }
   }
 
   func transferWantsMore(_ isWanted: Bool) {
-    observer?.exchangeWantsInput(isWanted)
+    chain?.wireWants(input: isWanted)
   }
 
   func transferEnded(error: TransportError?) {
@@ -207,12 +202,7 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
 
   func receive(message: RawSpan) {
     measured.receivedMessages += 1
-    guard let chain else { return }
-    if chain.letsResponsesThrough {
-      observer?.exchangeReceived(message)
-    } else {
-      chain.received(message.copyBytes())
-    }
+    chain?.received(message)
   }
 
   func receive(end: ResponseEnd) {

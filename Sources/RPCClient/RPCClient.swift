@@ -22,16 +22,29 @@ public final class RPCClient {
   public var interceptors: [InterceptorRegistration] = []
   /// Where interceptors' log records go; called on any thread.
   public var log: LogSink = { _ in }
+  /// Where interceptors' findings go; called on any thread.
+  public var find: FindingSink = { _ in }
 
   /// Loads libcurl and makes a client.
   public init() throws(TransportError) {
     loop = try EventLoop()
   }
 
-  /// Makes a call, which `start` starts. Its interceptors are made now.
-  ///
-  /// - Throws: The error of an interceptor that could not be made.
-  public func makeCall(_ request: CallRequest, observer: any CallObserver) throws(RPCError) -> Call {
-    try Call(request, builder: ChainBuilder(interceptors), log: log, loop: loop, observer: observer)
+  /// Makes a call, which `start` starts.
+  public func makeCall(_ request: CallRequest, observer: any CallObserver) -> Call {
+    makeCall(request, interceptors: interceptors, observer: observer)
+  }
+
+  func makeCall(
+    _ request: CallRequest, interceptors: [InterceptorRegistration], excluding: Set<RegistrationID> = [],
+    observer: any CallObserver
+  ) -> Call {
+    let mailbox = loop.mailbox
+    var environment = ChainEnvironment(
+      clock: LoopClock(loop), post: { mailbox.post($0) }, log: log, network: OwnNetwork(self, request))
+    environment.find = find
+    environment.excluded = excluding
+    return Call(
+      request, builder: ChainBuilder(interceptors), environment: environment, loop: loop, observer: observer)
   }
 }

@@ -52,9 +52,8 @@ public final class Reflector {
   private func open(_ questions: [ReflectionQuestion]) {
     do {
       let stream = ReflectionStream(reflector: self)
-      let call = try Call(
-        try callRequest(), builder: ChainBuilder(request.interceptors), log: client.log, loop: client.loop,
-        observer: stream)
+      let call = client.makeCall(
+        try callRequest(), interceptors: request.interceptors, observer: stream)
       stream.call = call
       self.stream = stream
       call.start()

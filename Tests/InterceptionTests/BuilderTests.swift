@@ -1,3 +1,4 @@
+import InterceptionSupport
 import RPCProtocols
 import Testing
 
@@ -38,40 +39,40 @@ import Testing
     #expect(MethodPattern(text) == nil)
   }
 
-  @Test func aFactoryMayDecline() throws {
-    let builder = ChainBuilder([
-      registration("a"),
-      InterceptorRegistration(
-        name: "b",
-        factory: ClosureFactory { facts, _ in
-          #expect(facts.kind == .unary); return nil
-        }),
-    ])
-    let chain = try builder.makeChain(
-      for: TestCall.facts(.unary), codec: TestMessages.codec, wake: {})
-    #expect(chain.names == ["a"])
+  @Test func aFactoryMayDecline() {
+    let journal = Journal()
+    let call = TestCall(
+      .unary, journal,
+      [
+        TestCall.registration(Probe("A", .all, journal)),
+        TestCall.registration("b") { facts, _ in
+          #expect(facts.kind == .unary)
+          return nil
+        },
+      ])
+    call.run()
+    #expect(call.end == ResponseEnd())
+    #expect(call.received.count == 1)
+    #expect(journal.lines(of: "A").count == 10)
   }
 
   @Test func aFailingFactoryFailsTheCallAndFinishesThoseMade() {
-    final class Finisher: Interceptor {
-      let stages: Stages = []
-      let note: @Sendable () -> Void
-      init(_ note: @escaping @Sendable () -> Void) { self.note = note }
-      func finish(_ outcome: Outcome) { note() }
-    }
     struct Broken: Error {}
-    let wakes = TestCall.Wakes()
-    let builder = ChainBuilder([
-      InterceptorRegistration(
-        name: "a",
-        factory: ClosureFactory { _, _ in Finisher { wakes.count.add(1, ordering: .relaxed) } }),
-      InterceptorRegistration(name: "b", factory: ClosureFactory { _, _ in throw Broken() }),
-    ])
-    let error = #expect(throws: RPCError.self) {
-      try builder.makeChain(for: TestCall.facts(.unary), codec: TestMessages.codec, wake: {})
-    }
-    #expect(error?.origin == .interceptor("b"))
-    #expect(wakes.count.load(ordering: .relaxed) == 1)
+    let journal = Journal()
+    let call = TestCall(
+      .unary, journal,
+      [
+        TestCall.registration(Probe("A", .all, journal)),
+        TestCall.registration("b") { _, _ in throw Broken() },
+        TestCall.registration("c") { _, _ in
+          Issue.record("made behind one that failed")
+          return nil
+        },
+      ])
+    call.run()
+    #expect(call.end?.error?.origin == .interceptor("b"))
+    #expect(call.wireLines.isEmpty)
+    #expect(journal.lines(of: "A") == ["start", "end internal", "metrics 0", "finish internal"])
   }
 
   @Test func aContextCancelsTheCallAndLogsInItsName() throws {
@@ -85,15 +86,10 @@ import Testing
         token.proceed(start)
       }
     }
-    let builder = ChainBuilder([
-      InterceptorRegistration(name: "a", factory: ClosureFactory { _, context in Canceler(context) })
-    ])
-    let chain = try builder.makeChain(
-      for: TestCall.facts(.unary), codec: TestMessages.codec,
-      log: { #expect($0 == LogRecord(level: .info, source: "a", text: "canceling")) }, wake: {})
-    let call = TestCall(chain)
+    let call = TestCall(.unary, Journal(), [TestCall.registration("a") { _, context in Canceler(context) }])
     call.start()
     #expect(call.journal.lines.prefix(3) == ["wire start", "wire cancel", "caller end canceled"])
     #expect(call.end?.error?.message == "no more")
+    #expect(call.logged == [LogRecord(level: .info, source: "a", text: "canceling")])
   }
 }

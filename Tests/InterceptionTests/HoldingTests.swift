@@ -1,3 +1,4 @@
+import InterceptionSupport
 import Protobuf
 import RPCProtocols
 import Synchronization
@@ -131,8 +132,9 @@ import Testing
       func responseReceived(_ message: Payload) {
         // Each message received sends another, from inside the callback.
         left -= 1
-        if left > 0 { chain?.received(TestMessages.bytes("x")) }
+        if left > 0 { chain?.received(.bytes(TestMessages.bytes("x"))) }
       }
+      func responseReceived(_ message: RawSpan) { responseReceived(.bytes(message.copyBytes())) }
       func responseEnded(_ end: ResponseEnd) {}
       func measured(_ metrics: CallMetrics) {}
       func finished(_ outcome: Outcome) {}
@@ -140,7 +142,7 @@ import Testing
     }
     let feeder = Feeder()
     feeder.chain = call.chain
-    call.chain.start(call.request, caller: feeder, wire: call)
+    call.chain.start(call.request, caller: feeder, wire: { _ in call })
     call.receive("x")
     #expect(feeder.left == 0)
     feeder.chain = nil
@@ -162,7 +164,7 @@ import Testing
     call.chain.send(.bytes(large))
     #expect(!call.chain.wantsMoreInput)
     #expect(call.callerLines == ["pause"])
-    for _ in 0..<3 { call.chain.received(large) }
+    for _ in 0..<3 { call.chain.received(.bytes(large)) }
     #expect(!call.chain.wantsMoreResponse)
     #expect(call.wireLines.last == "pause")
     for _ in 0..<3 {

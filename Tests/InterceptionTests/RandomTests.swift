@@ -1,3 +1,4 @@
+import InterceptionSupport
 import Glibc
 import Protobuf
 import RPCProtocols
@@ -61,11 +62,9 @@ private final class RandomCall {
       probes.append(RandomInterceptor("I\(index)", stages, journal, dice))
     }
     self.probes = probes
-    let mailbox = Mailbox {}
-    let chain = Chain(
-      facts: TestCall.facts(kind), links: probes.map { Link(name: $0.name, interceptor: $0) },
-      codec: TestMessages.codec, windowBytes: 200, mailbox: mailbox)
-    call = TestCall(chain, journal)
+    call = TestCall(
+      kind, journal, probes.map { probe in TestCall.registration(probe.name) { _, _ in probe } },
+      windowBytes: 200)
     call.measuresAtOnce = dice.roll(2) == 0
   }
 
@@ -111,7 +110,7 @@ private final class RandomCall {
         call.receiveEnd()
       }
     }
-    if !call.measuresAtOnce { call.chain.measured(CallMetrics()) }
+    if !call.measuresAtOnce { call.giveMetrics() }
     for _ in 0..<50 where call.outcome == nil {
       for probe in probes { probe.resumeOne() }
       call.chain.processMail()
@@ -137,9 +136,12 @@ private final class RandomCall {
     expect(
       !call.callerLines[callerEnd...].contains { $0.hasPrefix("in") || $0 == "headers" },
       "received after the end")
-    for probe in probes { check(probe) }
+    let madeCount = call.chain.links.count
+    for probe in probes.prefix(madeCount) { check(probe) }
+    expect(probes.dropFirst(madeCount).allSatisfy { journal.lines(of: $0.name).isEmpty }, "called unmade")
     let finishes = journal.lines.filter { $0.contains(" finish ") }.map { $0.prefix(2) }
-    expect(finishes == probes.reversed().map { $0.name.prefix(2) }, "finished in the order \(finishes)")
+    let expected = probes.prefix(madeCount).reversed().map { $0.name.prefix(2) }
+    expect(finishes == expected, "finished in the order \(finishes)")
     expect(call.chain.outbound.waitingCount == 0 && call.chain.inbound.waitingCount == 0, "values wait")
     expect(call.chain.outbound.waitingBytes == 0 && call.chain.inbound.waitingBytes == 0, "bytes wait")
     // Nothing of the call keeps an interceptor alive.

@@ -1,48 +1,22 @@
 import Interception
+import InterceptionSupport
 import RPCProtocols
 import Testing
 
 @testable import Interceptors
 
 @Suite struct HeaderTests {
-  private final class Ends: ChainCaller, ChainWire {
-    var start: RequestStart?
-    func start(_ start: RequestStart) { self.start = start }
-    func send(_ bytes: [UInt8]) {}
-    func closeRequest() {}
-    func cancel(_ error: RPCError) {}
-    func responseWanted(_ isWanted: Bool) {}
-    func responseStarted(_ start: ResponseStart) {}
-    func responseReceived(_ message: Payload) {}
-    func responseEnded(_ end: ResponseEnd) {}
-    func measured(_ metrics: CallMetrics) {}
-    func finished(_ outcome: Outcome) {}
-    func inputWanted(_ isWanted: Bool) {}
-  }
-
-  private let sources = ValueSources(
-    file: { _ throws(ValueSources.Failure) in throw ValueSources.Failure("no files") },
-    environment: { _ in nil })
-
   private func registration(_ text: String) throws -> InterceptorRegistration {
-    try BuiltIns.registration(InterceptorSpec(parsing: text, sources: sources))
+    try TestServices().registration(text)
   }
 
   /// The headers that reach the wire when the caller gives `a: 1`, `b: 2`.
   private func headers(_ text: String) throws -> Headers? {
-    let method = MethodName(service: "test.Echo", method: "Say")
-    let chain = try ChainBuilder([registration(text)]).makeChain(
-      for: CallFacts(method: method, kind: .unary, protocolName: .grpc, target: "http://server"),
-      codec: MessageCodec(
-        serialize: { $0.serialized() }, parseRequest: { _ in throw ValueSources.Failure("") },
-        parseResponse: { _ in throw ValueSources.Failure("") }),
-      wake: {})
-    let ends = Ends()
-    let start = RequestStart(
-      method: method, target: "http://server", headers: Headers([("a", "1"), ("b", "2")]))
-    chain.start(start, caller: ends, wire: ends)
-    chain.cancel(RPCError(.canceled, "", origin: .client))
-    return ends.start?.headers
+    let call = TestCall(.unary, Journal(), [try registration(text)])
+    call.request.headers = Headers([("a", "1"), ("b", "2")])
+    call.start()
+    call.chain.cancel(RPCError(.canceled, "", origin: .client))
+    return call.sentStart?.headers
   }
 
   @Test(arguments: [
@@ -66,7 +40,7 @@ import Testing
     ("header,remove=", "header: remove: the value is not a header's name"),
     (
       "header,colour=red",
-      "header: colour: unknown key; the keys are set=NAME:VALUE, add=NAME:VALUE, remove=NAME"
+      "header: colour: unknown key"
     ),
     ("nonsense", "nonsense: there is no built-in interceptor of this name"),
   ])

@@ -27,10 +27,11 @@ LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 # What a target may import from outside of the package. Full Foundation is nowhere: it costs at every start.
 SYSTEM = {"Swift", "Synchronization", "Glibc"}
 ALSO = {"rpcurl": {"ArgumentParser"}}
-# The pure middle does no I/O: it has no business with the C library, but to ask which thread this is, and to grow
-# memory without copying it.
+# The pure middle does no I/O: it has no business with the C library, but to ask which thread this is, to exclude
+# other threads, and to grow memory without copying it.
 PURE = {"Protobuf", "RPCProtocols", "Interception", "Interceptors"}
 EXEMPT = {
+    Path("Sources/Interception/Chain/Lock.swift"),
     Path("Sources/Interception/Chain/ThreadIdentity.swift"),
     Path("Sources/Protobuf/OutputBuffer.swift"),
 }

@@ -1,6 +1,6 @@
 import RPCProtocols
 
-/// A way in which a call ends before the server's end has come through.
+/// A way in which a call, or an attempt at it, ends before the server's end has come through.
 enum Ending {
   /// An interceptor failed the call.
   case fail(Ticket, RPCError)
@@ -9,6 +9,8 @@ enum Ending {
   /// A message could not be parsed or serialized. Interceptors before this position are told so; what the
   /// response has before this station goes, or everything.
   case breakdown(below: Int, RPCError, flushing: Int?)
+  /// An interceptor has the call tried again.
+  case retry(Ticket, after: Duration, Headers)
   /// The call is over for everybody at once.
   case cancel(RPCError)
 }
@@ -22,7 +24,7 @@ extension Chain {
       guard let position = author(ticket) else { return }
       let isRequest = isRequest(ticket.stage)
       closeRequest(because: error)
-      flush(inbound, through: isRequest ? nil : inbound.homes[position])
+      flush(inbound, through: isRequest ? nil : links[position].inboundHome.index)
       tellCanceled(from: position + 1, error)
       progress.endFrontier = min(progress.endFrontier, position)
       advance(.responseEnd(ResponseEnd(error: error)), on: inbound, from: 0)
@@ -36,6 +38,8 @@ extension Chain {
       tellCanceled(from: position, error)
       progress.endFrontier = min(progress.endFrontier, position, progress.reached)
       advance(.responseEnd(ResponseEnd(error: error)), on: inbound, from: 0)
+    case .retry(let ticket, let delay, let headers):
+      retry(ticket, after: delay, headers)
     case .cancel(let error):
       cancelNow(error)
     }
@@ -44,7 +48,7 @@ extension Chain {
   /// The position of the interceptor that uses a token, if it may still end the call.
   private func author(_ ticket: Ticket) -> Int? {
     guard isLive(ticket), progress.end == nil else { return nil }
-    let position = stations[ticket.station].position
+    let position = ticket.station.takeUnretainedValue().position
     // Who has seen the end cannot end the request any more.
     return isRequest(ticket.stage) && position >= progress.endFrontier ? nil : position
   }
@@ -55,7 +59,7 @@ extension Chain {
     let name = links[position].name
     let reason = RPCError(.canceled, "\(name) answered the call", origin: .interceptor(name))
     closeRequest(because: reason)
-    flush(inbound, through: inbound.homes[position])
+    flush(inbound, through: links[position].inboundHome.index)
     tellCanceled(from: position + 1, reason)
     progress.endFrontier = min(progress.endFrontier, position)
     // Headers that have gone by cannot be given again.
@@ -77,7 +81,12 @@ extension Chain {
     let isFirst = !progress.isCancelled
     progress.isCancelled = true
     if case .travelling(let metrics) = progress.report { return finish(metrics) }
-    guard isFirst, progress.end == nil else { return }
+    if progress.end != nil {
+      // Attempts may be waiting for somebody as well.
+      if case .awaited = progress.report { (wire as? Attempts)?.cancel(error) }
+      return
+    }
+    guard isFirst else { return }
     let error = namingHolder(error)
     closeRequest(because: error)
     flush(inbound)
@@ -97,6 +106,7 @@ extension Chain {
   /// Sends nothing more, and stops the wire if it was started.
   private func closeRequest(because error: RPCError) {
     progress.isRequestClosed = true
+    unmade = []
     flush(outbound)
     guard !progress.isWireDone else { return }
     progress.isWireDone = true
@@ -105,9 +115,8 @@ extension Chain {
 
   /// Lets go of what waits on a path, up to and with a station: for the response that is an interceptor's home,
   /// and what has left it stands.
-  private func flush(_ path: Path, through last: Int? = nil) {
+  func flush(_ path: Path, through last: Int? = nil) {
     path.flush(through: last ?? path.stations.count - 1)
-    publishEpochs()
   }
 
   /// Tells the interceptors from `position` on, which see no more of the call, that it was canceled.
@@ -121,7 +130,9 @@ extension Chain {
     progress.endFrontier = min(progress.endFrontier, first)
     guard first < last else { return }
     for link in links[first..<last].reversed() where link.stages.contains(.responseEnd) {
-      link.interceptor.responseEnd(ResponseEnd(error: error), ResponseToken(self, .shown(.responseEnd)))
+      let token = ResponseToken<ResponseEnd>(self, .shown(link.inboundHome, .responseEnd))
+      // An observation cannot fail what is over.
+      try? link.interceptor?.responseEnd(ResponseEnd(error: error), token)
     }
   }
 
@@ -129,19 +140,24 @@ extension Chain {
     guard progress.end == nil else { return }
     progress.end = end
     progress.isRequestClosed = true
+    let clock = environment.clock
+    progress.total = progress.begin.map { clock.now - $0 } ?? .zero
     flush(outbound)
     caller?.responseEnded(end)
+    if let wire { wire.measure() } else { measured(CallMetrics()) }
   }
 
   // MARK: - After the end
 
   func sendReport(_ metrics: CallMetrics) {
+    var metrics = metrics
+    metrics.total = progress.total
     guard progress.isCancelled else {
       progress.report = .travelling(metrics)
       return advance(.metrics(metrics), on: report, from: 0)
     }
     for link in links[..<progress.reached].reversed() where link.stages.contains(.metrics) {
-      link.interceptor.metrics(metrics, ReportToken(self, .shown(.metrics)))
+      try? link.interceptor?.metrics(metrics, ReportToken(self, .shown(link.report, .metrics)))
     }
     finish(metrics)
   }
@@ -153,27 +169,18 @@ extension Chain {
     flush(outbound)
     flush(inbound)
     flush(report)
+    cancelTimers()
     mailbox.close()
     entries.removeAll()
     endings.removeAll()
     let outcome = Outcome(end: progress.end ?? end, metrics: metrics)
     caller?.measured(metrics)
-    for link in links.reversed() { link.interceptor.finish(outcome) }
+    for link in links.reversed() { link.letGo()?.finish(outcome) }
     caller?.finished(outcome)
-    links = []
     caller = nil
     wire = nil
-  }
-
-  /// Lets other threads see which tokens are void.
-  func publishEpochs() {
-    mailbox.publish(epochs: stations.map(\.epoch))
-  }
-}
-
-extension Ticket {
-  /// The ticket of a token that is only shown.
-  static func shown(_ stage: Stage) -> Ticket {
-    Ticket(station: 0, epoch: never, stage: stage, sequence: 0)
+    makeWire = nil
+    unmade = []
+    attemptPlan = nil
   }
 }

@@ -19,45 +19,81 @@ extension Chain {
   /// Sends on what nothing holds any more at a station.
   func drain(_ station: Station, of path: Path) {
     // A value that goes on may end the call, and empty this lane.
-    while endings.isEmpty, let (item, sizeBytes) = station.lane.popSettled() {
-      path.waitingCount -= 1
-      path.waitingBytes -= sizeBytes
-      if let item { advance(item, on: path, from: station.index + 1) }
+    while endings.isEmpty, let departure = station.lane.depart() {
+      switch departure {
+      case .item(let item, let sizeBytes):
+        path.waitingCount -= 1
+        path.waitingBytes -= sizeBytes
+        for follower in followers(of: item, station) {
+          advance(follower, on: path, from: station.index + 1)
+        }
+      case .nothing(let sizeBytes):
+        path.waitingCount -= 1
+        path.waitingBytes -= sizeBytes
+      case .fronts(let items):
+        for item in items { advance(item, on: path, from: station.index + 1) }
+      case .delivery(let item):
+        deliverLate(item, station, path)
+      }
     }
     if !endings.isEmpty { markDirty(station, path) }
   }
 
   /// Lets a value pass one station; `nil` when it rests there, or was taken out.
-  private func pass(_ item: Item, _ station: Station, _ path: Path) -> Item? {
+  func pass(_ item: Item, _ station: Station, _ path: Path) -> Item? {
     guard station.position < recipients(of: path) else {
       // This interceptor has seen the end: what is for it goes nowhere, what is for those further out goes by.
       return path === outbound ? nil : item
     }
     if station.isHome { note(item, at: station) }
-    guard let stage = stage(of: item, station, path) else {
-      if station.lane.isEmpty { return item }
-      append(.ready(item), item, station, path)
+    guard let stage = stage(of: item, station) else {
+      guard station.lane.isEmpty, station.early.isEmpty else {
+        append(.ready(item), item, station, path)
+        markDirty(station, path)
+        return nil
+      }
+      noteGone(item, station)
+      return item
+    }
+    if station.isSerial, !station.lane.isEmpty {
+      append(.queued(item), item, station, path)
       return nil
     }
     guard let item = prepared(item, for: stage, station) else { return nil }
-    let ticket = Ticket(
-      station: station.id, epoch: station.epoch, stage: stage, sequence: station.lane.nextSequence)
-    delivery = (ticket, nil)
-    deliver(item, stage, ticket, to: links[station.position].interceptor)
-    let verdict = delivery?.verdict
-    delivery = nil
-    guard let verdict else {
-      append(.held(stage, item), item, station, path)
+    let said = deliver(item, stage, station, sequence: station.lane.nextSequence)
+    guard let verdict = said.verdict else {
+      append(.held(stage, item), item, station, path, fronts: said.fronts)
+      watchHolds(station)
+      if !said.fronts.isEmpty { markDirty(station, path) }
       return nil
     }
-    guard let next = apply(verdict, to: item, ticket) else { return nil }
-    if station.lane.isEmpty, endings.isEmpty {
+    let next = apply(verdict, to: item, said.ticket, fronts: said.fronts.count)
+    if station.lane.isEmpty, endings.isEmpty, said.fronts.isEmpty, station.early.isEmpty {
+      guard let next else { return nil }
       station.lane.skip()
+      noteGone(next, station)
       return next
     }
-    append(.ready(next), next, station, path)
+    append(next.map(Lane.State.ready) ?? .dropped, next, station, path, fronts: said.fronts)
     markDirty(station, path)
     return nil
+  }
+
+  /// Delivers a value that waited for its turn at the head of a lane.
+  private func deliverLate(_ item: Item, _ station: Station, _ path: Path) {
+    guard let sequence = station.lane.headSequence else { return }
+    guard let stage = stage(of: item, station) else { return station.lane.settle(sequence, .ready(item)) }
+    guard station.position < recipients(of: path), let item = prepared(item, for: stage, station) else {
+      return station.lane.settle(sequence, .dropped)
+    }
+    let said = deliver(item, stage, station, sequence: sequence)
+    for front in said.fronts { station.lane.addFront(front, before: sequence) }
+    guard let verdict = said.verdict else {
+      station.lane.settle(sequence, .held(stage, item))
+      return watchHolds(station)
+    }
+    let next = apply(verdict, to: item, said.ticket, fronts: said.fronts.count)
+    station.lane.settle(sequence, next.map(Lane.State.ready) ?? .dropped)
   }
 
   /// Interceptors before this position get the values of a path.
@@ -65,10 +101,24 @@ extension Chain {
     path === report ? progress.reached : progress.endFrontier
   }
 
-  private func append(_ state: Lane.State, _ item: Item, _ station: Station, _ path: Path) {
-    station.lane.append(state, sizeBytes: item.sizeBytes)
+  private func append(
+    _ state: Lane.State, _ item: Item?, _ station: Station, _ path: Path, fronts: [Item] = []
+  ) {
+    let sizeBytes = (item?.sizeBytes ?? 0) + fronts.reduce(0) { $0 + $1.sizeBytes }
+    // One more may always come, however large.
+    if path.waitingBytes > windowBytes * Self.windowsToOverflow { overflow(path) }
+    station.lane.append(state, sizeBytes: sizeBytes, fronts: fronts)
     path.waitingCount += 1
-    path.waitingBytes += item.sizeBytes
+    path.waitingBytes += sizeBytes
+  }
+
+  private func overflow(_ path: Path) {
+    let (name, stage) = holder ?? ("an interceptor", path === outbound ? .requestMessage : .responseMessage)
+    endings.append(
+      .cancel(
+        RPCError(
+          .resourceExhausted, "\(name) holds the call at \(stage), and more has come than can wait behind it",
+          origin: .interceptor(name))))
   }
 
   func markDirty(_ station: Station, _ path: Path) {
@@ -87,8 +137,25 @@ extension Chain {
     }
   }
 
+  /// Keeps count of what has left a station.
+  private func noteGone(_ item: Item, _ station: Station) {
+    switch item {
+    case .requestEnd, .responseEnd: station.hasClosed = true
+    case .responseStart: station.hasStarted = true
+    case .requestStart, .message, .metrics: break
+    }
+  }
+
+  /// An item that leaves a station's lane, and what was waiting for it to go.
+  private func followers(of item: Item, _ station: Station) -> [Item] {
+    noteGone(item, station)
+    guard station.hasStarted, !station.early.isEmpty else { return [item] }
+    defer { station.early = [] }
+    return [item] + station.early
+  }
+
   /// The stage at which a station's interceptor wants an item; `nil` when it does not.
-  private func stage(of item: Item, _ station: Station, _ path: Path) -> Stage? {
+  func stage(of item: Item, _ station: Station) -> Stage? {
     let candidates: Stages =
       switch item {
       case .requestStart: .requestStart
@@ -102,22 +169,57 @@ extension Chain {
     return wanted.isEmpty ? nil : Stage(rawValue: UInt32(wanted.rawValue.trailingZeroBitCount))
   }
 
-  private func deliver(_ item: Item, _ stage: Stage, _ ticket: Ticket, to interceptor: any Interceptor) {
+  // MARK: - Delivering
+
+  /// Gives a value to an interceptor; returns what it said at once.
+  private func deliver(_ item: Item, _ stage: Stage, _ station: Station, sequence: Int) -> Delivery {
+    let link = links[station.position]
+    let ticket = Ticket(
+      station, stage, sequence: sequence, epoch: station.epoch.load(ordering: .relaxed))
+    delivery = Delivery(ticket: ticket)
+    let begin = environment.clock.coarseNanoseconds
+    do {
+      if let interceptor = link.interceptor { try hand(item, stage, ticket, to: interceptor) }
+    } catch {
+      delivery?.verdict = thrown(error, ticket, link)
+    }
+    let spent = environment.clock.coarseNanoseconds &- begin
+    if spent > Self.patienceNanoseconds { warnOfBlocking(link, stage, nanoseconds: spent) }
+    defer { delivery = nil }
+    return delivery ?? Delivery(ticket: ticket)
+  }
+
+  private func hand(
+    _ item: Item, _ stage: Stage, _ ticket: Ticket, to interceptor: any Interceptor
+  ) throws {
     switch (item, stage) {
     case (.message(let carried), .requestMessage):
-      if let message = carried.typed { interceptor.requestMessage(message, RequestToken(self, ticket)) }
+      if let message = carried.typed { try interceptor.requestMessage(message, RequestToken(self, ticket)) }
     case (.message(let carried), .requestBytes):
-      if let bytes = carried.bytes { interceptor.requestBytes(bytes, RequestToken(self, ticket)) }
+      if let bytes = carried.bytes { try interceptor.requestBytes(bytes, RequestToken(self, ticket)) }
     case (.message(let carried), .responseMessage):
-      if let message = carried.typed { interceptor.responseMessage(message, ResponseToken(self, ticket)) }
+      if let message = carried.typed { try interceptor.responseMessage(message, ResponseToken(self, ticket)) }
     case (.message(let carried), _):
-      if let bytes = carried.bytes { interceptor.responseBytes(bytes, ResponseToken(self, ticket)) }
-    case (.requestStart(let start), _): interceptor.requestStart(start, RequestToken(self, ticket))
-    case (.requestEnd, _): interceptor.requestEnd(RequestToken(self, ticket))
-    case (.responseStart(let start), _): interceptor.responseStart(start, ResponseToken(self, ticket))
-    case (.responseEnd(let end), _): interceptor.responseEnd(end, ResponseToken(self, ticket))
-    case (.metrics(let metrics), _): interceptor.metrics(metrics, ReportToken(self, ticket))
+      if let bytes = carried.bytes { try interceptor.responseBytes(bytes, ResponseToken(self, ticket)) }
+    case (.requestStart(let start), _): try interceptor.requestStart(start, RequestToken(self, ticket))
+    case (.requestEnd, _): try interceptor.requestEnd(RequestToken(self, ticket))
+    case (.responseStart(let start), _): try interceptor.responseStart(start, ResponseToken(self, ticket))
+    case (.responseEnd(let end), _): try interceptor.responseEnd(end, ResponseToken(self, ticket))
+    case (.metrics(let metrics), _): try interceptor.metrics(metrics, ReportToken(self, ticket))
     }
+  }
+
+  /// What is said by throwing: it counts for more than what was said with the token.
+  private func thrown(_ error: any Error, _ ticket: Ticket, _ link: Link) -> Verdict {
+    let error = self.error(error, of: link.name)
+    guard ticket.stage != .metrics else {
+      environment.log(
+        LogRecord(level: .error, source: link.name, text: "failed at metrics: \(error.message)"))
+      return .abandoned
+    }
+    if case .ended? = delivery?.verdict { return .ended }
+    endings.append(.fail(ticket, error))
+    return .ended
   }
 
   // MARK: - Forms of a message
@@ -128,7 +230,8 @@ extension Chain {
     switch stage {
     case .requestMessage: return typed(carried, codec.parseRequest, station, flushing: nil)
     case .responseMessage: return typed(carried, codec.parseResponse, station, flushing: station.index)
-    default: return serialized(carried)
+    case .requestBytes: return serialized(carried, below: outbound.typedCount, flushing: nil)
+    default: return serialized(carried, below: station.position + 1, flushing: station.index)
     }
   }
 
@@ -150,7 +253,7 @@ extension Chain {
     }
   }
 
-  private func serialized(_ carried: Carried) -> Item? {
+  private func serialized(_ carried: Carried, below position: Int, flushing: Int?) -> Item? {
     guard carried.bytes == nil, let message = carried.typed else { return .message(carried) }
     do {
       var carried = carried
@@ -161,23 +264,35 @@ extension Chain {
       let error =
         error as? RPCError
         ?? RPCError(.internal, "the message cannot be serialized: \(error)", origin: .client)
-      endings.append(.breakdown(below: outbound.typedCount, error, flushing: nil))
+      endings.append(.breakdown(below: position, error, flushing: flushing))
       return nil
     }
   }
 
   // MARK: - Out of the chain
 
-  private func leave(_ item: Item, _ path: Path) {
+  func leave(_ item: Item, _ path: Path) {
     switch item {
     case .requestStart(let start):
+      guard unmade.isEmpty else { return open(with: item) }
       guard !progress.isWireDone else { return }
       progress.isWireStarted = true
-      wire?.start(start)
+      let wire = connect()
+      self.wire = wire
+      wire.start(start)
+      if progress.isResponsePaused { wire.responseWanted(false) }
     case .requestEnd:
-      if isWireOpen { wire?.closeRequest() }
+      guard isWireOpen else { return }
+      if !facts.kind.clientStreams, progress.sentCount == 0 {
+        return failCount("took the only message out of")
+      }
+      wire?.closeRequest()
     case .message(let carried) where path === outbound:
-      guard isWireOpen, case .message(let carried)? = serialized(carried) else { return }
+      guard isWireOpen,
+        case .message(let carried)? = serialized(carried, below: outbound.typedCount, flushing: nil)
+      else { return }
+      progress.sentCount += 1
+      if !facts.kind.clientStreams, progress.sentCount > 1 { return failCount("put a second message into") }
       if let bytes = carried.bytes { wire?.send(bytes) }
     case .message(let carried):
       if let bytes = carried.bytes {
@@ -191,6 +306,12 @@ extension Chain {
     case .responseEnd(let end): endReachedCaller(end)
     case .metrics(let metrics): finish(metrics)
     }
+  }
+
+  private func failCount(_ what: String) {
+    let error = RPCError(
+      .internal, "interceptors \(what) a request that has exactly one", origin: .client)
+    endings.append(.breakdown(below: links.count, error, flushing: nil))
   }
 
   private var isWireOpen: Bool { progress.isWireStarted && !progress.isWireDone }

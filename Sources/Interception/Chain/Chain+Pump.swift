@@ -42,16 +42,25 @@ extension Chain {
   }
 
   private func read(_ letter: Mailbox.Letter) {
+    guard !progress.isFinished else { return }
     switch letter {
     case .verdict(let ticket, let verdict): settleHere(ticket, verdict)
+    case .front(let ticket, let message): putHere(message, before: ticket)
+    case .inject(let seat, let isRequest, let message): inject(message, by: seat, isRequest: isRequest)
+    case .run(let body): body(self)
     case .cancel(let error): endings.append(.cancel(error))
     }
   }
 
   private func take(_ entry: Entry) {
     switch entry {
+    case .outbound(.requestStart(let start)):
+      if !progress.isRequestClosed { open(with: .requestStart(start)) }
     case .outbound(let item):
       guard progress.isStarted, !progress.isRequestClosed else { return }
+      // Behind a start that is held there is no telling where a message belongs before all are made.
+      makeTheRest()
+      guard endings.isEmpty else { return entries.prepend(entry) }
       advance(item, on: outbound, from: 0)
     case .inbound(let item):
       guard progress.isWireStarted, !progress.isWireDone else { return }
@@ -64,8 +73,8 @@ extension Chain {
   private func updateFlow() -> Bool {
     let wasInputPaused = progress.isInputPaused
     let wasResponsePaused = progress.isResponsePaused
-    progress.isInputPaused = isFull(outbound, wasInputPaused)
-    progress.isResponsePaused = isFull(inbound, wasResponsePaused)
+    progress.isInputPaused = !progress.wireWantsInput || isFull(outbound, wasInputPaused)
+    progress.isResponsePaused = !progress.callerWantsResponse || isFull(inbound, wasResponsePaused)
     if progress.isInputPaused != wasInputPaused, progress.end == nil {
       caller?.inputWanted(!progress.isInputPaused)
     }

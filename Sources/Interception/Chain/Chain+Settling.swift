@@ -4,7 +4,6 @@ import RPCProtocols
 extension Chain {
   /// Hears what an interceptor says about a value. `[any thread]`
   func settle(_ ticket: Ticket, _ verdict: Verdict) {
-    guard ticket.epoch != Ticket.never else { return }
     if mailbox.isInside {
       settleHere(ticket, verdict)
     } else {
@@ -12,17 +11,39 @@ extension Chain {
     }
   }
 
+  /// Puts a message in front of a value. `[any thread]`
+  func put(_ message: Payload, before ticket: Ticket) {
+    if mailbox.isInside {
+      putHere(message, before: ticket)
+    } else {
+      mailbox.post(.front(ticket, message))
+    }
+  }
+
   /// Notes the verdict; the pump acts on it when the callback has returned.
   func settleHere(_ ticket: Ticket, _ verdict: Verdict) {
     guard isLive(ticket) else { return }
-    if delivery?.ticket == ticket {
+    if let current = delivery?.ticket, current == ticket {
       delivery?.verdict = noted(verdict, ticket)
       return
     }
-    let station = stations[ticket.station]
+    let station = ticket.station.takeUnretainedValue()
     guard let item = station.lane.held(ticket.sequence) else { return }
-    let state = apply(verdict, to: item, ticket).map(Lane.State.ready) ?? .dropped
+    let fronts = station.lane.frontCount(ticket.sequence)
+    let state = apply(verdict, to: item, ticket, fronts: fronts).map(Lane.State.ready) ?? .dropped
     station.lane.settle(ticket.sequence, state)
+    markDirty(station, path(of: ticket.stage))
+  }
+
+  func putHere(_ message: Payload, before ticket: Ticket) {
+    guard isLive(ticket) else { return }
+    let item = Item.message(Carried(message))
+    if let current = delivery?.ticket, current == ticket {
+      delivery?.fronts.append(item)
+      return
+    }
+    let station = ticket.station.takeUnretainedValue()
+    station.lane.addFront(item, before: ticket.sequence)
     markDirty(station, path(of: ticket.stage))
   }
 
@@ -31,17 +52,15 @@ extension Chain {
     switch verdict {
     case .fail(let error): endings.append(.fail(ticket, error))
     case .respond(let response): endings.append(.respond(ticket, response))
-    case .proceed, .drop, .abandoned, .ended: return verdict
+    case .proceed, .drop, .retry, .abandoned, .ended: return verdict
     }
     return .ended
   }
 
-  func isLive(_ ticket: Ticket) -> Bool {
-    !progress.isFinished && stations[ticket.station].epoch == ticket.epoch
-  }
+  func isLive(_ ticket: Ticket) -> Bool { !ticket.isVoid && !progress.isFinished }
 
   /// The value that goes on after a verdict; `nil` when none does.
-  func apply(_ verdict: Verdict, to item: Item, _ ticket: Ticket) -> Item? {
+  func apply(_ verdict: Verdict, to item: Item, _ ticket: Ticket, fronts: Int) -> Item? {
     switch verdict {
     case .proceed(.message(let new)):
       guard case .message(let old) = item else { return nil }
@@ -49,10 +68,13 @@ extension Chain {
     case .proceed(let new):
       return new
     case .drop:
-      if isOnlyMessage(ticket.stage) {
+      if isOnlyMessage(ticket.stage), fronts == 0 {
         let side = isRequest(ticket.stage) ? "request" : "response"
         fail(ticket, "dropped the only message of a unary \(side)")
       }
+    case .retry(let delay, let headers):
+      guard canRetry(ticket) else { return item }
+      endings.append(.retry(ticket, after: delay, headers))
     case .abandoned:
       // After the end there is no call to fail.
       if ticket.stage == .metrics { return item }
@@ -64,9 +86,11 @@ extension Chain {
   }
 
   private func fail(_ ticket: Ticket, _ what: String) {
-    let name = links[stations[ticket.station].position].name
+    let name = link(of: ticket).name
     endings.append(.fail(ticket, RPCError(.internal, "\(name) \(what)", origin: .interceptor(name))))
   }
+
+  func link(of ticket: Ticket) -> Link { links[ticket.station.takeUnretainedValue().position] }
 
   private func isOnlyMessage(_ stage: Stage) -> Bool {
     isRequest(stage) ? !facts.kind.clientStreams : !facts.kind.serverStreams

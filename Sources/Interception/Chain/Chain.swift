@@ -9,25 +9,34 @@ import RPCProtocols
 ///
 /// The chain neither reads nor waits. What an interceptor holds stays until it is resumed, or until the owner
 /// cancels the call, at its deadline or at Ctrl-C.
+///
+/// An interceptor that may retry is the last of its chain: below it every attempt has a chain of its own (see
+/// `Attempts`).
 public final class Chain {
   /// How many bytes may wait in each direction before the chain asks to pause.
   public static let defaultWindowBytes = 4 << 20
+  /// How many windows may wait, where more comes in spite of the pause, before the call fails.
+  static let windowsToOverflow = 16
 
   /// What is known of the call.
   public let facts: CallFacts
 
-  var links: [Link]
   let codec: MessageCodec
+  let environment: ChainEnvironment
   let mailbox: Mailbox
-  let windowBytes: Int
-  /// The stations of the three paths.
-  let outbound: Path
-  let inbound: Path
-  let report: Path
-  /// All stations, by their numbers.
-  let stations: [Station]
+  /// The interceptors made so far.
+  var links: [Link] = []
+  /// Those still to be made, when the request's start comes to them.
+  var unmade: ArraySlice<InterceptorRegistration>
+  /// What each attempt is to be made of, below an interceptor that may retry.
+  var attemptPlan: AttemptPlan?
+  var windowBytes: Int
+  let outbound = Path()
+  let inbound = Path()
+  let report = Path()
 
   var caller: (any ChainCaller)?
+  var makeWire: ((Chain) -> any ChainWire)?
   var wire: (any ChainWire)?
   var progress = Progress()
 
@@ -37,46 +46,37 @@ public final class Chain {
   var endings = Queue<Ending>()
   var dirtyStations = Queue<(Station, Path)>()
   /// The value that an interceptor is being given at the moment, and what it has said about it.
-  var delivery: (ticket: Ticket, verdict: Verdict?)?
+  var delivery: Delivery?
+  /// The clock's number of the timer that looks for values held for long; 0 is none.
+  var holdTimer = 0
 
-  init(facts: CallFacts, links: [Link], codec: MessageCodec, windowBytes: Int, mailbox: Mailbox) {
+  init(
+    facts: CallFacts, registrations: ArraySlice<InterceptorRegistration>, codec: MessageCodec,
+    environment: ChainEnvironment
+  ) {
     self.facts = facts
-    self.links = links
+    self.unmade = registrations
     self.codec = codec
-    self.windowBytes = windowBytes
-    self.mailbox = mailbox
-    outbound = Path.outbound(links, firstID: 0)
-    inbound = Path.inbound(links, firstID: outbound.stations.count)
-    report = Path.report(links, firstID: outbound.stations.count + inbound.stations.count)
-    stations = outbound.stations + inbound.stations + report.stations
-    progress.endFrontier = links.count
-    progress.responseStartFrontier = links.count
-    publishEpochs()
+    self.environment = environment
+    windowBytes = environment.windowBytes
+    let box = WeakChain()
+    let post = environment.post
+    mailbox = Mailbox { post { box.chain?.processMail() } }
+    box.chain = self
   }
 
-  /// The names of the interceptors, first to last on the request path.
-  public var names: [String] { links.map(\.name) }
-
-  /// Whether an interceptor wants typed request messages. If none does, the caller can give bytes, and no
+  /// Whether an interceptor wants typed request messages, or may. If none does, the caller can give bytes, and no
   /// message needs to be built.
-  public var wantsRequestMessages: Bool { outbound.typedCount > 0 }
+  public var wantsRequestMessages: Bool { outbound.typedCount > 0 || !unmade.isEmpty }
 
   /// Whether an interceptor wants typed response messages.
   public var wantsResponseMessages: Bool { inbound.typedCount > 0 }
 
-  /// Whether the chain takes more messages to send. When it does not, what is given is still taken.
+  /// Whether the chain and the wire take more messages to send. When not, what is given is still taken.
   public var wantsMoreInput: Bool { !progress.isInputPaused }
 
-  /// Whether the chain takes more of the response. When it does not, what is given is still taken.
+  /// Whether the chain and the caller take more of the response. When not, what is given is still taken.
   public var wantsMoreResponse: Bool { !progress.isResponsePaused }
-
-  /// Whether a response message that came now would leave the chain at once and unchanged: nobody wants messages,
-  /// and nothing waits. Then it may go to the caller directly.
-  public var letsResponsesThrough: Bool {
-    inbound.nextForMessages[0] == inbound.stations.count && inbound.waitingCount == 0 && !isPumping
-      && entries.isEmpty && endings.isEmpty && dirtyStations.isEmpty && progress.isStarted
-      && !progress.isWireDone && progress.end == nil
-  }
 
   /// Whether every interceptor has finished.
   public var isFinished: Bool { progress.isFinished }
@@ -84,11 +84,20 @@ public final class Chain {
   // MARK: - From the caller
 
   /// Starts the call. Once, and first.
-  public func start(_ start: RequestStart, caller: any ChainCaller, wire: any ChainWire) {
+  ///
+  /// - Parameters:
+  ///   - start: What to start with.
+  ///   - caller: Hears what comes out above.
+  ///   - makeWire: Makes what lies below the chain that it is given. Called when the start leaves the chain; and
+  ///     again for each attempt, where an interceptor retries.
+  public func start(
+    _ start: RequestStart, caller: any ChainCaller, wire makeWire: @escaping (Chain) -> any ChainWire
+  ) {
     guard !progress.isStarted, !progress.isFinished else { return }
     progress.isStarted = true
+    progress.begin = environment.clock.now
     self.caller = caller
-    self.wire = wire
+    self.makeWire = makeWire
     enter(.outbound(.requestStart(start)))
   }
 
@@ -115,6 +124,12 @@ public final class Chain {
     pump()
   }
 
+  /// Whether the caller takes more of the response now.
+  public func callerWants(response isWanted: Bool) {
+    progress.callerWantsResponse = isWanted
+    pump()
+  }
+
   // MARK: - From the wire
 
   /// The response starts.
@@ -122,25 +137,48 @@ public final class Chain {
     enter(.inbound(.responseStart(start)))
   }
 
-  /// A serialized message has come, decompressed.
-  public func received(_ bytes: [UInt8]) {
-    enter(.inbound(.message(Carried(bytes: bytes))))
+  /// A message has come; bytes are decompressed.
+  public func received(_ message: Payload) {
+    enter(.inbound(.message(Carried(message))))
   }
 
-  /// The response has ended, or the connection has. The wire is not called any more.
+  /// A serialized message has come, decompressed; valid during this call only. When no interceptor wants messages it
+  /// goes by without being copied.
+  public func received(_ message: RawSpan) {
+    if letsResponsesThrough {
+      caller?.responseReceived(message)
+    } else {
+      received(.bytes(message.copyBytes()))
+    }
+  }
+
+  /// The response has ended, or the connection has. The wire is not called any more, but for `measure`.
   public func received(_ end: ResponseEnd) {
     enter(.inbound(.responseEnd(end)))
   }
 
-  // MARK: - From the owner
-
-  /// What the call took. Once, on every path: at the latest when the caller has been told the end. The call
-  /// finishes after it.
+  /// What the call took on the wire.
   public func measured(_ metrics: CallMetrics) {
     guard progress.report == .awaited else { return }
     progress.report = .given(metrics)
     pump()
   }
+
+  /// Whether the wire takes more to send now.
+  public func wireWants(input isWanted: Bool) {
+    progress.wireWantsInput = isWanted
+    pump()
+  }
+
+  /// Whether a response message that came now would leave the chain at once and unchanged: nobody wants messages,
+  /// and nothing waits.
+  private var letsResponsesThrough: Bool {
+    inbound.nextForMessages[0] == inbound.stations.count && inbound.waitingCount == 0 && !isPumping
+      && entries.isEmpty && endings.isEmpty && dirtyStations.isEmpty && progress.isStarted
+      && !progress.isWireDone && progress.end == nil
+  }
+
+  // MARK: - From the owner
 
   /// Works off what interceptors said on other threads. To be called on the loop's thread after each wake-up.
   public func processMail() {
@@ -150,11 +188,21 @@ public final class Chain {
   /// Who has been keeping the call waiting: the interceptor that holds the first value of the response, else of
   /// the request, and the stage at which it does.
   public var holder: (name: String, stage: Stage)? {
-    for station in inbound.stations.reversed() + outbound.stations.reversed() + report.stations {
-      if let stage = station.lane.headHold { return (links[station.position].name, stage) }
+    for station in inbound.stations.reversed() {
+      if let hold = station.lane.headHold { return (links[station.position].name, hold.stage) }
+    }
+    if let holder = (wire as? Attempts)?.holder { return holder }
+    for station in outbound.stations.reversed() + report.stations {
+      if let hold = station.lane.headHold { return (links[station.position].name, hold.stage) }
     }
     return nil
   }
+}
+
+/// The way from a wake-up, on any thread, to the chain, on the loop's.
+private final class WeakChain: @unchecked Sendable {
+  /// Set before anything can wake it, and then touched on the loop's thread only.
+  weak var chain: Chain?
 }
 
 /// How far a call has come.
@@ -168,6 +216,7 @@ struct Progress {
   }
 
   var isStarted = false
+  var begin: ContinuousClock.Instant?
   /// How many interceptors the request's start has reached.
   var reached = 0
   /// Interceptors from here on have seen the end; the values of the call are for those before it only.
@@ -179,12 +228,25 @@ struct Progress {
   var isWireDone = false
   /// Nothing more goes out: the call ended on this side, or the caller has been told the end.
   var isRequestClosed = false
-  /// The end, once the caller has been told.
+  /// How many messages were sent to the wire.
+  var sentCount = 0
+  /// The end, once the caller has been told, and how long that took.
   var end: ResponseEnd?
+  var total = Duration.zero
   /// The call was cancelled: what is still to be told is only shown.
   var isCancelled = false
   var report = Report.awaited
   var isFinished = false
+  var wireWantsInput = true
+  var callerWantsResponse = true
   var isInputPaused = false
   var isResponsePaused = false
+}
+
+/// A value being delivered.
+struct Delivery {
+  let ticket: Ticket
+  var verdict: Verdict?
+  /// What the interceptor sends on before it.
+  var fronts: [Item] = []
 }

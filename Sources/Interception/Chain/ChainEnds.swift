@@ -1,4 +1,3 @@
-import Protobuf
 import RPCProtocols
 
 /// What lies above the chain: the caller. The chain calls it on the loop's thread.
@@ -10,8 +9,9 @@ public protocol ChainCaller: AnyObject {
   func responseStarted(_ start: ResponseStart)
   /// A message has come: typed when an interceptor changed it so, its bytes otherwise.
   func responseReceived(_ message: Payload)
-  /// The call has ended: success or the one error. Exactly once for a call that was started. Metrics are to be
-  /// given to the chain now, if they have not been.
+  /// A serialized message has come that no interceptor had; valid during this call only.
+  func responseReceived(_ message: RawSpan)
+  /// The call has ended: success or the one error. Exactly once for a call that was started.
   func responseEnded(_ end: ResponseEnd)
   /// What the call took, as it left the chain. Once.
   func measured(_ metrics: CallMetrics)
@@ -31,9 +31,11 @@ public protocol ChainWire: AnyObject {
   func send(_ bytes: [UInt8])
   /// Half-closes. Once, after every message.
   func closeRequest()
-  /// The call has ended without the server: stop at once. Once, after `start`, and the last that is called;
-  /// what is received after it is ignored.
+  /// The call has ended without the server: stop at once. Once, after `start`; what is received after it is
+  /// ignored.
   func cancel(_ error: RPCError)
   /// `Chain.wantsMoreResponse` has changed: pause receiving, or go on.
   func responseWanted(_ isWanted: Bool)
+  /// The call has ended: give the chain what it took, with `Chain.measured`, now or soon. Once, last.
+  func measure()
 }

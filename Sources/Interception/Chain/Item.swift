@@ -18,6 +18,14 @@ enum Item: Sendable {
     return Item.overheadBytes + carried.sizeBytes
   }
 
+  /// Whether nothing follows it in its direction.
+  var isEnd: Bool {
+    switch self {
+    case .requestEnd, .responseEnd, .metrics: true
+    case .requestStart, .responseStart, .message: false
+    }
+  }
+
   private static let overheadBytes = 64
 }
 
@@ -59,6 +67,8 @@ enum Verdict: Sendable {
   case drop
   indirect case fail(RPCError)
   indirect case respond(LocalResponse)
+  /// Try the call again, with these headers changed in the request.
+  indirect case retry(after: Duration, headers: Headers)
   /// The token was let go unused.
   case abandoned
   /// The call is to end because of it; that is noted already.
@@ -66,15 +76,33 @@ enum Verdict: Sendable {
 }
 
 /// Which value a token is for.
-struct Ticket: Sendable, Equatable {
-  /// The station that delivered it, counted over the whole chain.
-  let station: Int
+struct Ticket: @unchecked Sendable {  // other threads read the epoch of the station only
+  /// The station that delivered it. The chain keeps it for as long as it lives itself.
+  let station: Unmanaged<Station>
+  /// The value's place among all that came to the station.
+  let sequence: Int
   /// The station's epoch when it did. Voiding tokens starts a new one.
   let epoch: UInt32
   let stage: Stage
-  /// The value's place among all that came to the station.
-  let sequence: Int
 
-  /// The epoch of tokens that are only shown: void from the start.
-  static let never = UInt32.max
+  init(_ station: Station, _ stage: Stage, sequence: Int, epoch: UInt32) {
+    self.station = .passUnretained(station)
+    self.sequence = sequence
+    self.epoch = epoch
+    self.stage = stage
+  }
+
+  /// The ticket of a token that is only shown: void from the start.
+  static func shown(_ station: Station, _ stage: Stage) -> Ticket {
+    Ticket(station, stage, sequence: -1, epoch: .max)
+  }
+
+  /// Whether both are for the same value.
+  static func == (one: Ticket, other: Ticket) -> Bool {
+    one.sequence == other.sequence && one.epoch == other.epoch
+      && one.station.toOpaque() == other.station.toOpaque()
+  }
+
+  /// Whether the value is not the chain's any more.
+  var isVoid: Bool { station._withUnsafeGuaranteedRef { $0.epoch.load(ordering: .relaxed) } != epoch }
 }

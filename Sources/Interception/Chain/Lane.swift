@@ -4,27 +4,48 @@ struct Lane {
   enum State {
     /// The interceptor has the token; this is the value as it was delivered.
     case held(Stage, Item)
+    /// The interceptor takes one value at a time, and has not been given this one.
+    case queued(Item)
     case ready(Item)
     case dropped
   }
 
-  private var slots: [(state: State, sizeBytes: Int)] = []
+  private struct Slot {
+    var state: State
+    var sizeBytes: Int
+    /// What the interceptor sends on before this value.
+    var fronts: [Item] = []
+  }
+
+  /// What goes on from the head of a lane.
+  enum Departure {
+    /// A value; its slot is gone.
+    case item(Item, sizeBytes: Int)
+    /// Nothing: the value was taken out, and its slot is gone.
+    case nothing(sizeBytes: Int)
+    /// What was put in front of the value at the head, which stays.
+    case fronts([Item])
+    /// The value at the head is to be delivered now; its slot stays.
+    case delivery(Item)
+  }
+
+  private var slots: [Slot] = []
   private var head = 0
   /// The sequence number of the slot at `head`.
-  private var headSequence = 0
+  private var firstSequence = 0
 
   var count: Int { slots.count - head }
   var isEmpty: Bool { slots.count == head }
   /// The sequence number of the value that comes next.
-  var nextSequence: Int { headSequence + count }
+  var nextSequence: Int { firstSequence + count }
 
-  mutating func append(_ state: State, sizeBytes: Int) {
-    slots.append((state, sizeBytes))
+  mutating func append(_ state: State, sizeBytes: Int, fronts: [Item] = []) {
+    slots.append(Slot(state: state, sizeBytes: sizeBytes, fronts: fronts))
   }
 
   /// Counts a value that went through without waiting, so that sequence numbers are never used twice.
   mutating func skip() {
-    headSequence += 1
+    firstSequence += 1
   }
 
   /// The value with this number, if it is still held.
@@ -38,25 +59,56 @@ struct Lane {
     slots[index].state = state
   }
 
-  /// The stage at which the first value is held, if it is.
-  var headHold: Stage? {
-    guard !isEmpty, case .held(let stage, _) = slots[head].state else { return nil }
-    return stage
+  mutating func addFront(_ item: Item, before sequence: Int) {
+    guard let index = index(sequence) else { return }
+    slots[index].fronts.append(item)
   }
 
-  /// Takes the first value off when nothing holds it; the item is `nil` when it was dropped.
-  mutating func popSettled() -> (item: Item?, sizeBytes: Int)? {
+  /// How many items stand in front of the value with this number.
+  func frontCount(_ sequence: Int) -> Int { index(sequence).map { slots[$0].fronts.count } ?? 0 }
+
+  /// The sequence number of the last value, if that is the end of its direction.
+  var trailingEnd: Int? {
+    guard let last = slots.last, !isEmpty else { return nil }
+    switch last.state {
+    case .held(_, let item), .queued(let item), .ready(let item): return item.isEnd ? nextSequence - 1 : nil
+    case .dropped: return nil
+    }
+  }
+
+  /// The number of the value at the head, and the stage at which it is held, if it is.
+  var headHold: (sequence: Int, stage: Stage)? {
+    guard !isEmpty, case .held(let stage, _) = slots[head].state else { return nil }
+    return (firstSequence, stage)
+  }
+
+  /// The number of the value at the head.
+  var headSequence: Int? { isEmpty ? nil : firstSequence }
+
+  /// Takes off what can go on from the head now.
+  mutating func depart() -> Departure? {
     guard !isEmpty else { return nil }
-    let item: Item?
-    switch slots[head].state {
-    case .held: return nil
-    case .ready(let ready): item = ready
-    case .dropped: item = nil
+    if !slots[head].fronts.isEmpty {
+      defer { slots[head].fronts = [] }
+      return .fronts(slots[head].fronts)
     }
     let sizeBytes = slots[head].sizeBytes
+    switch slots[head].state {
+    case .held: return nil
+    case .queued(let item): return .delivery(item)
+    case .ready(let item):
+      removeHead()
+      return .item(item, sizeBytes: sizeBytes)
+    case .dropped:
+      removeHead()
+      return .nothing(sizeBytes: sizeBytes)
+    }
+  }
+
+  private mutating func removeHead() {
     slots[head].state = .dropped
     head += 1
-    headSequence += 1
+    firstSequence += 1
     if head == slots.count {
       slots.removeAll(keepingCapacity: true)
       head = 0
@@ -64,20 +116,19 @@ struct Lane {
       slots.removeFirst(head)
       head = 0
     }
-    return (item, sizeBytes)
   }
 
   /// Takes everything off; returns how many bytes were counted.
   mutating func removeAll() -> Int {
     let sizeBytes = slots[head...].reduce(0) { $0 + $1.sizeBytes }
-    headSequence += count
+    firstSequence += count
     slots.removeAll()
     head = 0
     return sizeBytes
   }
 
   private func index(_ sequence: Int) -> Int? {
-    let index = head + sequence - headSequence
+    let index = head + sequence - firstSequence
     return index >= head && index < slots.count ? index : nil
   }
 }

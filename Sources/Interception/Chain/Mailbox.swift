@@ -2,20 +2,18 @@ import RPCProtocols
 import Synchronization
 
 /// Where other threads leave what they say to a chain, and the only part of a chain that they touch.
-final class Mailbox: Sendable {
+final class Mailbox: @unchecked Sendable {
   enum Letter: Sendable {
     case verdict(Ticket, Verdict)
+    case front(Ticket, Payload)
+    case inject(Seat, isRequest: Bool, Payload)
+    case run(@Sendable (Chain) -> Void)
     case cancel(RPCError)
   }
 
-  private struct State {
-    var letters: [Letter] = []
-    var isClosed = false
-    /// For each station of the chain, the epoch of its tokens.
-    var epochs: [UInt32] = []
-  }
-
-  private let state = Mutex(State())
+  private let lock = Lock()
+  private var letters: [Letter] = []
+  private var isClosed = false
   /// Whether there are letters; a hint that saves the lock when there are none.
   private let hasLetters = Atomic(false)
   /// The thread that is inside the chain now; 0 is none.
@@ -33,40 +31,34 @@ final class Mailbox: Sendable {
   func leave() { insideThread.store(0, ordering: .relaxed) }
 
   func post(_ letter: Letter) {
-    let isFirst = state.withLock { state in
-      guard !state.isClosed else { return false }
-      state.letters.append(letter)
+    let isFirst = lock.holding {
+      guard !isClosed else { return false }
+      letters.append(letter)
       hasLetters.store(true, ordering: .relaxed)
-      return state.letters.count == 1
+      return letters.count == 1
     }
-    if isFirst { wake() }
+    // From within a callback the pump sees it anyhow.
+    if isFirst, !isInside { wake() }
   }
 
   func takeAll() -> [Letter] {
     guard hasLetters.load(ordering: .relaxed) else { return [] }
-    return state.withLock { state in
+    return lock.holding {
       hasLetters.store(false, ordering: .relaxed)
-      defer { state.letters = [] }
-      return state.letters
+      defer { letters = [] }
+      return letters
     }
   }
 
-  /// Reads no more letters, and makes every token void.
+  /// Takes no more letters.
   func close() {
-    state.withLock { state in
-      state.isClosed = true
-      state.letters = []
-      state.epochs = []
+    // What is in the letters may have more to say when it goes: not under the lock.
+    let left = lock.holding {
+      isClosed = true
+      hasLetters.store(false, ordering: .relaxed)
+      defer { letters = [] }
+      return letters
     }
-  }
-
-  func publish(epochs: [UInt32]) {
-    state.withLock { if !$0.isClosed { $0.epochs = epochs } }
-  }
-
-  func isVoid(_ ticket: Ticket) -> Bool {
-    state.withLock { state in
-      ticket.station >= state.epochs.count || state.epochs[ticket.station] != ticket.epoch
-    }
+    withExtendedLifetime(left) {}
   }
 }

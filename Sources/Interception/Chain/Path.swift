@@ -1,40 +1,46 @@
-/// One interceptor of a call's chain, with its name and the stages it asked for.
-struct Link {
-  let name: String
-  let interceptor: any Interceptor
-  let stages: Stages
-
-  init(name: String, interceptor: any Interceptor) {
-    self.name = name
-    self.interceptor = interceptor
-    self.stages = interceptor.stages
-  }
-}
+import Synchronization
 
 /// A place on a path where one interceptor is called, and where values wait for it.
 final class Station {
-  /// The station's number over the whole chain.
-  let id: Int
-  /// The station's place on its path.
-  let index: Int
+  enum Kind {
+    case outboundHome, outboundRaw, inboundRaw, inboundHome, report
+  }
+
+  let kind: Kind
   /// The interceptor's place on the chain; 0 is nearest to the caller.
   let position: Int
+  /// Whether the interceptor takes one value at a time.
+  let isSerial: Bool
+  /// The station's place on its path.
+  var index = 0
   /// The stages delivered here.
-  let stages: Stages
-  /// Whether the interceptor sees starts and ends here, and not at its other station on this path.
-  let isHome: Bool
+  var stages: Stages = []
   var lane = Lane()
-  var epoch: UInt32 = 0
+  /// The epoch of the tokens that count. Other threads read it to see whether theirs is void.
+  let epoch = Atomic<UInt32>(0)
   /// Whether the station is listed as one whose lane may have moved.
   var isDirty = false
+  /// Whether the end of its direction has gone by.
+  var hasClosed = false
+  /// Whether the response's start has gone by.
+  var hasStarted = false
+  /// What was put into the response before its start has gone by.
+  var early: [Item] = []
+  /// Since when the value at the head of the lane has been held; for the warning.
+  var heldSince: (sequence: Int, instant: ContinuousClock.Instant)?
+  var hasWarned = false
 
-  init(id: Int, index: Int, position: Int, stages: Stages, isHome: Bool) {
-    self.id = id
-    self.index = index
-    self.position = position
-    self.stages = stages
-    self.isHome = isHome
+  /// Whether the interceptor sees starts and ends here, and not at its other station on this path.
+  var isHome: Bool { kind == .outboundHome || kind == .inboundHome }
+
+  init(_ kind: Kind, _ place: (position: Int, isSerial: Bool)) {
+    self.kind = kind
+    position = place.position
+    isSerial = place.isSerial
   }
+
+  /// Makes every token of this station void.
+  func beginEpoch() { epoch.add(1, ordering: .relaxed) }
 }
 
 /// The stations of one direction, in the order in which values pass them.
@@ -43,69 +49,75 @@ final class Station {
 /// wants typed messages. In: the exact mirror. An interceptor is at home at its typed station if it has one,
 /// else at its raw one, so that starts and ends always pass in the chain's order.
 final class Path {
-  let stations: [Station]
+  private(set) var stations: [Station] = []
   /// For each index, the first station from there on that wants messages: what a message goes straight to
   /// while nothing waits anywhere on the path.
-  let nextForMessages: [Int]
-  /// For each interceptor, the index of its home.
-  let homes: [Int]
+  private(set) var nextForMessages = [0]
   /// How many interceptors have a typed station: the first of the chain, up to the last that wants typed
   /// messages.
-  let typedCount: Int
+  private(set) var typedCount = 0
   /// How many values wait, and their bytes.
   var waitingCount = 0
   var waitingBytes = 0
 
   static let messageStages: Stages = [.requestMessage, .requestBytes, .responseMessage, .responseBytes]
 
-  private init(_ stations: [Station], chainLength: Int, typedCount: Int) {
-    self.stations = stations
-    self.typedCount = typedCount
+  /// Lays out the path of the request.
+  func layOutRequest(_ links: [Link]) {
+    typedCount = 1 + (links.lastIndex { $0.stages.contains(.requestMessage) } ?? -1)
+    let ends: Stages = [.requestStart, .requestEnd]
+    var stations: [Station] = []
+    for link in links.prefix(typedCount) {
+      link.outboundHome.stages = link.stages.intersection(ends.union(.requestMessage))
+      stations.append(link.outboundHome)
+    }
+    for (position, link) in links.enumerated() {
+      if position >= typedCount {
+        link.outboundHome.stages = link.stages.intersection(ends.union(.requestBytes))
+        stations.append(link.outboundHome)
+      } else if link.stages.contains(.requestBytes) {
+        link.outboundRaw.stages = .requestBytes
+        stations.append(link.outboundRaw)
+      }
+    }
+    layOut(stations)
+  }
+
+  /// Lays out the path of the response.
+  func layOutResponse(_ links: [Link]) {
+    typedCount = 1 + (links.lastIndex { $0.stages.contains(.responseMessage) } ?? -1)
+    let ends: Stages = [.responseStart, .responseEnd]
+    var stations: [Station] = []
+    for (position, link) in links.enumerated().reversed() {
+      if position >= typedCount {
+        link.inboundHome.stages = link.stages.intersection(ends.union(.responseBytes))
+        stations.append(link.inboundHome)
+      } else if link.stages.contains(.responseBytes) {
+        link.inboundRaw.stages = .responseBytes
+        stations.append(link.inboundRaw)
+      }
+    }
+    for link in links.prefix(typedCount).reversed() {
+      link.inboundHome.stages = link.stages.intersection(ends.union(.responseMessage))
+      stations.append(link.inboundHome)
+    }
+    layOut(stations)
+  }
+
+  /// Lays out the path of what is told after the end.
+  func layOutReport(_ links: [Link]) {
+    for link in links { link.report.stages = link.stages.intersection(.metrics) }
+    layOut(links.reversed().map(\.report).filter { !$0.stages.isEmpty })
+  }
+
+  private func layOut(_ stations: [Station]) {
+    for (index, station) in stations.enumerated() { station.index = index }
     var next = Array(repeating: stations.count, count: stations.count + 1)
     for index in stations.indices.reversed() {
       next[index] = stations[index].stages.isDisjoint(with: Path.messageStages) ? next[index + 1] : index
     }
     nextForMessages = next
-    var homes = Array(repeating: 0, count: chainLength)
-    for (index, station) in stations.enumerated() where station.isHome { homes[station.position] = index }
-    self.homes = homes
-  }
-
-  /// The path of the request.
-  static func outbound(_ links: [Link], firstID: Int) -> Path {
-    let typedCount = 1 + (links.lastIndex { $0.stages.contains(.requestMessage) } ?? -1)
-    let ends: Stages = [.requestStart, .requestEnd]
-    var made = StationMaker(links, nextID: firstID)
-    for position in links.indices.prefix(typedCount) {
-      made.add(position, ends.union(.requestMessage), isHome: true)
-    }
-    for position in links.indices {
-      let isHome = position >= typedCount
-      made.add(position, isHome ? ends.union(.requestBytes) : .requestBytes, isHome: isHome)
-    }
-    return Path(made.stations, chainLength: links.count, typedCount: typedCount)
-  }
-
-  /// The path of the response.
-  static func inbound(_ links: [Link], firstID: Int) -> Path {
-    let typedCount = 1 + (links.lastIndex { $0.stages.contains(.responseMessage) } ?? -1)
-    let ends: Stages = [.responseStart, .responseEnd]
-    var made = StationMaker(links, nextID: firstID)
-    for position in links.indices.reversed() {
-      let isHome = position >= typedCount
-      made.add(position, isHome ? ends.union(.responseBytes) : .responseBytes, isHome: isHome)
-    }
-    for position in links.indices.prefix(typedCount).reversed() {
-      made.add(position, ends.union(.responseMessage), isHome: true)
-    }
-    return Path(made.stations, chainLength: links.count, typedCount: typedCount)
-  }
-
-  /// The path of what is told after the end.
-  static func report(_ links: [Link], firstID: Int) -> Path {
-    var made = StationMaker(links, nextID: firstID)
-    for position in links.indices.reversed() { made.add(position, .metrics, isHome: false) }
-    return Path(made.stations, chainLength: links.count, typedCount: 0)
+    self.stations = stations
   }
 
   /// Lets go of every value that waits at the first stations, up to and with the one at `last`, and makes their
@@ -114,27 +126,8 @@ final class Path {
     for station in stations.prefix(last + 1) {
       waitingCount -= station.lane.count
       waitingBytes -= station.lane.removeAll()
-      station.epoch += 1
+      station.early = []
+      station.beginEpoch()
     }
-  }
-}
-
-/// Adds stations to a path, and leaves out those at which nothing happens.
-private struct StationMaker {
-  let links: [Link]
-  var nextID: Int
-  var stations: [Station] = []
-
-  init(_ links: [Link], nextID: Int) {
-    self.links = links
-    self.nextID = nextID
-  }
-
-  mutating func add(_ position: Int, _ stages: Stages, isHome: Bool) {
-    let wanted = stages.intersection(links[position].stages)
-    guard isHome || !wanted.isEmpty else { return }
-    stations.append(
-      Station(id: nextID, index: stations.count, position: position, stages: wanted, isHome: isHome))
-    nextID += 1
   }
 }

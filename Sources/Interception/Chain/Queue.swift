@@ -9,6 +9,16 @@ struct Queue<Element> {
     elements.append(element)
   }
 
+  /// Puts an element back in front of the others.
+  mutating func prepend(_ element: Element) {
+    if head > 0 {
+      head -= 1
+      elements[head] = element
+    } else {
+      elements.insert(element, at: 0)
+    }
+  }
+
   mutating func popFirst() -> Element? {
     guard head < elements.count else { return nil }
     let element = elements[head]

@@ -1,16 +1,22 @@
 import RPCProtocols
 
 /// What an interceptor may ask of the call that it was made for, beside its tokens. `[any thread]`
+///
+/// When the call has finished nothing that is asked here is heard any more.
 public struct CallContext: Sendable {
   /// The interceptor's name, as logs and errors give it.
   public let name: String
+  let seat: Seat
   private let mailbox: Mailbox
-  private let sink: LogSink
+  private let logSink: LogSink
+  private let findingSink: FindingSink
 
-  init(name: String, mailbox: Mailbox, sink: @escaping LogSink) {
+  init(name: String, seat: Seat, mailbox: Mailbox, _ environment: ChainEnvironment) {
     self.name = name
+    self.seat = seat
     self.mailbox = mailbox
-    self.sink = sink
+    logSink = environment.log
+    findingSink = environment.find
   }
 
   /// Ends the call at once: every interceptor that saw it start, and the caller, hears `canceled` with this
@@ -21,37 +27,72 @@ public struct CallContext: Sendable {
 
   /// Writes to the log in this interceptor's name.
   public func log(_ level: LogLevel, _ text: String) {
-    sink(LogRecord(level: level, source: name, text: text))
+    logSink(LogRecord(level: level, source: name, text: text))
+  }
+
+  /// Tells what this interceptor has found out about the call.
+  public func find(_ kind: Finding.Kind, _ text: String) {
+    findingSink(Finding(interceptor: name, kind: kind, text: text))
+  }
+
+  /// Sends a further message, behind everything that this interceptor has been given so far. Not once the
+  /// half-close has gone by.
+  public func inject(request message: Payload) {
+    mailbox.post(.inject(seat, isRequest: true, message))
+  }
+
+  /// Gives the caller a further message, behind everything that this interceptor has been given so far. Not
+  /// once the end has gone by.
+  public func inject(response message: Payload) {
+    mailbox.post(.inject(seat, isRequest: false, message))
+  }
+
+  /// Has `body` run on the loop's thread, soon, unless the call finishes before.
+  public func post(_ body: @escaping @Sendable () -> Void) {
+    mailbox.post(.run { _ in body() })
+  }
+
+  /// Has `body` run on the loop's thread when `delay` has passed, unless the call finishes before.
+  /// `[loop's thread]`
+  @discardableResult
+  public func after(_ delay: Duration, _ body: @escaping () -> Void) -> CallTimer {
+    let timer = CallTimer(number: seat.takeTimerNumber())
+    onLoop { chain, seat in chain.setTimer(timer, of: seat, after: delay, body) }
+    return timer
+  }
+
+  /// Forgets a timer; one that has fired is no error.
+  public func cancel(_ timer: CallTimer) {
+    onLoop { chain, seat in chain.cancelTimer(timer, of: seat) }
+  }
+
+  /// Makes a call of the interceptor's own, which does not pass through this interceptor. `[loop's thread]`
+  ///
+  /// - Parameters:
+  ///   - call: What to call.
+  ///   - completion: Called once on the loop's thread, unless this call finishes before.
+  public func call(_ call: OwnCall, _ completion: @escaping (OwnAnswer) -> Void) {
+    onLoop { chain, seat in chain.make(call, of: seat, completion) }
+  }
+
+  /// Makes a plain HTTP request of the interceptor's own. `[loop's thread]`
+  ///
+  /// - Parameters:
+  ///   - fetch: What to ask for.
+  ///   - completion: Called once on the loop's thread, unless this call finishes before.
+  public func fetch(_ fetch: Fetch, _ completion: @escaping (Result<Fetched, RPCError>) -> Void) {
+    onLoop { chain, seat in chain.make(fetch, of: seat, completion) }
+  }
+
+  /// The closures that come here are the interceptor's own, which lives on the loop's thread, and are run there.
+  private func onLoop(_ body: @escaping (Chain, Seat) -> Void) {
+    nonisolated(unsafe) let body = body
+    let seat = seat
+    mailbox.post(.run { chain in body(chain, seat) })
   }
 }
 
-/// How much a log record matters.
-public enum LogLevel: Int, Sendable, Comparable {
-  case debug = 0
-  case info = 1
-  case warning = 2
-  case error = 3
-
-  /// Whether one matters less than the other.
-  public static func < (one: LogLevel, other: LogLevel) -> Bool { one.rawValue < other.rawValue }
+/// Names a timer of an interceptor.
+public struct CallTimer: Hashable, Sendable {
+  let number: Int
 }
-
-/// One thing that an interceptor has to say to people.
-public struct LogRecord: Sendable, Equatable {
-  /// How much it matters.
-  public var level: LogLevel
-  /// Who says it: an interceptor's or a plugin's name.
-  public var source: String
-  /// What is said, one line.
-  public var text: String
-
-  /// Makes a record.
-  public init(level: LogLevel, source: String, text: String) {
-    self.level = level
-    self.source = source
-    self.text = text
-  }
-}
-
-/// Where log records go. Called on any thread.
-public typealias LogSink = @Sendable (LogRecord) -> Void

@@ -17,6 +17,8 @@ public struct CallFacts: Sendable {
   public var requestType: MessageType?
   /// The type of the response's messages; `nil` when no schema is known.
   public var responseType: MessageType?
+  /// Which attempt at the call this is, from 1 on. For an interceptor further out than all that retry, always 1.
+  public var attempt = 1
 
   /// Makes the facts of a call.
   public init(

@@ -1,7 +1,19 @@
 import RPCProtocols
+import Synchronization
+
+/// Names a registration, in all of the process.
+public struct RegistrationID: Hashable, Sendable {
+  private static let last = Atomic(0)
+  private let number = last.add(1, ordering: .relaxed).newValue
+
+  /// Makes a name that no other registration has.
+  public init() {}
+}
 
 /// An interceptor's place on the chains of a client.
 public struct InterceptorRegistration: Sendable {
+  /// What tells this registration from others, also of the same interceptor.
+  public let id = RegistrationID()
   /// The name in logs and errors.
   public var name: String
   /// Makes the interceptor for each call.
@@ -43,35 +55,14 @@ public struct ChainBuilder: Sendable {
       .map(\.element)
   }
 
-  /// Asks every factory, and makes the chain of one call.
+  /// Makes the chain of one call. Its interceptors are made when it starts.
   ///
   /// - Parameters:
   ///   - facts: The call.
   ///   - codec: Turns messages into bytes and back.
-  ///   - windowBytes: How many bytes may wait in the chain, for each direction, before it asks the input or the
-  ///     network to pause.
-  ///   - log: Where interceptors' log records go; called on any thread.
-  ///   - wake: Called, on any thread, when `Chain.processMail()` should be called on the loop's thread.
-  /// - Throws: The error of a factory that failed. The interceptors made before it have been finished.
-  public func makeChain(
-    for facts: CallFacts, codec: MessageCodec, windowBytes: Int = Chain.defaultWindowBytes,
-    log: @escaping LogSink = { _ in }, wake: @escaping @Sendable () -> Void
-  ) throws(RPCError) -> Chain {
-    let mailbox = Mailbox(wake: wake)
-    var links: [Link] = []
-    for registration in order(for: facts.method) {
-      let context = CallContext(name: registration.name, mailbox: mailbox, sink: log)
-      do {
-        guard let interceptor = try registration.factory.make(for: facts, context) else { continue }
-        links.append(Link(name: registration.name, interceptor: interceptor))
-      } catch {
-        let error =
-          error as? RPCError
-          ?? RPCError(.internal, "\(error)", origin: .interceptor(registration.name))
-        for link in links.reversed() { link.interceptor.finish(Outcome(end: ResponseEnd(error: error))) }
-        throw error
-      }
-    }
-    return Chain(facts: facts, links: links, codec: codec, windowBytes: windowBytes, mailbox: mailbox)
+  ///   - environment: What the chain gets from the client.
+  public func makeChain(for facts: CallFacts, codec: MessageCodec, environment: ChainEnvironment) -> Chain {
+    let registrations = order(for: facts.method).filter { !environment.excluded.contains($0.id) }
+    return Chain(facts: facts, registrations: registrations[...], codec: codec, environment: environment)
   }
 }

@@ -19,39 +19,44 @@ import RPCProtocols
 /// round. An interceptor that wants bytes only, below the last one that wants typed request messages, can hold
 /// `requestStart` until it has seen the bytes, and so sign a body in a header.
 ///
-/// Each method's default passes the value on unchanged.
+/// Each method's default passes the value on unchanged. A method that throws fails the call, whatever it did with
+/// the token before.
 public protocol Interceptor: AnyObject {
-  /// The stages to be called at. Asked once for each call, before it starts.
+  /// The stages to be called at. Asked once for each call, before the first of them.
   var stages: Stages { get }
+  /// What it asks of the chain beyond that. Asked once for each call, before the first stage.
+  var needs: Needs { get }
 
   /// The request starts. Outbound, first to last, once.
-  func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>)
+  func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) throws
   /// A typed message is to be sent. Outbound, first to last.
-  func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>)
+  func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) throws
   /// A serialized message is to be sent, not yet compressed. Outbound, first to last, after `requestMessage`
   /// of every interceptor.
-  func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>)
+  func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) throws
   /// The caller sends no more messages. Outbound, first to last, once.
-  func requestEnd(_ token: consuming RequestToken<Void>)
+  func requestEnd(_ token: consuming RequestToken<Void>) throws
   /// The response starts. Inbound, last to first, at most once; an error may come without it.
-  func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>)
+  func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) throws
   /// A serialized message has come and is decompressed. Inbound, last to first.
-  func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>)
+  func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) throws
   /// A typed message has come. Inbound, last to first, after `responseBytes` of every interceptor.
-  func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>)
+  func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) throws
   /// The call ends, with success or an error. Inbound, last to first, exactly once for an interceptor that the
   /// request's start has reached and that did not end the call itself.
   ///
   /// When the call was canceled, or failed further out, this is an observation: the token is void already.
-  func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>)
+  func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) throws
   /// What the call took. Last to first, once, after the caller has been given the end.
-  func metrics(_ metrics: CallMetrics, _ token: consuming ReportToken<CallMetrics>)
+  func metrics(_ metrics: CallMetrics, _ token: consuming ReportToken<CallMetrics>) throws
   /// The call is over on every path: release what you hold. Last to first, exactly once for every interceptor
   /// that was made, whether or not the request reached it. All tokens are void by now.
   func finish(_ outcome: Outcome)
 }
 
 extension Interceptor {
+  /// Nothing beyond the stages.
+  public var needs: Needs { Needs() }
   /// Passes the start on.
   public func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
     token.proceed(start)

@@ -35,8 +35,7 @@ public struct Token<Value, Direction>: ~Copyable, Sendable {
 
   /// Whether the call has ended meanwhile, so that nothing said with this token will be heard. `[any thread]`
   public var isVoid: Bool {
-    guard let chain else { return true }
-    return chain.mailbox.isVoid(ticket)
+    chain == nil || ticket.isVoid
   }
 
   private mutating func settle(_ verdict: Verdict) {
@@ -65,6 +64,43 @@ extension Token where Direction == Inbound {
   /// Fails the call: interceptors further out and the caller see the error in place of this value and the
   /// rest. What this interceptor has released before stays in front of it. `[any thread]`
   public consuming func fail(_ error: RPCError) { settle(.fail(error)) }
+
+  /// Tries the call again from here: the interceptors further in are made anew, and what this interceptor has
+  /// sent on of the request is sent again, headers as they left it. What came of the attempt is let go of.
+  ///
+  /// Only for one whose `needs` say how much of the request is to be kept, and only until it has let something of
+  /// the response go on. Where it is not possible any more the value goes on instead, as it came. `[any thread]`
+  ///
+  /// - Parameters:
+  ///   - delay: How long to wait before.
+  ///   - headers: What is set in the headers of the request, from now on, in place of what has these names.
+  public consuming func retry(after delay: Duration = .zero, headers: Headers = Headers()) {
+    settle(.retry(after: delay, headers: headers))
+  }
+}
+
+// MARK: - Further messages
+
+extension Token where Value == Message {
+  /// Lets a further message of the same direction go on in front of this one, which is still to be decided on.
+  /// Dropped after that, the only message of a unary call is replaced. `[any thread]`
+  public func inject(_ message: Payload) { chain?.put(message, before: ticket) }
+}
+
+extension Token where Value == [UInt8] {
+  /// Lets a further message of the same direction go on in front of this one, which is still to be decided on.
+  /// Dropped after that, the only message of a unary call is replaced. `[any thread]`
+  public func inject(_ message: Payload) { chain?.put(message, before: ticket) }
+}
+
+extension Token where Value == Void, Direction == Outbound {
+  /// Sends a further message before the half-close. `[any thread]`
+  public func inject(_ message: Payload) { chain?.put(message, before: ticket) }
+}
+
+extension Token where Value == ResponseEnd, Direction == Inbound {
+  /// Gives the caller a further message before the end. `[any thread]`
+  public func inject(_ message: Payload) { chain?.put(message, before: ticket) }
 }
 
 // MARK: - Passing a value on

@@ -1,3 +1,4 @@
+import Interception
 import Synchronization
 
 /// What plugins hold by number. A number is never given twice, so one that is out of date is recognised and

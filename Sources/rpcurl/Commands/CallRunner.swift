@@ -19,7 +19,7 @@ struct CallRunner {
     client.interceptors = plan.chain.registrations
     client.log = ChainSource.log
     let printer = CallPrinter(plan)
-    let call = try makeCall(client, printer)
+    let call = client.makeCall(plan.request, observer: printer)
     let feeder: RequestFeeder
     do throws(Failure) {
       feeder = try RequestFeeder(plan, call: call, loop: client.loop)
@@ -50,19 +50,5 @@ struct CallRunner {
     if isInterrupted { throw Failure(reported: .interrupted) }
     if let failure = feeder.failure { throw failure }
     if let error = printer.end?.error { throw Failure(reported: .call(error)) }
-  }
-
-  /// Makes the call. An interceptor that cannot be made for it ends it, which is shown as any other end.
-  private func makeCall(_ client: RPCClient, _ printer: CallPrinter) throws(Failure) -> Call {
-    do {
-      return try client.makeCall(plan.request, observer: printer)
-    } catch {
-      let request = plan.request
-      printer.callStarted(
-        RequestStart(method: request.name, target: request.target, headers: request.headers), request: nil)
-      printer.callEnded(ResponseEnd(error: error))
-      StandardOutput.flush()
-      throw Failure(reported: .call(error))
-    }
   }
 }

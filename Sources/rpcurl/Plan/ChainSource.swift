@@ -27,7 +27,9 @@ struct ChainSource {
   private mutating func add(_ entry: ChainArguments.Entry) throws {
     switch entry {
     case .builtIn(let text):
-      registrations.append(try BuiltIns.registration(InterceptorSpec(parsing: text, sources: .system)))
+      registrations.append(
+        try BuiltIns.registration(
+          InterceptorSpec(parsing: text, sources: .system), services: SystemServices()))
     case .plugin(let text):
       let plugin = try Self.loader.load(InterceptorSpec(parsing: text, sources: .system))
       plugins.append(plugin)

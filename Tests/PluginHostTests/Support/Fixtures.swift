@@ -1,5 +1,6 @@
 import Glibc
 
+import Interception
 @testable import PluginHost
 
 /// Plugins in C, compiled when a test needs them.

@@ -1,5 +1,6 @@
 import Glibc
 import Interception
+import InterceptionSupport
 import PluginHost
 import Protobuf
 import RPCProtocols
@@ -19,6 +20,7 @@ final class LogCollector: Sendable {
 /// A call through plugins, without a network. Its messages are of the type `google.protobuf.Value`.
 final class PluginCallTest: ChainCaller, ChainWire {
   let chain: Chain
+  let clock = ManualClock()
   var sentStart: RequestStart?
   var sent: [[UInt8]] = []
   var isRequestClosed = false
@@ -45,14 +47,15 @@ final class PluginCallTest: ChainCaller, ChainWire {
     let type = try Self.messageType()
     let waker = Waker()
     self.waker = waker
-    chain = try ChainBuilder(plugins.map(\.registration)).makeChain(
+    chain = ChainBuilder(plugins.map(\.registration)).makeChain(
       for: CallFacts(
         method: MethodName(service: "test.Echo", method: method), kind: kind, protocolName: .grpc,
         target: "http://server", requestType: type, responseType: type),
       codec: MessageCodec(
         serialize: { $0.serialized() }, parseRequest: { try Message(type, serialized: $0) },
         parseResponse: { try Message(type, serialized: $0) }),
-      wake: { waker.count.add(1, ordering: .relaxed) })
+      environment: ChainEnvironment(
+        clock: clock, post: { _ in waker.count.add(1, ordering: .relaxed) }))
   }
 
   func start() {
@@ -60,7 +63,8 @@ final class PluginCallTest: ChainCaller, ChainWire {
       RequestStart(
         method: MethodName(service: "test.Echo", method: "Say"), target: "http://server",
         headers: Headers([("a", "1"), ("b", "2")])),
-      caller: self, wire: self)
+      caller: self, wire: { _ in self })
+    clock.advance(by: .microseconds(1500))
   }
 
   /// Works off what comes from other threads until a condition holds, for up to five seconds.
@@ -90,6 +94,11 @@ final class PluginCallTest: ChainCaller, ChainWire {
   func closeRequest() { isRequestClosed = true }
   func cancel(_ error: RPCError) {}
   func responseWanted(_ isWanted: Bool) {}
+  func measure() {
+    var metrics = CallMetrics()
+    metrics.sentBytes = 7
+    chain.measured(metrics)
+  }
 
   // MARK: Caller
 
@@ -97,11 +106,8 @@ final class PluginCallTest: ChainCaller, ChainWire {
   func responseReceived(_ message: Payload) { received.append(message) }
   func responseEnded(_ end: ResponseEnd) {
     self.end = end
-    var metrics = CallMetrics()
-    metrics.total = .microseconds(1500)
-    metrics.sentBytes = 7
-    chain.measured(metrics)
   }
+  func responseReceived(_ message: RawSpan) { responseReceived(.bytes(message.copyBytes())) }
   func measured(_ metrics: CallMetrics) {}
   func finished(_ outcome: Outcome) { self.outcome = outcome }
   func inputWanted(_ isWanted: Bool) {}

@@ -1,12 +1,17 @@
-import Glibc
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
 
-/// A mutual exclusion around what plugins' threads may reach.
+/// A mutual exclusion around what several threads reach.
 ///
-/// Unlike the standard library's `Mutex` it lets pointers out: what they point to is kept by other rules.
-final class Lock: @unchecked Sendable {
+/// Unlike the standard library's `Mutex` it lets pointers out (what they point to is kept by other rules), and the
+/// thread sanitizer knows it.
+package final class Lock: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
-  init() {
+  package init() {
     mutex = .allocate(capacity: 1)
     mutex.initialize(to: pthread_mutex_t())
     pthread_mutex_init(mutex, nil)
@@ -17,7 +22,7 @@ final class Lock: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  func holding<Result: ~Copyable, Failure: Error>(
+  package func holding<Result: ~Copyable, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     pthread_mutex_lock(mutex)

@@ -1,10 +1,10 @@
 import Protobuf
 
-@testable import Interception
+import Interception
 
 /// The messages of these tests: one text each.
-enum TestMessages {
-  static let type: MessageType = {
+package enum TestMessages {
+  package static let type: MessageType = {
     let pool = DescriptorPool()
     do {
       try pool.add(WellKnownSchemas.set, source: WellKnownSchemas.sourceName)
@@ -18,25 +18,25 @@ enum TestMessages {
   }()
   private static let path = try? FieldPath("value")
 
-  static func make(_ text: String) -> Message { changed(Message(type), text) }
-  static func text(_ message: Message) -> String {
+  package static func make(_ text: String) -> Message { changed(Message(type), text) }
+  package static func text(_ message: Message) -> String {
     guard let path, let value = try? message.value(at: path) else { return "?" }
     guard case .string(let text) = value else { return "?" }
     return text
   }
-  static func changed(_ message: Message, _ text: String) -> Message {
+  package static func changed(_ message: Message, _ text: String) -> Message {
     var message = message
     if let path { try? message.set(.string(text), at: path) }
     return message
   }
-  static func bytes(_ text: String) -> [UInt8] { make(text).serialized() }
-  static func text(_ bytes: [UInt8]) -> String {
+  package static func bytes(_ text: String) -> [UInt8] { make(text).serialized() }
+  package static func text(_ bytes: [UInt8]) -> String {
     (try? Message(type, serialized: bytes)).map(text) ?? "?"
   }
 
-  struct Unreadable: Error {}
+  package struct Unreadable: Error {}
 
-  static var codec: MessageCodec {
+  package static var codec: MessageCodec {
     MessageCodec(
       serialize: { message in
         if text(message) == "unserializable" { throw Unreadable() }

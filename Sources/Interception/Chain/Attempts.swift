@@ -1,0 +1,216 @@
+import RPCProtocols
+
+/// What attempts are made of, below an interceptor that may retry.
+struct AttemptPlan {
+  /// The interceptors further in, which are made anew for each attempt.
+  let registrations: ArraySlice<InterceptorRegistration>
+  /// How many bytes of the request are kept to be sent again.
+  let replayLimitBytes: Int
+}
+
+/// The wire below an interceptor that may retry: the attempts, each a chain of its own with a wire of its own, one
+/// after the other, and the record of what was sent.
+///
+/// ```
+/// caller → A → retry → [ B → C → wire ]   the first attempt
+///                    → [ B → C → wire ]   the second, with new instances of B and C
+/// ```
+final class Attempts: ChainWire {
+  private weak var upper: Chain?
+  private let plan: AttemptPlan
+  private let makeWire: (Chain) -> any ChainWire
+
+  // What was sent, as it left the upper chain.
+  private var start: RequestStart?
+  private var messages: [[UInt8]] = []
+  private var recordedBytes = 0
+  private var isRequestClosed = false
+  /// Whether the record is still whole.
+  private var isWhole = true
+
+  private var current: Attempt?
+  private var count = 0
+  /// The clock's number of the timer that starts the next attempt; 0 is none.
+  private var timer = 0
+  private var isResponseWanted = true
+  private var isMeasureWanted = false
+  /// The bytes of the attempts that are over.
+  private var spent = (sent: 0, received: 0)
+
+  init(of upper: Chain, _ plan: AttemptPlan, wire makeWire: @escaping (Chain) -> any ChainWire) {
+    self.upper = upper
+    self.plan = plan
+    self.makeWire = makeWire
+  }
+
+  /// Who keeps the attempt waiting.
+  var holder: (name: String, stage: Stage)? { current?.chain.holder }
+
+  /// Whether the request can be sent once more.
+  var canRetry: Bool { isWhole && timer == 0 && start != nil }
+
+  /// Gives the attempt up that is under way, and makes another when `delay` has passed.
+  ///
+  /// - Parameters:
+  ///   - delay: How long to wait before it.
+  ///   - headers: What is set in the request's headers from now on.
+  ///   - name: Who wants it.
+  func retry(after delay: Duration, headers: Headers, by name: String) {
+    guard canRetry, let upper else { return }
+    for field in headers.fields { start?.headers.remove(field.name) }
+    for field in headers.fields { start?.headers.add(field.name, field.value) }
+    let old = current
+    current = nil
+    old?.chain.cancel(RPCError(.canceled, "\(name) retries the call", origin: .interceptor(name)))
+    spent.sent += old?.metrics.sentBytes ?? 0
+    spent.received += old?.metrics.receivedBytes ?? 0
+    timer = upper.environment.clock.schedule(after: max(delay, .zero)) { [weak self] in
+      guard let self else { return }
+      timer = 0
+      begin()
+    }
+    inputMayHaveChanged()
+  }
+
+  private func begin() {
+    guard let upper, let start else { return }
+    count += 1
+    var facts = upper.facts
+    facts.attempt = count
+    let chain = Chain(
+      facts: facts, registrations: plan.registrations, codec: upper.codec, environment: upper.environment)
+    let attempt = Attempt(chain, self)
+    current = attempt
+    chain.start(start, caller: attempt, wire: makeWire)
+    for message in messages { chain.send(.bytes(message)) }
+    if isRequestClosed { chain.closeRequest() }
+    if !isResponseWanted { chain.callerWants(response: false) }
+    inputMayHaveChanged()
+  }
+
+  // MARK: From the upper chain
+
+  func start(_ start: RequestStart) {
+    self.start = start
+    begin()
+  }
+
+  func send(_ bytes: [UInt8]) {
+    current?.chain.send(.bytes(bytes))
+    guard isWhole else { return }
+    messages.append(bytes)
+    recordedBytes += bytes.count
+    // What no attempt has had yet is kept in any case.
+    if recordedBytes > plan.replayLimitBytes, current != nil {
+      isWhole = false
+      messages = []
+    }
+    inputMayHaveChanged()
+  }
+
+  func closeRequest() {
+    isRequestClosed = true
+    current?.chain.closeRequest()
+  }
+
+  func cancel(_ error: RPCError) {
+    if timer != 0 { upper?.environment.clock.cancel(timer) }
+    timer = 0
+    start = nil
+    messages = []
+    current?.chain.cancel(error)
+    if isMeasureWanted { report() }
+  }
+
+  func responseWanted(_ isWanted: Bool) {
+    isResponseWanted = isWanted
+    current?.chain.callerWants(response: isWanted)
+  }
+
+  func measure() {
+    isMeasureWanted = true
+    messages = []
+    if current?.isFinished ?? true { report() }
+  }
+
+  private func report() {
+    var metrics = current?.metrics ?? CallMetrics()
+    metrics.sentBytes += spent.sent
+    metrics.receivedBytes += spent.received
+    metrics.attempts = max(count, 1)
+    upper?.measured(metrics)
+  }
+
+  // MARK: From the attempts
+
+  /// Between attempts nothing takes what comes, beyond what is kept for the next.
+  private func inputMayHaveChanged() {
+    let isWanted = current.map(\.wantsInput) ?? (recordedBytes < plan.replayLimitBytes)
+    upper?.wireWants(input: isWanted)
+  }
+
+  /// One attempt, as the caller of its chain.
+  private final class Attempt: ChainCaller {
+    let chain: Chain
+    private weak var attempts: Attempts?
+    private(set) var metrics = CallMetrics()
+    private(set) var isFinished = false
+    private(set) var wantsInput = true
+
+    init(_ chain: Chain, _ attempts: Attempts) {
+      self.chain = chain
+      self.attempts = attempts
+    }
+
+    /// The upper chain, unless this attempt was given up.
+    private var upper: Chain? { attempts?.current === self ? attempts?.upper : nil }
+
+    func responseStarted(_ start: ResponseStart) { upper?.received(start) }
+    func responseReceived(_ message: Payload) { upper?.received(message) }
+    func responseReceived(_ message: RawSpan) { upper?.received(message) }
+    func responseEnded(_ end: ResponseEnd) { upper?.received(end) }
+    func measured(_ metrics: CallMetrics) { self.metrics = metrics }
+    func finished(_ outcome: Outcome) {
+      isFinished = true
+      guard let attempts, attempts.current === self, attempts.isMeasureWanted else { return }
+      attempts.report()
+    }
+    func inputWanted(_ isWanted: Bool) {
+      wantsInput = isWanted
+      if attempts?.current === self { attempts?.inputMayHaveChanged() }
+    }
+  }
+}
+
+extension Chain {
+  /// Whether the interceptor that a token was given to may try the call again: nothing of the response has gone
+  /// further, and the request is still known.
+  func canRetry(_ ticket: Ticket) -> Bool {
+    let link = link(of: ticket)
+    let reason: String
+    if link !== links.last || attemptPlan == nil {
+      reason = "it did not say so in its needs"
+    } else if progress.responseStartFrontier < links.count - 1 || progress.end != nil {
+      reason = "the response is under way"
+    } else if (wire as? Attempts)?.canRetry != true {
+      reason = "the request was too large to be kept"
+    } else {
+      return true
+    }
+    environment.log(LogRecord(level: .info, source: link.name, text: "the call cannot be retried: \(reason)"))
+    return false
+  }
+
+  func retry(_ ticket: Ticket, after delay: Duration, _ headers: Headers) {
+    guard isLive(ticket), progress.end == nil, let attempts = wire as? Attempts else { return }
+    flush(inbound)
+    for link in links {
+      link.inboundHome.hasClosed = false
+      link.inboundHome.hasStarted = false
+    }
+    progress.endFrontier = links.count
+    progress.responseStartFrontier = links.count
+    progress.isWireDone = false
+    attempts.retry(after: delay, headers: headers, by: link(of: ticket).name)
+  }
+}

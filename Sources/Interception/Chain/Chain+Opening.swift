@@ -1,0 +1,70 @@
+import RPCProtocols
+
+// How a call opens: its interceptors are made one after the other, each when the request's start comes to it. So
+// those behind one that fails the call, or answers it, are never made.
+extension Chain {
+  /// Takes the start as far as it goes.
+  func open(with start: Item) {
+    var start = start
+    while let link = makeNext() {
+      guard let next = pass(start, link.outboundHome, outbound) else { return layOut() }
+      start = next
+    }
+    layOut()
+    if endings.isEmpty { leave(start, outbound) }
+  }
+
+  /// Makes those that the start has not come to.
+  func makeTheRest() {
+    guard !unmade.isEmpty else { return }
+    while makeNext() != nil {}
+    layOut()
+  }
+
+  /// Makes the next interceptor that takes part; `nil` when there is none, or the call ends here.
+  private func makeNext() -> Link? {
+    while endings.isEmpty, let registration = unmade.popFirst() {
+      let seat = Seat(registration.id)
+      let context = CallContext(name: registration.name, seat: seat, mailbox: mailbox, environment)
+      do {
+        guard let interceptor = try registration.factory.make(for: facts, context) else { continue }
+        return add(Link(name: registration.name, seat: seat, interceptor: interceptor, position: links.count))
+      } catch {
+        unmade = []
+        endings.append(
+          .breakdown(below: links.count, self.error(error, of: registration.name), flushing: nil))
+      }
+    }
+    return nil
+  }
+
+  private func add(_ link: Link) -> Link {
+    links.append(link)
+    progress.endFrontier = links.count
+    progress.responseStartFrontier = links.count
+    windowBytes = max(windowBytes, link.needs.windowBytes)
+    if link.needs.replayLimitBytes > 0 {
+      attemptPlan = AttemptPlan(registrations: unmade, replayLimitBytes: link.needs.replayLimitBytes)
+      unmade = []
+    }
+    return link
+  }
+
+  private func layOut() {
+    outbound.layOutRequest(links)
+    inbound.layOutResponse(links)
+    report.layOutReport(links)
+  }
+
+  /// The wire, or the attempts above it.
+  func connect() -> any ChainWire {
+    guard let makeWire else { preconditionFailure("a chain is started before its start leaves it") }
+    if let attemptPlan { return Attempts(of: self, attemptPlan, wire: makeWire) }
+    return makeWire(self)
+  }
+
+  /// What an interceptor threw, as the error of the call.
+  func error(_ error: any Error, of name: String) -> RPCError {
+    error as? RPCError ?? RPCError(.internal, "\(error)", origin: .interceptor(name))
+  }
+}

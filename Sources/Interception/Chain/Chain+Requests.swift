@@ -1,0 +1,94 @@
+import RPCProtocols
+
+// What interceptors ask for beside their tokens: messages, timers, calls of their own.
+extension Chain {
+  // MARK: - Further messages
+
+  /// Puts a message behind everything that an interceptor has been given in a direction.
+  func inject(_ message: Payload, by seat: Seat, isRequest: Bool) {
+    // Behind a start that is held a message belongs where all are made.
+    if isRequest { makeTheRest() }
+    guard let link = link(in: seat) else { return }
+    let item = Item.message(Carried(message))
+    let station = isRequest ? link.outboundHome : link.inboundHome
+    let path = isRequest ? outbound : inbound
+    let isOver =
+      station.hasClosed || station.position >= progress.endFrontier
+      || (isRequest ? progress.isRequestClosed : progress.end != nil)
+    guard !isOver else {
+      let end = isRequest ? "the half-close" : "the end"
+      return environment.log(
+        LogRecord(level: .warning, source: link.name, text: "a message injected after \(end) goes nowhere"))
+    }
+    if !isRequest, !station.hasStarted, station.lane.isEmpty {
+      // Headers come before messages.
+      station.early.append(item)
+    } else if let end = station.lane.trailingEnd {
+      station.lane.addFront(item, before: end)
+      markDirty(station, path)
+    } else {
+      station.lane.append(.ready(item), sizeBytes: item.sizeBytes)
+      path.waitingCount += 1
+      path.waitingBytes += item.sizeBytes
+      markDirty(station, path)
+    }
+  }
+
+  private func link(in seat: Seat) -> Link? { links.first { $0.seat === seat } }
+
+  // MARK: - Timers
+
+  func setTimer(_ timer: CallTimer, of seat: Seat, after delay: Duration, _ body: @escaping () -> Void) {
+    guard let link = link(in: seat) else { return }
+    link.timers[timer] = environment.clock.schedule(after: delay) { [weak self, weak link] in
+      guard let self, let link, link.timers.removeValue(forKey: timer) != nil else { return }
+      nonisolated(unsafe) let body = body
+      mailbox.post(.run { _ in body() })
+      pump()
+    }
+  }
+
+  func cancelTimer(_ timer: CallTimer, of seat: Seat) {
+    guard let number = link(in: seat)?.timers.removeValue(forKey: timer) else { return }
+    environment.clock.cancel(number)
+  }
+
+  func cancelTimers() {
+    if holdTimer != 0 { environment.clock.cancel(holdTimer) }
+    holdTimer = 0
+    for link in links {
+      for number in link.timers.values { environment.clock.cancel(number) }
+      link.timers = [:]
+    }
+  }
+
+  // MARK: - Calls of their own
+
+  func make(_ call: OwnCall, of seat: Seat, _ completion: @escaping (OwnAnswer) -> Void) {
+    guard let network = environment.network else {
+      return completion(OwnAnswer(end: ResponseEnd(error: Self.noNetwork)))
+    }
+    let excluded = environment.excluded.union([seat.registration])
+    network.call(call, for: facts, excluding: excluded) { [weak self] answer in
+      self?.run { completion(answer) }
+    }
+  }
+
+  func make(_ fetch: Fetch, of seat: Seat, _ completion: @escaping (Result<Fetched, RPCError>) -> Void) {
+    guard let network = environment.network else { return completion(.failure(Self.noNetwork)) }
+    network.fetch(fetch) { [weak self] result in
+      self?.run { completion(result) }
+    }
+  }
+
+  private static var noNetwork: RPCError {
+    RPCError(.unimplemented, "there is no network for calls of interceptors' own", origin: .client)
+  }
+
+  /// Runs what an interceptor waits for, unless the call has finished.
+  private func run(_ body: @escaping () -> Void) {
+    nonisolated(unsafe) let body = body
+    mailbox.post(.run { _ in body() })
+    pump()
+  }
+}

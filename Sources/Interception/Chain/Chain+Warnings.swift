@@ -1,0 +1,61 @@
+import RPCProtocols
+
+// What is said of interceptors that keep everybody waiting.
+extension Chain {
+  /// How long a stage may block the loop before it is named.
+  static let patienceNanoseconds: Int64 = 100_000_000
+  /// How long a value may be held before its holder is named.
+  private static let holdPatience = Duration.seconds(5)
+
+  func warnOfBlocking(_ link: Link, _ stage: Stage, nanoseconds: Int64) {
+    environment.log(
+      LogRecord(
+        level: .warning, source: link.name,
+        text: "blocked everything for \(nanoseconds / 1_000_000) ms at \(stage)"))
+  }
+
+  /// Sees to it that somebody looks whether a value is held for too long.
+  func watchHolds(_ station: Station) {
+    if let hold = station.lane.headHold, station.heldSince?.sequence != hold.sequence {
+      station.heldSince = (hold.sequence, environment.clock.now)
+    }
+    if holdTimer == 0 { scheduleLook(after: Self.holdPatience) }
+  }
+
+  private func scheduleLook(after delay: Duration) {
+    holdTimer = environment.clock.schedule(after: delay) { [weak self] in self?.lookForHolds() }
+  }
+
+  private func lookForHolds() {
+    holdTimer = 0
+    guard !progress.isFinished else { return }
+    let now = environment.clock.now
+    var next: Duration?
+    for path in [outbound, inbound, report] {
+      for station in path.stations {
+        guard let hold = station.lane.headHold, !station.hasWarned else { continue }
+        if station.heldSince?.sequence != hold.sequence { station.heldSince = (hold.sequence, now) }
+        guard let since = station.heldSince?.instant else { continue }
+        let left = Self.holdPatience - (now - since)
+        if left <= .zero {
+          warnOfHolding(station, hold.stage, path)
+        } else {
+          next = min(next ?? left, left)
+        }
+      }
+    }
+    if let next { scheduleLook(after: next) }
+  }
+
+  private func warnOfHolding(_ station: Station, _ stage: Stage, _ path: Path) {
+    station.hasWarned = true
+    let link = links[station.position]
+    // Who waits for a time of its own knows what it does.
+    guard link.timers.isEmpty else { return }
+    var text = "has held the call at \(stage) for \(Self.holdPatience.components.seconds) seconds"
+    if path.waitingBytes >= windowBytes {
+      text += "; the chain is full, so nothing more comes to it: to hold more it has to say so in its needs"
+    }
+    environment.log(LogRecord(level: .warning, source: link.name, text: text))
+  }
+}

@@ -1,0 +1,113 @@
+import RPCProtocols
+
+/// A unary call that an interceptor makes on its own account.
+///
+/// It passes through the chain of its method like any other, but not through the interceptor that makes it, nor
+/// through those that are making the call it is made for. So no call can cause itself.
+public struct OwnCall: Sendable {
+  /// The method.
+  public var method: MethodName
+  /// The server: `http[s]://host[:port][/prefix]`; `nil` is the server of the call that it is made for.
+  public var target: String?
+  /// Metadata to send.
+  public var headers: Headers
+  /// The message, serialized in the codec of the call that it is made for.
+  public var message: [UInt8]
+  /// How long it may take.
+  public var timeout: Duration
+
+  /// Makes a call.
+  public init(
+    method: MethodName, target: String? = nil, headers: Headers = Headers(), message: [UInt8] = [],
+    timeout: Duration = .seconds(30)
+  ) {
+    self.method = method
+    self.target = target
+    self.headers = headers
+    self.message = message
+    self.timeout = timeout
+  }
+}
+
+/// What came of an `OwnCall`.
+public struct OwnAnswer: Sendable {
+  /// Leading metadata.
+  public var headers: Headers
+  /// The message, serialized; `nil` when the call failed.
+  public var message: [UInt8]?
+  /// Status and trailers.
+  public var end: ResponseEnd
+
+  /// Makes an answer.
+  public init(headers: Headers = Headers(), message: [UInt8]? = nil, end: ResponseEnd) {
+    self.headers = headers
+    self.message = message
+    self.end = end
+  }
+}
+
+/// A plain HTTP request that an interceptor makes on its own account, to a token server for example.
+public struct Fetch: Sendable {
+  /// The method, such as `POST`.
+  public var method: String
+  /// The whole URL.
+  public var url: String
+  /// Headers to send.
+  public var headers: Headers
+  /// The body to send.
+  public var body: [UInt8]
+  /// How long it may take.
+  public var timeout: Duration
+  /// The limit for the response's body, in bytes.
+  public var maxBodyBytes: Int
+
+  /// Makes a request.
+  public init(
+    method: String = "GET", url: String, headers: Headers = Headers(), body: [UInt8] = [],
+    timeout: Duration = .seconds(30), maxBodyBytes: Int = 1 << 20
+  ) {
+    self.method = method
+    self.url = url
+    self.headers = headers
+    self.body = body
+    self.timeout = timeout
+    self.maxBodyBytes = maxBodyBytes
+  }
+}
+
+/// What came of a `Fetch`.
+public struct Fetched: Sendable {
+  /// HTTP's status.
+  public var status: Int
+  /// The headers received.
+  public var headers: Headers
+  /// The body received.
+  public var body: [UInt8]
+
+  /// Makes an answer.
+  public init(status: Int, headers: Headers = Headers(), body: [UInt8] = []) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+  }
+}
+
+/// Makes what interceptors ask for on their own account. It belongs to the loop's thread.
+public protocol InterceptorNetwork: AnyObject {
+  /// Makes a call that does not pass through the interceptors that are named.
+  ///
+  /// - Parameters:
+  ///   - call: What to call.
+  ///   - facts: The call that it is made for.
+  ///   - excluded: The registrations that it does not pass through.
+  ///   - completion: Called once on the loop's thread, never from within this method.
+  func call(
+    _ call: OwnCall, for facts: CallFacts, excluding excluded: Set<RegistrationID>,
+    completion: @escaping (OwnAnswer) -> Void)
+  /// Makes a plain HTTP request, with the connection options (proxy, certificates) of the client.
+  ///
+  /// - Parameters:
+  ///   - fetch: What to ask for.
+  ///   - completion: Called once on the loop's thread, never from within this method.
+  func fetch(_ fetch: Fetch, completion: @escaping (Result<Fetched, RPCError>) -> Void)
+}

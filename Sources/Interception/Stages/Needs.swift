@@ -1,0 +1,25 @@
+/// What an interceptor asks of the chain beyond its stages. Asked once for each call, with the stages.
+public struct Needs: Sendable, Equatable {
+  /// Whether values come to it one at a time: while it holds one, later ones of that direction wait in the
+  /// chain rather than being given to it.
+  ///
+  /// Counted for each pass: a message may come as bytes while the next is held as a typed message.
+  public var isSerial: Bool
+  /// How many bytes it may have to hold at once before it lets the first of them go; 0 is no more than the chain
+  /// takes anyhow. Without it, one that collects a whole stream would wait for ever: at a full window the chain
+  /// pauses the input or the network.
+  public var windowBytes: Int
+  /// How many bytes of the request are kept to be sent again at a retry; 0 when it never retries.
+  ///
+  /// An interceptor that may retry divides the chain: those further out see one call, with one request and
+  /// one response, those further in are made anew for each attempt. When the request has grown larger than this, it
+  /// is let go of, and a retry is not possible any more.
+  public var replayLimitBytes: Int
+
+  /// Makes needs.
+  public init(isSerial: Bool = false, windowBytes: Int = 0, replayLimitBytes: Int = 0) {
+    self.isSerial = isSerial
+    self.windowBytes = windowBytes
+    self.replayLimitBytes = replayLimitBytes
+  }
+}

@@ -1,0 +1,101 @@
+import Interception
+import RPCProtocols
+
+/// Reads the settings of one interceptor, and names the key in every error.
+struct SettingsReader {
+  /// The interceptor's name.
+  let interceptor: String
+  private let keys: [BuiltIns.Key]
+  private let settings: [InterceptorSpec.Setting]
+
+  /// - Throws: When a key is none of the interceptor's, or repeats though it may not.
+  init(_ spec: InterceptorSpec, _ description: BuiltIns.Description) throws(ConfigurationError) {
+    interceptor = spec.name
+    keys = description.keys
+    settings = spec.settings
+    var seen: Set<String> = []
+    for setting in settings {
+      guard let key = keys.first(where: { $0.name == setting.key }) else {
+        throw ConfigurationError(
+          interceptor: interceptor, key: setting.key, reason: "unknown key",
+          hint: "the keys are \(keys.map(\.form).joined(separator: ", "))")
+      }
+      guard seen.insert(setting.key).inserted || key.mayRepeat else {
+        throw error(setting.key, "is set twice")
+      }
+    }
+  }
+
+  /// The settings in the order written.
+  var all: [InterceptorSpec.Setting] { settings }
+
+  /// The value of a key.
+  func text(_ key: String) -> String? { settings.first { $0.key == key }?.value }
+
+  /// All values of a key that may repeat.
+  func texts(_ key: String) -> [String] { settings.filter { $0.key == key }.map(\.value) }
+
+  /// A whole number within a range.
+  func integer(_ key: String, in range: ClosedRange<Int>) throws(ConfigurationError) -> Int? {
+    guard let text = text(key) else { return nil }
+    guard let number = Int(text), range.contains(number) else {
+      throw error(key, "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+    }
+    return number
+  }
+
+  /// A number within a range.
+  func number(_ key: String, in range: ClosedRange<Double>) throws(ConfigurationError) -> Double? {
+    guard let text = text(key) else { return nil }
+    guard let number = Double(text), range.contains(number) else {
+      throw error(key, "must be a number from \(range.lowerBound) to \(range.upperBound)")
+    }
+    return number
+  }
+
+  /// `true` or `false`.
+  func flag(_ key: String) throws(ConfigurationError) -> Bool? {
+    switch text(key) {
+    case nil: nil
+    case "true", "yes", "1": true
+    case "false", "no", "0": false
+    default: throw error(key, "must be true or false")
+    }
+  }
+
+  /// A duration such as `1.5`, `250ms`, `2m`; never negative.
+  func duration(_ key: String) throws(ConfigurationError) -> Duration? {
+    guard let text = text(key) else { return nil }
+    guard let duration = Self.duration(text) else {
+      throw error(key, "must be a duration such as 1.5, 250ms, 2m")
+    }
+    return duration
+  }
+
+  /// One of a few words.
+  func choice<Choice: RawRepresentable & CaseIterable>(
+    _ key: String, _ type: Choice.Type
+  ) throws(ConfigurationError) -> Choice? where Choice.RawValue == String {
+    guard let text = text(key) else { return nil }
+    guard let choice = Choice(rawValue: text) else {
+      throw error(key, "must be one of \(Choice.allCases.map(\.rawValue).joined(separator: ", "))")
+    }
+    return choice
+  }
+
+  /// The error that a value deserves.
+  func error(_ key: String, _ reason: String, hint: String? = nil) -> ConfigurationError {
+    ConfigurationError(interceptor: interceptor, key: key, reason: reason, hint: hint)
+  }
+
+  /// Parses a number with a unit: `s` (also without one), `ms`, `us`, `m` or `h`.
+  static func duration(_ text: some StringProtocol) -> Duration? {
+    let units: [(String, Double)] = [("ms", 1e-3), ("us", 1e-6), ("s", 1), ("m", 60), ("h", 3600)]
+    let unit = units.first { text.hasSuffix($0.0) }
+    let digits = text.dropLast(unit?.0.count ?? 0)
+    guard let first = digits.utf8.first, (0x30...0x39).contains(first) || first == UInt8(ascii: "."),
+      let number = Double(digits), number.isFinite, number * (unit?.1 ?? 1) < 1e9
+    else { return nil }
+    return .nanoseconds(Int64((number * (unit?.1 ?? 1) * 1e9).rounded()))
+  }
+}

@@ -1,0 +1,86 @@
+import Interception
+import Protobuf
+import RPCProtocols
+import Transport
+
+/// One plain HTTP request of an interceptor's, from its start to its answer.
+final class FetchTransfer: TransferDelegate {
+  private let fetch: Fetch
+  private let completion: (Result<Fetched, RPCError>) -> Void
+  private var answer = Fetched(status: 0)
+  private var transfer: Transfer?
+  private var loop: EventLoop?
+  private var timer: EventLoop.TimerID?
+
+  init(_ fetch: Fetch, _ completion: @escaping (Result<Fetched, RPCError>) -> Void) {
+    self.fetch = fetch
+    self.completion = completion
+  }
+
+  /// Starts it; it keeps itself until it is over.
+  func start(on loop: EventLoop, options: ConnectionOptions) {
+    self.loop = loop
+    do {
+      guard fetch.url.hasPrefix("https://") || fetch.url.hasPrefix("http://") else {
+        throw RPCError(.invalidArgument, "\(fetch.url) is not an http(s) URL", origin: .client)
+      }
+      for field in fetch.headers.fields
+      where !HeaderSyntax.isName(field.name) || !HeaderSyntax.isValue(field.value) {
+        throw RPCError(.invalidArgument, "the header \(field.name) cannot be sent", origin: .client)
+      }
+      var options = options
+      // The server of the call and this one need not speak the same version, nor on the same socket.
+      options.httpVersion = .negotiated
+      options.unixSocket = nil
+      options.serverName = nil
+      let request = HTTPRequest(method: fetch.method, url: fetch.url, headers: fetch.headers)
+      transfer = try Transfer(request, body: .whole(fetch.body), options: options, loop: loop, delegate: self)
+      timer = loop.schedule(at: .now + fetch.timeout) {
+        self.end(
+          .failure(
+            RPCError(
+              .deadlineExceeded, "\(self.fetch.url) took longer than \(self.fetch.timeout)", origin: .client))
+        )
+      }
+    } catch let error as RPCError {
+      end(.failure(error))
+    } catch let error as TransportError {
+      end(.failure(RPCError(error)))
+    } catch {
+      end(.failure(RPCError(.internal, "\(error)", origin: .client)))
+    }
+  }
+
+  private func end(_ result: Result<Fetched, RPCError>) {
+    guard let loop else { return }
+    self.loop = nil
+    if let timer { loop.cancel(timer) }
+    timer = nil
+    transfer?.close()
+    transfer = nil
+    completion(result)
+  }
+
+  // MARK: From the transfer
+
+  func transfer(received head: ResponseStart) {
+    answer.status = head.httpStatus
+    answer.headers = head.headers
+  }
+
+  func transfer(received body: RawSpan) {
+    guard answer.body.count + body.byteCount <= fetch.maxBodyBytes else {
+      let words = "the answer of \(fetch.url) is larger than \(fetch.maxBodyBytes) bytes"
+      return end(.failure(RPCError(.resourceExhausted, words, origin: .server)))
+    }
+    answer.body += body.copyBytes()
+  }
+
+  func transfer(received trailers: Headers) {}
+  func transfer(sentBytes: Int) {}
+  func transferWantsMore(_ isWanted: Bool) {}
+
+  func transferEnded(error: TransportError?) {
+    end(error.map { .failure(RPCError($0)) } ?? .success(answer))
+  }
+}

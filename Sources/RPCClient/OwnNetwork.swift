@@ -1,0 +1,114 @@
+import Interception
+import Protobuf
+import RPCProtocols
+import Transport
+
+/// Makes what interceptors of a call ask for on their own account, over the client's loop and connections.
+final class OwnNetwork: InterceptorNetwork {
+  private weak var client: RPCClient?
+  private let request: CallRequest
+
+  /// - Parameters:
+  ///   - client: Whose loop and interceptors are used.
+  ///   - request: The call whose interceptors ask; its options of the connection hold for theirs.
+  init(_ client: RPCClient, _ request: CallRequest) {
+    self.client = client
+    self.request = request
+  }
+
+  func call(
+    _ call: OwnCall, for facts: CallFacts, excluding excluded: Set<RegistrationID>,
+    completion: @escaping (OwnAnswer) -> Void
+  ) {
+    // Not from within libcurl's callbacks, in which no transfer can start.
+    client?.loop.schedule(at: .now) { [weak client, request] in
+      guard let client else { return }
+      let method: MethodDescriptor
+      do {
+        method = try OpaqueMethod.descriptor(of: call.method)
+      } catch {
+        let error = RPCError(.internal, "\(call.method): \(error)", origin: .client)
+        return completion(OwnAnswer(end: ResponseEnd(error: error)))
+      }
+      var own = CallRequest(
+        method: method, target: call.target ?? facts.target, userAgent: request.userAgent)
+      own.headers = call.headers
+      own.timeout = call.timeout
+      own.protocolName = request.protocolName
+      own.codec = request.codec
+      own.acceptedCompressions = request.acceptedCompressions
+      own.maxMessageBytes = request.maxMessageBytes
+      own.connection = request.connection
+      let made = client.makeCall(
+        own, interceptors: client.interceptors, excluding: excluded, observer: OwnCallObserver(completion))
+      made.start()
+      made.send(.bytes(call.message))
+      made.finishSending()
+    }
+  }
+
+  func fetch(_ fetch: Fetch, completion: @escaping (Result<Fetched, RPCError>) -> Void) {
+    client?.loop.schedule(at: .now) { [weak client, request] in
+      guard let client else { return }
+      FetchTransfer(fetch, completion).start(on: client.loop, options: request.connection)
+    }
+  }
+}
+
+/// Gathers what comes of an interceptor's call.
+private final class OwnCallObserver: CallObserver {
+  private var completion: ((OwnAnswer) -> Void)?
+  private var headers = Headers()
+  private var message: [UInt8]?
+
+  init(_ completion: @escaping (OwnAnswer) -> Void) {
+    self.completion = completion
+  }
+
+  func callStarted(_ start: RequestStart, request: HTTPRequest?) {}
+  func callSent(bytes: Int) {}
+  func callReceived(_ start: ResponseStart) { headers = start.headers }
+  func callReceived(_ message: RawSpan) { self.message = message.copyBytes() }
+  func callReceived(_ message: Message) { self.message = message.serialized() }
+  func callWantsInput(_ isWanted: Bool) {}
+  func callEnded(_ end: ResponseEnd) {
+    completion?(OwnAnswer(headers: headers, message: end.error == nil ? message : nil, end: end))
+    completion = nil
+  }
+  func callMeasured(_ metrics: CallMetrics) {}
+}
+
+/// The descriptor of a method of which only the name is known: its messages are bytes.
+enum OpaqueMethod {
+  /// Makes a descriptor whose messages have no fields, so that all of them are unknown ones, and kept.
+  static func descriptor(of name: MethodName) throws -> MethodDescriptor {
+    let parts = name.service.split(separator: ".").map(String.init)
+    let package = parts.dropLast().joined(separator: ".")
+    let message = "\(parts.last ?? "")OpaqueMessage"
+    let type = package.isEmpty ? ".\(message)" : ".\(package).\(message)"
+    // The numbers are those of google/protobuf/descriptor.proto.
+    let method = field(1, name.method) + field(2, type) + field(3, type)
+    let service = field(1, parts.last ?? "") + field(2, method)
+    let file =
+      field(1, "opaque.proto") + field(2, package) + field(4, field(1, message)) + field(6, service)
+      + field(12, "proto3")
+    let pool = DescriptorPool()
+    try pool.add(SchemaBytes(field(1, file)), source: "a method known by its name")
+    guard let found = try pool.method(service: name.service, method: name.method) else {
+      throw RPCError(.internal, "\(name) is not a method's name", origin: .client)
+    }
+    return found
+  }
+
+  private static func field(_ number: UInt8, _ text: String) -> [UInt8] { field(number, Array(text.utf8)) }
+
+  private static func field(_ number: UInt8, _ content: [UInt8]) -> [UInt8] {
+    var length: [UInt8] = []
+    var rest = content.count
+    while rest >= 0x80 {
+      length.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    return [number << 3 | 2] + length + [UInt8(rest)] + content
+  }
+}

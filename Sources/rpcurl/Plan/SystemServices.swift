@@ -1,0 +1,57 @@
+import Glibc
+import Interceptors
+
+/// What the built-in interceptors need of this machine.
+struct SystemServices: InterceptorServices {
+  func contents(ofFile path: String) throws(ServiceFailure) -> [UInt8] {
+    do throws(FileContents.Problem) {
+      return try FileContents.read(path)
+    } catch {
+      throw ServiceFailure(error.why)
+    }
+  }
+
+  func openFile(_ path: String, appending: Bool) throws(ServiceFailure) -> any OutputFile {
+    guard path != "-" else { return DescriptorFile(2, isOwned: false) }
+    let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (appending ? O_APPEND : O_TRUNC)
+    // What is written there may be confidential.
+    let descriptor = Glibc.open(path, flags, 0o600)
+    guard descriptor >= 0 else { throw ServiceFailure(FileContents.lastError()) }
+    return DescriptorFile(descriptor, isOwned: true)
+  }
+
+  func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
+  func run(
+    _ command: String, timeout: Duration,
+    completion: @escaping @Sendable (Result<[UInt8], ServiceFailure>) -> Void
+  ) {
+    ShellCommand(command).start(timeout: timeout, completion: completion)
+  }
+
+  var nanosecondsSince1970: Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+}
+
+/// A file that is written through its descriptor.
+private final class DescriptorFile: OutputFile {
+  private let descriptor: Int32
+  private let isOwned: Bool
+
+  init(_ descriptor: Int32, isOwned: Bool) {
+    self.descriptor = descriptor
+    self.isOwned = isOwned
+  }
+
+  func write(_ bytes: [UInt8]) throws(ServiceFailure) {
+    if let problem = FileContents.write(bytes, to: descriptor) { throw ServiceFailure(problem.why) }
+  }
+
+  func close() throws(ServiceFailure) {
+    guard isOwned, Glibc.close(descriptor) != 0 else { return }
+    throw ServiceFailure(FileContents.lastError())
+  }
+}

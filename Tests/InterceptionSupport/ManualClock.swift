@@ -1,0 +1,35 @@
+import Interception
+
+/// A clock that stands still until a test moves it.
+package final class ManualClock: ChainClock {
+  package private(set) var now = ContinuousClock.now
+  package var coarseNanoseconds: Int64 = 0
+  private var timers: [(number: Int, due: ContinuousClock.Instant, body: () -> Void)] = []
+  private var last = 0
+
+  package init() {}
+
+  /// How many timers are set.
+  package var timerCount: Int { timers.count }
+
+  package func schedule(after delay: Duration, _ body: @escaping () -> Void) -> Int {
+    last += 1
+    timers.append((last, now + delay, body))
+    return last
+  }
+
+  package func cancel(_ timer: Int) {
+    timers.removeAll { $0.number == timer }
+  }
+
+  /// Moves the time on, and fires what is due, in its order.
+  package func advance(by duration: Duration) {
+    let end = now + duration
+    while let next = timers.filter({ $0.due <= end }).min(by: { ($0.due, $0.number) < ($1.due, $1.number) }) {
+      now = max(now, next.due)
+      timers.removeAll { $0.number == next.number }
+      next.body()
+    }
+    now = end
+  }
+}

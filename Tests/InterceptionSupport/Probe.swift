@@ -1,0 +1,103 @@
+import Protobuf
+import RPCProtocols
+
+import Interception
+
+/// What happened, in order, as short lines.
+package final class Journal {
+  package var lines: [String] = []
+  package init() {}
+  package func note(_ line: String) { lines.append(line) }
+  package func lines(of name: String) -> [String] {
+    lines.filter { $0.hasPrefix("\(name) ") }.map { String($0.dropFirst(name.count + 1)) }
+  }
+}
+
+/// Keeps a token until it is taken.
+package final class Holder<Value, Direction> {
+  private var tokens: [Held<Value, Direction>] = []
+  package init() {}
+  package var count: Int { tokens.count }
+  package func keep(_ token: consuming Token<Value, Direction>) { tokens.append(Held(token)) }
+  package func take(_ index: Int = 0) -> Held<Value, Direction> { tokens.remove(at: index) }
+  package func letGo() { tokens.removeAll() }
+}
+
+/// A token in a box, since arrays hold only what can be copied.
+package final class Held<Value, Direction> {
+  private var token: Token<Value, Direction>?
+  package init(_ token: consuming Token<Value, Direction>) { self.token = consume token }
+  package func use(_ body: (consuming Token<Value, Direction>) -> Void) {
+    if let token = token.take() { body(token) }
+  }
+  package var isVoid: Bool {
+    guard let token = token.take() else { return true }
+    let isVoid = token.isVoid
+    self.token = consume token
+    return isVoid
+  }
+}
+
+/// An interceptor that notes what it sees, and does what a test tells it to.
+package final class Probe: Interceptor {
+  package let name: String
+  package let stages: Stages
+  package let journal: Journal
+  package var needs = Needs()
+  package var context: CallContext?
+  package var onRequestStart: ((RequestStart, consuming RequestToken<RequestStart>) -> Void)?
+  package var onRequestMessage: ((Message, consuming RequestToken<Message>) -> Void)?
+  package var onRequestBytes: (([UInt8], consuming RequestToken<[UInt8]>) -> Void)?
+  package var onRequestEnd: ((consuming RequestToken<Void>) -> Void)?
+  package var onResponseStart: ((ResponseStart, consuming ResponseToken<ResponseStart>) -> Void)?
+  package var onResponseBytes: (([UInt8], consuming ResponseToken<[UInt8]>) -> Void)?
+  package var onResponseMessage: ((Message, consuming ResponseToken<Message>) -> Void)?
+  package var onResponseEnd: ((ResponseEnd, consuming ResponseToken<ResponseEnd>) -> Void)?
+  package var onMetrics: ((CallMetrics, consuming ReportToken<CallMetrics>) -> Void)?
+
+  package init(_ name: String, _ stages: Stages = .all, _ journal: Journal) {
+    self.name = name
+    self.stages = stages
+    self.journal = journal
+  }
+
+  package func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
+    journal.note("\(name) start")
+    if let onRequestStart { onRequestStart(start, token) } else { token.proceed(start) }
+  }
+  package func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) {
+    journal.note("\(name) message \(TestMessages.text(message))")
+    if let onRequestMessage { onRequestMessage(message, token) } else { token.proceed(message) }
+  }
+  package func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) {
+    journal.note("\(name) bytes \(TestMessages.text(bytes))")
+    if let onRequestBytes { onRequestBytes(bytes, token) } else { token.proceed(bytes) }
+  }
+  package func requestEnd(_ token: consuming RequestToken<Void>) {
+    journal.note("\(name) half-close")
+    if let onRequestEnd { onRequestEnd(token) } else { token.proceed() }
+  }
+  package func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) {
+    journal.note("\(name) headers")
+    if let onResponseStart { onResponseStart(start, token) } else { token.proceed(start) }
+  }
+  package func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) {
+    journal.note("\(name) got-bytes \(TestMessages.text(bytes))")
+    if let onResponseBytes { onResponseBytes(bytes, token) } else { token.proceed(bytes) }
+  }
+  package func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) {
+    journal.note("\(name) got-message \(TestMessages.text(message))")
+    if let onResponseMessage { onResponseMessage(message, token) } else { token.proceed(message) }
+  }
+  package func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) {
+    journal.note("\(name) end \(end.code.name)")
+    if let onResponseEnd { onResponseEnd(end, token) } else { token.proceed(end) }
+  }
+  package func metrics(_ metrics: CallMetrics, _ token: consuming ReportToken<CallMetrics>) {
+    journal.note("\(name) metrics \(metrics.sentBytes)")
+    if let onMetrics { onMetrics(metrics, token) } else { token.proceed(metrics) }
+  }
+  package func finish(_ outcome: Outcome) {
+    journal.note("\(name) finish \(outcome.end.code.name)")
+  }
+}

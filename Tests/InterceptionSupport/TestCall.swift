@@ -1,0 +1,172 @@
+import Protobuf
+import RPCProtocols
+import Synchronization
+
+import Interception
+
+/// A call without a network: both ends of a chain, and the journal of what came to them.
+package final class TestCall: ChainCaller, ChainWire {
+  package let journal: Journal
+  package let chain: Chain
+  /// The chain right above the wire: of the last attempt.
+  package lazy var wireChain = chain
+  package let clock: ManualClock
+  package let wakes = Wakes()
+  private let log = Log()
+  package var request = RequestStart(
+    method: MethodName(service: "test.Echo", method: "Say"), target: "http://server")
+  package var sentStart: RequestStart?
+  package var sent: [[UInt8]] = []
+  package var receivedStart: ResponseStart?
+  package var received: [Payload] = []
+  package var end: ResponseEnd?
+  package var outcome: Outcome?
+  /// Whether metrics are given as soon as the end is there.
+  package var measuresAtOnce = true
+
+  package final class Wakes: @unchecked Sendable {
+    package let count = Atomic(0)
+    let work = Lock()
+    var waiting: [@Sendable () -> Void] = []
+  }
+
+  private final class Log: @unchecked Sendable {
+    let lock = Lock()
+    var records: [LogRecord] = []
+  }
+
+  /// A call through one instance each of these, made for the first attempt.
+  package convenience init(
+    _ kind: CallKind = .bidiStreaming, _ journal: Journal = Journal(), _ probes: [Probe],
+    windowBytes: Int = Chain.defaultWindowBytes
+  ) {
+    self.init(kind, journal, probes.map(TestCall.registration), windowBytes: windowBytes)
+  }
+
+  package init(
+    _ kind: CallKind = .bidiStreaming, _ journal: Journal = Journal(),
+    _ registrations: [InterceptorRegistration], windowBytes: Int = Chain.defaultWindowBytes,
+    network: (any InterceptorNetwork)? = nil
+  ) {
+    self.journal = journal
+    clock = ManualClock()
+    let wakes = wakes
+    let log = log
+    chain = ChainBuilder(registrations).makeChain(
+      for: TestCall.facts(kind), codec: TestMessages.codec,
+      environment: ChainEnvironment(
+        clock: clock,
+        post: { work in
+          wakes.count.add(1, ordering: .relaxed)
+          wakes.work.holding { wakes.waiting.append(work) }
+        },
+        log: { record in log.lock.holding { log.records.append(record) } }, network: network,
+        windowBytes: windowBytes))
+  }
+
+  package static func registration(
+    _ name: String, _ make: @escaping (CallFacts, CallContext) throws -> (any Interceptor)?
+  ) -> InterceptorRegistration {
+    nonisolated(unsafe) let make = make
+    return InterceptorRegistration(
+      name: name, factory: ClosureFactory { facts, context in try make(facts, context) })
+  }
+
+  package static func registration(_ probe: Probe) -> InterceptorRegistration {
+    registration(probe.name) { _, context in
+      probe.context = context
+      return probe
+    }
+  }
+
+  /// What interceptors and the chain logged.
+  package var logged: [LogRecord] { log.lock.holding { log.records } }
+
+  /// Does what other threads have asked of the loop.
+  package func work() {
+    let waiting = wakes.work.holding {
+      defer { wakes.waiting = [] }
+      return wakes.waiting
+    }
+    for item in waiting { item() }
+  }
+
+  package static func facts(_ kind: CallKind) -> CallFacts {
+    CallFacts(
+      method: MethodName(service: "test.Echo", method: "Say"), kind: kind, protocolName: .grpc,
+      target: "http://server")
+  }
+
+  package func start() {
+    chain.start(request, caller: self) { chain in
+      self.wireChain = chain
+      return self
+    }
+  }
+  package func send(_ text: String) { chain.send(.bytes(TestMessages.bytes(text))) }
+  package func close() { chain.closeRequest() }
+  package func receiveHeaders() { wireChain.received(ResponseStart(headers: Headers([("from", "server")]))) }
+  package func receive(_ text: String) { wireChain.received(.bytes(TestMessages.bytes(text))) }
+  package func receiveEnd(_ error: RPCError? = nil) { wireChain.received(ResponseEnd(error: error)) }
+
+  /// A whole call with one message each way.
+  package func run() {
+    start()
+    send("ping")
+    close()
+    receiveHeaders()
+    receive("pong")
+    receiveEnd()
+  }
+
+  /// What came to the wire, and to the caller.
+  package var wireLines: [String] { journal.lines(of: "wire") }
+  package var callerLines: [String] { journal.lines(of: "caller") }
+
+  // MARK: Wire
+
+  package func start(_ start: RequestStart) {
+    sentStart = start
+    journal.note("wire start")
+  }
+  package func send(_ bytes: [UInt8]) {
+    sent.append(bytes)
+    journal.note("wire \(TestMessages.text(bytes))")
+  }
+  package func closeRequest() { journal.note("wire half-close") }
+  package func cancel(_ error: RPCError) { journal.note("wire cancel") }
+  package func measure() { if measuresAtOnce { giveMetrics() } }
+  package func giveMetrics() {
+    var metrics = CallMetrics()
+    metrics.sentBytes = 7
+    wireChain.measured(metrics)
+  }
+  package func responseWanted(_ isWanted: Bool) { journal.note("wire \(isWanted ? "go on" : "pause")") }
+
+  // MARK: Caller
+
+  package func responseStarted(_ start: ResponseStart) {
+    receivedStart = start
+    journal.note("caller headers")
+  }
+  package func responseReceived(_ message: Payload) {
+    received.append(message)
+    switch message {
+    case .typed(let message): journal.note("caller typed \(TestMessages.text(message))")
+    case .bytes(let bytes): journal.note("caller \(TestMessages.text(bytes))")
+    }
+  }
+  package func responseReceived(_ message: RawSpan) { responseReceived(.bytes(message.copyBytes())) }
+  package func responseEnded(_ end: ResponseEnd) {
+    self.end = end
+    journal.note("caller end \(end.code.name)")
+  }
+  package func measured(_ metrics: CallMetrics) { journal.note("caller metrics \(metrics.sentBytes)") }
+  package func finished(_ outcome: Outcome) {
+    self.outcome = outcome
+    journal.note("caller finished")
+  }
+  package func inputWanted(_ isWanted: Bool) { journal.note("caller \(isWanted ? "go on" : "pause")") }
+}
+
+package let refused = RPCError(.permissionDenied, "refused", origin: .interceptor("B"))

@@ -1,0 +1,57 @@
+import Interception
+import InterceptionSupport
+
+@testable import Interceptors
+
+/// A world for built-in interceptors that tests make up.
+final class TestServices: InterceptorServices, @unchecked Sendable {
+  var files: [String: String] = [:]
+  var variables: [String: String] = [:]
+  /// What commands write, by their command lines.
+  var commands: [String: Result<String, ServiceFailure>] = [:]
+  private(set) var commandsRun: [String] = []
+  var nanosecondsSince1970: Int64 = 1_700_000_000_000_000_000
+
+  func contents(ofFile path: String) throws(ServiceFailure) -> [UInt8] {
+    guard let content = files[path] else { throw ServiceFailure("no such file or directory") }
+    return Array(content.utf8)
+  }
+
+  func openFile(_ path: String, appending: Bool) throws(ServiceFailure) -> any OutputFile {
+    if !appending || files[path] == nil { files[path] = "" }
+    return File(self, path)
+  }
+
+  func environment(_ name: String) -> String? { variables[name] }
+
+  func run(
+    _ command: String, timeout: Duration,
+    completion: @escaping @Sendable (Result<[UInt8], ServiceFailure>) -> Void
+  ) {
+    commandsRun.append(command)
+    completion((commands[command] ?? .failure(ServiceFailure("not found"))).map { Array($0.utf8) })
+  }
+
+  /// The registration that `--use TEXT` asks for.
+  func registration(_ text: String) throws -> InterceptorRegistration {
+    let sources = ValueSources(
+      file: { path throws(ValueSources.Failure) in
+        guard let content = self.files[path] else { throw ValueSources.Failure("no such file") }
+        return content
+      }, environment: { self.variables[$0] })
+    return try BuiltIns.registration(InterceptorSpec(parsing: text, sources: sources), services: self)
+  }
+
+  private final class File: OutputFile {
+    private let services: TestServices
+    private let path: String
+
+    init(_ services: TestServices, _ path: String) {
+      self.services = services
+      self.path = path
+    }
+
+    func write(_ bytes: [UInt8]) { services.files[path]? += String(decoding: bytes, as: UTF8.self) }
+    func close() {}
+  }
+}
