@@ -28,10 +28,10 @@ struct MessageConverter: Sendable {
     self.type = type
     self.options = options
     var jsonDecoding = options.jsonDecoding
-    // Checked here, so that the error is the same whatever the form of the input.
-    jsonDecoding.allowPartial = true
-    transcoder = JSONTranscoder(type, decoding: jsonDecoding, encoding: options.jsonEncoding)
+    jsonDecoding.allowPartial = options.allowPartial
+    transcoder = JSONTranscoder(type, decoding: jsonDecoding)
     var textDecoding = options.textDecoding
+    // Checked here, so that the error is the same whatever the form of the input.
     textDecoding.allowPartial = true
     self.textDecoding = textDecoding
     var textEncoding = options.textEncoding
@@ -94,29 +94,18 @@ struct MessageConverter: Sendable {
   private func binary(
     ofJSON input: UnsafeRawBufferPointer, into out: inout OutputBuffer
   ) throws(Failure) {
-    let start = out.count
     do throws(JSONError) {
       try transcoder.transcode(json: RawSpan(_unsafeBytes: input), into: &out)
     } catch {
+      if case .missingRequired(let paths) = error.reason { throw .missingRequired(paths) }
       throw .json(error)
-    }
-    guard mayLackFields else { return }
-    do throws(Failure) {
-      try out.withBytes { (bytes) throws(Failure) in
-        try checkBytes(UnsafeRawBufferPointer(rebasing: bytes[start...]))
-      }
-    } catch {
-      out.truncate(to: start)
-      throw error
     }
   }
 
   // MARK: Required fields
 
-  private var mayLackFields: Bool { !options.allowPartial && type.pool.hasMetRequiredFields }
-
   private func check(_ message: Message) throws(Failure) {
-    guard mayLackFields else { return }
+    if options.allowPartial { return }
     let missing = message.missingRequiredFields()
     if !missing.isEmpty { throw .missingRequired(missing) }
   }
@@ -130,12 +119,13 @@ struct MessageConverter: Sendable {
 
   private func json(of bytes: UnsafeRawBufferPointer, into out: inout OutputBuffer) throws(Failure) {
     let start = out.count
+    let mayLackRequired: Bool
     do throws(DecodeError) {
-      try transcoder.transcode(serialized: RawSpan(_unsafeBytes: bytes), into: &out)
+      mayLackRequired = try WireToJSON.transcode(bytes, type: type, options: options.jsonEncoding, into: &out)
     } catch {
       throw .binary(error)
     }
-    if mayLackFields {
+    if mayLackRequired, !options.allowPartial {
       do throws(Failure) { try checkBytes(bytes) } catch {
         out.truncate(to: start)
         throw error

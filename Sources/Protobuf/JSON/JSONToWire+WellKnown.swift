@@ -134,6 +134,9 @@ extension JSONToWire {
       throw scanner.failure(.unknownAnyType(AnyOutline.typeName(url)), at: outline.urlOffset).inside("@type")
     }
     let plan = try plan(of: type)
+    // What an Any holds are bytes, in which binary decoding does not look for missing fields either.
+    let mayLackRequired = mayLackRequired
+    defer { self.mayLackRequired = mayLackRequired }
     guard plan.pointee.wellKnown != nil else { return try object(plan, depth: depth + 1, inAny: true) }
     guard let position = outline.valuePosition else {
       throw scanner.failure(.syntax(expected: "“value”, which holds the \(type.name)"))

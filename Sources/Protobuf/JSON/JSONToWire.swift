@@ -11,17 +11,21 @@ struct JSONToWire: ~Copyable {
   var entries: [MapEntry] = []
   /// What of the messages that are being read has been met and does not fit in their bit sets, innermost last.
   private var met: [Met] = []
+  /// Whether a message was read that lacks required fields, or of which that is not known.
+  var mayLackRequired = false
 
   private init(_ json: UnsafeRawBufferPointer, options: JSONDecodingOptions) {
     scanner = JSONScanner(json)
     self.options = options
   }
 
-  /// Reads a text that holds one value and appends the message; on an error nothing.
+  /// Reads a text that holds one value and appends the message; on an error nothing. Required fields may be missing.
+  ///
+  /// Returns whether they may be: whoever must know builds the message, and says which.
   static func transcode(
     _ json: UnsafeRawBufferPointer, type: MessageType, options: JSONDecodingOptions,
     into buffer: inout OutputBuffer
-  ) throws(JSONError) {
+  ) throws(JSONError) -> Bool {
     var reader = JSONToWire(json, options: options)
     swap(&reader.out, &buffer)
     let start = reader.out.count
@@ -35,6 +39,7 @@ struct JSONToWire: ~Copyable {
       throw JSONError(error, in: json)
     }
     swap(&reader.out, &buffer)
+    return reader.mayLackRequired
   }
 
   /// Reads a text that holds the value of `field`, and writes a message with this field alone.
@@ -74,6 +79,8 @@ struct JSONToWire: ~Copyable {
   mutating func message(_ plan: PlanPointer, depth: Int) throws(JSONFailure) {
     guard depth <= nestingLimit else { throw scanner.failure(.tooDeep) }
     guard let wellKnown = plan.pointee.wellKnown else { return try object(plan, depth: depth, inAny: false) }
+    // A schema of somebody's own may have such a type with required fields.
+    if plan.pointee.requiredCount > 0 { mayLackRequired = true }
     try special(wellKnown, plan, depth: depth)
   }
 
@@ -93,6 +100,8 @@ struct JSONToWire: ~Copyable {
     var highest: UInt32 = 0
     /// The number of the last field that was written.
     var written: UInt32 = 0
+    /// How many required fields have been written.
+    var required = 0
     var isSorted = true
     var slots: UInt64 = 0
     var oneofs: UInt64 = 0
@@ -134,7 +143,9 @@ struct JSONToWire: ~Copyable {
       if out.count == start { continue }
       if field.pointee.number < progress.written { progress.isSorted = false }
       progress.written = field.pointee.number
+      progress.required &+= field.pointee.requiredCount
     }
+    if progress.required < plan.pointee.requiredCount { mayLackRequired = true }
     if met.count > firstMet { met.removeSubrange(firstMet...) }
     if !progress.isSorted { sortFields(from: base, inMessageSet: plan.pointee.isMessageSet) }
   }

@@ -23,13 +23,14 @@ public struct JSONTranscoder: Sendable {
   /// Reads a JSON text and appends the serialized message. On an error nothing is appended.
   public func transcode(json: RawSpan, into out: inout OutputBuffer) throws(JSONError) {
     let start = out.count
-    try json.withUnsafeBytes { (bytes) throws(JSONError) in
+    let mayLackRequired = try json.withUnsafeBytes { (bytes) throws(JSONError) in
       try JSONToWire.transcode(bytes, type: type, options: decoding, into: &out)
     }
-    if !decoding.allowPartial, type.pool.hasMetRequiredFields { try checkRequiredFields(&out, from: start) }
+    if mayLackRequired, !decoding.allowPartial { try checkRequiredFields(&out, from: start) }
   }
 
   /// Takes back what was appended from `start` on when it lacks required fields.
+  @inline(never)
   private func checkRequiredFields(_ out: inout OutputBuffer, from start: Int) throws(JSONError) {
     guard let message = try? Message(type, serialized: out.copyBytes(from: start)) else { return }
     let missing = message.missingRequiredFields()
@@ -42,7 +43,7 @@ public struct JSONTranscoder: Sendable {
 
   /// Reads a serialized message and appends its JSON. On an error nothing is appended.
   public func transcode(serialized: RawSpan, into out: inout OutputBuffer) throws(DecodeError) {
-    try serialized.withUnsafeBytes { (bytes) throws(DecodeError) in
+    _ = try serialized.withUnsafeBytes { (bytes) throws(DecodeError) in
       try WireToJSON.transcode(bytes, type: type, options: encoding, into: &out)
     }
   }

@@ -188,6 +188,9 @@ extension WireToJSON {
   ) throws(DecodeError) {
     guard depth < nestingLimit else { throw value.failure(.tooDeep) }
     let plan = try type.pointerToPlan()
+    // What an Any holds are bytes, in which binary decoding does not look for missing fields either.
+    let mayLackRequired = mayLackRequired
+    defer { self.mayLackRequired = mayLackRequired }
     openAny(url)
     if plan.pointee.wellKnown == nil {
       return try content(plan, value, depth: depth + 1, isEmpty: false)

@@ -11,17 +11,21 @@ struct WireToJSON: ~Copyable {
   private(set) var level = 0
   /// The entries of the maps that are being written, innermost last.
   var entries: [MapEntry] = []
+  /// Whether a message was written that lacks required fields, or of which that is not known.
+  var mayLackRequired = false
 
   private init(options: JSONEncodingOptions, capacity: Int) {
     self.options = options
     out = OutputBuffer(capacity: capacity)
   }
 
-  /// Appends the JSON of a message; on an error nothing.
+  /// Appends the JSON of a message; on an error nothing. Required fields may be missing.
+  ///
+  /// Returns whether they may be: whoever must know builds the message, and says which.
   static func transcode(
     _ bytes: UnsafeRawBufferPointer, type: MessageType, options: JSONEncodingOptions,
     into buffer: inout OutputBuffer
-  ) throws(DecodeError) {
+  ) throws(DecodeError) -> Bool {
     var writer = WireToJSON(options: options, capacity: 0)
     swap(&writer.out, &buffer)
     let start = writer.out.count
@@ -40,6 +44,7 @@ struct WireToJSON: ~Copyable {
       throw error
     }
     swap(&writer.out, &buffer)
+    return writer.mayLackRequired
   }
 
   /// Writes a message that has a value for which JSON has no form: a later value may have taken its place.
@@ -164,8 +169,11 @@ struct WireToJSON: ~Copyable {
     guard depth <= nestingLimit else { throw reader.failure(.tooDeep) }
     guard let wellKnown = plan.pointee.wellKnown else { return try object(plan, reader, depth: depth) }
     if wellKnown == .timestamp || wellKnown == .duration {
+      if plan.pointee.requiredCount > 0 { mayLackRequired = true }
       return try time(isTimestamp: wellKnown == .timestamp, reader, depth: depth)
     }
+    // A schema of somebody's own may have such a type with required fields.
+    if plan.pointee.requiredCount > 0 { mayLackRequired = true }
     let start = out.count
     let startLevel = level
     if try special(wellKnown, plan, reader, depth: depth) { return }
@@ -221,6 +229,8 @@ struct WireToJSON: ~Copyable {
   struct Progress {
     /// The number of the last field that was written.
     var lastNumber: UInt32 = 0
+    /// How many required fields have been written.
+    var required = 0
     var isEmpty: Bool
     var oneofs: UInt64 = 0
     var nextSlot = 0
@@ -257,6 +267,7 @@ struct WireToJSON: ~Copyable {
       }
     }
     if options.emitDefaults { emitDefaults(plan, upTo: UInt32.max, &progress) }
+    if progress.required < plan.pointee.requiredCount { mayLackRequired = true }
     isEmpty = progress.isEmpty
     return true
   }
@@ -374,6 +385,7 @@ struct WireToJSON: ~Copyable {
     key(field, isFirst: progress.isEmpty)
     progress.isEmpty = false
     progress.lastNumber = field.pointee.number
+    progress.required &+= field.pointee.requiredCount
     if options.emitDefaults { progress.nextSlot = max(progress.nextSlot, Int(field.pointee.slot) + 1) }
   }
 

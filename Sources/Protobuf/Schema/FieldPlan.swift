@@ -13,6 +13,8 @@ struct FieldPlan {
     static let hasClosedEnum = Flags(rawValue: 32)
     /// Whether null may be a value of it, and not the absence of one.
     static let mayTakeNull = Flags(rawValue: 64)
+    /// Whether a message without it is incomplete. Of extensions that is never true.
+    static let isRequired = Flags(rawValue: 128)
   }
 
   let number: UInt32
@@ -46,6 +48,7 @@ struct FieldPlan {
     if field.enumType?.isNullValue == true || field.messageType?.name == "google.protobuf.Value" {
       flags.insert(.mayTakeNull)
     }
+    if field.isRequired, !field.isExtension { flags.insert(.isRequired) }
     self.flags = flags
     oneof = field.oneofIndex.map { Int16(truncatingIfNeeded: min($0, Int(Int16.max))) } ?? -1
     slot = Int32(field.slot)
@@ -66,6 +69,9 @@ struct FieldPlan {
   var hasPresence: Bool { flags.contains(.hasPresence) }
   @inline(__always)
   var validatesUTF8: Bool { flags.contains(.validatesUTF8) }
+  /// 1 for a required field, otherwise 0: what the loops add up.
+  @inline(__always)
+  var requiredCount: Int { Int(truncatingIfNeeded: flags.rawValue &>> 7) }
 
   /// The field itself, for what is not in the plan.
   var field: Field { identity.takeUnretainedValue() }
@@ -137,6 +143,8 @@ struct MessagePlan {
   let wellKnown: WellKnownKind?
   let isMessageSet: Bool
   let isExtensible: Bool
+  /// How many of the fields are required.
+  let requiredCount: Int
   let type: Unmanaged<MessageType>
   private let owner: Unmanaged<MessageTable>
 
@@ -164,7 +172,8 @@ struct MessagePlan {
       to: MessagePlan(
         fields: fields, count: count, dense: dense, denseCount: UInt32(denseCount),
         names: NameTable.Frozen(table.names), wellKnown: table.wellKnown, isMessageSet: table.isMessageSet,
-        isExtensible: !table.extensionRanges.isEmpty, type: .passUnretained(type),
+        isExtensible: !table.extensionRanges.isEmpty,
+        requiredCount: table.fields.count { $0.isRequired }, type: .passUnretained(type),
         owner: .passUnretained(table)))
     return UnsafePointer(plan)
   }
