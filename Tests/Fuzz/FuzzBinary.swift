@@ -3,9 +3,13 @@
 public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   guard let (type, bytes) = Fuzz.split(start, count) else { return 0 }
   let transcoder = JSONTranscoder(type)
-  var direct: [UInt8] = []
-  let isDirect = (try? transcoder.transcode(serialized: bytes, into: &direct)) != nil
-  if let message = try? Message(type, serialized: bytes) {
+  let result = Fuzz.bounded("binary to JSON", bytes, outputBytes: { $0?.count ?? 0 }) {
+    var json: [UInt8] = []
+    return (try? transcoder.transcode(serialized: bytes, into: &json)).map { json }
+  }
+  let isDirect = result != nil
+  let direct = result ?? []
+  if let message = Fuzz.bounded("binary into a message", bytes, { try? Message(type, serialized: bytes) }) {
     let json = try? message.json()
     Fuzz.require(isDirect == (json != nil), "the direct way to JSON fails where the other one does", bytes)
     if let json { Fuzz.require(json == direct, "both ways to JSON agree", json, direct) }

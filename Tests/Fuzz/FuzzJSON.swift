@@ -3,8 +3,11 @@
 public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   guard let (type, json) = Fuzz.split(start, count) else { return 0 }
   let transcoder = JSONTranscoder(type, decoding: JSONDecodingOptions(allowPartial: true))
-  var bytes: [UInt8] = []
-  if (try? transcoder.transcode(json: json, into: &bytes)) != nil {
+  let result = Fuzz.bounded("JSON to binary", json, times: 40, outputBytes: { $0?.count ?? 0 }) {
+    var bytes: [UInt8] = []
+    return (try? transcoder.transcode(json: json, into: &bytes)).map { bytes }
+  }
+  if let bytes = result {
     guard let message = try? Message(type, serialized: bytes) else {
       Fuzz.require(false, "what was read from JSON is a message", json)
       return 0

@@ -2,7 +2,9 @@
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   guard let (type, text) = Fuzz.split(start, count) else { return 0 }
-  if let message = try? Message(type, text: text, options: TextDecodingOptions(allowPartial: true)) {
+  let partial = TextDecodingOptions(allowPartial: true)
+  let read = Fuzz.bounded("text into a message", text) { try? Message(type, text: text, options: partial) }
+  if let message = read {
     Fuzz.check(message)
   }
   let lenient = TextDecodingOptions(allowUnknownFields: true, allowPartial: true)

@@ -101,6 +101,15 @@ import Testing
     #expect(error?.file == "deep.proto")
   }
 
+  @Test func refusesMessagesWithoutAName() throws {
+    for message in [field(4, []), field(4, field(1, "M") + field(3, [])), field(4, field(1, ""))] {
+      let error = #expect(throws: SchemaError.self) {
+        try pool(file("f.proto", message + field(4, field(1, "X")))).messageType(named: "p.X")
+      }
+      #expect(error?.description.contains("a message without a name") == true)
+    }
+  }
+
   @Test(arguments: [
     ("number 0", "0a0161 1800 2001 2805"), ("no number", "0a0161 2001 2805"),
     ("a reserved number", "0a0161 18b89401 2001 2805"),

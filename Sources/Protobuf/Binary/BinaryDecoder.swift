@@ -22,7 +22,7 @@ enum BinaryDecoder {
       } else {
         try reader.skip(tag, depth: depth)
       }
-      message.unknown.append(contentsOf: UnsafeBufferPointer(start: start, count: reader.cursor - start))
+      message.appendUnknown(UnsafeBufferPointer(start: start, count: reader.cursor - start))
     }
   }
 
@@ -90,23 +90,26 @@ enum BinaryDecoder {
     var values: [Value] = []
     if case .list(let earlier) = message.take(field) { values = earlier }
     defer { message[field] = values.isEmpty ? .none : .list(values) }
+    let count: Int
     switch field.kind.wireType {
     case .fixed32:
       guard content.remaining % 4 == 0 else { throw content.failure(.invalidPackedLength) }
-      values.reserveCapacity(values.count + content.remaining / 4)
+      count = content.remaining / 4
     case .fixed64:
       guard content.remaining % 8 == 0 else { throw content.failure(.invalidPackedLength) }
-      values.reserveCapacity(values.count + content.remaining / 8)
-    default: break
+      count = content.remaining / 8
+    // Each varint has one last byte.
+    default: count = UnsafeBufferPointer(start: content.cursor, count: content.remaining).count { $0 < 0x80 }
+    }
+    // As many as there are in a long piece; of many short ones the room is to double, as if they came one by one.
+    if values.count + count > values.capacity {
+      values.reserveCapacity(max(values.count + count, values.capacity * 2))
     }
     while !content.isAtEnd {
       let start = content.cursor
       let value = try scalar(field, &content)
       if case .enum(let number) = value, let type = field.enumType, !type.accepts(number) {
-        var unknown = OutputBuffer(capacity: 16)
-        unknown.appendTag(Tag(field.number, .varint))
-        message.unknown.append(contentsOf: unknown.copyBytes())
-        message.unknown.append(contentsOf: UnsafeBufferPointer(start: start, count: content.cursor - start))
+        keepUnknown(Tag(field.number, .varint), start, content.cursor, of: message)
       } else {
         values.append(value)
       }
@@ -197,7 +200,7 @@ enum BinaryDecoder {
       }
     }
     if case .enum(let number)? = value, let type = valueField.enumType, !type.accepts(number) {
-      return keepUnknown(field, entryStart, reader.cursor, of: message)
+      return keepUnknown(field.tag, entryStart, reader.cursor, of: message)
     }
     if value == nil, let type = valueField.messageType { value = .message(Message(storage: try empty(type))) }
     guard let key = key ?? DefaultValue.zero(of: keyField), let mapKey = MapKey(key),
@@ -209,14 +212,14 @@ enum BinaryDecoder {
     message[field] = .map(entries)
   }
 
-  /// Keeps a map entry whose value is an unknown number of a closed enum.
+  /// Keeps an unknown number of a closed enum, or a map entry that has one.
   private static func keepUnknown(
-    _ field: Field, _ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, of message: MessageStorage
+    _ tag: Tag, _ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, of message: MessageStorage
   ) {
-    var unknown = OutputBuffer(capacity: 16)
-    unknown.appendTag(field.tag)
-    message.unknown.append(contentsOf: unknown.copyBytes())
-    message.unknown.append(contentsOf: UnsafeBufferPointer(start: start, count: end - start))
+    var buffer = OutputBuffer(capacity: 16)
+    buffer.appendTag(tag)
+    message.appendUnknown(UnsafeBufferPointer(start: buffer.base, count: buffer.count))
+    message.appendUnknown(UnsafeBufferPointer(start: start, count: end - start))
   }
 
   // MARK: Single values

@@ -1,6 +1,7 @@
 /// Turns messages of one type from one form into another, in pieces as they come.
 ///
-/// Of a stream of messages no more is kept than the one that is incomplete.
+/// Of a stream of messages no more is kept than the one that is incomplete, and no more than one is converted at a
+/// time: in memory of no more than 100 times its length and three times that of the output.
 ///
 /// ```swift
 /// var converter = Converter(type, options: ConversionOptions(from: .binary, to: .json, isDelimited: true))

@@ -2,6 +2,10 @@
 ///
 /// The results are the same as through a ``Message``. Output is appended: one ``OutputBuffer``, emptied and used
 /// again, serves many messages without an allocation for each.
+///
+/// Memory, beyond input and output: reading JSON takes no more than 40 times the length of the text and three times
+/// that of the message. Writing JSON takes no more than 100 times the length of the message, and three times that of
+/// the text; a message that is serialized in the usual way, fields by number, takes no more than the text.
 public struct JSONTranscoder: Sendable {
   /// The type of the messages.
   public let type: MessageType

@@ -1,5 +1,5 @@
 extension Message {
-  /// Reads a message from a JSON text that holds one value.
+  /// Reads a message from a JSON text that holds one value, in memory of no more than 100 times its length.
   public init(
     _ type: MessageType, json: [UInt8], options: JSONDecodingOptions = JSONDecodingOptions()
   ) throws(JSONError) {

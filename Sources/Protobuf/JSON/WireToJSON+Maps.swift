@@ -1,13 +1,18 @@
 /// Maps, whose entries are sorted by key.
 extension WireToJSON {
-  /// Where the parts of an entry are.
+  /// Where the parts of an entry are. It is small, because two bytes of input are enough for an entry.
   struct MapEntry {
-    /// A number whose order is that of the keys.
+    /// A number whose order is that of the keys; for a string its length.
     var order: UInt64 = 0
-    /// The key where it is a string.
-    var text = UnsafeRawBufferPointer(start: nil, count: 0)
-    var key: WireReader?
-    var value: WireReader?
+    /// Where the key is, or the text of one that is a string; nil when there is none.
+    var key: UnsafePointer<UInt8>?
+    /// Where the value is; nil when there is none.
+    var value: UnsafePointer<UInt8>?
+    /// Where the entry ends.
+    let end: UnsafePointer<UInt8>
+
+    /// A key that is a string.
+    var text: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: key, count: Int(order)) }
 
     func precedes(_ other: MapEntry, isText: Bool) -> Bool {
       isText ? text.lexicographicallyPrecedes(other.text) : order < other.order
@@ -25,7 +30,7 @@ extension WireToJSON {
     guard try collect(field, &reader, depth: depth) else { return false }
     guard entries.count > first else { return true }
     begin(field, plan, &progress)
-    try write(from: first, field, depth: depth)
+    try write(from: first, field, origin: reader.origin, depth: depth)
     return true
   }
 
@@ -39,9 +44,10 @@ extension WireToJSON {
     let first = entries.count
     var isSorted = true
     repeat {
-      var entry = MapEntry()
-      guard try collect(&reader, keyField, valueField, depth: depth + 1, into: &entry) else { return false }
-      if valueField.pointee.flags.contains(.hasClosedEnum), var value = entry.value {
+      let content = try reader.nested()
+      guard let entry = try entry(content, keyField, valueField, depth: depth + 1) else { return false }
+      if valueField.pointee.flags.contains(.hasClosedEnum), let start = entry.value {
+        var value = WireReader(origin: content.origin, from: start, to: content.end)
         if isUnknownEnum(valueField, try value.varint()) { continue }
       }
       if entries.count > first, !entries[entries.count - 1].precedes(entry, isText: isText) {
@@ -58,29 +64,31 @@ extension WireToJSON {
     return true
   }
 
-  /// Reads an entry; false when it has a part twice, or a key that must be repaired.
-  private func collect(
-    _ reader: inout WireReader, _ keyField: FieldPointer, _ valueField: FieldPointer, depth: Int,
-    into entry: inout MapEntry
-  ) throws(DecodeError) -> Bool {
-    var content = try reader.nested()
+  /// Reads an entry; nil when it has a part twice, or a key that must be repaired.
+  private func entry(
+    _ content: WireReader, _ keyField: FieldPointer, _ valueField: FieldPointer, depth: Int
+  ) throws(DecodeError) -> MapEntry? {
+    var content = content
+    var entry = MapEntry(end: content.end)
     while !content.isAtEnd {
       let tag = try content.tag()
       if tag == keyField.pointee.elementTag {
-        guard entry.key == nil else { return false }
-        entry.key = content
+        guard entry.key == nil else { return nil }
         if keyField.pointee.kind == .string {
-          entry.text = try content.lengthDelimited()
-          guard UTF8Validation.isValid(entry.text) else {
+          let text = try content.lengthDelimited()
+          guard UTF8Validation.isValid(text) else {
             if keyField.pointee.validatesUTF8 { throw content.failure(.invalidUTF8) }
-            return false
+            return nil
           }
+          entry.key = content.cursor - text.count
+          entry.order = UInt64(text.count)
         } else {
+          entry.key = content.cursor
           entry.order = order(keyField, try number(keyField, &content))
         }
       } else if tag == valueField.pointee.elementTag {
-        guard entry.value == nil else { return false }
-        entry.value = content
+        guard entry.value == nil else { return nil }
+        entry.value = content.cursor
         try content.skip(tag, depth: depth)
       } else {
         try content.skip(tag, depth: depth)
@@ -88,7 +96,7 @@ extension WireToJSON {
     }
     // The order of a key that is missing is that of zero.
     if entry.key == nil { entry.order = order(keyField, 0) }
-    return true
+    return entry
   }
 
   private func order(_ field: FieldPointer, _ bits: UInt64) -> UInt64 {
@@ -98,8 +106,10 @@ extension WireToJSON {
     }
   }
 
-  /// Writes the collected entries from the one at `first` on.
-  mutating func write(from first: Int, _ field: FieldPointer, depth: Int) throws(DecodeError) {
+  /// Writes the collected entries from the one at `first` on; `origin` is that of their reader.
+  mutating func write(
+    from first: Int, _ field: FieldPointer, origin: UnsafePointer<UInt8>, depth: Int
+  ) throws(DecodeError) {
     let (keyField, valueField) = field.partsOfMap()
     let isQuoted = keyField.pointee.kind.isQuoted
     let valuePlan = valueField.pointee.kind.isMessage ? try valueField.planOfMessage() : nil
@@ -109,22 +119,37 @@ extension WireToJSON {
       let entry = entries[index]
       separate(isFirst: index == first)
       if !isQuoted { out.append(UInt8(ascii: "\"")) }
-      if var key = entry.key { try scalar(keyField, &key) } else { emitZero(keyField) }
+      try key(of: entry, keyField, origin: origin)
       if !isQuoted { out.append(UInt8(ascii: "\"")) }
       out.append(UInt8(ascii: ":"))
       if options.pretty { out.append(0x20) }
       guard let valuePlan else {
-        if var value = entry.value { try scalar(valueField, &value) } else { emitMissing(valueField) }
+        if let start = entry.value {
+          var value = WireReader(origin: origin, from: start, to: entry.end)
+          try scalar(valueField, &value)
+        } else {
+          emitMissing(valueField)
+        }
         continue
       }
       guard depth + 1 < nestingLimit else { throw DecodeError(.tooDeep) }
-      if var value = entry.value {
+      if let start = entry.value {
+        var value = WireReader(origin: origin, from: start, to: entry.end)
         try message(valuePlan, try value.nested(), depth: depth + 2)
       } else {
         try message(valuePlan, WireReader(UnsafeRawBufferPointer(start: nil, count: 0)), depth: depth + 2)
       }
     }
     close(UInt8(ascii: "}"), isEmpty: first == end)
+  }
+
+  private mutating func key(
+    of entry: MapEntry, _ field: FieldPointer, origin: UnsafePointer<UInt8>
+  ) throws(DecodeError) {
+    guard let start = entry.key else { return emitZero(field) }
+    if field.pointee.kind == .string { return JSONText.appendString(entry.text, to: &out) }
+    var key = WireReader(origin: origin, from: start, to: entry.end)
+    try scalar(field, &key)
   }
 
   /// Writes the value of an entry that lacks it.

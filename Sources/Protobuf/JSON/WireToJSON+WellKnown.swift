@@ -101,7 +101,7 @@ extension WireToJSON {
       // Entries that something else stands between are brought together in the canonical form.
       guard entries.count == first, try collect(field, &reader, depth: depth) else { return false }
     }
-    try write(from: first, field, depth: depth)
+    try write(from: first, field, origin: reader.origin, depth: depth)
     return true
   }
 

@@ -216,7 +216,7 @@ struct WireToJSON: ~Copyable {
     let message = MessageStorage(plan.pointee.type.takeUnretainedValue())
     try BinaryDecoder.decode(&reader, into: message, depth: depth)
     // Map entries with unknown enum values are among these, and would stand behind other fields again.
-    message.unknown.removeAll()
+    message.removeUnknown()
     var bytes = OutputBuffer(capacity: reader.end - reader.origin + 16)
     BinaryEncoder.encode(message, into: &bytes)
     let isDone = try body(&self, WireReader(UnsafeRawBufferPointer(start: bytes.base, count: bytes.count)))

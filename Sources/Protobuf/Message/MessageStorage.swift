@@ -18,21 +18,33 @@ enum FieldStorage: Sendable {
 
 /// The content of a message; shared by copies of it until one is changed.
 ///
+/// It is kept small, because two bytes of input are enough for a message: what is set is listed, and what few
+/// messages have is apart.
+///
 /// Only ever changed by the one `Message` that refers to it uniquely, which makes it sendable.
 final class MessageStorage: @unchecked Sendable {
+  /// What is stored for the field with a slot.
+  private struct Present {
+    var value: FieldStorage
+    let slot: Int32
+  }
+
+  /// What few messages have.
+  private final class Others {
+    /// By number.
+    var extensions: [(field: Field, value: FieldStorage)] = []
+    var unknown: [UInt8] = []
+  }
+
   let type: MessageType
   let table: MessageTable
-  /// By the fields' slots.
-  var slots: [FieldStorage]
-  /// By number.
-  var extensions: [(field: Field, value: FieldStorage)] = []
-  /// Serialized fields that the type does not define, in the order in which they came.
-  var unknown: [UInt8] = []
+  /// The fields that have been set, by slot; those that were cleared again stay, as `none`.
+  private var present: [Present] = []
+  private var others: Others?
 
   init(_ type: MessageType, _ table: MessageTable) {
     self.type = type
     self.table = table
-    slots = Array(repeating: .none, count: table.fields.count)
   }
 
   /// An empty message; of a type whose schema is broken, one without fields.
@@ -46,65 +58,125 @@ final class MessageStorage: @unchecked Sendable {
 
   func copy() -> MessageStorage {
     let copy = MessageStorage(type, table)
-    copy.slots = slots
-    copy.extensions = extensions
-    copy.unknown = unknown
+    copy.present = present
+    if let others {
+      copy.extended().extensions = others.extensions
+      copy.extended().unknown = others.unknown
+    }
     return copy
   }
+
+  // MARK: Fields
 
   /// The value of a field or an extension.
   subscript(field: Field) -> FieldStorage {
     get {
-      if field.slot >= 0 { return slots[field.slot] }
-      return extensions.first { $0.field.number == field.number }?.value ?? .none
+      if field.slot >= 0 { return self[slot: field.slot] }
+      return others?.extensions.first { $0.field.number == field.number }?.value ?? .none
     }
     set {
-      if field.slot >= 0 {
-        slots[field.slot] = newValue
+      if field.slot >= 0 { self[slot: field.slot] = newValue } else { setExtension(field, newValue) }
+    }
+  }
+
+  /// The value of the field with a slot.
+  subscript(slot slot: Int) -> FieldStorage {
+    get {
+      let index = position(of: slot)
+      return isPresent(slot, at: index) ? present[index].value : .none
+    }
+    set {
+      let index = position(of: slot)
+      if isPresent(slot, at: index) {
+        present[index].value = newValue
+      } else if case .none = newValue {
         return
-      }
-      let index = extensions.firstIndex { $0.field.number >= field.number } ?? extensions.count
-      let isThere = index < extensions.count && extensions[index].field.number == field.number
-      if case .none = newValue {
-        if isThere { extensions.remove(at: index) }
-      } else if isThere {
-        extensions[index].value = newValue
       } else {
-        extensions.insert((field, newValue), at: index)
+        present.insert(Present(value: newValue, slot: Int32(truncatingIfNeeded: slot)), at: index)
       }
+    }
+  }
+
+  /// Where in `present` a slot is or belongs.
+  @inline(__always)
+  private func position(of slot: Int) -> Int {
+    // Fields come by number mostly: the last one, or a later one.
+    guard let last = present.last, slot <= last.slot else { return present.count }
+    if slot == last.slot { return present.count - 1 }
+    var low = 0
+    var high = present.count - 1
+    while low < high {
+      let middle = (low + high) / 2
+      if present[middle].slot < slot { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  @inline(__always)
+  private func isPresent(_ slot: Int, at index: Int) -> Bool {
+    index < present.count && present[index].slot == slot
+  }
+
+  private func setExtension(_ field: Field, _ value: FieldStorage) {
+    if case .none = value, others == nil { return }
+    let others = extended()
+    let index = others.extensions.firstIndex { $0.field.number >= field.number } ?? others.extensions.count
+    let isThere = index < others.extensions.count && others.extensions[index].field.number == field.number
+    if case .none = value {
+      if isThere { others.extensions.remove(at: index) }
+    } else if isThere {
+      others.extensions[index].value = value
+    } else {
+      others.extensions.insert((field, value), at: index)
     }
   }
 
   /// Takes a value out, so that it can be changed in place and put back.
   func take(_ field: Field) -> FieldStorage {
     let value = self[field]
-    if field.slot >= 0 { slots[field.slot] = .none } else { self[field] = .single(.bool(false)) }
+    if field.slot >= 0 { self[slot: field.slot] = .none } else { self[field] = .single(.bool(false)) }
     return value
   }
 
   /// Clears the other members of a field's oneof.
   func clearOthers(of field: Field) {
     guard let oneof = field.oneofIndex else { return }
-    for other in table.fields where other.oneofIndex == oneof && other.slot != field.slot {
-      slots[other.slot] = .none
+    for index in present.indices where present[index].slot != field.slot {
+      if table.fields[Int(present[index].slot)].oneofIndex == oneof { present[index].value = .none }
     }
   }
 
   /// What is set, by number.
   func forEachPresent<E: Error>(_ body: (Field, FieldStorage) throws(E) -> Void) throws(E) {
-    var nextExtension = 0
-    for field in table.fields {
-      while nextExtension < extensions.count, extensions[nextExtension].field.number < field.number {
-        try body(extensions[nextExtension].field, extensions[nextExtension].value)
-        nextExtension += 1
+    var extensions = (others?.extensions ?? [])[...]
+    for item in present {
+      let field = table.fields[Int(item.slot)]
+      while let next = extensions.first, next.field.number < field.number {
+        try body(next.field, next.value)
+        extensions.removeFirst()
       }
-      let value = slots[field.slot]
-      if !value.isAbsent(field) { try body(field, value) }
+      if !item.value.isAbsent(field) { try body(field, item.value) }
     }
-    while nextExtension < extensions.count {
-      let (field, value) = extensions[nextExtension]
-      if !value.isAbsent(field) { try body(field, value) }
-      nextExtension += 1
-    }
+    for (field, value) in extensions where !value.isAbsent(field) { try body(field, value) }
+  }
+
+  // MARK: Others
+
+  /// Serialized fields that the type does not define, in the order in which they came.
+  var unknown: [UInt8] { others?.unknown ?? [] }
+
+  func appendUnknown(_ bytes: UnsafeBufferPointer<UInt8>) {
+    extended().unknown.append(contentsOf: bytes)
+  }
+
+  func removeUnknown() {
+    others?.unknown = []
+  }
+
+  private func extended() -> Others {
+    if let others { return others }
+    let made = Others()
+    others = made
+    return made
   }
 }

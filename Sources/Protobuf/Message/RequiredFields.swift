@@ -16,7 +16,7 @@ extension Message {
 private enum RequiredFields {
   static func collect(_ message: MessageStorage, prefix: String, into missing: inout [String]) {
     for field in message.table.fields where field.isRequired {
-      if case .none = message.slots[field.slot] { missing.append(prefix + field.name) }
+      if case .none = message[slot: field.slot] { missing.append(prefix + field.name) }
     }
     message.forEachPresent { field, value in
       guard field.kind.isMessage else { return }

@@ -16,6 +16,9 @@ public final class DescriptorPool: Sendable {
   /// Adds a serialized FileDescriptorSet; `source` names it in errors.
   ///
   /// A file that an earlier source has under the same name is ignored.
+  ///
+  /// Memory, beyond the bytes of the set: adding it and finding a type takes no more than 100 times the length of what
+  /// is read for it, which of the files is those that the type needs; using each type, no more than 300 times.
   public func add(_ set: SchemaBytes, source: String) throws(SchemaError) {
     try core.add(set, source: source)
   }

@@ -116,9 +116,10 @@ enum DescriptorSetScanner {
     return found
   }
 
-  /// Refuses a file whose messages are nested too deep for protobuf-c, which recurses without a limit.
+  /// How deep messages are nested in a file: protobuf-c recurses without a limit.
   ///
-  /// Returns the depth.
+  /// Messages without a name are refused on the way: a file could hold a great many of them, each of which
+  /// protobuf-c makes a hundred times larger.
   static func nesting(ofFile bytes: UnsafeRawBufferPointer) throws(Malformed) -> Int {
     try nesting(of: bytes, messageField: 4, depth: 0)
   }
@@ -130,6 +131,9 @@ enum DescriptorSetScanner {
     var deepest = depth
     try fields(of: bytes) { (tag, value) throws(Malformed) in
       if tag == Tag(messageField, .lengthDelimited) {
+        guard try firstName(of: value)?.isEmpty == false else {
+          throw Malformed(what: "a message without a name")
+        }
         deepest = max(deepest, try nesting(of: value, messageField: 3, depth: depth + 1))
       }
       return deepest <= nestingLimit

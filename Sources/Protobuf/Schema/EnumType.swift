@@ -55,8 +55,8 @@ public final class EnumType: Sendable {
     for (index, value) in values.enumerated() { (keys + index).initialize(to: KeyBytes(value.name)) }
     numbers = .allocate(capacity: max(values.count, 1))
     for (index, value) in values.enumerated() { (numbers + index).initialize(to: value.number) }
-    let highest = values.map(\.number).filter { $0 < 256 }.max() ?? 0
-    denseCount = Int(max(highest, 0)) + 1
+    let highest = values.map(\.number).max() ?? 0
+    denseCount = denseNumbers(upTo: UInt32(max(highest, 0)), fields: values.count)
     dense = .allocate(capacity: denseCount)
     dense.initialize(repeating: -1, count: denseCount)
     for (number, index) in byNumber where number >= 0 && number < denseCount {

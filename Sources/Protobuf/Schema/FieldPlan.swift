@@ -161,7 +161,7 @@ struct MessagePlan {
     let count = table.fields.count
     let fields = UnsafeMutablePointer<FieldPlan>.allocate(capacity: max(count, 1))
     for (index, field) in table.fields.enumerated() { (fields + index).initialize(to: field.plan.pointee) }
-    let denseCount = Int(min(table.fields.last?.number ?? 0, 255)) + 1
+    let denseCount = denseNumbers(upTo: table.fields.last?.number ?? 0, fields: count)
     let dense = UnsafeMutablePointer<Int16>.allocate(capacity: denseCount)
     dense.initialize(repeating: -1, count: denseCount)
     for field in table.fields where Int(field.number) < denseCount {
@@ -194,7 +194,7 @@ struct MessagePlan {
       let slot = dense[Int(number)]
       return slot < 0 ? nil : fields + Int(slot)
     }
-    return number > 255 ? search(number) : nil
+    return search(number)
   }
 
   /// The field with a JSON name or an original name, extensions aside.
@@ -206,6 +206,7 @@ struct MessagePlan {
     return slot.map { fields + $0 }
   }
 
+  @inline(never)
   private func search(_ number: UInt32) -> FieldPointer? {
     var low = 0
     var high = count

@@ -89,6 +89,12 @@ extension MessageType: Equatable, CustomStringConvertible {
   public var description: String { name }
 }
 
+/// How many of the numbers of some fields, from 0 on, are looked up in an array: not many more than there are
+/// fields, so that a small type does not take much room.
+func denseNumbers(upTo highest: UInt32, fields: Int) -> Int {
+  Int(min(highest, 255, UInt32(truncatingIfNeeded: fields * 4 + 16))) + 1
+}
+
 /// What is known of a message type, laid out for the codecs.
 final class MessageTable: Sendable {
   let name: String
@@ -120,7 +126,8 @@ final class MessageTable: Sendable {
     self.reservedNames = reservedNames
     self.options = options
     wellKnown = WellKnownKind(typeName: name, fields: fields)
-    var dense = [Int16](repeating: -1, count: Int(min(fields.last?.number ?? 0, 255)) + 1)
+    var dense = [Int16](
+      repeating: -1, count: denseNumbers(upTo: fields.last?.number ?? 0, fields: fields.count))
     for field in fields where Int(field.number) < dense.count { dense[Int(field.number)] = Int16(field.slot) }
     self.dense = dense
     var names = NameTable(capacity: fields.count * 2)
@@ -143,9 +150,10 @@ final class MessageTable: Sendable {
       let slot = dense[Int(number)]
       return slot < 0 ? nil : fields[Int(slot)]
     }
-    return number > 255 ? search(number) : nil
+    return search(number)
   }
 
+  @inline(never)
   private func search(_ number: UInt32) -> Field? {
     var low = 0
     var high = fields.count

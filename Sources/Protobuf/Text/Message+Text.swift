@@ -1,5 +1,5 @@
 extension Message {
-  /// Reads a message from text format.
+  /// Reads a message from text format, in memory of no more than 100 times its length.
   public init(
     _ type: MessageType, text: [UInt8], options: TextDecodingOptions = TextDecodingOptions()
   ) throws(TextError) {
@@ -8,7 +8,7 @@ extension Message {
     }
   }
 
-  /// Reads a message from text format.
+  /// Reads a message from text format, in memory of no more than 100 times its length.
   public init(
     _ type: MessageType, text: String, options: TextDecodingOptions = TextDecodingOptions()
   ) throws(TextError) {

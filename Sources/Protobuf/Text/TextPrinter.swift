@@ -119,11 +119,11 @@ struct TextPrinter: ~Copyable {
   /// Writes an Any as the message that it holds; false when its type is not known or its value is not of this type.
   private mutating func any(_ message: MessageStorage, depth: Int) -> Bool {
     guard message.table.wellKnown == .any, message.unknown.isEmpty, depth < nestingLimit,
-      case .single(.string(let url)) = message.slots[0], url.utf8.contains(UInt8(ascii: "/")),
+      case .single(.string(let url)) = message[slot: 0], url.utf8.contains(UInt8(ascii: "/")),
       url.utf8.allSatisfy(TextScanner.isURLByte)
     else { return false }
     var bytes: [UInt8] = []
-    if case .single(.bytes(let stored)) = message.slots[1] { bytes = stored }
+    if case .single(.bytes(let stored)) = message[slot: 1] { bytes = stored }
     guard let type = try? message.type.pool.messageType(named: AnyOutline.typeName(url)),
       let content = try? Message(type, serialized: bytes)
     else { return false }
