@@ -199,9 +199,13 @@ struct WireToJSON: ~Copyable {
     if try !fields(plan, reader, depth: depth, isEmpty: &isStillEmpty, isCanonical: false) {
       rewind(to: start, level: startLevel)
       isStillEmpty = isEmpty
+      if plan.pointee.requiredCount > 0 { mayLackRequired = true }
       try canonically(plan, reader, depth: depth) { (writer, reader) throws(DecodeError) in
         try writer.fields(plan, reader, depth: depth, isEmpty: &isStillEmpty, isCanonical: true)
       }
+    }
+    if plan.pointee.requiredCount > 0, try lacksRequired(plan, reader, depth: depth) {
+      mayLackRequired = true
     }
     close(UInt8(ascii: "}"), isEmpty: isStillEmpty)
   }
@@ -229,8 +233,6 @@ struct WireToJSON: ~Copyable {
   struct Progress {
     /// The number of the last field that was written.
     var lastNumber: UInt32 = 0
-    /// How many required fields have been written.
-    var required = 0
     var isEmpty: Bool
     var oneofs: UInt64 = 0
     var nextSlot = 0
@@ -267,9 +269,34 @@ struct WireToJSON: ~Copyable {
       }
     }
     if options.emitDefaults { emitDefaults(plan, upTo: UInt32.max, &progress) }
-    if progress.required < plan.pointee.requiredCount { mayLackRequired = true }
     isEmpty = progress.isEmpty
     return true
+  }
+
+  /// Whether required fields are missing from a message in the canonical form: few types have any, and the others
+  /// are written without counting them on the way.
+  @inline(never)
+  private func lacksRequired(
+    _ plan: PlanPointer, _ reader: WireReader, depth: Int
+  ) throws(DecodeError) -> Bool {
+    var reader = reader
+    var count = 0
+    while !reader.isAtEnd {
+      let tag = try reader.tag()
+      guard let field = plan.pointee.field(tag.number), tag == field.pointee.elementTag,
+        field.pointee.requiredCount > 0
+      else {
+        try reader.skip(tag, depth: depth)
+        continue
+      }
+      if field.pointee.flags.contains(.hasClosedEnum) {
+        if isUnknownEnum(field, try reader.varint()) { continue }
+      } else {
+        try reader.skip(tag, depth: depth)
+      }
+      count += 1
+    }
+    return count < plan.pointee.requiredCount
   }
 
   /// Reads what is no field of the type itself: an extension, an item of a message set, an unknown field.
@@ -385,7 +412,6 @@ struct WireToJSON: ~Copyable {
     key(field, isFirst: progress.isEmpty)
     progress.isEmpty = false
     progress.lastNumber = field.pointee.number
-    progress.required &+= field.pointee.requiredCount
     if options.emitDefaults { progress.nextSlot = max(progress.nextSlot, Int(field.pointee.slot) + 1) }
   }
 

@@ -206,7 +206,6 @@ struct MessagePlan {
     return slot.map { fields + $0 }
   }
 
-  @inline(never)
   private func search(_ number: UInt32) -> FieldPointer? {
     var low = 0
     var high = count
