@@ -28,14 +28,14 @@ enum BinaryDecoder {
 
   /// The field or the extension with a number.
   @inline(__always)
-  static func find(_ number: UInt32, of message: MessageStorage) throws(DecodeError) -> Field? {
+  static func find(_ number: UInt32, of message: MessageStorage) throws(DecodeError) -> FieldNode? {
     if let field = message.table.field(number) { return field }
     return try findExtension(number, of: message.type, message.table)
   }
 
   static func findExtension(
-    _ number: UInt32, of type: MessageType, _ table: MessageTable
-  ) throws(DecodeError) -> Field? {
+    _ number: UInt32, of type: MessageNode, _ table: MessageTable
+  ) throws(DecodeError) -> FieldNode? {
     guard table.mayExtend(number) else { return nil }
     do { return try type.pool.extensionField(of: type.name, number: number) } catch {
       throw DecodeError(.schema(error))
@@ -44,7 +44,7 @@ enum BinaryDecoder {
 
   /// False, with nothing read, when the wire type is not one that the field may have.
   private static func decode(
-    _ field: Field, _ tag: Tag, _ reader: inout WireReader, into message: MessageStorage, depth: Int
+    _ field: FieldNode, _ tag: Tag, _ reader: inout WireReader, into message: MessageStorage, depth: Int
   ) throws(DecodeError) -> Bool {
     guard tag.wireType == field.kind.wireType else {
       guard field.isRepeated, field.kind.isPackable, tag.wireType == .lengthDelimited else { return false }
@@ -74,7 +74,7 @@ enum BinaryDecoder {
     return true
   }
 
-  private static func append(_ value: Value, to field: Field, of message: MessageStorage) {
+  private static func append(_ value: Value, to field: FieldNode, of message: MessageStorage) {
     guard case .list(var values) = message.take(field) else {
       message[field] = .list([value])
       return
@@ -84,7 +84,7 @@ enum BinaryDecoder {
   }
 
   private static func decodePacked(
-    _ field: Field, _ reader: inout WireReader, into message: MessageStorage
+    _ field: FieldNode, _ reader: inout WireReader, into message: MessageStorage
   ) throws(DecodeError) {
     var content = try reader.nested()
     var values: [Value] = []
@@ -117,7 +117,7 @@ enum BinaryDecoder {
   }
 
   private static func decodeMessage(
-    _ field: Field, _ reader: inout WireReader, into message: MessageStorage, depth: Int
+    _ field: FieldNode, _ reader: inout WireReader, into message: MessageStorage, depth: Int
   ) throws(DecodeError) {
     guard depth < nestingLimit else { throw reader.failure(.tooDeep) }
     guard let type = field.messageType else { return }
@@ -141,7 +141,7 @@ enum BinaryDecoder {
     message[field] = .single(.message(nested))
   }
 
-  private static func empty(_ type: MessageType) throws(DecodeError) -> MessageStorage {
+  private static func empty(_ type: MessageNode) throws(DecodeError) -> MessageStorage {
     do { return MessageStorage(type, try type.table()) } catch { throw DecodeError(.schema(error)) }
   }
 
@@ -171,7 +171,7 @@ enum BinaryDecoder {
   // MARK: Maps
 
   private static func decodeEntry(
-    _ field: Field, _ reader: inout WireReader, into message: MessageStorage, depth: Int
+    _ field: FieldNode, _ reader: inout WireReader, into message: MessageStorage, depth: Int
   ) throws(DecodeError) {
     guard depth < nestingLimit else { throw reader.failure(.tooDeep) }
     guard let keyField = field.mapKey, let valueField = field.mapValue else { return }
@@ -225,7 +225,7 @@ enum BinaryDecoder {
   // MARK: Single values
 
   /// The last value of a field that is serialized alone; nil when there is none.
-  static func singleValue(_ field: Field, _ reader: inout WireReader) throws(DecodeError) -> Value? {
+  static func singleValue(_ field: FieldNode, _ reader: inout WireReader) throws(DecodeError) -> Value? {
     var value: Value?
     while !reader.isAtEnd {
       _ = try reader.tag()
@@ -243,7 +243,7 @@ enum BinaryDecoder {
 
   /// Reads a value of a kind other than message and group.
   @inline(__always)
-  private static func scalar(_ field: Field, _ reader: inout WireReader) throws(DecodeError) -> Value {
+  private static func scalar(_ field: FieldNode, _ reader: inout WireReader) throws(DecodeError) -> Value {
     switch field.kind {
     case .double: return .double(Double(bitPattern: try reader.fixed64()))
     case .float: return .float(Float(bitPattern: try reader.fixed32()))

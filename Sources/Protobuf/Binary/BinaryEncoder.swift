@@ -17,7 +17,7 @@ enum BinaryEncoder {
     out.append(message.unknown)
   }
 
-  private static func append(_ values: [Value], of field: Field, into out: inout OutputBuffer) {
+  private static func append(_ values: [Value], of field: FieldNode, into out: inout OutputBuffer) {
     guard field.isPacked else {
       for value in values { append(value, of: field, into: &out) }
       return
@@ -28,7 +28,7 @@ enum BinaryEncoder {
     out.closeLengthDelimited(start)
   }
 
-  private static func append(_ entries: [MapKey: Value], of field: Field, into out: inout OutputBuffer) {
+  private static func append(_ entries: [MapKey: Value], of field: FieldNode, into out: inout OutputBuffer) {
     guard let keyField = field.mapKey, let valueField = field.mapValue else { return }
     for (key, value) in entries.sorted(by: { $0.key < $1.key }) {
       out.appendTag(field.tag)
@@ -40,7 +40,7 @@ enum BinaryEncoder {
   }
 
   /// Appends a tag and a value.
-  static func append(_ value: Value, of field: Field, into out: inout OutputBuffer) {
+  static func append(_ value: Value, of field: FieldNode, into out: inout OutputBuffer) {
     out.appendTag(Tag(field.number, field.kind.wireType))
     switch value {
     case .message(let message):

@@ -40,7 +40,7 @@ public struct DecodeError: Error, Equatable, Sendable {
   }
 
   /// The same error, seen from the message that holds `field`.
-  func inside(_ field: Field) -> DecodeError {
+  func inside(_ field: FieldNode) -> DecodeError {
     var error = self
     error.fieldPath = fieldPath.isEmpty ? field.pathName : field.pathName + "." + fieldPath
     return error

@@ -75,7 +75,7 @@ struct MessageConverter: Sendable {
 
   private func message(of input: UnsafeRawBufferPointer) throws(Failure) -> Message {
     let message: Message
-    do throws(DecodeError) { message = try Message(type, bytes: input) } catch { throw .binary(error) }
+    do throws(DecodeError) { message = try Message(type.node, bytes: input) } catch { throw .binary(error) }
     try check(message)
     return message
   }
@@ -83,7 +83,7 @@ struct MessageConverter: Sendable {
   private func message(ofText input: UnsafeRawBufferPointer) throws(Failure) -> Message {
     let message: Message
     do throws(TextError) {
-      message = try TextParser.parse(input, type: type, options: textDecoding)
+      message = try TextParser.parse(input, type: type.node, options: textDecoding)
     } catch {
       throw .text(error)
     }
@@ -111,7 +111,7 @@ struct MessageConverter: Sendable {
   }
 
   private func checkBytes(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
-    guard let message = try? Message(type, bytes: bytes) else { return }
+    guard let message = try? Message(type.node, bytes: bytes) else { return }
     try check(message)
   }
 

@@ -232,7 +232,7 @@ extension JSONToWire {
   /// Reads an enum value that is not a name of the enum.
   @inline(never)
   private mutating func otherEnumeration(
-    _ type: EnumType, _ field: FieldPointer, at offset: Int
+    _ type: EnumNode, _ field: FieldPointer, at offset: Int
   ) throws(JSONFailure) -> Written {
     let number: Int32
     let next = scanner.peek()

@@ -126,7 +126,7 @@ extension JSONToWire {
   private mutating func anyContent(
     _ url: String, _ outline: AnyOutline, pool: PoolCore, depth: Int
   ) throws(JSONFailure) {
-    let type: MessageType?
+    let type: MessageNode?
     do { type = try pool.messageType(named: AnyOutline.typeName(url)) } catch {
       throw scanner.failure(.schema(error), at: outline.urlOffset)
     }

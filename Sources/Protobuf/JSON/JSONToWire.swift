@@ -31,7 +31,9 @@ struct JSONToWire: ~Copyable {
     let start = reader.out.count
     reader.out.reserve(json.count / 2 + 64)
     do throws(JSONFailure) {
-      try reader.message(reader.plan(of: type), depth: 0)
+      let plan: PlanPointer
+      do { plan = try type.pointerToPlan() } catch { throw reader.failure(error) }
+      try reader.message(plan, depth: 0)
       try reader.scanner.expectEnd()
     } catch {
       reader.out.truncate(to: start)
@@ -44,7 +46,7 @@ struct JSONToWire: ~Copyable {
 
   /// Reads a text that holds the value of `field`, and writes a message with this field alone.
   static func transcode(
-    _ json: UnsafeRawBufferPointer, field: Field, asElement: Bool, options: JSONDecodingOptions
+    _ json: UnsafeRawBufferPointer, field: FieldNode, asElement: Bool, options: JSONDecodingOptions
   ) throws(JSONError) -> [UInt8] {
     var reader = JSONToWire(json, options: options)
     do throws(JSONFailure) {
@@ -62,7 +64,7 @@ struct JSONToWire: ~Copyable {
 
   // MARK: Messages
 
-  func plan(of type: MessageType) throws(JSONFailure) -> PlanPointer {
+  func plan(of type: MessageNode) throws(JSONFailure) -> PlanPointer {
     do { return try type.pointerToPlan() } catch { throw failure(error) }
   }
 

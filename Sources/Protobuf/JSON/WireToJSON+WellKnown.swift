@@ -172,7 +172,7 @@ extension WireToJSON {
     if url.isEmpty, content?.isAtEnd != false { return out.append("{}") }
     let value = content ?? WireReader(origin: reader.origin, from: reader.end, to: reader.end)
     let name = AnyOutline.typeName(String(decoding: url, as: UTF8.self))
-    let target: MessageType?
+    let target: MessageNode?
     do { target = try plan.pointee.type.takeUnretainedValue().pool.messageType(named: name) } catch {
       throw reader.failure(.schema(error))
     }
@@ -184,7 +184,7 @@ extension WireToJSON {
   }
 
   private mutating func any(
-    _ type: MessageType, _ url: UnsafeRawBufferPointer, _ value: WireReader, depth: Int
+    _ type: MessageNode, _ url: UnsafeRawBufferPointer, _ value: WireReader, depth: Int
   ) throws(DecodeError) {
     guard depth < nestingLimit else { throw value.failure(.tooDeep) }
     let plan = try type.pointerToPlan()

@@ -52,7 +52,7 @@ struct WireToJSON: ~Copyable {
   private mutating func retry(
     _ bytes: UnsafeRawBufferPointer, _ type: MessageType, after first: DecodeError
   ) throws(DecodeError) {
-    let message = try Message(type, bytes: bytes)
+    let message = try Message(type.node, bytes: bytes)
     var canonical = OutputBuffer(capacity: bytes.count + 16)
     BinaryEncoder.encode(message.storage, into: &canonical)
     let reader = WireReader(UnsafeRawBufferPointer(start: canonical.base, count: canonical.count))
@@ -66,7 +66,7 @@ struct WireToJSON: ~Copyable {
 
   /// Writes the value of a field of a message, serialized with this field alone.
   static func transcode(
-    field: Field, value: FieldStorage, options: JSONEncodingOptions
+    field: FieldNode, value: FieldStorage, options: JSONEncodingOptions
   ) throws(DecodeError) -> [UInt8] {
     var writer = WireToJSON(options: options, capacity: 256)
     switch value {
@@ -96,12 +96,12 @@ struct WireToJSON: ~Copyable {
     return writer.out.copyBytes()
   }
 
-  private mutating func value(_ value: Value, _ field: Field) throws(DecodeError) {
+  private mutating func value(_ value: Value, _ field: FieldNode) throws(DecodeError) {
     var bytes = OutputBuffer(capacity: 64)
     if case .message(let message) = value {
       BinaryEncoder.encode(message.storage, into: &bytes)
       let reader = WireReader(UnsafeRawBufferPointer(start: bytes.base, count: bytes.count))
-      try self.message(message.type.pointerToPlan(), reader, depth: 1)
+      try self.message(message.storage.type.pointerToPlan(), reader, depth: 1)
       return
     }
     BinaryEncoder.append(value, of: field, into: &bytes)

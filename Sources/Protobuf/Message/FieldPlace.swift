@@ -2,9 +2,9 @@
 struct FieldPlace {
   enum Target {
     /// A field and what is stored for it.
-    case field(Field, FieldStorage)
+    case field(FieldNode, FieldStorage)
     /// An element of a list or the value of a map's entry, described by a field; nil when it is not there.
-    case element(Field, Value?)
+    case element(FieldNode, Value?)
   }
 
   let target: Target
@@ -13,7 +13,7 @@ struct FieldPlace {
   /// an error.
   init?(of path: FieldPath, in message: Message, lenient: Bool = false) throws(FieldPathError) {
     var storage: MessageStorage? = message.storage
-    var type = message.type
+    var type = message.storage.type
     var steps = path.steps[...]
     while let step = steps.popFirst() {
       let field = try FieldPlace.field(step, of: storage ?? MessageStorage(type))
@@ -44,8 +44,8 @@ struct FieldPlace {
   }
 
   private static func element(
-    _ key: FieldPath.Subscript, of field: Field, _ stored: FieldStorage, lenient: Bool
-  ) throws(FieldPathError) -> (Target, Field) {
+    _ key: FieldPath.Subscript, of field: FieldNode, _ stored: FieldStorage, lenient: Bool
+  ) throws(FieldPathError) -> (Target, FieldNode) {
     guard field.isRepeated else { throw .notIndexable(field: field.pathName) }
     if let valueField = field.mapValue {
       guard let mapKey = mapKey(key, of: field) else {
@@ -65,7 +65,7 @@ struct FieldPlace {
   }
 
   /// The field that a step names.
-  static func field(_ step: FieldPath.Step, of storage: MessageStorage) throws(FieldPathError) -> Field {
+  static func field(_ step: FieldPath.Step, of storage: MessageStorage) throws(FieldPathError) -> FieldNode {
     switch step {
     case .field(var name):
       if let field = name.withUTF8({ storage.table.field(named: UnsafeRawBufferPointer($0)) }) {
@@ -76,7 +76,7 @@ struct FieldPlace {
         nearest: EditDistance.nearest(to: name, among: storage.table.fields.map(\.name)))
     case .extension(let name):
       let pool = storage.type.pool
-      let found: Field?
+      let found: FieldNode?
       do throws(SchemaError) {
         found = try pool.extensionField(named: name)
         if let found, try pool.extensionField(of: storage.type.name, number: found.number) === found {
@@ -91,7 +91,7 @@ struct FieldPlace {
   }
 
   /// A map's key from what stands in brackets; nil when it does not fit.
-  static func mapKey(_ key: FieldPath.Subscript, of field: Field) -> MapKey? {
+  static func mapKey(_ key: FieldPath.Subscript, of field: FieldNode) -> MapKey? {
     guard let keyField = field.mapKey else { return nil }
     let value: Value =
       switch key {
@@ -104,7 +104,7 @@ struct FieldPlace {
   }
 }
 
-extension Field {
+extension FieldNode {
   /// The type of its values for error messages.
   var typeDescription: String {
     let name = messageType?.name ?? enumType?.name ?? kind.protoName

@@ -128,7 +128,7 @@ extension Message {
   /// `decide` is given the field at which the path ends and the field that describes the value there: for an entry
   /// of a map that of its value. With `whole` the path may end at a list or a map.
   private mutating func change(
-    _ path: FieldPath, whole: Bool = false, _ decide: (Field, Field) throws(FieldPathError) -> Change
+    _ path: FieldPath, whole: Bool = false, _ decide: (FieldNode, FieldNode) throws(FieldPathError) -> Change
   ) throws(FieldPathError) {
     // Work on a copy: an error leaves the message as it was.
     var copy = self
@@ -139,7 +139,7 @@ extension Message {
 
   private static func change(
     _ storage: MessageStorage, _ steps: ArraySlice<FieldPath.Step>, whole: Bool,
-    _ decide: (Field, Field) throws(FieldPathError) -> Change
+    _ decide: (FieldNode, FieldNode) throws(FieldPathError) -> Change
   ) throws(FieldPathError) {
     guard let step = steps.first else { return }
     let field = try FieldPlace.field(step, of: storage)
@@ -169,8 +169,9 @@ extension Message {
   }
 
   private static func changeElement(
-    _ storage: MessageStorage, _ field: Field, _ key: FieldPath.Subscript, _ rest: ArraySlice<FieldPath.Step>,
-    whole: Bool, _ decide: (Field, Field) throws(FieldPathError) -> Change
+    _ storage: MessageStorage, _ field: FieldNode, _ key: FieldPath.Subscript,
+    _ rest: ArraySlice<FieldPath.Step>,
+    whole: Bool, _ decide: (FieldNode, FieldNode) throws(FieldPathError) -> Change
   ) throws(FieldPathError) {
     guard case .integer(let index) = key else {
       throw .wrongKeyType(field: field.pathName, expected: "a number")
@@ -196,8 +197,9 @@ extension Message {
   }
 
   private static func changeEntry(
-    _ storage: MessageStorage, _ field: Field, _ key: FieldPath.Subscript, _ rest: ArraySlice<FieldPath.Step>,
-    whole: Bool, _ decide: (Field, Field) throws(FieldPathError) -> Change
+    _ storage: MessageStorage, _ field: FieldNode, _ key: FieldPath.Subscript,
+    _ rest: ArraySlice<FieldPath.Step>,
+    whole: Bool, _ decide: (FieldNode, FieldNode) throws(FieldPathError) -> Change
   ) throws(FieldPathError) {
     guard let valueField = field.mapValue, let mapKey = FieldPlace.mapKey(key, of: field) else {
       throw .wrongKeyType(field: field.pathName, expected: field.mapKey?.kind.protoName ?? "")
@@ -220,8 +222,8 @@ extension Message {
   }
 
   private static func changed(
-    _ value: Value, _ field: Field, _ rest: ArraySlice<FieldPath.Step>, whole: Bool,
-    _ decide: (Field, Field) throws(FieldPathError) -> Change
+    _ value: Value, _ field: FieldNode, _ rest: ArraySlice<FieldPath.Step>, whole: Bool,
+    _ decide: (FieldNode, FieldNode) throws(FieldPathError) -> Change
   ) throws(FieldPathError) -> Value {
     if case .subscripted? = rest.first { throw .notIndexable(field: field.pathName) }
     guard case .message(var nested) = value else { throw .notAMessage(field: field.pathName) }
@@ -230,7 +232,7 @@ extension Message {
     return .message(nested)
   }
 
-  private static func apply(_ change: Change, _ field: Field, _ storage: MessageStorage)
+  private static func apply(_ change: Change, _ field: FieldNode, _ storage: MessageStorage)
     throws(FieldPathError)
   {
     switch change {
@@ -258,7 +260,7 @@ extension Message {
 
   /// The single element of a list that was serialized alone.
   private static func element(
-    of bytes: [UInt8], _ field: Field, in storage: MessageStorage
+    of bytes: [UInt8], _ field: FieldNode, in storage: MessageStorage
   ) throws(FieldPathError) -> Value? {
     let alone = MessageStorage(storage.type, storage.table)
     if field.isExtension { alone[field] = .none }
@@ -268,7 +270,7 @@ extension Message {
   }
 
   /// The value of a map entry that was serialized as field 2 of an entry.
-  private static func entryValue(of bytes: [UInt8], _ field: Field) throws(FieldPathError) -> Value? {
+  private static func entryValue(of bytes: [UInt8], _ field: FieldNode) throws(FieldPathError) -> Value? {
     do throws(DecodeError) {
       return try bytes.withUnsafeBufferPointer { (bytes) throws(DecodeError) -> Value? in
         var reader = WireReader(UnsafeRawBufferPointer(bytes))

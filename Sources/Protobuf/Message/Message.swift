@@ -12,22 +12,28 @@ public struct Message: Sendable {
 
   /// An empty message.
   public init(_ type: MessageType) {
-    storage = MessageStorage(type)
+    self.init(type.node)
   }
 
   /// Decodes a message, in memory of no more than 100 times the length of `serialized`.
   public init(_ type: MessageType, serialized: [UInt8]) throws(DecodeError) {
     self = try serialized.withUnsafeBufferPointer { (bytes) throws(DecodeError) in
-      try Message(type, bytes: UnsafeRawBufferPointer(bytes))
+      try Message(type.node, bytes: UnsafeRawBufferPointer(bytes))
     }
   }
 
   /// Decodes a message, in memory of no more than 100 times the length of `serialized`.
   public init(_ type: MessageType, serialized: RawSpan) throws(DecodeError) {
-    self = try serialized.withUnsafeBytes { (bytes) throws(DecodeError) in try Message(type, bytes: bytes) }
+    self = try serialized.withUnsafeBytes { (bytes) throws(DecodeError) in
+      try Message(type.node, bytes: bytes)
+    }
   }
 
-  init(_ type: MessageType, bytes: UnsafeRawBufferPointer) throws(DecodeError) {
+  init(_ type: MessageNode) {
+    storage = MessageStorage(type)
+  }
+
+  init(_ type: MessageNode, bytes: UnsafeRawBufferPointer) throws(DecodeError) {
     let table: MessageTable
     do { table = try type.table() } catch { throw DecodeError(.schema(error)) }
     storage = MessageStorage(type, table)
@@ -36,7 +42,7 @@ public struct Message: Sendable {
   }
 
   /// The type.
-  public var type: MessageType { storage.type }
+  public var type: MessageType { MessageType(storage.type) }
 
   /// The serialized message: fields by number, map entries by key, unknown fields last.
   public func serialized() -> [UInt8] {
@@ -63,7 +69,7 @@ public struct Message: Sendable {
   /// The fields and extensions that are set, by number.
   public var setFields: [Field] {
     var fields: [Field] = []
-    storage.forEachPresent { field, _ in fields.append(field) }
+    storage.forEachPresent { field, _ in fields.append(Field(field, storage.pool)) }
     return fields
   }
 
@@ -75,6 +81,6 @@ public struct Message: Sendable {
 extension Message: Equatable {
   /// Equal when the types are the same and both would be serialized to the same bytes.
   public static func == (a: Message, b: Message) -> Bool {
-    a.storage === b.storage || a.type == b.type && a.serialized() == b.serialized()
+    a.storage === b.storage || a.storage.type === b.storage.type && a.serialized() == b.serialized()
   }
 }

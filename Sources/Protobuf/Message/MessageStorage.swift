@@ -6,7 +6,7 @@ enum FieldStorage: Sendable {
   case map([MapKey: Value])
 
   /// Whether there is nothing to write.
-  func isAbsent(_ field: Field) -> Bool {
+  func isAbsent(_ field: FieldNode) -> Bool {
     switch self {
     case .none: true
     case .single(let value): !field.hasPresence && value.isZero
@@ -32,23 +32,26 @@ final class MessageStorage: @unchecked Sendable {
   /// What few messages have.
   private final class Others {
     /// By number.
-    var extensions: [(field: Field, value: FieldStorage)] = []
+    var extensions: [(field: FieldNode, value: FieldStorage)] = []
     var unknown: [UInt8] = []
   }
 
-  let type: MessageType
+  /// Kept for what it owns: the type, and with it all that the message refers to.
+  let pool: PoolCore
+  unowned(unsafe) let type: MessageNode
   let table: MessageTable
   /// The fields that have been set, by slot; those that were cleared again stay, as `none`.
   private var present: [Present] = []
   private var others: Others?
 
-  init(_ type: MessageType, _ table: MessageTable) {
+  init(_ type: MessageNode, _ table: MessageTable) {
+    pool = type.pool
     self.type = type
     self.table = table
   }
 
   /// An empty message; of a type whose schema is broken, one without fields.
-  convenience init(_ type: MessageType) {
+  convenience init(_ type: MessageNode) {
     let table =
       (try? type.table())
       ?? MessageTable(
@@ -69,7 +72,7 @@ final class MessageStorage: @unchecked Sendable {
   // MARK: Fields
 
   /// The value of a field or an extension.
-  subscript(field: Field) -> FieldStorage {
+  subscript(field: FieldNode) -> FieldStorage {
     get {
       if field.slot >= 0 { return self[slot: field.slot] }
       return others?.extensions.first { $0.field.number == field.number }?.value ?? .none
@@ -117,7 +120,7 @@ final class MessageStorage: @unchecked Sendable {
     index < present.count && present[index].slot == slot
   }
 
-  private func setExtension(_ field: Field, _ value: FieldStorage) {
+  private func setExtension(_ field: FieldNode, _ value: FieldStorage) {
     if case .none = value, others == nil { return }
     let others = extended()
     let index = others.extensions.firstIndex { $0.field.number >= field.number } ?? others.extensions.count
@@ -132,14 +135,14 @@ final class MessageStorage: @unchecked Sendable {
   }
 
   /// Takes a value out, so that it can be changed in place and put back.
-  func take(_ field: Field) -> FieldStorage {
+  func take(_ field: FieldNode) -> FieldStorage {
     let value = self[field]
     if field.slot >= 0 { self[slot: field.slot] = .none } else { self[field] = .single(.bool(false)) }
     return value
   }
 
   /// Clears the other members of a field's oneof.
-  func clearOthers(of field: Field) {
+  func clearOthers(of field: FieldNode) {
     guard let oneof = field.oneofIndex else { return }
     for index in present.indices where present[index].slot != field.slot {
       if table.fields[Int(present[index].slot)].oneofIndex == oneof { present[index].value = .none }
@@ -147,7 +150,7 @@ final class MessageStorage: @unchecked Sendable {
   }
 
   /// What is set, by number.
-  func forEachPresent<E: Error>(_ body: (Field, FieldStorage) throws(E) -> Void) throws(E) {
+  func forEachPresent<E: Error>(_ body: (FieldNode, FieldStorage) throws(E) -> Void) throws(E) {
     var extensions = (others?.extensions ?? [])[...]
     for item in present {
       let field = table.fields[Int(item.slot)]

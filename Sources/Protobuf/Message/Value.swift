@@ -63,7 +63,7 @@ extension Value {
   }
 
   /// The same value in the case that belongs to the field's kind, if it fits.
-  func converted(to field: Field) -> Value? {
+  func converted(to field: FieldNode) -> Value? {
     switch (field.kind, self) {
     case (.bool, .bool), (.float, .float), (.double, .double), (.string, .string), (.bytes, .bytes):
       return self

@@ -1,6 +1,6 @@
 /// Values of scalar fields that are not set.
 enum DefaultValue {
-  static func zero(of field: Field) -> Value? {
+  static func zero(of field: FieldNode) -> Value? {
     switch field.kind {
     case .double: .double(0)
     case .float: .float(0)
@@ -17,7 +17,7 @@ enum DefaultValue {
   }
 
   /// Reads the text form in which descriptors state defaults; nil when it does not fit the field.
-  static func parse(_ text: String, of field: Field) -> Value? {
+  static func parse(_ text: String, of field: FieldNode) -> Value? {
     switch field.kind {
     case .double: number(text).map { .double($0) }
     case .float: number(text).map { .float(Float($0)) }

@@ -1,6 +1,7 @@
 /// The schema: what the descriptor sets that were added define.
 ///
-/// Files are read when a look-up needs them. The types that a pool hands out keep it alive, and it keeps them.
+/// Files are read when a look-up needs them. What a pool hands out, and messages of its types, keep its content: it
+/// is freed when neither the pool nor any of these is held any more.
 ///
 /// ```swift
 /// let pool = DescriptorPool()
@@ -8,7 +9,7 @@
 /// let method = try pool.method(service: "demo.v1.Demo", method: "Hello")
 /// ```
 public final class DescriptorPool: Sendable {
-  private let core = PoolCore()
+  let core = PoolCore()
 
   /// An empty pool.
   public init() {}
@@ -37,24 +38,24 @@ public final class DescriptorPool: Sendable {
   /// Finds a method and makes sure that its types can be used.
   public func method(service: String, method: String) throws(SchemaError) -> MethodDescriptor? {
     guard let found = try core.service(named: service)?.method(named: method) else { return nil }
-    _ = try found.input.table()
-    _ = try found.output.table()
+    _ = try found.input.node.table()
+    _ = try found.output.node.table()
     return found
   }
 
   /// Finds a message type by its full name.
   public func messageType(named name: String) throws(SchemaError) -> MessageType? {
-    try core.messageType(named: name)
+    try core.messageType(named: name).map { MessageType($0) }
   }
 
   /// Finds an enum by its full name.
   public func enumType(named name: String) throws(SchemaError) -> EnumType? {
-    try core.enumType(named: name)
+    try core.enumType(named: name).map { EnumType($0, core) }
   }
 
   /// Finds an extension by its full name.
   public func extensionField(named name: String) throws(SchemaError) -> Field? {
-    try core.extensionField(named: name)
+    try core.extensionField(named: name).map { Field($0, core) }
   }
 
   /// The options of a `.proto` file; nil when no source has the file.

@@ -1,5 +1,5 @@
 /// An enum of a schema.
-public final class EnumType: Sendable {
+public struct EnumType: Sendable {
   /// A named number.
   public struct Value: Sendable, Equatable {
     /// The name in the `.proto` file.
@@ -12,105 +12,41 @@ public final class EnumType: Sendable {
     public let options: DescriptorOptions
   }
 
+  private let pool: PoolCore
+  unowned(unsafe) let node: EnumNode
+
+  init(_ node: EnumNode, _ pool: PoolCore) {
+    self.pool = pool
+    self.node = node
+  }
+
   /// The full name.
-  public let name: String
+  public var name: String { node.name }
   /// The `.proto` file that defines it.
-  public let file: String
+  public var file: String { node.file }
   /// The values in the order of the `.proto` file.
-  public let values: [Value]
+  public var values: [Value] {
+    node.values.map {
+      Value(
+        name: $0.name, number: $0.number, isDeprecated: $0.isDeprecated,
+        options: DescriptorOptions($0.options, pool: pool))
+    }
+  }
   /// Whether numbers without a name are not values, but unknown fields.
-  public let isClosed: Bool
+  public var isClosed: Bool { node.isClosed }
   /// The options, with the custom ones.
-  public let options: DescriptorOptions
-  /// Whether it is `google.protobuf.NullValue`, whose only value is JSON's null.
-  let isNullValue: Bool
-
-  private let byNumber: [Int32: Int]
-  nonisolated(unsafe) private let byName: NameTable.Frozen
-  /// The names in quotes, ready to be written.
-  nonisolated(unsafe) private let keys: UnsafeMutablePointer<KeyBytes>
-  nonisolated(unsafe) private let numbers: UnsafeMutablePointer<Int32>
-  /// The positions of the values of small numbers, or -1.
-  nonisolated(unsafe) private let dense: UnsafeMutablePointer<Int32>
-  private let denseCount: Int
-
-  init(name: String, file: String, values: [Value], isClosed: Bool, options: DescriptorOptions) {
-    self.name = name
-    self.file = file
-    self.values = values
-    self.isClosed = isClosed
-    self.options = options
-    isNullValue = name == "google.protobuf.NullValue"
-    var byNumber: [Int32: Int] = [:]
-    var byName = NameTable(capacity: values.count)
-    for (index, value) in values.enumerated() {
-      // With aliases the first name of a number is the one that is written.
-      if byNumber[value.number] == nil { byNumber[value.number] = index }
-      var name = value.name
-      name.withUTF8 { byName.insert(NameTable.hash(UnsafeRawBufferPointer($0)), index) }
-    }
-    self.byNumber = byNumber
-    self.byName = NameTable.Frozen(byName)
-    keys = .allocate(capacity: max(values.count, 1))
-    for (index, value) in values.enumerated() { (keys + index).initialize(to: KeyBytes(value.name)) }
-    numbers = .allocate(capacity: max(values.count, 1))
-    for (index, value) in values.enumerated() { (numbers + index).initialize(to: value.number) }
-    let highest = values.map(\.number).max() ?? 0
-    denseCount = denseNumbers(upTo: UInt32(max(highest, 0)), fields: values.count)
-    dense = .allocate(capacity: denseCount)
-    dense.initialize(repeating: -1, count: denseCount)
-    for (number, index) in byNumber where number >= 0 && number < denseCount {
-      dense[Int(number)] = Int32(index)
-    }
-  }
-
-  deinit {
-    for index in values.indices { keys[index].deallocate() }
-    keys.deallocate()
-    numbers.deallocate()
-    byName.deallocate()
-    dense.deallocate()
-  }
-
-  /// The position of the value with a number, or -1.
-  @inline(__always)
-  private func index(of number: Int32) -> Int {
-    if number >= 0, Int(number) < denseCount { return Int(dense[Int(number)]) }
-    return otherIndex(of: number)
-  }
-
-  @inline(never)
-  private func otherIndex(of number: Int32) -> Int { byNumber[number] ?? -1 }
-
-  /// The first name of a number as it is written in JSON; nil as well for the enum that is written as null.
-  @inline(__always)
-  func key(of number: Int32) -> KeyBytes? {
-    let index = index(of: number)
-    return index < 0 || isNullValue ? nil : keys[index]
-  }
-
+  public var options: DescriptorOptions { DescriptorOptions(node.options, pool: pool) }
   /// The number of a field that is not set: that of the first value.
-  public var defaultNumber: Int32 { values.first?.number ?? 0 }
+  public var defaultNumber: Int32 { node.defaultNumber }
 
   /// The first name of a number.
-  public func name(of number: Int32) -> String? {
-    byNumber[number].map { values[$0].name }
-  }
+  public func name(of number: Int32) -> String? { node.name(of: number) }
 
   /// The number of a name.
-  public func number(of name: String) -> Int32? {
-    var name = name
-    return name.withUTF8 { number(ofBytes: UnsafeRawBufferPointer($0)) }
-  }
+  public func number(of name: String) -> Int32? { node.number(of: name) }
+}
 
-  @inline(__always)
-  func number(ofBytes name: UnsafeRawBufferPointer) -> Int32? {
-    byName.find(NameTable.hash(name)) { sameBytes(keys[$0].name, name) }.map { numbers[$0] }
-  }
-
-  /// Whether a number may be the value of a field.
-  @inline(__always)
-  func accepts(_ number: Int32) -> Bool {
-    !isClosed || index(of: number) >= 0
-  }
+extension EnumType: Equatable {
+  /// Enums are the same when they come from the same pool and have the same name.
+  public static func == (a: EnumType, b: EnumType) -> Bool { a.node === b.node }
 }

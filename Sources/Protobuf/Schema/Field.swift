@@ -1,130 +1,58 @@
-/// The type of a field's values, numbered as in `descriptor.proto`.
-public enum FieldKind: UInt8, Sendable, CaseIterable {
-  /// The scalar kinds have the names of the protobuf language; a group is a delimited message.
-  case double = 1
-  case float, int64, uint64, int32, fixed64, fixed32, bool, string, group, message, bytes, uint32
-  case enumeration
-  case sfixed32, sfixed64, sint32, sint64
+/// A field of a message type, or an extension, with all features resolved.
+public struct Field: Sendable {
+  private let pool: PoolCore
+  unowned(unsafe) let node: FieldNode
 
-  /// The type's name in the protobuf language.
-  public var protoName: String { self == .enumeration ? "enum" : "\(self)" }
-
-  @inline(__always)
-  var wireType: WireType {
-    switch self {
-    case .double, .fixed64, .sfixed64: .fixed64
-    case .float, .fixed32, .sfixed32: .fixed32
-    case .string, .bytes, .message: .lengthDelimited
-    case .group: .startGroup
-    default: .varint
-    }
+  init(_ node: FieldNode, _ pool: PoolCore) {
+    self.pool = pool
+    self.node = node
   }
 
-  @inline(__always)
-  var isMessage: Bool { self == .message || self == .group }
-
-  /// Whether values of this kind may be packed.
-  @inline(__always)
-  var isPackable: Bool { !isMessage && self != .string && self != .bytes }
+  /// The name in the `.proto` file.
+  public var name: String { node.name }
+  /// For an extension its full name, otherwise the name.
+  public var fullName: String { node.fullName }
+  /// The name in JSON; for an extension `[full.name]`.
+  public var jsonName: String { node.jsonName }
+  /// The field number.
+  public var number: UInt32 { node.number }
+  /// The type of its values; for a map ``FieldKind/message``.
+  public var kind: FieldKind { node.kind }
+  /// Whether it is a list or a map.
+  public var isRepeated: Bool { node.isRepeated }
+  /// Whether it is a map; ``mapKey`` and ``mapValue`` describe its entries.
+  public var isMap: Bool { node.isMap }
+  /// Whether the list is written packed. Both forms are read.
+  public var isPacked: Bool { node.isPacked }
+  /// Whether “not set” differs from “set to the default”.
+  public var hasPresence: Bool { node.hasPresence }
+  /// Whether it is marked `required`.
+  public var isRequired: Bool { node.isRequired }
+  /// Whether its strings must be UTF-8.
+  public var validatesUTF8: Bool { node.validatesUTF8 }
+  /// Whether it is an extension.
+  public var isExtension: Bool { node.isExtension }
+  /// Whether it is marked `deprecated`.
+  public var isDeprecated: Bool { node.isDeprecated }
+  /// The position of its oneof in ``MessageType/oneofNames()``. Oneofs that stand for `optional` do not count.
+  public var oneofIndex: Int? { node.oneofIndex }
+  /// The type of the values of a message field.
+  public var messageType: MessageType? { node.messageType.map { MessageType($0) } }
+  /// The type of the values of an enum field.
+  public var enumType: EnumType? { node.enumType.map { EnumType($0, pool) } }
+  /// A map's key.
+  public var mapKey: Field? { node.mapKey.map { Field($0, pool) } }
+  /// A map's value.
+  public var mapValue: Field? { node.mapValue.map { Field($0, pool) } }
+  /// The default that the `.proto` file states, as text.
+  public var defaultText: String? { node.defaultText }
+  /// The value of the field where it is not set: what the schema states, or zero. Nil for messages, lists, maps.
+  public var defaultValue: Value? { node.defaultValue }
+  /// The options, with the custom ones.
+  public var options: DescriptorOptions { DescriptorOptions(node.options, pool: pool) }
 }
 
-/// A field of a message type, or an extension, with all features resolved.
-public final class Field: Sendable {
-  /// The name in the `.proto` file.
-  public let name: String
-  /// For an extension its full name, otherwise the name.
-  public let fullName: String
-  /// The name in JSON; for an extension `[full.name]`.
-  public let jsonName: String
-  /// The field number.
-  public let number: UInt32
-  /// The type of its values; for a map ``FieldKind/message``.
-  public let kind: FieldKind
-  /// Whether it is a list or a map.
-  public let isRepeated: Bool
-  /// Whether it is a map; ``mapKey`` and ``mapValue`` describe its entries.
-  public let isMap: Bool
-  /// Whether the list is written packed. Both forms are read.
-  public let isPacked: Bool
-  /// Whether “not set” differs from “set to the default”.
-  public let hasPresence: Bool
-  /// Whether it is marked `required`.
-  public let isRequired: Bool
-  /// Whether its strings must be UTF-8.
-  public let validatesUTF8: Bool
-  /// Whether it is an extension.
-  public let isExtension: Bool
-  /// Whether it is marked `deprecated`.
-  public let isDeprecated: Bool
-  /// The position of its oneof in ``MessageType/oneofNames``. Oneofs that stand for `optional` do not count.
-  public let oneofIndex: Int?
-  /// The type of the values of a message field.
-  public let messageType: MessageType?
-  /// The type of the values of an enum field.
-  public let enumType: EnumType?
-  /// A map's key.
-  public let mapKey: Field?
-  /// A map's value.
-  public let mapValue: Field?
-  /// The default that the `.proto` file states, as text.
-  public let defaultText: String?
-  /// The options, with the custom ones.
-  public let options: DescriptorOptions
-
-  /// The position among the fields of the type, or -1 for an extension.
-  let slot: Int
-  /// The tag that is written before a value, or before all values of a packed list.
-  let tag: Tag
-  /// What the transcoders need of it.
-  nonisolated(unsafe) let plan: FieldPointer
-
-  init(
-    name: String, fullName: String, jsonName: String, number: UInt32, kind: FieldKind,
-    isRepeated: Bool = false,
-    isPacked: Bool = false, hasPresence: Bool = false, isRequired: Bool = false, validatesUTF8: Bool = false,
-    isExtension: Bool = false, isDeprecated: Bool = false, oneofIndex: Int? = nil,
-    messageType: MessageType? = nil, enumType: EnumType? = nil, mapKey: Field? = nil, mapValue: Field? = nil,
-    defaultText: String? = nil, options: DescriptorOptions = .none, slot: Int
-  ) {
-    self.name = name
-    self.fullName = fullName
-    self.jsonName = jsonName
-    self.number = number
-    self.kind = kind
-    self.isRepeated = isRepeated
-    isMap = mapKey != nil
-    self.isPacked = isPacked
-    self.hasPresence = hasPresence
-    self.isRequired = isRequired
-    self.validatesUTF8 = validatesUTF8
-    self.isExtension = isExtension
-    self.isDeprecated = isDeprecated
-    self.oneofIndex = oneofIndex
-    self.messageType = messageType
-    self.enumType = enumType
-    self.mapKey = mapKey
-    self.mapValue = mapValue
-    self.defaultText = defaultText
-    self.options = options
-    self.slot = slot
-    tag = Tag(number, isPacked ? .lengthDelimited : kind.wireType)
-    let plan = UnsafeMutablePointer<FieldPlan>.allocate(capacity: 1)
-    self.plan = FieldPointer(plan)
-    plan.initialize(to: FieldPlan(self))
-  }
-
-  deinit {
-    plan.pointee.jsonKey.deallocate()
-    plan.pointee.protoKey.deallocate()
-    plan.deallocate()
-  }
-
-  /// How paths name it.
-  var pathName: String { isExtension ? "(\(fullName))" : name }
-
-  /// The value of the field where it is not set: what the schema states, or zero. Nil for messages, lists, maps.
-  public var defaultValue: Value? {
-    if isRepeated || kind.isMessage { return nil }
-    return defaultText.flatMap { DefaultValue.parse($0, of: self) } ?? DefaultValue.zero(of: self)
-  }
+extension Field: Equatable {
+  /// Fields are the same when they come from the same pool and the same declaration.
+  public static func == (a: Field, b: Field) -> Bool { a.node === b.node }
 }

@@ -11,7 +11,7 @@ struct FieldCompiler<Resolver: TypeResolver> {
     _ proto: Rpcurl__Schemas__FieldDescriptorProto, number: UInt32, slot: Int, features inherited: Features,
     oneof: Int?, isOneofMember: Bool, mapEntry: LoadedFile.Scoped<LoadedFile.Message>?,
     extensionName: String? = nil
-  ) throws(SchemaError) -> Field {
+  ) throws(SchemaError) -> FieldNode {
     let name = text(proto.name)
     let user = extensionName ?? scope + "." + name
     let features = inherited.overridden(by: proto.options?.pointee.features)
@@ -23,10 +23,10 @@ struct FieldCompiler<Resolver: TypeResolver> {
     let isRepeated = label == 3
     if isRepeated && isOneofMember { throw file.failure(.invalid("\(user) is repeated and in a oneof")) }
 
-    var messageType: MessageType?
-    var enumType: EnumType?
-    var mapKey: Field?
-    var mapValue: Field?
+    var messageType: MessageNode?
+    var enumType: EnumNode?
+    var mapKey: FieldNode?
+    var mapValue: FieldNode?
     if kind.isMessage {
       messageType = try resolver.messageHandle(text(proto.type_name), scope: scope, user: user, file: file)
       if let mapEntry { (mapKey, mapValue) = try compileMap(mapEntry, user: user) }
@@ -41,7 +41,7 @@ struct FieldCompiler<Resolver: TypeResolver> {
       !isRepeated
       && (kind.isMessage || isOneofMember || extensionName != nil || proto.proto3_optional != 0
         || features.presence != .implicit)
-    return Field(
+    return FieldNode(
       name: name, fullName: extensionName ?? name,
       jsonName: extensionName.map { "[\($0)]" }
         ?? (proto.json_name == nil ? JSONName.camelCase(name) : text(proto.json_name)),
@@ -52,13 +52,13 @@ struct FieldCompiler<Resolver: TypeResolver> {
       isDeprecated: proto.options.map { $0.pointee.deprecated != 0 } ?? false, oneofIndex: oneof,
       messageType: messageType, enumType: enumType, mapKey: mapKey, mapValue: mapValue,
       defaultText: proto.default_value == nil ? nil : text(proto.default_value),
-      options: DescriptorOptions(proto.options, "FieldOptions", pool: resolver.pool), slot: slot)
+      options: SerializedOptions(proto.options, "FieldOptions"), slot: slot)
   }
 
   private func compileMap(
     _ entry: LoadedFile.Scoped<LoadedFile.Message>, user: String
-  ) throws(SchemaError) -> (Field, Field) {
-    var found: [Int32: Field] = [:]
+  ) throws(SchemaError) -> (FieldNode, FieldNode) {
+    var found: [Int32: FieldNode] = [:]
     let proto = entry.declaration.pointee
     for pointer in each(proto.field, proto.n_field) {
       let field = pointer.pointee

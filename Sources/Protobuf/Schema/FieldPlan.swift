@@ -30,11 +30,11 @@ struct FieldPlan {
   /// `,"name":`
   let protoKey: KeyBytes
   /// Whose plan this is.
-  let identity: Unmanaged<Field>
-  let messageType: Unmanaged<MessageType>?
-  let enumType: Unmanaged<EnumType>?
+  let identity: Unmanaged<FieldNode>
+  let messageType: Unmanaged<MessageNode>?
+  let enumType: Unmanaged<EnumNode>?
 
-  init(_ field: Field) {
+  init(_ field: FieldNode) {
     number = field.number
     kind = field.kind
     elementTag = Tag(field.number, field.kind.wireType)
@@ -74,7 +74,7 @@ struct FieldPlan {
   var requiredCount: Int { Int(truncatingIfNeeded: flags.rawValue &>> 7) }
 
   /// The field itself, for what is not in the plan.
-  var field: Field { identity.takeUnretainedValue() }
+  var field: FieldNode { identity.takeUnretainedValue() }
 }
 
 typealias FieldPointer = UnsafePointer<FieldPlan>
@@ -145,7 +145,7 @@ struct MessagePlan {
   let isExtensible: Bool
   /// How many of the fields are required.
   let requiredCount: Int
-  let type: Unmanaged<MessageType>
+  let type: Unmanaged<MessageNode>
   private let owner: Unmanaged<MessageTable>
 
   /// The plan of the extension with a number, if the schema has one.
@@ -157,7 +157,7 @@ struct MessagePlan {
   }
 
   /// Allocates a plan, which `deallocate` gives back.
-  static func make(for table: MessageTable, type: MessageType) -> UnsafePointer<MessagePlan> {
+  static func make(for table: MessageTable, type: MessageNode) -> UnsafePointer<MessagePlan> {
     let count = table.fields.count
     let fields = UnsafeMutablePointer<FieldPlan>.allocate(capacity: max(count, 1))
     for (index, field) in table.fields.enumerated() { (fields + index).initialize(to: field.plan.pointee) }

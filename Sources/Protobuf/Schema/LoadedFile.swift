@@ -77,9 +77,7 @@ final class LoadedFile {
     texts(proto.pointee.dependency, proto.pointee.n_dependency)
   }
 
-  func options(pool: PoolCore) -> DescriptorOptions {
-    DescriptorOptions(proto.pointee.options, "FileOptions", pool: pool)
-  }
+  var options: SerializedOptions { SerializedOptions(proto.pointee.options, "FileOptions") }
 
   // MARK: Finding declarations
 

@@ -15,9 +15,9 @@ final class PoolCore: @unchecked Sendable {
   private var index = SchemaIndex()
   private var loaded: [Int: LoadedFile] = [:]
   private var acyclic: Set<Int> = []
-  private var types: [String: MessageType] = [:]
-  private var enums: [String: EnumType] = [:]
-  private var extensions: [String: Field] = [:]
+  private var types: [String: MessageNode] = [:]
+  private var enums: [String: EnumNode] = [:]
+  private var extensions: [String: FieldNode] = [:]
   private var extensionIndex: [String: (file: Int, found: DescriptorSetScanner.Extension)] = [:]
   private var extensionNumbers: [ExtensionKey: String] = [:]
   /// The file that gives the number to another extension.
@@ -52,8 +52,8 @@ final class PoolCore: @unchecked Sendable {
     }
   }
 
-  func messageType(named name: String) throws(SchemaError) -> MessageType? {
-    let type = try locked { () throws(SchemaError) -> MessageType? in
+  func messageType(named name: String) throws(SchemaError) -> MessageNode? {
+    let type = try locked { () throws(SchemaError) -> MessageNode? in
       guard let location = try index.find(name) else { return nil }
       guard location.symbol.kind == .message, try message(at: location) != nil else { return nil }
       return self.type(named: name)
@@ -62,18 +62,18 @@ final class PoolCore: @unchecked Sendable {
     return type
   }
 
-  func enumType(named name: String) throws(SchemaError) -> EnumType? {
+  func enumType(named name: String) throws(SchemaError) -> EnumNode? {
     try locked { () throws(SchemaError) in try enumeration(named: name) }
   }
 
-  func extensionField(named name: String) throws(SchemaError) -> Field? {
+  func extensionField(named name: String) throws(SchemaError) -> FieldNode? {
     try locked { () throws(SchemaError) in
       try indexExtensions()
       return try knownExtension(name)
     }
   }
 
-  func extensionField(of type: String, number: UInt32) throws(SchemaError) -> Field? {
+  func extensionField(of type: String, number: UInt32) throws(SchemaError) -> FieldNode? {
     try locked { () throws(SchemaError) in
       try indexExtensions()
       let key = ExtensionKey(extendee: type, number: number)
@@ -93,7 +93,7 @@ final class PoolCore: @unchecked Sendable {
     }
   }
 
-  func compile(_ type: MessageType) throws(SchemaError) -> MessageTable {
+  func compile(_ type: MessageNode) throws(SchemaError) -> MessageTable {
     try locked { () throws(SchemaError) in
       guard let location = try index.find(type.name), location.symbol.kind == .message,
         let message = try message(at: location)
@@ -112,7 +112,7 @@ final class PoolCore: @unchecked Sendable {
       var name = name
       let number = name.withUTF8 { index.file(named: UnsafeRawBufferPointer($0)) }
       guard let number else { return nil }
-      return try load(number).options(pool: self)
+      return DescriptorOptions(try load(number).options, pool: self)
     }
   }
 
@@ -169,14 +169,14 @@ final class PoolCore: @unchecked Sendable {
     return file.message([String(decoding: location.symbol.name, as: UTF8.self)] + location.nested)
   }
 
-  private func type(named name: String) -> MessageType {
+  private func type(named name: String) -> MessageNode {
     if let type = types[name] { return type }
-    let type = MessageType(name: name, pool: self)
+    let type = MessageNode(name: name, pool: self)
     types[name] = type
     return type
   }
 
-  private func enumeration(named name: String) throws(SchemaError) -> EnumType? {
+  private func enumeration(named name: String) throws(SchemaError) -> EnumNode? {
     if let found = enums[name] { return found }
     guard let location = try index.find(name) else { return nil }
     let file = try load(location.symbol.file)
@@ -205,7 +205,7 @@ final class PoolCore: @unchecked Sendable {
     }
   }
 
-  private func knownExtension(_ name: String) throws(SchemaError) -> Field? {
+  private func knownExtension(_ name: String) throws(SchemaError) -> FieldNode? {
     if let field = extensions[name] { return field }
     guard let (number, entry) = extensionIndex[name] else { return nil }
     let file = try load(number)
@@ -236,25 +236,25 @@ final class PoolCore: @unchecked Sendable {
       methods.append(
         MethodDescriptor(
           service: found.fullName, name: name,
-          input: try messageHandle(
-            text(method.input_type), scope: found.fullName, user: user, file: found.file),
-          output: try messageHandle(
-            text(method.output_type), scope: found.fullName, user: user, file: found.file),
+          input: MessageType(
+            try messageHandle(
+              text(method.input_type), scope: found.fullName, user: user, file: found.file)),
+          output: MessageType(
+            try messageHandle(
+              text(method.output_type), scope: found.fullName, user: user, file: found.file)),
           clientStreaming: method.client_streaming != 0, serverStreaming: method.server_streaming != 0,
           hasNoSideEffects: level == 1, isIdempotent: level == 1 || level == 2,
           isDeprecated: method.options.map { $0.pointee.deprecated != 0 } ?? false,
-          options: DescriptorOptions(method.options, "MethodOptions", pool: self)))
+          options: DescriptorOptions(SerializedOptions(method.options, "MethodOptions"), pool: self)))
     }
     return ServiceDescriptor(
       name: found.fullName, file: found.file.name, methods: methods,
       isDeprecated: proto.options.map { $0.pointee.deprecated != 0 } ?? false,
-      options: DescriptorOptions(proto.options, "ServiceOptions", pool: self))
+      options: DescriptorOptions(SerializedOptions(proto.options, "ServiceOptions"), pool: self))
   }
 }
 
 extension PoolCore: TypeResolver {
-  var pool: PoolCore { self }
-
   /// Whether an extension extends a message set.
   func isMessageSet(_ extensionField: LoadedFile.Scoped<LoadedFile.FieldProto>) throws(SchemaError) -> Bool {
     let reference = text(extensionField.declaration.pointee.extendee)
@@ -269,7 +269,7 @@ extension PoolCore: TypeResolver {
   /// The type that `reference` means within `scope`; it is compiled later.
   func messageHandle(
     _ reference: String, scope: String, user: String, file: LoadedFile
-  ) throws(SchemaError) -> MessageType {
+  ) throws(SchemaError) -> MessageNode {
     for name in candidates(reference, scope: scope) {
       guard let location = try index.find(name) else { continue }
       guard location.symbol.kind == .message else {
@@ -284,7 +284,7 @@ extension PoolCore: TypeResolver {
 
   func enumeration(
     _ reference: String, scope: String, user: String, file: LoadedFile
-  ) throws(SchemaError) -> EnumType {
+  ) throws(SchemaError) -> EnumNode {
     for name in candidates(reference, scope: scope) {
       if let found = try enumeration(named: name) { return found }
     }

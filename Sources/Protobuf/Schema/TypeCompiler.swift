@@ -2,13 +2,12 @@ import CSchemas
 
 /// Finds the types that descriptors refer to.
 protocol TypeResolver {
-  var pool: PoolCore { get }
   func messageHandle(
     _ reference: String, scope: String, user: String, file: LoadedFile
-  ) throws(SchemaError) -> MessageType
+  ) throws(SchemaError) -> MessageNode
   func enumeration(
     _ reference: String, scope: String, user: String, file: LoadedFile
-  ) throws(SchemaError) -> EnumType
+  ) throws(SchemaError) -> EnumNode
 }
 
 /// Turns a message descriptor, which is not trusted, into a table, which is.
@@ -34,7 +33,7 @@ struct TypeCompiler<Resolver: TypeResolver> {
     }
     guard pending.count <= Int(Int16.max) else { throw failure("\(message.fullName) has too many fields") }
     pending.sort { $0.number < $1.number }
-    var fields: [Field] = []
+    var fields: [FieldNode] = []
     for (number, field) in pending {
       fields.append(try compile(field.pointee, number: number, slot: fields.count, oneofs: oneofs.indices))
     }
@@ -51,7 +50,7 @@ struct TypeCompiler<Resolver: TypeResolver> {
       extensionRanges: ranges,
       isMessageSet: proto.options.map { $0.pointee.message_set_wire_format != 0 } ?? false,
       reservedNames: texts(proto.reserved_name, proto.n_reserved_name),
-      options: DescriptorOptions(proto.options, "MessageOptions", pool: resolver.pool))
+      options: SerializedOptions(proto.options, "MessageOptions"))
   }
 
   private func failure(_ what: String) -> SchemaError { message.file.failure(.invalid(what)) }
@@ -88,7 +87,7 @@ struct TypeCompiler<Resolver: TypeResolver> {
 
   private func compile(
     _ proto: Rpcurl__Schemas__FieldDescriptorProto, number: UInt32, slot: Int, oneofs: [Int?]
-  ) throws(SchemaError) -> Field {
+  ) throws(SchemaError) -> FieldNode {
     var features = message.features
     var oneof: Int?
     if proto.has_oneof_index != 0 {
@@ -132,7 +131,7 @@ struct TypeCompiler<Resolver: TypeResolver> {
 extension TypeCompiler where Resolver == PoolCore {
   static func compile(
     extensionField found: LoadedFile.Scoped<LoadedFile.FieldProto>, resolver: PoolCore
-  ) throws(SchemaError) -> Field {
+  ) throws(SchemaError) -> FieldNode {
     let number = try fieldNumber(found.declaration.pointee, in: found.fullName, found.file) {
       () throws(SchemaError) in try resolver.isMessageSet(found)
     }
@@ -144,9 +143,9 @@ extension TypeCompiler where Resolver == PoolCore {
 
   static func compile(
     _ found: LoadedFile.Scoped<LoadedFile.Enumeration>, resolver: PoolCore
-  ) throws(SchemaError) -> EnumType {
+  ) throws(SchemaError) -> EnumNode {
     let proto = found.declaration.pointee
-    var values: [EnumType.Value] = []
+    var values: [EnumNode.Value] = []
     var names: Set<String> = []
     for value in each(proto.value, proto.n_value) {
       let name = text(value.pointee.name)
@@ -154,15 +153,15 @@ extension TypeCompiler where Resolver == PoolCore {
         throw found.file.failure(.invalid("\(found.fullName) has values without a name or with the same"))
       }
       values.append(
-        EnumType.Value(
+        EnumNode.Value(
           name: name, number: value.pointee.number,
           isDeprecated: value.pointee.options.map { $0.pointee.deprecated != 0 } ?? false,
-          options: DescriptorOptions(value.pointee.options, "EnumValueOptions", pool: resolver)))
+          options: SerializedOptions(value.pointee.options, "EnumValueOptions")))
     }
     guard !values.isEmpty else { throw found.file.failure(.invalid("\(found.fullName) has no values")) }
-    return EnumType(
+    return EnumNode(
       name: found.fullName, file: found.file.name, values: values, isClosed: found.features.closedEnums,
-      options: DescriptorOptions(proto.options, "EnumOptions", pool: resolver))
+      options: SerializedOptions(proto.options, "EnumOptions"))
   }
 }
 

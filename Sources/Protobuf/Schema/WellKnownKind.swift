@@ -3,7 +3,7 @@ enum WellKnownKind: Sendable {
   case any, timestamp, duration, fieldMask, structure, value, listValue, wrapper
 
   /// Nil as well for a type that has the name of a well-known one but other fields.
-  init?(typeName: String, fields: [Field]) {
+  init?(typeName: String, fields: [FieldNode]) {
     guard typeName.hasPrefix("google.protobuf.") else { return nil }
     func has(_ shape: (UInt32, FieldKind)...) -> Bool {
       fields.count == shape.count

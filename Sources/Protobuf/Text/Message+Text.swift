@@ -4,7 +4,7 @@ extension Message {
     _ type: MessageType, text: [UInt8], options: TextDecodingOptions = TextDecodingOptions()
   ) throws(TextError) {
     self = try text.withUnsafeBufferPointer { (bytes) throws(TextError) in
-      try TextParser.parse(UnsafeRawBufferPointer(bytes), type: type, options: options)
+      try TextParser.parse(UnsafeRawBufferPointer(bytes), type: type.node, options: options)
     }
   }
 
@@ -21,7 +21,7 @@ extension Message {
   }
 }
 
-extension Field {
+extension FieldNode {
   /// The name in brackets of an extension.
   ///
   /// An item of a message set that is declared in the message that it holds goes by the name of this message.

@@ -1,6 +1,6 @@
 extension TextParser {
   /// Reads a value of a field, or an element of a list.
-  mutating func value(of field: Field, depth: Int) throws(TextFailure) -> Value {
+  mutating func value(of field: FieldNode, depth: Int) throws(TextFailure) -> Value {
     if let type = field.messageType { return .message(try message(type, depth: depth + 1)) }
     _ = scanner.peek()
     let start = scanner.position
@@ -20,7 +20,7 @@ extension TextParser {
 
   // MARK: Strings
 
-  private mutating func string(_ field: Field, at start: Int) throws(TextFailure) -> Value {
+  private mutating func string(_ field: FieldNode, at start: Int) throws(TextFailure) -> Value {
     guard scanner.seesString() else { throw wrongType("a string", at: start) }
     var content: [UInt8] = []
     try scanner.strings(into: &content)
@@ -34,7 +34,7 @@ extension TextParser {
 
   // MARK: Numbers
 
-  private mutating func integer(_ field: Field, at start: Int) throws(TextFailure) -> Value {
+  private mutating func integer(_ field: FieldNode, at start: Int) throws(TextFailure) -> Value {
     let (negative, magnitude) = try wholeNumber("a whole number (\(field.kind.protoName))", field, at: start)
     let value: Value?
     switch field.kind {
@@ -55,7 +55,7 @@ extension TextParser {
   }
 
   private mutating func wholeNumber(
-    _ expected: String, _ field: Field, at start: Int
+    _ expected: String, _ field: FieldNode, at start: Int
   ) throws(TextFailure) -> (negative: Bool, magnitude: UInt64) {
     let negative = scanner.accept(UInt8(ascii: "-"))
     guard scanner.seesNumber() else { throw wrongType(expected, at: start) }
@@ -82,7 +82,7 @@ extension TextParser {
     return value
   }
 
-  private mutating func float(_ field: Field, at start: Int) throws(TextFailure) -> Value {
+  private mutating func float(_ field: FieldNode, at start: Int) throws(TextFailure) -> Value {
     let expected = "a number (\(field.kind.protoName))"
     let negative = scanner.accept(UInt8(ascii: "-"))
     var text: String
@@ -114,7 +114,7 @@ extension TextParser {
 
   // MARK: Words
 
-  private mutating func bool(_ field: Field, at start: Int) throws(TextFailure) -> Bool {
+  private mutating func bool(_ field: FieldNode, at start: Int) throws(TextFailure) -> Bool {
     let expected = "true or false"
     if scanner.seesNumber() {
       let (_, magnitude) = try wholeNumber(expected, field, at: start)
@@ -129,7 +129,7 @@ extension TextParser {
     }
   }
 
-  private mutating func enumNumber(_ field: Field, at start: Int) throws(TextFailure) -> Int32 {
+  private mutating func enumNumber(_ field: FieldNode, at start: Int) throws(TextFailure) -> Int32 {
     guard let type = field.enumType else { return 0 }
     if scanner.seesIdentifier() {
       let name = try scanner.identifier()
@@ -144,7 +144,7 @@ extension TextParser {
     return number
   }
 
-  private func unknownValue(_ value: String, _ type: EnumType, at start: Int) -> TextFailure {
+  private func unknownValue(_ value: String, _ type: EnumNode, at start: Int) -> TextFailure {
     let nearest = EditDistance.nearest(to: value, among: type.values.map(\.name))
     return scanner.failure(.unknownEnumValue(value: value, type: type.name, nearest: nearest), at: start)
   }

@@ -4,7 +4,7 @@ struct TextParser: ~Copyable {
   let options: TextDecodingOptions
 
   static func parse(
-    _ text: UnsafeRawBufferPointer, type: MessageType, options: TextDecodingOptions
+    _ text: UnsafeRawBufferPointer, type: MessageNode, options: TextDecodingOptions
   ) throws(TextError) -> Message {
     var parser = TextParser(scanner: TextScanner(text), options: options)
     do throws(TextFailure) {
@@ -18,7 +18,7 @@ struct TextParser: ~Copyable {
     }
   }
 
-  private func empty(_ type: MessageType, at offset: Int) throws(TextFailure) -> MessageStorage {
+  private func empty(_ type: MessageNode, at offset: Int) throws(TextFailure) -> MessageStorage {
     do { return MessageStorage(type, try type.table()) } catch {
       throw scanner.failure(.schema(error), at: offset)
     }
@@ -74,7 +74,7 @@ struct TextParser: ~Copyable {
   /// The field of a name; nil when it is to be passed over, as names are that the schema reserves.
   private func field(
     named name: UnsafeRawBufferPointer, of message: MessageStorage, at offset: Int
-  ) throws(TextFailure) -> Field? {
+  ) throws(TextFailure) -> FieldNode? {
     let table = message.table
     if let field = table.field(named: name), field.name.utf8.elementsEqual(name) { return field }
     let text = String(decoding: name, as: UTF8.self)
@@ -89,7 +89,7 @@ struct TextParser: ~Copyable {
 
   private func extensionField(
     _ name: String, of message: MessageStorage, at offset: Int
-  ) throws(TextFailure) -> Field? {
+  ) throws(TextFailure) -> FieldNode? {
     let pool = message.type.pool
     do throws(SchemaError) {
       if let field = try pool.extensionField(named: name),
@@ -106,7 +106,7 @@ struct TextParser: ~Copyable {
   }
 
   /// The item of a message set that goes by the name of the message that it holds.
-  private func item(_ name: String, of message: MessageStorage) throws(SchemaError) -> Field? {
+  private func item(_ name: String, of message: MessageStorage) throws(SchemaError) -> FieldNode? {
     let pool = message.type.pool
     for candidate in try pool.extensionNames(of: message.type.name).sorted()
     where candidate.hasPrefix(name + ".") {
@@ -120,7 +120,7 @@ struct TextParser: ~Copyable {
   }
 
   /// Reads `{ … }` or `< … >`.
-  mutating func message(_ type: MessageType, depth: Int) throws(TextFailure) -> Message {
+  mutating func message(_ type: MessageNode, depth: Int) throws(TextFailure) -> Message {
     _ = scanner.peek()
     let start = scanner.position
     guard depth <= nestingLimit else { throw scanner.failure(.tooDeep) }
@@ -152,7 +152,7 @@ struct TextParser: ~Copyable {
       throw scanner.failure(.duplicateField("[\(url)]"), at: start)
     }
     let name = AnyOutline.typeName(url)
-    let type: MessageType?
+    let type: MessageNode?
     do { type = try message.type.pool.messageType(named: name) } catch {
       throw scanner.failure(.schema(error), at: start)
     }
@@ -169,7 +169,8 @@ struct TextParser: ~Copyable {
   // MARK: Fields
 
   private mutating func field(
-    _ field: Field, of message: MessageStorage, _ seen: inout Seen, at start: Int, name: String, depth: Int
+    _ field: FieldNode, of message: MessageStorage, _ seen: inout Seen, at start: Int, name: String,
+    depth: Int
   ) throws(TextFailure) {
     if !field.isRepeated {
       guard seen.fields.insert(Int(field.number)) else {
@@ -195,7 +196,7 @@ struct TextParser: ~Copyable {
 
   /// Reads one element of a list or a map, or several in brackets.
   private mutating func elements(
-    of field: Field, in message: MessageStorage, depth: Int
+    of field: FieldNode, in message: MessageStorage, depth: Int
   ) throws(TextFailure) {
     guard scanner.accept(UInt8(ascii: "[")) else {
       return try element(of: field, in: message, depth: depth)
@@ -208,7 +209,7 @@ struct TextParser: ~Copyable {
   }
 
   private mutating func element(
-    of field: Field, in message: MessageStorage, depth: Int
+    of field: FieldNode, in message: MessageStorage, depth: Int
   ) throws(TextFailure) {
     if field.isMap { return try entry(of: field, in: message, depth: depth) }
     var values: [Value] = []
@@ -222,7 +223,8 @@ struct TextParser: ~Copyable {
     message[field] = .list(values)
   }
 
-  private mutating func entry(of field: Field, in message: MessageStorage, depth: Int) throws(TextFailure) {
+  private mutating func entry(of field: FieldNode, in message: MessageStorage, depth: Int) throws(TextFailure)
+  {
     guard let type = field.messageType, let keyField = field.mapKey, let valueField = field.mapValue else {
       return
     }

@@ -52,7 +52,9 @@ struct TextPrinter: ~Copyable {
     }
   }
 
-  private mutating func field(_ field: Field, _ value: FieldStorage, of message: MessageStorage, depth: Int) {
+  private mutating func field(
+    _ field: FieldNode, _ value: FieldStorage, of message: MessageStorage, depth: Int
+  ) {
     let name =
       field.isExtension ? field.textExtensionName(of: message.table) : field.textName(in: message.table.name)
     switch value {
@@ -72,7 +74,7 @@ struct TextPrinter: ~Copyable {
     }
   }
 
-  private mutating func value(_ value: Value, _ field: Field, _ name: String, depth: Int) {
+  private mutating func value(_ value: Value, _ field: FieldNode, _ name: String, depth: Int) {
     startField()
     out.append(name)
     if case .message(let nested) = value {
@@ -86,7 +88,7 @@ struct TextPrinter: ~Copyable {
     }
   }
 
-  private mutating func scalar(_ value: Value, _ field: Field) {
+  private mutating func scalar(_ value: Value, _ field: FieldNode) {
     switch value {
     case .bool(let value): out.append(value ? "true" : "false" as StaticString)
     case .int32(let value): JSONText.appendInteger(Int64(value), to: &out)
@@ -125,7 +127,7 @@ struct TextPrinter: ~Copyable {
     var bytes: [UInt8] = []
     if case .single(.bytes(let stored)) = message[slot: 1] { bytes = stored }
     guard let type = try? message.type.pool.messageType(named: AnyOutline.typeName(url)),
-      let content = try? Message(type, serialized: bytes)
+      let content = try? Message(MessageType(type), serialized: bytes)
     else { return false }
     startField()
     out.append(UInt8(ascii: "["))

@@ -1,0 +1,113 @@
+/// The type of a field's values, numbered as in `descriptor.proto`.
+public enum FieldKind: UInt8, Sendable, CaseIterable {
+  /// The scalar kinds have the names of the protobuf language; a group is a delimited message.
+  case double = 1
+  case float, int64, uint64, int32, fixed64, fixed32, bool, string, group, message, bytes, uint32
+  case enumeration
+  case sfixed32, sfixed64, sint32, sint64
+
+  /// The type's name in the protobuf language.
+  public var protoName: String { self == .enumeration ? "enum" : "\(self)" }
+
+  @inline(__always)
+  var wireType: WireType {
+    switch self {
+    case .double, .fixed64, .sfixed64: .fixed64
+    case .float, .fixed32, .sfixed32: .fixed32
+    case .string, .bytes, .message: .lengthDelimited
+    case .group: .startGroup
+    default: .varint
+    }
+  }
+
+  @inline(__always)
+  var isMessage: Bool { self == .message || self == .group }
+
+  /// Whether values of this kind may be packed.
+  @inline(__always)
+  var isPackable: Bool { !isMessage && self != .string && self != .bytes }
+}
+
+/// What there is to know of a ``Field``.
+///
+/// Fields, types and enums refer to each other in circles, and none of them counts: the pool owns them all, and lives
+/// as long as a handle to one of them (``Field``, ``MessageType``, ``EnumType``) or a message.
+final class FieldNode: Sendable {
+  let name: String
+  let fullName: String
+  let jsonName: String
+  let number: UInt32
+  let kind: FieldKind
+  let isRepeated: Bool
+  let isMap: Bool
+  let isPacked: Bool
+  let hasPresence: Bool
+  let isRequired: Bool
+  let validatesUTF8: Bool
+  let isExtension: Bool
+  let isDeprecated: Bool
+  let oneofIndex: Int?
+  unowned(unsafe) let messageType: MessageNode?
+  unowned(unsafe) let enumType: EnumNode?
+  let mapKey: FieldNode?
+  let mapValue: FieldNode?
+  let defaultText: String?
+  let options: SerializedOptions
+
+  /// The position among the fields of the type, or -1 for an extension.
+  let slot: Int
+  /// The tag that is written before a value, or before all values of a packed list.
+  let tag: Tag
+  /// What the transcoders need of it.
+  nonisolated(unsafe) let plan: FieldPointer
+
+  init(
+    name: String, fullName: String, jsonName: String, number: UInt32, kind: FieldKind,
+    isRepeated: Bool = false,
+    isPacked: Bool = false, hasPresence: Bool = false, isRequired: Bool = false, validatesUTF8: Bool = false,
+    isExtension: Bool = false, isDeprecated: Bool = false, oneofIndex: Int? = nil,
+    messageType: MessageNode? = nil, enumType: EnumNode? = nil, mapKey: FieldNode? = nil,
+    mapValue: FieldNode? = nil,
+    defaultText: String? = nil, options: SerializedOptions = .none, slot: Int
+  ) {
+    self.name = name
+    self.fullName = fullName
+    self.jsonName = jsonName
+    self.number = number
+    self.kind = kind
+    self.isRepeated = isRepeated
+    isMap = mapKey != nil
+    self.isPacked = isPacked
+    self.hasPresence = hasPresence
+    self.isRequired = isRequired
+    self.validatesUTF8 = validatesUTF8
+    self.isExtension = isExtension
+    self.isDeprecated = isDeprecated
+    self.oneofIndex = oneofIndex
+    self.messageType = messageType
+    self.enumType = enumType
+    self.mapKey = mapKey
+    self.mapValue = mapValue
+    self.defaultText = defaultText
+    self.options = options
+    self.slot = slot
+    tag = Tag(number, isPacked ? .lengthDelimited : kind.wireType)
+    let plan = UnsafeMutablePointer<FieldPlan>.allocate(capacity: 1)
+    self.plan = FieldPointer(plan)
+    plan.initialize(to: FieldPlan(self))
+  }
+
+  deinit {
+    plan.pointee.jsonKey.deallocate()
+    plan.pointee.protoKey.deallocate()
+    plan.deallocate()
+  }
+
+  /// How paths name it.
+  var pathName: String { isExtension ? "(\(fullName))" : name }
+
+  var defaultValue: Value? {
+    if isRepeated || kind.isMessage { return nil }
+    return defaultText.flatMap { DefaultValue.parse($0, of: self) } ?? DefaultValue.zero(of: self)
+  }
+}

@@ -1,0 +1,147 @@
+import Synchronization
+
+/// What there is to know of a ``MessageType``; its pool owns it, see ``FieldNode``.
+final class MessageNode: Sendable {
+  let name: String
+  unowned(unsafe) let pool: PoolCore
+  private let compiled = AtomicLazyReference<MessageTable>()
+  private let planned = Atomic<UInt>(0)
+  /// The extensions that have been met.
+  let extensions = ExtensionCache()
+
+  init(name: String, pool: PoolCore) {
+    self.name = name
+    self.pool = pool
+  }
+
+  deinit { if let plan { MessagePlan.deallocate(plan) } }
+
+  /// The plan, if it has been made.
+  @inline(__always)
+  var plan: PlanPointer? { PlanPointer(bitPattern: planned.load(ordering: .acquiring)) }
+
+  /// The plan; valid as long as the type.
+  @inline(__always)
+  func pointerToPlan() throws(DecodeError) -> PlanPointer {
+    if let plan { return plan }
+    return try makePlan()
+  }
+
+  @inline(never)
+  private func makePlan() throws(DecodeError) -> PlanPointer {
+    let table: MessageTable
+    do { table = try self.table() } catch { throw DecodeError(.schema(error)) }
+    let made = MessagePlan.make(for: table, type: self)
+    let (isStored, earlier) = planned.compareExchange(
+      expected: 0, desired: UInt(bitPattern: made), ordering: .acquiringAndReleasing)
+    if isStored { return made }
+    MessagePlan.deallocate(made)
+    return PlanPointer(bitPattern: earlier) ?? made
+  }
+
+  /// The plan of an extension that has not been met.
+  @inline(never)
+  func extensionPlan(_ number: UInt32) throws(DecodeError) -> FieldPointer? {
+    guard let field = try BinaryDecoder.findExtension(number, of: self, pointerToPlan().pointee.table) else {
+      return nil
+    }
+    extensions.add(field.plan)
+    return field.plan
+  }
+
+  /// The compiled table.
+  @inline(__always)
+  func table() throws(SchemaError) -> MessageTable {
+    if let table = compiled.load() { return table }
+    return compiled.storeIfNil(try pool.compile(self))
+  }
+}
+
+/// How many of the numbers of some fields, from 0 on, are looked up in an array: not many more than there are
+/// fields, so that a small type does not take much room.
+func denseNumbers(upTo highest: UInt32, fields: Int) -> Int {
+  Int(min(highest, 255, UInt32(truncatingIfNeeded: fields * 4 + 16))) + 1
+}
+
+/// What is known of a message type, laid out for the codecs.
+final class MessageTable: Sendable {
+  let name: String
+  let file: String
+  /// By number; a field's position is its `slot`.
+  let fields: [FieldNode]
+  let oneofNames: [String]
+  let extensionRanges: [Range<UInt32>]
+  let isMessageSet: Bool
+  /// Names that text format passes over.
+  let reservedNames: [String]
+  let options: SerializedOptions
+  let wellKnown: WellKnownKind?
+
+  /// The slot of each number below `dense.count`, or -1.
+  private let dense: [Int16]
+  let names: NameTable
+
+  init(
+    name: String, file: String, fields: [FieldNode], oneofNames: [String], extensionRanges: [Range<UInt32>],
+    isMessageSet: Bool, reservedNames: [String] = [], options: SerializedOptions = .none
+  ) {
+    self.name = name
+    self.file = file
+    self.fields = fields
+    self.oneofNames = oneofNames
+    self.extensionRanges = extensionRanges
+    self.isMessageSet = isMessageSet
+    self.reservedNames = reservedNames
+    self.options = options
+    wellKnown = WellKnownKind(typeName: name, fields: fields)
+    var dense = [Int16](
+      repeating: -1, count: denseNumbers(upTo: fields.last?.number ?? 0, fields: fields.count))
+    for field in fields where Int(field.number) < dense.count { dense[Int(field.number)] = Int16(field.slot) }
+    self.dense = dense
+    var names = NameTable(capacity: fields.count * 2)
+    // JSON names first: they win when one field's JSON name is another one's original name.
+    for field in fields { MessageTable.insert(field.jsonName, field.slot, into: &names) }
+    for field in fields where field.name != field.jsonName {
+      MessageTable.insert(field.name, field.slot, into: &names)
+    }
+    self.names = names
+  }
+
+  private static func insert(_ name: String, _ slot: Int, into names: inout NameTable) {
+    var name = name
+    name.withUTF8 { names.insert(NameTable.hash(UnsafeRawBufferPointer($0)), slot) }
+  }
+
+  @inline(__always)
+  func field(_ number: UInt32) -> FieldNode? {
+    if Int(number) < dense.count {
+      let slot = dense[Int(number)]
+      return slot < 0 ? nil : fields[Int(slot)]
+    }
+    return search(number)
+  }
+
+  @inline(never)
+  private func search(_ number: UInt32) -> FieldNode? {
+    var low = 0
+    var high = fields.count
+    while low < high {
+      let middle = (low + high) / 2
+      if fields[middle].number < number { low = middle + 1 } else { high = middle }
+    }
+    return low < fields.count && fields[low].number == number ? fields[low] : nil
+  }
+
+  @inline(__always)
+  func field(named name: UnsafeRawBufferPointer) -> FieldNode? {
+    let slot = names.find(NameTable.hash(name)) {
+      fields[$0].jsonName.utf8.elementsEqual(name) || fields[$0].name.utf8.elementsEqual(name)
+    }
+    return slot.map { fields[$0] }
+  }
+
+  @inline(__always)
+  func mayExtend(_ number: UInt32) -> Bool {
+    !extensionRanges.isEmpty && (isMessageSet || extensionRanges.contains { $0.contains(number) })
+  }
+}
