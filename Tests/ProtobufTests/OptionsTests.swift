@@ -45,4 +45,60 @@ import Testing
     #expect(hexText(options.serialized) == "98b51805")
     #expect(try options.message() == nil)
   }
+
+  /// The options of a declaration that the list of what Python reads has.
+  private func options(_ kind: String, _ name: String, _ pool: DescriptorPool) throws -> DescriptorOptions? {
+    let parts = name.split(separator: " ")
+    let outer = String(parts.first ?? "")
+    let (last, parent) = (
+      outer.split(separator: ".").last.map(String.init), outer.split(separator: ".").dropLast()
+    )
+    let owner = try pool.messageType(named: parent.joined(separator: "."))
+    switch kind {
+    case "file": return try pool.fileOptions(of: name)
+    case "message": return try pool.messageType(named: name)?.options()
+    case "field": return try owner?.field(named: last ?? "")?.options
+    case "oneof": return try owner?.oneofs().first { $0.name == last }?.options
+    case "range":
+      let start = UInt32(parts.last ?? "")
+      return try pool.messageType(named: outer)?.extensionRanges().first { $0.numbers.lowerBound == start }?
+        .options
+    case "enum": return try pool.enumType(named: name)?.options
+    case "value":
+      return try pool.enumType(named: outer)?.values.first { $0.name == parts.last.map(String.init) }?.options
+    case "service": return try pool.service(named: name)?.options
+    case "method":
+      let path = name.split(separator: "/").map(String.init)
+      return try pool.service(named: path[0])?.method(named: path[1])?.options
+    default: return nil
+    }
+  }
+
+  @Test func optionsAreWhatPythonReads() throws {
+    let pool = try makePool()
+    let lines = FixtureData.options.split(separator: "\n")
+    var kinds: Set<String> = []
+    for line in lines {
+      let (declaration, expected) = (line.prefix { $0 != "\t" }, line.drop { $0 != "\t" }.dropFirst())
+      let words = declaration.split(separator: " ", maxSplits: 1).map(String.init)
+      kinds.insert(words[0])
+      let found = try #require(try options(words[0], words[1], pool), "\(declaration)")
+      let text = try #require(try found.message()).text(options: TextEncodingOptions(singleLine: true))
+      #expect(String(decoding: text, as: UTF8.self) == expected, "\(declaration)")
+    }
+    #expect(kinds == ["file", "message", "field", "oneof", "range", "enum", "value", "service", "method"])
+  }
+
+  @Test func oneofsAndRangesAreListed() throws {
+    let ranged = try #require(try makePool().messageType(named: "testopt.Ranged"))
+    #expect(
+      try ranged.oneofs().map(\.name) == ["noted", "plain"] && ranged.oneofNames() == ["noted", "plain"])
+    #expect(try ranged.oneofs()[1].options.message() == nil)
+    #expect(try ranged.field(named: "c")?.oneofIndex == 1)
+    let ranges = try ranged.extensionRanges()
+    #expect(ranges.map(\.numbers) == [10..<21, 30..<31, 40..<51, 100..<(1 << 29)])
+    #expect(try ranges[3].options.message() == nil)
+    // `optional` of proto3 is no oneof.
+    #expect(try type("test3.Scalars").oneofs() == [])
+  }
 }

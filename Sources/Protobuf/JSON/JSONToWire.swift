@@ -138,7 +138,7 @@ struct JSONToWire: ~Copyable {
         throw error.inside(field.pointee.field.pathName)
       }
       if isSet, field.pointee.oneof >= 0, !enter(oneof: field.pointee.oneof, &progress, since: firstMet) {
-        let name = plan.pointee.table.oneofNames[Int(field.pointee.oneof)]
+        let name = plan.pointee.table.oneofs[Int(field.pointee.oneof)].name
         throw scanner.failure(.oneofConflict(oneof: name), at: keyOffset - scanner.start).inside(
           field.pointee.field.pathName)
       }

@@ -55,7 +55,7 @@ final class MessageStorage: @unchecked Sendable {
     let table =
       (try? type.table())
       ?? MessageTable(
-        name: type.name, file: "", fields: [], oneofNames: [], extensionRanges: [], isMessageSet: false)
+        name: type.name, file: "", fields: [], oneofs: [], extensionRanges: [], isMessageSet: false)
     self.init(type, table)
   }
 

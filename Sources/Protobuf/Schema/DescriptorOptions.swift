@@ -61,4 +61,17 @@ struct SerializedOptions: Sendable {
     }
     self.typeName = "google.protobuf.\(typeName)"
   }
+
+  /// The options of an extension range, which the schema for protobuf-c does not have: they are an unknown field.
+  init(ofRange range: Rpcurl__Schemas__DescriptorProto__ExtensionRange) {
+    var bytes: [UInt8] = []
+    for field in UnsafeBufferPointer(
+      start: range.base.unknown_fields, count: Int(range.base.n_unknown_fields))
+    where field.tag == 3 && field.wire_type == PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED {
+      // The data starts with its length. Options that come in parts are merged by putting them together.
+      var reader = WireReader(UnsafeRawBufferPointer(start: field.data, count: field.len))
+      if let part = try? reader.lengthDelimited() { bytes += part }
+    }
+    self.init(bytes: bytes, typeName: "google.protobuf.ExtensionRangeOptions")
+  }
 }

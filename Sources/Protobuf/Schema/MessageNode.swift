@@ -69,8 +69,8 @@ final class MessageTable: Sendable {
   let file: String
   /// By number; a field's position is its `slot`.
   let fields: [FieldNode]
-  let oneofNames: [String]
-  let extensionRanges: [Range<UInt32>]
+  let oneofs: [(name: String, options: SerializedOptions)]
+  let extensionRanges: [(numbers: Range<UInt32>, options: SerializedOptions)]
   let isMessageSet: Bool
   /// Names that text format passes over.
   let reservedNames: [String]
@@ -82,13 +82,15 @@ final class MessageTable: Sendable {
   let names: NameTable
 
   init(
-    name: String, file: String, fields: [FieldNode], oneofNames: [String], extensionRanges: [Range<UInt32>],
-    isMessageSet: Bool, reservedNames: [String] = [], options: SerializedOptions = .none
+    name: String, file: String, fields: [FieldNode],
+    oneofs: [(name: String, options: SerializedOptions)],
+    extensionRanges: [(numbers: Range<UInt32>, options: SerializedOptions)], isMessageSet: Bool,
+    reservedNames: [String] = [], options: SerializedOptions = .none
   ) {
     self.name = name
     self.file = file
     self.fields = fields
-    self.oneofNames = oneofNames
+    self.oneofs = oneofs
     self.extensionRanges = extensionRanges
     self.isMessageSet = isMessageSet
     self.reservedNames = reservedNames
@@ -142,6 +144,6 @@ final class MessageTable: Sendable {
 
   @inline(__always)
   func mayExtend(_ number: UInt32) -> Bool {
-    !extensionRanges.isEmpty && (isMessageSet || extensionRanges.contains { $0.contains(number) })
+    !extensionRanges.isEmpty && (isMessageSet || extensionRanges.contains { $0.numbers.contains(number) })
   }
 }

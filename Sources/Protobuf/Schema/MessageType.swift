@@ -29,7 +29,19 @@ public struct MessageType: Sendable {
   public func fields() throws(SchemaError) -> [Field] { try node.table().fields.map { Field($0, pool) } }
 
   /// The names of the oneofs, without those that stand for `optional`.
-  public func oneofNames() throws(SchemaError) -> [String] { try node.table().oneofNames }
+  public func oneofNames() throws(SchemaError) -> [String] { try node.table().oneofs.map(\.name) }
+
+  /// The oneofs, without those that stand for `optional`.
+  public func oneofs() throws(SchemaError) -> [Oneof] {
+    try node.table().oneofs.map { Oneof(name: $0.name, options: DescriptorOptions($0.options, pool: pool)) }
+  }
+
+  /// The numbers that extensions may have, in the order of the `.proto` file.
+  public func extensionRanges() throws(SchemaError) -> [ExtensionRange] {
+    try node.table().extensionRanges.map {
+      ExtensionRange(numbers: $0.numbers, options: DescriptorOptions($0.options, pool: pool))
+    }
+  }
 
   /// The `.proto` file that defines it.
   public func file() throws(SchemaError) -> String { try node.table().file }

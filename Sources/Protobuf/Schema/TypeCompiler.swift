@@ -37,16 +37,16 @@ struct TypeCompiler<Resolver: TypeResolver> {
     for (number, field) in pending {
       fields.append(try compile(field.pointee, number: number, slot: fields.count, oneofs: oneofs.indices))
     }
-    var ranges: [Range<UInt32>] = []
+    var ranges: [(numbers: Range<UInt32>, options: SerializedOptions)] = []
     for range in each(proto.extension_range, proto.n_extension_range) {
       let (start, end) = (range.pointee.start, range.pointee.end)
       guard start > 0, end > start else {
         throw failure("\(message.fullName) has an invalid extension range")
       }
-      ranges.append(UInt32(start)..<UInt32(end))
+      ranges.append((UInt32(start)..<UInt32(end), SerializedOptions(ofRange: range.pointee)))
     }
     return MessageTable(
-      name: message.fullName, file: message.file.name, fields: fields, oneofNames: oneofs.names,
+      name: message.fullName, file: message.file.name, fields: fields, oneofs: oneofs.real,
       extensionRanges: ranges,
       isMessageSet: proto.options.map { $0.pointee.message_set_wire_format != 0 } ?? false,
       reservedNames: texts(proto.reserved_name, proto.n_reserved_name),
@@ -58,7 +58,7 @@ struct TypeCompiler<Resolver: TypeResolver> {
   // MARK: Oneofs
 
   private struct Oneofs {
-    var names: [String] = []
+    var real: [(name: String, options: SerializedOptions)] = []
     /// The position among the real oneofs of each declared one, nil for those that stand for `optional`.
     var indices: [Int?] = []
   }
@@ -76,8 +76,9 @@ struct TypeCompiler<Resolver: TypeResolver> {
       if synthetic.contains(Int32(truncatingIfNeeded: index)) {
         result.indices.append(nil)
       } else {
-        result.indices.append(result.names.count)
-        result.names.append(text(oneof.pointee.name))
+        result.indices.append(result.real.count)
+        result.real.append(
+          (text(oneof.pointee.name), SerializedOptions(oneof.pointee.options, "OneofOptions")))
       }
     }
     return result

@@ -177,7 +177,7 @@ struct TextParser: ~Copyable {
         throw scanner.failure(.duplicateField(name), at: start)
       }
       if let oneof = field.oneofIndex, !seen.oneofs.insert(oneof) {
-        throw scanner.failure(.oneofConflict(oneof: message.table.oneofNames[oneof]), at: start)
+        throw scanner.failure(.oneofConflict(oneof: message.table.oneofs[oneof].name), at: start)
           .inside(field.pathName)
       }
     }

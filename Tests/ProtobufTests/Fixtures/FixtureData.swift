@@ -310,7 +310,29 @@ enum FixtureData {
     EhQKBWNsYXNzGAMgASgFUgVjbGFzcypFCgVDb2xvchIVChFDT0xPUl9VTlNQRUNJRklFRBAAEgcKA1JFRBABEgkKBUdSRUVO\
     EAISEQoEQkxVRRD///////////8BMrUBCgdHcmVldGVyEiUKBUhlbGxvEg4udGVzdDMuU2NhbGFycxoMLnRlc3QzLkxpc3Rz\
     EiwKBVdhdGNoEg4udGVzdDMuU2NhbGFycxoMLnRlc3QzLkxpc3RzIgOQAgEwARIrCgRTZW5kEg4udGVzdDMuU2NhbGFycxoM\
-    LnRlc3QzLkxpc3RzIgOIAgEoARIoCgRDaGF0Eg4udGVzdDMuU2NhbGFycxoMLnRlc3QzLkxpc3RzKAEwAWIGcHJvdG8z\
+    LnRlc3QzLkxpc3RzIgOIAgEoARIoCgRDaGF0Eg4udGVzdDMuU2NhbGFycxoMLnRlc3QzLkxpc3RzKAEwAWIGcHJvdG8zCscD\
+    CgxyYW5nZXMucHJvdG8SB3Rlc3RvcHQaIGdvb2dsZS9wcm90b2J1Zi9kZXNjcmlwdG9yLnByb3RvGg1vcHRpb25zLnByb3Rv\
+    Io8BCgZSYW5nZWQSDgoBYRgBIAEoBUgAUgFhEg4KAWIYAiABKAVIAFIBYhIOCgFjGAMgASgFSAFSAWMqDQgKEBUaB4q1GAN0\
+    ZW4qDggeEB8aCJC1GAGQtRgCKg4IKBAzGgiQtRgBkLUYAioICGQQgICAgAJCEwoFbm90ZWQSCoq1GAYKAW8SAQNCBwoFcGxh\
+    aW46UwoMb25lb2ZfZGV0YWlsEh0uZ29vZ2xlLnByb3RvYnVmLk9uZW9mT3B0aW9ucxjRhgMgASgLMg8udGVzdG9wdC5EZXRh\
+    aWxSC29uZW9mRGV0YWlsOkcKCnJhbmdlX25vdGUSJi5nb29nbGUucHJvdG9idWYuRXh0ZW5zaW9uUmFuZ2VPcHRpb25zGNGG\
+    AyABKAlSCXJhbmdlTm90ZTpNCg1yYW5nZV9udW1iZXJzEiYuZ29vZ2xlLnByb3RvYnVmLkV4dGVuc2lvblJhbmdlT3B0aW9u\
+    cxjShgMgAygFUgxyYW5nZU51bWJlcnM=\
     
     """
+
+  /// The options of the declarations of the package testopt, as Python reads them.
+  static let options = #"""
+    file options.proto	[testopt.file_note]: "a file"
+    message testopt.Noted	deprecated: true [testopt.message_detail] { text: "m" numbers: 1 numbers: 2 }
+    field testopt.Noted.marked	deprecated: true [testopt.field_level]: 7
+    enum testopt.Kind	[testopt.enum_flag]: true
+    value testopt.Kind SOME	[testopt.value_label]: "some"
+    service testopt.Notes	[testopt.service_note]: "s"
+    method testopt.Notes/Get	[testopt.method_detail] { text: "g" }
+    oneof testopt.Ranged.noted	[testopt.oneof_detail] { text: "o" numbers: 3 }
+    range testopt.Ranged 10	[testopt.range_note]: "ten"
+    range testopt.Ranged 30	[testopt.range_numbers]: 1 [testopt.range_numbers]: 2
+    range testopt.Ranged 40	[testopt.range_numbers]: 1 [testopt.range_numbers]: 2
+    """#
 }

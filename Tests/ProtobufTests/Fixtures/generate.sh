@@ -1,7 +1,8 @@
 #!/bin/sh
-# Compiles protos/ into the descriptor sets that the tests embed. Needs a protoc that knows editions:
+# Compiles protos/ into the descriptor set that the tests embed, and asks Python for the options in it. Needs a protoc
+# that knows editions, and a Python with protobuf:
 #
-#   PROTOC="python -m grpc_tools.protoc" generate.sh
+#   PROTOC="python -m grpc_tools.protoc" PYTHON=python generate.sh
 set -eu
 cd "$(dirname "$0")"
 set=$(mktemp)
@@ -16,5 +17,10 @@ wellknown=../../../Sources/Protobuf/WellKnown/protos
   echo '  static let encoded = """'
   base64 -w 96 "$set" | sed -e 's/^/    /' -e 's/$/\\/'
   printf '    \n    """\n'
+  echo
+  echo "  /// The options of the declarations of the package testopt, as Python reads them."
+  echo '  static let options = #"""'
+  "${PYTHON:-python3}" protos/options.py "$set" | sed -e 's/^/    /'
+  echo '    """#'
   echo "}"
 } > FixtureData.swift
