@@ -46,64 +46,37 @@ public struct TextError: Error, Equatable, Sendable {
 
   /// What is wrong.
   public var reason: Reason
-  /// The line, counted from 1.
-  public var line: Int
-  /// The column in characters, counted from 1.
-  public var column: Int
-  /// The byte, counted from 0.
-  public var byteOffset: Int
+  /// Where.
+  public var position: JSONPosition
   /// The path of the field, empty at the top level: `user.addresses[2].city`.
   public var fieldPath: String
 
+  /// The line, counted from 1.
+  public var line: Int { position.line }
+  /// The column in characters, counted from 1.
+  public var column: Int { position.column }
+  /// The byte, counted from 0.
+  public var byteOffset: Int { position.byteOffset }
+
   init(_ failure: TextFailure, in text: UnsafeRawBufferPointer) {
     reason = failure.reason
-    byteOffset = min(failure.offset, text.count)
-    line = 1
-    column = 1
-    for byte in text[..<byteOffset] {
-      if byte == 10 {
-        line += 1
-        column = 1
-      } else if byte & 0xc0 != 0x80 {
-        column += 1
-      }
-    }
-    fieldPath = failure.path.reversed().reduce(into: "") { path, part in
-      if !path.isEmpty, !part.hasPrefix("[") { path += "." }
-      path += part
-    }
+    position = failure.position(in: text)
+    fieldPath = failure.fieldPath
   }
 
   /// The same error in a text of which the one that was read is a part.
   public func moved(to start: JSONPosition) -> TextError {
     var error = self
-    error.byteOffset += start.byteOffset
-    if line == 1 { error.column += start.column - 1 }
-    error.line += start.line - 1
+    error.position = position.moved(to: start)
     return error
   }
 }
 
-/// What the parser throws: it becomes a `TextError` when it leaves it.
-struct TextFailure: Error {
-  let reason: TextError.Reason
-  let offset: Int
-  /// The innermost part first.
-  var path: [String] = []
-
-  func inside(_ part: String) -> TextFailure {
-    var failure = self
-    failure.path.append(part)
-    return failure
-  }
-}
+typealias TextFailure = ReadFailure<TextError.Reason>
 
 extension TextError: CustomStringConvertible {
   /// The text that is shown to a person.
-  public var description: String {
-    let place = "line \(line), column \(column)"
-    return fieldPath.isEmpty ? "\(reason.text) (\(place))" : "\(fieldPath): \(reason.text) (\(place))"
-  }
+  public var description: String { describe(reason.text, at: position, of: fieldPath) }
 
   /// What to try, if there is something.
   public var hint: String? {
