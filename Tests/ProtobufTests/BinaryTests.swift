@@ -157,4 +157,31 @@ import Testing
       #expect((whole == nil) == (direct == nil))
     }
   }
+
+  /// Reads a varint within bytes; nil when there is none. Gives the place behind it as well.
+  private func varint(_ bytes: [UInt8], at start: Int) -> (value: UInt64, end: Int)? {
+    bytes.withUnsafeBytes { bytes in
+      var reader = WireReader(bytes)
+      reader.cursor += start
+      return (try? reader.varint()).map { ($0, reader.offset) }
+    }
+  }
+
+  /// Varints are read eight bytes at a time where that many are there, before them or behind them.
+  @Test func varintsAreReadWhereverTheyStand() {
+    for bits in 0...64 {
+      let value = bits == 0 ? 0 : UInt64.max >> UInt64(64 - bits)
+      var buffer = OutputBuffer()
+      buffer.appendVarint(value)
+      let bytes = buffer.copyBytes()
+      for before in 0..<10 {
+        for after in 0..<10 {
+          let whole = [UInt8](repeating: 0x81, count: before) + bytes + [UInt8](repeating: 0x83, count: after)
+          let read = varint(whole, at: before)
+          #expect(read?.value == value && read?.end == before + bytes.count)
+          #expect(varint(whole.dropLast(after + 1), at: before) == nil)
+        }
+      }
+    }
+  }
 }

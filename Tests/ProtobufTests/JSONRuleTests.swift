@@ -106,4 +106,22 @@ import Testing
       #expect(try Message(type("test3.Scalars"), text: message.text()).serialized() == bytes)
     }
   }
+
+  /// The text is read eight bytes at a time; none of them may be another one.
+  @Test func noByteOfATimestampMayBeAnother() {
+    let text = Array("2024-05-31T12:47:09.5Z".utf8)
+    func read(_ text: [UInt8]) -> (seconds: Int64, nanos: Int32)? {
+      text.withUnsafeBytes { TimeText.timestamp($0) }
+    }
+    #expect(read(text)?.seconds == 1_717_159_629 && read(text)?.nanos == 500_000_000)
+    for index in text.indices {
+      for byte in UInt8.min...UInt8.max where byte != text[index] {
+        var changed = text
+        changed[index] = byte
+        let isDigit = (48...57).contains(text[index]) && (48...57).contains(byte)
+        guard let time = read(changed) else { continue }
+        #expect(isDigit && time != (1_717_159_629, 500_000_000), "\(index): \(byte)")
+      }
+    }
+  }
 }

@@ -42,12 +42,17 @@ extension OutputBuffer {
   @inline(__always)
   mutating func appendVarint(_ value: UInt64) {
     reserve(10)
+    if value < 0x80 { return appendReserved(UInt8(truncatingIfNeeded: value)) }
+    // Behind a pointer of its own: a byte that is stored might be the count, so that it would be read each time.
+    var place = end
     var value = value
     while value >= 0x80 {
-      appendReserved(UInt8(truncatingIfNeeded: value) | 0x80)
-      value >>= 7
+      place.pointee = UInt8(truncatingIfNeeded: value) | 0x80
+      place += 1
+      value &>>= 7
     }
-    appendReserved(UInt8(truncatingIfNeeded: value))
+    place.pointee = UInt8(truncatingIfNeeded: value)
+    advance(by: place - end &+ 1)
   }
 
   @inline(__always)

@@ -51,13 +51,34 @@ struct WireReader {
       let last = ~word & 0x8080_8080_8080_8080
       if last != 0 {
         cursor += last.trailingZeroBitCount &>> 3 &+ 1
-        var bits = word & (last ^ (last &- 1))
-        bits = bits & 0x007f_007f_007f_007f | (bits & 0x7f00_7f00_7f00_7f00) &>> 1
-        bits = bits & 0x0000_3fff_0000_3fff | (bits & 0x3fff_0000_3fff_0000) &>> 2
-        return bits & 0x0fff_ffff | (bits & 0x0fff_ffff_0000_0000) &>> 4
+        return WireReader.value(word & (last ^ (last &- 1)))
       }
+    } else if end - origin >= 8, cursor < end, let value = varintAtEnd() {
+      return value
     }
     return try longVarint()
+  }
+
+  /// Reads a varint from the last bytes, fewer than eight, together with the bytes before them.
+  @inline(__always)
+  private mutating func varintAtEnd() -> UInt64? {
+    let word = UInt64(littleEndian: UnsafeRawPointer(end - 8).loadUnaligned(as: UInt64.self))
+    // What stands before is shifted out, and what comes in behind has the highest bit of a byte that is not the last.
+    let rest = UInt64(truncatingIfNeeded: remaining &* 8)
+    let bytes = word &>> (64 &- rest) | 0x8080_8080_8080_8080 &<< rest
+    let last = ~bytes & 0x8080_8080_8080_8080
+    guard last != 0 else { return nil }
+    cursor += last.trailingZeroBitCount &>> 3 &+ 1
+    return WireReader.value(bytes & (last ^ (last &- 1)))
+  }
+
+  /// The value of the bytes of a varint, up to eight, whose highest bits do not count.
+  @inline(__always)
+  private static func value(_ bytes: UInt64) -> UInt64 {
+    var bits = bytes
+    bits = bits & 0x007f_007f_007f_007f | (bits & 0x7f00_7f00_7f00_7f00) &>> 1
+    bits = bits & 0x0000_3fff_0000_3fff | (bits & 0x3fff_0000_3fff_0000) &>> 2
+    return bits & 0x0fff_ffff | (bits & 0x0fff_ffff_0000_0000) &>> 4
   }
 
   @inline(never)

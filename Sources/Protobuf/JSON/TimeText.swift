@@ -7,7 +7,12 @@ enum TimeText {
 
   /// Reads `2024-05-01T12:00:00.123Z` or one with an offset such as `+02:00`.
   static func timestamp(_ text: UnsafeRawBufferPointer) -> (seconds: Int64, nanos: Int32)? {
-    guard text.count >= 20 else { return nil }
+    guard text.count >= 20, let start = text.baseAddress,
+      // `2024-05-` and `01T12:00`, eight bytes at a time.
+      let date = pairs(start.loadUnaligned(as: UInt64.self), between: 0x2d00_002d_0000_0000),
+      let dayAndTime = pairs(
+        start.loadUnaligned(fromByteOffset: 8, as: UInt64.self), between: 0x0000_3a00_0054_0000)
+    else { return nil }
     var isValid = true
     func pair(_ start: Int) -> Int64 {
       let high = text[start] &- 48
@@ -15,16 +20,14 @@ enum TimeText {
       if high > 9 || low > 9 { isValid = false }
       return Int64(high &* 10 &+ low)
     }
-    let year = pair(0) &* 100 &+ pair(2)
-    let month = pair(5)
-    let day = pair(8)
-    let hour = pair(11)
-    let minute = pair(14)
+    let year = (date & 0xff) &* 100 &+ date &>> 16 & 0xff
+    let month = date &>> 40 & 0xff
+    let day = dayAndTime & 0xff
+    let hour = dayAndTime &>> 24 & 0xff
+    let minute = dayAndTime &>> 48 & 0xff
     let second = pair(17)
-    guard isValid, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
-      text[10] == UInt8(ascii: "T"), text[13] == UInt8(ascii: ":"), text[16] == UInt8(ascii: ":"), year >= 1,
-      month >= 1, month <= 12, day >= 1, day <= 28 || day <= daysInMonth(year, month), hour < 24, minute < 60,
-      second < 60
+    guard isValid, text[16] == UInt8(ascii: ":"), year >= 1, month >= 1, month <= 12, day >= 1,
+      day <= 28 || day <= daysInMonth(year, month), hour < 24, minute < 60, second < 60
     else { return nil }
     var index = 19
     guard let nanos = fraction(text, &index), index < text.count else { return nil }
@@ -40,8 +43,22 @@ enum TimeText {
     default: return nil
     }
     let seconds =
-      daysSinceEpoch(year, month, day) &* 86400 &+ hour &* 3600 &+ minute &* 60 &+ second &- offset
+      daysSinceEpoch(year, month, day) &* 86400
+      &+ Int64(truncatingIfNeeded: hour &* 3600 &+ minute &* 60) &+ second &- offset
     return timestampSeconds.contains(seconds) ? (seconds, nanos) : nil
+  }
+
+  /// The numbers of all pairs of digits that follow each other, each at the byte of its first digit; nil unless all
+  /// bytes are digits but those that `separators` has.
+  @inline(__always)
+  private static func pairs(_ text: UInt64, between separators: UInt64) -> UInt64? {
+    // All ones in the bytes of separators, none of which has its highest bit set.
+    let mask = ((separators &+ 0x7f7f_7f7f_7f7f_7f7f) & 0x8080_8080_8080_8080) &>> 7 &* 0xff
+    guard text & mask == separators else { return nil }
+    let digits = text & ~mask | mask & 0x3030_3030_3030_3030
+    guard Words.areDigits(digits) else { return nil }
+    let values = digits &- 0x3030_3030_3030_3030
+    return values &* 10 &+ values &>> 8
   }
 
   /// Reads `1.5s`.
@@ -149,7 +166,7 @@ enum TimeText {
 
   // MARK: The calendar (proleptic Gregorian, years 1 to 9999)
 
-  private static func daysInMonth(_ year: Int64, _ month: Int64) -> Int64 {
+  private static func daysInMonth(_ year: UInt64, _ month: UInt64) -> UInt64 {
     switch month {
     case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
     case 4, 6, 9, 11: 30
@@ -158,10 +175,13 @@ enum TimeText {
   }
 
   /// Counts from a year that starts in March, so that the leap day is the last one.
-  private static func daysSinceEpoch(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-    let marchYear = month <= 2 ? year - 1 : year
-    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-    return marchYear * 365 + marchYear / 4 - marchYear / 100 + marchYear / 400 + dayOfYear - daysToEpoch
+  @inline(__always)
+  private static func daysSinceEpoch(_ year: UInt64, _ month: UInt64, _ day: UInt64) -> Int64 {
+    let marchYear = UInt32(truncatingIfNeeded: month <= 2 ? year &- 1 : year)
+    let month = UInt32(truncatingIfNeeded: month > 2 ? month &- 3 : month &+ 9)
+    let dayOfYear = (153 &* month &+ 2) / 5 &+ UInt32(truncatingIfNeeded: day) &- 1
+    let days = marchYear &* 365 &+ marchYear / 4 &- marchYear / 100 &+ marchYear / 400 &+ dayOfYear
+    return Int64(days) &- daysToEpoch
   }
 
   /// The days from 0000-03-01 to 1970-01-01.

@@ -84,7 +84,7 @@ extension WireToJSON {
           entry.order = UInt64(text.count)
         } else {
           entry.key = content.cursor
-          entry.order = order(keyField, try number(keyField, &content))
+          entry.order = order(keyField, try WireToJSON.read(keyField, &content))
         }
       } else if tag == valueField.pointee.elementTag {
         guard entry.value == nil else { return nil }

@@ -3,7 +3,7 @@ extension WireToJSON {
   /// Reads a number of any kind and gives its bits: of integers the value with its sign, of floating-point numbers
   /// their pattern. They are zero when the number is.
   @inline(__always)
-  func number(_ field: FieldPointer, _ reader: inout WireReader) throws(DecodeError) -> UInt64 {
+  static func read(_ field: FieldPointer, _ reader: inout WireReader) throws(DecodeError) -> UInt64 {
     switch field.pointee.kind {
     case .double, .fixed64: return try reader.fixed64()
     case .float, .fixed32: return UInt64(try reader.fixed32())
@@ -61,7 +61,7 @@ extension WireToJSON {
       if !JSONText.appendIfValid(bytes, to: &out) { try repaired(field, bytes, start) }
     case .bytes: base64(try reader.lengthDelimited())
     case .message, .group: break
-    default: number(field, try number(field, &reader))
+    default: number(field, try WireToJSON.read(field, &reader))
     }
   }
 

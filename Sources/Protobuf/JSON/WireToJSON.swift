@@ -371,7 +371,7 @@ struct WireToJSON: ~Copyable {
         base64(bytes)
       }
     default:
-      let bits = try number(field, &reader)
+      let bits = try WireToJSON.read(field, &reader)
       if !field.pointee.hasPresence, bits == 0 { return true }
       if field.pointee.flags.contains(.hasClosedEnum), isUnknownEnum(field, bits) { return true }
       guard progress.enter(oneof: field.pointee.oneof) else { return false }
@@ -466,7 +466,7 @@ struct WireToJSON: ~Copyable {
     let isClosedEnum = field.pointee.flags.contains(.hasClosedEnum)
     var isOpen = false
     while !content.isAtEnd {
-      let bits = try number(field, &content)
+      let bits = try WireToJSON.read(field, &content)
       if isClosedEnum, isUnknownEnum(field, bits) { continue }
       if !isOpen, field.pointee.number <= progress.lastNumber { return false }
       element(field, plan, bits, isOpen: &isOpen, &progress)
