@@ -52,6 +52,11 @@ public final class Call {
     chain.closeRequest()
   }
 
+  /// Says whether more of the response is wanted now. What is on its way still comes; then the server is slowed down.
+  public func wantResponse(_ isWanted: Bool) {
+    events.wantResponse(isWanted)
+  }
+
   /// Ends the call at once, with the status `canceled`.
   public func cancel(_ reason: String) {
     chain.cancel(RPCError(.canceled, reason, origin: .client))

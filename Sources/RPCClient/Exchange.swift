@@ -41,6 +41,8 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
   private var hasResponse = false
   private var begin = ContinuousClock.now
   private var deadline: ContinuousClock.Instant?
+  private var chainWantsResponse = true
+  private var callerWantsResponse = true
 
   init(_ request: CallRequest, loop: EventLoop, chain: Chain, observer: any ExchangeObserver) {
     self.request = request
@@ -96,8 +98,25 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
   }
 
   func responseWanted(_ isWanted: Bool) {
+    chainWantsResponse = isWanted
+    updateReceiving()
+  }
+
+  // MARK: From the caller
+
+  /// Whether the caller takes more of the response.
+  func callerWantsResponse(_ isWanted: Bool) {
+    callerWantsResponse = isWanted
+    updateReceiving()
+  }
+
+  private func updateReceiving() {
     guard case .open(let transfer) = state else { return }
-    if isWanted { transfer.resumeReceiving() } else { transfer.pauseReceiving() }
+    if chainWantsResponse, callerWantsResponse {
+      transfer.resumeReceiving()
+    } else {
+      transfer.pauseReceiving()
+    }
   }
 
   func measure() {
@@ -118,6 +137,7 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
         options: request.connection, loop: loop, delegate: self)
       body = []
       state = .open(transfer)
+      if !callerWantsResponse { updateReceiving() }
       observer?.exchangeStarted(start, request: httpRequest)
     } catch let error as RPCError {
       fail(error)

@@ -63,6 +63,10 @@ public struct ConnectionOptions: Sendable, Equatable {
   /// How long a connection may be silent before the peer is asked whether it is still there.
   public var keepaliveTime: Duration?
 
+  /// Whether a transfer waits for a connection that is being made, to share it if it speaks HTTP/2, rather than
+  /// making one of its own.
+  public var sharesConnection = false
+
   /// Makes options that differ in nothing from libcurl's own.
   public init() {}
 }

@@ -37,6 +37,7 @@ public final class EventLoop {
   /// have read more of an HTTP/2 connection than it handed on, and would look again only at its next timer.
   private var hasReceived = false
   private var readable: [Int32: () -> Void] = [:]
+  private var writable: [Int32: () -> Void] = [:]
 
   /// Loads libcurl and makes a loop.
   public init() throws(TransportError) {
@@ -91,6 +92,16 @@ public final class EventLoop {
     readable[descriptor] = nil
   }
 
+  /// Calls `action` whenever `descriptor` can be written, until it is unwatched.
+  public func watchWriting(_ descriptor: Int32, _ action: @escaping () -> Void) {
+    writable[descriptor] = action
+  }
+
+  /// Stops watching `descriptor` for writing.
+  public func unwatchWriting(_ descriptor: Int32) {
+    writable[descriptor] = nil
+  }
+
   // MARK: For Transfer
 
   func add(_ transfer: Transfer, handle: UnsafeMutableRawPointer) throws(TransportError) {
@@ -101,13 +112,10 @@ public final class EventLoop {
     transfers[handle] = transfer
   }
 
-  /// Starts a transfer anew that is done, and of which nothing was sent.
-  func addAgain(_ handle: UnsafeMutableRawPointer) throws(TransportError) {
+  /// Takes the handle of a transfer back that is done, and may start anew.
+  func remove(_ handle: UnsafeMutableRawPointer) {
     _ = ccurl_multi_remove_handle(multi, handle)
-    let code = ccurl_multi_add_handle(multi, handle)
-    guard code == CURLM_OK else {
-      throw TransportError(.library, String(cString: ccurl_multi_strerror(code)))
-    }
+    transfers[handle] = nil
   }
 
   func settleLater(_ transfer: Transfer) {
@@ -160,8 +168,13 @@ public final class EventLoop {
   }
 
   private func wait() throws(TransportError) {
-    let descriptors = Array(readable.keys)
-    var waits = descriptors.map { curl_waitfd(fd: $0, events: Int16(CURL_WAIT_POLLIN), revents: 0) }
+    var polls = readable.keys.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    polls += writable.keys.map { pollfd(fd: $0, events: Int16(POLLOUT), revents: 0) }
+    var waits = polls.map { poll in
+      let isWriting = poll.events == Int16(POLLOUT)
+      return curl_waitfd(
+        fd: poll.fd, events: Int16(isWriting ? CURL_WAIT_POLLOUT : CURL_WAIT_POLLIN), revents: 0)
+    }
     var ready: Int32 = 0
     let count = UInt32(waits.count)
     let code = waits.withUnsafeMutableBufferPointer {
@@ -170,15 +183,18 @@ public final class EventLoop {
     guard code == CURLM_OK else {
       throw TransportError(.library, String(cString: ccurl_multi_strerror(code)))
     }
-    if ready > 0, !descriptors.isEmpty { serveReadable(descriptors) }
+    if ready > 0, !polls.isEmpty { serve(&polls) }
   }
 
-  /// Looks at the watched descriptors again: libcurl does not tell of one whose other end is closed, which can be
-  /// read too, to its end.
-  private func serveReadable(_ descriptors: [Int32]) {
-    var polls = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+  /// Looks at the watched descriptors again: libcurl does not tell of one whose other end is closed, which is
+  /// ready too, to tell so.
+  private func serve(_ polls: inout [pollfd]) {
     guard poll(&polls, nfds_t(polls.count), 0) > 0 else { return }
-    for poll in polls where poll.revents != 0 { readable[poll.fd]?() }
+    for poll in polls where poll.revents != 0 {
+      // An action may have unwatched what comes after it.
+      let actions = poll.events == Int16(POLLOUT) ? writable : readable
+      actions[poll.fd]?()
+    }
   }
 
   /// libcurl shortens the wait by itself where its own timers are due sooner.

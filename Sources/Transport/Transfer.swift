@@ -63,9 +63,15 @@ public final class Transfer {
 
   private var isHTTP1 = false
   private var drainTimer: EventLoop.TimerID?
-  private var isReuseOnly = false
-  /// Whether libcurl made a connection where only a used one would do; see `PlainHTTP2`.
+  /// The server, where its connection is subject to `PlainHTTP2`, and what that has said.
+  private var plainServer: String?
+  private var admission = PlainHTTP2.Admission.connect
+  private var isConnected = false
+  /// Whether libcurl made a connection where only a used one would do.
   private var needsNewConnection = false
+  /// Whether libcurl has the handle, and whether it is to get it.
+  private var isAdded = false
+  private var needsStart = false
   private var isClosed = false
   private var isSettling = false
   private var isRemoved = false
@@ -95,9 +101,17 @@ public final class Transfer {
     errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     try configure(request, body: body, options: options)
     if PlainHTTP2.cannotReuse, PlainHTTP2.applies(to: request.url, options) {
-      try reuseOnly(loop.plainHTTP2.note(request.url, options))
+      let server = PlainHTTP2.server(request.url, options)
+      plainServer = server
+      admission = loop.plainHTTP2.admit(self, to: server)
+      if case .wait = admission { return }
     }
-    try loop.add(self, handle: handle)
+    do {
+      try add()
+    } catch {
+      giveUpConnecting()
+      throw error
+    }
   }
 
   deinit {
@@ -150,6 +164,7 @@ public final class Transfer {
     isClosed = true
     delegate = nil
     if let drainTimer { loop.cancel(drainTimer) }
+    giveUpConnecting()
     settleLater()
   }
 
@@ -189,11 +204,16 @@ public final class Transfer {
 
   /// libcurl is done with the handle.
   func complete(_ code: CURLcode) {
-    if needsNewConnection, code == CURLE_ABORTED_BY_CALLBACK, !isClosed {
+    if needsNewConnection, code == CURLE_ABORTED_BY_CALLBACK, !isClosed, let plainServer {
       needsNewConnection = false
-      if (try? reuseOnly(false)) != nil, (try? loop.addAgain(handle)) != nil { return }
+      loop.remove(handle)
+      isAdded = false
+      return go(on: loop.plainHTTP2.admitAgain(self, to: plainServer))
     }
-    let error = code == CURLE_OK ? nil : TransportError(code, detail: String(cString: errorBuffer))
+    fail(code == CURLE_OK ? nil : TransportError(code, detail: String(cString: errorBuffer)))
+  }
+
+  private func fail(_ error: TransportError?) {
     let delegate = self.delegate
     close()
     delegate?.transferEnded(error: error)
@@ -206,6 +226,15 @@ public final class Transfer {
     if isClosed {
       discard(from: multi)
       return handle
+    }
+    if needsStart {
+      needsStart = false
+      do {
+        try add()
+      } catch {
+        fail(error)
+      }
+      return nil
     }
     let canSend = isSendPaused && (unsentBytes > 0 || isSendingFinished)
     let canReceive = isReceivePaused && !wantsReceivePaused
@@ -220,7 +249,7 @@ public final class Transfer {
   func discard(from multi: UnsafeMutableRawPointer) {
     guard !isRemoved else { return }
     isRemoved = true
-    _ = ccurl_multi_remove_handle(multi, handle)
+    if isAdded { _ = ccurl_multi_remove_handle(multi, handle) }
   }
 
   private func settleLater() {
@@ -292,25 +321,62 @@ public final class Transfer {
     }
   }
 
+  // MARK: HTTP/2 without TLS
+
+  /// Gives the handle to libcurl.
+  private func add() throws(TransportError) {
+    if plainServer != nil { try choosePlainConnection() }
+    try loop.add(self, handle: handle)
+    isAdded = true
+  }
+
   /// Speaks HTTP/2 from the first byte on: over a connection that does already, or over one of its own.
-  private func reuseOnly(_ isReuse: Bool) throws(TransportError) {
+  private func choosePlainConnection() throws(TransportError) {
+    let isReuse = if case .reuse = admission { true } else { false }
     let options = TransferHandle(handle)
     try options.set(
       CURLOPT_HTTP_VERSION, isReuse ? CURL_HTTP_VERSION_2_0 : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE)
     try options.set(CURLOPT_FRESH_CONNECT, isReuse ? 0 : 1)
     try options.set(CURLOPT_PREREQDATA, pointer: Unmanaged.passUnretained(self).toOpaque())
     try options.set(beforeRequest: { context, _, _, _, _ in
-      Transfer.from(context)?.mayRequest == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+      Transfer.from(context)?.mayRequest() == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
     })
-    isReuseOnly = isReuse
   }
 
   /// Whether the connection that libcurl chose will do. Nothing of the request was sent yet.
-  private var mayRequest: Bool {
-    guard isReuseOnly else { return true }
+  private func mayRequest() -> Bool {
+    guard let plainServer else { return true }
+    guard case .reuse = admission else {
+      // libcurl may call again for a request that it repeats.
+      guard !isConnected else { return true }
+      isConnected = true
+      for waiting in loop.plainHTTP2.connected(plainServer) { waiting.go(on: .reuse) }
+      return true
+    }
     var made = 0
     needsNewConnection = ccurl_get_long(handle, CURLINFO_NUM_CONNECTS, &made) == CURLE_OK && made > 0
     return !needsNewConnection
+  }
+
+  /// Takes note of what `PlainHTTP2` says, and starts when libcurl's callbacks have returned.
+  private func go(on admission: PlainHTTP2.Admission) {
+    self.admission = admission
+    if case .wait = admission { return }
+    isConnected = false
+    needsStart = true
+    settleLater()
+  }
+
+  /// Lets another transfer connect, if this one was to and has not; or does not wait for it any more.
+  private func giveUpConnecting() {
+    guard let plainServer else { return }
+    switch admission {
+    case .connect where !isConnected:
+      isConnected = true
+      loop.plainHTTP2.gaveUp(plainServer)?.go(on: .connect)
+    case .wait: loop.plainHTTP2.forget(self, plainServer)
+    default: break
+    }
   }
 
   private static func from(_ context: UnsafeMutableRawPointer?) -> Transfer? {

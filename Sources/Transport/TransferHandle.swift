@@ -50,6 +50,7 @@ struct TransferHandle {
   ) throws(TransportError) {
     let isTLS = url.hasPrefix("https:")
     try set(CURLOPT_HTTP_VERSION, version(options.httpVersion, isTLS: isTLS))
+    if options.sharesConnection { try set(CURLOPT_PIPEWAIT, 1) }
     if let path = options.unixSocket { try set(CURLOPT_UNIX_SOCKET_PATH, path) }
     if let proxy = options.proxy { try set(CURLOPT_PROXY, proxy) }
     if !options.resolve.isEmpty { try set(CURLOPT_RESOLVE, options.resolve, keeping: &lists) }

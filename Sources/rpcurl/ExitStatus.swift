@@ -13,6 +13,7 @@ struct ExitStatus: Equatable {
   static let tls = ExitStatus(rawValue: 6)
   static let interceptor = ExitStatus(rawValue: 7)
   static let interrupted = ExitStatus(rawValue: 130)
+  static let terminated = ExitStatus(rawValue: 143)
 
   /// How a call that failed ends the process: by its layer, or else 64 and the status code.
   static func call(_ error: RPCError) -> ExitStatus {

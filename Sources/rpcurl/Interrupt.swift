@@ -5,23 +5,37 @@ import Glibc
 /// The first signal of each kind makes the descriptor readable and gives that signal back its usual effect, so
 /// that a second one ends the process at once, whatever it is busy with.
 enum Interrupt {
-  /// Written by `install` before any signal can come; a handler may only read it.
+  // Written by `install` before any signal can come; a handler may only read it.
   nonisolated(unsafe) private static var writeEnd: Int32 = -1
-  nonisolated(unsafe) private static var readEnd: Int32 = -1
+  // The first signal that came; written by the handler only.
+  nonisolated(unsafe) private static var signalNumber: Int32 = 0
+
+  /// What becomes readable when a signal came, and stays so; -1 before `install`.
+  nonisolated(unsafe) private(set) static var descriptor: Int32 = -1
+
+  /// Whether a signal came.
+  static var isPending: Bool { signalNumber != 0 }
+
+  /// How the process ends for the signal that came.
+  static var status: ExitStatus { signalNumber == SIGTERM ? .terminated : .interrupted }
+
+  /// What the signal did, in a word.
+  static var reason: String { signalNumber == SIGTERM ? "terminated" : "interrupted" }
 
   /// Takes over the signals. Gives the descriptor that becomes readable, or `nil` when there is none to be had.
   ///
-  /// Further calls give the same one; it stays readable once a signal came.
+  /// Further calls give the same one.
   static func install() -> Int32? {
-    if readEnd >= 0 { return readEnd }
+    if descriptor >= 0 { return descriptor }
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { return nil }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     writeEnd = ends[1]
     for number in [SIGINT, SIGTERM] {
       var action = sigaction()
-      action.__sigaction_handler.sa_handler = { _ in
+      action.__sigaction_handler.sa_handler = { number in
         let saved = errno
+        if Interrupt.signalNumber == 0 { Interrupt.signalNumber = number }
         var byte: UInt8 = 1
         _ = write(Interrupt.writeEnd, &byte, 1)
         errno = saved
@@ -29,7 +43,7 @@ enum Interrupt {
       action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND)) | SA_RESTART
       sigaction(number, &action, nil)
     }
-    readEnd = ends[0]
-    return readEnd
+    descriptor = ends[0]
+    return descriptor
   }
 }

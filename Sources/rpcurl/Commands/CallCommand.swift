@@ -25,6 +25,7 @@ struct CallCommand: ParsableCommand {
   @OptionGroup(title: "Reflection") var reflection: ReflectionOptions
   @OptionGroup(title: "Server") var server: ServerOptions
   @OptionGroup(title: "Request") var request: RequestOptions
+  @OptionGroup(title: "Batch") var batch: BatchOptions
   @OptionGroup(title: "Interceptors") var chain: ChainOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -41,6 +42,10 @@ struct CallCommand: ParsableCommand {
     let plan = try CallPlan(self, words: CommandLine.arguments, clients: clients) { name in
       getenv(name).map { String(cString: $0) }
     }
-    try CallRunner(plan, clients: clients).run()
+    if let batch = plan.batch {
+      try BatchRunner(plan, batch, clients: clients).run()
+    } else {
+      try CallRunner(plan, clients: clients).run()
+    }
   }
 }

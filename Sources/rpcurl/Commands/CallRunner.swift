@@ -35,10 +35,12 @@ struct CallRunner {
       client.loop.watch(descriptor) {
         client.loop.unwatch(descriptor)
         isInterrupted = true
-        call.cancel("interrupted")
+        call.cancel(Interrupt.reason)
       }
     }
-    client.loop.beforeWait = StandardOutput.flush
+    // A reader that is behind slows the server down, but neither the deadline nor a signal.
+    let pump = OutputPump(client.loop) { call.wantResponse(!$0) }
+    OutputPatience.keep(plan.timeout.map { .now + $0 })
     call.start()
     feeder.start()
     do {
@@ -46,8 +48,11 @@ struct CallRunner {
     } catch {
       throw Failure(.internalError, "libcurl", error.message)
     }
-    StandardOutput.flush()
-    if isInterrupted { throw Failure(reported: .interrupted) }
+    OutputPatience.keep(nil)
+    if plan.timeout != nil, printer.end?.code == .deadlineExceeded { OutputPatience.hurry() }
+    pump.finish()
+    // The call may have been over when the signal came, and its output not.
+    if isInterrupted || Interrupt.isPending { throw Failure(reported: Interrupt.status) }
     if let failure = feeder.failure { throw failure }
     if let error = printer.end?.error { throw Failure(reported: .call(error)) }
   }

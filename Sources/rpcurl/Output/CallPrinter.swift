@@ -5,6 +5,9 @@ import RPCProtocols
 /// Prints a call as it goes: what the format asks for on standard output, the rest on standard error.
 final class CallPrinter: CallObserver {
   private let plan: CallPlan
+  private let output: CallOutput
+  /// The call's place in a batch.
+  private let index: Int?
   private let details: DetailPrinter
   private let redaction: Redaction
   private let transcoder: JSONTranscoder
@@ -12,11 +15,15 @@ final class CallPrinter: CallObserver {
   private var received = 0
   /// Sends the request; it is told when the call takes no more.
   weak var feeder: RequestFeeder?
+  /// Whether nobody needs to be told how the call ended: it was given up together with others.
+  var isGivenUp = false
   /// How the call ended.
   private(set) var end: ResponseEnd?
 
-  init(_ plan: CallPlan) {
+  init(_ plan: CallPlan, output: CallOutput = CallOutput(isDirect: true), index: Int? = nil) {
     self.plan = plan
+    self.output = output
+    self.index = index
     details = DetailPrinter(pool: plan.pool)
     redaction = Redaction(showsSecrets: plan.showsSecrets)
     var encoding = plan.jsonEncoding
@@ -33,8 +40,7 @@ final class CallPrinter: CallObserver {
       trace(">", headers)
     }
     guard plan.format == .events else { return }
-    var event = JSONObject()
-    event.add("event", "start")
+    var event = event("start")
     event.add("method", start.method.description)
     event.add("kind", plan.method.kind.rawValue)
     event.add("protocol", plan.protocolName.rawValue)
@@ -45,8 +51,7 @@ final class CallPrinter: CallObserver {
 
   func callSent(bytes: Int) {
     if plan.format == .events {
-      var event = JSONObject()
-      event.add("event", "sent")
+      var event = event("sent")
       event.add("index", sent)
       event.add("bytes", bytes)
       print(event)
@@ -60,8 +65,7 @@ final class CallPrinter: CallObserver {
       trace("<", start.headers)
     }
     guard plan.format == .events else { return }
-    var event = JSONObject()
-    event.add("event", "headers")
+    var event = event("headers")
     event.add("http_status", start.httpStatus)
     event.add("http_version", start.httpVersion)
     event.add("headers", raw: json(start.headers))
@@ -91,15 +95,12 @@ final class CallPrinter: CallObserver {
   func callEnded(_ end: ResponseEnd) {
     self.end = end
     feeder?.stop()
-    // What was said on standard output stands before what standard error says of the end.
-    StandardOutput.flush()
     if plan.isVerbose {
       if !end.trailers.isEmpty { trace("<", end.trailers) }
       trace("*", "\(end.code.name) (\(end.code.rawValue))")
     }
     if plan.format == .events {
-      var event = JSONObject()
-      event.add("event", "end")
+      var event = event("end")
       event.add("code", end.code.name)
       event.add("code_number", end.code.rawValue)
       event.add("message", end.error?.message ?? "")
@@ -110,13 +111,12 @@ final class CallPrinter: CallObserver {
       print(event)
     }
     // Input that cannot be sent is told by whoever ends the command.
-    if let error = end.error, feeder?.failure == nil { report(error) }
+    if let error = end.error, feeder?.failure == nil, !isGivenUp { report(error) }
   }
 
   func callMeasured(_ metrics: CallMetrics) {
     guard plan.format == .events else { return }
-    var event = JSONObject()
-    event.add("event", "metrics")
+    var event = event("metrics")
     event.add("total_ms", milliseconds: metrics.total)
     if let connect = metrics.connect { event.add("connect_ms", milliseconds: connect) }
     if let tls = metrics.tls { event.add("tls_ms", milliseconds: tls) }
@@ -136,24 +136,30 @@ final class CallPrinter: CallObserver {
     let words =
       switch error.origin {
       case .connection, .tls, .request:
-        Failure.Words(what: plan.target.name, why: error.message, hint: plan.hint(for: error))
-      case .server, .client: Failure.Words(what: "\(plan.name)", why: why)
-      case .violation: Failure.Words(what: "\(plan.name)", why: why, hint: plan.hint(for: error))
-      case .interceptor(let name): Failure.Words(what: "\(plan.name)", why: "interceptor \(name): \(why)")
+        Failure.Words(what: named(plan.target.name), why: error.message, hint: plan.hint(for: error))
+      case .server, .client: Failure.Words(what: named("\(plan.name)"), why: why)
+      case .violation: Failure.Words(what: named("\(plan.name)"), why: why, hint: plan.hint(for: error))
+      case .interceptor(let name):
+        Failure.Words(what: named("\(plan.name)"), why: "interceptor \(name): \(why)")
       }
-    StandardError.write(words.rendered)
+    output.remark(words.rendered)
     for detail in error.details {
-      StandardError.write("  \(TerminalText.escape(details.line(detail)))\n")
+      output.remark("  \(TerminalText.escape(details.line(detail)))\n")
     }
   }
 
+  /// `text`, behind the call's place in a batch.
+  private func named(_ text: String) -> String {
+    index.map { "call \($0): \(text)" } ?? text
+  }
+
   private func trace(_ mark: String, _ text: String) {
-    StandardError.write("\(mark) \(TerminalText.escape(text))\n")
+    output.remark("\(mark) \(TerminalText.escape(text))\n")
   }
 
   private func trace(_ mark: String, _ headers: Headers) {
     for field in headers.fields { trace(mark, "\(field.name): \(redaction.value(of: field))") }
-    StandardError.write("\(mark)\n")
+    output.remark("\(mark)\n")
   }
 
   // MARK: JSON
@@ -166,14 +172,13 @@ final class CallPrinter: CallObserver {
       case .events:
         var json: [UInt8] = []
         try append(&json)
-        var event = JSONObject()
-        event.add("event", "message")
+        var event = event("message")
         event.add("index", received)
         event.add("bytes", bytes)
         event.add("message", raw: String(decoding: json, as: UTF8.self))
         print(event)
       case .pretty, .json:
-        try StandardOutput.write { out in
+        try output.write { out in
           try append(&out)
           out.append(UInt8(ascii: "\n"))
         }
@@ -193,6 +198,14 @@ final class CallPrinter: CallObserver {
   }
 
   private func print(_ event: consuming JSONObject) {
-    StandardOutput.write(event.line())
+    let line = event.line()
+    output.write { $0 += line }
+  }
+
+  private func event(_ name: String) -> JSONObject {
+    var event = JSONObject()
+    event.add("event", name)
+    if let index { event.add("call", index) }
+    return event
   }
 }

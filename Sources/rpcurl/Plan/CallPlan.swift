@@ -22,6 +22,7 @@ struct CallPlan {
   let connection: ConnectionOptions
   let chain: ChainSource
   let sources: [RequestSource]
+  let batch: BatchPlan?
   let allowsUnknownFields: Bool
   let format: OutputFormat
   let jsonEncoding: JSONEncodingOptions
@@ -107,13 +108,16 @@ extension CallPlan {
       name, descriptorSets: command.schema.descriptorSets, reflection: asksServer ? reflection : nil)
     connection.httpVersion = try ConnectionPlan.httpVersion(
       command.server, target, protocolName, method.kind)
+    batch = try BatchPlan(command.batch, method)
+    connection.sharesConnection = batch != nil
     self.connection = connection
     if usesGET { try Self.checkGET(protocolName, method) }
     chain = try ChainSource(
       ChainArguments(uses: command.chain.use, plugins: command.chain.plugin, words: words))
     allowsUnknownFields = command.output.allowUnknownFields
     sources = try RequestData.sources(
-      command.request.data, for: method, allowsUnknownFields: command.output.allowUnknownFields)
+      command.request.data, for: method, isBatch: batch != nil,
+      allowsUnknownFields: command.output.allowUnknownFields)
   }
 
   private static func protocolName(

@@ -180,6 +180,29 @@ struct RequestOptions: ParsableArguments {
   var maxMessageSize = ByteCountArgument(bytes: 64 << 20)
 }
 
+/// How many calls are made of many messages.
+struct BatchOptions: ParsableArguments {
+  @Flag(
+    help: ArgumentHelp(
+      "Make one unary call for each message of the data, over one connection where HTTP/2 is spoken.",
+      discussion: """
+        Without -d, the messages are read from standard input. Answers are printed in the order of the messages. \
+        A call that fails is told with its place, counted from 0, and the others go on; the exit code is that of \
+        the first in this order. Data that is wrong ends the batch at its place. \
+        Example: rpcurl --each --jobs 32 --plaintext localhost:50051 demo.v1.Demo/Hello < requests.json
+        """))
+  var each = false
+
+  @Option(help: ArgumentHelp("Make this many calls of --each at a time (default: 1).", valueName: "number"))
+  var jobs: Int?
+
+  @Flag(
+    help: ArgumentHelp(
+      "End the batch of --each when a call fails.",
+      discussion: "Calls before it are still answered; those after it are canceled."))
+  var failEarly = false
+}
+
 /// What the call passes on its way.
 struct ChainOptions: ParsableArguments {
   @Option(

@@ -81,7 +81,7 @@ struct ReflectionSource {
     if let interrupt {
       client.loop.watch(interrupt) {
         isInterrupted = true
-        reflector.cancel("interrupted")
+        reflector.cancel(Interrupt.reason)
       }
     }
     defer { if let interrupt { client.loop.unwatch(interrupt) } }
@@ -92,7 +92,7 @@ struct ReflectionSource {
     } catch {
       throw Failure(.internalError, "libcurl", error.message)
     }
-    guard !isInterrupted, let result = reflector.result else { throw Failure(reported: .interrupted) }
+    guard !isInterrupted, let result = reflector.result else { throw Failure(reported: Interrupt.status) }
     return result
   }
 

@@ -33,11 +33,12 @@ enum RequestSource {
 
 /// The request messages that `-d` gives.
 enum RequestData {
-  /// The sources of the messages for `method`, in order. Where it takes one message, that is read now.
+  /// The sources of the messages for `method`, in order. Where it takes one message, that is read now, unless each
+  /// message is for a call of its own.
   static func sources(
-    _ arguments: [String], for method: MethodDescriptor, allowsUnknownFields: Bool
+    _ arguments: [String], for method: MethodDescriptor, isBatch: Bool, allowsUnknownFields: Bool
   ) throws(Failure) -> [RequestSource] {
-    guard method.clientStreaming else {
+    guard method.clientStreaming || isBatch else {
       let messages = try messages(arguments, for: method, allowsUnknownFields: allowsUnknownFields)
       return [.messages(messages)]
     }

@@ -1,0 +1,56 @@
+import Glibc
+import Synchronization
+
+/// How long output waits for its reader: as long as it takes while the command goes on, but only a moment for each
+/// piece when the command is to end.
+enum OutputPatience {
+  private struct State {
+    var deadline: ContinuousClock.Instant?
+    /// Since when the command is to end.
+    var end: ContinuousClock.Instant?
+  }
+
+  /// How long a reader may take nothing when the command is to end, and how long it may take in all.
+  private static let pause = Duration.milliseconds(200)
+  private static let total = Duration.seconds(2)
+
+  // Interceptors write to the log from any thread.
+  private static let state = Mutex(State())
+
+  /// The command is to end at `deadline`, unless it is changed.
+  static func keep(_ deadline: ContinuousClock.Instant?) {
+    state.withLock { $0.deadline = deadline }
+  }
+
+  /// From now on, readers are waited for no longer than a moment.
+  static func hurry() {
+    state.withLock { $0.end = $0.end ?? .now }
+  }
+
+  /// Waits until `stream` takes something; `false` when that is not to be expected in time.
+  static func wait(for stream: OutputStream) -> Bool {
+    while true {
+      let now = ContinuousClock.now
+      let (deadline, end) = state.withLock { state in
+        let isOver = state.deadline.map { $0 <= now } ?? false
+        if state.end == nil, isOver || Interrupt.isPending { state.end = now }
+        return (state.deadline, state.end)
+      }
+      if let end {
+        let left = end + total - now
+        return left > .zero && stream.isWritable(within: milliseconds(min(left, pause)))
+      }
+      var waits = [
+        pollfd(fd: stream.descriptor, events: Int16(POLLOUT), revents: 0),
+        pollfd(fd: Interrupt.descriptor, events: Int16(POLLIN), revents: 0),
+      ]
+      let limit = deadline.map { milliseconds($0 - now) } ?? -1
+      guard poll(&waits, nfds_t(waits.count), limit) > 0 else { continue }
+      if waits[0].revents != 0 { return true }
+    }
+  }
+
+  private static func milliseconds(_ duration: Duration) -> Int32 {
+    Int32(clamping: Int((min(duration, .seconds(3600)) / .milliseconds(1)).rounded(.up)))
+  }
+}

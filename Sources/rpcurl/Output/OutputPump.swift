@@ -1,0 +1,38 @@
+import Transport
+
+/// Writes standard output from the event loop, which goes on while the reader takes nothing.
+final class OutputPump {
+  private let loop: EventLoop
+  /// Called when the reader is behind, and when all was taken.
+  private let tell: (_ isBehind: Bool) -> Void
+  /// Whether the reader has not taken what was written.
+  private(set) var isBehind = false
+
+  /// Takes over the loop's moment to flush.
+  init(_ loop: EventLoop, whenBehind tell: @escaping (_ isBehind: Bool) -> Void) {
+    self.loop = loop
+    self.tell = tell
+    loop.beforeWait = { [weak self] in self?.pump() }
+    StandardOutput.whenFull = { [weak self] in self?.pump() }
+  }
+
+  /// Gives output back, to be written by waiting for the reader.
+  func finish() {
+    loop.beforeWait = {}
+    StandardOutput.whenFull = nil
+    if isBehind { loop.unwatchWriting(StandardOutput.descriptor) }
+    StandardOutput.flush()
+  }
+
+  private func pump() {
+    let isNowBehind = !StandardOutput.flushWhatFits()
+    guard isNowBehind != isBehind else { return }
+    isBehind = isNowBehind
+    if isBehind {
+      loop.watchWriting(StandardOutput.descriptor) { [weak self] in self?.pump() }
+    } else {
+      loop.unwatchWriting(StandardOutput.descriptor)
+    }
+    tell(isBehind)
+  }
+}

@@ -1,0 +1,127 @@
+import Glibc
+
+/// Standard output, and what standard error says between its lines.
+///
+/// What is added waits until a flush. `flush` waits for the reader; `flushWhatFits` does not, so that a call goes on
+/// while its reader takes its time.
+enum StandardOutput {
+  /// Text for standard error that stands behind `offset` bytes of the buffer.
+  private struct Remark {
+    let offset: Int
+    let text: String
+  }
+
+  private static let stream = OutputStream(1)
+  nonisolated(unsafe) private static var buffer: [UInt8] = []
+  /// How much of the buffer has been written.
+  nonisolated(unsafe) private static var written = 0
+  nonisolated(unsafe) private static var remarks: [Remark] = []
+  /// Called when much waits; without it, `write` waits for the reader.
+  nonisolated(unsafe) static var whenFull: (() -> Void)?
+
+  /// Whether a person sees it.
+  static var isTerminal: Bool { isatty(1) == 1 }
+
+  /// The descriptor that tells when more can be written.
+  static var descriptor: Int32 { stream.descriptor }
+
+  /// What is kept until it is written, without asking for a flush.
+  private static let limitBytes = 1 << 16
+  /// What is kept at most: one piece of the network may hold messages that are large when they are printed.
+  private static let mostBytes = 8 << 20
+
+  /// What waits to be written.
+  static var waitingBytes: Int { buffer.count - written }
+
+  /// Adds `bytes` to what the next flush writes.
+  static func write(_ bytes: [UInt8]) {
+    write { $0.append(contentsOf: bytes) }
+  }
+
+  /// Adds what `body` appends to what the next flush writes; nothing when it throws.
+  static func write<E: Error>(_ body: (inout [UInt8]) throws(E) -> Void) throws(E) {
+    let count = buffer.count
+    do throws(E) {
+      try body(&buffer)
+    } catch {
+      buffer.removeLast(buffer.count - count)
+      throw error
+    }
+    guard waitingBytes >= limitBytes else { return }
+    if waitingBytes < mostBytes, let whenFull { whenFull() } else { flush() }
+  }
+
+  /// Adds `bytes` to what the next flush writes.
+  static func write(_ bytes: UnsafeRawBufferPointer) {
+    buffer.append(contentsOf: bytes)
+  }
+
+  /// Says `text` on standard error, after what was written before.
+  static func remark(_ text: String) {
+    guard waitingBytes > 0 || !remarks.isEmpty else { return StandardError.write(text) }
+    remarks.append(Remark(offset: buffer.count, text: text))
+  }
+
+  /// Writes what was added, waiting for the reader while the command goes on. When the command is to end, a reader
+  /// that takes nothing loses the rest, which is told.
+  static func flush() {
+    while !flushWhatFits() {
+      guard OutputPatience.wait(for: stream) else { return giveUp() }
+    }
+  }
+
+  /// Writes what the reader takes at once; `false` when some is left.
+  ///
+  /// A reader that went away ends the process as it ends any other; any other error (a full disk) is told.
+  static func flushWhatFits() -> Bool {
+    while true {
+      while let next = remarks.first, next.offset <= written {
+        remarks.removeFirst()
+        StandardError.write(next.text)
+      }
+      let end = remarks.first?.offset ?? buffer.count
+      guard end > written else { break }
+      let outcome = buffer.withUnsafeBytes {
+        stream.write(UnsafeRawBufferPointer(rebasing: $0[written..<end]))
+      }
+      switch outcome {
+      case .wrote(let count): written += count
+      case .full:
+        dropWritten()
+        return false
+      case .failed(let error): fail(error)
+      }
+    }
+    buffer.removeAll(keepingCapacity: true)
+    written = 0
+    return true
+  }
+
+  /// What was written must not pile up in front of what was not.
+  private static func dropWritten() {
+    guard written > buffer.count / 2 else { return }
+    buffer.removeFirst(written)
+    remarks = remarks.map { Remark(offset: $0.offset - written, text: $0.text) }
+    written = 0
+  }
+
+  private static func giveUp() {
+    let lost = waitingBytes
+    for remark in remarks { StandardError.write(remark.text) }
+    remarks = []
+    buffer = []
+    written = 0
+    let words = Failure.Words(what: "standard output", why: "its reader did not take the last \(lost) bytes")
+    StandardError.write(words.rendered)
+  }
+
+  private static func fail(_ error: Int32) -> Never {
+    if error == EPIPE {
+      signal(SIGPIPE, SIG_DFL)
+      raise(SIGPIPE)
+    }
+    let words = Failure.Words(what: "standard output", why: String(cString: strerror(error)))
+    StandardError.write(words.rendered)
+    exit(ExitStatus.internalError.rawValue)
+  }
+}

@@ -1,0 +1,270 @@
+"""Batches: one unary call for each message, some at a time, over one connection, with answers in order."""
+
+import json
+import os
+import signal
+import socket
+import threading
+import time
+
+import pytest
+import raw_http2
+from raw_http2 import ANSWER, OK, STATUS_OK
+from test_streams import peak_kilobytes
+
+HELLO, FIND, DELAY = "demo.v1.Demo/Hello", "demo.v1.Demo/Find", "demo.v1.Demo/Delay"
+
+
+def names(count):
+    return "".join(f'{{"name":"{number}"}}' for number in range(count))
+
+
+@pytest.fixture
+def counted(raw_server):
+    """`counted(server)`: a way to the server that counts connections."""
+
+    def pump(source, sink):
+        try:
+            while data := source.recv(1 << 16):
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+    def start(server):
+        def forward(client):
+            with socket.create_connection(("127.0.0.1", server.port)) as upstream:
+                back = threading.Thread(target=pump, args=(upstream, client), daemon=True)
+                back.start()
+                pump(client, upstream)
+                back.join()
+
+        return raw_server(forward)
+
+    return start
+
+
+@pytest.fixture
+def batch(rpcurl, descriptor_set):
+    return lambda *arguments, **options: rpcurl("--descriptor-set", descriptor_set, "--each", *arguments, **options)
+
+
+# Calls
+
+
+@pytest.mark.parametrize("way", ["grpc h2c", "grpc tls", "grpc-web h2c", "connect h2c", "connect tls", "connect http1"])
+def test_a_thousand_calls_share_a_connection(batch, request, counted, certificates, way):
+    protocol, transport = way.split()
+    family = "grpc" if protocol == "grpc" else "connect"
+    server = request.getfixturevalue(f"{family}_tls_server" if transport == "tls" else f"{family}_server")
+    proxy = counted(server)
+    options = {"tls": ["--cacert", certificates / "ca.pem", f"localhost:{proxy.port}"],
+               "h2c": ["--http2", "--plaintext", proxy.address],
+               "http1": ["--http1.1", "--plaintext", proxy.address]}[transport]  # fmt: skip
+    result = batch("--protocol", protocol, "--jobs", 32, *options, HELLO, input=names(1000))
+    assert (result.code, result.err) == (0, "")
+    assert [json.loads(line)["name"] for line in result.out.splitlines()] == [str(n) for n in range(1000)]
+    # HTTP/1.1 has one call at a time on a connection.
+    assert proxy.connections <= 32 if transport == "http1" else proxy.connections == 1
+
+
+def test_calls_are_made_at_a_time_and_answered_in_order(batch, grpc_server):
+    delays = [600, 1, 300, 1, 1, 1]
+    data = [word for delay in delays for word in ("-d", f'{{"milliseconds":{delay}}}')]
+    start = time.monotonic()
+    result = batch("--jobs", 3, *data, f"{grpc_server.url}/{DELAY}")
+    assert time.monotonic() - start < 1.2
+    assert (result.code, result.err) == (0, "")
+    assert [json.loads(line)["milliseconds"] for line in result.out.splitlines()] == [str(d) for d in delays]
+
+
+def test_an_answer_comes_before_the_next_message(rpcurl, grpc_server, descriptor_set):
+    with rpcurl.start("--each", "--descriptor-set", descriptor_set, f"{grpc_server.url}/{HELLO}") as process:
+        for number in range(5):
+            process.stdin.write(b'{"name":"%d"}\n' % number)
+            assert json.loads(process.stdout.readline())["name"] == str(number)
+        process.stdin.close()
+        assert process.wait(5) == 0
+
+
+def test_no_message_at_all(batch, grpc_server):
+    result = batch(f"{grpc_server.url}/{HELLO}", input=" \n")
+    assert (result.code, result.out, result.err) == (0, "", "")
+
+
+def test_each_call_has_a_deadline_of_its_own(batch, grpc_server):
+    data = '{"milliseconds":150}' * 8
+    result = batch("--max-time", "600ms", f"{grpc_server.url}/{DELAY}", input=data)
+    assert result.code == 0, result.err
+    late = batch("--max-time", "300ms", "--jobs", 2, f"{grpc_server.url}/{DELAY}", input='{"milliseconds":9000}{}')
+    assert late.code == 68 and late.out == "{}\n"
+    assert "call 0: demo.v1.Demo/Delay: deadline_exceeded" in late.err
+
+
+def test_interceptors_and_plugins_see_each_call(batch, connect_server):
+    result = batch(
+        "--protocol", "connect", "--jobs", 4, "--use", "header,set=x-tenant:blue", "-d", "{}{}{}",
+        f"{connect_server.url}/demo.v1.Demo/EchoMetadata",
+    )  # fmt: skip
+    assert result.code == 0, result.err
+    replies = [json.loads(line)["headers"] for line in result.out.splitlines()]
+    assert [{h["name"]: h.get("value") for h in reply}["x-tenant"] for reply in replies] == ["blue"] * 3
+
+
+def test_events_carry_the_call(batch, grpc_server):
+    result = batch("--format", "events", "--jobs", 3, f"{grpc_server.url}/{FIND}", input='{"id":"1"}{"id":"9"}{"id":"2"}')
+    assert result.code == 69
+    events = [json.loads(line) for line in result.out.splitlines()]
+    assert [e["call"] for e in events] == sorted(e["call"] for e in events)
+    for call, code in enumerate(["ok", "not_found", "ok"]):
+        own = [e for e in events if e["call"] == call]
+        assert [e["event"] for e in own if e["event"] != "message"] == ["start", "sent", "headers", "end", "metrics"]
+        assert [e["code"] for e in own if e["event"] == "end"] == [code]
+
+
+# Failures
+
+
+def test_the_others_go_on_when_a_call_fails(batch, grpc_server):
+    data = '{"id":"1"}{"id":"8"}{"id":"2"}{"id":"9"}{"id":"3"}'
+    for jobs in (1, 8):
+        result = batch("--jobs", jobs, f"{grpc_server.url}/{FIND}", input=data)
+        assert result.code == 69
+        assert [json.loads(line)["id"] for line in result.out.splitlines()] == ["1", "2", "3"]
+        lines = [line for line in result.err.splitlines() if line.startswith("rpcurl: ")]
+        assert lines == [
+            'rpcurl: call 1: demo.v1.Demo/Find: not_found (5): no item "8"',
+            'rpcurl: call 3: demo.v1.Demo/Find: not_found (5): no item "9"',
+            "rpcurl: 2 of 5 calls failed, the first is call 1",
+        ]
+
+
+def test_the_exit_code_is_that_of_the_first_in_order(batch, grpc_server):
+    data = '{"code":0}{"code":7,"message":"no"}{"code":3}'
+    for jobs in (1, 3):
+        assert batch("--jobs", jobs, f"{grpc_server.url}/demo.v1.Demo/Fail", input=data).code == 64 + 7
+
+
+def test_fail_early_ends_the_batch(batch, grpc_server):
+    data = '{"milliseconds":700}{"milliseconds":5000}' + '{"milliseconds":8000}' * 100
+    start = time.monotonic()
+    result = batch("--jobs", 2, "--max-time", "1s", "--fail-early", f"{grpc_server.url}/{DELAY}", input=data)
+    assert time.monotonic() - start < 1.8
+    assert (result.code, result.out) == (68, '{"milliseconds":"700"}\n')
+    # The third call was canceled, not answered: nothing is told of it.
+    assert result.err.splitlines()[0].startswith("rpcurl: call 1: demo.v1.Demo/Delay: deadline_exceeded")
+    assert "call 2" not in result.err
+
+    result = batch("--fail-early", f"{grpc_server.url}/{FIND}", input='{"id":"1"}{"id":"8"}{"id":"2"}')
+    assert (result.code, len(result.out.splitlines())) == (69, 1)
+
+
+@pytest.mark.parametrize(("wrong", "word"), [('{"nam":1}', "did you mean name"), ("nonsense", "line 1, column 23"), ('{"name":', "too early")])
+def test_wrong_data_ends_the_batch_at_its_place(batch, grpc_server, wrong, word):
+    result = batch("--jobs", 8, f"{grpc_server.url}/{HELLO}", input='{"name":"a"}{"name":""}'[:12] + '          ' + wrong)
+    assert result.code == 4
+    assert [json.loads(line)["name"] for line in result.out.splitlines()] == ["a"]
+    assert result.err.startswith("rpcurl: call 1: standard input: ") and word in result.err
+
+
+def test_no_server(batch):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    result = batch("--plaintext", "--jobs", 4, f"127.0.0.1:{port}", HELLO, input=names(10))
+    assert result.code == 5
+    assert result.err.count("rpcurl: call ") == 10
+
+
+def test_a_connection_that_ends_is_replaced(rpcurl, raw_server, descriptor_set):
+    """A server that lets each connection serve two calls: the next ones go by another."""
+    used = []
+
+    def serve(connection):
+        try:
+            raw_http2.read_exactly(connection, 24)
+            control = raw_http2.Stream(connection, 0)
+            control.frame(raw_http2.SETTINGS)
+            served = 0
+            while served < 2:
+                kind, flags, number, _ = raw_http2.read_frame(connection)
+                if kind in (raw_http2.DATA, raw_http2.HEADERS) and flags & raw_http2.END_STREAM:
+                    stream = raw_http2.Stream(connection, number)
+                    stream.headers(OK)
+                    stream.data(ANSWER)
+                    stream.headers(STATUS_OK, end=True)
+                    served += 1
+            used.append(connection)
+            time.sleep(0.05)
+            connection.shutdown(socket.SHUT_WR)
+            stream.wait_for_the_end()
+        except EOFError:  # libcurl tried whether it would do
+            pass
+
+    server = raw_server(serve)
+    with rpcurl.start("--each", "--descriptor-set", descriptor_set, "--plaintext", server.address, HELLO) as process:
+        for number in range(6):
+            process.stdin.write(b'{"name":"x"}')
+            assert json.loads(process.stdout.readline()) == {"message": "Ada"}
+            if number % 2:
+                time.sleep(0.15)
+        process.stdin.close()
+        assert process.wait(5) == 0
+    assert len(used) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--jobs", "2", HELLO], ["--jobs", "--each"]),
+        (["--fail-early", HELLO], ["--fail-early", "--each"]),
+        (["--each", "--jobs", "0", HELLO], ["--jobs 0"]),
+        (["--each", "demo.v1.Demo/Chat"], ["Chat is a stream"]),
+    ],
+)
+def test_wrong_usage(rpcurl, descriptor_set, arguments, words):
+    *options, method = arguments
+    result = rpcurl("--descriptor-set", descriptor_set, *options, "localhost:1", method)
+    assert (result.code, result.out) == (2, "")
+    assert all(word in result.err for word in words), result.err
+
+
+# Signals and memory
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_cancels_the_calls_that_run(rpcurl, start_server, descriptor_set, number, code):
+    server = start_server("grpc_server.py")
+    arguments = ["--each", "--jobs", 4, "--format", "events", "--descriptor-set", descriptor_set, f"{server.url}/{DELAY}"]
+    with rpcurl.start(*arguments) as process:
+        process.stdin.write(b"{}" + b'{"milliseconds":20000}' * 100)
+        while b'"call":0,"total_ms"' not in process.stdout.readline():
+            pass
+        time.sleep(0.3)
+        process.send_signal(number)
+        assert process.wait(5) == code
+        events = [json.loads(line) for line in process.stdout.read().splitlines()]
+        assert [e["code"] for e in events if e["event"] == "end"] == ["canceled"] * 4
+    server.wait_for_canceled_calls(DELAY, 4)
+
+
+def test_millions_of_messages_in_flat_memory(rpcurl, grpc_server, descriptor_set):
+    """The first call is slow, and nobody reads the others' answers: what waits is bounded."""
+    arguments = ["--each", "--jobs", 8, "--descriptor-set", descriptor_set, f"{grpc_server.url}/{HELLO}"]
+    with rpcurl.start(*arguments) as process:
+        feeder = threading.Thread(target=feed, args=(process,), daemon=True)
+        feeder.start()
+        process.stdout.read(20_000)
+        before = peak_kilobytes(process)
+        time.sleep(1)
+        process.stdout.read(100_000)
+        assert peak_kilobytes(process) < before + 8_000
+        process.kill()
+        feeder.join(5)
+
+
+def feed(process):
+    try:
+        while True:
+            os.write(process.stdin.fileno(), b'{"name":"Ada"}' * 1000)
+    except OSError:
+        pass
