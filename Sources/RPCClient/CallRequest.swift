@@ -23,6 +23,8 @@ public struct CallRequest {
   public var acceptedCompressions: [Compression]?
   /// Whether a unary call over Connect is made by GET, if the method is marked `NO_SIDE_EFFECTS`.
   public var usesGET = false
+  /// The longest URL of a call by GET, in bytes; a message that needs a longer one is sent by POST.
+  public var maxURLBytes = 8192
   /// The limit for one received message after decompression, in bytes.
   public var maxMessageBytes = 64 << 20
   /// How to reach the server.

@@ -55,6 +55,7 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
     parameters.compression = request.compression
     parameters.acceptedCompressions = request.acceptedCompressions ?? Compression.readable
     parameters.usesGET = request.usesGET && request.method.hasNoSideEffects
+    parameters.maxURLBytes = request.maxURLBytes
     wire = WireProtocols.make(request.protocolName, parameters)
   }
 
@@ -132,6 +133,11 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
     do {
       let timeout = start.deadline.map { $0 - .now }
       let httpRequest = try wire.makeRequest(start, timeout: timeout)
+      if httpRequest.method == "GET" {
+        // The message travels in the URL, and takes no byte of the body.
+        body = []
+        untaken = untaken.map { (0, $0.bytes) }
+      }
       let transfer = try Transfer(
         httpRequest, body: isSentAsItComes ? .stream : .whole(body),
         options: request.connection, loop: loop, delegate: self)
@@ -165,7 +171,7 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
 
   func transfer(received head: ResponseStart) {
     hasResponse = true
-    // A message that takes no byte of the body, as one by GET, was sent by the time of an answer.
+    // A message that takes no byte of the body was sent by the time of an answer.
     transfer(sentBytes: 0)
     measured.firstByte = .now - begin
     wire.receive(head: head, self)

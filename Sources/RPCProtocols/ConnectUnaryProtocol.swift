@@ -21,7 +21,7 @@ final class ConnectUnaryProtocol: WireProtocol {
   private var body: [UInt8] = []
   private var compressor: MessageCompressor
   private var decompressor: MessageDecompressor?
-  /// The message of a call by GET, which travels in the URL.
+  /// The message of a call by GET, which travels in the URL if that is not too long.
   private var message: [UInt8] = []
 
   init(_ parameters: CallParameters) {
@@ -32,26 +32,35 @@ final class ConnectUnaryProtocol: WireProtocol {
   private var contentType: String { "application/\(parameters.codec.rawValue)" }
 
   func makeRequest(_ start: RequestStart, timeout: Duration?) throws(RPCError) -> HTTPRequest {
-    var fields = parameters.usesGET ? [] : [("content-type", contentType)] + ConnectHeaders.fields
+    if parameters.usesGET, let request = try makeGET(start, timeout: timeout) { return request }
+    message = []
+    var fields = [("content-type", contentType)] + ConnectHeaders.fields
     fields.append(("user-agent", parameters.userAgent))
-    if let compression = parameters.compression, !parameters.usesGET {
+    if let compression = parameters.compression {
       fields.append(("content-encoding", compression.rawValue))
     }
-    fields.append(("accept-encoding", parameters.acceptedEncodings))
-    if let timeout { fields.append(ConnectHeaders.timeoutField(timeout)) }
-    guard parameters.usesGET else { return try HTTPRequest(start, fields: fields) }
-    return try HTTPRequest(
+    return try HTTPRequest(start, fields: fields + commonFields(timeout))
+  }
+
+  /// The request by GET; `nil` when its URL would be too long.
+  private func makeGET(_ start: RequestStart, timeout: Duration?) throws(RPCError) -> HTTPRequest? {
+    // What is longer without the rest of the URL need not be written out.
+    guard message.count <= parameters.maxURLBytes else { return nil }
+    let request = try HTTPRequest(
       start, method: "GET", query: ConnectGet.query(message, codec: parameters.codec, parameters.compression),
-      fields: fields)
+      fields: [("user-agent", parameters.userAgent)] + commonFields(timeout))
+    return request.url.utf8.count <= parameters.maxURLBytes ? request : nil
+  }
+
+  private func commonFields(_ timeout: Duration?) -> [(String, String)] {
+    [("accept-encoding", parameters.acceptedEncodings)]
+      + (timeout.map { [ConnectHeaders.timeoutField($0)] } ?? [])
   }
 
   func encode(_ message: [UInt8], into body: inout [UInt8]) throws(RPCError) {
     let bytes = try compressor.compress(message)
-    if parameters.usesGET {
-      self.message = bytes
-    } else {
-      body.append(contentsOf: bytes)
-    }
+    if parameters.usesGET { self.message = bytes }
+    body.append(contentsOf: bytes)
   }
 
   func receive(head: ResponseStart, _ sink: any ResponseSink) {

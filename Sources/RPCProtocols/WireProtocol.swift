@@ -56,8 +56,10 @@ public struct CallParameters: Sendable {
   public var compression: Compression?
   /// How received messages may be compressed, the most wanted first.
   public var acceptedCompressions: [Compression] = []
-  /// Whether a unary Connect call is made by GET.
+  /// Whether a unary Connect call is made by GET, if the URL has room for its message.
   public var usesGET = false
+  /// The longest URL of a call by GET, in bytes; a message that needs a longer one is sent by POST.
+  public var maxURLBytes = 8192
 
   /// Makes parameters of a call without compression.
   public init(kind: CallKind, codec: CodecName, userAgent: String, maxMessageBytes: Int) {

@@ -105,6 +105,26 @@ def test_message_without_a_byte_counts_as_sent(call, connect_server, get):
     assert [json.loads(line)["event"] for line in result.out.splitlines()] == ["start", "sent", "headers", "message", "end", "metrics"]
 
 
+def test_connect_get_becomes_post_where_the_url_would_be_too_long(call, connect_server):
+    url = f"{connect_server.url}/{HELLO}"
+    options = ["--protocol", "connect", "--connect-get", "--codec", "json", "-v"]
+
+    def run(length):
+        result = call(*options, "-d", "@-", url, input=json.dumps({"name": "x" * length}))
+        assert result.code == 0, result.err
+        assert json.loads(result.out)["name"] == "x" * length
+        return result.err
+
+    head = next(line for line in run(1).splitlines() if line.startswith("> GET "))
+    room = 8192 - len(head.removeprefix("> GET ")) + 1
+    assert f"> GET {url}?" in run(room)
+    assert "longer than 8192 bytes" not in run(room)
+    longer = run(room + 1)
+    assert f"> POST {url}\n" in longer
+    assert "* POST instead of GET: the URL would be longer than 8192 bytes\n" in longer
+    assert "content-type: application/json" in longer
+
+
 def test_connect_get_fails_like_any_call(call, connect_server):
     result = call("--protocol", "connect", "--connect-get", "-d", '{"id":"42"}', f"{connect_server.url}/demo.v1.Demo/Find")
     assert result.code == 64 + 5

@@ -11,7 +11,6 @@ import Testing
       .connect, .of(.unary, codec: codec, compression: compression, accepted: [.gzip], usesGET: true))
     var body: [UInt8] = []
     try call.encode(message, into: &body)
-    #expect(body.isEmpty)
     return try call.makeRequest(.test, timeout: .seconds(1))
   }
 
@@ -47,5 +46,20 @@ import Testing
     #expect(url.hasPrefix(start) && url.hasSuffix(end))
     let message = try #require(Base64.decode(url.dropFirst(start.count).dropLast(end.count)))
     #expect(try Compression.gzip.decompress(message) == Array("{}".utf8))
+  }
+
+  @Test(arguments: [(8192, "GET"), (8193, "POST")])
+  func messageThatIsTooLongForAURLTravelsInTheBody(urlBytes: Int, method: String) throws {
+    let start = "http://h/a.B/C?connect=v1&encoding=json&message="
+    let message = [UInt8](repeating: UInt8(ascii: "1"), count: urlBytes - start.utf8.count)
+    let call = WireProtocols.make(
+      .connect, .of(.unary, codec: .json, compression: nil, accepted: [.gzip], usesGET: true))
+    var body: [UInt8] = []
+    try call.encode(message, into: &body)
+    let request = try call.makeRequest(.test, timeout: nil)
+    #expect(request.method == method)
+    #expect(request.headers.first("content-type") == (method == "GET" ? nil : "application/json"))
+    #expect(method == "GET" ? request.url.utf8.count == urlBytes : request.url == "http://h/a.B/C")
+    #expect(body == message)
   }
 }

@@ -36,6 +36,9 @@ final class CallPrinter: CallObserver {
     let url = request?.url ?? "\(start.target)/\(start.method)"
     if plan.isVerbose {
       trace("*", "\(start.method) (\(plan.method.kind.rawValue)) over \(plan.protocolName.rawValue)")
+      if plan.usesGET, request?.method == "POST" {
+        trace("*", "POST instead of GET: the URL would be longer than \(plan.request.maxURLBytes) bytes")
+      }
       trace(">", "\(request?.method ?? "POST") \(url)")
       trace(">", headers)
     }

@@ -115,7 +115,10 @@ struct RequestOptions: ParsableArguments {
   @Option(help: ArgumentHelp("How messages are encoded on the wire: proto or json.", valueName: "name"))
   var codec: CodecName = .proto
 
-  @Flag(help: "Use GET, for a Connect method that is marked NO_SIDE_EFFECTS.")
+  @Flag(
+    help: ArgumentHelp(
+      "Use GET, for a Connect method that is marked NO_SIDE_EFFECTS.",
+      discussion: "A message that would make the URL longer than 8192 bytes is sent by POST."))
   var connectGet = false
 
   @Option(
