@@ -8,6 +8,8 @@ PLUGINS  := $(BUILD)/plugins
 RELEASE  := $(BUILD)/release/rpcurl
 SOURCES  := $(shell find Sources -type f) Package.swift
 
+NEWER    := $(BUILD)/newer-libcurl
+
 PREFIX   ?= /usr/local
 
 # What the build needs, what the servers need, and what the tests compare with.
@@ -25,7 +27,7 @@ SWIFT_RELEASE := swift build -c release --static-swift-stdlib -Xswiftc -use-ld=l
   -Xswiftc -enforce-exclusivity=unchecked $(SWIFT_FLAGS) --product rpcurl
 PYTEST := $(VENV)/bin/python -B -m pytest -q -p no:cacheprovider -n 2
 
-.PHONY: help demo test unit-test end-to-end-test release plugins servers bench sanitize sanitize-threads fuzz lint docs check-docs schemas check-schemas \
+.PHONY: help demo test unit-test end-to-end-test newer-libcurl newer-libcurl-test release plugins servers bench sanitize sanitize-threads fuzz lint docs check-docs schemas check-schemas \
   install uninstall clean build-packages server-packages test-packages bench-packages
 
 help: ## Show what can be made
@@ -40,8 +42,18 @@ unit-test: build-packages test-packages
 	swift build --build-tests $(SWIFT_FLAGS)
 	swift test --skip-build $(SWIFT_FLAGS)
 
-end-to-end-test: release plugins servers test-packages
+end-to-end-test: release plugins servers test-packages newer-libcurl
 	$(PYTEST) Tests/EndToEnd Tests/Project
+
+newer-libcurl-test: release plugins servers test-packages $(NEWER)/libcurl.so.4 ## Run the end-to-end tests with a newer libcurl
+	RPCURL_LIBRARY_PATH=$(CURDIR)/$(NEWER) $(PYTEST) Tests/EndToEnd
+
+# Without it some tests are left out, which they say; the others need no more than the system's.
+newer-libcurl: $(VENV)/.done ## Fetch a newer libcurl than the system's, for some of the tests
+	@$(MAKE) --no-print-directory $(NEWER)/libcurl.so.4 || echo "no newer libcurl is to be had here"
+
+$(NEWER)/libcurl.so.4: scripts/newer-libcurl $(VENV)/.done
+	scripts/newer-libcurl $(VENV)/bin/pip $(NEWER)
 
 release: build-packages ## Build .build/release/rpcurl, with the Swift runtime linked in
 	$(SWIFT_RELEASE)

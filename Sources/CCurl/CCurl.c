@@ -1,6 +1,8 @@
+#define _GNU_SOURCE /* POLLRDHUP */
 #include "CCurl.h"
 
 #include <dlfcn.h>
+#include <poll.h>
 #include <stdio.h>
 
 /* The oldest libcurl that is supported: 7.84 and 7.85 have bugs in pausing, 7.88 is Debian 12's. */
@@ -18,6 +20,7 @@
   X(curl_easy_cleanup)                                                                                         \
   X(curl_easy_strerror)                                                                                        \
   X(curl_easy_pause)                                                                                           \
+  X(curl_easy_header)                                                                                          \
   X(curl_easy_setopt)                                                                                          \
   X(curl_easy_getinfo)                                                                                         \
   X(curl_multi_init)                                                                                           \
@@ -104,6 +107,20 @@ CURLcode ccurl_get_long(CURL *handle, CURLINFO info, long *value) {
 }
 CURLcode ccurl_get_offset(CURL *handle, CURLINFO info, curl_off_t *value) {
   return lib.curl_easy_getinfo(handle, info, value);
+}
+
+bool ccurl_has_status(CURL *handle) {
+  struct curl_header *status;
+  return lib.curl_easy_header(handle, ":status", 0, CURLH_PSEUDO, -1, &status) == CURLHE_OK;
+}
+
+bool ccurl_is_closed(CURL *handle) {
+  curl_socket_t socket = CURL_SOCKET_BAD;
+  if (lib.curl_easy_getinfo(handle, CURLINFO_ACTIVESOCKET, &socket) != CURLE_OK || socket == CURL_SOCKET_BAD) {
+    return false;
+  }
+  struct pollfd state = {.fd = socket, .events = POLLRDHUP};
+  return poll(&state, 1, 0) > 0;
 }
 
 CURLM *ccurl_multi_init(void) { return lib.curl_multi_init(); }

@@ -41,6 +41,10 @@ public final class Transfer {
 
   /// How long the end of a body is waited for that nobody needs.
   private static let drainTime = Duration.seconds(1)
+  /// How long a status is known before its line must have come.
+  private static let lossTime = Duration.milliseconds(100)
+  private static let lossWords =
+    "the server answered and reset the stream, and this libcurl lost the answer; a newer one does not"
 
   private unowned let loop: EventLoop
   private weak var delegate: (any TransferDelegate)?
@@ -62,6 +66,9 @@ public final class Transfer {
   private var wantsReceivePaused = false
 
   private var isHTTP1 = false
+  /// Whether a status line came, be it of `100 Continue`.
+  private var hasStatusLine = false
+  private var lossTimer: EventLoop.TimerID?
   private var drainTimer: EventLoop.TimerID?
   /// The server, where its connection is subject to `PlainHTTP2`, and what that has said.
   private var plainServer: String?
@@ -164,6 +171,7 @@ public final class Transfer {
     isClosed = true
     delegate = nil
     if let drainTimer { loop.cancel(drainTimer) }
+    if let lossTimer { loop.cancel(lossTimer) }
     giveUpConnecting()
     settleLater()
   }
@@ -200,17 +208,50 @@ public final class Transfer {
       phase = .trailers(Headers())
       delegate?.transfer(received: trailers)
     }
+    watchForLoss()
+  }
+
+  /// Notices an answer that libcurl 7.88 has lost.
+  ///
+  /// When the fields of an answer and the reset of its stream come in one read from the network, it drops the fields
+  /// as it sees the reset (cf_h2_recv in lib/http2.c), and waits for the rest of the request, which may be for ever.
+  /// Nothing outside of libcurl changes what it reads at once, least of all below TLS. But it has told its list of
+  /// header fields of the status, so the loss can be told instead of a deadline's passing.
+  private func watchForLoss() {
+    guard PlainHTTP2.cannotReuse, !isWhole, !hasStatusLine, !isClosed, lossTimer == nil,
+      ccurl_has_status(handle)
+    else { return }
+    lossTimer = loop.schedule(at: .now + Self.lossTime) { [weak self] in
+      guard let self, !hasStatusLine, !isClosed else { return }
+      fail(TransportError(.stream, Self.lossWords))
+    }
   }
 
   /// libcurl is done with the handle.
   func complete(_ code: CURLcode) {
-    if needsNewConnection, code == CURLE_ABORTED_BY_CALLBACK, !isClosed, let plainServer {
-      needsNewConnection = false
-      loop.remove(handle)
-      isAdded = false
-      return go(on: loop.plainHTTP2.admitAgain(self, to: plainServer))
+    if needsNewConnection, code == CURLE_ABORTED_BY_CALLBACK, !isClosed { return startAgain() }
+    if code == CURLE_HTTP2_STREAM, PlainHTTP2.cannotReuse, !hasStatusLine, ccurl_has_status(handle) {
+      var error = TransportError(code, detail: String(cString: errorBuffer))
+      error.message += "; \(Self.lossWords)"
+      return fail(error)
     }
     fail(code == CURLE_OK ? nil : TransportError(code, detail: String(cString: errorBuffer)))
+  }
+
+  /// Starts anew: the connection would not do, and nothing was sent.
+  private func startAgain() {
+    needsNewConnection = false
+    loop.remove(handle)
+    isAdded = false
+    if let plainServer { return go(on: loop.plainHTTP2.admitAgain(self, to: plainServer)) }
+    do throws(TransportError) {
+      try TransferHandle(handle).set(CURLOPT_FORBID_REUSE, 0)
+      try TransferHandle(handle).set(CURLOPT_FRESH_CONNECT, 1)
+    } catch {
+      return fail(error)
+    }
+    needsStart = true
+    settleLater()
   }
 
   private func fail(_ error: TransportError?) {
@@ -321,11 +362,16 @@ public final class Transfer {
     }
   }
 
-  // MARK: HTTP/2 without TLS
+  // MARK: The connection
 
   /// Gives the handle to libcurl.
   private func add() throws(TransportError) {
+    let options = TransferHandle(handle)
     if plainServer != nil { try choosePlainConnection() }
+    try options.set(CURLOPT_PREREQDATA, pointer: Unmanaged.passUnretained(self).toOpaque())
+    try options.set(beforeRequest: { context, _, _, _, _ in
+      Transfer.from(context)?.mayRequest() == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+    })
     try loop.add(self, handle: handle)
     isAdded = true
   }
@@ -337,15 +383,17 @@ public final class Transfer {
     try options.set(
       CURLOPT_HTTP_VERSION, isReuse ? CURL_HTTP_VERSION_2_0 : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE)
     try options.set(CURLOPT_FRESH_CONNECT, isReuse ? 0 : 1)
-    try options.set(CURLOPT_PREREQDATA, pointer: Unmanaged.passUnretained(self).toOpaque())
-    try options.set(beforeRequest: { context, _, _, _, _ in
-      Transfer.from(context)?.mayRequest() == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
-    })
   }
 
   /// Whether the connection that libcurl chose will do. Nothing of the request was sent yet.
   private func mayRequest() -> Bool {
-    guard let plainServer else { return true }
+    guard let plainServer else {
+      // libcurl 8 may take a connection that the server has closed.
+      needsNewConnection = isReused && ccurl_is_closed(handle)
+      // Nor would it notice when this transfer lets go of it, and take it for the next one.
+      if needsNewConnection { try? TransferHandle(handle).set(CURLOPT_FORBID_REUSE, 1) }
+      return !needsNewConnection
+    }
     guard case .reuse = admission else {
       // libcurl may call again for a request that it repeats.
       guard !isConnected else { return true }
@@ -353,9 +401,14 @@ public final class Transfer {
       for waiting in loop.plainHTTP2.connected(plainServer) { waiting.go(on: .reuse) }
       return true
     }
-    var made = 0
-    needsNewConnection = ccurl_get_long(handle, CURLINFO_NUM_CONNECTS, &made) == CURLE_OK && made > 0
+    needsNewConnection = !isReused
     return !needsNewConnection
+  }
+
+  /// Whether libcurl took a connection that was there.
+  private var isReused: Bool {
+    var made = 0
+    return ccurl_get_long(handle, CURLINFO_NUM_CONNECTS, &made) == CURLE_OK && made == 0
   }
 
   /// Takes note of what `PlainHTTP2` says, and starts when libcurl's callbacks have returned.
@@ -434,6 +487,7 @@ public final class Transfer {
     let text = HeaderLine(line)
     switch (text, phase) {
     case (.status(let version, let status), .head):
+      hasStatusLine = true
       phase = .head(ResponseStart(httpStatus: status, httpVersion: version))
     case (.field(let name, let value), .head(var head)):
       head?.headers.add(name, value)

@@ -78,7 +78,9 @@ struct TransferHandle {
       try set(CURLOPT_SSL_VERIFYPEER, 0)
       try set(CURLOPT_SSL_VERIFYHOST, 0)
     }
-    if let file = options.authoritiesFile { try set(CURLOPT_CAINFO, file) }
+    if let file = options.authoritiesFile ?? TransportLibrary.authoritiesInstead {
+      try set(CURLOPT_CAINFO, file)
+    }
     if let directory = options.authoritiesDirectory { try set(CURLOPT_CAPATH, directory) }
     switch options.oldestTLS {
     case nil: break

@@ -37,10 +37,16 @@ public struct TransportError: Error, Sendable, Equatable {
     kind = Self.kind(code)
     message = detail.isEmpty ? String(cString: ccurl_easy_strerror(code)) : detail
     if code == CURLE_HTTP2_STREAM { resetCode = Self.resetCode(message) }
+    // A newer libcurl says so of a key that does not fit, or that its passphrase does not open.
+    if code == CURLE_BAD_FUNCTION_ARGUMENT, detail.contains("private key") { kind = .tls }
   }
 
-  /// libcurl tells the code in words only: `HTTP/2 stream 1 was not closed cleanly: CANCEL (err 8)`.
+  /// libcurl tells the code in words only: `HTTP/2 stream 1 was not closed cleanly: CANCEL (err 8)`, and lately
+  /// `HTTP/2 stream 1 reset by server (error 0x8 CANCEL)`.
   private static func resetCode(_ message: String) -> Int? {
+    if let mark = message.firstRange(of: "(error 0x") {
+      return Int(message[mark.upperBound...].prefix { $0.isHexDigit }, radix: 16)
+    }
     guard let mark = message.firstRange(of: "(err ") else { return nil }
     return Int(message[mark.upperBound...].prefix { $0.isNumber })
   }

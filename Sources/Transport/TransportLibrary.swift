@@ -1,9 +1,12 @@
 import CCurl
+import Glibc
 
 /// The libcurl that was found, and what it can do.
 public struct TransportLibrary: Sendable {
   /// Its own account of itself: `libcurl/7.88.1 OpenSSL/3.0.16 …`.
   public let version: String
+  /// Its version: `7.88.1`.
+  public let number: String
   /// The versions of HTTP that it speaks.
   public let httpVersions: [String]
 
@@ -11,10 +14,24 @@ public struct TransportLibrary: Sendable {
   public init() throws(TransportError) {
     if let reason = ccurl_load() { throw TransportError(.library, String(cString: reason)) }
     version = String(cString: ccurl_version())
-    let features = ccurl_version_info().map { $0.pointee.features } ?? 0
+    let info = ccurl_version_info()?.pointee
+    number = info?.version.map { String(cString: $0) } ?? ""
+    let features = info?.features ?? 0
     var versions = ["1.1"]
     if features & CURL_VERSION_HTTP2 != 0 { versions.append("2") }
     if features & CURL_VERSION_HTTP3 != 0 { versions.append("3") }
     httpVersions = versions
   }
+
+  /// Where systems keep the authorities that they trust.
+  private static let knownAuthorities = [
+    "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+  ]
+
+  /// The system's file of authorities, for a libcurl that was built for a system with another one; else `nil`.
+  static let authoritiesInstead: String? = {
+    guard let own = ccurl_version_info()?.pointee.cainfo, access(own, R_OK) != 0 else { return nil }
+    return knownAuthorities.first { access($0, R_OK) == 0 }
+  }()
 }

@@ -5,6 +5,8 @@ Where things are, by environment variable, with defaults below the repository's 
     RPCURL          the binary under test       .build/release/rpcurl
     DEMO_VENV       Python with the servers     .build/servers/venv
     DEMO_GENERATED  output of generate.py       .build/servers/generated
+    NEWER_LIBCURL   a newer libcurl.so.4        .build/newer-libcurl (make newer-libcurl)
+    RPCURL_LIBRARY_PATH   LD_LIBRARY_PATH of rpcurl alone, to run all tests with that
 
 Servers start when the first test asks for them, and end with the test run, however it ends.
 """
@@ -29,6 +31,8 @@ SERVERS = ROOT / "Tests" / "Servers"
 RPCURL = Path(os.environ.get("RPCURL") or ROOT / ".build" / "release" / "rpcurl")
 VENV = Path(os.environ.get("DEMO_VENV") or ROOT / ".build" / "servers" / "venv")
 GENERATED = Path(os.environ.get("DEMO_GENERATED") or ROOT / ".build" / "servers" / "generated")
+
+NEWER_LIBCURL = Path(os.environ.get("NEWER_LIBCURL") or ROOT / ".build" / "newer-libcurl")
 
 # The tests talk to the servers with grpcio too, to know that they are right.
 sys.path.insert(0, str(GENERATED))
@@ -101,6 +105,8 @@ class Rpcurl:
     def environment(self, extra: dict[str, str] | None) -> dict[str, str]:
         kept = {k: v for k, v in os.environ.items() if KEPT_VARIABLES.fullmatch(k)}
         own = {"HOME": str(self.home), "LC_ALL": "C.UTF-8", "NO_COLOR": "1"}
+        if path := os.environ.get("RPCURL_LIBRARY_PATH"):
+            own["LD_LIBRARY_PATH"] = path
         return kept | own | (extra or {})
 
 
@@ -109,6 +115,28 @@ def rpcurl(tmp_path_factory: pytest.TempPathFactory) -> Rpcurl:
     if not os.access(RPCURL, os.X_OK):
         pytest.fail(f"{RPCURL} is missing: build it, or set RPCURL", pytrace=False)
     return Rpcurl(tmp_path_factory.mktemp("home"))
+
+
+@dataclass(frozen=True)
+class NewerRpcurl(Rpcurl):
+    """Runs the binary with a libcurl that is newer than the system's."""
+
+    def environment(self, extra: dict[str, str] | None) -> dict[str, str]:
+        return super().environment({"LD_LIBRARY_PATH": str(NEWER_LIBCURL)} | (extra or {}))
+
+
+@pytest.fixture
+def newer_rpcurl(tmp_path_factory: pytest.TempPathFactory) -> NewerRpcurl:
+    if not (NEWER_LIBCURL / "libcurl.so.4").exists():
+        pytest.skip(f"{NEWER_LIBCURL} has no libcurl.so.4: make newer-libcurl")
+    return NewerRpcurl(tmp_path_factory.mktemp("home"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What was not tested is said, also by a quiet run."""
+    reasons = {report.longrepr[2] for report in terminalreporter.stats.get("skipped", [])}
+    for reason in sorted(reasons):
+        terminalreporter.write_line(f"not tested: {reason.removeprefix('Skipped: ')}")
 
 
 # Servers
@@ -241,6 +269,12 @@ def connect_server(start_server: Callable[..., Server]) -> Server:
 @pytest.fixture(scope="session")
 def connect_tls_server(start_server: Callable[..., Server], certificates: Path) -> Server:
     return start_server("connect_server.py", "--tls-dir", certificates)
+
+
+@pytest.fixture(scope="session")
+def connect_http3_server(start_server: Callable[..., Server], certificates: Path) -> Server:
+    """Speaks all three protocols over HTTP/3."""
+    return start_server("connect_server.py", "--tls-dir", certificates, "--http3")
 
 
 @dataclass

@@ -195,7 +195,10 @@ def test_a_connection_that_ends_is_replaced(rpcurl, raw_server, descriptor_set):
                     served += 1
             used.append(connection)
             time.sleep(0.05)
+            control.go_away(number)
             connection.shutdown(socket.SHUT_WR)
+            # A newer libcurl sends the next request here, and repeats it when it sees that nobody took it.
+            connection.settimeout(0.2)
             stream.wait_for_the_end()
         except EOFError:  # libcurl tried whether it would do
             pass

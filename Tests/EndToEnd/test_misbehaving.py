@@ -272,6 +272,25 @@ def refused(result, words):
         assert "is it too large for it?" in result.err
 
 
+@pytest.mark.parametrize("reset", [0, 8])
+def test_refusal_and_reset_in_one_piece_while_a_stream_is_open(rpcurl, raw_server, descriptor_set, reset):
+    """libcurl 7.88 drops such an answer, and would wait for the rest of the request for ever."""
+
+    def answer(stream):
+        block = header_block([*OK, ("grpc-status", "12"), ("grpc-message", "no such method")])
+        headers = struct.pack(">I", len(block))[1:] + b"\1\5" + struct.pack(">I", stream.number) + block
+        stream.connection.sendall(headers + b"\0\0\4\3\0" + struct.pack(">II", stream.number, reset))
+        stream.wait_for_the_end()
+
+    server = raw_server(raw_http2.handler(answer, waits=False))
+    with rpcurl.start("--descriptor-set", descriptor_set, f"http://{server.address}/demo.v1.Demo/Chat") as process:
+        start = time.monotonic()
+        assert process.wait(3) in (64 + 12, 64 + 1 if reset == 8 else 5)
+        assert time.monotonic() - start < 2
+        err = process.stderr.read().decode()
+        assert ("no such method" if process.returncode == 64 + 12 else "lost the answer") in err
+
+
 def test_request_beyond_the_servers_limit(rpcurl, start_server, descriptor_set):
     """grpcio refuses it when it has seen its length, and resets the stream."""
     server = start_server("grpc_server.py", "--max-message-bytes", 4 << 20)

@@ -2,7 +2,7 @@
 """The demo service on connectrpc: Connect, gRPC-Web and gRPC on one port.
 
 HTTP/1.1 and HTTP/2 with prior knowledge in cleartext; with --tls-dir, ALPN
-chooses between them. Served by pyvoy, which is Envoy with Python inside: this
+chooses between them, or with --http3, HTTP/3 is spoken. Served by pyvoy, which is Envoy with Python inside: this
 process starts Envoy, and Envoy imports connect_app.py.
 """
 
@@ -26,7 +26,7 @@ async def serve(options: Any) -> int:
         tls = {
             "tls_cert": options.tls_dir / "server.pem",
             "tls_key": options.tls_dir / "server-key.pem",
-            "tls_enable_http3": False,
+            "tls_enable_http3": options.http3,
         }
         if options.require_client_certificate:
             tls["tls_ca_cert"] = options.tls_dir / "ca.pem"
@@ -42,12 +42,14 @@ async def serve(options: Any) -> int:
         **tls,
     )
     await server.start()
-    server_process.announce(f"127.0.0.1:{server.listener_port}")
+    port = server.listener_port_quic if options.http3 else server.listener_port
+    server_process.announce(f"127.0.0.1:{port}")
     return await server.wait() or 0
 
 
 def main() -> None:
     parser = server_process.arguments(__doc__)
+    parser.add_argument("--http3", action="store_true", help="with --tls-dir: speak HTTP/3 instead, over UDP")
     options = parser.parse_args()
     server_process.check(parser, options)
     # Envoy has itself killed when this process ends: server_process.die_with_launcher.

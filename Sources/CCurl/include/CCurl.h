@@ -37,6 +37,12 @@ CURLcode ccurl_set_prereq_callback(CURL *handle, ccurl_prereq_callback callback)
 CURLcode ccurl_get_long(CURL *handle, CURLINFO info, long *value);
 CURLcode ccurl_get_offset(CURL *handle, CURLINFO info, curl_off_t *value);
 
+/* Whether the header fields of a response over HTTP/2 have been read, if not yet handed on. */
+bool ccurl_has_status(CURL *handle);
+
+/* Whether the other end has closed the connection that the handle uses. */
+bool ccurl_is_closed(CURL *handle);
+
 CURLM *ccurl_multi_init(void);
 CURLMcode ccurl_multi_cleanup(CURLM *multi);
 CURLMcode ccurl_multi_add_handle(CURLM *multi, CURL *handle);

@@ -40,10 +40,14 @@ enum ConnectionPlan {
     case .http2: return .http2
     case .http2PriorKnowledge: return .http2PriorKnowledge
     case .http3:
-      guard try TransportLibrary().httpVersions.contains("3") else {
+      let library = try TransportLibrary()
+      guard library.httpVersions.contains("3") else {
         throw Failure(
-          .usage, "--http3", "the libcurl found here cannot speak HTTP/3",
-          hint: "rpcurl version tells what it can")
+          .usage, "--http3", "the libcurl found here (\(library.number)) cannot speak HTTP/3",
+          hint: "LD_LIBRARY_PATH can name the directory of another libcurl.so.4; rpcurl version tells what it can")
+      }
+      guard target.isTLS else {
+        throw Failure(.usage, "--http3", "HTTP/3 needs TLS", hint: "use https://, without --plaintext")
       }
       return .http3
     case nil: break
