@@ -2,8 +2,12 @@
 #include "CCurl.h"
 
 #include <dlfcn.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <sys/socket.h>
 
 /* The oldest libcurl that is supported: 7.84 and 7.85 have bugs in pausing, 7.88 is Debian 12's. */
 #define OLDEST_VERSION 0x075800
@@ -107,6 +111,20 @@ CURLcode ccurl_get_long(CURL *handle, CURLINFO info, long *value) {
 }
 CURLcode ccurl_get_offset(CURL *handle, CURLINFO info, curl_off_t *value) {
   return lib.curl_easy_getinfo(handle, info, value);
+}
+
+/* Not every socket is one of TCP, and none is worse off without. */
+static int set_user_timeout(void *milliseconds, curl_socket_t socket, curlsocktype purpose) {
+  (void)purpose;
+  unsigned int timeout = (unsigned int)(uintptr_t)milliseconds;
+  (void)setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout, sizeof timeout);
+  return CURL_SOCKOPT_OK;
+}
+
+CURLcode ccurl_set_user_timeout(CURL *handle, unsigned int milliseconds) {
+  CURLcode code = lib.curl_easy_setopt(handle, CURLOPT_SOCKOPTDATA, (void *)(uintptr_t)milliseconds);
+  if (code != CURLE_OK) return code;
+  return lib.curl_easy_setopt(handle, CURLOPT_SOCKOPTFUNCTION, set_user_timeout);
 }
 
 bool ccurl_has_status(CURL *handle) {

@@ -60,7 +60,8 @@ public struct ConnectionOptions: Sendable, Equatable {
   public var resolve: [String] = []
   /// How long connecting may take, TLS included; `nil` leaves it to libcurl (five minutes).
   public var connectTimeout: Duration?
-  /// How long a connection may be silent before the peer is asked whether it is still there.
+  /// How long a connection may be silent before the peer is asked whether it is still there, and how long it may then
+  /// take, in whole seconds.
   public var keepaliveTime: Duration?
 
   /// Whether a transfer waits for a connection that is being made, to share it if it speaks HTTP/2, rather than

@@ -61,16 +61,24 @@ struct TransferHandle {
     if let timeout = options.connectTimeout {
       try set(CURLOPT_CONNECTTIMEOUT_MS, timeout.wholeMilliseconds)
     }
-    if let time = options.keepaliveTime {
-      let seconds = max((time.wholeMilliseconds + 999) / 1000, 1)
-      try set(CURLOPT_TCP_KEEPALIVE, 1)
-      try set(CURLOPT_TCP_KEEPIDLE, seconds)
-      try set(CURLOPT_TCP_KEEPINTVL, seconds)
-    }
+    if let time = options.keepaliveTime { try set(keepaliveTime: time) }
     try set(CURLOPT_URL, url)
     guard isTLS else { return }
     try setTLS(options)
     if let name = options.serverName { try set(serverName: name, url: url, &extraFields, &lists) }
+  }
+
+  /// Asks a silent peer by TCP's keepalive, and gives up one that leaves that, or what was sent, unanswered for as
+  /// long again.
+  ///
+  /// HTTP/2's PING is out of reach: `curl_easy_upkeep` does nothing for a handle of a multi in 7.88, and in later ones
+  /// sends one a minute at most, whatever the interval set.
+  private func set(keepaliveTime time: Duration) throws(TransportError) {
+    let seconds = max((time.wholeMilliseconds + 999) / 1000, 1)
+    try set(CURLOPT_TCP_KEEPALIVE, 1)
+    try set(CURLOPT_TCP_KEEPIDLE, seconds)
+    try set(CURLOPT_TCP_KEEPINTVL, seconds)
+    try check(ccurl_set_user_timeout(handle, UInt32(clamping: seconds * 1000)))
   }
 
   private func setTLS(_ options: ConnectionOptions) throws(TransportError) {

@@ -90,10 +90,10 @@ def handler(answer: Callable[[Stream], None], waits: bool = True) -> Callable[[s
     """
 
     def handle(connection: socket.socket) -> None:
-        read_exactly(connection, 24)
-        control = Stream(connection, 0)
-        control.frame(SETTINGS)
         try:
+            read_exactly(connection, 24)
+            control = Stream(connection, 0)
+            control.frame(SETTINGS)
             while True:
                 kind, flags, number, payload = read_frame(connection)
                 if kind == SETTINGS and not flags & ACK:

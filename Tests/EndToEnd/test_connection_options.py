@@ -5,10 +5,12 @@ import os
 import pty
 import shutil
 import socket
+import struct
 import subprocess
 import threading
 
 import pytest
+import raw_http2
 
 HELLO = "demo.v1.Demo/Hello"
 ECHO = "demo.v1.Demo/EchoMetadata"
@@ -189,6 +191,36 @@ def test_connect_timeout(call, raw_server):
 
 def test_keepalive_is_accepted(call, grpc_server):
     answers(call("--keepalive-time", "1s", f"{grpc_server.url}/{HELLO}"))
+
+
+def test_keepalive_notices_a_peer_that_takes_nothing(rpcurl, raw_server, descriptor_set):
+    """It grants a window as large as HTTP/2 has, and then reads nothing: an upload would wait for ever."""
+    release = threading.Event()
+
+    def serve(connection):
+        raw_http2.read_exactly(connection, 24)
+        control = raw_http2.Stream(connection, 0)
+        control.frame(raw_http2.SETTINGS, 0, struct.pack(">HI", 4, 0x7FFF0000))
+        control.frame(raw_http2.WINDOW_UPDATE, 0, struct.pack(">I", 0x7FFF0000 - 65_535))
+        release.wait(10)
+
+    server = raw_server(serve)
+    arguments = ["--descriptor-set", descriptor_set, "--keepalive-time", "1s", f"http://{server.address}/demo.v1.Demo/Sum"]
+    with rpcurl.start(*arguments) as process:
+        feeder = threading.Thread(target=feed_values, args=(process,), daemon=True)
+        feeder.start()
+        code = process.wait(8)
+        release.set()
+        assert code == 5, process.stderr.read()
+        feeder.join(2)
+
+
+def feed_values(process):
+    try:
+        while True:
+            os.write(process.stdin.fileno(), b'{"value":"1234567"}' * 2000)
+    except OSError:
+        pass
 
 
 # Who calls

@@ -34,6 +34,9 @@ CURLcode ccurl_set_data_callback(CURL *handle, CURLoption option, ccurl_data_cal
 CURLcode ccurl_set_seek_callback(CURL *handle, ccurl_seek_callback callback);
 CURLcode ccurl_set_prereq_callback(CURL *handle, ccurl_prereq_callback callback);
 
+/* Has a connection end whose other end leaves unanswered what was sent, for this long (TCP_USER_TIMEOUT). */
+CURLcode ccurl_set_user_timeout(CURL *handle, unsigned int milliseconds);
+
 CURLcode ccurl_get_long(CURL *handle, CURLINFO info, long *value);
 CURLcode ccurl_get_offset(CURL *handle, CURLINFO info, curl_off_t *value);
 

@@ -100,7 +100,12 @@ struct ServerOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Ask a silent peer after this time whether it is still there.", valueName: "duration"))
+      "Ask a silent peer after this time whether it is still there.",
+      discussion: """
+        This is TCP's keepalive, which has whole seconds. A peer that does not answer, or takes nothing of what is \
+        sent, for as long again counts as gone.
+        """,
+      valueName: "duration"))
   var keepaliveTime: DurationArgument?
 }
 
