@@ -11,6 +11,8 @@ import Transport
 public final class Reflector {
   /// The schema, or why there is none; `nil` while the server is being asked.
   public private(set) var result: Result<ReflectedSchema, ReflectionError>?
+  /// Called once, when there is a result. It must not start a call, as libcurl may be at work.
+  public var whenDone: () -> Void = {}
 
   /// How long the end of a call is awaited that has said everything.
   private static let patience = Duration.milliseconds(300)
@@ -142,6 +144,8 @@ public final class Reflector {
     self.result = result
     stream?.call?.cancel("the schema is known, or cannot be")
     stream = nil
+    whenDone()
+    whenDone = {}
   }
 }
 

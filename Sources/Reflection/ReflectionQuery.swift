@@ -19,8 +19,10 @@ import RPCProtocols
 public struct ReflectionQuery {
   /// What is wanted.
   public enum Goal: Equatable, Sendable {
-    /// What defines these symbols.
+    /// What defines these symbols, of which each must be there.
     case symbols([String])
+    /// What defines those of these symbols that the server knows.
+    case whateverOf([String])
     /// The names of all services.
     case serviceNames
     /// What defines all services.
@@ -71,6 +73,8 @@ public struct ReflectionQuery {
   /// Whether any answer ever came; then the server speaks this version.
   private var isUnderstood = false
   private var answersOnStream = 0
+  /// Whether the server does not know a file that another imports.
+  private var isFileMissing = false
   /// The symbol that the server does not know, while its services are asked for.
   private var unknownSymbol: String?
 
@@ -85,7 +89,7 @@ public struct ReflectionQuery {
   /// The first questions, for a new stream. Called once.
   public mutating func start() -> [ReflectionQuestion] {
     switch goal {
-    case .symbols(let symbols): ask(symbols.map { .fileContaining(symbol: $0) })
+    case .symbols(let symbols), .whateverOf(let symbols): ask(symbols.map { .fileContaining(symbol: $0) })
     case .serviceNames, .allServices: ask([.services])
     }
   }
@@ -156,7 +160,7 @@ public struct ReflectionQuery {
     case .fileContaining(let symbol) where code == StatusCode.notFound.rawValue:
       return try missing(symbol)
     case .file:
-      // Whether anything of the file is needed shows when the schema is used.
+      isFileMissing = true
       return try next()
     case .services:
       if let unknownSymbol { throw .unknownSymbol(unknownSymbol, services: []) }
@@ -167,8 +171,13 @@ public struct ReflectionQuery {
   }
 
   private mutating func missing(_ symbol: String) throws(ReflectionError) -> Step {
+    // What a missing file has may be nowhere; whether it is needed shows when the schema is used.
+    guard symbols.contains(symbol) else { return try next() }
+    switch goal {
     // A server that lists a service without having its file is asked for the others all the same.
-    if goal == .allServices { return try next() }
+    case .allServices, .whateverOf: return try next()
+    case .symbols, .serviceNames: break
+    }
     guard unknownSymbol == nil else { return .wait }
     unknownSymbol = symbol
     return .send(ask([.services]))
@@ -193,9 +202,22 @@ public struct ReflectionQuery {
     guard unanswered.isEmpty else { return .wait }
     let missing = imports.filter { !fileNames.contains($0) && !Self.builtIn.contains($0) }
     imports = []
-    let questions = ask(missing.map { .file(named: $0) })
+    var questions = ask(missing.map { .file(named: $0) })
+    if questions.isEmpty, isFileMissing {
+      // The server may know what is in the file, if not the file by the name that imports give it.
+      questions = ask(schema.unknownTypes(from: symbols).map { .fileContaining(symbol: $0) })
+    }
     guard asked.count <= limits.files else { throw .tooMuch("more than \(limits.files) imports") }
     return questions.isEmpty ? .done(schema) : .send(questions)
+  }
+
+  /// The symbols that the schema is for.
+  private var symbols: [String] {
+    switch goal {
+    case .symbols(let symbols), .whateverOf(let symbols): symbols
+    case .serviceNames: []
+    case .allServices: schema.services
+    }
   }
 
   /// Notes the questions that were not asked before, and gives them.

@@ -1,5 +1,6 @@
 """Server reflection: the schema from the server, what is kept of it, and servers that do not have it or misuse it."""
 
+import json
 import os
 import signal
 import socket
@@ -483,6 +484,120 @@ def test_missing_import_that_is_needed(rpcurl, reflecting):
                 yield reflection_pb2.ServerReflectionResponse(error_response={"error_code": 5})
 
     fails(rpcurl(reflecting(reflect)), 3, "a.T", "t.proto", "reflection of http://127.0.0.1")
+
+
+def test_missing_import_is_found_by_what_is_needed_of_it(rpcurl, reflecting):
+    """The server has the file by another name than its importer gives it."""
+    types = file("t.proto", "dir/u.proto")
+    types.message_type.add(name="T").field.add(name="u", number=1, label=1, type=11, type_name=".a.U", json_name="u")
+    leaf = file("u.proto")
+    leaf.message_type.add(name="U").field.add(name="x", number=1, label=1, type=5, json_name="x")
+    asked = []
+
+    def reflect(requests, context):
+        for request in requests:
+            kind = request.WhichOneof("message_request")
+            asked.append(getattr(request, kind))
+            found = {"a.S": service_file("t.proto"), "t.proto": types, "a.U": leaf}.get(asked[-1])
+            if found:
+                yield answer_with(found)
+            else:
+                answer = reflection_pb2.ServerReflectionResponse()
+                answer.error_response.error_code = 5
+                yield answer
+
+    result = rpcurl("-d", '{"u":{"x":1}}', reflecting(reflect))
+    assert (result.code, result.out) == (0, '{"u":{"x":1}}\n'), result.err
+    assert asked == ["a.S", "t.proto", "dir/u.proto", "a.U"]
+
+
+# Types that no method names
+
+
+UNNAMED = {"@type": "type.googleapis.com/grpc.health.v1.HealthCheckResponse", "@value": "CAE="}
+UNKNOWN = {"@type": "type.googleapis.com/no.such.Type", "@value": "CAE="}
+SERVING = {"@type": UNNAMED["@type"], "status": "SERVING"}
+
+
+def questions(server, note):
+    lines = [line.split() for line in server.log().splitlines() if line.endswith(note)]
+    return [words[2] for words in lines if words[:1] == ["reflection"]]
+
+
+@pytest.fixture
+def asking(call, server):
+    """Calls with a header that marks its questions; gives the result, and what was asked for."""
+
+    def run(method, message, *options, **keywords):
+        note = f"note-{time.monotonic_ns()}"
+        data = [] if message is None else ["-d", json.dumps(message)]
+        result = call("--no-cache", "-H", f"demo-note: {note}", *options, *data, f"{server.url}/demo.v1.Demo/{method}", **keywords)
+        return result, questions(server, note)
+
+    return run
+
+
+def test_types_in_an_any_are_looked_up(asking):
+    result, asked = asking("Echo", {"any": UNNAMED, "anys": [UNKNOWN, UNNAMED, UNKNOWN]})
+    assert (result.code, result.err) == (0, "")
+    assert json.loads(result.out) == {"any": SERVING, "anys": [UNKNOWN, SERVING, UNKNOWN]}
+    # Each once, also the one that is not found.
+    assert sorted(asked) == ["demo.v1.Demo", "grpc.health.v1.HealthCheckResponse", "no.such.Type"]
+
+
+def test_types_of_details_are_looked_up(asking):
+    message = {"code": 5, "details": [UNNAMED, UNKNOWN], "afterMessages": 3}
+    result, asked = asking("FailStream", message, "--format", "events")
+    assert result.code == 69
+    assert 'grpc.health.v1.HealthCheckResponse: {"status":"SERVING"}' in result.err
+    assert "no.such.Type: 2 bytes" in result.err
+    events = [json.loads(line) for line in result.out.splitlines()]
+    assert [e["event"] for e in events] == ["start", "sent", "headers", "message", "message", "message", "end", "metrics"]
+    assert sorted(asked) == ["demo.v1.Demo", "grpc.health.v1.HealthCheckResponse", "no.such.Type"]
+
+
+def test_calls_of_a_batch_share_what_is_looked_up(asking):
+    result, asked = asking("Echo", None, "--each", "--jobs", 4, input=json.dumps({"any": UNNAMED}) * 20)
+    assert (result.code, result.err) == (0, "")
+    assert [json.loads(line) for line in result.out.splitlines()] == [{"any": SERVING}] * 20
+    assert len(asked) == 2
+
+
+def test_look_ups_have_a_limit(asking):
+    anys = [{"@type": f"type.googleapis.com/no.such.Type{n}", "@value": ""} for n in range(200)]
+    result, asked = asking("Echo", {"anys": anys})
+    assert result.code == 0, result.err
+    assert len(json.loads(result.out)["anys"]) == 200
+    assert len(asked) == 1 + 32
+
+
+def test_nothing_is_looked_up_without_reflection(asking, descriptor_set):
+    result, asked = asking("Echo", {"any": UNNAMED}, "--descriptor-set", descriptor_set)
+    assert json.loads(result.out) == {"any": UNNAMED}
+    assert asked == []
+
+
+def test_look_ups_keep_the_deadline(rpcurl, reflecting):
+    """The server tells its schema, and then says nothing more."""
+    types = file("t.proto", "google/protobuf/any.proto")
+    types.message_type.add(name="T").field.add(
+        name="any", number=1, label=1, type=11, type_name=".google.protobuf.Any", json_name="any"
+    )
+    release = threading.Event()
+
+    def reflect(requests, context):
+        for request in requests:
+            if request.file_containing_symbol != "a.S":
+                release.wait(10)
+                return
+            yield answer_with(service_file("t.proto"), types)
+
+    start = time.monotonic()
+    url = reflecting(reflect)
+    result = rpcurl("--max-time", "600ms", "-d", json.dumps({"any": UNKNOWN}), url)
+    release.set()
+    assert (result.code, json.loads(result.out)) == (0, {"any": UNKNOWN}), result.err
+    assert time.monotonic() - start < 2
 
 
 def test_answers_without_end(rpcurl, reflecting):

@@ -12,7 +12,8 @@ final class BatchRunner {
     let index: Int
     let output = CallOutput(isDirect: false)
     var call: Call?
-    var printer: CallPrinter?
+    var screen: CallScreen?
+    var printer: CallPrinter? { screen?.printer }
     /// How it failed, once it has.
     var status: ExitStatus?
     var isDone = false
@@ -29,6 +30,7 @@ final class BatchRunner {
   private let plan: CallPlan
   private let batch: BatchPlan
   private let client: RPCClient
+  private let lookup: TypeLookup?
   private let reader: RequestReader<RequestMessage>
   /// From the first call that is not shown to its end, to the last that was started.
   private var members: [Member] = []
@@ -47,6 +49,7 @@ final class BatchRunner {
     client = try clients.client()
     client.interceptors = plan.chain.registrations
     client.log = ChainSource.log
+    lookup = TypeLookup(plan, client: client)
     let sources = plan.sources.map { source -> RequestReader<RequestMessage>.Source in
       switch source {
       case .messages(let messages): .ready(messages)
@@ -63,6 +66,7 @@ final class BatchRunner {
         client.loop.unwatch(descriptor)
         isInterrupted = true
         stop(cancelingAfter: -1, Interrupt.reason)
+        lookup?.cancel()
       }
     }
     let pump = OutputPump(client.loop) { [weak self] in self?.isOutputBehind = $0 }
@@ -84,7 +88,9 @@ final class BatchRunner {
 
   /// Notes what has ended, shows what can be shown, and starts what may be started; `true` when all is done.
   private func advance() -> Bool {
-    for member in members where !member.isDone && member.call?.isFinished == true { end(member) }
+    for member in members where !member.isDone && member.call?.isFinished == true {
+      if member.screen?.isHolding != true { end(member) }
+    }
     show()
     let areAnswersFew = members.reduce(0) { $0 + $1.output.waitingBytes } < Self.waitingBytes
     while areAnswersFew, mayStart, startNext() {}
@@ -137,12 +143,14 @@ final class BatchRunner {
   }
 
   private func start(_ member: Member, with message: RequestMessage) throws(Failure) {
-    let printer = CallPrinter(plan, output: member.output, index: member.index)
-    member.printer = printer
-    let call = client.makeCall(plan.request, observer: printer)
+    let printer = CallPrinter(plan, lookup: lookup, output: member.output, index: member.index)
+    let screen = CallScreen(printer, lookup: lookup)
+    member.screen = screen
+    let call = client.makeCall(plan.request, observer: screen)
     do {
       let payload = try message.encode(for: call)
       member.call = call
+      screen.call = call
       running += 1
       call.start()
       call.send(payload)
@@ -161,7 +169,7 @@ final class BatchRunner {
     if let printer = member.printer, let error = printer.end?.error, !printer.isGivenUp {
       note(.call(error), of: member)
     }
-    member.printer = nil
+    member.screen = nil
   }
 
   /// Ends the batch at a message that is wrong.

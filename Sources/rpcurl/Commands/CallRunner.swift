@@ -18,8 +18,11 @@ struct CallRunner {
     let client = try clients.client()
     client.interceptors = plan.chain.registrations
     client.log = ChainSource.log
-    let printer = CallPrinter(plan)
-    let call = client.makeCall(plan.request, observer: printer)
+    let lookup = TypeLookup(plan, client: client)
+    let printer = CallPrinter(plan, lookup: lookup)
+    let screen = CallScreen(printer, lookup: lookup)
+    let call = client.makeCall(plan.request, observer: screen)
+    screen.call = call
     let feeder: RequestFeeder
     do throws(Failure) {
       feeder = try RequestFeeder(plan, call: call, loop: client.loop)
@@ -36,15 +39,16 @@ struct CallRunner {
         client.loop.unwatch(descriptor)
         isInterrupted = true
         call.cancel(Interrupt.reason)
+        lookup?.cancel()
       }
     }
     // A reader that is behind slows the server down, but neither the deadline nor a signal.
-    let pump = OutputPump(client.loop) { call.wantResponse(!$0) }
+    let pump = OutputPump(client.loop) { screen.setOutputBehind($0) }
     OutputPatience.keep(plan.timeout.map { .now + $0 })
     call.start()
     feeder.start()
     do {
-      try client.loop.run { call.isFinished }
+      try client.loop.run { call.isFinished && !screen.isHolding }
     } catch {
       throw Failure(.internalError, "libcurl", error.message)
     }

@@ -15,13 +15,21 @@ final class CallPrinter: CallObserver {
   private var received = 0
   /// Sends the request; it is told when the call takes no more.
   weak var feeder: RequestFeeder?
+  /// Tells which types of a message that is shown may be looked up; it is not shown then.
+  private let lookup: TypeLookup?
+  /// The types of the last message that were to be looked up first.
+  private(set) var missingTypes: [String] = []
   /// Whether nobody needs to be told how the call ended: it was given up together with others.
   var isGivenUp = false
   /// How the call ended.
   private(set) var end: ResponseEnd?
 
-  init(_ plan: CallPlan, output: CallOutput = CallOutput(isDirect: true), index: Int? = nil) {
+  init(
+    _ plan: CallPlan, lookup: TypeLookup? = nil, output: CallOutput = CallOutput(isDirect: true),
+    index: Int? = nil
+  ) {
     self.plan = plan
+    self.lookup = lookup
     self.output = output
     self.index = index
     details = DetailPrinter(pool: plan.pool)
@@ -169,12 +177,14 @@ final class CallPrinter: CallObserver {
 
   /// Prints one message, whose JSON `append` writes.
   private func show(bytes: Int, _ append: (inout [UInt8]) throws -> Void) throws(RPCError) {
+    missingTypes = []
     do {
       switch plan.format {
       case .none: break
       case .events:
         var json: [UInt8] = []
         try append(&json)
+        try lookup?.check(json[...])
         var event = event("message")
         event.add("index", received)
         event.add("bytes", bytes)
@@ -182,11 +192,20 @@ final class CallPrinter: CallObserver {
         print(event)
       case .pretty, .json:
         try output.write { out in
+          let start = out.count
           try append(&out)
+          try lookup?.check(out[start...])
           out.append(UInt8(ascii: "\n"))
         }
       }
+    } catch let missing as TypeLookup.Missing {
+      missingTypes = missing.names
+      return
     } catch {
+      if case .unknownAnyType(let name)? = (error as? JSONError)?.reason, lookup?.mayFind(name) == true {
+        missingTypes = [name]
+        return
+      }
       let type = plan.method.output.name
       throw RPCError(.internal, "the answer is not a \(type): \(error)", origin: .violation)
     }

@@ -23,6 +23,8 @@ struct CallPlan {
   let chain: ChainSource
   let sources: [RequestSource]
   let batch: BatchPlan?
+  /// The server as a source of what the schema turns out not to know; `nil` when it is not to be asked.
+  let reflection: ReflectionSource?
   let allowsUnknownFields: Bool
   let format: OutputFormat
   let jsonEncoding: JSONEncodingOptions
@@ -106,6 +108,7 @@ extension CallPlan {
     let asksServer = command.reflection.reflect ?? command.schema.descriptorSets.isEmpty
     (pool, method) = try SchemaSource.find(
       name, descriptorSets: command.schema.descriptorSets, reflection: asksServer ? reflection : nil)
+    self.reflection = asksServer ? reflection : nil
     connection.httpVersion = try ConnectionPlan.httpVersion(
       command.server, target, protocolName, method.kind)
     batch = try BatchPlan(command.batch, method)

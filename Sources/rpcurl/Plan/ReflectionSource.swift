@@ -69,14 +69,8 @@ struct ReflectionSource {
     _ goal: ReflectionQuery.Goal
   ) throws(Failure) -> Result<ReflectedSchema, ReflectionError> {
     let client = try clients.client()
-    var request = ReflectionRequest(goal, target: target.baseURL, userAgent: Version.userAgent)
-    request.version = version
-    request.headers = headers
-    request.timeout = timeout
-    request.protocolName = protocolName
-    request.connection = connection
     var isInterrupted = false
-    let reflector = client.reflect(request)
+    let reflector = client.reflect(request(goal))
     let interrupt = Interrupt.install()
     if let interrupt {
       client.loop.watch(interrupt) {
@@ -96,7 +90,19 @@ struct ReflectionSource {
     return result
   }
 
-  private var sourceName: String { "reflection of \(target.baseURL)" }
+  /// The question for `goal`, as a client asks it.
+  func request(_ goal: ReflectionQuery.Goal) -> ReflectionRequest {
+    var request = ReflectionRequest(goal, target: target.baseURL, userAgent: Version.userAgent)
+    request.version = version
+    request.headers = headers
+    request.timeout = timeout
+    request.protocolName = protocolName
+    request.connection = connection
+    return request
+  }
+
+  /// What the schema of this server is called in errors.
+  var sourceName: String { "reflection of \(target.baseURL)" }
 
   /// What makes two answers of a server the answer to the same question.
   private func key(_ service: String) -> ReflectionCache.Key {
