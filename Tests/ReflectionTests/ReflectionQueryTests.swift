@@ -106,6 +106,14 @@ import Testing
     #expect(names(schema) == ["a.proto", "b.proto"])
   }
 
+  @Test func symbolsThatMayBeMissingCostNoFurtherRound() throws {
+    var query = ReflectionQuery(.whateverOf(["p.X", "p.A", "p.Y"]))
+    let server = FakeServer(files: ["a.proto": []], symbols: ["p.A": "a.proto"])
+    let (schema, rounds) = try server.run(&query)
+    #expect(names(schema) == ["a.proto"])
+    #expect(rounds == 1)
+  }
+
   // MARK: Failures
 
   @Test func unknownSymbolNamesTheServices() throws {
