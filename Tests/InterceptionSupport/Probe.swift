@@ -30,6 +30,12 @@ package final class Held<Value, Direction> {
   package func use(_ body: (consuming Token<Value, Direction>) -> Void) {
     if let token = token.take() { body(token) }
   }
+  /// Lets `body` look at the token, which stays.
+  package func look(_ body: (borrowing Token<Value, Direction>) -> Void) {
+    guard let token = token.take() else { return }
+    body(token)
+    self.token = consume token
+  }
   package var isVoid: Bool {
     guard let token = token.take() else { return true }
     let isVoid = token.isVoid

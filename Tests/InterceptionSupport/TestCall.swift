@@ -5,7 +5,7 @@ import Synchronization
 import Interception
 
 /// A call without a network: both ends of a chain, and the journal of what came to them.
-package final class TestCall: ChainCaller, ChainWire {
+package final class TestCall: ChainCaller {
   package let journal: Journal
   package let chain: Chain
   /// The chain right above the wire: of the last attempt.
@@ -16,6 +16,8 @@ package final class TestCall: ChainCaller, ChainWire {
   package var request = RequestStart(
     method: MethodName(service: "test.Echo", method: "Say"), target: "http://server")
   package var sentStart: RequestStart?
+  /// How many attempts reached the wire.
+  package private(set) var wireStarts = 0
   package var sent: [[UInt8]] = []
   package var receivedStart: ResponseStart?
   package var received: [Payload] = []
@@ -23,6 +25,7 @@ package final class TestCall: ChainCaller, ChainWire {
   package var outcome: Outcome?
   /// Whether metrics are given as soon as the end is there.
   package var measuresAtOnce = true
+  private var measuring: [Chain] = []
 
   package final class Wakes: @unchecked Sendable {
     package let count = Atomic(0)
@@ -33,6 +36,7 @@ package final class TestCall: ChainCaller, ChainWire {
   private final class Log: @unchecked Sendable {
     let lock = Lock()
     var records: [LogRecord] = []
+    var findings: [Finding] = []
   }
 
   /// A call through one instance each of these, made for the first attempt.
@@ -45,23 +49,25 @@ package final class TestCall: ChainCaller, ChainWire {
 
   package init(
     _ kind: CallKind = .bidiStreaming, _ journal: Journal = Journal(),
-    _ registrations: [InterceptorRegistration], windowBytes: Int = Chain.defaultWindowBytes,
-    network: (any InterceptorNetwork)? = nil
+    _ registrations: some Sequence<InterceptorRegistration>, windowBytes: Int = Chain.defaultWindowBytes,
+    network: (any InterceptorNetwork)? = nil, excluded: Set<RegistrationID> = []
   ) {
     self.journal = journal
     clock = ManualClock()
     let wakes = wakes
     let log = log
-    chain = ChainBuilder(registrations).makeChain(
-      for: TestCall.facts(kind), codec: TestMessages.codec,
-      environment: ChainEnvironment(
-        clock: clock,
-        post: { work in
-          wakes.count.add(1, ordering: .relaxed)
-          wakes.work.holding { wakes.waiting.append(work) }
-        },
-        log: { record in log.lock.holding { log.records.append(record) } }, network: network,
-        windowBytes: windowBytes))
+    var environment = ChainEnvironment(
+      clock: clock,
+      post: { work in
+        wakes.count.add(1, ordering: .relaxed)
+        wakes.work.holding { wakes.waiting.append(work) }
+      },
+      log: { record in log.lock.holding { log.records.append(record) } }, network: network,
+      windowBytes: windowBytes)
+    environment.find = { finding in log.lock.holding { log.findings.append(finding) } }
+    environment.excluded = excluded
+    chain = ChainBuilder(Array(registrations)).makeChain(
+      for: TestCall.facts(kind), codec: TestMessages.codec, environment: environment)
   }
 
   package static func registration(
@@ -82,6 +88,9 @@ package final class TestCall: ChainCaller, ChainWire {
   /// What interceptors and the chain logged.
   package var logged: [LogRecord] { log.lock.holding { log.records } }
 
+  /// What interceptors have found out.
+  package var found: [Finding] { log.lock.holding { log.findings } }
+
   /// Does what other threads have asked of the loop.
   package func work() {
     let waiting = wakes.work.holding {
@@ -97,16 +106,19 @@ package final class TestCall: ChainCaller, ChainWire {
       target: "http://server")
   }
 
-  package func start() {
-    chain.start(request, caller: self) { chain in
+  package func start() { start(caller: self) }
+  package func start(caller: any ChainCaller) {
+    chain.start(request, caller: caller) { chain in
       self.wireChain = chain
-      return self
+      return Wire(self, chain)
     }
   }
   package func send(_ text: String) { chain.send(.bytes(TestMessages.bytes(text))) }
   package func close() { chain.closeRequest() }
   package func receiveHeaders() { wireChain.received(ResponseStart(headers: Headers([("from", "server")]))) }
   package func receive(_ text: String) { wireChain.received(.bytes(TestMessages.bytes(text))) }
+  /// A message as the protocols give it, of which nobody keeps the bytes.
+  package func receive(span text: String) { wireChain.received(TestMessages.bytes(text).span.bytes) }
   package func receiveEnd(_ error: RPCError? = nil) { wireChain.received(ResponseEnd(error: error)) }
 
   /// A whole call with one message each way.
@@ -125,23 +137,40 @@ package final class TestCall: ChainCaller, ChainWire {
 
   // MARK: Wire
 
-  package func start(_ start: RequestStart) {
-    sentStart = start
-    journal.note("wire start")
+  /// The wire of one attempt.
+  private final class Wire: ChainWire {
+    let call: TestCall
+    weak var chain: Chain?
+    init(_ call: TestCall, _ chain: Chain) {
+      self.call = call
+      self.chain = chain
+    }
+    func start(_ start: RequestStart) {
+      call.sentStart = start
+      call.wireStarts += 1
+      call.journal.note("wire start")
+    }
+    func send(_ bytes: [UInt8]) {
+      call.sent.append(bytes)
+      call.journal.note("wire \(TestMessages.text(bytes))")
+    }
+    func closeRequest() { call.journal.note("wire half-close") }
+    func cancel(_ error: RPCError) { call.journal.note("wire cancel") }
+    func responseWanted(_ isWanted: Bool) { call.journal.note("wire \(isWanted ? "go on" : "pause")") }
+    func measure() {
+      if let chain { call.measuring.append(chain) }
+      if call.measuresAtOnce { call.giveMetrics() }
+    }
   }
-  package func send(_ bytes: [UInt8]) {
-    sent.append(bytes)
-    journal.note("wire \(TestMessages.text(bytes))")
-  }
-  package func closeRequest() { journal.note("wire half-close") }
-  package func cancel(_ error: RPCError) { journal.note("wire cancel") }
-  package func measure() { if measuresAtOnce { giveMetrics() } }
+
+  /// Gives metrics to the chains that have asked for them.
   package func giveMetrics() {
     var metrics = CallMetrics()
     metrics.sentBytes = 7
-    wireChain.measured(metrics)
+    let chains = measuring
+    measuring = []
+    for chain in chains { chain.measured(metrics) }
   }
-  package func responseWanted(_ isWanted: Bool) { journal.note("wire \(isWanted ? "go on" : "pause")") }
 
   // MARK: Caller
 
@@ -156,7 +185,11 @@ package final class TestCall: ChainCaller, ChainWire {
     case .bytes(let bytes): journal.note("caller \(TestMessages.text(bytes))")
     }
   }
-  package func responseReceived(_ message: RawSpan) { responseReceived(.bytes(message.copyBytes())) }
+  package func responseReceived(_ message: RawSpan) {
+    let bytes = message.copyBytes()
+    received.append(.bytes(bytes))
+    journal.note("caller span \(TestMessages.text(bytes))")
+  }
   package func responseEnded(_ end: ResponseEnd) {
     self.end = end
     journal.note("caller end \(end.code.name)")

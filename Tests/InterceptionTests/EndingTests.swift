@@ -376,19 +376,4 @@ import Testing
     #expect(journal.lines(of: "A") == ["bytes 1", "end ok", "finish ok"])
     #expect(call.wireLines == ["start", "1"])
   }
-
-  @Test func metricsGivenBeforeTheEndWaitForIt() {
-    let journal = Journal()
-    let held = Holder<ResponseEnd, Inbound>()
-    let probe = Probe("A", [.responseEnd, .metrics], journal)
-    probe.onResponseEnd = { _, token in held.keep(token) }
-    let call = TestCall(.unary, journal, [probe])
-    call.measuresAtOnce = false
-    call.run()
-    call.giveMetrics()
-    #expect(journal.lines(of: "A") == ["end ok"])
-    held.take().use { $0.proceed(ResponseEnd()) }
-    call.chain.processMail()
-    #expect(journal.lines(of: "A") == ["end ok", "metrics 7", "finish ok"])
-  }
 }

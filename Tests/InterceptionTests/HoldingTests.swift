@@ -142,7 +142,7 @@ import Testing
     }
     let feeder = Feeder()
     feeder.chain = call.chain
-    call.chain.start(call.request, caller: feeder, wire: { _ in call })
+    call.start(caller: feeder)
     call.receive("x")
     #expect(feeder.left == 0)
     feeder.chain = nil

@@ -1,7 +1,8 @@
-import InterceptionSupport
 import Glibc
+import InterceptionSupport
 import Protobuf
 import RPCProtocols
+import Synchronization
 import Testing
 
 @testable import Interception
@@ -15,6 +16,19 @@ import Testing
   func everyCallEndsOnceInOrderAndLeavesNothing(_ block: Int) {
     for seed in (block * Self.runs / 40)..<((block + 1) * Self.runs / 40) {
       let failures = RandomCall(seed: UInt64(seed)).run()
+      guard failures.isEmpty else {
+        Issue.record("seed \(seed): \(failures)")
+        return
+      }
+    }
+  }
+
+  @Test(arguments: 0..<4)
+  func soItIsWhenOtherThreadsResume(_ block: Int) {
+    let threads = HelperThread()
+    defer { threads.stop() }
+    for seed in (block * Self.runs / 16)..<((block + 1) * Self.runs / 16) {
+      let failures = RandomCall(seed: UInt64(seed) + 1_000_000, threads).run()
       guard failures.isEmpty else {
         Issue.record("seed \(seed): \(failures)")
         return
@@ -36,44 +50,120 @@ struct SeededGenerator: RandomNumberGenerator {
   }
 }
 
+/// A thread that does what it is given, in order.
+private final class HelperThread: @unchecked Sendable {
+  private let lock = Lock()
+  private var work: [@Sendable () -> Void] = []
+  private var isStopped = false
+  private let left = Atomic(0)
+  private var thread = pthread_t()
+
+  init() {
+    let this = Unmanaged.passRetained(self)
+    pthread_create(
+      &thread, nil,
+      { argument in
+        if let argument { Unmanaged<HelperThread>.fromOpaque(argument).takeRetainedValue().loop() }
+        return nil
+      }, this.toOpaque())
+  }
+
+  /// Whether everything is done.
+  var isIdle: Bool { left.load(ordering: .acquiring) == 0 }
+
+  func run(_ body: @escaping @Sendable () -> Void) {
+    left.add(1, ordering: .releasing)
+    lock.holding { work.append(body) }
+  }
+
+  func stop() {
+    lock.holding { isStopped = true }
+    pthread_join(thread, nil)
+  }
+
+  private func loop() {
+    while true {
+      let (batch, isOver) = lock.holding {
+        defer { work = [] }
+        return (work, isStopped)
+      }
+      for body in batch {
+        body()
+        left.subtract(1, ordering: .releasing)
+      }
+      if batch.isEmpty {
+        if isOver { return }
+        sched_yield()
+      }
+    }
+  }
+}
+
 /// One random call.
 private final class RandomCall {
   final class Dice {
     var generator: SeededGenerator
     /// Once set, interceptors only pass things on, so that the call can end.
     var isCalm = false
-    init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+    let helper: HelperThread?
+    init(seed: UInt64, _ helper: HelperThread?) {
+      generator = SeededGenerator(seed: seed)
+      self.helper = helper
+    }
     func roll(_ sides: Int) -> Int { Int.random(in: 0..<sides, using: &generator) }
+  }
+
+  /// The interceptors made so far, of all attempts.
+  private final class Made {
+    var probes: [RandomInterceptor] = []
   }
 
   private let dice: Dice
   private let journal = Journal()
   private let call: TestCall
   private let kind: CallKind
-  private var probes: [RandomInterceptor]
+  private let made = Made()
+  private let hasRetriers: Bool
   private var failures: [String] = []
 
-  init(seed: UInt64) {
-    dice = Dice(seed: seed)
+  init(seed: UInt64, _ helper: HelperThread? = nil) {
+    dice = Dice(seed: seed, helper)
     kind = CallKind.allCases[dice.roll(4)]
-    var probes: [RandomInterceptor] = []
+    var registrations: [InterceptorRegistration] = []
+    var hasRetriers = false
     for index in 0..<(1 + dice.roll(6)) {
       let stages = Stages(rawValue: UInt32(dice.roll(512)))
-      probes.append(RandomInterceptor("I\(index)", stages, journal, dice))
+      let needs = Needs(
+        isSerial: dice.roll(4) == 0, replayLimitBytes: dice.roll(6) == 0 ? 20 + dice.roll(100) : 0)
+      hasRetriers = hasRetriers || needs.replayLimitBytes > 0
+      let isDeclining = dice.roll(10) == 0
+      registrations.append(
+        TestCall.registration("I\(index)") { [journal, dice, made] facts, context in
+          if isDeclining { return nil }
+          let probe = RandomInterceptor(
+            "I\(index).\(made.probes.count).", stages, needs, context, journal, dice)
+          made.probes.append(probe)
+          return probe
+        })
     }
-    self.probes = probes
-    call = TestCall(
-      kind, journal, probes.map { probe in TestCall.registration(probe.name) { _, _ in probe } },
-      windowBytes: 200)
+    self.hasRetriers = hasRetriers
+    call = TestCall(kind, journal, registrations, windowBytes: 2000)
     call.measuresAtOnce = dice.roll(2) == 0
   }
 
   func run() -> [String] {
     call.start()
     var toSend = kind.clientStreams ? dice.roll(5) : 1
-    var toReceive = kind.serverStreams ? dice.roll(5) : 1
-    var (isClosed, hasHeaders, hasEnded, sentCount, receivedCount) = (false, false, false, 0, 0)
-    for _ in 0..<60 {
+    var (isClosed, sentCount, receivedCount) = (false, 0, 0)
+    // What the server does, for each attempt anew.
+    var (attempt, toReceive, hasHeaders, hasEnded) = (0, 0, false, false)
+    func meetAttempt() {
+      guard attempt != call.wireStarts else { return }
+      (attempt, hasHeaders, hasEnded) = (call.wireStarts, false, false)
+      toReceive = kind.serverStreams ? dice.roll(5) : 1
+    }
+    for _ in 0..<80 {
+      meetAttempt()
       switch dice.roll(8) {
       case 0 where toSend > 0:
         toSend -= 1
@@ -84,70 +174,97 @@ private final class RandomCall {
       case 1 where toSend == 0 && !isClosed:
         isClosed = true
         call.close()
-      case 2 where call.sentStart != nil && !hasHeaders:
+      case 2 where attempt > 0 && !hasHeaders:
         hasHeaders = true
         call.receiveHeaders()
-      case 3 where hasHeaders && toReceive > 0:
+      case 3 where hasHeaders && toReceive > 0 && !hasEnded:
         toReceive -= 1
         call.receive("in\(receivedCount)")
         receivedCount += 1
-      case 4 where call.sentStart != nil && !hasEnded && (toReceive == 0 || dice.roll(8) == 0):
+      case 4 where attempt > 0 && !hasEnded && (toReceive == 0 || dice.roll(8) == 0):
         hasEnded = true
         call.receiveEnd(dice.roll(3) == 0 ? RPCError(.notFound, "gone", origin: .server) : nil)
       case 5 where dice.roll(30) == 0:
         call.chain.cancel(RPCError(.canceled, "Ctrl-C", origin: .client))
+      case 6:
+        call.clock.advance(by: .milliseconds(dice.roll(1000)))
       default:
-        probes.randomElement(using: &dice.generator)?.resumeOne()
-        call.chain.processMail()
+        made.probes.randomElement(using: &dice.generator)?.resumeOne()
+        turn()
       }
     }
     dice.isCalm = true
-    for _ in 0..<200 where call.end == nil {
-      for probe in probes { probe.resumeOne() }
-      call.chain.processMail()
-      if call.sentStart != nil, !hasEnded, probes.allSatisfy({ $0.heldCount == 0 }) {
+    for _ in 0..<400 where call.end == nil {
+      settle()
+      meetAttempt()
+      if attempt > 0, !hasEnded, made.probes.allSatisfy({ $0.heldCount == 0 }) {
         hasEnded = true
         call.receiveEnd()
       }
     }
-    if !call.measuresAtOnce { call.giveMetrics() }
-    for _ in 0..<50 where call.outcome == nil {
-      for probe in probes { probe.resumeOne() }
-      call.chain.processMail()
+    for _ in 0..<100 where call.outcome == nil {
+      if !call.measuresAtOnce { call.giveMetrics() }
+      settle()
     }
-    check(sentCount, receivedCount)
+    // Attempts that were given up are measured too.
+    call.giveMetrics()
+    settle()
+    check()
     return failures
   }
 
-  private func check(_ sentCount: Int, _ receivedCount: Int) {
+  /// Lets everything that is held go on.
+  private func settle() {
+    for probe in made.probes { probe.resumeOne() }
+    while dice.helper?.isIdle == false { sched_yield() }
+    call.clock.advance(by: .seconds(10))
+    turn()
+  }
+
+  private func turn() {
+    call.work()
+    call.chain.processMail()
+  }
+
+  private func check() {
     expect(call.end != nil, "the caller never heard the end")
     expect(call.outcome != nil, "the call never finished")
     expect(call.chain.isFinished, "the chain never finished")
     expect(count("caller end") == 1, "the caller heard \(count("caller end")) ends")
     expect(count("caller finished") == 1 && count("caller metrics") == 1, "reports")
-    expectRising(call.wireLines, "out", "sent out of order")
-    expectRising(call.callerLines.map { $0.replacing("typed ", with: "") }, "in", "received out of order")
-    expect(call.wireLines.first.map { $0 == "start" } ?? true, "the wire was not started first")
-    expect(count("wire start") <= 1 && count("wire cancel") <= 1 && count("wire half-close") <= 1, "wire")
-    if let closed = call.wireLines.firstIndex(of: "half-close") {
-      expect(!call.wireLines[closed...].contains { $0.hasPrefix("out") }, "sent after the half-close")
+    let attempts = call.wireLines.split(separator: "start", omittingEmptySubsequences: false)
+    expect(attempts.first?.isEmpty ?? true, "the wire was not started first")
+    expect(hasRetriers || attempts.count <= 2, "started more than once")
+    for attempt in attempts.dropFirst() {
+      expectRising(Array(attempt), "out", "sent out of order")
+      expect(attempt.filter { $0 == "cancel" }.count <= 1, "cancelled twice")
+      if let closed = attempt.firstIndex(of: "half-close") {
+        let after = attempt[(closed + 1)...]
+        expect(
+          after.allSatisfy { ["cancel", "pause", "go on"].contains($0) }, "after the half-close: \(after)")
+      }
     }
+    expectRising(call.callerLines.map { $0.replacing("typed ", with: "") }, "in", "received out of order")
     let callerEnd = call.callerLines.firstIndex { $0.hasPrefix("end") } ?? 0
     expect(
       !call.callerLines[callerEnd...].contains { $0.hasPrefix("in") || $0 == "headers" },
       "received after the end")
-    let madeCount = call.chain.links.count
-    for probe in probes.prefix(madeCount) { check(probe) }
-    expect(probes.dropFirst(madeCount).allSatisfy { journal.lines(of: $0.name).isEmpty }, "called unmade")
-    let finishes = journal.lines.filter { $0.contains(" finish ") }.map { $0.prefix(2) }
-    let expected = probes.prefix(madeCount).reversed().map { $0.name.prefix(2) }
-    expect(finishes == expected, "finished in the order \(finishes)")
+    if let first = call.callerLines.firstIndex(where: { $0.hasPrefix("in") || $0.hasPrefix("typed") }) {
+      expect(
+        call.callerLines.firstIndex(of: "headers").map { $0 < first } ?? false, "messages before headers")
+    }
+    for probe in made.probes { check(probe) }
+    if !hasRetriers {
+      let finishes = journal.lines.filter { $0.contains(" finish ") }.map { $0.prefix { $0 != " " } }
+      expect(finishes == made.probes.reversed().map { $0.name[...] }, "finished in the order \(finishes)")
+    }
     expect(call.chain.outbound.waitingCount == 0 && call.chain.inbound.waitingCount == 0, "values wait")
     expect(call.chain.outbound.waitingBytes == 0 && call.chain.inbound.waitingBytes == 0, "bytes wait")
+    expect(call.clock.timerCount == 0, "\(call.clock.timerCount) timers are left")
     // Nothing of the call keeps an interceptor alive.
-    let weak = probes.map(Weak.init)
-    for probe in probes { probe.letGo() }
-    probes = []
+    let weak = made.probes.map(Weak.init)
+    for probe in made.probes { probe.letGo() }
+    made.probes = []
     expect(weak.allSatisfy { $0.probe == nil }, "interceptors leaked")
   }
 
@@ -156,8 +273,15 @@ private final class RandomCall {
     func count(_ word: String) -> Int { lines.filter { $0.hasPrefix(word) }.count }
     expect(count("finish") == 1, "\(probe.name) finished \(count("finish")) times")
     expect(lines.last?.hasPrefix("finish") == true, "\(probe.name) was called after finish")
+    expect(count("start") <= 1 && count("half-close") <= 1, "\(probe.name): twice")
+    expectRising(lines, "message out", "\(probe.name)")
+    expectRising(lines, "bytes out", "\(probe.name)")
+    expectRising(lines, "got-bytes in", "\(probe.name)")
+    expectRising(lines, "got-message in", "\(probe.name)")
+    // One that retries sees a response for each attempt.
+    if probe.needs.replayLimitBytes > 0 { return }
     expect(count("end") <= 1, "\(probe.name) heard \(count("end")) ends")
-    expect(count("start") <= 1 && count("headers") <= 1 && count("half-close") <= 1, "\(probe.name): twice")
+    expect(count("headers") <= 1, "\(probe.name): headers twice")
     if let end = lines.firstIndex(where: { $0.hasPrefix("end") }) {
       let after = lines[(end + 1)...]
       let isOver = after.allSatisfy { $0.hasPrefix("metrics") || $0.hasPrefix("finish") }
@@ -168,10 +292,6 @@ private final class RandomCall {
     if probe.stages.contains(.requestStart), count("start") == 0 {
       expect(lines.count == 1, "\(probe.name) was called without a start: \(lines)")
     }
-    expectRising(lines, "message out", "\(probe.name)")
-    expectRising(lines, "bytes out", "\(probe.name)")
-    expectRising(lines, "got-bytes in", "\(probe.name)")
-    expectRising(lines, "got-message in", "\(probe.name)")
   }
 
   private func expectRising(_ lines: [String], _ prefix: String, _ what: String) {
@@ -195,16 +315,26 @@ private final class RandomCall {
 private final class RandomInterceptor: Interceptor {
   let name: String
   let stages: Stages
+  let needs: Needs
   private(set) var hasEndedTheCall = false
+  private let context: CallContext
   private let journal: Journal
   private let dice: RandomCall.Dice
+  private var retriesLeft = 3
   /// What to do, later, with the tokens that are held.
   private var held: [() -> Void] = []
   var heldCount: Int { held.count }
 
-  init(_ name: String, _ stages: Stages, _ journal: Journal, _ dice: RandomCall.Dice) {
+  private struct Broken: Error {}
+
+  init(
+    _ name: String, _ stages: Stages, _ needs: Needs, _ context: CallContext, _ journal: Journal,
+    _ dice: RandomCall.Dice
+  ) {
     self.name = name
     self.stages = stages
+    self.needs = needs
+    self.context = context
     self.journal = journal
     self.dice = dice
   }
@@ -222,13 +352,26 @@ private final class RandomInterceptor: Interceptor {
     _ token: consuming Token<Value, Direction>,
     proceed: @escaping (consuming Token<Value, Direction>) -> Void,
     other: @escaping (Int, consuming Token<Value, Direction>) -> Void
-  ) {
+  ) throws {
     let box = Held(token)
+    if !dice.isCalm, dice.roll(40) == 0 { injectSomewhere() }
+    if !dice.isCalm, dice.roll(80) == 0 {
+      hasEndedTheCall = true
+      throw Broken()
+    }
     switch dice.isCalm ? 0 : dice.roll(12) {
     case 0..<6: box.use(proceed)
     case 6..<11:
-      held.append { box.use(proceed) }
-      if dice.roll(3) == 0 { resumeOne() }
+      if dice.roll(6) == 0 {
+        context.after(.milliseconds(dice.roll(500))) { box.use(proceed) }
+      } else if let helper = dice.helper, dice.roll(2) == 0 {
+        nonisolated(unsafe) let proceed = proceed
+        nonisolated(unsafe) let box = box
+        helper.run { box.use(proceed) }
+      } else {
+        held.append { box.use(proceed) }
+        if dice.roll(3) == 0 { resumeOne() }
+      }
     default:
       let choice = dice.roll(8)
       let act = { [unowned self] in
@@ -237,6 +380,11 @@ private final class RandomInterceptor: Interceptor {
       }
       if dice.roll(2) == 0 { act() } else { held.append(act) }
     }
+  }
+
+  private func injectSomewhere() {
+    let text = Payload.bytes(TestMessages.bytes("extra"))
+    if dice.roll(2) == 0 { context.inject(request: text) } else { context.inject(response: text) }
   }
 
   private func failOrRespond<Value>(_ choice: Int, _ token: consuming RequestToken<Value>) {
@@ -249,49 +397,62 @@ private final class RandomInterceptor: Interceptor {
     }
   }
 
-  func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
+  private func failOrRetry<Value>(_ choice: Int, _ token: consuming ResponseToken<Value>) {
+    switch choice {
+    case 0...2: token.fail(error)
+    case 3: break  // let go
+    default:
+      retriesLeft -= 1
+      if retriesLeft >= 0 { token.retry(after: .milliseconds(choice * 100)) } else { token.fail(error) }
+    }
+  }
+
+  func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) throws {
     journal.note("\(name) start")
-    treat(token, proceed: { $0.proceed(start) }, other: { self.failOrRespond($0, $1) })
+    try treat(token, proceed: { $0.proceed(start) }, other: { self.failOrRespond($0, $1) })
   }
-  func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) {
+  func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) throws {
     journal.note("\(name) message \(TestMessages.text(message))")
-    treat(
+    if !dice.isCalm, dice.roll(20) == 0 { token.inject(.typed(TestMessages.make("extra"))) }
+    try treat(
       token, proceed: { $0.proceed(message) },
       other: { choice, token in if choice > 5 { token.drop() } else { self.failOrRespond(choice, token) } })
   }
-  func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) {
+  func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) throws {
     journal.note("\(name) bytes \(TestMessages.text(bytes))")
-    treat(
+    if !dice.isCalm, dice.roll(20) == 0 { token.inject(.typed(TestMessages.make("extra"))) }
+    try treat(
       token, proceed: { $0.proceed(bytes) },
       other: { choice, token in if choice > 5 { token.drop() } else { self.failOrRespond(choice, token) } })
   }
-  func requestEnd(_ token: consuming RequestToken<Void>) {
+  func requestEnd(_ token: consuming RequestToken<Void>) throws {
     journal.note("\(name) half-close")
-    treat(token, proceed: { $0.proceed() }, other: { self.failOrRespond($0, $1) })
+    if !dice.isCalm, dice.roll(20) == 0 { token.inject(.typed(TestMessages.make("extra"))) }
+    try treat(token, proceed: { $0.proceed() }, other: { self.failOrRespond($0, $1) })
   }
-  func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) {
+  func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) throws {
     journal.note("\(name) headers")
-    treat(token, proceed: { $0.proceed(start) }, other: { [error] in if $0 != 3 { $1.fail(error) } })
+    try treat(token, proceed: { $0.proceed(start) }, other: { self.failOrRetry($0, $1) })
   }
-  func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) {
+  func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) throws {
     journal.note("\(name) got-bytes \(TestMessages.text(bytes))")
-    treat(
+    try treat(
       token, proceed: { $0.proceed(bytes) },
-      other: { [error] in if $0 > 4 { $1.drop() } else { $1.fail(error) } })
+      other: { choice, token in if choice > 5 { token.drop() } else { self.failOrRetry(choice, token) } })
   }
-  func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) {
+  func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) throws {
     journal.note("\(name) got-message \(TestMessages.text(message))")
-    treat(
+    try treat(
       token, proceed: { $0.proceed(message) },
-      other: { [error] in if $0 > 4 { $1.drop() } else { $1.fail(error) } })
+      other: { choice, token in if choice > 5 { token.drop() } else { self.failOrRetry(choice, token) } })
   }
-  func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) {
+  func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) throws {
     journal.note("\(name) end \(end.code.name)")
-    treat(token, proceed: { $0.proceed(end) }, other: { [error] in if $0 != 3 { $1.fail(error) } })
+    try treat(token, proceed: { $0.proceed(end) }, other: { self.failOrRetry($0, $1) })
   }
-  func metrics(_ metrics: CallMetrics, _ token: consuming ReportToken<CallMetrics>) {
+  func metrics(_ metrics: CallMetrics, _ token: consuming ReportToken<CallMetrics>) throws {
     journal.note("\(name) metrics")
-    treat(token, proceed: { $0.proceed(metrics) }, other: { _, _ in })
+    try treat(token, proceed: { $0.proceed(metrics) }, other: { _, _ in })
   }
   func finish(_ outcome: Outcome) { journal.note("\(name) finish \(outcome.end.code.name)") }
 }

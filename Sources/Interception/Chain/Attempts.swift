@@ -62,8 +62,7 @@ final class Attempts: ChainWire {
     let old = current
     current = nil
     old?.chain.cancel(RPCError(.canceled, "\(name) retries the call", origin: .interceptor(name)))
-    spent.sent += old?.metrics.sentBytes ?? 0
-    spent.received += old?.metrics.receivedBytes ?? 0
+    if let metrics = old?.metrics { add(metrics) }
     timer = upper.environment.clock.schedule(after: max(delay, .zero)) { [weak self] in
       guard let self else { return }
       timer = 0
@@ -133,6 +132,12 @@ final class Attempts: ChainWire {
     if current?.isFinished ?? true { report() }
   }
 
+  /// Counts what an attempt took that was given up.
+  private func add(_ metrics: CallMetrics) {
+    spent.sent += metrics.sentBytes
+    spent.received += metrics.receivedBytes
+  }
+
   private func report() {
     var metrics = current?.metrics ?? CallMetrics()
     metrics.sentBytes += spent.sent
@@ -153,7 +158,7 @@ final class Attempts: ChainWire {
   private final class Attempt: ChainCaller {
     let chain: Chain
     private weak var attempts: Attempts?
-    private(set) var metrics = CallMetrics()
+    private(set) var metrics: CallMetrics?
     private(set) var isFinished = false
     private(set) var wantsInput = true
 
@@ -169,7 +174,10 @@ final class Attempts: ChainWire {
     func responseReceived(_ message: Payload) { upper?.received(message) }
     func responseReceived(_ message: RawSpan) { upper?.received(message) }
     func responseEnded(_ end: ResponseEnd) { upper?.received(end) }
-    func measured(_ metrics: CallMetrics) { self.metrics = metrics }
+    func measured(_ metrics: CallMetrics) {
+      self.metrics = metrics
+      if let attempts, attempts.current !== self { attempts.add(metrics) }
+    }
     func finished(_ outcome: Outcome) {
       isFinished = true
       guard let attempts, attempts.current === self, attempts.isMeasureWanted else { return }

@@ -22,6 +22,7 @@ extension Chain {
     switch ending {
     case .fail(let ticket, let error):
       guard let position = author(ticket) else { return }
+      links[position].inboundHome.hasClosed = true
       let isRequest = isRequest(ticket.stage)
       closeRequest(because: error)
       flush(inbound, through: isRequest ? nil : links[position].inboundHome.index)
@@ -59,6 +60,7 @@ extension Chain {
     let name = links[position].name
     let reason = RPCError(.canceled, "\(name) answered the call", origin: .interceptor(name))
     closeRequest(because: reason)
+    links[position].inboundHome.hasClosed = true
     flush(inbound, through: links[position].inboundHome.index)
     tellCanceled(from: position + 1, reason)
     progress.endFrontier = min(progress.endFrontier, position)
@@ -128,6 +130,7 @@ extension Chain {
   private func tell(from first: Int, _ error: RPCError) {
     let last = min(progress.reached, progress.endFrontier)
     progress.endFrontier = min(progress.endFrontier, first)
+    for link in links.dropFirst(first) { link.inboundHome.hasClosed = true }
     guard first < last else { return }
     for link in links[first..<last].reversed() where link.stages.contains(.responseEnd) {
       let token = ResponseToken<ResponseEnd>(self, .shown(link.inboundHome, .responseEnd))

@@ -45,8 +45,8 @@ extension Chain {
       // This interceptor has seen the end: what is for it goes nowhere, what is for those further out goes by.
       return path === outbound ? nil : item
     }
-    if station.isHome { note(item, at: station) }
     guard let stage = stage(of: item, station) else {
+      note(item, at: station)
       guard station.lane.isEmpty, station.early.isEmpty else {
         append(.ready(item), item, station, path)
         markDirty(station, path)
@@ -59,6 +59,7 @@ extension Chain {
       append(.queued(item), item, station, path)
       return nil
     }
+    note(item, at: station)
     guard let item = prepared(item, for: stage, station) else { return nil }
     let said = deliver(item, stage, station, sequence: station.lane.nextSequence)
     guard let verdict = said.verdict else {
@@ -86,6 +87,7 @@ extension Chain {
     guard station.position < recipients(of: path), let item = prepared(item, for: stage, station) else {
       return station.lane.settle(sequence, .dropped)
     }
+    note(item, at: station)
     let said = deliver(item, stage, station, sequence: sequence)
     for front in said.fronts { station.lane.addFront(front, before: sequence) }
     guard let verdict = said.verdict else {
@@ -129,6 +131,7 @@ extension Chain {
 
   /// Keeps count of whom the starts and the end have reached.
   private func note(_ item: Item, at station: Station) {
+    guard station.isHome else { return }
     switch item {
     case .requestStart: progress.reached = max(progress.reached, station.position + 1)
     case .responseStart: progress.responseStartFrontier = station.position
@@ -181,7 +184,8 @@ extension Chain {
     do {
       if let interceptor = link.interceptor { try hand(item, stage, ticket, to: interceptor) }
     } catch {
-      delivery?.verdict = thrown(error, ticket, link)
+      let verdict = thrown(error, ticket, link)
+      delivery?.verdict = verdict
     }
     let spent = environment.clock.coarseNanoseconds &- begin
     if spent > Self.patienceNanoseconds { warnOfBlocking(link, stage, nanoseconds: spent) }

@@ -13,7 +13,7 @@ extension Chain {
     let station = isRequest ? link.outboundHome : link.inboundHome
     let path = isRequest ? outbound : inbound
     let isOver =
-      station.hasClosed || station.position >= progress.endFrontier
+      station.hasClosed
       || (isRequest ? progress.isRequestClosed : progress.end != nil)
     guard !isOver else {
       let end = isRequest ? "the half-close" : "the end"

@@ -24,7 +24,8 @@ extension Chain {
   func settleHere(_ ticket: Ticket, _ verdict: Verdict) {
     guard isLive(ticket) else { return }
     if let current = delivery?.ticket, current == ticket {
-      delivery?.verdict = noted(verdict, ticket)
+      let verdict = noted(verdict, ticket)
+      delivery?.verdict = verdict
       return
     }
     let station = ticket.station.takeUnretainedValue()
@@ -52,7 +53,10 @@ extension Chain {
     switch verdict {
     case .fail(let error): endings.append(.fail(ticket, error))
     case .respond(let response): endings.append(.respond(ticket, response))
-    case .proceed, .drop, .retry, .abandoned, .ended: return verdict
+    case .retry(let delay, let headers):
+      guard canRetry(ticket) else { return .asItIs }
+      endings.append(.retry(ticket, after: delay, headers))
+    case .proceed, .asItIs, .drop, .abandoned, .ended: return verdict
     }
     return .ended
   }
@@ -72,9 +76,10 @@ extension Chain {
         let side = isRequest(ticket.stage) ? "request" : "response"
         fail(ticket, "dropped the only message of a unary \(side)")
       }
-    case .retry(let delay, let headers):
-      guard canRetry(ticket) else { return item }
-      endings.append(.retry(ticket, after: delay, headers))
+    case .retry:
+      if case .asItIs = noted(verdict, ticket) { return item }
+    case .asItIs:
+      return item
     case .abandoned:
       // After the end there is no call to fail.
       if ticket.stage == .metrics { return item }

@@ -64,6 +64,8 @@ struct Carried: Sendable {
 /// What an interceptor said about one value.
 enum Verdict: Sendable {
   case proceed(Item)
+  /// The value goes on as it came.
+  case asItIs
   case drop
   indirect case fail(RPCError)
   indirect case respond(LocalResponse)

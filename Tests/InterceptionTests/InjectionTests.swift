@@ -1,0 +1,174 @@
+import Interception
+import InterceptionSupport
+import RPCProtocols
+import Testing
+
+@Suite struct InjectionTests {
+  private let journal = Journal()
+  private func bytes(_ text: String) -> Payload { .bytes(TestMessages.bytes(text)) }
+
+  @Test func messagesGoInFrontOfTheValueOfAToken() {
+    let probe = Probe("A", [.requestBytes, .requestEnd, .responseMessage, .responseEnd], journal)
+    probe.onRequestBytes = { value, token in
+      token.inject(self.bytes("before \(TestMessages.text(value))"))
+      token.proceed(value)
+    }
+    probe.onRequestEnd = { token in
+      token.inject(.typed(TestMessages.make("last")))
+      token.proceed()
+    }
+    probe.onResponseMessage = { message, token in
+      token.inject(.typed(TestMessages.make("first")))
+      token.inject(self.bytes("second"))
+      token.drop()
+    }
+    probe.onResponseEnd = { end, token in
+      token.inject(self.bytes("bye"))
+      token.proceed(end)
+    }
+    let call = TestCall(.bidiStreaming, journal, [probe])
+    call.start()
+    call.send("1")
+    call.send("2")
+    call.close()
+    call.receiveHeaders()
+    call.receive("x")
+    call.receiveEnd()
+    #expect(call.wireLines == ["start", "before 1", "1", "before 2", "2", "last", "half-close"])
+    #expect(call.callerLines.prefix(5) == ["headers", "typed first", "second", "bye", "end ok"])
+  }
+
+  @Test func whatIsPutInFrontOfAHeldValueGoesOnAtOnce() {
+    let held = Holder<Void, Outbound>()
+    let probe = Probe("A", [.requestEnd], journal)
+    probe.onRequestEnd = { token in held.keep(token) }
+    let call = TestCall(.clientStreaming, journal, [probe])
+    call.start()
+    call.close()
+    let token = held.take()
+    token.look { $0.inject(self.bytes("1")) }
+    call.chain.processMail()
+    #expect(call.wireLines == ["start", "1"])
+    token.look { $0.inject(self.bytes("2")) }
+    token.use { $0.proceed() }
+    call.chain.processMail()
+    #expect(call.wireLines == ["start", "1", "2", "half-close"])
+  }
+
+  @Test func injectedMessagesAreSeenByThoseFurtherOnOnly() {
+    let first = Probe("A", [.requestMessage], journal)
+    let second = Probe("B", [.requestMessage, .responseMessage], journal)
+    let third = Probe("C", [.requestMessage, .responseMessage], journal)
+    let call = TestCall(.bidiStreaming, journal, [first, second, third])
+    call.start()
+    second.context?.inject(request: bytes("out"))
+    call.receiveHeaders()
+    second.context?.inject(response: bytes("in"))
+    call.chain.processMail()
+    #expect(journal.lines(of: "A").isEmpty)
+    #expect(journal.lines(of: "B").isEmpty)
+    #expect(journal.lines(of: "C") == ["message out"])
+    #expect(call.wireLines == ["start", "out"])
+    #expect(call.callerLines == ["headers", "in"])
+  }
+
+  @Test func injectedMessagesGoBehindWhatTheInterceptorHasBeenGiven() {
+    let held = Holder<[UInt8], Outbound>()
+    let probe = Probe("A", [.requestBytes], journal)
+    probe.onRequestBytes = { _, token in held.keep(token) }
+    let call = TestCall(.clientStreaming, journal, [probe])
+    call.start()
+    call.send("1")
+    probe.context?.inject(request: bytes("mine"))
+    call.send("2")
+    call.close()
+    call.chain.processMail()
+    #expect(call.wireLines == ["start"])
+    for text in ["1", "2"] { held.take().use { $0.proceed(TestMessages.bytes(text)) } }
+    call.chain.processMail()
+    #expect(call.wireLines == ["start", "1", "mine", "2", "half-close"])
+  }
+
+  @Test func injectedMessagesGoBeforeAnEndThatIsHeld() {
+    let held = Holder<ResponseEnd, Inbound>()
+    let probe = Probe("A", [.responseEnd], journal)
+    probe.onResponseEnd = { _, token in held.keep(token) }
+    let call = TestCall(.serverStreaming, journal, [probe])
+    call.start()
+    call.receiveHeaders()
+    call.receiveEnd()
+    probe.context?.inject(response: bytes("late"))
+    call.chain.processMail()
+    #expect(call.callerLines == ["headers", "late"])
+    held.take().use { $0.proceed(ResponseEnd()) }
+    call.chain.processMail()
+    #expect(call.callerLines.prefix(3) == ["headers", "late", "end ok"])
+    probe.context?.inject(response: bytes("too late"))
+    call.chain.processMail()
+    #expect(call.received.count == 1)
+  }
+
+  @Test func aMessageInjectedBeforeTheHeadersWaitsForThem() {
+    let probe = Probe("A", [], journal)
+    let call = TestCall(.serverStreaming, journal, [probe])
+    call.start()
+    probe.context?.inject(response: bytes("early"))
+    call.chain.processMail()
+    #expect(call.callerLines.isEmpty)
+    call.receiveHeaders()
+    call.receive("1")
+    #expect(call.callerLines == ["headers", "early", "1"])
+  }
+
+  @Test func aMessageAfterTheHalfCloseGoesNowhereAndIsToldSo() {
+    let probe = Probe("A", [], journal)
+    let call = TestCall(.bidiStreaming, journal, [probe])
+    call.start()
+    call.close()
+    probe.context?.inject(request: bytes("late"))
+    call.chain.processMail()
+    #expect(call.wireLines == ["start", "half-close"])
+    #expect(call.logged.map(\.text) == ["a message injected after the half-close goes nowhere"])
+  }
+
+  @Test func theOnlyMessageOfAUnaryCallMayBeReplacedButNotDoubled() {
+    let replacer = Probe("A", [.requestBytes, .responseBytes], journal)
+    replacer.onRequestBytes = { _, token in
+      token.inject(self.bytes("new"))
+      token.drop()
+    }
+    replacer.onResponseBytes = { _, token in
+      token.inject(self.bytes("other"))
+      token.drop()
+    }
+    let call = TestCall(.unary, journal, [replacer])
+    call.run()
+    #expect(call.wireLines == ["start", "new", "half-close"])
+    #expect(call.callerLines.prefix(3) == ["headers", "other", "end ok"])
+
+    let doubler = Probe("B", [.requestBytes], Journal())
+    doubler.onRequestBytes = { value, token in
+      token.inject(self.bytes("new"))
+      token.proceed(value)
+    }
+    let second = TestCall(.unary, Journal(), [doubler])
+    second.run()
+    #expect(
+      second.end?.error?.message == "interceptors put a second message into a request that has exactly one")
+  }
+
+  @Test func anErrorBecomesAnEmptyAnswer() {
+    let probe = Probe("A", [.responseEnd], journal)
+    probe.onResponseEnd = { _, token in
+      token.inject(self.bytes(""))
+      token.proceed(ResponseEnd())
+    }
+    let call = TestCall(.unary, journal, [probe])
+    call.start()
+    call.send("x")
+    call.close()
+    call.receiveHeaders()
+    call.receiveEnd(RPCError(.notFound, "none", origin: .server))
+    #expect(call.callerLines.prefix(3) == ["headers", "", "end ok"])
+  }
+}

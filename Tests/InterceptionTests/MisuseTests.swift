@@ -1,0 +1,223 @@
+import Interception
+import InterceptionSupport
+import Protobuf
+import RPCProtocols
+import Testing
+
+/// Interceptors that do what they should not.
+@Suite struct MisuseTests {
+  private let journal = Journal()
+  private struct Broken: Error, CustomStringConvertible { var description: String { "out of cheese" } }
+
+  /// Throws at one stage, after doing with the token what it is told.
+  private final class Thrower: Interceptor {
+    enum Before { case nothing, proceed, keep, fail }
+    let stages: Stages
+    let error: any Error
+    let before: Before
+    private var kept: [Held<RequestStart, Outbound>] = []
+    init(_ stages: Stages, _ error: any Error, _ before: Before = .nothing) {
+      self.stages = stages
+      self.error = error
+      self.before = before
+    }
+    func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) throws {
+      switch before {
+      case .nothing: break
+      case .proceed: token.proceed(start)
+      case .keep: kept.append(Held(token))
+      case .fail: token.fail(RPCError(.aborted, "said first", origin: .interceptor("T")))
+      }
+      throw error
+    }
+    func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) throws { throw error }
+    func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) throws { throw error }
+    func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) throws { throw error }
+    func metrics(_ metrics: CallMetrics, _ token: consuming ReportToken<CallMetrics>) throws { throw error }
+  }
+
+  private func call(_ thrower: Thrower) -> TestCall {
+    TestCall(
+      .unary, journal,
+      [
+        TestCall.registration(Probe("A", [.responseEnd], journal)),
+        TestCall.registration("T") { _, _ in thrower },
+      ])
+  }
+
+  @Test(arguments: [Stages.requestStart, .requestBytes, .responseMessage, .responseEnd])
+  func throwingFailsTheCallWithTheError(_ stage: Stages) {
+    let call = call(Thrower(stage, Broken()))
+    call.run()
+    #expect(call.end?.error == RPCError(.internal, "out of cheese", origin: .interceptor("T")))
+    #expect(journal.lines(of: "A") == ["end internal", "finish internal"])
+  }
+
+  @Test(arguments: [Thrower.Before.proceed, .keep])
+  private func throwingCountsForMoreThanTheToken(_ before: Thrower.Before) {
+    let error = RPCError(.permissionDenied, "no", origin: .interceptor("T"))
+    let call = call(Thrower(.requestStart, error, before))
+    call.run()
+    #expect(call.end?.error == error)
+    #expect(call.wireLines.isEmpty)
+    #expect(call.chain.isFinished)
+  }
+
+  @Test func throwingAfterFailingLeavesTheFirstError() {
+    let call = call(Thrower(.requestStart, Broken(), .fail))
+    call.run()
+    #expect(call.end?.error?.message == "said first")
+  }
+
+  @Test func throwingAtMetricsIsLoggedAndHarmless() {
+    let call = call(Thrower(.metrics, Broken()))
+    call.run()
+    #expect(call.end == ResponseEnd())
+    #expect(call.outcome?.end == ResponseEnd())
+    #expect(call.logged == [LogRecord(level: .error, source: "T", text: "failed at metrics: out of cheese")])
+  }
+
+  // MARK: Keeping everybody waiting
+
+  @Test func aStageThatBlocksIsNamed() {
+    let probe = Probe("A", [.requestStart], journal)
+    let call = TestCall(.unary, journal, [probe])
+    probe.onRequestStart = { start, token in
+      call.clock.coarseNanoseconds += 250_000_000
+      token.proceed(start)
+    }
+    call.run()
+    #expect(
+      call.logged == [
+        LogRecord(level: .warning, source: "A", text: "blocked everything for 250 ms at request_start")
+      ])
+  }
+
+  @Test func whoHoldsAValueForLongIsNamedOnce() {
+    let held = Holder<[UInt8], Outbound>()
+    let probe = Probe("A", [.requestBytes], journal)
+    probe.onRequestBytes = { _, token in held.keep(token) }
+    let call = TestCall(.clientStreaming, journal, [probe])
+    call.start()
+    call.clock.advance(by: .seconds(60))
+    #expect(call.logged.isEmpty)
+    call.send("1")
+    call.clock.advance(by: .milliseconds(4999))
+    #expect(call.logged.isEmpty)
+    call.clock.advance(by: .milliseconds(1))
+    let warning = LogRecord(
+      level: .warning, source: "A", text: "has held the call at request_bytes for 5 seconds")
+    #expect(call.logged == [warning])
+    call.clock.advance(by: .seconds(60))
+    #expect(call.logged == [warning])
+    call.chain.cancel(RPCError(.canceled, "", origin: .client))
+    #expect(call.clock.timerCount == 0)
+  }
+
+  @Test func whoLetsValuesGoInTimeIsNotNamed() {
+    let held = Holder<[UInt8], Outbound>()
+    let probe = Probe("A", [.requestBytes], journal)
+    probe.onRequestBytes = { _, token in held.keep(token) }
+    let call = TestCall(.clientStreaming, journal, [probe])
+    call.start()
+    for _ in 0..<5 {
+      call.send("x")
+      call.clock.advance(by: .seconds(4))
+      held.take().use { $0.proceed(TestMessages.bytes("x")) }
+      call.chain.processMail()
+    }
+    #expect(call.logged.isEmpty)
+  }
+
+  @Test func whoWaitsForATimerIsNotNamed() {
+    let held = Holder<RequestStart, Outbound>()
+    let probe = Probe("A", [.requestStart], journal)
+    probe.onRequestStart = { start, token in
+      held.keep(token)
+      probe.context?.after(.seconds(30)) { held.take().use { $0.proceed(start) } }
+    }
+    let call = TestCall(.unary, journal, [probe])
+    call.start()
+    call.clock.advance(by: .seconds(30))
+    #expect(call.logged.isEmpty)
+    #expect(call.wireLines == ["start"])
+  }
+
+  @Test func whoCollectsMoreThanTheWindowIsToldHowToAskForMore() {
+    let held = Holder<[UInt8], Outbound>()
+    let probe = Probe("A", [.requestBytes], journal)
+    probe.onRequestBytes = { _, token in held.keep(token) }
+    let call = TestCall(.clientStreaming, journal, [probe], windowBytes: 300)
+    call.start()
+    while call.chain.wantsMoreInput { call.send("0123456789") }
+    call.clock.advance(by: .seconds(5))
+    #expect(call.logged.first?.text.contains("it has to say so in its needs") == true)
+
+    let asking = Probe("B", [.requestBytes], Journal())
+    asking.needs = Needs(windowBytes: 3000)
+    asking.onRequestBytes = { _, token in held.keep(token) }
+    let second = TestCall(.clientStreaming, Journal(), [asking], windowBytes: 300)
+    second.start()
+    var count = 0
+    while second.chain.wantsMoreInput {
+      second.send("0123456789")
+      count += 1
+    }
+    #expect(count > 30)
+  }
+
+  @Test func moreThanCanWaitIsResourceExhaustedAndNamesTheHolder() {
+    let held = Holder<[UInt8], Inbound>()
+    let probe = Probe("A", [.responseBytes], journal)
+    probe.onResponseBytes = { _, token in held.keep(token) }
+    let call = TestCall(.serverStreaming, journal, [probe], windowBytes: 300)
+    call.start()
+    call.receiveHeaders()
+    // A wire that does not heed the pause.
+    for _ in 0..<1000 where call.end == nil { call.receive("0123456789") }
+    #expect(call.end?.error?.code == .resourceExhausted)
+    #expect(
+      call.end?.error?.message
+        == "A holds the call at response_bytes, and more has come than can wait behind it")
+    #expect(call.end?.error?.origin == .interceptor("A"))
+    #expect(call.chain.isFinished)
+  }
+
+  // MARK: One at a time
+
+  @Test func aSerialInterceptorGetsOneValueAtATime() {
+    let held = Holder<[UInt8], Outbound>()
+    let probe = Probe("A", [.requestBytes, .requestEnd], journal)
+    probe.needs = Needs(isSerial: true)
+    probe.onRequestBytes = { _, token in held.keep(token) }
+    let call = TestCall(.clientStreaming, journal, [probe])
+    call.start()
+    for text in ["1", "2", "3"] { call.send(text) }
+    call.close()
+    #expect(journal.lines(of: "A") == ["bytes 1"])
+    held.take().use { $0.proceed(TestMessages.bytes("1")) }
+    call.chain.processMail()
+    #expect(journal.lines(of: "A") == ["bytes 1", "bytes 2"])
+    #expect(call.wireLines == ["start", "1"])
+    held.take().use { $0.drop() }
+    call.chain.processMail()
+    held.take().use { $0.proceed(TestMessages.bytes("3")) }
+    call.chain.processMail()
+    #expect(journal.lines(of: "A") == ["bytes 1", "bytes 2", "bytes 3", "half-close"])
+    #expect(call.wireLines == ["start", "1", "3", "half-close"])
+  }
+
+  @Test func othersAreNotMadeSerialByIt() {
+    let held = Holder<[UInt8], Outbound>()
+    let serial = Probe("A", [.requestBytes], journal)
+    serial.needs = Needs(isSerial: true)
+    let other = Probe("B", [.requestBytes], journal)
+    other.onRequestBytes = { _, token in held.keep(token) }
+    let call = TestCall(.clientStreaming, journal, [serial, other])
+    call.start()
+    call.send("1")
+    call.send("2")
+    #expect(journal.lines(of: "A") == ["bytes 1", "bytes 2"])
+    #expect(journal.lines(of: "B") == ["bytes 1", "bytes 2"])
+  }
+}

@@ -1,0 +1,128 @@
+import Interception
+import InterceptionSupport
+import RPCProtocols
+import Testing
+
+/// What interceptors ask for beside their tokens.
+@Suite struct RequestsTests {
+  private let journal = Journal()
+
+  @Test func aTimerResumesWhatWasHeld() {
+    let held = Holder<RequestStart, Outbound>()
+    let probe = Probe("A", [.requestStart], journal)
+    probe.onRequestStart = { start, token in
+      held.keep(token)
+      probe.context?.after(.seconds(1)) { held.take().use { $0.proceed(start) } }
+    }
+    let call = TestCall(.unary, journal, [probe])
+    call.start()
+    call.clock.advance(by: .milliseconds(999))
+    #expect(call.wireLines.isEmpty)
+    call.clock.advance(by: .milliseconds(1))
+    #expect(call.wireLines == ["start"])
+  }
+
+  @Test func aTimerIsForgottenWhenItIsCancelledOrTheCallHasFinished() {
+    let probe = Probe("A", [.requestStart], journal)
+    probe.onRequestStart = { start, token in
+      probe.context?.after(.seconds(1)) { self.journal.note("A first") }
+      if let timer = probe.context?.after(.seconds(1), { self.journal.note("A second") }) {
+        probe.context?.cancel(timer)
+      }
+      probe.context?.after(.seconds(3)) { self.journal.note("A third") }
+      token.proceed(start)
+    }
+    let call = TestCall(.unary, journal, [probe])
+    call.start()
+    call.clock.advance(by: .seconds(2))
+    #expect(journal.lines(of: "A") == ["start", "first"])
+    call.chain.cancel(RPCError(.canceled, "Ctrl-C", origin: .client))
+    #expect(call.clock.timerCount == 0)
+    call.clock.advance(by: .seconds(2))
+    #expect(journal.lines(of: "A") == ["start", "first", "finish canceled"])
+  }
+
+  @Test func whatIsPostedRunsOnTheLoopUnlessTheCallHasFinished() async {
+    let probe = Probe("A", [.requestStart], journal)
+    let call = TestCall(.unary, journal, [probe])
+    call.start()
+    guard let context = probe.context else { return }
+    nonisolated(unsafe) let journal = journal
+    await Task.detached { context.post { journal.note("A posted") } }.value
+    #expect(journal.lines(of: "A") == ["start"])
+    #expect(call.wakes.count.load(ordering: .relaxed) == 1)
+    call.work()
+    #expect(journal.lines(of: "A") == ["start", "posted"])
+    call.chain.cancel(RPCError(.canceled, "Ctrl-C", origin: .client))
+    context.post { journal.note("A too late") }
+    call.work()
+    #expect(journal.lines(of: "A") == ["start", "posted", "finish canceled"])
+  }
+
+  // MARK: Calls of their own
+
+  private final class Network: InterceptorNetwork {
+    var calls: [(OwnCall, Set<RegistrationID>, (OwnAnswer) -> Void)] = []
+    var fetches: [(Fetch, (Result<Fetched, RPCError>) -> Void)] = []
+    func call(
+      _ call: OwnCall, for facts: CallFacts, excluding excluded: Set<RegistrationID>,
+      completion: @escaping (OwnAnswer) -> Void
+    ) {
+      calls.append((call, excluded, completion))
+    }
+    func fetch(_ fetch: Fetch, completion: @escaping (Result<Fetched, RPCError>) -> Void) {
+      fetches.append((fetch, completion))
+    }
+  }
+
+  @Test func callsOfItsOwnDoNotPassThroughTheInterceptorAgain() {
+    let network = Network()
+    let held = Holder<RequestStart, Outbound>()
+    let probe = Probe("A", [.requestStart], journal)
+    probe.onRequestStart = { start, token in
+      held.keep(token)
+      probe.context?.call(OwnCall(method: start.method)) { answer in
+        held.take().use { $0.proceed(start) }
+        self.journal.note("A answered \(answer.end.code.name)")
+      }
+    }
+    let registration = TestCall.registration(probe)
+    let other = TestCall.registration(Probe("B", .requestStart, journal))
+    let call = TestCall(.unary, journal, [registration, other], network: network)
+    call.start()
+    #expect(network.calls.map(\.1) == [[registration.id]])
+    // The call that it causes, made as a client makes it.
+    let own = TestCall(.unary, Journal(), [registration, other], excluded: network.calls[0].1)
+    own.start()
+    #expect(own.sentStart != nil)
+    #expect(journal.lines == ["A start", "B start"])
+    network.calls[0].2(OwnAnswer(end: ResponseEnd()))
+    #expect(journal.lines(of: "A") == ["start", "answered ok"])
+    #expect(call.wireLines == ["start"])
+  }
+
+  @Test func anAnswerAfterTheCallHasFinishedIsNotHeard() {
+    let network = Network()
+    let probe = Probe("A", [.requestStart], journal)
+    probe.onRequestStart = { start, token in
+      probe.context?.fetch(Fetch(url: "http://token")) { _ in self.journal.note("A fetched") }
+      token.proceed(start)
+    }
+    let call = TestCall(.unary, journal, [TestCall.registration(probe)], network: network)
+    call.start()
+    #expect(network.fetches.map(\.0.url) == ["http://token"])
+    call.chain.cancel(RPCError(.canceled, "Ctrl-C", origin: .client))
+    network.fetches[0].1(.success(Fetched(status: 200)))
+    #expect(journal.lines(of: "A") == ["start", "finish canceled"])
+  }
+
+  // MARK: Findings
+
+  @Test func findingsAreTold() {
+    let probe = Probe("A", [.requestStart], journal)
+    let call = TestCall(.unary, journal, [probe])
+    call.start()
+    probe.context?.find(.failure, "too slow")
+    #expect(call.found == [Finding(interceptor: "A", kind: .failure, text: "too slow")])
+  }
+}

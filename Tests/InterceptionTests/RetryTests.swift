@@ -1,0 +1,252 @@
+import Interception
+import InterceptionSupport
+import RPCProtocols
+import Testing
+
+@Suite struct RetryTests {
+  private let journal = Journal()
+  private let gone = RPCError(.unavailable, "gone", origin: .server)
+
+  /// An interceptor that retries at the end of a response, as often as it is told.
+  private func retrier(
+    _ name: String = "R", times: Int = 1, after delay: Duration = .zero, headers: Headers = Headers(),
+    limit: Int = 1000
+  ) -> Probe {
+    let probe = Probe(name, [.responseStart, .responseEnd, .metrics], journal)
+    probe.needs = Needs(replayLimitBytes: limit)
+    var left = times
+    let starts = Holder<ResponseStart, Inbound>()
+    probe.onResponseStart = { _, token in starts.keep(token) }
+    probe.onResponseEnd = { end, token in
+      if end.error != nil, left > 0 {
+        left -= 1
+        token.retry(after: delay, headers: headers)
+        starts.letGo()
+      } else {
+        if starts.count > 0 { starts.take().use { $0.proceed(ResponseStart()) } }
+        token.proceed(end)
+      }
+    }
+    return probe
+  }
+
+  /// A registration that makes a new probe for each attempt.
+  private func attempted(_ name: String, _ stages: Stages) -> InterceptorRegistration {
+    TestCall.registration(name) { [journal] facts, _ in Probe("\(name)\(facts.attempt)", stages, journal) }
+  }
+
+  @Test func aRetryMakesInnerInterceptorsAnewAndSendsTheRequestAgain() {
+    let outer = Probe("A", .all, journal)
+    let call = TestCall(
+      .unary, journal, [TestCall.registration(outer), TestCall.registration(retrier()), attempted("C", .all)])
+    call.start()
+    call.send("ping")
+    call.close()
+    call.receiveEnd(gone)
+    call.clock.advance(by: .zero)
+    call.receiveHeaders()
+    call.receive("pong")
+    call.receiveEnd()
+    // The outer one sees one call.
+    #expect(
+      journal.lines(of: "A") == [
+        "start", "message ping", "bytes ping", "half-close", "headers", "got-bytes pong", "got-message pong",
+        "end ok", "metrics 14", "finish ok",
+      ])
+    #expect(
+      journal.lines(of: "C1") == [
+        "start", "message ping", "bytes ping", "half-close", "end unavailable", "metrics 7",
+        "finish unavailable",
+      ])
+    #expect(
+      journal.lines(of: "C2") == [
+        "start", "message ping", "bytes ping", "half-close", "headers", "got-bytes pong", "got-message pong",
+        "end ok", "metrics 7", "finish ok",
+      ])
+    #expect(call.wireLines == ["start", "ping", "half-close", "start", "ping", "half-close"])
+    #expect(call.end?.error == nil)
+    #expect(call.outcome?.metrics.attempts == 2)
+  }
+
+  @Test func aRetryWaitsAndChangesHeaders() {
+    let call = TestCall(
+      .unary, journal,
+      [retrier(after: .seconds(2), headers: Headers([("previous", "1")]))])
+    call.request.headers = Headers([("a", "1"), ("previous", "0")])
+    call.start()
+    call.receiveEnd(gone)
+    #expect(call.wireLines == ["start"])
+    call.clock.advance(by: .milliseconds(1999))
+    #expect(call.wireLines == ["start"])
+    call.clock.advance(by: .milliseconds(1))
+    #expect(call.wireLines == ["start", "start"])
+    #expect(call.sentStart?.headers == Headers([("a", "1"), ("previous", "1")]))
+  }
+
+  @Test func messagesThatComeBetweenAttemptsAreSentInTheNext() {
+    let call = TestCall(.bidiStreaming, journal, [retrier(after: .seconds(1))])
+    call.start()
+    call.send("1")
+    call.receiveEnd(gone)
+    call.send("2")
+    call.clock.advance(by: .seconds(1))
+    call.send("3")
+    call.close()
+    call.receiveHeaders()
+    call.receiveEnd()
+    #expect(call.wireLines == ["start", "1", "start", "1", "2", "3", "half-close"])
+    #expect(call.end == ResponseEnd())
+  }
+
+  @Test func aRequestLargerThanTheLimitCannotBeRetried() {
+    let call = TestCall(.clientStreaming, journal, [retrier(limit: 20)])
+    call.start()
+    for _ in 0..<5 { call.send("0123456789") }
+    call.receiveEnd(gone)
+    #expect(call.end?.error == gone)
+    #expect(call.wireLines.filter { $0 == "start" }.count == 1)
+    #expect(call.logged.map(\.text) == ["the call cannot be retried: the request was too large to be kept"])
+  }
+
+  @Test func inputIsPausedWhileTheNextAttemptIsAwaitedAndTheRecordIsFull() {
+    let call = TestCall(.clientStreaming, journal, [retrier(after: .seconds(1), limit: 20)])
+    call.start()
+    call.receiveEnd(gone)
+    call.send("0123456789")
+    #expect(call.chain.wantsMoreInput)
+    call.send("0123456789")
+    #expect(!call.chain.wantsMoreInput)
+    #expect(call.callerLines == ["pause"])
+    call.clock.advance(by: .seconds(1))
+    #expect(call.chain.wantsMoreInput)
+    #expect(call.wireLines == ["start", "start", "0123456789", "0123456789"])
+  }
+
+  @Test func onceTheCallerHasSomethingOfTheResponseTheEndStands() {
+    let probe = Probe("R", [.responseEnd], journal)
+    probe.needs = Needs(replayLimitBytes: 1000)
+    probe.onResponseEnd = { _, token in token.retry() }
+    let call = TestCall(.serverStreaming, journal, [probe])
+    call.start()
+    call.receiveHeaders()
+    call.receive("1")
+    call.receiveEnd(gone)
+    #expect(call.end?.error == gone)
+    #expect(call.logged.map(\.text) == ["the call cannot be retried: the response is under way"])
+  }
+
+  @Test func whoDidNotSayThatItMayRetryCannot() {
+    let probe = Probe("R", [.responseEnd], journal)
+    probe.onResponseEnd = { _, token in token.retry() }
+    let call = TestCall(.unary, journal, [probe, Probe("B", [], journal)])
+    call.start()
+    call.receiveEnd(gone)
+    #expect(call.end?.error == gone)
+    #expect(call.logged.map(\.text) == ["the call cannot be retried: it did not say so in its needs"])
+  }
+
+  @Test func aRetryThatIsAwaitedEndsWithTheCall() {
+    let call = TestCall(
+      .unary, journal,
+      [TestCall.registration(retrier(after: .seconds(60))), attempted("C", .responseEnd)])
+    call.start()
+    call.receiveEnd(gone)
+    call.chain.cancel(RPCError(.deadlineExceeded, "after 1 s", origin: .client))
+    #expect(call.end?.error?.code == .deadlineExceeded)
+    #expect(call.clock.timerCount == 0)
+    #expect(call.outcome?.metrics.attempts == 1)
+    #expect(journal.lines(of: "C1") == ["end unavailable", "finish unavailable"])
+    #expect(call.chain.isFinished)
+  }
+
+  @Test func aRetryInTheMiddleOfAnAttemptCancelsItOnTheWire() {
+    let probe = Probe("R", [.responseStart], journal)
+    probe.needs = Needs(replayLimitBytes: 1000)
+    var left = 1
+    probe.onResponseStart = { start, token in
+      left -= 1
+      if left >= 0 { token.retry() } else { token.proceed(start) }
+    }
+    let call = TestCall(
+      .bidiStreaming, journal, [TestCall.registration(probe), attempted("C", [.responseEnd])])
+    call.start()
+    call.receiveHeaders()
+    call.receive("lost")
+    call.clock.advance(by: .zero)
+    call.receiveHeaders()
+    call.receive("kept")
+    call.receiveEnd()
+    #expect(call.wireLines == ["start", "cancel", "start"])
+    #expect(journal.lines(of: "C1") == ["end canceled", "finish canceled"])
+    #expect(journal.lines(of: "C2") == ["end ok", "finish ok"])
+    #expect(
+      call.callerLines.filter { !$0.hasPrefix("metrics") } == ["headers", "kept", "end ok", "finished"])
+  }
+
+  @Test func retriesNest() {
+    let call = TestCall(
+      .unary, journal,
+      [
+        TestCall.registration(retrier("R")),
+        TestCall.registration("S") { facts, _ in self.retrier("S\(facts.attempt)") },
+        attempted("C", .responseEnd),
+      ])
+    call.start()
+    call.send("x")
+    call.close()
+    for _ in 0..<4 {
+      call.receiveEnd(gone)
+      call.clock.advance(by: .zero)
+    }
+    #expect(call.end?.error == gone)
+    #expect(call.wireLines.filter { $0 == "start" }.count == 4)
+    #expect(call.wireLines.filter { $0 == "x" }.count == 4)
+    #expect(journal.lines.filter { $0.hasPrefix("C") && $0.contains("finish") }.count == 4)
+    #expect(call.chain.isFinished)
+  }
+
+  @Test func anAnswerOfAnInnerInterceptorCanBeRetried() {
+    let mock = TestCall.registration("M") { [journal] facts, _ in
+      let probe = Probe("M\(facts.attempt)", .requestStart, journal)
+      probe.onRequestStart = { start, token in
+        if facts.attempt == 1 {
+          token.respond(LocalResponse(error: RPCError(.unavailable, "down", origin: .interceptor("M"))))
+        } else {
+          token.proceed(start)
+        }
+      }
+      return probe
+    }
+    let call = TestCall(.unary, journal, [TestCall.registration(retrier()), mock])
+    call.start()
+    call.send("x")
+    call.close()
+    #expect(call.wireLines.isEmpty)
+    call.clock.advance(by: .zero)
+    #expect(call.wireLines == ["start", "x", "half-close"])
+  }
+
+  @Test func aDeadlineNamesWhoHoldsTheAttempt() {
+    let held = Holder<RequestStart, Outbound>()
+    let holder = TestCall.registration("H") { [journal] _, _ in
+      let probe = Probe("H", .requestStart, journal)
+      probe.onRequestStart = { _, token in held.keep(token) }
+      return probe
+    }
+    let call = TestCall(.unary, journal, [TestCall.registration(retrier(times: 0)), holder])
+    call.start()
+    call.chain.cancel(RPCError(.deadlineExceeded, "after 1 s", origin: .client))
+    #expect(call.end?.error?.message == "after 1 s (held by H at request_start)")
+  }
+
+  @Test func pausesReachTheAttemptAndEveryNextOne() {
+    let call = TestCall(.serverStreaming, journal, [retrier()])
+    call.start()
+    call.chain.callerWants(response: false)
+    call.receiveEnd(gone)
+    call.clock.advance(by: .zero)
+    #expect(call.wireLines == ["start", "pause", "start", "pause"])
+    call.chain.callerWants(response: true)
+    #expect(call.wireLines.last == "go on")
+  }
+}
