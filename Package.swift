@@ -64,6 +64,9 @@ let package = Package(
     .executableTarget(
       name: "ProtobufBenchmark", dependencies: ["Protobuf"], path: "Tests/Benchmarks/Protobuf",
       exclude: ["generate.sh", "protos"], swiftSettings: strict),
+    .executableTarget(
+      name: "ChainBenchmark", dependencies: ["Interception", "PluginHost", "Protobuf", "RPCProtocols"],
+      path: "Tests/Benchmarks/Chain", exclude: ["passing.c"], swiftSettings: strict),
     .testTarget(name: "RPCProtocolsTests", dependencies: ["RPCProtocols"], swiftSettings: strict),
     // Calls without a network, for the tests of the chain and of interceptors.
     .target(

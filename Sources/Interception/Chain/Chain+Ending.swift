@@ -118,7 +118,7 @@ extension Chain {
   /// Lets go of what waits on a path, up to and with a station: for the response that is an interceptor's home,
   /// and what has left it stands.
   func flush(_ path: Path, through last: Int? = nil) {
-    path.flush(through: last ?? path.stations.count - 1)
+    earlyCount -= path.flush(through: last ?? path.stations.count - 1)
   }
 
   /// Tells the interceptors from `position` on, which see no more of the call, that it was canceled.
@@ -133,7 +133,7 @@ extension Chain {
     for link in links.dropFirst(first) { link.inboundHome.hasClosed = true }
     guard first < last else { return }
     for link in links[first..<last].reversed() where link.stages.contains(.responseEnd) {
-      let token = ResponseToken<ResponseEnd>(self, .shown(link.inboundHome, .responseEnd))
+      let token = ResponseToken<ResponseEnd>(mailbox, .shown(link.inboundHome, .responseEnd))
       // An observation cannot fail what is over.
       try? link.interceptor?.responseEnd(ResponseEnd(error: error), token)
     }
@@ -160,7 +160,7 @@ extension Chain {
       return advance(.metrics(metrics), on: report, from: 0)
     }
     for link in links[..<progress.reached].reversed() where link.stages.contains(.metrics) {
-      try? link.interceptor?.metrics(metrics, ReportToken(self, .shown(link.report, .metrics)))
+      try? link.interceptor?.metrics(metrics, ReportToken(mailbox, .shown(link.report, .metrics)))
     }
     finish(metrics)
   }
@@ -178,6 +178,8 @@ extension Chain {
     endings.removeAll()
     let outcome = Outcome(end: progress.end ?? end, metrics: metrics)
     caller?.measured(metrics)
+    outbound.letGo()
+    inbound.letGo()
     for link in links.reversed() { link.letGo()?.finish(outcome) }
     caller?.finished(outcome)
     caller = nil

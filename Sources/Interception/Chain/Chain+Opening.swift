@@ -40,6 +40,7 @@ extension Chain {
 
   private func add(_ link: Link) -> Link {
     links.append(link)
+    mailbox.stations += link.stations
     progress.endFrontier = links.count
     progress.responseStartFrontier = links.count
     windowBytes = max(windowBytes, link.needs.windowBytes)

@@ -8,7 +8,11 @@ extension Chain {
     var item = item
     var index = index
     while true {
-      if path.waitingCount == 0, case .message = item { index = path.nextForMessages[index] }
+      if path.waitingCount == 0, case .message(var carried) = item {
+        index = run(&carried, on: path, from: index)
+        guard index >= 0 else { return }
+        item = .message(carried)
+      }
       guard index < path.stations.count else { return leave(item, path) }
       guard let next = pass(item, path.stations[index], path) else { return }
       item = next
@@ -61,21 +65,26 @@ extension Chain {
     }
     note(item, at: station)
     guard let item = prepared(item, for: stage, station) else { return nil }
-    let said = deliver(item, stage, station, sequence: station.lane.nextSequence)
-    guard let verdict = said.verdict else {
-      append(.held(stage, item), item, station, path, fronts: said.fronts)
+    let answer = deliver(item, stage, station, sequence: mailbox.takeSequence())
+    return rest(item, stage, station, path, answer)
+  }
+
+  /// Does with a value what was said about it; `nil` when it rests, or was taken out.
+  @discardableResult
+  func rest(_ item: Item, _ stage: Stage, _ station: Station, _ path: Path, _ answer: Answer) -> Item? {
+    guard let verdict = answer.verdict else {
+      append(.held(stage, item), item, station, path, sequence: answer.ticket.sequence, fronts: answer.fronts)
       watchHolds(station)
-      if !said.fronts.isEmpty { markDirty(station, path) }
+      if !answer.fronts.isEmpty { markDirty(station, path) }
       return nil
     }
-    let next = apply(verdict, to: item, said.ticket, fronts: said.fronts.count)
-    if station.lane.isEmpty, endings.isEmpty, said.fronts.isEmpty, station.early.isEmpty {
+    let next = apply(verdict, to: item, answer.ticket, fronts: answer.fronts.count)
+    if station.lane.isEmpty, endings.isEmpty, answer.fronts.isEmpty, station.early.isEmpty {
       guard let next else { return nil }
-      station.lane.skip()
       noteGone(next, station)
       return next
     }
-    append(next.map(Lane.State.ready) ?? .dropped, next, station, path, fronts: said.fronts)
+    append(next.map(Lane.State.ready) ?? .dropped, next, station, path, fronts: answer.fronts)
     markDirty(station, path)
     return nil
   }
@@ -88,28 +97,30 @@ extension Chain {
       return station.lane.settle(sequence, .dropped)
     }
     note(item, at: station)
-    let said = deliver(item, stage, station, sequence: sequence)
-    for front in said.fronts { station.lane.addFront(front, before: sequence) }
-    guard let verdict = said.verdict else {
+    let answer = deliver(item, stage, station, sequence: sequence)
+    for front in answer.fronts { station.lane.addFront(front, before: sequence) }
+    guard let verdict = answer.verdict else {
       station.lane.settle(sequence, .held(stage, item))
       return watchHolds(station)
     }
-    let next = apply(verdict, to: item, said.ticket, fronts: said.fronts.count)
+    let next = apply(verdict, to: item, answer.ticket, fronts: answer.fronts.count)
     station.lane.settle(sequence, next.map(Lane.State.ready) ?? .dropped)
   }
 
   /// Interceptors before this position get the values of a path.
-  private func recipients(of path: Path) -> Int {
+  func recipients(of path: Path) -> Int {
     path === report ? progress.reached : progress.endFrontier
   }
 
   private func append(
-    _ state: Lane.State, _ item: Item?, _ station: Station, _ path: Path, fronts: [Item] = []
+    _ state: Lane.State, _ item: Item?, _ station: Station, _ path: Path, sequence: Int? = nil,
+    fronts: [Item] = []
   ) {
     let sizeBytes = (item?.sizeBytes ?? 0) + fronts.reduce(0) { $0 + $1.sizeBytes }
     // One more may always come, however large.
     if path.waitingBytes > windowBytes * Self.windowsToOverflow { overflow(path) }
-    station.lane.append(state, sizeBytes: sizeBytes, fronts: fronts)
+    station.lane.append(
+      state, sequence: sequence ?? mailbox.takeSequence(), sizeBytes: sizeBytes, fronts: fronts)
     path.waitingCount += 1
     path.waitingBytes += sizeBytes
   }
@@ -153,6 +164,7 @@ extension Chain {
   private func followers(of item: Item, _ station: Station) -> [Item] {
     noteGone(item, station)
     guard station.hasStarted, !station.early.isEmpty else { return [item] }
+    earlyCount -= station.early.count
     defer { station.early = [] }
     return [item] + station.early
   }
@@ -174,23 +186,33 @@ extension Chain {
 
   // MARK: - Delivering
 
-  /// Gives a value to an interceptor; returns what it said at once.
-  private func deliver(_ item: Item, _ stage: Stage, _ station: Station, sequence: Int) -> Delivery {
+  /// What an interceptor said at once of a value that it was given.
+  struct Answer {
+    let ticket: Ticket
+    let verdict: Verdict?
+    let fronts: [Item]
+  }
+
+  /// Gives a value to an interceptor.
+  private func deliver(_ item: Item, _ stage: Stage, _ station: Station, sequence: Int) -> Answer {
     let link = links[station.position]
-    let ticket = Ticket(
-      station, stage, sequence: sequence, epoch: station.epoch.load(ordering: .relaxed))
-    delivery = Delivery(ticket: ticket)
-    let begin = environment.clock.coarseNanoseconds
+    let ticket = Ticket(station, stage, sequence: sequence)
+    mailbox.beginDelivery(sequence)
+    let clock = environment.clock
+    let begin = clock.coarseNanoseconds
     do {
       if let interceptor = link.interceptor { try hand(item, stage, ticket, to: interceptor) }
     } catch {
-      let verdict = thrown(error, ticket, link)
-      delivery?.verdict = verdict
+      mailbox.say(thrown(error, ticket, link))
     }
-    let spent = environment.clock.coarseNanoseconds &- begin
-    if spent > Self.patienceNanoseconds { warnOfBlocking(link, stage, nanoseconds: spent) }
-    defer { delivery = nil }
-    return delivery ?? Delivery(ticket: ticket)
+    _ = warnIfBlocked(since: begin, clock, station.position, stage)
+    return takeAnswer(ticket)
+  }
+
+  func takeAnswer(_ ticket: Ticket) -> Answer {
+    let verdict = mailbox.takeVerdict()
+    defer { mailbox.fronts = [] }
+    return Answer(ticket: ticket, verdict: verdict, fronts: mailbox.fronts)
   }
 
   private func hand(
@@ -198,30 +220,34 @@ extension Chain {
   ) throws {
     switch (item, stage) {
     case (.message(let carried), .requestMessage):
-      if let message = carried.typed { try interceptor.requestMessage(message, RequestToken(self, ticket)) }
+      if let message = carried.typed {
+        try interceptor.requestMessage(message, RequestToken(mailbox, ticket))
+      }
     case (.message(let carried), .requestBytes):
-      if let bytes = carried.bytes { try interceptor.requestBytes(bytes, RequestToken(self, ticket)) }
+      if let bytes = carried.bytes { try interceptor.requestBytes(bytes, RequestToken(mailbox, ticket)) }
     case (.message(let carried), .responseMessage):
-      if let message = carried.typed { try interceptor.responseMessage(message, ResponseToken(self, ticket)) }
+      if let message = carried.typed {
+        try interceptor.responseMessage(message, ResponseToken(mailbox, ticket))
+      }
     case (.message(let carried), _):
-      if let bytes = carried.bytes { try interceptor.responseBytes(bytes, ResponseToken(self, ticket)) }
-    case (.requestStart(let start), _): try interceptor.requestStart(start, RequestToken(self, ticket))
-    case (.requestEnd, _): try interceptor.requestEnd(RequestToken(self, ticket))
-    case (.responseStart(let start), _): try interceptor.responseStart(start, ResponseToken(self, ticket))
-    case (.responseEnd(let end), _): try interceptor.responseEnd(end, ResponseToken(self, ticket))
-    case (.metrics(let metrics), _): try interceptor.metrics(metrics, ReportToken(self, ticket))
+      if let bytes = carried.bytes { try interceptor.responseBytes(bytes, ResponseToken(mailbox, ticket)) }
+    case (.requestStart(let start), _): try interceptor.requestStart(start, RequestToken(mailbox, ticket))
+    case (.requestEnd, _): try interceptor.requestEnd(RequestToken(mailbox, ticket))
+    case (.responseStart(let start), _): try interceptor.responseStart(start, ResponseToken(mailbox, ticket))
+    case (.responseEnd(let end), _): try interceptor.responseEnd(end, ResponseToken(mailbox, ticket))
+    case (.metrics(let metrics), _): try interceptor.metrics(metrics, ReportToken(mailbox, ticket))
     }
   }
 
   /// What is said by throwing: it counts for more than what was said with the token.
-  private func thrown(_ error: any Error, _ ticket: Ticket, _ link: Link) -> Verdict {
+  func thrown(_ error: any Error, _ ticket: Ticket, _ link: Link) -> Verdict {
     let error = self.error(error, of: link.name)
     guard ticket.stage != .metrics else {
       environment.log(
         LogRecord(level: .error, source: link.name, text: "failed at metrics: \(error.message)"))
       return .abandoned
     }
-    if case .ended? = delivery?.verdict { return .ended }
+    if mailbox.hasSaidEnd { return .ended }
     endings.append(.fail(ticket, error))
     return .ended
   }
@@ -229,7 +255,7 @@ extension Chain {
   // MARK: - Forms of a message
 
   /// The message with the form that a stage needs; `nil` when it has none, which ends the call.
-  private func prepared(_ item: Item, for stage: Stage, _ station: Station) -> Item? {
+  func prepared(_ item: Item, for stage: Stage, _ station: Station) -> Item? {
     guard case .message(let carried) = item else { return item }
     switch stage {
     case .requestMessage: return typed(carried, codec.parseRequest, station, flushing: nil)
@@ -257,7 +283,7 @@ extension Chain {
     }
   }
 
-  private func serialized(_ carried: Carried, below position: Int, flushing: Int?) -> Item? {
+  func serialized(_ carried: Carried, below position: Int, flushing: Int?) -> Item? {
     guard carried.bytes == nil, let message = carried.typed else { return .message(carried) }
     do {
       var carried = carried

@@ -23,11 +23,12 @@ extension Chain {
     if !isRequest, !station.hasStarted, station.lane.isEmpty {
       // Headers come before messages.
       station.early.append(item)
+      earlyCount += 1
     } else if let end = station.lane.trailingEnd {
       station.lane.addFront(item, before: end)
       markDirty(station, path)
     } else {
-      station.lane.append(.ready(item), sizeBytes: item.sizeBytes)
+      station.lane.append(.ready(item), sequence: mailbox.takeSequence(), sizeBytes: item.sizeBytes)
       path.waitingCount += 1
       path.waitingBytes += item.sizeBytes
       markDirty(station, path)

@@ -1,33 +1,51 @@
+import Protobuf
 import RPCProtocols
+
+// What tokens say. `[any thread]`
+extension Mailbox {
+  /// Hears that a serialized message goes on.
+  func proceed(_ ticket: Ticket, _ bytes: [UInt8]) {
+    if isDelivering(ticket), said == .nothing {
+      say(bytes)
+    } else {
+      settle(ticket, .proceed(.message(Carried(bytes: bytes))))
+    }
+  }
+
+  /// Hears that a typed message goes on.
+  func proceed(_ ticket: Ticket, _ message: Message) {
+    if isDelivering(ticket), said == .nothing {
+      say(message)
+    } else {
+      settle(ticket, .proceed(.message(Carried(typed: message))))
+    }
+  }
+
+  /// Hears what an interceptor says about a value.
+  func settle(_ ticket: Ticket, _ verdict: Verdict) {
+    if isInside, let chain {
+      chain.settleHere(ticket, verdict)
+    } else {
+      post(.verdict(ticket, verdict))
+    }
+  }
+
+  /// Puts a message in front of a value.
+  func put(_ message: Payload, before ticket: Ticket) {
+    if isInside, let chain {
+      chain.putHere(message, before: ticket)
+    } else {
+      post(.front(ticket, message))
+    }
+  }
+}
 
 // What becomes of a value when its token is used.
 extension Chain {
-  /// Hears what an interceptor says about a value. `[any thread]`
-  func settle(_ ticket: Ticket, _ verdict: Verdict) {
-    if mailbox.isInside {
-      settleHere(ticket, verdict)
-    } else {
-      mailbox.post(.verdict(ticket, verdict))
-    }
-  }
-
-  /// Puts a message in front of a value. `[any thread]`
-  func put(_ message: Payload, before ticket: Ticket) {
-    if mailbox.isInside {
-      putHere(message, before: ticket)
-    } else {
-      mailbox.post(.front(ticket, message))
-    }
-  }
-
   /// Notes the verdict; the pump acts on it when the callback has returned.
   func settleHere(_ ticket: Ticket, _ verdict: Verdict) {
     guard isLive(ticket) else { return }
-    if let current = delivery?.ticket, current == ticket {
-      let verdict = noted(verdict, ticket)
-      delivery?.verdict = verdict
-      return
-    }
+    if mailbox.isDelivering(ticket) { return mailbox.say(noted(verdict, ticket)) }
     let station = ticket.station.takeUnretainedValue()
     guard let item = station.lane.held(ticket.sequence) else { return }
     let fronts = station.lane.frontCount(ticket.sequence)
@@ -39,10 +57,7 @@ extension Chain {
   func putHere(_ message: Payload, before ticket: Ticket) {
     guard isLive(ticket) else { return }
     let item = Item.message(Carried(message))
-    if let current = delivery?.ticket, current == ticket {
-      delivery?.fronts.append(item)
-      return
-    }
+    if mailbox.isDelivering(ticket) { return mailbox.fronts.append(item) }
     let station = ticket.station.takeUnretainedValue()
     station.lane.addFront(item, before: ticket.sequence)
     markDirty(station, path(of: ticket.stage))

@@ -7,7 +7,17 @@ extension Chain {
   /// How long a value may be held before its holder is named.
   private static let holdPatience = Duration.seconds(5)
 
-  func warnOfBlocking(_ link: Link, _ stage: Stage, nanoseconds: Int64) {
+  /// Names who has kept the loop from everything else since a time that the clock told; returns the time now.
+  @inline(__always)
+  func warnIfBlocked(since begin: Int64, _ clock: any ChainClock, _ position: Int, _ stage: Stage) -> Int64 {
+    let now = clock.coarseNanoseconds
+    if now &- begin > Self.patienceNanoseconds {
+      warnOfBlocking(links[position], stage, nanoseconds: now &- begin)
+    }
+    return now
+  }
+
+  private func warnOfBlocking(_ link: Link, _ stage: Stage, nanoseconds: Int64) {
     environment.log(
       LogRecord(
         level: .warning, source: link.name,

@@ -45,8 +45,8 @@ public final class Chain {
   var entries = Queue<Entry>()
   var endings = Queue<Ending>()
   var dirtyStations = Queue<(Station, Path)>()
-  /// The value that an interceptor is being given at the moment, and what it has said about it.
-  var delivery: Delivery?
+  /// How many messages wait anywhere for the response to start.
+  var earlyCount = 0
   /// The clock's number of the timer that looks for values held for long; 0 is none.
   var holdTimer = 0
 
@@ -59,10 +59,12 @@ public final class Chain {
     self.codec = codec
     self.environment = environment
     windowBytes = environment.windowBytes
-    let box = WeakChain()
-    let post = environment.post
-    mailbox = Mailbox { post { box.chain?.processMail() } }
-    box.chain = self
+    mailbox = Mailbox(post: environment.post)
+    mailbox.chain = self
+  }
+
+  deinit {
+    mailbox.close()
   }
 
   /// Whether an interceptor wants typed request messages, or may. If none does, the caller can give bytes, and no
@@ -199,12 +201,6 @@ public final class Chain {
   }
 }
 
-/// The way from a wake-up, on any thread, to the chain, on the loop's.
-private final class WeakChain: @unchecked Sendable {
-  /// Set before anything can wake it, and then touched on the loop's thread only.
-  weak var chain: Chain?
-}
-
 /// How far a call has come.
 struct Progress {
   enum Report: Equatable {
@@ -241,12 +237,4 @@ struct Progress {
   var callerWantsResponse = true
   var isInputPaused = false
   var isResponsePaused = false
-}
-
-/// A value being delivered.
-struct Delivery {
-  let ticket: Ticket
-  var verdict: Verdict?
-  /// What the interceptor sends on before it.
-  var fronts: [Item] = []
 }

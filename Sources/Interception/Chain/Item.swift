@@ -53,11 +53,29 @@ struct Carried: Sendable {
     }
   }
 
-  /// This message after an interceptor had it: unchanged, it keeps its other form.
+  /// Takes the bytes that an interceptor let go on.
+  mutating func replace(bytes new: [UInt8]) {
+    bytes = new
+    sizeBytes = new.count
+    typed = nil
+  }
+
+  /// Takes the message that an interceptor let go on. Unchanged, it keeps its bytes.
+  mutating func replace(typed new: Message) {
+    if let typed, new.isIdentical(to: typed) { return }
+    typed = new
+    bytes = nil
+  }
+
+  /// This message after an interceptor had it.
   func replaced(by new: Carried) -> Carried {
-    guard let typed, let changed = new.typed else { return new }
-    if changed.isIdentical(to: typed) { return self }
-    return Carried(typed: changed, sizeBytes: sizeBytes)
+    var carried = self
+    if let typed = new.typed {
+      carried.replace(typed: typed)
+    } else if let bytes = new.bytes {
+      carried.replace(bytes: bytes)
+    }
+    return carried
   }
 }
 
@@ -81,13 +99,17 @@ enum Verdict: Sendable {
 struct Ticket: @unchecked Sendable {  // other threads read the epoch of the station only
   /// The station that delivered it. The chain keeps it for as long as it lives itself.
   let station: Unmanaged<Station>
-  /// The value's place among all that came to the station.
+  /// The value's number, which no other value of the call has.
   let sequence: Int
   /// The station's epoch when it did. Voiding tokens starts a new one.
   let epoch: UInt32
   let stage: Stage
 
-  init(_ station: Station, _ stage: Stage, sequence: Int, epoch: UInt32) {
+  init(_ station: Station, _ stage: Stage, sequence: Int) {
+    self.init(station, stage, sequence: sequence, epoch: station.epoch.load(ordering: .relaxed))
+  }
+
+  private init(_ station: Station, _ stage: Stage, sequence: Int, epoch: UInt32) {
     self.station = .passUnretained(station)
     self.sequence = sequence
     self.epoch = epoch
@@ -97,12 +119,6 @@ struct Ticket: @unchecked Sendable {  // other threads read the epoch of the sta
   /// The ticket of a token that is only shown: void from the start.
   static func shown(_ station: Station, _ stage: Stage) -> Ticket {
     Ticket(station, stage, sequence: -1, epoch: .max)
-  }
-
-  /// Whether both are for the same value.
-  static func == (one: Ticket, other: Ticket) -> Bool {
-    one.sequence == other.sequence && one.epoch == other.epoch
-      && one.station.toOpaque() == other.station.toOpaque()
   }
 
   /// Whether the value is not the chain's any more.

@@ -12,6 +12,8 @@ struct Lane {
 
   private struct Slot {
     var state: State
+    /// The value's number, higher than that of the slot before.
+    let sequence: Int
     var sizeBytes: Int
     /// What the interceptor sends on before this value.
     var fronts: [Item] = []
@@ -31,21 +33,12 @@ struct Lane {
 
   private var slots: [Slot] = []
   private var head = 0
-  /// The sequence number of the slot at `head`.
-  private var firstSequence = 0
 
   var count: Int { slots.count - head }
   var isEmpty: Bool { slots.count == head }
-  /// The sequence number of the value that comes next.
-  var nextSequence: Int { firstSequence + count }
 
-  mutating func append(_ state: State, sizeBytes: Int, fronts: [Item] = []) {
-    slots.append(Slot(state: state, sizeBytes: sizeBytes, fronts: fronts))
-  }
-
-  /// Counts a value that went through without waiting, so that sequence numbers are never used twice.
-  mutating func skip() {
-    firstSequence += 1
+  mutating func append(_ state: State, sequence: Int, sizeBytes: Int, fronts: [Item] = []) {
+    slots.append(Slot(state: state, sequence: sequence, sizeBytes: sizeBytes, fronts: fronts))
   }
 
   /// The value with this number, if it is still held.
@@ -71,7 +64,7 @@ struct Lane {
   var trailingEnd: Int? {
     guard let last = slots.last, !isEmpty else { return nil }
     switch last.state {
-    case .held(_, let item), .queued(let item), .ready(let item): return item.isEnd ? nextSequence - 1 : nil
+    case .held(_, let item), .queued(let item), .ready(let item): return item.isEnd ? last.sequence : nil
     case .dropped: return nil
     }
   }
@@ -79,11 +72,11 @@ struct Lane {
   /// The number of the value at the head, and the stage at which it is held, if it is.
   var headHold: (sequence: Int, stage: Stage)? {
     guard !isEmpty, case .held(let stage, _) = slots[head].state else { return nil }
-    return (firstSequence, stage)
+    return (slots[head].sequence, stage)
   }
 
   /// The number of the value at the head.
-  var headSequence: Int? { isEmpty ? nil : firstSequence }
+  var headSequence: Int? { isEmpty ? nil : slots[head].sequence }
 
   /// Takes off what can go on from the head now.
   mutating func depart() -> Departure? {
@@ -108,7 +101,6 @@ struct Lane {
   private mutating func removeHead() {
     slots[head].state = .dropped
     head += 1
-    firstSequence += 1
     if head == slots.count {
       slots.removeAll(keepingCapacity: true)
       head = 0
@@ -121,14 +113,17 @@ struct Lane {
   /// Takes everything off; returns how many bytes were counted.
   mutating func removeAll() -> Int {
     let sizeBytes = slots[head...].reduce(0) { $0 + $1.sizeBytes }
-    firstSequence += count
     slots.removeAll()
     head = 0
     return sizeBytes
   }
 
   private func index(_ sequence: Int) -> Int? {
-    let index = head + sequence - firstSequence
-    return index >= head && index < slots.count ? index : nil
+    var (low, high) = (head, slots.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if slots[middle].sequence < sequence { low = middle + 1 } else { high = middle }
+    }
+    return low < slots.count && slots[low].sequence == sequence ? low : nil
   }
 }

@@ -1,7 +1,11 @@
+import Protobuf
 import RPCProtocols
 import Synchronization
 
-/// Where other threads leave what they say to a chain, and the only part of a chain that they touch.
+/// The part of a chain that tokens and contexts hold: where they leave what they have to say. Other threads touch
+/// nothing else of it.
+///
+/// Nobody refers to it weakly, unlike to the chain, which would make each token dearer.
 final class Mailbox: @unchecked Sendable {
   enum Letter: Sendable {
     case verdict(Ticket, Verdict)
@@ -11,6 +15,32 @@ final class Mailbox: @unchecked Sendable {
     case cancel(RPCError)
   }
 
+  /// What an interceptor has said at once about the value that it is being given.
+  enum Said {
+    case nothing
+    /// The message goes on as it is.
+    case same
+    /// The message goes on as what is in `bytes`, `message` or, for anything else that was said, `verdict`.
+    case bytes, message, verdict
+  }
+
+  // For the loop's thread only.
+  weak var chain: Chain?
+  /// The stations that tokens know, which they may ask for longer than the chain lives.
+  var stations: [Station] = []
+  /// The number of the last value that was delivered, at whatever station.
+  private var lastSequence = 0
+  /// The number of the value that an interceptor is being given at the moment; 0 is none.
+  private(set) var deliveredSequence = 0
+  /// What tells the message being delivered from others; -1 where that does not matter.
+  private var deliveredIdentity = -1
+  private(set) var said = Said.nothing
+  private var bytes: [UInt8] = []
+  private var message: Message?
+  private var verdict: Verdict?
+  /// What the interceptor sends on before the value.
+  var fronts: [Item] = []
+
   private let lock = Lock()
   private var letters: [Letter] = []
   private var isClosed = false
@@ -18,10 +48,11 @@ final class Mailbox: @unchecked Sendable {
   private let hasLetters = Atomic(false)
   /// The thread that is inside the chain now; 0 is none.
   private let insideThread = Atomic<UInt>(0)
-  private let wake: @Sendable () -> Void
+  private let postToLoop: @Sendable (@escaping @Sendable () -> Void) -> Void
 
-  init(wake: @escaping @Sendable () -> Void) {
-    self.wake = wake
+  /// - Parameter post: Has work run on the loop's thread, soon.
+  init(post: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
+    postToLoop = post
   }
 
   /// Whether the calling thread is inside the chain, in a callback, and so may use it directly.
@@ -29,6 +60,108 @@ final class Mailbox: @unchecked Sendable {
 
   func enter() { insideThread.store(currentThreadIdentity(), ordering: .relaxed) }
   func leave() { insideThread.store(0, ordering: .relaxed) }
+
+  // MARK: Delivering
+
+  /// A number for a value that is to be delivered.
+  @inline(__always)
+  func takeSequence() -> Int {
+    lastSequence += 1
+    return lastSequence
+  }
+
+  /// Begins to deliver a value: what is said of it from now on is an answer at once.
+  @inline(__always)
+  func beginDelivery(_ sequence: Int, identity: Int = -1) {
+    deliveredSequence = sequence
+    deliveredIdentity = identity
+  }
+
+  /// Ends the delivery of a message that goes on as it is.
+  @inline(__always)
+  func endDelivery() {
+    deliveredSequence = 0
+    said = .nothing
+  }
+
+  /// Ends the delivery of any value; returns what was said.
+  func takeVerdict() -> Verdict? {
+    defer { endDelivery() }
+    switch said {
+    case .nothing:
+      return nil
+    case .same:
+      return .asItIs
+    case .bytes:
+      defer { bytes = [] }
+      return .proceed(.message(Carried(bytes: bytes)))
+    case .message:
+      defer { message = nil }
+      return message.map { .proceed(.message(Carried(typed: $0))) }
+    case .verdict:
+      defer { verdict = nil }
+      return verdict
+    }
+  }
+
+  /// Ends the delivery of a message that goes on as other bytes.
+  func takeBytes() -> [UInt8] {
+    defer { endDelivery() }
+    var taken: [UInt8] = []
+    swap(&taken, &bytes)
+    return taken
+  }
+
+  /// Whether a value is being delivered, or what was said of it is still to be taken.
+  var isDelivering: Bool { deliveredSequence != 0 }
+
+  /// Whether a ticket is of the value that is being delivered, here and now.
+  @inline(__always)
+  func isDelivering(_ ticket: Ticket) -> Bool {
+    deliveredSequence == ticket.sequence && isInside
+  }
+
+  /// Whether what was said ends the call, or the attempt.
+  var hasSaidEnd: Bool {
+    guard said == .verdict, case .ended? = verdict else { return false }
+    return true
+  }
+
+  /// Notes an answer at once.
+  func say(_ verdict: Verdict) {
+    self.verdict = verdict
+    said = .verdict
+  }
+
+  /// Notes that the message being delivered goes on.
+  @inline(__always)
+  func say(_ bytes: [UInt8]) {
+    if Self.identity(of: bytes) == deliveredIdentity {
+      said = .same
+    } else {
+      self.bytes = bytes
+      said = .bytes
+    }
+  }
+
+  /// Notes that the message being delivered goes on.
+  @inline(__always)
+  func say(_ message: Message) {
+    if message.identity == deliveredIdentity {
+      said = .same
+    } else {
+      self.message = message
+      said = .message
+    }
+  }
+
+  /// What tells bytes from all others that exist at the same time, without looking at them; 0 for none.
+  @inline(__always)
+  static func identity(of bytes: [UInt8]) -> Int {
+    bytes.withUnsafeBytes { Int(bitPattern: $0.baseAddress) }
+  }
+
+  // MARK: Letters
 
   func post(_ letter: Letter) {
     let isFirst = lock.holding {
@@ -38,7 +171,7 @@ final class Mailbox: @unchecked Sendable {
       return letters.count == 1
     }
     // From within a callback the pump sees it anyhow.
-    if isFirst, !isInside { wake() }
+    if isFirst, !isInside { postToLoop { self.chain?.processMail() } }
   }
 
   func takeAll() -> [Letter] {

@@ -14,7 +14,14 @@ final class Station {
   /// The station's place on its path.
   var index = 0
   /// The stages delivered here.
-  var stages: Stages = []
+  var stages: Stages = [] {
+    didSet {
+      let wanted = stages.intersection(Path.messageStages)
+      messageStage = wanted.isEmpty ? nil : Stage(rawValue: UInt32(wanted.rawValue.trailingZeroBitCount))
+    }
+  }
+  /// The stage at which messages are delivered here.
+  private(set) var messageStage: Stage?
   var lane = Lane()
   /// The epoch of the tokens that count. Other threads read it to see whether theirs is void.
   let epoch = Atomic<UInt32>(0)
@@ -43,6 +50,14 @@ final class Station {
   func beginEpoch() { epoch.add(1, ordering: .relaxed) }
 }
 
+/// A station that messages pass, on their short way.
+struct Stop {
+  let interceptor: any Interceptor
+  let station: Station
+  let stage: Stage
+  let position: Int
+}
+
 /// The stations of one direction, in the order in which values pass them.
 ///
 /// Out: the typed stations of interceptors 0…k, then the raw ones of 0…n−1, where k is the last interceptor that
@@ -53,6 +68,10 @@ final class Path {
   /// For each index, the first station from there on that wants messages: what a message goes straight to
   /// while nothing waits anywhere on the path.
   private(set) var nextForMessages = [0]
+  /// The stations that want messages, with what the short way needs of them.
+  private(set) var stops: [Stop] = []
+  /// For each index of a station, the first stop from there on.
+  private(set) var firstStops = [0]
   /// How many interceptors have a typed station: the first of the chain, up to the last that wants typed
   /// messages.
   private(set) var typedCount = 0
@@ -80,7 +99,7 @@ final class Path {
         stations.append(link.outboundRaw)
       }
     }
-    layOut(stations)
+    layOut(stations, links)
   }
 
   /// Lays out the path of the response.
@@ -101,16 +120,16 @@ final class Path {
       link.inboundHome.stages = link.stages.intersection(ends.union(.responseMessage))
       stations.append(link.inboundHome)
     }
-    layOut(stations)
+    layOut(stations, links)
   }
 
   /// Lays out the path of what is told after the end.
   func layOutReport(_ links: [Link]) {
     for link in links { link.report.stages = link.stages.intersection(.metrics) }
-    layOut(links.reversed().map(\.report).filter { !$0.stages.isEmpty })
+    layOut(links.reversed().map(\.report).filter { !$0.stages.isEmpty }, links)
   }
 
-  private func layOut(_ stations: [Station]) {
+  private func layOut(_ stations: [Station], _ links: [Link]) {
     for (index, station) in stations.enumerated() { station.index = index }
     var next = Array(repeating: stations.count, count: stations.count + 1)
     for index in stations.indices.reversed() {
@@ -118,16 +137,35 @@ final class Path {
     }
     nextForMessages = next
     self.stations = stations
+    stops = stations.compactMap { station in
+      guard let stage = station.messageStage, let interceptor = links[station.position].interceptor else {
+        return nil
+      }
+      return Stop(interceptor: interceptor, station: station, stage: stage, position: station.position)
+    }
+    firstStops = (0...stations.count).map { index in
+      stops.firstIndex { $0.station.index >= index } ?? stops.count
+    }
+  }
+
+  /// Lets go of the interceptors, when the call has finished.
+  func letGo() {
+    stops = []
   }
 
   /// Lets go of every value that waits at the first stations, up to and with the one at `last`, and makes their
   /// tokens void.
-  func flush(through last: Int) {
+  ///
+  /// - Returns: How many of them waited for the response's start.
+  func flush(through last: Int) -> Int {
+    var earlyCount = 0
     for station in stations.prefix(last + 1) {
       waitingCount -= station.lane.count
       waitingBytes -= station.lane.removeAll()
+      earlyCount += station.early.count
       station.early = []
       station.beginEpoch()
     }
+    return earlyCount
   }
 }

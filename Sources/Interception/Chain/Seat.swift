@@ -47,6 +47,9 @@ final class Link {
     report = Station(.report, place)
   }
 
+  /// All of its stations.
+  var stations: [Station] { [outboundHome, outboundRaw, inboundRaw, inboundHome, report] }
+
   /// Gives up the instance. The link stays, with the stations that tokens know.
   func letGo() -> (any Interceptor)? {
     defer { interceptor = nil }

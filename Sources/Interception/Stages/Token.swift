@@ -24,27 +24,26 @@ public typealias ReportToken<Value> = Token<Value, Report>
 /// When the call ends otherwise meanwhile (canceled, past its deadline, failed by another interceptor) the token
 /// becomes void, and what is said with it is not heard.
 public struct Token<Value, Direction>: ~Copyable, Sendable {
-  // Off the loop's thread only the chain's mailbox is used, which is thread-safe.
-  private nonisolated(unsafe) var chain: Chain?
+  private var mailbox: Mailbox?
   private let ticket: Ticket
 
-  init(_ chain: Chain, _ ticket: Ticket) {
-    self.chain = chain
+  init(_ mailbox: Mailbox, _ ticket: Ticket) {
+    self.mailbox = mailbox
     self.ticket = ticket
   }
 
   /// Whether the call has ended meanwhile, so that nothing said with this token will be heard. `[any thread]`
   public var isVoid: Bool {
-    chain == nil || ticket.isVoid
+    mailbox == nil || ticket.isVoid
   }
 
   private mutating func settle(_ verdict: Verdict) {
-    guard let chain = chain.take() else { return }
-    chain.settle(ticket, verdict)
+    guard let mailbox = mailbox.take() else { return }
+    mailbox.settle(ticket, verdict)
   }
 
   deinit {
-    chain?.settle(ticket, .abandoned)
+    mailbox?.settle(ticket, .abandoned)
   }
 }
 
@@ -84,23 +83,23 @@ extension Token where Direction == Inbound {
 extension Token where Value == Message {
   /// Lets a further message of the same direction go on in front of this one, which is still to be decided on.
   /// Dropped after that, the only message of a unary call is replaced. `[any thread]`
-  public func inject(_ message: Payload) { chain?.put(message, before: ticket) }
+  public func inject(_ message: Payload) { mailbox?.put(message, before: ticket) }
 }
 
 extension Token where Value == [UInt8] {
   /// Lets a further message of the same direction go on in front of this one, which is still to be decided on.
   /// Dropped after that, the only message of a unary call is replaced. `[any thread]`
-  public func inject(_ message: Payload) { chain?.put(message, before: ticket) }
+  public func inject(_ message: Payload) { mailbox?.put(message, before: ticket) }
 }
 
 extension Token where Value == Void, Direction == Outbound {
   /// Sends a further message before the half-close. `[any thread]`
-  public func inject(_ message: Payload) { chain?.put(message, before: ticket) }
+  public func inject(_ message: Payload) { mailbox?.put(message, before: ticket) }
 }
 
 extension Token where Value == ResponseEnd, Direction == Inbound {
   /// Gives the caller a further message before the end. `[any thread]`
-  public func inject(_ message: Payload) { chain?.put(message, before: ticket) }
+  public func inject(_ message: Payload) { mailbox?.put(message, before: ticket) }
 }
 
 // MARK: - Passing a value on
@@ -130,18 +129,44 @@ extension Token where Value == CallMetrics, Direction == Report {
   public consuming func proceed(_ metrics: CallMetrics) { settle(.proceed(.metrics(metrics))) }
 }
 
-extension Token where Value == Message {
+extension Token where Value == Message, Direction == Outbound {
   /// Passes the message on, changed or not. One that was not changed keeps its bytes. `[any thread]`
-  public consuming func proceed(_ message: Message) { settle(.proceed(.message(Carried(typed: message)))) }
+  public consuming func proceed(_ message: Message) {
+    guard let mailbox = mailbox.take() else { return }
+    mailbox.proceed(ticket, message)
+  }
+}
 
+extension Token where Value == Message, Direction == Inbound {
+  /// Passes the message on, changed or not. One that was not changed keeps its bytes. `[any thread]`
+  public consuming func proceed(_ message: Message) {
+    guard let mailbox = mailbox.take() else { return }
+    mailbox.proceed(ticket, message)
+  }
+}
+
+extension Token where Value == [UInt8], Direction == Outbound {
+  /// Passes the serialized message on, changed or not. `[any thread]`
+  public consuming func proceed(_ bytes: [UInt8]) {
+    guard let mailbox = mailbox.take() else { return }
+    mailbox.proceed(ticket, bytes)
+  }
+}
+
+extension Token where Value == [UInt8], Direction == Inbound {
+  /// Passes the serialized message on, changed or not. `[any thread]`
+  public consuming func proceed(_ bytes: [UInt8]) {
+    guard let mailbox = mailbox.take() else { return }
+    mailbox.proceed(ticket, bytes)
+  }
+}
+
+extension Token where Value == Message {
   /// Takes the message out of the stream. Dropping the only message of a unary call fails it. `[any thread]`
   public consuming func drop() { settle(.drop) }
 }
 
 extension Token where Value == [UInt8] {
-  /// Passes the serialized message on, changed or not. `[any thread]`
-  public consuming func proceed(_ bytes: [UInt8]) { settle(.proceed(.message(Carried(bytes: bytes)))) }
-
   /// Takes the message out of the stream. Dropping the only message of a unary call fails it. `[any thread]`
   public consuming func drop() { settle(.drop) }
 }

@@ -57,6 +57,9 @@ public struct Message: Sendable {
     storage === other.storage
   }
 
+  /// What tells this message from all others that exist at the same time, without looking at it; never 0.
+  package var identity: Int { Int(bitPattern: ObjectIdentifier(storage)) }
+
   /// Whether no field is set and no unknown field kept.
   public var isEmpty: Bool {
     var isEmpty = storage.unknown.isEmpty

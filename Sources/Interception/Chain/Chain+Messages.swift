@@ -1,0 +1,119 @@
+import Protobuf
+import RPCProtocols
+
+// The short way of messages. Streams have many of them, and most interceptors only look: so while nothing waits
+// on a path, a message runs from stop to stop without becoming an item that could rest. Reference counts are what
+// a stop costs, so here nothing is copied that the interceptor leaves alone.
+extension Chain {
+  /// Takes a message through the stations from an index on, while each lets it go on at once.
+  ///
+  /// - Returns: The index of the station at which the message stands now, which is the end of the path or where it
+  ///   cannot go the short way; -1 when it goes no further, or rests.
+  func run(_ carried: inout Carried, on path: Path, from index: Int) -> Int {
+    let list = path.stops
+    let stops = list.span
+    var next = path.firstStops[index]
+    let recipients = recipients(of: path)
+    while next < stops.count {
+      // One that has seen the end is passed by the long way.
+      guard stops[next].position < recipients, endings.isEmpty, earlyCount == 0 else { break }
+      let stage = stops[next].stage
+      let first = next
+      guard prepare(&carried, for: stage, stops[next].station) else { return -1 }
+      if stage == .requestMessage || stage == .responseMessage {
+        guard let message = carried.typed else { break }
+        show(message, stops, &next, recipients)
+      } else {
+        guard let bytes = carried.bytes else { break }
+        show(bytes, stops, &next, recipients)
+      }
+      guard next < stops.count else { break }
+      // The last one shown may have said more than that the message goes on.
+      if mailbox.isDelivering {
+        guard settleShown(&carried, stops[next], path) else { return -1 }
+        next += 1
+      } else if next == first {
+        break
+      }
+    }
+    return next < stops.count ? stops[next].station.index : path.stations.count
+  }
+
+  /// Builds the form of a message that a stage wants; `false` when there is none, which ends the call.
+  private func prepare(_ carried: inout Carried, for stage: Stage, _ station: Station) -> Bool {
+    let isThere =
+      stage == .requestMessage || stage == .responseMessage
+      ? carried.typed != nil : carried.bytes != nil
+    if isThere { return true }
+    guard case .message(let built)? = prepared(.message(carried), for: stage, station) else { return false }
+    carried = built
+    return true
+  }
+
+  /// Shows bytes to one interceptor after the other, for as long as they let them go on unchanged.
+  private func show(_ bytes: [UInt8], _ stops: Span<Stop>, _ next: inout Int, _ recipients: Int) {
+    let mailbox = mailbox
+    let clock = environment.clock
+    let identity = Mailbox.identity(of: bytes)
+    let stage = stops[next].stage
+    var begin = clock.coarseNanoseconds
+    while next < stops.count {
+      guard stops[next].stage == stage, stops[next].position < recipients else { return }
+      let ticket = Ticket(stops[next].station, stage, sequence: mailbox.takeSequence())
+      mailbox.beginDelivery(ticket.sequence, identity: identity)
+      do {
+        if stage == .requestBytes {
+          try stops[next].interceptor.requestBytes(bytes, RequestToken(mailbox, ticket))
+        } else {
+          try stops[next].interceptor.responseBytes(bytes, ResponseToken(mailbox, ticket))
+        }
+      } catch {
+        mailbox.say(thrown(error, ticket, links[stops[next].position]))
+      }
+      begin = warnIfBlocked(since: begin, clock, stops[next].position, stage)
+      guard mailbox.said == .same, mailbox.fronts.isEmpty, endings.isEmpty else { return }
+      mailbox.endDelivery()
+      next += 1
+    }
+  }
+
+  /// Shows a message to one interceptor after the other, for as long as they let it go on unchanged.
+  private func show(_ message: Message, _ stops: Span<Stop>, _ next: inout Int, _ recipients: Int) {
+    let mailbox = mailbox
+    let clock = environment.clock
+    let identity = message.identity
+    let stage = stops[next].stage
+    var begin = clock.coarseNanoseconds
+    while next < stops.count {
+      guard stops[next].stage == stage, stops[next].position < recipients else { return }
+      let ticket = Ticket(stops[next].station, stage, sequence: mailbox.takeSequence())
+      mailbox.beginDelivery(ticket.sequence, identity: identity)
+      do {
+        if stage == .requestMessage {
+          try stops[next].interceptor.requestMessage(message, RequestToken(mailbox, ticket))
+        } else {
+          try stops[next].interceptor.responseMessage(message, ResponseToken(mailbox, ticket))
+        }
+      } catch {
+        mailbox.say(thrown(error, ticket, links[stops[next].position]))
+      }
+      begin = warnIfBlocked(since: begin, clock, stops[next].position, stage)
+      guard mailbox.said == .same, mailbox.fronts.isEmpty, endings.isEmpty else { return }
+      mailbox.endDelivery()
+      next += 1
+    }
+  }
+
+  /// Does with a message what the last interceptor that it was shown to said; `false` when it goes no further.
+  private func settleShown(_ carried: inout Carried, _ stop: Stop, _ path: Path) -> Bool {
+    if mailbox.said == .bytes, mailbox.fronts.isEmpty, endings.isEmpty {
+      carried.replace(bytes: mailbox.takeBytes())
+      return true
+    }
+    let ticket = Ticket(stop.station, stop.stage, sequence: mailbox.deliveredSequence)
+    let next = rest(.message(carried), stop.stage, stop.station, path, takeAnswer(ticket))
+    guard case .message(let after)? = next else { return false }
+    carried = after
+    return true
+  }
+}

@@ -1,0 +1,134 @@
+// What a chain of interceptors that pass everything on costs for each message of a stream, without a network.
+//
+// usage: ChainBenchmark MESSAGES PLUGIN [CHAIN]
+//   PLUGIN  the plugin built from passing.c
+//   CHAIN   the number of the one chain to run, for counting instructions
+
+import Glibc
+import Interception
+import PluginHost
+import Protobuf
+import RPCProtocols
+
+/// Passes everything on, at every stage.
+final class Passing: Interceptor {
+  let stages: Stages
+  init(_ stages: Stages) { self.stages = stages }
+  func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) { token.proceed(message) }
+  func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) { token.proceed(bytes) }
+  func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) { token.proceed(bytes) }
+  func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) {
+    token.proceed(message)
+  }
+}
+
+/// Both ends of a call, which only count.
+final class Ends: ChainCaller, ChainWire {
+  var count = 0
+  func start(_ start: RequestStart) {}
+  func send(_ bytes: [UInt8]) { count += 1 }
+  func closeRequest() {}
+  func cancel(_ error: RPCError) {}
+  func responseWanted(_ isWanted: Bool) {}
+  func measure() {}
+  func responseStarted(_ start: ResponseStart) {}
+  func responseReceived(_ message: Payload) { count += 1 }
+  func responseReceived(_ message: RawSpan) { count += 1 }
+  func responseEnded(_ end: ResponseEnd) {}
+  func measured(_ metrics: CallMetrics) {}
+  func finished(_ outcome: Outcome) {}
+  func inputWanted(_ isWanted: Bool) {}
+}
+
+/// A clock whose timers never fire.
+final class StillClock: ChainClock {
+  var now: ContinuousClock.Instant { .now }
+  var coarseNanoseconds: Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
+    return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+  }
+  func schedule(after delay: Duration, _ body: @escaping () -> Void) -> Int { 1 }
+  func cancel(_ timer: Int) {}
+}
+
+struct Usage: Error {}
+
+func messageType() throws -> MessageType {
+  let pool = DescriptorPool()
+  try pool.add(WellKnownSchemas.set, source: WellKnownSchemas.sourceName)
+  guard let type = try pool.messageType(named: "google.protobuf.StringValue") else { throw Usage() }
+  return type
+}
+
+guard CommandLine.arguments.count >= 3, let messages = Int(CommandLine.arguments[1]) else { throw Usage() }
+let type = try messageType()
+let bytes = [0x0a, 47] + [UInt8](repeating: UInt8(ascii: "x"), count: 47)
+
+/// The time that one message takes, in nanoseconds: the best of some rounds.
+func measure(_ registrations: [InterceptorRegistration], isOutbound: Bool) -> Double {
+  var best = Double.infinity
+  for _ in 0..<5 {
+    let ends = Ends()
+    let chain = ChainBuilder(registrations).makeChain(
+      for: CallFacts(
+        method: MethodName(service: "test.Echo", method: "Say"), kind: .bidiStreaming, protocolName: .grpc,
+        target: "http://server", requestType: type, responseType: type),
+      codec: MessageCodec(
+        serialize: { $0.serialized() }, parseRequest: { try Message(type, serialized: $0) },
+        parseResponse: { try Message(type, serialized: $0) }),
+      environment: ChainEnvironment(clock: StillClock(), post: { _ in }))
+    chain.start(
+      RequestStart(method: chain.facts.method, target: "http://server"), caller: ends, wire: { _ in ends })
+    chain.received(ResponseStart())
+    let begin = ContinuousClock.now
+    if isOutbound {
+      for _ in 0..<messages { chain.send(.bytes(bytes)) }
+    } else {
+      for _ in 0..<messages { chain.received(bytes.span.bytes) }
+    }
+    let spent = (ContinuousClock.now - begin).components
+    precondition(ends.count == messages)
+    best = min(best, (Double(spent.seconds) * 1e9 + Double(spent.attoseconds) / 1e9) / Double(messages))
+    chain.cancel(RPCError(.canceled, "", origin: .client))
+  }
+  return best
+}
+
+func swift(_ count: Int, _ stages: Stages) -> [InterceptorRegistration] {
+  (0..<count).map { number in
+    InterceptorRegistration(name: "passing\(number)", factory: ClosureFactory { _, _ in Passing(stages) })
+  }
+}
+
+func plugins(_ count: Int, _ stages: String) throws -> [InterceptorRegistration] {
+  let loader = PluginLoader(searchPath: PluginSearchPath([]), hostVersion: "0", log: { _ in })
+  return try (0..<count).map { _ in
+    try loader.load(
+      InterceptorSpec(
+        name: CommandLine.arguments[2], settings: [InterceptorSpec.Setting(key: "stages", value: stages)])
+    ).registration
+  }
+}
+
+let chains: [(String, [InterceptorRegistration])] = [
+  ("no interceptor", []),
+  ("10 in Swift, headers only", swift(10, [.requestStart, .responseStart, .responseEnd])),
+  ("10 in Swift, bytes", swift(10, [.requestBytes, .responseBytes])),
+  ("10 in Swift, every stage", swift(10, .all)),
+  ("10 in C, headers only", try plugins(10, "headers")),
+  ("10 in C, bytes", try plugins(10, "bytes")),
+]
+
+func column(_ nanoseconds: Double) -> String {
+  let text = "\(Int(nanoseconds.rounded()))"
+  return String(repeating: " ", count: max(0, 10 - text.count)) + text
+}
+print("nanoseconds for each message of 49 bytes      out        in")
+let only = CommandLine.arguments.dropFirst(3).first.flatMap { Int($0) }
+for (number, (name, registrations)) in chains.enumerated() where only == nil || only == number {
+  let label = name + String(repeating: " ", count: max(0, 36 - name.count))
+  print(
+    label, column(measure(registrations, isOutbound: true)), column(measure(registrations, isOutbound: false))
+  )
+}

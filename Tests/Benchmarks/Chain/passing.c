@@ -1,0 +1,59 @@
+/* A plugin that passes everything on: at the stages of headers, of headers and bytes, or at all. */
+#include <rpcurl/plugin.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+static int32_t load(const rpcurl_host *host, void **plugin) {
+  (void)host;
+  uint64_t *wanted = malloc(sizeof *wanted);
+  if (!wanted) return RPCURL_EFAILED;
+  *wanted = RPCURL_STAGES_ALL;
+  *plugin = wanted;
+  return RPCURL_OK;
+}
+
+static int32_t configure(void *plugin, rpcurl_text key, rpcurl_text value) {
+  uint64_t *wanted = plugin;
+  (void)key;
+  const uint64_t headers =
+      RPCURL_STAGE_REQUEST_START | RPCURL_STAGE_RESPONSE_START | RPCURL_STAGE_RESPONSE_END;
+  if (rpcurl_text_equal(value, RPCURL_TEXT("headers"))) *wanted = headers;
+  else if (rpcurl_text_equal(value, RPCURL_TEXT("bytes")))
+    *wanted = headers | RPCURL_STAGE_REQUEST_BYTES | RPCURL_STAGE_RESPONSE_BYTES;
+  return RPCURL_OK;
+}
+
+static int32_t open_call(void *plugin, rpcurl_call call, void **state) {
+  (void)call;
+  *state = plugin;
+  return RPCURL_OK;
+}
+
+static uint64_t stages(void *state) { return *(uint64_t *)state; }
+
+static int32_t pass(void *state, rpcurl_call call, rpcurl_token token) {
+  (void)state, (void)call, (void)token;
+  return RPCURL_OK;
+}
+
+static const rpcurl_plugin passing = {
+    RPCURL_PLUGIN_HEAD,
+    .name = "passing",
+    .version = "1.0",
+    .summary = "passes everything on",
+    .config_help = "stages=headers|bytes|all  where",
+    .load = load,
+    .configure = configure,
+    .unload = free,
+    .open = open_call,
+    .stages = stages,
+    .request_start = pass,
+    .request_message = pass,
+    .request_bytes = pass,
+    .request_end = pass,
+    .response_start = pass,
+    .response_bytes = pass,
+    .response_message = pass,
+    .response_end = pass,
+};
+RPCURL_PLUGIN(passing)
