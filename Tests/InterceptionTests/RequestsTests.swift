@@ -59,6 +59,20 @@ import Testing
     #expect(journal.lines(of: "A") == ["start", "posted", "finish canceled"])
   }
 
+  @Test func whatIsPostedMayPostAgain() {
+    let probe = Probe("A", [.requestStart], journal)
+    let call = TestCall(.unary, journal, [probe])
+    call.start()
+    nonisolated(unsafe) let journal = journal
+    let context = probe.context
+    context?.post {
+      journal.note("A first")
+      context?.post { journal.note("A second") }
+    }
+    call.work()
+    #expect(journal.lines(of: "A") == ["start", "first", "second"])
+  }
+
   // MARK: Calls of their own
 
   private final class Network: InterceptorNetwork {

@@ -25,7 +25,8 @@ extension Chain {
 
   /// Does one thing; `false` when there is none. Endings come first, then what waits longest in the chain.
   private func step() -> Bool {
-    for letter in mailbox.takeAll() { read(letter) }
+    let letters = mailbox.takeAll()
+    for letter in letters { read(letter) }
     if let ending = endings.popFirst() {
       perform(ending)
     } else if let (station, path) = dirtyStations.popFirst() {
@@ -36,7 +37,8 @@ extension Chain {
     } else if progress.end != nil, case .given(let metrics) = progress.report {
       sendReport(metrics)
     } else {
-      return updateFlow()
+      // What was read may have left further letters, for which nobody is woken.
+      return updateFlow() || !letters.isEmpty
     }
     return true
   }

@@ -1,0 +1,239 @@
+import Protobuf
+import RPCProtocols
+
+/// Runs an asynchronous interceptor's function as an interceptor of one call.
+final class AsyncAdapter: Interceptor {
+  let stages: Stages = [
+    .requestStart, .requestMessage, .requestEnd, .responseStart, .responseMessage, .responseEnd,
+  ]
+  let needs: Needs
+
+  private let interceptor: any AsyncInterceptor
+  private let bridge: AsyncBridge
+  private let context: CallContext
+  private let request: AsyncSide
+  private let response: AsyncSide
+  private var tasks: [Task<Void, Never>] = []
+
+  // What is held of the call's frame; the messages are held by the sides.
+  private var requestStart: TokenBox<RequestStart, Outbound>?
+  private var responseStart: (ResponseStart, TokenBox<ResponseStart, Inbound>)?
+  private var responseEnd: (ResponseEnd, TokenBox<ResponseEnd, Inbound>)?
+  /// Who waits for the response to start.
+  private var waiter: CheckedContinuation<ResponseStart, any Error>?
+  /// Whether the function has returned a response.
+  private var hasResponded = false
+  private var changeTrailers: @Sendable (Headers) -> Headers = { $0 }
+
+  init(_ interceptor: any AsyncInterceptor, _ context: CallContext) {
+    self.interceptor = interceptor
+    self.context = context
+    needs = Needs(replayLimitBytes: interceptor.replayLimitBytes)
+    bridge = AsyncBridge(context)
+    request = AsyncSide { context.inject(request: .typed($0)) }
+    response = AsyncSide { context.inject(response: .typed($0)) }
+    bridge.adapter = self
+  }
+
+  // MARK: - From the chain
+
+  func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
+    requestStart = TokenBox(token)
+    let (interceptor, bridge, name) = (interceptor, bridge, context.name)
+    let given = AsyncRequest(start: start, messages: Incoming(bridge: bridge, direction: .request))
+    keep(
+      Task {
+        do {
+          let response = try await interceptor.intercept(given, next: AsyncNext(bridge: bridge))
+          bridge.onLoop { $0.respond(response) }
+        } catch {
+          let error = error as? RPCError ?? RPCError(.internal, "\(error)", origin: .interceptor(name))
+          bridge.onLoop { $0.fail(error) }
+        }
+      })
+  }
+
+  func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) {
+    let box = TokenBox(token)
+    request.deliver(
+      AsyncSlot(
+        message: message, error: nil, inject: { front in box.look { $0.inject(.typed(front)) } },
+        settle: { message, error in
+          box.use { token in
+            if let error {
+              token.fail(error)
+            } else if let message {
+              token.proceed(message)
+            } else {
+              token.drop()
+            }
+          }
+        }))
+  }
+
+  func requestEnd(_ token: consuming RequestToken<Void>) {
+    let box = TokenBox(token)
+    request.deliver(
+      AsyncSlot(
+        message: nil, error: nil, inject: { front in box.look { $0.inject(.typed(front)) } },
+        settle: { _, error in
+          box.use { token in
+            if let error { token.fail(error) } else { token.proceed() }
+          }
+        }))
+  }
+
+  func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) {
+    responseStart = (start, TokenBox(token))
+    tellStart(start)
+  }
+
+  func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) {
+    let box = TokenBox(token)
+    response.deliver(
+      AsyncSlot(
+        message: message, error: nil, inject: { front in box.look { $0.inject(.typed(front)) } },
+        settle: { message, error in
+          box.use { token in
+            if let error {
+              token.fail(error)
+            } else if let message {
+              token.proceed(message)
+            } else {
+              token.drop()
+            }
+          }
+        }))
+  }
+
+  func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) {
+    // Shown only: `finish` follows.
+    if token.isVoid { return }
+    let box = TokenBox(token)
+    responseEnd = (end, box)
+    if let waiter {
+      // The call has ended before its response started.
+      self.waiter = nil
+      if let error = end.error {
+        waiter.resume(throwing: error)
+      } else {
+        waiter.resume(returning: ResponseStart())
+      }
+    }
+    response.deliver(
+      AsyncSlot(
+        message: nil, error: end.error, inject: { front in box.look { $0.inject(.typed(front)) } },
+        settle: { [weak self] _, error in
+          let trailers = self?.changeTrailers(end.trailers) ?? end.trailers
+          box.use { $0.proceed(ResponseEnd(error: error, trailers: trailers)) }
+        }))
+  }
+
+  func finish(_ outcome: Outcome) {
+    for task in tasks { task.cancel() }
+    bridge.finish()
+    waiter?.resume(throwing: RPCError(.canceled, "the call has ended", origin: .client))
+    waiter = nil
+    request.letGo()
+    response.letGo()
+  }
+
+  // MARK: - From the function
+
+  func keep(_ task: Task<Void, Never>) { tasks.append(task) }
+
+  func ask(_ direction: AsyncBridge.Direction, _ consumer: AsyncSide.Consumer) {
+    side(direction).ask(consumer)
+  }
+
+  func emit(_ message: Message, _ direction: AsyncBridge.Direction) { side(direction).emit(message) }
+
+  func finish(_ direction: AsyncBridge.Direction, _ error: RPCError?) { side(direction).finish(error) }
+
+  private func side(_ direction: AsyncBridge.Direction) -> AsyncSide {
+    direction == .request ? request : response
+  }
+
+  /// Sends the request on, for the first time or again.
+  ///
+  /// - Parameters:
+  ///   - waiter: Who waits for the response to start.
+  ///   - pump: Starts to send the messages.
+  func proceed(
+    _ start: RequestStart, _ waiter: CheckedContinuation<ResponseStart, any Error>, pump: () -> Void
+  ) {
+    self.waiter = waiter
+    if let token = requestStart {
+      requestStart = nil
+      token.use { $0.proceed(start) }
+      pump()
+    } else if let (_, token) = responseEnd {
+      again(start) { headers in token.use { $0.retry(headers: headers) } }
+    } else if let (_, token) = responseStart {
+      again(start) { headers in token.use { $0.retry(headers: headers) } }
+    } else {
+      self.waiter = nil
+      let words = "next was called again before the first call of it returned"
+      waiter.resume(throwing: RPCError(.internal, words, origin: .interceptor(context.name)))
+    }
+  }
+
+  private func again(_ start: RequestStart, _ retry: (Headers) -> Void) {
+    retry(start.headers)
+    responseStart = nil
+    responseEnd = nil
+    response.reset()
+  }
+
+  private func tellStart(_ start: ResponseStart) {
+    waiter?.resume(returning: start)
+    waiter = nil
+  }
+
+  /// The function has returned.
+  private func respond(_ answer: AsyncResponse) {
+    guard !hasResponded else { return }
+    hasResponded = true
+    changeTrailers = answer.changeTrailers
+    guard requestStart == nil else { return bridge.collect(answer) }
+    if let (_, token) = responseStart { token.use { $0.proceed(answer.start) } }
+    responseStart = nil
+    bridge.pump(answer.messages, .response)
+  }
+
+  /// Answers in place of the server.
+  func answer(_ response: LocalResponse) {
+    requestStart?.use { $0.respond(response) }
+    requestStart = nil
+  }
+
+  /// The function has thrown.
+  private func fail(_ error: RPCError) {
+    if let token = requestStart {
+      token.use { $0.fail(error) }
+    } else if let (_, token) = responseStart {
+      token.use { $0.fail(error) }
+    } else if let (end, token) = responseEnd {
+      token.use { $0.proceed(ResponseEnd(error: error, trailers: end.trailers)) }
+    } else {
+      context.cancel(error.message)
+    }
+  }
+}
+
+/// A token in a box, as closures cannot hold what cannot be copied.
+private final class TokenBox<Value, Direction> {
+  private var token: Token<Value, Direction>?
+
+  init(_ token: consuming Token<Value, Direction>) { self.token = consume token }
+
+  func look(_ body: (borrowing Token<Value, Direction>) -> Void) {
+    guard let token = token.take() else { return }
+    body(token)
+    self.token = consume token
+  }
+
+  func use(_ body: (consuming Token<Value, Direction>) -> Void) {
+    if let token = token.take() { body(token) }
+  }
+}

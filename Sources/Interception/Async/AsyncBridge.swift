@@ -1,0 +1,156 @@
+import Protobuf
+import RPCProtocols
+
+/// The way between an asynchronous interceptor's function, on any thread, and its call, on the loop's.
+///
+/// Who waits is kept here under a lock, so that nobody waits for a call that has finished.
+final class AsyncBridge: @unchecked Sendable {
+  enum Direction { case request, response }
+
+  /// The call's side; set before the function runs, and used on the loop's thread only.
+  weak var adapter: AsyncAdapter?
+  private let context: CallContext
+  private let lock = Lock()
+  private var isFinished = false
+  private var lastWaiter = 0
+  private var waiters: [Int: (any Error) -> Void] = [:]
+
+  init(_ context: CallContext) {
+    self.context = context
+  }
+
+  private static let over = RPCError(.canceled, "the call has ended", origin: .client)
+
+  /// Has `body` run on the loop's thread with a continuation, which is resumed with an error if the call finishes
+  /// before it is resumed there.
+  private func wait<Value: Sendable>(
+    _ body: @escaping @Sendable (AsyncAdapter, CheckedContinuation<Value, any Error>) -> Void
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      let number: Int? = lock.holding {
+        guard !isFinished else { return nil }
+        lastWaiter += 1
+        waiters[lastWaiter] = { continuation.resume(throwing: $0) }
+        return lastWaiter
+      }
+      guard let number else { return continuation.resume(throwing: Self.over) }
+      context.post {
+        // Whoever takes it out resumes it.
+        let isThere = self.lock.holding { self.waiters.removeValue(forKey: number) != nil }
+        guard isThere else { return }
+        guard let adapter = self.adapter else { return continuation.resume(throwing: Self.over) }
+        body(adapter, continuation)
+      }
+    }
+  }
+
+  /// The next message of a direction; `nil` at its end.
+  func nextMessage(_ direction: Direction) async throws -> Message? {
+    try await wait { adapter, consumer in adapter.ask(direction, consumer) }
+  }
+
+  /// Sends a request on, and waits for the start of its response.
+  func next(_ request: AsyncRequest) async throws -> AsyncResponse {
+    let messages = request.messages
+    let start = try await wait { adapter, waiter in
+      adapter.proceed(request.start, waiter) { self.pump(messages, .request) }
+    }
+    return AsyncResponse(start: start, messages: Incoming(bridge: self, direction: .response))
+  }
+
+  /// Lets messages go on, until they end.
+  func pump(_ messages: AsyncMessages, _ direction: Direction) {
+    let task = Task {
+      do {
+        try await drain(messages, direction)
+        onLoop { $0.finish(direction, nil) }
+      } catch {
+        let error =
+          error as? RPCError ?? RPCError(.internal, "\(error)", origin: .interceptor(self.context.name))
+        onLoop { $0.finish(direction, error) }
+      }
+    }
+    onLoop { $0.keep(task) }
+  }
+
+  private func drain(
+    _ messages: some AsyncSequence<Message, any Error> & Sendable, _ direction: Direction
+  ) async throws {
+    for try await message in messages { onLoop { $0.emit(message, direction) } }
+  }
+
+  /// Answers the call with a response that no server gave, when all of it is known.
+  func collect(_ answer: AsyncResponse) {
+    let task = Task {
+      let response = await Self.local(answer)
+      onLoop { $0.answer(response) }
+    }
+    onLoop { $0.keep(task) }
+  }
+
+  private static func local(_ answer: AsyncResponse) async -> LocalResponse {
+    var response = LocalResponse(headers: answer.start.headers, trailers: answer.changeTrailers(Headers()))
+    do {
+      response.messages = try await all(answer.messages)
+    } catch {
+      response.error = error as? RPCError ?? RPCError(.internal, "\(error)", origin: .client)
+    }
+    return response
+  }
+
+  private static func all(
+    _ messages: some AsyncSequence<Message, any Error> & Sendable
+  ) async throws -> [Payload] {
+    var all: [Payload] = []
+    for try await message in messages { all.append(.typed(message)) }
+    return all
+  }
+
+  func onLoop(_ body: @escaping @Sendable (AsyncAdapter) -> Void) {
+    context.post { if let adapter = self.adapter { body(adapter) } }
+  }
+
+  /// Lets everybody go who waits.
+  func finish() {
+    let left = lock.holding {
+      isFinished = true
+      defer { waiters = [:] }
+      return waiters.values
+    }
+    for resume in left { resume(Self.over) }
+  }
+}
+
+/// The messages of a call, as they come.
+struct Incoming: AsyncSequence, Sendable {
+  typealias Element = Message
+  typealias Failure = any Error
+
+  let bridge: AsyncBridge
+  let direction: AsyncBridge.Direction
+
+  struct AsyncIterator: AsyncIteratorProtocol {
+    let bridge: AsyncBridge
+    let direction: AsyncBridge.Direction
+    private var isOver = false
+
+    init(_ bridge: AsyncBridge, _ direction: AsyncBridge.Direction) {
+      self.bridge = bridge
+      self.direction = direction
+    }
+
+    mutating func next() async throws -> Message? {
+      guard !isOver else { return nil }
+      do {
+        let message = try await bridge.nextMessage(direction)
+        isOver = message == nil
+        return message
+      } catch {
+        isOver = true
+        throw error
+      }
+    }
+  }
+
+  func makeAsyncIterator() -> AsyncIterator { AsyncIterator(bridge, direction) }
+}

@@ -1,0 +1,231 @@
+import Interception
+import InterceptionSupport
+import Protobuf
+import RPCProtocols
+import Testing
+
+/// Interceptors written as one asynchronous function.
+@Suite struct AsyncTests {
+  /// An interceptor made of a closure.
+  private struct Closure: AsyncInterceptor {
+    var replayLimitBytes = 0
+    let body: @Sendable (AsyncRequest, AsyncNext) async throws -> AsyncResponse
+    func intercept(_ request: AsyncRequest, next: AsyncNext) async throws -> AsyncResponse {
+      try await body(request, next)
+    }
+  }
+
+  private func call(
+    _ kind: CallKind, replayLimitBytes: Int = 0,
+    _ body: @escaping @Sendable (AsyncRequest, AsyncNext) async throws -> AsyncResponse
+  ) -> TestCall {
+    let interceptor = Closure(replayLimitBytes: replayLimitBytes, body: body)
+    return TestCall(
+      kind, Journal(), [InterceptorRegistration(name: "async", factory: AsyncFactory(interceptor))])
+  }
+
+  /// Works off what the function's threads ask of the loop, until a condition holds or two seconds are over.
+  private func wait(_ call: TestCall, until holds: () -> Bool) async throws {
+    for _ in 0..<2000 where !holds() {
+      call.work()
+      call.clock.advance(by: .milliseconds(1))
+      if !holds() { try await Task.sleep(for: .milliseconds(1)) }
+    }
+  }
+
+  private func texts(_ call: TestCall) -> [String] {
+    call.callerLines.filter { !$0.hasPrefix("metrics") && $0 != "finished" }.map {
+      $0.replacing("typed ", with: "")
+    }
+  }
+
+  @Test func changesHeadersAndPassesTheRestOn() async throws {
+    let call = call(.unary) { request, next in
+      var request = request
+      request.start.headers.set("x", "1")
+      var response = try await next(request)
+      response.start.headers.set("y", "2")
+      response.changeTrailers = { _ in Headers([("t", "3")]) }
+      return response
+    }
+    call.start()
+    call.send("ping")
+    call.close()
+    try await wait(call) { call.wireLines.contains("half-close") }
+    #expect(call.sentStart?.headers.first("x") == "1")
+    #expect(call.wireLines == ["start", "ping", "half-close"])
+    call.receiveHeaders()
+    call.receive("pong")
+    call.receiveEnd()
+    try await wait(call) { call.outcome != nil }
+    #expect(call.receivedStart?.headers.first("y") == "2")
+    #expect(texts(call) == ["headers", "pong", "end ok"])
+    #expect(call.end?.trailers.first("t") == "3")
+  }
+
+  @Test func streamsAreWrapped() async throws {
+    let call = call(.bidiStreaming) { request, next in
+      var request = request
+      let given = request.messages
+      request.messages = doubled(given, "out")
+      var response = try await next(request)
+      response.messages = doubled(response.messages, "in")
+      return response
+    }
+    call.start()
+    call.send("1")
+    try await wait(call) { call.wireLines.count == 3 }
+    call.send("2")
+    call.close()
+    try await wait(call) { call.wireLines.contains("half-close") }
+    #expect(call.wireLines == ["start", "1", "out 1", "2", "out 2", "half-close"])
+    call.receiveHeaders()
+    call.receive("a")
+    try await wait(call) { call.received.count == 2 }
+    call.receive("b")
+    call.receiveEnd()
+    try await wait(call) { call.outcome != nil }
+    #expect(texts(call) == ["headers", "a", "in a", "b", "in b", "end ok"])
+  }
+
+  @Test func answersWithoutTheServer() async throws {
+    let call = call(.serverStreaming) { _, _ in
+      AsyncResponse(
+        start: ResponseStart(headers: Headers([("from", "async")])),
+        messages: [TestMessages.make("1"), TestMessages.make("2")])
+    }
+    call.start()
+    try await wait(call) { call.outcome != nil }
+    #expect(call.wireLines.isEmpty)
+    #expect(call.receivedStart?.headers.first("from") == "async")
+    #expect(texts(call) == ["headers", "1", "2", "end ok"])
+  }
+
+  @Test func throwingFailsTheCall() async throws {
+    let call = call(.unary) { _, _ in throw RPCError(.permissionDenied, "no", origin: .interceptor("async")) }
+    call.start()
+    try await wait(call) { call.outcome != nil }
+    #expect(call.wireLines.isEmpty)
+    #expect(call.end?.error?.message == "no")
+  }
+
+  @Test func anErrorOfTheServerIsThrownAndMayBeCaught() async throws {
+    let call = call(.serverStreaming) { request, next in
+      var response = try await next(request)
+      let messages = response.messages
+      response.messages = AsyncThrowingStream { continuation in
+        Task {
+          do {
+            try await forward(messages, to: continuation)
+          } catch let error as RPCError where error.code == .notFound {
+            continuation.yield(TestMessages.make("nothing"))
+          }
+          continuation.finish()
+        }
+      }
+      return response
+    }
+    call.start()
+    call.send("x")
+    call.close()
+    try await wait(call) { call.wireLines.contains("half-close") }
+    call.receiveHeaders()
+    call.receive("1")
+    call.receiveEnd(RPCError(.notFound, "gone", origin: .server))
+    try await wait(call) { call.outcome != nil }
+    #expect(texts(call) == ["headers", "1", "nothing", "end ok"])
+  }
+
+  @Test func anErrorBeforeTheResponseIsThrownByNext() async throws {
+    let call = call(.unary) { request, next in
+      do {
+        return try await next(request)
+      } catch let error as RPCError {
+        throw RPCError(.aborted, "saw \(error.code.name)", origin: .interceptor("async"))
+      }
+    }
+    call.start()
+    call.send("x")
+    call.close()
+    try await wait(call) { call.wireLines.contains("half-close") }
+    call.receiveEnd(RPCError(.unavailable, "down", origin: .server))
+    try await wait(call) { call.outcome != nil }
+    #expect(call.end?.error?.message == "saw unavailable")
+  }
+
+  @Test func nextMayBeCalledAgain() async throws {
+    let call = call(.unary, replayLimitBytes: 1000) { request, next in
+      var request = request
+      for attempt in 1...3 {
+        do {
+          return try await next(request)
+        } catch let error as RPCError where error.code == .unavailable {
+          request.start.headers.set("previous", "\(attempt)")
+        }
+      }
+      throw RPCError(.unavailable, "gave up", origin: .interceptor("async"))
+    }
+    call.start()
+    call.send("x")
+    call.close()
+    try await wait(call) { call.wireLines.contains("half-close") }
+    call.receiveEnd(RPCError(.unavailable, "down", origin: .server))
+    try await wait(call) { call.wireStarts == 2 }
+    #expect(call.sentStart?.headers.first("previous") == "1")
+    call.receiveHeaders()
+    call.receive("y")
+    call.receiveEnd()
+    try await wait(call) { call.outcome != nil }
+    #expect(call.wireLines == ["start", "x", "half-close", "start", "x", "half-close"])
+    #expect(texts(call) == ["headers", "y", "end ok"])
+  }
+
+  @Test func theFunctionIsCancelledWhenTheCallEnds() async throws {
+    let (seen, continuation) = AsyncStream<String>.makeStream()
+    let call = call(.bidiStreaming) { request, next in
+      do {
+        return try await next(request)
+      } catch {
+        continuation.yield((error as? RPCError)?.code.name ?? "\(error)")
+        throw error
+      }
+    }
+    call.start()
+    try await wait(call) { call.wireStarts == 1 }
+    call.chain.cancel(RPCError(.canceled, "Ctrl-C", origin: .client))
+    #expect(call.outcome != nil)
+    var iterator = seen.makeAsyncIterator()
+    #expect(await iterator.next() == "canceled")
+  }
+}
+
+/// Each message, and a further one behind it.
+private func doubled(_ messages: AsyncMessages, _ word: String) -> AsyncMessages {
+  AsyncThrowingStream<Message, any Error> { continuation in
+    Task {
+      do {
+        try await double(messages, word, to: continuation)
+        continuation.finish()
+      } catch {
+        continuation.finish(throwing: error)
+      }
+    }
+  }
+}
+
+private func double(
+  _ messages: some AsyncSequence<Message, any Error> & Sendable, _ word: String,
+  to continuation: AsyncThrowingStream<Message, any Error>.Continuation
+) async throws {
+  for try await message in messages {
+    continuation.yield(message)
+    continuation.yield(TestMessages.make("\(word) \(TestMessages.text(message))"))
+  }
+}
+
+private func forward(
+  _ messages: some AsyncSequence<Message, any Error> & Sendable,
+  to continuation: AsyncThrowingStream<Message, any Error>.Continuation
+) async throws {
+  for try await message in messages { continuation.yield(message) }
+}
