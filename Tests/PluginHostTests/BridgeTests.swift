@@ -19,20 +19,17 @@ import Testing
     #expect(plugin.version == "2.1" && plugin.summary == "exercises the host")
     #expect(plugin.configurationHelp == "none")
     let call = try PluginCallTest([plugin])
-    call.start()
-    call.chain.send(.bytes(PluginCallTest.bytes("Ada")))
-    call.chain.closeRequest()
-    call.chain.received(ResponseStart())
-    let details = [StatusDetail(typeName: "x", value: [1])]
-    call.chain.received(
-      ResponseEnd(error: RPCError(.notFound, "gone", details: details, origin: .server)))
+    call.run()
     #expect(call.sentStart?.headers == Headers([("a", "one"), ("c", "3")]))
     #expect(call.sent == [PluginCallTest.bytes("raw")])
     #expect(call.receivedStart?.headers.first("x-seen") == "yes")
     #expect(call.end?.error?.message == "not here")
-    #expect(call.end?.error?.details == details)
+    #expect(call.end?.error?.details == [StatusDetail(typeName: "google.rpc.RetryInfo", value: [10, 0])])
     #expect(call.end?.trailers.first("x-trailer") == "t")
-    #expect(call.outcome != nil)
+    #expect(call.sentStart?.target == "https://other:8443/prefix")
+    #expect(call.sentStart?.deadline != nil)
+    #expect(call.outcome?.metrics.receivedMessages == 12)
+    #expect(call.outcome?.metrics.tls == .microseconds(3))
     plugin.unload()
     #expect(log.lines == ["closed", "unloaded"])
   }
@@ -162,7 +159,9 @@ import Testing
     #expect(
       call.end
         == ResponseEnd(
-          error: RPCError(.notFound, "no more", origin: .interceptor("mock")),
+          error: RPCError(
+            .notFound, "no more", details: [StatusDetail(typeName: "a.B", value: [1])],
+            origin: .interceptor("mock")),
           trailers: Headers([("x-end", "2")])))
     let declined = try PluginCallTest([plugin], .serverStreaming, method: "Decline")
     declined.start()
@@ -172,5 +171,25 @@ import Testing
     #expect(refused.sentStart == nil)
     #expect(refused.end?.error?.message == "not on a Friday")
     #expect(refused.end?.error?.origin == .interceptor("mock"))
+  }
+
+  @Test func aPluginFailsACallWithDetails() throws {
+    let plugin = try load(try Fixtures.path("mock"))
+    let call = try PluginCallTest([plugin], .serverStreaming, method: "Fail")
+    call.start()
+    #expect(
+      call.end?.error
+        == RPCError(
+          .failedPrecondition, "not yet", details: [StatusDetail(typeName: "a.B", value: [2])],
+          origin: .interceptor("mock")))
+    #expect(call.sentStart == nil)
+  }
+
+  @Test func anExceptionInCPlusPlusBecomesAFailure() throws {
+    let plugin = try load(try Fixtures.path("throwing", ending: "cpp"))
+    let call = try PluginCallTest([plugin])
+    call.start()
+    #expect(call.end?.error == RPCError(.internal, "thrown on purpose", origin: .interceptor("throwing")))
+    #expect(log.lines == ["an exception that says nothing"])
   }
 }

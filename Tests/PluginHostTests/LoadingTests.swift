@@ -1,5 +1,6 @@
 import Glibc
 import Interception
+import RPCProtocols
 import Testing
 
 @testable import PluginHost
@@ -106,8 +107,27 @@ import Testing
 
   @Test func anotherMajorVersionIsRefusedBeforeItsCodeRuns() throws {
     let path = try Fixtures.path("other_version")
-    #expect(error(path) == .otherVersion(path: path, plugin: "99.3", host: "1.0"))
+    #expect(error(path) == .otherVersion(path: path, plugin: "2.0", host: "1.1"))
     #expect(getenv("RPCURL_TEST_CONSTRUCTOR_RAN") == nil)
+  }
+
+  @Test func aPluginOfAnEarlierMinorVersionWorks() throws {
+    let plugin = try log.loader().load(spec(try Fixtures.path("exercise-1.0", headerVersion: "1.0")))
+    #expect(plugin.version == "2.1")
+    let call = try PluginCallTest([plugin])
+    call.run()
+    #expect(call.sentStart?.headers == Headers([("a", "one"), ("c", "3")]))
+    #expect(call.end?.error?.message == "not here")
+    plugin.unload()
+    #expect(log.lines == ["closed", "unloaded"])
+  }
+
+  @Test func aPluginOfALaterMinorVersionIsTaken() throws {
+    let plugin = try log.loader().load(spec(try Fixtures.path("newer")))
+    let call = try PluginCallTest([plugin])
+    call.start()
+    #expect(call.end?.error?.message == "longer")
+    #expect(log.lines == ["longer host: 0", "get_start: 0", "behind: 7"])
   }
 
   @Test func theVersionNoteSurvivesStrip() throws {

@@ -50,6 +50,34 @@ import Testing
     #expect(try old.value(at: path("(test2.Old.nested_ext).number")) == .int32(6))
   }
 
+  @Test func describesWhatAPathLeadsTo() throws {
+    let node = try type("test3.Node")
+    #expect(try node.field(at: path("child.children[3].weight")).name == "weight")
+    #expect(try type("test3.Maps").field(at: path("numbers[-3]")).kind == .int64)
+    #expect(try type("test2.Old").field(at: path("(test2.Old.nested_ext).number")).name == "number")
+    #expect(throws: FieldPathError.self) { try node.field(at: path("weight[0]")) }
+    #expect(throws: FieldPathError.self) { try node.field(at: path("weight.x")) }
+  }
+
+  @Test func listsTheKeysOfMapsInOrder() throws {
+    let maps = try message("test3.Maps", #"{"texts":{"b":"","a":""},"numbers":{"-3":7,"2":0,"-10":1}}"#)
+    #expect(try maps.mapKeys(at: path("texts")) == [.string("a"), .string("b")])
+    #expect(try maps.mapKeys(at: path("numbers")).count == 3)
+    #expect(try maps.json(at: path("numbers[-10]")) == Array(#""1""#.utf8))
+    #expect(try maps.mapKeys(at: path("nodes")) == [])
+    #expect(throws: FieldPathError.self) { try message("test3.Node", "{}").mapKeys(at: path("weight")) }
+  }
+
+  @Test func appendsJSONToLists() throws {
+    var node = try message("test3.Node", #"{"children":[{}]}"#)
+    try node.appendJSON(Array(#"{"weight":7}"#.utf8), at: path("children"))
+    try node.appendJSON(Array("{}".utf8), at: path("child.children"))
+    #expect(try text(node) == #"{"child":{"children":[{}]},"children":[{},{"weight":7}]}"#)
+    for (json, place) in [("1", "weight"), ("[", "children"), ("{}", "children[0]")] {
+      #expect(throws: FieldPathError.self) { try node.appendJSON(Array(json.utf8), at: path(place)) }
+    }
+  }
+
   @Test func setsValues() throws {
     var node = try message("test3.Node", #"{"children":[{}]}"#)
     try node.set(.string("x"), at: path("child.child.name"))

@@ -2,7 +2,7 @@ import CPluginABI
 import Interception
 import RPCProtocols
 
-// Headers and trailers, the status, and metrics.
+// Headers and trailers, the HTTP status, and metrics.
 extension HostFunctions {
   static func headerCount(_ host: Host?, _ token: rpcurl_token) -> Int64 {
     count(host) { instance throws(ABIFailure) in
@@ -124,31 +124,6 @@ extension HostFunctions {
     return Int32(truncatingIfNeeded: status)
   }
 
-  static func getStatus(
-    _ host: Host?, _ token: rpcurl_token, _ status: UnsafeMutablePointer<rpcurl_status>?
-  ) -> Int32 {
-    call(host) { instance throws(ABIFailure) in
-      try value(instance, token) { value, arena throws(ABIFailure) in
-        guard case .responseEnd(let end) = value else { throw wrongStage() }
-        try fill(status, rpcurl_status(end, arena)) { Int($0.struct_size) }
-      }
-    }
-  }
-
-  static func setStatus(
-    _ host: Host?, _ token: rpcurl_token, _ code: Int32, _ message: rpcurl_text
-  ) -> Int32 {
-    call(host) { instance throws(ABIFailure) in
-      var new = try error(code, message, instance)
-      try value(instance, token) { value, _ throws(ABIFailure) in
-        guard case .responseEnd(var end) = value else { throw wrongStage() }
-        if let old = end.error, old.code == new?.code { new?.details = old.details }
-        end.error = new
-        value = .responseEnd(end)
-      }
-    }
-  }
-
   static func getMetrics(
     _ host: Host?, _ token: rpcurl_token, _ metrics: UnsafeMutablePointer<rpcurl_metrics>?
   ) -> Int32 {
@@ -158,5 +133,40 @@ extension HostFunctions {
         try fill(metrics, rpcurl_metrics(found)) { Int($0.struct_size) }
       }
     }
+  }
+
+  static func setMetrics(
+    _ host: Host?, _ token: rpcurl_token, _ metrics: UnsafePointer<rpcurl_metrics>?
+  ) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      // It is a member of rpcurl_outcome, so it never grows.
+      let plain = try copy(metrics, atLeast: MemoryLayout<rpcurl_metrics>.size)
+      let new = try CallMetrics(plain)
+      try value(instance, token) { value, _ throws(ABIFailure) in
+        guard case .metrics = value else { throw wrongStage() }
+        value = .metrics(new)
+      }
+    }
+  }
+}
+
+extension CallMetrics {
+  fileprivate init(_ plain: rpcurl_metrics) throws(ABIFailure) {
+    func duration(_ nanoseconds: Int64) -> Duration? { nanoseconds < 0 ? nil : .nanoseconds(nanoseconds) }
+    func number(_ plain: UInt64) throws(ABIFailure) -> Int {
+      guard let number = Int(exactly: plain) else { throw HostFunctions.invalid("\(plain) is too much") }
+      return number
+    }
+    self.init()
+    guard let total = duration(plain.total_ns) else { throw HostFunctions.invalid("total_ns is negative") }
+    self.total = total
+    connect = duration(plain.connect_ns)
+    tls = duration(plain.tls_ns)
+    firstByte = duration(plain.first_byte_ns)
+    sentBytes = try number(plain.sent_bytes)
+    receivedBytes = try number(plain.received_bytes)
+    sentMessages = try number(plain.sent_messages)
+    receivedMessages = try number(plain.received_messages)
+    attempts = try number(plain.attempts)
   }
 }

@@ -13,7 +13,7 @@ extension HostFunctions {
       value.pointee = try withMessage(instance, token) { message, arena throws(ABIFailure) in
         let found = try fields { () throws(FieldPathError) -> Value? in
           if let found = try message.value(at: path) { return found }
-          return try defaultValue(of: message.type, at: path)
+          return try message.type.field(at: path).defaultValue
         }
         guard let found, let plain = rpcurl_value(found, arena) else {
           throw ABIFailure(RPCURL_ETYPE, "\(path) is a message: use get_json")
@@ -154,7 +154,7 @@ extension HostFunctions {
 
   // MARK: - Help
 
-  private static func withMessage<Result>(
+  static func withMessage<Result>(
     _ instance: PluginInstance, _ token: rpcurl_token,
     _ body: (inout Message, Arena) throws(ABIFailure) -> Result
   ) throws(ABIFailure) -> Result {
@@ -167,13 +167,13 @@ extension HostFunctions {
     }
   }
 
-  private static func fieldPath(_ text: rpcurl_text) throws(ABIFailure) -> FieldPath {
+  static func fieldPath(_ text: rpcurl_text) throws(ABIFailure) -> FieldPath {
     let text = try text.string()
     return try fields { () throws(FieldPathError) in try FieldPath(text) }
   }
 
   /// Runs what follows a path; `isInteger` says that an integer is put there, which may be too large.
-  private static func fields<Result>(
+  static func fields<Result>(
     isInteger: Bool = false, _ body: () throws(FieldPathError) -> Result
   ) throws(ABIFailure) -> Result {
     do throws(FieldPathError) {
@@ -205,24 +205,6 @@ extension HostFunctions {
     default: throw invalid("no such type of a value: \(value.type)")
     }
   }
-
-  /// What a scalar field is that is not set; `nil` when the path leads to a message.
-  private static func defaultValue(
-    of type: MessageType, at path: FieldPath
-  ) throws(FieldPathError) -> Value? {
-    var type: MessageType? = type
-    var field: Field?
-    for step in path.steps {
-      guard case .field(let name) = step else { continue }
-      do throws(SchemaError) {
-        field = try type?.field(named: name)
-      } catch {
-        throw .schema(error)
-      }
-      type = field?.mapValue?.messageType ?? field?.messageType
-    }
-    return (field?.mapValue ?? field)?.defaultValue
-  }
 }
 
 extension Value {
@@ -236,7 +218,7 @@ extension Value {
 
 extension rpcurl_value {
   /// A scalar in the plugin's form; `nil` for a message.
-  fileprivate init?(_ value: Value, _ arena: Arena) {
+  init?(_ value: Value, _ arena: Arena) {
     self.init()
     switch value {
     case .bool(let value): put(RPCURL_TYPE_BOOL) { $0.boolean = value ? 1 : 0 }

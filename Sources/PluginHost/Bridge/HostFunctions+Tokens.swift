@@ -41,15 +41,30 @@ extension HostFunctions {
     _ host: Host?, _ token: rpcurl_token, _ code: Int32, _ message: rpcurl_text
   ) -> Int32 {
     call(host) { instance throws(ABIFailure) in
-      guard let error = try error(code, message, instance) else {
-        throw invalid("a call cannot fail with the code 0")
-      }
-      let result = settle(
-        host, token, "fail",
-        check: { stage throws(ABIFailure) in if stage == .metrics { throw wrongStage(stage) } },
-        { _, held in held.fail(error) })
-      if result < 0 { throw ABIFailure(result, instance.lastError.lossyString) }
+      try fail(host, token, try error(code, message, instance), instance)
     }
+  }
+
+  static func failCall(
+    _ host: Host?, _ token: rpcurl_token, with failure: UnsafePointer<rpcurl_failure>?
+  ) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      let plain = try copy(failure, atLeast: MemoryLayout<rpcurl_failure>.size)
+      var error = try error(plain.code, plain.message, instance)
+      error?.details = try details(plain.details, plain.detail_count)
+      try fail(host, token, error, instance)
+    }
+  }
+
+  private static func fail(
+    _ host: Host?, _ token: rpcurl_token, _ error: RPCError?, _ instance: PluginInstance
+  ) throws(ABIFailure) {
+    guard let error else { throw invalid("a call cannot fail with the code 0") }
+    let result = settle(
+      host, token, "fail",
+      check: { stage throws(ABIFailure) in if stage == .metrics { throw wrongStage(stage) } },
+      { _, held in held.fail(error) })
+    if result < 0 { throw ABIFailure(result, instance.lastError.lossyString) }
   }
 
   static func dropMessage(_ host: Host?, _ token: rpcurl_token) -> Int32 {
@@ -81,11 +96,10 @@ extension HostFunctions {
   private static func localResponse(
     _ response: UnsafePointer<rpcurl_response>?, _ facts: CallFacts, _ instance: PluginInstance
   ) throws(ABIFailure) -> LocalResponse {
-    guard let response, response.pointee.struct_size >= MemoryLayout<rpcurl_response>.size else {
-      throw invalid("the response is null, or its struct_size is not set")
-    }
-    let plain = response.pointee
+    // Version 1.0 of the structure ends before the details.
+    let plain = try copy(response, atLeast: MemoryLayout<rpcurl_response>.offset(of: \.details) ?? 0)
     var answer = LocalResponse(error: try error(plain.code, plain.message, instance))
+    answer.error?.details = try details(plain.details, plain.detail_count)
     answer.headers = try headers(plain.headers, Int(plain.header_count))
     answer.trailers = try headers(plain.trailers, Int(plain.trailer_count))
     guard (0...mostElements).contains(Int(plain.message_count)) else {
@@ -93,21 +107,20 @@ extension HostFunctions {
     }
     guard plain.message_count == 0 || plain.messages != nil else { throw invalid("messages is null") }
     for message in UnsafeBufferPointer(start: plain.messages, count: Int(plain.message_count)) {
-      answer.messages.append(try payload(message, facts))
+      answer.messages.append(try payload(message, facts.responseType))
     }
     return answer
   }
 
-  private static func payload(
-    _ message: rpcurl_local_message, _ facts: CallFacts
+  /// A message that a plugin makes.
+  static func payload(
+    _ message: rpcurl_local_message, _ type: MessageType?
   ) throws(ABIFailure) -> Payload {
     let content = try message.content.bytes()
-    switch Int32(message.form) {
+    switch Int32(truncatingIfNeeded: message.form) {
     case RPCURL_FORM_SERIALIZED: return .bytes(content)
     case RPCURL_FORM_JSON:
-      guard let type = facts.responseType else {
-        throw ABIFailure(RPCURL_EUNSUPPORTED, "the response's type is not known")
-      }
+      guard let type else { throw ABIFailure(RPCURL_EUNSUPPORTED, "the message's type is not known") }
       do throws(JSONError) {
         return .typed(try Message(type, json: content))
       } catch {

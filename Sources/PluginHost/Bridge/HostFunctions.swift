@@ -1,4 +1,5 @@
 import CPluginABI
+import Glibc
 import Interception
 import RPCProtocols
 
@@ -45,7 +46,35 @@ enum HostFunctions {
       get_http_status: { host, token in HostFunctions.getHTTPStatus(host, token) },
       get_status: { host, token, status in HostFunctions.getStatus(host, token, status) },
       set_status: { host, token, code, message in HostFunctions.setStatus(host, token, code, message) },
-      get_metrics: { host, token, metrics in HostFunctions.getMetrics(host, token, metrics) })
+      get_metrics: { host, token, metrics in HostFunctions.getMetrics(host, token, metrics) },
+      retry: { host, token, after, headers, count in
+        HostFunctions.retry(host, token, after, headers, count)
+      },
+      fail_with: { host, token, failure in HostFunctions.failCall(host, token, with: failure) },
+      inject: { host, token, message in HostFunctions.inject(host, token, message) },
+      inject_request: { host, call, message in HostFunctions.inject(host, call, .request, message) },
+      inject_response: { host, call, message in HostFunctions.inject(host, call, .response, message) },
+      after: { host, call, after, function, argument, timer in
+        HostFunctions.after(host, call, after, function, argument, timer)
+      },
+      cancel_timer: { host, call, timer in HostFunctions.cancelTimer(host, call, timer) },
+      post: { host, call, function, argument in HostFunctions.post(host, call, function, argument) },
+      call: { host, call, own, done, argument in HostFunctions.makeCall(host, call, own, done, argument) },
+      get_start: { host, token, start in HostFunctions.getStart(host, token, start) },
+      set_target: { host, token, target in HostFunctions.setTarget(host, token, target) },
+      set_timeout: { host, token, timeout in HostFunctions.setTimeout(host, token, timeout) },
+      detail_count: { host, token in HostFunctions.detailCount(host, token) },
+      detail_at: { host, token, index, detail in HostFunctions.detailAt(host, token, index, detail) },
+      detail_add: { host, token, detail in HostFunctions.detailAdd(host, token, detail) },
+      details_clear: { host, token in HostFunctions.detailsClear(host, token) },
+      set_metrics: { host, token, metrics in HostFunctions.setMetrics(host, token, metrics) },
+      append_json: { host, token, path, json in HostFunctions.appendJSON(host, token, path, json) },
+      key_at: { host, token, path, index, key in HostFunctions.keyAt(host, token, path, index, key) },
+      which: { host, token, path, field in HostFunctions.which(host, token, path, field) },
+      get_enum: { host, token, path, name in HostFunctions.getEnum(host, token, path, name) },
+      set_enum: { host, token, path, name in HostFunctions.setEnum(host, token, path, name) },
+      alloc: { _, size in malloc(size) },
+      free: { _, memory in free(memory) })
   }
 
   // MARK: - What all have in common
@@ -123,6 +152,23 @@ enum HostFunctions {
       let rest = UnsafeRawBufferPointer(rebasing: source[offset..<max(offset, bytes)])
       UnsafeMutableRawPointer(target).advanced(by: offset)
         .copyMemory(from: rest.baseAddress ?? UnsafeRawPointer(target), byteCount: rest.count)
+    }
+  }
+
+  /// Copies a structure in, as much of it as the plugin's header has; the rest is zero.
+  static func copy<Structure>(
+    _ source: UnsafePointer<Structure>?, atLeast leastBytes: Int
+  ) throws(ABIFailure) -> Structure {
+    guard let source else { throw invalid("the structure is null") }
+    // Each of them begins with its size.
+    let bytes = UnsafeRawPointer(source).load(as: Int.self)
+    guard bytes >= leastBytes else { throw invalid("struct_size is not set") }
+    return withUnsafeTemporaryAllocation(
+      byteCount: MemoryLayout<Structure>.size, alignment: MemoryLayout<Structure>.alignment
+    ) { copy in
+      copy.initializeMemory(as: UInt8.self, repeating: 0)
+      copy.copyMemory(from: UnsafeRawBufferPointer(start: source, count: min(bytes, copy.count)))
+      return copy.load(as: Structure.self)
     }
   }
 }

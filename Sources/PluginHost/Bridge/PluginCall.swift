@@ -35,10 +35,7 @@ final class PluginCall: @unchecked Sendable {
 
 extension rpcurl_metrics {
   init(_ metrics: CallMetrics) {
-    func nanoseconds(_ duration: Duration?) -> Int64 {
-      guard let (seconds, attoseconds) = duration?.components else { return -1 }
-      return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
-    }
+    func nanoseconds(_ duration: Duration?) -> Int64 { duration?.wholeNanoseconds ?? -1 }
     self.init(
       struct_size: MemoryLayout<rpcurl_metrics>.size, total_ns: nanoseconds(metrics.total),
       connect_ns: nanoseconds(metrics.connect), tls_ns: nanoseconds(metrics.tls),

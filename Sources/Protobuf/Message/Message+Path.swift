@@ -113,6 +113,26 @@ extension Message {
   }
 }
 
+extension Message {
+  /// Appends to a list the element that a JSON text holds.
+  public mutating func appendJSON(
+    _ json: [UInt8], at path: FieldPath, options: JSONDecodingOptions = JSONDecodingOptions()
+  ) throws(FieldPathError) {
+    try change(path, whole: true) { (field, target) throws(FieldPathError) in
+      guard field.isRepeated, !field.isMap else { throw .notAList(field: field.pathName) }
+      do throws(JSONError) {
+        let bytes = try json.withUnsafeBufferPointer { (json) throws(JSONError) in
+          try JSONToWire.transcode(
+            UnsafeRawBufferPointer(json), field: target, asElement: true, options: options)
+        }
+        return .merge(bytes)
+      } catch {
+        throw .json(error)
+      }
+    }
+  }
+}
+
 /// What is to be done where a path ends.
 private enum Change {
   case set(Value)
@@ -120,6 +140,8 @@ private enum Change {
   case clear
   /// Replace by the content of these bytes: a message that has the field, or the element's field, alone.
   case decode([UInt8])
+  /// Add the elements in these bytes, a message that has the field alone.
+  case merge([UInt8])
 }
 
 extension Message {
@@ -185,7 +207,7 @@ extension Message {
     if rest.isEmpty {
       switch try decide(field, field) {
       case .set(let value): values[position] = value
-      case .append: throw .notAList(field: "\(field.pathName)[\(index)]")
+      case .append, .merge: throw .notAList(field: "\(field.pathName)[\(index)]")
       case .clear: values.remove(at: position)
       case .decode(let bytes):
         if let value = try element(of: bytes, field, in: storage) { values[position] = value }
@@ -209,7 +231,7 @@ extension Message {
     if rest.isEmpty {
       switch try decide(field, valueField) {
       case .set(let value): entries[mapKey] = value
-      case .append: throw .notAList(field: field.pathName)
+      case .append, .merge: throw .notAList(field: field.pathName)
       case .clear: entries[mapKey] = nil
       case .decode(let bytes): entries[mapKey] = try entryValue(of: bytes, valueField)
       }
@@ -247,6 +269,8 @@ extension Message {
     case .decode(let bytes):
       storage[field] = .none
       if bytes.isEmpty { return }
+      do { try decode(bytes, into: storage) } catch { throw .encoding(error) }
+    case .merge(let bytes):
       do { try decode(bytes, into: storage) } catch { throw .encoding(error) }
     }
   }

@@ -50,6 +50,21 @@ static int32_t request_start(void *state, rpcurl_call call, rpcurl_token token) 
   CHECK(host->header_add(host, token, T("C"), T("3")) == RPCURL_OK);
   CHECK(host->header_remove(host, token, T("b")) == 1);
   CHECK(host->header_remove(host, token, T("b")) == 0);
+  rpcurl_start start = {.struct_size = sizeof(start)};
+  CHECK(host->get_start(host, token, &start) == RPCURL_OK);
+  CHECK(IS(start.target, "http://server") && start.timeout_ns == -1);
+  CHECK(host->set_target(host, token, T("server:80")) == RPCURL_EINVAL);
+  CHECK(host->set_target(host, token, T("https://")) == RPCURL_EINVAL);
+  CHECK(host->set_target(host, token, T("https://a b")) == RPCURL_EINVAL);
+  CHECK(host->set_target(host, token, T("https://other:8443/prefix/")) == RPCURL_OK);
+  CHECK(host->set_timeout(host, token, INT64_C(60000000000)) == RPCURL_OK);
+  CHECK(host->get_start(host, token, &start) == RPCURL_OK && IS(start.target, "https://other:8443/prefix"));
+  CHECK(start.timeout_ns > INT64_C(50000000000) && start.timeout_ns <= INT64_C(60000000000));
+  CHECK(host->detail_count(host, token) == RPCURL_ESTAGE);
+  char *memory = host->alloc(host, 10);
+  CHECK(memory != NULL);
+  host->free(host, memory);
+  host->free(host, NULL);
   return RPCURL_OK;
 }
 
@@ -82,9 +97,24 @@ static int32_t request_message(void *state, rpcurl_call call, rpcurl_token token
   CHECK(host->get(host, token, T("null_value"), &value) == RPCURL_OK && value.type == RPCURL_TYPE_ENUM);
   value.type = 99;
   CHECK(host->set(host, token, T("null_value"), &value) == RPCURL_EINVAL);
+  CHECK(host->get_enum(host, token, T("null_value"), &got) == RPCURL_OK && IS(got, "NULL_VALUE"));
+  CHECK(host->set_enum(host, token, T("null_value"), T("NULL_VALUE")) == RPCURL_OK);
+  CHECK(host->set_enum(host, token, T("null_value"), T("OTHER")) == RPCURL_ENOENT);
+  CHECK(host->set_enum(host, token, T("bool_value"), T("NULL_VALUE")) == RPCURL_ETYPE);
+  CHECK(host->which(host, token, T("kind"), &got) == RPCURL_OK && IS(got, "null_value"));
+  CHECK(host->which(host, token, T("sort"), &got) == RPCURL_EPATH);
   /* Lists and maps. */
   CHECK(host->set_json(host, token, T("list_value"), T("[1, \"two\"]")) == RPCURL_OK);
-  CHECK(host->length(host, token, T("list_value.values")) == 2);
+  CHECK(host->append_json(host, token, T("list_value.values"), T("{\"c\": null, \"a\": 1, \"b\": 2}")) == RPCURL_OK);
+  CHECK(host->append_json(host, token, T("list_value.values"), T("{oops")) == RPCURL_EPARSE);
+  CHECK(host->append_json(host, token, T("list_value"), T("1")) == RPCURL_ETYPE);
+  CHECK(host->length(host, token, T("list_value.values")) == 3);
+  CHECK(host->key_at(host, token, T("list_value.values[2].struct_value.fields"), 1, &value) == RPCURL_OK);
+  CHECK(value.type == RPCURL_TYPE_STRING && IS(value.as.text, "b"));
+  CHECK(host->key_at(host, token, T("list_value.values[2].struct_value.fields"), 3, &value) == RPCURL_ENOENT);
+  CHECK(host->key_at(host, token, T("list_value.values"), 0, &value) == RPCURL_ETYPE);
+  CHECK(host->which(host, token, T("list_value.values[1].kind"), &got) == RPCURL_OK && IS(got, "string_value"));
+  CHECK(host->which(host, token, T("struct_value.fields[\"x\"].kind"), &got) == RPCURL_ENOENT);
   CHECK(rpcurl_get_string(host, token, T("list_value.values[1].string_value"), &got) == RPCURL_OK);
   CHECK(IS(got, "two"));
   CHECK(host->get(host, token, T("list_value.values[7].string_value"), &value) == RPCURL_ENOENT);
@@ -124,6 +154,20 @@ static int32_t response_end(void *state, rpcurl_call call, rpcurl_token token) {
   CHECK(status.code == 5 && IS(status.message, "gone"));
   CHECK(host->set_status(host, token, 5, T("not here")) == RPCURL_OK);
   CHECK(host->header_set(host, token, T("x-trailer"), T("t")) == RPCURL_OK);
+  rpcurl_detail detail, new_detail = {T("google.rpc.RetryInfo"), T("\x0a\x00")};
+  CHECK(host->detail_count(host, token) == 1);
+  CHECK(host->detail_at(host, token, 0, &detail) == RPCURL_OK && IS(detail.type_name, "x"));
+  CHECK(IS(detail.value, "\x01"));
+  CHECK(host->detail_at(host, token, 1, &detail) == RPCURL_ENOENT);
+  CHECK(host->details_clear(host, token) == 1);
+  CHECK(host->detail_add(host, token, NULL) == RPCURL_EINVAL);
+  CHECK(host->detail_add(host, token, &new_detail) == RPCURL_OK);
+  CHECK(host->detail_add(host, token, &detail) == RPCURL_OK);
+  CHECK(host->set_status(host, token, 0, T("")) == RPCURL_OK);
+  CHECK(host->detail_count(host, token) == 0);
+  CHECK(host->detail_add(host, token, &detail) == RPCURL_ENOENT);
+  CHECK(host->set_status(host, token, 5, T("not here")) == RPCURL_OK);
+  CHECK(host->detail_add(host, token, &new_detail) == RPCURL_OK);
   return RPCURL_OK;
 }
 
@@ -133,6 +177,11 @@ static int32_t metrics(void *state, rpcurl_call call, rpcurl_token token) {
   CHECK(host->get_metrics(host, token, &metrics) == RPCURL_OK);
   CHECK(metrics.total_ns == 1500000 && metrics.connect_ns == -1 && metrics.sent_bytes == 7);
   CHECK(host->fail(host, token, 13, T("too late")) == RPCURL_ESTAGE);
+  metrics.received_messages = 12;
+  metrics.tls_ns = 3000;
+  CHECK(host->set_metrics(host, token, &metrics) == RPCURL_OK);
+  metrics.total_ns = -1;
+  CHECK(host->set_metrics(host, token, &metrics) == RPCURL_EINVAL);
   return RPCURL_OK;
 }
 
@@ -140,7 +189,7 @@ static void close_call(void *state, rpcurl_call call, const rpcurl_outcome *outc
   rpcurl_call_facts facts = {.struct_size = sizeof(facts)};
   CHECK(host->call_facts(host, call, &facts) == RPCURL_OK);
   CHECK(outcome->status.code == 5 && IS(outcome->status.message, "not here"));
-  CHECK(outcome->metrics.sent_bytes == 7);
+  CHECK(outcome->metrics.sent_bytes == 7 && outcome->metrics.received_messages == 12);
   free(state);
   host->log(host, RPCURL_LOG_INFO, T("closed"));
 }

@@ -17,6 +17,19 @@ static int32_t open_call(void *plugin, rpcurl_call call, void **state) {
   return RPCURL_OK;
 }
 
+static const rpcurl_detail detail = {{"a.B", 3}, {"\x01", 1}};
+
+static int32_t request_start(void *state, rpcurl_call call, rpcurl_token token) {
+  rpcurl_call_facts facts = {.struct_size = sizeof(facts)};
+  const rpcurl_detail other = {RPCURL_TEXT("a.B"), RPCURL_TEXT("\x02")};
+  const rpcurl_failure failure = {.struct_size = sizeof(failure), .code = 9, .message = RPCURL_TEXT("not yet"),
+                                  .details = &other, .detail_count = 1};
+  (void)state;
+  host->call_facts(host, call, &facts);
+  if (rpcurl_text_equal(facts.method, RPCURL_TEXT("test.Echo/Fail"))) host->fail_with(host, token, &failure);
+  return RPCURL_OK;
+}
+
 static int32_t request_end(void *state, rpcurl_call call, rpcurl_token token) {
   const rpcurl_field headers[] = {{RPCURL_TEXT("x-mock"), RPCURL_TEXT("1")}};
   const rpcurl_local_message messages[] = {
@@ -27,7 +40,7 @@ static int32_t request_end(void *state, rpcurl_call call, rpcurl_token token) {
   const rpcurl_response response = {
       .struct_size = sizeof(response), .headers = headers, .header_count = 1, .messages = messages,
       .message_count = 2, .code = 5, .message = RPCURL_TEXT("no more"), .trailers = trailers,
-      .trailer_count = 1};
+      .trailer_count = 1, .details = &detail, .detail_count = 1};
   (void)state, (void)call;
   int32_t result = host->respond(host, token, &response);
   if (result < 0) host->set_error(host, host->last_error(host));
@@ -35,5 +48,5 @@ static int32_t request_end(void *state, rpcurl_call call, rpcurl_token token) {
 }
 
 static const rpcurl_plugin plugin = {RPCURL_PLUGIN_HEAD, .name = "mock", .load = keep_host,
-                                     .open = open_call, .request_end = request_end};
+                                     .open = open_call, .request_start = request_start, .request_end = request_end};
 RPCURL_PLUGIN(plugin)

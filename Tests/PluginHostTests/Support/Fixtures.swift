@@ -18,24 +18,34 @@ enum Fixtures {
   private static let lock = Lock()
 
   /// Compiles a fixture once, and gives the path of the shared object.
-  static func path(_ name: String) throws -> String {
-    try compile("\(root)/Tests/PluginHostTests/Fixtures/\(name).c", name)
+  static func path(_ name: String, ending: String = "c") throws -> String {
+    try compile("\(fixtures)/\(name).\(ending)", name)
   }
+
+  /// Compiles a fixture against the header of an earlier version of the ABI.
+  static func path(_ name: String, headerVersion: String) throws -> String {
+    try compile("\(fixtures)/\(name).c", name, headers: "\(fixtures)/plugin-\(headerVersion)")
+  }
+
+  private static let fixtures = "\(root)/Tests/PluginHostTests/Fixtures"
 
   /// Compiles a plugin of the repository's.
   static func plugin(_ name: String) throws -> String {
     try compile("\(root)/Plugins/\(name)/\(name).c", name)
   }
 
-  private static func compile(_ source: String, _ name: String) throws -> String {
+  private static func compile(
+    _ source: String, _ name: String, headers: String = "\(root)/Sources/CPluginABI/include"
+  ) throws -> String {
     try lock.holding {
-      if let path = compiled[source] { return path }
+      let key = "\(source) \(headers)"
+      if let path = compiled[key] { return path }
       let path = try temporaryDirectory() + "/\(name).so"
-      let warnings = "-std=gnu11 -Wall -Wextra -Werror -fvisibility=hidden"
+      let compiler = source.hasSuffix(".cpp") ? "c++ -std=c++11" : "cc -std=gnu11"
       let command =
-        "cc -shared -fPIC \(warnings) -I'\(root)/Sources/CPluginABI/include' -o '\(path)' '\(source)' -lpthread"
+        "\(compiler) -Wall -Wextra -Werror -fvisibility=hidden -shared -fPIC -I'\(headers)' -o '\(path)' '\(source)' -lpthread"
       guard run(command) == 0 else { throw Failure(text: "failed: \(command)") }
-      compiled[source] = path
+      compiled[key] = path
       return path
     }
   }

@@ -67,6 +67,16 @@ final class PluginCallTest: ChainCaller, ChainWire {
     clock.advance(by: .microseconds(1500))
   }
 
+  /// A whole call, which the server ends with an error.
+  func run() {
+    start()
+    chain.send(.bytes(Self.bytes("Ada")))
+    chain.closeRequest()
+    chain.received(ResponseStart())
+    let details = [StatusDetail(typeName: "x", value: [1])]
+    chain.received(ResponseEnd(error: RPCError(.notFound, "gone", details: details, origin: .server)))
+  }
+
   /// Works off what comes from other threads until a condition holds, for up to five seconds.
   func wait(until condition: () -> Bool) {
     for _ in 0..<5000 where !condition() {

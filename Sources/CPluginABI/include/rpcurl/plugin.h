@@ -40,9 +40,9 @@
  * Tokens
  *     Each value comes with a token, and the plugin must say exactly once what becomes of the value. Returning
  *     RPCURL_OK from the callback lets the value go on, with the changes made to it. Returning RPCURL_LATER
- *     keeps it: the plugin uses the token later, from any thread, with proceed, fail, respond or drop. While it
- *     keeps one, later values of the same direction still come to it; they go on in the order in which they
- *     came. A negative return value fails the call. A token that was used, or whose call has ended, is
+ *     keeps it: the plugin uses the token later, from any thread, with proceed, fail, respond, drop or retry.
+ *     While it keeps one, later values of the same direction still come to it, unless it asked in `needs` for
+ *     one at a time; they go on in the order in which they came. A negative return value fails the call. A token that was used, or whose call has ended, is
  *     recognised: the function returns an error and nothing else happens.
  *
  * Ownership
@@ -60,7 +60,12 @@
  *
  * Errors
  *     Functions return RPCURL_OK, or a count, or a negative RPCURL_E... code. The words are in last_error. C++
- *     exceptions and longjmp must not leave a callback.
+ *     exceptions and longjmp must not leave a callback; rpcurl::guard, at the end of this header, makes a failure
+ *     of an exception. A crash in a callback ends the process with the exit code 7, after the host has said
+ *     which plugin crashed, at which stage and in which call. A callback that takes 100 ms is told of in the log.
+ *
+ *     The host logs a mistake in the use of tokens as `plugin misbehaving`; the setting strict=true, which every
+ *     plugin has, fails the call then.
  *
  * Versions and growth
  *     Structures grow by appending members; what is here never moves and never changes its meaning, within one
@@ -85,7 +90,7 @@ extern "C" {
 
 /* The version of this header. A host refuses plugins of another major version; minor versions only add. */
 #define RPCURL_ABI_MAJOR 1
-#define RPCURL_ABI_MINOR 0
+#define RPCURL_ABI_MINOR 1
 
 /* ---- Results ------------------------------------------------------------------------------------------- */
 
@@ -120,6 +125,8 @@ extern "C" {
 #define RPCURL_EUNSUPPORTED (-11)
 /* For plugins: any other failure. Say what it is with set_error. */
 #define RPCURL_EFAILED (-12)
+/* Since 1.1. A function marked [loop] was called on another thread. The host logs that the plugin misbehaves. */
+#define RPCURL_ETHREAD (-13)
 
 /* ---- Values -------------------------------------------------------------------------------------------- */
 
@@ -227,12 +234,18 @@ typedef struct rpcurl_outcome {
 #define RPCURL_FORM_SERIALIZED 0 /* in the call's codec */
 #define RPCURL_FORM_JSON 1       /* ProtoJSON; needs a schema */
 
-/* A message in a local response. */
+/* A message that a plugin makes: in a local response, to be injected, or for a call of its own. */
 typedef struct rpcurl_local_message {
   uint32_t form;     /* RPCURL_FORM_... */
   uint32_t reserved; /* 0 */
   rpcurl_text content;
 } rpcurl_local_message;
+
+/* Since 1.1. One detail of a status: a serialized message, with the full name of its type. */
+typedef struct rpcurl_detail {
+  rpcurl_text type_name; /* "google.rpc.RetryInfo", without "type.googleapis.com/" before it */
+  rpcurl_text value;
+} rpcurl_detail;
 
 /* An answer that a plugin gives in place of a server. All of it is copied. */
 typedef struct rpcurl_response {
@@ -246,7 +259,81 @@ typedef struct rpcurl_response {
   rpcurl_text message; /* of a status other than ok */
   const rpcurl_field *trailers;
   size_t trailer_count;
+  /* Since 1.1; of a status other than ok. */
+  const rpcurl_detail *details;
+  size_t detail_count;
 } rpcurl_response;
+
+/* Since 1.1. How a call is to fail, for fail_with. All of it is copied. */
+typedef struct rpcurl_failure {
+  size_t struct_size;
+  int32_t code;      /* not 0 */
+  uint32_t reserved; /* 0 */
+  rpcurl_text message;
+  const rpcurl_detail *details;
+  size_t detail_count;
+} rpcurl_failure;
+
+/* Since 1.1. Where a request goes and how long it may take, at request_start. Set struct_size first. */
+typedef struct rpcurl_start {
+  size_t struct_size;
+  rpcurl_text target; /* "http[s]://host[:port][/prefix]" */
+  int64_t timeout_ns; /* what is left of it; -1 without a limit */
+} rpcurl_start;
+
+/* Since 1.1. One timer of a call. Never 0, so 0 can mean none. */
+typedef struct rpcurl_timer {
+  uint64_t id;
+} rpcurl_timer;
+
+/* Since 1.1. What is done later on the loop's thread. */
+typedef void (*rpcurl_function)(void *argument);
+
+/* Since 1.1. A unary call that a plugin makes, such as for an access token. All of it is copied. */
+typedef struct rpcurl_own_call {
+  size_t struct_size;
+  rpcurl_text method; /* "pkg.Service/Method" */
+  rpcurl_text target; /* "http[s]://host[:port][/prefix]"; empty: that of the call it is made for */
+  const rpcurl_field *headers;
+  size_t header_count;
+  rpcurl_local_message message; /* the one message; JSON needs a schema that has the method */
+  int64_t timeout_ns;           /* 0 or less: without a limit of its own */
+  uint32_t response_form;       /* RPCURL_FORM_...: how `done` is to be given the message */
+  uint32_t reserved;            /* 0 */
+} rpcurl_own_call;
+
+/* Since 1.1. How a plugin's own call ended. Valid until `done` returns. */
+typedef struct rpcurl_own_response {
+  size_t struct_size;
+  int32_t code;      /* 0 is ok */
+  uint32_t reserved; /* 0 */
+  rpcurl_text status_message;
+  rpcurl_text message; /* in the form that was asked for; empty when the code is not 0 */
+  const rpcurl_field *headers;
+  size_t header_count;
+  const rpcurl_field *trailers;
+  size_t trailer_count;
+  const rpcurl_detail *details;
+  size_t detail_count;
+} rpcurl_own_response;
+
+/* Since 1.1. Hears the end of a plugin's own call. */
+typedef void (*rpcurl_done)(void *argument, const rpcurl_own_response *response);
+
+/* Since 1.1. What a plugin needs of a call's chain. Filled by `needs`; the host sets struct_size and the defaults. */
+typedef struct rpcurl_needs {
+  size_t struct_size;
+  /* How many bytes of the request the host keeps, so that retry can send them again. 0 (the default): none, and
+   * the plugin never retries. A request that grows beyond it can be retried no more. */
+  uint64_t replay_limit_bytes;
+  /* How many bytes the plugin may have to hold at once, as when it waits for the whole body. 0 (the default): the
+   * host's own window, 4 MiB. Beyond it the call pauses. */
+  uint64_t window_bytes;
+  /* 1: one value at a time; while the plugin keeps a token, later values of the direction wait in the chain.
+   * 0 (the default): they come while it does. */
+  uint32_t is_serial;
+  uint32_t reserved; /* 0 */
+} rpcurl_needs;
 
 /* ---- Stages -------------------------------------------------------------------------------------------- */
 
@@ -371,6 +458,96 @@ struct rpcurl_host {
   int32_t (*set_status)(const rpcurl_host *host, rpcurl_token token, int32_t code, rpcurl_text message);
   /* [any] What the call took, at metrics. Set struct_size first. */
   int32_t (*get_metrics)(const rpcurl_host *host, rpcurl_token token, rpcurl_metrics *metrics);
+
+  /* ==== Since 1.1: see RPCURL_HOST_HAS ==== */
+
+  /* -- More that can be said with a token -- */
+
+  /* [any] Uses the token up. Sends the request again from here, after a pause, through new instances of the
+   * interceptors further in; `headers` replace those of their names in the request's start as it left this plugin.
+   * Response stages only, and only before anything of this response has gone on from here. Where it is not
+   * possible any more (the caller has seen something, the request was longer than replay_limit_bytes, the deadline
+   * is too near) the value simply goes on, so this needs no other plan. */
+  int32_t (*retry)(const rpcurl_host *host, rpcurl_token token, int64_t after_ns, const rpcurl_field *headers,
+                   size_t header_count);
+  /* [any] Uses the token up, as `fail` does, with details. */
+  int32_t (*fail_with)(const rpcurl_host *host, rpcurl_token token, const rpcurl_failure *failure);
+  /* [any] Puts a further message in front of the token's value. The token stays to be used, and this may be called
+   * several times. Message, bytes and end stages; those further on see the message as any other. Not for the
+   * message of a unary call's direction. */
+  int32_t (*inject)(const rpcurl_host *host, rpcurl_token token, const rpcurl_local_message *message);
+
+  /* -- Messages without a token -- */
+
+  /* [any] Sends a further message of the request, behind everything of the request that this plugin was given so
+   * far. RPCURL_ESTAGE before request_start and after request_end has gone on from here. */
+  int32_t (*inject_request)(const rpcurl_host *host, rpcurl_call call, const rpcurl_local_message *message);
+  /* [any] The same for the response, on its way to the caller. */
+  int32_t (*inject_response)(const rpcurl_host *host, rpcurl_call call, const rpcurl_local_message *message);
+
+  /* -- Time, and other threads -- */
+
+  /* [loop] Calls a function on the loop's thread after a time, once. Not after close: a function that has not run
+   * by then does not run, so free there what `argument` owns. `timer` may be null. */
+  int32_t (*after)(const rpcurl_host *host, rpcurl_call call, int64_t after_ns, rpcurl_function function,
+                   void *argument, rpcurl_timer *timer);
+  /* [loop] Makes a timer's function not run. RPCURL_ENOENT when it has run, or was canceled. */
+  int32_t (*cancel_timer)(const rpcurl_host *host, rpcurl_call call, rpcurl_timer timer);
+  /* [any] Calls a function on the loop's thread as soon as it is free, once; functions posted by one thread run in
+   * their order. Not after close, as for `after`. */
+  int32_t (*post)(const rpcurl_host *host, rpcurl_call call, rpcurl_function function, void *argument);
+  /* [loop] Makes a unary call of the plugin's own. It passes the chain but not this plugin. `done` is called exactly
+   * once if this returns RPCURL_OK, on the loop's thread, never from within this function; when the call that it is
+   * made for ends first, with the code 1 (canceled), before close. */
+  int32_t (*call)(const rpcurl_host *host, rpcurl_call call, const rpcurl_own_call *own, rpcurl_done done,
+                  void *argument);
+
+  /* -- Where the request goes, at request_start -- */
+
+  /* [any] Target and time left. Set struct_size first. */
+  int32_t (*get_start)(const rpcurl_host *host, rpcurl_token token, rpcurl_start *start);
+  /* [any] Sends the request to another server. RPCURL_EINVAL when it is not "http[s]://host[:port][/prefix]". */
+  int32_t (*set_target)(const rpcurl_host *host, rpcurl_token token, rpcurl_text target);
+  /* [any] Sets how long the call may take from now on; negative: without a limit. */
+  int32_t (*set_timeout)(const rpcurl_host *host, rpcurl_token token, int64_t timeout_ns);
+
+  /* -- Details of a status other than ok, at response_end -- */
+
+  /* [any] How many there are, or a negative code. */
+  int64_t (*detail_count)(const rpcurl_host *host, rpcurl_token token);
+  /* [any] The detail at an index. RPCURL_ENOENT beyond the end. */
+  int32_t (*detail_at)(const rpcurl_host *host, rpcurl_token token, size_t index, rpcurl_detail *detail);
+  /* [any] Appends one. RPCURL_ENOENT when the status is ok, which has none. */
+  int32_t (*detail_add)(const rpcurl_host *host, rpcurl_token token, const rpcurl_detail *detail);
+  /* [any] Removes all; returns how many there were, or a negative code. */
+  int64_t (*details_clear)(const rpcurl_host *host, rpcurl_token token);
+
+  /* -- Metrics -- */
+
+  /* [any] Replaces what the call took, at metrics, for those further out. struct_size as for get_metrics. */
+  int32_t (*set_metrics)(const rpcurl_host *host, rpcurl_token token, const rpcurl_metrics *metrics);
+
+  /* -- More of a message's fields, at request_message and response_message -- */
+
+  /* [any] Appends to a repeated field what ProtoJSON says: the way to append messages. */
+  int32_t (*append_json)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_text json);
+  /* [any] The key at an index of a map, as RPCURL_TYPE_BOOL, INT64, UINT64 or STRING. Keys are in ascending order;
+   * the path of a value is "map[key]", a string in quotes. RPCURL_ENOENT beyond the end. */
+  int32_t (*key_at)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, size_t index,
+                    rpcurl_value *key);
+  /* [any] The name of the field that is set of a oneof, whose own name ends the path. RPCURL_ENOENT when none is. */
+  int32_t (*which)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_text *field);
+  /* [any] The name of an enum field's value. RPCURL_ENOENT when the schema has no name for the number. */
+  int32_t (*get_enum)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_text *name);
+  /* [any] Sets an enum field by a value's name. RPCURL_ENOENT when the enum has no such name. */
+  int32_t (*set_enum)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_text name);
+
+  /* -- Memory -- */
+
+  /* [any] Memory that outlives callbacks, aligned for anything; null when there is none. The host never frees it. */
+  void *(*alloc)(const rpcurl_host *host, size_t size);
+  /* [any] Frees what alloc gave; null is nothing. */
+  void (*free)(const rpcurl_host *host, void *memory);
 };
 
 /* Whether a host has a function that a later minor version added. */
@@ -442,6 +619,11 @@ typedef struct rpcurl_plugin {
   /* [loop] The call is over: free `state`. Exactly once for each open that returned RPCURL_OK, last. Tokens and
    * the call are not valid after it; using them is recognised, and returns an error. */
   void (*close)(void *state, rpcurl_call call, const rpcurl_outcome *outcome);
+
+  /* ==== Since 1.1 ==== */
+
+  /* [loop] What this call's chain must offer, after open. A negative code fails the call. Null: the defaults. */
+  int32_t (*needs)(void *state, rpcurl_needs *needs);
 } rpcurl_plugin;
 
 /* The first members of a plugin's structure. */
@@ -537,6 +719,88 @@ static inline int rpcurl_text_equal(rpcurl_text one, rpcurl_text other) {
 
 #ifdef __cplusplus
 }
+
+/*
+ * For authors in C++, from C++11 on.
+ *
+ * An exception that leaves a callback ends the process, as there is C above it. Run the callback's body in a guard:
+ *
+ *     int32_t request_start(void *state, rpcurl_call call, rpcurl_token token) noexcept {
+ *       return rpcurl::guard(host, [&] {
+ *         static_cast<Session *>(state)->sign(token);
+ *         return RPCURL_OK;
+ *       });
+ *     }
+ *
+ * and describe the plugin in a function:
+ *
+ *     static const rpcurl_plugin hello = [] {
+ *       rpcurl_plugin plugin = rpcurl::describe("hello");
+ *       plugin.request_start = request_start;
+ *       return plugin;
+ *     }();
+ *     RPCURL_PLUGIN(hello)
+ */
+#include <exception>
+#include <string>
+
+namespace rpcurl {
+
+/* The text of a string, for as long as the string is not changed. */
+inline rpcurl_text text(const std::string &string) noexcept {
+  return rpcurl_text{string.data(), string.size()};
+}
+
+/* A plugin of this name, with the head set and everything else null. `name` ends in a zero, and stays. */
+inline rpcurl_plugin describe(const char *name) noexcept {
+  rpcurl_plugin plugin = rpcurl_plugin();
+  plugin.abi_major = RPCURL_ABI_MAJOR;
+  plugin.abi_minor = RPCURL_ABI_MINOR;
+  plugin.struct_size = sizeof(rpcurl_plugin);
+  plugin.known_stages = RPCURL_STAGES_ALL;
+  plugin.name = name;
+  return plugin;
+}
+
+/* [any] Runs `body`, which returns an int32_t, and returns that. An exception becomes RPCURL_EFAILED, with what it
+ * says as the reason. */
+template <typename Body>
+int32_t guard(const rpcurl_host *host, Body &&body) noexcept {
+#if defined(__cpp_exceptions) || defined(__EXCEPTIONS)
+  try {
+    return body();
+  } catch (const std::exception &exception) {
+    const char *what = exception.what();
+    host->set_error(host, rpcurl_text{what, std::char_traits<char>::length(what)});
+  } catch (...) {
+    host->set_error(host, RPCURL_TEXT("an exception that says nothing"));
+  }
+  return RPCURL_EFAILED;
+#else
+  (void)host;
+  return body();
+#endif
+}
+
+/* [any] The same for callbacks that return nothing, such as close: an exception is logged as an error. */
+template <typename Body>
+void guard_void(const rpcurl_host *host, Body &&body) noexcept {
+#if defined(__cpp_exceptions) || defined(__EXCEPTIONS)
+  try {
+    body();
+  } catch (const std::exception &exception) {
+    const char *what = exception.what();
+    host->log(host, RPCURL_LOG_ERROR, rpcurl_text{what, std::char_traits<char>::length(what)});
+  } catch (...) {
+    host->log(host, RPCURL_LOG_ERROR, RPCURL_TEXT("an exception that says nothing"));
+  }
+#else
+  (void)host;
+  body();
+#endif
+}
+
+}  // namespace rpcurl
 #endif
 
 #endif /* RPCURL_PLUGIN_H */

@@ -1,0 +1,65 @@
+import CPluginABI
+import Interception
+import RPCProtocols
+
+// Where a request goes, and how long it may take.
+extension HostFunctions {
+  static func getStart(
+    _ host: Host?, _ token: rpcurl_token, _ start: UnsafeMutablePointer<rpcurl_start>?
+  ) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      try value(instance, token) { value, arena throws(ABIFailure) in
+        guard case .requestStart(let found) = value else { throw wrongStage() }
+        let left = found.deadline.map { max(.zero, $0 - .now) }
+        let plain = rpcurl_start(
+          struct_size: MemoryLayout<rpcurl_start>.size, target: arena.text(found.target),
+          timeout_ns: left?.wholeNanoseconds ?? -1)
+        try fill(start, plain) { Int($0.struct_size) }
+      }
+    }
+  }
+
+  static func setTarget(_ host: Host?, _ token: rpcurl_token, _ target: rpcurl_text) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      let target = try checkedTarget(target)
+      try withStart(instance, token) { $0.target = target }
+    }
+  }
+
+  static func setTimeout(_ host: Host?, _ token: rpcurl_token, _ nanoseconds: Int64) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      let deadline = nanoseconds < 0 ? nil : ContinuousClock.now + .nanoseconds(nanoseconds)
+      try withStart(instance, token) { $0.deadline = deadline }
+    }
+  }
+
+  /// A target as the chain has them: without a slash at its end.
+  static func checkedTarget(_ text: rpcurl_text) throws(ABIFailure) -> String {
+    var target = try text.string()[...]
+    while target.hasSuffix("/") { target.removeLast() }
+    let rest = ["https://", "http://"].first { target.hasPrefix($0) }.map { target.dropFirst($0.count) }
+    guard let rest, let first = rest.first, first != "/", first != ":",
+      rest.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
+    else { throw invalid("'\(target)' is not of the form http[s]://host[:port][/prefix]") }
+    return String(target)
+  }
+
+  private static func withStart(
+    _ instance: PluginInstance, _ token: rpcurl_token, _ body: (inout RequestStart) -> Void
+  ) throws(ABIFailure) {
+    try value(instance, token) { value, _ throws(ABIFailure) in
+      guard case .requestStart(var start) = value else { throw wrongStage() }
+      body(&start)
+      value = .requestStart(start)
+    }
+  }
+}
+
+extension Duration {
+  /// The duration in nanoseconds, as far as they can be counted.
+  var wholeNanoseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    return overflow ? .max : whole + attoseconds / 1_000_000_000
+  }
+}

@@ -1,0 +1,109 @@
+import CPluginABI
+import Interception
+import RPCProtocols
+
+// The status at the end of a call, and its details.
+extension HostFunctions {
+  static func getStatus(
+    _ host: Host?, _ token: rpcurl_token, _ status: UnsafeMutablePointer<rpcurl_status>?
+  ) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      try value(instance, token) { value, arena throws(ABIFailure) in
+        guard case .responseEnd(let end) = value else { throw wrongStage() }
+        try fill(status, rpcurl_status(end, arena)) { Int($0.struct_size) }
+      }
+    }
+  }
+
+  static func setStatus(
+    _ host: Host?, _ token: rpcurl_token, _ code: Int32, _ message: rpcurl_text
+  ) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      var new = try error(code, message, instance)
+      try value(instance, token) { value, _ throws(ABIFailure) in
+        guard case .responseEnd(var end) = value else { throw wrongStage() }
+        if let old = end.error, old.code == new?.code { new?.details = old.details }
+        end.error = new
+        value = .responseEnd(end)
+      }
+    }
+  }
+
+  // MARK: - Details
+
+  static func detailCount(_ host: Host?, _ token: rpcurl_token) -> Int64 {
+    count(host) { instance throws(ABIFailure) in
+      try withEnd(instance, token) { end, _ in end.error?.details.count ?? 0 }
+    }
+  }
+
+  static func detailAt(
+    _ host: Host?, _ token: rpcurl_token, _ index: Int, _ detail: UnsafeMutablePointer<rpcurl_detail>?
+  ) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      guard let detail else { throw invalid("the detail is null") }
+      detail.pointee = try withEnd(instance, token) { end, arena throws(ABIFailure) in
+        let details = end.error?.details ?? []
+        guard details.indices.contains(index) else {
+          throw ABIFailure(RPCURL_ENOENT, "there are \(details.count) details")
+        }
+        return rpcurl_detail(details[index], arena)
+      }
+    }
+  }
+
+  static func detailAdd(
+    _ host: Host?, _ token: rpcurl_token, _ detail: UnsafePointer<rpcurl_detail>?
+  ) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      let new = try details(detail, 1)
+      try withEnd(instance, token) { end, _ throws(ABIFailure) in
+        guard end.error != nil else { throw ABIFailure(RPCURL_ENOENT, "the status ok has no details") }
+        end.error?.details += new
+      }
+    }
+  }
+
+  static func detailsClear(_ host: Host?, _ token: rpcurl_token) -> Int64 {
+    count(host) { instance throws(ABIFailure) in
+      try withEnd(instance, token) { end, _ in
+        let count = end.error?.details.count ?? 0
+        end.error?.details = []
+        return count
+      }
+    }
+  }
+
+  /// Reads details that a plugin passes in.
+  static func details(
+    _ details: UnsafePointer<rpcurl_detail>?, _ count: Int
+  ) throws(ABIFailure) -> [StatusDetail] {
+    guard (0...mostElements).contains(count) else { throw invalid("\(count) details") }
+    guard count == 0 || details != nil else { throw invalid("the details are null") }
+    var found: [StatusDetail] = []
+    for detail in UnsafeBufferPointer(start: details, count: count) {
+      let name = try detail.type_name.string()
+      guard !name.isEmpty, !name.contains("/") else { throw invalid("'\(name)' is not a type's full name") }
+      found.append(StatusDetail(typeName: name, value: try detail.value.bytes()))
+    }
+    return found
+  }
+
+  private static func withEnd<Result>(
+    _ instance: PluginInstance, _ token: rpcurl_token,
+    _ body: (inout ResponseEnd, Arena) throws(ABIFailure) -> Result
+  ) throws(ABIFailure) -> Result {
+    try value(instance, token) { value, arena throws(ABIFailure) in
+      guard case .responseEnd(var end) = value else { throw wrongStage() }
+      let result = try body(&end, arena)
+      value = .responseEnd(end)
+      return result
+    }
+  }
+}
+
+extension rpcurl_detail {
+  init(_ detail: StatusDetail, _ arena: Arena) {
+    self.init(type_name: arena.text(detail.typeName), value: arena.text(detail.value))
+  }
+}

@@ -1,0 +1,51 @@
+extension MessageType {
+  /// The field that describes the value at a path, whether or not it is set: for an entry of a map that of its
+  /// value.
+  public func field(at path: FieldPath) throws(FieldPathError) -> Field {
+    var type = node
+    var described: FieldNode?
+    for step in path.steps {
+      if case .subscripted = step {
+        guard let field = described, field.isRepeated else {
+          throw .notIndexable(field: described?.pathName ?? "")
+        }
+        described = field.mapValue ?? field
+      } else {
+        if let field = described {
+          guard let nested = field.messageType else { throw .notAMessage(field: field.pathName) }
+          type = nested
+        }
+        described = try FieldPlace.field(step, of: MessageStorage(type))
+      }
+    }
+    guard let described else { throw .syntax(offset: 0, expected: "a field name") }
+    return Field(described, pool)
+  }
+}
+
+extension Message {
+  /// The keys of the map at a path, in ascending order.
+  public func mapKeys(at path: FieldPath) throws(FieldPathError) -> [Value] {
+    let field = try type.field(at: path).node
+    guard let kind = field.mapKey?.kind else { throw .wrongType(field: field.pathName, expected: "a map") }
+    guard let place = try FieldPlace(of: path, in: self), case .field(_, .map(let entries)) = place.target
+    else { return [] }
+    return entries.keys.sorted().map { $0.value(kind: kind) }
+  }
+
+  /// The field that is set of a oneof of this message; `nil` when none is.
+  ///
+  /// - Throws: When the type has no oneof of that name.
+  public func setField(ofOneof name: String) throws(FieldPathError) -> Field? {
+    let names: [String]
+    do throws(SchemaError) {
+      names = try type.oneofNames()
+    } catch {
+      throw .schema(error)
+    }
+    guard let index = names.firstIndex(of: name) else {
+      throw .unknownField(name: name, type: type.name, nearest: EditDistance.nearest(to: name, among: names))
+    }
+    return setFields.first { $0.oneofIndex == index }
+  }
+}

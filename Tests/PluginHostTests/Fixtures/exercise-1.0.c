@@ -1,0 +1,159 @@
+/* Uses every function of the host of version 1.0 once with right arguments, and some with wrong ones. */
+#include "minimal.h"
+
+#define CHECK(condition)                                                              \
+  do {                                                                                \
+    if (!(condition)) host->log(host, RPCURL_LOG_ERROR, RPCURL_TEXT("FAIL " #condition)); \
+  } while (0)
+#define T RPCURL_TEXT
+#define IS(one, literal) rpcurl_text_equal(one, RPCURL_TEXT(literal))
+
+static int32_t load(const rpcurl_host *given, void **plugin) {
+  keep_host(given, plugin);
+  CHECK(host->abi_major == RPCURL_ABI_MAJOR && RPCURL_ABI_MINOR == 0 && host->abi_minor > 0);
+  CHECK(host->struct_size > sizeof(rpcurl_host));
+  CHECK(RPCURL_HOST_HAS(host, get_metrics));
+  CHECK(strcmp(host->name, "rpcurl") == 0 && strcmp(host->version, "9.9") == 0);
+  CHECK(host->get_extension(host, T("rpcurl.none")) == NULL);
+  *plugin = strdup("plugin");
+  return RPCURL_OK;
+}
+
+static int32_t open_call(void *plugin, rpcurl_call call, void **state) {
+  rpcurl_call_facts facts = {.struct_size = sizeof(facts)};
+  struct { size_t struct_size; uint32_t kind, reserved; rpcurl_text behind; } small = {16, 9, 9, {"x", 1}};
+  CHECK(strcmp(plugin, "plugin") == 0);
+  CHECK(host->call_facts(host, call, &facts) == RPCURL_OK);
+  CHECK(IS(facts.method, "test.Echo/Say") && IS(facts.protocol, "grpc") && IS(facts.codec, "proto"));
+  CHECK(IS(facts.target, "http://server") && IS(facts.response_type, "google.protobuf.Value"));
+  CHECK(facts.kind == RPCURL_KIND_UNARY);
+  /* A structure of an older, smaller header is filled as far as it goes. */
+  CHECK(host->call_facts(host, call, (rpcurl_call_facts *)&small) == RPCURL_OK);
+  CHECK(small.struct_size == 16 && small.kind == RPCURL_KIND_UNARY && IS(small.behind, "x"));
+  *state = strdup("state");
+  return RPCURL_OK;
+}
+
+static int32_t request_start(void *state, rpcurl_call call, rpcurl_token token) {
+  rpcurl_text value;
+  rpcurl_field field;
+  (void)call;
+  CHECK(strcmp(state, "state") == 0);
+  CHECK(host->header_count(host, token) == 2);
+  CHECK(host->header_at(host, token, 1, &field) == RPCURL_OK && IS(field.name, "b") && IS(field.value, "2"));
+  CHECK(host->header_at(host, token, 2, &field) == RPCURL_ENOENT);
+  CHECK(host->header_first(host, token, T("A"), &value) == RPCURL_OK && IS(value, "1"));
+  CHECK(host->header_first(host, token, T("c"), &value) == RPCURL_ENOENT);
+  CHECK(IS(host->last_error(host), "no header c"));
+  CHECK(host->header_set(host, token, T("a"), T("one")) == RPCURL_OK);
+  CHECK(IS(value, "1")); /* what was given stays as it was */
+  CHECK(host->header_add(host, token, T("C"), T("3")) == RPCURL_OK);
+  CHECK(host->header_remove(host, token, T("b")) == 1);
+  CHECK(host->header_remove(host, token, T("b")) == 0);
+  return RPCURL_OK;
+}
+
+/* The message is google.protobuf.Value: {"string_value": "Ada"}. */
+static int32_t request_message(void *state, rpcurl_call call, rpcurl_token token) {
+  rpcurl_value value = {0};
+  rpcurl_text got;
+  (void)state, (void)call;
+  CHECK(rpcurl_get_string(host, token, T("string_value"), &got) == RPCURL_OK && IS(got, "Ada"));
+  CHECK(host->has(host, token, T("string_value")) == 1);
+  CHECK(host->has(host, token, T("number_value")) == 0);
+  CHECK(host->has(host, token, T("nonsense")) == RPCURL_EPATH);
+  CHECK(host->get(host, token, T("a..b"), &value) == RPCURL_EPATH);
+  CHECK(host->get_json(host, token, T(""), &got) == RPCURL_OK && IS(got, "\"Ada\""));
+  CHECK(host->get_payload(host, token, &got) == RPCURL_OK && IS(got, "\x1a\x03" "Ada"));
+  /* Each type of the oneof in turn. */
+  CHECK(host->get(host, token, T("number_value"), &value) == RPCURL_OK);
+  CHECK(value.type == RPCURL_TYPE_DOUBLE && value.as.float64 == 0);
+  value.as.float64 = 1.5;
+  CHECK(host->set(host, token, T("number_value"), &value) == RPCURL_OK);
+  CHECK(host->get_json(host, token, T(""), &got) == RPCURL_OK && IS(got, "1.5"));
+  value.type = RPCURL_TYPE_BOOL;
+  value.as.boolean = 1;
+  CHECK(host->set(host, token, T("number_value"), &value) == RPCURL_ETYPE);
+  CHECK(host->set(host, token, T("bool_value"), &value) == RPCURL_OK);
+  CHECK(host->get(host, token, T("bool_value"), &value) == RPCURL_OK && value.as.boolean == 1);
+  value.type = RPCURL_TYPE_ENUM;
+  value.as.number = 0;
+  CHECK(host->set(host, token, T("null_value"), &value) == RPCURL_OK);
+  CHECK(host->get(host, token, T("null_value"), &value) == RPCURL_OK && value.type == RPCURL_TYPE_ENUM);
+  value.type = 99;
+  CHECK(host->set(host, token, T("null_value"), &value) == RPCURL_EINVAL);
+  /* Lists and maps. */
+  CHECK(host->set_json(host, token, T("list_value"), T("[1, \"two\"]")) == RPCURL_OK);
+  CHECK(host->length(host, token, T("list_value.values")) == 2);
+  CHECK(rpcurl_get_string(host, token, T("list_value.values[1].string_value"), &got) == RPCURL_OK);
+  CHECK(IS(got, "two"));
+  CHECK(host->get(host, token, T("list_value.values[7].string_value"), &value) == RPCURL_ENOENT);
+  CHECK(host->get(host, token, T("list_value"), &value) == RPCURL_ETYPE);
+  CHECK(host->get(host, token, T("list_value.values"), &value) == RPCURL_EPATH);
+  CHECK(host->set_json(host, token, T(""), T("{\"name\": \"Ada\", \"gone\": 1}")) == RPCURL_OK);
+  CHECK(host->clear(host, token, T("struct_value.fields[\"gone\"]")) == RPCURL_OK);
+  CHECK(host->get_json(host, token, T("struct_value.fields[\"name\"]"), &got) == RPCURL_OK && IS(got, "\"Ada\""));
+  CHECK(host->set_json(host, token, T(""), T("{oops")) == RPCURL_EPARSE);
+  CHECK(host->set_payload(host, token, T("\xff\xff")) == RPCURL_EPARSE);
+  CHECK(host->set_payload(host, token, T("\x1a\x05" "Grace")) == RPCURL_OK);
+  CHECK(rpcurl_set_string(host, token, T("string_value"), T("Grace Hopper")) == RPCURL_OK);
+  return RPCURL_OK;
+}
+
+static int32_t request_bytes(void *state, rpcurl_call call, rpcurl_token token) {
+  rpcurl_text got;
+  (void)state, (void)call;
+  CHECK(host->get_payload(host, token, &got) == RPCURL_OK && IS(got, "\x1a\x0cGrace Hopper"));
+  CHECK(host->get_json(host, token, T(""), &got) == RPCURL_ESTAGE);
+  CHECK(host->set_payload(host, token, T("\x1a\x03raw")) == RPCURL_OK);
+  return RPCURL_OK;
+}
+
+static int32_t response_start(void *state, rpcurl_call call, rpcurl_token token) {
+  (void)state, (void)call;
+  CHECK(host->get_http_status(host, token) == 200);
+  CHECK(host->header_add(host, token, T("x-seen"), T("yes")) == RPCURL_OK);
+  return RPCURL_OK;
+}
+
+static int32_t response_end(void *state, rpcurl_call call, rpcurl_token token) {
+  rpcurl_status status = {.struct_size = sizeof(status)}, unset = {0};
+  (void)state, (void)call;
+  CHECK(host->get_status(host, token, &unset) == RPCURL_EINVAL);
+  CHECK(host->get_status(host, token, &status) == RPCURL_OK);
+  CHECK(status.code == 5 && IS(status.message, "gone"));
+  CHECK(host->set_status(host, token, 5, T("not here")) == RPCURL_OK);
+  CHECK(host->header_set(host, token, T("x-trailer"), T("t")) == RPCURL_OK);
+  return RPCURL_OK;
+}
+
+static int32_t metrics(void *state, rpcurl_call call, rpcurl_token token) {
+  rpcurl_metrics metrics = {.struct_size = sizeof(metrics)};
+  (void)state, (void)call;
+  CHECK(host->get_metrics(host, token, &metrics) == RPCURL_OK);
+  CHECK(metrics.total_ns == 1500000 && metrics.connect_ns == -1 && metrics.sent_bytes == 7);
+  CHECK(host->fail(host, token, 13, T("too late")) == RPCURL_ESTAGE);
+  return RPCURL_OK;
+}
+
+static void close_call(void *state, rpcurl_call call, const rpcurl_outcome *outcome) {
+  rpcurl_call_facts facts = {.struct_size = sizeof(facts)};
+  CHECK(host->call_facts(host, call, &facts) == RPCURL_OK);
+  CHECK(outcome->status.code == 5 && IS(outcome->status.message, "not here"));
+  CHECK(outcome->metrics.sent_bytes == 7);
+  free(state);
+  host->log(host, RPCURL_LOG_INFO, T("closed"));
+}
+
+static void unload(void *plugin) {
+  free(plugin);
+  host->log(host, RPCURL_LOG_INFO, T("unloaded"));
+}
+
+static const rpcurl_plugin plugin = {
+    RPCURL_PLUGIN_HEAD, .name = "exercise", .version = "2.1", .summary = "exercises the host",
+    .config_help = "none", .load = load, .unload = unload, .open = open_call,
+    .request_start = request_start, .request_message = request_message, .request_bytes = request_bytes,
+    .response_start = response_start, .response_end = response_end, .metrics = metrics,
+    .close = close_call};
+RPCURL_PLUGIN(plugin)
