@@ -28,6 +28,7 @@ let package = Package(
       name: "CSchemas", exclude: ["generate.sh", "protos"], cSettings: strictC,
       linkerSettings: [.linkedLibrary("protobuf-c")]),
     .target(name: "CPluginABI", cSettings: strictC),
+    .target(name: "CPluginGuard", cSettings: strictC),
     // The pure middle: values in, values out
     .target(
       name: "Protobuf", dependencies: ["CSchemas"],
@@ -39,7 +40,8 @@ let package = Package(
     .target(
       name: "Interceptors", dependencies: ["Interception", "RPCProtocols", "Protobuf"], swiftSettings: strict),
     .target(
-      name: "PluginHost", dependencies: ["Interception", "RPCProtocols", "Protobuf", "CPluginABI"],
+      name: "PluginHost",
+      dependencies: ["Interception", "RPCProtocols", "Protobuf", "CPluginABI", "CPluginGuard"],
       swiftSettings: strict),
     .target(name: "Transport", dependencies: ["RPCProtocols", "Protobuf", "CCurl"], swiftSettings: strict),
     .target(

@@ -21,9 +21,12 @@ struct PluginDescription: @unchecked Sendable {
   let address: UnsafeRawPointer
 
   /// Asks a shared object's entry for the plugin, and checks what it gives.
-  init(entry symbol: UnsafeMutableRawPointer, path: String) throws(PluginError) {
+  init(
+    entry symbol: UnsafeMutableRawPointer, path: String, _ guarding: PluginGuard
+  ) throws(PluginError) {
     typealias Entry = @convention(c) () -> UnsafePointer<rpcurl_plugin>?
-    guard let plugin = unsafeBitCast(symbol, to: Entry.self)() else {
+    let entry = unsafeBitCast(symbol, to: Entry.self)
+    guard let plugin = guarding.run("rpcurl_plugin_entry", entry) else {
       throw .malformed(path: path, reason: "\(RPCURL_ENTRY_SYMBOL) returns null")
     }
     self.path = path

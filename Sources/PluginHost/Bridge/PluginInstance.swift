@@ -15,16 +15,23 @@ final class PluginInstance: @unchecked Sendable {
   private let host: UnsafeMutablePointer<rpcurl_host>
   private let shared: PluginFile
   private let texts = Arena()
+  /// Around every call of the plugin's functions.
+  let guarding: PluginGuard
 
-  init(_ description: PluginDescription, hostVersion: String, log: @escaping LogSink) {
+  init(
+    _ description: PluginDescription, _ guarding: PluginGuard, hostVersion: String,
+    log: @escaping LogSink
+  ) {
     self.description = description
     self.log = log
+    self.guarding = guarding
     shared = PluginFile.of(description.address)
     host = .allocate(capacity: 1)
     host.initialize(to: HostFunctions.table)
     host.pointee.name = texts.text("rpcurl").data
     host.pointee.version = texts.text(hostVersion).data
     host.pointee.reserved = Unmanaged.passRetained(self).toOpaque()
+    guarding.named(description.name, owner: self)
   }
 
   /// The instance that a plugin's host belongs to.
@@ -37,9 +44,9 @@ final class PluginInstance: @unchecked Sendable {
 
   func start(_ settings: [InterceptorSpec.Setting]) throws(PluginError) {
     let functions = description.functions
-    try check(functions.load?(host, &state), step: "load")
+    try check(guarding.run("load") { functions.load?(host, &state) }, step: "load")
     for setting in settings { try configure(setting) }
-    try check(functions.ready?(state), step: "ready")
+    try check(guarding.run("ready") { functions.ready?(state) }, step: "ready")
   }
 
   private func configure(_ setting: InterceptorSpec.Setting) throws(PluginError) {
@@ -49,7 +56,9 @@ final class PluginInstance: @unchecked Sendable {
         keys: [])
     }
     let arena = Arena()
-    let result = configure(state, arena.text(setting.key), arena.text(setting.value))
+    let result = guarding.run("configure") {
+      configure(state, arena.text(setting.key), arena.text(setting.value))
+    }
     withExtendedLifetime(arena) {}
     if result < 0 {
       throw .configurationRejected(
@@ -63,7 +72,7 @@ final class PluginInstance: @unchecked Sendable {
   }
 
   func stop() {
-    description.functions.unload?(state)
+    guarding.run("unload") { description.functions.unload?(state) }
   }
 
   var tokens: HandleTable<HeldValue> { shared.tokens }

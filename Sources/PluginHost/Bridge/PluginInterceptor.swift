@@ -13,13 +13,17 @@ struct PluginFactory: InterceptorFactory {
       throw RPCError(.resourceExhausted, "too many calls", origin: .interceptor(context.name))
     }
     var state: UnsafeMutableRawPointer?
-    let result = functions.open?(instance.state, rpcurl_call(id: number), &state) ?? RPCURL_OK
+    let method = MethodText(facts.method.description)
+    let result =
+      instance.guarding.run("open", in: method) {
+        functions.open?(instance.state, rpcurl_call(id: number), &state)
+      } ?? RPCURL_OK
     guard result == RPCURL_OK else {
       _ = instance.calls.remove(number)
       if result == RPCURL_DECLINE { return nil }
       throw RPCError(.internal, instance.reason(result), origin: .interceptor(context.name))
     }
-    return PluginInterceptor(instance, number, state)
+    return PluginInterceptor(instance, number, method, state)
   }
 }
 
@@ -28,15 +32,20 @@ final class PluginInterceptor: Interceptor {
   let stages: Stages
   private let instance: PluginInstance
   private let call: UInt64
+  private let method: MethodText
   private let state: UnsafeMutableRawPointer?
 
-  init(_ instance: PluginInstance, _ call: UInt64, _ state: UnsafeMutableRawPointer?) {
+  init(
+    _ instance: PluginInstance, _ call: UInt64, _ method: MethodText, _ state: UnsafeMutableRawPointer?
+  ) {
     self.instance = instance
     self.call = call
+    self.method = method
     self.state = state
     var stages = instance.description.stages
     if let choose = instance.description.functions.stages {
-      stages.formIntersection(Stages(rawValue: UInt32(truncatingIfNeeded: choose(state))))
+      let chosen = instance.guarding.run("stages", in: method) { choose(state) }
+      stages.formIntersection(Stages(rawValue: UInt32(truncatingIfNeeded: chosen)))
     }
     self.stages = stages
   }
@@ -76,7 +85,9 @@ final class PluginInterceptor: Interceptor {
         RPCError(.resourceExhausted, "holds too many values", origin: .interceptor(instance.description.name))
       )
     }
-    let result = callback(state, rpcurl_call(id: call), rpcurl_token(id: number))
+    let result = instance.guarding.run(held.stage.callbackName, in: method) {
+      callback(state, rpcurl_call(id: self.call), rpcurl_token(id: number))
+    }
     if result == RPCURL_LATER { return }
     let isUsed: Bool
     if case .live = instance.tokens.remove(number) { isUsed = false } else { isUsed = true }
@@ -96,7 +107,9 @@ final class PluginInterceptor: Interceptor {
     var plain = rpcurl_outcome(
       struct_size: MemoryLayout<rpcurl_outcome>.size, status: rpcurl_status(outcome.end, arena),
       metrics: rpcurl_metrics(outcome.metrics))
-    instance.description.functions.close?(state, rpcurl_call(id: call), &plain)
+    instance.guarding.run("close", in: method) {
+      instance.description.functions.close?(state, rpcurl_call(id: self.call), &plain)
+    }
     withExtendedLifetime(arena) {}
     let call = call
     // Their tokens are void; they go when this returns.

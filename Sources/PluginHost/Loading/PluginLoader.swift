@@ -30,8 +30,9 @@ public struct PluginLoader: Sendable {
   public func load(_ spec: InterceptorSpec) throws(PluginError) -> LoadedPlugin {
     let path = try searchPath.locate(spec.name)
     let facts = try check(path)
-    let plugin = try open(path, facts)
-    let instance = PluginInstance(plugin, hostVersion: hostVersion, log: log)
+    let guarding = PluginGuard(file: path)
+    let plugin = try open(path, facts, guarding)
+    let instance = PluginInstance(plugin, guarding, hostVersion: hostVersion, log: log)
     try instance.start(spec.settings)
     return LoadedPlugin(instance, path: path, priority: spec.priority, methods: spec.methods)
   }
@@ -56,10 +57,13 @@ public struct PluginLoader: Sendable {
     return facts
   }
 
-  private func open(_ path: String, _ facts: FileFacts) throws(PluginError) -> PluginDescription {
+  private func open(
+    _ path: String, _ facts: FileFacts, _ guarding: PluginGuard
+  ) throws(PluginError) -> PluginDescription {
     // Without RTLD_NOW a missing function would end the process in the middle of a call. The file stays loaded,
     // since nobody knows what of it runs in other threads.
-    guard let handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) else {
+    let opened = guarding.run("dlopen") { dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) }
+    guard let handle = opened else {
       throw .notLoadable(
         path: path, reason: dlerror().map { String(cString: $0) } ?? "the loader does not say why")
     }
@@ -67,7 +71,8 @@ public struct PluginLoader: Sendable {
     guard let symbol = dlsym(handle, RPCURL_ENTRY_SYMBOL) else {
       throw .noEntry(path: path, symbol: RPCURL_ENTRY_SYMBOL)
     }
-    return try PluginDescription(entry: symbol, path: path)
+    guarding.loaded(at: symbol)
+    return try PluginDescription(entry: symbol, path: path, guarding)
   }
 }
 

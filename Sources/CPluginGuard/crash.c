@@ -1,0 +1,225 @@
+// Says who crashed. Everything from `handle` on is async-signal-safe: it reads what was noted, and writes.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "guard_private.h"
+
+static const struct {
+  int number;
+  const char *name;
+} signals[] = {
+    {SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
+    {SIGILL, "SIGILL"},   {SIGABRT, "SIGABRT"}, {SIGTRAP, "SIGTRAP"},  // how Swift traps on arm64
+};
+enum { SIGNALS = sizeof(signals) / sizeof(signals[0]) };
+
+static struct sigaction previous[SIGNALS];
+static uintptr_t own_code, own_code_end;
+
+// ---- Text
+
+struct text {
+  char bytes[2048];
+  size_t size;
+};
+
+static void add(struct text *text, const char *words) {
+  // What a plugin says of itself must not steer a terminal.
+  for (; *words != 0 && text->size < sizeof(text->bytes); words++) {
+    unsigned char byte = (unsigned char)*words;
+    text->bytes[text->size++] = (byte < 0x20 && byte != '\n') || byte == 0x7f ? '?' : (char)byte;
+  }
+}
+
+static void add_hexadecimal(struct text *text, uintptr_t number) {
+  char digits[2 * sizeof(number) + 3];
+  size_t index = sizeof(digits) - 1;
+  digits[index] = 0;
+  do {
+    digits[--index] = "0123456789abcdef"[number & 15];
+    number >>= 4;
+  } while (number != 0);
+  digits[--index] = 'x';
+  digits[--index] = '0';
+  add(text, digits + index);
+}
+
+static void add_name(struct text *text, const plugin_guard_plugin *plugin) {
+  const char *name = __atomic_load_n(&plugin->name, __ATOMIC_ACQUIRE);
+  add(text, name == NULL ? plugin->file : name);
+}
+
+// ---- Where it happened
+
+static bool registers(const void *context, uintptr_t *code, uintptr_t *stack) {
+  const mcontext_t *machine = &((const ucontext_t *)context)->uc_mcontext;
+#if defined(__x86_64__)
+  *code = (uintptr_t)machine->gregs[REG_RIP];
+  *stack = (uintptr_t)machine->gregs[REG_RSP];
+#elif defined(__aarch64__)
+  *code = (uintptr_t)machine->pc;
+  *stack = (uintptr_t)machine->sp;
+#elif defined(__riscv)
+  *code = (uintptr_t)machine->__gregs[REG_PC];
+  *stack = (uintptr_t)machine->__gregs[REG_SP];
+#else
+  (void)machine;
+  *code = 0;
+  *stack = 0;
+  return false;
+#endif
+  return true;
+}
+
+static const plugin_guard_plugin *owner_of(uintptr_t address) {
+  for (const plugin_guard_plugin *plugin = plugin_guard_plugins(); plugin != NULL; plugin = plugin->next) {
+    uintptr_t code = __atomic_load_n(&plugin->code, __ATOMIC_ACQUIRE);
+    if (code != 0 && address >= code && address < plugin->code_end) return plugin;
+  }
+  return NULL;
+}
+
+// The first address on the stack that lies in a plugin: who called, as far as can be told without knowing frames. The
+// kernel reads, as the stack may end anywhere.
+static uintptr_t caller_in_plugin(uintptr_t stack) {
+  uintptr_t words[64];
+  for (int block = 0; block < 16; block++) {
+    struct iovec here = {words, sizeof(words)};
+    struct iovec there = {(void *)(stack + (uintptr_t)block * sizeof(words)), sizeof(words)};
+    ssize_t bytes = process_vm_readv(getpid(), &here, 1, &there, 1, 0);
+    if (bytes <= 0) return 0;
+    for (size_t index = 0; index < (size_t)bytes / sizeof(words[0]); index++) {
+      if (owner_of(words[index]) != NULL) return words[index];
+    }
+    if ((size_t)bytes < sizeof(words)) return 0;
+  }
+  return 0;
+}
+
+// ---- The report
+
+static void add_signal(struct text *text, int number) {
+  const char *name = "a signal";
+  for (int index = 0; index < SIGNALS; index++) {
+    if (signals[index].number == number) name = signals[index].name;
+  }
+  add(text, name);
+}
+
+static void report(const plugin_guard_plugin *plugin, const plugin_guard_place *place, int number, uintptr_t code,
+                   uintptr_t caller) {
+  struct text text = {.size = 0};
+  add(&text, "rpcurl: plugin ");
+  add_name(&text, plugin);
+  add(&text, ": crashed (");
+  add_signal(&text, number);
+  add(&text, ") ");
+  if (place->plugin == NULL) {
+    add(&text, "outside of a callback");
+  } else {
+    add(&text, "in ");
+    add(&text, (const char *)place->stage);
+    if (place->method != NULL) {
+      add(&text, ", in the call ");
+      add(&text, place->method);
+    }
+  }
+  if (place->plugin != NULL && code >= own_code && code < own_code_end) add(&text, ", within a function of rpcurl");
+  add(&text, "\nhint: its file is ");
+  add(&text, plugin->file);
+  uintptr_t at = owner_of(code) == plugin ? code : caller;
+  if (at != 0 && plugin->code != 0) {
+    // A return address is behind the call.
+    if (at != code) at -= 1;
+    add(&text, "; with debug information, addr2line -fe FILE ");
+    add_hexadecimal(&text, at - plugin->code);
+    add(&text, " tells the line");
+  }
+  add(&text, "\n");
+  if (write(STDERR_FILENO, text.bytes, text.size) < 0) return;
+}
+
+static void report_unknown(int number) {
+  struct text text = {.size = 0};
+  add(&text, "rpcurl: crashed (");
+  add_signal(&text, number);
+  add(&text, ") on a thread that is not rpcurl's; it may be one of an unknown plugin of these:");
+  for (const plugin_guard_plugin *plugin = plugin_guard_plugins(); plugin != NULL; plugin = plugin->next) {
+    add(&text, " ");
+    add_name(&text, plugin);
+  }
+  add(&text, "\n");
+  if (write(STDERR_FILENO, text.bytes, text.size) < 0) return;
+}
+
+// Leaves it to whoever was there before.
+static void pass_on(int number, const siginfo_t *info) {
+  for (int index = 0; index < SIGNALS; index++) {
+    if (signals[index].number == number) sigaction(number, &previous[index], NULL);
+  }
+  // A fault happens again when this returns; what was sent does not.
+  if (info->si_code <= 0) raise(number);
+}
+
+static void handle(int number, siginfo_t *info, void *context) {
+  static int is_reporting;
+  int error = errno;
+  uintptr_t code, stack, caller = 0;
+  plugin_guard_place place = {0};
+  if (plugin_guard_mine != NULL) place = plugin_guard_mine->place;
+  bool is_known = registers(context, &code, &stack);
+  const plugin_guard_plugin *plugin = place.plugin;
+  bool is_ours = plugin_guard_mine != NULL || syscall(SYS_gettid) == getpid();
+  if (plugin == NULL && is_known) plugin = owner_of(code);
+  if (is_known && owner_of(code) == NULL && (plugin != NULL || !is_ours)) {
+    caller = caller_in_plugin(stack);
+    if (plugin == NULL && caller != 0) plugin = owner_of(caller);
+  }
+  if (plugin == NULL) {
+    if (!is_ours) report_unknown(number);
+    pass_on(number, info);
+    errno = error;
+    return;
+  }
+  // Of several threads that crash at once, one reports.
+  if (__atomic_exchange_n(&is_reporting, 1, __ATOMIC_RELAXED) == 0) {
+    report(plugin, &place, number, code, caller);
+    _exit(PLUGIN_GUARD_EXIT_CODE);
+  }
+  for (;;) pause();
+}
+
+int plugin_guard_watch_crashes(void) {
+  plugin_guard_find_object((const void *)(uintptr_t)&plugin_guard_watch_crashes, &own_code, &own_code_end);
+  for (int index = 0; index < SIGNALS; index++) {
+    struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    // A crash in the handler ends the process, and not in another handler.
+    sigfillset(&action.sa_mask);
+    if (sigaction(signals[index].number, &action, &previous[index]) != 0) return errno;
+  }
+  return 0;
+}
+
+// ---- Start
+
+static plugin_guard_warn warn_of;
+static int start_result;
+
+static void start(void) {
+  start_result = plugin_guard_watch_crashes();
+  if (start_result == 0) start_result = plugin_guard_watch_time(warn_of);
+}
+
+int plugin_guard_start(plugin_guard_warn warn) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  warn_of = warn;
+  pthread_once(&once, start);
+  return start_result;
+}

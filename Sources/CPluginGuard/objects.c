@@ -1,0 +1,36 @@
+// Where loaded files are in memory.
+#define _GNU_SOURCE
+#include <link.h>
+
+#include "guard_private.h"
+
+struct search {
+  uintptr_t address, begin, end;
+  bool is_found;
+};
+
+static int look(struct dl_phdr_info *info, size_t size, void *argument) {
+  struct search *search = argument;
+  uintptr_t begin = UINTPTR_MAX, end = 0;
+  (void)size;
+  for (int index = 0; index < info->dlpi_phnum; index++) {
+    const ElfW(Phdr) *segment = &info->dlpi_phdr[index];
+    if (segment->p_type != PT_LOAD) continue;
+    uintptr_t start = info->dlpi_addr + segment->p_vaddr;
+    if (start < begin) begin = start;
+    if (start + segment->p_memsz > end) end = start + segment->p_memsz;
+  }
+  if (search->address < begin || search->address >= end) return 0;
+  search->begin = begin;
+  search->end = end;
+  search->is_found = true;
+  return 1;
+}
+
+bool plugin_guard_find_object(const void *address, uintptr_t *begin, uintptr_t *end) {
+  struct search search = {.address = (uintptr_t)address};
+  dl_iterate_phdr(look, &search);
+  *begin = search.begin;
+  *end = search.end;
+  return search.is_found;
+}

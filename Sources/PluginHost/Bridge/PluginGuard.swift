@@ -1,0 +1,96 @@
+import CPluginGuard
+import Interception
+import Synchronization
+
+/// Notes what of a plugin runs, so that a crash and a long wait can be told of: which plugin, where, in which call.
+///
+/// A callback costs a few stores. Everything noted lives as long as the process.
+struct PluginGuard: @unchecked Sendable {
+  private let plugin: UnsafeMutablePointer<plugin_guard_plugin>?
+
+  /// A guard for a file of which nothing has run yet. The first one installs the handlers.
+  init(file: String) {
+    // Without memory or a thread there is no report, and everything else goes on.
+    _ = plugin_guard_start(warnOfBlocking)
+    plugin = plugin_guard_add(file)
+  }
+
+  /// Tells where the plugin is in memory.
+  func loaded(at code: UnsafeRawPointer) {
+    if let plugin { plugin_guard_loaded(plugin, code) }
+  }
+
+  /// Tells what the plugin calls itself, and to whom warnings go. The owner is never freed.
+  func named(_ name: String, owner: PluginInstance) {
+    if let plugin { plugin_guard_named(plugin, name, Unmanaged.passRetained(owner).toOpaque()) }
+  }
+
+  /// Runs a plugin's code outside of calls, where it may take its time.
+  @inline(__always)
+  func run<Result>(_ stage: StaticString, _ body: () -> Result) -> Result {
+    run(plugin_guard_place(plugin: plugin, stage: stage.utf8Start, method: nil, is_watched: false), body)
+  }
+
+  /// Runs a callback on the loop's thread.
+  @inline(__always)
+  func run<Result>(_ stage: StaticString, in method: MethodText, _ body: () -> Result) -> Result {
+    run(
+      plugin_guard_place(plugin: plugin, stage: stage.utf8Start, method: method.text, is_watched: true), body)
+  }
+
+  @inline(__always)
+  private func run<Result>(_ place: plugin_guard_place, _ body: () -> Result) -> Result {
+    let outer = plugin_guard_enter(place)
+    defer { _ = plugin_guard_enter(outer) }
+    return body()
+  }
+}
+
+/// A method's name where it can be read at any time, from any thread.
+struct MethodText: @unchecked Sendable {
+  let text: UnsafePointer<CChar>
+
+  private static let known = Mutex<[String: MethodText]>([:])
+
+  /// Each name is kept once, for good.
+  init(_ method: String) {
+    self = Self.known.withLock { known in
+      if let found = known[method] { return found }
+      let bytes = method.utf8CString
+      let text = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)
+      for (index, byte) in bytes.enumerated() { (text + index).initialize(to: byte) }
+      let made = MethodText(text: UnsafePointer(text))
+      known[method] = made
+      return made
+    }
+  }
+
+  private init(text: UnsafePointer<CChar>) { self.text = text }
+}
+
+/// Called on the watchdog's thread.
+private let warnOfBlocking: plugin_guard_warn = { plugin, stage, method in
+  guard let owner = plugin?.pointee.owner, let stage else { return }
+  let call = method.map { ", in the call \(String(cString: $0))" } ?? ""
+  Unmanaged<PluginInstance>.fromOpaque(owner).takeUnretainedValue().write(
+    .warning,
+    "\(String(cString: stage)) has been running for \(PLUGIN_GUARD_PATIENCE_MS) ms\(call); everything waits for it"
+  )
+}
+
+extension Stage {
+  /// The name of the callback, to be read from a signal handler.
+  var callbackName: StaticString {
+    switch self {
+    case .requestStart: "request_start"
+    case .requestMessage: "request_message"
+    case .requestBytes: "request_bytes"
+    case .requestEnd: "request_end"
+    case .responseStart: "response_start"
+    case .responseBytes: "response_bytes"
+    case .responseMessage: "response_message"
+    case .responseEnd: "response_end"
+    case .metrics: "metrics"
+    }
+  }
+}

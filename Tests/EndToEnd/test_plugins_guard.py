@@ -1,0 +1,155 @@
+"""What is said of plugins that crash or block."""
+
+import json
+import re
+import signal
+import subprocess
+
+import pytest
+
+from conftest import ROOT
+
+HELLO = "demo.v1.Demo/Hello"
+FIXTURES = ROOT / "Tests" / "PluginHostTests" / "Fixtures"
+HEADERS = ROOT / "Sources" / "CPluginABI" / "include"
+OUTSIDE_OF_CALLS = ["load", "configure", "ready", "unload"]
+IN_CALLS = [
+    "open", "stages", "request_start", "request_message", "request_bytes", "request_end", "response_start",
+    "response_bytes", "response_message", "response_end", "metrics", "close",
+]  # fmt: skip
+
+
+def build(directory, fixture):
+    """Compiles a fixture of the plugin host's tests."""
+    output = directory / f"{fixture.split('.')[0]}.so"
+    compiler = ["g++", "-std=c++11"] if fixture.endswith("cpp") else ["gcc"]
+    subprocess.run(
+        [*compiler, "-g", "-shared", "-fPIC", f"-I{HEADERS}", "-o", output, FIXTURES / fixture, "-lpthread"], check=True
+    )
+    return output
+
+
+@pytest.fixture(scope="module")
+def crash(tmp_path_factory):
+    return build(tmp_path_factory.mktemp("plugins"), "crash.c")
+
+
+@pytest.fixture
+def call(rpcurl, grpc_server, descriptor_set):
+    def run(plugin, **environment):
+        return rpcurl(
+            "--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', "--plugin", plugin, f"{grpc_server.url}/{HELLO}",
+            env=environment,
+        )  # fmt: skip
+
+    return run
+
+
+@pytest.mark.parametrize("place", IN_CALLS)
+def test_crash_in_a_call_names_plugin_stage_and_call(call, crash, place):
+    result = call(f"{crash},x=1", CRASH_AT=place)
+    assert result.code == 7
+    assert f"rpcurl: plugin crash: crashed (SIGSEGV) in {place}, in the call {HELLO}\n" in result.err
+    assert f"hint: its file is {crash}; " in result.err
+
+
+@pytest.mark.parametrize("place", OUTSIDE_OF_CALLS)
+def test_crash_outside_of_calls_names_plugin_and_step(call, crash, place):
+    result = call(f"{crash},x=1", CRASH_AT=place)
+    assert result.code == 7
+    assert f"rpcurl: plugin crash: crashed (SIGSEGV) in {place}\n" in result.err
+
+
+def test_crash_before_the_name_is_known_names_the_file(call, crash):
+    result = call(crash, CRASH_AT="constructor")
+    assert (result.code, result.err.splitlines()[0]) == (7, f"rpcurl: plugin {crash}: crashed (SIGSEGV) in dlopen")
+    result = call(crash, CRASH_AT="entry")
+    assert (result.code, result.err.splitlines()[0]) == (
+        7, f"rpcurl: plugin {crash}: crashed (SIGSEGV) in rpcurl_plugin_entry",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("how", "name"),
+    [("abort", "SIGABRT"), ("divide", "SIGFPE"), ("illegal", "SIG(ILL|TRAP)"), ("bus", "SIGBUS"), ("overflow", "SIGSEGV")],
+)
+def test_every_kind_of_crash(call, crash, how, name):
+    result = call(crash, CRASH_AT="response_message", CRASH_HOW=how)
+    assert result.code == 7
+    assert re.search(rf"plugin crash: crashed \({name}\) in response_message, ", result.err), result.err
+
+
+def test_crash_within_a_function_of_the_host_says_so(call, crash):
+    result = call(crash, CRASH_AT="request_end", CRASH_HOW="host")
+    assert result.code == 7
+    assert f"crashed (SIGSEGV) in request_end, in the call {HELLO}, within a function of rpcurl\n" in result.err
+
+
+@pytest.mark.parametrize("how", ["", "abort"])
+def test_crash_on_a_thread_of_the_plugins_own(call, crash, how):
+    result = call(crash, CRASH_AT="thread", CRASH_HOW=how)
+    assert result.code == 7
+    assert re.search(r"plugin crash: crashed \(SIG(SEGV|ABRT)\) outside of a callback\n", result.err), result.err
+
+
+def test_crash_at_exit(call, crash):
+    result = call(crash, CRASH_AT="destructor")
+    assert result.code == 7
+    assert json.loads(result.out)["message"] == "Hello, Ada!"
+    assert "plugin crash: crashed (SIGSEGV) outside of a callback" in result.err
+
+
+def test_crash_names_the_line(call, crash):
+    result = call(crash, CRASH_AT="request_start")
+    address = re.search(r"addr2line -fe FILE (0x[0-9a-f]+)", result.err)
+    assert address, result.err
+    words = subprocess.run(["addr2line", "-fe", crash, address[1]], capture_output=True, text=True, check=True).stdout
+    assert words.startswith("crash\n") and "crash.c:" in words
+
+
+def test_exception_that_leaves_a_callback(call, tmp_path):
+    result = call(build(tmp_path, "escaping.cpp"))
+    assert result.code == 7
+    assert f"plugin escaping: crashed (SIGABRT) in request_start, in the call {HELLO}" in result.err
+
+
+def test_crash_outside_of_plugins_is_not_put_on_them(rpcurl, silent_call):
+    """A signal from outside ends the process as it would without plugins."""
+    with silent_call() as process:
+        process.send_signal(signal.SIGABRT)
+        _, err = process.communicate(timeout=10)
+    assert process.returncode == -signal.SIGABRT
+    assert b"crashed" not in err
+
+
+@pytest.fixture
+def silent_call(rpcurl, crash, descriptor_set, raw_server):
+    """A call with a plugin to a server that says nothing."""
+
+    def start():
+        process = rpcurl.start(
+            "--descriptor-set", descriptor_set, "--plugin", crash, "-v",
+            f"http://{raw_server(lambda connection: connection.recv(1 << 16) and connection.recv(1 << 16)).address}/{HELLO}",
+        )  # fmt: skip
+        # Verbose output says that the plugin is loaded and the call under way.
+        assert process.stderr.read(1)
+        return process
+
+    return start
+
+
+# Blocking
+
+
+@pytest.mark.parametrize("place", ["open", "request_start", "response_bytes", "close"])
+def test_stage_that_blocks_is_told_of_and_waited_for(call, crash, place):
+    result = call(crash, BLOCK_AT=place)
+    assert result.code == 0
+    assert json.loads(result.out)["message"] == "Hello, Ada!"
+    words = f"crash: {place} has been running for 100 ms, in the call {HELLO}; everything waits for it\n"
+    assert result.err == words
+
+
+def test_load_may_take_its_time(call, crash):
+    result = call(crash, BLOCK_AT="load")
+    assert (result.code, result.err) == (0, "")

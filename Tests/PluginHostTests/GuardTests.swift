@@ -1,0 +1,45 @@
+import Glibc
+import Interception
+import RPCProtocols
+import Testing
+
+@testable import PluginHost
+
+/// Crashes and blocking, as far as one process can show them; the tests through the binary show every stage.
+@Suite struct GuardTests {
+  @Test func aCrashInACallbackEndsTheProcessWithItsReport() async throws {
+    let path = try Fixtures.path("crash")
+    let result = await #expect(
+      processExitsWith: .exitCode(7), observing: [\.standardErrorContent]
+    ) { [path = path as String] in
+      setenv("CRASH_AT", "request_bytes", 1)
+      let plugin = try LogCollector().loader().load(InterceptorSpec(name: path))
+      try PluginCallTest([plugin]).run()
+    }
+    let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(
+      words.hasPrefix(
+        "rpcurl: plugin crash: crashed (SIGSEGV) in request_bytes, in the call test.Echo/Say\nhint: "))
+  }
+
+  @Test func aCrashOfTheHostIsLeftToWhoeverWasThereBefore() async throws {
+    let path = try Fixtures.path("crash")
+    await #expect(processExitsWith: .exitCode(99)) { [path = path as String] in
+      signal(SIGABRT) { _ in _exit(99) }
+      _ = try LogCollector().loader().load(InterceptorSpec(name: path))
+      abort()
+    }
+  }
+
+  @Test func aCallbackThatBlocksIsToldOf() throws {
+    let log = LogCollector()
+    let plugin = try log.loader().load(InterceptorSpec(name: try Fixtures.path("blocking")))
+    let call = try PluginCallTest([plugin])
+    call.run()
+    #expect(
+      log.warnings == [
+        "request_message has been running for 100 ms, in the call test.Echo/Say; everything waits for it"
+      ])
+    #expect(call.outcome != nil)
+  }
+}
