@@ -1,8 +1,8 @@
 /// What a user writes to put an interceptor on the chain: `NAME[,key=value…]`.
 ///
 /// `,,` stands for a comma. A value `@FILE` is the file's content without its last line end, `@@…` is a value
-/// that begins with `@`, and `env:NAME` is the environment variable. The keys `priority` and `methods` are the
-/// chain's own; the others are the interceptor's.
+/// that begins with `@`, and `env:NAME` is the environment variable. The keys `priority`, `methods` and `strict` are
+/// the chain's own; the others are the interceptor's.
 public struct InterceptorSpec: Sendable, Equatable {
   /// One key with its value.
   public struct Setting: Sendable, Equatable {
@@ -26,6 +26,8 @@ public struct InterceptorSpec: Sendable, Equatable {
   public var priority: Int
   /// The methods whose calls pass through it.
   public var methods: MethodPattern
+  /// Whether a plugin's misuse of its interface fails calls, and is not only told of.
+  public var isStrict = false
 
   /// Makes a specification.
   public init(name: String, settings: [Setting] = [], priority: Int = 0, methods: MethodPattern = .all) {
@@ -56,6 +58,11 @@ public struct InterceptorSpec: Sendable, Equatable {
             reason: "none of pkg.Service/Method, pkg.Service/*, */Method, *")
         }
         methods = pattern
+      case "strict":
+        guard let value = Bool(setting.value) else {
+          throw ConfigurationError(interceptor: name, key: "strict", reason: "neither true nor false")
+        }
+        isStrict = value
       default:
         settings.append(setting)
       }

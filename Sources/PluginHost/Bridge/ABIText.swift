@@ -47,6 +47,14 @@ final class Arena {
     bytes.withUnsafeBytes { copy($0) }
   }
 
+  /// Plain structures one after another.
+  func array<Element: BitwiseCopyable>(_ elements: [Element]) -> UnsafePointer<Element> {
+    let block = UnsafeMutablePointer<Element>.allocate(capacity: max(elements.count, 1))
+    for (index, element) in elements.enumerated() { (block + index).initialize(to: element) }
+    blocks.append(UnsafeMutableRawPointer(block))
+    return UnsafePointer(block)
+  }
+
   private func copy(_ bytes: UnsafeRawBufferPointer) -> rpcurl_text {
     // One byte more, a zero, is kind to plugins that print what they are given.
     let block = UnsafeMutableRawPointer.allocate(byteCount: bytes.count + 1, alignment: 16)

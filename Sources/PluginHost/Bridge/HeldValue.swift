@@ -1,3 +1,4 @@
+import CPluginABI
 import Interception
 import RPCProtocols
 
@@ -60,6 +61,23 @@ final class HeldValue: @unchecked Sendable {
   func drop() {
     let token = takeToken()
     token?.drop()
+  }
+
+  /// Tries the call again from here; where that is not possible the value goes on as it came.
+  func retry(after pause: Duration, _ headers: Headers) {
+    let token = takeToken()
+    token?.retry(after: pause, headers)
+  }
+
+  /// Puts a message in front of the value, whose token stays.
+  func inject(_ message: Payload) throws(ABIFailure) {
+    try lock.holding { () throws(ABIFailure) in
+      guard let token = token.take() else { throw ABIFailure(RPCURL_EUSED, "the token was used before") }
+      let isVoid = token.isVoid
+      token.inject(message)
+      self.token = consume token
+      if isVoid { throw ABIFailure(RPCURL_EENDED, "the call has ended") }
+    }
   }
 
   private func takeToken() -> StageToken? {

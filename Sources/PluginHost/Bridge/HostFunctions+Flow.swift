@@ -1,71 +1,115 @@
 import CPluginABI
 import Interception
+import Protobuf
 import RPCProtocols
 
-// Messages and calls that a plugin makes, time, and other threads.
+// Retries, messages that a plugin adds, time, and other threads.
 extension HostFunctions {
-  enum Direction {
-    case request, response
-  }
-
   static func retry(
     _ host: Host?, _ token: rpcurl_token, _ nanoseconds: Int64, _ fields: UnsafePointer<rpcurl_field>?,
     _ count: Int
   ) -> Int32 {
     call(host) { instance throws(ABIFailure) in
       guard nanoseconds >= 0 else { throw invalid("the pause is negative") }
-      _ = try headers(fields, count)
-      // The chain keeps nothing of the request, so the value goes on.
+      let headers = try headers(fields, count)
       let result = settle(
         host, token, "retry",
         check: { stage throws(ABIFailure) in
           guard Stages.response.contains(stage) else { throw wrongStage(stage) }
         },
-        { _, held in held.proceed() })
+        { _, held in held.retry(after: .nanoseconds(nanoseconds), headers) })
       if result < 0 { throw ABIFailure(result, instance.lastError.lossyString) }
     }
   }
 
+  // MARK: - Messages
+
   static func inject(
     _ host: Host?, _ token: rpcurl_token, _ message: UnsafePointer<rpcurl_local_message>?
   ) -> Int32 {
-    unsupported(host, "inject")
+    call(host) { instance throws(ABIFailure) in
+      let held = try held(instance, token, "inject")
+      guard held.stage != .requestStart, held.stage != .responseStart, held.stage != .metrics else {
+        throw wrongStage(held.stage)
+      }
+      let call = try live(instance.calls.find(held.call), instance, "call", "inject")
+      let direction = Stages.request.contains(held.stage) ? Direction.request : .response
+      try held.inject(try payload(message, direction, of: call.facts))
+    }
+  }
+
+  enum Direction {
+    case request, response
   }
 
   static func inject(
     _ host: Host?, _ call: rpcurl_call, _ direction: Direction,
     _ message: UnsafePointer<rpcurl_local_message>?
   ) -> Int32 {
-    unsupported(host, "inject")
+    self.call(host) { instance throws(ABIFailure) in
+      let call = try live(instance.calls.find(call.id), instance, "call", "a message is injected")
+      let payload = try payload(message, direction, of: call.facts)
+      switch direction {
+      case .request: call.context.inject(request: payload)
+      case .response: call.context.inject(response: payload)
+      }
+    }
   }
+
+  private static func payload(
+    _ message: UnsafePointer<rpcurl_local_message>?, _ direction: Direction, of facts: CallFacts
+  ) throws(ABIFailure) -> Payload {
+    guard let message else { throw invalid("the message is null") }
+    return try payload(message.pointee, direction == .request ? facts.requestType : facts.responseType)
+  }
+
+  // MARK: - Time
 
   static func after(
     _ host: Host?, _ call: rpcurl_call, _ nanoseconds: Int64, _ function: rpcurl_function?,
     _ argument: UnsafeMutableRawPointer?, _ timer: UnsafeMutablePointer<rpcurl_timer>?
   ) -> Int32 {
-    unsupported(host, "after")
+    self.call(host) { instance throws(ABIFailure) in
+      guard let function else { throw invalid("the function is null") }
+      guard nanoseconds >= 0 else { throw invalid("the time is negative") }
+      let call = try onLoop(call, instance, "after")
+      let number = call.setTimer(after: .nanoseconds(nanoseconds)) {
+        instance.guarding.run("a timer", in: call.method) { function(argument) }
+      }
+      timer?.pointee = rpcurl_timer(id: number)
+    }
   }
 
   static func cancelTimer(_ host: Host?, _ call: rpcurl_call, _ timer: rpcurl_timer) -> Int32 {
-    unsupported(host, "cancel_timer")
+    self.call(host) { instance throws(ABIFailure) in
+      let call = try onLoop(call, instance, "cancel_timer")
+      guard call.cancelTimer(timer.id) else { throw ABIFailure(RPCURL_ENOENT, "no such timer") }
+    }
   }
 
   static func post(
     _ host: Host?, _ call: rpcurl_call, _ function: rpcurl_function?, _ argument: UnsafeMutableRawPointer?
   ) -> Int32 {
-    unsupported(host, "post")
-  }
-
-  static func makeCall(
-    _ host: Host?, _ call: rpcurl_call, _ own: UnsafePointer<rpcurl_own_call>?, _ done: rpcurl_done?,
-    _ argument: UnsafeMutableRawPointer?
-  ) -> Int32 {
-    unsupported(host, "call")
-  }
-
-  private static func unsupported(_ host: Host?, _ what: String) -> Int32 {
-    call(host) { _ throws(ABIFailure) in
-      throw ABIFailure(RPCURL_EUNSUPPORTED, "\(what) is not possible in this host")
+    self.call(host) { instance throws(ABIFailure) in
+      guard let function else { throw invalid("the function is null") }
+      let call = try live(instance.calls.find(call.id), instance, "call", "post")
+      // The plugin says that its function and argument may be used on the loop's thread.
+      nonisolated(unsafe) let argument = argument
+      call.context.post {
+        instance.guarding.run("a posted function", in: call.method) { function(argument) }
+      }
     }
+  }
+
+  /// The call, if this is the thread that it lives on.
+  static func onLoop(
+    _ call: rpcurl_call, _ instance: PluginInstance, _ what: String
+  ) throws(ABIFailure) -> PluginCall {
+    let call = try live(instance.calls.find(call.id), instance, "call", what)
+    guard call.isOnItsThread else {
+      instance.reportMisbehaviour("\(what) on a thread other than the loop's")
+      throw ABIFailure(RPCURL_ETHREAD, "\(what) is for the loop's thread only: use post")
+    }
+    return call
   }
 }

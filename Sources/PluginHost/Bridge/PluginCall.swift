@@ -1,4 +1,5 @@
 import CPluginABI
+import Glibc
 import Interception
 import RPCProtocols
 
@@ -6,21 +7,73 @@ import RPCProtocols
 final class PluginCall: @unchecked Sendable {
   let facts: CallFacts
   let context: CallContext
+  /// The method's name, for reports of crashes.
+  let method: MethodText
   /// The facts in the plugin's form; their texts live as long as this.
   let plain: rpcurl_call_facts
-  private let arena: Arena
+  private let arena = Arena()
+  private let thread = pthread_self()
+  // What follows belongs to the loop's thread.
+  private var timers: [UInt64: CallTimer] = [:]
+  private var lastTimer: UInt64 = 0
+  private var ownCalls: [Int: (OwnAnswer) -> Void] = [:]
+  private var lastOwnCall = 0
 
   init(_ facts: CallFacts, _ context: CallContext) {
     self.facts = facts
     self.context = context
-    let arena = Arena()
-    self.arena = arena
+    method = MethodText(facts.method.description)
     plain = rpcurl_call_facts(
       struct_size: MemoryLayout<rpcurl_call_facts>.size, kind: UInt32(Self.kind(facts.kind)), reserved: 0,
       method: arena.text(facts.method.description), protocol: arena.text(facts.protocolName.rawValue),
       codec: arena.text(facts.codec.rawValue), target: arena.text(facts.target),
       request_type: arena.text(facts.requestType?.name ?? ""),
       response_type: arena.text(facts.responseType?.name ?? ""))
+  }
+
+  /// Whether this is the thread that the call lives on.
+  var isOnItsThread: Bool { pthread_equal(thread, pthread_self()) != 0 }
+
+  // MARK: - Timers
+
+  /// Has a function run later; its number is never 0.
+  func setTimer(after delay: Duration, _ body: @escaping () -> Void) -> UInt64 {
+    lastTimer += 1
+    let number = lastTimer
+    timers[number] = context.after(delay) { [weak self] in
+      guard self?.timers.removeValue(forKey: number) != nil else { return }
+      body()
+    }
+    return number
+  }
+
+  /// Forgets a timer; `false` when there is none, or it has run.
+  func cancelTimer(_ number: UInt64) -> Bool {
+    guard let timer = timers.removeValue(forKey: number) else { return false }
+    context.cancel(timer)
+    return true
+  }
+
+  // MARK: - Calls of the plugin's own
+
+  /// Makes a call; `done` is run once, at the latest when this call ends.
+  func make(_ call: OwnCall, _ done: @escaping (OwnAnswer) -> Void) {
+    lastOwnCall += 1
+    let number = lastOwnCall
+    ownCalls[number] = done
+    context.call(call) { [weak self] answer in
+      self?.ownCalls.removeValue(forKey: number)?(answer)
+    }
+  }
+
+  /// The call is over: nothing runs any more, and what still waits for an answer hears that none comes.
+  func end() {
+    timers = [:]
+    let error = RPCError(.canceled, "the call that it was made for has ended", origin: .client)
+    for (_, done) in ownCalls.sorted(by: { $0.key < $1.key }) {
+      done(OwnAnswer(end: ResponseEnd(error: error)))
+    }
+    ownCalls = [:]
   }
 
   private static func kind(_ kind: CallKind) -> Int32 {

@@ -17,14 +17,17 @@ final class PluginInstance: @unchecked Sendable {
   private let texts = Arena()
   /// Around every call of the plugin's functions.
   let guarding: PluginGuard
+  /// What makes misuse fail calls; `nil` when it is only told.
+  let strictness: Strictness?
 
   init(
-    _ description: PluginDescription, _ guarding: PluginGuard, hostVersion: String,
+    _ description: PluginDescription, _ guarding: PluginGuard, isStrict: Bool, hostVersion: String,
     log: @escaping LogSink
   ) {
     self.description = description
     self.log = log
     self.guarding = guarding
+    strictness = isStrict ? Strictness() : nil
     shared = PluginFile.of(description.address)
     host = .allocate(capacity: 1)
     host.initialize(to: HostFunctions.table)
@@ -96,9 +99,10 @@ final class PluginInstance: @unchecked Sendable {
     log(LogRecord(level: level, source: description.name, text: text))
   }
 
-  /// Tells people that the plugin breaks the rules of its interface.
+  /// Tells people that the plugin breaks the rules of its interface; with strict=true its calls fail.
   func reportMisbehaviour(_ what: String) {
     write(.warning, "plugin misbehaving: \(what)")
+    strictness?.note(what)
   }
 }
 

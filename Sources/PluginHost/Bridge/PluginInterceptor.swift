@@ -9,86 +9,125 @@ struct PluginFactory: InterceptorFactory {
 
   func make(for facts: CallFacts, _ context: CallContext) throws -> (any Interceptor)? {
     let functions = instance.description.functions
-    guard let number = instance.calls.insert(PluginCall(facts, context)) else {
+    let call = PluginCall(facts, context)
+    guard let number = instance.calls.insert(call) else {
       throw RPCError(.resourceExhausted, "too many calls", origin: .interceptor(context.name))
     }
     var state: UnsafeMutableRawPointer?
-    let method = MethodText(facts.method.description)
     let result =
-      instance.guarding.run("open", in: method) {
+      instance.guarding.run("open", in: call.method) {
         functions.open?(instance.state, rpcurl_call(id: number), &state)
       } ?? RPCURL_OK
     guard result == RPCURL_OK else {
+      call.end()
       _ = instance.calls.remove(number)
       if result == RPCURL_DECLINE { return nil }
       throw RPCError(.internal, instance.reason(result), origin: .interceptor(context.name))
     }
-    return PluginInterceptor(instance, number, method, state)
+    instance.strictness?.add(number, context)
+    let interceptor = PluginInterceptor(instance, call, number, state)
+    do {
+      try interceptor.prepare()
+    } catch {
+      interceptor.finish(Outcome(end: ResponseEnd(error: error)))
+      throw error
+    }
+    return interceptor
   }
 }
 
 /// A plugin's part in one call.
 final class PluginInterceptor: Interceptor {
-  let stages: Stages
+  private(set) var stages: Stages = []
+  private(set) var needs = Needs()
   private let instance: PluginInstance
+  private let pluginCall: PluginCall
+  /// The call's number.
   private let call: UInt64
-  private let method: MethodText
   private let state: UnsafeMutableRawPointer?
 
   init(
-    _ instance: PluginInstance, _ call: UInt64, _ method: MethodText, _ state: UnsafeMutableRawPointer?
+    _ instance: PluginInstance, _ pluginCall: PluginCall, _ call: UInt64, _ state: UnsafeMutableRawPointer?
   ) {
     self.instance = instance
+    self.pluginCall = pluginCall
     self.call = call
-    self.method = method
     self.state = state
-    var stages = instance.description.stages
-    if let choose = instance.description.functions.stages {
-      let chosen = instance.guarding.run("stages", in: method) { choose(state) }
+  }
+
+  /// Asks the plugin what it wants of this call.
+  fileprivate func prepare() throws(RPCError) {
+    let functions = instance.description.functions
+    stages = instance.description.stages
+    if let choose = functions.stages {
+      let chosen = instance.guarding.run("stages", in: pluginCall.method) { choose(state) }
       stages.formIntersection(Stages(rawValue: UInt32(truncatingIfNeeded: chosen)))
     }
-    self.stages = stages
+    guard let ask = functions.needs else { return }
+    var plain = rpcurl_needs(
+      struct_size: MemoryLayout<rpcurl_needs>.size, replay_limit_bytes: 0, window_bytes: 0, is_serial: 0,
+      reserved: 0)
+    let result = instance.guarding.run("needs", in: pluginCall.method) { ask(state, &plain) }
+    if result < 0 { throw failure(instance.reason(result)) }
+    needs = Needs(
+      isSerial: plain.is_serial != 0, windowBytes: Int(clamping: plain.window_bytes),
+      replayLimitBytes: Int(clamping: plain.replay_limit_bytes))
   }
 
-  func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
-    deliver(HeldValue(.requestStart, call: call, .requestStart(start), .requestStart(token)))
-  }
-  func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) {
-    deliver(HeldValue(.requestMessage, call: call, .message(message), .requestMessage(token)))
-  }
-  func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) {
-    deliver(HeldValue(.requestBytes, call: call, .bytes(bytes), .requestBytes(token)))
-  }
-  func requestEnd(_ token: consuming RequestToken<Void>) {
-    deliver(HeldValue(.requestEnd, call: call, .requestEnd, .requestEnd(token)))
-  }
-  func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) {
-    deliver(HeldValue(.responseStart, call: call, .responseStart(start), .responseStart(token)))
-  }
-  func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) {
-    deliver(HeldValue(.responseBytes, call: call, .bytes(bytes), .responseBytes(token)))
-  }
-  func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) {
-    deliver(HeldValue(.responseMessage, call: call, .message(message), .responseMessage(token)))
-  }
-  func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) {
-    deliver(HeldValue(.responseEnd, call: call, .responseEnd(end), .responseEnd(token)))
-  }
-  func metrics(_ metrics: CallMetrics, _ token: consuming ReportToken<CallMetrics>) {
-    deliver(HeldValue(.metrics, call: call, .metrics(metrics), .metrics(token)))
+  private func failure(_ reason: String) -> RPCError {
+    RPCError(.internal, reason, origin: .interceptor(instance.description.name))
   }
 
-  private func deliver(_ held: HeldValue) {
+  func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) throws {
+    try deliver(HeldValue(.requestStart, call: call, .requestStart(start), .requestStart(token)))
+  }
+  func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) throws {
+    try deliver(HeldValue(.requestMessage, call: call, .message(message), .requestMessage(token)))
+  }
+  func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) throws {
+    try deliver(HeldValue(.requestBytes, call: call, .bytes(bytes), .requestBytes(token)))
+  }
+  func requestEnd(_ token: consuming RequestToken<Void>) throws {
+    try deliver(HeldValue(.requestEnd, call: call, .requestEnd, .requestEnd(token)))
+  }
+  func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) throws {
+    try deliver(HeldValue(.responseStart, call: call, .responseStart(start), .responseStart(token)))
+  }
+  func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) throws {
+    try deliver(HeldValue(.responseBytes, call: call, .bytes(bytes), .responseBytes(token)))
+  }
+  func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) throws {
+    try deliver(HeldValue(.responseMessage, call: call, .message(message), .responseMessage(token)))
+  }
+  func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) throws {
+    try deliver(HeldValue(.responseEnd, call: call, .responseEnd(end), .responseEnd(token)))
+  }
+  func metrics(_ metrics: CallMetrics, _ token: consuming ReportToken<CallMetrics>) throws {
+    try deliver(HeldValue(.metrics, call: call, .metrics(metrics), .metrics(token)))
+  }
+
+  private func deliver(_ held: HeldValue) throws {
     guard let callback = instance.description.callback(held.stage) else { return held.proceed() }
     guard let number = instance.tokens.insert(held) else {
       return held.fail(
         RPCError(.resourceExhausted, "holds too many values", origin: .interceptor(instance.description.name))
       )
     }
-    let result = instance.guarding.run(held.stage.callbackName, in: method) {
-      callback(state, rpcurl_call(id: self.call), rpcurl_token(id: number))
+    guard let strictness = instance.strictness else { return run(callback, held, number) }
+    if let fault = strictness.watch({ run(callback, held, number) }) {
+      throw failure("the plugin misbehaves: \(fault)")
     }
-    if result == RPCURL_LATER { return }
+  }
+
+  private func run(_ callback: PluginDescription.StageCallback, _ held: HeldValue, _ number: UInt64) {
+    let result = instance.guarding.run(held.stage.callbackName, in: pluginCall.method) {
+      callback(state, rpcurl_call(id: call), rpcurl_token(id: number))
+    }
+    if result != RPCURL_LATER { settle(held, number, result) }
+  }
+
+  /// Says what the callback's result means for a token that it may have used already.
+  private func settle(_ held: HeldValue, _ number: UInt64, _ result: Int32) {
     let isUsed: Bool
     if case .live = instance.tokens.remove(number) { isUsed = false } else { isUsed = true }
     if result == RPCURL_OK {
@@ -96,18 +135,20 @@ final class PluginInterceptor: Interceptor {
     } else if isUsed {
       instance.reportMisbehaviour("\(held.stage) used the token and returned \(result)")
     } else {
-      let reason =
-        result < 0 ? instance.reason(result) : "\(held.stage) returned \(result), which means nothing"
-      held.fail(RPCError(.internal, reason, origin: .interceptor(instance.description.name)))
+      held.fail(
+        failure(
+          result < 0 ? instance.reason(result) : "\(held.stage) returned \(result), which means nothing"))
     }
   }
 
   func finish(_ outcome: Outcome) {
+    instance.strictness?.remove(call)
+    pluginCall.end()
     let arena = Arena()
     var plain = rpcurl_outcome(
       struct_size: MemoryLayout<rpcurl_outcome>.size, status: rpcurl_status(outcome.end, arena),
       metrics: rpcurl_metrics(outcome.metrics))
-    instance.guarding.run("close", in: method) {
+    instance.guarding.run("close", in: pluginCall.method) {
       instance.description.functions.close?(state, rpcurl_call(id: self.call), &plain)
     }
     withExtendedLifetime(arena) {}

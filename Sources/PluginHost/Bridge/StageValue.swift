@@ -90,4 +90,28 @@ enum StageToken: ~Copyable, Sendable {
     default: break
     }
   }
+
+  /// Tries the call again; only for the stages of the response.
+  consuming func retry(after pause: Duration, _ headers: Headers) {
+    switch consume self {
+    case .responseStart(let token): token.retry(after: pause, headers: headers)
+    case .responseBytes(let token): token.retry(after: pause, headers: headers)
+    case .responseMessage(let token): token.retry(after: pause, headers: headers)
+    case .responseEnd(let token): token.retry(after: pause, headers: headers)
+    default: break
+    }
+  }
+
+  /// Puts a message in front of the value; only for messages and ends.
+  borrowing func inject(_ message: Payload) {
+    switch self {
+    case .requestMessage(let token): token.inject(message)
+    case .requestBytes(let token): token.inject(message)
+    case .requestEnd(let token): token.inject(message)
+    case .responseMessage(let token): token.inject(message)
+    case .responseBytes(let token): token.inject(message)
+    case .responseEnd(let token): token.inject(message)
+    default: break
+    }
+  }
 }

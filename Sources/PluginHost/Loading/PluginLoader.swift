@@ -32,7 +32,8 @@ public struct PluginLoader: Sendable {
     let facts = try check(path)
     let guarding = PluginGuard(file: path)
     let plugin = try open(path, facts, guarding)
-    let instance = PluginInstance(plugin, guarding, hostVersion: hostVersion, log: log)
+    let instance = PluginInstance(
+      plugin, guarding, isStrict: spec.isStrict, hostVersion: hostVersion, log: log)
     try instance.start(spec.settings)
     return LoadedPlugin(instance, path: path, priority: spec.priority, methods: spec.methods)
   }

@@ -49,3 +49,10 @@ extension Message {
     return setFields.first { $0.oneofIndex == index }
   }
 }
+
+extension MessageType {
+  /// Finds a method in the schema that this type is of.
+  public func schemaMethod(service: String, method: String) throws(SchemaError) -> MethodDescriptor? {
+    try pool.service(named: service)?.method(named: method)
+  }
+}

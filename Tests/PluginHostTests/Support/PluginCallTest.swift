@@ -39,11 +39,17 @@ final class PluginCallTest: ChainCaller, ChainWire {
   }
 
   private final class Waker: Sendable {
-    let count = Atomic(0)
+    let waiting = Mutex<[@Sendable () -> Void]>([])
   }
   private let waker: Waker
 
-  init(_ plugins: [LoadedPlugin], _ kind: CallKind = .unary, method: String = "Say") throws {
+  /// The chain right above the wire: of the last attempt.
+  lazy var wireChain = chain
+
+  init(
+    _ plugins: [LoadedPlugin], _ kind: CallKind = .unary, method: String = "Say",
+    network: (any InterceptorNetwork)? = nil
+  ) throws {
     let type = try Self.messageType()
     let waker = Waker()
     self.waker = waker
@@ -55,7 +61,7 @@ final class PluginCallTest: ChainCaller, ChainWire {
         serialize: { $0.serialized() }, parseRequest: { try Message(type, serialized: $0) },
         parseResponse: { try Message(type, serialized: $0) }),
       environment: ChainEnvironment(
-        clock: clock, post: { _ in waker.count.add(1, ordering: .relaxed) }))
+        clock: clock, post: { work in waker.waiting.withLock { $0.append(work) } }, network: network))
   }
 
   func start() {
@@ -63,7 +69,11 @@ final class PluginCallTest: ChainCaller, ChainWire {
       RequestStart(
         method: MethodName(service: "test.Echo", method: "Say"), target: "http://server",
         headers: Headers([("a", "1"), ("b", "2")])),
-      caller: self, wire: { _ in self })
+      caller: self,
+      wire: { chain in
+        self.wireChain = chain
+        return self
+      })
     clock.advance(by: .microseconds(1500))
   }
 
@@ -72,15 +82,25 @@ final class PluginCallTest: ChainCaller, ChainWire {
     start()
     chain.send(.bytes(Self.bytes("Ada")))
     chain.closeRequest()
-    chain.received(ResponseStart())
+    wireChain.received(ResponseStart())
     let details = [StatusDetail(typeName: "x", value: [1])]
-    chain.received(ResponseEnd(error: RPCError(.notFound, "gone", details: details, origin: .server)))
+    wireChain.received(ResponseEnd(error: RPCError(.notFound, "gone", details: details, origin: .server)))
+  }
+
+  /// Does what was asked of the loop.
+  func work() {
+    let waiting = waker.waiting.withLock { waiting in
+      defer { waiting = [] }
+      return waiting
+    }
+    for item in waiting { item() }
+    chain.processMail()
   }
 
   /// Works off what comes from other threads until a condition holds, for up to five seconds.
   func wait(until condition: () -> Bool) {
     for _ in 0..<5000 where !condition() {
-      chain.processMail()
+      work()
       usleep(1000)
     }
   }

@@ -473,14 +473,14 @@ struct rpcurl_host {
   /* [any] Uses the token up, as `fail` does, with details. */
   int32_t (*fail_with)(const rpcurl_host *host, rpcurl_token token, const rpcurl_failure *failure);
   /* [any] Puts a further message in front of the token's value. The token stays to be used, and this may be called
-   * several times. Message, bytes and end stages; those further on see the message as any other. Not for the
-   * message of a unary call's direction. */
+   * several times. Message, bytes and end stages; those further on see the message as any other. In a direction with
+   * one message only to replace that: inject the new one, and drop the value. */
   int32_t (*inject)(const rpcurl_host *host, rpcurl_token token, const rpcurl_local_message *message);
 
   /* -- Messages without a token -- */
 
   /* [any] Sends a further message of the request, behind everything of the request that this plugin was given so
-   * far. RPCURL_ESTAGE before request_start and after request_end has gone on from here. */
+   * far. Once request_end has gone on from here the message goes nowhere, which is logged. */
   int32_t (*inject_request)(const rpcurl_host *host, rpcurl_call call, const rpcurl_local_message *message);
   /* [any] The same for the response, on its way to the caller. */
   int32_t (*inject_response)(const rpcurl_host *host, rpcurl_call call, const rpcurl_local_message *message);

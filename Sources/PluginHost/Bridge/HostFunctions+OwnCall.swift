@@ -1,0 +1,111 @@
+import CPluginABI
+import Interception
+import Protobuf
+import RPCProtocols
+
+// Calls of a plugin's own.
+extension HostFunctions {
+  static func makeCall(
+    _ host: Host?, _ call: rpcurl_call, _ own: UnsafePointer<rpcurl_own_call>?, _ done: rpcurl_done?,
+    _ argument: UnsafeMutableRawPointer?
+  ) -> Int32 {
+    self.call(host) { instance throws(ABIFailure) in
+      guard let done else { throw invalid("done is null") }
+      let call = try onLoop(call, instance, "call")
+      let plain = try copy(own, atLeast: MemoryLayout<rpcurl_own_call>.size)
+      let schema = try OwnSchema(plain, call.facts)
+      let request = try ownCall(plain, schema)
+      call.make(request) { answer in
+        let arena = Arena()
+        let parts = arena.ownResponse(answer, schema)
+        instance.guarding.run("the end of an own call", in: call.method) {
+          withUnsafePointer(to: parts) { done(argument, $0) }
+        }
+        withExtendedLifetime(arena) {}
+      }
+    }
+  }
+
+  private static func ownCall(_ plain: rpcurl_own_call, _ schema: OwnSchema) throws(ABIFailure) -> OwnCall {
+    var call = OwnCall(method: schema.name, message: try schema.serialize(plain.message))
+    if plain.target.size > 0 { call.target = try checkedTarget(plain.target) }
+    call.headers = try headers(plain.headers, plain.header_count)
+    if plain.timeout_ns > 0 { call.timeout = .nanoseconds(plain.timeout_ns) }
+    return call
+  }
+}
+
+/// The method of an own call, and how its messages are turned into what travels and back.
+struct OwnSchema {
+  let name: MethodName
+  private let codec: CodecName
+  private let method: MethodDescriptor?
+  private let wantsJSON: Bool
+
+  init(_ plain: rpcurl_own_call, _ facts: CallFacts) throws(ABIFailure) {
+    let text = try plain.method.string()
+    guard let name = MethodName(text) else {
+      throw HostFunctions.invalid("'\(text)' is not of the form pkg.Service/Method")
+    }
+    self.name = name
+    codec = facts.codec
+    method = try? facts.requestType?.schemaMethod(service: name.service, method: name.method)
+    switch Int32(truncatingIfNeeded: plain.response_form) {
+    case RPCURL_FORM_SERIALIZED: wantsJSON = false
+    case RPCURL_FORM_JSON: wantsJSON = true
+    default: throw HostFunctions.invalid("no such form of a message: \(plain.response_form)")
+    }
+    if wantsJSON, codec != .json, method == nil { throw Self.unknown(name) }
+  }
+
+  func serialize(_ message: rpcurl_local_message) throws(ABIFailure) -> [UInt8] {
+    switch try HostFunctions.payload(message, method?.input) {
+    case .bytes(let bytes): return bytes
+    case .typed(let message):
+      guard codec == .json else { return message.serialized() }
+      do throws(DecodeError) {
+        return try message.json()
+      } catch {
+        throw ABIFailure(RPCURL_EPARSE, "\(error)")
+      }
+    }
+  }
+
+  /// The response's message in the form that was asked for.
+  func response(_ bytes: [UInt8]) throws -> [UInt8] {
+    guard wantsJSON, codec != .json, let method else { return bytes }
+    return try Message(method.output, serialized: bytes).json()
+  }
+
+  private static func unknown(_ name: MethodName) -> ABIFailure {
+    ABIFailure(RPCURL_EUNSUPPORTED, "the schema does not know the method \(name)")
+  }
+}
+
+extension Arena {
+  /// An answer in the plugin's form, which lives as long as the arena.
+  fileprivate func ownResponse(_ answer: OwnAnswer, _ schema: OwnSchema) -> rpcurl_own_response {
+    var error = answer.end.error
+    var message: [UInt8] = []
+    if error == nil {
+      do {
+        message = try schema.response(answer.message ?? [])
+      } catch let problem {
+        error = RPCError(.internal, "the response cannot be read: \(problem)", origin: .client)
+      }
+    }
+    let headers = fields(answer.headers)
+    let trailers = fields(answer.end.trailers)
+    let details = array((error?.details ?? []).map { rpcurl_detail($0, self) })
+    return rpcurl_own_response(
+      struct_size: MemoryLayout<rpcurl_own_response>.size, code: Int32(error?.code.rawValue ?? 0),
+      reserved: 0,
+      status_message: text(error?.message ?? ""), message: text(message), headers: headers,
+      header_count: answer.headers.count, trailers: trailers, trailer_count: answer.end.trailers.count,
+      details: details, detail_count: error?.details.count ?? 0)
+  }
+
+  private func fields(_ headers: Headers) -> UnsafePointer<rpcurl_field> {
+    array(headers.fields.map { rpcurl_field(name: text($0.name), value: text($0.value)) })
+  }
+}

@@ -1,0 +1,44 @@
+import Glibc
+import Interception
+
+/// Lets the misuse of its interface by a plugin fail calls. `[any thread]`
+///
+/// Misuse in a callback fails the call that the callback is for. Of misuse elsewhere nobody knows which call it is
+/// about, so every call that the plugin takes part in ends.
+final class Strictness: @unchecked Sendable {
+  private let lock = Lock()
+  private var calls: [UInt64: CallContext] = [:]
+  /// The thread that is in a callback of the plugin.
+  private var callbackThread: pthread_t?
+  private var fault: String?
+
+  func add(_ call: UInt64, _ context: CallContext) {
+    lock.holding { calls[call] = context }
+  }
+
+  func remove(_ call: UInt64) {
+    lock.holding { calls[call] = nil }
+  }
+
+  /// Runs a callback; gives what the plugin did wrong in it.
+  func watch(_ body: () -> Void) -> String? {
+    lock.holding {
+      callbackThread = pthread_self()
+      fault = nil
+    }
+    body()
+    return lock.holding {
+      callbackThread = nil
+      return fault
+    }
+  }
+
+  func note(_ what: String) {
+    let ended: [CallContext] = lock.holding {
+      guard callbackThread == pthread_self() else { return Array(calls.values) }
+      fault = fault ?? what
+      return []
+    }
+    for context in ended { context.cancel("the plugin misbehaves: \(what)") }
+  }
+}

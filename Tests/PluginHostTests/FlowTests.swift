@@ -1,0 +1,184 @@
+import Interception
+import Protobuf
+import RPCProtocols
+import Testing
+
+@testable import PluginHost
+
+/// What plugins do beside deciding on a value: retries, injected messages, time, threads, calls of their own.
+///
+/// One after another: the plugin keeps the host of its last load.
+@Suite(.serialized) struct FlowTests {
+  private let log = LogCollector()
+
+  private func call(
+    _ method: String, _ kind: CallKind = .bidiStreaming, isStrict: Bool = false,
+    network: (any InterceptorNetwork)? = nil
+  ) throws -> PluginCallTest {
+    var spec = InterceptorSpec(name: try Fixtures.path("flow"))
+    spec.isStrict = isStrict
+    return try PluginCallTest([log.loader().load(spec)], kind, method: method, network: network)
+  }
+
+  @Test func aPluginRetriesWithChangedHeaders() throws {
+    let call = try call("Retry")
+    call.start()
+    call.chain.send(.bytes(PluginCallTest.bytes("Ada")))
+    call.chain.closeRequest()
+    call.wireChain.received(ResponseEnd(error: RPCError(.unavailable, "busy", origin: .server)))
+    #expect(call.end == nil && call.sent.count == 1)
+    call.clock.advance(by: .seconds(1))
+    #expect(call.sent.count == 1)
+    call.clock.advance(by: .seconds(1))
+    call.work()
+    #expect(call.sent == [PluginCallTest.bytes("Ada"), PluginCallTest.bytes("Ada")])
+    #expect(call.sentStart?.headers.first("x-attempt") == "again")
+    call.wireChain.received(ResponseStart())
+    call.wireChain.received(ResponseEnd())
+    #expect(call.end?.error == nil)
+    #expect(
+      log.lines.dropFirst() == [
+        "negative retry: -1", "retry: 0", "plugin misbehaving: retry with a token that was used before",
+        "retry again: -2", "close; post: 0", "inject: 0",
+      ])
+  }
+
+  @Test func aPluginInjectsMessages() throws {
+    let call = try call("Inject")
+    call.start()
+    call.chain.send(.bytes(PluginCallTest.bytes("Ada")))
+    call.chain.closeRequest()
+    call.work()
+    #expect(call.sent == ["before", "Ada", "behind", "end"].map(PluginCallTest.bytes))
+    call.wireChain.received(ResponseStart())
+    #expect(call.receivedTexts == ["early"])
+    #expect(
+      log.lines.dropFirst() == [
+        "inject at a start: -5", "inject_response: 0", "inject: 0", "inject null: -1", "inject of no form: -1",
+        "inject_request: 0", "inject at the end: 0",
+      ])
+    call.chain.cancel(RPCError(.canceled, "", origin: .client))
+  }
+
+  @Test func timersRunOnTheLoopUntilTheCallIsClosed() throws {
+    let call = try call("Wait")
+    call.start()
+    #expect(call.sentStart == nil)
+    call.clock.advance(by: .milliseconds(990))
+    #expect(call.sentStart == nil)
+    call.clock.advance(by: .milliseconds(20))
+    call.work()
+    #expect(call.sentStart != nil)
+    call.chain.cancel(RPCError(.canceled, "", origin: .client))
+    call.clock.advance(by: .seconds(3600))
+    #expect(
+      log.lines.dropFirst() == [
+        "after: 0", "after: 0", "cancel_timer: 0", "cancel_timer again: -6", "negative: -1", "null: -1", "after: 0",
+        "tick, proceed: 0", "close; post: 0", "inject: 0",
+      ])
+  }
+
+  @Test func otherThreadsPostToTheLoop() throws {
+    let call = try call("Thread")
+    call.start()
+    #expect(call.sentStart == nil || log.lines.contains("tick, proceed: 0"))
+    call.wait { call.sentStart != nil }
+    #expect(log.lines.contains("after on a thread: -13"))
+    #expect(log.warnings == ["plugin misbehaving: after on a thread other than the loop's"])
+    call.chain.cancel(RPCError(.canceled, "", origin: .client))
+  }
+
+  @Test func aSerialPluginIsGivenOneValueAtATime() throws {
+    let call = try call("Serial")
+    call.start()
+    for text in ["a", "b"] { call.chain.send(.bytes(PluginCallTest.bytes(text))) }
+    #expect(log.lines.filter { $0 == "message: 0" }.count == 1)
+    call.chain.cancel(RPCError(.canceled, "", origin: .client))
+  }
+
+  @Test func needsThatCannotBeToldFailTheCall() throws {
+    let call = try call("Greedy")
+    call.start()
+    #expect(call.end?.error == RPCError(.internal, "wants too much", origin: .interceptor("flow")))
+    #expect(log.lines.filter { $0.hasPrefix("close") }.count == 1)
+  }
+
+  // MARK: - Calls of its own
+
+  private final class Network: InterceptorNetwork {
+    var made: [OwnCall] = []
+    var completion: ((OwnAnswer) -> Void)?
+
+    func call(
+      _ call: OwnCall, for facts: CallFacts, excluding excluded: Set<RegistrationID>,
+      completion: @escaping (OwnAnswer) -> Void
+    ) {
+      made.append(call)
+      self.completion = completion
+    }
+    func fetch(_ fetch: Fetch, completion: @escaping (Result<Fetched, RPCError>) -> Void) {}
+  }
+
+  @Test func aPluginMakesCallsOfItsOwn() throws {
+    let network = Network()
+    let call = try call("Call", network: network)
+    call.start()
+    call.work()
+    let own = try #require(network.made.first)
+    #expect(network.made.count == 1)
+    #expect(own.method.description == "test.Tokens/Get" && own.target == "https://tokens")
+    #expect(own.headers == Headers([("x-own", "1")]) && own.message == PluginCallTest.bytes("k"))
+    #expect(own.timeout == .seconds(5))
+    #expect(call.sentStart == nil)
+    network.completion?(
+      OwnAnswer(headers: Headers([("a", "b")]), message: Array("token".utf8), end: ResponseEnd()))
+    call.work()
+    #expect(call.sentStart != nil)
+    #expect(
+      log.lines.dropFirst() == [
+        "call with JSON and no schema: -11", "call of no method: -1", "call without done: -1", "call: 0",
+        "done: 0  [token] 1+0 fields, 0 details",
+      ])
+    call.chain.cancel(RPCError(.canceled, "", origin: .client))
+  }
+
+  @Test func anOwnCallHearsThatTheCallHasEnded() throws {
+    let network = Network()
+    let call = try call("Call", network: network)
+    call.start()
+    call.work()
+    call.chain.cancel(RPCError(.canceled, "Ctrl-C", origin: .client))
+    let words = "done: 1 the call that it was made for has ended [] 0+0 fields, 0 details"
+    #expect(log.lines.suffix(3).first == words)
+    network.completion?(OwnAnswer(end: ResponseEnd()))
+    call.work()
+    #expect(log.lines.filter { $0.hasPrefix("done") }.count == 1)
+  }
+
+  // MARK: - Strictness
+
+  @Test func strictnessFailsACallWhosePluginMisbehavesInACallback() throws {
+    let call = try call("Misuse", isStrict: true)
+    call.start()
+    #expect(
+      call.end?.error
+        == RPCError(
+          .internal, "the plugin misbehaves: proceed with a token that was used before",
+          origin: .interceptor("flow")))
+    #expect(call.outcome != nil)
+  }
+
+  @Test func withoutStrictnessMisuseIsOnlyTold() throws {
+    let call = try call("Misuse")
+    call.start()
+    #expect(call.end == nil && call.sentStart != nil)
+    call.chain.cancel(RPCError(.canceled, "", origin: .client))
+  }
+
+  @Test func strictnessEndsCallsWhosePluginMisbehavesOnAnotherThread() throws {
+    let call = try call("Thread", isStrict: true)
+    call.start()
+    call.wait { call.end != nil }
+    #expect(call.end?.error?.message.contains("after on a thread other than the loop's") == true)
+  }
+}
