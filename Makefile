@@ -14,6 +14,7 @@ PREFIX   ?= /usr/local
 
 # What the build needs, what the servers need, and what the tests compare with.
 BUILD_PACKAGES  := libcurl4-openssl-dev libprotobuf-c-dev zlib1g-dev libzstd-dev libbrotli-dev pkg-config gcc
+PLUGIN_PACKAGES := libssl-dev libprotobuf-c-dev pkg-config gcc
 SERVER_PACKAGES := python3 python3-venv libpython3-dev
 TEST_PACKAGES   := protobuf-compiler protobuf-c-compiler curl jq mandoc binutils openssl
 BENCH_PACKAGES  := valgrind binutils
@@ -28,7 +29,7 @@ SWIFT_RELEASE := swift build -c release --static-swift-stdlib -Xswiftc -use-ld=l
 PYTEST := $(VENV)/bin/python -B -m pytest -q -p no:cacheprovider -n 2
 
 .PHONY: help demo test unit-test end-to-end-test newer-libcurl newer-libcurl-test release plugins servers bench sanitize sanitize-threads fuzz lint docs check-docs schemas check-schemas \
-  install uninstall clean build-packages server-packages test-packages bench-packages
+  install uninstall clean build-packages plugin-packages server-packages test-packages bench-packages
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,7 +59,7 @@ $(NEWER)/libcurl.so.4: scripts/newer-libcurl $(VENV)/.done
 release: build-packages ## Build .build/release/rpcurl, with the Swift runtime linked in
 	$(SWIFT_RELEASE)
 
-plugins: build-packages ## Build the sample plugins into .build/plugins
+plugins: build-packages plugin-packages ## Build the sample plugins into .build/plugins
 	$(MAKE) -C Plugins OUT=$(CURDIR)/$(PLUGINS)
 
 servers: $(GENERATED)/.done ## Prepare the servers that the demo and the tests call
@@ -90,7 +91,7 @@ fuzz: build-packages ## Fuzz the codecs and the schema loader, FUZZ_SECONDS (600
 	scripts/fuzz $(or $(FUZZ_SECONDS),600)
 
 lint: ## Check the format of the Swift sources
-	swift format lint --strict --recursive Package.swift Sources Tests
+	swift format lint --strict --recursive Package.swift Sources Tests Plugins
 
 docs: release ## Generate the manual and the completions anew
 	scripts/generate-docs $(RELEASE) .
@@ -107,12 +108,18 @@ check-schemas: test-packages ## Check that the committed code of the built-in sc
 	scripts/check-schemas
 
 install: release plugins ## Install below PREFIX (default /usr/local), within DESTDIR
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include/rpcurl
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include/rpcurl $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	install -s -m 755 $(RELEASE) $(DESTDIR)$(PREFIX)/bin/rpcurl
 	install -m 644 Sources/CPluginABI/include/rpcurl/plugin.h $(DESTDIR)$(PREFIX)/include/rpcurl/plugin.h
+	sed 's|@PREFIX@|$(PREFIX)|' Plugins/rpcurl.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/rpcurl.pc
+	install -d $(DESTDIR)$(PREFIX)/share/rpcurl
+	rm -rf $(DESTDIR)$(PREFIX)/share/rpcurl/SwiftKit
+	cp -rL Plugins/SwiftKit $(DESTDIR)$(PREFIX)/share/rpcurl/SwiftKit
 
 uninstall: ## Remove what install wrote
 	rm -f $(DESTDIR)$(PREFIX)/bin/rpcurl $(DESTDIR)$(PREFIX)/include/rpcurl/plugin.h
+	rm -f $(DESTDIR)$(PREFIX)/lib/pkgconfig/rpcurl.pc
+	rm -rf $(DESTDIR)$(PREFIX)/share/rpcurl
 	-rmdir $(DESTDIR)$(PREFIX)/include/rpcurl
 
 clean: ## Remove everything that was built
@@ -120,6 +127,8 @@ clean: ## Remove everything that was built
 
 build-packages:
 	@scripts/need $(BUILD_PACKAGES)
+plugin-packages:
+	@scripts/need $(PLUGIN_PACKAGES)
 server-packages:
 	@scripts/need $(SERVER_PACKAGES)
 test-packages:

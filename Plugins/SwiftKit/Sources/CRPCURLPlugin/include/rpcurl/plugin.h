@@ -1,0 +1,1 @@
+../../../../../../Sources/CPluginABI/include/rpcurl/plugin.h

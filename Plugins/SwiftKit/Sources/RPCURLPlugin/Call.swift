@@ -1,0 +1,115 @@
+import CRPCURLPlugin
+import Synchronization
+
+/// One call. Usable from any thread, until its interceptor was closed; then the host throws.
+public final class Call: Sendable {
+  /// Which sides are streams.
+  public enum Kind: UInt32, Sendable {
+    case unary, clientStreaming, serverStreaming, bidiStreaming
+  }
+
+  /// Which sides are streams.
+  public let kind: Kind
+  /// The method: `pkg.Service/Method`.
+  public let method: String
+  /// `grpc`, `grpc-web` or `connect`.
+  public let protocolName: String
+  /// `proto` or `json`.
+  public let codec: String
+  /// The server: `http[s]://host[:port][/prefix]`.
+  public let target: String
+  /// The full name of the request message's type; empty without a schema.
+  public let requestType: String
+  /// The full name of the response message's type; empty without a schema.
+  public let responseType: String
+
+  let host: Host
+  let plain: rpcurl_call
+  /// What is to run later. The host may end the call before; then it goes with the call.
+  let pending = Mutex<[ObjectIdentifier: Pending]>([:])
+
+  init(_ host: Host, _ plain: rpcurl_call) throws(HostError) {
+    self.host = host
+    self.plain = plain
+    var facts = rpcurl_call_facts()
+    facts.struct_size = MemoryLayout<rpcurl_call_facts>.size
+    try host.check(host.pointer.pointee.call_facts(host.pointer, plain, &facts))
+    kind = Kind(rawValue: facts.kind) ?? .bidiStreaming
+    method = String(facts.method)
+    protocolName = String(facts.protocol)
+    codec = String(facts.codec)
+    target = String(facts.target)
+    requestType = String(facts.request_type)
+    responseType = String(facts.response_type)
+  }
+
+  private var table: rpcurl_host { host.pointer.pointee }
+
+  /// Ends the call at once: everybody who saw it start hears `canceled` with this reason. `[any thread]`
+  public func cancel(_ reason: String) throws(HostError) {
+    try host.check(reason.lend { table.cancel(host.pointer, plain, $0) })
+  }
+
+  /// Sends a further message of the request, behind everything that this plugin was given so far. `[any thread]`
+  public func inject(request message: NewMessage) throws(HostError) {
+    try inject(message) { table.inject_request(host.pointer, plain, $0) }
+  }
+
+  /// Sends a further message of the response to the caller. `[any thread]`
+  public func inject(response message: NewMessage) throws(HostError) {
+    try inject(message) { table.inject_response(host.pointer, plain, $0) }
+  }
+
+  private func inject(
+    _ message: NewMessage, _ function: (UnsafePointer<rpcurl_local_message>) -> Int32
+  ) throws(HostError) {
+    let lender = Lender()
+    let result = withUnsafePointer(to: lender.message(message), function)
+    withExtendedLifetime(lender) {}
+    try host.check(result)
+  }
+
+  /// Runs `body` on the loop's thread after a time, unless the call is closed before. `[loop]`
+  public func after(_ pause: Duration, _ body: @escaping @Sendable () -> Void) throws(HostError) {
+    try schedule(body) { function, argument in
+      table.after(host.pointer, plain, pause.nanoseconds, function, argument, nil)
+    }
+  }
+
+  /// Runs `body` on the loop's thread as soon as it is free, unless the call is closed before. `[any thread]`
+  public func post(_ body: @escaping @Sendable () -> Void) throws(HostError) {
+    try schedule(body) { function, argument in table.post(host.pointer, plain, function, argument) }
+  }
+
+  private func schedule(
+    _ body: @escaping @Sendable () -> Void,
+    _ start: (rpcurl_function, UnsafeMutableRawPointer) -> Int32
+  ) throws(HostError) {
+    let pending = Pending(self, body)
+    self.pending.withLock { $0[ObjectIdentifier(pending)] = pending }
+    let argument = Unmanaged.passUnretained(pending).toOpaque()
+    let result = start(
+      { argument in
+        guard let argument else { return }
+        Unmanaged<Pending>.fromOpaque(argument).takeUnretainedValue().run()
+      }, argument)
+    if result < 0 { self.pending.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(pending)) } }
+    try host.check(result)
+  }
+}
+
+/// A function that waits to be run, kept by its call.
+final class Pending: Sendable {
+  private unowned let call: Call
+  private let body: @Sendable () -> Void
+
+  init(_ call: Call, _ body: @escaping @Sendable () -> Void) {
+    self.call = call
+    self.body = body
+  }
+
+  func run() {
+    let kept = call.pending.withLock { $0.removeValue(forKey: ObjectIdentifier(self)) }
+    kept?.body()
+  }
+}

@@ -1,0 +1,183 @@
+import CRPCURLPlugin
+
+/// Describes a plugin to the host. A shared object has one plugin, and one function that returns this:
+///
+/// ```swift
+/// @_cdecl("rpcurl_plugin_entry") public func entry() -> UnsafeRawPointer { export(Hello.self) }
+/// ```
+public func export<P: Plugin>(_ type: P.Type) -> UnsafeRawPointer {
+  if let made = exported { return made.description }
+  let description = UnsafeMutablePointer<rpcurl_plugin>.allocate(capacity: 1)
+  description.initialize(to: rpcurl_plugin())
+  exported = Exported(description: UnsafeRawPointer(description)) { try P(host: $0) }
+  description.pointee.abi_major = UInt32(RPCURL_ABI_MAJOR)
+  description.pointee.abi_minor = UInt32(RPCURL_ABI_MINOR)
+  description.pointee.struct_size = MemoryLayout<rpcurl_plugin>.size
+  description.pointee.known_stages = Stages.all.rawValue
+  description.pointee.flags = P.mustSeeAll ? 1 : 0
+  description.pointee.name = permanent(P.name)
+  description.pointee.version = permanent(P.version)
+  description.pointee.summary = permanent(P.summary)
+  description.pointee.config_help = permanent(P.configurationHelp)
+  addLife(to: &description.pointee)
+  addStages(to: &description.pointee)
+  return UnsafeRawPointer(description)
+}
+
+/// The plugin of this shared object.
+private struct Exported {
+  let description: UnsafeRawPointer
+  let make: (Host) throws -> any Plugin
+}
+
+// Written once, when the host asks the entry for the plugin, before anything else.
+nonisolated(unsafe) private var exported: Exported?
+
+private func permanent(_ text: String) -> UnsafePointer<CChar> {
+  let bytes = text.utf8CString
+  let copy = UnsafeMutableBufferPointer<CChar>.allocate(capacity: bytes.count)
+  _ = copy.initialize(from: bytes)
+  return UnsafePointer(copy.baseAddress.unsafelyUnwrapped)
+}
+
+// MARK: - What the host holds
+
+/// A plugin on the chain.
+private final class Loaded {
+  let host: Host
+  let plugin: any Plugin
+
+  init(_ host: Host, _ plugin: any Plugin) {
+    self.host = host
+    self.plugin = plugin
+  }
+
+  static func of(_ pointer: UnsafeMutableRawPointer?) -> Loaded? {
+    pointer.map { Unmanaged<Loaded>.fromOpaque($0).takeUnretainedValue() }
+  }
+}
+
+/// A plugin's part in one call.
+private final class Opened {
+  let host: Host
+  let call: Call
+  let interceptor: any Interceptor
+
+  init(_ host: Host, _ call: Call, _ interceptor: any Interceptor) {
+    self.host = host
+    self.call = call
+    self.interceptor = interceptor
+  }
+
+  static func of(_ pointer: UnsafeMutableRawPointer?) -> Opened? {
+    pointer.map { Unmanaged<Opened>.fromOpaque($0).takeUnretainedValue() }
+  }
+}
+
+/// Runs what may throw; an error becomes the code, with its words.
+private func run(_ host: Host, _ body: () throws -> Int32) -> Int32 {
+  do {
+    return try body()
+  } catch {
+    host.setError("\(error)")
+    return RPCURL_EFAILED
+  }
+}
+
+// MARK: - Callbacks
+
+private func addLife(to plugin: inout rpcurl_plugin) {
+  plugin.load = { pointer, place in
+    guard let pointer, let place, let exported else { return RPCURL_EINVAL }
+    let host = Host(pointer: pointer)
+    return run(host) {
+      // Functions of 1.1 are used without asking for each.
+      guard pointer.pointee.abi_minor >= 1 else { throw Failure("needs version 1.1 of the plugin ABI") }
+      place.pointee = Unmanaged.passRetained(Loaded(host, try exported.make(host))).toOpaque()
+      return RPCURL_OK
+    }
+  }
+  plugin.configure = { pointer, key, value in
+    guard let loaded = Loaded.of(pointer) else { return RPCURL_EINVAL }
+    return run(loaded.host) {
+      try loaded.plugin.configure(String(key), String(value))
+      return RPCURL_OK
+    }
+  }
+  plugin.ready = { pointer in
+    guard let loaded = Loaded.of(pointer) else { return RPCURL_EINVAL }
+    return run(loaded.host) {
+      try loaded.plugin.ready()
+      return RPCURL_OK
+    }
+  }
+  plugin.unload = { pointer in
+    guard let pointer else { return }
+    Unmanaged<Loaded>.fromOpaque(pointer).takeRetainedValue().plugin.unload()
+  }
+  plugin.open = { pointer, call, place in
+    guard let loaded = Loaded.of(pointer), let place else { return RPCURL_EINVAL }
+    return run(loaded.host) {
+      let call = try Call(loaded.host, call)
+      guard let interceptor = try loaded.plugin.open(call) else { return RPCURL_DECLINE }
+      place.pointee = Unmanaged.passRetained(Opened(loaded.host, call, interceptor)).toOpaque()
+      return RPCURL_OK
+    }
+  }
+  plugin.stages = { Opened.of($0)?.interceptor.stages.rawValue ?? 0 }
+  plugin.needs = { pointer, needs in
+    guard let wanted = Opened.of(pointer)?.interceptor.needs, let needs else { return RPCURL_EINVAL }
+    needs.pointee.replay_limit_bytes = UInt64(clamping: wanted.replayLimitBytes)
+    needs.pointee.window_bytes = UInt64(clamping: wanted.windowBytes)
+    needs.pointee.is_serial = wanted.isSerial ? 1 : 0
+    return RPCURL_OK
+  }
+  plugin.close = { pointer, _, outcome in
+    guard let pointer else { return }
+    let opened = Unmanaged<Opened>.fromOpaque(pointer).takeRetainedValue()
+    guard let outcome = outcome?.pointee else { return }
+    opened.interceptor.close(
+      Outcome(
+        status: Status(Int(outcome.status.code), String(outcome.status.message)),
+        metrics: Metrics(outcome.metrics)))
+  }
+}
+
+private func stage(
+  _ state: UnsafeMutableRawPointer?, _ token: rpcurl_token, _ body: (any Interceptor, Token) throws -> Verdict
+) -> Int32 {
+  guard let opened = Opened.of(state) else { return RPCURL_EINVAL }
+  return run(opened.host) {
+    let token = Token(host: opened.host, plain: token)
+    switch try body(opened.interceptor, token) {
+    case .proceed: return RPCURL_OK
+    case .later: return RPCURL_LATER
+    case let verdict:
+      try token.settle(verdict)
+      return RPCURL_OK
+    }
+  }
+}
+
+private func addStages(to plugin: inout rpcurl_plugin) {
+  plugin.request_start = { state, _, token in
+    stage(state, token) { try $0.requestStart(RequestStart(token: $1)) }
+  }
+  plugin.request_message = { state, _, token in
+    stage(state, token) { try $0.requestMessage(Message(token: $1)) }
+  }
+  plugin.request_bytes = { state, _, token in stage(state, token) { try $0.requestBytes(Bytes(token: $1)) } }
+  plugin.request_end = { state, _, token in stage(state, token) { try $0.requestEnd(RequestEnd(token: $1)) } }
+  plugin.response_start = { state, _, token in
+    stage(state, token) { try $0.responseStart(ResponseStart(token: $1)) }
+  }
+  plugin.response_bytes = { state, _, token in stage(state, token) { try $0.responseBytes(Bytes(token: $1)) }
+  }
+  plugin.response_message = { state, _, token in
+    stage(state, token) { try $0.responseMessage(Message(token: $1)) }
+  }
+  plugin.response_end = { state, _, token in
+    stage(state, token) { try $0.responseEnd(ResponseEnd(token: $1)) }
+  }
+  plugin.metrics = { state, _, token in stage(state, token) { try $0.metrics(MetricsValue(token: $1)) } }
+}

@@ -1,0 +1,88 @@
+import CRPCURLPlugin
+
+// Between Swift's values and the plain structures. What is lent to the host is copied before its function returns.
+
+extension String {
+  init(_ text: rpcurl_text) {
+    self.init(decoding: UnsafeRawBufferPointer(start: text.data, count: text.size), as: UTF8.self)
+  }
+
+  init(_ text: UnsafePointer<CChar>?) { self = text.map { String(cString: $0) } ?? "" }
+
+  func lend<Result>(_ body: (rpcurl_text) -> Result) -> Result {
+    var copy = self
+    return copy.withUTF8 { $0.lend(body) }
+  }
+}
+
+extension [UInt8] {
+  init(_ text: rpcurl_text) { self.init(UnsafeRawBufferPointer(start: text.data, count: text.size)) }
+
+  func lend<Result>(_ body: (rpcurl_text) -> Result) -> Result { withUnsafeBufferPointer { $0.lend(body) } }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+  fileprivate func lend<Result>(_ body: (rpcurl_text) -> Result) -> Result {
+    withMemoryRebound(to: CChar.self) { body(rpcurl_text(data: $0.baseAddress, size: $0.count)) }
+  }
+}
+
+/// Copies of texts that are lent together.
+final class Lender {
+  private var blocks: [UnsafeMutableRawPointer] = []
+
+  func text(_ bytes: some Collection<UInt8>) -> rpcurl_text {
+    let block = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count + 1)
+    _ = block.initialize(from: bytes)
+    let raw = UnsafeMutableRawPointer(block.baseAddress.unsafelyUnwrapped)
+    blocks.append(raw)
+    return rpcurl_text(data: UnsafePointer(raw.assumingMemoryBound(to: CChar.self)), size: bytes.count)
+  }
+
+  func text(_ string: String) -> rpcurl_text { text(string.utf8) }
+
+  func array<Element>(_ elements: [Element]) -> UnsafePointer<Element>? {
+    let buffer = UnsafeMutableBufferPointer<Element>.allocate(capacity: max(elements.count, 1))
+    _ = buffer.initialize(from: elements)
+    let start = buffer.baseAddress.unsafelyUnwrapped
+    blocks.append(UnsafeMutableRawPointer(start))
+    return UnsafePointer(start)
+  }
+
+  func fields(_ fields: [Field]) -> UnsafePointer<rpcurl_field>? {
+    array(fields.map { rpcurl_field(name: text($0.name), value: text($0.value)) })
+  }
+
+  func details(_ details: [Status.Detail]) -> UnsafePointer<rpcurl_detail>? {
+    array(details.map { rpcurl_detail(type_name: text($0.typeName), value: text($0.value)) })
+  }
+
+  func message(_ message: NewMessage) -> rpcurl_local_message {
+    switch message {
+    case .serialized(let bytes):
+      rpcurl_local_message(form: UInt32(RPCURL_FORM_SERIALIZED), reserved: 0, content: text(bytes))
+    case .json(let json):
+      rpcurl_local_message(form: UInt32(RPCURL_FORM_JSON), reserved: 0, content: text(json))
+    }
+  }
+
+  func response(_ response: Response) -> rpcurl_response {
+    rpcurl_response(
+      struct_size: MemoryLayout<rpcurl_response>.size, headers: fields(response.headers),
+      header_count: response.headers.count, messages: array(response.messages.map(message)),
+      message_count: response.messages.count, code: Int32(clamping: response.status.code), reserved: 0,
+      message: text(response.status.message), trailers: fields(response.trailers),
+      trailer_count: response.trailers.count, details: details(response.status.details),
+      detail_count: response.status.details.count)
+  }
+
+  func failure(_ status: Status) -> rpcurl_failure {
+    rpcurl_failure(
+      struct_size: MemoryLayout<rpcurl_failure>.size, code: Int32(clamping: status.code), reserved: 0,
+      message: text(status.message), details: details(status.details), detail_count: status.details.count)
+  }
+
+  deinit {
+    for block in blocks { block.deallocate() }
+  }
+}

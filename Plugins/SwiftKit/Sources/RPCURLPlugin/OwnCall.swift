@@ -1,0 +1,89 @@
+import CRPCURLPlugin
+
+/// A unary call that a plugin makes itself, such as for an access token.
+public struct OwnCall: Sendable {
+  /// `pkg.Service/Method`.
+  public var method: String
+  /// `http[s]://host[:port][/prefix]`; empty: that of the call that it is made for.
+  public var target: String
+  /// Leading metadata.
+  public var headers: [Field]
+  /// The one message.
+  public var message: NewMessage
+  /// `nil`: without a limit of its own.
+  public var timeout: Duration?
+  /// Whether the response is wanted as ProtoJSON, which needs a schema, or serialized.
+  public var wantsJSON: Bool
+
+  /// Makes a call, to be given to ``Call/call(_:_:)``.
+  public init(
+    method: String, target: String = "", headers: [Field] = [], message: NewMessage, timeout: Duration? = nil,
+    wantsJSON: Bool = false
+  ) {
+    self.method = method
+    self.target = target
+    self.headers = headers
+    self.message = message
+    self.timeout = timeout
+    self.wantsJSON = wantsJSON
+  }
+}
+
+/// How a plugin's own call ended.
+public struct OwnResponse: Sendable {
+  /// How it ends.
+  public var status: Status
+  /// Leading metadata.
+  public var headers: [Field]
+  /// In the form that was asked for; empty when it failed.
+  public var message: [UInt8]
+  /// Trailing metadata.
+  public var trailers: [Field]
+
+  /// The message as text.
+  public var json: String { String(decoding: message, as: UTF8.self) }
+
+  init(_ plain: rpcurl_own_response) {
+    func fields(_ start: UnsafePointer<rpcurl_field>?, _ count: Int) -> [Field] {
+      UnsafeBufferPointer(start: start, count: count).map { Field(String($0.name), String($0.value)) }
+    }
+    status = Status(
+      Int(plain.code), String(plain.status_message),
+      details: UnsafeBufferPointer(start: plain.details, count: plain.detail_count)
+        .map { Status.Detail(typeName: String($0.type_name), value: [UInt8]($0.value)) })
+    headers = fields(plain.headers, plain.header_count)
+    message = [UInt8](plain.message)
+    trailers = fields(plain.trailers, plain.trailer_count)
+  }
+}
+
+extension Call {
+  /// Makes a call of the plugin's own, which does not pass through this plugin. `done` runs exactly once, on the
+  /// loop's thread; when this call ends first, with the code 1 (canceled). `[loop]`
+  public func call(_ own: OwnCall, _ done: @escaping @Sendable (OwnResponse) -> Void) throws(HostError) {
+    let lender = Lender()
+    let plainCall = rpcurl_own_call(
+      struct_size: MemoryLayout<rpcurl_own_call>.size, method: lender.text(own.method),
+      target: lender.text(own.target), headers: lender.fields(own.headers), header_count: own.headers.count,
+      message: lender.message(own.message), timeout_ns: own.timeout?.nanoseconds ?? 0,
+      response_form: UInt32(own.wantsJSON ? RPCURL_FORM_JSON : RPCURL_FORM_SERIALIZED), reserved: 0)
+    let argument = Unmanaged.passRetained(Completion(done))
+    let result = withUnsafePointer(to: plainCall) { pointer in
+      host.pointer.pointee.call(
+        host.pointer, plain, pointer,
+        { argument, response in
+          guard let argument, let response else { return }
+          Unmanaged<Completion>.fromOpaque(argument).takeRetainedValue().run(OwnResponse(response.pointee))
+        }, argument.toOpaque())
+    }
+    withExtendedLifetime(lender) {}
+    if result < 0 { argument.release() }
+    try host.check(result)
+  }
+}
+
+private final class Completion: Sendable {
+  let run: @Sendable (OwnResponse) -> Void
+
+  init(_ run: @escaping @Sendable (OwnResponse) -> Void) { self.run = run }
+}

@@ -1,0 +1,143 @@
+import CRPCURLPlugin
+
+/// The request's start.
+public struct RequestStart: Sendable {
+  /// To keep the value and settle it later.
+  public let token: Token
+  /// The request's headers.
+  public var headers: HeaderFields { HeaderFields(token: token) }
+
+  /// Where the request goes: `http[s]://host[:port][/prefix]`.
+  public func target() throws(HostError) -> String { String(try plain().target) }
+
+  /// What is left of the time that the call may take; `nil` without a limit.
+  public func timeout() throws(HostError) -> Duration? {
+    let left = try plain().timeout_ns
+    return left < 0 ? nil : .nanoseconds(left)
+  }
+
+  /// Sends the request to another server.
+  public func setTarget(_ target: String) throws(HostError) {
+    let host = token.host
+    try host.check(target.lend { host.pointer.pointee.set_target(host.pointer, token.plain, $0) })
+  }
+
+  /// Sets how long the call may take from now on.
+  public func setTimeout(_ timeout: Duration?) throws(HostError) {
+    let host = token.host
+    try host.check(
+      host.pointer.pointee.set_timeout(
+        host.pointer, token.plain, timeout.map { max(0, $0.nanoseconds) } ?? -1))
+  }
+
+  private func plain() throws(HostError) -> rpcurl_start {
+    var start = rpcurl_start()
+    start.struct_size = MemoryLayout<rpcurl_start>.size
+    let host = token.host
+    try host.check(host.pointer.pointee.get_start(host.pointer, token.plain, &start))
+    return start
+  }
+}
+
+/// The half-close: no more messages are sent.
+public struct RequestEnd: Sendable {
+  /// To keep the value and settle it later, or to put messages in front of it.
+  public let token: Token
+}
+
+/// The response's start.
+public struct ResponseStart: Sendable {
+  /// To keep the value and settle it later.
+  public let token: Token
+  /// The response's headers.
+  public var headers: HeaderFields { HeaderFields(token: token) }
+
+  /// The HTTP status.
+  public func httpStatus() throws(HostError) -> Int {
+    let host = token.host
+    return Int(try host.check(host.pointer.pointee.get_http_status(host.pointer, token.plain)))
+  }
+}
+
+/// A serialized message, before compression or after decompression.
+public struct Bytes: Sendable {
+  /// To keep the value and settle it later.
+  public let token: Token
+
+  /// A copy of the bytes.
+  public func get() throws(HostError) -> [UInt8] {
+    var bytes = rpcurl_text()
+    let host = token.host
+    try host.check(host.pointer.pointee.get_payload(host.pointer, token.plain, &bytes))
+    return [UInt8](bytes)
+  }
+
+  /// Replaces the message.
+  public func set(_ bytes: [UInt8]) throws(HostError) {
+    let host = token.host
+    try host.check(bytes.lend { host.pointer.pointee.set_payload(host.pointer, token.plain, $0) })
+  }
+}
+
+/// The end of a call.
+public struct ResponseEnd: Sendable {
+  /// To keep the value and settle it later.
+  public let token: Token
+  /// The trailers.
+  public var trailers: HeaderFields { HeaderFields(token: token) }
+
+  /// The status with its details.
+  public func status() throws(HostError) -> Status {
+    let host = token.host
+    var plain = rpcurl_status()
+    plain.struct_size = MemoryLayout<rpcurl_status>.size
+    try host.check(host.pointer.pointee.get_status(host.pointer, token.plain, &plain))
+    var status = Status(Int(plain.code), String(plain.message))
+    let count = try host.check(host.pointer.pointee.detail_count(host.pointer, token.plain))
+    for index in 0..<Int(count) {
+      var detail = rpcurl_detail()
+      try host.check(host.pointer.pointee.detail_at(host.pointer, token.plain, index, &detail))
+      status.details.append(Status.Detail(typeName: String(detail.type_name), value: [UInt8](detail.value)))
+    }
+    return status
+  }
+
+  /// Replaces the status and its details; code 0 makes the call a success.
+  public func setStatus(_ status: Status) throws(HostError) {
+    let host = token.host
+    let table = host.pointer.pointee
+    try host.check(
+      status.message.lend {
+        table.set_status(host.pointer, token.plain, Int32(clamping: status.code), $0)
+      })
+    try host.check(table.details_clear(host.pointer, token.plain))
+    let lender = Lender()
+    for detail in status.details {
+      let plain = rpcurl_detail(type_name: lender.text(detail.typeName), value: lender.text(detail.value))
+      try host.check(withUnsafePointer(to: plain) { table.detail_add(host.pointer, token.plain, $0) })
+    }
+  }
+}
+
+/// What a call took, on its way to the caller.
+public struct MetricsValue: Sendable {
+  /// To keep the value and settle it later.
+  public let token: Token
+
+  /// The metrics.
+  public func get() throws(HostError) -> Metrics {
+    let host = token.host
+    var plain = rpcurl_metrics()
+    plain.struct_size = MemoryLayout<rpcurl_metrics>.size
+    try host.check(host.pointer.pointee.get_metrics(host.pointer, token.plain, &plain))
+    return Metrics(plain)
+  }
+
+  /// Replaces them, for interceptors further out and the caller.
+  public func set(_ metrics: Metrics) throws(HostError) {
+    let host = token.host
+    try host.check(
+      withUnsafePointer(to: metrics.plain) { host.pointer.pointee.set_metrics(host.pointer, token.plain, $0) }
+    )
+  }
+}

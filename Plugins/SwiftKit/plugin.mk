@@ -1,0 +1,25 @@
+# Builds a plugin in Swift: include this from a Makefile beside its Package.swift, after setting PRODUCT, the name of the
+# dynamic library's product, and KIT, the folder of this file.
+#
+#   make                               the Swift runtime is linked in: one file that runs anywhere
+#   make SWIFT_RUNTIME=shared          it uses the shared Swift runtime, found by the system's dynamic loader
+#     SWIFT_RUNPATH=/usr/lib/swift/linux   or in this directory
+OUT ?= .
+SWIFT_RUNTIME ?= static
+NAME ?= $(PRODUCT)
+SCRATCH ?= .build/$(SWIFT_RUNTIME)
+
+# Neither the toolchain's directory nor that of the build belongs into the file.
+FLAGS := -c release --scratch-path $(SCRATCH) --disable-local-rpath
+FLAGS_static := -Xswiftc -static-stdlib
+FLAGS_shared := $(if $(SWIFT_RUNPATH),-Xlinker -rpath=$(SWIFT_RUNPATH))
+
+$(OUT)/$(NAME).so: Package.swift $(shell find Sources $(KIT)/Sources -type f) $(KIT)/Package.swift
+	@mkdir -p $(OUT)
+	swift build $(FLAGS) $(FLAGS_$(SWIFT_RUNTIME)) --product $(PRODUCT)
+	cp $(SCRATCH)/release/lib$(PRODUCT).so $@
+
+clean:
+	rm -rf $(SCRATCH) $(OUT)/$(NAME).so
+
+.PHONY: clean

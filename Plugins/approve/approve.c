@@ -1,0 +1,232 @@
+/*
+ * approve: holds each call until somebody on this machine agrees.
+ *
+ *     cc -shared -fPIC -fvisibility=hidden -o approve.so approve.c -lpthread
+ *     rpcurl --plugin ./approve.so ...                     asks on the terminal
+ *     rpcurl --plugin ./approve.so,file=/run/ok ...        waits until the file is there
+ *     rpcurl --plugin ./approve.so,methods=pkg.Service/Delete ...    asks for one method only
+ *
+ * It shows deferral: request_start keeps its token and returns RPCURL_LATER, a thread waits for the answer, and uses
+ * the token when it has one. The loop goes on meanwhile, so Ctrl-C and deadlines work as ever, and nothing is sent.
+ * Without an answer in time the call fails with permission_denied.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <rpcurl/plugin.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PERMISSION_DENIED = 7, UNAVAILABLE = 14 };
+/* How often a file is looked for. */
+enum { LOOK_MS = 50 };
+
+struct approve {
+  const rpcurl_host *host;
+  char *file; /* null: ask on the terminal */
+  long timeout_ms;
+  pthread_mutex_t terminal; /* one question at a time */
+};
+
+/* One call. */
+struct state {
+  struct approve *approve;
+  rpcurl_call_facts facts;
+  rpcurl_token token;
+  pthread_t thread;
+  int is_waiting;  /* the thread was started */
+  int wake[2];     /* closing the second end ends the thread */
+};
+
+static rpcurl_text text(const char *string) {
+  rpcurl_text result = {string, strlen(string)};
+  return result;
+}
+
+static int32_t error(const rpcurl_host *host, const char *words) {
+  host->set_error(host, text(words));
+  return RPCURL_EFAILED;
+}
+
+/* ---- Configuration ---------------------------------------------------------------------------------------- */
+
+static int32_t load(const rpcurl_host *host, void **plugin) {
+  struct approve *approve = calloc(1, sizeof(*approve));
+  if (approve == NULL) return error(host, "out of memory");
+  approve->host = host;
+  approve->timeout_ms = 60 * 1000;
+  pthread_mutex_init(&approve->terminal, NULL);
+  *plugin = approve;
+  return RPCURL_OK;
+}
+
+static int32_t configure(void *plugin, rpcurl_text key, rpcurl_text value) {
+  struct approve *approve = plugin;
+  char *copy = malloc(value.size + 1);
+  if (copy == NULL) return error(approve->host, "out of memory");
+  if (value.size > 0) memcpy(copy, value.data, value.size);
+  copy[value.size] = 0;
+  if (rpcurl_text_equal(key, RPCURL_TEXT("file"))) {
+    free(approve->file);
+    approve->file = copy;
+    return RPCURL_OK;
+  }
+  int32_t result = RPCURL_OK;
+  if (rpcurl_text_equal(key, RPCURL_TEXT("timeout"))) {
+    char *end;
+    double seconds = strtod(copy, &end);
+    if (end == copy || *end != 0 || !(seconds > 0 && seconds <= 86400)) {
+      result = error(approve->host, "is not a number of seconds, up to 86400");
+    }
+    approve->timeout_ms = result == RPCURL_OK ? (long)(seconds * 1000) : 0;
+  } else {
+    result = error(approve->host, "unknown key");
+  }
+  free(copy);
+  return result;
+}
+
+static void unload(void *plugin) {
+  struct approve *approve = plugin;
+  pthread_mutex_destroy(&approve->terminal);
+  free(approve->file);
+  free(approve);
+}
+
+/* ---- Waiting, on a thread of the call's own --------------------------------------------------------------- */
+
+enum answer { YES, NO, TOO_LATE, CLOSED, NO_TERMINAL };
+
+static long now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (long)(now.tv_sec * 1000 + now.tv_nsec / 1000000);
+}
+
+/* Waits for input of a descriptor (-1: of none), for at most some time. 1: there is some, 0: none, -1: the call is
+ * over. */
+static int wait_for(const struct state *state, int descriptor, long milliseconds) {
+  struct pollfd sources[] = {{.fd = state->wake[0], .events = POLLIN}, {.fd = descriptor, .events = POLLIN}};
+  int count = poll(sources, 2, milliseconds < 0 ? 0 : (int)milliseconds);
+  if (sources[0].revents != 0) return -1;
+  return count > 0 ? 1 : 0;
+}
+
+static enum answer wait_for_file(const struct state *state, long deadline) {
+  const char *file = state->approve->file;
+  for (;;) {
+    if (access(file, F_OK) == 0) return YES;
+    if (now_ms() >= deadline) return TOO_LATE;
+    if (wait_for(state, -1, LOOK_MS) < 0) return CLOSED;
+  }
+}
+
+static enum answer ask(const struct state *state, int terminal, long deadline) {
+  char line[64];
+  dprintf(terminal, "approve: call %.*s of %.*s? [y/N] ", (int)state->facts.method.size, state->facts.method.data,
+          (int)state->facts.target.size, state->facts.target.data);
+  int ready = wait_for(state, terminal, deadline - now_ms());
+  if (ready <= 0) {
+    dprintf(terminal, "\n");
+    return ready < 0 ? CLOSED : TOO_LATE;
+  }
+  ssize_t size = read(terminal, line, sizeof(line));
+  return size > 0 && (line[0] == 'y' || line[0] == 'Y') ? YES : NO;
+}
+
+static enum answer wait_for_terminal(const struct state *state, long deadline) {
+  struct approve *approve = state->approve;
+  int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+  if (terminal < 0) return NO_TERMINAL;
+  enum answer answer = YES;
+  /* Another call's question may stand there. */
+  while (answer == YES && pthread_mutex_trylock(&approve->terminal) != 0) {
+    if (wait_for(state, -1, LOOK_MS) < 0) answer = CLOSED;
+    if (now_ms() >= deadline) answer = TOO_LATE;
+  }
+  if (answer == YES) {
+    answer = ask(state, terminal, deadline);
+    pthread_mutex_unlock(&approve->terminal);
+  }
+  close(terminal);
+  return answer;
+}
+
+static void *wait_for_answer(void *argument) {
+  struct state *state = argument;
+  struct approve *approve = state->approve;
+  const rpcurl_host *host = approve->host;
+  long deadline = now_ms() + approve->timeout_ms;
+  /* These are [any]: this thread may use the token. When the call has ended meanwhile, they do nothing. */
+  switch (approve->file != NULL ? wait_for_file(state, deadline) : wait_for_terminal(state, deadline)) {
+    case YES: host->proceed(host, state->token); break;
+    case NO: host->fail(host, state->token, PERMISSION_DENIED, RPCURL_TEXT("the call was not approved")); break;
+    case TOO_LATE: host->fail(host, state->token, PERMISSION_DENIED, RPCURL_TEXT("nobody approved the call in time")); break;
+    case NO_TERMINAL: host->fail(host, state->token, UNAVAILABLE, RPCURL_TEXT("there is no terminal to ask on; give file=PATH")); break;
+    case CLOSED: break;
+  }
+  return NULL;
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------------------ */
+
+static int32_t open_call(void *plugin, rpcurl_call call, void **result) {
+  struct approve *approve = plugin;
+  struct state *state = calloc(1, sizeof(*state));
+  if (state == NULL) return error(approve->host, "out of memory");
+  state->approve = approve;
+  state->facts.struct_size = sizeof(state->facts);
+  int32_t found = approve->host->call_facts(approve->host, call, &state->facts);
+  if (found < 0 || pipe(state->wake) != 0) {
+    free(state);
+    return found < 0 ? found : error(approve->host, strerror(errno));
+  }
+  *result = state;
+  return RPCURL_OK;
+}
+
+static int32_t request_start(void *plugin_state, rpcurl_call call, rpcurl_token token) {
+  struct state *state = plugin_state;
+  (void)call;
+  state->token = token;
+  if (pthread_create(&state->thread, NULL, wait_for_answer, state) != 0) {
+    return error(state->approve->host, "no thread can be started");
+  }
+  state->is_waiting = 1;
+  return RPCURL_LATER;
+}
+
+/* Also when the call is canceled while it waits: the thread must be gone before its state is. */
+static void close_call(void *plugin_state, rpcurl_call call, const rpcurl_outcome *outcome) {
+  struct state *state = plugin_state;
+  (void)call, (void)outcome;
+  close(state->wake[1]);
+  if (state->is_waiting) pthread_join(state->thread, NULL);
+  close(state->wake[0]);
+  free(state);
+}
+
+static const rpcurl_plugin plugin = {
+    RPCURL_PLUGIN_HEAD,
+    .flags = RPCURL_MUST_SEE_ALL,
+    .name = "approve",
+    .version = "1.0",
+    .summary = "holds each call until somebody on this machine agrees",
+    .config_help =
+        "file=PATH          wait until this file is there; without it, ask on the terminal\n"
+        "timeout=SECONDS    how long to wait (60)",
+    .load = load,
+    .configure = configure,
+    .unload = unload,
+    .open = open_call,
+    .request_start = request_start,
+    .close = close_call,
+};
+
+RPCURL_PLUGIN(plugin)

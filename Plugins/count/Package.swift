@@ -1,0 +1,11 @@
+// swift-tools-version: 6.0
+
+import PackageDescription
+
+let package = Package(
+  name: "count",
+  products: [.library(name: "count", type: .dynamic, targets: ["Count"])],
+  dependencies: [.package(path: "../SwiftKit")],
+  targets: [.target(name: "Count", dependencies: [.product(name: "RPCURLPlugin", package: "SwiftKit")])],
+  swiftLanguageModes: [.v6]
+)

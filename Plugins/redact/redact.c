@@ -1,0 +1,330 @@
+/*
+ * redact: hides fields of messages, in both directions.
+ *
+ *     cc -shared -fPIC -fvisibility=hidden -o redact.so redact.c redact.pb-c.c -lprotobuf-c
+ *     rpcurl --plugin ./redact.so,field=user.email,field=items[*].secret ...
+ *     rpcurl --plugin ./redact.so,rules=rules.binpb ...
+ *
+ * The rules are a protobuf message of their own, redact.v1.Rules (redact.proto), read by libprotobuf-c. rpcurl makes
+ * the file of JSON:
+ *
+ *     protoc --descriptor_set_out redact.binpb redact.proto
+ *     echo '{"rules": [{"fields": ["user.email"], "direction": "RESPONSE"}]}' |
+ *       rpcurl convert --descriptor-set redact.binpb --type redact.v1.Rules --from json --to binary > rules.binpb
+ *
+ * A path may have [*] for every element of a list and every value of a map. A string becomes the replacement, anything
+ * else is cleared. What comes before this plugin on the request's way, and after it on the response's, does not see
+ * what was hidden: put it first to hide answers from the caller, last to hide requests from the server alone.
+ */
+#include <rpcurl/plugin.h>
+
+#include <protobuf-c/protobuf-c.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "redact.pb-c.h"
+
+enum { LARGEST_FILE_BYTES = 1 << 20 };
+
+/* One field of one rule. */
+struct target {
+  char *path;
+  char *replacement;
+  char *message_type; /* empty: any */
+  uint64_t stages;    /* RPCURL_STAGE_REQUEST_MESSAGE, RPCURL_STAGE_RESPONSE_MESSAGE or both */
+};
+
+struct redact {
+  const rpcurl_host *host;
+  struct target *targets;
+  size_t count;
+  char *replacement; /* of the fields given by key; null: the default */
+};
+
+/* One call. */
+struct state {
+  const struct redact *redact;
+  rpcurl_call_facts facts;
+  int has_seen_message;
+  char *has_fitted; /* for each target: some message had the path */
+};
+
+static rpcurl_text text(const char *string) {
+  rpcurl_text result = {string, strlen(string)};
+  return result;
+}
+
+static int32_t error(const rpcurl_host *host, const char *words) {
+  host->set_error(host, text(words));
+  return RPCURL_EFAILED;
+}
+
+static char *copy(rpcurl_text from) {
+  char *result = malloc(from.size + 1);
+  if (result == NULL) return NULL;
+  if (from.size > 0) memcpy(result, from.data, from.size);
+  result[from.size] = 0;
+  return result;
+}
+
+/* ---- Configuration ---------------------------------------------------------------------------------------- */
+
+static int32_t add_target(struct redact *redact, rpcurl_text path, const char *message_type, const char *replacement,
+                          uint64_t stages) {
+  struct target *grown = realloc(redact->targets, (redact->count + 1) * sizeof(*grown));
+  if (grown == NULL) return error(redact->host, "out of memory");
+  redact->targets = grown;
+  struct target target = {copy(path), copy(text(replacement)), copy(text(message_type)), stages};
+  redact->targets[redact->count++] = target;
+  if (target.path == NULL || target.replacement == NULL || target.message_type == NULL) {
+    return error(redact->host, "out of memory");
+  }
+  return target.path[0] == 0 ? error(redact->host, "a field's path is empty") : RPCURL_OK;
+}
+
+static int32_t add_rule(struct redact *redact, const Redact__V1__Rule *rule) {
+  const uint64_t both = RPCURL_STAGE_REQUEST_MESSAGE | RPCURL_STAGE_RESPONSE_MESSAGE;
+  uint64_t stages = rule->direction == REDACT__V1__RULE__DIRECTION__REQUEST    ? RPCURL_STAGE_REQUEST_MESSAGE
+                    : rule->direction == REDACT__V1__RULE__DIRECTION__RESPONSE ? RPCURL_STAGE_RESPONSE_MESSAGE
+                                                                               : both;
+  for (size_t index = 0; index < rule->n_fields; index++) {
+    int32_t result =
+        add_target(redact, text(rule->fields[index]), rule->message_type, rule->replacement, stages);
+    if (result < 0) return result;
+  }
+  return RPCURL_OK;
+}
+
+static int32_t add_rules(struct redact *redact, const uint8_t *bytes, size_t size) {
+  Redact__V1__Rules *rules = redact__v1__rules__unpack(NULL, size, bytes);
+  if (rules == NULL) return error(redact->host, "is not a serialized redact.v1.Rules");
+  int32_t result = RPCURL_OK;
+  for (size_t index = 0; result == RPCURL_OK && index < rules->n_rules; index++) {
+    result = add_rule(redact, rules->rules[index]);
+  }
+  redact__v1__rules__free_unpacked(rules, NULL);
+  return result;
+}
+
+static int32_t read_rules(struct redact *redact, rpcurl_text path) {
+  char *name = copy(path);
+  uint8_t *bytes = malloc(LARGEST_FILE_BYTES + 1);
+  FILE *file = name == NULL ? NULL : fopen(name, "rb");
+  int32_t result;
+  free(name);
+  if (bytes == NULL) {
+    result = error(redact->host, "out of memory");
+  } else if (file == NULL) {
+    result = error(redact->host, "the file cannot be opened");
+  } else {
+    size_t size = fread(bytes, 1, LARGEST_FILE_BYTES + 1, file);
+    if (ferror(file)) result = error(redact->host, "the file cannot be read");
+    else if (size > LARGEST_FILE_BYTES) result = error(redact->host, "the file is longer than 1 MiB");
+    else result = add_rules(redact, bytes, size);
+  }
+  if (file != NULL) fclose(file);
+  free(bytes);
+  return result;
+}
+
+static int32_t load(const rpcurl_host *host, void **plugin) {
+  struct redact *redact = calloc(1, sizeof(*redact));
+  if (redact == NULL) return error(host, "out of memory");
+  redact->host = host;
+  *plugin = redact;
+  return RPCURL_OK;
+}
+
+static int32_t configure(void *plugin, rpcurl_text key, rpcurl_text value) {
+  struct redact *redact = plugin;
+  if (rpcurl_text_equal(key, RPCURL_TEXT("rules"))) return read_rules(redact, value);
+  if (rpcurl_text_equal(key, RPCURL_TEXT("replacement"))) {
+    free(redact->replacement);
+    redact->replacement = copy(value);
+    return redact->replacement == NULL ? error(redact->host, "out of memory") : RPCURL_OK;
+  }
+  if (rpcurl_text_equal(key, RPCURL_TEXT("field"))) {
+    const char *replacement = redact->replacement == NULL ? "" : redact->replacement;
+    return add_target(redact, value, "", replacement, RPCURL_STAGE_REQUEST_MESSAGE | RPCURL_STAGE_RESPONSE_MESSAGE);
+  }
+  return error(redact->host, "unknown key");
+}
+
+/* Without a rule everything would pass, and nobody would notice. */
+static int32_t ready(void *plugin) {
+  const struct redact *redact = plugin;
+  return redact->count == 0 ? error(redact->host, "needs field=PATH or rules=FILE") : RPCURL_OK;
+}
+
+static void unload(void *plugin) {
+  struct redact *redact = plugin;
+  for (size_t index = 0; index < redact->count; index++) {
+    free(redact->targets[index].path);
+    free(redact->targets[index].replacement);
+    free(redact->targets[index].message_type);
+  }
+  free(redact->targets);
+  free(redact->replacement);
+  free(redact);
+}
+
+/* ---- Hiding ----------------------------------------------------------------------------------------------- */
+
+static int32_t hide(const rpcurl_host *host, rpcurl_token token, const char *path, const char *replacement);
+
+static int32_t hide_value(const rpcurl_host *host, rpcurl_token token, const char *path, const char *replacement) {
+  rpcurl_value value;
+  int32_t is_set = host->has(host, token, text(path));
+  if (is_set <= 0) return is_set;
+  if (host->get(host, token, text(path), &value) == RPCURL_OK && value.type == RPCURL_TYPE_STRING) {
+    return rpcurl_set_string(host, token, text(path), text(replacement[0] == 0 ? "[redacted]" : replacement));
+  }
+  return host->clear(host, token, text(path));
+}
+
+/* Writes a map's key as it stands in a path; returns its size. */
+static size_t write_key(const rpcurl_value *key, char *place) {
+  size_t size = 0;
+  if (key->type == RPCURL_TYPE_BOOL) return (size_t)sprintf(place, "%s", key->as.boolean ? "true" : "false");
+  if (key->type == RPCURL_TYPE_INT64) return (size_t)sprintf(place, "%lld", (long long)key->as.int64);
+  if (key->type == RPCURL_TYPE_UINT64) return (size_t)sprintf(place, "%llu", (unsigned long long)key->as.uint64);
+  place[size++] = '"';
+  for (size_t index = 0; index < key->as.text.size; index++) {
+    unsigned char byte = (unsigned char)key->as.text.data[index];
+    if (byte < 0x20 || byte == '"' || byte == '\\') size += (size_t)sprintf(place + size, "\\u%04x", byte);
+    else place[size++] = (char)byte;
+  }
+  place[size++] = '"';
+  return size;
+}
+
+/* `path` with the [*] at `star` replaced by a key or an index; to be freed. */
+static char *with_element(const char *path, const char *star, const rpcurl_value *key, size_t index) {
+  size_t most_key_bytes = key == NULL ? 24 : 32 + 6 * (key->type == RPCURL_TYPE_STRING ? key->as.text.size : 0);
+  char *result = malloc(strlen(path) + most_key_bytes);
+  if (result == NULL) return NULL;
+  size_t size = (size_t)(star - path);
+  memcpy(result, path, size);
+  result[size++] = '[';
+  size += key == NULL ? (size_t)sprintf(result + size, "%zu", index) : write_key(key, result + size);
+  strcpy(result + size, star + 2);
+  return result;
+}
+
+/* Hides what a path leads to; [*] is every element. */
+static int32_t hide(const rpcurl_host *host, rpcurl_token token, const char *path, const char *replacement) {
+  const char *star = strstr(path, "[*]");
+  if (star == NULL) return hide_value(host, token, path, replacement);
+  rpcurl_text list = {path, (size_t)(star - path)};
+  int64_t length = host->length(host, token, list);
+  if (length < 0) return (int32_t)length;
+  /* From the last to the first: what is removed does not move those that are left. */
+  for (int64_t index = length - 1; index >= 0; index--) {
+    rpcurl_value key;
+    int32_t result = host->key_at(host, token, list, (size_t)index, &key);
+    if (result < 0 && result != RPCURL_ETYPE) return result;
+    char *element = with_element(path, star, result == RPCURL_OK ? &key : NULL, (size_t)index);
+    if (element == NULL) return error(host, "out of memory");
+    result = hide(host, token, element, replacement);
+    free(element);
+    if (result < 0) return result;
+  }
+  return RPCURL_OK;
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------------------ */
+
+static int32_t open_call(void *plugin, rpcurl_call call, void **result) {
+  const struct redact *redact = plugin;
+  struct state *state = calloc(1, sizeof(*state));
+  char *has_fitted = calloc(redact->count, 1);
+  if (state == NULL || has_fitted == NULL) {
+    free(state);
+    free(has_fitted);
+    return error(redact->host, "out of memory");
+  }
+  state->redact = redact;
+  state->has_fitted = has_fitted;
+  state->facts.struct_size = sizeof(state->facts);
+  *result = state;
+  return redact->host->call_facts(redact->host, call, &state->facts);
+}
+
+static uint64_t stages(void *plugin_state) {
+  const struct redact *redact = ((struct state *)plugin_state)->redact;
+  uint64_t wanted = 0;
+  for (size_t index = 0; index < redact->count; index++) wanted |= redact->targets[index].stages;
+  return wanted;
+}
+
+static int32_t apply(struct state *state, rpcurl_token token, uint64_t stage, rpcurl_text message_type) {
+  const struct redact *redact = state->redact;
+  const rpcurl_host *host = redact->host;
+  state->has_seen_message = 1;
+  for (size_t index = 0; index < redact->count; index++) {
+    const struct target *target = &redact->targets[index];
+    int is_any = target->message_type[0] == 0;
+    if ((target->stages & stage) == 0) continue;
+    if (!is_any && !rpcurl_text_equal(text(target->message_type), message_type)) continue;
+    int32_t result = hide(host, token, target->path, target->replacement);
+    if (result >= 0) {
+      state->has_fitted[index] = 1;
+    } else if (result != RPCURL_EPATH || !is_any) {
+      /* What cannot be hidden does not go on. */
+      host->set_error(host, host->last_error(host));
+      return result;
+    }
+  }
+  return RPCURL_OK;
+}
+
+static int32_t request_message(void *plugin_state, rpcurl_call call, rpcurl_token token) {
+  struct state *state = plugin_state;
+  (void)call;
+  return apply(state, token, RPCURL_STAGE_REQUEST_MESSAGE, state->facts.request_type);
+}
+
+static int32_t response_message(void *plugin_state, rpcurl_call call, rpcurl_token token) {
+  struct state *state = plugin_state;
+  (void)call;
+  return apply(state, token, RPCURL_STAGE_RESPONSE_MESSAGE, state->facts.response_type);
+}
+
+/* A path that no message had is perhaps a typing error. */
+static void close_call(void *plugin_state, rpcurl_call call, const rpcurl_outcome *outcome) {
+  struct state *state = plugin_state;
+  const struct redact *redact = state->redact;
+  (void)call, (void)outcome;
+  for (size_t index = 0; state->has_seen_message && index < redact->count; index++) {
+    char words[200];
+    if (state->has_fitted[index] || redact->targets[index].message_type[0] != 0) continue;
+    snprintf(words, sizeof(words), "no message of the call has a field %s", redact->targets[index].path);
+    redact->host->log(redact->host, RPCURL_LOG_WARNING, text(words));
+  }
+  free(state->has_fitted);
+  free(state);
+}
+
+static const rpcurl_plugin plugin = {
+    RPCURL_PLUGIN_HEAD,
+    .flags = RPCURL_MUST_SEE_ALL,
+    .name = "redact",
+    .version = "1.0",
+    .summary = "hides fields of request and response messages",
+    .config_help =
+        "field=PATH          a field to hide, in both directions; [*] is every element; may repeat\n"
+        "replacement=TEXT    what strings of the fields that follow become ([redacted])\n"
+        "rules=FILE          rules, a serialized redact.v1.Rules; may repeat",
+    .load = load,
+    .configure = configure,
+    .ready = ready,
+    .unload = unload,
+    .open = open_call,
+    .stages = stages,
+    .request_message = request_message,
+    .response_message = response_message,
+    .close = close_call,
+};
+
+RPCURL_PLUGIN(plugin)

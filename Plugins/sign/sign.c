@@ -1,0 +1,259 @@
+/*
+ * sign: signs requests with HMAC-SHA256.
+ *
+ *     cc -shared -fPIC -fvisibility=hidden -o sign.so sign.c -lcrypto
+ *     rpcurl --plugin ./sign.so,key=env:SIGNING_KEY,priority=-100 ...
+ *
+ * Each request gets three headers:
+ *
+ *     x-signature            hex(HMAC-SHA256(key, method LF timestamp LF body))
+ *     x-signature-timestamp  seconds since 1970
+ *     x-signature-scope      "body" or "method": what is signed
+ *
+ * The body is the serialized message, before compression and envelope. A header goes out before the body, so the start
+ * of the request is kept until the body has been seen:
+ *
+ *     one request message      The start waits for the message. Scope "body".
+ *     a stream, stream=method  (the default) Nothing waits, and no message is signed. Scope "method": the body in the
+ *                              formula is empty.
+ *     a stream, stream=all     Everything waits until the stream is complete, which is for short ones. Scope "body":
+ *                              the messages one after another, each behind its length in four bytes, big-endian.
+ *     a stream, stream=refuse  The call fails.
+ *
+ * Put it last (priority=-100): what comes after it must not change the messages, or wait for typed ones.
+ */
+#include <rpcurl/plugin.h>
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/params.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum stream { STREAM_METHOD, STREAM_ALL, STREAM_REFUSE };
+enum { DIGEST_BYTES = 32, DEFAULT_WINDOW_BYTES = 4 << 20 };
+
+struct sign {
+  const rpcurl_host *host;
+  EVP_MAC *hmac;
+  char *key;
+  size_t key_size;
+  enum stream stream;
+  uint64_t window_bytes; /* how much of a stream may be kept */
+};
+
+/* One call. */
+struct state {
+  struct sign *sign;
+  EVP_MAC_CTX *digest;
+  rpcurl_token start; /* kept until the signature is known; 0 when it is not */
+  int is_stream;      /* messages are put behind their lengths */
+  uint64_t kept_bytes;
+  char timestamp[24];
+};
+
+static int32_t error(const rpcurl_host *host, rpcurl_text words) {
+  host->set_error(host, words);
+  return RPCURL_EFAILED;
+}
+
+/* ---- Configuration ---------------------------------------------------------------------------------------- */
+
+static int32_t load(const rpcurl_host *host, void **plugin) {
+  struct sign *sign = calloc(1, sizeof(*sign));
+  if (sign == NULL) return error(host, RPCURL_TEXT("out of memory"));
+  sign->host = host;
+  sign->window_bytes = DEFAULT_WINDOW_BYTES;
+  sign->hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
+  *plugin = sign;
+  return sign->hmac == NULL ? error(host, RPCURL_TEXT("libcrypto has no HMAC")) : RPCURL_OK;
+}
+
+static int32_t configure(void *plugin, rpcurl_text key, rpcurl_text value) {
+  struct sign *sign = plugin;
+  if (rpcurl_text_equal(key, RPCURL_TEXT("key"))) {
+    free(sign->key);
+    sign->key = malloc(value.size + 1);
+    if (sign->key == NULL) return error(sign->host, RPCURL_TEXT("out of memory"));
+    if (value.size > 0) memcpy(sign->key, value.data, value.size);
+    sign->key_size = value.size;
+  } else if (rpcurl_text_equal(key, RPCURL_TEXT("stream"))) {
+    if (rpcurl_text_equal(value, RPCURL_TEXT("method"))) sign->stream = STREAM_METHOD;
+    else if (rpcurl_text_equal(value, RPCURL_TEXT("all"))) sign->stream = STREAM_ALL;
+    else if (rpcurl_text_equal(value, RPCURL_TEXT("refuse"))) sign->stream = STREAM_REFUSE;
+    else return error(sign->host, RPCURL_TEXT("is none of method, all, refuse"));
+  } else {
+    return error(sign->host, RPCURL_TEXT("unknown key"));
+  }
+  return RPCURL_OK;
+}
+
+/* A signature with an empty key would look like one and be none. */
+static int32_t ready(void *plugin) {
+  const struct sign *sign = plugin;
+  if (sign->key_size == 0) return error(sign->host, RPCURL_TEXT("needs key=env:NAME, the key to sign with"));
+  return RPCURL_OK;
+}
+
+static void unload(void *plugin) {
+  struct sign *sign = plugin;
+  if (sign->key != NULL) OPENSSL_cleanse(sign->key, sign->key_size);
+  free(sign->key);
+  EVP_MAC_free(sign->hmac);
+  free(sign);
+}
+
+/* ---- The digest ------------------------------------------------------------------------------------------- */
+
+static int begin(struct state *state) {
+  char name[] = "SHA256";
+  const OSSL_PARAM parameters[] = {OSSL_PARAM_construct_utf8_string("digest", name, 0), OSSL_PARAM_construct_end()};
+  const unsigned char *key = (const unsigned char *)state->sign->key;
+  state->digest = EVP_MAC_CTX_new(state->sign->hmac);
+  return state->digest != NULL && EVP_MAC_init(state->digest, key, state->sign->key_size, parameters);
+}
+
+static int add(struct state *state, const void *bytes, size_t size) {
+  return size == 0 || EVP_MAC_update(state->digest, bytes, size);
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------------------ */
+
+static void close_call(void *plugin_state, rpcurl_call call, const rpcurl_outcome *outcome) {
+  struct state *state = plugin_state;
+  (void)call, (void)outcome;
+  EVP_MAC_CTX_free(state->digest);
+  free(state);
+}
+
+static int32_t open_call(void *plugin, rpcurl_call call, void **result) {
+  struct sign *sign = plugin;
+  const rpcurl_host *host = sign->host;
+  rpcurl_call_facts facts = {.struct_size = sizeof(facts)};
+  int32_t found = host->call_facts(host, call, &facts);
+  if (found < 0) return found;
+  int is_stream = facts.kind == RPCURL_KIND_CLIENT_STREAMING || facts.kind == RPCURL_KIND_BIDI_STREAMING;
+  if (is_stream && sign->stream == STREAM_REFUSE) return error(host, RPCURL_TEXT("streams cannot be signed"));
+  struct state *state = calloc(1, sizeof(*state));
+  if (state == NULL) return error(host, RPCURL_TEXT("out of memory"));
+  state->sign = sign;
+  state->is_stream = is_stream;
+  snprintf(state->timestamp, sizeof(state->timestamp), "%lld", (long long)time(NULL));
+  if (!begin(state) || !add(state, facts.method.data, facts.method.size) || !add(state, "\n", 1) ||
+      !add(state, state->timestamp, strlen(state->timestamp)) || !add(state, "\n", 1)) {
+    close_call(state, call, NULL);
+    return error(host, RPCURL_TEXT("libcrypto failed"));
+  }
+  *result = state;
+  return RPCURL_OK;
+}
+
+static int needs_body(const struct state *state) { return !state->is_stream || state->sign->stream == STREAM_ALL; }
+
+static uint64_t stages(void *plugin_state) {
+  const struct state *state = plugin_state;
+  if (!needs_body(state)) return RPCURL_STAGE_REQUEST_START;
+  return RPCURL_STAGE_REQUEST_START | RPCURL_STAGE_REQUEST_BYTES | RPCURL_STAGE_REQUEST_END;
+}
+
+static int32_t needs(void *plugin_state, rpcurl_needs *needs) {
+  const struct state *state = plugin_state;
+  if (needs_body(state)) needs->window_bytes = state->sign->window_bytes;
+  return RPCURL_OK;
+}
+
+/* Puts the signature into the request's headers. */
+static int32_t stamp(struct state *state, rpcurl_token start) {
+  const rpcurl_host *host = state->sign->host;
+  unsigned char digest[DIGEST_BYTES];
+  char hex[2 * DIGEST_BYTES + 1];
+  size_t size = 0;
+  if (!EVP_MAC_final(state->digest, digest, &size, sizeof(digest)) || size != sizeof(digest)) {
+    return error(host, RPCURL_TEXT("libcrypto failed"));
+  }
+  for (size_t index = 0; index < size; index++) snprintf(hex + 2 * index, 3, "%02x", digest[index]);
+  const struct {
+    rpcurl_text name, value;
+  } headers[] = {
+      {RPCURL_TEXT("x-signature"), {hex, 2 * size}},
+      {RPCURL_TEXT("x-signature-timestamp"), {state->timestamp, strlen(state->timestamp)}},
+      {RPCURL_TEXT("x-signature-scope"), needs_body(state) ? RPCURL_TEXT("body") : RPCURL_TEXT("method")},
+  };
+  for (size_t index = 0; index < sizeof(headers) / sizeof(headers[0]); index++) {
+    int32_t result = host->header_set(host, start, headers[index].name, headers[index].value);
+    if (result < 0) return result;
+  }
+  return RPCURL_OK;
+}
+
+/* The body is complete: the start goes on, and what waits behind it. */
+static int32_t release(struct state *state) {
+  const rpcurl_host *host = state->sign->host;
+  if (state->start.id == 0) return RPCURL_OK;
+  int32_t result = stamp(state, state->start);
+  if (result == RPCURL_OK) result = host->proceed(host, state->start);
+  state->start.id = 0;
+  return result;
+}
+
+static int32_t request_start(void *plugin_state, rpcurl_call call, rpcurl_token token) {
+  struct state *state = plugin_state;
+  (void)call;
+  if (!needs_body(state)) return stamp(state, token);
+  state->start = token;
+  return RPCURL_LATER;
+}
+
+static int32_t request_bytes(void *plugin_state, rpcurl_call call, rpcurl_token token) {
+  struct state *state = plugin_state;
+  const rpcurl_host *host = state->sign->host;
+  rpcurl_text bytes;
+  (void)call;
+  int32_t result = host->get_payload(host, token, &bytes);
+  if (result < 0) return result;
+  if (state->is_stream) {
+    const unsigned char length[] = {(unsigned char)(bytes.size >> 24), (unsigned char)(bytes.size >> 16),
+                                    (unsigned char)(bytes.size >> 8), (unsigned char)bytes.size};
+    state->kept_bytes += bytes.size;
+    /* Beyond the window the input is paused, and the end would never come. */
+    if (state->kept_bytes >= state->sign->window_bytes) {
+      host->fail(host, token, 8, RPCURL_TEXT("the stream is too long to be signed as a whole"));
+      return RPCURL_OK;
+    }
+    if (!add(state, length, sizeof(length))) return error(host, RPCURL_TEXT("libcrypto failed"));
+  }
+  if (!add(state, bytes.data, bytes.size)) return error(host, RPCURL_TEXT("libcrypto failed"));
+  return state->is_stream ? RPCURL_OK : release(state);
+}
+
+/* Also of a request without a message: its body is empty. */
+static int32_t request_end(void *plugin_state, rpcurl_call call, rpcurl_token token) {
+  (void)call, (void)token;
+  return release(plugin_state);
+}
+
+static const rpcurl_plugin plugin = {
+    RPCURL_PLUGIN_HEAD,
+    .flags = RPCURL_MUST_SEE_ALL,
+    .name = "sign",
+    .version = "1.0",
+    .summary = "signs requests with HMAC-SHA256 over method, time and body",
+    .config_help =
+        "key=env:NAME    the key, from the environment, or @FILE\n"
+        "stream=HOW      streams of requests: method (sign only that), all (wait for the end), refuse (method)",
+    .load = load,
+    .configure = configure,
+    .ready = ready,
+    .unload = unload,
+    .open = open_call,
+    .stages = stages,
+    .request_start = request_start,
+    .request_bytes = request_bytes,
+    .request_end = request_end,
+    .close = close_call,
+    .needs = needs,
+};
+
+RPCURL_PLUGIN(plugin)

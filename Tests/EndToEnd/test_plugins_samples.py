@@ -1,0 +1,339 @@
+"""The sample plugins, around real calls."""
+
+import hashlib
+import hmac
+import json
+import os
+import pty
+import re
+import shutil
+import subprocess
+import time
+
+import pytest
+
+from conftest import ROOT
+
+SAMPLES = ROOT / ".build" / "plugins"
+SOURCES = ROOT / "Plugins"
+KEY = "k3y"
+
+
+@pytest.fixture(params=["grpc", "grpc-web", "connect"])
+def call(request, rpcurl, descriptor_set):
+    """Calls a server of each protocol: `call(method, *options)`."""
+    server = request.getfixturevalue("grpc_server" if request.param == "grpc" else "connect_server")
+
+    def run(method, *options, **keywords):
+        return rpcurl(
+            "--descriptor-set", descriptor_set, "--protocol", request.param, *options,
+            f"{server.url}/demo.v1.Demo/{method}", **keywords,
+        )  # fmt: skip
+
+    return run
+
+
+# sign
+
+
+def headers(result):
+    assert (result.code, result.err) == (0, "")
+    return {h["name"]: h.get("value", "") for h in json.loads(result.out)["headers"]}
+
+
+def signature(method, timestamp, body):
+    return hmac.new(KEY.encode(), f"demo.v1.Demo/{method}\n{timestamp}\n".encode() + body, hashlib.sha256).hexdigest()
+
+
+def test_sign_signs_method_time_and_body(call):
+    sent = '{"headers":[{"name":"x","value":"y"}]}'
+    result = headers(call("EchoMetadata", "-d", sent, "--plugin", f"{SAMPLES}/sign.so,key=env:KEY", env={"KEY": KEY}))
+    body = b"\x0a\x06\x0a\x01x\x12\x01y"
+    timestamp = result["x-signature-timestamp"]
+    assert abs(time.time() - int(timestamp)) < 60
+    assert result["x-signature-scope"] == "body"
+    assert result["x-signature"] == signature("EchoMetadata", timestamp, body)
+
+
+def test_sign_signs_what_an_earlier_interceptor_made_of_the_message(call):
+    stamp = f"{SAMPLES}/stamp.so,request-field=headers[0].value,request-value=z"
+    result = headers(
+        call(
+            "EchoMetadata", "-d", '{"headers":[{"name":"x","value":"y"}]}', "--plugin", stamp,
+            "--plugin", f"{SAMPLES}/sign.so,key={KEY}",
+        )
+    )  # fmt: skip
+    body = b"\x0a\x06\x0a\x01x\x12\x01z"
+    assert result["x-signature"] == signature("EchoMetadata", result["x-signature-timestamp"], body)
+
+
+@pytest.mark.parametrize("how", ["method", "all"])
+def test_sign_signs_streams(rpcurl, grpc_server, descriptor_set, how):
+    """The headers come back as a person sees them with -v."""
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "-d", '{"value":1}{"value":300}', "-v", "--show-secrets",
+        "--plugin", f"{SAMPLES}/sign.so,key={KEY},stream={how}", f"{grpc_server.url}/demo.v1.Demo/Sum",
+    )  # fmt: skip
+    assert result.code == 0
+    assert json.loads(result.out) == {"total": "301", "count": 2}
+    sent = dict(re.findall(r"^> ([\w-]+): (.*)$", result.err, re.M))
+    body = b"\x00\x00\x00\x02\x08\x01\x00\x00\x00\x03\x08\xac\x02" if how == "all" else b""
+    assert sent["x-signature-scope"] == {"all": "body", "method": "method"}[how]
+    assert sent["x-signature"] == signature("Sum", sent["x-signature-timestamp"], body)
+
+
+def test_sign_refuses(rpcurl, raw_server, descriptor_set):
+    server = raw_server(lambda connection: None)
+    arguments = ["--descriptor-set", descriptor_set, "-d", '{"value":1}', f"http://{server.address}/demo.v1.Demo/Sum"]
+    result = rpcurl("--plugin", f"{SAMPLES}/sign.so,key={KEY},stream=refuse", *arguments)
+    assert result.code > 64 and "streams cannot be signed" in result.err
+    assert rpcurl("--plugin", f"{SAMPLES}/sign.so", *arguments).code == 7
+    result = rpcurl("--plugin", f"{SAMPLES}/sign.so,key=env:NONE", *arguments)
+    assert result.code == 7 and "NONE is not set" in result.err
+    assert server.connections == 0
+
+
+def test_sign_of_a_stream_longer_than_its_window_fails(rpcurl, grpc_server, descriptor_set):
+    long = '{"text":"%s"}' % ("x" * 1_000_000)
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "-d", "@-", "--plugin", f"{SAMPLES}/sign.so,key={KEY},stream=all",
+        f"{grpc_server.url}/demo.v1.Demo/Chat", input=long * 6,
+    )  # fmt: skip
+    assert result.code == 64 + 8
+    assert "too long to be signed" in result.err
+
+
+# redact
+
+ALL = {
+    "stringValue": "secret", "int32Value": 7, "nesteds": [{"label": "a", "number": 1}, {"label": "b", "number": 2}],
+    "strings": ["s", "t"], "stringToNested": {'q"': {"label": "c"}}, "int32s": [1, 2, 3], "int32ToString": {"-5": "x"},
+}  # fmt: skip
+
+
+def redact(*fields):
+    return f"{SAMPLES}/redact.so," + ",".join(f"field={field}" for field in fields)
+
+
+def test_redact_hides_fields_of_every_shape(call):
+    fields = [
+        "string_value", "int32_value", "nesteds[*].label", "nesteds[1].number", "strings[*]", "string_to_nested[*].label",
+        "int32s[*]", "int32_to_string[*]",
+    ]  # fmt: skip
+    result = call("Echo", "-d", json.dumps(ALL), "--plugin", redact(*fields))
+    assert (result.code, result.err) == (0, "")
+    hidden = "[redacted]"
+    assert json.loads(result.out) == {
+        "stringValue": hidden, "nesteds": [{"label": hidden, "number": 1}, {"label": hidden}], "strings": [hidden, hidden],
+        "stringToNested": {'q"': {"label": hidden}}, "int32ToString": {"-5": hidden},
+    }  # fmt: skip
+
+
+def test_redact_warns_of_a_path_that_nothing_had(call):
+    result = call("Hello", "-d", '{"name":"Ada"}', "--plugin", redact("nmae"))
+    assert result.code == 0
+    assert result.err == "redact: no message of the call has a field nmae\n"
+
+
+@pytest.fixture
+def rules(rpcurl, tmp_path):
+    """Makes a file of rules, with rpcurl itself."""
+
+    def make(value):
+        schema = tmp_path / "redact.binpb"
+        subprocess.run(
+            ["protoc", f"-I{SOURCES}/redact", f"--descriptor_set_out={schema}", "redact.proto"], check=True
+        )
+        done = rpcurl(
+            "convert", "--descriptor-set", schema, "--type", "redact.v1.Rules", "--from", "json", "--to", "binary",
+            input=json.dumps(value),
+        )  # fmt: skip
+        assert done.code == 0, done.err
+        file = tmp_path / "rules.binpb"
+        file.write_bytes(done.out_bytes)
+        return file
+
+    return make
+
+
+def test_redact_reads_its_own_configuration_message(call, rules):
+    file = rules(
+        {
+            "rules": [
+                {"fields": ["message"], "direction": "RESPONSE", "replacement": "***", "messageType": "demo.v1.HelloReply"},
+                {"fields": ["name"], "direction": "REQUEST", "replacement": "Grace"},
+                {"fields": ["nothing"], "messageType": "demo.v1.Other"},
+            ]
+        }
+    )
+    result = call("Hello", "-d", '{"name":"Ada"}', "--plugin", f"{SAMPLES}/redact.so,rules={file}")
+    assert (result.code, result.err) == (0, "")
+    assert json.loads(result.out) == {"message": "***", "name": "Grace"}
+
+
+def test_redact_lets_nothing_pass_that_it_cannot_hide(rpcurl, raw_server, descriptor_set, rules):
+    server = raw_server(lambda connection: None)
+    file = rules({"rules": [{"fields": ["nmae"], "messageType": "demo.v1.HelloRequest"}]})
+    arguments = ["--descriptor-set", descriptor_set, f"http://{server.address}/demo.v1.Demo/Hello"]
+    result = rpcurl("--plugin", f"{SAMPLES}/redact.so,rules={file}", *arguments)
+    assert result.code > 64 and "has no field nmae; did you mean name?" in result.err
+    file.write_bytes(b"\xff")
+    for configuration in ["", f",rules={file}", ",rules=/no/such", ",field="]:
+        assert rpcurl("--plugin", f"{SAMPLES}/redact.so{configuration}", *arguments).code == 7
+    assert server.connections == 0
+
+
+def test_generated_code_of_redact_is_current(tmp_path):
+    subprocess.run([SOURCES / "redact" / "generate.sh", tmp_path], check=True)
+    for name in ["redact.pb-c.c", "redact.pb-c.h"]:
+        assert (tmp_path / name).read_text() == (SOURCES / "redact" / name).read_text()
+
+
+# approve
+
+
+def test_approve_waits_for_a_file(rpcurl, grpc_server, descriptor_set, tmp_path):
+    file = tmp_path / "yes"
+    arguments = [
+        "--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', "--plugin", f"{SAMPLES}/approve.so,file={file}",
+        f"{grpc_server.url}/demo.v1.Demo/Hello",
+    ]  # fmt: skip
+    with rpcurl.start(*arguments) as process:
+        time.sleep(0.2)
+        assert process.poll() is None
+        file.touch()
+        out, err = process.communicate(timeout=10)
+    assert (process.returncode, err) == (0, b"")
+    assert json.loads(out)["message"] == "Hello, Ada!"
+
+
+def test_approve_gives_up_in_time_and_sends_nothing(rpcurl, raw_server, descriptor_set, tmp_path):
+    server = raw_server(lambda connection: None)
+    plugin = f"{SAMPLES}/approve.so,file={tmp_path}/never,timeout=0.1"
+    result = rpcurl("--descriptor-set", descriptor_set, "--plugin", plugin, f"http://{server.address}/demo.v1.Demo/Hello")
+    assert result.code == 64 + 7
+    assert "nobody approved the call in time" in result.err
+    assert server.connections == 0
+
+
+def test_approve_does_not_keep_a_deadline_or_an_interrupt(rpcurl, descriptor_set, tmp_path):
+    plugin = f"{SAMPLES}/approve.so,file={tmp_path}/never"
+    arguments = ["--descriptor-set", descriptor_set, "--plugin", plugin, "http://localhost:1/demo.v1.Demo/Hello"]
+    result = rpcurl("--max-time", "0.2", *arguments)
+    assert result.code == 64 + 4 and "approve" in result.err
+    with rpcurl.start(*arguments) as process:
+        time.sleep(0.2)
+        process.send_signal(2)
+        process.communicate(timeout=5)
+    assert process.returncode == 130
+
+
+@pytest.mark.parametrize(("answer", "code"), [(b"y\n", 0), (b"n\n", 71), (b"\n", 71)])
+def test_approve_asks_on_the_terminal(rpcurl, grpc_server, descriptor_set, answer, code):
+    arguments = [
+        "--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', "--plugin", f"{SAMPLES}/approve.so",
+        f"{grpc_server.url}/demo.v1.Demo/Hello",
+    ]  # fmt: skip
+    child, terminal = pty.fork()
+    if child == 0:
+        command = rpcurl.command(arguments)
+        os.execve(command[0], command, rpcurl.environment(None))
+    seen = b""
+    while b"[y/N]" not in seen:
+        seen += os.read(terminal, 1024)
+    assert b"approve: call demo.v1.Demo/Hello of http" in seen
+    os.write(terminal, answer)
+    try:
+        while piece := os.read(terminal, 1024):
+            seen += piece
+    except OSError:
+        pass  # the child has closed its side
+    _, status = os.waitpid(child, 0)
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(status) == code, seen
+    assert (b"Hello, Ada!" in seen) == (code == 0)
+
+
+def test_approve_without_a_terminal_says_so(rpcurl, descriptor_set):
+    command = rpcurl.command(
+        ("--descriptor-set", descriptor_set, "--plugin", f"{SAMPLES}/approve.so", "http://localhost:1/demo.v1.Demo/Hello")
+    )
+    done = subprocess.run(
+        command, env=rpcurl.environment(None), start_new_session=True, stdin=subprocess.DEVNULL, capture_output=True
+    )
+    assert done.returncode == 64 + 14 and b"no terminal" in done.stderr
+
+
+# count, in Swift
+
+
+@pytest.mark.parametrize("runtime", ["count", "count-shared"])
+def test_count_shows_a_table_at_the_end(call, runtime):
+    options = ["--plugin", f"{SAMPLES}/{runtime}.so,field=number"]
+    result = call("Count", "-d", '{"from":1,"to":3}', *options)
+    assert result.code == 0
+    assert [json.loads(line)["number"] for line in result.out.splitlines()] == [1, 2, 3]
+    assert result.err == "count: response messages by number\ncount:   1  1\ncount:   1  2\ncount:   1  3\n"
+
+
+def test_count_counts_values_of_requests(rpcurl, grpc_server, descriptor_set):
+    sent = "".join(f'{{"text":"{text}"}}' for text in ["b", "a", "b", ""] + ["a"] * 9)
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "-d", sent, "--plugin", f"{SAMPLES}/count.so,field=text,of=request,most=2",
+        f"{grpc_server.url}/demo.v1.Demo/Chat",
+    )  # fmt: skip
+    assert result.code == 0
+    words = ["request messages by text", "  10  a", "   2  b", "   1  (other values)"]
+    assert result.err == "".join(f"count: {line}\n" for line in words)
+
+
+@pytest.mark.parametrize(
+    ("field", "shown"),
+    [
+        ("color", "COLOR_RED"), ("nested.label", "x"), ("bool_value", "true"), ("strings", '["a"]'), ("strings[5]", "(none)"),
+        ("bytes_value", '"AQ=="'), ("string_value", "(empty)"), ("double_value", "1.5"), ("string_to_int32[\"k\"]", "4"),
+    ],
+)  # fmt: skip
+def test_count_shows_values_as_a_person_writes_them(rpcurl, grpc_server, descriptor_set, field, shown):
+    sent = {
+        "color": 1, "nested": {"label": "x"}, "boolValue": True, "strings": ["a"], "bytesValue": "AQ==", "doubleValue": 1.5,
+        "stringToInt32": {"k": 4},
+    }  # fmt: skip
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "-d", json.dumps(sent), "--plugin", f"{SAMPLES}/count.so,field={field}",
+        f"{grpc_server.url}/demo.v1.Demo/Echo",
+    )  # fmt: skip
+    assert result.code == 0
+    assert result.err.splitlines()[1] == f"count:   1  {shown}"
+
+
+def test_count_refuses_wrong_configuration(rpcurl, descriptor_set):
+    for configuration in ["", ",field=a,of=both", ",field=a,most=0", ",colour=red"]:
+        result = rpcurl(
+            "--descriptor-set", descriptor_set, "--plugin", f"{SAMPLES}/count.so{configuration}", "http://localhost:1/demo.v1.Demo/Count"
+        )
+        assert result.code == 7 and result.err.startswith("rpcurl: plugin count: "), result.err
+
+
+# All of them
+
+
+@pytest.mark.parametrize("name", ["stamp", "sign", "redact", "approve"])
+def test_sample_builds_alone_against_an_installed_header(tmp_path, name):
+    folder = tmp_path / name
+    shutil.copytree(SOURCES / name, folder, ignore=shutil.ignore_patterns("*.so"))
+    headers = tmp_path / "include" / "rpcurl"
+    headers.mkdir(parents=True)
+    shutil.copy(ROOT / "Sources/CPluginABI/include/rpcurl/plugin.h", headers)
+    subprocess.run(["make", "-s", "-C", folder, f"HEADERS={headers.parent}", "CFLAGS=-Werror"], check=True)
+    assert (folder / f"{name}.so").exists()
+
+
+@pytest.mark.parametrize("name", ["count", "count-shared"])
+def test_swift_plugin_does_not_name_the_build_as_the_place_of_libraries(name):
+    dynamic = subprocess.run(["readelf", "-d", SAMPLES / f"{name}.so"], capture_output=True, text=True, check=True).stdout
+    paths = re.findall(r"R(?:UN)?PATH\).*\[(.*)\]", dynamic)
+    needed = re.findall(r"NEEDED\).*\[(.*)\]", dynamic)
+    assert any("swiftCore" in library for library in needed) == (name == "count-shared")
+    assert not any("ORIGIN" in path or str(ROOT) in path for path in paths)
+    assert len(paths) == (1 if name == "count-shared" else 0)
