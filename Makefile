@@ -112,14 +112,15 @@ install: release plugins ## Install below PREFIX (default /usr/local), within DE
 	install -s -m 755 $(RELEASE) $(DESTDIR)$(PREFIX)/bin/rpcurl
 	install -m 644 Sources/CPluginABI/include/rpcurl/plugin.h $(DESTDIR)$(PREFIX)/include/rpcurl/plugin.h
 	sed 's|@PREFIX@|$(PREFIX)|' Plugins/rpcurl.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/rpcurl.pc
-	install -d $(DESTDIR)$(PREFIX)/share/rpcurl
+	install -d $(DESTDIR)$(PREFIX)/share/rpcurl $(DESTDIR)$(PREFIX)/share/man/man3
+	install -m 644 man/rpcurl-plugin.3 $(DESTDIR)$(PREFIX)/share/man/man3/rpcurl-plugin.3
 	rm -rf $(DESTDIR)$(PREFIX)/share/rpcurl/SwiftKit
 	cp -rL Plugins/SwiftKit $(DESTDIR)$(PREFIX)/share/rpcurl/SwiftKit
 
 uninstall: ## Remove what install wrote
 	rm -f $(DESTDIR)$(PREFIX)/bin/rpcurl $(DESTDIR)$(PREFIX)/include/rpcurl/plugin.h
 	rm -f $(DESTDIR)$(PREFIX)/lib/pkgconfig/rpcurl.pc
-	rm -rf $(DESTDIR)$(PREFIX)/share/rpcurl
+	rm -rf $(DESTDIR)$(PREFIX)/share/rpcurl $(DESTDIR)$(PREFIX)/share/man/man3/rpcurl-plugin.3
 	-rmdir $(DESTDIR)$(PREFIX)/include/rpcurl
 
 clean: ## Remove everything that was built

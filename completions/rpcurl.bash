@@ -173,13 +173,13 @@ _rpcurl() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    call|convert|version|help)
+    call|convert|plugins|version|help)
         # Offer subcommand argument completions
         "_rpcurl_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'call convert version help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'call convert plugins version help' -- "${cur}"))
         ;;
     esac
 }
@@ -318,6 +318,79 @@ _rpcurl_convert() {
         ;;
     '--to')
         __rpcurl_add_completions -W 'json'$'\n''text'$'\n''binary'
+        return
+        ;;
+    esac
+}
+
+_rpcurl_plugins() {
+    repeating_flags=()
+    non_repeating_flags=(--version -h --help)
+    repeating_options=()
+    non_repeating_options=()
+    __rpcurl_offer_flags_options 0
+
+    # Offer subcommand / subcommand argument completions
+    local -r subcommand="${unparsed_words[0]}"
+    unset 'unparsed_words[0]'
+    unparsed_words=("${unparsed_words[@]}")
+    case "${subcommand}" in
+    list|check|new)
+        # Offer subcommand argument completions
+        "_rpcurl_plugins_${subcommand}"
+        ;;
+    *)
+        # Offer subcommand completions
+        COMPREPLY+=($(compgen -W 'list check new' -- "${cur}"))
+        ;;
+    esac
+}
+
+_rpcurl_plugins_list() {
+    repeating_flags=()
+    non_repeating_flags=(--version -h --help)
+    repeating_options=()
+    non_repeating_options=(--format)
+    __rpcurl_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--format')
+        __rpcurl_add_completions -W 'text'$'\n''json'
+        return
+        ;;
+    esac
+}
+
+_rpcurl_plugins_check() {
+    repeating_flags=()
+    non_repeating_flags=(--version -h --help)
+    repeating_options=()
+    non_repeating_options=(--call-time)
+    __rpcurl_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--call-time')
+        return
+        ;;
+    esac
+}
+
+_rpcurl_plugins_new() {
+    repeating_flags=()
+    non_repeating_flags=(--version -h --help)
+    repeating_options=()
+    non_repeating_options=(--lang --dir)
+    __rpcurl_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--lang')
+        __rpcurl_add_completions -W 'c'$'\n''swift'
+        return
+        ;;
+    '--dir')
         return
         ;;
     esac

@@ -11,8 +11,8 @@ let package = Package(
     .target(
       name: "RPCURLPlugin", dependencies: ["CRPCURLPlugin"],
       // Otherwise every plugin would name this machine's toolchain as the place of its libraries. Where the Swift
-      // runtime is, if it is not linked in, is for whoever builds the plugin to say.
-      linkerSettings: [.unsafeFlags(["-no-toolchain-stdlib-rpath"])]),
+      // runtime is, if it is not linked in, is for whoever builds the plugin to say. Tests run where they are built.
+      linkerSettings: [.unsafeFlags(["-no-toolchain-stdlib-rpath"], .when(configuration: .release))]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -54,7 +54,8 @@ import Testing
     #expect(call.receivedTexts == ["early"])
     #expect(
       log.lines.dropFirst() == [
-        "inject at a start: -5", "inject_response: 0", "inject: 0", "inject null: -1", "inject of no form: -1",
+        "inject at a start: -5", "inject_response: 0", "inject: 0", "inject null: -1",
+        "inject of no form: -1",
         "inject_request: 0", "inject at the end: 0",
       ])
     call.chain.cancel(RPCError(.canceled, "", origin: .client))
@@ -73,7 +74,8 @@ import Testing
     call.clock.advance(by: .seconds(3600))
     #expect(
       log.lines.dropFirst() == [
-        "after: 0", "after: 0", "cancel_timer: 0", "cancel_timer again: -6", "negative: -1", "null: -1", "after: 0",
+        "after: 0", "after: 0", "cancel_timer: 0", "cancel_timer again: -6", "negative: -1", "null: -1",
+        "after: 0",
         "tick, proceed: 0", "close; post: 0", "inject: 0",
       ])
   }

@@ -15,6 +15,7 @@ final class PluginInstance: @unchecked Sendable {
   private let host: UnsafeMutablePointer<rpcurl_host>
   private let shared: PluginFile
   private let texts = Arena()
+  private let noted = Mutex<[String]>([])
   /// Around every call of the plugin's functions.
   let guarding: PluginGuard
   /// What makes misuse fail calls; `nil` when it is only told.
@@ -102,8 +103,12 @@ final class PluginInstance: @unchecked Sendable {
   /// Tells people that the plugin breaks the rules of its interface; with strict=true its calls fail.
   func reportMisbehaviour(_ what: String) {
     write(.warning, "plugin misbehaving: \(what)")
+    noted.withLock { $0.append(what) }
     strictness?.note(what)
   }
+
+  /// What was reported so far.
+  var misuses: [String] { noted.withLock { $0 } }
 }
 
 /// What all loads of one plugin's file have in common.

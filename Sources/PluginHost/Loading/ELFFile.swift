@@ -2,14 +2,11 @@
 ///
 /// It is read from the file, since the dynamic loader runs constructors before anything else can be asked.
 struct ELFFile {
-  /// The versions in the plugin's note.
-  struct ABIVersion: Equatable {
-    let major: UInt32
-    let minor: UInt32
-  }
+  typealias ABIVersion = PluginFileFacts.Version
 
   /// The note's content; `nil` when the file has none.
   let version: ABIVersion?
+  private let header: Fields
 
   private static let headerBytes = 64
   private static let segmentBytes = 56
@@ -37,6 +34,51 @@ struct ELFFile {
       throw .notSharedObject(path: path, reason: "an ELF file of another kind (link it with -shared)")
     }
     version = Self.findVersion(file, header)
+    self.header = header
+  }
+
+  // MARK: - Symbols
+
+  private static let sectionBytes = 64
+  private static let symbolBytes = 24
+  private static let dynamicSymbols: UInt32 = 11
+  /// More than any plugin has; what is beyond it is damage.
+  private static let mostTableBytes: UInt64 = 1 << 26
+
+  /// Whether the file defines a symbol for others; `nil` when it does not list its symbols, as after `sstrip`.
+  func exports(_ name: String, _ file: borrowing FileReader) -> Bool? {
+    guard let offset = header.u64(40), offset > 0, header.u16(58) == UInt16(Self.sectionBytes),
+      let count = header.u16(60)
+    else { return nil }
+    let sections = Fields(file.read(at: offset, count: Int(count) * Self.sectionBytes))
+    for section in stride(from: 0, to: Int(count) * Self.sectionBytes, by: Self.sectionBytes)
+    where sections.u32(section + 4) == Self.dynamicSymbols {
+      guard let link = sections.u32(section + 40), link < UInt32(count),
+        let symbols = table(sections, section, file),
+        let names = table(sections, Int(link) * Self.sectionBytes, file)
+      else { return nil }
+      return defines(name, symbols, names)
+    }
+    return nil
+  }
+
+  private func table(_ sections: Fields, _ section: Int, _ file: borrowing FileReader) -> Fields? {
+    guard let offset = sections.u64(section + 24), let size = sections.u64(section + 32),
+      size <= Self.mostTableBytes
+    else { return nil }
+    return Fields(file.read(at: offset, count: Int(size)))
+  }
+
+  private func defines(_ name: String, _ symbols: Fields, _ names: Fields) -> Bool {
+    let wanted = Array(name.utf8) + [0]
+    for symbol in stride(from: 0, to: symbols.bytes.count, by: Self.symbolBytes) {
+      // Section 0: it is used, but not defined here.
+      guard let start = symbols.u32(symbol), let section = symbols.u16(symbol + 6), section != 0 else {
+        continue
+      }
+      if names.slice(Int(start), wanted.count) == wanted[...] { return true }
+    }
+    return false
   }
 
   private static func findVersion(_ file: borrowing FileReader, _ header: Fields) -> ABIVersion? {

@@ -7,7 +7,7 @@ public struct PluginLoader: Sendable {
   /// Where plugins given by name are looked for.
   public let searchPath: PluginSearchPath
   private let hostVersion: String
-  private let log: LogSink
+  let log: LogSink
 
   /// The version of the plugin ABI that this host has, such as `1.0`.
   public static let abiVersion = "\(RPCURL_ABI_MAJOR).\(RPCURL_ABI_MINOR)"
@@ -29,17 +29,22 @@ public struct PluginLoader: Sendable {
   /// The same file may be loaded several times, with different configurations.
   public func load(_ spec: InterceptorSpec) throws(PluginError) -> LoadedPlugin {
     let path = try searchPath.locate(spec.name)
-    let facts = try check(path)
     let guarding = PluginGuard(file: path)
-    let plugin = try open(path, facts, guarding)
+    let plugin = try open(path, try examine(path).0, guarding)
     let instance = PluginInstance(
       plugin, guarding, isStrict: spec.isStrict, hostVersion: hostVersion, log: log)
     try instance.start(spec.settings)
     return LoadedPlugin(instance, path: path, priority: spec.priority, methods: spec.methods)
   }
 
+  /// Loads a plugin as far as is needed to ask what it is.
+  func describe(_ path: String) throws(PluginError) -> PluginDescription {
+    let facts = try examine(path).0
+    return try open(path, facts, PluginGuard(file: path))
+  }
+
   /// Checks a file as far as that is possible without running any of it.
-  private func check(_ path: String) throws(PluginError) -> FileFacts {
+  func examine(_ path: String) throws(PluginError) -> (FileFacts, PluginFileFacts) {
     let file: FileReader
     do {
       file = try FileReader(path: path)
@@ -51,11 +56,12 @@ public struct PluginLoader: Sendable {
     }
     guard facts.isRegular else { throw .unreadable(path: path, reason: "not a file") }
     try requireTrust(in: path, facts)
-    guard let version = try ELFFile(file, path: path).version else { throw .noVersionNote(path: path) }
+    let elf = try ELFFile(file, path: path)
+    guard let version = elf.version else { throw .noVersionNote(path: path) }
     guard version.major == UInt32(RPCURL_ABI_MAJOR) else {
       throw .otherVersion(path: path, plugin: "\(version.major).\(version.minor)", host: Self.abiVersion)
     }
-    return facts
+    return (facts, PluginFileFacts(version: version, exportsEntry: elf.exports(RPCURL_ENTRY_SYMBOL, file)))
   }
 
   private func open(
@@ -104,6 +110,9 @@ public final class LoadedPlugin: Sendable {
       name: instance.description.name, factory: PluginFactory(instance: instance), priority: priority,
       methods: methods)
   }
+
+  /// What it did against the rules of its interface so far.
+  public var misuses: [String] { instance.misuses }
 
   /// Lets the plugin clean up, at the end of the process, when no call is open. `[main thread]`
   public func unload() {

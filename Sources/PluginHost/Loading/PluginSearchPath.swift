@@ -35,6 +35,12 @@ public struct PluginSearchPath: Sendable, Equatable {
     throw .notFound(name: name, searched: directories)
   }
 
+  /// Whether there is a file of this name or path.
+  public func has(_ name: String) -> Bool {
+    guard let path = try? locate(name) else { return false }
+    return access(path, F_OK) == 0
+  }
+
   private func isDirectory(_ path: String) -> Bool {
     FileFacts(path: path)?.isDirectory ?? false
   }

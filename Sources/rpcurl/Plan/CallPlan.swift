@@ -116,7 +116,8 @@ extension CallPlan {
     self.connection = connection
     if usesGET { try Self.checkGET(protocolName, method) }
     chain = try ChainSource(
-      ChainArguments(uses: command.chain.use, plugins: command.chain.plugin, words: words))
+      ChainArguments(uses: command.chain.use, plugins: command.chain.plugin, words: words),
+      isVerbose: isVerbose)
     allowsUnknownFields = command.output.allowUnknownFields
     sources = try RequestData.sources(
       command.request.data, for: method, isBatch: batch != nil,

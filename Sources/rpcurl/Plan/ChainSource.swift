@@ -10,10 +10,12 @@ struct ChainSource {
   private var plugins: [LoadedPlugin] = []
 
   /// Makes the interceptors and loads the plugins.
-  init(_ arguments: ChainArguments) throws(Failure) {
+  ///
+  /// - Parameter isVerbose: Whether it is said which optional plugins are not there.
+  init(_ arguments: ChainArguments, isVerbose: Bool) throws(Failure) {
     for entry in arguments.entries {
       do {
-        try add(entry)
+        try add(entry, isVerbose)
       } catch let error as ConfigurationError {
         throw Failure(.interceptor, "", error.description, hint: error.hint)
       } catch let error as PluginError {
@@ -24,12 +26,21 @@ struct ChainSource {
     }
   }
 
-  private mutating func add(_ entry: ChainArguments.Entry) throws {
+  private mutating func add(_ entry: ChainArguments.Entry, _ isVerbose: Bool) throws {
     switch entry {
     case .builtIn(let text):
       registrations.append(
         try BuiltIns.registration(
           InterceptorSpec(parsing: text, sources: .system), services: SystemServices()))
+    case .plugin(let text) where text.hasPrefix("?"):
+      let spec = try InterceptorSpec(parsing: String(text.dropFirst()), sources: .system)
+      guard Self.loader.searchPath.has(spec.name) else {
+        if isVerbose {
+          StandardError.write("* plugin \(TerminalText.escape(spec.name)): not there, so skipped\n")
+        }
+        return
+      }
+      try add(.plugin(String(text.dropFirst())), isVerbose)
     case .plugin(let text):
       let plugin = try Self.loader.load(InterceptorSpec(parsing: text, sources: .system))
       plugins.append(plugin)
@@ -48,15 +59,11 @@ struct ChainSource {
     StandardError.write("\(TerminalText.escape("\(record.source): \(record.text)"))\n")
   }
 
-  private static var loader: PluginLoader {
+  /// Finds and loads plugins.
+  static var loader: PluginLoader {
     PluginLoader(
-      searchPath: PluginSearchPath(environment: { getenv($0).map { String(cString: $0) } }, prefix: prefix),
+      searchPath: PluginSearchPath(
+        environment: { getenv($0).map { String(cString: $0) } }, prefix: Installation.prefix),
       hostVersion: Version.current, log: log)
-  }
-
-  /// Where rpcurl is installed: the directory above that of its binary.
-  private static var prefix: String {
-    guard let path = FileContents.target(ofLink: "/proc/self/exe") else { return "/usr/local" }
-    return path.split(separator: "/").dropLast(2).reduce(into: "") { $0 += "/\($1)" }
   }
 }

@@ -222,7 +222,9 @@ struct ChainOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Put a plugin on the chain, in the order written; may repeat.", valueName: "name|path[,key=value…]"))
+      "Put a plugin on the chain, in the order written; may repeat.",
+      discussion: "With ? in front (?NAME) it is left out when there is no such plugin.",
+      valueName: "name|path[,key=value…]"))
   var plugin: [String] = []
 }
 

@@ -1,0 +1,52 @@
+import Glibc
+import Interception
+
+/// A loop with nothing but time and what is posted to it: enough for calls that are answered here.
+final class SelfTestLoop: ChainClock, @unchecked Sendable {
+  private let lock = Lock()
+  private var posted: [@Sendable () -> Void] = []
+  // What follows belongs to the loop's thread.
+  private var timers: [Int: (due: ContinuousClock.Instant, body: () -> Void)] = [:]
+  private var lastTimer = 0
+
+  var now: ContinuousClock.Instant { .now }
+
+  var coarseNanoseconds: Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+
+  func schedule(after delay: Duration, _ body: @escaping () -> Void) -> Int {
+    lastTimer += 1
+    timers[lastTimer] = (.now + delay, body)
+    return lastTimer
+  }
+
+  func cancel(_ timer: Int) { timers[timer] = nil }
+
+  /// Has work done on the loop's thread. `[any thread]`
+  func post(_ work: @escaping @Sendable () -> Void) {
+    lock.holding { posted.append(work) }
+  }
+
+  /// Does what comes until a condition holds; `false` when it does not in time.
+  func run(for limit: Duration, until isDone: () -> Bool) -> Bool {
+    let end = ContinuousClock.now + limit
+    while !isDone() {
+      let work = lock.holding {
+        defer { posted = [] }
+        return posted
+      }
+      for item in work { item() }
+      let due = timers.filter { $0.value.due <= .now }.sorted {
+        ($0.value.due, $0.key) < ($1.value.due, $1.key)
+      }
+      for (number, timer) in due where timers.removeValue(forKey: number) != nil { timer.body() }
+      guard work.isEmpty, due.isEmpty else { continue }
+      if ContinuousClock.now >= end { return false }
+      usleep(500)
+    }
+    return true
+  }
+}

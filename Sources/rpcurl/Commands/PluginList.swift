@@ -1,0 +1,106 @@
+import Interceptors
+import PluginHost
+import Protobuf
+
+/// What can be put on the chain: what is built in, and what the search path holds.
+struct PluginList {
+  private let searchPath: PluginSearchPath
+  private let plugins: [PluginListing]
+  private let refused: [PluginError]
+
+  /// Looks into the search path.
+  init(_ loader: PluginLoader) {
+    searchPath = loader.searchPath
+    var plugins: [PluginListing] = []
+    var refused: [PluginError] = []
+    for entry in loader.catalog() {
+      switch entry {
+      case .success(let plugin): plugins.append(plugin)
+      case .failure(let error): refused.append(error)
+      }
+    }
+    self.plugins = plugins
+    self.refused = refused
+  }
+
+  // MARK: - Text
+
+  /// The list for people.
+  var text: String {
+    var lines = ["Built in, for --use:"]
+    for entry in BuiltIns.all {
+      lines.append("  \(entry.name): \(entry.summary)")
+      let width = entry.keys.map(\.form.count).max() ?? 0
+      for key in entry.keys {
+        let space = String(repeating: " ", count: width - key.form.count)
+        lines.append("      \(key.form)\(space)  \(key.summary)")
+      }
+    }
+    lines.append("Plugins, for --plugin:")
+    for plugin in plugins { lines += Self.lines(of: plugin) }
+    if plugins.isEmpty { lines.append("  none in \(searchPath.directories.joined(separator: ", "))") }
+    if !refused.isEmpty { lines.append("Refused:") }
+    for error in refused {
+      lines.append("  \(error)")
+      if let hint = error.hint { lines.append("      hint: \(hint)") }
+    }
+    return lines.map { "\(TerminalText.escape($0))\n" }.joined()
+  }
+
+  private static func lines(of plugin: PluginListing) -> [String] {
+    var title = plugin.fileName
+    if plugin.name != plugin.fileName { title += " (\(plugin.name))" }
+    if !plugin.version.isEmpty { title += " \(plugin.version)" }
+    if !plugin.summary.isEmpty { title += ": \(plugin.summary)" }
+    let keys = plugin.configurationHelp.split(separator: "\n").map { "      \($0)" }
+    return ["  \(title)"] + keys + ["      \(plugin.path)"]
+  }
+
+  // MARK: - JSON
+
+  /// The list for scripts: one object on one line.
+  var json: String {
+    var object = JSONObject()
+    object.add("builtIns", raw: array(BuiltIns.all.map(self.object)))
+    object.add("plugins", raw: array(plugins.map(self.object)))
+    object.add("refused", raw: array(refused.map(self.object)))
+    object.add("searchPath", raw: array(searchPath.directories.map { JSONValue.quoted($0) }))
+    return object.object() + "\n"
+  }
+
+  private func array(_ elements: [String]) -> String { "[\(elements.joined(separator: ","))]" }
+
+  private func object(_ entry: BuiltIns.Description) -> String {
+    var object = JSONObject()
+    object.add("name", entry.name)
+    object.add("summary", entry.summary)
+    let keys = entry.keys.map { key in
+      var object = JSONObject()
+      object.add("form", key.form)
+      object.add("summary", key.summary)
+      return object.object()
+    }
+    object.add("keys", raw: array(keys))
+    return object.object()
+  }
+
+  private func object(_ plugin: PluginListing) -> String {
+    var object = JSONObject()
+    object.add("name", plugin.fileName)
+    object.add("pluginName", plugin.name)
+    object.add("version", plugin.version)
+    object.add("summary", plugin.summary)
+    object.add(
+      "keys", raw: array(plugin.configurationHelp.split(separator: "\n").map { JSONValue.quoted(String($0)) })
+    )
+    object.add("path", plugin.path)
+    return object.object()
+  }
+
+  private func object(_ error: PluginError) -> String {
+    var object = JSONObject()
+    object.add("reason", error.description)
+    if let hint = error.hint { object.add("hint", hint) }
+    return object.object()
+  }
+}

@@ -1,0 +1,116 @@
+extension PluginTemplate {
+  /// A plugin in C: one file, and a Makefile.
+  static func c(_ name: String, headers: String) -> [(path: String, text: String)] {
+    [
+      ("\(name).c", source.replacing("@NAME@", with: name)),
+      ("Makefile", makefile.replacing("@NAME@", with: name).replacing("@HEADERS@", with: headers)),
+    ]
+  }
+
+  private static let makefile = """
+    # make         builds @NAME@.so
+    # make test    checks it: rpcurl plugins check
+    CFLAGS ?= -O2 -g
+    # Where rpcurl/plugin.h is.
+    HEADERS ?= @HEADERS@
+    RPCURL ?= rpcurl
+
+    @NAME@.so: @NAME@.c $(HEADERS)/rpcurl/plugin.h
+    \t$(CC) $(CFLAGS) -std=c11 -Wall -Wextra -fvisibility=hidden -fPIC -I$(HEADERS) -shared -o $@ @NAME@.c
+
+    test: @NAME@.so
+    \t$(RPCURL) plugins check ./@NAME@.so,header=x-test
+
+    clean:
+    \trm -f @NAME@.so
+
+    .PHONY: test clean
+
+    """
+
+  private static let source = """
+    /*
+     * @NAME@: adds a header to each request.
+     *
+     *     rpcurl --plugin ./@NAME@.so,header=x-test ...
+     *
+     * rpcurl-plugin(3) and rpcurl/plugin.h tell what else a plugin can do.
+     */
+    #include <rpcurl/plugin.h>
+
+    #include <stdlib.h>
+    #include <string.h>
+
+    /* The configuration: one of these each time that the plugin is put on the chain. */
+    struct plugin {
+      const rpcurl_host *host;
+      char *header;
+    };
+
+    static int32_t fail(const rpcurl_host *host, rpcurl_text words) {
+      host->set_error(host, words);
+      return RPCURL_EFAILED;
+    }
+
+    static int32_t load(const rpcurl_host *host, void **result) {
+      struct plugin *plugin = calloc(1, sizeof(*plugin));
+      if (plugin == NULL) return fail(host, RPCURL_TEXT("out of memory"));
+      plugin->host = host;
+      *result = plugin;
+      return RPCURL_OK;
+    }
+
+    static int32_t configure(void *state, rpcurl_text key, rpcurl_text value) {
+      struct plugin *plugin = state;
+      if (!rpcurl_text_equal(key, RPCURL_TEXT("header"))) return fail(plugin->host, RPCURL_TEXT("unknown key"));
+      free(plugin->header);
+      plugin->header = malloc(value.size + 1);
+      if (plugin->header == NULL) return fail(plugin->host, RPCURL_TEXT("out of memory"));
+      if (value.size > 0) memcpy(plugin->header, value.data, value.size);
+      plugin->header[value.size] = 0;
+      return RPCURL_OK;
+    }
+
+    static int32_t ready(void *state) {
+      const struct plugin *plugin = state;
+      return plugin->header == NULL ? fail(plugin->host, RPCURL_TEXT("needs header=TEXT")) : RPCURL_OK;
+    }
+
+    static void unload(void *state) {
+      struct plugin *plugin = state;
+      free(plugin->header);
+      free(plugin);
+    }
+
+    /* A call: there is nothing to keep for one, so its state is the configuration. */
+    static int32_t open_call(void *plugin, rpcurl_call call, void **state) {
+      (void)call;
+      *state = plugin;
+      return RPCURL_OK;
+    }
+
+    static int32_t request_start(void *state, rpcurl_call call, rpcurl_token token) {
+      const struct plugin *plugin = state;
+      rpcurl_text name = {plugin->header, strlen(plugin->header)};
+      (void)call;
+      return plugin->host->header_set(plugin->host, token, name, RPCURL_TEXT("1"));
+    }
+
+    static const rpcurl_plugin plugin = {
+        RPCURL_PLUGIN_HEAD,
+        .name = "@NAME@",
+        .version = "0.1",
+        .summary = "adds a header to each request",
+        .config_help = "header=TEXT    the header to add",
+        .load = load,
+        .configure = configure,
+        .ready = ready,
+        .unload = unload,
+        .open = open_call,
+        .request_start = request_start,
+    };
+
+    RPCURL_PLUGIN(plugin)
+
+    """
+}

@@ -1,0 +1,113 @@
+extension PluginTemplate {
+  /// A plugin in Swift: a package that uses the kit, and a Makefile.
+  static func swift(_ name: String, kit: String) -> [(path: String, text: String)] {
+    let module = name.split(separator: "-").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    func fill(_ text: String) -> String {
+      text.replacing("@NAME@", with: name).replacing("@MODULE@", with: module).replacing("@KIT@", with: kit)
+    }
+    return [
+      ("Package.swift", fill(package)), ("Makefile", fill(makefile)),
+      ("Sources/\(module)/\(module).swift", fill(source)),
+      ("Tests/\(module)Tests/\(module)Tests.swift", fill(test)),
+    ]
+  }
+
+  private static let package = """
+    // swift-tools-version: 6.0
+
+    import PackageDescription
+
+    let package = Package(
+      name: "@NAME@",
+      products: [.library(name: "@NAME@", type: .dynamic, targets: ["@MODULE@"])],
+      dependencies: [.package(path: "@KIT@")],
+      targets: [
+        .target(name: "@MODULE@", dependencies: [.product(name: "RPCURLPlugin", package: "SwiftKit")]),
+        .testTarget(name: "@MODULE@Tests", dependencies: ["@MODULE@"]),
+      ],
+      swiftLanguageModes: [.v6]
+    )
+
+    """
+
+  private static let makefile = """
+    # make         builds @NAME@.so, with the Swift runtime linked in
+    # make test    runs its tests, and checks it: rpcurl plugins check
+    PRODUCT := @NAME@
+    KIT := @KIT@
+    RPCURL ?= rpcurl
+    include $(KIT)/plugin.mk
+
+    test: @NAME@.so
+    \tswift test --scratch-path .build/test
+    \t$(RPCURL) plugins check ./@NAME@.so,header=x-test
+
+    .PHONY: test
+
+    """
+
+  private static let source = """
+    import RPCURLPlugin
+
+    /// Adds a header to each request.
+    ///
+    ///     make && rpcurl --plugin ./@NAME@.so,header=x-test ...
+    final class @MODULE@: Plugin {
+      static let name = "@NAME@"
+      static let version = "0.1"
+      static let summary = "adds a header to each request"
+      static let configurationHelp = "header=TEXT    the header to add"
+
+      private var header = ""
+
+      init(host: Host) {}
+
+      func configure(_ key: String, _ value: String) throws {
+        guard key == "header" else { throw Failure("unknown key") }
+        header = try Self.checked(value)
+      }
+
+      /// A header's name, in lower case.
+      static func checked(_ value: String) throws -> String {
+        if value.isEmpty { throw Failure("is empty") }
+        return value.lowercased()
+      }
+
+      func ready() throws {
+        if header.isEmpty { throw Failure("needs header=TEXT") }
+      }
+
+      func open(_ call: Call) -> (any Interceptor)? { @MODULE@Call(header: header) }
+    }
+
+    /// Its part in one call.
+    final class @MODULE@Call: Interceptor {
+      let stages: Stages = .requestStart
+      private let header: String
+
+      init(header: String) { self.header = header }
+
+      func requestStart(_ start: RequestStart) throws -> Verdict {
+        try start.headers.set(header, "1")
+        return .proceed
+      }
+    }
+
+    /// What rpcurl asks for the plugin.
+    @_cdecl("rpcurl_plugin_entry")
+    public func entry() -> UnsafeRawPointer { export(@MODULE@.self) }
+
+    """
+
+  private static let test = """
+    import Testing
+
+    @testable import @MODULE@
+
+    @Test func headersAreLowerCase() throws {
+      #expect(try @MODULE@.checked("X-Test") == "x-test")
+      #expect(throws: (any Error).self) { try @MODULE@.checked("") }
+    }
+
+    """
+}

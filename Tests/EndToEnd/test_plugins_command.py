@@ -1,0 +1,237 @@
+"""rpcurl plugins: list, check and new; and --plugin ?NAME."""
+
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import ROOT, RPCURL
+
+HEADERS = ROOT / "Sources" / "CPluginABI" / "include"
+FIXTURES = ROOT / "Tests" / "PluginHostTests" / "Fixtures"
+SAMPLES = ROOT / ".build" / "plugins"
+HELLO = "demo.v1.Demo/Hello"
+
+
+def build(directory, fixture):
+    output = directory / f"{fixture}.so"
+    source = FIXTURES / f"{fixture}.c"
+    subprocess.run(["gcc", "-shared", "-fPIC", f"-I{HEADERS}", "-o", output, source, "-lpthread"], check=True)
+    return output
+
+
+@pytest.fixture
+def directory(tmp_path):
+    """A search path with a good plugin, a hidden one and some that are refused."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir()
+    second.mkdir()
+    shutil.copy(SAMPLES / "stamp.so", first)
+    shutil.copy(SAMPLES / "redact.so", second / "stamp.so")
+    (first / "text.so").write_text("hello\n")
+    (first / "notes.txt").write_text("not looked at\n")
+    shutil.copy(SAMPLES / "sign.so", first / "open.so")
+    (first / "open.so").chmod(0o666)
+    build(second, "other_version")
+    build(second, "no_symbol")
+    return first, second
+
+
+# list
+
+
+@pytest.mark.parametrize("words", [["plugins"], ["plugins", "list"]])
+def test_list_shows_what_is_built_in_found_and_refused(rpcurl, directory, words):
+    first, second = directory
+    result = rpcurl(*words, env={"RPCURL_PLUGIN_PATH": f"{first}:{second}"})
+    assert (result.code, result.err) == (0, "")
+    built_in, rest = result.out.split("Plugins, for --plugin:\n")
+    plugins, refused = rest.split("Refused:\n")
+    assert "  header: " in built_in and "set=NAME:VALUE" in built_in
+    assert plugins.startswith("  stamp 1.0: stamps calls") and "      header=NAME:VALUE" in plugins
+    assert f"      {first}/stamp.so\n" in plugins and f"{second}/stamp.so" not in plugins
+    assert f"plugin {first}/open.so: the file can be written by everybody" in refused and "chmod go-w" in refused
+    assert f"plugin {first}/text.so: not a shared object" in refused
+    assert "version 2.0 of the plugin ABI, but this rpcurl has 1.1" in refused
+    assert "the symbol rpcurl_plugin_entry is missing" in refused
+    assert "notes.txt" not in result.out
+
+
+def test_list_as_json(rpcurl, directory):
+    result = rpcurl("plugins", "list", "--format", "json", env={"RPCURL_PLUGIN_PATH": ":".join(map(str, directory))})
+    assert (result.code, result.err) == (0, "")
+    listed = json.loads(result.out)
+    header = next(entry for entry in listed["builtIns"] if entry["name"] == "header")
+    assert {"form", "summary"} <= header["keys"][0].keys()
+    (stamp,) = listed["plugins"]
+    assert (stamp["name"], stamp["version"], stamp["path"]) == ("stamp", "1.0", f"{directory[0]}/stamp.so")
+    assert any(key.startswith("header=") for key in stamp["keys"])
+    assert len(listed["refused"]) == 4 and all(entry["reason"] for entry in listed["refused"])
+    assert listed["searchPath"][:2] == [str(path) for path in directory]
+
+
+def test_list_runs_nothing_of_what_it_refuses(rpcurl, tmp_path):
+    file = tmp_path / "plugin.c"
+    file.write_text(
+        "#include <rpcurl/plugin.h>\n#include <stdio.h>\nRPCURL_NOTE_(2, 0)\n"
+        '__attribute__((constructor)) static void run(void) { puts("I run"); }\n'
+        "const rpcurl_plugin *rpcurl_plugin_entry(void) { return 0; }\n"
+    )
+    subprocess.run(["gcc", "-shared", "-fPIC", f"-I{HEADERS}", "-o", tmp_path / "p.so", file], check=True)
+    result = rpcurl("plugins", env={"RPCURL_PLUGIN_PATH": str(tmp_path)})
+    assert result.code == 0 and "I run" not in result.out
+
+
+def test_list_of_an_empty_path_names_it(rpcurl, tmp_path):
+    result = rpcurl("plugins", env={"RPCURL_PLUGIN_PATH": str(tmp_path)})
+    assert result.code == 0 and f"none in {tmp_path}" in result.out
+
+
+# check
+
+
+@pytest.mark.parametrize(
+    "plugin",
+    ["stamp", "sign,key=k", "sign,key=k,stream=all", "redact,field=string_value", "count,field=string_value", "count-shared,field=kind"],
+)
+def test_check_passes_the_samples(rpcurl, plugin):
+    name, *configuration = plugin.split(",")
+    result = rpcurl("plugins", "check", ",".join([f"{SAMPLES}/{name}.so", *configuration]))
+    assert result.code == 0, result.err
+    lines = result.out.splitlines()
+    assert lines[-1] == "nothing wrong was found"
+    assert "ok    symbol: rpcurl_plugin_entry" in lines
+    # Four kinds, three courses, alone and among interceptors that hold.
+    assert sum(line.startswith("ok    call: ") for line in lines) == 24
+
+
+def test_check_ends_what_a_plugin_holds(rpcurl):
+    plugin = f"{SAMPLES}/approve.so,file=/no/such/file"
+    result = rpcurl("plugins", "check", "--call-time", "50ms", plugin)
+    assert result.code == 0
+    assert "note  call: Unary, success: held for 0 s, then canceled" in result.out
+
+
+def test_check_notes_a_plugin_that_fails_calls(rpcurl):
+    result = rpcurl("plugins", "check", f"{SAMPLES}/stamp.so,request-field=nonsense")
+    assert result.code == 0
+    assert "the plugin failed the call: internal: google.protobuf.Value has no field nonsense" in result.out
+
+
+def test_check_finds_misuse(rpcurl, tmp_path):
+    result = rpcurl("plugins", "check", build(tmp_path, "misbehaving"))
+    assert result.code == 7
+    assert "rpcurl: call: Unary, success: the plugin misbehaves: proceed with a token that it was never given\n" in result.err
+    assert "nothing wrong" not in result.out
+
+
+@pytest.mark.parametrize(
+    ("fixture", "step", "words"),
+    [
+        ("no_symbol", "inspection", "the symbol rpcurl_plugin_entry is missing"),
+        ("no_note", "inspection", "no ABI version note"),
+        ("other_version", "inspection", "version 2.0"),
+        ("null_entry", "loading", "returns null"),
+        ("undefined", "loading", "nobody_has_this"),
+        ("fussy", "loading", "the only key is fail"),
+    ],
+)
+def test_check_says_at_which_step_a_plugin_is_broken(rpcurl, tmp_path, fixture, step, words):
+    result = rpcurl("plugins", "check", f"{build(tmp_path, fixture)},colour=red")
+    assert result.code == 7
+    assert result.err.startswith(f"rpcurl: {step}: ") and words in result.err
+
+
+def test_check_tells_of_a_crash_behind_what_was_in_order(rpcurl, tmp_path):
+    result = rpcurl("plugins", "check", build(tmp_path, "crash"), env={"CRASH_AT": "response_end"})
+    assert result.code == 7
+    assert "ok    loaded: crash" in result.out
+    assert "plugin crash: crashed (SIGSEGV) in response_end, in the call rpcurl.check.Check/Unary" in result.err
+
+
+def test_check_of_what_is_not_there(rpcurl):
+    result = rpcurl("plugins", "check", "nosuchplugin")
+    assert result.code == 7 and "not found in" in result.err
+    assert rpcurl("plugins", "check").code == 2
+
+
+# new
+
+
+def make(folder, *arguments):
+    subprocess.run(
+        ["make", "-C", folder, *arguments, f"RPCURL={RPCURL}"], check=True, capture_output=True, text=True,
+        env=os.environ | {"MAKEFLAGS": ""},
+    )  # fmt: skip
+
+
+def test_new_in_c_builds_and_passes_its_own_test(rpcurl, tmp_path):
+    folder = tmp_path / "my-plugin"
+    result = rpcurl("plugins", "new", "my-plugin", "--dir", folder)
+    assert (result.code, result.err) == (0, "")
+    assert str(folder) in result.out
+    make(folder, "test", "CFLAGS=-Werror")
+    result = rpcurl("plugins", "check", f"{folder}/my-plugin.so")
+    assert result.code == 7 and "needs header=TEXT" in result.err
+
+
+def test_new_in_swift_builds_and_passes_its_own_test(rpcurl, tmp_path, grpc_server, descriptor_set):
+    folder = tmp_path / "my-plugin"
+    assert rpcurl("plugins", "new", "--lang", "swift", "my-plugin", "--dir", folder).code == 0
+    make(folder, "test")
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "-d", "{}", "--plugin", f"{folder}/my-plugin.so,header=X-Mine",
+        f"{grpc_server.url}/demo.v1.Demo/EchoMetadata",
+    )  # fmt: skip
+    assert {"name": "x-mine", "value": "1"} in json.loads(result.out)["headers"]
+
+
+def test_new_overwrites_nothing(rpcurl, tmp_path):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "Makefile").write_text("mine\n")
+    result = rpcurl("plugins", "new", "hello", "--dir", folder)
+    assert result.code == 2 and "not overwritten" in result.err
+    assert (folder / "Makefile").read_text() == "mine\n" and len(list(folder.iterdir())) == 1
+
+
+@pytest.mark.parametrize("name", ["", "Hello", "../up", "a b", "1st", "x-", "é"])
+def test_new_refuses_names(rpcurl, tmp_path, name):
+    result = rpcurl("plugins", "new", name, "--dir", tmp_path / "d")
+    assert result.code == 2 and not (tmp_path / "d").exists()
+
+
+# --plugin ?NAME
+
+
+def test_optional_plugin_may_be_missing(rpcurl, grpc_server, descriptor_set, tmp_path):
+    def call(plugin, *options):
+        return rpcurl(
+            "--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', "--plugin", plugin, *options,
+            f"{grpc_server.url}/{HELLO}",
+        )  # fmt: skip
+
+    for missing in ["?nosuchplugin,key=value", f"?{tmp_path}/none.so"]:
+        result = call(missing)
+        assert (result.code, result.err) == (0, "")
+        result = call(missing, "-v")
+        name = missing[1:].split(",")[0]
+        assert f"* plugin {name}: not there, so skipped\n" in result.err
+    changed = json.loads(call(f"?{SAMPLES}/stamp.so,response-field=message,response-value=new").out)
+    assert changed["message"] == "new"
+    # One that is there must be right.
+    broken = tmp_path / "broken.so"
+    broken.write_text("x")
+    assert call(f"?{broken}").code == 7
+    assert call(f"?{SAMPLES}/stamp.so,colour=red").code == 7
+
+
+def test_strict_fails_calls_of_a_plugin_that_misbehaves(rpcurl, grpc_server, descriptor_set, tmp_path):
+    plugin = build(tmp_path, "misbehaving")
+    arguments = ["--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', f"{grpc_server.url}/{HELLO}"]
+    result = rpcurl("--plugin", f"{plugin},strict=true", *arguments)
+    assert result.code == 64 + 13 and "the plugin misbehaves: " in result.err
+    result = rpcurl("--plugin", f"{plugin},strict=perhaps", *arguments)
+    assert result.code == 7 and "strict: neither true nor false" in result.err
