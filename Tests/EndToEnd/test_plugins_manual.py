@@ -1,0 +1,68 @@
+"""The manual of those who write plugins: what it shows works, and nothing is missing."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import ROOT
+
+MANUAL = ROOT / "man" / "rpcurl-plugin.3"
+HEADER = ROOT / "Sources" / "CPluginABI" / "include" / "rpcurl" / "plugin.h"
+
+
+def displays():
+    """The literal displays of the page, as they are to be typed."""
+    found = re.findall(r"^\.Bd -literal[^\n]*\n(.*?)^\.Ed$", MANUAL.read_text(), re.M | re.S)
+    return [text.replace("\\e", "\\").replace("\\&", "") for text in found]
+
+
+def members(structure):
+    """The function pointers of a structure of the header."""
+    body = re.search(rf"struct {structure} {{\n(.*?)\n}}", HEADER.read_text(), re.S)[1]
+    return re.findall(r"\(\*(\w+)\)\(", body)
+
+
+def test_plugin_of_the_manual_builds_and_runs(rpcurl, grpc_server, descriptor_set, tmp_path):
+    source, commands = displays()[:2]
+    (tmp_path / "tally.c").write_text(source)
+    compiler = next(line for line in commands.splitlines() if line.startswith("cc "))
+    flags = ["-Wall", "-Wextra", "-Werror", f"-I{HEADER.parents[1]}"]
+    subprocess.run([*compiler.split(), *flags], cwd=tmp_path, check=True)
+    plugin = tmp_path / "tally.so"
+    assert rpcurl("plugins", "check", plugin).code == 0
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "--plugin", plugin, "-d", '{"from":1,"to":3}', "-v",
+        f"{grpc_server.url}/demo.v1.Demo/Count",
+    )  # fmt: skip
+    assert result.code == 0
+    assert "> x-counted: yes\n" in result.err
+    assert "tally: 3 messages, status 0\n" in result.err
+
+
+@pytest.mark.parametrize("structure", ["rpcurl_host", "rpcurl_plugin"])
+def test_manual_has_every_function_of_the_header(structure):
+    described = re.findall(r'^\.It Ft (?:"[^"]*"|\S+) Fn (\w+)', MANUAL.read_text(), re.M)
+    assert [name for name in members(structure) if name not in described] == []
+    assert len(members(structure)) > 10
+
+
+def test_manual_has_every_result_of_the_header():
+    codes = re.findall(r"#define (RPCURL_E[A-Z]+) \(-", HEADER.read_text())
+    page = MANUAL.read_text()
+    assert len(codes) == 13 and [code for code in codes if f".It Dv {code}" not in page] == []
+
+
+def test_manual_describes_nothing_that_is_not_there():
+    known = set(members("rpcurl_host") + members("rpcurl_plugin"))
+    described = re.findall(r'^\.It Ft (?:"[^"]*"|\S+) Fn (\w+)', MANUAL.read_text(), re.M)
+    assert [name for name in described if name not in known] == []
+
+
+@pytest.mark.skipif(shutil.which("mandoc") is None, reason="mandoc is not installed")
+def test_manual_is_well_formed():
+    done = subprocess.run(["mandoc", "-T", "lint", "-W", "style", MANUAL], capture_output=True, text=True)
+    # Which other manuals are installed is not the page's matter.
+    faults = [line for line in done.stdout.splitlines() if "referenced manual not found" not in line]
+    assert faults == []
