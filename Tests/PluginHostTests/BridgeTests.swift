@@ -34,6 +34,25 @@ import Testing
     #expect(log.lines == ["closed", "unloaded"])
   }
 
+  @Test func fieldsOfEveryKindAreReadAndWritten() throws {
+    let plugin = try load(try Fixtures.path("fields"))
+    let type = try Fixtures.messageType("diff2.All", of: "proto2.proto")
+    let call = try PluginCallTest([plugin], type: type)
+    call.start()
+    call.chain.send(.bytes([]))
+    #expect(log.lines == ["done"])
+    #expect(call.end == nil)
+    let sent = try Message(type, serialized: try #require(call.sent.first))
+    let json = String(decoding: try sent.json(), as: UTF8.self)
+    #expect(
+      json
+        == #"{"fInt32":7,"fgroup":{"all":{"fgroup":{}},"deep":[{"text":"t"}]},"fMessage":{"fMessage":{}},"#
+        + #""rInt32":[3],"rgroup":[{"id":-4}],"rMessage":[{"fInt32":1}],"rEnum":["HIGH"],"ogroup":{"raw":"cg=="},"#
+        + #""mClosed":{"a \"q\"":"OFF","b":"ON"},"mMessage":{"3":{"fInt32":9}},"mBool":{"true":"yes"},"#
+        + #""[diff2.All.x_nested]":{},"[diff2.xgroup]":{}}"#)
+    call.chain.cancel(RPCError(.canceled, "", origin: .client))
+  }
+
   @Test func theSampleStampsHeaderRequestAndResponse() throws {
     let plugin = try load(
       try Fixtures.plugin("stamp"),

@@ -71,7 +71,10 @@ extension HostFunctions {
       let path = try fieldPath(path)
       name.pointee = try withMessage(instance, token) { message, arena throws(ABIFailure) in
         let type = try enumType(message, path)
-        let value = try fields { () throws(FieldPathError) in try message.value(at: path) }
+        let value = try fields { () throws(FieldPathError) -> Value? in
+          if let value = try message.value(at: path) { return value }
+          return try message.type.field(at: path).defaultValue
+        }
         let number = if case .enum(let number)? = value { number } else { type.defaultNumber }
         guard let name = type.name(of: number) else {
           throw ABIFailure(RPCURL_ENOENT, "\(type.name) has no name for \(number)")

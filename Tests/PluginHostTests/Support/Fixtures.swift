@@ -1,6 +1,7 @@
 import Glibc
-
 import Interception
+import Protobuf
+
 @testable import PluginHost
 
 /// Plugins in C, compiled when a test needs them.
@@ -48,6 +49,20 @@ enum Fixtures {
       compiled[key] = path
       return path
     }
+  }
+
+  /// A type of the schemas that the tests share.
+  static func messageType(_ name: String, of schema: String) throws -> MessageType {
+    let file = try temporaryDirectory() + "/schema.binpb"
+    let command = "protoc --include_imports -I'\(root)/Tests/Schemas' -o '\(file)' \(schema)"
+    guard run(command) == 0 else { throw Failure(text: "failed: \(command)") }
+    guard let reader = try? FileReader(path: file), let bytes = reader.readAll(limitBytes: 1 << 24) else {
+      throw Failure(text: "cannot read \(file)")
+    }
+    let pool = DescriptorPool()
+    try pool.add(SchemaBytes(bytes), source: schema)
+    guard let type = try pool.messageType(named: name) else { throw Failure(text: "no \(name)") }
+    return type
   }
 
   /// A new directory that only the user can use.

@@ -17,7 +17,8 @@ final class LogCollector: Sendable {
   }
 }
 
-/// A call through plugins, without a network. Its messages are of the type `google.protobuf.Value`.
+/// A call through plugins, without a network. Unless a test says otherwise its messages are of the type
+/// `google.protobuf.Value`.
 final class PluginCallTest: ChainCaller, ChainWire {
   let chain: Chain
   let clock = ManualClock()
@@ -48,9 +49,9 @@ final class PluginCallTest: ChainCaller, ChainWire {
 
   init(
     _ plugins: [LoadedPlugin], _ kind: CallKind = .unary, method: String = "Say",
-    network: (any InterceptorNetwork)? = nil
+    type: MessageType? = nil, network: (any InterceptorNetwork)? = nil
   ) throws {
-    let type = try Self.messageType()
+    let type = try type ?? Self.messageType()
     let waker = Waker()
     self.waker = waker
     chain = ChainBuilder(plugins.map(\.registration)).makeChain(
