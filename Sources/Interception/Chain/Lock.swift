@@ -22,6 +22,12 @@ package final class Lock: @unchecked Sendable {
     mutex.deallocate()
   }
 
+  /// Takes the lock; for where a closure costs too much. `unlock` must follow on every path.
+  package func lock() { pthread_mutex_lock(mutex) }
+
+  /// Gives the lock back.
+  package func unlock() { pthread_mutex_unlock(mutex) }
+
   package func holding<Result: ~Copyable, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {

@@ -35,32 +35,34 @@ final class HandleTable<Element: AnyObject>: @unchecked Sendable {
 
   /// Gives an element a number; `nil` when 16 million are held.
   func insert(_ element: Element) -> UInt64? {
-    lock.holding {
-      let index: Int
-      if free.count > Self.restingSlots, let reused = free.popFirst() {
-        index = reused
-      } else {
-        guard slots.count < 1 << Self.slotBits else { return nil }
-        index = slots.count
-        slots.append(Slot())
-      }
-      slots[index].generation += 1
-      slots[index].element = element
-      return number(index)
+    lock.lock()
+    defer { lock.unlock() }
+    let index: Int
+    if free.count > Self.restingSlots, let reused = free.popFirst() {
+      index = reused
+    } else {
+      guard slots.count < 1 << Self.slotBits else { return nil }
+      index = slots.count
+      slots.append(Slot())
     }
+    slots[index].generation += 1
+    slots[index].element = element
+    return number(index)
   }
 
   func find(_ number: UInt64) -> Found {
-    lock.holding { locate(number).found }
+    lock.lock()
+    defer { lock.unlock() }
+    return locate(number).found
   }
 
   /// Takes an element out when it is there; its number then says that it was used, or that the call has ended.
   func remove(_ number: UInt64, hasEnded: Bool = false) -> Found {
-    lock.holding {
-      let (found, index) = locate(number)
-      if case .live = found { release(index, hasEnded: hasEnded) }
-      return found
-    }
+    lock.lock()
+    defer { lock.unlock() }
+    let (found, index) = locate(number)
+    if case .live = found { release(index, hasEnded: hasEnded) }
+    return found
   }
 
   /// Takes out all that fit; their numbers then say that the call has ended.

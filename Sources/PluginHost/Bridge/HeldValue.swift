@@ -7,13 +7,17 @@ final class HeldValue: @unchecked Sendable {
   let stage: Stage
   /// The call's number.
   let call: UInt64
+  /// The call's lock: one for all its values, since there are many of them.
+  private let lock: Lock
   // What follows is used with the lock held.
-  private let lock = Lock()
   private var value: StageValue
   private var token: StageToken?
   private var arena: Arena?
 
-  init(_ stage: Stage, call: UInt64, _ value: StageValue, _ token: consuming StageToken) {
+  init(
+    _ stage: Stage, call: UInt64, _ lock: Lock, _ value: StageValue, _ token: consuming StageToken
+  ) {
+    self.lock = lock
     self.stage = stage
     self.call = call
     self.value = value
@@ -81,6 +85,8 @@ final class HeldValue: @unchecked Sendable {
   }
 
   private func takeToken() -> StageToken? {
-    lock.holding { token.take() }
+    lock.lock()
+    defer { lock.unlock() }
+    return token.take()
   }
 }

@@ -11,6 +11,8 @@ final class PluginCall: @unchecked Sendable {
   let method: MethodText
   /// The facts in the plugin's form; their texts live as long as this.
   let plain: rpcurl_call_facts
+  /// Held while one of the call's values is worked on.
+  let lock = Lock()
   private let arena = Arena()
   private let thread = pthread_self()
   // What follows belongs to the loop's thread.

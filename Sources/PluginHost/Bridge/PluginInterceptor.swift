@@ -45,6 +45,9 @@ final class PluginInterceptor: Interceptor {
   /// The call's number.
   private let call: UInt64
   private let state: UnsafeMutableRawPointer?
+  private let lock: Lock
+  /// The plugin's functions, by stage: looked up once, not for each message.
+  private let callbacks: [PluginDescription.StageCallback?]
 
   init(
     _ instance: PluginInstance, _ pluginCall: PluginCall, _ call: UInt64, _ state: UnsafeMutableRawPointer?
@@ -53,6 +56,8 @@ final class PluginInterceptor: Interceptor {
     self.pluginCall = pluginCall
     self.call = call
     self.state = state
+    lock = pluginCall.lock
+    callbacks = Stage.allCases.map(instance.description.callback)
   }
 
   /// Asks the plugin what it wants of this call.
@@ -79,35 +84,35 @@ final class PluginInterceptor: Interceptor {
   }
 
   func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) throws {
-    try deliver(HeldValue(.requestStart, call: call, .requestStart(start), .requestStart(token)))
+    try deliver(HeldValue(.requestStart, call: call, lock, .requestStart(start), .requestStart(token)))
   }
   func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) throws {
-    try deliver(HeldValue(.requestMessage, call: call, .message(message), .requestMessage(token)))
+    try deliver(HeldValue(.requestMessage, call: call, lock, .message(message), .requestMessage(token)))
   }
   func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) throws {
-    try deliver(HeldValue(.requestBytes, call: call, .bytes(bytes), .requestBytes(token)))
+    try deliver(HeldValue(.requestBytes, call: call, lock, .bytes(bytes), .requestBytes(token)))
   }
   func requestEnd(_ token: consuming RequestToken<Void>) throws {
-    try deliver(HeldValue(.requestEnd, call: call, .requestEnd, .requestEnd(token)))
+    try deliver(HeldValue(.requestEnd, call: call, lock, .requestEnd, .requestEnd(token)))
   }
   func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) throws {
-    try deliver(HeldValue(.responseStart, call: call, .responseStart(start), .responseStart(token)))
+    try deliver(HeldValue(.responseStart, call: call, lock, .responseStart(start), .responseStart(token)))
   }
   func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) throws {
-    try deliver(HeldValue(.responseBytes, call: call, .bytes(bytes), .responseBytes(token)))
+    try deliver(HeldValue(.responseBytes, call: call, lock, .bytes(bytes), .responseBytes(token)))
   }
   func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) throws {
-    try deliver(HeldValue(.responseMessage, call: call, .message(message), .responseMessage(token)))
+    try deliver(HeldValue(.responseMessage, call: call, lock, .message(message), .responseMessage(token)))
   }
   func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) throws {
-    try deliver(HeldValue(.responseEnd, call: call, .responseEnd(end), .responseEnd(token)))
+    try deliver(HeldValue(.responseEnd, call: call, lock, .responseEnd(end), .responseEnd(token)))
   }
   func metrics(_ metrics: CallMetrics, _ token: consuming ReportToken<CallMetrics>) throws {
-    try deliver(HeldValue(.metrics, call: call, .metrics(metrics), .metrics(token)))
+    try deliver(HeldValue(.metrics, call: call, lock, .metrics(metrics), .metrics(token)))
   }
 
   private func deliver(_ held: HeldValue) throws {
-    guard let callback = instance.description.callback(held.stage) else { return held.proceed() }
+    guard let callback = callbacks[Int(held.stage.rawValue)] else { return held.proceed() }
     guard let number = instance.tokens.insert(held) else {
       return held.fail(
         RPCError(.resourceExhausted, "holds too many values", origin: .interceptor(instance.description.name))

@@ -3,14 +3,16 @@ import Protobuf
 import RPCProtocols
 
 /// A value that a plugin has the token of, as the plugin has changed it so far.
+///
+/// Only messages are many, so only they are kept in line; the rest is boxed to keep a value small.
 enum StageValue {
-  case requestStart(RequestStart)
+  indirect case requestStart(RequestStart)
   case requestEnd
-  case responseStart(ResponseStart)
-  case responseEnd(ResponseEnd)
+  indirect case responseStart(ResponseStart)
+  indirect case responseEnd(ResponseEnd)
   case message(Message)
   case bytes([UInt8])
-  case metrics(CallMetrics)
+  indirect case metrics(CallMetrics)
 }
 
 /// A token of any stage.
