@@ -39,8 +39,11 @@ final class OwnNetwork: InterceptorNetwork {
       own.acceptedCompressions = request.acceptedCompressions
       own.maxMessageBytes = request.maxMessageBytes
       own.connection = request.connection
+      // The end may come within libcurl's callbacks, and what waits for it may start a transfer.
+      let loop = client.loop
+      let observer = OwnCallObserver { answer in loop.schedule(at: .now) { completion(answer) } }
       let made = client.makeCall(
-        own, interceptors: client.interceptors, excluding: excluded, observer: OwnCallObserver(completion))
+        own, interceptors: client.interceptors, excluding: excluded, observer: observer)
       made.start()
       made.send(.bytes(call.message))
       made.finishSending()

@@ -126,11 +126,12 @@ def test_crash_outside_of_plugins_is_not_put_on_them(rpcurl, silent_call):
 def silent_call(rpcurl, crash, descriptor_set, raw_server):
     """A call with a plugin to a server that says nothing."""
 
+    server = raw_server(lambda connection: [*iter(lambda: connection.recv(1 << 16), b"")])
+
     def start():
         process = rpcurl.start(
-            "--descriptor-set", descriptor_set, "--plugin", crash, "-v",
-            f"http://{raw_server(lambda connection: connection.recv(1 << 16) and connection.recv(1 << 16)).address}/{HELLO}",
-        )  # fmt: skip
+            "--descriptor-set", descriptor_set, "--plugin", crash, "-v", f"http://{server.address}/{HELLO}"
+        )
         # Verbose output says that the plugin is loaded and the call under way.
         assert process.stderr.read(1)
         return process

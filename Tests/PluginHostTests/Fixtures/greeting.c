@@ -1,0 +1,91 @@
+/* Asks the server for a greeting before each call, and puts it into a header; tries a call again that fails. */
+#include "minimal.h"
+
+struct state {
+  rpcurl_token start;
+  /* The response's start is kept: once something has gone on, nothing can be tried again. */
+  rpcurl_token response;
+  int attempts;
+};
+
+static void done(void *argument, const rpcurl_own_response *response) {
+  struct state *state = argument;
+  if (response->code != 0) {
+    host->fail(host, state->start, response->code, response->status_message);
+    return;
+  }
+  host->header_set(host, state->start, RPCURL_TEXT("x-greeting"), response->message);
+  host->proceed(host, state->start);
+}
+
+static int32_t open_call(void *plugin, rpcurl_call call, void **state) {
+  (void)plugin, (void)call;
+  *state = calloc(1, sizeof(struct state));
+  return *state == NULL ? RPCURL_EFAILED : RPCURL_OK;
+}
+
+static int32_t needs(void *state, rpcurl_needs *needs) {
+  (void)state;
+  needs->replay_limit_bytes = 4096;
+  return RPCURL_OK;
+}
+
+static int32_t request_start(void *plugin_state, rpcurl_call call, rpcurl_token token) {
+  struct state *state = plugin_state;
+  const char *name = getenv("GREETING_NAME");
+  char json[100];
+  snprintf(json, sizeof(json), "{\"name\": \"%s\"}", name == NULL ? "Ada" : name);
+  const rpcurl_own_call own = {
+      .struct_size = sizeof(own), .method = RPCURL_TEXT("demo.v1.Demo/Hello"),
+      .message = {RPCURL_FORM_JSON, 0, text(json)}, .response_form = RPCURL_FORM_JSON,
+      .timeout_ns = INT64_C(5000000000)};
+  state->start = token;
+  int32_t result = host->call(host, call, &own, done, state);
+  if (result < 0) {
+    host->set_error(host, host->last_error(host));
+    return result;
+  }
+  return RPCURL_LATER;
+}
+
+static int32_t release(struct state *state) {
+  if (state->response.id != 0) host->proceed(host, state->response);
+  state->response.id = 0;
+  return RPCURL_OK;
+}
+
+static int32_t response_end(void *plugin_state, rpcurl_call call, rpcurl_token token) {
+  struct state *state = plugin_state;
+  rpcurl_status status = {.struct_size = sizeof(status)};
+  const rpcurl_field header = {RPCURL_TEXT("demo-code"), RPCURL_TEXT("0")};
+  (void)call;
+  host->get_status(host, token, &status);
+  if (status.code == 14 && state->attempts++ == 0) return host->retry(host, token, 1000000, &header, 1);
+  return release(state);
+}
+
+static int32_t response_start(void *plugin_state, rpcurl_call call, rpcurl_token token) {
+  struct state *state = plugin_state;
+  (void)call;
+  state->response = token;
+  return RPCURL_LATER;
+}
+
+static int32_t response_bytes(void *state, rpcurl_call call, rpcurl_token token) {
+  (void)call, (void)token;
+  return release(state);
+}
+
+static void close_call(void *state, rpcurl_call call, const rpcurl_outcome *outcome) {
+  char line[40];
+  (void)call;
+  snprintf(line, sizeof(line), "%d attempts", (int)outcome->metrics.attempts);
+  host->log(host, RPCURL_LOG_INFO, text(line));
+  free(state);
+}
+
+static const rpcurl_plugin plugin = {
+    RPCURL_PLUGIN_HEAD, .name = "greeting", .load = keep_host, .open = open_call, .needs = needs,
+    .request_start = request_start, .response_start = response_start, .response_bytes = response_bytes, .response_end = response_end,
+    .close = close_call};
+RPCURL_PLUGIN(plugin)
