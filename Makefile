@@ -24,8 +24,9 @@ SWIFT_FLAGS := $(patsubst %,-Xcc %,$(filter-out -I/usr/include%,$(shell pkg-conf
 # lld, because the default linker warns about functions of the Swift runtime that nothing here calls.
 # Exclusive access is checked at run time in debug builds, which the tests use; the checks are a third of the cost
 # of a message.
-SWIFT_RELEASE := swift build -c release --static-swift-stdlib -Xswiftc -use-ld=lld \
-  -Xswiftc -enforce-exclusivity=unchecked $(SWIFT_FLAGS) --product rpcurl
+SWIFT_RELEASE_OF := swift build -c release --static-swift-stdlib -Xswiftc -use-ld=lld \
+  -Xswiftc -enforce-exclusivity=unchecked $(SWIFT_FLAGS) --product
+SWIFT_RELEASE := $(SWIFT_RELEASE_OF) rpcurl
 PYTEST := $(VENV)/bin/python -B -m pytest -q -p no:cacheprovider -n 2
 
 .PHONY: help demo test unit-test end-to-end-test newer-libcurl newer-libcurl-test release plugins servers bench sanitize sanitize-threads fuzz lint docs check-docs schemas check-schemas \
@@ -75,7 +76,9 @@ $(GENERATED)/.done: $(VENV)/.done $(wildcard Tests/Servers/*.proto) Tests/Server
 
 bench: release plugins servers bench-packages ## Measure: ratios in one run, and instructions counted
 	swift build -c release --product ProtobufBenchmark $(SWIFT_FLAGS)
+	$(SWIFT_RELEASE_OF) ChainBenchmark
 	scripts/bench
+	scripts/bench-chain
 	PYTHON=$(VENV)/bin/python scripts/bench-protobuf
 
 # Leaks are not looked for: a schema's types refer to each other and live as long as the process.

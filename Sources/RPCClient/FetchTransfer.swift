@@ -58,7 +58,8 @@ final class FetchTransfer: TransferDelegate {
     timer = nil
     transfer?.close()
     transfer = nil
-    completion(result)
+    // Who waits for it may start a transfer, which cannot be within libcurl's callbacks.
+    loop.schedule(at: .now) { [completion] in completion(result) }
   }
 
   // MARK: From the transfer

@@ -18,6 +18,7 @@ extension Chain {
   }
 
   private func warnOfBlocking(_ link: Link, _ stage: Stage, nanoseconds: Int64) {
+    guard !link.needs.isWatched else { return }
     environment.log(
       LogRecord(
         level: .warning, source: link.name,

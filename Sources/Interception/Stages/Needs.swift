@@ -15,6 +15,8 @@ public struct Needs: Sendable, Equatable {
   /// one response, those further in are made anew for each attempt. When the request has grown larger than this, it
   /// is let go of, and a retry is not possible any more.
   public var replayLimitBytes: Int
+  /// Whether somebody else tells when it blocks the loop, so that the chain need not.
+  package var isWatched = false
 
   /// Makes needs.
   public init(isSerial: Bool = false, windowBytes: Int = 0, replayLimitBytes: Int = 0) {

@@ -68,6 +68,8 @@ final class PluginInterceptor: Interceptor {
       let chosen = instance.guarding.run("stages", in: pluginCall.method) { choose(state) }
       stages.formIntersection(Stages(rawValue: UInt32(truncatingIfNeeded: chosen)))
     }
+    // PluginWatchdog tells, and while it blocks.
+    needs.isWatched = true
     guard let ask = functions.needs else { return }
     var plain = rpcurl_needs(
       struct_size: MemoryLayout<rpcurl_needs>.size, replay_limit_bytes: 0, window_bytes: 0, is_serial: 0,
@@ -77,6 +79,7 @@ final class PluginInterceptor: Interceptor {
     needs = Needs(
       isSerial: plain.is_serial != 0, windowBytes: Int(clamping: plain.window_bytes),
       replayLimitBytes: Int(clamping: plain.replay_limit_bytes))
+    needs.isWatched = true
   }
 
   private func failure(_ reason: String) -> RPCError {
