@@ -50,7 +50,8 @@ package final class TestCall: ChainCaller {
   package init(
     _ kind: CallKind = .bidiStreaming, _ journal: Journal = Journal(),
     _ registrations: some Sequence<InterceptorRegistration>, windowBytes: Int = Chain.defaultWindowBytes,
-    network: (any InterceptorNetwork)? = nil, excluded: Set<RegistrationID> = []
+    network: (any InterceptorNetwork)? = nil, excluded: Set<RegistrationID> = [],
+    typed: Bool = false
   ) {
     self.journal = journal
     clock = ManualClock()
@@ -67,7 +68,7 @@ package final class TestCall: ChainCaller {
     environment.find = { finding in log.lock.holding { log.findings.append(finding) } }
     environment.excluded = excluded
     chain = ChainBuilder(Array(registrations)).makeChain(
-      for: TestCall.facts(kind), codec: TestMessages.codec, environment: environment)
+      for: TestCall.facts(kind, typed: typed), codec: TestMessages.codec, environment: environment)
   }
 
   package static func registration(
@@ -100,10 +101,12 @@ package final class TestCall: ChainCaller {
     for item in waiting { item() }
   }
 
-  package static func facts(_ kind: CallKind) -> CallFacts {
+  /// The facts of the call; `typed` when its schema is known.
+  package static func facts(_ kind: CallKind, typed: Bool = false) -> CallFacts {
     CallFacts(
       method: MethodName(service: "test.Echo", method: "Say"), kind: kind, protocolName: .grpc,
-      target: "http://server")
+      target: "http://server", requestType: typed ? TestMessages.type : nil,
+      responseType: typed ? TestMessages.type : nil)
   }
 
   package func start() { start(caller: self) }

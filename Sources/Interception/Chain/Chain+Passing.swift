@@ -84,6 +84,8 @@ extension Chain {
       noteGone(next, station)
       return next
     }
+    // What is taken out at once takes no place: an endless stream may be taken out behind what is held.
+    if next == nil, answer.fronts.isEmpty { return nil }
     append(next.map(Lane.State.ready) ?? .dropped, next, station, path, fronts: answer.fronts)
     markDirty(station, path)
     return nil

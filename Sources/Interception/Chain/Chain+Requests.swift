@@ -35,6 +35,28 @@ extension Chain {
     }
   }
 
+  /// Starts the response at an interceptor that answers the call.
+  func startResponse(_ start: ResponseStart, by seat: Seat) {
+    // Who has ended the call meanwhile holds its start no more.
+    guard let link = link(in: seat), progress.end == nil,
+      link.outboundHome.lane.headHold?.stage == .requestStart
+    else { return }
+    let position = link.inboundHome.position
+    guard progress.responseStartFrontier >= position else {
+      return environment.log(
+        LogRecord(level: .warning, source: link.name, text: "a response that is started again goes nowhere"))
+    }
+    // It counts as gone by for this interceptor, so that its answer does not give headers again.
+    progress.responseStartFrontier = position - 1
+    link.isAnswering = true
+    let item = Item.responseStart(start)
+    let station = link.inboundHome
+    station.lane.append(.ready(item), sequence: mailbox.takeSequence(), sizeBytes: item.sizeBytes)
+    inbound.waitingCount += 1
+    inbound.waitingBytes += item.sizeBytes
+    markDirty(station, inbound)
+  }
+
   private func link(in seat: Seat) -> Link? { links.first { $0.seat === seat } }
 
   // MARK: - Timers

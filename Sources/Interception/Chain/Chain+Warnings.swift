@@ -61,8 +61,8 @@ extension Chain {
   private func warnOfHolding(_ station: Station, _ stage: Stage, _ path: Path) {
     station.hasWarned = true
     let link = links[station.position]
-    // Who waits for a time of its own knows what it does.
-    guard link.timers.isEmpty else { return }
+    // Who waits for a time of its own, or answers the call, knows what it does.
+    guard link.timers.isEmpty, !link.isAnswering else { return }
     var text = "has held the call at \(stage) for \(Self.holdPatience.components.seconds) seconds"
     if path.waitingBytes >= windowBytes {
       text += "; the chain is full, so nothing more comes to it: to hold more it has to say so in its needs"

@@ -28,6 +28,8 @@ final class Link {
   let inboundRaw: Station
   let inboundHome: Station
   let report: Station
+  /// Whether it answers the call, and holds the request's start for that.
+  var isAnswering = false
   /// The clock's numbers of the timers that it has set.
   var timers: [CallTimer: Int] = [:]
 

@@ -41,6 +41,16 @@ public struct CallContext: Sendable {
     mailbox.post(.inject(seat, isRequest: true, message))
   }
 
+  /// Starts the response in place of a server, for one who answers the call and holds `requestStart` meanwhile:
+  /// messages then go to the caller by `inject(response:)` as they are there, and `respond` on the token that is held
+  /// ends the call, without giving its headers again.
+  ///
+  /// Once. The request goes on coming to the interceptor.
+  public func start(response start: ResponseStart) {
+    let seat = seat
+    mailbox.post(.run { chain in chain.startResponse(start, by: seat) })
+  }
+
   /// Gives the caller a further message, behind everything that this interceptor has been given so far. Not
   /// once the end has gone by.
   public func inject(response message: Payload) {
