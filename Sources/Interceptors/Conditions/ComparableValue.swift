@@ -1,0 +1,95 @@
+import Protobuf
+
+/// A field's value in the form in which it is compared with others of its kind.
+enum ComparableValue {
+  case bool(Bool)
+  case integer(Int128)
+  case real(Double)
+  case text(String)
+  case bytes([UInt8])
+  case enumeration(Int32, String?)
+  /// Seconds and nanoseconds of a timestamp or a duration.
+  case time(Int64, Int32)
+  case message(Message)
+
+  init(_ value: Value) {
+    switch value {
+    case .bool(let value): self = .bool(value)
+    case .int32(let value): self = .integer(Int128(value))
+    case .int64(let value): self = .integer(Int128(value))
+    case .uint32(let value): self = .integer(Int128(value))
+    case .uint64(let value): self = .integer(Int128(value))
+    case .float(let value): self = .real(Double(value))
+    case .double(let value): self = .real(value)
+    case .string(let value): self = .text(value)
+    case .bytes(let value): self = .bytes(value)
+    case .enum(let value): self = .enumeration(value, nil)
+    case .message(let value): self = ComparableValue(value)
+    }
+  }
+
+  /// Times by their length, wrappers by what they wrap, other messages as they are.
+  init(_ message: Message) {
+    let name = message.type.name
+    self = .message(message)
+    if name == "google.protobuf.Timestamp" || name == "google.protobuf.Duration" {
+      guard case .int64(let seconds)? = Self.value("seconds", of: message),
+        case .int32(let nanos)? = Self.value("nanos", of: message)
+      else { return }
+      self = .time(seconds, nanos)
+    } else if Self.wrappers.contains(name), let wrapped = Self.value("value", of: message) {
+      self = ComparableValue(wrapped)
+    }
+  }
+
+  private static let wrappers: Set<String> = [
+    "google.protobuf.DoubleValue", "google.protobuf.FloatValue", "google.protobuf.Int64Value",
+    "google.protobuf.UInt64Value", "google.protobuf.Int32Value", "google.protobuf.UInt32Value",
+    "google.protobuf.BoolValue", "google.protobuf.StringValue", "google.protobuf.BytesValue",
+  ]
+
+  private static func value(_ name: String, of message: Message) -> Value? {
+    guard let path = try? FieldPath(name) else { return nil }
+    return (try? message.value(at: path)) ?? nil
+  }
+
+  /// Whether one may be less than another.
+  var hasOrder: Bool {
+    switch self {
+    case .integer, .real, .text, .enumeration, .time: true
+    case .bool, .bytes, .message: false
+    }
+  }
+
+  /// What a regular expression is held against.
+  var text: String? {
+    switch self {
+    case .text(let text): text
+    case .enumeration(let number, let name): name ?? "\(number)"
+    case .bool, .integer, .real, .bytes, .time, .message: nil
+    }
+  }
+
+  /// How it stands to another of its kind.
+  func order(to other: ComparableValue) -> Order {
+    switch (self, other) {
+    case (.bool(let one), .bool(let other)): one == other ? .same : .none
+    case (.integer(let one), .integer(let other)): Order(one, other)
+    case (.integer(let one), .real(let other)): Order(Double(one), other)
+    case (.real(let one), .real(let other)): one.isNaN && other.isNaN ? .same : Order(one, other)
+    case (.text(let one), .text(let other)): Self.order(one, other)
+    case (.bytes(let one), .bytes(let other)): one == other ? .same : .none
+    case (.enumeration(let one, _), .enumeration(let other, _)): Order(one, other)
+    case (.time(let one, let nanos), .time(let other, let otherNanos)):
+      one == other ? Order(nanos, otherNanos) : Order(one, other)
+    case (.message(let one), .message(let other)): one == other ? .same : .none
+    default: .none
+    }
+  }
+
+  /// By their bytes, as protobuf compares strings, so that nothing is normalised.
+  private static func order(_ one: String, _ other: String) -> Order {
+    if one.utf8.elementsEqual(other.utf8) { return .same }
+    return one.utf8.lexicographicallyPrecedes(other.utf8) ? .before : .after
+  }
+}

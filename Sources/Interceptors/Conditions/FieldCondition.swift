@@ -1,0 +1,142 @@
+import Protobuf
+
+/// A condition on a field of a message: `PATH OP VALUE`, such as `user.age >= 18`.
+struct FieldCondition: CustomStringConvertible {
+  /// What is asked of the field.
+  enum Test {
+    case compare(Comparison, String)
+    case matches(TextPattern, isWanted: Bool)
+    case contains(String)
+    case length(CountBound)
+    case exists(isWanted: Bool)
+  }
+
+  /// As it was written.
+  let description: String
+  let path: FieldPath
+  let test: Test
+
+  /// Parses a condition.
+  init(_ text: String) throws(ConditionError) {
+    description = String(Substring(text).trimmed)
+    let end = Self.endOfPath(description)
+    do throws(FieldPathError) {
+      path = try FieldPath(String(description[..<end]))
+    } catch {
+      throw ConditionError("\(description.debugDescription) does not start with a field's path: \(error)")
+    }
+    test = try Self.test(description[end...].trimmed)
+  }
+
+  /// The path ends at the first space or operator that is not within brackets.
+  private static func endOfPath(_ text: String) -> String.Index {
+    var isInBrackets = false
+    var isInQuotes = false
+    var isEscaped = false
+    for index in text.indices {
+      let character = text[index]
+      if isEscaped {
+        isEscaped = false
+      } else if isInQuotes {
+        if character == "\\" { isEscaped = true }
+        if character == "\"" { isInQuotes = false }
+      } else if isInBrackets {
+        if character == "\"" { isInQuotes = true }
+        if character == "]" { isInBrackets = false }
+      } else if character == "[" {
+        isInBrackets = true
+      } else if " \t=!<>".contains(character) {
+        return index
+      }
+    }
+    return text.endIndex
+  }
+
+  private static func test(_ text: Substring) throws(ConditionError) -> Test {
+    var rest = text
+    if let comparison = Comparison.take(from: &rest) {
+      let operand = try self.operand(rest.trimmed)
+      switch comparison {
+      case .matches, .differs: return .matches(try TextPattern(operand), isWanted: comparison == .matches)
+      default: return .compare(comparison, operand)
+      }
+    }
+    let word = text.prefix { $0 != " " && $0 != "\t" }
+    rest = text.dropFirst(word.count).trimmed
+    switch word {
+    case "exists" where rest.isEmpty: return .exists(isWanted: true)
+    case "missing" where rest.isEmpty: return .exists(isWanted: false)
+    case "contains" where !rest.isEmpty: return .contains(try operand(rest))
+    case "length": return .length(try CountBound(rest))
+    default:
+      throw ConditionError(
+        "must be of the form PATH OP VALUE, where OP is one of ==, !=, <, <=, >, >=, =~, !~, contains, length, "
+          + "or PATH exists, PATH missing")
+    }
+  }
+
+  /// A value as it stands, or within quotes as a JSON string.
+  private static func operand(_ text: Substring) throws(ConditionError) -> String {
+    guard text.hasPrefix("\"") else { return String(text) }
+    guard case .string(let content)? = try? JSONValue(parsing: Array(text.utf8)) else {
+      throw ConditionError("\(text) starts with a quote, but is not a string as JSON has them")
+    }
+    return content
+  }
+
+  /// Makes sure that messages of `type` can be held against it.
+  func check(against type: MessageType) throws(ConditionError) {
+    do throws(FieldPathError) {
+      // A position in a list may be there or not; the names on the way may not be wrong.
+      _ = try Message(type).has(path)
+    } catch {
+      throw ConditionError("\(description): \(error)")
+    }
+    guard let leaf = FieldLeaf(of: path, in: type) else { return }
+    try leaf.check(test, of: self)
+    guard leaf.isWhole, case .compare(_, let operand) = test else { return }
+    var message = Message(type)
+    do throws(FieldPathError) {
+      try message.setJSON(Array(operand.utf8), at: path)
+    } catch {
+      guard case .json = error else { return }
+      throw ConditionError("\(description): \(error)")
+    }
+  }
+
+  /// Holds a message against it.
+  ///
+  /// - Returns: What was found instead; `nil` when it holds.
+  func mismatch(in message: Message) throws(ConditionError) -> String? {
+    do throws(FieldPathError) {
+      return try holds(for: message) ? nil : found(in: message)
+    } catch {
+      if case .indexOutOfRange = error { return "\(error)" }
+      throw ConditionError("\(description): \(error)")
+    }
+  }
+
+  private func holds(for message: Message) throws(FieldPathError) -> Bool {
+    switch test {
+    case .exists(let isWanted): return try message.has(path) == isWanted
+    case .length(let bound): return bound.allows(try message.length(path))
+    case .compare, .matches, .contains:
+      guard let leaf = FieldLeaf(of: path, in: message.type) else { return false }
+      return try leaf.holds(test, at: path, in: message)
+    }
+  }
+
+  /// What stands there, for people.
+  private func found(in message: Message) throws(FieldPathError) -> String {
+    if case .length = test { return "\(try message.length(path))" }
+    return String(decoding: try message.json(at: path), as: UTF8.self).shortened
+  }
+}
+
+extension String {
+  /// Cut where a line of a report would become too long to be read.
+  var shortened: String {
+    let limit = 300
+    return count > limit ? "\(prefix(limit))… (\(utf8.count) bytes)" : self
+  }
+}

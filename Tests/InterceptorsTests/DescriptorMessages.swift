@@ -1,0 +1,29 @@
+import Protobuf
+import Testing
+
+/// Messages of the types that every schema has.
+enum DescriptorMessages {
+  static let pool: DescriptorPool = {
+    let pool = DescriptorPool()
+    do {
+      try pool.add(WellKnownSchemas.set, source: WellKnownSchemas.sourceName)
+    } catch {
+      preconditionFailure("\(error)")
+    }
+    return pool
+  }()
+
+  static func type(_ name: String) -> MessageType {
+    guard let type = try? pool.messageType(named: name) else { preconditionFailure("no type \(name)") }
+    return type
+  }
+
+  static func make(_ name: String, json: String?) -> Message {
+    do {
+      guard let json else { return Message(type(name)) }
+      return try Message(type(name), json: Array(json.utf8))
+    } catch {
+      preconditionFailure("\(name) \(json ?? ""): \(error)")
+    }
+  }
+}
