@@ -1,3 +1,4 @@
+import Interceptors
 import Protobuf
 import RPCClient
 import RPCProtocols
