@@ -9,6 +9,8 @@ public protocol InterceptorServices: Sendable {
   func contents(ofFile path: String) throws(ServiceFailure) -> [UInt8]
   /// Opens a file to be written, made anew or appended to; `-` is standard error.
   func openFile(_ path: String, appending: Bool) throws(ServiceFailure) -> any OutputFile
+  /// Puts a file in place, or in the place of another, in one step: whoever reads it sees the one or the other whole.
+  func replaceFile(_ path: String, with bytes: [UInt8]) throws(ServiceFailure)
   /// The value of an environment variable.
   func environment(_ name: String) -> String?
   /// Runs a command line with `/bin/sh -c`, without standard input, off the loop's thread.

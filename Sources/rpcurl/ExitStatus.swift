@@ -12,6 +12,7 @@ struct ExitStatus: Equatable {
   static let connection = ExitStatus(rawValue: 5)
   static let tls = ExitStatus(rawValue: 6)
   static let interceptor = ExitStatus(rawValue: 7)
+  static let assertion = ExitStatus(rawValue: 8)
   static let interrupted = ExitStatus(rawValue: 130)
   static let terminated = ExitStatus(rawValue: 143)
 

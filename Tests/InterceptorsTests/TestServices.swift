@@ -18,8 +18,14 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
   }
 
   func openFile(_ path: String, appending: Bool) throws(ServiceFailure) -> any OutputFile {
+    if path.hasPrefix("/no/") { throw ServiceFailure("no such file or directory") }
     if !appending || files[path] == nil { files[path] = "" }
     return File(self, path)
+  }
+
+  func replaceFile(_ path: String, with bytes: [UInt8]) throws(ServiceFailure) {
+    if path.hasPrefix("/no/") { throw ServiceFailure("no such file or directory") }
+    files[path] = String(decoding: bytes, as: UTF8.self)
   }
 
   func environment(_ name: String) -> String? { variables[name] }

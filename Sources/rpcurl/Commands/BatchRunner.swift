@@ -146,6 +146,7 @@ final class BatchRunner {
     let printer = CallPrinter(plan, lookup: lookup, output: member.output, index: member.index)
     let screen = CallScreen(printer, lookup: lookup)
     member.screen = screen
+    client.find = printer.findings.sink
     let call = client.makeCall(plan.request, observer: screen)
     do {
       let payload = try message.encode(for: call)
@@ -166,8 +167,8 @@ final class BatchRunner {
     if member.call != nil { running -= 1 }
     member.call = nil
     member.isDone = true
-    if let printer = member.printer, let error = printer.end?.error, !printer.isGivenUp {
-      note(.call(error), of: member)
+    if let printer = member.printer, let status = printer.conclude(), !printer.isGivenUp {
+      note(status, of: member)
     }
     member.screen = nil
   }

@@ -21,6 +21,7 @@ struct CallRunner {
     let lookup = TypeLookup(plan, client: client)
     let printer = CallPrinter(plan, lookup: lookup)
     let screen = CallScreen(printer, lookup: lookup)
+    client.find = printer.findings.sink
     let call = client.makeCall(plan.request, observer: screen)
     screen.call = call
     let feeder: RequestFeeder
@@ -52,12 +53,13 @@ struct CallRunner {
     } catch {
       throw Failure(.internalError, "libcurl", error.message)
     }
+    let status = printer.conclude()
     OutputPatience.keep(nil)
     if plan.timeout != nil, printer.end?.code == .deadlineExceeded { OutputPatience.hurry() }
     pump.finish()
     // The call may have been over when the signal came, and its output not.
     if isInterrupted || Interrupt.isPending { throw Failure(reported: Interrupt.status) }
     if let failure = feeder.failure { throw failure }
-    if let error = printer.end?.error { throw Failure(reported: .call(error)) }
+    if let status { throw Failure(reported: status) }
   }
 }

@@ -1,3 +1,4 @@
+import Interception
 import Interceptors
 import Protobuf
 import RPCClient
@@ -24,6 +25,8 @@ final class CallPrinter: CallObserver {
   var isGivenUp = false
   /// How the call ended.
   private(set) var end: ResponseEnd?
+  /// What interceptors find out about the call.
+  let findings = FindingLedger()
 
   init(
     _ plan: CallPlan, lookup: TypeLookup? = nil, output: CallOutput = CallOutput(isDirect: true),
@@ -123,7 +126,9 @@ final class CallPrinter: CallObserver {
       print(event)
     }
     // Input that cannot be sent is told by whoever ends the command.
-    if let error = end.error, feeder?.failure == nil, !isGivenUp { report(error) }
+    if let error = end.error, feeder?.failure == nil, !isGivenUp, !findings.hasExpectedStatus {
+      report(error)
+    }
   }
 
   func callMeasured(_ metrics: CallMetrics) {
@@ -137,6 +142,35 @@ final class CallPrinter: CallObserver {
     event.add("bytes_received", metrics.receivedBytes)
     event.add("attempts", metrics.attempts)
     print(event)
+  }
+
+  /// Tells what interceptors have found out about the call, when it is over.
+  ///
+  /// - Returns: How the call ends the process; `nil` when it is as it should be.
+  func conclude() -> ExitStatus? {
+    let found = findings.takeAll()
+    if !isGivenUp { tell(found) }
+    if found.hasFailure { return .assertion }
+    guard let error = end?.error, !found.hasExpectedStatus else { return nil }
+    return .call(error)
+  }
+
+  private func tell(_ findings: [Finding]) {
+    for finding in findings where plan.format == .events {
+      var event = event("note")
+      event.add("interceptor", finding.interceptor)
+      event.add("kind", finding.kind.name)
+      event.add("text", finding.text)
+      print(event)
+    }
+    for finding in findings {
+      switch finding.kind {
+      case .failure:
+        output.remark(Failure.Words(what: named("assertion failed"), why: finding.text).rendered)
+      case .note, .expectedStatus:
+        if plan.isVerbose { trace("*", "\(finding.interceptor): \(finding.text)") }
+      }
+    }
   }
 
   // MARK: Standard error

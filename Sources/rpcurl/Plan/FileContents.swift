@@ -77,6 +77,26 @@ enum FileContents {
     return nil
   }
 
+  /// Puts a file in place in one step, by a file beside it that takes its name; gives the problem if there is one.
+  ///
+  /// What is there and no regular file (a pipe, a terminal, a symbolic link) is written instead.
+  static func replace(_ path: String, with bytes: [UInt8]) -> Problem? {
+    var status = stat()
+    let isThere = lstat(path, &status) == 0
+    let isReplaced = !isThere || status.st_mode & S_IFMT == S_IFREG
+    let written = isReplaced ? "\(path).\(getpid()).new" : path
+    // What is written there may be confidential.
+    let mode = isThere && isReplaced ? status.st_mode & 0o777 : 0o600
+    let descriptor = Glibc.open(
+      written, O_WRONLY | O_CREAT | O_CLOEXEC | (isReplaced ? O_EXCL : O_TRUNC), mode)
+    guard descriptor >= 0 else { return Problem(why: lastError()) }
+    var problem = write(bytes, to: descriptor)
+    if Glibc.close(descriptor) != 0, problem == nil { problem = Problem(why: lastError()) }
+    if problem == nil, isReplaced, rename(written, path) != 0 { problem = Problem(why: lastError()) }
+    if problem != nil, isReplaced { unlink(written) }
+    return problem
+  }
+
   /// Where a symbolic link points to.
   static func target(ofLink path: String) -> String? {
     let target = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in

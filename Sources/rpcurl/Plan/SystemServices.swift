@@ -20,6 +20,10 @@ struct SystemServices: InterceptorServices {
     return DescriptorFile(descriptor, isOwned: true)
   }
 
+  func replaceFile(_ path: String, with bytes: [UInt8]) throws(ServiceFailure) {
+    if let problem = FileContents.replace(path, with: bytes) { throw ServiceFailure(problem.why) }
+  }
+
   func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
   func run(

@@ -1,0 +1,88 @@
+import Interception
+import RPCProtocols
+
+/// What a call is held against.
+struct Expectations {
+  /// Which messages of a stream a condition is for.
+  enum Selection: Equatable {
+    case every, first, last, any
+    case number(Int)
+  }
+
+  /// A condition on a field, and for which messages it is.
+  struct FieldExpectation {
+    let key: String
+    let selection: Selection
+    let condition: FieldCondition
+  }
+
+  var code: StatusCode?
+  var message: TextPattern?
+  var headers: [MetadataCondition] = []
+  var trailers: [MetadataCondition] = []
+  var fields: [FieldExpectation] = []
+  var messages: CountBound?
+  var latency: Duration?
+  var name: String?
+
+  init(_ settings: SettingsReader) throws(ConfigurationError) {
+    for setting in settings.all {
+      do throws(ConditionError) {
+        try add(setting.key, setting.value)
+      } catch {
+        throw settings.error(setting.key, error.reason)
+      }
+    }
+  }
+
+  private mutating func add(_ key: String, _ value: String) throws(ConditionError) {
+    switch key {
+    case "code": code = try StatusCode(setting: value)
+    case "message": message = try TextPattern(value)
+    case "header": headers.append(try MetadataCondition(value))
+    case "trailer": trailers.append(try MetadataCondition(value))
+    case "field": try add(key, .every, value[...])
+    case "first-field": try add(key, .first, value[...])
+    case "last-field": try add(key, .last, value[...])
+    case "any-field": try add(key, .any, value[...])
+    case "nth-field":
+      let number = value.prefix { $0 != ":" }
+      guard number.utf8.count < value.utf8.count, let index = Int(number), index >= 0 else {
+        throw ConditionError("must be of the form N:PATH OP VALUE, with N counted from 0")
+      }
+      try add(key, .number(index), value.dropFirst(number.count + 1))
+    case "messages": messages = try CountBound(value)
+    case "latency":
+      let bound = value.drop { $0 == "<" || $0 == "=" || $0 == " " }
+      guard let duration = SettingsReader.duration(bound) else {
+        throw ConditionError("must be a duration such as 250ms, or a bound such as <1.5s")
+      }
+      latency = duration
+    case "name": name = value
+    default: break
+    }
+  }
+
+  private mutating func add(
+    _ key: String, _ selection: Selection, _ text: Substring
+  ) throws(ConditionError) {
+    fields.append(
+      FieldExpectation(key: key, selection: selection, condition: try FieldCondition(String(text))))
+  }
+}
+
+extension StatusCode {
+  /// The code that a user names: `not_found`, `NOT_FOUND` or `5`.
+  init(setting text: String) throws(ConditionError) {
+    if let number = Int(text), let code = StatusCode(rawValue: number) {
+      self = code
+    } else if let code = StatusCode(name: text.lowercased()) {
+      self = code
+    } else if text.lowercased() == "cancelled" {
+      self = .canceled  // as gRPC spells it
+    } else {
+      throw ConditionError(
+        "\(text.debugDescription) is not a status code: a number from 0 to 16, or a name such as not_found")
+    }
+  }
+}

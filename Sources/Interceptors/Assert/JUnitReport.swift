@@ -1,0 +1,97 @@
+import Interception
+import Synchronization
+
+/// A report in the XML of JUnit, one test case a call. The file is whole after every call.
+final class JUnitReport: Sendable {
+  /// One call.
+  struct Case: Sendable {
+    let name: String
+    let className: String
+    /// In nanoseconds since 1970.
+    let startedAt: Int64
+    let duration: Duration
+    let failures: [String]
+  }
+
+  let path: String
+  private let services: any InterceptorServices
+  private let cases = Mutex<[Case]>([])
+
+  init(_ path: String, _ services: any InterceptorServices) {
+    self.path = path
+    self.services = services
+  }
+
+  /// Adds a call, and writes the file.
+  func add(_ one: Case) throws(ServiceFailure) {
+    cases.withLock { $0.append(one) }
+    try write()
+  }
+
+  /// Writes the file as it is to be now.
+  func write() throws(ServiceFailure) {
+    try services.replaceFile(path, with: Array(text.utf8))
+  }
+
+  private var text: String {
+    let cases = cases.withLock { $0 }
+    let total = cases.reduce(Duration.zero) { $0 + $1.duration }
+    let failed = cases.count { !$0.failures.isEmpty }
+    let counts =
+      "tests=\"\(cases.count)\" failures=\"\(failed)\" errors=\"0\" skipped=\"0\" time=\"\(total.secondsText)\""
+    // Without the zone, which the schema's type of the attribute does not have; it is UTC.
+    let start = CivilTime.text(nanosecondsSince1970: cases.first?.startedAt ?? services.nanosecondsSince1970)
+    let timestamp = start.prefix(19)
+    var text = """
+      <?xml version="1.0" encoding="UTF-8"?>
+      <testsuites name="rpcurl" \(counts)>
+        <testsuite id="0" package="rpcurl" name="rpcurl" hostname="localhost" timestamp="\(timestamp)" \(counts)>
+          <properties/>
+
+      """
+    for one in cases { text += Self.element(one) }
+    text += """
+          <system-out/>
+          <system-err/>
+        </testsuite>
+      </testsuites>
+
+      """
+    return text
+  }
+
+  private static func element(_ one: Case) -> String {
+    let attributes =
+      "name=\"\(XMLText.escape(one.name))\" classname=\"\(XMLText.escape(one.className))\" "
+      + "time=\"\(one.duration.secondsText)\""
+    guard let first = one.failures.first else { return "    <testcase \(attributes)/>\n" }
+    let message = one.failures.count == 1 ? first : "\(one.failures.count) assertions failed"
+    return """
+          <testcase \(attributes)>
+            <failure type="assertion" message="\(XMLText.escape(message))">\(XMLText.escape(one.failures.joined(separator: "\n")))</failure>
+          </testcase>
+
+      """
+  }
+}
+
+/// Text within XML.
+enum XMLText {
+  /// `text` with the marks of XML escaped, and what XML 1.0 cannot hold replaced.
+  static func escape(_ text: String) -> String {
+    var escaped = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "&": escaped += "&amp;"
+      case "<": escaped += "&lt;"
+      case ">": escaped += "&gt;"
+      case "\"": escaped += "&quot;"
+      case "\t", "\r": escaped += "&#\(scalar.value);"
+      case "\n", "\u{20}"..."\u{D7FF}", "\u{E000}"..."\u{FFFD}", "\u{10000}"..."\u{10FFFF}":
+        escaped.unicodeScalars.append(scalar)
+      default: escaped += "\u{FFFD}"
+      }
+    }
+    return escaped
+  }
+}

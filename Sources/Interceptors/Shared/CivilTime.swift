@@ -1,0 +1,61 @@
+/// A time of day in the form of ISO 8601, for reports and logs.
+enum CivilTime {
+  /// UTC, to the millisecond: `2026-11-21T11:22:33.456Z`.
+  static func text(nanosecondsSince1970 time: Int64) -> String {
+    let milliseconds = floorDivide(time, 1_000_000)
+    let day = floorDivide(milliseconds, 86_400_000)
+    let rest = milliseconds - day * 86_400_000
+    let (year, month, date) = civil(day: day)
+    return "\(padded(year, 4))-\(padded(month, 2))-\(padded(date, 2))T\(padded(rest / 3_600_000, 2)):"
+      + "\(padded(rest / 60_000 % 60, 2)):\(padded(rest / 1000 % 60, 2)).\(padded(rest % 1000, 3))Z"
+  }
+
+  /// The date of a day counted from 1970-01-01 (the algorithm `civil_from_days` of Howard Hinnant).
+  private static func civil(day: Int64) -> (Int64, Int64, Int64) {
+    let shifted = day + 719_468
+    let era = floorDivide(shifted, 146_097)
+    let dayOfEra = shifted - era * 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let shiftedMonth = (5 * dayOfYear + 2) / 153
+    let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+    let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    return (year, month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
+  }
+
+  private static func floorDivide(_ number: Int64, _ divisor: Int64) -> Int64 {
+    number >= 0 ? number / divisor : (number - divisor + 1) / divisor
+  }
+
+  private static func padded(_ number: Int64, _ width: Int) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: max(0, width - digits.count)) + digits
+  }
+}
+
+extension Duration {
+  /// Milliseconds, to the microsecond.
+  var millisecondsText: String {
+    let (seconds, attoseconds) = components
+    return Self.thousandths(seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
+  }
+
+  /// Seconds, to the millisecond.
+  var secondsText: String {
+    let (seconds, attoseconds) = components
+    return Self.thousandths(seconds * 1000 + attoseconds / 1_000_000_000_000_000)
+  }
+
+  private static func thousandths(_ number: Int64) -> String {
+    let fraction = String(abs(number) % 1000)
+    let zeros = String(repeating: "0", count: 3 - fraction.count)
+    return "\(number < 0 ? "-" : "")\(abs(number) / 1000).\(zeros)\(fraction)"
+  }
+
+  /// The duration in nanoseconds, as far as they can be counted.
+  var wholeNanoseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    return overflow ? (seconds < 0 ? .min : .max) : product &+ attoseconds / 1_000_000_000
+  }
+}

@@ -1,0 +1,210 @@
+"""The interceptor assert, around real calls."""
+
+import json
+import xml.etree.ElementTree as ET
+
+import manual
+import pytest
+
+PROTOCOLS = ["grpc", "grpc-web", "connect"]
+DEMO = "demo.v1.Demo"
+
+
+@pytest.fixture(params=PROTOCOLS)
+def call(request, rpcurl, descriptor_set):
+    """Calls a server of each protocol: `call(method, data, *options)`."""
+    server = request.getfixturevalue("grpc_server" if request.param == "grpc" else "connect_server")
+
+    def run(method, data, *options, **keywords):
+        return rpcurl(
+            "--descriptor-set", descriptor_set, "--protocol", request.param, "-d", data, *options,
+            f"{server.url}/{DEMO}/{method}", **keywords,
+        )  # fmt: skip
+
+    return run
+
+
+def failures(result):
+    """The failures that were reported, and nothing else was."""
+    assert result.code == 8, result.err
+    prefix = "rpcurl: assertion failed: "
+    lines = result.err.splitlines()
+    assert all(line.startswith(prefix) for line in lines), result.err
+    return [line.removeprefix(prefix) for line in lines]
+
+
+def test_unary_call_that_is_as_expected(call):
+    use = "assert,code=ok,field=message == Hello,, Ada!,field=name =~ ^A,messages=1,latency=<10s"
+    result = call("Hello", '{"name":"Ada"}', "--use", use)
+    assert (result.code, result.err) == (0, "")
+    assert json.loads(result.out)["name"] == "Ada"
+
+
+def test_all_failures_are_reported(call):
+    use = "assert,field=message == Hi,field=name =~ ^B,messages=2,header=x-none"
+    assert failures(call("Hello", '{"name":"Ada"}', "--use", use)) == [
+        "header: expected x-none, found no x-none",
+        "messages: expected 2, found 1",
+        'field: expected message == Hi, found "Hello, Ada!"',
+        'field: expected name =~ ^B, found "Ada"',
+    ]
+
+
+@pytest.mark.parametrize("code", ["not_found", "NOT_FOUND", "5"])
+def test_expected_status_is_success(call, code):
+    result = call("Find", '{"id":"9"}', "--use", f'assert,code={code},message=^no item "9"$')
+    assert (result.code, result.out, result.err) == (0, "", "")
+
+
+def test_status_that_is_not_the_expected_one(call):
+    result = call("Find", '{"id":"9"}', "--use", "assert,code=ok")
+    assert result.code == 8
+    assert 'rpcurl: assertion failed: code: expected ok, found not_found: no item "9"\n' in result.err
+    # Without a word about the code, a failed call ends as one, however many other conditions hold.
+    assert call("Find", '{"id":"9"}', "--use", "assert,messages=0").code == 69
+
+
+def test_metadata(call):
+    metadata = {"headers": [{"name": "x-a", "value": "1"}], "trailers": [{"name": "x-t", "value": "2"}]}
+    use = "assert,header=x-a:1,header=!x-t,trailer=x-t=~^[12]$"
+    assert call("EchoMetadata", json.dumps(metadata), "--use", use).code == 0
+    use = "assert,header=x-a:2,trailer=!x-t"
+    assert failures(call("EchoMetadata", json.dumps(metadata), "--use", use)) == [
+        'header: expected x-a:2, found "1"',
+        'trailer: expected !x-t, found "2"',
+    ]
+
+
+def test_server_stream(call):
+    use = "assert,messages=>= 3,field=number > 0,first-field=number == 1,last-field=number == 3,nth-field=1:number == 2"
+    result = call("Count", '{"from":1,"to":3}', "--use", use)
+    assert (result.code, result.err) == (0, "")
+    use = "assert,any-field=number > 3,field=number < 2"
+    assert failures(call("Count", '{"from":1,"to":3}', "--use", use)) == [
+        "any-field: expected number > 3, found 1 in message 0 and nothing better in 2 more",
+        "field: expected number < 2, found 2 in message 1 (and others in 1 more)",
+    ]
+
+
+def test_client_stream(call):
+    use = "assert,field=total == 6,field=count == 3"
+    assert call("Sum", '{"value":1}{"value":2}{"value":3}', "--use", use).code == 0
+    assert failures(call("Sum", '{"value":1}', "--use", use)) == [
+        'field: expected total == 6, found "1"',
+        "field: expected count == 3, found 1",
+    ]
+
+
+@pytest.mark.parametrize("protocol", ["grpc", "connect"])
+def test_bidi_stream(request, rpcurl, descriptor_set, protocol):
+    server = request.getfixturevalue(f"{protocol}_server")
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "--protocol", protocol, "--http2-prior-knowledge",
+        "-d", '{"text":"a"}{"text":"b"}', "--use", "assert,field=text =~ ^you said: [ab]$,messages=2,code=ok",
+        f"{server.url}/{DEMO}/Chat",
+    )  # fmt: skip
+    assert (result.code, result.err) == (0, "")
+
+
+def test_kinds_of_fields(call):
+    message = {
+        "int64Value": "9007199254740993", "color": "COLOR_GREEN", "bytesValue": "AQID", "boolValue": True,
+        "timestamp": "2024-05-01T12:00:00Z", "duration": "1.5s", "strings": ["a", "b"],
+        "stringToNested": {"k": {"label": "l"}}, "wrappedInt32": 7, "doubleValue": 0.5,
+    }  # fmt: skip
+    conditions = [
+        "int64_value > 9007199254740992", "color == COLOR_LIME", "color >= 1", "color =~ GREEN", "bytes_value == AQID",
+        "bool_value == true", "timestamp > 2024-04-30T00:00:00Z", "duration <= 1.5s", "strings contains b",
+        "strings length 2", 'string_to_nested["k"].label == l', "wrapped_int32 == 7", "double_value < 0.6",
+        "optional_int32 missing", "nested missing", "timestamp exists", 'strings == ["a",,"b"]',
+    ]  # fmt: skip
+    use = "assert," + ",".join(f"field={condition}" for condition in conditions)
+    result = call("Echo", json.dumps(message), "--use", use)
+    assert (result.code, result.err) == (0, "")
+
+
+def test_field_that_the_message_lacks_fails_the_call_before_it_is_sent(rpcurl, raw_server, descriptor_set):
+    server = raw_server(lambda connection: None)
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "--use", "assert,field=mesage == x",
+        "-d", "{}", f"http://{server.address}/{DEMO}/Hello",
+    )  # fmt: skip
+    assert result.code == 67
+    assert "assert" in result.err and "no field mesage; did you mean message?" in result.err
+    assert server.connections == 0
+
+
+def test_findings_are_events(call):
+    result = call("Hello", '{"name":"Ada"}', "--format", "events", "--use", "assert,field=name == Eve,code=ok")
+    assert result.code == 8
+    notes = [e for e in map(json.loads, result.out.splitlines()) if e["event"] == "note"]
+    assert notes == [
+        {
+            "event": "note", "interceptor": "assert", "kind": "failure",
+            "text": 'field: expected name == Eve, found "Ada"',
+        }
+    ]  # fmt: skip
+
+
+def test_call_that_does_not_reach_a_server(rpcurl, descriptor_set):
+    command = ["--descriptor-set", descriptor_set, "--plaintext", "-d", "{}", "localhost:1", f"{DEMO}/Hello"]
+    result = rpcurl("--use", "assert,code=ok", *command)
+    assert result.code == 8 and "found unavailable" in result.err
+    assert rpcurl("--use", "assert,code=unavailable", *command).code == 0
+
+
+def test_junit_report(call, tmp_path):
+    report = tmp_path / "report.xml"
+    use = f"assert,code=ok,name=greets <Ada> & co,field=name == Eve,junit={report}"
+    assert call("Hello", '{"name":"Ada"}', "--use", use).code == 8
+    root = ET.parse(report).getroot()
+    assert root.tag == "testsuites"
+    (suite,) = root
+    assert suite.tag == "testsuite" and suite.attrib.keys() >= {"name", "tests", "failures", "errors", "time", "timestamp"}
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("1", "1", "0")
+    assert [child.tag for child in suite] == ["properties", "testcase", "system-out", "system-err"]
+    (case,) = suite.findall("testcase")
+    assert (case.get("name"), case.get("classname")) == ("greets <Ada> & co", DEMO)
+    assert float(case.get("time")) > 0
+    (failure,) = case
+    assert (failure.tag, failure.get("type")) == ("failure", "assertion")
+    assert failure.text == 'field: expected name == Eve, found "Ada"'
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("code=fine", ["assert: code:", "not_found"]),
+        ("message=(", ["assert: message:", "regular expression"]),
+        ("field=name", ["assert: field:", "PATH OP VALUE"]),
+        ("junit=/no/such/report.xml", ["assert: junit:", "/no/such/report.xml"]),
+        ("colour=red", ["assert: colour:", "unknown key"]),
+    ],
+)
+def test_wrong_configuration_names_the_key(rpcurl, descriptor_set, setting, words):
+    options = ["--descriptor-set", descriptor_set, "--plaintext"]
+    result = rpcurl(*options, "--use", f"assert,{setting}", "localhost:1", f"{DEMO}/Hello")
+    assert (result.code, result.out) == (7, "")
+    assert all(word in result.err for word in words), result.err
+
+
+def test_examples_of_the_manual(tmp_path, descriptor_set, grpc_server):
+    (example,) = manual.examples("rpcurl-assert.7")
+    result = manual.run(example, tmp_path, descriptor_set, [("localhost:50051", grpc_server.address)])
+    assert (result.returncode, result.stderr) == (0, "")
+    assert ET.parse(tmp_path / "report.xml").getroot().find("testsuite").get("failures") == "0"
+
+
+def test_each_call_of_a_batch_is_held_against_the_conditions(call, tmp_path):
+    report = tmp_path / "report.xml"
+    use = f"assert,field=name != Eve,junit={report}"
+    result = call("Hello", '{"name":"Ada"}{"name":"Eve"}{"name":"Joe"}', "--each", "--use", use)
+    assert (result.code, len(result.out.splitlines())) == (8, 3)
+    assert 'call 1: assertion failed: field: expected name != Eve, found "Eve"' in result.err
+    suite = ET.parse(report).getroot().find("testsuite")
+    assert (suite.get("tests"), suite.get("failures")) == ("3", "1")
+
+
+def test_expected_status_in_a_batch(call):
+    result = call("Find", '{"id":"8"}{"id":"9"}', "--each", "--use", "assert,code=not_found")
+    assert (result.code, result.out, result.err) == (0, "", "")
