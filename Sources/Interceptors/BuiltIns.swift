@@ -38,6 +38,7 @@ public enum BuiltIns {
   public static let all = [
     AssertFactory.description,
     HeaderFactory.description,
+    MockFactory.description,
   ]
 
   /// Makes the factory of the interceptor of this name.

@@ -19,6 +19,12 @@ public enum JSONValue: Sendable, Equatable {
     public let name: String
     /// The value.
     public let value: JSONValue
+
+    /// Makes a member.
+    public init(name: String, value: JSONValue) {
+      self.name = name
+      self.value = value
+    }
   }
 
   /// Reads a whole text, strictly (RFC 8259).

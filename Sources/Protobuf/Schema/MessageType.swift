@@ -57,6 +57,11 @@ public struct MessageType: Sendable {
     let table = try node.table()
     return name.withUTF8 { table.field(named: UnsafeRawBufferPointer($0)) }.map { Field($0, pool) }
   }
+
+  /// Finds another message type of the same schema, by its full name.
+  public func relative(named name: String) throws(SchemaError) -> MessageType? {
+    try pool.messageType(named: name).map { MessageType($0) }
+  }
 }
 
 extension MessageType: Equatable, CustomStringConvertible {

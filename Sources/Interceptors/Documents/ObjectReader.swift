@@ -1,0 +1,134 @@
+import Protobuf
+import RPCProtocols
+
+/// Why a JSON value is not what a file's format has in its place.
+struct FormatError: Error, Equatable {
+  /// The place and the reason: `response.delay: must be a duration`.
+  let reason: String
+}
+
+/// Reads the members of a JSON object, and names the member in every error.
+struct ObjectReader {
+  private let members: [JSONValue.Member]
+  /// The names on the way to the object.
+  let path: String
+
+  /// - Parameters:
+  ///   - value: What must be an object.
+  ///   - path: The names on the way to it, empty for the outermost.
+  ///   - keys: What members it may have; `nil` for any.
+  init(_ value: JSONValue, _ path: String = "", keys: [String]?) throws(FormatError) {
+    self.path = path
+    guard case .object(let members) = value else {
+      throw FormatError(reason: "\(path.isEmpty ? "" : "\(path): ")must be an object")
+    }
+    self.members = members
+    guard let keys else { return }
+    var seen: Set<String> = []
+    for member in members {
+      guard keys.contains(member.name) else {
+        let nearest = DescriptorPool.nearestNames(to: member.name, among: keys, limit: 1)
+        let hint =
+          nearest.isEmpty ? "there are \(keys.joined(separator: ", "))" : "did you mean \(nearest[0])?"
+        throw error(member.name, "unknown member; \(hint)")
+      }
+      guard seen.insert(member.name).inserted else { throw error(member.name, "is there twice") }
+    }
+  }
+
+  /// The names of all members, in order.
+  var names: [String] { members.map(\.name) }
+
+  /// A member of any type; `null` counts as none.
+  func value(_ key: String) -> JSONValue? {
+    members.first { $0.name == key }.flatMap { $0.value == .null ? nil : $0.value }
+  }
+
+  func string(_ key: String) throws(FormatError) -> String? {
+    switch value(key) {
+    case nil: nil
+    case .string(let text)?: text
+    default: throw error(key, "must be a string")
+    }
+  }
+
+  func bool(_ key: String) throws(FormatError) -> Bool? {
+    switch value(key) {
+    case nil: nil
+    case .bool(let flag)?: flag
+    default: throw error(key, "must be true or false")
+    }
+  }
+
+  func integer(_ key: String, atLeast least: Int = 0) throws(FormatError) -> Int? {
+    guard let value = value(key) else { return nil }
+    guard case .number(let digits) = value, let number = Int(digits), number >= least else {
+      throw error(key, "must be a whole number, at least \(least)")
+    }
+    return number
+  }
+
+  /// A number of milliseconds.
+  func milliseconds(_ key: String) throws(FormatError) -> Duration? {
+    guard let value = value(key) else { return nil }
+    guard case .number(let digits) = value, let number = Double(digits), (0...1e12).contains(number) else {
+      throw error(key, "must be a number of milliseconds")
+    }
+    return .nanoseconds(Int64(number * 1e6))
+  }
+
+  /// A duration such as `"250ms"`.
+  func duration(_ key: String) throws(FormatError) -> Duration? {
+    guard let value = value(key) else { return nil }
+    guard case .string(let text) = value, let duration = SettingsReader.duration(text) else {
+      throw error(key, "must be a duration such as \"250ms\"")
+    }
+    return duration
+  }
+
+  func array(_ key: String) throws(FormatError) -> [JSONValue]? {
+    switch value(key) {
+    case nil: nil
+    case .array(let elements)?: elements
+    default: throw error(key, "must be a list")
+    }
+  }
+
+  func strings(_ key: String) throws(FormatError) -> [String] {
+    var strings: [String] = []
+    for element in try array(key) ?? [] {
+      guard case .string(let text) = element else { throw error(key, "must be a list of strings") }
+      strings.append(text)
+    }
+    return strings
+  }
+
+  func object(_ key: String, keys: [String]?) throws(FormatError) -> ObjectReader? {
+    guard let value = value(key) else { return nil }
+    return try ObjectReader(value, place(key), keys: keys)
+  }
+
+  /// A status code by its name or number.
+  func code(_ key: String) throws(FormatError) -> StatusCode? {
+    guard let value = value(key) else { return nil }
+    let text: String
+    switch value {
+    case .string(let name): text = name
+    case .number(let digits): text = digits
+    default: throw error(key, "must be a status code")
+    }
+    do {
+      return try StatusCode(setting: text)
+    } catch {
+      throw self.error(key, error.reason)
+    }
+  }
+
+  /// The names on the way to a member.
+  func place(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
+
+  /// The error that a member deserves.
+  func error(_ key: String, _ reason: String) -> FormatError {
+    FormatError(reason: "\(place(key)): \(reason)")
+  }
+}

@@ -1,0 +1,170 @@
+import Interception
+import Protobuf
+import RPCProtocols
+
+/// Answers one call from the first stub that fits it.
+///
+/// The first message decides, or the half-close of a stream without any. An answer to a stream of messages is given
+/// at the half-close; where both sides are streams, its messages come at once, and those of `each` as they are
+/// asked for.
+final class Mock: Interceptor {
+  let stages: Stages = [.requestStart, .requestMessage, .requestEnd]
+  private let factory: MockFactory
+  private let stubs: [PreparedStub]
+  private let call: CallFacts
+  private let context: CallContext
+  private let desk: AnswerDesk
+  private var values: TemplateValues
+  /// What answers, once that is decided.
+  private var answer: (stub: PreparedStub, response: Stub.Response)?
+
+  init(_ factory: MockFactory, _ stubs: [PreparedStub], _ call: CallFacts, _ context: CallContext) {
+    self.factory = factory
+    self.stubs = stubs
+    self.call = call
+    self.context = context
+    desk = AnswerDesk(context, call.kind)
+    values = TemplateValues(method: call.method)
+  }
+
+  func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
+    values.headers = start.headers
+    desk.take(start, token)
+  }
+
+  func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) {
+    values.request = message
+    values.count += 1
+    let isFirst = desk.isUndecided
+    desk.take(message, token)
+    if isFirst { decide(message) }
+    guard let answer else { return }
+    attempt { () throws(FormatError) in
+      if call.kind == .bidiStreaming {
+        desk.play(try answered(message, by: answer))
+      } else if !call.kind.clientStreams {
+        desk.play(try begin(answer.response) + end(answer.response))
+      }
+    }
+  }
+
+  func requestEnd(_ token: consuming RequestToken<Void>) {
+    desk.takeEnd(token)
+    if desk.isUndecided { decide(nil) }
+    guard let answer, call.kind.clientStreams else { return }
+    attempt { () throws(FormatError) in
+      if call.kind == .clientStreaming { desk.play(try begin(answer.response)) }
+      desk.play(try end(answer.response))
+    }
+  }
+
+  // MARK: Who answers
+
+  private func decide(_ message: Message?) {
+    for stub in stubs where stub.differences(of: message, values.headers).isEmpty {
+      guard let response = factory.take(stub) else { continue }
+      answer = (stub, response)
+      desk.answer()
+      if call.kind == .bidiStreaming { attempt { () throws(FormatError) in desk.play(try begin(response)) } }
+      return
+    }
+    if factory.letsMissesPass { return desk.pass() }
+    desk.fail(RPCError(.unimplemented, miss(message), origin: .interceptor(context.name)))
+  }
+
+  private func miss(_ message: Message?) -> String {
+    let shown = message.flatMap { try? $0.json() }.map { " \(String(decoding: $0, as: UTF8.self).shortened)" }
+    let what = "no stub answers \(call.method)\(shown ?? "")"
+    let candidates = stubs.map { ($0.stub.place, $0.differences(of: message, values.headers)) }
+    guard let (place, differences) = candidates.min(by: { $0.1.count < $1.1.count }) else {
+      let nearest = DescriptorPool.nearestNames(to: call.method.description, among: factory.methods, limit: 1)
+      return what + (nearest.first.map { "; there is one for \($0)" } ?? "; there is none for this method")
+    }
+    guard !differences.isEmpty else { return "\(what): \(place) has answered as often as it may" }
+    return "\(what); the nearest is \(place): \(differences.joined(separator: "; "))"
+  }
+
+  // MARK: The answer
+
+  private func begin(_ response: Stub.Response) throws(FormatError) -> [AnswerStep] {
+    if !call.kind.serverStreams, response.pieces.count > 1 {
+      throw FormatError(reason: "\(call.method) answers with one message, not \(response.pieces.count)")
+    }
+    return [.wait(response.delay), .start(try metadata(response.headers))] + (try steps(response.pieces))
+  }
+
+  private func end(_ response: Stub.Response) throws(FormatError) -> [AnswerStep] {
+    [.end(try response.status.map(error), try metadata(response.trailers))]
+  }
+
+  /// What the rules of `each` say to a message.
+  private func answered(
+    _ message: Message, by answer: (stub: PreparedStub, response: Stub.Response)
+  ) throws(FormatError) -> [AnswerStep] {
+    for rule in answer.response.rules {
+      guard answer.stub.rules[rule.path]?.differences(of: message).isEmpty == true else { continue }
+      let steps = try self.steps(rule.pieces)
+      guard let status = rule.status else { return steps }
+      return steps + [.end(try error(status), try metadata(answer.response.trailers))]
+    }
+    return []
+  }
+
+  private func steps(_ pieces: [Stub.Piece]) throws(FormatError) -> [AnswerStep] {
+    var steps: [AnswerStep] = []
+    for piece in pieces {
+      steps.append(.wait(piece.delay))
+      let json: JSONValue
+      do {
+        json = try Template.fill(piece.message, values)
+      } catch {
+        throw FormatError(reason: "\(piece.path): \(error.reason)")
+      }
+      guard let type = call.responseType else {
+        throw FormatError(reason: "\(piece.path): the schema of the response is not known")
+      }
+      do throws(JSONError) {
+        steps.append(.message(.typed(try Message(type, json: Array(json.text.utf8)))))
+      } catch {
+        throw FormatError(reason: "\(piece.path): \(error.withoutPlace)")
+      }
+    }
+    return steps
+  }
+
+  private func metadata(_ fields: [(name: String, value: String)]) throws(FormatError) -> Headers {
+    var headers = Headers()
+    for field in fields {
+      let value = try Template.text(field.value, values)
+      guard HeaderSyntax.isValue(value) else {
+        throw FormatError(reason: "the value of \(field.name) has control characters")
+      }
+      headers.add(field.name, value)
+    }
+    return headers
+  }
+
+  private func error(_ status: Stub.Status) throws(FormatError) -> RPCError {
+    var details: [StatusDetail] = []
+    for (index, detail) in status.details.enumerated() {
+      do {
+        details.append(try StatusDetail(Template.fill(detail, values), schemaOf: call.responseType))
+      } catch {
+        throw FormatError(reason: "\(status.path).details[\(index)]: \(error.reason)")
+      }
+    }
+    // As a server's, for which it stands.
+    return RPCError(
+      status.code, try Template.text(status.message, values), details: details, origin: .server)
+  }
+
+  /// Does what a stub says; what is wrong with it fails the call.
+  private func attempt(_ body: () throws(FormatError) -> Void) {
+    do {
+      try body()
+    } catch {
+      let place = answer.map { "\($0.stub.stub.place): " } ?? ""
+      desk.fail(RPCError(.internal, place + error.reason, origin: .interceptor(context.name)))
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import Interception
+import RPCProtocols
+import Synchronization
+
+/// Makes interceptors that answer calls from stub files.
+final class MockFactory: InterceptorFactory {
+  static let description = BuiltIns.Description(
+    name: "mock", summary: "answer calls from stub files, without a server",
+    keys: [
+      BuiltIns.Key(
+        "file=FILE", "stubs: JSON objects, one after the other; the first that fits answers", mayRepeat: true),
+      BuiltIns.Key("miss=error|pass", "what becomes of a call that no stub fits (error)"),
+    ],
+    make: { settings, services throws(ConfigurationError) in try MockFactory(settings, services) })
+
+  private enum Miss: String, CaseIterable {
+    case error, pass
+  }
+
+  private let stubs: [Stub]
+  private let miss: Miss
+  /// How often each stub has answered.
+  private let uses: Mutex<[Int]>
+
+  private init(_ settings: SettingsReader, _ services: any InterceptorServices) throws(ConfigurationError) {
+    miss = try settings.choice("miss", Miss.self) ?? .error
+    var stubs: [Stub] = []
+    for file in settings.texts("file") {
+      let content: [UInt8]
+      do {
+        content = try services.contents(ofFile: file)
+      } catch {
+        throw settings.error("file", "\(file): \(error.reason)")
+      }
+      do {
+        stubs += try StubFile.read(content, file: file)
+      } catch {
+        throw settings.error("file", error.description)
+      }
+    }
+    guard !stubs.isEmpty else { throw settings.error("file", "is missing", hint: "name a file of stubs") }
+    self.stubs = stubs
+    uses = Mutex(Array(repeating: 0, count: stubs.count))
+  }
+
+  func make(for call: CallFacts, _ context: CallContext) throws -> (any Interceptor)? {
+    var fitting: [PreparedStub] = []
+    for (index, stub) in stubs.enumerated() where stub.method.matches(call.method) {
+      do {
+        fitting.append(try PreparedStub(stub, index: index, for: call))
+      } catch {
+        throw RPCError(.internal, "\(stub.place): \(error.reason)", origin: .interceptor(context.name))
+      }
+    }
+    if fitting.isEmpty, miss == .pass { return nil }
+    return Mock(self, fitting, call, context)
+  }
+
+  /// Takes the stub's next answer; `nil` when it has answered as often as it may.
+  func take(_ stub: PreparedStub) -> Stub.Response? {
+    uses.withLock { uses in
+      let count = uses[stub.index]
+      if let times = stub.stub.times, count >= times { return nil }
+      uses[stub.index] += 1
+      return stub.stub.responses[min(count, stub.stub.responses.count - 1)]
+    }
+  }
+
+  /// Whether calls that no stub fits go on to the server.
+  var letsMissesPass: Bool { miss == .pass }
+
+  /// The methods that there are stubs for, in order.
+  var methods: [String] { stubs.map(\.method.description) }
+}

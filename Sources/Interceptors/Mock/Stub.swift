@@ -1,0 +1,217 @@
+import Interception
+import Protobuf
+import RPCProtocols
+
+/// One answer of a stub file, and for which calls it is.
+struct Stub: Sendable {
+  /// What a request message must be like.
+  struct Condition: Sendable {
+    var fields: JSONValue?
+    var exactly: JSONValue?
+    var tests: [String] = []
+  }
+
+  /// A message of an answer.
+  struct Piece: Sendable {
+    /// Where it stands, for errors.
+    let path: String
+    let delay: Duration
+    let message: JSONValue
+  }
+
+  /// A status other than ok.
+  struct Status: Sendable {
+    let path: String
+    let code: StatusCode
+    let message: String
+    let details: [JSONValue]
+  }
+
+  /// An answer to each message of a stream that fits.
+  struct Rule: Sendable {
+    let path: String
+    let condition: Condition
+    let pieces: [Piece]
+    /// When set, the call ends with it.
+    let status: Status?
+  }
+
+  struct Response: Sendable {
+    let delay: Duration
+    let headers: [(name: String, value: String)]
+    let pieces: [Piece]
+    let rules: [Rule]
+    let trailers: [(name: String, value: String)]
+    let status: Status?
+  }
+
+  let place: DocumentPlace
+  let method: MethodPattern
+  let condition: Condition
+  let headers: [String]
+  let times: Int?
+  let responses: [Response]
+}
+
+// MARK: - Reading
+
+extension Stub {
+  init(_ json: JSONValue, at place: DocumentPlace) throws(FormatError) {
+    self.place = place
+    let object = try ObjectReader(
+      json,
+      keys: ["method", "request", "exactly", "where", "headers", "times", "response", "responses", "comment"])
+    let name = try object.string("method") ?? "*"
+    guard let method = MethodPattern(name) else {
+      throw object.error("method", "must be pkg.Service/Method, pkg.Service/*, */Method or *")
+    }
+    self.method = method
+    condition = try Condition(object)
+    headers = try object.strings("headers")
+    for header in headers { _ = try Self.headerCondition(header, object) }
+    times = try object.integer("times", atLeast: 1)
+    var responses: [Response] = []
+    if let response = object.value("response") {
+      guard object.value("responses") == nil else {
+        throw object.error("responses", "cannot stand beside response")
+      }
+      responses = [try Response(response, "response")]
+    } else {
+      for (index, response) in (try object.array("responses") ?? []).enumerated() {
+        responses.append(try Response(response, "responses[\(index)]"))
+      }
+    }
+    guard !responses.isEmpty else { throw object.error("response", "is missing") }
+    self.responses = responses
+  }
+
+  static func headerCondition(
+    _ text: String, _ object: ObjectReader
+  ) throws(FormatError) -> MetadataCondition {
+    do {
+      return try MetadataCondition(text)
+    } catch {
+      throw object.error("headers", "\(text.debugDescription) \(error.reason)")
+    }
+  }
+}
+
+extension Stub.Condition {
+  static let keys = ["request", "exactly", "where"]
+
+  init(_ object: ObjectReader) throws(FormatError) {
+    fields = object.value("request")
+    exactly = object.value("exactly")
+    tests = try object.strings("where")
+    for test in tests {
+      do {
+        _ = try FieldCondition(test)
+      } catch {
+        throw object.error("where", error.reason)
+      }
+    }
+  }
+
+  /// Whether every message fits.
+  var isEmpty: Bool { fields == nil && exactly == nil && tests.isEmpty }
+}
+
+extension Stub.Response {
+  init(_ json: JSONValue, _ path: String) throws(FormatError) {
+    let object = try ObjectReader(
+      json, path, keys: ["delay", "headers", "message", "messages", "each", "trailers", "status"])
+    delay = try object.duration("delay") ?? .zero
+    headers = try Self.metadata("headers", object)
+    trailers = try Self.metadata("trailers", object)
+    pieces = try Stub.Piece.all(object)
+    status = try Stub.Status(object)
+    switch object.value("each") {
+    case nil: rules = []
+    case .array(let elements)?:
+      var rules: [Stub.Rule] = []
+      for (index, element) in elements.enumerated() {
+        rules.append(try Stub.Rule(element, "\(object.place("each"))[\(index)]"))
+      }
+      self.rules = rules
+    case let rule?: rules = [try Stub.Rule(rule, object.place("each"))]
+    }
+  }
+
+  private static func metadata(
+    _ key: String, _ object: ObjectReader
+  ) throws(FormatError) -> [(name: String, value: String)] {
+    guard let reader = try object.object(key, keys: nil) else { return [] }
+    var fields: [(name: String, value: String)] = []
+    for name in reader.names {
+      guard HeaderSyntax.isName(name) else { throw reader.error(name, "is not the name of a header") }
+      if let text = try? reader.string(name) {
+        fields.append((name, text))
+      } else {
+        for text in try reader.strings(name) { fields.append((name, text)) }
+      }
+    }
+    return fields
+  }
+}
+
+extension Stub.Piece {
+  /// `message` or `messages`, of which each is a message or, with a delay, `{"delay":"…","message":{…}}`.
+  fileprivate static func all(_ object: ObjectReader) throws(FormatError) -> [Stub.Piece] {
+    if let message = object.value("message") {
+      guard object.value("messages") == nil else {
+        throw object.error("messages", "cannot stand beside message")
+      }
+      return [Stub.Piece(path: object.place("message"), delay: .zero, message: message)]
+    }
+    var pieces: [Stub.Piece] = []
+    for (index, element) in (try object.array("messages") ?? []).enumerated() {
+      let path = "\(object.place("messages"))[\(index)]"
+      if case .object(let members) = element, members.contains(where: { $0.name == "delay" }),
+        members.count == 2, let message = element["message"]
+      {
+        let reader = try ObjectReader(element, path, keys: ["delay", "message"])
+        let delay = try reader.duration("delay") ?? .zero
+        pieces.append(Stub.Piece(path: reader.place("message"), delay: delay, message: message))
+      } else {
+        pieces.append(Stub.Piece(path: path, delay: .zero, message: element))
+      }
+    }
+    return pieces
+  }
+}
+
+extension Stub.Status {
+  /// The status of an object; `nil` when it has none, or ok.
+  fileprivate init?(_ object: ObjectReader) throws(FormatError) {
+    guard let value = object.value("status") else { return nil }
+    path = object.place("status")
+    guard case .object = value else {
+      guard let code = try object.code("status"), code != .ok else { return nil }
+      (self.code, message, details) = (code, "", [])
+      return
+    }
+    let reader = try ObjectReader(value, path, keys: ["code", "message", "details"])
+    guard let code = try reader.code("code") else { throw reader.error("code", "is missing") }
+    guard code != .ok else { return nil }
+    self.code = code
+    message = try reader.string("message") ?? ""
+    details = try reader.array("details") ?? []
+  }
+}
+
+extension Stub.Rule {
+  fileprivate init(_ json: JSONValue, _ path: String) throws(FormatError) {
+    let object = try ObjectReader(
+      json, path, keys: Stub.Condition.keys + ["message", "messages", "delay", "status"])
+    self.path = path
+    condition = try Stub.Condition(object)
+    status = try Stub.Status(object)
+    let delay = try object.duration("delay") ?? .zero
+    var pieces = try Stub.Piece.all(object)
+    if let first = pieces.first {
+      pieces[0] = Stub.Piece(path: first.path, delay: delay + first.delay, message: first.message)
+    }
+    guard !pieces.isEmpty || status != nil else { throw object.error("message", "is missing") }
+    self.pieces = pieces
+  }
+}

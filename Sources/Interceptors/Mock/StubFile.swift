@@ -1,0 +1,32 @@
+import Protobuf
+
+/// A file of stubs: JSON objects, one after the other.
+enum StubFile {
+  /// Reads the stubs of a file's content.
+  static func read(_ content: [UInt8], file: String) throws(DocumentError) -> [Stub] {
+    var reader = JSONValueReader()
+    reader.append(content)
+    reader.finish()
+    var stubs: [Stub] = []
+    do {
+      while let item = try reader.next() {
+        let place = DocumentPlace(file: file, line: item.start.line)
+        do {
+          stubs.append(try Stub(JSONValue(parsing: item.json), at: place))
+        } catch let error as FormatError {
+          throw place.error(error.reason)
+        } catch let error as JSONError {
+          throw error.moved(to: item.start)
+        }
+      }
+    } catch let error as DocumentError {
+      throw error
+    } catch let error as JSONError {
+      throw DocumentError(file: file, line: error.line, reason: error.description)
+    } catch {
+      throw DocumentError(file: file, line: nil, reason: "\(error)")
+    }
+    guard !stubs.isEmpty else { throw DocumentError(file: file, line: nil, reason: "there is no stub in it") }
+    return stubs
+  }
+}

@@ -1,0 +1,158 @@
+"""The interceptor mock: calls that are answered from stub files."""
+
+import json
+
+import manual
+import pytest
+
+DEMO = "demo.v1.Demo"
+NOWHERE = "http://127.0.0.1:1"
+
+STUBS = """
+{"method": "demo.v1.Demo/Hello", "request": {"name": "Ada"},
+ "response": {"headers": {"x-from": "stub"}, "trailers": {"x-t": "{{header.x-me}}"},
+              "message": {"message": "Good day, {{request.name}}!", "name": "{{request.name}}"}}}
+{"method": "demo.v1.Demo/Find",
+ "response": {"status": {"code": "not_found", "message": "no item {{request.id}}", "details": [
+   {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "GONE", "metadata": {"id": "{{request.id}}"}}]}}}
+{"method": "demo.v1.Demo/Echo", "where": ["int32_value > 5"],
+ "response": {"message": {"int64Value": "{{request.int32_value}}", "stringValue": "{{text request.int32_value}}",
+              "struct": {"n": "{{request.int64_value}}", "l": "{{request.strings}}"}}}}
+{"method": "demo.v1.Demo/Count",
+ "response": {"messages": [{"number": "{{request.from}}"}, {"delay": "50ms", "message": {"number": "{{request.to}}"}}],
+              "status": "aborted"}}
+{"method": "demo.v1.Demo/Sum", "response": {"message": {"total": "{{request.value}}", "count": "{{count}}"}}}
+{"method": "demo.v1.Demo/Chat",
+ "response": {"messages": [{"text": "hello"}],
+              "each": [{"where": ["text == bye"], "message": {"text": "farewell"}, "status": "out_of_range"},
+                       {"message": {"text": "{{request.text}}?"}}]}}
+"""
+
+
+@pytest.fixture
+def call(rpcurl, descriptor_set, tmp_path):
+    """Calls a method of no server: `call(method, data, *options)`."""
+    stubs = tmp_path / "stubs.json"
+    stubs.write_text(STUBS)
+
+    def run(method, data, *options, target=NOWHERE, settings="", **keywords):
+        return rpcurl(
+            "--descriptor-set", descriptor_set, "--use", f"mock,file={stubs}{settings}", "-d", data, *options,
+            f"{target}/{DEMO}/{method}", **keywords,
+        )  # fmt: skip
+
+    return run
+
+
+@pytest.mark.parametrize("protocol", ["grpc", "grpc-web", "connect"])
+@pytest.mark.parametrize("codec", ["proto", "json"])
+def test_unary(call, protocol, codec):
+    result = call("Hello", '{"name":"Ada"}', "-H", "x-me: I", "-v", "--protocol", protocol, "--codec", codec)
+    assert result.code == 0, result.err
+    assert json.loads(result.out) == {"message": "Good day, Ada!", "name": "Ada"}
+    assert "< x-from: stub\n" in result.err and "< x-t: I\n" in result.err
+
+
+def test_status_with_details(call):
+    result = call("Find", '{"id":"7"}')
+    assert (result.code, result.out) == (69, "")
+    assert "not_found (5): no item 7\n" in result.err
+    assert '"reason":"GONE"' in result.err and '"id":"7"' in result.err
+
+
+def test_placeholders_keep_their_types(call):
+    result = call("Echo", '{"int32Value":7,"int64Value":"9007199254740993","strings":["a","b"]}')
+    assert result.code == 0, result.err
+    answer = json.loads(result.out)
+    assert (answer["int64Value"], answer["stringValue"]) == ("7", "7")
+    assert answer["struct"] == {"n": 9007199254740992, "l": ["a", "b"]}  # a double, in a Struct
+
+
+def test_server_stream(call):
+    result = call("Count", '{"from":3,"to":9}')
+    assert result.code == 64 + 10
+    assert [json.loads(line) for line in result.out.splitlines()] == [{"number": 3}, {"number": 9}]
+
+
+def test_client_stream(call):
+    result = call("Sum", '{"value":1}{"value":2}{"value":3}')
+    assert (result.code, json.loads(result.out)) == (0, {"total": "3", "count": 3})
+
+
+def test_bidi_stream_is_answered_as_it_comes(rpcurl, descriptor_set, tmp_path):
+    stubs = tmp_path / "stubs.json"
+    stubs.write_text(STUBS)
+    options = ["--descriptor-set", descriptor_set, "--use", f"mock,file={stubs}"]
+    with rpcurl.start(*options, f"{NOWHERE}/{DEMO}/Chat") as process:
+        process.stdin.write(b'{"text":"a"}')
+        assert json.loads(process.stdout.readline()) == {"text": "hello"}
+        assert json.loads(process.stdout.readline()) == {"text": "a?"}
+        process.stdin.write(b'{"text":"b"}')
+        assert json.loads(process.stdout.readline()) == {"text": "b?"}
+        process.stdin.write(b'{"text":"bye"}')
+        assert json.loads(process.stdout.readline()) == {"text": "farewell"}
+        assert process.wait(5) == 64 + 11
+
+
+def test_half_close_ends_a_bidi_stream(call):
+    result = call("Chat", '{"text":"a"}{"text":"b"}')
+    assert (result.code, result.err) == (0, "")
+    assert [json.loads(line)["text"] for line in result.out.splitlines()] == ["hello", "a?", "b?"]
+
+
+def test_endless_stream_is_taken(call):
+    result = call("Sum", "@-", input='{"value":1}' * 20_000)
+    assert (result.code, json.loads(result.out)) == (0, {"total": "1", "count": 20_000})
+
+
+def test_miss_names_the_nearest_stub(call):
+    result = call("Hello", '{"name":"Eve"}')
+    assert result.code == 64 + 12
+    assert 'stubs.json:2: name is "Eve", expected "Ada"' in result.err
+    result = call("Large", "{}")
+    assert result.code == 64 + 12 and "no stub answers demo.v1.Demo/Large" in result.err
+
+
+def test_miss_passes_to_the_server(call, grpc_server):
+    result = call("Hello", '{"name":"Eve"}', target=grpc_server.url, settings=",miss=pass")
+    assert (result.code, json.loads(result.out)["message"]) == (0, "Hello, Eve!")
+    result = call("Chat", '{"text":"a"}{"text":"b"}', target=grpc_server.url, settings=",miss=pass,methods=*/Hello")
+    assert result.out.count("you said") == 2
+    result = call("Large", '{"sizeBytes":3}', target=grpc_server.url, settings=",miss=pass")
+    assert result.code == 0
+
+
+def test_schema_errors_name_the_place(call, tmp_path):
+    (tmp_path / "stubs.json").write_text('\n{"response":{"message":{"mesage":"x"}}}')
+    stubs = tmp_path / "other.json"
+    stubs.write_text('\n{"response":{"message":{"mesage":"x"}}}')
+    result = call("Large", "{}", "--use", f"mock,file={stubs},priority=1")
+    assert result.code == 64 + 13
+    assert f"{stubs}:2: response.message: demo.v1.LargeReply has no field" in result.err
+
+
+def test_wrong_stubs_are_refused(rpcurl, descriptor_set, tmp_path):
+    stubs = tmp_path / "stubs.json"
+    for content, words in [
+        ('{"response":{}}\n{"response":', ":2: the JSON ends too early"),
+        ('{"respnse":{}}', ":1: respnse: unknown member; did you mean response?"),
+        ("[" * 10_000 + "]" * 10_000, ":1: nested deeper than 100 levels"),
+        ("\xff", ":1: "),
+        ("", ": there is no stub in it"),
+    ]:
+        stubs.write_text(content, encoding="latin-1")
+        options = ["--descriptor-set", descriptor_set, "--use", f"mock,file={stubs}"]
+        result = rpcurl(*options, f"{NOWHERE}/{DEMO}/Hello")
+        assert result.code == 7
+        assert f"mock: file: {stubs}{words}" in result.err, result.err
+    result = rpcurl("--descriptor-set", descriptor_set, "--use", "mock,file=/no/such", f"{NOWHERE}/{DEMO}/Hello")
+    assert result.code == 7 and "mock: file: /no/such: No such file" in result.err
+
+
+def test_examples_of_the_manual(tmp_path, descriptor_set):
+    (example,) = manual.examples("rpcurl-mock.7")
+    result = manual.run(example, tmp_path, descriptor_set)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert [json.loads(line) for line in result.stdout.splitlines()] == [
+        {"message": "Good day, Ada!", "name": "Ada"}, {"text": "a?"}, {"text": "b?"},
+    ]  # fmt: skip

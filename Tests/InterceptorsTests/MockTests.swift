@@ -1,0 +1,267 @@
+import Interception
+import InterceptionSupport
+import Protobuf
+import RPCProtocols
+import Testing
+
+@testable import Interceptors
+
+@Suite struct MockTests {
+  /// A call of `kind` that is answered from these stubs; messages are texts.
+  private func call(
+    _ kind: CallKind, _ stubs: String, _ settings: String = "", services: TestServices = TestServices()
+  ) throws -> TestCall {
+    services.files["stubs.json"] = stubs
+    return TestCall(
+      kind, Journal(), [try services.registration("mock,file=stubs.json\(settings)")], typed: true)
+  }
+
+  private func unary(_ stubs: String, _ text: String = "ping", _ settings: String = "") throws -> TestCall {
+    let call = try call(.unary, stubs, settings)
+    call.start()
+    call.send(text)
+    call.close()
+    return call
+  }
+
+  @Test func answersAUnaryCall() throws {
+    let call = try unary(
+      #"""
+      {"method":"test.Echo/Say","request":"ping",
+       "response":{"headers":{"x-a":["1","{{method}}"]},"message":"{{request.value}}-pong","trailers":{"x-t":"2"}}}
+      """#)
+    #expect(call.wireLines == [])
+    #expect(call.callerLines == ["headers", "typed ping-pong", "end ok", "metrics 0", "finished"])
+    #expect(call.receivedStart?.headers == Headers([("x-a", "1"), ("x-a", "test.Echo/Say")]))
+    #expect(call.end?.trailers == Headers([("x-t", "2")]))
+  }
+
+  @Test func statusAndDetails() throws {
+    let call = try unary(
+      #"""
+      {"response":{"status":{"code":"NOT_FOUND","message":"no {{request.value}}","details":[
+        {"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"R","metadata":{"id":"{{request.value}}"}}]}}}
+      """#)
+    let error = try #require(call.end?.error)
+    #expect((error.code, error.message) == (.notFound, "no ping"))
+    #expect(error.details.map(\.typeName) == ["google.rpc.ErrorInfo"])
+    let info = try Message(
+      DescriptorMessages.type("google.rpc.ErrorInfo"), serialized: error.details[0].value)
+    #expect(try String(decoding: info.json(), as: UTF8.self) == #"{"reason":"R","metadata":{"id":"ping"}}"#)
+  }
+
+  @Test(arguments: [
+    (#"{"request":"x","response":{"message":"no"}} {"request":"ping","response":{"message":"yes"}}"#, "yes"),
+    (
+      #"{"where":["value =~ ^x"],"response":{"message":"no"}} {"where":["value =~ ^p"],"response":{"message":"yes"}}"#,
+      "yes"
+    ),
+    (
+      #"{"method":"test.Echo/Other","response":{"message":"no"}} {"method":"*/Say","response":{"message":"yes"}}"#,
+      "yes"
+    ),
+    (
+      #"{"exactly":"pin","response":{"message":"no"}} {"exactly":"ping","response":{"message":"yes"}}"#, "yes"
+    ),
+    (
+      #"{"headers":["x-h"],"response":{"message":"no"}} {"headers":["!x-h"],"response":{"message":"yes"}}"#,
+      "yes"
+    ),
+  ])
+  func firstStubThatFitsAnswers(_ stubs: String, _ answer: String) throws {
+    #expect(try unary(stubs).callerLines.contains("typed \(answer)"))
+  }
+
+  @Test func missNamesTheNearestStub() throws {
+    let stubs =
+      "\n" + #"{"request":"a","where":["value =~ x"],"response":{}}"# + "\n"
+      + #"{"request":"b","response":{}}"#
+    let error = try #require(try unary(stubs).end?.error)
+    #expect(error.code == .unimplemented)
+    #expect(
+      error.message
+        == #"no stub answers test.Echo/Say "ping"; the nearest is stubs.json:3: the message is "ping", expected "b""#
+    )
+    let other = try unary(#"{"method":"test.Echo/Sag","response":{}}"#)
+    #expect(other.end?.error?.message.contains("there is one for test.Echo/Sag") == true)
+  }
+
+  @Test func missPassesWhenAsked() throws {
+    let call = try unary(#"{"request":"a","response":{}}"#, "ping", ",miss=pass")
+    #expect(call.wireLines == ["start", "ping", "half-close"])
+  }
+
+  @Test func answersComeInSequenceAndAsOftenAsTheyMay() throws {
+    let services = TestServices()
+    services.files["stubs.json"] =
+      #"{"times":3,"responses":[{"status":"unavailable"},{"message":"a"}]} {"response":{"message":"b"}}"#
+    let registration = try services.registration("mock,file=stubs.json")
+    let ends = (0..<4).map { _ in
+      let call = TestCall(.unary, Journal(), [registration], typed: true)
+      call.start()
+      call.send("ping")
+      return call.callerLines.first { $0.hasPrefix("typed") } ?? call.end?.code.name
+    }
+    #expect(ends == ["unavailable", "typed a", "typed a", "typed b"])
+  }
+
+  @Test func delaysAreWaitedFor() throws {
+    let call = try self.call(
+      .serverStreaming,
+      #"{"response":{"delay":"1s","messages":["a",{"delay":"2s","message":"b"}],"status":"aborted"}}"#)
+    call.start()
+    call.send("ping")
+    call.close()
+    #expect(call.callerLines == [])
+    call.clock.advance(by: .seconds(1))
+    #expect(call.callerLines == ["headers", "typed a"])
+    call.clock.advance(by: .seconds(2))
+    #expect(call.callerLines == ["headers", "typed a", "typed b", "end aborted", "metrics 0", "finished"])
+  }
+
+  @Test func answersAStreamOfMessagesAtItsEnd() throws {
+    let call = try self.call(.clientStreaming, #"{"response":{"message":"{{count}} {{request.value}}"}}"#)
+    call.start()
+    for text in ["a", "b", "c"] { call.send(text) }
+    #expect(call.callerLines == [])
+    call.close()
+    #expect(call.callerLines.prefix(2) == ["headers", "typed 3 c"])
+  }
+
+  @Test func answersAStreamWithoutMessages() throws {
+    let call = try self.call(.clientStreaming, #"{"response":{"message":"{{count}}{{request.value}}"}}"#)
+    call.start()
+    call.close()
+    #expect(call.callerLines.prefix(2) == ["headers", "typed 0"])
+  }
+
+  @Test func answersEachMessageOfAStreamAsItComes() throws {
+    let call = try self.call(
+      .bidiStreaming,
+      #"""
+      {"response":{"messages":["hello"],"each":[
+        {"where":["value == bye"],"message":"farewell","status":"out_of_range"},
+        {"where":["value != silence"],"messages":["{{request.value}}!","{{text count}}"]}],
+       "trailers":{"x-t":"1"}}}
+      """#)
+    call.start()
+    call.send("a")
+    #expect(call.callerLines == ["headers", "typed hello", "typed a!", "typed 1"])
+    call.send("silence")
+    call.send("b")
+    #expect(call.callerLines.dropFirst(4) == ["typed b!", "typed 3"])
+    call.send("bye")
+    #expect(call.callerLines.dropFirst(6).prefix(2) == ["typed farewell", "end out_of_range"])
+    #expect(call.end?.trailers == Headers([("x-t", "1")]))
+    #expect(call.logged == [])
+  }
+
+  @Test func halfCloseEndsABidirectionalCall() throws {
+    let call = try self.call(.bidiStreaming, #"{"response":{"each":{"message":"{{request.value}}"}}}"#)
+    call.start()
+    call.send("a")
+    call.close()
+    #expect(call.callerLines == ["headers", "typed a", "end ok", "metrics 0", "finished"])
+    #expect(call.wireLines == [])
+  }
+
+  @Test func canceledWhileItWaits() throws {
+    let call = try self.call(.unary, #"{"response":{"delay":"1h","message":"a"}}"#)
+    call.start()
+    call.send("ping")
+    call.chain.cancel(RPCError(.canceled, "", origin: .client))
+    #expect(call.callerLines == ["end canceled", "metrics 0", "finished"])
+    #expect(call.clock.timerCount == 0)
+  }
+
+  @Test func placeholdersKeepTheirTypes() throws {
+    var values = TemplateValues(method: MethodName(service: "a.B", method: "C"))
+    values.headers = Headers([("x-a", "v")])
+    values.count = 3
+    values.request = DescriptorMessages.make(
+      "google.protobuf.UInt64Value", json: #""18446744073709551615""#)
+    let template = try JSONValue(
+      parsing: Array(
+        #"["{{request.value}}","<{{ request.value }}>","{{text request.value}}","{{count}}","{{header.x-a}}","{{method}}","{{'{{'}}x}}"]"#
+          .utf8))
+    #expect(
+      try Template.fill(template, values).text
+        == #"[18446744073709551615,"<18446744073709551615>","18446744073709551615",3,"v","a.B/C","{{x}}"]"#)
+    for wrong in ["{{", "{{nothing}}", "{{request.nothing}}", "{{request.[}}"] {
+      #expect(throws: FormatError.self) { try Template.text(wrong, values) }
+    }
+  }
+
+  @Test(arguments: [
+    ("", "mock: file: stubs.json: there is no stub in it"),
+    ("[1]", "mock: file: stubs.json:1: must be an object"),
+    ("\n{\"response\":", "mock: file: stubs.json:2: the JSON ends too early"),
+    ("\n{\"method\":\"x\",\n\"response\": tru}", "mock: file: stubs.json:3: expected a value"),
+    (#"{"method":"a/b/c","response":{}}"#, "mock: file: stubs.json:1: method: must be pkg.Service/Method"),
+    (#"{"method":"*"}"#, "mock: file: stubs.json:1: response: is missing"),
+    (#"{"respons":{}}"#, "mock: file: stubs.json:1: respons: unknown member; did you mean response?"),
+    (
+      #"{"response":{"delay":5}}"#,
+      #"mock: file: stubs.json:1: response.delay: must be a duration such as "250ms""#
+    ),
+    (
+      #"{"response":{"status":"fine"}}"#,
+      #"mock: file: stubs.json:1: response.status: "fine" is not a status code"#
+    ),
+    (
+      #"{"response":{"status":{"message":"x"}}}"#,
+      "mock: file: stubs.json:1: response.status.code: is missing"
+    ),
+    (#"{"responses":[{"messages":{}}]}"#, "mock: file: stubs.json:1: responses[0].messages: must be a list"),
+    (
+      #"{"response":{"message":1,"messages":[]}}"#,
+      "mock: file: stubs.json:1: response.messages: cannot stand beside message"
+    ),
+    (
+      #"{"response":{"headers":{"a b":"1"}}}"#,
+      "mock: file: stubs.json:1: response.headers.a b: is not the name of a header"
+    ),
+    (#"{"response":{"headers":{"a":1}}}"#, "mock: file: stubs.json:1: response.headers.a: must be a list"),
+    (#"{"response":{"each":{}}}"#, "mock: file: stubs.json:1: response.each.message: is missing"),
+    (#"{"where":["="],"response":{}}"#, "mock: file: stubs.json:1: where: "),
+    (#"{"times":0,"response":{}}"#, "mock: file: stubs.json:1: times: must be a whole number, at least 1"),
+    (#"{"response":{},"response":{}}"#, "mock: file: stubs.json:1: response: is there twice"),
+  ])
+  func wrongStubsAreRefusedWithTheirPlace(_ stubs: String, _ message: String) {
+    let services = TestServices()
+    services.files["stubs.json"] = stubs
+    let error = #expect(throws: ConfigurationError.self) { try services.registration("mock,file=stubs.json") }
+    #expect(error?.description.hasPrefix(message) == true, "\(error?.description ?? "")")
+  }
+
+  @Test(arguments: [
+    ("mock", "mock: file: is missing"), ("mock,file=none", "mock: file: none: no such file or directory"),
+    ("mock,file=stubs.json,miss=maybe", "mock: miss: must be one of error, pass"),
+  ])
+  func badConfigurationNamesTheKey(_ text: String, _ message: String) {
+    let services = TestServices()
+    services.files["stubs.json"] = #"{"response":{}}"#
+    let error = #expect(throws: ConfigurationError.self) { try services.registration(text) }
+    #expect(error?.description == message)
+  }
+
+  @Test(arguments: [
+    (#"{"response":{"message":{"value":1}}}"#, "stubs.json:1: response.message: expected"),
+    (#"{"response":{"message":"{{request.nope}}"}}"#, "stubs.json:1: response.message: {{request.nope}}: "),
+    (#"{"response":{"messages":["a","b"]}}"#, "stubs.json:1: test.Echo/Say answers with one message, not 2"),
+    (
+      #"{"response":{"status":{"code":5,"details":[{"a":1}]}}}"#,
+      "stubs.json:1: response.status.details[0]: an Any needs"
+    ),
+    (#"{"request":{"nope":1},"response":{}}"#, "stubs.json:1: request: expected"),
+    (
+      #"{"where":["nope == 1"],"response":{}}"#,
+      "stubs.json:1: where: nope == 1: google.protobuf.StringValue has no"
+    ),
+  ])
+  func stubsThatDoNotFitTheSchemaFailTheCall(_ stubs: String, _ message: String) throws {
+    let error = try #require(try unary(stubs).end?.error)
+    #expect(error.message.hasPrefix(message), "\(error.message)")
+    #expect(error.origin == .interceptor("mock"))
+  }
+}
