@@ -39,6 +39,8 @@ public enum BuiltIns {
     AssertFactory.description,
     HeaderFactory.description,
     MockFactory.description,
+    RecordFactory.description,
+    ReplayFactory.description,
   ]
 
   /// Makes the factory of the interceptor of this name.

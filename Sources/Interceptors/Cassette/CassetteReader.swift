@@ -1,0 +1,139 @@
+import Protobuf
+import RPCProtocols
+
+/// Reads the calls of a cassette.
+struct CassetteReader {
+  private let file: String
+  private var calls: [RecordedCall] = []
+  /// The position of each number's last call.
+  private var byNumber: [Int: Int] = [:]
+  /// The highest number of a call.
+  private var lastNumber = 0
+
+  /// The calls of a file's content, in the order of their starts, and the highest number of them.
+  static func read(
+    _ content: [UInt8], file: String
+  ) throws(DocumentError) -> (calls: [RecordedCall], lastNumber: Int) {
+    var reader = CassetteReader(file: file)
+    try reader.read(content)
+    return (reader.calls, reader.lastNumber)
+  }
+
+  private init(file: String) { self.file = file }
+
+  private mutating func read(_ content: [UInt8]) throws(DocumentError) {
+    var hasFirst = false
+    for (index, line) in content.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+      .enumerated()
+    where line.contains(where: { $0 > 0x20 }) {
+      let place = DocumentPlace(file: file, line: index + 1)
+      let json: JSONValue
+      do throws(JSONError) {
+        json = try JSONValue(parsing: Array(line))
+      } catch {
+        throw place.error("\(error.withoutPlace) (column \(error.column))")
+      }
+      do throws(FormatError) {
+        if hasFirst { try add(json, place) } else { try checkFirst(json) }
+      } catch {
+        throw place.error(error.reason)
+      }
+      hasFirst = true
+    }
+    guard hasFirst else { throw DocumentError(file: file, line: nil, reason: "is empty, and no cassette") }
+  }
+
+  private func checkFirst(_ json: JSONValue) throws(FormatError) {
+    let object = try ObjectReader(json, keys: nil)
+    guard try object.string("cassette") == "rpcurl", let version = try object.integer("version") else {
+      throw FormatError(reason: "the first line must be \(Cassette.firstLine)")
+    }
+    guard version <= Cassette.version else {
+      throw object.error("version", "\(version) is newer than this rpcurl, which knows \(Cassette.version)")
+    }
+  }
+
+  private mutating func add(_ json: JSONValue, _ place: DocumentPlace) throws(FormatError) {
+    let object = try ObjectReader(json, keys: nil)
+    guard let number = try object.integer("call") else { throw object.error("call", "is missing") }
+    guard let event = try object.string("event") else { throw object.error("event", "is missing") }
+    if event == "start" {
+      guard let name = try object.string("method").flatMap({ MethodName($0) }) else {
+        throw object.error("method", "must be the name of a method")
+      }
+      // A number may come again, from another process: it then is of another call.
+      byNumber[number] = calls.count
+      lastNumber = max(lastNumber, number)
+      calls.append(RecordedCall(place: place, method: name))
+      return
+    }
+    guard let index = byNumber[number] else {
+      throw object.error("call", "there is no start of a call with the number \(number) before")
+    }
+    let time = try object.milliseconds("ms") ?? calls[index].events.last?.time ?? .zero
+    guard let kind = try Self.kind(event, object, place) else { return }
+    guard !calls[index].isWhole else { throw object.error("event", "the call has ended before") }
+    calls[index].events.append(RecordedCall.Event(place: place, time: time, kind: kind))
+  }
+
+  /// `nil` for an event that is not known here: newer versions may have more.
+  private static func kind(
+    _ event: String, _ object: ObjectReader, _ place: DocumentPlace
+  ) throws(FormatError) -> RecordedCall.Event.Kind? {
+    switch event {
+    case "sent": return .sent(try message(object, place))
+    case "half_close": return .halfClose
+    case "headers": return .headers(try headers("headers", object))
+    case "received": return .received(try message(object, place))
+    case "end": return .end(try error(object), try headers("trailers", object))
+    default: return nil
+    }
+  }
+
+  private static func message(
+    _ object: ObjectReader, _ place: DocumentPlace
+  ) throws(FormatError) -> RecordedMessage {
+    if let text = try object.string("bytes") {
+      guard let bytes = Base64.decode(text) else { throw object.error("bytes", "is not base64") }
+      return RecordedMessage(place: place, content: .bytes(bytes))
+    }
+    guard let json = object.value("message") else {
+      throw object.error("bytes", "is missing, and message as well")
+    }
+    return RecordedMessage(place: place, content: .json(json))
+  }
+
+  private static func headers(_ key: String, _ object: ObjectReader) throws(FormatError) -> Headers {
+    var headers = Headers()
+    for (index, element) in (try object.array(key) ?? []).enumerated() {
+      guard case .array(let pair) = element, pair.count == 2, case .string(let name) = pair[0],
+        case .string(let value) = pair[1], HeaderSyntax.isName(name), HeaderSyntax.isValue(value)
+      else { throw object.error("\(key)[\(index)]", "must be a header as [\"name\",\"value\"]") }
+      headers.add(name, value)
+    }
+    return headers
+  }
+
+  private static func error(_ object: ObjectReader) throws(FormatError) -> RPCError? {
+    guard let code = try object.code("code") else { throw object.error("code", "is missing") }
+    guard code != .ok else { return nil }
+    var details: [StatusDetail] = []
+    for (index, element) in (try object.array("details") ?? []).enumerated() {
+      let detail = try ObjectReader(element, object.place("details[\(index)]"), keys: nil)
+      guard let type = try detail.string("type") else { throw detail.error("type", "is missing") }
+      guard let value = try detail.string("value"), let bytes = Base64.decode(value) else {
+        throw detail.error("value", "is not base64")
+      }
+      details.append(StatusDetail(typeName: type, value: bytes))
+    }
+    let origin: RPCError.Origin =
+      switch try object.string("origin") {
+      case "connection": .connection
+      case "tls": .tls
+      case "violation": .violation
+      case "client": .client
+      default: .server
+      }
+    return RPCError(code, try object.string("message") ?? "", details: details, origin: origin)
+  }
+}

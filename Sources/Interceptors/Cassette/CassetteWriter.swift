@@ -1,0 +1,145 @@
+import Protobuf
+import RPCProtocols
+import Synchronization
+
+/// A cassette that is being recorded. Every event is in the file when it has happened.
+final class CassetteWriter: Sendable {
+  private let path: String
+  private let services: any InterceptorServices
+  let redaction: Redaction
+  private let file: any OutputFile
+  private let lastNumber: Mutex<Int>
+
+  /// Opens a cassette.
+  ///
+  /// - Parameters:
+  ///   - existing: The highest number of a call in the file, which is then gone on with; `nil` for a new one.
+  init(
+    _ path: String, goingOnAfter existing: Int?, redaction: Redaction, services: any InterceptorServices
+  ) throws(ServiceFailure) {
+    self.path = path
+    self.services = services
+    self.redaction = redaction
+    lastNumber = Mutex(existing ?? 0)
+    file = try services.openFile(path, appending: existing != nil)
+    if existing == nil { try file.write(Array("\(Cassette.firstLine)\n".utf8)) }
+  }
+
+  /// The recording of another call.
+  func makeRecording() -> CallRecording {
+    let number = lastNumber.withLock { last in
+      last += 1
+      return last
+    }
+    return CallRecording(self, number: number, startedAt: services.nanosecondsSince1970)
+  }
+
+  fileprivate func write(_ line: [UInt8]) throws(RPCError) {
+    do throws(ServiceFailure) {
+      try file.write(line)
+    } catch {
+      throw RPCError(.internal, "\(path): \(error.reason)", origin: .interceptor("record"))
+    }
+  }
+
+  fileprivate var now: Int64 { services.nanosecondsSince1970 }
+}
+
+/// One call of a cassette that is being recorded.
+final class CallRecording {
+  private let writer: CassetteWriter
+  private let number: Int
+  private let startedAt: Int64
+  private var lastTime: Int64 = 0
+  /// Whether the call has started and not yet ended.
+  private(set) var isOpen = false
+
+  fileprivate init(_ writer: CassetteWriter, number: Int, startedAt: Int64) {
+    self.writer = writer
+    self.number = number
+    self.startedAt = startedAt
+  }
+
+  func start(_ start: RequestStart, _ kind: CallKind, _ protocolName: ProtocolName) throws(RPCError) {
+    var line = LineObject()
+    line.add("call", number)
+    line.add("event", "start")
+    line.add("time", CivilTime.text(nanosecondsSince1970: startedAt))
+    line.add("method", start.method.description)
+    line.add("kind", kind.rawValue)
+    line.add("protocol", protocolName.rawValue)
+    line.add("target", start.target.withoutUserInfo)
+    line.add("headers", start.headers, writer.redaction)
+    try writer.write(line.line)
+    isOpen = true
+  }
+
+  func sent(_ message: Message) throws(RPCError) { try add("sent", message) }
+
+  func received(_ message: Message) throws(RPCError) { try add("received", message) }
+
+  func halfClose() throws(RPCError) { try writer.write(event("half_close").line) }
+
+  func headers(_ start: ResponseStart) throws(RPCError) {
+    var line = event("headers")
+    line.add("http_status", start.httpStatus)
+    line.add("http_version", start.httpVersion)
+    line.add("headers", start.headers, writer.redaction)
+    try writer.write(line.line)
+  }
+
+  func end(_ end: ResponseEnd) throws(RPCError) {
+    isOpen = false
+    var line = event("end")
+    line.add("code", end.code.name)
+    if let error = end.error {
+      line.add("message", error.message)
+      if let origin = error.origin.recordedName { line.add("origin", origin) }
+      if !error.details.isEmpty { line.add("details", error.details) }
+    }
+    line.add("trailers", end.trailers, writer.redaction)
+    try writer.write(line.line)
+  }
+
+  private func add(_ name: String, _ message: Message) throws(RPCError) {
+    let message = writer.redaction.redacted(message)
+    var line = event(name)
+    // For people. What has no JSON form has its bytes all the same.
+    if let json = try? message.json() { line.add("message", raw: String(decoding: json, as: UTF8.self)) }
+    line.add("bytes", Base64.encode(message.serialized()))
+    try writer.write(line.line)
+  }
+
+  private func event(_ name: String) -> LineObject {
+    // The time of day may be set back.
+    lastTime = max(lastTime, writer.now - startedAt)
+    var line = LineObject()
+    line.add("call", number)
+    line.add("event", name)
+    line.add("ms", raw: Duration.nanoseconds(lastTime).millisecondsText)
+    return line
+  }
+}
+
+extension RPCError.Origin {
+  /// What tells it from a server's, in a cassette.
+  fileprivate var recordedName: String? {
+    switch self {
+    case .connection: "connection"
+    case .tls: "tls"
+    case .violation: "violation"
+    case .client: "client"
+    case .server, .request, .interceptor: nil
+    }
+  }
+}
+
+extension String {
+  /// A URL without the name and password that may stand before its host.
+  var withoutUserInfo: String {
+    guard let scheme = firstRange(of: "://") else { return self }
+    let rest = self[scheme.upperBound...]
+    guard let at = rest.prefix(while: { $0 != "/" }).lastIndex(of: "@") else { return self }
+    return "\(self[..<scheme.upperBound])\(rest[rest.index(after: at)...])"
+  }
+}

@@ -1,0 +1,98 @@
+import Interception
+import Protobuf
+import RPCProtocols
+
+/// Makes interceptors that write calls to a cassette.
+struct RecordFactory: InterceptorFactory {
+  static let description = BuiltIns.Description(
+    name: "record", summary: "write calls to a cassette, which replay answers from",
+    keys: [
+      BuiltIns.Key("file=FILE", "the cassette"),
+      BuiltIns.Key("append=true|false", "add to a cassette that is there, rather than replace it (false)"),
+    ] + SettingsReader.redactionKeys,
+    make: { settings, services throws(ConfigurationError) in try RecordFactory(settings, services) })
+
+  private let writer: CassetteWriter
+
+  private init(_ settings: SettingsReader, _ services: any InterceptorServices) throws(ConfigurationError) {
+    guard let path = settings.text("file"), !path.isEmpty else { throw settings.error("file", "is missing") }
+    let redaction = try settings.redaction()
+    let isAppending = try settings.flag("append") ?? false
+    // A file that is not there is made.
+    var existing: Int?
+    if isAppending, let content = try? services.contents(ofFile: path), !content.isEmpty {
+      do {
+        existing = try CassetteReader.read(content, file: path).lastNumber
+      } catch {
+        throw settings.error("file", error.description)
+      }
+      guard content.last == UInt8(ascii: "\n") else {
+        throw settings.error("file", "\(path): the last line is not complete")
+      }
+    }
+    do {
+      writer = try CassetteWriter(path, goingOnAfter: existing, redaction: redaction, services: services)
+    } catch {
+      throw settings.error("file", "\(path): \(error.reason)")
+    }
+  }
+
+  func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
+    Record(writer.makeRecording(), of: call, context)
+  }
+}
+
+/// Writes one call to a cassette, and lets everything pass.
+private final class Record: Interceptor {
+  let stages: Stages = [
+    .requestStart, .requestMessage, .requestEnd, .responseStart, .responseMessage, .responseEnd,
+  ]
+  private let recording: CallRecording
+  private let call: CallFacts
+  private let context: CallContext
+
+  init(_ recording: CallRecording, of call: CallFacts, _ context: CallContext) {
+    self.recording = recording
+    self.call = call
+    self.context = context
+  }
+
+  func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) throws {
+    try recording.start(start, call.kind, call.protocolName)
+    token.proceed(start)
+  }
+
+  func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) throws {
+    try recording.sent(message)
+    token.proceed(message)
+  }
+
+  func requestEnd(_ token: consuming RequestToken<Void>) throws {
+    try recording.halfClose()
+    token.proceed()
+  }
+
+  func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) throws {
+    try recording.headers(start)
+    token.proceed(start)
+  }
+
+  func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) throws {
+    try recording.received(message)
+    token.proceed(message)
+  }
+
+  func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) throws {
+    try recording.end(end)
+    token.proceed(end)
+  }
+
+  func finish(_ outcome: Outcome) {
+    guard recording.isOpen else { return }
+    do {
+      try recording.end(outcome.end)
+    } catch {
+      context.log(.error, error.message)
+    }
+  }
+}

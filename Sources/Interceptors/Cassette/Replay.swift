@@ -1,0 +1,242 @@
+import Interception
+import Protobuf
+import RPCProtocols
+
+/// Answers one call from a cassette.
+///
+/// The recorded calls that still fit are kept while request messages come. What the first of them is answered by
+/// is given out as it was recorded: each response message when as many request messages have come as then. So
+/// streams in both directions go on by turns.
+final class Replay: Interceptor {
+  let stages: Stages
+  let needs: Needs
+  private let factory: ReplayFactory
+  private let call: CallFacts
+  private let context: CallContext
+  private let desk: AnswerDesk
+  /// Writes a call that goes through, if that is asked for.
+  private let recording: CallRecording?
+  private var candidates: [ReplayCandidate]
+  /// The one that answers.
+  private var current: ReplayCandidate?
+  private var start: RequestStart?
+  private var sent: [Message] = []
+  private var sentCount = 0
+  private var isPassing = false
+
+  init(
+    _ factory: ReplayFactory, _ candidates: [ReplayCandidate], _ call: CallFacts, _ context: CallContext,
+    _ recording: CallRecording?
+  ) {
+    self.factory = factory
+    self.call = call
+    self.context = context
+    self.recording = recording
+    self.candidates = candidates
+    desk = AnswerDesk(context, call.kind)
+    desk.keepsMessages = factory.miss != .error
+    var stages: Stages = [.requestStart, .requestMessage, .requestEnd]
+    if recording != nil { stages.formUnion([.responseStart, .responseMessage, .responseEnd]) }
+    self.stages = stages
+    // A stream that may yet have to go through is kept until it is known.
+    needs = Needs(windowBytes: call.kind == .clientStreaming && factory.miss != .error ? 64 << 20 : 0)
+  }
+
+  // MARK: The request
+
+  func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
+    self.start = start
+    desk.take(start, token)
+    // A server that speaks first cannot be told from others yet.
+    guard call.kind == .bidiStreaming, factory.miss == .error || factory.match == .order,
+      let first = factory.choose(among: candidates), first.beginsWithAnswer
+    else { return }
+    begin(first)
+  }
+
+  func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) throws {
+    guard !isPassing else {
+      try recording?.sent(message)
+      return token.proceed(message)
+    }
+    let number = sentCount
+    sentCount += 1
+    if factory.miss == .record, desk.isUndecided { sent.append(message) }
+    desk.take(message, token)
+    let compared = factory.redaction.redacted(message)
+    let bytes = factory.match == .exact ? compared.serialized() : []
+    let before = candidates
+    candidates.removeAll { !$0.fits(compared, bytes, number: number) }
+    guard !candidates.isEmpty else {
+      return try miss(nearest(before) { $0.differences(of: compared, number: number) }, shown: compared)
+    }
+    if call.kind == .clientStreaming { return }
+    try goOn()
+    desk.countRequest()
+  }
+
+  func requestEnd(_ token: consuming RequestToken<Void>) throws {
+    if isPassing { try recording?.halfClose() }
+    desk.takeEnd(token)
+    guard !isPassing else { return }
+    if factory.match != .order, call.kind.clientStreams {
+      let before = candidates
+      let count = sentCount
+      candidates.removeAll { $0.sent.count != count }
+      guard !candidates.isEmpty else {
+        return try miss(
+          nearest(before) { ["it has \($0.sent.count) request messages, and this one \(count)"] }, shown: nil,
+          isHalfClosed: true)
+      }
+    }
+    try goOn()
+    if call.kind == .clientStreaming { for _ in 0..<sentCount { desk.countRequest() } }
+    desk.noteHalfClose()
+  }
+
+  // MARK: Which recorded call answers
+
+  /// Begins with the call that fits, or changes to another when the one that answered does not fit any more.
+  private func goOn() throws {
+    if let current, candidates.contains(where: { $0.index == current.index }) { return }
+    let fitting = current.map { current in
+      candidates.filter { answersAlike($0, current, upTo: desk.messageCount) }
+    }
+    guard let next = factory.choose(among: fitting ?? candidates) else {
+      let why =
+        fitting == nil ? "all that fit have answered" : "what was answered so far does not fit any other"
+      return try miss(why, shown: nil)
+    }
+    begin(next)
+  }
+
+  private func begin(_ candidate: ReplayCandidate) {
+    let isFirst = current == nil
+    if let current { factory.giveBack(current) }
+    current = candidate
+    factory.use(candidate)
+    if isFirst { desk.answer() }
+    do {
+      let steps = try steps(of: candidate.call, skipping: isFirst ? 0 : desk.messageCount)
+      if isFirst { desk.play(steps) } else { desk.playInstead(steps) }
+    } catch {
+      desk.fail(RPCError(.internal, error.description, origin: .interceptor(context.name)))
+    }
+  }
+
+  /// Whether two recorded calls begin with the same answers.
+  private func answersAlike(_ one: ReplayCandidate, _ other: ReplayCandidate, upTo count: Int) -> Bool {
+    guard count > 0, let type = call.responseType else { return count == 0 }
+    let first = Self.answers(one.call, count).map { try? $0.message(type) }
+    let second = Self.answers(other.call, count).map { try? $0.message(type) }
+    return first == second
+  }
+
+  private static func answers(_ call: RecordedCall, _ count: Int) -> ArraySlice<RecordedMessage> {
+    call.events.compactMap { if case .received(let message) = $0.kind { message } else { nil } }.prefix(count)
+  }
+
+  private func steps(of recorded: RecordedCall, skipping skipped: Int) throws(DocumentError) -> [AnswerStep] {
+    var steps: [AnswerStep] = []
+    var seen = 0
+    var received = 0
+    var last = Duration.zero
+    for event in recorded.events {
+      let delay = event.time - last
+      last = event.time
+      switch event.kind {
+      case .sent:
+        seen += 1
+        steps.append(.awaitRequests(seen))
+        continue
+      case .halfClose:
+        // Recorded before the answers that do not wait for it, when all is sent at once.
+        if !call.kind.serverStreams || call.kind == .serverStreaming { continue }
+        steps.append(.awaitHalfClose)
+        continue
+      case .headers, .received, .end: break
+      }
+      if factory.timing == .original, received >= skipped { steps.append(.wait(delay)) }
+      switch event.kind {
+      case .headers(let headers): steps.append(.start(headers))
+      case .received(let message):
+        received += 1
+        guard received > skipped else { continue }
+        steps.append(.message(try payload(message)))
+      case .end(let error, let trailers): steps.append(.end(error, trailers))
+      case .sent, .halfClose: break
+      }
+    }
+    if !recorded.isWhole {
+      let why = "\(recorded.place): the recorded call has no end: it was interrupted"
+      steps.append(.end(RPCError(.unavailable, why, origin: .interceptor(context.name)), Headers()))
+    }
+    return steps
+  }
+
+  private func payload(_ message: RecordedMessage) throws(DocumentError) -> Payload {
+    if let type = call.responseType { return .typed(try message.message(type)) }
+    guard case .bytes(let bytes) = message.content else {
+      throw message.place.error(
+        "the schema of \(call.method) is not known, which a message without bytes needs")
+    }
+    return .bytes(bytes)
+  }
+
+  // MARK: A miss
+
+  /// The recorded call that differs least, and in what.
+  private func nearest(_ candidates: [ReplayCandidate], _ differences: (ReplayCandidate) -> [String])
+    -> String
+  {
+    let all = candidates.map { ($0.call.place, differences($0)) }
+    guard let (place, found) = all.min(by: { $0.1.count < $1.1.count }) else {
+      return "no call of \(call.method) was recorded"
+    }
+    return "the nearest is \(place): \(found.joined(separator: "; "))"
+  }
+
+  private func miss(_ why: String, shown message: Message?, isHalfClosed: Bool = false) throws {
+    if factory.miss == .error || !desk.isUndecided {
+      let json = message.flatMap { try? $0.json() }.map {
+        " \(String(decoding: $0, as: UTF8.self).shortened)"
+      }
+      let what = "\(factory.path) has no answer to \(call.method)\(json ?? "")"
+      return desk.fail(RPCError(.unimplemented, "\(what); \(why)", origin: .interceptor(context.name)))
+    }
+    isPassing = true
+    if let recording, let start {
+      try recording.start(start, call.kind, call.protocolName)
+      for message in sent { try recording.sent(message) }
+      if isHalfClosed { try recording.halfClose() }
+      sent = []
+    }
+    desk.pass()
+  }
+
+  // MARK: The response of a call that goes through
+
+  func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) throws {
+    if isPassing { try recording?.headers(start) }
+    token.proceed(start)
+  }
+
+  func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) throws {
+    if isPassing { try recording?.received(message) }
+    token.proceed(message)
+  }
+
+  func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) throws {
+    if isPassing { try recording?.end(end) }
+    token.proceed(end)
+  }
+
+  func finish(_ outcome: Outcome) {
+    guard let recording, recording.isOpen else { return }
+    do {
+      try recording.end(outcome.end)
+    } catch {
+      context.log(.error, error.message)
+    }
+  }
+}

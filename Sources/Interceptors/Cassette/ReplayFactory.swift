@@ -1,0 +1,242 @@
+import Interception
+import Protobuf
+import RPCProtocols
+import Synchronization
+
+/// Makes interceptors that answer calls from a cassette.
+final class ReplayFactory: InterceptorFactory {
+  static let description = BuiltIns.Description(
+    name: "replay", summary: "answer calls from a cassette that record has written",
+    keys: [
+      BuiltIns.Key("file=FILE", "the cassette"),
+      BuiltIns.Key("match=exact|fields|order", "how recorded calls are found, beside their method (exact)"),
+      BuiltIns.Key("fields=PATH", "with match=fields: a field that must be equal", mayRepeat: true),
+      BuiltIns.Key("timing=original|none", "answer in the time that it took, or at once (none)"),
+      BuiltIns.Key("miss=error|pass|record", "what becomes of a call that is not in the cassette (error)"),
+    ] + SettingsReader.redactionKeys,
+    make: { settings, services throws(ConfigurationError) in try ReplayFactory(settings, services) })
+
+  enum Match: String, CaseIterable {
+    case exact, fields, order
+  }
+
+  enum Timing: String, CaseIterable {
+    case original, none
+  }
+
+  enum Miss: String, CaseIterable {
+    case error, pass, record
+  }
+
+  let match: Match
+  let fields: [FieldPath]
+  let timing: Timing
+  let miss: Miss
+  let redaction: Redaction
+  let path: String
+  private let calls: [RecordedCall]
+  private let writer: CassetteWriter?
+  /// Which calls have answered.
+  private let used: Mutex<Set<Int>>
+  /// The calls of a method, made ready for its types: a batch asks for them again and again.
+  private let prepared = Mutex<[MethodName: (type: MessageType?, candidates: [ReplayCandidate])]>([:])
+
+  private init(_ settings: SettingsReader, _ services: any InterceptorServices) throws(ConfigurationError) {
+    match = try settings.choice("match", Match.self) ?? (settings.text("fields") == nil ? .exact : .fields)
+    timing = try settings.choice("timing", Timing.self) ?? .none
+    miss = try settings.choice("miss", Miss.self) ?? .error
+    redaction = try settings.redaction()
+    fields = try Self.fields(settings, match)
+    guard let path = settings.text("file"), !path.isEmpty else { throw settings.error("file", "is missing") }
+    self.path = path
+    let content = try Self.content(of: path, settings, services, isOptional: miss == .record)
+    var read: (calls: [RecordedCall], lastNumber: Int)?
+    if !content.isEmpty || miss != .record {
+      do {
+        read = try CassetteReader.read(content, file: path)
+      } catch {
+        throw settings.error("file", error.description)
+      }
+    }
+    calls = read?.calls ?? []
+    used = Mutex([])
+    guard miss == .record else {
+      writer = nil
+      return
+    }
+    do {
+      writer = try CassetteWriter(
+        path, goingOnAfter: read?.lastNumber, redaction: redaction, services: services)
+    } catch {
+      throw settings.error("file", "\(path): \(error.reason)")
+    }
+  }
+
+  private static func fields(
+    _ settings: SettingsReader, _ match: Match
+  ) throws(ConfigurationError) -> [FieldPath] {
+    let texts = settings.texts("fields")
+    guard texts.isEmpty == (match != .fields) else {
+      throw settings.error(
+        "fields",
+        match == .fields ? "is missing: match=fields needs at least one" : "goes with match=fields only")
+    }
+    var fields: [FieldPath] = []
+    for text in texts {
+      do {
+        fields.append(try FieldPath(text))
+      } catch {
+        throw settings.error("fields", "not a field's path: \(error)")
+      }
+    }
+    return fields
+  }
+
+  private static func content(
+    of path: String, _ settings: SettingsReader, _ services: any InterceptorServices, isOptional: Bool
+  ) throws(ConfigurationError) -> [UInt8] {
+    do {
+      return try services.contents(ofFile: path)
+    } catch {
+      // One that is to be recorded need not be there.
+      if isOptional { return [] }
+      throw settings.error(
+        "file", "\(path): \(error.reason)", hint: "record a cassette with --use record,file=FILE")
+    }
+  }
+
+  func make(for call: CallFacts, _ context: CallContext) throws -> (any Interceptor)? {
+    do {
+      let candidates = try candidates(for: call)
+      if candidates.isEmpty, miss == .pass { return nil }
+      return Replay(self, candidates, call, context, writer?.makeRecording())
+    } catch let error as DocumentError {
+      throw RPCError(.internal, error.description, origin: .interceptor(context.name))
+    }
+  }
+
+  private func candidates(for call: CallFacts) throws -> [ReplayCandidate] {
+    if let known = prepared.withLock({ $0[call.method] }), known.type == call.requestType {
+      return known.candidates
+    }
+    let candidates = try calls.indices.filter { calls[$0].method == call.method }
+      .map { try ReplayCandidate(calls[$0], index: $0, self, call) }
+    prepared.withLock { $0[call.method] = (call.requestType, candidates) }
+    return candidates
+  }
+
+  /// The first of these that has not answered yet; of those that all have, the last.
+  func choose(among candidates: [ReplayCandidate]) -> ReplayCandidate? {
+    used.withLock { used in
+      let unused = candidates.first { !used.contains($0.index) }
+      // In order means that each answers once.
+      return unused ?? (match == .order ? nil : candidates.last)
+    }
+  }
+
+  /// Notes that a recorded call has answered.
+  func use(_ candidate: ReplayCandidate) {
+    used.withLock { _ = $0.insert(candidate.index) }
+  }
+
+  /// Notes that a recorded call has not answered after all.
+  func giveBack(_ candidate: ReplayCandidate) {
+    used.withLock { _ = $0.remove(candidate.index) }
+  }
+}
+
+/// A recorded call, made ready for one of which the types are known.
+struct ReplayCandidate: Sendable {
+  let index: Int
+  let call: RecordedCall
+  let sent: [Message]
+  /// The same, serialized, to be compared fast.
+  private let sentBytes: [[UInt8]]
+  private let match: ReplayFactory.Match
+  private let fields: [FieldPath]
+
+  init(
+    _ call: RecordedCall, index: Int, _ factory: ReplayFactory, _ facts: CallFacts
+  ) throws(DocumentError) {
+    self.index = index
+    self.call = call
+    match = factory.match
+    fields = factory.fields
+    var sent: [Message] = []
+    if match != .order {
+      guard let type = facts.requestType else {
+        throw call.place.error(
+          "the schema of \(facts.method) is not known, which match=\(match.rawValue) needs")
+      }
+      for message in call.sent { sent.append(factory.redaction.redacted(try message.message(type))) }
+      for path in fields {
+        do {
+          _ = try Message(type).has(path)
+        } catch {
+          throw DocumentError(file: factory.path, line: nil, reason: "fields=\(path): \(error)")
+        }
+      }
+    }
+    self.sent = sent
+    sentBytes = match == .exact ? sent.map { $0.serialized() } : []
+  }
+
+  /// Whether the message with this number is as it was recorded.
+  func fits(_ message: Message, _ bytes: [UInt8], number: Int) -> Bool {
+    guard match == .exact else { return differences(of: message, number: number).isEmpty }
+    return number < sentBytes.count && sentBytes[number] == bytes
+  }
+
+  /// How the message with this number differs from the recorded one; nothing when it does not.
+  func differences(of message: Message, number: Int) -> [String] {
+    guard match != .order else { return [] }
+    guard number < sent.count else { return ["it has \(sent.count) request messages, and this is one more"] }
+    let recorded = sent[number]
+    var found: [String] = []
+    if match == .fields {
+      for path in fields {
+        let expected = Self.text(recorded, path)
+        let actual = Self.text(message, path)
+        if expected != actual {
+          found.append("\(path) is \(actual.shortened), recorded is \(expected.shortened)")
+        }
+      }
+    } else if recorded != message {
+      found = Self.differences(recorded, message)
+    }
+    return found.map { sent.count > 1 ? "message \(number): \($0)" : $0 }
+  }
+
+  private static func differences(_ recorded: Message, _ message: Message) -> [String] {
+    var numbers: Set<UInt32> = []
+    var found: [String] = []
+    for field in recorded.setFields + message.setFields where numbers.insert(field.number).inserted {
+      guard let path = try? FieldPath(field.isExtension ? "(\(field.fullName))" : field.name) else {
+        continue
+      }
+      let expected = text(recorded, path)
+      let actual = text(message, path)
+      if expected != actual {
+        found.append("\(path) is \(actual.shortened), recorded is \(expected.shortened)")
+      }
+    }
+    return found.isEmpty ? ["it has other bytes"] : found
+  }
+
+  private static func text(_ message: Message, _ path: FieldPath) -> String {
+    guard let json = try? message.json(at: path) else { return "nothing" }
+    return String(decoding: json, as: UTF8.self)
+  }
+
+  /// Whether the answer begins before a request message is there.
+  var beginsWithAnswer: Bool {
+    for event in call.events {
+      switch event.kind {
+      case .sent, .halfClose, .end: return false
+      case .received: return true
+      case .headers: continue
+      }
+    }
+    return false
+  }
+}

@@ -1,0 +1,199 @@
+"""The interceptors record and replay: calls from a cassette, recorded from real servers."""
+
+import json
+import signal
+import time
+
+import manual
+import pytest
+
+DEMO = "demo.v1.Demo"
+NOWHERE = "http://127.0.0.1:1"
+CALLS = [
+    ("Hello", '{"name":"Ada"}'),
+    ("Find", '{"id":"9"}'),
+    ("Count", '{"from":1,"to":3}'),
+    ("Sum", '{"value":1}{"value":2}'),
+    ("Chat", '{"text":"a"}{"text":"b"}'),
+    ("FailStream", '{"code":9,"message":"over","afterMessages":2}'),
+    ("EchoMetadata", '{"headers":[{"name":"x-a","value":"1"}],"trailers":[{"name":"x-b-bin","binary":"AQI="}]}'),
+]
+
+
+@pytest.fixture
+def call(rpcurl, descriptor_set):
+    """`call(url, method, data, *options)`."""
+
+    def run(url, method, data, *options, **keywords):
+        return rpcurl("--descriptor-set", descriptor_set, "-d", data, *options, f"{url}/{DEMO}/{method}", **keywords)
+
+    return run
+
+
+@pytest.fixture
+def cassette(tmp_path):
+    return tmp_path / "calls.rec"
+
+
+@pytest.mark.parametrize("protocol", ["grpc", "connect"])
+@pytest.mark.parametrize("codec", ["proto", "json"])
+def test_all_kinds_of_calls_are_replayed(call, cassette, request, protocol, codec):
+    server = request.getfixturevalue(f"{protocol}_server")
+    options = ["--protocol", protocol, "--codec", codec, "--format", "events", "--http2-prior-knowledge"]
+    if protocol == "grpc" and codec == "json":
+        pytest.skip("the gRPC server speaks protobuf only")
+
+    def events(result):
+        kept = [e for e in map(json.loads, result.out.splitlines()) if e["event"] in ("headers", "message", "end")]
+        for event in kept:
+            for name in ("http_status", "http_version", "sent", "bytes"):
+                event.pop(name, None)
+            for detail in event.get("details", []):
+                detail.pop("debug", None)
+        return result.code, kept
+
+    recorded = []
+    for number, (method, data) in enumerate(CALLS):
+        append = "true" if number else "false"
+        result = call(server.url, method, data, *options, "--use", f"record,file={cassette},append={append}")
+        recorded.append(events(result))
+    for (method, data), expected in zip(CALLS, recorded):
+        result = call(NOWHERE, method, data, *options, "--use", f"replay,file={cassette}")
+        assert events(result) == expected, method
+
+
+def test_cassette_of_one_protocol_is_replayed_in_another(call, cassette, connect_server):
+    use = ["--use", f"record,file={cassette}"]
+    assert call(connect_server.url, "Hello", '{"name":"Ada"}', "--protocol", "connect", "--codec", "json", *use).code == 0
+    result = call(NOWHERE, "Hello", '{"name":"Ada"}', "--use", f"replay,file={cassette}")
+    assert json.loads(result.out) == {"message": "Hello, Ada!", "name": "Ada"}
+
+
+def test_cassette_has_no_secrets_and_is_private(call, cassette, grpc_server):
+    headers = ["authorization: Bearer SECRET", "cookie: a=SECRET", "x-api-key: SECRET", "x-id-token: SECRET", "x-mine: SECRET"]
+    options = [word for header in headers for word in ("-H", header)]
+    data = '{"name":"SECRET"}'
+    use = f"record,file={cassette},redact=x-mine,redact-field=name,redact-field=message"
+    assert call(grpc_server.url, "Hello", data, *options, "--use", use).code == 0
+    text = cassette.read_text()
+    assert "SECRET" not in text and "U0VDUkVU" not in text
+    assert cassette.stat().st_mode & 0o777 == 0o600
+    assert all(json.loads(line) for line in text.splitlines())
+    result = call(NOWHERE, "Hello", data, "--use", f"replay,file={cassette},redact-field=name")
+    assert json.loads(result.out) == {"message": "[redacted]", "name": "[redacted]"}
+
+
+def test_interrupted_session_is_readable(call, rpcurl, descriptor_set, cassette, grpc_server):
+    options = ["--descriptor-set", descriptor_set, "--use", f"record,file={cassette}"]
+    with rpcurl.start(*options, f"{grpc_server.url}/{DEMO}/Chat") as process:
+        process.stdin.write(b'{"text":"a"}')
+        process.stdout.readline()
+        process.send_signal(signal.SIGKILL)
+    events = [json.loads(line) for line in cassette.read_text().splitlines()[1:]]
+    assert [event["event"] for event in events] == ["start", "sent", "headers", "received"]
+    result = call(NOWHERE, "Chat", '{"text":"a"}', "--use", f"replay,file={cassette}")
+    assert json.loads(result.out) == {"text": "you said: a"}
+    assert result.code == 64 + 14 and "calls.rec:2: the recorded call has no end" in result.err
+
+
+def test_bidi_stream_is_replayed_by_turns(call, rpcurl, descriptor_set, cassette, grpc_server):
+    def chat(url, use):
+        with rpcurl.start("--descriptor-set", descriptor_set, "--use", use, f"{url}/{DEMO}/Chat") as process:
+            for text in "abc":
+                process.stdin.write(json.dumps({"text": text}).encode())
+                assert json.loads(process.stdout.readline()) == {"text": f"you said: {text}"}
+            process.stdin.close()
+            assert process.wait(5) == 0
+
+    chat(grpc_server.url, f"record,file={cassette}")
+    chat(NOWHERE, f"replay,file={cassette}")
+
+
+def test_time_is_kept_when_asked(call, cassette, grpc_server):
+    data = '{"from":1,"to":3,"intervalMs":100}'
+    assert call(grpc_server.url, "Count", data, "--use", f"record,file={cassette}").code == 0
+
+    def seconds(timing):
+        begin = time.monotonic()
+        assert call(NOWHERE, "Count", data, "--use", f"replay,file={cassette},timing={timing}").code == 0
+        return time.monotonic() - begin
+
+    assert seconds("original") > 0.2 > seconds("none")
+
+
+def test_match_by_fields_and_by_order(call, cassette, grpc_server):
+    for number, name in enumerate(["Ada", "Eve"]):
+        data = json.dumps({"name": name, "language": "de"})
+        append = "true" if number else "false"
+        assert call(grpc_server.url, "Hello", data, "--use", f"record,file={cassette},append={append}").code == 0
+
+    def name(data, settings):
+        result = call(NOWHERE, "Hello", data, "--use", f"replay,file={cassette},{settings}")
+        return json.loads(result.out)["name"] if result.code == 0 else result.code
+
+    assert name('{"name":"Eve"}', "match=fields,fields=name") == "Eve"
+    assert name('{"language":"de"}', "match=fields,fields=language") == "Ada"
+    assert name('{"name":"Eve"}', "match=fields,fields=name,fields=language") == 64 + 12
+    assert name("{}", "match=order") == "Ada"
+
+
+def test_miss(call, cassette, grpc_server):
+    assert call(grpc_server.url, "Hello", '{"name":"Ada"}', "--use", f"record,file={cassette}").code == 0
+    result = call(NOWHERE, "Hello", '{"name":"Eve"}', "--use", f"replay,file={cassette}")
+    assert (result.code, result.out) == (64 + 12, "")
+    assert 'calls.rec:2: name is "Eve", recorded is "Ada"' in result.err
+    result = call(NOWHERE, "Sum", '{"value":1}', "--use", f"replay,file={cassette}")
+    assert result.code == 64 + 12 and f"no call of {DEMO}/Sum was recorded" in result.err
+    size = cassette.stat().st_size
+    result = call(grpc_server.url, "Hello", '{"name":"Eve"}', "--use", f"replay,file={cassette},miss=pass")
+    assert (result.code, cassette.stat().st_size) == (0, size)
+    for method, data in [("Hello", '{"name":"Eve"}'), *CALLS[2:5]]:
+        first = call(grpc_server.url, method, data, "--use", f"replay,file={cassette},miss=record")
+        size = cassette.stat().st_size
+        again = call(NOWHERE, method, data, "--use", f"replay,file={cassette},miss=record")
+        assert (first.code, again.code) == (0, 0), again.err
+        assert (again.out, cassette.stat().st_size) == (first.out, size)
+
+
+def test_failed_connection_is_replayed_as_one(call, cassette):
+    assert call(NOWHERE, "Hello", "{}", "--use", f"record,file={cassette}").code == 5
+    assert call(NOWHERE, "Hello", "{}", "--use", f"replay,file={cassette}").code == 5
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "calls.rec: is empty, and no cassette"),
+        (b"hello\n", "calls.rec:1: expected a value"),
+        (b'{"cassette":"rpcurl","version":1}\n{"call":1,"event":"sta', "calls.rec:2: the JSON ends too early"),
+        (b'{"cassette":"rpcurl","version":1}\n{"call":"x","event":"start"}', "calls.rec:2: call: must be a whole number"),
+        (b'{"cassette":"rpcurl","version":9}\n', "calls.rec:1: version: 9 is newer"),
+        (b'{"cassette":"rpcurl","version":1}\n' + b"[" * 1_000_000, "calls.rec:2: nested deeper than 100 levels"),
+        (b"\xff\xfe\x00" * 1000, "calls.rec:1: "),
+    ],
+)
+def test_wrong_cassettes_are_refused(call, cassette, content, words):
+    cassette.write_bytes(content)
+    result = call(NOWHERE, "Hello", "{}", "--use", f"replay,file={cassette}")
+    assert (result.code, result.out) == (7, "")
+    assert "replay: file: " in result.err and words in result.err, result.err
+
+
+def test_cassette_that_is_not_there(call, cassette):
+    result = call(NOWHERE, "Hello", "{}", "--use", f"replay,file={cassette}")
+    assert result.code == 7 and "hint: record a cassette" in result.err
+    result = call(NOWHERE, "Hello", "{}", "--use", "record,file=/no/such/file")
+    assert result.code == 7 and "record: file: /no/such/file: " in result.err
+
+
+def test_examples_of_the_manual(tmp_path, descriptor_set, grpc_server):
+    address = [("localhost:50051", grpc_server.address)]
+    (example,) = manual.examples("rpcurl-record.7")
+    result = manual.run(example, tmp_path, descriptor_set, address)
+    assert (result.returncode, result.stderr, len(result.stdout.splitlines())) == (0, "", 4)
+    (tmp_path / "calls.rec").unlink()
+    (example,) = manual.examples("rpcurl-replay.7")
+    result = manual.run(example, tmp_path, descriptor_set, address)
+    assert (result.returncode, result.stderr) == (0, "")
+    first, second = result.stdout.splitlines()
+    assert first == second

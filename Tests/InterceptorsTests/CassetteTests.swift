@@ -1,0 +1,300 @@
+import Interception
+import InterceptionSupport
+import Protobuf
+import RPCProtocols
+import Testing
+
+@testable import Interceptors
+
+@Suite struct CassetteTests {
+  private let services = TestServices()
+
+  private func call(_ kind: CallKind, _ text: String) throws -> TestCall {
+    TestCall(kind, Journal(), [try services.registration(text)], typed: true)
+  }
+
+  /// A bidirectional call that is recorded: a greeting, an answer to each of two messages, a status.
+  private func record(_ settings: String = "") throws {
+    let call = try call(.bidiStreaming, "record,file=c.rec\(settings)")
+    call.request.headers = Headers([("authorization", "Bearer top"), ("x-a", "1")])
+    call.start()
+    call.receiveHeaders()
+    services.nanosecondsSince1970 += 5_000_000
+    call.receive("hello")
+    for text in ["a", "b"] {
+      call.send(text)
+      services.nanosecondsSince1970 += 1_500_000
+      call.receive("\(text)!")
+    }
+    call.close()
+    let detail = StatusDetail(typeName: "t.T", value: [1, 2])
+    call.chain.received(
+      ResponseEnd(
+        error: RPCError(.aborted, "over", details: [detail], origin: .server),
+        trailers: Headers([("x-t", "1")])))
+  }
+
+  private var lines: [String] { (services.files["c.rec"] ?? "").split(separator: "\n").map(String.init) }
+
+  @Test func recordsACallAsItHappens() throws {
+    try record()
+    #expect(
+      lines == [
+        #"{"cassette":"rpcurl","version":1}"#,
+        #"{"call":1,"event":"start","time":"2023-11-14T22:13:20.000Z","method":"test.Echo/Say","kind":"bidi_streaming","#
+          + #""protocol":"grpc","target":"http://server","headers":[["authorization","Bearer [redacted]"],["x-a","1"]]}"#,
+        #"{"call":1,"event":"headers","ms":0.000,"http_status":200,"http_version":"","headers":[["from","server"]]}"#,
+        #"{"call":1,"event":"received","ms":5.000,"message":"hello","bytes":"CgVoZWxsbw=="}"#,
+        #"{"call":1,"event":"sent","ms":5.000,"message":"a","bytes":"CgFh"}"#,
+        #"{"call":1,"event":"received","ms":6.500,"message":"a!","bytes":"CgJhIQ=="}"#,
+        #"{"call":1,"event":"sent","ms":6.500,"message":"b","bytes":"CgFi"}"#,
+        #"{"call":1,"event":"received","ms":8.000,"message":"b!","bytes":"CgJiIQ=="}"#,
+        #"{"call":1,"event":"half_close","ms":8.000}"#,
+        #"{"call":1,"event":"end","ms":8.000,"code":"aborted","message":"over","#
+          + #""details":[{"type":"t.T","value":"AQI="}],"trailers":[["x-t","1"]]}"#,
+      ])
+  }
+
+  @Test func appendsWhenAsked() throws {
+    try record(",append=true")
+    try record(",append=true")
+    #expect(lines.count == 19)
+    #expect(lines.last?.hasPrefix(#"{"call":2,"event":"end""#) == true)
+    try record()
+    #expect(lines.count == 10)
+  }
+
+  @Test func isReadableWhenInterrupted() throws {
+    let call = try call(.bidiStreaming, "record,file=c.rec")
+    call.start()
+    call.send("a")
+    #expect(try CassetteReader.read(Array(lines.joined(separator: "\n").utf8), file: "c").calls.count == 1)
+    let again = try self.call(.bidiStreaming, "replay,file=c.rec")
+    again.start()
+    again.send("a")
+    #expect(again.end?.error?.message == "c.rec:2: the recorded call has no end: it was interrupted")
+  }
+
+  @Test func callThatFailsOnItsWayHasAnEnd() throws {
+    let call = try call(.unary, "record,file=c.rec")
+    call.start()
+    call.chain.cancel(RPCError(.deadlineExceeded, "late", origin: .client))
+    #expect(lines.last?.contains(#""code":"deadline_exceeded","message":"late","origin":"client""#) == true)
+  }
+
+  @Test func furtherSecretsAreRedacted() throws {
+    try record(",redact=x-*,redact-field=value")
+    let text = lines.joined(separator: "\n")
+    #expect(text.contains(#"["x-a","[redacted]"]"#) && text.contains(#"["x-t","[redacted]"]"#))
+    #expect(
+      text.contains(#""message":"[redacted]""#) && !text.contains(#""a!""#) && !text.contains("CgJhIQ=="))
+  }
+
+  @Test func replaysByTurns() throws {
+    try record()
+    let call = try call(.bidiStreaming, "replay,file=c.rec")
+    call.start()
+    #expect(call.callerLines == ["headers", "typed hello"])
+    call.send("a")
+    #expect(call.callerLines.last == "typed a!")
+    call.send("b")
+    #expect(call.callerLines.last == "typed b!")
+    call.close()
+    #expect(call.callerLines.suffix(3) == ["end aborted", "metrics 0", "finished"])
+    #expect(call.end?.error?.details == [StatusDetail(typeName: "t.T", value: [1, 2])])
+    #expect(call.end?.trailers == Headers([("x-t", "1")]))
+    #expect(call.receivedStart?.headers == Headers([("from", "server")]))
+    #expect(call.wireLines == [])
+  }
+
+  @Test func replaysInItsTime() throws {
+    try record()
+    let call = try call(.bidiStreaming, "replay,file=c.rec,timing=original")
+    call.start()
+    #expect(call.callerLines == ["headers"])
+    call.clock.advance(by: .milliseconds(5))
+    call.send("a")
+    #expect(call.callerLines == ["headers", "typed hello"])
+    call.clock.advance(by: .milliseconds(1))
+    #expect(call.callerLines == ["headers", "typed hello"])
+    call.clock.advance(by: .milliseconds(1))
+    #expect(call.callerLines == ["headers", "typed hello", "typed a!"])
+  }
+
+  @Test func anotherMessageIsAMissThatSaysWhatDiffers() throws {
+    try record()
+    let call = try call(.bidiStreaming, "replay,file=c.rec")
+    call.start()
+    call.send("x")
+    let error = try #require(call.end?.error)
+    #expect(error.code == .unimplemented)
+    #expect(
+      error.message == "c.rec has no answer to test.Echo/Say \"x\"; the nearest is c.rec:2: "
+        + "message 0: value is \"x\", recorded is \"a\"")
+  }
+
+  @Test func tooFewMessagesAreAMiss() throws {
+    try record()
+    let call = try call(.bidiStreaming, "replay,file=c.rec")
+    call.start()
+    call.send("a")
+    call.close()
+    #expect(call.end?.error?.message.contains("it has 2 request messages, and this one 1") == true)
+  }
+
+  /// A cassette of unary calls: request and answer.
+  private func cassette(_ calls: [(String, String)]) -> String {
+    var lines = [Cassette.firstLine]
+    for (index, (request, answer)) in calls.enumerated() {
+      lines.append(#"{"call":\#(index),"event":"start","method":"test.Echo/Say"}"#)
+      lines.append(#"{"call":\#(index),"event":"sent","message":"\#(request)"}"#)
+      lines.append(#"{"call":\#(index),"event":"received","ms":3,"message":"\#(answer)"}"#)
+      lines.append(#"{"call":\#(index),"event":"end","code":"ok"}"#)
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// What unary calls with these messages are answered by.
+  private func answers(_ settings: String, to requests: [String]) throws -> [String] {
+    let registration = try services.registration("replay,file=c.rec\(settings)")
+    return requests.map { request in
+      let call = TestCall(.unary, Journal(), [registration], typed: true)
+      call.start()
+      call.send(request)
+      call.close()
+      return call.callerLines.first { $0.hasPrefix("typed") }.map { String($0.dropFirst(6)) }
+        ?? (call.wireLines.isEmpty ? call.end?.code.name ?? "" : "wire")
+    }
+  }
+
+  @Test func equalCallsAnswerInTurn() throws {
+    services.files["c.rec"] = cassette([("a", "1"), ("b", "2"), ("a", "3")])
+    #expect(try answers("", to: ["a", "a", "b", "a", "b"]) == ["1", "3", "2", "3", "2"])
+    #expect(try answers(",match=order", to: ["x", "y", "z", "a"]) == ["1", "2", "3", "unimplemented"])
+    #expect(try answers(",match=fields,fields=value", to: ["b", "x"]) == ["2", "unimplemented"])
+    #expect(try answers(",miss=pass", to: ["b", "x"]) == ["2", "wire"])
+  }
+
+  @Test func missesAreRecordedWhenAsked() throws {
+    let registration = try services.registration("replay,file=c.rec,miss=record")
+    let call = TestCall(.unary, Journal(), [registration], typed: true)
+    call.run()
+    #expect(call.callerLines.prefix(3) == ["headers", "pong", "end ok"])
+    #expect(lines.count == 7)
+    #expect(try answers(",miss=record", to: ["ping"]) == ["pong"])
+    #expect(lines.count == 7)
+  }
+
+  @Test func streamOfRequestsIsComparedWhole() throws {
+    services.files["c.rec"] = """
+      \(Cassette.firstLine)
+      {"call":1,"event":"start","method":"test.Echo/Say"}
+      {"call":1,"event":"sent","message":"a"}
+      {"call":2,"event":"start","method":"test.Echo/Say"}
+      {"call":2,"event":"sent","message":"a"}
+      {"call":1,"event":"sent","message":"b"}
+      {"call":2,"event":"half_close"}
+      {"call":2,"event":"received","message":"one"}
+      {"call":2,"event":"end","code":"ok"}
+      {"call":1,"event":"half_close"}
+      {"call":1,"event":"something new"}
+      {"call":1,"event":"received","message":"two"}
+      {"call":1,"event":"end","code":0}
+
+      """
+    for (requests, answer) in [(["a", "b"], "typed two"), (["a"], "typed one")] {
+      let call = try call(.clientStreaming, "replay,file=c.rec")
+      call.start()
+      for request in requests { call.send(request) }
+      call.close()
+      #expect(call.callerLines.contains(answer))
+    }
+    let miss = try call(.clientStreaming, "replay,file=c.rec,miss=pass")
+    miss.start()
+    for text in ["a", "b", "c"] { miss.send(text) }
+    #expect(miss.wireLines == ["start", "a", "b", "c"])
+  }
+
+  @Test(arguments: [
+    ("", "is empty, and no cassette"),
+    ("{}", "1: the first line must be {\"cassette\":\"rpcurl\",\"version\":1}"),
+    ("{\"cassette\":\"rpcurl\",\"version\":2}", "1: version: 2 is newer than this rpcurl, which knows 1"),
+    ("FIRST\n{\"call\":1,\"eve", "2: the JSON ends too early (column 15)"),
+    ("FIRST\n\n[]", "3: must be an object"),
+    ("FIRST\n{\"event\":\"sent\"}", "2: call: is missing"),
+    ("FIRST\n{\"call\":\"1\",\"event\":\"sent\"}", "2: call: must be a whole number, at least 0"),
+    ("FIRST\n{\"call\":1}", "2: event: is missing"),
+    (
+      "FIRST\n{\"call\":1,\"event\":\"sent\"}",
+      "2: call: there is no start of a call with the number 1 before"
+    ),
+    ("FIRST\n{\"call\":1,\"event\":\"start\",\"method\":\"x\"}", "2: method: must be the name of a method"),
+    ("START\n{\"call\":1,\"event\":\"sent\"}", "3: bytes: is missing, and message as well"),
+    ("START\n{\"call\":1,\"event\":\"sent\",\"bytes\":\"?\"}", "3: bytes: is not base64"),
+    ("START\n{\"call\":1,\"event\":\"sent\",\"bytes\":5}", "3: bytes: must be a string"),
+    (
+      "START\n{\"call\":1,\"event\":\"sent\",\"bytes\":\"\",\"ms\":-1}",
+      "3: ms: must be a number of milliseconds"
+    ),
+    ("START\n{\"call\":1,\"event\":\"end\"}", "3: code: is missing"),
+    ("START\n{\"call\":1,\"event\":\"end\",\"code\":99}", "3: code: \"99\" is not a status code"),
+    ("START\n{\"call\":1,\"event\":\"headers\",\"headers\":[[\"a\"]]}", "3: headers[0]: must be a header as"),
+    (
+      "START\n{\"call\":1,\"event\":\"headers\",\"headers\":[[\"a\",\"\\n\"]]}",
+      "3: headers[0]: must be a header as"
+    ),
+    (
+      "START\n{\"call\":1,\"event\":\"end\",\"code\":5,\"details\":[{\"type\":\"t\",\"value\":\"?\"}]}",
+      "3: details[0].value: is not base64"
+    ),
+    (
+      "START\n{\"call\":1,\"event\":\"end\",\"code\":0}\n{\"call\":1,\"event\":\"half_close\"}",
+      "4: event: the call has ended before"
+    ),
+  ])
+  func wrongCassettesAreRefusedWithTheirPlace(_ text: String, _ message: String) {
+    let start = Cassette.firstLine + "\n" + #"{"call":1,"event":"start","method":"a.B/C"}"#
+    services.files["c.rec"] = text.replacing("START", with: start).replacing(
+      "FIRST", with: Cassette.firstLine)
+    let separator = message.first?.isNumber == true ? ":" : ": "
+    for use in ["replay", "record,append=true"] where !text.isEmpty || use == "replay" {
+      let error = #expect(throws: ConfigurationError.self) { try services.registration("\(use),file=c.rec") }
+      let expected = "\(use.prefix(6)): file: c.rec\(separator)\(message)"
+      #expect(error?.description.hasPrefix(expected) == true, "\(error?.description ?? "")")
+    }
+  }
+
+  @Test func wrongMessagesFailTheCallWithTheirPlace() throws {
+    services.files["c.rec"] = cassette([("a", "x")]).replacing(#""message":"x""#, with: #""message":7"#)
+    let registration = try services.registration("replay,file=c.rec")
+    let call = TestCall(.unary, Journal(), [registration], typed: true)
+    call.start()
+    call.send("a")
+    #expect(
+      call.end?.error?.message.hasPrefix("c.rec:4: message: expected") == true,
+      "\(call.end?.error?.message ?? "")")
+  }
+
+  @Test(arguments: [
+    ("record", "record: file: is missing"), ("replay", "replay: file: is missing"),
+    ("replay,file=none", "replay: file: none: no such file or directory"),
+    ("record,file=/no/such", "record: file: /no/such: no such file or directory"),
+    ("replay,file=c.rec,match=maybe", "replay: match: must be one of exact, fields, order"),
+    ("replay,file=c.rec,match=fields", "replay: fields: is missing: match=fields needs at least one"),
+    ("replay,file=c.rec,match=order,fields=a", "replay: fields: goes with match=fields only"),
+    (
+      "replay,file=c.rec,fields=[",
+      "replay: fields: not a field's path: expected a field name at byte 0 of the path"
+    ),
+    ("replay,file=c.rec,timing=1", "replay: timing: must be one of original, none"),
+    ("replay,file=c.rec,miss=x", "replay: miss: must be one of error, pass, record"),
+    ("record,file=c.rec,append=maybe", "record: append: must be true or false"),
+    ("record,file=c.rec,redact-field=a[0]", "record: redact-field: names an element"),
+    ("record,file=c.rec,redact-field=-", "record: redact-field: not a field's path"),
+  ])
+  func badConfigurationNamesTheKey(_ text: String, _ message: String) {
+    services.files["c.rec"] = cassette([])
+    let error = #expect(throws: ConfigurationError.self) { try services.registration(text) }
+    #expect(error?.description.hasPrefix(message) == true, "\(error?.description ?? "")")
+  }
+}

@@ -1,0 +1,54 @@
+import Protobuf
+import RPCProtocols
+import Testing
+
+@testable import Interceptors
+
+@Suite struct RedactionTests {
+  @Test(arguments: [
+    ("authorization", "Bearer abc", "Bearer [redacted]"), ("authorization", "abc", "[redacted]"),
+    ("proxy-authorization", "Basic abc", "Basic [redacted]"), ("cookie", "a=b", "[redacted]"),
+    ("set-cookie", "a=b", "[redacted]"), ("x-api-key", "k", "[redacted]"), ("x-id-token", "t", "[redacted]"),
+    ("x_auth", "t", "[redacted]"), ("x-tenant", "blue", "blue"), ("host", "h", "h"),
+    ("x-own", "o", "[redacted]"),
+    ("my-a", "o", "[redacted]"), ("b-my", "o", "[redacted]"), ("c-d-c", "o", "[redacted]"), ("my", "o", "o"),
+  ])
+  func hidesSecrets(_ name: String, _ value: String, _ shown: String) {
+    let redaction = Redaction(names: ["X-Own", "my-*", "*-my", "*-d-*"], fields: [])
+    #expect(redaction.value(of: Headers.Field(name: name, value: value)) == shown)
+    #expect(Redaction(showsSecrets: true).value(of: Headers.Field(name: name, value: value)) == value)
+  }
+
+  @Test(arguments: [
+    (
+      "google.rpc.ErrorInfo", "reason", #"{"reason":"a","domain":"b"}"#,
+      #"{"reason":"[redacted]","domain":"b"}"#
+    ),
+    ("google.rpc.ErrorInfo", "metadata", #"{"reason":"a","metadata":{"k":"v"}}"#, #"{"reason":"a"}"#),
+    ("google.rpc.ErrorInfo", "nothing", #"{"reason":"a"}"#, #"{"reason":"a"}"#),
+    (
+      "google.rpc.BadRequest", "field_violations.description",
+      #"{"fieldViolations":[{"field":"a","description":"x"},{"field":"b"}]}"#,
+      #"{"fieldViolations":[{"field":"a","description":"[redacted]"},{"field":"b"}]}"#
+    ),
+    ("google.protobuf.Struct", "fields.string_value", #"{"a":"x","b":1}"#, #"{"a":"[redacted]","b":1}"#),
+  ])
+  func hidesFields(_ type: String, _ path: String, _ json: String, _ shown: String) throws {
+    let redaction = Redaction(names: [], fields: [try RedactedField(path)])
+    let message = redaction.redacted(DescriptorMessages.make(type, json: json))
+    #expect(try String(decoding: message.json(), as: UTF8.self) == shown)
+  }
+
+  @Test(arguments: [
+    (0, "1970-01-01T00:00:00.000Z"), (1_709_164_800_123_456_789, "2024-02-29T00:00:00.123Z"),
+    (-1, "1969-12-31T23:59:59.999Z"), (4_102_444_799_999_000_000, "2099-12-31T23:59:59.999Z"),
+  ])
+  func timesAreWritten(_ time: Int64, _ text: String) {
+    #expect(CivilTime.text(nanosecondsSince1970: time) == text)
+  }
+
+  @Test func userInfoIsTakenOutOfURLs() {
+    #expect("http://a:b@c:1/d@e".withoutUserInfo == "http://c:1/d@e")
+    #expect("http://c:1/d@e".withoutUserInfo == "http://c:1/d@e")
+  }
+}
