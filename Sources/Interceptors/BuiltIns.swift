@@ -38,6 +38,7 @@ public enum BuiltIns {
   public static let all = [
     AssertFactory.description,
     HeaderFactory.description,
+    LogFactory.description,
     MockFactory.description,
     RecordFactory.description,
     ReplayFactory.description,

@@ -1,0 +1,208 @@
+import Interception
+import Protobuf
+import RPCProtocols
+import Synchronization
+
+/// An HTTP archive, version 1.2. The file is whole after every call.
+final class HARFile: Sendable {
+  private let path: String
+  private let services: any InterceptorServices
+  private let entries = Mutex<[String]>([])
+
+  init(_ path: String, _ services: any InterceptorServices) {
+    self.path = path
+    self.services = services
+  }
+
+  /// Adds an entry, and writes the file.
+  func add(_ entry: String) throws(ServiceFailure) {
+    entries.withLock { $0.append(entry) }
+    try write()
+  }
+
+  /// Writes the file as it is to be now.
+  func write() throws(ServiceFailure) {
+    let entries = entries.withLock { $0.joined(separator: ",\n") }
+    let head = #"{"log":{"version":"1.2","creator":{"name":"rpcurl","version":"1"},"entries":["#
+    try services.replaceFile(path, with: Array("\(head)\n\(entries)\n]}}\n".utf8))
+  }
+}
+
+/// Gathers one call, and adds it to an archive when it is over.
+final class HARLog: LogWriter {
+  private let archive: HARFile
+  private let call: CallFacts
+  private let options: LogOptions
+  private var startedAt: Int64 = 0
+  private var start: RequestStart?
+  private var response: ResponseStart?
+  private var end: ResponseEnd?
+  private var sent = Bodies()
+  private var received = Bodies()
+  // When each part of the call was over, since its start.
+  private var sentAt = Duration.zero
+  private var firstAt: Duration?
+  private var endedAt = Duration.zero
+
+  /// The messages of one direction.
+  private struct Bodies {
+    var sizeBytes = 0
+    var texts: [String] = []
+    var isCut = false
+    /// How many bytes of text are kept.
+    var keptBytes = 0
+
+    mutating func add(_ message: LoggedMessage, limit: Int) {
+      sizeBytes += message.sizeBytes
+      guard let body = message.body else { return }
+      // One limit for each message, and a hundred of it for a stream, which may have no end.
+      guard keptBytes < limit * 100 else { return isCut = true }
+      keptBytes += body.text.utf8.count
+      isCut = isCut || body.isCut
+      texts.append(body.text)
+    }
+
+    var text: String { texts.joined(separator: "\n") }
+  }
+
+  init(_ archive: HARFile, _ call: CallFacts, _ options: LogOptions) {
+    self.archive = archive
+    self.call = call
+    self.options = options
+  }
+
+  func write(_ event: LogEvent) throws(ServiceFailure) {
+    switch event.kind {
+    case .start(let start):
+      self.start = start
+      startedAt = event.time
+    case .sent(let message):
+      sent.add(message, limit: options.maxBodyBytes)
+      sentAt = event.elapsed
+    case .halfClose: sentAt = event.elapsed
+    case .headers(let start):
+      response = start
+      firstAt = event.elapsed
+    case .received(let message):
+      received.add(message, limit: options.maxBodyBytes)
+      if firstAt == nil { firstAt = event.elapsed }
+    case .end(let end):
+      self.end = end
+      endedAt = event.elapsed
+    case .finish(let outcome):
+      if end == nil {
+        end = outcome.end
+        endedAt = event.elapsed
+      }
+      try archive.add(entry(outcome.metrics))
+    }
+  }
+
+  // MARK: The entry (http://www.softwareishard.com/blog/har-12-spec/)
+
+  private func entry(_ metrics: CallMetrics) -> String {
+    let timings = timings(metrics)
+    var entry = LineObject()
+    entry.add("startedDateTime", CivilTime.text(nanosecondsSince1970: startedAt))
+    entry.add("time", raw: timings.total.millisecondsText)
+    entry.add("request", raw: request)
+    entry.add("response", raw: responseObject)
+    entry.add("cache", raw: "{}")
+    entry.add("timings", raw: timings.object)
+    entry.add("comment", comment)
+    return entry.object
+  }
+
+  /// The RPC's own words, for which HTTP has none.
+  private var comment: String {
+    let status = end?.error.map {
+      "\($0.code.name) (\($0.code.rawValue))\($0.message.isEmpty ? "" : ": \($0.message)")"
+    }
+    return "\(status ?? "ok"); \(call.kind.rawValue) over \(call.protocolName.rawValue)"
+  }
+
+  private var httpVersion: String {
+    switch response?.httpVersion {
+    case nil, ""?: "unknown"
+    case "2"?: "HTTP/2.0"
+    case let version?: "HTTP/\(version)"
+    }
+  }
+
+  private var request: String {
+    var object = LineObject()
+    object.add("method", "POST")
+    object.add("url", "\((start?.target ?? call.target).withoutUserInfo)/\(call.method)")
+    object.add("httpVersion", httpVersion)
+    object.add("cookies", raw: "[]")
+    object.add("headers", raw: headers(start?.headers ?? Headers()))
+    object.add("queryString", raw: "[]")
+    if !sent.texts.isEmpty {
+      var data = LineObject()
+      data.add("mimeType", mimeType)
+      data.add("params", raw: "[]")
+      data.add("text", sent.text)
+      if sent.isCut { data.add("comment", "cut at \(options.maxBodyBytes) bytes a message") }
+      object.add("postData", raw: data.object)
+    }
+    object.add("headersSize", -1)
+    object.add("bodySize", sent.sizeBytes)
+    return object.object
+  }
+
+  private var responseObject: String {
+    var content = LineObject()
+    content.add("size", received.sizeBytes)
+    content.add("mimeType", mimeType)
+    if !received.texts.isEmpty {
+      // In base64, as the specification has it for text that was decoded from another form.
+      content.add("text", Base64.encode(Array(received.text.utf8)))
+      content.add("encoding", "base64")
+      if received.isCut { content.add("comment", "cut at \(options.maxBodyBytes) bytes a message") }
+    }
+    var object = LineObject()
+    object.add("status", response?.httpStatus ?? 0)
+    object.add("statusText", "")
+    object.add("httpVersion", httpVersion)
+    object.add("cookies", raw: "[]")
+    object.add(
+      "headers", raw: headers((response?.headers ?? Headers()).appending(end?.trailers ?? Headers())))
+    object.add("content", raw: content.object)
+    object.add("redirectURL", "")
+    object.add("headersSize", -1)
+    object.add("bodySize", received.sizeBytes)
+    return object.object
+  }
+
+  /// What the texts are: one JSON value, or one a line.
+  private var mimeType: String { call.kind == .unary ? "application/json" : "application/x-ndjson" }
+
+  private func headers(_ headers: Headers) -> String {
+    let objects = headers.fields.map { field in
+      var object = LineObject()
+      object.add("name", field.name)
+      object.add("value", options.redaction.value(of: field))
+      return object.object
+    }
+    return "[\(objects.joined(separator: ","))]"
+  }
+
+  /// The parts of the time; those that are not known are -1, and the others add up to the whole.
+  private func timings(_ metrics: CallMetrics) -> (total: Duration, object: String) {
+    let first = min(max(firstAt ?? endedAt, .zero), endedAt)
+    let tls = metrics.tls.map { max($0 - (metrics.connect ?? .zero), .zero) }
+    // TLS counts as part of connecting; the rest of the time to the answer is sending and waiting.
+    let connect = min(metrics.tls ?? metrics.connect ?? .zero, first)
+    let send = min(max(sentAt - connect, .zero), first - connect)
+    let wait = first - connect - send
+    var object = LineObject()
+    object.add("blocked", -1)
+    object.add("dns", -1)
+    object.add("connect", raw: metrics.connect == nil ? "-1" : connect.millisecondsText)
+    object.add("send", raw: send.millisecondsText)
+    object.add("wait", raw: wait.millisecondsText)
+    object.add("receive", raw: (endedAt - first).millisecondsText)
+    object.add("ssl", raw: tls.map { min($0, connect).millisecondsText } ?? "-1")
+    return (endedAt, object.object)
+  }
+}

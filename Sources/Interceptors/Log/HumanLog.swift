@@ -1,0 +1,54 @@
+import Interception
+import Protobuf
+import RPCProtocols
+
+/// Lines for people: the time, the method, and what happened.
+final class HumanLog: LogWriter {
+  private let file: any OutputFile
+  private let call: CallFacts
+  private let options: LogOptions
+
+  init(_ file: any OutputFile, _ call: CallFacts, _ options: LogOptions) {
+    self.file = file
+    self.call = call
+    self.options = options
+  }
+
+  func write(_ event: LogEvent) throws(ServiceFailure) {
+    let time = CivilTime.text(nanosecondsSince1970: event.time).dropFirst(11).dropLast()
+    let lines = lines(event).map { "\(time) \(call.method) \(TerminalText.escape($0))\n" }
+    guard !lines.isEmpty else { return }
+    try file.write(Array(lines.joined().utf8))
+  }
+
+  private func lines(_ event: LogEvent) -> [String] {
+    switch event.kind {
+    case .start(let start):
+      ["> \(call.kind.rawValue) over \(call.protocolName.rawValue) to \(start.target.withoutUserInfo)"]
+        + fields(">", start.headers)
+    case .sent(let message): [line(">", message)]
+    case .halfClose: ["> half-close"]
+    case .headers(let start):
+      [start.httpVersion.isEmpty ? "< headers" : "< HTTP/\(start.httpVersion) \(start.httpStatus)"]
+        + fields("<", start.headers)
+    case .received(let message): [line("<", message)]
+    case .end(let end):
+      fields("<", end.trailers) + ["< \(status(end)) after \(event.elapsed.millisecondsText) ms"]
+    case .finish: []
+    }
+  }
+
+  private func fields(_ mark: String, _ headers: Headers) -> [String] {
+    headers.fields.map { "\(mark)   \($0.name): \(options.redaction.value(of: $0))" }
+  }
+
+  private func line(_ mark: String, _ message: LoggedMessage) -> String {
+    let body = message.body.map { ": \($0.text)\($0.isCut ? "…" : "")" } ?? ""
+    return "\(mark) message \(message.index), \(message.sizeBytes) bytes\(body)"
+  }
+
+  private func status(_ end: ResponseEnd) -> String {
+    guard let error = end.error else { return "ok" }
+    return "\(error.code.name) (\(error.code.rawValue))\(error.message.isEmpty ? "" : ": \(error.message)")"
+  }
+}

@@ -1,0 +1,73 @@
+import Interception
+import RPCProtocols
+
+/// Makes interceptors that write down what passes by.
+struct LogFactory: InterceptorFactory {
+  static let description = BuiltIns.Description(
+    name: "log", summary: "write calls down for people, as NDJSON, or as a HAR file",
+    keys: [
+      BuiltIns.Key("format=human|ndjson|har", "the form (human)"),
+      BuiltIns.Key("file=FILE", "where to write; standard error without it"),
+      BuiltIns.Key("append=true|false", "add to a file that is there, rather than replace it (false)"),
+      BuiltIns.Key("bodies=true|false", "write the messages too (false)"),
+      BuiltIns.Key("max-body=BYTES", "cut each message at this size (16384)"),
+    ] + SettingsReader.redactionKeys,
+    make: { settings, services throws(ConfigurationError) in try LogFactory(settings, services) })
+
+  private enum Format: String, CaseIterable {
+    case human, ndjson, har
+  }
+
+  /// Where what is written goes.
+  private enum Target {
+    case lines(any OutputFile, isJSON: Bool)
+    case archive(HARFile)
+  }
+
+  private let target: Target
+  private let options: LogOptions
+  private let services: any InterceptorServices
+
+  private init(_ settings: SettingsReader, _ services: any InterceptorServices) throws(ConfigurationError) {
+    self.services = services
+    let format = try settings.choice("format", Format.self) ?? .human
+    options = LogOptions(
+      redaction: try settings.redaction(), bodies: try settings.flag("bodies") ?? false,
+      maxBodyBytes: try settings.integer("max-body", in: 1...(64 << 20)) ?? 16_384)
+    let isAppending = try settings.flag("append") ?? false
+    let path = settings.text("file") ?? "-"
+    guard !path.isEmpty else { throw settings.error("file", "must be the name of a file") }
+    do throws(ServiceFailure) {
+      guard format == .har else {
+        target = .lines(try services.openFile(path, appending: isAppending), isJSON: format == .ndjson)
+        return
+      }
+      guard path != "-" else {
+        throw ServiceFailure("format=har needs one: it is written anew after each call")
+      }
+      guard !isAppending else { throw ServiceFailure("format=har cannot append") }
+      let archive = HARFile(path, services)
+      try archive.write()
+      target = .archive(archive)
+    } catch {
+      throw settings.error("file", path == "-" ? error.reason : "\(path): \(error.reason)")
+    }
+  }
+
+  func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
+    let writer: any LogWriter
+    switch target {
+    case .lines(let file, true): writer = NDJSONLog(file, call, options)
+    case .lines(let file, false): writer = HumanLog(file, call, options)
+    case .archive(let archive): writer = HARLog(archive, call, options)
+    }
+    return Log(writer, options, context, services)
+  }
+}
+
+/// What is written down, and how much of it.
+struct LogOptions: Sendable {
+  let redaction: Redaction
+  let bodies: Bool
+  let maxBodyBytes: Int
+}

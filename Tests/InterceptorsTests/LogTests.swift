@@ -1,0 +1,127 @@
+import Interception
+import InterceptionSupport
+import Protobuf
+import RPCProtocols
+import Testing
+
+@testable import Interceptors
+
+@Suite struct LogTests {
+  private let services = TestServices()
+
+  /// A bidirectional call with one message each way that takes 12.5 ms, written to `out`.
+  private func log(_ settings: String, end: ResponseEnd = ResponseEnd(trailers: Headers([("x-t", "1")])))
+    throws
+  {
+    let call = TestCall(.bidiStreaming, Journal(), [try services.registration("log,file=out\(settings)")])
+    call.request.headers = Headers([("authorization", "Bearer top"), ("x-a", "1\u{1b}")])
+    call.request.target = "http://me:secret@server"
+    call.start()
+    call.send("ping")
+    call.close()
+    services.nanosecondsSince1970 += 2_500_000
+    call.chain.received(ResponseStart(httpVersion: "2", headers: Headers([("set-cookie", "c")])))
+    call.receive("pöng")
+    services.nanosecondsSince1970 += 10_000_000
+    call.chain.received(end)
+    #expect(call.callerLines.last == "finished")
+  }
+
+  private var out: String { services.files["out"] ?? "" }
+
+  @Test func linesForPeople() throws {
+    try log(
+      "",
+      end: ResponseEnd(error: RPCError(.notFound, "gone", origin: .server), trailers: Headers([("x-t", "1")]))
+    )
+    #expect(
+      out == """
+        22:13:20.000 test.Echo/Say > bidi_streaming over grpc to http://server
+        22:13:20.000 test.Echo/Say >   authorization: Bearer [redacted]
+        22:13:20.000 test.Echo/Say >   x-a: 1\\u{1B}
+        22:13:20.000 test.Echo/Say > message 0, 6 bytes
+        22:13:20.000 test.Echo/Say > half-close
+        22:13:20.002 test.Echo/Say < HTTP/2 200
+        22:13:20.002 test.Echo/Say <   set-cookie: [redacted]
+        22:13:20.002 test.Echo/Say < message 0, 7 bytes
+        22:13:20.012 test.Echo/Say <   x-t: 1
+        22:13:20.012 test.Echo/Say < not_found (5): gone after 12.500 ms
+
+        """)
+  }
+
+  @Test func messagesAreWrittenWhenAskedAndCut() throws {
+    try log(",bodies=true,max-body=3")
+    #expect(out.contains("> message 0, 6 bytes: \"pi…\n"))
+    // Never within a character.
+    #expect(out.contains("< message 0, 7 bytes: \"p…\n"))
+    try log(",bodies=true,redact-field=value,redact=x-*")
+    #expect(out.contains("6 bytes: \"[redacted]\"\n") && out.contains(">   x-a: [redacted]\n"))
+  }
+
+  @Test func linesForPrograms() throws {
+    try log(",format=ndjson,bodies=true")
+    let events = try out.split(separator: "\n").map { try JSONValue(parsing: Array($0.utf8)) }
+    #expect(
+      events.map { $0["event"] }
+        == ["start", "sent", "half_close", "headers", "message", "end", "metrics"].map { .string($0) })
+    #expect(events.allSatisfy { $0["method"] == .string("test.Echo/Say") })
+    #expect(events[0]["url"] == .string("http://server/test.Echo/Say"))
+    #expect(events[0]["headers"]?.text.hasPrefix(#"[["authorization","Bearer [redacted]"]"#) == true)
+    #expect(events[1]["message"] == .string("ping") && events[1]["bytes"] == .number("6"))
+    #expect(events[5]["code"] == .string("ok") && events[5]["ms"] == .number("12.500"))
+  }
+
+  @Test func archiveIsWholeAfterEachCall() throws {
+    let registration = try services.registration("log,file=out,format=har,bodies=true")
+    #expect(try JSONValue(parsing: Array(out.utf8))["log"]?["entries"] == .array([]))
+    for count in 1...2 {
+      let call = TestCall(.unary, Journal(), [registration])
+      call.run()
+      guard case .array(let entries)? = try JSONValue(parsing: Array(out.utf8))["log"]?["entries"] else {
+        Issue.record("no entries: \(out)")
+        return
+      }
+      #expect(entries.count == count)
+      #expect(entries[0]["request"]?["postData"]?["text"] == .string("\"ping\""))
+      #expect(entries[0]["response"]?["content"]?["text"] == .string(Base64.encode(Array("\"pong\"".utf8))))
+      #expect(entries[0]["comment"] == .string("ok; unary over grpc"))
+    }
+  }
+
+  @Test func partsOfTheTimeAddUp() throws {
+    try log(",format=har")
+    let entry = try JSONValue(parsing: Array(out.utf8))["log"]?["entries"]
+    guard case .array(let entries)? = entry, let timings = entries[0]["timings"] else {
+      Issue.record("no entry: \(out)")
+      return
+    }
+    #expect(entries[0]["time"] == .number("12.500"))
+    #expect(timings["send"] == .number("0.000"))
+    #expect(timings["wait"] == .number("2.500"))
+    #expect(timings["receive"] == .number("10.000"))
+  }
+
+  @Test func callThatIsCanceledIsWrittenToo() throws {
+    let call = TestCall(.unary, Journal(), [try services.registration("log,file=out,format=har")])
+    call.start()
+    call.chain.cancel(RPCError(.canceled, "enough", origin: .client))
+    #expect(out.contains(#""comment":"canceled (1): enough; unary over grpc""#))
+  }
+
+  @Test(arguments: [
+    ("log,format=xml", "log: format: must be one of human, ndjson, har"),
+    ("log,format=har", "log: file: format=har needs one: it is written anew after each call"),
+    ("log,format=har,file=out,append=true", "log: file: out: format=har cannot append"),
+    ("log,file=/no/such", "log: file: /no/such: no such file or directory"),
+    ("log,format=har,file=/no/such", "log: file: /no/such: no such file or directory"),
+    ("log,max-body=0", "log: max-body: must be a whole number from 1 to 67108864"),
+    ("log,bodies=perhaps", "log: bodies: must be true or false"),
+    ("log,redact=", "log: redact: must be the name of a header, with * at its ends for any text"),
+    ("log,colour=red", "log: colour: unknown key"),
+  ])
+  func badConfigurationNamesTheKey(_ text: String, _ message: String) {
+    let error = #expect(throws: ConfigurationError.self) { try services.registration(text) }
+    #expect(error?.description == message)
+  }
+}
