@@ -50,7 +50,8 @@ package final class TestCall: ChainCaller {
   package init(
     _ kind: CallKind = .bidiStreaming, _ journal: Journal = Journal(),
     _ registrations: some Sequence<InterceptorRegistration>, windowBytes: Int = Chain.defaultWindowBytes,
-    network: (any InterceptorNetwork)? = nil, excluded: Set<RegistrationID> = []
+    network: (any InterceptorNetwork)? = nil, excluded: Set<RegistrationID> = [],
+    protocolName: ProtocolName = .grpc
   ) {
     self.journal = journal
     clock = ManualClock()
@@ -67,7 +68,7 @@ package final class TestCall: ChainCaller {
     environment.find = { finding in log.lock.holding { log.findings.append(finding) } }
     environment.excluded = excluded
     chain = ChainBuilder(Array(registrations)).makeChain(
-      for: TestCall.facts(kind), codec: TestMessages.codec, environment: environment)
+      for: TestCall.facts(kind, protocolName), codec: TestMessages.codec, environment: environment)
   }
 
   package static func registration(
@@ -100,9 +101,9 @@ package final class TestCall: ChainCaller {
     for item in waiting { item() }
   }
 
-  package static func facts(_ kind: CallKind) -> CallFacts {
+  package static func facts(_ kind: CallKind, _ protocolName: ProtocolName = .grpc) -> CallFacts {
     CallFacts(
-      method: MethodName(service: "test.Echo", method: "Say"), kind: kind, protocolName: .grpc,
+      method: MethodName(service: "test.Echo", method: "Say"), kind: kind, protocolName: protocolName,
       target: "http://server")
   }
 

@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test func allAreDescribed() {
-    #expect(BuiltIns.all.map(\.name) == ["header"])
+    #expect(BuiltIns.all.map(\.name) == BuiltIns.all.map(\.name).sorted())
     #expect(BuiltIns.all.allSatisfy { !$0.summary.isEmpty && !$0.keys.isEmpty })
   }
 }
