@@ -42,13 +42,14 @@ final class CallPrinter: CallObserver {
   func callStarted(_ start: RequestStart, request: HTTPRequest?) {
     let headers = request?.headers ?? start.headers
     let url = request?.url ?? "\(start.target)/\(start.method)"
+    let secretNames = start.credentials?.headerNames ?? []
     if plan.isVerbose {
       trace("*", "\(start.method) (\(plan.method.kind.rawValue)) over \(plan.protocolName.rawValue)")
       if plan.usesGET, request?.method == "POST" {
         trace("*", "POST instead of GET: the URL would be longer than \(plan.request.maxURLBytes) bytes")
       }
       trace(">", "\(request?.method ?? "POST") \(url)")
-      trace(">", headers)
+      trace(">", headers, secretNames: secretNames)
     }
     guard plan.format == .events else { return }
     var event = event("start")
@@ -56,7 +57,7 @@ final class CallPrinter: CallObserver {
     event.add("kind", plan.method.kind.rawValue)
     event.add("protocol", plan.protocolName.rawValue)
     event.add("url", url)
-    event.add("headers", raw: json(headers))
+    event.add("headers", raw: json(headers, secretNames: secretNames))
     print(event)
   }
 
@@ -168,8 +169,10 @@ final class CallPrinter: CallObserver {
     output.remark("\(mark) \(TerminalText.escape(text))\n")
   }
 
-  private func trace(_ mark: String, _ headers: Headers) {
-    for field in headers.fields { trace(mark, "\(field.name): \(redaction.value(of: field))") }
+  private func trace(_ mark: String, _ headers: Headers, secretNames: Set<String> = []) {
+    for field in headers.fields {
+      trace(mark, "\(field.name): \(redaction.value(of: field, secretNames: secretNames))")
+    }
     output.remark("\(mark)\n")
   }
 
@@ -212,9 +215,9 @@ final class CallPrinter: CallObserver {
     received += 1
   }
 
-  private func json(_ headers: Headers) -> String {
+  private func json(_ headers: Headers, secretNames: Set<String> = []) -> String {
     let pairs = headers.fields.map {
-      "[\(JSONValue.quoted($0.name)),\(JSONValue.quoted(redaction.value(of: $0)))]"
+      "[\(JSONValue.quoted($0.name)),\(JSONValue.quoted(redaction.value(of: $0, secretNames: secretNames)))]"
     }
     return "[\(pairs.joined(separator: ","))]"
   }

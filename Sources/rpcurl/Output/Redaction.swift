@@ -20,8 +20,14 @@ struct Redaction {
   }
 
   /// The value of `field`, or what stands for it.
-  func value(of field: Headers.Field) -> String {
-    guard !showsSecrets, Self.isSecret(field.name) else { return field.value }
+  ///
+  /// - Parameters:
+  ///   - field: A header.
+  ///   - secretNames: Headers that are known to carry credentials, whatever their names.
+  func value(of field: Headers.Field, secretNames: Set<String> = []) -> String {
+    guard !showsSecrets, Self.isSecret(field.name) || secretNames.contains(field.name) else {
+      return field.value
+    }
     let words = field.value.split(separator: " ", maxSplits: 1)
     guard words.count == 2, Self.schemes.contains(words[0].lowercased()) else { return "[redacted]" }
     return "\(words[0]) [redacted]"

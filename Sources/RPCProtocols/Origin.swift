@@ -1,14 +1,14 @@
 /// Where a URL leads: what a browser calls its origin. Credentials and counts of failures belong to one.
-struct Origin: Hashable, CustomStringConvertible {
+public struct Origin: Hashable, Sendable, CustomStringConvertible {
   /// `http` or `https`.
-  let scheme: String
+  public let scheme: String
   /// The host in lower case; an IPv6 address without its brackets.
-  let host: String
+  public let host: String
   /// The port, also where the URL leaves it to the scheme.
-  let port: Int
+  public let port: Int
 
   /// Reads the origin off a URL; `nil` when it is none of http or https.
-  init?(url: some StringProtocol) {
+  public init?(url: some StringProtocol) {
     let url = url.lowercased()
     guard let scheme = ["https", "http"].first(where: { url.hasPrefix("\($0)://") }) else { return nil }
     let authority = url.dropFirst(scheme.count + 3).prefix { !"/?#".contains($0) }
@@ -19,7 +19,7 @@ struct Origin: Hashable, CustomStringConvertible {
   }
 
   /// Splits `host[:port]`; `nil` when it is none.
-  static func split(_ authority: some StringProtocol) -> (host: String, port: Int?)? {
+  public static func split(_ authority: some StringProtocol) -> (host: String, port: Int?)? {
     var host = String(authority).lowercased()
     var port: Int?
     if !host.hasSuffix("]"), let colon = host.lastIndex(of: ":"),
@@ -34,14 +34,14 @@ struct Origin: Hashable, CustomStringConvertible {
   }
 
   /// Whether what is sent there does not leave this machine.
-  var isLocal: Bool {
+  public var isLocal: Bool {
     host == "localhost" || host.hasSuffix(".localhost") || host == "::1"
       || (host.hasPrefix("127.") && host.allSatisfy { $0 == "." || $0.isNumber })
   }
 
   /// Whether what is sent there can be read on the way.
-  var isExposed: Bool { scheme != "https" && !isLocal }
+  public var isExposed: Bool { scheme != "https" && !isLocal }
 
   /// Host and port.
-  var description: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+  public var description: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
 }

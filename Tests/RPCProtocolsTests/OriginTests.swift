@@ -1,6 +1,5 @@
+import RPCProtocols
 import Testing
-
-@testable import Interceptors
 
 @Suite struct OriginTests {
   @Test(arguments: [
