@@ -106,7 +106,8 @@ def obeying_headers(handler: Callable[..., Any], streams: bool) -> Callable[...,
 
     `demo-header` and `demo-trailer` (NAME=VALUE) add to the response's metadata, and
     `demo-code` ends the call with that status after the last message. `demo-fail-attempts`
-    has the first attempts at the call, this many, fail with UNAVAILABLE.
+    has the first attempts at the call, this many, fail with UNAVAILABLE. With `demo-token`,
+    a call without that bearer token is UNAUTHENTICATED.
     """
 
     def asked(call: Call, name: str) -> list[str]:
@@ -114,14 +115,20 @@ def obeying_headers(handler: Callable[..., Any], streams: bool) -> Callable[...,
         values = [value for key, value in call.request_headers() if key == name]
         return [part.strip() for value in values for part in value.split(",")]
 
+    async def refuse(code: int, message: str, request: Any) -> None:
+        # A whole request, so that clients which are still sending do not hear of a reset stream instead.
+        if isinstance(request, AsyncIterable):
+            [message async for message in request]
+        raise Failure(code, message)
+
     async def begin(request: Any, call: Call) -> None:
+        for token in asked(call, "demo-token"):
+            if asked(call, "authorization") != [f"Bearer {token}"]:
+                await refuse(code_pb2.UNAUTHENTICATED, "that is not the token", request)
         before = sum(map(int, asked(call, "grpc-previous-rpc-attempts")))
         for count in asked(call, "demo-fail-attempts"):
             if before < int(count):
-                # A whole request, so that clients which are still sending do not hear of a reset stream instead.
-                if isinstance(request, AsyncIterable):
-                    [message async for message in request]
-                raise Failure(code_pb2.UNAVAILABLE, f"attempt {before + 1} is to fail")
+                await refuse(code_pb2.UNAVAILABLE, f"attempt {before + 1} is to fail", request)
         if trailers := asked(call, "demo-trailer"):
             call.set_trailers([to_pair(text) for text in trailers])
         if headers := asked(call, "demo-header"):
