@@ -35,7 +35,9 @@ public enum BuiltIns {
   }
 
   /// All of them, by name.
-  public static let all = [AuthFactory.description, HeaderFactory.description, RetryFactory.description]
+  public static let all = [
+    AuthFactory.description, FaultFactory.description, HeaderFactory.description, RetryFactory.description,
+  ]
 
   /// Makes the factory of the interceptor of this name.
   ///
