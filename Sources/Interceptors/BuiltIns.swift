@@ -37,11 +37,14 @@ public enum BuiltIns {
   /// All of them, by name.
   public static let all = [
     AssertFactory.description,
+    AuthFactory.description,
+    FaultFactory.description,
     HeaderFactory.description,
     LogFactory.description,
     MockFactory.description,
     RecordFactory.description,
     ReplayFactory.description,
+    RetryFactory.description,
   ]
 
   /// Makes the factory of the interceptor of this name.

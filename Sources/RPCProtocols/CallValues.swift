@@ -10,6 +10,9 @@ public struct RequestStart: Sendable, Equatable {
   public var deadline: ContinuousClock.Instant?
   /// How messages are encoded on the wire.
   public var codec: CodecName
+  /// What of the headers is for one server alone; `nil` when nothing is. A request that would carry it elsewhere is
+  /// not sent.
+  public var credentials: Credentials?
 
   /// Makes the start of a request.
   public init(
@@ -21,6 +24,20 @@ public struct RequestStart: Sendable, Equatable {
     self.headers = headers
     self.deadline = deadline
     self.codec = codec
+  }
+}
+
+/// Headers of a request that one server may see, and nobody else.
+public struct Credentials: Sendable, Equatable {
+  /// The server they are for.
+  public var origin: Origin
+  /// The names of the headers, in lower case.
+  public var headerNames: Set<String>
+
+  /// Makes credentials.
+  public init(for origin: Origin, in headerNames: Set<String>) {
+    self.origin = origin
+    self.headerNames = Set(headerNames.map { $0.lowercased() })
   }
 }
 

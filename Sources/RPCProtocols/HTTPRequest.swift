@@ -25,9 +25,25 @@ extension HTTPRequest {
     _ start: RequestStart, method: String = "POST", query: String = "", fields: [(String, String)]
   ) throws(RPCError) {
     try HeaderSyntax.check(start.headers)
+    try start.checkCredentials()
     self.init(
       method: method, url: "\(start.target)/\(start.method)\(query)",
       headers: start.headers.merged(over: fields))
+  }
+}
+
+extension RequestStart {
+  /// Throws when an interceptor has sent the request elsewhere after another added credentials to it.
+  fileprivate func checkCredentials() throws(RPCError) {
+    guard let credentials, credentials.headerNames.contains(where: { headers.first($0) != nil }) else {
+      return
+    }
+    let origin = Origin(url: target)
+    guard origin != credentials.origin else { return }
+    throw RPCError(
+      .failedPrecondition,
+      "the request carries credentials for \(credentials.origin), and does not go to \(origin?.description ?? target)",
+      origin: .client)
   }
 }
 

@@ -1,7 +1,7 @@
 /// The status code of a response that carries no RPC status, by its HTTP status.
-enum HTTPStatusMapping {
+package enum HTTPStatusMapping {
   /// For gRPC and gRPC-Web ("HTTP to gRPC Status Code Mapping").
-  static func grpc(_ status: Int) -> StatusCode {
+  package static func grpc(_ status: Int) -> StatusCode {
     switch status {
     case 400: .internal
     case 401: .unauthenticated

@@ -1,7 +1,7 @@
 /// The percent-encoding of `grpc-message` (gRPC over HTTP/2, "Status-Message") and of URLs.
-enum PercentEncoding {
+package enum PercentEncoding {
   /// Encodes a value for a URL's query: all but the unreserved characters (RFC 3986, section 2.3).
-  static func encode(_ bytes: [UInt8]) -> String {
+  package static func encode(_ bytes: [UInt8]) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var encoded: [UInt8] = []
     encoded.reserveCapacity(bytes.count * 3)

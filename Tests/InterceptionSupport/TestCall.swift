@@ -51,7 +51,7 @@ package final class TestCall: ChainCaller {
     _ kind: CallKind = .bidiStreaming, _ journal: Journal = Journal(),
     _ registrations: some Sequence<InterceptorRegistration>, windowBytes: Int = Chain.defaultWindowBytes,
     network: (any InterceptorNetwork)? = nil, excluded: Set<RegistrationID> = [],
-    typed: Bool = false
+    typed: Bool = false, protocolName: ProtocolName = .grpc
   ) {
     self.journal = journal
     clock = ManualClock()
@@ -68,7 +68,8 @@ package final class TestCall: ChainCaller {
     environment.find = { finding in log.lock.holding { log.findings.append(finding) } }
     environment.excluded = excluded
     chain = ChainBuilder(Array(registrations)).makeChain(
-      for: TestCall.facts(kind, typed: typed), codec: TestMessages.codec, environment: environment)
+      for: TestCall.facts(kind, protocolName, typed: typed), codec: TestMessages.codec,
+      environment: environment)
   }
 
   package static func registration(
@@ -102,9 +103,11 @@ package final class TestCall: ChainCaller {
   }
 
   /// The facts of the call; `typed` when its schema is known.
-  package static func facts(_ kind: CallKind, typed: Bool = false) -> CallFacts {
+  package static func facts(
+    _ kind: CallKind, _ protocolName: ProtocolName = .grpc, typed: Bool = false
+  ) -> CallFacts {
     CallFacts(
-      method: MethodName(service: "test.Echo", method: "Say"), kind: kind, protocolName: .grpc,
+      method: MethodName(service: "test.Echo", method: "Say"), kind: kind, protocolName: protocolName,
       target: "http://server", requestType: typed ? TestMessages.type : nil,
       responseType: typed ? TestMessages.type : nil)
   }

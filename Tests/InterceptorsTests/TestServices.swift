@@ -10,6 +10,9 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
   /// What commands write, by their command lines.
   var commands: [String: Result<String, ServiceFailure>] = [:]
   private(set) var commandsRun: [String] = []
+  /// Whether commands run until `releaseCommands()`.
+  var holdsCommands = false
+  private var held: [() -> Void] = []
   var nanosecondsSince1970: Int64 = 1_700_000_000_000_000_000
 
   func contents(ofFile path: String) throws(ServiceFailure) -> [UInt8] {
@@ -35,7 +38,16 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
     completion: @escaping @Sendable (Result<[UInt8], ServiceFailure>) -> Void
   ) {
     commandsRun.append(command)
-    completion((commands[command] ?? .failure(ServiceFailure("not found"))).map { Array($0.utf8) })
+    let end = {
+      completion((self.commands[command] ?? .failure(ServiceFailure("not found"))).map { Array($0.utf8) })
+    }
+    if holdsCommands { held.append(end) } else { end() }
+  }
+
+  /// Lets all commands end that were held.
+  func releaseCommands() {
+    defer { held = [] }
+    for end in held { end() }
   }
 
   /// The registration that `--use TEXT` asks for.

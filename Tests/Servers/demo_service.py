@@ -7,7 +7,7 @@ asynchronous generators.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -105,7 +105,9 @@ def obeying_headers(handler: Callable[..., Any], streams: bool) -> Callable[...,
     """The handler of a method of which the request's headers may ask more than its messages can.
 
     `demo-header` and `demo-trailer` (NAME=VALUE) add to the response's metadata, and
-    `demo-code` ends the call with that status after the last message.
+    `demo-code` ends the call with that status after the last message. `demo-fail-attempts`
+    has the first attempts at the call, this many, fail with UNAVAILABLE. With `demo-token`,
+    a call without that bearer token is UNAUTHENTICATED.
     """
 
     def asked(call: Call, name: str) -> list[str]:
@@ -113,7 +115,20 @@ def obeying_headers(handler: Callable[..., Any], streams: bool) -> Callable[...,
         values = [value for key, value in call.request_headers() if key == name]
         return [part.strip() for value in values for part in value.split(",")]
 
-    async def begin(call: Call) -> None:
+    async def refuse(code: int, message: str, request: Any) -> None:
+        # A whole request, so that clients which are still sending do not hear of a reset stream instead.
+        if isinstance(request, AsyncIterable):
+            [message async for message in request]
+        raise Failure(code, message)
+
+    async def begin(request: Any, call: Call) -> None:
+        for token in asked(call, "demo-token"):
+            if asked(call, "authorization") != [f"Bearer {token}"]:
+                await refuse(code_pb2.UNAUTHENTICATED, "that is not the token", request)
+        before = sum(map(int, asked(call, "grpc-previous-rpc-attempts")))
+        for count in asked(call, "demo-fail-attempts"):
+            if before < int(count):
+                await refuse(code_pb2.UNAVAILABLE, f"attempt {before + 1} is to fail", request)
         if trailers := asked(call, "demo-trailer"):
             call.set_trailers([to_pair(text) for text in trailers])
         if headers := asked(call, "demo-header"):
@@ -125,13 +140,13 @@ def obeying_headers(handler: Callable[..., Any], streams: bool) -> Callable[...,
             raise Failure(int(code), "as demo-code asks: 100% ✓", [detail])
 
     async def respond(request: Any, call: Call) -> Any:
-        await begin(call)
+        await begin(request, call)
         reply = await handler(request, call)
         finish(call)
         return reply
 
     async def stream(request: Any, call: Call) -> AsyncIterator[Any]:
-        await begin(call)
+        await begin(request, call)
         async for message in handler(request, call):
             yield message
         finish(call)

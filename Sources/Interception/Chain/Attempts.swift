@@ -193,20 +193,23 @@ final class Attempts: ChainWire {
 extension Chain {
   /// Whether the interceptor that a token was given to may try the call again: nothing of the response has gone
   /// further, and the request is still known.
-  func canRetry(_ ticket: Ticket) -> Bool {
-    let link = link(of: ticket)
-    let reason: String
-    if link !== links.last || attemptPlan == nil {
-      reason = "it did not say so in its needs"
-    } else if progress.responseStartFrontier < links.count - 1 || progress.end != nil {
-      reason = "the response is under way"
-    } else if (wire as? Attempts)?.canRetry != true {
-      reason = "the request was too large to be kept"
-    } else {
-      return true
-    }
-    environment.log(LogRecord(level: .info, source: link.name, text: "the call cannot be retried: \(reason)"))
+  func canRetry(_ ticket: Ticket) -> Bool { isLive(ticket) && reasonAgainstRetry(ticket) == nil }
+
+  /// Whether the call is to be tried again, as a token was told; when not, the log says why.
+  func admitsRetry(_ ticket: Ticket) -> Bool {
+    guard let reason = reasonAgainstRetry(ticket) else { return true }
+    environment.log(
+      LogRecord(
+        level: .info, source: link(of: ticket).name, text: "the call cannot be retried: \(reason)"))
     return false
+  }
+
+  private func reasonAgainstRetry(_ ticket: Ticket) -> String? {
+    if link(of: ticket) !== links.last || attemptPlan == nil { return "it did not say so in its needs" }
+    if progress.responseStartFrontier < links.count - 1 || progress.end != nil {
+      return "the response is under way"
+    }
+    return (wire as? Attempts)?.canRetry == true ? nil : "the request was too large to be kept"
   }
 
   func retry(_ ticket: Ticket, after delay: Duration, _ headers: Headers) {

@@ -69,7 +69,7 @@ extension Chain {
     case .fail(let error): endings.append(.fail(ticket, error))
     case .respond(let response): endings.append(.respond(ticket, response))
     case .retry(let delay, let headers):
-      guard canRetry(ticket) else { return .asItIs }
+      guard admitsRetry(ticket) else { return .asItIs }
       endings.append(.retry(ticket, after: delay, headers))
     case .proceed, .asItIs, .drop, .abandoned, .ended: return verdict
     }

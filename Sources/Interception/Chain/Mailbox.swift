@@ -118,7 +118,8 @@ final class Mailbox: @unchecked Sendable {
   /// Whether a ticket is of the value that is being delivered, here and now.
   @inline(__always)
   func isDelivering(_ ticket: Ticket) -> Bool {
-    deliveredSequence == ticket.sequence && isInside
+    // In this order: what is delivered is for the loop's thread alone to know.
+    isInside && deliveredSequence == ticket.sequence
   }
 
   /// Whether what was said ends the call, or the attempt.

@@ -8,6 +8,8 @@ public struct CallContext: Sendable {
   public let name: String
   let seat: Seat
   private let mailbox: Mailbox
+  // Used on the loop's thread only, to which it belongs.
+  private nonisolated(unsafe) let clock: any ChainClock
   private let logSink: LogSink
   private let findingSink: FindingSink
 
@@ -15,9 +17,13 @@ public struct CallContext: Sendable {
     self.name = name
     self.seat = seat
     self.mailbox = mailbox
+    clock = environment.clock
     logSink = environment.log
     findingSink = environment.find
   }
+
+  /// The time by the loop's clock, which deadlines and timers go by. `[loop's thread]`
+  public var now: ContinuousClock.Instant { clock.now }
 
   /// Ends the call at once: every interceptor that saw it start, and the caller, hears `canceled` with this
   /// reason. Does nothing when the call has ended.

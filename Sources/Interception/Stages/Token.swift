@@ -64,6 +64,9 @@ extension Token where Direction == Inbound {
   /// rest. What this interceptor has released before stays in front of it. `[any thread]`
   public consuming func fail(_ error: RPCError) { settle(.fail(error)) }
 
+  /// Whether `retry` would try the call again now, rather than let the value go on. `[loop's thread]`
+  public var canRetry: Bool { mailbox?.chain?.canRetry(ticket) ?? false }
+
   /// Tries the call again from here: the interceptors further in are made anew, and what this interceptor has
   /// sent on of the request is sent again, headers as they left it. What came of the attempt is let go of.
   ///

@@ -69,7 +69,7 @@ final class CallRecording {
     line.add("kind", kind.rawValue)
     line.add("protocol", protocolName.rawValue)
     line.add("target", start.target.withoutUserInfo)
-    line.add("headers", start.headers, writer.redaction)
+    line.add("headers", start.headers, writer.redaction.hiding(credentialsOf: start))
     try writer.write(line.line)
     isOpen = true
   }

@@ -135,7 +135,9 @@ final class HARLog: LogWriter {
     object.add("url", "\((start?.target ?? call.target).withoutUserInfo)/\(call.method)")
     object.add("httpVersion", httpVersion)
     object.add("cookies", raw: "[]")
-    object.add("headers", raw: headers(start?.headers ?? Headers()))
+    object.add(
+      "headers",
+      raw: headers(start?.headers ?? Headers(), start.map(options.redaction.hiding) ?? options.redaction))
     object.add("queryString", raw: "[]")
     if !sent.texts.isEmpty {
       var data = LineObject()
@@ -166,7 +168,9 @@ final class HARLog: LogWriter {
     object.add("httpVersion", httpVersion)
     object.add("cookies", raw: "[]")
     object.add(
-      "headers", raw: headers((response?.headers ?? Headers()).appending(end?.trailers ?? Headers())))
+      "headers",
+      raw: headers(
+        (response?.headers ?? Headers()).appending(end?.trailers ?? Headers()), options.redaction))
     object.add("content", raw: content.object)
     object.add("redirectURL", "")
     object.add("headersSize", -1)
@@ -177,11 +181,11 @@ final class HARLog: LogWriter {
   /// What the texts are: one JSON value, or one a line.
   private var mimeType: String { call.kind == .unary ? "application/json" : "application/x-ndjson" }
 
-  private func headers(_ headers: Headers) -> String {
+  private func headers(_ headers: Headers, _ redaction: Redaction) -> String {
     let objects = headers.fields.map { field in
       var object = LineObject()
       object.add("name", field.name)
-      object.add("value", options.redaction.value(of: field))
+      object.add("value", redaction.value(of: field))
       return object.object
     }
     return "[\(objects.joined(separator: ","))]"

@@ -25,21 +25,23 @@ final class HumanLog: LogWriter {
     switch event.kind {
     case .start(let start):
       ["> \(call.kind.rawValue) over \(call.protocolName.rawValue) to \(start.target.withoutUserInfo)"]
-        + fields(">", start.headers)
+        + fields(">", start.headers, options.redaction.hiding(credentialsOf: start))
     case .sent(let message): [line(">", message)]
     case .halfClose: ["> half-close"]
     case .headers(let start):
       [start.httpVersion.isEmpty ? "< headers" : "< HTTP/\(start.httpVersion) \(start.httpStatus)"]
-        + fields("<", start.headers)
+        + fields("<", start.headers, options.redaction)
     case .received(let message): [line("<", message)]
     case .end(let end):
-      fields("<", end.trailers) + ["< \(status(end)) after \(event.elapsed.millisecondsText) ms"]
+      fields("<", end.trailers, options.redaction) + [
+        "< \(status(end)) after \(event.elapsed.millisecondsText) ms"
+      ]
     case .finish: []
     }
   }
 
-  private func fields(_ mark: String, _ headers: Headers) -> [String] {
-    headers.fields.map { "\(mark)   \($0.name): \(options.redaction.value(of: $0))" }
+  private func fields(_ mark: String, _ headers: Headers, _ redaction: Redaction) -> [String] {
+    headers.fields.map { "\(mark)   \($0.name): \(redaction.value(of: $0))" }
   }
 
   private func line(_ mark: String, _ message: LoggedMessage) -> String {

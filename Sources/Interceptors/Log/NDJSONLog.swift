@@ -25,7 +25,7 @@ final class NDJSONLog: LogWriter {
       line.add("kind", call.kind.rawValue)
       line.add("protocol", call.protocolName.rawValue)
       line.add("url", "\(start.target.withoutUserInfo)/\(start.method)")
-      line.add("headers", start.headers, options.redaction)
+      line.add("headers", start.headers, options.redaction.hiding(credentialsOf: start))
     case .sent(let message): add(message, "sent", to: &line)
     case .halfClose: line.add("event", "half_close")
     case .headers(let start):

@@ -32,6 +32,12 @@ public struct Redaction: Sendable {
     self.fields = fields
   }
 
+  /// This redaction, also of the headers that a request is known to carry credentials in, whatever their names.
+  public func hiding(credentialsOf start: RequestStart) -> Redaction {
+    guard let credentials = start.credentials else { return self }
+    return Redaction(showsSecrets: showsSecrets, names: names + credentials.headerNames, fields: fields)
+  }
+
   /// The value of `field`, or what stands for it.
   public func value(of field: Headers.Field) -> String {
     guard !showsSecrets, isHidden(field.name) else { return field.value }

@@ -46,13 +46,14 @@ final class CallPrinter: CallObserver {
   func callStarted(_ start: RequestStart, request: HTTPRequest?) {
     let headers = request?.headers ?? start.headers
     let url = request?.url ?? "\(start.target)/\(start.method)"
+    let redaction = redaction.hiding(credentialsOf: start)
     if plan.isVerbose {
       trace("*", "\(start.method) (\(plan.method.kind.rawValue)) over \(plan.protocolName.rawValue)")
       if plan.usesGET, request?.method == "POST" {
         trace("*", "POST instead of GET: the URL would be longer than \(plan.request.maxURLBytes) bytes")
       }
       trace(">", "\(request?.method ?? "POST") \(url)")
-      trace(">", headers)
+      trace(">", headers, redaction)
     }
     guard plan.format == .events else { return }
     var event = event("start")
@@ -60,7 +61,7 @@ final class CallPrinter: CallObserver {
     event.add("kind", plan.method.kind.rawValue)
     event.add("protocol", plan.protocolName.rawValue)
     event.add("url", url)
-    event.add("headers", raw: json(headers))
+    event.add("headers", raw: json(headers, redaction))
     print(event)
   }
 
@@ -203,8 +204,11 @@ final class CallPrinter: CallObserver {
     output.remark("\(mark) \(TerminalText.escape(text))\n")
   }
 
-  private func trace(_ mark: String, _ headers: Headers) {
-    for field in headers.fields { trace(mark, "\(field.name): \(redaction.value(of: field))") }
+  private func trace(_ mark: String, _ headers: Headers, _ redaction: Redaction? = nil) {
+    let redaction = redaction ?? self.redaction
+    for field in headers.fields {
+      trace(mark, "\(field.name): \(redaction.value(of: field))")
+    }
     output.remark("\(mark)\n")
   }
 
@@ -247,7 +251,8 @@ final class CallPrinter: CallObserver {
     received += 1
   }
 
-  private func json(_ headers: Headers) -> String {
+  private func json(_ headers: Headers, _ redaction: Redaction? = nil) -> String {
+    let redaction = redaction ?? self.redaction
     let pairs = headers.fields.map {
       "[\(JSONValue.quoted($0.name)),\(JSONValue.quoted(redaction.value(of: $0)))]"
     }

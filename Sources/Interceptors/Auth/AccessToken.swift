@@ -1,0 +1,95 @@
+import Protobuf
+import RPCProtocols
+
+/// A token, and until when it may be used.
+struct AccessToken: Sendable, Equatable {
+  /// The token as it travels.
+  let value: String
+  /// When it is to be fetched anew, in nanoseconds since 1970; `nil` when nothing is known of its end.
+  let renewal: Int64?
+
+  /// Why no token could be had; the text holds no secret.
+  struct Failure: Error, Equatable, Sendable {
+    var reason: String
+    init(_ reason: String) { self.reason = reason }
+  }
+
+  /// - Parameters:
+  ///   - value: The token.
+  ///   - expiry: When it ends, in nanoseconds since 1970. A JWT tells that itself.
+  ///   - now: The time now, in the same unit.
+  init(_ value: String, expiry: Int64?, now: Int64) throws(Failure) {
+    guard !value.isEmpty else { throw Failure("the token is empty") }
+    guard HeaderSyntax.isValue(value), !value.contains(" "), !value.contains("\t") else {
+      throw Failure("the token has blanks or control characters")
+    }
+    self.value = value
+    renewal = (expiry ?? Self.expiry(ofJWT: value)).map { expiry in
+      // A token that ends on its way to the server is of no use.
+      expiry - min(max(expiry - now, 0) / 10, 30_000_000_000)
+    }
+  }
+
+  /// Whether it may still be used.
+  func isFresh(at now: Int64) -> Bool { renewal.map { now < $0 } ?? true }
+
+  // MARK: - What commands write
+
+  /// Reads what a command wrote: the token alone, or JSON with `access_token` and `expires_in`, or Kubernetes'
+  /// `ExecCredential`.
+  init(output: [UInt8], now: Int64) throws(Failure) {
+    let text = String(decoding: output, as: UTF8.self).trimmingBlanks
+    guard text.hasPrefix("{") else {
+      try self.init(text, expiry: nil, now: now)
+      return
+    }
+    guard let json = try? JSONValue(parsing: Array(text.utf8)) else { throw Failure("the output is no JSON") }
+    if case .string(let token)? = json["status"]?["token"] {
+      try self.init(token, expiry: Self.timestamp(json["status"]?["expirationTimestamp"]), now: now)
+    } else if case .string(let token)? = json["access_token"] {
+      try self.init(token, expiry: Self.expiry(in: json["expires_in"], now: now), now: now)
+    } else {
+      throw Failure("the output is JSON with neither access_token nor status.token")
+    }
+  }
+
+  // MARK: - Expiry
+
+  /// The end of a lifetime in seconds, a number or, as some servers write it, a string.
+  static func expiry(in lifetime: JSONValue?, now: Int64) -> Int64? {
+    switch lifetime {
+    case .number(let text), .string(let text):
+      guard let seconds = Double(text), seconds >= 0, seconds < 1e9 else { return nil }
+      return now + Int64(seconds * 1e9)
+    default: return nil
+    }
+  }
+
+  /// The claim `exp` of a JSON Web Token (RFC 7519, section 4.1.4).
+  private static func expiry(ofJWT token: String) -> Int64? {
+    let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 3, let bytes = Base64.decode(parts[1]), let claims = try? JSONValue(parsing: bytes),
+      case .number(let text)? = claims["exp"], let seconds = Double(text), seconds > 0, seconds < 9e9
+    else { return nil }
+    return Int64(seconds * 1e9)
+  }
+
+  private static func timestamp(_ value: JSONValue?) -> Int64? {
+    guard let value, let type = WellKnownMessages.type("google.protobuf.Timestamp"),
+      let message = try? Message(type, json: Array(value.text.utf8), options: JSONDecodingOptions()),
+      case .int64(let seconds)? = WellKnownMessages.value("seconds", of: message),
+      (0..<9_000_000_000) ~= seconds
+    else { return nil }
+    return seconds * 1_000_000_000
+  }
+}
+
+extension String {
+  /// The text without the blanks and line ends around it.
+  var trimmingBlanks: String {
+    let isBlank = { (character: Character) in character.isWhitespace || character.isNewline }
+    let start = drop(while: isBlank)
+    return String(
+      start.prefix(upTo: start.lastIndex { !isBlank($0) }.map(start.index(after:)) ?? start.startIndex))
+  }
+}

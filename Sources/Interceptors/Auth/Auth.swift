@@ -1,0 +1,154 @@
+import Interception
+import RPCProtocols
+
+/// Adds credentials to one call's request. A token that the server does not take is fetched anew, once.
+///
+/// Sendable, since all of it is touched on the loop's thread: what other threads have to say comes there by
+/// `CallContext.post`.
+final class Auth: Interceptor, @unchecked Sendable {
+  /// How much of a request is kept to be sent again with another token.
+  private static let replayBytes = 1 << 20
+
+  let stages: Stages
+  let needs: Needs
+  private let plan: AuthFactory.Plan
+  private let context: CallContext
+  private let gate: ResponseGate
+
+  /// What waits for a token: the request's start, or the end of the attempt that was refused.
+  private var heldStart: (start: RequestStart, origin: Origin)?
+  private var startToken: RequestToken<RequestStart>?
+  private var heldEnd: ResponseEnd?
+  private var endToken: ResponseToken<ResponseEnd>?
+  private var ticket: TokenStore.Ticket?
+
+  /// The fetched token that the request went out with.
+  private var used: AccessToken?
+  private var hasRenewed = false
+
+  init(_ plan: AuthFactory.Plan, _ facts: CallFacts, _ context: CallContext) {
+    self.plan = plan
+    self.context = context
+    gate = ResponseGate(facts, context)
+    if case .store = plan.source {
+      stages = gate.stages.union(.requestStart)
+      needs = Needs(replayLimitBytes: Self.replayBytes)
+    } else {
+      stages = .requestStart
+      needs = Needs()
+    }
+  }
+
+  // MARK: - The request
+
+  func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) throws {
+    guard let origin = Origin(url: start.target), plan.scope.contains(origin) else {
+      context.log(.info, "no credentials for \(Origin(url: start.target)?.description ?? start.target)")
+      return token.proceed(start)
+    }
+    guard !origin.isExposed || plan.allowsPlaintext else {
+      return token.fail(
+        error("credentials are not sent to \(origin) without TLS; allow-plaintext=true allows that"))
+    }
+    switch plan.source {
+    case .value(let value):
+      token.proceed(authorized(start, value, for: origin))
+    case .file(let path):
+      token.proceed(authorized(start, try read(path), for: origin))
+    case .store(let store):
+      heldStart = (start, origin)
+      startToken = consume token
+      ticket = store.obtain(for: context) { [self] answer in context.post { [self] in startResumed(answer) } }
+    }
+  }
+
+  private func startResumed(_ answer: TokenStore.Answer) {
+    ticket = nil
+    guard let (start, origin) = heldStart, let token = startToken.take() else { return }
+    heldStart = nil
+    switch answer {
+    case .success(let found):
+      used = found
+      token.proceed(authorized(start, plan.prefix + found.value, for: origin))
+    case .failure(let failure):
+      token.fail(error("no token: \(failure.reason)"))
+    }
+  }
+
+  private func authorized(_ start: RequestStart, _ value: String, for origin: Origin) -> RequestStart {
+    var start = start
+    start.headers.set(plan.headerName, value)
+    // Credentials that were there before stay bound to their server.
+    var credentials = start.credentials ?? Credentials(for: origin, in: [])
+    credentials.headerNames.insert(plan.headerName.lowercased())
+    start.credentials = credentials
+    return start
+  }
+
+  private func read(_ path: String) throws(RPCError) -> String {
+    do {
+      let text = String(decoding: try plan.services.contents(ofFile: path), as: UTF8.self).trimmingBlanks
+      return plan.prefix + (try AccessToken(text, expiry: nil, now: 0)).value
+    } catch let failure as ServiceFailure {
+      throw error("\(path): \(failure.reason)")
+    } catch let failure as AccessToken.Failure {
+      throw error("\(path): \(failure.reason)")
+    } catch {
+      throw self.error("\(path): \(error)")
+    }
+  }
+
+  private func error(_ words: String) -> RPCError {
+    RPCError(.unauthenticated, words, origin: .interceptor(context.name))
+  }
+
+  // MARK: - The response
+
+  /// Whether another token may still be tried.
+  private var mayRenew: Bool { used != nil && !hasRenewed }
+
+  func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) {
+    if mayRenew { gate.responseStart(start, token) } else { token.proceed(start) }
+  }
+
+  func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) {
+    gate.responseBytes(bytes, token)
+  }
+
+  func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) {
+    guard end.code == .unauthenticated, mayRenew, token.canRetry, case .store(let store) = plan.source else {
+      gate.open()
+      return token.proceed(end)
+    }
+    hasRenewed = true
+    heldEnd = end
+    endToken = consume token
+    ticket = store.obtain(replacing: used, for: context) { [self] answer in
+      context.post { [self] in endResumed(answer) }
+    }
+  }
+
+  private func endResumed(_ answer: TokenStore.Answer) {
+    ticket = nil
+    guard let end = heldEnd, let token = endToken.take() else { return }
+    heldEnd = nil
+    switch answer {
+    case .success(let found) where token.canRetry:
+      used = found
+      context.log(.info, "the server did not take the token; trying another")
+      gate.reset()
+      token.retry(headers: Headers([(plan.headerName, plan.prefix + found.value)]))
+    case .success:
+      gate.open()
+      token.proceed(end)
+    case .failure(let failure):
+      context.log(.warning, "the server did not take the token, and there is no other: \(failure.reason)")
+      gate.open()
+      token.proceed(end)
+    }
+  }
+
+  func finish(_ outcome: Outcome) {
+    if let ticket, case .store(let store) = plan.source { store.leave(ticket) }
+  }
+}

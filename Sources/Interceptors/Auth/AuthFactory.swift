@@ -1,0 +1,176 @@
+import Interception
+import Protobuf
+import RPCProtocols
+
+/// Makes interceptors that add credentials to requests, for the servers that they are meant for.
+struct AuthFactory: InterceptorFactory {
+  static let description = BuiltIns.Description(
+    name: "auth", summary: "add a bearer token, fetched if need be, or basic credentials, for given hosts",
+    keys: [
+      BuiltIns.Key("bearer=TOKEN", "send this token"),
+      BuiltIns.Key("bearer-file=FILE", "send the token in a file, which is read for each call"),
+      BuiltIns.Key("command=COMMAND", "send the token that a command writes, until it expires"),
+      BuiltIns.Key("token-url=URL", "fetch the token from an OAuth 2.0 server (client credentials)"),
+      BuiltIns.Key("client-id=ID", "the client's name at token-url"),
+      BuiltIns.Key("client-secret=SECRET", "the client's secret at token-url"),
+      BuiltIns.Key("client-auth=basic|body", "where token-url is told both (basic)"),
+      BuiltIns.Key("scope=SCOPES", "the scopes to ask token-url for"),
+      BuiltIns.Key("audience=AUDIENCE", "the audience to ask token-url for"),
+      BuiltIns.Key("basic=USER:PASSWORD", "send a user's name and password"),
+      BuiltIns.Key("header=NAME", "the header to send it in (authorization)"),
+      BuiltIns.Key("scheme=WORD", "what stands before the token (Bearer; in another header nothing)"),
+      BuiltIns.Key("hosts=HOST+HOST", "who gets it: HOST, HOST:PORT, *.DOMAIN (the first call's server)"),
+      BuiltIns.Key("allow-plaintext=true", "send it without TLS too"),
+      BuiltIns.Key("timeout=DURATION", "how long a command or token-url may take (30s)"),
+    ],
+    make: { settings, services throws(ConfigurationError) in try AuthFactory(settings, services) })
+
+  /// What the calls of a registration share.
+  struct Plan: Sendable {
+    /// Where the header's value comes from.
+    enum Source: Sendable {
+      /// It is known.
+      case value(String)
+      /// A token stands in a file.
+      case file(String)
+      /// A token is fetched.
+      case store(TokenStore)
+    }
+
+    let source: Source
+    let headerName: String
+    /// What stands before a token.
+    let prefix: String
+    let scope: AuthScope
+    let allowsPlaintext: Bool
+    let services: any InterceptorServices
+  }
+
+  private static let sources = ["bearer", "bearer-file", "command", "token-url", "basic"]
+  private static let clientKeys = ["client-id", "client-secret", "client-auth", "scope", "audience"]
+
+  private let plan: Plan
+
+  private init(_ settings: SettingsReader, _ services: any InterceptorServices) throws(ConfigurationError) {
+    let headerName = settings.text("header") ?? "authorization"
+    guard HeaderSyntax.isName(headerName), !HeaderSyntax.framing.contains(headerName.lowercased()) else {
+      throw settings.error("header", "is not the name of a header that can be set")
+    }
+    guard let scope = AuthScope(settings.text("hosts")) else {
+      throw settings.error("hosts", "must be HOST, HOST:PORT or *.DOMAIN, several with + between them")
+    }
+    let scheme = settings.text("scheme") ?? (headerName.lowercased() == "authorization" ? "Bearer" : "")
+    guard scheme.isEmpty || HeaderSyntax.isName(scheme) else {
+      throw settings.error("scheme", "is not one word")
+    }
+    let allowsPlaintext = try settings.flag("allow-plaintext") ?? false
+    let prefix = scheme.isEmpty ? "" : "\(scheme) "
+    plan = Plan(
+      source: try Self.source(settings, services, prefix: prefix, allowsPlaintext: allowsPlaintext),
+      headerName: headerName, prefix: prefix, scope: scope, allowsPlaintext: allowsPlaintext,
+      services: services)
+  }
+
+  func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
+    plan.scope.note(target: call.target)
+    return Auth(plan, call, context)
+  }
+
+  // MARK: - Where credentials come from
+
+  private static func source(
+    _ settings: SettingsReader, _ services: any InterceptorServices, prefix: String, allowsPlaintext: Bool
+  ) throws(ConfigurationError) -> Plan.Source {
+    let given = sources.filter { settings.text($0) != nil }
+    guard let key = given.first, let value = settings.text(key) else {
+      throw ConfigurationError(
+        interceptor: settings.interceptor,
+        reason: "says nothing of the credentials", hint: "give one of \(sources.joined(separator: ", "))")
+    }
+    if given.count > 1 { throw settings.error(given[1], "cannot be given beside \(key)") }
+    for other in clientKeys where key != "token-url" && settings.text(other) != nil {
+      throw settings.error(other, "goes with token-url only")
+    }
+    if key == "basic", settings.text("scheme") != nil { throw settings.error("scheme", "is Basic") }
+    guard !value.isEmpty else { throw settings.error(key, "is empty") }
+    let timeout = try settings.duration("timeout") ?? .seconds(30)
+    switch key {
+    case "bearer":
+      guard let token = try? AccessToken(value, expiry: nil, now: 0) else {
+        throw settings.error(key, "the token has blanks or control characters")
+      }
+      return .value(prefix + token.value)
+    case "bearer-file":
+      return .file(value)
+    case "command":
+      return .store(commandStore(value, services, timeout))
+    case "token-url":
+      let client = try client(settings, url: value, allowsPlaintext: allowsPlaintext, timeout)
+      return .store(clientStore(client, services))
+    default:
+      guard value.contains(":") else { throw settings.error(key, "must be USER:PASSWORD") }
+      return .value("Basic \(Base64.encode(Array(value.utf8)))")
+    }
+  }
+
+  private static func client(
+    _ settings: SettingsReader, url: String, allowsPlaintext: Bool, _ timeout: Duration
+  ) throws(ConfigurationError) -> ClientCredentials {
+    guard let origin = Origin(url: url) else { throw settings.error("token-url", "is not an http(s) URL") }
+    guard !origin.isExposed || allowsPlaintext else {
+      throw settings.error(
+        "token-url", "would be told the client's secret without TLS", hint: "allow-plaintext=true allows that"
+      )
+    }
+    guard let id = settings.text("client-id"), let secret = settings.text("client-secret") else {
+      let missing = settings.text("client-id") == nil ? "client-id" : "client-secret"
+      throw settings.error(missing, "is needed with token-url")
+    }
+    return ClientCredentials(
+      url: url, clientID: id, clientSecret: secret, scope: settings.text("scope"),
+      audience: settings.text("audience"),
+      authentication: try settings.choice("client-auth", ClientCredentials.ClientAuthentication.self)
+        ?? .basic,
+      timeout: timeout)
+  }
+
+  private static func commandStore(
+    _ command: String, _ services: any InterceptorServices, _ timeout: Duration
+  ) -> TokenStore {
+    TokenStore(now: { services.nanosecondsSince1970 }) { _, completion in
+      services.run(command, timeout: timeout) { result in
+        completion(
+          answer { () throws(AccessToken.Failure) in
+            switch result {
+            case .success(let output):
+              return try AccessToken(output: output, now: services.nanosecondsSince1970)
+            case .failure(let failure): throw AccessToken.Failure(failure.reason)
+            }
+          })
+      }
+    }
+  }
+
+  private static func clientStore(
+    _ client: ClientCredentials, _ services: any InterceptorServices
+  ) -> TokenStore {
+    TokenStore(now: { services.nanosecondsSince1970 }) { context, completion in
+      context.fetch(client.request) { result in
+        completion(
+          answer { () throws(AccessToken.Failure) in
+            try client.token(from: result, now: services.nanosecondsSince1970)
+          })
+      }
+    }
+  }
+
+  private static func answer(
+    _ body: () throws(AccessToken.Failure) -> AccessToken
+  ) -> TokenStore.Answer {
+    do throws(AccessToken.Failure) {
+      return .success(try body())
+    } catch {
+      return .failure(error)
+    }
+  }
+}

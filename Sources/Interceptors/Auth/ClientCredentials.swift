@@ -1,0 +1,78 @@
+import Interception
+import Protobuf
+import RPCProtocols
+
+/// OAuth 2.0's client credentials grant (RFC 6749, section 4.4): a client asks for a token on its own behalf.
+struct ClientCredentials: Sendable {
+  /// How the client tells who it is (section 2.3.1).
+  enum ClientAuthentication: String, CaseIterable, Sendable {
+    /// In a header, which every server must take.
+    case basic
+    /// Among the parameters.
+    case body
+  }
+
+  var url: String
+  var clientID: String
+  var clientSecret: String
+  var scope: String?
+  var audience: String?
+  var authentication: ClientAuthentication
+  var timeout: Duration
+
+  /// The request for a token (section 4.4.2).
+  var request: Fetch {
+    var parameters = [("grant_type", "client_credentials")]
+    if let scope { parameters.append(("scope", scope)) }
+    if let audience { parameters.append(("audience", audience)) }
+    var headers = Headers([
+      ("content-type", "application/x-www-form-urlencoded"), ("accept", "application/json"),
+    ])
+    switch authentication {
+    case .basic:
+      let pair = "\(Self.encode(clientID)):\(Self.encode(clientSecret))"
+      headers.add("authorization", "Basic \(Base64.encode(Array(pair.utf8)))")
+    case .body:
+      parameters += [("client_id", clientID), ("client_secret", clientSecret)]
+    }
+    let body = parameters.map { "\($0)=\(Self.encode($1))" }.joined(separator: "&")
+    return Fetch(method: "POST", url: url, headers: headers, body: Array(body.utf8), timeout: timeout)
+  }
+
+  /// Reads the answer (sections 5.1 and 5.2).
+  func token(from answer: Result<Fetched, RPCError>, now: Int64) throws(AccessToken.Failure) -> AccessToken {
+    let fetched: Fetched
+    switch answer {
+    case .success(let success): fetched = success
+    case .failure(let error): throw AccessToken.Failure("\(server): \(error.message)")
+    }
+    let json = try? JSONValue(parsing: fetched.body)
+    guard fetched.status == 200 else {
+      throw AccessToken.Failure("\(server) \(json.flatMap(refusal) ?? "answered HTTP \(fetched.status)")")
+    }
+    guard case .string(let value)? = json?["access_token"] else {
+      throw AccessToken.Failure("\(server) answered without an access_token")
+    }
+    if case .string(let type)? = json?["token_type"], type.lowercased() != "bearer" {
+      throw AccessToken.Failure("\(server) gave a token of another type than bearer")
+    }
+    do throws(AccessToken.Failure) {
+      return try AccessToken(value, expiry: AccessToken.expiry(in: json?["expires_in"], now: now), now: now)
+    } catch {
+      throw AccessToken.Failure("\(server): \(error.reason)")
+    }
+  }
+
+  private var server: String { "the token server \(Origin(url: url)?.description ?? "")" }
+
+  /// What an error says. A server that repeats the secret is not repeated.
+  private func refusal(_ json: JSONValue) -> String? {
+    guard case .string(let code)? = json["error"] else { return nil }
+    var words = "refused: \(code.prefix(100))"
+    if case .string(let description)? = json["error_description"] { words += " (\(description.prefix(300)))" }
+    return clientSecret.isEmpty || !words.contains(clientSecret) ? words : "refused"
+  }
+
+  /// The form encoding that section 2.3.1 asks for, with `%20` for a blank, which every reader understands.
+  private static func encode(_ text: String) -> String { PercentEncoding.encode(Array(text.utf8)) }
+}

@@ -1,0 +1,96 @@
+import Interception
+import Synchronization
+
+/// The token of all calls of a registration: fetched when the first needs it, kept until it ends, and by one fetch
+/// however many wait for it.
+final class TokenStore: Sendable {
+  typealias Answer = Result<AccessToken, AccessToken.Failure>
+  /// Fetches a token for the call of this context, and says what came of it; not at all when that call ends before.
+  typealias Fetcher = @Sendable (CallContext, @escaping @Sendable (Answer) -> Void) -> Void
+
+  /// One who waits for a token.
+  struct Ticket: Hashable, Sendable {
+    fileprivate let number: Int
+  }
+
+  private struct Waiter: Sendable {
+    let ticket: Ticket
+    let context: CallContext
+    let resume: @Sendable (Answer) -> Void
+  }
+
+  private struct State {
+    var token: AccessToken?
+    var waiters: [Waiter] = []
+    /// Who the fetch under way is made for.
+    var fetching: Ticket?
+    var lastNumber = 0
+  }
+
+  private let state = Mutex(State())
+  private let fetcher: Fetcher
+  private let now: @Sendable () -> Int64
+
+  /// Makes a store.
+  ///
+  /// - Parameters:
+  ///   - now: The time of day, in nanoseconds since 1970.
+  ///   - fetcher: Fetches a token.
+  init(now: @escaping @Sendable () -> Int64, fetcher: @escaping Fetcher) {
+    self.now = now
+    self.fetcher = fetcher
+  }
+
+  /// Asks for a token. `[loop's thread]`
+  ///
+  /// - Parameters:
+  ///   - stale: A token that the server did not take: one fetched before it, or itself, is no answer.
+  ///   - context: The call that needs it.
+  ///   - resume: Called once, perhaps at once and on any thread, unless the asker leaves before.
+  func obtain(
+    replacing stale: AccessToken? = nil, for context: CallContext,
+    _ resume: @escaping @Sendable (Answer) -> Void
+  ) -> Ticket {
+    let (ticket, known) = state.withLock { state -> (Ticket, AccessToken?) in
+      state.lastNumber += 1
+      let ticket = Ticket(number: state.lastNumber)
+      if state.token == stale { state.token = nil }
+      if let token = state.token, token.isFresh(at: now()) { return (ticket, token) }
+      state.waiters.append(Waiter(ticket: ticket, context: context, resume: resume))
+      return (ticket, nil)
+    }
+    if let known { resume(.success(known)) } else { fetchIfNeeded() }
+    return ticket
+  }
+
+  /// Waits no more. If the fetch was made for this one, another is made for the next in line. `[loop's thread]`
+  func leave(_ ticket: Ticket) {
+    state.withLock { state in
+      state.waiters.removeAll { $0.ticket == ticket }
+      if state.fetching == ticket { state.fetching = nil }
+    }
+    fetchIfNeeded()
+  }
+
+  private func fetchIfNeeded() {
+    let first = state.withLock { state -> Waiter? in
+      guard state.fetching == nil, let first = state.waiters.first else { return nil }
+      state.fetching = first.ticket
+      return first
+    }
+    guard let first else { return }
+    fetcher(first.context) { [self] answer in finish(answer, of: first.ticket) }
+  }
+
+  private func finish(_ answer: Answer, of ticket: Ticket) {
+    let waiters = state.withLock { state -> [Waiter] in
+      // The answer to one who left is as good as another, but does not end the fetch made since.
+      if case .success(let token) = answer { state.token = token }
+      guard state.fetching == ticket else { return [] }
+      state.fetching = nil
+      defer { state.waiters = [] }
+      return state.waiters
+    }
+    for waiter in waiters { waiter.resume(answer) }
+  }
+}

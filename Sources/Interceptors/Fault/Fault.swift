@@ -1,0 +1,126 @@
+import Interception
+import RPCProtocols
+
+/// Lets one call go wrong.
+final class Fault: Interceptor {
+  let stages: Stages
+  private var plan: FaultPlan
+  private let obeysHeaders: Bool
+  private let context: CallContext
+  private var random: SeededGenerator
+  private var requestDamage: FaultDamage
+  private var responseDamage: FaultDamage
+  private var sent = 0
+  private var received = 0
+
+  /// The request while it is delayed.
+  private var held: (start: RequestStart, abort: FaultPlan.Abort?)?
+  private var heldToken: RequestToken<RequestStart>?
+
+  /// The rate of this call's response, and when it will have let through all that came so far.
+  private var bytesPerSecond: Double?
+  private var isFreeAt: ContinuousClock.Instant?
+
+  /// - Parameters:
+  ///   - plan: What may go wrong.
+  ///   - obeysHeaders: Whether the request's headers change the plan.
+  ///   - random: Numbers for the call, its request and its response.
+  ///   - context: The call.
+  init(_ plan: FaultPlan, obeysHeaders: Bool, _ random: [SeededGenerator], _ context: CallContext) {
+    self.plan = plan
+    self.obeysHeaders = obeysHeaders
+    self.context = context
+    self.random = random[0]
+    requestDamage = FaultDamage(plan.request, random[1])
+    responseDamage = FaultDamage(plan.response, random[2])
+    var stages: Stages = []
+    let isSlow = plan.bytesPerSecond != nil || obeysHeaders
+    if plan.delay != nil || plan.abort != nil || isSlow { stages.insert(.requestStart) }
+    if !plan.request.isNone { stages.insert(.requestBytes) }
+    if !plan.response.isNone || isSlow { stages.insert(.responseBytes) }
+    self.stages = stages
+  }
+
+  // MARK: - The call
+
+  func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
+    var start = start
+    if obeysHeaders { plan = FaultHeaders.apply(&start.headers, to: plan) }
+    let delays = random.percent() < plan.delayPercent
+    let aborts = random.percent() < plan.abortPercent
+    if random.percent() < plan.ratePercent { bytesPerSecond = plan.bytesPerSecond }
+    let abort = aborts ? plan.abort : nil
+    guard delays, let delay = plan.delay, delay > .zero else { return end(start, abort, token) }
+    context.log(.info, "delays the call by \(Int((delay / .milliseconds(1)).rounded())) ms")
+    held = (start, abort)
+    heldToken = consume token
+    context.after(delay) { [weak self] in
+      guard let self, let (start, abort) = held, let token = heldToken.take() else { return }
+      held = nil
+      end(start, abort, token)
+    }
+  }
+
+  private func end(
+    _ start: RequestStart, _ abort: FaultPlan.Abort?, _ token: consuming RequestToken<RequestStart>
+  ) {
+    guard let abort else { return token.proceed(start) }
+    token.fail(RPCError(abort.code, abort.message, origin: .interceptor(context.name)))
+  }
+
+  // MARK: - Messages
+
+  func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) {
+    defer { sent += 1 }
+    switch requestDamage.next(bytes) {
+    case .untouched: token.proceed(bytes)
+    case .dropped:
+      context.log(.info, "drops message \(sent) of the request")
+      token.drop()
+    case .truncated(let rest):
+      context.log(.info, "cuts message \(sent) of the request to \(rest.count) of \(bytes.count) bytes")
+      token.proceed(rest)
+    case .corrupted(let changed):
+      context.log(.info, "changes a byte in message \(sent) of the request")
+      token.proceed(changed)
+    }
+  }
+
+  func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) {
+    defer { received += 1 }
+    switch responseDamage.next(bytes) {
+    case .untouched: slow(bytes, token)
+    case .dropped:
+      context.log(.info, "drops message \(received) of the response")
+      token.drop()
+    case .truncated(let rest):
+      context.log(.info, "cuts message \(received) of the response to \(rest.count) of \(bytes.count) bytes")
+      slow(rest, token)
+    case .corrupted(let changed):
+      context.log(.info, "changes a byte in message \(received) of the response")
+      slow(changed, token)
+    }
+  }
+
+  /// Lets a message go when the rate has let it through. The chain keeps the order, and pauses the network when too
+  /// much waits.
+  private func slow(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) {
+    guard let bytesPerSecond else { return token.proceed(bytes) }
+    let now = context.now
+    let free = max(isFreeAt ?? now, now) + .seconds(Double(bytes.count) / bytesPerSecond)
+    isFreeAt = free
+    let waiting = SlowMessage(token)
+    context.after(free - now) { waiting.takeToken()?.proceed(bytes) }
+  }
+}
+
+/// A message that waits for its time. Closures cannot take a token along by themselves.
+private final class SlowMessage {
+  private var token: ResponseToken<[UInt8]>?
+
+  init(_ token: consuming ResponseToken<[UInt8]>) {
+    self.token = consume token
+  }
+
+  func takeToken() -> ResponseToken<[UInt8]>? { token.take() }
+}

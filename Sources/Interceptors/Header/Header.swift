@@ -1,0 +1,106 @@
+import Interception
+import RPCProtocols
+import Synchronization
+
+/// Changes the headers of one call.
+final class Header: Interceptor, Sendable {
+  let stages: Stages
+  private let changes: HeaderFactory.Changes
+  private let services: any InterceptorServices
+  private let context: CallContext
+
+  init(_ changes: HeaderFactory.Changes, _ services: any InterceptorServices, _ context: CallContext) {
+    self.changes = changes
+    self.services = services
+    self.context = context
+    stages = changes.stages
+  }
+
+  func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) throws {
+    let commands = changes.request.map(\.command)
+    let count = commands.count { $0 != nil }
+    guard count > 0 else { return token.proceed(try changed(start, outputs: [:])) }
+    let run = CommandRun(token, count: count)
+    for (index, command) in commands.enumerated() {
+      guard let command else { continue }
+      services.run(command, timeout: changes.timeout) { [self] output in
+        // Whichever ends last, on whatever thread, resumes the call.
+        guard let outputs = run.finish(index, output), let token = run.takeToken() else { return }
+        switch Result(catching: { () throws(RPCError) in try self.changed(start, outputs: outputs) }) {
+        case .success(let start): token.proceed(start)
+        case .failure(let error): token.fail(error)
+        }
+      }
+    }
+  }
+
+  func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) throws {
+    var start = start
+    try apply(changes.response, to: &start.headers)
+    token.proceed(start)
+  }
+
+  func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) throws {
+    var end = end
+    try apply(changes.trailers, to: &end.trailers)
+    token.proceed(end)
+  }
+
+  private func changed(
+    _ start: RequestStart, outputs: [Int: Result<[UInt8], ServiceFailure>]
+  ) throws(RPCError) -> RequestStart {
+    var start = start
+    try apply(changes.request, to: &start.headers, outputs: outputs)
+    // A credential stays one under another name.
+    for case .rename(let old, let new) in changes.request
+    where start.credentials?.headerNames.contains(old.lowercased()) == true {
+      start.credentials?.headerNames.insert(new.lowercased())
+    }
+    return start
+  }
+
+  private func apply(
+    _ changes: [HeaderChange], to headers: inout Headers,
+    outputs: [Int: Result<[UInt8], ServiceFailure>] = [:]
+  ) throws(RPCError) {
+    do throws(HeaderChange.Failure) {
+      for (index, change) in changes.enumerated() {
+        try change.apply(to: &headers, services, output: outputs[index])
+      }
+    } catch {
+      throw RPCError(.failedPrecondition, error.reason, origin: .interceptor(context.name))
+    }
+  }
+}
+
+/// The commands that one request waits for.
+private final class CommandRun: Sendable {
+  private struct State {
+    var outputs: [Int: Result<[UInt8], ServiceFailure>] = [:]
+    var missing: Int
+  }
+
+  private let state: Mutex<State>
+  private let token: Mutex<RequestToken<RequestStart>?>
+
+  init(_ token: consuming RequestToken<RequestStart>, count: Int) {
+    state = Mutex(State(missing: count))
+    self.token = Mutex(token)
+  }
+
+  /// Notes what came of a command; returns all there is when it was the last.
+  func finish(
+    _ index: Int, _ output: Result<[UInt8], ServiceFailure>
+  ) -> [Int: Result<[UInt8], ServiceFailure>]? {
+    state.withLock { state in
+      state.outputs[index] = output
+      state.missing -= 1
+      return state.missing == 0 ? state.outputs : nil
+    }
+  }
+
+  /// The token, once.
+  func takeToken() -> RequestToken<RequestStart>? {
+    token.withLock { $0.take() }
+  }
+}

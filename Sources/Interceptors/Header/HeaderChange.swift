@@ -1,0 +1,108 @@
+import Interception
+import Protobuf
+import RPCProtocols
+
+/// One change to a list of headers.
+enum HeaderChange: Sendable {
+  /// Where a value comes from.
+  enum Source: Sendable, Equatable {
+    /// As it was written.
+    case literal(String)
+    /// An environment variable, read for each call.
+    case environment(String)
+    /// A file, read for each call.
+    case file(String)
+    /// What a command writes, which runs for each call.
+    case command(String)
+  }
+
+  /// Replace every value by one.
+  case set(String, Source)
+  /// Add a value.
+  case add(String, Source)
+  /// Remove every value.
+  case remove(String)
+  /// Give the values to another name.
+  case rename(String, to: String)
+
+  /// The command that the change waits for.
+  var command: String? {
+    switch self {
+    case .set(_, .command(let command)), .add(_, .command(let command)): command
+    default: nil
+    }
+  }
+
+  /// Why a value could not be had.
+  struct Failure: Error, Sendable {
+    var reason: String
+    init(_ name: String, _ reason: String) { self.reason = "the value of \(name): \(reason)" }
+  }
+
+  /// Makes the change.
+  ///
+  /// - Parameters:
+  ///   - headers: What is changed.
+  ///   - services: Where values come from.
+  ///   - output: What the change's command wrote.
+  func apply(
+    to headers: inout Headers, _ services: any InterceptorServices, output: Result<[UInt8], ServiceFailure>?
+  ) throws(Failure) {
+    switch self {
+    case .set(let name, let source): headers.set(name, try Self.value(name, source, services, output))
+    case .add(let name, let source): headers.add(name, try Self.value(name, source, services, output))
+    case .remove(let name): headers.remove(name)
+    case .rename(let old, let new):
+      let old = old.lowercased()
+      headers = Headers(headers.fields.map { ($0.name == old ? new : $0.name, $0.value) })
+    }
+  }
+
+  private static func value(
+    _ name: String, _ source: Source, _ services: any InterceptorServices,
+    _ output: Result<[UInt8], ServiceFailure>?
+  ) throws(Failure) -> String {
+    do throws(ServiceFailure) {
+      switch source {
+      case .literal(let text): return text
+      case .environment(let variable):
+        guard let text = services.environment(variable) else {
+          throw ServiceFailure("the environment variable \(variable) is not set")
+        }
+        guard isValue(text, of: name) else { throw ServiceFailure(unfit(name)) }
+        return text
+      case .file(let path):
+        do throws(ServiceFailure) {
+          return try value(name, bytes: try services.contents(ofFile: path))
+        } catch {
+          throw ServiceFailure("\(path): \(error.reason)")
+        }
+      case .command:
+        return try value(name, bytes: (output ?? .failure(ServiceFailure("the command did not run"))).get())
+      }
+    } catch {
+      throw Failure(name, error.reason)
+    }
+  }
+
+  /// The value that the bytes of a file or a command are: a binary header's are encoded, others lose their last line
+  /// end.
+  private static func value(_ name: String, bytes: [UInt8]) throws(ServiceFailure) -> String {
+    if Headers.isBinary(name.lowercased()) { return Base64.encode(bytes, padding: false) }
+    var text = String(decoding: bytes, as: UTF8.self)
+    // `\r\n` is one character.
+    if text.last == "\n" || text.last == "\r\n" { text.removeLast() }
+    guard isValue(text, of: name) else { throw ServiceFailure(unfit(name)) }
+    return text
+  }
+
+  /// Whether `text` can stand as the value of the header `name`: for a binary one it is base64.
+  static func isValue(_ text: String, of name: String) -> Bool {
+    HeaderSyntax.isValue(text) && (!Headers.isBinary(name.lowercased()) || Base64.decode(text) != nil)
+  }
+
+  /// Why `isValue` is false, without the value, which may be a secret.
+  static func unfit(_ name: String) -> String {
+    Headers.isBinary(name.lowercased()) ? "is not base64" : "has control characters"
+  }
+}

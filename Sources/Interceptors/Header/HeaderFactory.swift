@@ -1,0 +1,144 @@
+import Interception
+import RPCProtocols
+
+/// Makes interceptors that change the headers of requests, and the headers and trailers of responses.
+struct HeaderFactory: InterceptorFactory {
+  static let description = BuiltIns.Description(
+    name: "header", summary: "set, add, remove and rename headers of requests and responses",
+    keys: [
+      BuiltIns.Key("set=NAME:VALUE", "replace every value of a request header by one", mayRepeat: true),
+      BuiltIns.Key("add=NAME:VALUE", "add a value to those that a request header has", mayRepeat: true),
+      BuiltIns.Key("remove=NAME", "remove every value of a request header", mayRepeat: true),
+      BuiltIns.Key("rename=OLD:NEW", "give the values of a request header another name", mayRepeat: true),
+      BuiltIns.Key(
+        "set-env=NAME:VARIABLE", "set it to an environment variable, for each call", mayRepeat: true),
+      BuiltIns.Key("set-file=NAME:FILE", "set it to the content of a file, for each call", mayRepeat: true),
+      BuiltIns.Key(
+        "set-command=NAME:COMMAND", "set it to what a command writes, for each call", mayRepeat: true),
+      BuiltIns.Key("response-set=NAME:VALUE", "as set, for the headers of the response", mayRepeat: true),
+      BuiltIns.Key("response-add=NAME:VALUE", "as add, for the headers of the response", mayRepeat: true),
+      BuiltIns.Key("response-remove=NAME", "as remove, for the headers of the response", mayRepeat: true),
+      BuiltIns.Key("response-rename=OLD:NEW", "as rename, for the headers of the response", mayRepeat: true),
+      BuiltIns.Key("trailer-set=NAME:VALUE", "as set, for the trailers", mayRepeat: true),
+      BuiltIns.Key("trailer-add=NAME:VALUE", "as add, for the trailers", mayRepeat: true),
+      BuiltIns.Key("trailer-remove=NAME", "as remove, for the trailers", mayRepeat: true),
+      BuiltIns.Key("trailer-rename=OLD:NEW", "as rename, for the trailers", mayRepeat: true),
+      BuiltIns.Key("timeout=DURATION", "how long a command may take (30s)"),
+    ],
+    make: { settings, services throws(ConfigurationError) in try HeaderFactory(settings, services) })
+
+  /// The changes, in the order written.
+  struct Changes: Sendable {
+    var request: [HeaderChange] = []
+    var response: [HeaderChange] = []
+    var trailers: [HeaderChange] = []
+    var timeout: Duration
+
+    var stages: Stages {
+      var stages: Stages = []
+      if !request.isEmpty { stages.insert(.requestStart) }
+      if !response.isEmpty { stages.insert(.responseStart) }
+      if !trailers.isEmpty { stages.insert(.responseEnd) }
+      return stages
+    }
+  }
+
+  private let changes: Changes
+  private let services: any InterceptorServices
+
+  private init(_ settings: SettingsReader, _ services: any InterceptorServices) throws(ConfigurationError) {
+    var changes = Changes(timeout: try settings.duration("timeout") ?? .seconds(30))
+    for setting in settings.all where setting.key != "timeout" {
+      let change = Reader(settings: settings, setting: setting)
+      if setting.key.hasPrefix("response-") {
+        changes.response.append(try change.read(String(setting.key.dropFirst("response-".count))))
+      } else if setting.key.hasPrefix("trailer-") {
+        changes.trailers.append(try change.read(String(setting.key.dropFirst("trailer-".count))))
+      } else {
+        changes.request.append(try change.read(setting.key))
+      }
+    }
+    self.changes = changes
+    self.services = services
+  }
+
+  func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
+    changes.stages.isEmpty ? nil : Header(changes, services, context)
+  }
+
+  /// Reads one change off a setting.
+  private struct Reader {
+    let settings: SettingsReader
+    let setting: InterceptorSpec.Setting
+
+    func read(_ verb: String) throws(ConfigurationError) -> HeaderChange {
+      switch verb {
+      case "set":
+        let (name, value) = try nameAndValue()
+        return .set(name, .literal(value))
+      case "add":
+        let (name, value) = try nameAndValue()
+        return .add(name, .literal(value))
+      case "set-env": return try set("NAME:VARIABLE") { .environment($0) }
+      case "set-file": return try set("NAME:FILE") { .file($0) }
+      case "set-command": return try set("NAME:COMMAND") { .command($0) }
+      case "rename": return try rename()
+      default:
+        guard HeaderSyntax.isName(setting.value) else { throw error("the value is not a header's name") }
+        return .remove(setting.value)
+      }
+    }
+
+    private func nameAndValue() throws(ConfigurationError) -> (String, String) {
+      let (name, rest) = try split("NAME:VALUE")
+      let value = String(rest.drop { $0 == " " })
+      guard HeaderChange.isValue(value, of: name) else {
+        throw error("the value of \(name) \(HeaderChange.unfit(name))")
+      }
+      return (name, value)
+    }
+
+    private func set(
+      _ form: String, _ source: (String) -> HeaderChange.Source
+    ) throws(ConfigurationError) -> HeaderChange {
+      let (name, rest) = try split(form)
+      guard !rest.isEmpty else { throw error("the value is not of the form \(form)") }
+      return .set(name, source(String(rest)))
+    }
+
+    private func rename() throws(ConfigurationError) -> HeaderChange {
+      guard let colon = setting.value.firstIndex(of: ":"), HeaderSyntax.isName(setting.value[..<colon]) else {
+        throw error("the value is not of the form OLD:NEW")
+      }
+      let old = String(setting.value[..<colon])
+      let new = String(setting.value[setting.value.index(after: colon)...])
+      try check(new)
+      guard Headers.isBinary(old.lowercased()) == Headers.isBinary(new.lowercased()) else {
+        throw error("only one of \(old) and \(new) is binary")
+      }
+      return .rename(old, to: new)
+    }
+
+    private func split(_ form: String) throws(ConfigurationError) -> (name: String, rest: Substring) {
+      guard let colon = setting.value.firstIndex(of: ":") else {
+        throw error("the value is not of the form \(form)")
+      }
+      let name = String(setting.value[..<colon])
+      guard HeaderSyntax.isName(name) else {
+        throw error("what stands before the colon is not a header's name")
+      }
+      try check(name)
+      return (name, setting.value[setting.value.index(after: colon)...])
+    }
+
+    /// Whether a header of this name can be made.
+    private func check(_ name: String) throws(ConfigurationError) {
+      guard HeaderSyntax.isName(name) else { throw error("the new name is not a header's name") }
+      guard !HeaderSyntax.framing.contains(name.lowercased()) else {
+        throw error("\(name) is written by the transport, and cannot be set")
+      }
+    }
+
+    private func error(_ reason: String) -> ConfigurationError { settings.error(setting.key, reason) }
+  }
+}

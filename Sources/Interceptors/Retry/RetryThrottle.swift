@@ -1,0 +1,45 @@
+import Synchronization
+
+/// Stops retries to a server that fails more than it succeeds (gRFC A6, "Throttling Retry Attempts").
+///
+/// One count for each server, over all calls of the process.
+final class RetryThrottle: Sendable {
+  /// The parameters, in thousandths of a token.
+  struct Parameters: Sendable, Equatable {
+    let maxThousandths: Int
+    let ratioThousandths: Int
+
+    /// Takes `maxTokens`, up to 1000, and `tokenRatio`, of which three decimal places count; `nil` when they do not
+    /// fit.
+    init?(maxTokens: Double, tokenRatio: Double) {
+      guard maxTokens > 0, maxTokens <= 1000, tokenRatio >= 0.001, tokenRatio <= 1000 else { return nil }
+      maxThousandths = Int((maxTokens * 1000).rounded())
+      ratioThousandths = Int((tokenRatio * 1000).rounded(.down))
+    }
+  }
+
+  private let parameters: Parameters
+  private let thousandths = Mutex<[String: Int]>([:])
+
+  init(_ parameters: Parameters) {
+    self.parameters = parameters
+  }
+
+  /// Counts an attempt that failed so that it could be tried again.
+  func countFailure(of server: String) { change(server, by: -1000) }
+
+  /// Counts an attempt that succeeded.
+  func countSuccess(of server: String) { change(server, by: parameters.ratioThousandths) }
+
+  /// Whether the server may be tried again now.
+  func allowsRetry(of server: String) -> Bool {
+    thousandths.withLock { ($0[server] ?? parameters.maxThousandths) * 2 > parameters.maxThousandths }
+  }
+
+  private func change(_ server: String, by difference: Int) {
+    thousandths.withLock {
+      let now = $0[server] ?? parameters.maxThousandths
+      $0[server] = min(max(now + difference, 0), parameters.maxThousandths)
+    }
+  }
+}

@@ -1,0 +1,47 @@
+/// Where a URL leads: what a browser calls its origin. Credentials and counts of failures belong to one.
+public struct Origin: Hashable, Sendable, CustomStringConvertible {
+  /// `http` or `https`.
+  public let scheme: String
+  /// The host in lower case; an IPv6 address without its brackets.
+  public let host: String
+  /// The port, also where the URL leaves it to the scheme.
+  public let port: Int
+
+  /// Reads the origin off a URL; `nil` when it is none of http or https.
+  public init?(url: some StringProtocol) {
+    let url = url.lowercased()
+    guard let scheme = ["https", "http"].first(where: { url.hasPrefix("\($0)://") }) else { return nil }
+    let authority = url.dropFirst(scheme.count + 3).prefix { !"/?#".contains($0) }
+    guard !authority.contains("@"), let (host, port) = Self.split(authority) else { return nil }
+    self.scheme = scheme
+    self.host = host
+    self.port = port ?? (scheme == "https" ? 443 : 80)
+  }
+
+  /// Splits `host[:port]`; `nil` when it is none.
+  public static func split(_ authority: some StringProtocol) -> (host: String, port: Int?)? {
+    var host = String(authority).lowercased()
+    var port: Int?
+    if !host.hasSuffix("]"), let colon = host.lastIndex(of: ":"),
+      host.hasPrefix("[") || host.firstIndex(of: ":") == colon
+    {
+      guard let number = UInt16(host[host.index(after: colon)...]) else { return nil }
+      port = Int(number)
+      host = String(host[..<colon])
+    }
+    if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+    return host.isEmpty ? nil : (host, port)
+  }
+
+  /// Whether what is sent there does not leave this machine.
+  public var isLocal: Bool {
+    host == "localhost" || host.hasSuffix(".localhost") || host == "::1"
+      || (host.hasPrefix("127.") && host.allSatisfy { $0 == "." || $0.isNumber })
+  }
+
+  /// Whether what is sent there can be read on the way.
+  public var isExposed: Bool { scheme != "https" && !isLocal }
+
+  /// Host and port.
+  public var description: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+}

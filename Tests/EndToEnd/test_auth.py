@@ -1,0 +1,233 @@
+"""The interceptor `auth`, with real servers and a token server of its own."""
+
+import base64
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs
+
+import pytest
+
+import manual
+
+ECHO = "demo.v1.Demo/EchoMetadata"
+CALLS = {
+    "Hello": ['{"name":"Ada"}'],
+    "Count": ['{"from":1,"to":3}'],
+    "Sum": ['{"value":2}', '{"value":3}'],
+    "Chat": ['{"text":"a"}', '{"text":"b"}'],
+}
+
+
+class TokenServer(ThreadingHTTPServer):
+    """An OAuth 2.0 token endpoint: gives the client "me" with the secret "s3 cret" the tokens t1, t2, …"""
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), TokenHandler)
+        self.requests = []
+        self.expires_in = 3600
+        self.given = 0
+        self.url = f"http://127.0.0.1:{self.server_port}/token"
+        threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
+
+
+class TokenHandler(BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["content-length"])).decode()
+        form = {name: values[0] for name, values in parse_qs(body).items()}
+        self.server.requests.append(form)
+        client = (form.get("client_id"), form.get("client_secret"))
+        if credentials := self.headers["authorization"]:
+            pair = base64.b64decode(credentials.removeprefix("Basic ")).decode()
+            client = tuple(parse_qs(f"x={part}")["x"][0] for part in pair.split(":"))
+        if self.headers["content-type"] != "application/x-www-form-urlencoded":
+            self.answer(415, {})
+        elif form.get("grant_type") != "client_credentials":
+            self.answer(400, {"error": "unsupported_grant_type"})
+        elif client not in [("me", "s3 cret"), ("me", "secret")]:
+            self.answer(401, {"error": "invalid_client", "error_description": f"who is {client}?"})
+        elif form.get("scope") == "everything":
+            self.answer(400, {"error": "invalid_scope", "error_description": "not for you"})
+        else:
+            self.server.given += 1
+            token = {"access_token": f"t{self.server.given}", "token_type": "Bearer", "expires_in": self.server.expires_in}
+            self.answer(200, token)
+
+    def answer(self, status, value):
+        body = json.dumps(value).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def tokens():
+    server = TokenServer()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def oauth(tokens):
+    return f"auth,token-url={tokens.url},client-id=me,client-secret=s3 cret"
+
+
+@pytest.fixture(params=["grpc", "grpc-web", "connect"])
+def call(request, rpcurl, descriptor_set):
+    """Calls a server of each protocol: `call(method, *options)`."""
+    server = request.getfixturevalue("grpc_server" if request.param == "grpc" else "connect_server")
+
+    def run(method, *options, **keywords):
+        return rpcurl(
+            "--descriptor-set", descriptor_set, "--protocol", request.param, *options, f"{server.url}/{method}",
+            **keywords,
+        )  # fmt: skip
+
+    return run
+
+
+def header(result, name="authorization"):
+    """What reached the server in a header."""
+    assert (result.code, result.err) == (0, "")
+    return [field.get("value", "") for field in json.loads(result.out)["headers"] if field["name"] == name]
+
+
+def test_values_of_all_kinds_reach_the_server(call, tmp_path):
+    (tmp_path / "token").write_text("from-file\n")
+    for setting, value in [
+        ("bearer=abc", "Bearer abc"),
+        ("bearer=env:TOKEN", "Bearer from-env"),
+        (f"bearer=@{tmp_path}/token", "Bearer from-file"),
+        (f"bearer-file={tmp_path}/token", "Bearer from-file"),
+        ("command=printf from-command", "Bearer from-command"),
+        ("basic=Aladdin:open sesame", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="),
+    ]:
+        result = call(ECHO, "-d", "{}", "--use", f"auth,{setting}", env={"TOKEN": "from-env"})
+        assert header(result) == [value], setting
+    assert header(call(ECHO, "-d", "{}", "--use", "auth,bearer=abc,header=x-key"), "x-key") == ["abc"]
+
+
+@pytest.mark.parametrize("method", CALLS)
+def test_a_fetched_token_is_renewed_when_it_is_not_taken(call, tokens, oauth, method):
+    options = [word for one in CALLS[method] for word in ("-d", one)]
+    plain = call(f"demo.v1.Demo/{method}", *options)
+    options += ["--use", f"{oauth},scope=a b", "-H", "demo-token: t2"]
+    result = call(f"demo.v1.Demo/{method}", *options)
+    assert (result.code, result.out) == (0, plain.out)
+    assert result.err == "auth: the server did not take the token; trying another\n"
+    assert [request["scope"] for request in tokens.requests] == ["a b", "a b"]
+
+
+def test_a_token_is_renewed_once_only(call, tokens, oauth):
+    result = call(ECHO, "-d", "{}", "--use", oauth, "-H", "demo-token: t9")
+    assert result.code == 64 + 16
+    assert "that is not the token" in result.err
+    assert tokens.given == 2
+
+
+@pytest.mark.parametrize("where", ["basic", "body"])
+def test_the_client_tells_itself_in_either_way(call, tokens, oauth, where):
+    result = call(ECHO, "-d", "{}", "--use", f"{oauth},client-auth={where},audience=api")
+    assert header(result) == ["Bearer t1"]
+    assert ("client_secret" in tokens.requests[0]) == (where == "body")
+    assert tokens.requests[0]["audience"] == "api"
+
+
+def test_a_refusal_is_told_and_nothing_is_sent(rpcurl, descriptor_set, raw_server, tokens, oauth):
+    server = raw_server(lambda connection: None)
+
+    def fails(spec, *words):
+        result = rpcurl(
+            "--descriptor-set", descriptor_set, "-v", "-d", "{}", "--use", spec, f"http://{server.address}/{ECHO}"
+        )
+        assert (result.code, result.out) == (64 + 16, "")
+        assert all(word in result.err for word in ["interceptor auth", "unauthenticated", *words]), result.err
+        assert "s3 cret" not in result.err
+        assert server.connections == 0
+
+    fails(f"{oauth},scope=everything", "invalid_scope", "not for you", f"127.0.0.1:{tokens.server_port}")
+    fails(oauth.replace("=me", "=you"), "token server", "refused")
+    silent = raw_server(lambda connection: [None for _ in iter(lambda: connection.recv(4096), b"")])
+    fails(f"auth,token-url=http://{silent.address}/,client-id=me,client-secret=x,timeout=50ms", "longer")
+    fails("auth,command=exit 3", "no token", "exit code 3")
+    fails("auth,command=sleep 60,timeout=100ms", "took too long")
+    fails("auth,bearer-file=/no/such/file", "/no/such/file")
+
+
+def test_a_token_server_that_is_not_there(rpcurl, descriptor_set, grpc_server, tokens, oauth):
+    tokens.shutdown()
+    tokens.server_close()
+    result = rpcurl("--descriptor-set", descriptor_set, "-d", "{}", "--use", oauth, f"{grpc_server.url}/{ECHO}")
+    assert result.code == 64 + 16
+    assert f"127.0.0.1:{tokens.server_port}" in result.err
+
+
+def test_credentials_do_not_travel_in_clear_text(rpcurl, descriptor_set):
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "-d", "{}", "--use", "auth,bearer=t0p", f"http://192.0.2.1/{ECHO}"
+    )
+    assert result.code == 64 + 16
+    assert "without TLS" in result.err and "allow-plaintext=true" in result.err and "t0p" not in result.err
+
+
+def test_credentials_go_over_tls(rpcurl, descriptor_set, grpc_tls_server):
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "--cacert", grpc_tls_server.ca, "-d", "{}",
+        "--use", "auth,bearer=abc,hosts=localhost", f"{grpc_tls_server.url}/{ECHO}",
+    )  # fmt: skip
+    assert header(result) == ["Bearer abc"]
+
+
+def test_other_hosts_get_nothing(call):
+    result = call(ECHO, "-d", "{}", "--use", "auth,bearer=abc,hosts=example.com")
+    assert result.err.startswith("auth: no credentials for ")
+    assert "abc" not in result.out + result.err
+
+
+@pytest.mark.parametrize("options", [["-v"], ["-v", "--format", "events"]])
+@pytest.mark.parametrize("name", ["authorization", "x-plain"])
+def test_what_is_shown_of_a_call_holds_no_credentials(call, options, name):
+    result = call(
+        "demo.v1.Demo/Hello", "-d", '{"name":"Ada"}', "--use", f"auth,bearer=t0psecret,header={name}", *options
+    )
+    assert result.code == 0
+    assert "t0psecret" not in result.out + result.err
+    assert f"> {name}: " in result.err and "[redacted]" in result.err
+    shown = call(
+        "demo.v1.Demo/Hello", "-d", '{"name":"Ada"}', "--use", f"auth,bearer=t0psecret,header={name}", "-v",
+        "--show-secrets",
+    )  # fmt: skip
+    assert "t0psecret" in shown.err
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("auth", ["auth", "bearer-file"]),
+        ("auth,bearer=t0p secret", ["auth: bearer"]),
+        ("auth,bearer=t0p,basic=a:b", ["auth: basic", "beside bearer"]),
+        ("auth,token-url=http://192.0.2.1/,client-id=a,client-secret=t0p", ["auth: token-url", "without TLS"]),
+    ],
+)
+def test_wrong_configuration_is_refused(rpcurl, descriptor_set, spec, words):
+    result = rpcurl("--descriptor-set", descriptor_set, "--plaintext", "--use", spec, "localhost:1", ECHO)
+    assert (result.code, result.out) == (7, "")
+    assert all(word in result.err for word in words) and "t0p" not in result.err, result.err
+
+
+@pytest.mark.parametrize("index", [0, 1])
+def test_the_examples_of_the_manual(grpc_server, descriptor_set, tmp_path, tokens, index):
+    script = manual.examples("rpcurl-auth.7")[index]
+    places = [("localhost:50051", grpc_server.address)]
+    if index == 1:
+        places.append(("http://localhost:8080/token", tokens.url))
+    done = manual.run(script, tmp_path, descriptor_set, places)
+    assert (done.returncode, done.stderr) == (0, "")
+    fields = {field["name"]: field.get("value") for field in json.loads(done.stdout)["headers"]}
+    assert fields["authorization"] == ["Bearer secret", "Bearer t1"][index]

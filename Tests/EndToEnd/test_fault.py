@@ -1,0 +1,128 @@
+"""The interceptor `fault`, on calls to servers that work."""
+
+import json
+import time
+
+import pytest
+
+import manual
+
+HELLO = "demo.v1.Demo/Hello"
+ADA = ["-d", '{"name":"Ada"}']
+
+
+@pytest.fixture(params=["grpc", "grpc-web", "connect"])
+def call(request, rpcurl, descriptor_set):
+    """Calls a server of each protocol: `call(method, *options)`."""
+    server = request.getfixturevalue("grpc_server" if request.param == "grpc" else "connect_server")
+
+    def run(method, *options, **keywords):
+        return rpcurl(
+            "--descriptor-set", descriptor_set, "--protocol", request.param, *options, f"{server.url}/{method}",
+            **keywords,
+        )  # fmt: skip
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("setting", "code", "words"),
+    [("abort=unavailable", 14, "fault filter abort"), ("abort=401", 16, "HTTP 401"), ("abort=5", 5, "not_found")],
+)
+@pytest.mark.parametrize(
+    ("method", "data"), [("Hello", ADA), ("Count", ["-d", '{"from":1,"to":3}']), ("Sum", []), ("Chat", [])]
+)
+def test_aborts_send_nothing(rpcurl, raw_server, descriptor_set, setting, code, words, method, data):
+    server = raw_server(lambda connection: None)
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, *data, "--use", f"fault,{setting}",
+        f"http://{server.address}/demo.v1.Demo/{method}",
+    )  # fmt: skip
+    assert (result.code, result.out) == (64 + code, "")
+    assert "interceptor fault" in result.err and words in result.err
+    assert server.connections == 0
+
+
+def test_delays_the_call(call):
+    begin = time.monotonic()
+    result = call(HELLO, *ADA, "--use", "fault,delay=300ms")
+    assert time.monotonic() - begin >= 0.3
+    assert (result.code, result.err) == (0, "fault: delays the call by 300 ms\n")
+    late = call(HELLO, *ADA, "--max-time", "0.2", "--use", "fault,delay=30")
+    assert late.code == 64 + 4
+
+
+def test_headers_ask_for_faults_and_stay_here(call):
+    use = ["--use", "fault,headers=true"]
+    result = call(HELLO, *ADA, *use, "-H", "x-envoy-fault-abort-request: 503")
+    assert result.code == 64 + 14
+    result = call("demo.v1.Demo/EchoMetadata", "-d", "{}", *use, "-H", "x-envoy-fault-delay-request: 1", "-H", "x-a: 1")
+    names = [field["name"] for field in json.loads(result.out)["headers"]]
+    assert result.code == 0 and "x-a" in names and not any("fault" in name for name in names)
+
+
+def test_a_seed_repeats_what_becomes_of_a_stream(call):
+    def numbers(seed):
+        spec = f"fault,drop-response=50,seed={seed}"
+        result = call("demo.v1.Demo/Count", "-d", '{"from":1,"to":40}', "--use", spec)
+        assert result.code == 0
+        assert result.err.count("fault: drops message") == 40 - len(result.out.splitlines())
+        return result.out
+
+    first = numbers(1)
+    assert first == numbers(1) != numbers(2)
+    assert 5 < len(first.splitlines()) < 35
+
+
+def test_messages_of_request_streams_are_lost(call):
+    data = [word for number in range(10) for word in ("-d", json.dumps({"value": 1}))]
+    result = call("demo.v1.Demo/Sum", *data, "--use", "fault,drop-request=50,seed=1")
+    assert result.code == 0
+    assert int(json.loads(result.out)["count"]) == 10 - result.err.count("fault: drops message") < 10
+    result = call("demo.v1.Demo/Chat", "-d", '{"text":"a"}', "--use", "fault,drop-request=100")
+    assert (result.code, result.out) == (0, "")
+
+
+def test_damaged_messages_are_noticed(call):
+    result = call(HELLO, *ADA, "--use", "fault,truncate-request=100,seed=2")
+    assert result.code != 0 and "cuts message 0 of the request to" in result.err
+    result = call(HELLO, *ADA, "--use", "fault,truncate-response=100,seed=2")
+    assert result.code == 64 + 13 and "the answer is not a demo.v1.HelloReply" in result.err
+
+
+def test_a_changed_byte_changes_the_message(call):
+    plain = call("demo.v1.Demo/Raw", "-d", '{"stringValue":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}')
+    spec = "fault,corrupt-request=100,seed=1"
+    result = call(
+        "demo.v1.Demo/Raw", "-d", '{"stringValue":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}', "--use", spec
+    )
+    assert plain.code == result.code == 0, plain.err
+    assert result.out != plain.out and len(result.out) == len(plain.out)
+
+
+def test_responses_come_at_a_rate(call):
+    begin = time.monotonic()
+    result = call("demo.v1.Demo/Large", "-d", '{"sizeBytes":10000}', "--use", "fault,rate=25000")
+    assert result.code == 0, result.err
+    assert 0.4 <= time.monotonic() - begin < 5
+
+
+@pytest.mark.parametrize(
+    ("method", "data"),
+    [("Hello", ADA), ("Count", ["-d", '{"from":1,"to":3}']), ("Sum", ["-d", '{"value":2}']), ("Chat", ["-d", '{"text":"a"}'])],
+)
+def test_retries_get_calls_of_all_kinds_through(call, method, data):
+    plain = call(f"demo.v1.Demo/{method}", *data)
+    result = call(
+        f"demo.v1.Demo/{method}", *data, "--use", "retry,attempts=20,initial=1ms,max=2ms",
+        "--use", "fault,abort=14,abort-percent=60,seed=5",
+    )  # fmt: skip
+    assert (result.code, result.out) == (0, plain.out)
+    assert "retry: attempt 1 of 20 failed" in result.err
+
+
+def test_the_example_of_the_manual(grpc_server, descriptor_set, tmp_path):
+    [script] = manual.examples("rpcurl-fault.7")
+    done = manual.run(script, tmp_path, descriptor_set, [("localhost:50051", grpc_server.address)])
+    assert (done.returncode, json.loads(done.stdout)["message"]) == (0, "Hello, Ada!")
+    assert "attempt 1 of 10 failed: unavailable (fault filter abort)" in done.stderr

@@ -1,0 +1,103 @@
+"""The interceptor `header`, on real requests and responses of all kinds."""
+
+import base64
+import json
+import re
+
+import pytest
+
+import manual
+
+ECHO = "demo.v1.Demo/EchoMetadata"
+
+
+@pytest.fixture(params=["grpc", "grpc-web", "connect"])
+def call(request, rpcurl, descriptor_set):
+    """Calls a server of each protocol: `call(method, *options)`."""
+    server = request.getfixturevalue("grpc_server" if request.param == "grpc" else "connect_server")
+
+    def run(method, *options, **keywords):
+        return rpcurl(
+            "--descriptor-set", descriptor_set, "--protocol", request.param, *options, f"{server.url}/{method}",
+            **keywords,
+        )  # fmt: skip
+
+    return run
+
+
+def fields(result):
+    """What reached the server, by name."""
+    assert (result.code, result.err) == (0, "")
+    return {h["name"]: h.get("value") or base64.b64decode(h.get("binary", "")) for h in json.loads(result.out)["headers"]}
+
+
+def test_values_come_from_wherever_they_are(call, tmp_path):
+    (tmp_path / "text").write_text("from file\n")
+    (tmp_path / "bytes").write_bytes(b"\x00\xff\n")
+    spec = (
+        f"header,set-env=x-env:VALUE,set-file=x-file:{tmp_path}/text,set-file=x-file-bin:{tmp_path}/bytes,"
+        "set-command=x-command:echo from command,set-command=x-command-bin:printf '\\001\\002',set=x-bin:AAE,"
+        "rename=x-old:x-new"
+    )
+    result = call(ECHO, "-d", "{}", "-H", "x-old: old", "--use", spec, env={"VALUE": "from env"})
+    found = fields(result)
+    assert {name: value for name, value in found.items() if name.startswith("x-")} == {
+        "x-env": "from env", "x-file": "from file", "x-file-bin": b"\x00\xff\n", "x-command": "from command",
+        "x-command-bin": b"\x01\x02", "x-bin": b"\x00\x01", "x-new": "old",
+    } | ({"x-grpc-web": "1"} if "x-grpc-web" in found else {})  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("method", "data"),
+    [
+        ("Hello", ['{"name":"Ada"}']),
+        ("Count", ['{"from":1,"to":2}']),
+        ("Sum", ['{"value":2}', '{"value":3}']),
+        ("Chat", ['{"text":"a"}', '{"text":"b"}']),
+    ],
+)
+def test_headers_and_trailers_of_responses_of_all_kinds(call, method, data):
+    spec = (
+        "header,response-set=x-h:new,response-add=x-h2:2,response-rename=x-r:x-renamed,response-remove=x-gone,"
+        "trailer-set=x-t:new,trailer-add=x-t2:2,trailer-rename=x-q:x-also,trailer-remove=x-away"
+    )
+    result = call(
+        f"demo.v1.Demo/{method}", *[word for one in data for word in ("-d", one)], "--format", "events", "--use", spec,
+        *[word for text in ["x-h=1", "x-r=r", "x-gone=1"] for word in ("-H", f"demo-header: {text}")],
+        *[word for text in ["x-t=1", "x-q=q", "x-away=1"] for word in ("-H", f"demo-trailer: {text}")],
+    )  # fmt: skip
+    assert (result.code, result.err) == (0, "")
+    events = {event["event"]: event for event in map(json.loads, result.out.splitlines())}
+    mine = {name: value for name, value in events["headers"]["headers"] if name.startswith("x-")}
+    assert mine == {"x-h": "new", "x-h2": "2", "x-renamed": "r"}
+    mine = {name: value for name, value in events["end"]["trailers"] if name.startswith("x-")}
+    assert mine == {"x-t": "new", "x-t2": "2", "x-also": "q"}
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("set-env=x-a:NO_SUCH_VARIABLE", ["NO_SUCH_VARIABLE", "not set"]),
+        ("set-file=x-a:/no/such/file", ["/no/such/file"]),
+        ("set-command=x-a:exit 7", ["exit code 7"]),
+        ("set-command=x-a:sleep 60,timeout=100ms", ["took too long"]),
+        ("set-command=x-a:printf 'a\\nb'", ["control characters"]),
+    ],
+)
+def test_a_value_that_cannot_be_had_fails_the_call_before_it_is_sent(rpcurl, raw_server, descriptor_set, setting, words):
+    server = raw_server(lambda connection: None)
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "-d", "{}", "--use", f"header,{setting}", f"http://{server.address}/{ECHO}"
+    )
+    assert (result.code, result.out) == (64 + 9, "")
+    assert all(word in result.err for word in ["interceptor header", "the value of x-a", *words]), result.err
+    assert server.connections == 0
+
+
+def test_the_example_of_the_manual(grpc_server, descriptor_set, tmp_path):
+    [script] = manual.examples("rpcurl-header.7")
+    done = manual.run(script, tmp_path, descriptor_set, [("localhost:50051", grpc_server.address)])
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["message"] == "Hello, Ada!"
+    assert "> x-tenant: blue\n" in done.stderr and re.search(r"^> x-request-id: \d+$", done.stderr, re.M)
+    assert "< x-new: 1\n" in done.stderr and "x-old: 1\n" not in done.stderr

@@ -1,0 +1,171 @@
+"""The interceptor `retry`, around calls that fail."""
+
+import json
+import time
+
+import pytest
+
+import manual
+
+HELLO = "demo.v1.Demo/Hello"
+FAIL = "demo.v1.Demo/Fail"
+QUICK = "retry,initial=10ms,jitter=0"
+
+# What each kind of method is sent, and what it answers.
+CALLS = {
+    "Hello": (['{"name":"Ada"}'], [{"message": "Hello, Ada!", "name": "Ada"}]),
+    "Count": (['{"from":1,"to":3}'], [{"number": "1"}, {"number": "2"}, {"number": "3"}]),
+    "Sum": (['{"value":2}', '{"value":3}'], None),
+    "Chat": (['{"text":"a"}', '{"text":"b"}'], None),
+}
+
+
+@pytest.fixture(params=["grpc", "grpc-web", "connect"])
+def call(request, rpcurl, descriptor_set):
+    """Calls a server of each protocol: `call(method, *options)`."""
+    server = request.getfixturevalue("grpc_server" if request.param == "grpc" else "connect_server")
+
+    def run(method, *options, **keywords):
+        return rpcurl(
+            "--descriptor-set", descriptor_set, "--protocol", request.param, *options, f"{server.url}/{method}",
+            **keywords,
+        )  # fmt: skip
+
+    return run
+
+
+def events(result, name):
+    lines = [json.loads(line) for line in result.out.splitlines()]
+    return [event for event in lines if event["event"] == name]
+
+
+@pytest.mark.parametrize("method", CALLS)
+def test_calls_of_all_kinds_are_tried_again(call, method):
+    data, _ = CALLS[method]
+    options = [word for one in data for word in ("-d", one)]
+    plain = call(f"demo.v1.Demo/{method}", *options)
+    assert (plain.code, plain.err) == (0, "")
+    options += ["--use", QUICK, "-H", "demo-fail-attempts: 2"]
+    result = call(f"demo.v1.Demo/{method}", *options)
+    assert (result.code, result.out) == (0, plain.out)
+    assert result.err.splitlines() == [
+        "retry: attempt 1 of 5 failed: unavailable (attempt 1 is to fail); next in 10 ms",
+        "retry: attempt 2 of 5 failed: unavailable (attempt 2 is to fail); next in 20 ms",
+    ]
+    told = call(f"demo.v1.Demo/{method}", "--format", "events", *options)
+    assert [event["attempts"] for event in events(told, "metrics")] == [3]
+    assert len(events(told, "headers")) == len(events(told, "end")) == 1
+
+
+def test_the_server_is_told_how_often_it_was_tried(call):
+    result = call("demo.v1.Demo/EchoMetadata", "-d", "{}", "--use", QUICK, "-H", "demo-fail-attempts: 3")
+    fields = {field["name"]: field.get("value") for field in json.loads(result.out)["headers"]}
+    assert fields["grpc-previous-rpc-attempts"] == "3"
+
+
+def test_attempts_come_to_an_end(call):
+    result = call(HELLO, "-d", '{"name":"Ada"}', "--use", f"{QUICK},attempts=3", "-H", "demo-fail-attempts: 9")
+    assert (result.code, result.out) == (64 + 14, "")
+    assert "attempt 3 of 3 failed: unavailable (attempt 3 is to fail); not tried again" in result.err
+    assert "attempt 4" not in result.err
+
+
+@pytest.mark.parametrize(
+    ("pushback", "words"), [("-1", "the server asks not to"), ("soon", "the server asks not to"), ("30", "next in 30 ms")]
+)
+def test_pushback_of_the_server_counts(call, pushback, words):
+    result = call(
+        HELLO, "-d", '{"name":"Ada"}', "--use", f"{QUICK},attempts=2",
+        "-H", "demo-code: 14", "-H", f"demo-trailer: grpc-retry-pushback-ms={pushback}",
+    )  # fmt: skip
+    assert result.code == 64 + 14
+    assert words in result.err.splitlines()[0]
+
+
+def test_retry_info_is_the_least_to_wait(call):
+    detail = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "0.2s"}
+    data = json.dumps({"code": 8, "message": "slow down", "details": [detail]})
+    begin = time.monotonic()
+    result = call(FAIL, "-d", data, "--use", f"{QUICK},attempts=2,codes=resource_exhausted")
+    assert time.monotonic() - begin >= 0.2
+    assert result.code == 64 + 8
+    assert "next in 200 ms" in result.err
+
+
+@pytest.mark.parametrize("method", ["FailStream"])
+def test_a_response_that_has_begun_is_not_tried_again(call, method):
+    data = json.dumps({"code": 14, "message": "gone", "afterMessages": 2})
+    result = call(f"demo.v1.Demo/{method}", "-d", data, "--use", QUICK)
+    assert result.code == 64 + 14
+    assert len(result.out.splitlines()) == 2
+    assert "not tried again: the response had begun" in result.err
+
+
+def test_no_attempt_starts_after_the_deadline(call):
+    begin = time.monotonic()
+    result = call(
+        HELLO, "-d", '{"name":"Ada"}', "--max-time", "5", "--use", "retry,initial=60,max=60", "-H", "demo-fail-attempts: 1"
+    )
+    assert time.monotonic() - begin < 4
+    assert result.code == 64 + 14
+    assert "the deadline comes before the next attempt" in result.err
+
+
+def test_a_server_that_is_not_there_is_tried_again(rpcurl, descriptor_set, raw_server):
+    server = raw_server(lambda connection: None)
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', "--use", f"{QUICK},attempts=3",
+        f"http://{server.address}/{HELLO}",
+    )  # fmt: skip
+    assert result.code == 5
+    assert server.connections >= 3
+    assert result.err.count("retry: attempt") == 3
+
+
+def test_a_larger_request_than_the_buffer_goes_out_once(call):
+    data = json.dumps({"name": "A" * 5000})
+    options = ["-d", data, "--use", f"{QUICK},buffer=4k", "-H", "demo-fail-attempts: 1"]
+    result = call(HELLO, *options)
+    assert result.code == 64 + 14
+    assert "larger than the buffer" in result.err
+
+
+@pytest.fixture
+def policy(tmp_path):
+    path = tmp_path / "service-config.json"
+    path.write_text(manual.examples("rpcurl-retry.7")[1])
+    return path
+
+
+def test_policies_come_from_a_service_config(call, policy):
+    options = ["-d", '{"name":"Ada"}', "--use", f"retry,policy={policy},seed=1", "-H", "demo-fail-attempts: 9"]
+    result = call(HELLO, *options)
+    assert result.code == 64 + 14
+    assert "attempt 4 of 4" in result.err
+    policy.write_text(policy.read_text().replace('"service": "demo.v1.Demo"', '"service": "demo.v1.Demo", "method": "Find"'))
+    assert "attempt" not in call(HELLO, *options).err.partition("rpcurl:")[0]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ('{"methodConfig":[{"name":[{}],"hedgingPolicy":{}}]}', ["methodConfig[0].hedgingPolicy", "not supported"]),
+        ("{", ["line 1, column 2"]),
+        ('{"retryThrottling":{}}', ["retryThrottling", "maxTokens"]),
+    ],
+)
+def test_a_wrong_service_config_is_refused(rpcurl, tmp_path, descriptor_set, content, words):
+    path = tmp_path / "service-config.json"
+    path.write_text(content)
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "--plaintext", "--use", f"retry,policy={path}", "localhost:1", HELLO
+    )
+    assert (result.code, result.out) == (7, "")
+    assert all(word in result.err for word in ["retry: policy", str(path), *words]), result.err
+
+
+def test_the_example_of_the_manual(grpc_server, descriptor_set, tmp_path):
+    script = manual.examples("rpcurl-retry.7")[0]
+    done = manual.run(script, tmp_path, descriptor_set, [("localhost:50051", grpc_server.address)])
+    assert (done.returncode, json.loads(done.stdout)["message"]) == (0, "Hello, Ada!")
+    assert "attempt 2 of 4 failed" in done.stderr

@@ -1,0 +1,366 @@
+import Interception
+import InterceptionSupport
+import Protobuf
+import RPCProtocols
+import Testing
+
+@testable import Interceptors
+
+@Suite struct RetryTests {
+  private let services = TestServices()
+
+  private func call(
+    _ text: String, _ kind: CallKind = .unary, _ protocolName: ProtocolName = .grpc
+  ) throws -> TestCall {
+    let registration = try services.registration(text)
+    let call = TestCall(kind, Journal(), [registration], protocolName: protocolName)
+    call.start()
+    call.send("ping")
+    call.close()
+    return call
+  }
+
+  private static let unavailable = RPCError(.unavailable, "busy", origin: .server)
+
+  /// An attempt fails as a gRPC server has it fail: with its status in the headers.
+  private func fail(_ call: TestCall, _ error: RPCError = unavailable, trailers: [(String, String)] = []) {
+    let status = [("grpc-status", "\(error.code.rawValue)")] + trailers
+    call.wireChain.received(ResponseStart(headers: Headers(status)))
+    call.wireChain.received(ResponseEnd(error: error, trailers: Headers(trailers)))
+  }
+
+  private func attempts(_ call: TestCall) -> Int { call.wireLines.count { $0 == "start" } }
+
+  // MARK: Retrying
+
+  @Test func triesAgainAfterWaitsThatGrow() throws {
+    let call = try call("retry,attempts=4,initial=1,max=3,multiplier=2,jitter=0")
+    var waits: [Duration] = []
+    for attempt in 1...3 {
+      #expect(attempts(call) == attempt)
+      fail(call)
+      var waited = Duration.zero
+      while attempts(call) == attempt, waited < .seconds(10) {
+        call.clock.advance(by: .milliseconds(500))
+        waited += .milliseconds(500)
+      }
+      waits.append(waited)
+      #expect(call.sentStart?.headers.values("grpc-previous-rpc-attempts") == ["\(attempt)"])
+    }
+    #expect(waits == [.seconds(1), .seconds(2), .seconds(3)])
+    call.receiveHeaders()
+    call.receive("pong")
+    call.receiveEnd()
+    #expect(call.callerLines.prefix(3) == ["headers", "pong", "end ok"])
+    #expect(call.sent.map { TestMessages.text($0) } == ["ping", "ping", "ping", "ping"])
+  }
+
+  @Test func theLastAttemptsAnswerIsTheCallers() throws {
+    let call = try call("retry,attempts=2,jitter=0")
+    fail(call)
+    call.clock.advance(by: .seconds(1))
+    fail(call, RPCError(.unavailable, "still busy", origin: .server))
+    #expect(call.end?.error?.message == "still busy")
+    #expect(call.callerLines.prefix(2) == ["headers", "end unavailable"])
+    #expect(attempts(call) == 2)
+    #expect(
+      call.logged.map(\.text) == [
+        "attempt 1 of 2 failed: unavailable (busy); next in 100 ms",
+        "attempt 2 of 2 failed: unavailable (still busy); not tried again: that was the last attempt",
+      ])
+  }
+
+  @Test func otherStatusesAreNotRetried() throws {
+    for (text, code) in [
+      ("retry", StatusCode.notFound), ("retry,codes=aborted+ABORTED", .unavailable),
+      ("retry,attempts=1", .unavailable), ("retry,methods=other.Service/*", .unavailable),
+    ] {
+      let call = try call(text)
+      fail(call, RPCError(code, "", origin: .server))
+      #expect(call.end?.code == code)
+      #expect(call.clock.timerCount == 0)
+    }
+  }
+
+  @Test func codesMayBeWrittenInManyWays() throws {
+    for name in ["resource_exhausted", "RESOURCE_EXHAUSTED", "8", "aborted,,resource_exhausted"] {
+      let call = try call("retry,codes=\(name)")
+      fail(call, RPCError(.resourceExhausted, "", origin: .server))
+      call.clock.advance(by: .seconds(1))
+      #expect(attempts(call) == 2, "\(name)")
+    }
+  }
+
+  @Test func aCertificateThatIsNotTrustedStaysSo() throws {
+    let call = try call("retry")
+    call.receiveEnd(RPCError(.unavailable, "self-signed", origin: .tls))
+    #expect(call.end?.error?.origin == .tls)
+    #expect(attempts(call) == 1)
+  }
+
+  @Test func anErrorWithoutAnyHeadersIsRetried() throws {
+    let call = try call("retry")
+    call.receiveEnd(RPCError(.unavailable, "connection refused", origin: .connection))
+    call.clock.advance(by: .seconds(1))
+    #expect(attempts(call) == 2)
+  }
+
+  @Test func whoStandsFurtherOutSeesOneCall() throws {
+    let journal = Journal()
+    let outer = Probe("A", .all, journal)
+    let call = TestCall(
+      .unary, journal, [TestCall.registration(outer), try services.registration("retry")])
+    call.start()
+    call.send("ping")
+    call.close()
+    fail(call)
+    call.clock.advance(by: .seconds(1))
+    call.receiveHeaders()
+    call.receive("pong")
+    call.receiveEnd()
+    #expect(
+      journal.lines(of: "A") == [
+        "start", "message ping", "bytes ping", "half-close", "headers", "got-bytes pong", "got-message pong",
+        "end ok", "metrics 14", "finish ok",
+      ])
+    #expect(call.outcome?.metrics.attempts == 2)
+  }
+
+  @Test func jitterStaysWithinItsFractionAndIsRepeatedByASeed() throws {
+    func waits() throws -> [String] {
+      let call = try call("retry,attempts=20,initial=1,max=1,jitter=0.5,seed=7")
+      for _ in 1...19 {
+        fail(call)
+        call.clock.advance(by: .seconds(2))
+      }
+      return call.logged.map(\.text)
+    }
+    let first = try waits()
+    #expect(first == (try waits()))
+    #expect(Set(first).count == 19)
+    let policy = RetryPolicy(
+      attempts: 5, initialBackoff: .seconds(1), maxBackoff: .seconds(4), multiplier: 2, codes: [.unavailable])
+    for (number, seconds) in [(1, 1.0), (2, 2), (3, 4), (4, 4), (1000, 4)] {
+      #expect(policy.backoff(beforeRetry: number, fraction: 0, jitter: 0.2) == .seconds(seconds * 0.8))
+      #expect(policy.backoff(beforeRetry: number, fraction: 0.5, jitter: 0.2) == .seconds(seconds))
+    }
+  }
+
+  // MARK: What the server says
+
+  @Test(arguments: ["-1", "x", "", "01", "+5", "1.5", "4294967296", " 5"])
+  func aPushbackThatIsNoTimeIsARefusal(_ value: String) throws {
+    let call = try call("retry")
+    fail(call, trailers: [("grpc-retry-pushback-ms", value)])
+    #expect(call.end?.code == .unavailable)
+    #expect(call.logged.last?.text.hasSuffix("the server asks not to") == true)
+  }
+
+  @Test func aPushbackIsTheWaitAndBeginsTheBackoffAnew() throws {
+    let call = try call("retry,initial=1,multiplier=10,max=100,jitter=0")
+    fail(call)
+    call.clock.advance(by: .seconds(1))
+    fail(call, trailers: [("grpc-retry-pushback-ms", "30000")])
+    call.clock.advance(by: .milliseconds(29_999))
+    #expect(attempts(call) == 2)
+    call.clock.advance(by: .milliseconds(1))
+    #expect(attempts(call) == 3)
+    fail(call)
+    call.clock.advance(by: .seconds(1))
+    #expect(attempts(call) == 4)
+  }
+
+  @Test func aPushbackDoesNotMakeAStatusRetryable() throws {
+    let call = try call("retry")
+    fail(
+      call, RPCError(.invalidArgument, "", origin: .server), trailers: [("grpc-retry-pushback-ms", "1")])
+    #expect(call.end?.code == .invalidArgument)
+  }
+
+  @Test func retryInfoIsTheLeastToWait() throws {
+    // google.rpc.RetryInfo { retry_delay { seconds: 3 } }
+    let detail = StatusDetail(typeName: "google.rpc.RetryInfo", value: [0x0A, 2, 8, 3])
+    for (text, seconds) in [("retry,initial=1,jitter=0", 3), ("retry,initial=5,jitter=0", 5)] {
+      let call = try call(text)
+      fail(call, RPCError(.unavailable, "", details: [detail], origin: .server))
+      call.clock.advance(by: .seconds(seconds) - .milliseconds(1))
+      #expect(attempts(call) == 1)
+      call.clock.advance(by: .milliseconds(1))
+      #expect(attempts(call) == 2)
+    }
+  }
+
+  @Test(
+    arguments: [
+      [0x0A, 2, 8], [0x0A, 11, 8, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1], [],
+    ] as [[UInt8]])
+  func retryInfoThatMakesNoSenseIsIgnored(_ bytes: [UInt8]) throws {
+    let call = try call("retry,jitter=0")
+    let detail = StatusDetail(typeName: "google.rpc.RetryInfo", value: bytes)
+    fail(call, RPCError(.unavailable, "", details: [detail], origin: .server))
+    call.clock.advance(by: .milliseconds(100))
+    #expect(attempts(call) == 2)
+  }
+
+  // MARK: Limits
+
+  @Test func noAttemptThatCannotStartBeforeTheDeadline() throws {
+    let call = TestCall(.unary, Journal(), [try services.registration("retry,initial=1,jitter=0")])
+    call.request.deadline = call.clock.now + .seconds(1)
+    call.run(start: { fail(call) })
+    #expect(call.end?.error?.message == "busy")
+    #expect(call.clock.timerCount == 0)
+    #expect(call.logged.last?.text.hasSuffix("the deadline comes before the next attempt") == true)
+  }
+
+  @Test func cancellingEndsTheWait() throws {
+    let call = try call("retry")
+    fail(call)
+    call.chain.cancel(RPCError(.canceled, "Ctrl-C", origin: .client))
+    #expect(call.end?.code == .canceled)
+    #expect(call.clock.timerCount == 0)
+    #expect(call.outcome != nil)
+  }
+
+  @Test func aRequestLargerThanTheBufferIsNotRetried() throws {
+    let call = try call("retry,buffer=3")
+    fail(call)
+    #expect(call.end?.code == .unavailable)
+    #expect(call.logged.last?.text.contains("larger than the buffer") == true)
+  }
+
+  @Test func aStreamIsSentAgainAsFarAsItCame() throws {
+    let call = TestCall(.bidiStreaming, Journal(), [try services.registration("retry")])
+    call.start()
+    call.send("1")
+    call.send("2")
+    fail(call)
+    call.send("3")
+    call.clock.advance(by: .seconds(1))
+    call.send("4")
+    call.close()
+    #expect(call.wireLines == ["start", "1", "2", "start", "1", "2", "3", "4", "half-close"])
+  }
+
+  @Test func throttlingIsForEachServerOverAllCalls() throws {
+    let registration = try services.registration("retry,attempts=3,throttle=4:0.5,jitter=0")
+    func run(_ server: String, _ outcomes: [RPCError?]) -> Int {
+      let call = TestCall(.unary, Journal(), [registration])
+      call.request.target = server
+      call.start()
+      call.send("ping")
+      call.close()
+      for outcome in outcomes where call.end == nil {
+        if let outcome { fail(call, outcome) } else { call.receiveEnd() }
+        call.clock.advance(by: .seconds(1))
+      }
+      return attempts(call)
+    }
+    let busy: [RPCError?] = [Self.unavailable, Self.unavailable, Self.unavailable]
+    // 4 tokens: the first failure leaves 3, which is above half; the second leaves 2, which is not.
+    #expect(run("http://a", busy) == 2)
+    #expect(run("http://a/prefix", busy) == 1)
+    #expect(run("http://b", busy) == 2)
+    // 1 token is left: six successes bring 4, and other failures count for nothing.
+    for _ in 1...6 { #expect(run("http://a", [nil]) == 1) }
+    #expect(run("http://a", [RPCError(.notFound, "", origin: .server)]) == 1)
+    #expect(run("http://a", busy) == 2)
+  }
+
+  // MARK: Committed responses
+
+  @Test func headersCommitInGRPC() throws {
+    let call = try call("retry", .serverStreaming)
+    call.receiveHeaders()
+    #expect(call.callerLines == ["headers"])
+    call.receiveEnd(Self.unavailable)
+    #expect(call.end?.code == .unavailable)
+    #expect(attempts(call) == 1)
+  }
+
+  @Test(arguments: [ProtocolName.connect, .grpcWeb])
+  func anErrorBehindTheHeadersOfAStreamIsRetried(_ name: ProtocolName) throws {
+    let call = try call("retry", .serverStreaming, name)
+    call.receiveHeaders()
+    #expect(call.callerLines == [])
+    call.receiveEnd(Self.unavailable)
+    call.clock.advance(by: .seconds(1))
+    #expect(attempts(call) == 2)
+    call.receiveHeaders()
+    call.receive("1")
+    #expect(call.callerLines == ["headers", "1"])
+    call.receiveEnd(Self.unavailable)
+    #expect(call.end?.code == .unavailable)
+    #expect(attempts(call) == 2)
+  }
+
+  @Test func headersOfAStreamAreNotHeldForLong() throws {
+    let call = try call("retry", .serverStreaming, .connect)
+    call.receiveHeaders()
+    call.clock.advance(by: .seconds(1))
+    #expect(call.callerLines == ["headers"])
+    call.receiveEnd(Self.unavailable)
+    #expect(call.end?.code == .unavailable)
+  }
+
+  @Test func theStatusOfHTTPCommitsAUnaryConnectCall() throws {
+    let failed = try call("retry", .unary, .connect)
+    let headers = Headers([("grpc-retry-pushback-ms", "7000")])
+    failed.wireChain.received(ResponseStart(httpStatus: 503, headers: headers))
+    #expect(failed.callerLines == [])
+    failed.receiveEnd(Self.unavailable)
+    failed.clock.advance(by: .seconds(6))
+    #expect(attempts(failed) == 1)
+    failed.clock.advance(by: .seconds(1))
+    #expect(attempts(failed) == 2)
+    let begun = try call("retry", .unary, .connect)
+    begun.receiveHeaders()
+    #expect(begun.callerLines == ["headers"])
+    begun.receiveEnd(Self.unavailable)
+    #expect(attempts(begun) == 1)
+  }
+
+  // MARK: Configuration
+
+  @Test(arguments: [
+    ("attempts=0", "retry: attempts: must be a whole number from 1 to 1000"),
+    ("attempts=five", "retry: attempts: must be a whole number from 1 to 1000"),
+    ("codes=ok", "retry: codes: ok is not the code of a failure, such as unavailable"),
+    ("codes=busy+aborted", "retry: codes: busy is not the code of a failure, such as unavailable"),
+    ("codes=", "retry: codes: names no code"),
+    ("initial=soon", "retry: initial: must be a duration such as 1.5, 250ms, 2m"),
+    ("max=-1", "retry: max: must be a duration such as 1.5, 250ms, 2m"),
+    ("multiplier=0", "retry: multiplier: must be a number from 0.001 to 1000.0"),
+    ("jitter=2", "retry: jitter: must be a number from 0.0 to 1.0"),
+    ("buffer=much", "retry: buffer: must be a number of bytes such as 65536, 64k, 1m"),
+    ("buffer=9223372036854775807g", "retry: buffer: must be a number of bytes such as 65536, 64k, 1m"),
+    ("seed=-1", "retry: seed: must be a whole number, not negative"),
+    (
+      "throttle=10",
+      "retry: throttle: must be TOKENS:RATIO, tokens above 0 up to 1000 and a ratio of at least 0.001"
+    ),
+    (
+      "throttle=0:1",
+      "retry: throttle: must be TOKENS:RATIO, tokens above 0 up to 1000 and a ratio of at least 0.001"
+    ),
+    ("policy=/no/such", "retry: policy: /no/such: no such file or directory"),
+    (
+      "policy=x,codes=aborted",
+      "retry: codes: is what the policy's file says, and cannot be given beside it"
+    ),
+  ])
+  func badConfigurationNamesTheKey(_ setting: String, _ message: String) {
+    let error = #expect(throws: ConfigurationError.self) { try services.registration("retry,\(setting)") }
+    #expect(error?.description == message)
+  }
+}
+
+extension TestCall {
+  /// Starts a unary call, and then does something.
+  fileprivate func run(start then: () -> Void) {
+    start()
+    send("ping")
+    close()
+    then()
+  }
+}
