@@ -81,14 +81,11 @@ bench: release plugins servers bench-packages ## Measure: ratios in one run, and
 	scripts/bench-chain
 	PYTHON=$(VENV)/bin/python scripts/bench-protobuf
 
-# Leaks are not looked for: a schema's types refer to each other and live as long as the process.
 sanitize: build-packages ## Run the unit tests under AddressSanitizer
 	ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path $(BUILD)/address $(SWIFT_FLAGS)
 
-# Not for CI: the sanitizer does not see the lock of Synchronization.Mutex, which is a futex in a library that it does
-# not instrument, and so reports what is done within withLock, when two threads happen to meet there.
 sanitize-threads: build-packages ## Run the unit tests under ThreadSanitizer
-	swift test --sanitize=thread --scratch-path $(BUILD)/thread $(SWIFT_FLAGS)
+	TSAN_OPTIONS=halt_on_error=1 swift test --sanitize=thread --scratch-path $(BUILD)/thread $(SWIFT_FLAGS)
 
 fuzz: build-packages ## Fuzz the codecs and the schema loader, FUZZ_SECONDS (600) each
 	scripts/fuzz $(or $(FUZZ_SECONDS),600)
