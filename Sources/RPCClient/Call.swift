@@ -54,7 +54,7 @@ public final class Call {
 
   /// Says whether more of the response is wanted now. What is on its way still comes; then the server is slowed down.
   public func wantResponse(_ isWanted: Bool) {
-    events.wantResponse(isWanted)
+    chain.callerWants(response: isWanted)
   }
 
   /// Ends the call at once, with the status `canceled`.

@@ -20,9 +20,6 @@ final class CallEvents: ChainCaller, ExchangeObserver {
   /// How many messages the observer was told were sent; attempts after the first send them again.
   private var sent = 0
   private var received = 0
-  private var wantsResponse = true
-  /// The latest attempt on the wire.
-  private weak var exchange: Exchange?
 
   init(_ request: CallRequest, chain: Chain, loop: EventLoop, observer: any CallObserver) {
     self.request = request
@@ -44,17 +41,8 @@ final class CallEvents: ChainCaller, ExchangeObserver {
       }
     }
     chain.start(start, caller: self) { [request, loop] chain in
-      let exchange = Exchange(request, loop: loop, chain: chain, observer: self)
-      exchange.callerWantsResponse(self.wantsResponse)
-      self.exchange = exchange
-      return exchange
+      Exchange(request, loop: loop, chain: chain, observer: self)
     }
-  }
-
-  /// Whether the observer takes more of the response.
-  func wantResponse(_ isWanted: Bool) {
-    wantsResponse = isWanted
-    exchange?.callerWantsResponse(isWanted)
   }
 
   // MARK: From the exchange

@@ -41,8 +41,7 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
   private var hasResponse = false
   private var begin = ContinuousClock.now
   private var deadline: ContinuousClock.Instant?
-  private var chainWantsResponse = true
-  private var callerWantsResponse = true
+  private var wantsResponse = true
 
   init(_ request: CallRequest, loop: EventLoop, chain: Chain, observer: any ExchangeObserver) {
     self.request = request
@@ -99,25 +98,9 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
   }
 
   func responseWanted(_ isWanted: Bool) {
-    chainWantsResponse = isWanted
-    updateReceiving()
-  }
-
-  // MARK: From the caller
-
-  /// Whether the caller takes more of the response.
-  func callerWantsResponse(_ isWanted: Bool) {
-    callerWantsResponse = isWanted
-    updateReceiving()
-  }
-
-  private func updateReceiving() {
+    wantsResponse = isWanted
     guard case .open(let transfer) = state else { return }
-    if chainWantsResponse, callerWantsResponse {
-      transfer.resumeReceiving()
-    } else {
-      transfer.pauseReceiving()
-    }
+    if isWanted { transfer.resumeReceiving() } else { transfer.pauseReceiving() }
   }
 
   func measure() {
@@ -143,7 +126,7 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
         options: request.connection, loop: loop, delegate: self)
       body = []
       state = .open(transfer)
-      if !callerWantsResponse { updateReceiving() }
+      if !wantsResponse { transfer.pauseReceiving() }
       observer?.exchangeStarted(start, request: httpRequest)
     } catch let error as RPCError {
       fail(error)
