@@ -249,4 +249,123 @@ import Testing
     call.chain.callerWants(response: true)
     #expect(call.wireLines.last == "go on")
   }
+
+  /// An interceptor that keeps the end of a failed attempt until a test says that it is to be tried again.
+  private func undecided(_ stages: Stages, _ ends: Holder<ResponseEnd, Inbound>) -> Probe {
+    let probe = Probe("R", stages.union(.responseEnd), journal)
+    probe.needs = Needs(replayLimitBytes: 1000)
+    probe.onResponseEnd = { end, token in
+      if end.error != nil { ends.keep(token) } else { token.proceed(end) }
+    }
+    return probe
+  }
+
+  @Test(arguments: [Stages(), .requestBytes, [.requestMessage, .requestEnd]])
+  func whatIsSentWhileTheEndOfAnAttemptIsHeldGoesIntoTheNext(_ stages: Stages) {
+    let ends = Holder<ResponseEnd, Inbound>()
+    let outer = Probe("A", [.requestMessage, .requestBytes, .requestEnd], journal)
+    let call = TestCall(.bidiStreaming, journal, [outer, undecided(stages, ends)])
+    call.start()
+    call.send("1")
+    call.receiveEnd(gone)
+    call.send("2")
+    call.send("3")
+    call.close()
+    ends.take().use { $0.retry() }
+    call.chain.processMail()
+    call.clock.advance(by: .zero)
+    #expect(call.wireLines == ["start", "1", "start", "1", "2", "3", "half-close"])
+    call.receiveHeaders()
+    call.receiveEnd()
+    #expect(call.end == ResponseEnd())
+    #expect(call.chain.isFinished)
+  }
+
+  @Test(arguments: [0, 1])
+  func aRequestHeldWhenAnAttemptEndsGoesIntoTheNext(_ position: Int) {
+    let ends = Holder<ResponseEnd, Inbound>()
+    let held = Holder<[UInt8], Outbound>()
+    let retrier = undecided([.requestMessage, .requestBytes], ends)
+    let outer = Probe("A", .requestBytes, journal)
+    let holder = position == 0 ? outer : retrier
+    holder.onRequestBytes = { bytes, token in
+      if TestMessages.text(bytes) == "2" { held.keep(token) } else { token.proceed(bytes) }
+    }
+    let call = TestCall(.clientStreaming, journal, [outer, retrier])
+    call.start()
+    call.send("1")
+    call.send("2")
+    call.receiveEnd(gone)
+    call.send("3")
+    held.take().use { $0.proceed(TestMessages.bytes("2")) }
+    call.chain.processMail()
+    ends.take().use { $0.retry() }
+    call.chain.processMail()
+    call.clock.advance(by: .zero)
+    call.close()
+    #expect(call.wireLines == ["start", "1", "start", "1", "2", "3", "half-close"])
+  }
+
+  @Test func whoHoldsTheEndOfAnAttemptMayFailTheRequest() {
+    let ends = Holder<ResponseEnd, Inbound>()
+    let held = Holder<[UInt8], Outbound>()
+    let retrier = undecided(.requestBytes, ends)
+    retrier.onRequestBytes = { _, token in held.keep(token) }
+    let call = TestCall(.clientStreaming, journal, [retrier])
+    call.start()
+    call.send("1")
+    call.receiveEnd(gone)
+    held.take().use { $0.fail(refused) }
+    call.chain.processMail()
+    #expect(call.end?.error == refused)
+    #expect(call.chain.isFinished)
+  }
+
+  @Test func aCallerThatWantsMoreOfTheResponseBetweenAttemptsGetsIt() {
+    let ends = Holder<ResponseEnd, Inbound>()
+    let call = TestCall(.serverStreaming, journal, [undecided([], ends)])
+    call.start()
+    call.chain.callerWants(response: false)
+    call.receiveEnd(gone)
+    call.chain.callerWants(response: true)
+    ends.take().use { $0.retry() }
+    call.chain.processMail()
+    call.clock.advance(by: .zero)
+    #expect(call.wireLines == ["start", "pause", "start"])
+  }
+
+  @Test func whatAnAttemptTookIsCountedOnce() {
+    let starts = Holder<ResponseStart, Inbound>()
+    let probe = Probe("R", [.responseStart, .metrics], journal)
+    probe.needs = Needs(replayLimitBytes: 1000)
+    probe.onResponseStart = { _, token in starts.keep(token) }
+    let call = TestCall(.unary, journal, [probe])
+    call.start()
+    call.receiveHeaders()
+    starts.take().use { $0.retry() }
+    call.chain.processMail()
+    call.clock.advance(by: .zero)
+    call.receiveEnd(gone)
+    #expect(journal.lines(of: "R").suffix(2) == ["metrics 14", "finish unavailable"])
+  }
+
+  @Test func metricsBeyondAllMeasureOverflowNothing() {
+    let liar = TestCall.registration("L") { [journal] _, _ in
+      let probe = Probe("L", .metrics, journal)
+      probe.onMetrics = { metrics, token in
+        var metrics = metrics
+        metrics.sentBytes = .max
+        metrics.receivedBytes = .max
+        token.proceed(metrics)
+      }
+      return probe
+    }
+    let call = TestCall(.unary, journal, [TestCall.registration(retrier()), liar])
+    call.start()
+    for _ in 0..<2 {
+      call.receiveEnd(gone)
+      call.clock.advance(by: .zero)
+    }
+    #expect(call.outcome?.metrics.sentBytes == .max)
+  }
 }

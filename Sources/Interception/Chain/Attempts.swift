@@ -61,8 +61,9 @@ final class Attempts: ChainWire {
     for field in headers.fields { start?.headers.add(field.name, field.value) }
     let old = current
     current = nil
-    old?.chain.cancel(RPCError(.canceled, "\(name) retries the call", origin: .interceptor(name)))
+    // Those that come from now on are counted when they do.
     if let metrics = old?.metrics { add(metrics) }
+    old?.chain.cancel(RPCError(.canceled, "\(name) retries the call", origin: .interceptor(name)))
     timer = upper.environment.clock.schedule(after: max(delay, .zero)) { [weak self] in
       guard let self else { return }
       timer = 0
@@ -134,14 +135,20 @@ final class Attempts: ChainWire {
 
   /// Counts what an attempt took that was given up.
   private func add(_ metrics: CallMetrics) {
-    spent.sent += metrics.sentBytes
-    spent.received += metrics.receivedBytes
+    spent.sent = Self.sum(spent.sent, metrics.sentBytes)
+    spent.received = Self.sum(spent.received, metrics.receivedBytes)
+  }
+
+  /// Interceptors may have put any number there.
+  private static func sum(_ one: Int, _ other: Int) -> Int {
+    let (sum, overflow) = one.addingReportingOverflow(other)
+    return overflow ? .max : sum
   }
 
   private func report() {
     var metrics = current?.metrics ?? CallMetrics()
-    metrics.sentBytes += spent.sent
-    metrics.receivedBytes += spent.received
+    metrics.sentBytes = Self.sum(metrics.sentBytes, spent.sent)
+    metrics.receivedBytes = Self.sum(metrics.receivedBytes, spent.received)
     metrics.attempts = max(count, 1)
     upper?.measured(metrics)
   }
@@ -191,6 +198,14 @@ final class Attempts: ChainWire {
 }
 
 extension Chain {
+  /// Whether the last interceptor holds the end of an attempt and may make another of it, for which the request's
+  /// values are kept meanwhile.
+  var mayStillRetry: Bool {
+    guard attemptPlan != nil, let last = links.last else { return false }
+    return progress.endFrontier == links.count - 1 && !last.inboundHome.hasClosed && progress.end == nil
+      && !progress.isRequestClosed
+  }
+
   /// Whether the interceptor that a token was given to may try the call again: nothing of the response has gone
   /// further, and the request is still known.
   func canRetry(_ ticket: Ticket) -> Bool { isLive(ticket) && reasonAgainstRetry(ticket) == nil }
@@ -222,6 +237,11 @@ extension Chain {
     progress.endFrontier = links.count
     progress.responseStartFrontier = links.count
     progress.isWireDone = false
+    // What changed while the wire was done it was not told.
+    attempts.responseWanted(!progress.isResponsePaused)
     attempts.retry(after: delay, headers: headers, by: link(of: ticket).name)
+    for station in outbound.stations where station.position == links.count - 1 {
+      markDirty(station, outbound)
+    }
   }
 }

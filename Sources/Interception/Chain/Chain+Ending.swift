@@ -50,8 +50,8 @@ extension Chain {
   private func author(_ ticket: Ticket) -> Int? {
     guard isLive(ticket), progress.end == nil else { return nil }
     let position = ticket.station.takeUnretainedValue().position
-    // Who has seen the end cannot end the request any more.
-    return isRequest(ticket.stage) && position >= progress.endFrontier ? nil : position
+    // Who has seen the end cannot end the request any more, but for one to whom it is no end yet.
+    return isRequest(ticket.stage) && position >= progress.endFrontier && !mayStillRetry ? nil : position
   }
 
   // MARK: - Answering

@@ -22,6 +22,8 @@ extension Chain {
 
   /// Sends on what nothing holds any more at a station.
   func drain(_ station: Station, of path: Path) {
+    // Whether there is another attempt that gets it is not known yet.
+    guard path !== outbound || station.position < progress.endFrontier || !mayStillRetry else { return }
     // A value that goes on may end the call, and empty this lane.
     while endings.isEmpty, let departure = station.lane.depart() {
       switch departure {
@@ -47,7 +49,9 @@ extension Chain {
   func pass(_ item: Item, _ station: Station, _ path: Path) -> Item? {
     guard station.position < recipients(of: path) else {
       // This interceptor has seen the end: what is for it goes nowhere, what is for those further out goes by.
-      return path === outbound ? nil : item
+      guard path === outbound else { return item }
+      if mayStillRetry { append(.queued(item), item, station, path) }
+      return nil
     }
     guard let stage = stage(of: item, station) else {
       note(item, at: station)
@@ -346,5 +350,6 @@ extension Chain {
     endings.append(.breakdown(below: links.count, error, flushing: nil))
   }
 
-  private var isWireOpen: Bool { progress.isWireStarted && !progress.isWireDone }
+  /// Whether the wire takes what is sent: a server, or the record that the next attempt is made of.
+  private var isWireOpen: Bool { progress.isWireStarted && (!progress.isWireDone || mayStillRetry) }
 }
