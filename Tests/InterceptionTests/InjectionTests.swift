@@ -171,4 +171,53 @@ import Testing
     call.receiveEnd(RPCError(.notFound, "none", origin: .server))
     #expect(call.callerLines.prefix(3) == ["headers", "", "end ok"])
   }
+
+  /// What is said about one token in several turns of the loop counts like what is said in one.
+  @Test func theOnlyMessageOfAUnaryCallMayBeReplacedInTwoSteps() {
+    let requests = Holder<[UInt8], Outbound>()
+    let responses = Holder<[UInt8], Inbound>()
+    let probe = Probe("A", [.requestBytes, .responseBytes], journal)
+    probe.onRequestBytes = { _, token in requests.keep(token) }
+    probe.onResponseBytes = { _, token in responses.keep(token) }
+    let call = TestCall(.unary, journal, [probe])
+    call.start()
+    call.send("old")
+    call.close()
+    let request = requests.take()
+    request.look { $0.inject(self.bytes("new")) }
+    call.chain.processMail()
+    #expect(call.wireLines == ["start", "new"])
+    request.use { $0.drop() }
+    call.chain.processMail()
+    #expect(call.wireLines == ["start", "new", "half-close"])
+    call.receiveHeaders()
+    call.receive("old")
+    call.receiveEnd()
+    let response = responses.take()
+    response.look { $0.inject(self.bytes("other")) }
+    call.chain.processMail()
+    response.use { $0.drop() }
+    call.chain.processMail()
+    #expect(call.callerLines.prefix(3) == ["headers", "other", "end ok"])
+  }
+
+  @Test(arguments: [Stages(), .requestStart])
+  func aMessageInjectedBeforeTheStartWaitsForIt(_ stages: Stages) {
+    let held = Holder<RequestStart, Outbound>()
+    let holder = Probe("A", .requestStart, journal)
+    holder.onRequestStart = { _, token in held.keep(token) }
+    let injector = Probe("B", stages, journal)
+    let last = Probe("C", [.requestStart, .requestBytes], journal)
+    let call = TestCall(.bidiStreaming, journal, [holder, injector, last])
+    call.start()
+    call.send("1")
+    // The message has had them all made, and the start has come to the first only.
+    injector.context?.inject(request: bytes("early"))
+    call.chain.processMail()
+    #expect(journal.lines(of: "C").isEmpty)
+    held.take().use { $0.proceed(call.request) }
+    call.chain.processMail()
+    #expect(journal.lines(of: "C") == ["start", "bytes early", "bytes 1"])
+    #expect(call.wireLines == ["start", "early", "1"])
+  }
 }

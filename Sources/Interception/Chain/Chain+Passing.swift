@@ -161,8 +161,8 @@ extension Chain {
   private func noteGone(_ item: Item, _ station: Station) {
     switch item {
     case .requestEnd, .responseEnd: station.hasClosed = true
-    case .responseStart: station.hasStarted = true
-    case .requestStart, .message, .metrics: break
+    case .requestStart, .responseStart: station.hasStarted = true
+    case .message, .metrics: break
     }
   }
 

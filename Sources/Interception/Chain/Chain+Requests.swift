@@ -20,8 +20,8 @@ extension Chain {
       return environment.log(
         LogRecord(level: .warning, source: link.name, text: "a message injected after \(end) goes nowhere"))
     }
-    if !isRequest, !station.hasStarted, station.lane.isEmpty {
-      // Headers come before messages.
+    if !station.hasStarted, station.lane.isEmpty {
+      // Headers come before messages. A request's start may be held further out still.
       station.early.append(item)
       earlyCount += 1
     } else if let end = station.lane.trailingEnd {

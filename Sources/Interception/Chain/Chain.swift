@@ -45,7 +45,7 @@ public final class Chain {
   var entries = Queue<Entry>()
   var endings = Queue<Ending>()
   var dirtyStations = Queue<(Station, Path)>()
-  /// How many messages wait anywhere for the response to start.
+  /// How many messages wait anywhere for a start to go by.
   var earlyCount = 0
   /// The clock's number of the timer that looks for values held for long; 0 is none.
   var holdTimer = 0

@@ -17,6 +17,8 @@ struct Lane {
     var sizeBytes: Int
     /// What the interceptor sends on before this value.
     var fronts: [Item] = []
+    /// How many of these have gone already.
+    var goneFronts = 0
   }
 
   /// What goes on from the head of a lane.
@@ -57,8 +59,10 @@ struct Lane {
     slots[index].fronts.append(item)
   }
 
-  /// How many items stand in front of the value with this number.
-  func frontCount(_ sequence: Int) -> Int { index(sequence).map { slots[$0].fronts.count } ?? 0 }
+  /// How many items were put in front of the value with this number.
+  func frontCount(_ sequence: Int) -> Int {
+    index(sequence).map { slots[$0].fronts.count + slots[$0].goneFronts } ?? 0
+  }
 
   /// The sequence number of the last value, if that is the end of its direction.
   var trailingEnd: Int? {
@@ -83,6 +87,7 @@ struct Lane {
     guard !isEmpty else { return nil }
     if !slots[head].fronts.isEmpty {
       defer { slots[head].fronts = [] }
+      slots[head].goneFronts += slots[head].fronts.count
       return .fronts(slots[head].fronts)
     }
     let sizeBytes = slots[head].sizeBytes

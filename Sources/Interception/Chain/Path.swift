@@ -29,9 +29,9 @@ final class Station {
   var isDirty = false
   /// Whether the end of its direction has gone by.
   var hasClosed = false
-  /// Whether the response's start has gone by.
+  /// Whether the start of its direction has gone by.
   var hasStarted = false
-  /// What was put into the response before its start has gone by.
+  /// What was put into its direction before the start has gone by.
   var early: [Item] = []
   /// Since when the value at the head of the lane has been held; for the warning.
   var heldSince: (sequence: Int, instant: ContinuousClock.Instant)?
@@ -156,7 +156,7 @@ final class Path {
   /// Lets go of every value that waits at the first stations, up to and with the one at `last`, and makes their
   /// tokens void.
   ///
-  /// - Returns: How many of them waited for the response's start.
+  /// - Returns: How many of them waited for a start.
   func flush(through last: Int) -> Int {
     var earlyCount = 0
     for station in stations.prefix(last + 1) {
