@@ -220,4 +220,17 @@ import Testing
     #expect(journal.lines(of: "A") == ["bytes 1", "bytes 2"])
     #expect(journal.lines(of: "B") == ["bytes 1", "bytes 2"])
   }
+
+  @Test func aWindowBeyondAllMeasureIsAWindow() {
+    let held = Holder<[UInt8], Outbound>()
+    let probe = Probe("A", .requestBytes, journal)
+    probe.needs = Needs(windowBytes: .max, replayLimitBytes: .max)
+    probe.onRequestBytes = { _, token in held.keep(token) }
+    let call = TestCall(.clientStreaming, journal, [probe])
+    call.start()
+    call.send("1")
+    #expect(held.count == 1)
+    #expect(call.chain.wantsMoreInput)
+    call.chain.cancel(refused)
+  }
 }

@@ -124,7 +124,7 @@ extension Chain {
   ) {
     let sizeBytes = (item?.sizeBytes ?? 0) + fronts.reduce(0) { $0 + $1.sizeBytes }
     // One more may always come, however large.
-    if path.waitingBytes > windowBytes * Self.windowsToOverflow { overflow(path) }
+    if path.waitingBytes / Self.windowsToOverflow > windowBytes { overflow(path) }
     station.lane.append(
       state, sequence: sequence ?? mailbox.takeSequence(), sizeBytes: sizeBytes, fronts: fronts)
     path.waitingCount += 1
