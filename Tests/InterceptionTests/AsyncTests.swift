@@ -197,6 +197,198 @@ import Testing
     var iterator = seen.makeAsyncIterator()
     #expect(await iterator.next() == "canceled")
   }
+
+  /// A function that looks at what it is given before it decides: the most there is to read of a unary call.
+  @Test func aUnaryRequestThatWasReadMayBeSentOrReplaced() async throws {
+    for replacement in [nil, "changed"] {
+      let call = call(.unary) { request, next in
+        var request = request
+        let message = try await all(request.messages)[0]
+        let sent = replacement.map(TestMessages.make) ?? message
+        request.messages = stream([sent])
+        return try await next(request)
+      }
+      call.start()
+      call.send("ping")
+      call.close()
+      try await wait(call) { call.wireLines.contains("half-close") || call.end != nil }
+      #expect(call.end == nil)
+      #expect(call.wireLines == ["start", replacement ?? "ping", "half-close"])
+      call.chain.cancel(refused)
+    }
+  }
+
+  @Test func aUnaryRequestThatWasReadMayBeAnswered() async throws {
+    let call = call(.unary) { request, _ in
+      let message = try await all(request.messages)[0]
+      return AsyncResponse(messages: [TestMessages.make("hello \(TestMessages.text(message))")])
+    }
+    call.start()
+    call.send("Ada")
+    call.close()
+    try await wait(call) { call.outcome != nil }
+    #expect(call.wireLines.isEmpty)
+    #expect(texts(call) == ["headers", "hello Ada", "end ok"])
+  }
+
+  @Test func aUnaryResponseThatWasReadMayBeReplaced() async throws {
+    let call = call(.unary) { request, next in
+      var response = try await next(request)
+      let message = try await all(response.messages)[0]
+      response.messages = stream([TestMessages.make("changed \(TestMessages.text(message))")])
+      return response
+    }
+    call.start()
+    call.send("ping")
+    call.close()
+    try await wait(call) { call.wireLines.contains("half-close") }
+    call.receiveHeaders()
+    call.receive("pong")
+    call.receiveEnd()
+    try await wait(call) { call.outcome != nil }
+    #expect(texts(call) == ["headers", "changed pong", "end ok"])
+  }
+
+  @Test func aUnaryMessageThatIsReadAndNotPassedOnFailsTheCall() async throws {
+    let call = call(.unary) { request, next in
+      let response = try await next(request)
+      _ = try await all(response.messages)
+      return response
+    }
+    call.start()
+    call.send("ping")
+    call.close()
+    try await wait(call) { call.wireLines.contains("half-close") }
+    call.receiveHeaders()
+    call.receive("pong")
+    call.receiveEnd()
+    try await wait(call) { call.outcome != nil }
+    #expect(call.end?.error?.message == "async dropped the only message of a unary response")
+  }
+
+  @Test func messagesThatHaveEndedEndAgain() async throws {
+    for error in [nil, RPCError(.notFound, "gone", origin: .server)] {
+      let call = call(.serverStreaming) { request, next in
+        let response = try await next(request)
+        _ = try? await all(response.messages)
+        return response
+      }
+      call.start()
+      try await wait(call) { call.wireStarts == 1 }
+      call.receiveHeaders()
+      call.receive("1")
+      call.receiveEnd(error)
+      try await wait(call) { call.outcome != nil }
+      #expect(call.outcome != nil)
+      #expect(texts(call) == ["headers", "end \(error?.code.name ?? "ok")"])
+      call.chain.cancel(refused)
+    }
+  }
+
+  @Test func ofTwoWhoReadAtOnceOneIsRefused() async throws {
+    let call = call(.serverStreaming) { request, next in
+      let response = try await next(request)
+      async let first = all(response.messages).count
+      async let second = all(response.messages).count
+      let counts = [try? await first, try? await second]
+      return AsyncResponse(messages: [TestMessages.make("\(counts.compactMap { $0 }.count)")])
+    }
+    call.start()
+    try await wait(call) { call.wireStarts == 1 }
+    call.receiveHeaders()
+    for _ in 0..<20 {
+      try await Task.sleep(for: .milliseconds(1))
+      call.work()
+    }
+    call.receive("1")
+    call.receiveEnd()
+    try await wait(call) { call.outcome != nil }
+    #expect(texts(call).last == "end ok")
+    call.chain.cancel(refused)
+  }
+
+  @Test func nextThatIsCalledBeforeTheFirstReturnsThrowsAndHarmsNothing() async throws {
+    let call = call(.unary) { request, next in
+      async let first = next(request)
+      async let second = next(request)
+      var failures = 0
+      var response: AsyncResponse?
+      do { response = try await first } catch { failures += 1 }
+      do { response = try await second } catch { failures += 1 }
+      guard failures == 1, let response else {
+        throw RPCError(.internal, "\(failures) failures", origin: .interceptor("async"))
+      }
+      return response
+    }
+    call.start()
+    call.send("ping")
+    call.close()
+    try await wait(call) { call.wireLines.contains("half-close") }
+    for _ in 0..<20 {
+      try await Task.sleep(for: .milliseconds(1))
+      call.work()
+    }
+    call.receiveHeaders()
+    call.receive("pong")
+    call.receiveEnd()
+    try await wait(call) { call.outcome != nil }
+    #expect(texts(call) == ["headers", "pong", "end ok"])
+    call.chain.cancel(refused)
+  }
+
+  @Test func nextThrowsWhereTheCallCannotBeTriedAgain() async throws {
+    let call = call(.serverStreaming) { request, next in
+      let response = try await next(request)
+      do {
+        return try await next(request)
+      } catch {
+        return response
+      }
+    }
+    call.start()
+    try await wait(call) { call.wireStarts == 1 }
+    call.receiveHeaders()
+    call.receive("1")
+    call.receiveEnd()
+    try await wait(call) { call.outcome != nil }
+    #expect(texts(call) == ["headers", "1", "end ok"])
+    call.chain.cancel(refused)
+  }
+
+  @Test func whatIsThrownWhileTheServerIsAwaitedIsTheCallsError() async throws {
+    let call = call(.unary) { request, next in
+      try await withThrowingTaskGroup(of: AsyncResponse.self) { group in
+        group.addTask { try await next(request) }
+        group.addTask {
+          try await Task.sleep(for: .milliseconds(50))
+          throw RPCError(.resourceExhausted, "too slow", origin: .interceptor("async"))
+        }
+        guard let first = try await group.next() else { throw CancellationError() }
+        return first
+      }
+    }
+    call.start()
+    call.send("ping")
+    call.close()
+    try await wait(call) { call.outcome != nil }
+    #expect(call.end?.error?.code == .resourceExhausted)
+    #expect(call.end?.error?.message == "too slow")
+    call.chain.cancel(refused)
+  }
+}
+
+/// All messages, when they have ended.
+private func all(_ messages: some AsyncSequence<Message, any Error> & Sendable) async throws -> [Message] {
+  var all: [Message] = []
+  for try await message in messages { all.append(message) }
+  return all
+}
+
+private func stream(_ messages: [Message]) -> AsyncMessages {
+  AsyncThrowingStream { continuation in
+    for message in messages { continuation.yield(message) }
+    continuation.finish()
+  }
 }
 
 /// Each message, and a further one behind it.

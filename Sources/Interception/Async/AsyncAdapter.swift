@@ -9,6 +9,7 @@ final class AsyncAdapter: Interceptor {
   let needs: Needs
 
   private let interceptor: any AsyncInterceptor
+  private let kind: CallKind
   private let bridge: AsyncBridge
   private let context: CallContext
   private let request: AsyncSide
@@ -20,18 +21,19 @@ final class AsyncAdapter: Interceptor {
   private var responseStart: (ResponseStart, TokenBox<ResponseStart, Inbound>)?
   private var responseEnd: (ResponseEnd, TokenBox<ResponseEnd, Inbound>)?
   /// Who waits for the response to start.
-  private var waiter: CheckedContinuation<ResponseStart, any Error>?
+  private var waiter: AsyncWaiter<ResponseStart>?
   /// Whether the function has returned a response.
   private var hasResponded = false
   private var changeTrailers: @Sendable (Headers) -> Headers = { $0 }
 
-  init(_ interceptor: any AsyncInterceptor, _ context: CallContext) {
+  init(_ interceptor: any AsyncInterceptor, _ kind: CallKind, _ context: CallContext) {
     self.interceptor = interceptor
+    self.kind = kind
     self.context = context
     needs = Needs(replayLimitBytes: interceptor.replayLimitBytes)
     bridge = AsyncBridge(context)
-    request = AsyncSide { context.inject(request: .typed($0)) }
-    response = AsyncSide { context.inject(response: .typed($0)) }
+    request = AsyncSide(injectBehind: { context.inject(request: .typed($0)) }, fail: { context.fail($0) })
+    response = AsyncSide(injectBehind: { context.inject(response: .typed($0)) }, fail: { context.fail($0) })
     bridge.adapter = self
   }
 
@@ -65,7 +67,7 @@ final class AsyncAdapter: Interceptor {
             } else if let message {
               token.proceed(message)
             } else {
-              token.drop()
+              token.take()
             }
           }
         }))
@@ -76,7 +78,8 @@ final class AsyncAdapter: Interceptor {
     request.deliver(
       AsyncSlot(
         message: nil, error: nil, inject: { front in box.look { $0.inject(.typed(front)) } },
-        settle: { _, error in
+        settle: { [weak self] _, error in
+          let error = error ?? self?.missing(.request)
           box.use { token in
             if let error { token.fail(error) } else { token.proceed() }
           }
@@ -100,7 +103,7 @@ final class AsyncAdapter: Interceptor {
             } else if let message {
               token.proceed(message)
             } else {
-              token.drop()
+              token.take()
             }
           }
         }))
@@ -114,28 +117,34 @@ final class AsyncAdapter: Interceptor {
     if let waiter {
       // The call has ended before its response started.
       self.waiter = nil
-      if let error = end.error {
-        waiter.resume(throwing: error)
-      } else {
-        waiter.resume(returning: ResponseStart())
-      }
+      waiter.tell(end.error.map { .failure($0) } ?? .success(ResponseStart()))
     }
     response.deliver(
       AsyncSlot(
         message: nil, error: end.error, inject: { front in box.look { $0.inject(.typed(front)) } },
         settle: { [weak self] _, error in
           let trailers = self?.changeTrailers(end.trailers) ?? end.trailers
+          let error = error ?? self?.missing(.response)
           box.use { $0.proceed(ResponseEnd(error: error, trailers: trailers)) }
         }))
   }
 
   func finish(_ outcome: Outcome) {
-    for task in tasks { task.cancel() }
+    // Who waits hears of the call's end, rather than that the task was cancelled.
     bridge.finish()
-    waiter?.resume(throwing: RPCError(.canceled, "the call has ended", origin: .client))
+    waiter?.tell(.failure(AsyncBridge.over))
     waiter = nil
     request.letGo()
     response.letGo()
+    for task in tasks { task.cancel() }
+  }
+
+  /// The error of a direction with one message that was taken out, and not replaced.
+  private func missing(_ direction: AsyncBridge.Direction) -> RPCError? {
+    let isStream = direction == .request ? kind.clientStreams : kind.serverStreams
+    guard !isStream, side(direction).isEmptied else { return nil }
+    let words = "\(context.name) dropped the only message of a unary \(direction)"
+    return RPCError(.internal, words, origin: .interceptor(context.name))
   }
 
   // MARK: - From the function
@@ -160,33 +169,44 @@ final class AsyncAdapter: Interceptor {
   ///   - waiter: Who waits for the response to start.
   ///   - pump: Starts to send the messages.
   func proceed(
-    _ start: RequestStart, _ waiter: CheckedContinuation<ResponseStart, any Error>, pump: () -> Void
+    _ start: RequestStart, _ waiter: AsyncWaiter<ResponseStart>, pump: () -> Void
   ) {
-    self.waiter = waiter
+    guard waiter.isWaiting else { return }
     if let token = requestStart {
       requestStart = nil
+      self.waiter = waiter
       token.use { $0.proceed(start) }
       pump()
     } else if let (_, token) = responseEnd {
-      again(start) { headers in token.use { $0.retry(headers: headers) } }
+      again(start, token, waiter)
     } else if let (_, token) = responseStart {
-      again(start) { headers in token.use { $0.retry(headers: headers) } }
+      again(start, token, waiter)
     } else {
-      self.waiter = nil
-      let words = "next was called again before the first call of it returned"
-      waiter.resume(throwing: RPCError(.internal, words, origin: .interceptor(context.name)))
+      refuse(waiter, "next was called again before the first call of it returned")
     }
   }
 
-  private func again(_ start: RequestStart, _ retry: (Headers) -> Void) {
-    retry(start.headers)
+  private func again<Value>(
+    _ start: RequestStart, _ token: TokenBox<Value, Inbound>, _ waiter: AsyncWaiter<ResponseStart>
+  ) {
+    var isPossible = false
+    token.look { isPossible = $0.canRetry }
+    guard isPossible else {
+      return refuse(waiter, "next was called again, and the call cannot be tried again")
+    }
+    self.waiter = waiter
+    token.use { $0.retry(headers: start.headers) }
     responseStart = nil
     responseEnd = nil
     response.reset()
   }
 
+  private func refuse(_ waiter: AsyncWaiter<ResponseStart>, _ words: String) {
+    waiter.tell(.failure(RPCError(.internal, words, origin: .interceptor(context.name))))
+  }
+
   private func tellStart(_ start: ResponseStart) {
-    waiter?.resume(returning: start)
+    waiter?.tell(.success(start))
     waiter = nil
   }
 
@@ -216,7 +236,7 @@ final class AsyncAdapter: Interceptor {
     } else if let (end, token) = responseEnd {
       token.use { $0.proceed(ResponseEnd(error: error, trailers: end.trailers)) }
     } else {
-      context.cancel(error.message)
+      context.fail(error)
     }
   }
 }

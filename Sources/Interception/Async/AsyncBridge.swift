@@ -19,28 +19,34 @@ final class AsyncBridge: @unchecked Sendable {
     self.context = context
   }
 
-  private static let over = RPCError(.canceled, "the call has ended", origin: .client)
+  static let over = RPCError(.canceled, "the call has ended", origin: .client)
 
-  /// Has `body` run on the loop's thread with a continuation, which is resumed with an error if the call finishes
-  /// before it is resumed there.
+  /// Has `body` run on the loop's thread with one who waits, who is told an error if the call finishes before.
   private func wait<Value: Sendable>(
-    _ body: @escaping @Sendable (AsyncAdapter, CheckedContinuation<Value, any Error>) -> Void
+    _ body: @escaping @Sendable (AsyncAdapter, AsyncWaiter<Value>) -> Void
   ) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-      let number: Int? = lock.holding {
-        guard !isFinished else { return nil }
-        lastWaiter += 1
-        waiters[lastWaiter] = { continuation.resume(throwing: $0) }
-        return lastWaiter
+    let waiter = AsyncWaiter<Value>()
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        guard waiter.wait(continuation) else { return }
+        let number: Int? = lock.holding {
+          guard !isFinished else { return nil }
+          lastWaiter += 1
+          waiters[lastWaiter] = { waiter.tell(.failure($0)) }
+          return lastWaiter
+        }
+        guard let number else {
+          waiter.tell(.failure(Self.over))
+          return
+        }
+        context.post {
+          // From now on the call's side lets it go at the end.
+          self.lock.holding { self.waiters[number] = nil }
+          if let adapter = self.adapter { body(adapter, waiter) } else { waiter.tell(.failure(Self.over)) }
+        }
       }
-      guard let number else { return continuation.resume(throwing: Self.over) }
-      context.post {
-        // Whoever takes it out resumes it.
-        let isThere = self.lock.holding { self.waiters.removeValue(forKey: number) != nil }
-        guard isThere else { return }
-        guard let adapter = self.adapter else { return continuation.resume(throwing: Self.over) }
-        body(adapter, continuation)
-      }
+    } onCancel: {
+      waiter.tell(.failure(CancellationError()))
     }
   }
 

@@ -92,6 +92,6 @@ public struct AsyncFactory: InterceptorFactory {
 
   /// Makes the interceptor of one call, which it never declines.
   public func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
-    AsyncAdapter(interceptor, context)
+    AsyncAdapter(interceptor, call.kind, context)
   }
 }

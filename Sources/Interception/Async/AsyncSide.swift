@@ -16,7 +16,7 @@ struct AsyncSlot {
 /// One direction of a call through an asynchronous interceptor: what has come and is not let go on, and who waits
 /// for it. It belongs to the loop's thread.
 final class AsyncSide {
-  typealias Consumer = CheckedContinuation<Message?, any Error>
+  typealias Consumer = AsyncWaiter<Message?>
 
   private var slots: [AsyncSlot] = []
   /// Whether the first slot's value has been given to the consumer, who is at work on it.
@@ -27,10 +27,18 @@ final class AsyncSide {
   /// Whether the consumer lets nothing more go on, and with which error.
   private var end: (isOver: Bool, error: RPCError?) = (false, nil)
   private let injectBehind: (Message) -> Void
+  private let fail: (RPCError) -> Void
+  private var (hasTaken, hasEmitted) = (false, false)
 
-  /// - Parameter injectBehind: Lets a message go on when none is held.
-  init(injectBehind: @escaping (Message) -> Void) {
+  /// Whether messages were taken out, and none has gone on.
+  var isEmptied: Bool { hasTaken && !hasEmitted }
+
+  /// - Parameters:
+  ///   - injectBehind: Lets a message go on when none is held.
+  ///   - fail: Fails the call when nothing is held.
+  init(injectBehind: @escaping (Message) -> Void, fail: @escaping (RPCError) -> Void) {
     self.injectBehind = injectBehind
+    self.fail = fail
   }
 
   /// A value has come.
@@ -41,6 +49,11 @@ final class AsyncSide {
 
   /// The consumer wants the next value, and is done with the one before.
   func ask(_ consumer: Consumer) {
+    guard self.consumer?.isWaiting != true else {
+      let words = "the messages of one direction are asked for by two at once"
+      consumer.tell(.failure(RPCError(.internal, words, origin: .client)))
+      return
+    }
     if isAtWork, slots.first?.message != nil { settleFirst() }
     self.consumer = consumer
     serve()
@@ -48,6 +61,7 @@ final class AsyncSide {
 
   /// The consumer lets a message go on.
   func emit(_ message: Message) {
+    hasEmitted = true
     guard let first = slots.first else { return injectBehind(message) }
     if isAtWork, unchanged == nil, let given = first.message, given.isIdentical(to: message) {
       unchanged = message
@@ -61,6 +75,7 @@ final class AsyncSide {
   /// The consumer lets nothing more go on.
   func finish(_ error: RPCError?) {
     end = (true, error)
+    if let error, slots.isEmpty { return fail(error) }
     serve()
   }
 
@@ -74,7 +89,7 @@ final class AsyncSide {
   /// Lets everything go, when the call has finished.
   func letGo() {
     reset()
-    consumer?.resume(throwing: RPCError(.canceled, "the call has ended", origin: .client))
+    consumer?.tell(.failure(AsyncBridge.over))
     consumer = nil
   }
 
@@ -82,14 +97,12 @@ final class AsyncSide {
     while let first = slots.first {
       if end.isOver {
         settleFirst()
-      } else if !isAtWork, let consumer {
+      } else if let consumer, !isAtWork || first.message == nil {
+        // Who asks again after the end gets it again.
         self.consumer = nil
-        isAtWork = true
-        if let error = first.error {
-          consumer.resume(throwing: error)
-        } else {
-          consumer.resume(returning: first.message)
-        }
+        let isTold = consumer.tell(first.error.map { .failure($0) } ?? .success(first.message))
+        // One that was cancelled has not got it.
+        isAtWork = isAtWork || isTold
       } else {
         return
       }
@@ -101,6 +114,7 @@ final class AsyncSide {
     isAtWork = false
     let message = unchanged
     unchanged = nil
+    if message == nil, first.message != nil { hasTaken = true }
     first.settle(message, end.error)
   }
 }

@@ -57,6 +57,13 @@ extension Chain {
     markDirty(station, inbound)
   }
 
+  /// Fails the call in the name of an interceptor that holds no token.
+  func fail(_ error: RPCError, by seat: Seat) {
+    guard let link = link(in: seat) else { return }
+    let home = link.inboundHome
+    endings.append(.breakdown(below: home.position, error, flushing: home.index + 1))
+  }
+
   private func link(in seat: Seat) -> Link? { links.first { $0.seat === seat } }
 
   // MARK: - Timers

@@ -71,7 +71,7 @@ extension Chain {
     case .retry(let delay, let headers):
       guard admitsRetry(ticket) else { return .asItIs }
       endings.append(.retry(ticket, after: delay, headers))
-    case .proceed, .asItIs, .drop, .abandoned, .ended: return verdict
+    case .proceed, .asItIs, .drop, .taken, .abandoned, .ended: return verdict
     }
     return .ended
   }
@@ -93,6 +93,8 @@ extension Chain {
       }
     case .retry:
       if case .asItIs = noted(verdict, ticket) { return item }
+    case .taken:
+      return nil
     case .asItIs:
       return item
     case .abandoned:

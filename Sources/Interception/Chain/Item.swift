@@ -85,6 +85,8 @@ enum Verdict: Sendable {
   /// The value goes on as it came.
   case asItIs
   case drop
+  /// The value is taken out by somebody who sees to it that another takes its place, where one must.
+  case taken
   indirect case fail(RPCError)
   indirect case respond(LocalResponse)
   /// Try the call again, with these headers changed in the request.

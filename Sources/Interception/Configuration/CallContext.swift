@@ -31,6 +31,11 @@ public struct CallContext: Sendable {
     mailbox.post(.cancel(RPCError(.canceled, reason, origin: .interceptor(name))))
   }
 
+  /// Fails the call as a token would: those further out see the error, those further in that it was canceled.
+  func fail(_ error: RPCError) {
+    onLoop { chain, seat in chain.fail(error, by: seat) }
+  }
+
   /// Writes to the log in this interceptor's name.
   public func log(_ level: LogLevel, _ text: String) {
     logSink(LogRecord(level: level, source: name, text: text))
