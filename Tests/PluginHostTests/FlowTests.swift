@@ -183,4 +183,50 @@ import Testing
     call.wait { call.end != nil }
     #expect(call.end?.error?.message.contains("after on a thread other than the loop's") == true)
   }
+
+  // MARK: - Where a call begins or ends, and on several threads
+
+  private func reentrant(_ method: String, network: (any InterceptorNetwork)? = nil) throws -> PluginCallTest {
+    let spec = InterceptorSpec(name: try Fixtures.path("reentrant"))
+    return try PluginCallTest([log.loader().load(spec)], .bidiStreaming, method: method, network: network)
+  }
+
+  @Test func anOwnCallThatIsMadeAsTheCallEndsIsRefused() throws {
+    let call = try reentrant("Say", network: Network())
+    call.start()
+    call.work()
+    #expect(log.lines.suffix(3) == ["post: 0", "call: 0", "posted"])
+    call.chain.cancel(RPCError(.canceled, "Ctrl-C", origin: .client))
+    call.work()
+    #expect(
+      log.lines.dropFirst(3) == [
+        "done", "call in done: -4", "after in done: 0", "post in done: 0", "call in close: -4",
+      ])
+  }
+
+  @Test(arguments: ["Decline", "Refuse"])
+  func whatAPluginPostedBeforeItDidNotTakePartDoesNotRun(_ method: String) throws {
+    let call = try reentrant(method)
+    call.start()
+    call.work()
+    #expect(log.lines == ["post: 0"])
+    call.chain.cancel(RPCError(.canceled, "", origin: .client))
+  }
+
+  @Test func oneThreadMayChangeAValueThatAnotherPassesOn() throws {
+    let call = try reentrant("Contend")
+    call.start()
+    for _ in 0..<2000 { call.chain.send(.bytes(PluginCallTest.bytes("Ada"))) }
+    call.wait { call.sent.count == 2000 }
+    #expect(call.sent.count == 2000)
+    #expect(call.sent.allSatisfy { [3, 5, 32].contains($0.count) })
+    call.chain.cancel(RPCError(.canceled, "", origin: .client))
+  }
+
+  @Test func timesBeyondAllMeasureAreTheLongestThatCanBeTold() {
+    let most = Duration(secondsComponent: 9_223_372_036, attosecondsComponent: 999_999_999_999_999_999)
+    #expect(most.wholeNanoseconds == .max)
+    #expect(Duration.seconds(Int64.max).wholeNanoseconds == .max)
+    #expect((.zero - most).wholeNanoseconds == .min)
+  }
 }

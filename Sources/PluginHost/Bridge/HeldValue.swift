@@ -48,7 +48,12 @@ final class HeldValue: @unchecked Sendable {
   // Each of these uses the token up. The chain is told with the lock released.
 
   func proceed() {
-    let token = takeToken()
+    lock.lock()
+    let token = token.take()
+    // Taken with the token: from now on another thread finds nothing here to change.
+    var value = StageValue.requestEnd
+    if token != nil { swap(&value, &self.value) }
+    lock.unlock()
     token?.proceed(value)
   }
 

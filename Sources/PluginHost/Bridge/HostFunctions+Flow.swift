@@ -96,6 +96,7 @@ extension HostFunctions {
       // The plugin says that its function and argument may be used on the loop's thread.
       nonisolated(unsafe) let argument = argument
       call.context.post {
+        guard !call.hasEnded else { return }
         instance.guarding.run("a posted function", in: call.method) { function(argument) }
       }
     }

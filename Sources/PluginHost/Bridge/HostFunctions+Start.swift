@@ -59,7 +59,9 @@ extension Duration {
   /// The duration in nanoseconds, as far as they can be counted.
   var wholeNanoseconds: Int64 {
     let (seconds, attoseconds) = components
-    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    return overflow ? .max : whole + attoseconds / 1_000_000_000
+    let (whole, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    let (sum, isLonger) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
+    guard isTooLong || isLonger else { return sum }
+    return self < .zero ? .min : .max
   }
 }

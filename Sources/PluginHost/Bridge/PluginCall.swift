@@ -20,6 +20,8 @@ final class PluginCall: @unchecked Sendable {
   private var lastTimer: UInt64 = 0
   private var ownCalls: [Int: (OwnAnswer) -> Void] = [:]
   private var lastOwnCall = 0
+  /// Whether the call is over for the plugin, or was declined.
+  private(set) var hasEnded = false
 
   init(_ facts: CallFacts, _ context: CallContext) {
     self.facts = facts
@@ -70,6 +72,7 @@ final class PluginCall: @unchecked Sendable {
 
   /// The call is over: nothing runs any more, and what still waits for an answer hears that none comes.
   func end() {
+    hasEnded = true
     timers = [:]
     let error = RPCError(.canceled, "the call that it was made for has ended", origin: .client)
     for (_, done) in ownCalls.sorted(by: { $0.key < $1.key }) {

@@ -498,7 +498,7 @@ struct rpcurl_host {
   int32_t (*post)(const rpcurl_host *host, rpcurl_call call, rpcurl_function function, void *argument);
   /* [loop] Makes a unary call of the plugin's own. It passes the chain but not this plugin. `done` is called exactly
    * once if this returns RPCURL_OK, on the loop's thread, never from within this function; when the call that it is
-   * made for ends first, with the code 1 (canceled), before close. */
+   * made for ends first, with the code 1 (canceled), before close. RPCURL_EENDED from then on. */
   int32_t (*call)(const rpcurl_host *host, rpcurl_call call, const rpcurl_own_call *own, rpcurl_done done,
                   void *argument);
 

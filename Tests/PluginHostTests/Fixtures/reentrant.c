@@ -1,0 +1,93 @@
+/* Uses the host where a call begins or ends, and one token on two threads, as the method's name says. */
+#include "minimal.h"
+#include <pthread.h>
+
+#define T RPCURL_TEXT
+
+static rpcurl_call current;
+
+static void posted(void *argument) {
+  (void)argument;
+  host->log(host, RPCURL_LOG_INFO, T("posted"));
+}
+
+static void done(void *argument, const rpcurl_own_response *response) {
+  const char *what = argument;
+  rpcurl_own_call own = {.struct_size = sizeof(own), .method = T("test.Tokens/Get")};
+  (void)response;
+  host->log(host, RPCURL_LOG_INFO, text(what));
+  log_result("call in done", host->call(host, current, &own, done, "done again"));
+  log_result("after in done", host->after(host, current, 0, posted, NULL, NULL));
+  log_result("post in done", host->post(host, current, posted, NULL));
+}
+
+static int is(rpcurl_call call, const char *method) {
+  rpcurl_call_facts facts = {.struct_size = sizeof(facts)};
+  host->call_facts(host, call, &facts);
+  return facts.method.size == 10 + strlen(method) && memcmp(facts.method.data + 10, method, strlen(method)) == 0;
+}
+
+static int32_t open_call(void *plugin, rpcurl_call call, void **state) {
+  rpcurl_own_call own = {.struct_size = sizeof(own), .method = T("test.Tokens/Get")};
+  (void)plugin;
+  (void)state;
+  current = call;
+  if (is(call, "Contend")) return RPCURL_OK;
+  log_result("post", host->post(host, call, posted, NULL));
+  if (is(call, "Decline")) return RPCURL_DECLINE;
+  if (is(call, "Refuse")) return RPCURL_EFAILED;
+  log_result("call", host->call(host, call, &own, done, "done"));
+  return RPCURL_OK;
+}
+
+static void *change(void *argument) {
+  rpcurl_token token = *(rpcurl_token *)argument;
+  free(argument);
+  /* Of different lengths, so that memory which is freed too early is soon somebody else's. */
+  static const char bytes[] = "\x1a\x1e" "abcdefghijklmnopqrstuvwxyzabcd";
+  for (;;) {
+    if (host->set_payload(host, token, (rpcurl_text){bytes, 32}) < 0) return NULL;
+    if (host->set_payload(host, token, (rpcurl_text){"\x1a\x01z", 3}) < 0) return NULL;
+  }
+}
+
+static void *pass(void *argument) {
+  rpcurl_token token = *(rpcurl_token *)argument;
+  free(argument);
+  host->proceed(host, token);
+  return NULL;
+}
+
+static void run(void *(*function)(void *), rpcurl_token token) {
+  rpcurl_token *copy = malloc(sizeof(*copy));
+  pthread_t thread;
+  *copy = token;
+  pthread_create(&thread, NULL, function, copy);
+  pthread_detach(thread);
+}
+
+static int32_t request_bytes(void *state, rpcurl_call call, rpcurl_token token) {
+  (void)state;
+  if (!is(call, "Contend")) return RPCURL_OK;
+  run(change, token);
+  run(pass, token);
+  return RPCURL_LATER;
+}
+
+static void close_call(void *state, rpcurl_call call, const rpcurl_outcome *outcome) {
+  rpcurl_own_call own = {.struct_size = sizeof(own), .method = T("test.Tokens/Get")};
+  (void)state;
+  (void)outcome;
+  if (is(call, "Contend")) return;
+  log_result("call in close", host->call(host, call, &own, done, "done again"));
+}
+
+static const rpcurl_plugin plugin = {
+    RPCURL_PLUGIN_HEAD,
+    .name = "reentrant",
+    .load = keep_host,
+    .open = open_call,
+    .request_bytes = request_bytes,
+    .close = close_call,
+};
+RPCURL_PLUGIN(plugin)
