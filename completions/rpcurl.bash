@@ -188,7 +188,7 @@ _rpcurl_call() {
     repeating_flags=()
     non_repeating_flags=(--reflect --no-reflect --no-cache --plaintext -k --insecure --tlsv1.2 --tlsv1.3 --http1.1 --http2 --http2-prior-knowledge --http3 --connect-get -n --netrc --each --fail-early --emit-defaults --enum-numbers --proto-names --allow-unknown-fields -v --verbose --show-secrets --version -h --help)
     repeating_options=(--descriptor-set --protoset --reflect-header --resolve -d --data -H --header --rpc-header --use --plugin)
-    non_repeating_options=(--reflect-version --cacert --capath -E --cert --key --pass --servername --authority --unix-socket --proxy --connect-timeout --keepalive-time --protocol --codec --compression --accept-compression -u --user --bearer --netrc-file -A --user-agent --max-time --max-message-size --jobs --format)
+    non_repeating_options=(--reflect-version --cacert --capath -E --cert --key --pass --servername --authority --unix-socket --proxy --connect-timeout --keepalive-time --protocol --codec --compression --accept-compression --data-format -u --user --bearer --netrc-file -A --user-agent --max-time --max-message-size --jobs --format)
     __rpcurl_offer_flags_options 2
 
     # Offer option value completions
@@ -257,6 +257,10 @@ _rpcurl_call() {
     '-d'|'--data')
         return
         ;;
+    '--data-format')
+        __rpcurl_add_completions -W 'json'$'\n''text'$'\n''binary'
+        return
+        ;;
     '-H'|'--header')
         return
         ;;
@@ -291,7 +295,7 @@ _rpcurl_call() {
         return
         ;;
     '--format')
-        __rpcurl_add_completions -W 'pretty'$'\n''json'$'\n''events'$'\n''none'
+        __rpcurl_add_completions -W 'pretty'$'\n''json'$'\n''text'$'\n''binary'$'\n''events'$'\n''none'
         return
         ;;
     esac

@@ -37,6 +37,18 @@ public final class Call {
     return .bytes(bytes)
   }
 
+  /// Reads a request message in text format.
+  public func encode(text: [UInt8], options: TextDecodingOptions) throws(TextError) -> Payload {
+    .typed(try Message(request.method.input, text: text, options: options))
+  }
+
+  /// Checks a serialized request message. Where nobody asks for a message, the same bytes travel.
+  public func encode(serialized: [UInt8]) throws(DecodeError) -> Payload {
+    let message = try Message(request.method.input, serialized: serialized)
+    guard !chain.wantsRequestMessages, request.codec == .proto else { return .typed(message) }
+    return .bytes(serialized)
+  }
+
   /// Starts the call. Once, and first.
   public func start() {
     events.start()

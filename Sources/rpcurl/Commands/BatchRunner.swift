@@ -56,7 +56,7 @@ final class BatchRunner {
       case .stream(let path): .stream(path: path)
       }
     }
-    reader = RequestReader(sources, allowsUnknownFields: plan.allowsUnknownFields, loop: client.loop)
+    reader = RequestReader(sources, form: plan.requestForm, loop: client.loop)
   }
 
   func run() throws {

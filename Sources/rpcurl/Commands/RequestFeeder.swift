@@ -27,7 +27,7 @@ final class RequestFeeder {
       case .stream(let path): sources.append(.stream(path: path))
       }
     }
-    reader = RequestReader(sources, allowsUnknownFields: plan.allowsUnknownFields, loop: loop)
+    reader = RequestReader(sources, form: plan.requestForm, loop: loop)
     reader.whenReady = { [weak self] in self?.start() }
   }
 

@@ -28,12 +28,12 @@ final class RequestReader<Ready> {
     let descriptor: Int32
     /// What it is called in errors.
     let name: String
-    var reader = JSONValueReader()
+    var splitter: any MessageSplitter
     var isAtEnd = false
   }
 
   private let loop: EventLoop
-  private let allowsUnknownFields: Bool
+  private let form: RequestForm
   private var ready: [Ready] = []
   private var rest: [Source]
   private var stream: Stream?
@@ -42,9 +42,9 @@ final class RequestReader<Ready> {
   /// Called when there may be more, after `later`.
   var whenReady: () -> Void = {}
 
-  init(_ sources: [Source], allowsUnknownFields: Bool, loop: EventLoop) {
+  init(_ sources: [Source], form: RequestForm, loop: EventLoop) {
     rest = sources
-    self.allowsUnknownFields = allowsUnknownFields
+    self.form = form
     self.loop = loop
   }
 
@@ -85,24 +85,24 @@ final class RequestReader<Ready> {
   /// The next message of the stream; `nil` when there is none yet, or when it has ended, and was closed.
   private func nextOfStream() throws(Failure) -> RequestMessage? {
     guard let name = stream?.name else { return nil }
-    let item: JSONValueReader.Item?
+    let piece: MessagePiece?
     do {
-      item = try stream?.reader.next()
+      piece = try stream?.splitter.next()
     } catch {
-      throw Failure(.input, name, error.description, hint: error.hint)
+      throw Failure(.input, name, error.why, hint: error.hint)
     }
-    guard let item else {
+    guard let piece else {
       if stream?.isAtEnd == true { closeStream() }
       return nil
     }
-    return RequestMessage(
-      source: name, start: item.start, json: item.json, allowsUnknownFields: allowsUnknownFields)
+    return RequestMessage(source: name, start: piece.start, bytes: piece.bytes, form: form)
   }
 
   private func open(_ path: String) throws(Failure) {
     do {
       stream = Stream(
-        descriptor: try FileContents.open(path), name: path == "-" ? "standard input" : path)
+        descriptor: try FileContents.open(path), name: path == "-" ? "standard input" : path,
+        splitter: form.splitter())
     } catch {
       throw Failure(.input, path, error.why)
     }
@@ -127,9 +127,9 @@ final class RequestReader<Ready> {
       let piece = try FileContents.readPiece(current.descriptor, limitBytes: 1 << 16)
       if piece.isEmpty {
         stream?.isAtEnd = true
-        stream?.reader.finish()
+        stream?.splitter.finish()
       } else {
-        stream?.reader.append(piece)
+        stream?.splitter.append(piece)
       }
     } catch {
       problem = Failure(.input, current.name, error.why)

@@ -12,7 +12,7 @@ final class CallPrinter: CallObserver {
   private let index: Int?
   private let details: DetailPrinter
   private let redaction: Redaction
-  private let transcoder: JSONTranscoder
+  private let writer: MessageWriter
   private var sent = 0
   private var received = 0
   /// Sends the request; it is told when the call takes no more.
@@ -38,9 +38,7 @@ final class CallPrinter: CallObserver {
     self.index = index
     details = DetailPrinter(pool: plan.pool)
     redaction = Redaction(showsSecrets: plan.showsSecrets)
-    var encoding = plan.jsonEncoding
-    encoding.pretty = plan.format == .pretty
-    transcoder = JSONTranscoder(plan.method.output, encoding: encoding)
+    writer = MessageWriter(plan)
   }
 
   func callStarted(_ start: RequestStart, request: HTTPRequest?) {
@@ -89,19 +87,11 @@ final class CallPrinter: CallObserver {
   }
 
   func callReceived(_ message: RawSpan) throws(RPCError) {
-    try show(bytes: message.byteCount) { out throws in
-      guard plan.codec == .json else { return try transcoder.transcode(serialized: message, into: &out) }
-      // Read and written anew, so that it is checked, and printed as asked. A server may know more fields.
-      let lenient = JSONDecodingOptions(allowUnknownFields: true)
-      let message = try Message(plan.method.output, json: message.copyBytes(), options: lenient)
-      out += try message.json(options: transcoder.encoding)
-    }
+    try show(bytes: message.byteCount) { out throws in try writer.append(message, to: &out) }
   }
 
   func callReceived(_ message: Message) throws(RPCError) {
-    try show(bytes: message.serialized().count) { out throws in
-      out += try message.json(options: transcoder.encoding)
-    }
+    try show(bytes: message.serialized().count) { out throws in try writer.append(message, to: &out) }
   }
 
   func callWantsInput(_ isWanted: Bool) {
@@ -214,7 +204,7 @@ final class CallPrinter: CallObserver {
 
   // MARK: JSON
 
-  /// Prints one message, whose JSON `append` writes.
+  /// Prints one message, which `append` writes.
   private func show(bytes: Int, _ append: (inout [UInt8]) throws -> Void) throws(RPCError) {
     missingTypes = []
     do {
@@ -229,6 +219,7 @@ final class CallPrinter: CallObserver {
         event.add("bytes", bytes)
         event.add("message", raw: String(decoding: json, as: UTF8.self))
         print(event)
+      case .text, .binary: try output.write(append)
       case .pretty, .json:
         try output.write { out in
           let start = out.count

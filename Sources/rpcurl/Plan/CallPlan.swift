@@ -25,7 +25,7 @@ struct CallPlan {
   let batch: BatchPlan?
   /// The server as a source of what the schema turns out not to know; `nil` when it is not to be asked.
   let reflection: ReflectionSource?
-  let allowsUnknownFields: Bool
+  let requestForm: RequestForm
   let format: OutputFormat
   let jsonEncoding: JSONEncodingOptions
   let isVerbose: Bool
@@ -91,6 +91,10 @@ extension CallPlan {
     timeout = command.request.maxTime?.duration
     maxMessageBytes = command.request.maxMessageSize.bytes
     format = command.output.format ?? (StandardOutput.isTerminal ? .pretty : .json)
+    if format == .binary, StandardOutput.isTerminal {
+      throw Failure(
+        .usage, "--format binary", "it is not for a terminal", hint: "send it to a file or a pipe")
+    }
     isVerbose = command.output.verbose
     showsSecrets = command.output.showSecrets
     jsonEncoding = command.output.json.encoding
@@ -118,10 +122,10 @@ extension CallPlan {
     chain = try ChainSource(
       ChainArguments(uses: command.chain.use, plugins: command.chain.plugin, words: words),
       isVerbose: isVerbose)
-    allowsUnknownFields = command.output.allowUnknownFields
+    requestForm = RequestForm(
+      format: command.request.dataFormat, allowsUnknownFields: command.output.allowUnknownFields)
     sources = try RequestData.sources(
-      command.request.data, for: method, isBatch: batch != nil,
-      allowsUnknownFields: command.output.allowUnknownFields)
+      command.request.data, for: method, isBatch: batch != nil, form: requestForm)
   }
 
   private static func protocolName(

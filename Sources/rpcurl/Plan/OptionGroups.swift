@@ -147,6 +147,17 @@ struct RequestOptions: ParsableArguments {
   var data: [String] = []
 
   @Option(
+    help: ArgumentHelp(
+      "What the request data is written in: json, text or binary.",
+      discussion: """
+        A single message is all of the data. Where several are taken, text format has one on each line, and binary \
+        has each behind its length, a varint. Example: rpcurl --plaintext --data-format text -d 'name: "Ada"' \
+        localhost:50051 demo.v1.Demo/Hello
+        """,
+      valueName: "format"))
+  var dataFormat = MessageFormat.json
+
+  @Option(
     name: [.customShort("H"), .customLong("header")],
     help: ArgumentHelp(
       "Send this header, or those in a file, one on each line; may repeat. Values of names in -bin are base64.",
@@ -232,8 +243,13 @@ struct ChainOptions: ParsableArguments {
 struct OutputOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Print responses as pretty, json (one a line), events (every event of the call as NDJSON) or none "
-        + "(default: pretty on a terminal, otherwise json).", valueName: "name"))
+      "Print responses as pretty, json (one a line), text, binary, events (every event of the call as NDJSON) or "
+        + "none (default: pretty on a terminal, otherwise json).",
+      discussion: """
+        Of several messages, text format has one on each line, and binary has each behind its length, a varint. \
+        Example: rpcurl --plaintext --format binary localhost:50051 demo.v1.Demo/Hello > reply.bin
+        """,
+      valueName: "name"))
   var format: OutputFormat?
 
   @OptionGroup var json: JSONOptions
@@ -306,6 +322,8 @@ enum HTTPVersionFlag: String, EnumerableFlag {
 enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
   case pretty
   case json
+  case text
+  case binary
   case events
   case none
 }

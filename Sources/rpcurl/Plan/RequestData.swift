@@ -2,22 +2,39 @@ import Interception
 import Protobuf
 import RPCClient
 
-/// One request message as it was given, still JSON.
+/// One request message as it was given, not yet read.
 struct RequestMessage {
   /// Where it was given, for errors.
   let source: String
   /// Where it starts there.
   let start: JSONPosition
-  let json: [UInt8]
-  let allowsUnknownFields: Bool
+  let bytes: [UInt8]
+  let form: RequestForm
 
   /// The message in the form that the call's chain and codec want.
   func encode(for call: Call) throws(Failure) -> Payload {
-    let options = JSONDecodingOptions(allowUnknownFields: allowsUnknownFields)
-    do {
-      return try call.encode(json: json, options: options)
-    } catch {
-      throw Failure(.input, source, error.moved(to: start).description, hint: error.hint)
+    switch form.format {
+    case .json:
+      do {
+        return try call.encode(
+          json: bytes, options: JSONDecodingOptions(allowUnknownFields: form.allowsUnknownFields))
+      } catch {
+        throw Failure(.input, source, error.moved(to: start).description, hint: error.hint)
+      }
+    case .text:
+      do {
+        return try call.encode(
+          text: bytes, options: TextDecodingOptions(allowUnknownFields: form.allowsUnknownFields))
+      } catch {
+        throw Failure(.input, source, error.moved(to: start).description, hint: error.hint)
+      }
+    case .binary:
+      do {
+        return try call.encode(serialized: bytes)
+      } catch {
+        let place = start.byteOffset == 0 ? "" : "the message at byte \(start.byteOffset): "
+        throw Failure(.input, source, place + error.description)
+      }
     }
   }
 }
@@ -36,10 +53,10 @@ enum RequestData {
   /// The sources of the messages for `method`, in order. Where it takes one message, that is read now, unless each
   /// message is for a call of its own.
   static func sources(
-    _ arguments: [String], for method: MethodDescriptor, isBatch: Bool, allowsUnknownFields: Bool
+    _ arguments: [String], for method: MethodDescriptor, isBatch: Bool, form: RequestForm
   ) throws(Failure) -> [RequestSource] {
     guard method.clientStreaming || isBatch else {
-      let messages = try messages(arguments, for: method, allowsUnknownFields: allowsUnknownFields)
+      let messages = try messages(arguments, for: method, form: form)
       return [.messages(messages)]
     }
     var sources: [RequestSource] = []
@@ -47,13 +64,7 @@ enum RequestData {
       if argument.hasPrefix("@") {
         sources.append(.stream(path: String(argument.dropFirst())))
       } else {
-        let items = try split(Array(argument.utf8), "-d")
-        sources.append(
-          .messages(
-            items.map {
-              RequestMessage(
-                source: "-d", start: $0.start, json: $0.json, allowsUnknownFields: allowsUnknownFields)
-            }))
+        sources.append(.messages(try split(Array(argument.utf8), "-d", form)))
       }
     }
     return sources
@@ -61,20 +72,22 @@ enum RequestData {
 
   /// The one message for `method`; its fields are checked when it is encoded.
   private static func messages(
-    _ arguments: [String], for method: MethodDescriptor, allowsUnknownFields: Bool
+    _ arguments: [String], for method: MethodDescriptor, form: RequestForm
   ) throws(Failure) -> [RequestMessage] {
     var messages: [RequestMessage] = []
     for argument in arguments {
       let (source, text) = try read(argument)
-      let items = try split(text, source)
+      guard form.format == .json else {
+        // All of it is one message, so that it can be written over several lines.
+        messages.append(RequestMessage(source: source, start: JSONPosition(), bytes: text, form: form))
+        continue
+      }
+      let items = try split(text, source, form)
       guard !items.isEmpty else {
         throw Failure(
           .input, source, "the data is empty", hint: "leave out -d to send an empty message, or write {}")
       }
-      messages += items.map {
-        RequestMessage(
-          source: source, start: $0.start, json: $0.json, allowsUnknownFields: allowsUnknownFields)
-      }
+      messages += items
     }
     if messages.count > 1 {
       let second = messages[1]
@@ -84,21 +97,26 @@ enum RequestData {
     }
     guard messages.isEmpty else { return messages }
     let empty = Array("{}".utf8)
-    return [RequestMessage(source: "-d", start: JSONPosition(), json: empty, allowsUnknownFields: false)]
+    return [RequestMessage(source: "-d", start: JSONPosition(), bytes: empty, form: RequestForm())]
   }
 
-  /// The JSON values that follow each other in `text`.
-  private static func split(_ text: [UInt8], _ source: String) throws(Failure) -> [JSONValueReader.Item] {
-    var reader = JSONValueReader()
-    reader.append(text)
-    reader.finish()
-    var items: [JSONValueReader.Item] = []
+  /// The messages that follow each other in `text`.
+  private static func split(
+    _ text: [UInt8], _ source: String, _ form: RequestForm
+  ) throws(Failure) -> [RequestMessage] {
+    var splitter = form.splitter()
+    splitter.append(text)
+    splitter.finish()
+    var messages: [RequestMessage] = []
     do {
-      while let item = try reader.next() { items.append(item) }
+      while let piece = try splitter.next() {
+        messages.append(
+          RequestMessage(source: source, start: piece.start, bytes: piece.bytes, form: form))
+      }
     } catch {
-      throw Failure(.input, source, error.description, hint: error.hint)
+      throw Failure(.input, source, error.why, hint: error.hint)
     }
-    return items
+    return messages
   }
 
   private static func read(_ argument: String) throws(Failure) -> (source: String, text: [UInt8]) {
