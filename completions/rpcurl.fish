@@ -23,7 +23,7 @@ function __rpcurl_parse_tokens -S
         __rpcurl_parse_subcommand 0 'version' 'h/help'
         switch $unparsed_tokens[1]
         case 'call'
-            __rpcurl_parse_subcommand 2 'descriptor-set=+' 'reflect' 'no-reflect' 'reflect-version=' 'reflect-header=+' 'no-cache' 'plaintext' 'k/insecure' 'cacert=' 'capath=' 'E/cert=' 'key=' 'pass=' 'servername=' 'authority=' 'tlsv1.2' 'tlsv1.3' 'http1.1' 'http2' 'http2-prior-knowledge' 'http3' 'unix-socket=' 'proxy=' 'resolve=+' 'connect-timeout=' 'keepalive-time=' 'protocol=' 'codec=' 'connect-get' 'compression=' 'accept-compression=' 'd/data=+' 'data-format=' 'H/header=+' 'rpc-header=+' 'u/user=' 'bearer=' 'n/netrc' 'netrc-file=' 'A/user-agent=' 'max-time=' 'max-message-size=' 'each' 'jobs=' 'fail-early' 'use=+' 'plugin=+' 'format=' 'emit-defaults' 'enum-numbers' 'proto-names' 'allow-unknown-fields' 'v/verbose' 'show-secrets' 'version' 'h/help'
+            __rpcurl_parse_subcommand 2 'descriptor-set=+' 'reflect' 'no-reflect' 'reflect-version=' 'reflect-header=+' 'no-cache' 'plaintext' 'k/insecure' 'cacert=' 'capath=' 'E/cert=' 'key=' 'pass=' 'servername=' 'authority=' 'tlsv1.2' 'tlsv1.3' 'http1.1' 'http2' 'http2-prior-knowledge' 'http3' 'unix-socket=' 'proxy=' 'resolve=+' 'connect-timeout=' 'keepalive-time=' 'protocol=' 'codec=' 'connect-get' 'compression=' 'accept-compression=' 'd/data=+' 'data-format=' 'H/header=+' 'rpc-header=+' 'u/user=' 'bearer=' 'n/netrc' 'netrc-file=' 'A/user-agent=' 'max-time=' 'max-message-size=' 'each' 'jobs=' 'fail-early' 'use=+' 'plugin=+' 'format=' 'emit-defaults' 'enum-numbers' 'proto-names' 'allow-unknown-fields' 'v/verbose' 'show-secrets' 'explain' 'version' 'h/help'
         case 'convert'
             __rpcurl_parse_subcommand 1 'descriptor-set=+' 'type=' 'from=' 'to=' 'delimited' 'pretty' 'emit-defaults' 'enum-numbers' 'proto-names' 'allow-unknown-fields' 'allow-partial' 'version' 'h/help'
         case 'plugins'
@@ -154,6 +154,7 @@ complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options 
 complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" allow-unknown-fields' -l 'allow-unknown-fields' -d 'Pass over fields of the request data that the schema does not know.'
 complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" v verbose' -s 'v' -l 'verbose' -d 'Show the metadata of request and response on standard error.'
 complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" show-secrets' -l 'show-secrets' -d 'Show credentials that -v would redact.'
+complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" explain' -l 'explain' -d 'Print what the call would be, with its chain of interceptors, and send nothing; --format json for tools.'
 complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" version' -l 'version' -d 'Show the version.'
 complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl call" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'rpcurl' -n '__rpcurl_should_offer_completions_for_flags_or_options "rpcurl convert"' -l 'descriptor-set' -l 'protoset' -d 'Take the schema from this descriptor set; may repeat, the first that knows a name wins.' -rfka ''

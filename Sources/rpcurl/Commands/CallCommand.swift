@@ -39,9 +39,10 @@ struct CallCommand: ParsableCommand {
 
   func run() throws {
     let clients = ClientSource()
-    let plan = try CallPlan(self, words: CommandLine.arguments, clients: clients) { name in
-      getenv(name).map { String(cString: $0) }
-    }
+    let environment = { (name: String) in getenv(name).map { String(cString: $0) } }
+    let words = CommandLine.arguments
+    if output.explain { return try Explanation(self, words: words, clients, environment).show() }
+    let plan = try CallPlan(self, words: words, clients: clients, environment: environment)
     if let batch = plan.batch {
       try BatchRunner(plan, batch, clients: clients).run()
     } else {

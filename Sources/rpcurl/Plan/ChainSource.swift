@@ -48,6 +48,11 @@ struct ChainSource {
     }
   }
 
+  /// Whether it is a plugin's, and not built in.
+  func isPlugin(_ registration: InterceptorRegistration) -> Bool {
+    plugins.contains { $0.registration.id == registration.id }
+  }
+
   /// Lets the plugins clean up, when no call is open any more.
   func unload() {
     for plugin in plugins.reversed() { plugin.unload() }

@@ -4,17 +4,17 @@ import RPCProtocols
 /// The headers that options other than `-H` stand for. One given with `-H` wins.
 enum CredentialArguments {
   static func headers(
-    _ request: RequestOptions, _ server: ServerOptions, given headers: Headers
+    _ request: RequestOptions, _ server: ServerOptions, bearer: String?, given headers: Headers
   ) throws(Failure) -> Headers {
-    guard request.user == nil || request.bearer == nil else {
+    guard request.user == nil || bearer == nil else {
       throw Failure(.usage, "--user", "--user and --bearer contradict each other")
     }
     var headers = headers
     if let user = request.user, headers.first("authorization") == nil {
       headers.add("authorization", "Basic \(Base64.encode(Array(user.utf8)))")
     }
-    if let bearer = request.bearer, headers.first("authorization") == nil {
-      headers.add("authorization", "Bearer \(try token(bearer))")
+    if let bearer, headers.first("authorization") == nil {
+      headers.add("authorization", "Bearer \(bearer)")
     }
     if let agent = request.userAgent, headers.first("user-agent") == nil { headers.add("user-agent", agent) }
     if let authority = server.authority, headers.first("host") == nil { headers.add("host", authority) }
@@ -26,7 +26,8 @@ enum CredentialArguments {
     return headers
   }
 
-  private static func token(_ argument: String) throws(Failure) -> String {
+  /// The token that `--bearer` names.
+  static func token(_ argument: String) throws(Failure) -> String {
     guard argument.hasPrefix("@") else { return argument }
     let path = String(argument.dropFirst())
     do {

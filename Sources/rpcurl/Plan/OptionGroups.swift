@@ -263,6 +263,17 @@ struct OutputOptions: ParsableArguments {
 
   @Flag(help: "Show credentials that -v would redact.")
   var showSecrets = false
+
+  @Flag(
+    help: ArgumentHelp(
+      "Print what the call would be, with its chain of interceptors, and send nothing; --format json for tools.",
+      discussion: """
+        Placements that are likely to be mistakes are warned of: redact outside of log, sign inside of compression or \
+        outside of what changes messages, cache outside of credentials. Plugins are loaded. A server that would be \
+        asked for its schema is not. Example: rpcurl --explain --use header,set=x-tenant:blue https://demo.example \
+        demo.v1.Demo/Hello
+        """))
+  var explain = false
 }
 
 /// How messages are written as JSON.

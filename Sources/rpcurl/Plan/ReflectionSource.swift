@@ -20,6 +20,8 @@ struct ReflectionSource {
   var version: ReflectionVersion?
   var timeout = defaultTimeout
   var isVerbose = false
+  /// Whether only what is known already is told.
+  var isOffline = false
   /// `nil` when nothing is to be kept.
   var cache: ReflectionCache?
 
@@ -44,6 +46,7 @@ struct ReflectionSource {
 
   /// Asks the server for the service of `method`; `known` services are offered when it has none like it.
   func fetch(_ method: MethodName, known: [String]) throws(Failure) -> SchemaSource.Source {
+    if isOffline { throw Self.notAsked }
     let begin = ContinuousClock.now
     let result = try ask(.symbols([method.service]))
     switch result {
@@ -60,6 +63,9 @@ struct ReflectionSource {
       throw failure(error, method, known)
     }
   }
+
+  /// What `fetch` throws when the server is not to be asked.
+  static let notAsked = Failure(.schema, "schema", "the server was not asked")
 
   private static func tell(_ version: ReflectionVersion, _ files: Int, _ how: String) {
     StandardError.write(

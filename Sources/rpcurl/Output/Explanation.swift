@@ -1,0 +1,167 @@
+import Interception
+import Interceptors
+import Protobuf
+import RPCProtocols
+import Transport
+
+/// What a call would be, for `--explain`. Nothing is sent, not even to ask for the schema.
+struct Explanation {
+  private let settings: CallSettings
+  private let schema: String
+  /// `nil` when only the server knows.
+  private let method: MethodDescriptor?
+  private let httpVersion: String
+  private let chain: ChainSource
+  /// The interceptors that the call passes through, the first on the request path first, and the others.
+  private let order: [InterceptorRegistration]
+  private let unused: [InterceptorRegistration]
+  private let warnings: [String]
+  private let isJSON: Bool
+
+  /// Resolves the options as far as that needs no server.
+  init(
+    _ command: CallCommand, words: [String], _ clients: ClientSource, _ environment: (String) -> String?
+  ) throws {
+    isJSON = command.output.format == .json || command.output.format == .events
+    settings = try CallSettings(command, environment)
+    (method, schema) = try Self.find(command, settings, settings.reflection(command, clients, environment))
+    let version = try ConnectionPlan.httpVersion(
+      command.server, settings.target, settings.protocolName, method?.kind ?? .unary)
+    let isFixed = method != nil || settings.protocolName == .grpc || command.server.httpVersion != nil
+    httpVersion = version.name + (isFixed ? "" : ", or 2 for a bidi method")
+    if let method {
+      // What is wrong in these is told as the call would.
+      let batch = try BatchPlan(command.batch, method)
+      if settings.usesGET { try CallPlan.checkGET(settings.protocolName, method) }
+      let data = command.request.data.filter { !$0.hasPrefix("@") }
+      if !data.isEmpty {
+        _ = try RequestData.sources(
+          data, for: method, isBatch: batch != nil, form: settings.requestForm)
+      }
+    }
+    chain = try ChainSource(
+      ChainArguments(uses: command.chain.use, plugins: command.chain.plugin, words: words),
+      isVerbose: settings.isVerbose)
+    order = ChainBuilder(chain.registrations).order(for: settings.name)
+    let used = Set(order.map(\.id))
+    unused = chain.registrations.filter { !used.contains($0.id) }
+    warnings = ChainWarnings.of(order.map(\.name))
+  }
+
+  private static func find(
+    _ command: CallCommand, _ settings: CallSettings, _ reflection: ReflectionSource
+  ) throws -> (MethodDescriptor?, String) {
+    let sets = command.schema.descriptorSets
+    let asksServer = command.reflection.reflect ?? sets.isEmpty
+    let ofSets = "descriptor set \(sets.joined(separator: ", "))"
+    guard asksServer else {
+      return (try SchemaSource.find(settings.name, descriptorSets: sets, reflection: nil).1, ofSets)
+    }
+    if !sets.isEmpty,
+      let (_, method) = try? SchemaSource.find(settings.name, descriptorSets: sets, reflection: nil)
+    {
+      return (method, ofSets)
+    }
+    var reflection = reflection
+    reflection.isOffline = true
+    do throws(Failure) {
+      let (_, method) = try SchemaSource.find(settings.name, descriptorSets: sets, reflection: reflection)
+      return (method, "reflection, as the server told before")
+    } catch {
+      guard error.words == ReflectionSource.notAsked.words else { throw error }
+      return (nil, "reflection, when the call is made")
+    }
+  }
+
+  /// Prints it.
+  func show() {
+    defer { chain.unload() }
+    StandardOutput.write(Array((isJSON ? json : lines).utf8))
+    StandardOutput.flush()
+  }
+
+  // MARK: Text
+
+  private var lines: String {
+    let kind = method.map { $0.kind.rawValue } ?? "the server knows whether it is a stream"
+    var rows = [
+      ("call", "\(settings.name) (\(kind))"),
+      ("target", settings.target.name),
+      ("url", url),
+      ("protocol", settings.protocolName.rawValue),
+      ("codec", settings.codec.rawValue),
+      ("http", httpVersion),
+      ("schema", schema),
+      ("compression", settings.compression?.rawValue ?? "identity"),
+      ("deadline", settings.timeout.map { "\($0) after the start" } ?? "none"),
+    ]
+    for field in settings.headers.fields {
+      rows.append(("header", "\(field.name): \(redaction.value(of: field))"))
+    }
+    for (index, registration) in order.enumerated() {
+      rows.append((index == 0 ? "chain" : "", "\(index + 1). \(describe(registration))"))
+    }
+    if order.isEmpty { rows.append(("chain", "no interceptors")) }
+    for registration in unused { rows.append(("not for it", describe(registration))) }
+    for warning in warnings { rows.append(("warning", warning)) }
+    let width = 13
+    return rows.map { name, value in
+      name + String(repeating: " ", count: width - name.count) + TerminalText.escape(value) + "\n"
+    }.joined()
+  }
+
+  private func describe(_ registration: InterceptorRegistration) -> String {
+    let kind = chain.isPlugin(registration) ? "plugin" : "built in"
+    return
+      "\(registration.name) (\(kind), priority \(registration.priority), methods \(registration.methods))"
+  }
+
+  // MARK: JSON
+
+  private var json: String {
+    var object = JSONObject()
+    object.add("method", settings.name.description)
+    object.add("kind", raw: method.map { JSONValue.quoted($0.kind.rawValue) } ?? "null")
+    object.add("target", settings.target.name)
+    object.add("url", url)
+    object.add("protocol", settings.protocolName.rawValue)
+    object.add("codec", settings.codec.rawValue)
+    object.add("http_version", httpVersion)
+    object.add("schema", schema)
+    object.add("compression", settings.compression?.rawValue ?? "identity")
+    if let timeout = settings.timeout { object.add("timeout_ms", milliseconds: timeout) }
+    let headers = settings.headers.fields.map {
+      "[\(JSONValue.quoted($0.name)),\(JSONValue.quoted(redaction.value(of: $0)))]"
+    }
+    object.add("headers", raw: "[\(headers.joined(separator: ","))]")
+    let interceptors = order.map { json($0, isUsed: true) } + unused.map { json($0, isUsed: false) }
+    object.add("interceptors", raw: "[\(interceptors.joined(separator: ","))]")
+    object.add("warnings", raw: "[\(warnings.map(JSONValue.quoted).joined(separator: ","))]")
+    return object.object() + "\n"
+  }
+
+  private func json(_ registration: InterceptorRegistration, isUsed: Bool) -> String {
+    var object = JSONObject()
+    object.add("name", registration.name)
+    object.add("kind", chain.isPlugin(registration) ? "plugin" : "built-in")
+    object.add("priority", registration.priority)
+    object.add("methods", registration.methods.description)
+    object.add("used", raw: isUsed ? "true" : "false")
+    return object.object()
+  }
+
+  private var url: String { "\(settings.target.baseURL)/\(settings.name)" }
+  private var redaction: Redaction { Redaction(showsSecrets: settings.showsSecrets) }
+}
+
+extension ConnectionOptions.HTTPVersion {
+  /// How it is called on the wire.
+  fileprivate var name: String {
+    switch self {
+    case .http1: "1.1"
+    case .http2, .http2PriorKnowledge: "2"
+    case .http3: "3"
+    case .negotiated: "2 or 1.1, as negotiated"
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import Protobuf
+import RPCClient
+import RPCProtocols
+import Transport
+
+/// What the options of a call say, whatever its schema.
+struct CallSettings {
+  let target: Target
+  let name: MethodName
+  let protocolName: ProtocolName
+  let codec: CodecName
+  let compression: Compression?
+  let acceptedCompressions: [Compression]?
+  let usesGET: Bool
+  /// The headers of the call.
+  let headers: Headers
+  /// The headers of `-H`, which go with every request.
+  private let commonHeaders: Headers
+  private let bearer: String?
+  let timeout: Duration?
+  let maxMessageBytes: Int
+  /// How the server is reached for a unary call; the kind of the method may change the version of HTTP.
+  let baseConnection: ConnectionOptions
+  let requestForm: RequestForm
+  let format: OutputFormat
+  let jsonEncoding: JSONEncodingOptions
+  let isVerbose: Bool
+  let showsSecrets: Bool
+
+  /// Resolves the options.
+  init(_ command: CallCommand, _ environment: (String) -> String?) throws {
+    protocolName = try Self.protocolName(command.request, environment)
+    codec = command.request.codec
+    compression = command.request.compression.compression
+    acceptedCompressions = command.request.acceptCompression?.compressions
+    usesGET = command.request.connectGet
+    (target, name) = try Target.parse(
+      command.target, method: command.method, isPlaintext: command.server.plaintext)
+    // Files are read once only: they may be pipes.
+    commonHeaders = try HeaderArguments.parse(command.request.headers)
+    bearer = try command.request.bearer.map(CredentialArguments.token)
+    headers = try CredentialArguments.headers(
+      command.request, command.server, bearer: bearer,
+      given: commonHeaders.appending(
+        HeaderArguments.parse(command.request.rpcHeaders, option: "--rpc-header")))
+    timeout = command.request.maxTime?.duration
+    maxMessageBytes = command.request.maxMessageSize.bytes
+    format = command.output.format ?? (StandardOutput.isTerminal ? .pretty : .json)
+    if format == .binary, StandardOutput.isTerminal {
+      throw Failure(
+        .usage, "--format binary", "it is not for a terminal", hint: "send it to a file or a pipe")
+    }
+    isVerbose = command.output.verbose
+    showsSecrets = command.output.showSecrets
+    jsonEncoding = command.output.json.encoding
+    requestForm = RequestForm(
+      format: command.request.dataFormat, allowsUnknownFields: command.output.allowUnknownFields)
+    try Self.checkCompressions(compression, acceptedCompressions ?? [])
+    baseConnection = try ConnectionPlan.options(command.server, command.request, target, protocolName)
+  }
+
+  /// The server as a source of the schema.
+  func reflection(
+    _ command: CallCommand, _ clients: ClientSource, _ environment: (String) -> String?
+  ) throws -> ReflectionSource {
+    var reflection = ReflectionSource(
+      target: target, protocolName: protocolName,
+      headers: try CredentialArguments.headers(
+        command.request, command.server, bearer: bearer,
+        given: commonHeaders.appending(
+          HeaderArguments.parse(command.reflection.headers, option: "--reflect-header"))),
+      connection: baseConnection, clients: clients)
+    reflection.version = command.reflection.reflectVersion.map { $0 == .v1 ? .v1 : .v1alpha }
+    reflection.timeout = timeout ?? ReflectionSource.defaultTimeout
+    reflection.isVerbose = isVerbose
+    reflection.cache = command.reflection.refusesCache ? nil : ReflectionCache(environment: environment)
+    return reflection
+  }
+
+  private static func protocolName(
+    _ options: RequestOptions, _ environment: (String) -> String?
+  ) throws(Failure) -> ProtocolName {
+    if let chosen = options.protocolName { return chosen }
+    guard let name = environment("RPCURL_PROTOCOL"), !name.isEmpty else { return .grpc }
+    guard let chosen = ProtocolName(rawValue: name) else {
+      let names = ProtocolName.allCases.map(\.rawValue).joined(separator: ", ")
+      throw Failure(.usage, "RPCURL_PROTOCOL", "\(name.debugDescription) is none of \(names)")
+    }
+    return chosen
+  }
+
+  /// A library that was asked for by name must be here: without it the call would fail only on its way.
+  private static func checkCompressions(_ sent: Compression?, _ accepted: [Compression]) throws(Failure) {
+    if let sent, let reason = sent.whyUnwritable {
+      throw Failure(.usage, "--compression \(sent.rawValue)", reason)
+    }
+    for compression in accepted {
+      if let reason = compression.whyUnreadable {
+        throw Failure(.usage, "--accept-compression \(compression.rawValue)", reason)
+      }
+    }
+  }
+}

@@ -1,0 +1,163 @@
+"""--explain prints what a call would be, and sends nothing."""
+
+import json
+import os
+import subprocess
+import threading
+
+import pytest
+from conftest import ROOT
+
+SERVICE = "demo.v1.Demo"
+
+
+@pytest.fixture
+def server(raw_server):
+    """A server that nobody must connect to."""
+    server = raw_server(lambda connection: None)
+    yield server
+    assert server.connections == 0
+
+
+def explained(result):
+    assert (result.code, result.err) == (0, "")
+    return json.loads(result.out)
+
+
+def test_text(rpcurl, server, descriptor_set):
+    result = rpcurl(
+        "--explain", "--descriptor-set", descriptor_set, "-H", "Authorization: Bearer secret", "-H", "x-a: \x9b", "-u", "a:b",
+        "--max-time", "1500ms", "--use", "header,set=x:y", "--use", "header,set=a:b,priority=5",
+        "--use", "header,set=c:d,methods=other.Service/*", f"http://{server.address}/{SERVICE}/Count",
+    )  # fmt: skip
+    assert (result.code, result.err) == (0, "")
+    assert result.out == f"""\
+call         demo.v1.Demo/Count (server_streaming)
+target       http://{server.address}
+url          http://{server.address}/demo.v1.Demo/Count
+protocol     grpc
+codec        proto
+http         2
+schema       descriptor set {descriptor_set}
+compression  identity
+deadline     1.5 seconds after the start
+header       authorization: Bearer [redacted]
+header       x-a: \\u{{009B}}
+chain        1. header (built in, priority 5, methods *)
+             2. header (built in, priority 0, methods *)
+not for it   header (built in, priority 0, methods other.Service/*)
+"""
+
+
+def test_json(rpcurl, server, descriptor_set):
+    plan = explained(
+        rpcurl(
+            "--explain", "--format", "json", "--protocol", "connect", "--codec", "json", "--compression", "gzip",
+            "--max-time", "2", "--bearer", "t", "--show-secrets", "--descriptor-set", descriptor_set,
+            "--use", "header,set=a:b", f"http://{server.address}/prefix/{SERVICE}/Hello",
+        )
+    )  # fmt: skip
+    assert plan == {
+        "method": "demo.v1.Demo/Hello",
+        "kind": "unary",
+        "target": f"http://{server.address}/prefix",
+        "url": f"http://{server.address}/prefix/demo.v1.Demo/Hello",
+        "protocol": "connect",
+        "codec": "json",
+        "http_version": "1.1",
+        "schema": f"descriptor set {descriptor_set}",
+        "compression": "gzip",
+        "timeout_ms": 2000,
+        "headers": [["authorization", "Bearer t"]],
+        "interceptors": [{"name": "header", "kind": "built-in", "priority": 0, "methods": "*", "used": True}],
+        "warnings": [],
+    }
+
+
+def test_the_kind_of_the_method_chooses_the_version_of_http(rpcurl, server, descriptor_set):
+    words = ["--explain", "--format", "json", "--protocol", "connect", "--descriptor-set", descriptor_set]
+    chat = explained(rpcurl(*words, f"http://{server.address}/{SERVICE}/Chat"))
+    assert (chat["kind"], chat["http_version"]) == ("bidi_streaming", "2")
+    tls = explained(rpcurl(*words, f"https://{server.address}/{SERVICE}/Hello"))
+    assert tls["http_version"] == "2 or 1.1, as negotiated"
+
+
+def test_the_server_is_not_asked_for_its_schema(rpcurl, server):
+    words = ["--explain", "--format", "json", f"http://{server.address}/{SERVICE}/Hello"]
+    plan = explained(rpcurl(*words))
+    assert (plan["kind"], plan["schema"], plan["http_version"]) == (None, "reflection, when the call is made", "2")
+    plan = explained(rpcurl("--protocol", "connect", *words))
+    assert plan["http_version"] == "1.1, or 2 for a bidi method"
+
+
+def test_what_the_server_told_before_is_used(rpcurl, grpc_server):
+    words = ["--format", "json", "-d", '{"name":"A"}', f"{grpc_server.url}/{SERVICE}/Hello"]
+    assert rpcurl(*words).code == 0
+    plan = explained(rpcurl("--explain", *words))
+    assert (plan["kind"], plan["schema"]) == ("unary", "reflection, as the server told before")
+
+
+@pytest.fixture
+def named(tmp_path):
+    """`named(name)` gives a plugin of that name."""
+
+    def build(name):
+        source, file = tmp_path / f"{name}.c", tmp_path / f"{name}.so"
+        source.write_text((ROOT / "Plugins/stamp/stamp.c").read_text().replace('"stamp"', f'"{name}"'))
+        header = ROOT / "Sources" / "CPluginABI" / "include"
+        subprocess.run(["gcc", "-shared", "-fPIC", f"-I{header}", "-o", file, source], check=True)
+        return file
+
+    return build
+
+
+@pytest.mark.parametrize(
+    ("names", "warnings"),
+    [
+        (["redact", "log"], ["redact stands outside of log: log sees answers before redact has hidden anything in them"]),
+        (["log", "redact"], []),
+        (["my-gzip", "hmac_sign"], ["my-gzip stands outside of hmac_sign: hmac_sign signs what is compressed, not the message that the server checks"]),
+        (["sign", "redact"], ["sign stands outside of redact: redact changes what sign has signed"]),
+        (["cache", "oauth"], ["cache stands outside of oauth: cache answers before oauth has said who asks, so one caller may get the answer to another"]),
+        (["oauth", "cache"], []),
+        (["catalog", "login"], []),
+    ],
+)  # fmt: skip
+def test_hazardous_placements_are_warned_of(rpcurl, server, descriptor_set, named, names, warnings):
+    plugins = [word for name in names for word in ("--plugin", f"{named(name)},header=x-stamp:1")]
+    words = ["--explain", "--descriptor-set", descriptor_set, *plugins, f"http://{server.address}/{SERVICE}/Hello"]
+    plan = explained(rpcurl(*words, "--format", "json"))
+    assert [(i["name"], i["kind"]) for i in plan["interceptors"]] == [(name, "plugin") for name in names]
+    assert plan["warnings"] == warnings
+    text = rpcurl(*words).out
+    assert [line.removeprefix("warning      ") for line in text.splitlines() if line.startswith("warning")] == warnings
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["--use", "nothing"], 7),
+        (["-d", "{"], 4),
+        (["--jobs", "2"], 2),
+        (["--connect-get"], 2),
+        (["--http1.1"], 2),
+        (["-H", "nonsense"], 2),
+    ],
+)
+def test_errors_are_those_of_the_call(rpcurl, server, descriptor_set, words, code):
+    words = ["--descriptor-set", descriptor_set, *words, f"http://{server.address}/{SERVICE}/Hello"]
+    explained, called = rpcurl("--explain", *words), rpcurl(*words)
+    assert explained == called
+    assert explained.code == code
+
+
+def test_headers_and_tokens_may_come_from_a_pipe(rpcurl, grpc_server, tmp_path):
+    """Each is read once, though the server is asked for its schema with them too."""
+    pipes = [tmp_path / "headers", tmp_path / "token"]
+    for pipe, text in zip(pipes, ["x-from: pipe\n", "secret\n"]):
+        os.mkfifo(pipe)
+        threading.Thread(target=pipe.write_text, args=(text,), daemon=True).start()
+    result = rpcurl("-H", f"@{pipes[0]}", "--bearer", f"@{pipes[1]}", f"{grpc_server.url}/{SERVICE}/EchoMetadata")
+    assert result.code == 0
+    headers = {h["name"]: h.get("value") for h in json.loads(result.out)["headers"]}
+    assert (headers["x-from"], headers["authorization"]) == ("pipe", "Bearer secret")
