@@ -79,6 +79,8 @@ public struct ResponseEnd: Sendable, Equatable {
 public struct CallMetrics: Sendable, Equatable {
   /// From the start of the call to its end.
   public var total: Duration = .zero
+  /// Until the server's name had its address; `nil` when no connection was made.
+  public var resolve: Duration?
   /// Until the connection stood; `nil` when one was reused or none was made.
   public var connect: Duration?
   /// Until the TLS handshake was done; `nil` without TLS.

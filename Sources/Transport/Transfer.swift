@@ -188,6 +188,7 @@ public final class Transfer {
   /// What libcurl measured, put into `metrics`.
   public func measure(into metrics: inout CallMetrics) {
     metrics.connect = time(CURLINFO_CONNECT_TIME_T)
+    metrics.resolve = metrics.connect == nil ? nil : time(CURLINFO_NAMELOOKUP_TIME_T)
     metrics.tls = time(CURLINFO_APPCONNECT_TIME_T)
     metrics.sentBytes = sentBytes
     metrics.receivedBytes = receivedBytes

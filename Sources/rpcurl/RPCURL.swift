@@ -17,7 +17,7 @@ struct RPCURL: ParsableCommand {
       libcurl. Its options: rpcurl call --help.
 
       Exit codes: 0 ok, 1 internal error, 2 usage, 3 schema, 4 input data, 5 connection, 6 TLS, 7 interceptor or \
-      plugin, 64 + status code for a call that the server ended with another status than ok, \
+      plugin, 8 an answer that is not as expected, 64 + status code for a call that the server ended with another status than ok, \
       130 interrupted by Ctrl-C, 143 by SIGTERM.
       """,
     version: "rpcurl \(Version.current)",

@@ -141,9 +141,11 @@ extension HostFunctions {
     call(host) { instance throws(ABIFailure) in
       // It is a member of rpcurl_outcome, so it never grows.
       let plain = try copy(metrics, atLeast: MemoryLayout<rpcurl_metrics>.size)
-      let new = try CallMetrics(plain)
+      var new = try CallMetrics(plain)
       try value(instance, token) { value, _ throws(ABIFailure) in
-        guard case .metrics = value else { throw wrongStage() }
+        guard case .metrics(let old) = value else { throw wrongStage() }
+        // The interface does not have it.
+        new.resolve = old.resolve
         value = .metrics(new)
       }
     }

@@ -169,6 +169,9 @@ final class BatchRunner {
     member.isDone = true
     if let printer = member.printer, let status = printer.conclude(), !printer.isGivenUp {
       note(status, of: member)
+    } else if let failure = member.printer?.failure {
+      if let words = failure.words { member.output.remark(words.rendered) }
+      note(failure.status, of: member)
     }
     member.screen = nil
   }

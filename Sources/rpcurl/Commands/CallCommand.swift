@@ -43,6 +43,19 @@ struct CallCommand: ParsableCommand {
     let words = CommandLine.arguments
     if output.explain { return try Explanation(self, words: words, clients, environment).show() }
     let plan = try CallPlan(self, words: words, clients: clients, environment: environment)
+    guard let path = output.output, path != "-" else { return try run(plan, clients) }
+    let isWhole = !plan.method.serverStreaming && plan.batch == nil && plan.format != .events
+    let file = try AnswerFile(path, isWhole: isWhole)
+    do {
+      try run(plan, clients)
+    } catch {
+      file.discard()
+      throw error
+    }
+    try file.keep()
+  }
+
+  private func run(_ plan: CallPlan, _ clients: ClientSource) throws {
     if let batch = plan.batch {
       try BatchRunner(plan, batch, clients: clients).run()
     } else {

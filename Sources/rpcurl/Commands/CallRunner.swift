@@ -61,5 +61,6 @@ struct CallRunner {
     if isInterrupted || Interrupt.isPending { throw Failure(reported: Interrupt.status) }
     if let failure = feeder.failure { throw failure }
     if let status { throw Failure(reported: status) }
+    if let failure = printer.failure { throw failure }
   }
 }

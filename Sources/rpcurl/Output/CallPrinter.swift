@@ -23,6 +23,8 @@ final class CallPrinter: CallObserver {
   private(set) var missingTypes: [String] = []
   /// Whether nobody needs to be told how the call ended: it was given up together with others.
   var isGivenUp = false
+  /// What is wrong with an answer to a call that ended well.
+  private(set) var failure: Failure?
   /// How the call ended.
   private(set) var end: ResponseEnd?
   /// What interceptors find out about the call.
@@ -123,9 +125,11 @@ final class CallPrinter: CallObserver {
   }
 
   func callMeasured(_ metrics: CallMetrics) {
+    if plan.showsTiming { output.remark(named(TimingLine.text(metrics)) + "\n") }
     guard plan.format == .events else { return }
     var event = event("metrics")
     event.add("total_ms", milliseconds: metrics.total)
+    if let resolve = metrics.resolve { event.add("resolve_ms", milliseconds: resolve) }
     if let connect = metrics.connect { event.add("connect_ms", milliseconds: connect) }
     if let tls = metrics.tls { event.add("tls_ms", milliseconds: tls) }
     if let firstByte = metrics.firstByte { event.add("first_byte_ms", milliseconds: firstByte) }
@@ -220,17 +224,22 @@ final class CallPrinter: CallObserver {
         event.add("message", raw: String(decoding: json, as: UTF8.self))
         print(event)
       case .text, .binary: try output.write(append)
+      case .pretty where plan.filter != nil, .json where plan.filter != nil: try output.write(append)
       case .pretty, .json:
         try output.write { out in
           let start = out.count
           try append(&out)
           try lookup?.check(out[start...])
+          if plan.usesColor { out.replaceSubrange(start..., with: JSONColor.colored(out[start...])) }
           out.append(UInt8(ascii: "\n"))
         }
       }
     } catch let missing as TypeLookup.Missing {
       missingTypes = missing.names
       return
+    } catch is FieldFilter.Missing {
+      let what = named("--filter \(plan.filter.map { $0.path.description } ?? "")")
+      failure = failure ?? Failure(.assertion, what, "message \(received) of the answer has no such field")
     } catch {
       if case .unknownAnyType(let name)? = (error as? JSONError)?.reason, lookup?.mayFind(name) == true {
         missingTypes = [name]

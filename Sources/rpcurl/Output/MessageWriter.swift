@@ -9,19 +9,22 @@ struct MessageWriter {
   /// Whether messages may follow each other.
   private let isSequence: Bool
   private let transcoder: JSONTranscoder
+  private let filter: FieldFilter?
 
   init(_ plan: CallPlan) {
     type = plan.method.output
     codec = plan.codec
     format = plan.format
+    filter = plan.filter
     isSequence = plan.method.serverStreaming || plan.batch != nil
     var encoding = plan.jsonEncoding
-    encoding.pretty = plan.format == .pretty
+    encoding.pretty = plan.format == .pretty && plan.filter == nil
     transcoder = JSONTranscoder(plan.method.output, encoding: encoding)
   }
 
   /// Appends a message that is serialized in the call's codec.
   func append(_ message: RawSpan, to out: inout [UInt8]) throws {
+    if filter != nil, codec == .proto { return try append(Message(type, serialized: message), to: &out) }
     switch (codec, format) {
     case (.proto, .binary): append(binary: message.copyBytes(), to: &out)
     case (.proto, .text): append(text: try Message(type, serialized: message), to: &out)
@@ -35,6 +38,7 @@ struct MessageWriter {
 
   /// Appends a message.
   func append(_ message: Message, to out: inout [UInt8]) throws {
+    if let filter { return try filter.append(message, options: transcoder.encoding, to: &out) }
     switch format {
     case .binary: append(binary: message.serialized(), to: &out)
     case .text: append(text: message, to: &out)

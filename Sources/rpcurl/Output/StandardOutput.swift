@@ -11,7 +11,11 @@ enum StandardOutput {
     let text: String
   }
 
-  private static let stream = OutputStream(1)
+  nonisolated(unsafe) private static var stream = OutputStream(1)
+  /// What it is called in errors.
+  nonisolated(unsafe) private static var name = "standard output"
+  /// Called before the process ends because of an error.
+  nonisolated(unsafe) private static var whenFailed: (() -> Void)?
   nonisolated(unsafe) private static var buffer: [UInt8] = []
   /// How much of the buffer has been written.
   nonisolated(unsafe) private static var written = 0
@@ -20,7 +24,18 @@ enum StandardOutput {
   nonisolated(unsafe) static var whenFull: (() -> Void)?
 
   /// Whether a person sees it.
-  static var isTerminal: Bool { isatty(1) == 1 }
+  static var isTerminal: Bool { isatty(stream.descriptor) == 1 }
+
+  /// Writes to another descriptor from now on, before anything was written.
+  ///
+  /// - Parameters:
+  ///   - name: What it is called in errors.
+  ///   - whenFailed: Called before the process ends because it cannot be written.
+  static func redirect(to descriptor: Int32, name: String, whenFailed: @escaping () -> Void) {
+    stream = OutputStream(descriptor)
+    self.name = name
+    self.whenFailed = whenFailed
+  }
 
   /// The descriptor that tells when more can be written.
   static var descriptor: Int32 { stream.descriptor }
@@ -111,16 +126,17 @@ enum StandardOutput {
     remarks = []
     buffer = []
     written = 0
-    let words = Failure.Words(what: "standard output", why: "its reader did not take the last \(lost) bytes")
+    let words = Failure.Words(what: name, why: "its reader did not take the last \(lost) bytes")
     StandardError.write(words.rendered)
   }
 
   private static func fail(_ error: Int32) -> Never {
+    whenFailed?()
     if error == EPIPE {
       signal(SIGPIPE, SIG_DFL)
       raise(SIGPIPE)
     }
-    let words = Failure.Words(what: "standard output", why: String(cString: strerror(error)))
+    let words = Failure.Words(what: name, why: String(cString: strerror(error)))
     StandardError.write(words.rendered)
     exit(ExitStatus.internalError.rawValue)
   }

@@ -16,6 +16,8 @@ struct CallPlan {
   let chain: ChainSource
   let sources: [RequestSource]
   let batch: BatchPlan?
+  /// What is printed of each response; `nil` for all of it.
+  let filter: FieldFilter?
   /// The server as a source of what the schema turns out not to know; `nil` when it is not to be asked.
   let reflection: ReflectionSource?
 
@@ -78,6 +80,7 @@ extension CallPlan {
     connection.httpVersion = try ConnectionPlan.httpVersion(
       command.server, settings.target, settings.protocolName, method.kind)
     batch = try BatchPlan(command.batch, method)
+    filter = try FieldFilter(settings.filter, of: method.output)
     connection.sharesConnection = batch != nil
     self.connection = connection
     if settings.usesGET { try Self.checkGET(settings.protocolName, method) }

@@ -26,6 +26,11 @@ struct CallSettings {
   let jsonEncoding: JSONEncodingOptions
   let isVerbose: Bool
   let showsSecrets: Bool
+  let showsTiming: Bool
+  /// What is printed of each response instead of all of it.
+  let filter: FieldPath?
+  /// Whether JSON is printed in colour.
+  let usesColor: Bool
 
   /// Resolves the options.
   init(_ command: CallCommand, _ environment: (String) -> String?) throws {
@@ -45,10 +50,14 @@ struct CallSettings {
         HeaderArguments.parse(command.request.rpcHeaders, option: "--rpc-header")))
     timeout = command.request.maxTime?.duration
     maxMessageBytes = command.request.maxMessageSize.bytes
-    format = command.output.format ?? (StandardOutput.isTerminal ? .pretty : .json)
-    if format == .binary, StandardOutput.isTerminal {
+    let isTerminal = command.output.output == nil && StandardOutput.isTerminal
+    format = command.output.format ?? (isTerminal ? .pretty : .json)
+    filter = try FieldFilter.path(command.output)
+    usesColor = command.output.color.isUsed(isTerminal: isTerminal, environment)
+    showsTiming = command.output.timing
+    if format == .binary, isTerminal {
       throw Failure(
-        .usage, "--format binary", "it is not for a terminal", hint: "send it to a file or a pipe")
+        .usage, "--format binary", "it is not for a terminal", hint: "add -o FILE, or pipe it")
     }
     isVerbose = command.output.verbose
     showsSecrets = command.output.showSecrets

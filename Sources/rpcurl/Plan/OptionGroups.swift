@@ -261,6 +261,48 @@ struct OutputOptions: ParsableArguments {
     name: [.customShort("v"), .long], help: "Show the metadata of request and response on standard error.")
   var verbose = false
 
+  @Option(
+    help: ArgumentHelp(
+      "Print only this field of each response, raw: strings unquoted, a list's elements each on a line.",
+      discussion: """
+        Messages are printed as JSON on one line. An answer that lacks the field ends with the exit code 8. \
+        Example: id=$(rpcurl --filter user.id https://demo.example demo.v1.Demo/Find)
+        """,
+      valueName: "path"))
+  var filter: String?
+
+  @Option(
+    name: [.customShort("o"), .long],
+    help: ArgumentHelp(
+      "Write the output to this file.",
+      discussion: """
+        A single answer replaces the file when the call has ended well; otherwise the file stays as it was. Streams, \
+        batches and events are written as they come. \
+        Example: rpcurl -o reply.json https://demo.example demo.v1.Demo/Hello
+        """,
+      valueName: "file"))
+  var output: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Print JSON in colour: auto, always or never.",
+      discussion: """
+        auto is for terminals only, and neither where NO_COLOR is set nor where TERM is dumb. \
+        Example: rpcurl --color always --format pretty https://demo.example demo.v1.Demo/Hello | less -R
+        """,
+      valueName: "when"))
+  var color = ColorChoice.auto
+
+  @Flag(
+    help: ArgumentHelp(
+      "Say on standard error what the call took: until the name was resolved, the connection stood, TLS was agreed "
+        + "on, the first byte came, and in total.",
+      discussion: """
+        The metrics event of --format events has the same for scripts. \
+        Example: rpcurl --timing https://demo.example demo.v1.Demo/Hello
+        """))
+  var timing = false
+
   @Flag(help: "Show credentials that -v would redact.")
   var showSecrets = false
 

@@ -1,0 +1,264 @@
+"""What a call prints, and where: --filter, -o, --color, --timing."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+
+import pytest
+
+SERVICE = "demo.v1.Demo"
+ALL = {
+    "stringValue": 'a "b"\n', "int64Value": "-5", "boolValue": True, "bytesValue": "/wA=", "color": "COLOR_RED",
+    "nested": {"label": "x", "child": {"number": 3}}, "strings": ["one", "two words"], "int32s": [1, 2],
+    "nesteds": [{"label": "p"}, {}], "stringToInt32": {"k": 7},
+}  # fmt: skip
+
+
+@pytest.fixture
+def echo(rpcurl, grpc_server, descriptor_set):
+    """Echoes a message with some options."""
+
+    def echo(*options, data=ALL, method="Echo", **more):
+        words = ["--descriptor-set", descriptor_set, *options, "-d", json.dumps(data)]
+        return rpcurl(*words, f"{grpc_server.url}/{SERVICE}/{method}", **more)
+
+    return echo
+
+
+def on_terminal(rpcurl, *words, env=None, errors=False):
+    """The exit code and what the terminal gets when standard output, or standard error, is one."""
+    reading, writing = pty.openpty()
+    streams = {"stdout": subprocess.PIPE, "stderr": writing} if errors else {"stdout": writing, "stderr": subprocess.PIPE}
+    with subprocess.Popen(rpcurl.command(words), stdin=subprocess.DEVNULL, **streams, env=rpcurl.environment(env)) as process:
+        os.close(writing)
+        shown = b""
+        while True:
+            try:
+                piece = os.read(reading, 65536)
+            except OSError:  # the other end was closed
+                break
+            if not piece:
+                break
+            shown += piece
+        process.communicate(timeout=20)
+    os.close(reading)
+    return process.returncode, shown.decode().replace("\r\n", "\n")
+
+
+# --filter
+
+
+@pytest.mark.parametrize(
+    ("path", "out"),
+    [
+        ("stringValue", 'a "b"\n\n'),
+        ("string_value", 'a "b"\n\n'),
+        ("int64_value", "-5\n"),
+        ("boolValue", "true\n"),
+        ("bytesValue", "/wA=\n"),
+        ("color", "COLOR_RED\n"),
+        ("nested", '{"label":"x","child":{"number":3}}\n'),
+        ("nested.child.number", "3\n"),
+        ("nested.number", "0\n"),
+        ("strings", "one\ntwo words\n"),
+        ("strings[1]", "two words\n"),
+        ("int32s", "1\n2\n"),
+        ("nesteds", '{"label":"p"}\n{}\n'),
+        ("stringToInt32", '{"k":7}\n'),
+        ('stringToInt32["k"]', "7\n"),
+        ("doubles", ""),
+        ("int32Value", "0\n"),
+    ],
+)
+@pytest.mark.parametrize("format", ["json", "pretty"])
+def test_filter_prints_one_field_raw(echo, path, out, format):
+    result = echo("--filter", path, "--format", format)
+    assert (result.code, result.err, result.out) == (0, "", out)
+
+
+def test_filter_of_a_stream_and_of_a_batch(echo):
+    result = echo("--filter", "number", data={"from": 1, "to": 3}, method="Count")
+    assert (result.code, result.out) == (0, "1\n2\n3\n")
+    result = echo("--each", "--filter", "name", "-d", '{"name":"B"}', data={"name": "A"}, method="Hello")
+    assert (result.code, result.out) == (0, "B\nA\n")
+
+
+@pytest.mark.parametrize("path", ["optionalString", "self.stringValue", 'stringToInt32["other"]', "strings[9]"])
+def test_an_answer_without_the_field(echo, path):
+    result = echo("--filter", path)
+    assert (result.code, result.out) == (8, "")
+    assert result.err == f"rpcurl: --filter {path}: message 0 of the answer has no such field\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "said"),
+    [
+        ("stringvalue", 3, "demo.v1.AllTypes has no field stringvalue\nhint: did you mean string"),
+        ("strings.x", 2, "--filter strings.x: "),
+        ("nesteds.label", 2, "say which element"),
+        ("a[", 2, "hint: write it as user.addresses[0].city"),
+    ],
+)
+def test_a_wrong_path_is_told_before_the_call(rpcurl, raw_server, descriptor_set, path, code, said):
+    server = raw_server(lambda connection: None)
+    result = rpcurl("--descriptor-set", descriptor_set, "--filter", path, f"http://{server.address}/{SERVICE}/Echo")
+    assert (result.code, result.out) == (code, "")
+    assert said in result.err
+    assert server.connections == 0
+
+
+def test_filter_needs_a_form_with_fields(echo):
+    result = echo("--filter", "color", "--format", "events")
+    assert (result.code, result.err) == (2, "rpcurl: --filter: --format events has no single field to print\n")
+
+
+def test_a_failed_call_prints_its_own_error(echo):
+    result = echo("--filter", "xyz", data={"code": 5}, method="Fail")
+    assert result.code == 3
+    result = echo("--filter", "number", data={"code": 5}, method="FailStream")
+    assert result.code == 69
+
+
+def test_a_filtered_string_does_not_steer_a_terminal(rpcurl, grpc_server, descriptor_set):
+    words = ("--descriptor-set", descriptor_set, "--filter", "stringValue", "-d", '{"stringValue":"\\u001b[31m"}', f"{grpc_server.url}/{SERVICE}/Echo")
+    assert on_terminal(rpcurl, *words) == (0, "\\u{1B}[31m\n")
+    assert rpcurl(*words).out == "\x1b[31m\n"
+
+
+# -o
+
+
+def test_output_goes_to_the_file(echo, tmp_path):
+    file = tmp_path / "reply.json"
+    result = echo("-o", file, data={"name": "Ada"}, method="Hello")
+    assert (result.code, result.out, result.err) == (0, "", "")
+    assert file.read_text() == '{"message":"Hello, Ada!","name":"Ada"}\n'
+    assert [f.name for f in tmp_path.iterdir()] == ["reply.json"]
+    assert echo("-o", "-", data={"name": "Ada"}, method="Hello").out == file.read_text()
+
+
+def test_a_failed_call_leaves_the_file_as_it_was(echo, tmp_path):
+    file = tmp_path / "reply.json"
+    file.write_text("before")
+    file.chmod(0o640)
+    assert echo("-o", file, data={"code": 5}, method="Fail").code == 69
+    assert file.read_text() == "before"
+    new = tmp_path / "new"
+    assert echo("-o", new, data={"code": 5}, method="Fail").code == 69
+    assert not new.exists()
+    assert echo("-o", file, data={"name": "A"}, method="Hello").code == 0
+    assert file.stat().st_mode & 0o777 == 0o640
+    assert [f.name for f in tmp_path.iterdir()] == ["reply.json"]
+
+
+def test_a_symbolic_link_stays_one(echo, tmp_path):
+    (tmp_path / "real").write_text("before")
+    (tmp_path / "link").symlink_to("real")
+    assert echo("-o", tmp_path / "link", "--format", "text", data={"name": "A"}, method="Hello").code == 0
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_text() == 'message: "Hello, A!"\nname: "A"\n'
+
+
+def test_streams_and_events_are_written_as_they_come(echo, tmp_path):
+    file = tmp_path / "out"
+    assert echo("-o", file, data={"code": 5, "afterMessages": 2}, method="FailStream").code == 69
+    assert file.read_text() == '{"number":1}\n{"number":2}\n'
+    assert echo("-o", file, "--format", "events", data={"code": 5}, method="Fail").code == 69
+    events = [json.loads(line)["event"] for line in file.read_text().splitlines()]
+    assert events == ["start", "sent", "headers", "end", "metrics"] or events[-2:] == ["end", "metrics"]
+
+
+@pytest.mark.parametrize("method", ["Hello", "Count"])
+def test_a_file_that_cannot_be_written(echo, tmp_path, method):
+    result = echo("-o", tmp_path / "none" / "file", data={}, method=method)
+    assert (result.code, result.err) == (1, f"rpcurl: -o {tmp_path}/none/file: No such file or directory\n")
+    data = {"from": 1, "to": 3} if method == "Count" else {"name": "A"}
+    result = echo("-o", "/dev/full", data=data, method=method)
+    assert (result.code, result.err) == (1, "rpcurl: /dev/full: No space left on device\n")
+
+
+def test_standard_output_that_is_full(rpcurl, grpc_server, descriptor_set):
+    words = ("--descriptor-set", descriptor_set, f"{grpc_server.url}/{SERVICE}/Echo")
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(rpcurl.command(words), stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE, env=rpcurl.environment(None), timeout=20)
+    assert (done.returncode, done.stderr) == (1, b"rpcurl: standard output: No space left on device\n")
+
+
+def test_a_pipe_is_written_not_replaced(echo, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
+        try:
+            assert echo("-o", pipe, data={"name": "A"}, method="Hello").code == 0
+            assert json.loads(reader.communicate(timeout=10)[0])["name"] == "A"
+        finally:
+            reader.kill()
+
+
+# --color
+
+COLORED = '{\n  \x1b[36m"message"\x1b[0m: \x1b[32m"Hello, A\\"!"\x1b[0m,\n  \x1b[36m"name"\x1b[0m: \x1b[32m"A\\""\x1b[0m\n}\n'
+
+
+def plain(text):
+    return re.sub(r"\x1b\[\d+m", "", text)
+
+
+def test_color_when_it_is_asked_for(echo):
+    result = echo("--color", "always", "--format", "pretty", data={"name": 'A"'}, method="Hello")
+    assert (result.code, result.out) == (0, COLORED)
+    line = echo("--color", "always", data=ALL).out
+    assert plain(line) == echo(data=ALL).out != line
+    for words in (["--format", "text"], ["--format", "events"], ["--filter", "name"]):
+        assert "\x1b" not in echo("--color", "always", *words, data={"name": "A"}, method="Hello").out
+    assert "\x1b" not in echo("--format", "pretty", data={"name": "A"}, method="Hello").out
+
+
+@pytest.mark.parametrize(
+    ("options", "env", "colored"),
+    [
+        ([], {"NO_COLOR": "", "TERM": "xterm"}, True),
+        ([], {"NO_COLOR": "1", "TERM": "xterm"}, False),
+        ([], {"NO_COLOR": "", "TERM": "dumb"}, False),
+        ([], {"NO_COLOR": ""}, False),
+        (["--color", "never"], {"NO_COLOR": "", "TERM": "xterm"}, False),
+        (["--color", "always"], {"NO_COLOR": "1", "TERM": "dumb"}, True),
+    ],
+)
+def test_color_on_a_terminal(rpcurl, grpc_server, descriptor_set, options, env, colored):
+    words = ["--descriptor-set", descriptor_set, *options, "-d", '{"name":"A\\""}', f"{grpc_server.url}/{SERVICE}/Hello"]
+    assert on_terminal(rpcurl, *words, env=env) == (0, COLORED if colored else plain(COLORED))
+
+
+# --timing
+
+
+def test_timing_is_told_on_standard_error(echo, rpcurl, grpc_tls_server, descriptor_set, certificates):
+    result = echo("--timing", data={"name": "A"}, method="Hello")
+    assert json.loads(result.out)["name"] == "A"
+    number = r"\d+\.\d ms"
+    assert re.fullmatch(rf"timing: resolve {number}, connect {number}, first byte {number}, total {number}\n", result.err)
+    url = f"{grpc_tls_server.url}/{SERVICE}/Hello"
+    result = rpcurl("--timing", "--descriptor-set", descriptor_set, "--cacert", certificates / "ca.pem", "-d", '{"name":"A"}', url)
+    order = rf"timing: resolve {number}, connect {number}, TLS {number}, first byte {number}, total {number}\n"
+    assert re.fullmatch(order, result.err)
+    times = [float(n) for n in re.findall(r"(\d+\.\d) ms", result.err)]
+    assert times == sorted(times)
+
+
+def test_timing_of_events_and_batches(echo):
+    result = echo("--format", "events", data={"name": "A"}, method="Hello")
+    metrics = json.loads(result.out.splitlines()[-1])
+    assert 0 < metrics["resolve_ms"] <= metrics["connect_ms"] <= metrics["first_byte_ms"] <= metrics["total_ms"]
+    result = echo("--each", "--timing", "-d", '{"name":"B"}', data={"name": "A"}, method="Hello")
+    assert [line.split(":")[:2] for line in result.err.splitlines()] == [["call 0", " timing"], ["call 1", " timing"]]
+    # The second used the first one's connection.
+    assert "connect" not in result.err.splitlines()[1]
+
+
+def test_timing_of_a_call_without_a_connection(rpcurl, descriptor_set):
+    result = rpcurl("--timing", "--descriptor-set", descriptor_set, f"http://127.0.0.1:1/{SERVICE}/Hello")
+    assert result.code == 5
+    assert re.fullmatch(r"timing: total \d+\.\d ms", result.err.splitlines()[-1])
