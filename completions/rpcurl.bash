@@ -188,7 +188,7 @@ _rpcurl_call() {
     repeating_flags=()
     non_repeating_flags=(--reflect --no-reflect --no-cache --plaintext -k --insecure --tlsv1.2 --tlsv1.3 --http1.1 --http2 --http2-prior-knowledge --http3 --connect-get -n --netrc --each --fail-early --emit-defaults --enum-numbers --proto-names --allow-unknown-fields -v --verbose --timing --show-secrets --explain --version -h --help)
     repeating_options=(--descriptor-set --protoset --reflect-header --resolve -d --data -H --header --rpc-header --use --plugin)
-    non_repeating_options=(--reflect-version --cacert --capath -E --cert --key --pass --servername --authority --unix-socket --proxy --connect-timeout --keepalive-time --protocol --codec --compression --accept-compression --data-format -u --user --bearer --netrc-file -A --user-agent --max-time --max-message-size --jobs --format --filter -o --output --color)
+    non_repeating_options=(--reflect-version --cacert --capath -E --cert --key --pass --servername --authority --unix-socket --proxy --connect-timeout --keepalive-time --protocol --codec --compression --accept-compression --data-format -u --user --bearer --netrc-file -A --user-agent --max-time --max-message-size --jobs --format --filter -o --output --color --config --profile)
     __rpcurl_offer_flags_options 2
 
     # Offer option value completions
@@ -306,6 +306,12 @@ _rpcurl_call() {
         ;;
     '--color')
         __rpcurl_add_completions -W 'auto'$'\n''always'$'\n''never'
+        return
+        ;;
+    '--config')
+        return
+        ;;
+    '--profile')
         return
         ;;
     esac

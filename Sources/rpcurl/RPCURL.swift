@@ -28,12 +28,28 @@ struct RPCURL: ParsableCommand {
     StandardStreams.ensureOpen()
     // A write to a closed connection is an error to handle, not the end of the process.
     signal(SIGPIPE, SIG_IGN)
-    let (type, words) = command(for: Array(CommandLine.arguments.dropFirst()))
+    var (type, words) = command(for: Array(CommandLine.arguments.dropFirst()))
     do {
-      var command = try type.parseAsRoot(words)
+      if type == CallCommand.self {
+        ConfiguredWords.current = try ConfiguredWords(words) { name in
+          getenv(name).map { String(cString: $0) }
+        }
+        words = ConfiguredWords.current.words
+      }
+      var command = try parse(words, as: type)
       try command.run()
     } catch {
       Glibc.exit(report(error, of: type).rawValue)
+    }
+  }
+
+  private static func parse(_ words: [String], as type: any ParsableCommand.Type) throws
+    -> any ParsableCommand
+  {
+    do {
+      return try type.parseAsRoot(words)
+    } catch {
+      throw ConfiguredWords.current.failure() ?? error
     }
   }
 

@@ -28,6 +28,7 @@ struct CallCommand: ParsableCommand {
   @OptionGroup(title: "Batch") var batch: BatchOptions
   @OptionGroup(title: "Interceptors") var chain: ChainOptions
   @OptionGroup(title: "Output") var output: OutputOptions
+  @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
 
   @Argument(
     help: ArgumentHelp(
@@ -40,7 +41,7 @@ struct CallCommand: ParsableCommand {
   func run() throws {
     let clients = ClientSource()
     let environment = { (name: String) in getenv(name).map { String(cString: $0) } }
-    let words = CommandLine.arguments
+    let words = ConfiguredWords.current.words
     if output.explain { return try Explanation(self, words: words, clients, environment).show() }
     let plan = try CallPlan(self, words: words, clients: clients, environment: environment)
     guard let path = output.output, path != "-" else { return try run(plan, clients) }

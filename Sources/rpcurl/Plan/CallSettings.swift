@@ -39,8 +39,13 @@ struct CallSettings {
     compression = command.request.compression.compression
     acceptedCompressions = command.request.acceptCompression?.compressions
     usesGET = command.request.connectGet
-    (target, name) = try Target.parse(
-      command.target, method: command.method, isPlaintext: command.server.plaintext)
+    if command.method == nil, let target = ConfiguredWords.current.target, MethodName(command.target) != nil {
+      (self.target, name) = try Target.parse(
+        target, method: command.target, isPlaintext: command.server.plaintext)
+    } else {
+      (target, name) = try Target.parse(
+        command.target, method: command.method, isPlaintext: command.server.plaintext)
+    }
     // Files are read once only: they may be pipes.
     commonHeaders = try HeaderArguments.parse(command.request.headers)
     bearer = try command.request.bearer.map(CredentialArguments.token)

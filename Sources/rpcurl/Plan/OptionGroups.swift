@@ -16,7 +16,7 @@ struct SchemaOptions: ParsableArguments {
 /// How the server is asked for the schema.
 struct ReflectionOptions: ParsableArguments {
   @Flag(
-    inversion: .prefixedNo,
+    inversion: .prefixedNo, exclusivity: .chooseLast,
     help: ArgumentHelp(
       "Ask the server for what no other source knows (default: if no other source is named).",
       discussion: "What it answers is kept for five minutes below $XDG_CACHE_HOME/rpcurl."))
@@ -79,7 +79,7 @@ struct ServerOptions: ParsableArguments {
   @Flag(name: .customLong("tlsv1.3"), help: "Accept TLS 1.3 and newer.")
   var tls13 = false
 
-  @Flag
+  @Flag(exclusivity: .chooseLast)
   var httpVersion: HTTPVersionFlag?
 
   @Option(help: ArgumentHelp("Connect to this socket instead of the URL's host.", valueName: "path"))
@@ -316,6 +316,25 @@ struct OutputOptions: ParsableArguments {
         demo.v1.Demo/Hello
         """))
   var explain = false
+}
+
+/// Options that stand in a file. They are read before all others are parsed, by `ConfiguredWords`.
+struct ConfigurationOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Take options from this file (default: $XDG_CONFIG_HOME/rpcurl/config, if there is one).",
+      discussion: """
+        It has one option on each line, as on the command line but without quotes, and target URL; what is typed wins. \
+        Lines behind [profile NAME] are for --profile NAME only. Example: rpcurl --config ci.conf demo.v1.Demo/Hello
+        """,
+      valueName: "file"))
+  var config: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Take the options of this profile of the configuration file too.",
+      discussion: "Example: rpcurl --profile staging demo.v1.Demo/Hello", valueName: "name"))
+  var profile: String?
 }
 
 /// How messages are written as JSON.

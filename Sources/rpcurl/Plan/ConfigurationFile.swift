@@ -1,0 +1,135 @@
+import Glibc
+
+/// Options in a file: one on each line as on the command line, first those for every call, then those of profiles.
+///
+///     --max-time 10
+///     [profile staging]
+///     target https://staging.example
+///     --header x-tenant: blue
+struct ConfigurationFile {
+  /// A word of the command line, with the line that it is from.
+  struct Line: Equatable {
+    let number: Int
+    let words: [String]
+  }
+
+  let path: String
+  private var common: [Line] = []
+  private var profiles: [String: [Line]] = [:]
+
+  /// The limit for a file that a person writes.
+  private static let limitBytes = 1 << 20
+
+  /// Reads the file at `path`; `nil` when there is none and none is demanded.
+  init?(_ path: String, isDemanded: Bool) throws(Failure) {
+    self.path = path
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      if errno == ENOENT || errno == ENOTDIR, !isDemanded { return nil }
+      throw Failure(.usage, path, FileContents.lastError())
+    }
+    defer { close(descriptor) }
+    let contents: [UInt8]
+    do {
+      contents = try FileContents.readPiece(descriptor, limitBytes: Self.limitBytes)
+    } catch {
+      throw Failure(.usage, path, error.why)
+    }
+    guard contents.count < Self.limitBytes else {
+      throw Failure(.usage, path, "more than \(Self.limitBytes) bytes")
+    }
+    try parse(String(decoding: contents, as: UTF8.self))
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw Failure(.usage, path, FileContents.lastError()) }
+    try checkPlugins(status)
+  }
+
+  /// The options for a call without, or with a profile.
+  func lines(profile: String?) throws(Failure) -> [Line] {
+    guard let profile else { return common }
+    guard let own = profiles[profile] else {
+      let names = profiles.keys.sorted()
+      throw Failure(
+        .usage, "--profile \(profile)", "\(path) has no such profile",
+        hint: names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))")
+    }
+    return common + own
+  }
+
+  // MARK: Reading
+
+  private mutating func parse(_ text: String) throws(Failure) {
+    var profile: String?
+    let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    for (index, line) in lines.enumerated() {
+      let line = Self.trimmed(line)
+      guard let first = line.first, first != "#" else { continue }
+      if first == "[" {
+        let name = try Self.profileName(line, path, index + 1)
+        guard profiles[name] == nil else { throw failure(index + 1, "the profile \(name) is there twice") }
+        profiles[name] = []
+        profile = name
+        continue
+      }
+      let entry = Line(number: index + 1, words: try words(line, index + 1))
+      if let profile { profiles[profile]?.append(entry) } else { common.append(entry) }
+    }
+  }
+
+  private static func profileName(_ line: Substring, _ path: String, _ number: Int) throws(Failure) -> String
+  {
+    let inside = line.dropFirst().dropLast()
+    guard line.last == "]", inside.hasPrefix("profile ") else {
+      throw Failure(.usage, "\(path), line \(number)", "not a section", hint: "write [profile NAME]")
+    }
+    let name = trimmed(inside.dropFirst("profile ".count))
+    guard !name.isEmpty, !name.hasPrefix("-") else {
+      throw Failure(.usage, "\(path), line \(number)", "the profile has no name")
+    }
+    return String(name)
+  }
+
+  /// `--option`, `--option VALUE`, `-o VALUE` or `target VALUE`; all behind the first word is the value.
+  private func words(_ line: Substring, _ number: Int) throws(Failure) -> [String] {
+    let name = line.prefix { !$0.isWhitespace }
+    let value = Self.trimmed(line[name.endIndex...])
+    guard name.hasPrefix("-") || name == "target" else {
+      // A value is not repeated: it may be a secret.
+      throw failure(
+        number, "neither an option nor target", hint: "write --option VALUE, as on the command line")
+    }
+    guard !["--config", "--profile", "--"].contains(where: { name == $0 || name.hasPrefix("\($0)=") }) else {
+      throw failure(number, "\(name) is for the command line only")
+    }
+    guard name != "target" || !value.isEmpty else { throw failure(number, "target needs a URL or HOST:PORT") }
+    return value.isEmpty ? [String(name)] : [String(name), String(value)]
+  }
+
+  private static func trimmed(_ text: Substring) -> Substring {
+    let text = text.drop(while: \.isWhitespace)
+    guard let last = text.lastIndex(where: { !$0.isWhitespace }) else { return "" }
+    return text[...last]
+  }
+
+  private func failure(_ line: Int, _ why: String, hint: String? = nil) -> Failure {
+    Failure(.usage, "\(path), line \(line)", why, hint: hint)
+  }
+
+  // MARK: Trust
+
+  /// Whoever can write the file could have any code run by it, so nobody else may when it loads plugins or runs
+  /// commands.
+  private func checkPlugins(_ status: stat) throws(Failure) {
+    let isOurs = status.st_uid == geteuid() || status.st_uid == 0
+    guard status.st_mode & 0o022 != 0 || !isOurs else { return }
+    let lines = common + profiles.values.joined()
+    let loading = lines.filter { line in
+      let name = line.words.first ?? ""
+      return name.hasPrefix("--plugin") || name.hasPrefix("--use")
+    }
+    guard let first = loading.min(by: { $0.number < $1.number }) else { return }
+    throw failure(
+      first.number, "others can write the file, so it may not put interceptors on the chain",
+      hint: "chmod go-w \(path)")
+  }
+}

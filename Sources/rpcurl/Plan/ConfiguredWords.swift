@@ -1,0 +1,106 @@
+import Glibc
+
+/// The words of a call: those of the configuration file, where there is one, and those that were typed, which win.
+struct ConfiguredWords {
+  /// What the parser takes.
+  private(set) var words: [String]
+  /// The target of the file, for a method that is typed alone.
+  private(set) var target: String?
+  private var path = ""
+  private var lines: [ConfigurationFile.Line] = []
+
+  /// The words that a call is made of; set before it is parsed.
+  nonisolated(unsafe) static var current = ConfiguredWords(words: [])
+
+  private static let help: Set<String> = ["-h", "--help", "--version", "--experimental-dump-help"]
+  /// Of these the first that knows a name wins.
+  private static let schema: Set<String> = ["--descriptor-set", "--protoset"]
+  /// Of each of these groups the file's are left out when one was typed.
+  private static let groups: [Set<String>] = [["-u", "--user", "--bearer"], ["-d", "--data"]]
+  private static let headers: Set<String> = ["-H", "--header", "--rpc-header", "--reflect-header"]
+
+  private init(words: [String]) {
+    self.words = words
+  }
+
+  /// Reads the file, if there is one. Without, this costs a system call.
+  init(_ typed: [String], environment: (String) -> String?) throws(Failure) {
+    words = typed
+    guard !typed.contains(where: Self.help.contains) else { return }
+    let named = try Self.value(of: "--config", in: typed)
+    let profile = try Self.value(of: "--profile", in: typed)
+    guard let path = named ?? Self.defaultPath(environment) else {
+      guard let profile else { return }
+      throw Failure(
+        .usage, "--profile \(profile)", "there is no configuration file", hint: "add --config FILE")
+    }
+    guard let file = try ConfigurationFile(path, isDemanded: named != nil || profile != nil) else { return }
+    self.path = path
+    let all = try file.lines(profile: profile)
+    target = all.last { $0.words.first == "target" }?.words.last
+    lines = all.filter { $0.words.first != "target" && !Self.isReplaced($0, by: typed) }
+    let behind = lines.filter { Self.schema.contains(Self.name($0.words[0])) }.flatMap(\.words)
+    let before = lines.filter { !Self.schema.contains(Self.name($0.words[0])) }.flatMap(\.words)
+    let end = typed.firstIndex(of: "--") ?? typed.endIndex
+    words = before + typed[..<end] + behind + typed[end...]
+  }
+
+  /// The line of the file that is wrong by itself, and why, when the parser has refused the words.
+  func failure() -> Failure? {
+    let target = ["http://host", "pkg.Service/Method"]
+    for line in lines {
+      do {
+        _ = try CallCommand.parse(line.words + target)
+      } catch {
+        let isFlag = line.words.count > 1 && (try? CallCommand.parse(line.words.prefix(1) + target)) != nil
+        let why =
+          isFlag
+          ? "\(line.words[0]) takes no value"
+          : Failure.Words(usage: CallCommand.fullMessage(for: error), command: "rpcurl call").why
+        return Failure(
+          .usage, "\(path), line \(line.number)", why, hint: "rpcurl call --help shows the options")
+      }
+    }
+    return nil
+  }
+
+  /// Whether something was typed that stands for a line of the file.
+  private static func isReplaced(_ line: ConfigurationFile.Line, by typed: [String]) -> Bool {
+    let name = name(line.words[0])
+    let typed = typed.prefix { $0 != "--" }
+    if let group = groups.first(where: { $0.contains(name) }) {
+      return typed.contains { group.contains(Self.name($0)) }
+    }
+    guard headers.contains(name), let own = headerName(line.words.last) else { return false }
+    return typed.indices.dropLast().contains {
+      headers.contains(typed[$0]) && headerName(typed[typed.index(after: $0)]) == own
+    }
+  }
+
+  private static func name(_ word: String) -> String {
+    String(word.prefix { $0 != "=" })
+  }
+
+  private static func headerName(_ text: String?) -> String? {
+    guard let text, !text.hasPrefix("@"), let colon = text.firstIndex(of: ":") else { return nil }
+    return text[..<colon].lowercased()
+  }
+
+  private static func value(of option: String, in words: [String]) throws(Failure) -> String? {
+    var words = words.prefix { $0 != "--" }
+    while let word = words.popFirst() {
+      if word.hasPrefix("\(option)=") { return String(word.dropFirst(option.count + 1)) }
+      guard word == option else { continue }
+      guard let value = words.first else { throw Failure(.usage, option, "its value is missing") }
+      return value
+    }
+    return nil
+  }
+
+  private static func defaultPath(_ environment: (String) -> String?) -> String? {
+    if let directory = environment("XDG_CONFIG_HOME"), directory.hasPrefix("/") {
+      return "\(directory)/rpcurl/config"
+    }
+    return environment("HOME").flatMap { $0.isEmpty ? nil : "\($0)/.config/rpcurl/config" }
+  }
+}

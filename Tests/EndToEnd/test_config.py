@@ -1,0 +1,149 @@
+"""The configuration file: options of every call, and of profiles."""
+
+import json
+
+import pytest
+
+SERVICE = "demo.v1.Demo"
+HELLO = f"{SERVICE}/Hello"
+
+
+@pytest.fixture
+def config(rpcurl):
+    """`config(text)` writes the file where rpcurl looks for it."""
+    file = rpcurl.home / ".config" / "rpcurl" / "config"
+    file.parent.mkdir(parents=True)
+
+    def write(text):
+        file.write_text(text)
+        file.chmod(0o600)
+        return file
+
+    return write
+
+
+def plan(result):
+    assert (result.code, result.err) == (0, "")
+    return json.loads(result.out)
+
+
+EXPLAIN = ["--explain", "--format", "json"]
+
+
+def test_a_profile_holds_what_a_call_needs(rpcurl, config, grpc_server, descriptor_set):
+    config(f"""
+        # for every call
+        --max-time 10
+        -H x-all: 1
+        [profile demo]
+        target {grpc_server.url}
+        --descriptor-set {descriptor_set}
+        --header x-who: the profile
+        --use header,set=x-from:it
+        """)
+    result = rpcurl("--profile", "demo", f"{SERVICE}/EchoMetadata")
+    assert (result.code, result.err) == (0, "")
+    headers = {h["name"]: h.get("value") for h in json.loads(result.out)["headers"]}
+    assert (headers["x-all"], headers["x-who"], headers["x-from"]) == ("1", "the profile", "it")
+    assert "timeoutMs" in json.loads(result.out)
+    without = plan(rpcurl(*EXPLAIN, "http://host", HELLO))
+    assert (without["headers"], without["timeout_ms"]) == ([["x-all", "1"]], 10000)
+
+
+def test_where_the_file_is(rpcurl, config, tmp_path):
+    config("--max-time 1")
+    (tmp_path / "rpcurl").mkdir()
+    (tmp_path / "rpcurl" / "config").write_text("--max-time 2")
+    (tmp_path / "own").write_text("--max-time 3\n")
+    words = [*EXPLAIN, "http://host", HELLO]
+    assert plan(rpcurl(*words))["timeout_ms"] == 1000
+    assert plan(rpcurl(*words, env={"XDG_CONFIG_HOME": str(tmp_path)}))["timeout_ms"] == 2000
+    assert plan(rpcurl("--config", tmp_path / "own", *words))["timeout_ms"] == 3000
+    assert plan(rpcurl("call", f"--config={tmp_path}/own", *words))["timeout_ms"] == 3000
+
+
+def test_what_is_typed_wins(rpcurl, config, grpc_server, descriptor_set, tmp_path):
+    (tmp_path / "other").write_bytes(descriptor_set.read_bytes())
+    config(f"""
+        target http://unused
+        --max-time 10
+        --protocol connect
+        --http2
+        --no-reflect
+        --bearer fromfile
+        -H X-Tenant: file
+        -H x-other: file
+        --descriptor-set {tmp_path / "other"}
+        """)
+    words = [
+        "--max-time", "5", "--protocol", "grpc-web", "--http1.1", "--reflect", "-u", "a:b", "-H", "x-tenant: typed",
+        "--descriptor-set", descriptor_set,
+    ]  # fmt: skip
+    typed = plan(rpcurl(*EXPLAIN, *words, "--show-secrets", f"{grpc_server.url}/{HELLO}"))
+    assert (typed["timeout_ms"], typed["protocol"], typed["http_version"]) == (5000, "grpc-web", "1.1")
+    assert typed["headers"] == [["x-other", "file"], ["x-tenant", "typed"], ["authorization", "Basic YTpi"]]
+    assert typed["target"] == grpc_server.url
+    assert typed["schema"].startswith(f"descriptor set {descriptor_set}, ")
+
+
+def test_interceptors_keep_their_order(rpcurl, config):
+    config("--use header,set=a:b,priority=0\n--use header,set=c:d")
+    chain = plan(rpcurl(*EXPLAIN, "--use", "header,set=e:f,priority=1", "http://host", HELLO))["interceptors"]
+    assert [i["priority"] for i in chain] == [1, 0, 0]
+
+
+@pytest.mark.parametrize("word", [HELLO, "demo.v1.Demo.Hello"])
+def test_a_method_alone_goes_to_the_target_of_the_file(rpcurl, config, word):
+    config("target https://demo.example/prefix")
+    assert plan(rpcurl(*EXPLAIN, word))["url"] == "https://demo.example/prefix/demo.v1.Demo/Hello"
+    assert plan(rpcurl(word, *EXPLAIN))["url"] == "https://demo.example/prefix/demo.v1.Demo/Hello"
+    assert plan(rpcurl(*EXPLAIN, "http://other", word))["target"] == "http://other"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "why"),
+    [
+        ("\n--no-such-option 1", 2, "Unknown option '--no-such-option'"),
+        ("--max-time soon", 1, "The value 'soon' is invalid for '--max-time <duration>'"),
+        ("--verbose yes", 1, "--verbose takes no value"),
+        ("max-time 1", 1, "neither an option nor target"),
+        ("[staging]", 1, "not a section"),
+        ("[profile ]", 1, "the profile has no name"),
+        ("[profile a]\n[profile a]", 2, "the profile a is there twice"),
+        ("--profile x", 1, "--profile is for the command line only"),
+        ("target", 1, "target needs a URL or HOST:PORT"),
+        ("\x1b[31m", 1, "neither an option nor target"),
+        ("--\x1b]0;x\x07", 1, "Unknown option"),
+    ],
+)
+def test_an_error_names_file_and_line(rpcurl, config, text, line, why):
+    file = config(text)
+    result = rpcurl("http://host", HELLO)
+    assert result.code == 2
+    assert result.err.startswith(f"rpcurl: {file}, line {line}: {why}")
+    assert "\x1b" not in result.err
+
+
+def test_a_file_or_profile_that_is_not_there(rpcurl, config, tmp_path):
+    result = rpcurl("--config", tmp_path / "none", "http://host", HELLO)
+    assert (result.code, result.err) == (2, f"rpcurl: {tmp_path}/none: No such file or directory\n")
+    file = config("[profile a]\n[profile b]")
+    result = rpcurl("--profile", "c", "http://host", HELLO)
+    assert (result.code, result.err) == (2, f"rpcurl: --profile c: {file} has no such profile\nhint: it has a, b\n")
+    assert rpcurl("http://host", HELLO, "--profile").err == "rpcurl: --profile: its value is missing\n"
+
+
+def test_who_can_write_the_file_must_not_choose_code(rpcurl, config):
+    file = config("--max-time 1\n[profile x]\n--plugin /tmp/x.so")
+    file.chmod(0o622)
+    result = rpcurl("http://host", HELLO)
+    assert result.code == 2
+    assert result.err == f"rpcurl: {file}, line 3: others can write the file, so it may not put interceptors on the chain\nhint: chmod go-w {file}\n"
+    file.write_text("--max-time 1")
+    assert plan(rpcurl(*EXPLAIN, "http://host", HELLO))["timeout_ms"] == 1000
+
+
+def test_help_and_other_commands_need_no_file(rpcurl, config):
+    config("nonsense")
+    assert rpcurl("call", "--help").code == 0
+    assert rpcurl("version").code == 0
