@@ -14,6 +14,8 @@ final class CallEvents: ChainCaller, ExchangeObserver {
   private let observer: any CallObserver
   private var begin = ContinuousClock.now
   private var timer: EventLoop.TimerID?
+  /// When the call is to have ended.
+  private(set) var deadline: ContinuousClock.Instant?
   /// The start as the caller gave it.
   private var given: RequestStart?
   private var hasToldStart = false
@@ -35,11 +37,7 @@ final class CallEvents: ChainCaller, ExchangeObserver {
       method: request.name, target: request.target, headers: request.headers,
       deadline: request.timeout.map { begin + $0 }, codec: request.codec)
     given = start
-    if let deadline = start.deadline, let limit = request.timeout {
-      keepTime(until: deadline) {
-        RPCError(.deadlineExceeded, "the call took longer than \(limit)", origin: .client)
-      }
-    }
+    if let limit = request.timeout { keep(deadline: start.deadline, limit) }
     chain.start(start, caller: self) { [request, loop] chain in
       Exchange(request, loop: loop, chain: chain, observer: self)
     }
@@ -60,6 +58,10 @@ final class CallEvents: ChainCaller, ExchangeObserver {
   }
 
   // MARK: From the chain
+
+  func deadlineChanged(to deadline: ContinuousClock.Instant?) {
+    keep(deadline: deadline, deadline.map { ($0 - begin).inMilliseconds } ?? .zero)
+  }
 
   func responseStarted(_ start: ResponseStart) {
     tellStart()
@@ -117,10 +119,17 @@ final class CallEvents: ChainCaller, ExchangeObserver {
     }
   }
 
+  private func keep(deadline: ContinuousClock.Instant?, _ limit: Duration) {
+    self.deadline = deadline
+    keepTime(until: deadline) {
+      RPCError(.deadlineExceeded, "the call took longer than \(limit)", origin: .client)
+    }
+  }
+
   /// Ends the call with an error at `instant`, unless it has ended or another time is kept by then.
-  private func keepTime(until instant: ContinuousClock.Instant, _ error: @escaping () -> RPCError) {
+  private func keepTime(until instant: ContinuousClock.Instant?, _ error: @escaping () -> RPCError) {
     if let timer { loop.cancel(timer) }
-    timer = loop.schedule(at: instant) { [chain] in chain.cancel(error()) }
+    timer = instant.map { loop.schedule(at: $0) { [chain] in chain.cancel(error()) } }
   }
 
   /// An observer hears of the start first, also of a call that never reached the wire.
@@ -128,5 +137,15 @@ final class CallEvents: ChainCaller, ExchangeObserver {
     guard !hasToldStart, let start = given else { return }
     hasToldStart = true
     observer.callStarted(start, request: nil)
+  }
+}
+
+extension Duration {
+  /// The duration rounded to what people care for.
+  var inMilliseconds: Duration {
+    let (seconds, attoseconds) = components
+    let milliseconds =
+      (attoseconds + (attoseconds < 0 ? -1 : 1) * 500_000_000_000_000) / 1_000_000_000_000_000
+    return .seconds(seconds) + .milliseconds(milliseconds)
   }
 }

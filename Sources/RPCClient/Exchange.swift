@@ -5,6 +5,8 @@ import Transport
 
 /// Hears what an exchange sends, as it does.
 protocol ExchangeObserver: AnyObject {
+  /// When the call is ended anyhow.
+  var deadline: ContinuousClock.Instant? { get }
   /// The request goes out.
   func exchangeStarted(_ start: RequestStart, request: HTTPRequest)
   /// The message with this number, from 0 on, goes out, of this size before compression and envelope.
@@ -41,6 +43,7 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
   private var hasResponse = false
   private var begin = ContinuousClock.now
   private var deadline: ContinuousClock.Instant?
+  private var timer: EventLoop.TimerID?
   private var wantsResponse = true
 
   init(_ request: CallRequest, loop: EventLoop, chain: Chain, observer: any ExchangeObserver) {
@@ -65,6 +68,7 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
     begin = .now
     deadline = start.deadline
     state = .collecting(start)
+    keepTime()
     if isSentAsItComes { open() }
   }
 
@@ -109,6 +113,15 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
     chain?.measured(metrics)
   }
 
+  /// An attempt may have less time than the call, and then fails alone.
+  private func keepTime() {
+    guard let deadline, observer?.deadline.map({ deadline < $0 }) ?? true else { return }
+    let limit = (deadline - begin).inMilliseconds
+    timer = loop.schedule(at: deadline) { [weak self] in
+      self?.fail(RPCError(.deadlineExceeded, "the attempt took longer than \(limit)", origin: .client))
+    }
+  }
+
   private var isSentAsItComes: Bool { request.method.kind.clientStreams && !request.isHeldUntilWhole }
 
   private func open() {
@@ -148,6 +161,8 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
       if isComplete { transfer.finish() } else { transfer.close() }
     }
     state = .ended
+    if let timer { loop.cancel(timer) }
+    timer = nil
   }
 
   // MARK: From the transfer

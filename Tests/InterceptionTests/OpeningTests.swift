@@ -114,4 +114,28 @@ import Testing
     second.send("2")
     #expect(journal.lines == ["B message 2", "C message 2", "wire 2"])
   }
+
+  @Test func aDeadlineThatAnInterceptorChangesIsKeptAtOnce() {
+    let held = Holder<RequestStart, Outbound>()
+    let changer = Probe("A", .requestStart, journal)
+    let holder = Probe("B", .requestStart, journal)
+    holder.onRequestStart = { _, token in held.keep(token) }
+    let call = TestCall(.unary, journal, [changer, holder])
+    let deadline = call.clock.now + .seconds(3)
+    changer.onRequestStart = { start, token in
+      var start = start
+      start.deadline = deadline
+      token.proceed(start)
+    }
+    call.start()
+    #expect(call.deadlines == [deadline])
+    held.take().use { token in
+      var start = call.request
+      start.deadline = nil
+      token.proceed(start)
+    }
+    call.chain.processMail()
+    #expect(call.deadlines == [deadline, nil])
+    #expect(call.wireStarts == 1)
+  }
 }

@@ -368,4 +368,25 @@ import Testing
     }
     #expect(call.outcome?.metrics.sentBytes == .max)
   }
+
+  @Test func aDeadlineSetForAnAttemptIsNotTheCalls() {
+    let changer = TestCall.registration("D") { [journal] _, context in
+      let probe = Probe("D", .requestStart, journal)
+      probe.onRequestStart = { start, token in
+        var start = start
+        start.deadline = context.now + .seconds(1)
+        token.proceed(start)
+      }
+      return probe
+    }
+    let call = TestCall(.unary, journal, [TestCall.registration(retrier()), changer])
+    call.start()
+    let first = call.sentStart?.deadline
+    call.clock.advance(by: .seconds(1))
+    call.receiveEnd(gone)
+    call.clock.advance(by: .zero)
+    #expect(call.wireStarts == 2)
+    #expect(call.sentStart?.deadline == first.map { $0 + .seconds(1) })
+    #expect(call.deadlines.isEmpty)
+  }
 }

@@ -186,7 +186,8 @@ import Testing
 
   // MARK: - Where a call begins or ends, and on several threads
 
-  private func reentrant(_ method: String, network: (any InterceptorNetwork)? = nil) throws -> PluginCallTest {
+  private func reentrant(_ method: String, network: (any InterceptorNetwork)? = nil) throws -> PluginCallTest
+  {
     let spec = InterceptorSpec(name: try Fixtures.path("reentrant"))
     return try PluginCallTest([log.loader().load(spec)], .bidiStreaming, method: method, network: network)
   }

@@ -161,7 +161,12 @@ extension Chain {
   private func noteGone(_ item: Item, _ station: Station) {
     switch item {
     case .requestEnd, .responseEnd: station.hasClosed = true
-    case .requestStart, .responseStart: station.hasStarted = true
+    case .requestStart(let start):
+      station.hasStarted = true
+      guard start.deadline != progress.deadline else { return }
+      progress.deadline = start.deadline
+      caller?.deadlineChanged(to: start.deadline)
+    case .responseStart: station.hasStarted = true
     case .message, .metrics: break
     }
   }

@@ -98,6 +98,7 @@ public final class Chain {
     guard !progress.isStarted, !progress.isFinished else { return }
     progress.isStarted = true
     progress.begin = environment.clock.now
+    progress.deadline = start.deadline
     self.caller = caller
     self.makeWire = makeWire
     enter(.outbound(.requestStart(start)))
@@ -213,6 +214,8 @@ struct Progress {
 
   var isStarted = false
   var begin: ContinuousClock.Instant?
+  /// The call's deadline, as far as its start has come.
+  var deadline: ContinuousClock.Instant?
   /// How many interceptors the request's start has reached.
   var reached = 0
   /// Interceptors from here on have seen the end; the values of the call are for those before it only.

@@ -5,6 +5,8 @@ import RPCProtocols
 /// The chain keeps it until `finished`. It may call the chain back from any of these methods; what it says is
 /// worked off after the method returns.
 public protocol ChainCaller: AnyObject {
+  /// An interceptor has changed the call's deadline: from now on this is the one to keep.
+  func deadlineChanged(to deadline: ContinuousClock.Instant?)
   /// The response starts. At most once.
   func responseStarted(_ start: ResponseStart)
   /// A message has come: typed when an interceptor changed it so, its bytes otherwise.
@@ -19,6 +21,11 @@ public protocol ChainCaller: AnyObject {
   func finished(_ outcome: Outcome)
   /// `Chain.wantsMoreInput` has changed: pause the input, or go on reading it.
   func inputWanted(_ isWanted: Bool)
+}
+
+extension ChainCaller {
+  /// For who keeps no deadline.
+  public func deadlineChanged(to deadline: ContinuousClock.Instant?) {}
 }
 
 /// What lies below the chain: the protocol and the network. The chain calls it on the loop's thread.
