@@ -10,13 +10,13 @@ public final class Call {
   private let events: CallEvents
 
   init(
-    _ request: CallRequest, builder: ChainBuilder, environment: ChainEnvironment, loop: EventLoop,
-    observer: any CallObserver
+    _ request: CallRequest, builder: ChainBuilder, environment: ChainEnvironment, network: OwnNetwork,
+    loop: EventLoop, observer: any CallObserver
   ) {
     self.request = request
     interceptorNames = builder.order(for: request.name).map(\.name)
     chain = builder.makeChain(for: request.facts, codec: request.messageCodec, environment: environment)
-    events = CallEvents(request, chain: chain, loop: loop, observer: observer)
+    events = CallEvents(request, chain: chain, network: network, loop: loop, observer: observer)
   }
 
   /// Whether the call is over, and every interceptor has finished.

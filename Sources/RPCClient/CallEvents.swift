@@ -10,6 +10,8 @@ final class CallEvents: ChainCaller, ExchangeObserver {
 
   private let request: CallRequest
   private let chain: Chain
+  /// Where the interceptors' own calls are.
+  private let network: OwnNetwork
   private let loop: EventLoop
   private let observer: any CallObserver
   private var begin = ContinuousClock.now
@@ -23,9 +25,12 @@ final class CallEvents: ChainCaller, ExchangeObserver {
   private var sent = 0
   private var received = 0
 
-  init(_ request: CallRequest, chain: Chain, loop: EventLoop, observer: any CallObserver) {
+  init(
+    _ request: CallRequest, chain: Chain, network: OwnNetwork, loop: EventLoop, observer: any CallObserver
+  ) {
     self.request = request
     self.chain = chain
+    self.network = network
     self.loop = loop
     self.observer = observer
   }
@@ -97,6 +102,7 @@ final class CallEvents: ChainCaller, ExchangeObserver {
 
   func finished(_ outcome: Outcome) {
     if let timer { loop.cancel(timer) }
+    network.end()
   }
 
   func inputWanted(_ isWanted: Bool) {

@@ -51,6 +51,14 @@ final class FetchTransfer: TransferDelegate {
     }
   }
 
+  /// Whether it has its answer, or was given up.
+  var isOver: Bool { loop == nil }
+
+  /// Gives it up.
+  func cancel() {
+    end(.failure(RPCError(.canceled, "the call that it was made for has ended", origin: .client)))
+  }
+
   private func end(_ result: Result<Fetched, RPCError>) {
     guard let loop else { return }
     self.loop = nil

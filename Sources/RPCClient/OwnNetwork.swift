@@ -7,6 +7,10 @@ import Transport
 final class OwnNetwork: InterceptorNetwork {
   private weak var client: RPCClient?
   private let request: CallRequest
+  // What may be under way still.
+  private var calls: [Call] = []
+  private var fetches: [FetchTransfer] = []
+  private var hasEnded = false
 
   /// - Parameters:
   ///   - client: Whose loop and interceptors are used.
@@ -21,8 +25,8 @@ final class OwnNetwork: InterceptorNetwork {
     completion: @escaping (OwnAnswer) -> Void
   ) {
     // Not from within libcurl's callbacks, in which no transfer can start.
-    client?.loop.schedule(at: .now) { [weak client, request] in
-      guard let client else { return }
+    client?.loop.schedule(at: .now) { [weak self, weak client, request] in
+      guard let self, let client, !hasEnded else { return }
       let method: MethodDescriptor
       do {
         method = try OpaqueMethod.descriptor(of: call.method)
@@ -44,6 +48,8 @@ final class OwnNetwork: InterceptorNetwork {
       let observer = OwnCallObserver { answer in loop.schedule(at: .now) { completion(answer) } }
       let made = client.makeCall(
         own, interceptors: client.interceptors, excluding: excluded, observer: observer)
+      calls.removeAll { $0.isFinished }
+      calls.append(made)
       made.start()
       made.send(.bytes(call.message))
       made.finishSending()
@@ -51,10 +57,23 @@ final class OwnNetwork: InterceptorNetwork {
   }
 
   func fetch(_ fetch: Fetch, completion: @escaping (Result<Fetched, RPCError>) -> Void) {
-    client?.loop.schedule(at: .now) { [weak client, request] in
-      guard let client else { return }
-      FetchTransfer(fetch, completion).start(on: client.loop, options: request.connection)
+    client?.loop.schedule(at: .now) { [weak self, weak client, request] in
+      guard let self, let client, !hasEnded else { return }
+      let transfer = FetchTransfer(fetch, completion)
+      fetches.removeAll { $0.isOver }
+      fetches.append(transfer)
+      transfer.start(on: client.loop, options: request.connection)
     }
+  }
+
+  /// Ends what is under way still: the call has finished, and nobody waits for an answer any more. The interceptors
+  /// that such calls pass through hear of their end.
+  func end() {
+    hasEnded = true
+    for call in calls { call.cancel("the call that it was made for has ended") }
+    for fetch in fetches { fetch.cancel() }
+    calls = []
+    fetches = []
   }
 }
 

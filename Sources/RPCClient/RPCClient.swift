@@ -40,11 +40,13 @@ public final class RPCClient {
     observer: any CallObserver
   ) -> Call {
     let mailbox = loop.mailbox
+    let network = OwnNetwork(self, request)
     var environment = ChainEnvironment(
-      clock: LoopClock(loop), post: { mailbox.post($0) }, log: log, network: OwnNetwork(self, request))
+      clock: LoopClock(loop), post: { mailbox.post($0) }, log: log, network: network)
     environment.find = find
     environment.excluded = excluding
     return Call(
-      request, builder: ChainBuilder(interceptors), environment: environment, loop: loop, observer: observer)
+      request, builder: ChainBuilder(interceptors), environment: environment, network: network,
+      loop: loop, observer: observer)
   }
 }

@@ -1,0 +1,137 @@
+"""That a plugin hears of the end of each call that it saw begin, once, however the call ends; and that a deadline
+that it changes is the one that is kept."""
+
+import signal
+import subprocess
+import time
+
+import pytest
+
+from conftest import ROOT
+
+HEADERS = ROOT / "Sources" / "CPluginABI" / "include"
+WITNESS = ROOT / "Tests" / "PluginHostTests" / "Fixtures" / "witness.c"
+
+
+@pytest.fixture(scope="module")
+def witness(tmp_path_factory):
+    output = tmp_path_factory.mktemp("plugins") / "witness.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", f"-I{HEADERS}", "-o", output, WITNESS], check=True)
+    return output
+
+
+@pytest.fixture
+def call(rpcurl, grpc_server, descriptor_set, witness):
+    def run(method, *options, plugins=("",), server=grpc_server, **keywords):
+        specs = [option for settings in plugins for option in ("--plugin", f"{witness}{settings}")]
+        return rpcurl(
+            "--descriptor-set", descriptor_set, "--plaintext", *specs, *options, server.address,
+            f"demo.v1.Demo/{method}", **keywords,
+        )  # fmt: skip
+
+    return run
+
+
+def told(text, name="witness"):
+    return [line.removeprefix(f"{name}: ") for line in text.splitlines() if line.startswith(f"{name}: ")]
+
+
+def life(method, code):
+    return [f"open demo.v1.Demo/{method} 0", f"end demo.v1.Demo/{method} {code}", f"close demo.v1.Demo/{method} {code}"]
+
+
+def deaf(connection):
+    """It reads until the other side goes, and says nothing."""
+    while connection.recv(1 << 16):
+        pass
+
+
+# The end, once
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "code"),
+    [
+        ("Hello", ["-d", '{"name":"Ada"}'], 0),
+        ("Count", ["-d", '{"from":1,"to":3}'], 0),
+        ("Fail", ["-d", '{"code":5,"message":"none"}'], 5),
+        ("Delay", ["-d", '{"milliseconds":5000}', "--max-time", "0.3"], 4),
+    ],
+    ids=["success", "stream", "failure", "deadline"],
+)  # fmt: skip
+def test_plugin_is_told_the_end_once(call, method, arguments, code):
+    result = call(method, *arguments)
+    assert result.code == (64 + code if code else 0)
+    assert told(result.err) == life(method, code)
+
+
+def test_plugin_is_told_the_end_once_when_the_peer_crashes(call, raw_server):
+    def crash(connection):
+        connection.recv(24)
+
+    result = call("Hello", "-d", "{}", server=raw_server(crash))
+    assert result.code != 0
+    lines = told(result.err)
+    assert [line.split()[0] for line in lines] == ["open", "end", "close"]
+
+
+def test_plugin_is_told_the_end_once_when_nobody_listens(call, raw_server):
+    server = raw_server(deaf)
+    server.stop()
+    lines = told(call("Hello", "-d", "{}", server=server).err)
+    assert [line.split()[0] for line in lines] == ["open", "end", "close"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_plugin_is_told_the_end_once_when_it_is_interrupted(
+    rpcurl, grpc_server, descriptor_set, witness, number
+):
+    arguments = [
+        "--descriptor-set", descriptor_set, "--plaintext", "--plugin", witness,
+        "-d", '{"from":1,"to":1000000,"intervalMs":20}', grpc_server.address, "demo.v1.Demo/Count",
+    ]  # fmt: skip
+    with rpcurl.start(*arguments) as process:
+        process.stdout.readline()
+        process.send_signal(number)
+        process.stdout.read()
+        assert process.wait(5) == 128 + number
+        assert told(process.stderr.read().decode()) == life("Count", 1)
+
+
+def test_calls_of_a_plugins_own_end_with_the_call(call, raw_server):
+    """The second plugin takes part in the call that the first one makes, and waits for."""
+    result = call(
+        "Hello", "-d", "{}", "--max-time", "0.3", plugins=[",own=demo.v1.Demo/Find", ""], server=raw_server(deaf)
+    )
+    assert result.code == 64 + 4
+    lines = told(result.err)
+    assert lines.count("open demo.v1.Demo/Find 0") == 1
+    assert lines.count("close demo.v1.Demo/Find 1") == 1
+
+
+# Deadlines
+
+
+def test_plugin_shortens_the_deadline_and_rpcurl_keeps_it(call, raw_server):
+    begin = time.monotonic()
+    result = call("Hello", "-d", "{}", "--max-time", "15", plugins=[",timeout=300"], server=raw_server(deaf))
+    assert result.code == 64 + 4
+    assert "the call took longer than 0.3" in result.err
+    assert time.monotonic() - begin < 10
+
+
+@pytest.mark.parametrize("options", [["--max-time", "0.2"], []], ids=["longer", "without"])
+def test_plugin_gives_a_call_more_time(call, options):
+    result = call("Delay", "-d", '{"milliseconds":700}', *options, plugins=[",timeout=10000"])
+    assert (result.code, told(result.err)) == (0, life("Delay", 0))
+
+
+def test_plugin_that_gives_each_attempt_less_time_leaves_the_call_the_rest(call, raw_server):
+    result = call(
+        "Hello", "-d", "{}", "--max-time", "15", plugins=[",retry=4", ",timeout=200"], server=raw_server(deaf)
+    )
+    assert result.code == 64 + 4
+    assert "the attempt took longer than 0.2" in result.err
+    # The outer one, and for each attempt an inner one.
+    assert told(result.err).count("open demo.v1.Demo/Hello 0") == 3
+    assert told(result.err).count("close demo.v1.Demo/Hello 4") == 3
