@@ -45,7 +45,6 @@ def test_all_compressions_are_accepted_unless_told_otherwise(call, connect_serve
         (["--accept-compression", ""], ["--accept-compression"]),
         (["--connect-get"], ["--connect-get", "grpc has no GET", "--protocol connect"]),
         (["--connect-get", "--protocol", "grpc-web"], ["grpc-web has no GET"]),
-        (["--http1.1", "--http2"], ["http"]),
     ],
 )
 def test_wrong_usage(call, arguments, words):

@@ -249,7 +249,6 @@ def test_credentials(rpcurl, descriptor_set, connect_server, tmp_path):
         (["--key", "/etc/passwd"], 2, ["--cert"]),
         (["--cert", "/no/such/cert"], 6, ["/no/such/cert"]),
         (["--netrc-file", "/no/such/netrc"], 2, ["/no/such/netrc"]),
-        (["--http1.1", "--http2"], 2, ["http"]),
     ],
 )
 def test_wrong_options(call, arguments, code, words):

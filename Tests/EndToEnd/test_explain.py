@@ -161,3 +161,11 @@ def test_headers_and_tokens_may_come_from_a_pipe(rpcurl, grpc_server, tmp_path):
     assert result.code == 0
     headers = {h["name"]: h.get("value") for h in json.loads(result.out)["headers"]}
     assert (headers["x-from"], headers["authorization"]) == ("pipe", "Bearer secret")
+
+
+@pytest.mark.parametrize(("flags", "version"), [(["--http2", "--http1.1"], "1.1"), (["--http1.1", "--http2"], "2")])
+def test_the_last_http_version_holds(rpcurl, descriptor_set, flags, version):
+    plan = explained(
+        rpcurl("--explain", "--format", "json", "--descriptor-set", descriptor_set, "--protocol", "connect", *flags,
+               f"http://localhost:1/{SERVICE}/Hello"))  # fmt: skip
+    assert plan["http_version"] == version
