@@ -92,4 +92,36 @@ import Testing
     #expect(call.end?.error?.message == "no more")
     #expect(call.logged == [LogRecord(level: .info, source: "a", text: "canceling")])
   }
+
+  @Test(arguments: [CallKind.unary, .clientStreaming, .serverStreaming, .bidiStreaming])
+  func theFactorySeesMethodKindProtocolAndTarget(_ kind: CallKind) {
+    var seen: [CallFacts] = []
+    let call = TestCall(
+      kind, Journal(),
+      [
+        TestCall.registration("a") { facts, _ in
+          seen.append(facts)
+          return nil
+        }
+      ])
+    call.start()
+    #expect(seen.map(\.method) == [method])
+    #expect(seen.map(\.kind) == [kind])
+    #expect(seen.map(\.protocolName) == [.grpc])
+    #expect(seen.map(\.target) == ["http://server"])
+    call.chain.cancel(refused)
+  }
+
+  @Test func eachCallHasAnInstanceOfItsOwn() {
+    var made: [Probe] = []
+    let registration = TestCall.registration("a") { _, _ in
+      made.append(Probe("a", .all, Journal()))
+      return made.last
+    }
+    for _ in 0..<2 { TestCall(.unary, Journal(), [registration]).run() }
+    #expect(made.count == 2)
+    for probe in made {
+      #expect(probe.journal.lines.filter { $0 == "a start" || $0 == "a finish ok" }.count == 2)
+    }
+  }
 }

@@ -376,4 +376,43 @@ import Testing
     #expect(journal.lines(of: "A") == ["bytes 1", "end ok", "finish ok"])
     #expect(call.wireLines == ["start", "1"])
   }
+
+  /// An interceptor that ends a call at one stage of the request.
+  private func ending(
+    at stage: Stage, _ name: String, _ journal: Journal, fail: Bool
+  ) -> Probe {
+    let probe = Probe(name, stage.set, journal)
+    let answer = LocalResponse(
+      headers: Headers([("from", name)]), messages: [.bytes(TestMessages.bytes("mine"))],
+      trailers: Headers([("t", "1")]))
+    probe.onRequestStart = { _, token in if fail { token.fail(refused) } else { token.respond(answer) } }
+    probe.onRequestMessage = { _, token in if fail { token.fail(refused) } else { token.respond(answer) } }
+    probe.onRequestBytes = { _, token in if fail { token.fail(refused) } else { token.respond(answer) } }
+    probe.onRequestEnd = { token in if fail { token.fail(refused) } else { token.respond(answer) } }
+    return probe
+  }
+
+  @Test(arguments: [Stage.requestStart, .requestMessage, .requestBytes, .requestEnd])
+  func anyStageOfTheRequestMayAnswerTheCall(_ stage: Stage) {
+    let journal = Journal()
+    let call = TestCall(
+      .unary, journal, [Probe("A", .response, journal), ending(at: stage, "B", journal, fail: false)])
+    call.run()
+    #expect(
+      journal.lines(of: "A") == ["headers", "got-bytes mine", "got-message mine", "end ok", "finish ok"])
+    #expect(call.receivedStart?.headers.first("from") == "B")
+    #expect(call.end == ResponseEnd(trailers: Headers([("t", "1")])))
+    #expect(!call.wireLines.contains("half-close"))
+  }
+
+  @Test(arguments: [Stage.requestStart, .requestMessage, .requestBytes, .requestEnd])
+  func anyStageOfTheRequestMayFailTheCall(_ stage: Stage) {
+    let journal = Journal()
+    let call = TestCall(
+      .unary, journal, [Probe("A", .response, journal), ending(at: stage, "B", journal, fail: true)])
+    call.run()
+    #expect(journal.lines(of: "A") == ["end permission_denied", "finish permission_denied"])
+    #expect(call.end?.error == refused)
+    #expect(!call.wireLines.contains("half-close"))
+  }
 }

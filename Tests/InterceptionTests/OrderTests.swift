@@ -179,4 +179,23 @@ import Testing
     #expect(call.end?.error?.origin == .client)
     #expect(journal.lines(of: "A").suffix(2) == ["end internal", "finish internal"])
   }
+
+  @Test(arguments: [CallKind.unary, .clientStreaming, .serverStreaming, .bidiStreaming])
+  func callsOfEveryKindPassTheSameStages(_ kind: CallKind) {
+    let journal = Journal()
+    let call = TestCall(kind, journal, [Probe("A", .all, journal)])
+    let (requests, responses) = (kind.clientStreams ? 3 : 1, kind.serverStreams ? 3 : 1)
+    call.start()
+    for number in 0..<requests { call.send("\(number)") }
+    call.close()
+    call.receiveHeaders()
+    for number in 0..<responses { call.receive("\(number)") }
+    call.receiveEnd()
+    var lines = ["start"]
+    for number in 0..<requests { lines += ["message \(number)", "bytes \(number)"] }
+    lines += ["half-close", "headers"]
+    for number in 0..<responses { lines += ["got-bytes \(number)", "got-message \(number)"] }
+    lines += ["end ok", "metrics 7", "finish ok"]
+    #expect(journal.lines(of: "A") == lines)
+  }
 }
