@@ -220,4 +220,37 @@ import Testing
     #expect(journal.lines(of: "C") == ["start", "bytes early", "bytes 1"])
     #expect(call.wireLines == ["start", "early", "1"])
   }
+
+  @Test func whatIsInjectedWithAMessageThatFailsTheCallIsNotSent() {
+    let injector = Probe("A", [.requestBytes], journal)
+    injector.onRequestBytes = { value, token in
+      token.inject(self.bytes("bad"))
+      token.inject(self.bytes("good"))
+      token.proceed(value)
+    }
+    let judge = Probe("B", [.requestBytes], journal)
+    judge.onRequestBytes = { value, token in
+      if TestMessages.text(value) == "bad" { token.fail(refused) } else { token.proceed(value) }
+    }
+    let call = TestCall(.clientStreaming, journal, [injector, judge])
+    call.start()
+    call.send("1")
+    #expect(journal.lines(of: "B") == ["bytes bad", "finish permission_denied"])
+    #expect(call.wireLines == ["start", "cancel"])
+  }
+
+  @Test func messagesThatWaitForHeadersThatFailTheCallGoNowhere() {
+    let injector = Probe("B", [], journal)
+    let judge = Probe("A", [.responseStart, .responseBytes], journal)
+    judge.onResponseStart = { _, token in token.fail(refused) }
+    let call = TestCall(.serverStreaming, journal, [judge, injector])
+    call.start()
+    injector.context?.inject(response: bytes("early"))
+    injector.context?.inject(response: bytes("too"))
+    call.chain.processMail()
+    call.receiveHeaders()
+    #expect(journal.lines(of: "A") == ["headers", "finish permission_denied"])
+    #expect(call.end?.error == refused)
+    #expect(call.received.isEmpty)
+  }
 }

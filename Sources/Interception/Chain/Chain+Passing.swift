@@ -25,19 +25,19 @@ extension Chain {
     // Whether there is another attempt that gets it is not known yet.
     guard path !== outbound || station.position < progress.endFrontier || !mayStillRetry else { return }
     // A value that goes on may end the call, and empty this lane.
-    while endings.isEmpty, let departure = station.lane.depart() {
+    while endings.isEmpty, let sequence = station.lane.headSequence, let departure = station.lane.depart() {
       switch departure {
       case .item(let item, let sizeBytes):
         path.waitingCount -= 1
         path.waitingBytes -= sizeBytes
-        for follower in followers(of: item, station) {
-          advance(follower, on: path, from: station.index + 1)
-        }
+        noteGone(item, station)
+        if station.hasStarted, !station.early.isEmpty { release(station, path, behind: sequence) }
+        advance(item, on: path, from: station.index + 1)
       case .nothing(let sizeBytes):
         path.waitingCount -= 1
         path.waitingBytes -= sizeBytes
-      case .fronts(let items):
-        for item in items { advance(item, on: path, from: station.index + 1) }
+      case .front(let item):
+        advance(item, on: path, from: station.index + 1)
       case .delivery(let item):
         deliverLate(item, station, path)
       }
@@ -171,13 +171,14 @@ extension Chain {
     }
   }
 
-  /// An item that leaves a station's lane, and what was waiting for it to go.
-  private func followers(of item: Item, _ station: Station) -> [Item] {
-    noteGone(item, station)
-    guard station.hasStarted, !station.early.isEmpty else { return [item] }
+  /// Lets what was waiting for the start go behind it: the value with this number, whose place is free.
+  private func release(_ station: Station, _ path: Path, behind sequence: Int) {
+    let sizeBytes = station.early.reduce(0) { $0 + $1.sizeBytes }
+    station.lane.putFirst(station.early, sequence: sequence, sizeBytes: sizeBytes)
+    path.waitingCount += 1
+    path.waitingBytes += sizeBytes
     earlyCount -= station.early.count
-    defer { station.early = [] }
-    return [item] + station.early
+    station.early = []
   }
 
   /// The stage at which a station's interceptor wants an item; `nil` when it does not.

@@ -28,7 +28,7 @@ struct Lane {
     /// Nothing: the value was taken out, and its slot is gone.
     case nothing(sizeBytes: Int)
     /// What was put in front of the value at the head, which stays.
-    case fronts([Item])
+    case front(Item)
     /// The value at the head is to be delivered now; its slot stays.
     case delivery(Item)
   }
@@ -82,13 +82,23 @@ struct Lane {
   /// The number of the value at the head.
   var headSequence: Int? { isEmpty ? nil : slots[head].sequence }
 
+  /// Puts items at the head, in the place of the value that was the last there.
+  mutating func putFirst(_ items: [Item], sequence: Int, sizeBytes: Int) {
+    let slot = Slot(state: .dropped, sequence: sequence, sizeBytes: sizeBytes, fronts: items)
+    if head > 0 {
+      head -= 1
+      slots[head] = slot
+    } else {
+      slots.insert(slot, at: 0)
+    }
+  }
+
   /// Takes off what can go on from the head now.
   mutating func depart() -> Departure? {
     guard !isEmpty else { return nil }
     if !slots[head].fronts.isEmpty {
-      defer { slots[head].fronts = [] }
-      slots[head].goneFronts += slots[head].fronts.count
-      return .fronts(slots[head].fronts)
+      slots[head].goneFronts += 1
+      return .front(slots[head].fronts.removeFirst())
     }
     let sizeBytes = slots[head].sizeBytes
     switch slots[head].state {
