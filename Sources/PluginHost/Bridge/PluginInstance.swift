@@ -173,6 +173,7 @@ extension ABIFailure {
     case RPCURL_EPARSE: "RPCURL_EPARSE"
     case RPCURL_EUNSUPPORTED: "RPCURL_EUNSUPPORTED"
     case RPCURL_EFAILED: "RPCURL_EFAILED"
+    case RPCURL_ETHREAD: "RPCURL_ETHREAD"
     default: "error \(code)"
     }
   }
