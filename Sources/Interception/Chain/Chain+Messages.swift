@@ -53,35 +53,42 @@ extension Chain {
   /// Shows bytes to one interceptor after the other, for as long as they let them go on unchanged.
   private func show(_ bytes: [UInt8], _ stops: Span<Stop>, _ next: inout Int, _ recipients: Int) {
     let mailbox = mailbox
-    let clock = environment.clock
-    let identity = Mailbox.identity(of: bytes)
-    let stage = stops[next].stage
-    var begin = clock.coarseNanoseconds
-    while next < stops.count {
-      guard stops[next].stage == stage, stops[next].position < recipients else { return }
-      let ticket = Ticket(stops[next].station, stage, sequence: mailbox.takeSequence())
-      mailbox.beginDelivery(ticket.sequence, identity: identity)
-      do {
-        if stage == .requestBytes {
-          try stops[next].interceptor.requestBytes(bytes, RequestToken(mailbox, ticket))
-        } else {
-          try stops[next].interceptor.responseBytes(bytes, ResponseToken(mailbox, ticket))
-        }
-      } catch {
-        mailbox.say(thrown(error, ticket, links[stops[next].position]))
+    let isRequest = stops[next].stage == .requestBytes
+    show(stops, &next, recipients, identity: Mailbox.identity(of: bytes)) { interceptor, ticket in
+      if isRequest {
+        try interceptor.requestBytes(bytes, RequestToken(mailbox, ticket))
+      } else {
+        try interceptor.responseBytes(bytes, ResponseToken(mailbox, ticket))
       }
-      begin = warnIfBlocked(since: begin, clock, stops[next].position, stage)
-      guard mailbox.said == .same, mailbox.fronts.isEmpty, endings.isEmpty else { return }
-      mailbox.endDelivery()
-      next += 1
     }
   }
 
   /// Shows a message to one interceptor after the other, for as long as they let it go on unchanged.
   private func show(_ message: Message, _ stops: Span<Stop>, _ next: inout Int, _ recipients: Int) {
     let mailbox = mailbox
+    let isRequest = stops[next].stage == .requestMessage
+    show(stops, &next, recipients, identity: message.identity) { interceptor, ticket in
+      if isRequest {
+        try interceptor.requestMessage(message, RequestToken(mailbox, ticket))
+      } else {
+        try interceptor.responseMessage(message, ResponseToken(mailbox, ticket))
+      }
+    }
+  }
+
+  /// Gives a message in one form to each interceptor whose stop follows and is of the same stage, up to the first
+  /// that says more than that it goes on unchanged.
+  ///
+  /// - Parameters:
+  ///   - identity: What tells the message from others.
+  ///   - give: Gives it to an interceptor.
+  @inline(__always)
+  private func show(
+    _ stops: Span<Stop>, _ next: inout Int, _ recipients: Int, identity: Int,
+    _ give: (any Interceptor, Ticket) throws -> Void
+  ) {
+    let mailbox = mailbox
     let clock = environment.clock
-    let identity = message.identity
     let stage = stops[next].stage
     var begin = clock.coarseNanoseconds
     while next < stops.count {
@@ -89,11 +96,7 @@ extension Chain {
       let ticket = Ticket(stops[next].station, stage, sequence: mailbox.takeSequence())
       mailbox.beginDelivery(ticket.sequence, identity: identity)
       do {
-        if stage == .requestMessage {
-          try stops[next].interceptor.requestMessage(message, RequestToken(mailbox, ticket))
-        } else {
-          try stops[next].interceptor.responseMessage(message, ResponseToken(mailbox, ticket))
-        }
+        try give(stops[next].interceptor, ticket)
       } catch {
         mailbox.say(thrown(error, ticket, links[stops[next].position]))
       }
