@@ -23,7 +23,10 @@ public enum Stage: UInt32, Sendable, CaseIterable, CustomStringConvertible {
   public var set: Stages { Stages(rawValue: 1 << rawValue) }
 
   /// The stage's name as the plugin header, logs and errors spell it, such as `request_start`.
-  public var description: String {
+  public var description: String { "\(name)" }
+
+  /// The stage's name, where it lives as long as the process and can be read from a signal handler.
+  package var name: StaticString {
     switch self {
     case .requestStart: "request_start"
     case .requestMessage: "request_message"

@@ -77,20 +77,3 @@ private let warnOfBlocking: plugin_guard_warn = { plugin, stage, method in
     "\(String(cString: stage)) has been running for \(PLUGIN_GUARD_PATIENCE_MS) ms\(call); everything waits for it"
   )
 }
-
-extension Stage {
-  /// The name of the callback, to be read from a signal handler.
-  var callbackName: StaticString {
-    switch self {
-    case .requestStart: "request_start"
-    case .requestMessage: "request_message"
-    case .requestBytes: "request_bytes"
-    case .requestEnd: "request_end"
-    case .responseStart: "response_start"
-    case .responseBytes: "response_bytes"
-    case .responseMessage: "response_message"
-    case .responseEnd: "response_end"
-    case .metrics: "metrics"
-    }
-  }
-}

@@ -128,7 +128,7 @@ final class PluginInterceptor: Interceptor {
   }
 
   private func run(_ callback: PluginDescription.StageCallback, _ held: HeldValue, _ number: UInt64) {
-    let result = instance.guarding.run(held.stage.callbackName, in: pluginCall.method) {
+    let result = instance.guarding.run(held.stage.name, in: pluginCall.method) {
       callback(state, rpcurl_call(id: call), rpcurl_token(id: number))
     }
     if result != RPCURL_LATER { settle(held, number, result) }
