@@ -15,33 +15,12 @@ package final class Journal {
 
 /// Keeps a token until it is taken.
 package final class Holder<Value, Direction> {
-  private var tokens: [Held<Value, Direction>] = []
+  private var tokens: [HeldToken<Value, Direction>] = []
   package init() {}
   package var count: Int { tokens.count }
-  package func keep(_ token: consuming Token<Value, Direction>) { tokens.append(Held(token)) }
-  package func take(_ index: Int = 0) -> Held<Value, Direction> { tokens.remove(at: index) }
+  package func keep(_ token: consuming Token<Value, Direction>) { tokens.append(HeldToken(token)) }
+  package func take(_ index: Int = 0) -> HeldToken<Value, Direction> { tokens.remove(at: index) }
   package func letGo() { tokens.removeAll() }
-}
-
-/// A token in a box, since arrays hold only what can be copied.
-package final class Held<Value, Direction> {
-  private var token: Token<Value, Direction>?
-  package init(_ token: consuming Token<Value, Direction>) { self.token = consume token }
-  package func use(_ body: (consuming Token<Value, Direction>) -> Void) {
-    if let token = token.take() { body(token) }
-  }
-  /// Lets `body` look at the token, which stays.
-  package func look(_ body: (borrowing Token<Value, Direction>) -> Void) {
-    guard let token = token.take() else { return }
-    body(token)
-    self.token = consume token
-  }
-  package var isVoid: Bool {
-    guard let token = token.take() else { return true }
-    let isVoid = token.isVoid
-    self.token = consume token
-    return isVoid
-  }
 }
 
 /// An interceptor that notes what it sees, and does what a test tells it to.

@@ -15,7 +15,7 @@ import Testing
     let stages: Stages
     let error: any Error
     let before: Before
-    private var kept: [Held<RequestStart, Outbound>] = []
+    private var kept: [HeldToken<RequestStart, Outbound>] = []
     init(_ stages: Stages, _ error: any Error, _ before: Before = .nothing) {
       self.stages = stages
       self.error = error
@@ -25,7 +25,7 @@ import Testing
       switch before {
       case .nothing: break
       case .proceed: token.proceed(start)
-      case .keep: kept.append(Held(token))
+      case .keep: kept.append(HeldToken(token))
       case .fail: token.fail(RPCError(.aborted, "said first", origin: .interceptor("T")))
       }
       throw error

@@ -63,9 +63,9 @@ import Testing
   /// Puts the request's bytes into a header.
   private final class Signer: Interceptor {
     let stages: Stages = [.requestStart, .requestBytes]
-    private var start: (RequestStart, Held<RequestStart, Outbound>)?
+    private var start: (RequestStart, HeldToken<RequestStart, Outbound>)?
     func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
-      self.start = (start, Held(token))
+      self.start = (start, HeldToken(token))
     }
     func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) {
       if let (given, held) = start {

@@ -353,7 +353,7 @@ private final class RandomInterceptor: Interceptor {
     proceed: @escaping (consuming Token<Value, Direction>) -> Void,
     other: @escaping (Int, consuming Token<Value, Direction>) -> Void
   ) throws {
-    let box = Held(token)
+    let box = HeldToken(token)
     if !dice.isCalm, dice.roll(40) == 0 { injectSomewhere() }
     if !dice.isCalm, dice.roll(80) == 0 {
       hasEndedTheCall = true

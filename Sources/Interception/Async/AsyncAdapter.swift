@@ -17,9 +17,9 @@ final class AsyncAdapter: Interceptor {
   private var tasks: [Task<Void, Never>] = []
 
   // What is held of the call's frame; the messages are held by the sides.
-  private var requestStart: TokenBox<RequestStart, Outbound>?
-  private var responseStart: (ResponseStart, TokenBox<ResponseStart, Inbound>)?
-  private var responseEnd: (ResponseEnd, TokenBox<ResponseEnd, Inbound>)?
+  private var requestStart: HeldToken<RequestStart, Outbound>?
+  private var responseStart: (ResponseStart, HeldToken<ResponseStart, Inbound>)?
+  private var responseEnd: (ResponseEnd, HeldToken<ResponseEnd, Inbound>)?
   /// Who waits for the response to start.
   private var waiter: AsyncWaiter<ResponseStart>?
   /// Whether the function has returned a response.
@@ -40,7 +40,7 @@ final class AsyncAdapter: Interceptor {
   // MARK: - From the chain
 
   func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
-    requestStart = TokenBox(token)
+    requestStart = HeldToken(token)
     let (interceptor, bridge, name) = (interceptor, bridge, context.name)
     let given = AsyncRequest(start: start, messages: Incoming(bridge: bridge, direction: .request))
     keep(
@@ -56,7 +56,7 @@ final class AsyncAdapter: Interceptor {
   }
 
   func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) {
-    let box = TokenBox(token)
+    let box = HeldToken(token)
     request.deliver(
       AsyncSlot(
         message: message, error: nil, inject: { front in box.look { $0.inject(.typed(front)) } },
@@ -74,7 +74,7 @@ final class AsyncAdapter: Interceptor {
   }
 
   func requestEnd(_ token: consuming RequestToken<Void>) {
-    let box = TokenBox(token)
+    let box = HeldToken(token)
     request.deliver(
       AsyncSlot(
         message: nil, error: nil, inject: { front in box.look { $0.inject(.typed(front)) } },
@@ -87,12 +87,12 @@ final class AsyncAdapter: Interceptor {
   }
 
   func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) {
-    responseStart = (start, TokenBox(token))
+    responseStart = (start, HeldToken(token))
     tellStart(start)
   }
 
   func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) {
-    let box = TokenBox(token)
+    let box = HeldToken(token)
     response.deliver(
       AsyncSlot(
         message: message, error: nil, inject: { front in box.look { $0.inject(.typed(front)) } },
@@ -112,7 +112,7 @@ final class AsyncAdapter: Interceptor {
   func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) {
     // Shown only: `finish` follows.
     if token.isVoid { return }
-    let box = TokenBox(token)
+    let box = HeldToken(token)
     responseEnd = (end, box)
     if let waiter {
       // The call has ended before its response started.
@@ -187,7 +187,7 @@ final class AsyncAdapter: Interceptor {
   }
 
   private func again<Value>(
-    _ start: RequestStart, _ token: TokenBox<Value, Inbound>, _ waiter: AsyncWaiter<ResponseStart>
+    _ start: RequestStart, _ token: HeldToken<Value, Inbound>, _ waiter: AsyncWaiter<ResponseStart>
   ) {
     var isPossible = false
     token.look { isPossible = $0.canRetry }
@@ -238,22 +238,5 @@ final class AsyncAdapter: Interceptor {
     } else {
       context.fail(error)
     }
-  }
-}
-
-/// A token in a box, as closures cannot hold what cannot be copied.
-private final class TokenBox<Value, Direction> {
-  private var token: Token<Value, Direction>?
-
-  init(_ token: consuming Token<Value, Direction>) { self.token = consume token }
-
-  func look(_ body: (borrowing Token<Value, Direction>) -> Void) {
-    guard let token = token.take() else { return }
-    body(token)
-    self.token = consume token
-  }
-
-  func use(_ body: (consuming Token<Value, Direction>) -> Void) {
-    if let token = token.take() { body(token) }
   }
 }

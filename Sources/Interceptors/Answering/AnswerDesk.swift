@@ -16,9 +16,10 @@ final class AnswerDesk {
   private let context: CallContext
   private let kind: CallKind
   private var state = State.undecided
-  private var start: HeldStart?
-  private var messages: [HeldMessage] = []
-  private var end: HeldEnd?
+  // What is held of the request.
+  private var start: (value: RequestStart, token: HeldToken<RequestStart, Outbound>)?
+  private var messages: [(value: Message, token: HeldToken<Message, Outbound>)] = []
+  private var end: HeldToken<Void, Outbound>?
 
   // The answer.
   private var steps: [AnswerStep] = []
@@ -47,22 +48,23 @@ final class AnswerDesk {
   // MARK: The request
 
   func take(_ value: RequestStart, _ token: consuming RequestToken<RequestStart>) {
-    start = HeldStart(value, token)
+    start = (value, HeldToken(token))
   }
 
   func take(_ message: Message, _ token: consuming RequestToken<Message>) {
     switch state {
-    case .undecided where keepsMessages || !kind.clientStreams: messages.append(HeldMessage(message, token))
+    case .undecided where keepsMessages || !kind.clientStreams:
+      messages.append((message, HeldToken(token)))
     case .undecided: token.drop()
     case .passing: token.proceed(message)
     case .answering where kind.clientStreams: token.drop()
     // The only message of a request cannot be taken out.
-    case .answering: messages.append(HeldMessage(message, token))
+    case .answering: messages.append((message, HeldToken(token)))
     }
   }
 
   func takeEnd(_ token: consuming RequestToken<Void>) {
-    if case .passing = state { token.proceed() } else { end = HeldEnd(token) }
+    if case .passing = state { token.proceed() } else { end = HeldToken(token) }
   }
 
   // MARK: The decision
@@ -70,9 +72,9 @@ final class AnswerDesk {
   /// Lets the call through, with all that has come of it.
   func pass() {
     state = .passing
-    start?.proceed()
-    for message in messages { message.proceed() }
-    end?.proceed()
+    if let start { start.token.use { $0.proceed(start.value) } }
+    for message in messages { message.token.use { $0.proceed(message.value) } }
+    end?.use { $0.proceed() }
     messages = []
   }
 
@@ -80,14 +82,14 @@ final class AnswerDesk {
   func fail(_ error: RPCError) {
     state = .answering
     hasEnded = true
-    start?.fail(error)
+    start?.token.use { $0.fail(error) }
   }
 
   /// Answers the call here, by what `play` is given.
   func answer() {
     state = .answering
     if kind.clientStreams {
-      for message in messages { message.drop() }
+      for message in messages { message.token.use { $0.drop() } }
       messages = []
     }
   }
@@ -168,47 +170,8 @@ final class AnswerDesk {
     hasEnded = true
     steps = []
     // With the end at once: what was given out a moment ago would be taken back by it.
-    start?.respond(LocalResponse(headers: headers, messages: ready, error: error, trailers: trailers))
+    let response = LocalResponse(headers: headers, messages: ready, error: error, trailers: trailers)
+    start?.token.use { $0.respond(response) }
     ready = []
   }
-}
-
-// MARK: - Tokens that are kept
-
-/// The request's start with its token.
-private final class HeldStart {
-  private let value: RequestStart
-  private var token: RequestToken<RequestStart>?
-
-  init(_ value: RequestStart, _ token: consuming RequestToken<RequestStart>) {
-    self.value = value
-    self.token = consume token
-  }
-
-  func proceed() { if let token = token.take() { token.proceed(value) } }
-  func fail(_ error: RPCError) { if let token = token.take() { token.fail(error) } }
-  func respond(_ response: LocalResponse) { if let token = token.take() { token.respond(response) } }
-}
-
-/// A request message with its token.
-private final class HeldMessage {
-  private let value: Message
-  private var token: RequestToken<Message>?
-
-  init(_ value: Message, _ token: consuming RequestToken<Message>) {
-    self.value = value
-    self.token = consume token
-  }
-
-  func proceed() { if let token = token.take() { token.proceed(value) } }
-  func drop() { if let token = token.take() { token.drop() } }
-}
-
-/// The half-close with its token.
-private final class HeldEnd {
-  private var token: RequestToken<Void>?
-
-  init(_ token: consuming RequestToken<Void>) { self.token = consume token }
-
-  func proceed() { if let token = token.take() { token.proceed() } }
 }

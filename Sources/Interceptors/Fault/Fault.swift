@@ -109,18 +109,7 @@ final class Fault: Interceptor {
     let now = context.now
     let free = max(isFreeAt ?? now, now) + .seconds(Double(bytes.count) / bytesPerSecond)
     isFreeAt = free
-    let waiting = SlowMessage(token)
-    context.after(free - now) { waiting.takeToken()?.proceed(bytes) }
+    let waiting = HeldToken(token)
+    context.after(free - now) { waiting.use { $0.proceed(bytes) } }
   }
-}
-
-/// A message that waits for its time. Closures cannot take a token along by themselves.
-private final class SlowMessage {
-  private var token: ResponseToken<[UInt8]>?
-
-  init(_ token: consuming ResponseToken<[UInt8]>) {
-    self.token = consume token
-  }
-
-  func takeToken() -> ResponseToken<[UInt8]>? { token.take() }
 }

@@ -14,20 +14,13 @@ final class SelfTestNeighbour: Interceptor {
       name: name, factory: ClosureFactory { _, context in SelfTestNeighbour(context) }, priority: priority)
   }
 
-  /// A value in a box, as a closure that may be copied cannot hold what may not.
-  private final class Held<Value, Direction>: @unchecked Sendable {
-    var token: Token<Value, Direction>?
-    init(_ token: consuming Token<Value, Direction>) { self.token = consume token }
-  }
-
   private func wait<Value, Direction>(
     _ token: consuming Token<Value, Direction>,
     _ proceed: @escaping @Sendable (consuming Token<Value, Direction>) -> Void
   ) {
-    let held = Held(token)
-    context.post {
-      if let token = held.token.take() { proceed(token) }
-    }
+    // Both are on the loop's thread.
+    nonisolated(unsafe) let held = HeldToken(token)
+    context.post { held.use(proceed) }
   }
 
   func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
