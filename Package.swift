@@ -32,7 +32,9 @@ let package = Package(
     // The pure middle: values in, values out
     .target(
       name: "Protobuf", dependencies: ["CSchemas"],
-      exclude: ["WellKnown/generate.sh", "WellKnown/protos", "Numbers/generate.py"], swiftSettings: strict),
+      exclude: [
+        "WellKnown/generate.sh", "WellKnown/protos", "WellKnown/options", "Numbers/generate.py",
+      ], swiftSettings: strict),
     .target(
       name: "RPCProtocols", dependencies: ["Protobuf", "CCompression", "CSchemas"], swiftSettings: strict),
     .target(name: "Interception", dependencies: ["RPCProtocols", "Protobuf"], swiftSettings: strict),

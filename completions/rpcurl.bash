@@ -173,13 +173,13 @@ _rpcurl() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    call|convert|plugins|version|help)
+    call|list|describe|template|export|convert|plugins|version|help)
         # Offer subcommand argument completions
         "_rpcurl_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'call convert plugins version help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'call list describe template export convert plugins version help' -- "${cur}"))
         ;;
     esac
 }
@@ -187,13 +187,19 @@ _rpcurl() {
 _rpcurl_call() {
     repeating_flags=()
     non_repeating_flags=(--reflect --no-reflect --no-cache --plaintext -k --insecure --tlsv1.2 --tlsv1.3 --http1.1 --http2 --http2-prior-knowledge --http3 --connect-get -n --netrc --each --fail-early --emit-defaults --enum-numbers --proto-names --allow-unknown-fields -v --verbose --timing --show-secrets --explain --version -h --help)
-    repeating_options=(--descriptor-set --protoset --reflect-header --resolve -d --data -H --header --rpc-header --use --plugin)
+    repeating_options=(--descriptor-set --protoset --proto -I --import-path --reflect-header --resolve -d --data -H --header --rpc-header --use --plugin)
     non_repeating_options=(--reflect-version --cacert --capath -E --cert --key --pass --servername --authority --unix-socket --proxy --connect-timeout --keepalive-time --protocol --codec --compression --accept-compression --data-format -u --user --bearer --netrc-file -A --user-agent --max-time --max-message-size --jobs --format --filter -o --output --color --config --profile)
     __rpcurl_offer_flags_options 2
 
     # Offer option value completions
     case "${prev}" in
     '--descriptor-set'|'--protoset')
+        return
+        ;;
+    '--proto')
+        return
+        ;;
+    '-I'|'--import-path')
         return
         ;;
     '--reflect-version')
@@ -317,16 +323,381 @@ _rpcurl_call() {
     esac
 }
 
+_rpcurl_list() {
+    repeating_flags=()
+    non_repeating_flags=(--reflect --no-reflect --no-cache --plaintext -k --insecure --tlsv1.2 --tlsv1.3 --http1.1 --http2 --http2-prior-knowledge --http3 -n --netrc -v --verbose --version -h --help)
+    repeating_options=(--descriptor-set --protoset --proto -I --import-path --reflect-header --resolve -H --header --kind)
+    non_repeating_options=(--reflect-version --cacert --capath -E --cert --key --pass --servername --authority --unix-socket --proxy --connect-timeout --keepalive-time --protocol -u --user --bearer --netrc-file -A --user-agent --max-time --format)
+    __rpcurl_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--descriptor-set'|'--protoset')
+        return
+        ;;
+    '--proto')
+        return
+        ;;
+    '-I'|'--import-path')
+        return
+        ;;
+    '--reflect-version')
+        __rpcurl_add_completions -W 'v1'$'\n''v1alpha'
+        return
+        ;;
+    '--reflect-header')
+        return
+        ;;
+    '--cacert')
+        return
+        ;;
+    '--capath')
+        return
+        ;;
+    '-E'|'--cert')
+        return
+        ;;
+    '--key')
+        return
+        ;;
+    '--pass')
+        return
+        ;;
+    '--servername')
+        return
+        ;;
+    '--authority')
+        return
+        ;;
+    '--unix-socket')
+        return
+        ;;
+    '--proxy')
+        return
+        ;;
+    '--resolve')
+        return
+        ;;
+    '--connect-timeout')
+        return
+        ;;
+    '--keepalive-time')
+        return
+        ;;
+    '--protocol')
+        __rpcurl_add_completions -W 'grpc'$'\n''grpc-web'$'\n''connect'
+        return
+        ;;
+    '-H'|'--header')
+        return
+        ;;
+    '-u'|'--user')
+        return
+        ;;
+    '--bearer')
+        return
+        ;;
+    '--netrc-file')
+        return
+        ;;
+    '-A'|'--user-agent')
+        return
+        ;;
+    '--max-time')
+        return
+        ;;
+    '--kind')
+        __rpcurl_add_completions -W 'service'$'\n''method'$'\n''message'$'\n''field'$'\n''oneof'$'\n''enum'$'\n''value'$'\n''extension'
+        return
+        ;;
+    '--format')
+        __rpcurl_add_completions -W 'text'$'\n''json'
+        return
+        ;;
+    esac
+}
+
+_rpcurl_describe() {
+    repeating_flags=()
+    non_repeating_flags=(--reflect --no-reflect --no-cache --plaintext -k --insecure --tlsv1.2 --tlsv1.3 --http1.1 --http2 --http2-prior-knowledge --http3 -n --netrc -v --verbose --version -h --help)
+    repeating_options=(--descriptor-set --protoset --proto -I --import-path --reflect-header --resolve -H --header)
+    non_repeating_options=(--reflect-version --cacert --capath -E --cert --key --pass --servername --authority --unix-socket --proxy --connect-timeout --keepalive-time --protocol -u --user --bearer --netrc-file -A --user-agent --max-time --format)
+    __rpcurl_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--descriptor-set'|'--protoset')
+        return
+        ;;
+    '--proto')
+        return
+        ;;
+    '-I'|'--import-path')
+        return
+        ;;
+    '--reflect-version')
+        __rpcurl_add_completions -W 'v1'$'\n''v1alpha'
+        return
+        ;;
+    '--reflect-header')
+        return
+        ;;
+    '--cacert')
+        return
+        ;;
+    '--capath')
+        return
+        ;;
+    '-E'|'--cert')
+        return
+        ;;
+    '--key')
+        return
+        ;;
+    '--pass')
+        return
+        ;;
+    '--servername')
+        return
+        ;;
+    '--authority')
+        return
+        ;;
+    '--unix-socket')
+        return
+        ;;
+    '--proxy')
+        return
+        ;;
+    '--resolve')
+        return
+        ;;
+    '--connect-timeout')
+        return
+        ;;
+    '--keepalive-time')
+        return
+        ;;
+    '--protocol')
+        __rpcurl_add_completions -W 'grpc'$'\n''grpc-web'$'\n''connect'
+        return
+        ;;
+    '-H'|'--header')
+        return
+        ;;
+    '-u'|'--user')
+        return
+        ;;
+    '--bearer')
+        return
+        ;;
+    '--netrc-file')
+        return
+        ;;
+    '-A'|'--user-agent')
+        return
+        ;;
+    '--max-time')
+        return
+        ;;
+    '--format')
+        __rpcurl_add_completions -W 'text'$'\n''json'
+        return
+        ;;
+    esac
+}
+
+_rpcurl_template() {
+    repeating_flags=()
+    non_repeating_flags=(--reflect --no-reflect --no-cache --plaintext -k --insecure --tlsv1.2 --tlsv1.3 --http1.1 --http2 --http2-prior-knowledge --http3 -n --netrc -v --verbose --comments --response --version -h --help)
+    repeating_options=(--descriptor-set --protoset --proto -I --import-path --reflect-header --resolve -H --header)
+    non_repeating_options=(--reflect-version --cacert --capath -E --cert --key --pass --servername --authority --unix-socket --proxy --connect-timeout --keepalive-time --protocol -u --user --bearer --netrc-file -A --user-agent --max-time)
+    __rpcurl_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--descriptor-set'|'--protoset')
+        return
+        ;;
+    '--proto')
+        return
+        ;;
+    '-I'|'--import-path')
+        return
+        ;;
+    '--reflect-version')
+        __rpcurl_add_completions -W 'v1'$'\n''v1alpha'
+        return
+        ;;
+    '--reflect-header')
+        return
+        ;;
+    '--cacert')
+        return
+        ;;
+    '--capath')
+        return
+        ;;
+    '-E'|'--cert')
+        return
+        ;;
+    '--key')
+        return
+        ;;
+    '--pass')
+        return
+        ;;
+    '--servername')
+        return
+        ;;
+    '--authority')
+        return
+        ;;
+    '--unix-socket')
+        return
+        ;;
+    '--proxy')
+        return
+        ;;
+    '--resolve')
+        return
+        ;;
+    '--connect-timeout')
+        return
+        ;;
+    '--keepalive-time')
+        return
+        ;;
+    '--protocol')
+        __rpcurl_add_completions -W 'grpc'$'\n''grpc-web'$'\n''connect'
+        return
+        ;;
+    '-H'|'--header')
+        return
+        ;;
+    '-u'|'--user')
+        return
+        ;;
+    '--bearer')
+        return
+        ;;
+    '--netrc-file')
+        return
+        ;;
+    '-A'|'--user-agent')
+        return
+        ;;
+    '--max-time')
+        return
+        ;;
+    esac
+}
+
+_rpcurl_export() {
+    repeating_flags=()
+    non_repeating_flags=(--reflect --no-reflect --no-cache --plaintext -k --insecure --tlsv1.2 --tlsv1.3 --http1.1 --http2 --http2-prior-knowledge --http3 -n --netrc -v --verbose --version -h --help)
+    repeating_options=(--descriptor-set --protoset --proto -I --import-path --reflect-header --resolve -H --header)
+    non_repeating_options=(--reflect-version --cacert --capath -E --cert --key --pass --servername --authority --unix-socket --proxy --connect-timeout --keepalive-time --protocol -u --user --bearer --netrc-file -A --user-agent --max-time -o --output)
+    __rpcurl_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--descriptor-set'|'--protoset')
+        return
+        ;;
+    '--proto')
+        return
+        ;;
+    '-I'|'--import-path')
+        return
+        ;;
+    '--reflect-version')
+        __rpcurl_add_completions -W 'v1'$'\n''v1alpha'
+        return
+        ;;
+    '--reflect-header')
+        return
+        ;;
+    '--cacert')
+        return
+        ;;
+    '--capath')
+        return
+        ;;
+    '-E'|'--cert')
+        return
+        ;;
+    '--key')
+        return
+        ;;
+    '--pass')
+        return
+        ;;
+    '--servername')
+        return
+        ;;
+    '--authority')
+        return
+        ;;
+    '--unix-socket')
+        return
+        ;;
+    '--proxy')
+        return
+        ;;
+    '--resolve')
+        return
+        ;;
+    '--connect-timeout')
+        return
+        ;;
+    '--keepalive-time')
+        return
+        ;;
+    '--protocol')
+        __rpcurl_add_completions -W 'grpc'$'\n''grpc-web'$'\n''connect'
+        return
+        ;;
+    '-H'|'--header')
+        return
+        ;;
+    '-u'|'--user')
+        return
+        ;;
+    '--bearer')
+        return
+        ;;
+    '--netrc-file')
+        return
+        ;;
+    '-A'|'--user-agent')
+        return
+        ;;
+    '--max-time')
+        return
+        ;;
+    '-o'|'--output')
+        return
+        ;;
+    esac
+}
+
 _rpcurl_convert() {
     repeating_flags=()
     non_repeating_flags=(--delimited --pretty --emit-defaults --enum-numbers --proto-names --allow-unknown-fields --allow-partial --version -h --help)
-    repeating_options=(--descriptor-set --protoset)
+    repeating_options=(--descriptor-set --protoset --proto -I --import-path)
     non_repeating_options=(--type --from --to)
     __rpcurl_offer_flags_options 1
 
     # Offer option value completions
     case "${prev}" in
     '--descriptor-set'|'--protoset')
+        return
+        ;;
+    '--proto')
+        return
+        ;;
+    '-I'|'--import-path')
         return
         ;;
     '--type')

@@ -21,7 +21,10 @@ struct RPCURL: ParsableCommand {
       130 interrupted by Ctrl-C, 143 by SIGTERM.
       """,
     version: "rpcurl \(Version.current)",
-    subcommands: [CallCommand.self, ConvertCommand.self, PluginsCommand.self, VersionCommand.self],
+    subcommands: [
+      CallCommand.self, ListCommand.self, DescribeCommand.self, TemplateCommand.self, ExportCommand.self,
+      ConvertCommand.self, PluginsCommand.self, VersionCommand.self,
+    ],
     defaultSubcommand: CallCommand.self)
 
   static func main() {

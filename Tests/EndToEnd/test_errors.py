@@ -37,7 +37,7 @@ def call(rpcurl, descriptor_set):
         (["--max-time", "soon", "localhost:1", HELLO], ["--max-time", "soon"]),
         (["--format", "xml", "localhost:1", HELLO], ["xml", "json"]),
         (["localhost:1"], ["no method"]),
-        (["localhost:1", "Hello"], ["not a method name", "pkg.Service/Method"]),
+        (["localhost:1", "Hel-lo"], ["not a method name", "pkg.Service/Method"]),
         (["ftp://localhost:1", HELLO], ["not a URL of http or https"]),
         (["https://localhost:1", HELLO], ["https://", "--plaintext"]),
         (["-H", "nonsense", "localhost:1", HELLO], ["-H", "no colon"]),

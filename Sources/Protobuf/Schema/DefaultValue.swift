@@ -43,7 +43,7 @@ enum DefaultValue {
   }
 
   /// Undoes C escapes, in which defaults of bytes fields are written.
-  private static func unescape(_ text: [UInt8]) -> [UInt8]? {
+  static func unescape(_ text: [UInt8]) -> [UInt8]? {
     var result: [UInt8] = []
     var index = 0
     while index < text.count {

@@ -153,8 +153,7 @@ enum DescriptorSetScanner {
 
   // MARK: Walking
 
-  private static func firstName(of bytes: UnsafeRawBufferPointer) throws(Malformed) -> UnsafeRawBufferPointer?
-  {
+  static func firstName(of bytes: UnsafeRawBufferPointer) throws(Malformed) -> UnsafeRawBufferPointer? {
     var name: UnsafeRawBufferPointer?
     try fields(of: bytes) { (tag, value) throws(Malformed) in
       if tag == Tag(1, .lengthDelimited) { name = value }
@@ -164,7 +163,7 @@ enum DescriptorSetScanner {
   }
 
   /// Calls `body` for each field, with the bytes of length-delimited ones, until it returns false.
-  private static func fields(
+  static func fields(
     of bytes: UnsafeRawBufferPointer, varint: (UInt32, UInt64) -> Void = { _, _ in },
     _ body: (Tag, UnsafeRawBufferPointer) throws(Malformed) -> Bool
   ) throws(Malformed) {

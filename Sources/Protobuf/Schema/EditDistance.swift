@@ -2,17 +2,32 @@
 enum EditDistance {
   /// Up to `limit` of `candidates` that resemble `name`, the nearest first.
   static func nearest(to name: String, among candidates: [String], limit: Int = 3) -> [String] {
-    let wanted = Array(name.lowercased().utf8)
+    let wanted = name.utf8.map(lowercased)
     let tolerance = max(2, wanted.count / 3)
     var found: [(distance: Int, name: String)] = []
+    var counts = [Int](repeating: 0, count: 256)
+    for byte in wanted { counts[Int(byte)] += 1 }
     for candidate in candidates {
-      let other = Array(candidate.lowercased().utf8)
-      guard abs(other.count - wanted.count) <= tolerance else { continue }
+      guard abs(candidate.utf8.count - wanted.count) <= tolerance else { continue }
+      // Each byte that only one of them has costs at least one step. Of a large schema few names are left.
+      var surplus = 0
+      for byte in candidate.utf8 {
+        let index = Int(lowercased(byte))
+        counts[index] -= 1
+        if counts[index] < 0 { surplus += 1 }
+      }
+      for byte in candidate.utf8 { counts[Int(lowercased(byte))] += 1 }
+      guard surplus <= tolerance else { continue }
+      let other = candidate.utf8.map(lowercased)
       let distance = between(wanted, other)
       if distance <= tolerance { found.append((distance, candidate)) }
     }
     found.sort { ($0.distance, $0.name) < ($1.distance, $1.name) }
     return found.prefix(limit).map(\.name)
+  }
+
+  private static func lowercased(_ byte: UInt8) -> UInt8 {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
   }
 
   /// The number of insertions, deletions, replacements and swaps of neighbours from `a` to `b`.

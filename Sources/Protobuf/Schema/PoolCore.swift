@@ -23,6 +23,8 @@ final class PoolCore: @unchecked Sendable {
   /// The file that gives the number to another extension.
   private var extensionRivals: [ExtensionKey: Int] = [:]
   private var indexedExtensions = 0
+  /// The packages of the first so many files.
+  private var packages: (files: Int, names: Set<String>) = (0, [])
   private let metRequiredFields = Atomic<Bool>(false)
 
   private func locked<Result>(_ body: () throws(SchemaError) -> Result) throws(SchemaError) -> Result {
@@ -35,6 +37,29 @@ final class PoolCore: @unchecked Sendable {
 
   func add(_ set: SchemaBytes, source: String) throws(SchemaError) {
     try locked { () throws(SchemaError) in try index.add(set, source: source) }
+  }
+
+  /// Looks into the index, for what is about files and names.
+  func withIndex<Result>(
+    _ body: (inout SchemaIndex) throws(SchemaError) -> Result
+  ) throws(SchemaError) -> Result {
+    try locked { () throws(SchemaError) in try body(&index) }
+  }
+
+  /// All packages, and those around them.
+  func packageNames() throws(SchemaError) -> Set<String> {
+    try locked { () throws(SchemaError) in
+      guard packages.files != index.files.count else { return packages.names }
+      var names: Set<String> = []
+      for file in index.files {
+        var name = String(decoding: file.package, as: UTF8.self)
+        while !name.isEmpty, names.insert(name).inserted {
+          name = name.lastIndex(of: ".").map { String(name[..<$0]) } ?? ""
+        }
+      }
+      packages = (index.files.count, names)
+      return names
+    }
   }
 
   func names(of kind: SchemaIndex.Kind) throws(SchemaError) -> [String] {

@@ -11,4 +11,8 @@ public enum WellKnownSchemas {
 
   /// The descriptor set.
   public static let set = SchemaBytes(Base64.decode(Array(encoded.utf8)) ?? [])
+
+  /// The types of options, `google.protobuf.FileOptions` and its like: what is needed to show options by name where no
+  /// source holds `google/protobuf/descriptor.proto`.
+  public static let optionTypes = SchemaBytes(Base64.decode(Array(encodedOptions.utf8)) ?? [])
 }

@@ -8,7 +8,7 @@ struct ConvertRunner {
 
   /// Resolves the options. Of the input nothing is read.
   init(_ command: ConvertCommand) throws(Failure) {
-    let pool = try SchemaSource.pool(descriptorSets: command.schema.descriptorSets)
+    let pool = try SchemaSource.pool(command.schema)
     type = try Self.type(command.type, in: pool)
     path = command.file ?? "-"
     var options = ConversionOptions(from: command.from, to: command.to, isDelimited: command.delimited)

@@ -10,6 +10,8 @@ struct Explanation {
   private let schema: String
   /// `nil` when only the server knows.
   private let method: MethodDescriptor?
+  /// The method's whole name, as far as that is known.
+  private let name: MethodName
   private let httpVersion: String
   private let chain: ChainSource
   /// The interceptors that the call passes through, the first on the request path first, and the others.
@@ -25,6 +27,7 @@ struct Explanation {
     isJSON = command.output.format == .json || command.output.format == .events
     settings = try CallSettings(command, environment)
     (method, schema) = try Self.find(command, settings, settings.reflection(command, clients, environment))
+    name = method.map { MethodName(service: $0.service, method: $0.name) } ?? settings.name
     let version = try ConnectionPlan.httpVersion(
       command.server, settings.target, settings.protocolName, method?.kind ?? .unary)
     let isFixed = method != nil || settings.protocolName == .grpc || command.server.httpVersion != nil
@@ -42,7 +45,7 @@ struct Explanation {
     chain = try ChainSource(
       ChainArguments(uses: command.chain.use, plugins: command.chain.plugin, words: words),
       isVerbose: settings.isVerbose)
-    order = ChainBuilder(chain.registrations).order(for: settings.name)
+    order = ChainBuilder(chain.registrations).order(for: name)
     let used = Set(order.map(\.id))
     unused = chain.registrations.filter { !used.contains($0.id) }
     warnings = ChainWarnings.of(order.map(\.name))
@@ -51,26 +54,32 @@ struct Explanation {
   private static func find(
     _ command: CallCommand, _ settings: CallSettings, _ reflection: ReflectionSource
   ) throws -> (MethodDescriptor?, String) {
-    let sets = command.schema.descriptorSets
-    let asksServer = command.reflection.reflect ?? sets.isEmpty
-    let ofSets = "descriptor set \(sets.joined(separator: ", "))"
+    let schema = command.schema
+    let asksServer = command.reflection.reflect ?? !schema.hasSources
     guard asksServer else {
-      return (try SchemaSource.find(settings.name, descriptorSets: sets, reflection: nil).1, ofSets)
+      return (try SchemaSource.find(settings.name, schema: schema, reflection: nil).1, describe(schema))
     }
-    if !sets.isEmpty,
-      let (_, method) = try? SchemaSource.find(settings.name, descriptorSets: sets, reflection: nil)
+    if schema.hasSources,
+      let (_, method) = try? SchemaSource.find(settings.name, schema: schema, reflection: nil)
     {
-      return (method, ofSets)
+      return (method, describe(schema))
     }
     var reflection = reflection
     reflection.isOffline = true
     do throws(Failure) {
-      let (_, method) = try SchemaSource.find(settings.name, descriptorSets: sets, reflection: reflection)
+      let (_, method) = try SchemaSource.find(settings.name, schema: schema, reflection: reflection)
       return (method, "reflection, as the server told before")
     } catch {
       guard error.words == ReflectionSource.notAsked.words else { throw error }
       return (nil, "reflection, when the call is made")
     }
+  }
+
+  private static func describe(_ schema: SchemaOptions) -> String {
+    let sets =
+      schema.descriptorSets.isEmpty ? [] : ["descriptor set " + schema.descriptorSets.joined(separator: ", ")]
+    let protos = schema.protos.isEmpty ? [] : [".proto file " + schema.protos.joined(separator: ", ")]
+    return (sets + protos).joined(separator: "; ")
   }
 
   /// Prints it.
@@ -85,7 +94,7 @@ struct Explanation {
   private var lines: String {
     let kind = method.map { $0.kind.rawValue } ?? "the server knows whether it is a stream"
     var rows = [
-      ("call", "\(settings.name) (\(kind))"),
+      ("call", "\(name) (\(kind))"),
       ("target", settings.target.name),
       ("url", url),
       ("protocol", settings.protocolName.rawValue),
@@ -120,7 +129,7 @@ struct Explanation {
 
   private var json: String {
     var object = JSONObject()
-    object.add("method", settings.name.description)
+    object.add("method", name.description)
     object.add("kind", raw: method.map { JSONValue.quoted($0.kind.rawValue) } ?? "null")
     object.add("target", settings.target.name)
     object.add("url", url)
@@ -150,7 +159,7 @@ struct Explanation {
     return object.object()
   }
 
-  private var url: String { "\(settings.target.baseURL)/\(settings.name)" }
+  private var url: String { "\(settings.target.baseURL)/\(name)" }
   private var redaction: Redaction { Redaction(showsSecrets: settings.showsSecrets) }
 }
 

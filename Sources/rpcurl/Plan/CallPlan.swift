@@ -11,6 +11,8 @@ struct CallPlan {
   /// What needed no schema; its members are the plan's.
   let settings: CallSettings
   let method: MethodDescriptor
+  /// The method's whole name, of which the settings may have the end only.
+  let name: MethodName
   let pool: DescriptorPool
   let connection: ConnectionOptions
   let chain: ChainSource
@@ -72,9 +74,10 @@ extension CallPlan {
   ) throws {
     let settings = try CallSettings(command, environment)
     let reflection = try settings.reflection(command, clients, environment)
-    let asksServer = command.reflection.reflect ?? command.schema.descriptorSets.isEmpty
+    let asksServer = command.reflection.reflect ?? !command.schema.hasSources
     (pool, method) = try SchemaSource.find(
-      settings.name, descriptorSets: command.schema.descriptorSets, reflection: asksServer ? reflection : nil)
+      settings.name, schema: command.schema, reflection: asksServer ? reflection : nil)
+    name = MethodName(service: method.service, method: method.name)
     self.reflection = asksServer ? reflection : nil
     var connection = settings.baseConnection
     connection.httpVersion = try ConnectionPlan.httpVersion(

@@ -91,7 +91,8 @@ struct CallSettings {
     return reflection
   }
 
-  private static func protocolName(
+  /// The protocol that the options or the environment choose.
+  static func protocolName(
     _ options: RequestOptions, _ environment: (String) -> String?
   ) throws(Failure) -> ProtocolName {
     if let chosen = options.protocolName { return chosen }

@@ -11,6 +11,27 @@ struct SchemaOptions: ParsableArguments {
       discussion: "Made by: protoc --include_imports --descriptor_set_out=FILE, or buf build -o FILE.",
       valueName: "file"))
   var descriptorSets: [String] = []
+
+  @Option(
+    name: .customLong("proto"),
+    help: ArgumentHelp(
+      "Take the schema from this .proto file, with the help of protoc; may repeat.",
+      discussion: """
+        What descriptor sets know wins. protoc is in the package protobuf-compiler. \
+        Example: rpcurl list -I protos --proto demo.proto
+        """,
+      valueName: "file"))
+  var protos: [String] = []
+
+  @Option(
+    name: [.customShort("I"), .customLong("import-path")],
+    help: ArgumentHelp(
+      "Look here for the files of --proto and for what they import; may repeat (default: the working directory).",
+      valueName: "dir"))
+  var importPaths: [String] = []
+
+  /// Whether a source other than the server is named.
+  var hasSources: Bool { !descriptorSets.isEmpty || !protos.isEmpty }
 }
 
 /// How the server is asked for the schema.

@@ -45,9 +45,15 @@ struct ReflectionSource {
   }
 
   /// Asks the server for the service of `method`; `known` services are offered when it has none like it.
-  func fetch(_ method: MethodName, known: [String]) throws(Failure) -> SchemaSource.Source {
+  ///
+  /// The service may be the end of a name that only one of the server's has; then that one comes with it.
+  func fetch(_ method: MethodName, known: [String]) throws(Failure) -> (SchemaSource.Source, MethodName) {
     if isOffline { throw Self.notAsked }
     let begin = ContinuousClock.now
+    guard !method.service.isEmpty else {
+      let schema = try schema(for: .allServices)
+      return (SchemaSource.Source(set: SchemaBytes(schema.descriptorSet), name: sourceName), method)
+    }
     let result = try ask(.symbols([method.service]))
     switch result {
     case .success(let schema):
@@ -58,7 +64,12 @@ struct ReflectionSource {
       if let why = cache?.store(schema, key(method.service)), isVerbose {
         StandardError.write("* schema: not kept: \(TerminalText.escape(why))\n")
       }
-      return SchemaSource.Source(set: SchemaBytes(schema.descriptorSet), name: sourceName)
+      return (SchemaSource.Source(set: SchemaBytes(schema.descriptorSet), name: sourceName), method)
+    case .failure(.unknownSymbol(_, let services))
+    where services.contains { $0.hasSuffix(".\(method.service)") }:
+      let service = try SymbolLookup.only(
+        method.service, among: services.filter { $0.hasSuffix(".\(method.service)") })
+      return try fetch(MethodName(service: service, method: method.method), known: known)
     case .failure(let error):
       throw failure(error, method, known)
     }
@@ -66,6 +77,17 @@ struct ReflectionSource {
 
   /// What `fetch` throws when the server is not to be asked.
   static let notAsked = Failure(.schema, "schema", "the server was not asked")
+
+  /// Asks the server for what `goal` names; a symbol that it does not know gives nothing.
+  func schema(for goal: ReflectionQuery.Goal) throws(Failure) -> ReflectedSchema {
+    switch try ask(goal) {
+    case .success(let schema):
+      if isVerbose { Self.tell(schema.version, schema.fileCount, "fetched") }
+      return schema
+    case .failure(let error):
+      throw failure(error, MethodName(service: "", method: ""), [])
+    }
+  }
 
   private static func tell(_ version: ReflectionVersion, _ files: Int, _ how: String) {
     StandardError.write(

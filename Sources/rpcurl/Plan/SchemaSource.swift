@@ -8,14 +8,17 @@ enum SchemaSource {
   /// Descriptor sets come first. The server is asked when they do not know the method's service; an earlier answer
   /// of it will do if that is not old and knows the method.
   static func find(
-    _ name: MethodName, descriptorSets: [String], reflection: ReflectionSource?
+    _ name: MethodName, schema: SchemaOptions, reflection: ReflectionSource?
   ) throws(Failure) -> (DescriptorPool, MethodDescriptor) {
     guard let reflection else {
-      let own = try pool(descriptorSets: descriptorSets)
-      return (own, try method(name, in: own))
+      let own = try pool(schema)
+      return (own, try method(completed(name, in: own), in: own))
     }
-    let sets = try map(descriptorSets)
+    let sets = try sources(schema)
     let own = try pool(sets)
+    if schema.hasSources, let known = try SymbolLookup(own).method(name) {
+      return (own, try method(known, in: own))
+    }
     guard try !knows(name.service, own) else { return (own, try method(name, in: own)) }
     if let cached = reflection.cached(name.service), let pool = try? pool(sets + [cached.source]),
       let method = try? method(name, in: pool)
@@ -23,19 +26,26 @@ enum SchemaSource {
       cached.tell()
       return (pool, method)
     }
-    let pool = try pool(sets + [reflection.fetch(name, known: own.serviceNames)])
-    return (pool, try method(name, in: pool))
+    let (fetched, known) = try reflection.fetch(name, known: own.serviceNames)
+    let pool = try pool(sets + [fetched])
+    return (pool, try method(completed(known, in: pool), in: pool))
   }
 
-  /// A pool of the descriptor sets, of which there must be one.
-  static func pool(descriptorSets: [String]) throws(Failure) -> DescriptorPool {
-    guard !descriptorSets.isEmpty else {
+  /// The method that `name` is, or is the end of when only one such is known.
+  private static func completed(_ name: MethodName, in pool: DescriptorPool) throws(Failure) -> MethodName {
+    guard try !knows(name.service, pool) else { return name }
+    return try SymbolLookup(pool).method(name) ?? name
+  }
+
+  /// A pool of the sources that the options name, of which there must be one.
+  static func pool(_ schema: SchemaOptions) throws(Failure) -> DescriptorPool {
+    guard schema.hasSources else {
       throw Failure(
         .schema, "schema", "no source given",
-        hint: "name a descriptor set with --descriptor-set FILE; "
+        hint: "name .proto files with --proto FILE, or a descriptor set with --descriptor-set FILE; "
           + "protoc --include_imports --descriptor_set_out=FILE makes one")
     }
-    return try pool(map(descriptorSets))
+    return try pool(sources(schema))
   }
 
   /// A source of a pool: a descriptor set, and its name in errors.
@@ -44,24 +54,29 @@ enum SchemaSource {
     let name: String
   }
 
-  private static func map(_ paths: [String]) throws(Failure) -> [Source] {
+  /// What the options name, in the order in which names are looked up.
+  static func sources(_ schema: SchemaOptions) throws(Failure) -> [Source] {
     var sources: [Source] = []
-    for path in paths {
+    for path in schema.descriptorSets {
       do {
         sources.append(Source(set: try FileContents.map(path), name: path))
       } catch {
         throw Failure(.schema, path, error.why)
       }
     }
+    if !schema.protos.isEmpty {
+      sources.append(try ProtoCompiler.compile(schema.protos, importPaths: schema.importPaths))
+    }
     return sources
   }
 
   /// A pool of the sources, in order, and of the well-known types behind them.
-  private static func pool(_ sources: [Source]) throws(Failure) -> DescriptorPool {
+  static func pool(_ sources: [Source], withOptions: Bool = false) throws(Failure) -> DescriptorPool {
     let pool = DescriptorPool()
     do {
       for source in sources { try pool.add(source.set, source: source.name) }
       try pool.add(WellKnownSchemas.set, source: WellKnownSchemas.sourceName)
+      if withOptions { try pool.add(WellKnownSchemas.optionTypes, source: WellKnownSchemas.sourceName) }
     } catch {
       throw failure(error)
     }
@@ -90,6 +105,9 @@ enum SchemaSource {
   }
 
   private static func unknown(_ name: MethodName, in pool: DescriptorPool) throws(SchemaError) -> Failure {
+    guard !name.service.isEmpty else {
+      return SymbolLookup(pool).unknown(name.method, among: [.method])
+    }
     guard let service = try pool.service(named: name.service) else {
       return unknownService(name, "the schema has no service \(name.service)", services: pool.serviceNames)
     }
@@ -110,7 +128,7 @@ enum SchemaSource {
         ?? (services.isEmpty ? "it has no service at all" : "it has \(list(services))"))
   }
 
-  private static func suggestion(_ names: [String]) -> String? {
+  static func suggestion(_ names: [String]) -> String? {
     names.isEmpty ? nil : "did you mean \(names.joined(separator: ", or "))?"
   }
 
@@ -120,7 +138,7 @@ enum SchemaSource {
       : names.prefix(8).joined(separator: ", ") + " and \(names.count - 8) more"
   }
 
-  private static func failure(_ error: any Error) -> Failure {
+  static func failure(_ error: any Error) -> Failure {
     guard let error = error as? SchemaError else { return Failure(.internalError, "schema", "\(error)") }
     return Failure(.schema, "", error.description, hint: error.hint)
   }

@@ -28,11 +28,22 @@ struct Target: Equatable {
       }
       return (target.appending(parts.dropLast(2)), name)
     }
-    guard let name = MethodName(method) else {
+    guard let name = MethodName(method) ?? Self.bareName(method) else {
       throw Failure(
         .usage, method, "not a method name", hint: "write pkg.Service/Method or pkg.Service.Method")
     }
     return (target.appending(path.split(separator: "/")), name)
+  }
+
+  /// A method without its service, which the schema tells.
+  private static func bareName(_ method: String) -> MethodName? {
+    MethodName("Service/\(method)").map { MethodName(service: "", method: $0.method) }
+  }
+
+  /// Reads a target that is a server, not a method of one.
+  static func parse(server text: String, isPlaintext: Bool) throws(Failure) -> Target {
+    let (target, path) = try parse(text, isPlaintext: isPlaintext)
+    return target.appending(path.split(separator: "/"))
   }
 
   private static func parse(_ text: String, isPlaintext: Bool) throws(Failure) -> (Target, path: Substring) {

@@ -1,0 +1,171 @@
+extension DescriptorPool {
+  /// A declared name, and where it is declared.
+  public struct Symbol: Sendable, Hashable {
+    /// The full name: `pkg.Message.field`, `pkg.Enum.VALUE`; for methods `pkg.Service/Method`.
+    public let name: String
+    /// What it stands for.
+    public let kind: SymbolKind
+    /// The `.proto` file.
+    public let file: String
+    /// The source that holds the file.
+    public let source: String
+
+    /// A name that was found in another way.
+    public init(name: String, kind: SymbolKind, file: String, source: String = "") {
+      self.name = name
+      self.kind = kind
+      self.file = file
+      self.source = source
+    }
+  }
+
+  /// The names of all files, in the order of the sources.
+  public var fileNames: [String] {
+    (try? core.withIndex { $0.files.map { String(decoding: $0.name, as: UTF8.self) } }) ?? []
+  }
+
+  /// The names of the files of all sources but one, in the order of the sources.
+  public func fileNames(exceptOf source: String) -> [String] {
+    let names = try? core.withIndex { index in
+      index.files.filter { index.sources[$0.source].name != source }
+        .map { String(decoding: $0.name, as: UTF8.self) }
+    }
+    return names ?? []
+  }
+
+  /// Everything of these kinds that is declared, in the order of the sources. Without having been unpacked, so a file
+  /// that cannot be read may have some.
+  ///
+  /// Of what several files declare, the first counts.
+  ///
+  /// With `ending` only those whose own name, the last part of the full one, is this.
+  public func symbols(_ kinds: Set<SymbolKind>, ending: String? = nil) -> [Symbol] {
+    let looksIntoMessages = !kinds.isSubset(of: [.service, .method])
+    let end = ending.map { Array($0.utf8) }
+    var seen: Set<String> = []
+    var found: [Symbol] = []
+    let add = { (index: inout SchemaIndex) in
+      for file in index.files {
+        let name = String(decoding: file.name, as: UTF8.self)
+        let source = index.sources[file.source].name
+        // What was read of a damaged file before the damage is good.
+        try? DescriptorSetScanner.declarations(of: file, kinds, intoMessages: looksIntoMessages, ending: end)
+        { kind, symbol in
+          guard seen.insert(symbol).inserted else { return }
+          found.append(Symbol(name: symbol, kind: kind, file: name, source: source))
+        }
+      }
+    }
+    try? core.withIndex(add)
+    return found
+  }
+
+  /// A file as it was written; nil when no source has it.
+  public func file(named name: String) throws(SchemaError) -> FileDeclaration? {
+    guard let (bytes, source) = try serialized(file: name) else { return nil }
+    do {
+      return try DeclarationReader.read(bytes, pool: core)
+    } catch {
+      throw SchemaError(.invalid("malformed descriptor: \(error)"), source: source, file: name)
+    }
+  }
+
+  /// The file that declares a service, a message, an enum, a top-level extension, or what these hold; nil when no
+  /// source does. The name is a full one.
+  ///
+  /// Values of enums and extensions within messages are found only with ``symbols(_:)``.
+  public func fileName(declaring name: String) throws(SchemaError) -> String? {
+    try core.withIndex { (index) throws(SchemaError) in
+      var rest = name.split(separator: "/", omittingEmptySubsequences: false).joined(separator: ".")
+      for _ in 0..<2 {
+        if let location = try index.find(rest) {
+          return String(decoding: index.files[location.symbol.file].name, as: UTF8.self)
+        }
+        guard let dot = rest.lastIndex(of: ".") else { return nil }
+        rest = String(rest[..<dot])
+      }
+      return nil
+    }
+  }
+
+  /// What a full name stands for, and the file that says so.
+  public func declaration(
+    named name: String
+  ) throws(SchemaError) -> (declaration: Declaration, file: FileDeclaration)? {
+    guard let fileName = try fileName(declaring: name), let file = try file(named: fileName),
+      let declaration = file.declaration(named: name)
+    else { return nil }
+    return (declaration, file)
+  }
+
+  private func serialized(file name: String) throws(SchemaError) -> (bytes: [UInt8], source: String)? {
+    try core.withIndex { (index) throws(SchemaError) in
+      var name = name
+      let number = name.withUTF8 { index.file(named: UnsafeRawBufferPointer($0)) }
+      guard let number else { return nil }
+      let file = index.files[number]
+      return (Array(file.bytes), index.sources[file.source].name)
+    }
+  }
+
+  // MARK: Closures
+
+  /// A descriptor set of these files and of all that they import, each behind what it imports, so that it can be
+  /// loaded by anything; and the imports that no source has.
+  ///
+  /// The same files from the same sources give the same bytes.
+  public func descriptorSet(
+    ofFiles names: [String]
+  ) throws(SchemaError) -> (serialized: [UInt8], missingImports: [String]) {
+    try core.withIndex { (index) throws(SchemaError) in
+      var closure = ImportClosure()
+      for var name in names {
+        let number = name.withUTF8 { index.file(named: UnsafeRawBufferPointer($0)) }
+        if let number { try closure.add(number, index) }
+      }
+      var set = OutputBuffer()
+      for number in closure.files {
+        set.appendTag(Tag(1, .lengthDelimited))
+        set.appendVarint(UInt64(index.files[number].bytes.count))
+        set.append(index.files[number].bytes)
+      }
+      return (set.copyBytes(), closure.missing.sorted())
+    }
+  }
+}
+
+/// Files behind what they import.
+private struct ImportClosure {
+  private(set) var files: [Int] = []
+  private(set) var missing: Set<String> = []
+  private var seen: Set<Int> = []
+
+  mutating func add(_ start: Int, _ index: SchemaIndex) throws(SchemaError) {
+    guard seen.insert(start).inserted else { return }
+    var path = [(file: start, imports: try imports(of: start, index))]
+    while let last = path.indices.last {
+      guard let next = path[last].imports.popLast() else {
+        files.append(path.removeLast().file)
+        continue
+      }
+      if seen.insert(next).inserted { path.append((next, try imports(of: next, index))) }
+    }
+  }
+
+  /// The files that a file imports, the last one first.
+  private mutating func imports(of number: Int, _ index: SchemaIndex) throws(SchemaError) -> [Int] {
+    do {
+      var found: [Int] = []
+      for name in try DescriptorSetScanner.dependencies(of: index.files[number].bytes).reversed() {
+        if let file = index.file(named: name) {
+          found.append(file)
+        } else {
+          missing.insert(String(decoding: name, as: UTF8.self))
+        }
+      }
+      return found
+    } catch {
+      throw index.schemaError(.invalid("malformed descriptor: \(error.what)"), file: number)
+    }
+  }
+}

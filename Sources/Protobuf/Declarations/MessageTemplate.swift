@@ -1,0 +1,191 @@
+/// A message with every field, to be filled in: valid input as it stands.
+///
+/// Of a oneof the first member is there, and the others are `null`, which stands for absent. A message within itself is
+/// `null`, an empty list or an empty map.
+public struct MessageTemplate {
+  /// What there is to know of a field.
+  public struct Note: Sendable, Equatable {
+    /// The path of its JSON names: `user.addresses[].city`.
+    public let path: String
+    /// Its type and what else is to be known: `enum Color: RED, GREEN`.
+    public let text: String
+  }
+
+  /// How many fields at most; what is behind them is cut like a recursion.
+  private static let limit = 10_000
+  /// How deep at most: less than what JSON may be nested.
+  private static let depthLimit = 40
+
+  /// The JSON text, indented, with a line feed at its end.
+  public private(set) var json = ""
+  /// What there is to know of the fields, in order.
+  public private(set) var notes: [Note] = []
+
+  private var count = 0
+
+  /// Makes the template of a type.
+  public init(_ type: MessageType) throws(SchemaError) {
+    let value = try message(type, path: "", around: [])
+    json = value.rendered(indentation: "") + "\n"
+  }
+
+  /// JSON that is to be laid out.
+  private indirect enum Node {
+    case text(String)
+    case list(Node)
+    case object([(name: String, value: Node)])
+
+    func rendered(indentation: String) -> String {
+      let inner = indentation + "  "
+      switch self {
+      case .text(let text): return text
+      case .list(let element): return "[\n\(inner)\(element.rendered(indentation: inner))\n\(indentation)]"
+      case .object(let members):
+        guard !members.isEmpty else { return "{}" }
+        let lines = members.map {
+          "\(inner)\(JSONValue.quoted($0.name)): \($0.value.rendered(indentation: inner))"
+        }
+        return "{\n\(lines.joined(separator: ",\n"))\n\(indentation)}"
+      }
+    }
+  }
+
+  private mutating func message(
+    _ type: MessageType, path: String, around: [String]
+  ) throws(SchemaError) -> Node {
+    if let known = try wellKnown(type) { return .text(known) }
+    let oneofs = try type.oneofNames()
+    var members: [(name: String, value: Node)] = []
+    let fields = try type.fields()
+    let chosen = try Self.chosen(fields, around: around + [type.name])
+    for field in fields {
+      count += 1
+      let place = path.isEmpty ? field.jsonName : "\(path).\(field.jsonName)"
+      let suffix = field.isMap ? "{}" : field.isRepeated ? "[]" : ""
+      notes.append(Note(path: place + suffix, text: note(field, oneofs, fields)))
+      if let index = field.oneofIndex, chosen[index] != field.number {
+        // Null would be a value of these.
+        if try !Self.hasNull(field) { members.append((field.jsonName, .text("null"))) }
+        continue
+      }
+      members.append((field.jsonName, try value(field, path: place + suffix, around: around + [type.name])))
+    }
+    return .object(members)
+  }
+
+  /// The member of each oneof that is set: one for which `null` does not mean absent, otherwise the first that is not
+  /// cut.
+  private static func chosen(_ fields: [Field], around: [String]) throws(SchemaError) -> [Int: UInt32] {
+    var chosen: [Int: UInt32] = [:]
+    for field in fields {
+      guard let oneof = field.oneofIndex, chosen[oneof] == nil else { continue }
+      if let type = field.messageType, around.contains(type.name) { continue }
+      chosen[oneof] = field.number
+    }
+    return chosen
+  }
+
+  private static func hasNull(_ field: Field) throws(SchemaError) -> Bool {
+    field.enumType?.name == "google.protobuf.NullValue" || field.messageType?.name == "google.protobuf.Value"
+  }
+
+  private mutating func value(_ field: Field, path: String, around: [String]) throws(SchemaError) -> Node {
+    if field.isMap, let key = field.mapKey, let value = field.mapValue {
+      guard !isCut(value, around) else { return .text("{}") }
+      let name = key.kind == .bool ? "false" : key.kind == .string ? "" : "0"
+      return .object([(name, try single(value, path: path, around: around))])
+    }
+    if field.isRepeated {
+      return isCut(field, around) ? .text("[]") : .list(try single(field, path: path, around: around))
+    }
+    return isCut(field, around) ? .text("null") : try single(field, path: path, around: around)
+  }
+
+  private func isCut(_ field: Field, _ around: [String]) -> Bool {
+    guard let type = field.messageType else { return false }
+    return !field.isRequired
+      && (around.contains(type.name) || around.count >= Self.depthLimit || count > Self.limit)
+      || around.count > 90
+  }
+
+  private mutating func single(_ field: Field, path: String, around: [String]) throws(SchemaError) -> Node {
+    if let type = field.messageType { return try message(type, path: path, around: around) }
+    return .text(scalar(field))
+  }
+
+  private func scalar(_ field: Field) -> String {
+    switch field.defaultValue {
+    case .bool(let value): return "\(value)"
+    case .int32(let value): return "\(value)"
+    case .uint32(let value): return "\(value)"
+    case .int64(let value): return "\"\(value)\""
+    case .uint64(let value): return "\"\(value)\""
+    case .float(let value): return number(Double(value), "\(value)")
+    case .double(let value): return number(value, "\(value)")
+    case .string(let text): return JSONValue.quoted(text)
+    case .bytes(let bytes): return "\"\(Base64.encode(bytes))\""
+    case .enum(let number): return enumeration(field, number)
+    case .message, nil: return zero(field)
+    }
+  }
+
+  /// The value of an element, which has no default.
+  private func zero(_ field: Field) -> String {
+    switch field.kind {
+    case .bool: "false"
+    case .string, .bytes: "\"\""
+    case .int64, .uint64, .sint64, .fixed64, .sfixed64: "\"0\""
+    case .enumeration: enumeration(field, field.enumType?.defaultNumber ?? 0)
+    case .message, .group: "{}"
+    default: "0"
+    }
+  }
+
+  private func enumeration(_ field: Field, _ number: Int32) -> String {
+    if field.enumType?.name == "google.protobuf.NullValue" { return "null" }
+    return field.enumType?.name(of: number).map { JSONValue.quoted($0) } ?? "\(number)"
+  }
+
+  private func number(_ value: Double, _ text: String) -> String {
+    if value.isNaN { return "\"NaN\"" }
+    return value.isInfinite
+      ? (value < 0 ? "\"-Infinity\"" : "\"Infinity\"")
+      : text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+  }
+
+  /// The JSON form of a type that has one of its own.
+  private func wellKnown(_ type: MessageType) throws(SchemaError) -> String? {
+    switch try type.node.table().wellKnown {
+    case .any: return #"{"@type": "type.googleapis.com/google.protobuf.Empty"}"#
+    case .timestamp: return #""1970-01-01T00:00:00Z""#
+    case .duration: return #""0s""#
+    case .fieldMask: return #""""#
+    case .structure: return "{}"
+    case .value: return "null"
+    case .listValue: return "[]"
+    case .wrapper: return try type.fields().first.map(zero)
+    case nil: return nil
+    }
+  }
+
+  // MARK: Notes
+
+  private func note(_ field: Field, _ oneofs: [String], _ fields: [Field]) -> String {
+    var text = field.isMap ? "map<\(type(field.mapKey)), \(type(field.mapValue))>" : type(field)
+    if field.isRepeated, !field.isMap { text = "repeated \(text)" }
+    if field.isRequired { text = "required \(text)" }
+    let values = (field.isMap ? field.mapValue : field)?.enumType?.values.map(\.name) ?? []
+    if !values.isEmpty { text += ": \(values.joined(separator: ", "))" }
+    if let index = field.oneofIndex, oneofs.indices.contains(index) {
+      let others = fields.filter { $0.oneofIndex == index && $0.number != field.number }.map(\.jsonName)
+      text += "; oneof \(oneofs[index])"
+      if !others.isEmpty { text += ", instead of \(others.joined(separator: ", "))" }
+    }
+    return text
+  }
+
+  private func type(_ field: Field?) -> String {
+    guard let field else { return "" }
+    return field.enumType.map { "enum \($0.name)" } ?? field.messageType?.name ?? field.kind.protoName
+  }
+}

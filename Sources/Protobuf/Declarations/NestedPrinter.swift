@@ -1,0 +1,96 @@
+/// Writes fields, extensions and messages of one scope in an order that gives the same descriptor.
+///
+/// Maps and groups declare messages of their own, which take their places among the others. So a message that stands
+/// behind such a one in the descriptor is written behind the field, and before the next such field. Otherwise fields
+/// come first.
+struct NestedPrinter {
+  /// A field, or a oneof with all its fields.
+  private struct Unit {
+    var oneof: Int?
+    var fields: [FieldDeclaration]
+  }
+
+  private let message: MessageDeclaration?
+  private let messages: [MessageDeclaration]
+  private var units: [Unit] = []
+  /// Extensions of one message that follow each other.
+  private var extensions: [Unit] = []
+  private let generated: Set<String>
+
+  init(_ message: MessageDeclaration) {
+    self.init(
+      fields: message.fields, extensions: message.extensions, messages: message.messages, message: message)
+  }
+
+  init(
+    fields: [FieldDeclaration], extensions: [FieldDeclaration], messages: [MessageDeclaration],
+    message: MessageDeclaration? = nil
+  ) {
+    self.message = message
+    self.messages = messages
+    let groups = (fields + extensions).filter { $0.kind == .group }.map(\.typeName)
+    let declared = Set(groups + messages.filter(\.isMapEntry).map(\.fullName))
+    generated = declared.intersection(messages.map(\.fullName))
+    for field in fields {
+      guard let oneof = field.oneofIndex, !field.isProto3Optional else {
+        units.append(Unit(oneof: nil, fields: [field]))
+        continue
+      }
+      if let known = units.firstIndex(where: { $0.oneof == oneof }) {
+        units[known].fields.append(field)
+      } else {
+        units.append(Unit(oneof: oneof, fields: [field]))
+      }
+    }
+    for field in extensions {
+      if let last = self.extensions.last?.fields.last, last.extendee == field.extendee,
+        !generated.contains(last.typeName)
+      {
+        self.extensions[self.extensions.count - 1].fields.append(field)
+      } else {
+        self.extensions.append(Unit(oneof: nil, fields: [field]))
+      }
+    }
+  }
+
+  mutating func print(with printer: inout ProtoPrinter) {
+    for nested in messages {
+      printPlainFields(with: &printer)
+      guard generated.contains(nested.fullName) else {
+        printer.separated { $0.message(nested) }
+        continue
+      }
+      if let index = units.firstIndex(where: { declares($0, nested) }) {
+        for _ in 0...index { print(units.removeFirst(), with: &printer) }
+      } else if let index = extensions.firstIndex(where: { declares($0, nested) }) {
+        for _ in 0...index { printExtension(with: &printer) }
+      }
+    }
+    while !units.isEmpty { print(units.removeFirst(), with: &printer) }
+    while !extensions.isEmpty { printExtension(with: &printer) }
+  }
+
+  private func declares(_ unit: Unit, _ message: MessageDeclaration) -> Bool {
+    unit.fields.contains { $0.typeName == message.fullName }
+  }
+
+  /// Fields that declare nothing can stand anywhere, so they come first.
+  private mutating func printPlainFields(with printer: inout ProtoPrinter) {
+    while let unit = units.first, !unit.fields.contains(where: { generated.contains($0.typeName) }) {
+      print(units.removeFirst(), with: &printer)
+    }
+  }
+
+  private func print(_ unit: Unit, with printer: inout ProtoPrinter) {
+    if let oneof = unit.oneof, let message, message.oneofs.indices.contains(oneof) {
+      printer.oneof(message.oneofs[oneof], unit.fields, in: message)
+    } else {
+      for field in unit.fields { printer.field(field, in: message) }
+    }
+  }
+
+  private mutating func printExtension(with printer: inout ProtoPrinter) {
+    let unit = extensions.removeFirst()
+    printer.separated { $0.extend(unit.fields, in: message) }
+  }
+}

@@ -1,0 +1,339 @@
+/// Writes declarations in the protobuf language, such that a compiler makes the same descriptors of them.
+///
+/// What it writes has no control characters but line feeds, whatever the schema holds.
+public struct ProtoPrinter {
+  let file: FileDeclaration
+  var scope: NameScope
+  private var indentation = 0
+  private var text = ""
+
+  /// A printer of what `file` declares; `pool` is where it is from.
+  public init(_ file: FileDeclaration, in pool: DescriptorPool) {
+    self.file = file
+    scope = NameScope(file, pool: pool.core)
+  }
+
+  /// The whole file.
+  public func print() -> String {
+    var printer = self
+    printer.header()
+    for type in file.enums { printer.separated { $0.enumeration(type) } }
+    var body = NestedPrinter(fields: [], extensions: file.extensions, messages: file.messages)
+    body.print(with: &printer)
+    for service in file.services { printer.separated { $0.service(service) } }
+    return printer.text
+  }
+
+  /// What stands before the declarations of the file: syntax, package, imports and options.
+  public func printHeader() -> String {
+    var printer = self
+    printer.header()
+    return printer.text
+  }
+
+  /// One declaration of the file.
+  public func print(_ declaration: Declaration) -> String {
+    var printer = self
+    printer.enter(declaration)
+    switch declaration {
+    case .service(let service): printer.service(service)
+    case .method(let method, _): printer.method(method)
+    case .message(let message): printer.message(message)
+    case .field(let field, let message): printer.field(field, in: message)
+    case .oneof(let oneof, let message):
+      let index = message.oneofs.firstIndex { $0.name == oneof.name }
+      printer.oneof(oneof, message.fields.filter { $0.oneofIndex == index }, in: message)
+    case .enumeration(let type): printer.enumeration(type)
+    case .enumValue(let value, _): printer.value(value)
+    case .extensionField(let field): printer.extend([field], in: nil)
+    }
+    return printer.text
+  }
+
+  /// Sets the scope to where the declaration stands.
+  private mutating func enter(_ declaration: Declaration) {
+    var full = declaration.name
+    switch declaration {
+    case .field, .oneof: break
+    case .message, .enumeration, .extensionField: break
+    case .service, .method, .enumValue: return
+    }
+    full = full.lastIndex(of: ".").map { String(full[..<$0]) } ?? ""
+    var messages = file.messages
+    while let next = messages.first(where: { full == $0.fullName || full.hasPrefix($0.fullName + ".") }) {
+      scope = scope.entering(next)
+      messages = next.messages
+    }
+  }
+
+  // MARK: Layout
+
+  mutating func line(_ line: String) {
+    for part in line.split(separator: "\n", omittingEmptySubsequences: false) {
+      if !part.isEmpty { text += String(repeating: "  ", count: indentation) + part }
+      text += "\n"
+    }
+  }
+
+  mutating func block(_ opening: String, _ body: (inout ProtoPrinter) -> Void) {
+    line("\(opening) {")
+    indentation += 1
+    body(&self)
+    indentation -= 1
+    // Nothing in it.
+    if text.hasSuffix("\(opening) {\n") {
+      text.removeLast()
+      text += "}\n"
+    } else {
+      line("}")
+    }
+  }
+
+  /// With an empty line before it, unless it is the first in its block.
+  mutating func separated(_ body: (inout ProtoPrinter) -> Void) {
+    if !text.isEmpty, !text.hasSuffix("{\n"), !text.hasSuffix("\n\n") { text += "\n" }
+    body(&self)
+  }
+
+  private mutating func comment(_ comment: String) {
+    guard !comment.isEmpty else { return }
+    var lines = comment.split(separator: "\n", omittingEmptySubsequences: false)
+    if lines.last?.isEmpty == true { lines.removeLast() }
+    for part in lines { line("//" + ProtoText.safe(part)) }
+  }
+
+  /// What stands before a declaration.
+  private mutating func comments(_ comments: Comments) {
+    for detached in comments.detached {
+      comment(detached)
+      text += "\n"
+    }
+    comment(comments.leading)
+    comment(comments.trailing)
+  }
+
+  /// Options as statements.
+  private mutating func statements(_ options: DescriptorOptions) {
+    var unknown = false
+    for setting in OptionPrinter(scope: scope).print(options, unknown: &unknown) {
+      line("option \(setting);")
+    }
+    if unknown { line("// and options that the schema does not define") }
+  }
+
+  /// Options in brackets, behind a declaration.
+  private func brackets(_ options: DescriptorOptions, first: [String] = []) -> String {
+    var unknown = false
+    let settings = first + OptionPrinter(scope: scope).print(options, unknown: &unknown)
+    let note = unknown ? " /* and options that the schema does not define */" : ""
+    guard !settings.isEmpty else { return note }
+    let joined = settings.joined(separator: ", ")
+    guard joined.utf8.count > 80 || joined.contains("\n") else { return " [\(joined)]\(note)" }
+    let lines = settings.map { "  " + $0.split(separator: "\n").joined(separator: "\n  ") }
+    return " [\n\(lines.joined(separator: ",\n"))\n]\(note)"
+  }
+
+  // MARK: Files
+
+  private mutating func header() {
+    comments(file.comments)
+    switch file.syntax {
+    case .proto2: line("syntax = \"proto2\";")
+    case .proto3: line("syntax = \"proto3\";")
+    case .edition(let number): line("edition = \"\(Self.editionName(number))\";")
+    }
+    if !file.package.isEmpty {
+      separated { printer in
+        printer.comments(printer.file.packageComments)
+        printer.line("package \(ProtoText.safe(printer.file.package));")
+      }
+    }
+    if !file.imports.isEmpty {
+      separated { printer in
+        for entry in printer.file.imports {
+          let kind = entry.kind == .plain ? "" : "\(entry.kind.rawValue) "
+          printer.line("import \(kind)\(ProtoText.literal(entry.name));")
+        }
+      }
+    }
+    if !file.options.serialized.isEmpty { separated { $0.statements($0.file.options) } }
+  }
+
+  private static func editionName(_ number: Int32) -> String {
+    // 1000 is 2023, and each year has one more so far.
+    number >= 1000 && number < 1100 ? "\(2023 + number - 1000)" : "\(number)"
+  }
+
+  private var isEdition: Bool {
+    if case .edition = file.syntax { true } else { false }
+  }
+
+  private func names(_ names: [String]) -> String {
+    names.map { isEdition ? ProtoText.safe($0) : ProtoText.literal($0) }.joined(separator: ", ")
+  }
+
+  private static func visibility(_ number: Int32) -> String {
+    number == 1 ? "local " : number == 2 ? "export " : ""
+  }
+
+  // MARK: Messages
+
+  mutating func message(_ message: MessageDeclaration) {
+    comments(message.comments)
+    block("\(Self.visibility(message.visibility))message \(ProtoText.safe(message.name))") { printer in
+      printer.members(of: message)
+    }
+  }
+
+  private mutating func members(of message: MessageDeclaration) {
+    let outer = scope
+    scope = scope.entering(message)
+    statements(message.options)
+    var body = NestedPrinter(message)
+    body.print(with: &self)
+    for type in message.enums { separated { $0.enumeration(type) } }
+    for range in message.extensionRanges {
+      line("extensions \(Self.range(range.numbers))\(brackets(range.options));")
+    }
+    if !message.reservedNumbers.isEmpty {
+      line("reserved \(message.reservedNumbers.map(Self.range).joined(separator: ", "));")
+    }
+    if !message.reservedNames.isEmpty { line("reserved \(names(message.reservedNames));") }
+    scope = outer
+  }
+
+  private static func range(_ numbers: Range<Int64>) -> String {
+    let last = numbers.upperBound - 1
+    if last <= numbers.lowerBound { return "\(numbers.lowerBound)" }
+    return "\(numbers.lowerBound) to \(last >= (1 << 29) - 1 ? "max" : "\(last)")"
+  }
+
+  mutating func oneof(
+    _ oneof: MessageDeclaration.Oneof, _ fields: [FieldDeclaration], in message: MessageDeclaration
+  ) {
+    comments(oneof.comments)
+    block("oneof \(ProtoText.safe(oneof.name))") { printer in
+      printer.statements(oneof.options)
+      for field in fields { printer.field(field, in: message) }
+    }
+  }
+
+  // MARK: Fields
+
+  /// Several extensions of one message.
+  mutating func extend(_ fields: [FieldDeclaration], in message: MessageDeclaration?) {
+    guard let extendee = fields.first?.extendee else { return }
+    let around = message?.messages ?? file.messages
+    block("extend \(scope.type(extendee))") { printer in
+      for field in fields { printer.field(field, in: message, nested: around) }
+    }
+  }
+
+  mutating func field(_ field: FieldDeclaration, in message: MessageDeclaration?) {
+    self.field(field, in: message, nested: message?.messages ?? [])
+  }
+
+  private mutating func field(
+    _ field: FieldDeclaration, in message: MessageDeclaration?, nested: [MessageDeclaration]
+  ) {
+    comments(field.comments)
+    let declared = nested.first { $0.fullName == field.typeName }
+    let options = brackets(field.options, first: settings(of: field))
+    if let declared, declared.isMapEntry, let map = mapType(declared) {
+      return line("\(map) \(ProtoText.safe(field.name)) = \(field.number)\(options);")
+    }
+    let label = label(of: field)
+    if field.kind == .group {
+      let group = declared ?? MessageDeclaration(options: field.options)
+      return block("\(label)group \(ProtoText.safe(group.name)) = \(field.number)\(options)") {
+        $0.members(of: group)
+      }
+    }
+    line("\(label)\(type(of: field)) \(ProtoText.safe(field.name)) = \(field.number)\(options);")
+  }
+
+  private func label(of field: FieldDeclaration) -> String {
+    switch field.label {
+    case .repeated: "repeated "
+    case .required: "required "
+    case .optional:
+      if field.isProto3Optional || file.syntax == .proto2 && field.oneofIndex == nil {
+        "optional "
+      } else {
+        ""
+      }
+    }
+  }
+
+  private func type(of field: FieldDeclaration) -> String {
+    field.typeName.isEmpty ? field.kind.protoName : scope.type(field.typeName)
+  }
+
+  private func mapType(_ entry: MessageDeclaration) -> String? {
+    guard let key = entry.fields.first(where: { $0.number == 1 }),
+      let value = entry.fields.first(where: { $0.number == 2 })
+    else { return nil }
+    return "map<\(type(of: key)), \(type(of: value))>"
+  }
+
+  /// What is written like an option, but is none.
+  private func settings(of field: FieldDeclaration) -> [String] {
+    var settings: [String] = []
+    if let text = field.defaultText { settings.append("default = \(defaultValue(text, of: field))") }
+    if let name = field.jsonName, field.extendee == nil, name != ProtoText.jsonName(of: field.name) {
+      settings.append("json_name = \(ProtoText.literal(name))")
+    }
+    return settings
+  }
+
+  private func defaultValue(_ text: String, of field: FieldDeclaration) -> String {
+    switch field.kind {
+    case .string: ProtoText.literal(text)
+    case .bytes: ProtoText.literal(DefaultValue.unescape(Array(text.utf8)) ?? [])
+    default: ProtoText.safe(text)
+    }
+  }
+
+  // MARK: Enums
+
+  mutating func enumeration(_ type: EnumDeclaration) {
+    comments(type.comments)
+    block("\(Self.visibility(type.visibility))enum \(ProtoText.safe(type.name))") { printer in
+      printer.statements(type.options)
+      for value in type.values { printer.value(value) }
+      if !type.reservedNumbers.isEmpty {
+        let ranges = type.reservedNumbers.map { range in
+          range.count == 1
+            ? "\(range.lowerBound)"
+            : "\(range.lowerBound) to \(range.upperBound == .max ? "max" : "\(range.upperBound)")"
+        }
+        printer.line("reserved \(ranges.joined(separator: ", "));")
+      }
+      if !type.reservedNames.isEmpty { printer.line("reserved \(printer.names(type.reservedNames));") }
+    }
+  }
+
+  mutating func value(_ value: EnumDeclaration.Value) {
+    comments(value.comments)
+    line("\(ProtoText.safe(value.name)) = \(value.number)\(brackets(value.options));")
+  }
+
+  // MARK: Services
+
+  mutating func service(_ service: ServiceDeclaration) {
+    comments(service.comments)
+    block("service \(ProtoText.safe(service.name))") { printer in
+      printer.statements(service.options)
+      for method in service.methods { printer.method(method) }
+    }
+  }
+
+  mutating func method(_ method: ServiceDeclaration.Method) {
+    comments(method.comments)
+    let input = (method.clientStreaming ? "stream " : "") + scope.type(method.input)
+    let output = (method.serverStreaming ? "stream " : "") + scope.type(method.output)
+    let head = "rpc \(ProtoText.safe(method.name))(\(input)) returns (\(output))"
+    guard !method.options.serialized.isEmpty else { return line("\(head);") }
+    block(head) { $0.statements(method.options) }
+  }
+}

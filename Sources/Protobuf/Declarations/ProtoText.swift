@@ -1,0 +1,72 @@
+/// The small parts of the protobuf language, made of text that may come from anybody.
+enum ProtoText {
+  /// `text` with what may steer a terminal, and what would end a line, as the octal escapes of strings.
+  static func safe(_ text: some StringProtocol) -> String {
+    guard text.unicodeScalars.contains(where: isUnsafe) else { return String(text) }
+    var safe = ""
+    for scalar in text.unicodeScalars {
+      if isUnsafe(scalar) {
+        for byte in String(scalar).utf8 { safe += octal(byte) }
+      } else {
+        safe.unicodeScalars.append(scalar)
+      }
+    }
+    return safe
+  }
+
+  /// A string literal.
+  static func literal(_ text: String) -> String {
+    var literal = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\n": literal += "\\n"
+      case "\r": literal += "\\r"
+      case "\t": literal += "\\t"
+      case "\"", "\\": literal += "\\\(scalar)"
+      default: literal += safe(String(scalar))
+      }
+    }
+    return literal + "\""
+  }
+
+  /// A literal of bytes.
+  static func literal(_ bytes: [UInt8]) -> String {
+    var literal = "\""
+    for byte in bytes {
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"): literal += "\\\(Character(UnicodeScalar(byte)))"
+      case 0x20..<0x7f: literal.unicodeScalars.append(UnicodeScalar(byte))
+      default: literal += octal(byte)
+      }
+    }
+    return literal + "\""
+  }
+
+  /// The JSON name that a field has unless it says otherwise.
+  static func jsonName(of name: String) -> String {
+    var result = ""
+    var capitalizes = false
+    for scalar in name.unicodeScalars {
+      if scalar == "_" {
+        capitalizes = true
+      } else if capitalizes {
+        result += ("a"..."z").contains(scalar) ? String(scalar).uppercased() : String(scalar)
+        capitalizes = false
+      } else {
+        result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+
+  private static func octal(_ byte: UInt8) -> String {
+    "\\\(byte >> 6)\(byte >> 3 & 7)\(byte & 7)"
+  }
+
+  private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x00...0x1F, 0x7F...0x9F, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,109 @@
+extension DescriptorSetScanner {
+  /// Calls `body` with the kind and the full name of what a file declares, without unpacking it.
+  ///
+  /// The entries of maps and the fields of such entries are no declarations. With `ending` only what has this name of
+  /// its own is told.
+  static func declarations(
+    of file: SchemaIndex.File, _ kinds: Set<SymbolKind>, intoMessages: Bool = true, ending: [UInt8]? = nil,
+    _ body: @escaping (SymbolKind, String) -> Void
+  ) throws(Malformed) {
+    let scanner = SymbolScanner(kinds: kinds, ending: ending, body: body)
+    let package = String(decoding: file.package, as: UTF8.self)
+    try fields(of: file.bytes) { (tag, value) throws(Malformed) in
+      guard tag.wireType == .lengthDelimited else { return true }
+      switch tag.number {
+      case 4: if intoMessages { try scanner.message(value, package, depth: 1) }
+      case 5: if intoMessages { try scanner.enumeration(value, package) }
+      case 6: try scanner.service(value, package)
+      case 7: try scanner.named(value, package, .extensionField)
+      default: break
+      }
+      return true
+    }
+  }
+}
+
+/// Looks through the declarations of a file for names.
+private struct SymbolScanner {
+  typealias Malformed = DescriptorSetScanner.Malformed
+
+  let kinds: Set<SymbolKind>
+  let ending: [UInt8]?
+  let body: (SymbolKind, String) -> Void
+
+  private func join(_ scope: String, _ name: UnsafeRawBufferPointer, separator: String = ".") -> String {
+    let name = String(decoding: name, as: UTF8.self)
+    return scope.isEmpty ? name : scope + separator + name
+  }
+
+  private func wants(_ kind: SymbolKind, _ name: UnsafeRawBufferPointer) -> Bool {
+    kinds.contains(kind) && (ending.map { $0.elementsEqual(name) } ?? true)
+  }
+
+  func named(
+    _ bytes: UnsafeRawBufferPointer, _ scope: String, _ kind: SymbolKind
+  ) throws(Malformed) {
+    guard kinds.contains(kind), let name = try DescriptorSetScanner.firstName(of: bytes), wants(kind, name)
+    else { return }
+    body(kind, join(scope, name))
+  }
+
+  func message(_ bytes: UnsafeRawBufferPointer, _ scope: String, depth: Int) throws(Malformed) {
+    guard depth <= nestingLimit, let name = try DescriptorSetScanner.firstName(of: bytes),
+      try !isMapEntry(bytes)
+    else { return }
+    let full = join(scope, name)
+    if wants(.message, name) { body(.message, full) }
+    try DescriptorSetScanner.fields(of: bytes) { (tag, value) throws(Malformed) in
+      guard tag.wireType == .lengthDelimited else { return true }
+      switch tag.number {
+      case 2: try named(value, full, .field)
+      case 3: try message(value, full, depth: depth + 1)
+      case 4: try enumeration(value, full)
+      case 6: try named(value, full, .extensionField)
+      case 8: try named(value, full, .oneof)
+      default: break
+      }
+      return true
+    }
+  }
+
+  private func isMapEntry(_ message: UnsafeRawBufferPointer) throws(Malformed) -> Bool {
+    var found = false
+    try DescriptorSetScanner.fields(of: message) { (tag, options) throws(Malformed) in
+      guard tag == Tag(7, .lengthDelimited) else { return true }
+      try DescriptorSetScanner.fields(of: options, varint: { if $0 == 7 { found = $1 != 0 } }) { (_, _) in
+        true
+      }
+      return true
+    }
+    return found
+  }
+
+  func enumeration(_ bytes: UnsafeRawBufferPointer, _ scope: String) throws(Malformed) {
+    try members(bytes, scope, .enumeration, .enumValue, separator: ".")
+  }
+
+  func service(_ bytes: UnsafeRawBufferPointer, _ scope: String) throws(Malformed) {
+    try members(bytes, scope, .service, .method, separator: "/")
+  }
+
+  /// What holds its members in field 2.
+  private func members(
+    _ bytes: UnsafeRawBufferPointer, _ scope: String, _ kind: SymbolKind, _ member: SymbolKind,
+    separator: String
+  ) throws(Malformed) {
+    guard let name = try DescriptorSetScanner.firstName(of: bytes) else { return }
+    let full = join(scope, name)
+    if wants(kind, name) { body(kind, full) }
+    guard kinds.contains(member) else { return }
+    try DescriptorSetScanner.fields(of: bytes) { (tag, value) throws(Malformed) in
+      if tag == Tag(2, .lengthDelimited), let name = try DescriptorSetScanner.firstName(of: value),
+        wants(member, name)
+      {
+        body(member, join(full, name, separator: separator))
+      }
+      return true
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import Glibc
+import Protobuf
+
+/// Compiles `.proto` files with `protoc`.
+enum ProtoCompiler {
+  /// What the files and all that they import define, with comments.
+  static func compile(_ files: [String], importPaths: [String]) throws(Failure) -> SchemaSource.Source {
+    let name = files.joined(separator: ", ")
+    let output = try TemporaryFile()
+    defer { output.close() }
+    var words = ["protoc", "--include_imports", "--include_source_info"]
+    words += ["--descriptor_set_out=/dev/fd/\(output.descriptor)"]
+    words += (importPaths.isEmpty ? defaultPaths(of: files) : importPaths).map { "-I\($0)" }
+    let result: ChildProcess.Result
+    do throws(ChildProcess.Problem) {
+      result = try ChildProcess.run(words + files.map(plain), keeping: output.descriptor)
+    } catch {
+      throw Failure(
+        .schema, "protoc", error.isMissing ? "not found; --proto needs it" : error.why,
+        hint: error.isMissing ? "on Debian and Ubuntu it is in the package protobuf-compiler" : nil)
+    }
+    // Warnings too.
+    for line in result.errors.split(separator: "\n") {
+      StandardError.write("\(TerminalText.escape(String(line)))\n")
+    }
+    guard result.hasSucceeded else {
+      throw Failure(.schema, name, "protoc could not compile it")
+    }
+    do {
+      return SchemaSource.Source(set: SchemaBytes(try output.contents()), name: name)
+    } catch {
+      throw Failure(.schema, name, error.why)
+    }
+  }
+
+  /// A file's name that no option can be taken for.
+  private static func plain(_ file: String) -> String { file.hasPrefix("-") ? "./\(file)" : file }
+
+  /// Files below the working directory are found there, others where they are.
+  private static func defaultPaths(of files: [String]) -> [String] {
+    var paths: [String] = []
+    for file in files where file.hasPrefix("/") {
+      let directory = file.lastIndex(of: "/").map { String(file[..<$0]) } ?? ""
+      let path = directory.isEmpty ? "/" : directory
+      if !paths.contains(path) { paths.append(path) }
+    }
+    return paths.isEmpty ? [] : paths + ["."]
+  }
+}

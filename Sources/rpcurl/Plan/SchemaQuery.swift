@@ -1,0 +1,107 @@
+import Glibc
+import Protobuf
+import RPCProtocols
+import Reflection
+
+/// The schema that a command looks into, and the name that it looks for.
+struct SchemaQuery {
+  /// The name, as it was written; `nil` when none was.
+  let symbol: String?
+  private let sources: [SchemaSource.Source]
+  private let server: ReflectionSource?
+
+  /// Resolves the words of a command: `[TARGET] [SYMBOL]`, where a target is expected if the server is to be asked.
+  init(_ options: SchemaCommandOptions, words: [String], clients: ClientSource) throws {
+    guard words.count <= 2 else {
+      throw Failure(
+        .usage, words[2], "one word too many", hint: "a target and a name are all that is expected")
+    }
+    let asksServer = options.reflection.reflect ?? !options.schema.hasSources
+    let target = words.count == 2 || asksServer ? words.first : nil
+    symbol = words.count == 2 ? words[1] : target == nil ? words.first : nil
+    guard asksServer else {
+      server = nil
+      guard options.schema.hasSources else {
+        throw Failure(.schema, "schema", "no source given", hint: "leave out --no-reflect, or name a source")
+      }
+      sources = try SchemaSource.sources(options.schema)
+      return
+    }
+    guard let target else {
+      throw Failure(
+        .schema, "schema", "no source given",
+        hint: "name a server, a descriptor set with --descriptor-set FILE, or .proto files with --proto FILE")
+    }
+    sources = try SchemaSource.sources(options.schema)
+    server = try Self.server(options, target, clients)
+  }
+
+  private static func server(
+    _ options: SchemaCommandOptions, _ text: String, _ clients: ClientSource
+  ) throws -> ReflectionSource {
+    let target = try Target.parse(server: text, isPlaintext: options.server.plaintext)
+    let environment = { (name: String) in getenv(name).map { String(cString: $0) } }
+    let request = try options.questions.request()
+    let protocolName = try CallSettings.protocolName(request, environment)
+    let headers = try HeaderArguments.parse(request.headers)
+      .appending(HeaderArguments.parse(options.reflection.headers, option: "--reflect-header"))
+    var source = ReflectionSource(
+      target: target, protocolName: protocolName,
+      headers: try CredentialArguments.headers(
+        request, options.server, bearer: try request.bearer.map(CredentialArguments.token), given: headers),
+      connection: try ConnectionPlan.options(options.server, request, target, protocolName), clients: clients)
+    source.version = options.reflection.reflectVersion.map { $0 == .v1 ? .v1 : .v1alpha }
+    source.timeout = request.maxTime?.duration ?? ReflectionSource.defaultTimeout
+    source.isVerbose = options.questions.verbose
+    return source
+  }
+
+  /// The full names of all services, where nothing else is needed of them.
+  func serviceNames() throws(Failure) -> [String] {
+    var names = Set(try SchemaSource.pool(sources).symbols([.service]).filter(Self.isOwn).map(\.name))
+    if let server { names.formUnion(try server.schema(for: .serviceNames).services) }
+    return names.sorted()
+  }
+
+  /// Everything that is known.
+  func pool() throws(Failure) -> DescriptorPool {
+    try pool(asking: server == nil ? nil : .allServices)
+  }
+
+  /// Everything that is known, and what `symbol` means in it.
+  ///
+  /// The server is asked for the symbol alone before it is asked for all.
+  func find(_ symbol: String, among kinds: Set<SymbolKind>) throws(Failure) -> (
+    DescriptorPool, DescriptorPool.Symbol
+  ) {
+    if server != nil {
+      let own = try SchemaSource.pool(sources, withOptions: true)
+      if let exact = try SymbolLookup(own).exactly(symbol, kinds) { return (own, exact) }
+      if Self.isFullName(symbol) {
+        let asked = MethodName(symbol).map { symbol.contains("/") ? $0.service : symbol } ?? symbol
+        let pool = try pool(asking: .whateverOf([asked]))
+        if let exact = try SymbolLookup(pool).exactly(symbol, kinds) { return (pool, exact) }
+      }
+    }
+    let pool = try pool()
+    return (pool, try SymbolLookup(pool).find(symbol, among: kinds))
+  }
+
+  private static func isFullName(_ symbol: String) -> Bool {
+    symbol.contains(".") && MethodName(symbol) != nil
+  }
+
+  private func pool(asking goal: ReflectionQuery.Goal?) throws(Failure) -> DescriptorPool {
+    var sources = sources
+    if let server, let goal {
+      let schema = try server.schema(for: goal)
+      if schema.fileCount > 0 {
+        sources.append(.init(set: SchemaBytes(schema.descriptorSet), name: server.sourceName))
+      }
+    }
+    return try SchemaSource.pool(sources, withOptions: true)
+  }
+
+  /// Whether a symbol is from a source that was named, not one that everybody has.
+  static func isOwn(_ symbol: DescriptorPool.Symbol) -> Bool { symbol.source != WellKnownSchemas.sourceName }
+}

@@ -1,0 +1,92 @@
+"""`rpcurl export`: a schema, or what a name needs of it, as a descriptor set."""
+
+import os
+import pty
+import subprocess
+
+import pytest
+from google.protobuf import descriptor_pb2, descriptor_pool
+from test_describe_round_trip import HERE, protoc
+
+
+def load(data: bytes) -> descriptor_pool.DescriptorPool:
+    """As Python reads it, which wants each file behind what it imports."""
+    pool = descriptor_pool.DescriptorPool()
+    for file in descriptor_pb2.FileDescriptorSet.FromString(data).file:
+        pool.Add(file)
+        pool.FindFileByName(file.name)
+    return pool
+
+
+def names(data: bytes) -> list[str]:
+    return [file.name for file in descriptor_pb2.FileDescriptorSet.FromString(data).file]
+
+
+@pytest.mark.parametrize("symbol", [[], ["demo.v1.Demo"], ["Hello"], ["demo.v1.AllTypes"]])
+def test_from_a_set(rpcurl, descriptor_set, symbol):
+    result = rpcurl("export", "--descriptor-set", descriptor_set, *symbol)
+    assert (result.code, result.err) == (0, "")
+    load(result.out_bytes).FindServiceByName("demo.v1.Demo")
+    assert ("google/rpc/error_details.proto" in names(result.out_bytes)) == (not symbol)
+    again = rpcurl("export", "--descriptor-set", "-", *symbol, input=result.out_bytes)
+    assert again.out_bytes == result.out_bytes
+
+
+def test_only_what_is_needed(rpcurl, tmp_path):
+    whole = tmp_path / "whole.binpb"
+    protoc(whole, "old.proto", HERE)
+    result = rpcurl("export", "--descriptor-set", whole, "opt.Rule")
+    assert names(result.out_bytes) == [
+        "google/protobuf/any.proto",
+        "google/protobuf/descriptor.proto",
+        "options.proto",
+    ]
+
+
+def test_from_a_server(rpcurl, grpc_server, tmp_path):
+    file = tmp_path / "demo.binpb"
+    result = rpcurl("export", "--plaintext", grpc_server.address, "demo.v1.Demo", "-o", file)
+    assert (result.code, result.err, result.out_bytes) == (0, "", b"")
+    load(file.read_bytes()).FindServiceByName("demo.v1.Demo")
+    called = rpcurl(
+        "--descriptor-set", file, "--plaintext", "-d", '{"name":"Ada"}', grpc_server.address, "demo.v1.Demo/Hello"
+    )
+    assert (called.code, called.err) == (0, "")
+    everything = rpcurl("export", "--plaintext", grpc_server.address)
+    load(everything.out_bytes).FindServiceByName("demo.v1.Demo")
+    assert everything.out_bytes == rpcurl("export", "--plaintext", grpc_server.address).out_bytes
+
+
+def test_protoc_reads_it(rpcurl, descriptor_set, tmp_path):
+    file = tmp_path / "demo.binpb"
+    rpcurl("export", "--descriptor-set", descriptor_set, "Hello", "--output", file)
+    command = ["protoc", f"--descriptor_set_in={file}", f"--python_out={tmp_path}", "demo.proto"]
+    subprocess.run(command, check=True, timeout=20)
+    assert (tmp_path / "demo_pb2.py").exists()
+
+
+def test_missing_imports_are_told(rpcurl, tmp_path):
+    file = descriptor_pb2.FileDescriptorProto(name="x.proto", dependency=["gone.proto"])
+    path = tmp_path / "x.binpb"
+    path.write_bytes(descriptor_pb2.FileDescriptorSet(file=[file]).SerializeToString())
+    result = rpcurl("export", "--descriptor-set", path)
+    assert (result.code, names(result.out_bytes)) == (0, ["x.proto"])
+    assert result.err == "rpcurl: imported, but in no source: gone.proto\n"
+
+
+def test_not_to_a_terminal(rpcurl, descriptor_set):
+    main, other = pty.openpty()
+    done = subprocess.run(
+        rpcurl.command(("export", "--descriptor-set", descriptor_set)),
+        stdout=other, stderr=subprocess.PIPE, env=rpcurl.environment(None), timeout=20,
+    )  # fmt: skip
+    os.close(other)
+    os.close(main)
+    assert done.returncode == 2
+    assert b"not for a terminal" in done.stderr and b"-o FILE" in done.stderr
+
+
+def test_what_cannot_be_written_is_told(rpcurl, descriptor_set, tmp_path):
+    for path, why in [(tmp_path / "no" / "file", "No such file"), ("/dev/full", "No space left")]:
+        result = rpcurl("export", "--descriptor-set", descriptor_set, "-o", path)
+        assert result.code == 1 and f"rpcurl: {path}: {why}" in result.err

@@ -1,0 +1,103 @@
+"""`--proto` and `-I`: the schema from .proto files, with the help of protoc."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from test_describe_round_trip import ROOT, WELL_KNOWN
+
+SERVERS = ROOT / "Tests" / "Servers"
+
+FILE = 'syntax = "proto3";\npackage own;\n// Said.\nmessage Own { string text = 1; }\n'
+
+
+@pytest.fixture
+def proto(tmp_path) -> Path:
+    path = tmp_path / "protos" / "own.proto"
+    path.parent.mkdir()
+    path.write_text(FILE)
+    return path
+
+
+def fails(result, code, *words):
+    assert (result.code, result.out_bytes) == (code, b""), result.err
+    for word in words:
+        assert word in result.err
+
+
+def test_every_command(rpcurl, grpc_server):
+    source = ["-I", SERVERS, "--import-path", WELL_KNOWN, "--proto", "demo.proto"]
+    assert rpcurl("list", *source).out == "demo.v1.Demo\n"
+    assert "Hello greets by name" in rpcurl("describe", *source, "Hello").out
+    assert json.loads(rpcurl("template", *source, "Hello").out) == {"name": "", "language": ""}
+    called = rpcurl(*source, "--plaintext", "-d", '{"name":"Ada"}', grpc_server.address, "demo.v1.Demo/Hello")
+    assert (called.code, called.err) == (0, "")
+    words = ["--type", "demo.v1.HelloRequest", "--from", "json", "--to", "text"]
+    assert rpcurl("convert", *source, *words, input='{"name":"Ada"}').out == 'name: "Ada"\n'
+    assert rpcurl("export", *source).code == 0
+
+
+def test_paths(rpcurl, proto):
+    # Where a file is by its full name it is found without -I.
+    assert rpcurl("describe", "--proto", proto, "own.Own").out.endswith(
+        "// Said.\nmessage Own {\n  string text = 1;\n}\n"
+    )
+    (rpcurl.home / "below.proto").write_text(FILE)
+    assert rpcurl("describe", "--proto", "below.proto", "Own").code == 0
+    (rpcurl.home / "-o.proto").write_text(FILE.replace("own", "dash"))
+    assert "dash.Own" in rpcurl("describe", "--proto=-o.proto", "Own").out
+    assert not (rpcurl.home / ".proto").exists()
+
+
+def test_order_of_sources(rpcurl, proto, tmp_path):
+    exported = tmp_path / "first.binpb"
+    assert rpcurl("export", "--proto", proto, "-o", exported).code == 0
+    proto.write_text(FILE.replace("text = 1", "changed = 1"))
+    both = ["--proto", proto, "--descriptor-set", exported]
+    assert "string text = 1;" in rpcurl("describe", *both, "own.Own").out
+    assert "string changed = 1;" in rpcurl("describe", "--proto", proto, "own.Own").out
+    other = proto.with_name("other.proto")
+    other.write_text(FILE.replace("own", "other"))
+    two = ["--proto", proto, "--proto", other]
+    assert rpcurl("list", "--kind", "message", *two).out.split() == ["other.Own", "own.Own"]
+
+
+def test_errors_pass_through(rpcurl, proto):
+    proto.write_text('syntax = "proto3";\nmessage X { Missing x = 1; }\n')
+    fails(rpcurl("list", "--proto", proto), 3, 'own.proto:2:13: "Missing" is not defined', "protoc could not")
+    fails(rpcurl("list", "--proto", "/no/such.proto"), 3, "such.proto", "rpcurl: /no/such.proto: protoc could not")
+    proto.write_text(FILE.replace("package", 'import "google/protobuf/empty.proto";\npackage'))
+    warned = rpcurl("list", "--kind", "message", "--proto", proto, "-I", proto.parent, "-I", WELL_KNOWN)
+    assert warned.code == 0 and "own.Own" in warned.out
+    assert "empty.proto is unused" in warned.err
+
+
+def test_missing_protoc(rpcurl, proto, tmp_path):
+    result = rpcurl("list", "--proto", proto, env={"PATH": str(tmp_path)})
+    fails(result, 3, "rpcurl: protoc: not found", "the package protobuf-compiler")
+
+
+def test_temporary_file(rpcurl, proto, tmp_path):
+    """It is in $TMPDIR, for the user alone, and gone from the start."""
+    fake, directory, told = tmp_path / "bin", tmp_path / "tmp", tmp_path / "told"
+    fake.mkdir()
+    directory.mkdir()
+    (fake / "protoc").write_text(
+        f'#!/bin/sh\nfor a; do case "$a" in --descriptor_set_out=*) out="${{a#*=}}";; esac; done\n'
+        f'(readlink "$out"; stat -L -c %a "$out"; ls -A {directory} | wc -l) > {told}\nexit 1\n'
+    )
+    (fake / "protoc").chmod(0o755)
+    env = {"PATH": f"{fake}:{os.environ['PATH']}", "TMPDIR": str(directory)}
+    fails(rpcurl("list", "--proto", proto, env=env), 3)
+    link, mode, files = told.read_text().split("\n")[:3]
+    assert link.startswith(f"{directory}/rpcurl.")
+    assert (mode, files.strip()) == ("600", "0")
+    missing = rpcurl("list", "--proto", proto, env={"TMPDIR": str(tmp_path / "none")})
+    fails(missing, 3, "none: No such file or directory")
+
+
+def test_errors_do_not_steer_a_terminal(rpcurl, proto):
+    proto.write_text('syntax = "proto3";\nmessage \x1b[31mX { }\n')
+    result = rpcurl("list", "--proto", proto)
+    assert result.code == 3 and "\x1b" not in result.err

@@ -1,0 +1,299 @@
+"""`rpcurl list` and `rpcurl describe`: names and declarations of a schema, from all its sources."""
+
+import json
+import os
+
+import pytest
+from google.protobuf import descriptor_pb2
+
+
+@pytest.fixture
+def schema(rpcurl, descriptor_set):
+    """Runs a command on the demo's schema: schema("list", …)."""
+
+    def run(command, *words, **options):
+        return rpcurl(command, "--descriptor-set", descriptor_set, *words, **options)
+
+    return run
+
+
+def fails(result, code, *words):
+    assert (result.code, result.out_bytes) == (code, b""), result.err
+    lines = result.err.splitlines()
+    assert lines[0].startswith("rpcurl: ")
+    assert len(lines) <= 2 and all(line.startswith("hint: ") for line in lines[1:]), result.err
+    for word in words:
+        assert word in result.err
+
+
+def file_set(*files: descriptor_pb2.FileDescriptorProto) -> bytes:
+    return descriptor_pb2.FileDescriptorSet(file=files).SerializeToString()
+
+
+def small(name: str, package: str, *messages: str) -> descriptor_pb2.FileDescriptorProto:
+    file = descriptor_pb2.FileDescriptorProto(name=name, package=package, syntax="proto3")
+    for message in messages:
+        file.message_type.add(name=message)
+    file.service.add(name="Service").method.add(
+        name="Call", input_type=f".{package}.{messages[0]}", output_type=f".{package}.{messages[0]}"
+    )
+    return file
+
+
+METHODS = ["Chat", "Count", "Delay", "Echo", "EchoMetadata", "Fail", "FailStream", "Find", "Hello", "Large", "Raw", "Sum"]
+
+
+# list
+
+
+def test_list_services(schema):
+    result = schema("list")
+    assert (result.code, result.err, result.out) == (0, "", "demo.v1.Demo\n")
+
+
+@pytest.mark.parametrize("name", ["demo.v1.Demo", "v1.Demo", "Demo"])
+def test_list_methods(schema, name):
+    result = schema("list", name)
+    assert (result.code, result.err) == (0, "")
+    assert result.out.split() == [f"demo.v1.Demo/{method}" for method in METHODS]
+
+
+def test_list_members_of_others(schema):
+    assert schema("list", "HelloRequest").out.split() == [
+        "demo.v1.HelloRequest.language",
+        "demo.v1.HelloRequest.name",
+    ]
+    assert "demo.v1.Color.COLOR_RED" in schema("list", "demo.v1.Color").out.split()
+
+
+def test_list_kinds(schema):
+    enums = schema("list", "--kind", "enum").out.split()
+    assert enums == sorted(enums) and "demo.v1.Color" in enums
+    messages = schema("list", "--kind", "message").out.split()
+    assert "demo.v1.AllTypes.Nested" in messages
+    assert not any("Entry" in name for name in messages), "entries of maps are no messages"
+    both = schema("list", "--kind", "enum", "--kind", "service").out.split()
+    assert both == sorted([*enums, "demo.v1.Demo"])
+
+
+def test_list_as_json(schema):
+    result = schema("list", "--format", "json")
+    assert json.loads(result.out) == [{"name": "demo.v1.Demo", "kind": "service", "file": "demo.proto"}]
+    methods = json.loads(schema("list", "Demo", "--format", "json").out)
+    assert methods[0] == {"name": "demo.v1.Demo/Chat", "kind": "method", "file": "demo.proto"}
+
+
+# describe
+
+
+def test_describe_a_method(schema):
+    result = schema("describe", "demo.v1.Demo/Hello")
+    assert (result.code, result.err) == (0, "")
+    assert result.out == (
+        "// demo.v1.Demo/Hello: method, demo.proto\n"
+        "// Hello greets by name. An empty name is INVALID_ARGUMENT, with a\n"
+        "// google.rpc.BadRequest that names the field.\n"
+        "rpc Hello(HelloRequest) returns (HelloReply) {\n"
+        "  option idempotency_level = NO_SIDE_EFFECTS;\n"
+        "}\n"
+    )
+    assert schema("describe", "demo.v1.Demo.Hello").out == result.out
+    assert schema("describe", "Hello").out == result.out
+
+
+@pytest.mark.parametrize(
+    "symbol, kind, line",
+    [
+        ("demo.v1.AllTypes", "message", "message AllTypes {"),
+        ("AllTypes.Nested", "message", "message Nested {"),
+        ("demo.v1.Color", "enum", "enum Color {"),
+        ("COLOR_RED", "value", "COLOR_RED = 1;"),
+        ("demo.v1.COLOR_RED", "value", "COLOR_RED = 1;"),
+        ("HelloRequest.name", "field", "string name = 1;"),
+        ("AllTypes.choice", "oneof", "oneof choice {"),
+        ("demo.v1.Demo", "service", "service Demo {"),
+    ],
+)
+def test_describe_kinds(schema, symbol, kind, line):
+    result = schema("describe", symbol)
+    assert (result.code, result.err) == (0, "")
+    assert f": {kind}" in result.out.splitlines()[0]
+    assert line in result.out.splitlines()
+    described = json.loads(schema("describe", symbol, "--format", "json").out)
+    assert described["kind"] == kind
+    assert line in described["proto"]
+
+
+def test_describe_without_symbol_shows_services(schema):
+    assert schema("describe").out == schema("describe", "demo.v1.Demo").out
+
+
+def test_describe_as_json(schema):
+    message = json.loads(schema("describe", "HelloRequest", "--format", "json").out)
+    assert message["name"] == "demo.v1.HelloRequest"
+    assert message["fields"][0] == {
+        "name": "name",
+        "jsonName": "name",
+        "number": 1,
+        "type": "string",
+        "comment": "Who to greet. Must not be empty.",
+    }
+    method = json.loads(schema("describe", "Demo/Hello", "--format", "json").out)
+    assert (method["input"], method["output"]) == ("demo.v1.HelloRequest", "demo.v1.HelloReply")
+    assert method["options"] == {"idempotency_level": "NO_SIDE_EFFECTS"}
+    assert method["clientStreaming"] is False
+    file = json.loads(schema("describe", "demo.proto", "--format", "json").out)
+    assert (file["kind"], file["syntax"], file["services"]) == ("file", "proto3", ["demo.v1.Demo"])
+
+
+# Names
+
+
+@pytest.mark.parametrize("command", ["describe", "template", "export"])
+def test_unknown_name(schema, command):
+    fails(schema(command, "demo.v1.HelloRequst"), 3, "did you mean demo.v1.HelloRequest")
+    fails(schema(command, "Helo"), 3, "did you mean demo.v1.Demo/Hello")
+    fails(schema(command, "no.such.ThingAtAll"), 3, "the schema has no such name")
+
+
+def test_unknown_file(schema):
+    fails(schema("describe", "demmo.proto"), 3, "did you mean demo.proto")
+
+
+def test_ambiguous_name(rpcurl, tmp_path):
+    file = tmp_path / "two.binpb"
+    file.write_bytes(file_set(small("a.proto", "a", "Same"), small("b.proto", "b", "Same")))
+    fails(rpcurl("describe", "--descriptor-set", file, "Same"), 3, "2 names end with it", "a.Same, b.Same")
+    assert rpcurl("describe", "--descriptor-set", file, "b.Same").code == 0
+    # A full name is not ambiguous, though others end with it.
+    file.write_bytes(file_set(small("a.proto", "a.b", "Same"), small("b.proto", "b", "Same")))
+    assert "b.proto" in rpcurl("describe", "--descriptor-set", file, "b.Same").out
+
+
+def test_own_names_come_before_those_that_everybody_has(rpcurl, tmp_path):
+    file = tmp_path / "own.binpb"
+    file.write_bytes(file_set(small("own.proto", "own", "Timestamp")))
+    assert rpcurl("describe", "--descriptor-set", file, "Timestamp").out.startswith("// own.Timestamp:")
+    assert rpcurl("describe", "--descriptor-set", file, "Duration").out.startswith("// google.protobuf.Duration:")
+
+
+@pytest.mark.parametrize("method", ["Hello", "Demo/Hello", "v1.Demo.Hello"])
+@pytest.mark.parametrize("source", ["set", "reflection"])
+def test_end_of_a_name_is_enough_for_calls(rpcurl, grpc_server, descriptor_set, method, source):
+    sources = ["--descriptor-set", descriptor_set] if source == "set" else []
+    result = rpcurl(*sources, "--plaintext", "-d", '{"name":"Ada"}', grpc_server.address, method)
+    assert (result.code, result.err) == (0, "")
+    assert json.loads(result.out)["message"] == "Hello, Ada!"
+
+
+def test_unknown_end_of_a_name_in_calls(rpcurl, grpc_server, descriptor_set):
+    for sources in [["--descriptor-set", descriptor_set], []]:
+        fails(rpcurl(*sources, "--plaintext", grpc_server.address, "Helo"), 3, "did you mean demo.v1.Demo/Hello")
+
+
+# Sources
+
+
+def test_reflection(rpcurl, grpc_server, schema):
+    services = rpcurl("list", "--plaintext", grpc_server.address)
+    assert (services.code, services.err) == (0, "")
+    assert "demo.v1.Demo" in services.out.split()
+    for words in (["demo.v1.Demo"], ["Demo"], ["--format", "json", "Demo"]):
+        result = rpcurl("list", "--plaintext", grpc_server.address, *words)
+        assert (result.code, result.err, result.out) == (0, "", schema("list", *words).out)
+    described = rpcurl("describe", "--plaintext", grpc_server.address, "demo.v1.HelloRequest")
+    # Servers do not tell comments.
+    assert described.out.splitlines()[1:] == [
+        "message HelloRequest {",
+        "  string name = 1;",
+        "  string language = 2;",
+        "}",
+    ]
+    fails(rpcurl("describe", "--plaintext", grpc_server.address, "Helo"), 3, "did you mean demo.v1.Demo/Hello")
+
+
+def test_several_sources(rpcurl, grpc_server, tmp_path, descriptor_set):
+    first, second = tmp_path / "first.binpb", tmp_path / "second.binpb"
+    first.write_bytes(file_set(small("first.proto", "one", "First")))
+    second.write_bytes(file_set(small("second.proto", "two", "Second")))
+    sets = ["--descriptor-set", first, "--protoset", second]
+    assert rpcurl("list", *sets).out.split() == ["one.Service", "two.Service"]
+    with_server = rpcurl("list", *sets, "--reflect", "--plaintext", grpc_server.address)
+    assert {"one.Service", "two.Service", "demo.v1.Demo"} <= set(with_server.out.split())
+    # A target that need not be asked is not asked.
+    assert rpcurl("list", *sets, "127.0.0.1:1", "one.Service").out == "one.Service/Call\n"
+    result = rpcurl("list", "--descriptor-set", "-", input=descriptor_set.read_bytes())
+    assert (result.code, result.out) == (0, "demo.v1.Demo\n")
+
+
+def test_no_source(rpcurl):
+    for command in ["list", "describe", "export"]:
+        fails(rpcurl(command), 3, "no source given", "--descriptor-set FILE", "--proto FILE")
+    fails(rpcurl("list", "--no-reflect", "x"), 3, "no source given")
+
+
+def test_no_server(rpcurl):
+    fails(rpcurl("list", "--plaintext", "127.0.0.1:1"), 5, "127.0.0.1:1")
+
+
+def test_too_many_words(schema):
+    fails(schema("list", "a", "b", "c"), 2, "one word too many")
+
+
+def test_without_a_server_libcurl_is_not_loaded(rpcurl, descriptor_set, tmp_path):
+    broken = tmp_path / "libcurl.so.4"
+    broken.write_bytes(b"not a library")
+    env = {"LD_LIBRARY_PATH": str(tmp_path)}
+    for words in (["list"], ["describe"], ["template", "Hello"], ["export", "-o", tmp_path / "out"]):
+        result = rpcurl(words[0], "--descriptor-set", descriptor_set, *words[1:], env=env)
+        assert (result.code, result.err) == (0, "")
+
+
+# Hostile schemas
+
+
+HOSTILE = "\x1b[31m\x07\x9b\u202e\r\nnew line"
+
+
+def test_nothing_of_a_schema_steers_a_terminal(rpcurl, tmp_path):
+    file = small(f"x{HOSTILE}.proto", "x", f"Bad{HOSTILE}")
+    message = file.message_type[0]
+    field = message.field.add(name=f"f{HOSTILE}", number=1, type=9, label=1, json_name=HOSTILE)
+    field.default_value = HOSTILE
+    message.reserved_name.append(HOSTILE)
+    file.options.java_package = HOSTILE
+    file.dependency.append(HOSTILE)
+    place = file.source_code_info.location.add(path=[4, 0])
+    place.leading_comments, place.trailing_comments = HOSTILE, HOSTILE
+    place.leading_detached_comments.append(HOSTILE)
+    path = tmp_path / "hostile.binpb"
+    path.write_bytes(file_set(file))
+    name = f"x.Bad{HOSTILE}"
+    commands = [
+        ["list"],
+        ["list", "--kind", "message"],
+        ["list", "--kind", "message", "--format", "json"],
+        ["list", name],
+        ["describe"],
+        ["describe", name],
+        ["describe", f"x{HOSTILE}.proto"],
+        ["describe", name, "--format", "json"],
+        ["describe", "x.Bad"],
+        ["template", name, "--comments"],
+        ["export", name, "-o", tmp_path / "out"],
+    ]
+    for words in commands:
+        result = rpcurl(words[0], "--descriptor-set", path, *words[1:])
+        for text in (result.out, result.err):
+            assert not [c for c in text if c != "\n" and (ord(c) < 32 or 127 <= ord(c) < 160 or c == "\u202e")], words
+            assert not [line for line in text.splitlines() if line.startswith("new line")], words
+
+
+def test_a_damaged_set_is_told(rpcurl, tmp_path, descriptor_set):
+    whole = descriptor_set.read_bytes()
+    file = tmp_path / "damaged.binpb"
+    for end in range(0, 400, 57):
+        file.write_bytes(whole[:end])
+        for words in (["list"], ["describe"], ["export", "-o", os.devnull]):
+            result = rpcurl(words[0], "--descriptor-set", file, *words[1:])
+            assert result.code in (0, 3), (end, words, result.err)

@@ -1,0 +1,84 @@
+import Testing
+
+@testable import Protobuf
+
+/// Declarations as they were written. That a compiler makes the same of them is tested end to end.
+struct DeclarationTests {
+  private func print(_ name: String) throws -> String {
+    let pool = try makePool()
+    let (declaration, file) = try #require(try pool.declaration(named: name))
+    return ProtoPrinter(file, in: pool).print(declaration)
+  }
+
+  @Test func printsWellKnownTypes() throws {
+    #expect(
+      try print("google.protobuf.Struct") == """
+        message Struct {
+          map<string, Value> fields = 1;
+        }
+
+        """)
+    #expect(try print("google.protobuf.Value.null_value") == "NullValue null_value = 1;\n")
+    #expect(try print("google.protobuf.NullValue") == "enum NullValue {\n  NULL_VALUE = 0;\n}\n")
+    #expect(try print("google.protobuf.Empty") == "message Empty {}\n")
+  }
+
+  @Test func findsEverythingThatIsDeclared() throws {
+    let pool = try makePool()
+    for symbol in pool.symbols(Set(SymbolKind.allCases)) {
+      let file = try #require(try pool.file(named: symbol.file))
+      let found = try #require(file.declaration(named: symbol.name), "\(symbol.name)")
+      #expect(found.kind == symbol.kind)
+      #expect(found.name == symbol.name)
+      #expect(!ProtoPrinter(file, in: pool).print(found).isEmpty)
+    }
+  }
+
+  @Test func namesOfWhatIsNotThereFindNothing() throws {
+    let pool = try makePool()
+    for name in ["", ".", "google", "google.protobuf.Struct.none", "google.protobuf.Nothing", "/", "a/b"] {
+      #expect(try pool.declaration(named: name) == nil)
+    }
+    #expect(try pool.file(named: "none.proto") == nil)
+  }
+
+  @Test func everyTruncationIsReadOrRefused() throws {
+    let bytes = try #require(Base64.decode(FixtureData.encoded))
+    let file = try #require(try WireRecord.all(in: bytes[...]).first).bytes
+    for end in stride(from: 0, to: file.count, by: 3) {
+      _ = try? DeclarationReader.read(Array(file.prefix(end)), pool: PoolCore())
+    }
+  }
+
+  @Test(arguments: [
+    ("snake_case", "snakeCase"), ("camelCase", "camelCase"), ("_a", "A"), ("a_1", "a1"), ("a__b", "aB"),
+    ("a_", "a"),
+  ])
+  func derivesJSONNames(name: String, json: String) {
+    #expect(ProtoText.jsonName(of: name) == json)
+  }
+
+  @Test func escapesWhatSteersATerminal() {
+    #expect(ProtoText.safe("a\u{1b}[31m\n") == #"a\033[31m\012"#)
+    #expect(ProtoText.literal("\u{202e}\"\\\n\t") == #""\342\200\256\"\\\n\t""#)
+    #expect(ProtoText.literal([0, 0xff, 0x22, 0x41]) == #""\000\377\"A""#)
+    #expect(ProtoText.safe("é 中 😀") == "é 中 😀")
+  }
+
+  @Test func closuresAreInOrderOfImportsAndTellWhatIsMissing() throws {
+    let pool = try makePool()
+    let set = try pool.descriptorSet(ofFiles: pool.fileNames)
+    #expect(set.missingImports.isEmpty)
+    #expect(try pool.descriptorSet(ofFiles: pool.fileNames).serialized == set.serialized)
+    let again = DescriptorPool()
+    try again.add(SchemaBytes(set.serialized), source: "again")
+    #expect(again.fileNames.sorted() == pool.fileNames.sorted())
+    #expect(try pool.descriptorSet(ofFiles: ["none.proto"]).serialized.isEmpty)
+  }
+
+  @Test func templatesCutRecursion() throws {
+    let template = try MessageTemplate(try type("google.protobuf.DescriptorProto"))
+    #expect(template.json.contains("\"nestedType\": []"))
+    #expect(template.notes.contains { $0.path == "field[].label" && $0.text.contains("LABEL_OPTIONAL") })
+  }
+}
