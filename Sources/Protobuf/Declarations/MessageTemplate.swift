@@ -13,6 +13,8 @@ public struct MessageTemplate {
 
   /// How many fields at most; what is behind them is cut like a recursion.
   private static let limit = 10_000
+  /// How many values of an enum, or members of a oneof, a note lists: each of thousands of members has a note.
+  private static let listLimit = 40
   /// How deep at most: less than what JSON may be nested.
   private static let depthLimit = 40
 
@@ -58,11 +60,12 @@ public struct MessageTemplate {
     var members: [(name: String, value: Node)] = []
     let fields = try type.fields()
     let chosen = try Self.chosen(fields, around: around + [type.name])
+    let alternatives = Dictionary(grouping: fields) { $0.oneofIndex }
     for field in fields {
       count += 1
       let place = path.isEmpty ? field.jsonName : "\(path).\(field.jsonName)"
       let suffix = field.isMap ? "{}" : field.isRepeated ? "[]" : ""
-      notes.append(Note(path: place + suffix, text: note(field, oneofs, fields)))
+      notes.append(Note(path: place + suffix, text: note(field, oneofs, alternatives)))
       if let index = field.oneofIndex, chosen[index] != field.number {
         // Null would be a value of these.
         if try !Self.hasNull(field) { members.append((field.jsonName, .text("null"))) }
@@ -170,18 +173,23 @@ public struct MessageTemplate {
 
   // MARK: Notes
 
-  private func note(_ field: Field, _ oneofs: [String], _ fields: [Field]) -> String {
+  private func note(_ field: Field, _ oneofs: [String], _ alternatives: [Int?: [Field]]) -> String {
     var text = field.isMap ? "map<\(type(field.mapKey)), \(type(field.mapValue))>" : type(field)
     if field.isRepeated, !field.isMap { text = "repeated \(text)" }
     if field.isRequired { text = "required \(text)" }
     let values = (field.isMap ? field.mapValue : field)?.enumType?.values.map(\.name) ?? []
-    if !values.isEmpty { text += ": \(values.joined(separator: ", "))" }
+    if !values.isEmpty { text += ": \(Self.list(values))" }
     if let index = field.oneofIndex, oneofs.indices.contains(index) {
-      let others = fields.filter { $0.oneofIndex == index && $0.number != field.number }.map(\.jsonName)
+      let others = (alternatives[index] ?? []).lazy.filter { $0.number != field.number }.map(\.jsonName)
       text += "; oneof \(oneofs[index])"
-      if !others.isEmpty { text += ", instead of \(others.joined(separator: ", "))" }
+      if !others.isEmpty { text += ", instead of \(Self.list(others))" }
     }
     return text
+  }
+
+  private static func list(_ names: some Sequence<String>) -> String {
+    let first = Array(names.prefix(listLimit + 1))
+    return first.prefix(listLimit).joined(separator: ", ") + (first.count > listLimit ? ", …" : "")
   }
 
   private func type(_ field: Field?) -> String {

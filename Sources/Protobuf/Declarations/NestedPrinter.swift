@@ -12,9 +12,9 @@ struct NestedPrinter {
 
   private let message: MessageDeclaration?
   private let messages: [MessageDeclaration]
-  private var units: [Unit] = []
+  private var units: ArraySlice<Unit> = []
   /// Extensions of one message that follow each other.
-  private var extensions: [Unit] = []
+  private var extensions: ArraySlice<Unit> = []
   private let generated: Set<String>
 
   init(_ message: MessageDeclaration) {
@@ -31,14 +31,16 @@ struct NestedPrinter {
     let groups = (fields + extensions).filter { $0.kind == .group }.map(\.typeName)
     let declared = Set(groups + messages.filter(\.isMapEntry).map(\.fullName))
     generated = declared.intersection(messages.map(\.fullName))
+    var places: [Int: Int] = [:]
     for field in fields {
       guard let oneof = field.oneofIndex, !field.isProto3Optional else {
         units.append(Unit(oneof: nil, fields: [field]))
         continue
       }
-      if let known = units.firstIndex(where: { $0.oneof == oneof }) {
+      if let known = places[oneof] {
         units[known].fields.append(field)
       } else {
+        places[oneof] = units.endIndex
         units.append(Unit(oneof: oneof, fields: [field]))
       }
     }
@@ -46,7 +48,7 @@ struct NestedPrinter {
       if let last = self.extensions.last?.fields.last, last.extendee == field.extendee,
         !generated.contains(last.typeName)
       {
-        self.extensions[self.extensions.count - 1].fields.append(field)
+        self.extensions[self.extensions.endIndex - 1].fields.append(field)
       } else {
         self.extensions.append(Unit(oneof: nil, fields: [field]))
       }
@@ -61,9 +63,9 @@ struct NestedPrinter {
         continue
       }
       if let index = units.firstIndex(where: { declares($0, nested) }) {
-        for _ in 0...index { print(units.removeFirst(), with: &printer) }
+        for _ in units.startIndex...index { print(units.removeFirst(), with: &printer) }
       } else if let index = extensions.firstIndex(where: { declares($0, nested) }) {
-        for _ in 0...index { printExtension(with: &printer) }
+        for _ in extensions.startIndex...index { printExtension(with: &printer) }
       }
     }
     while !units.isEmpty { print(units.removeFirst(), with: &printer) }

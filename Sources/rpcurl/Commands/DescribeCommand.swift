@@ -39,24 +39,30 @@ struct DescribeCommand: ParsableCommand {
     let query = try SchemaQuery(options, words: words, clients: ClientSource())
     guard let symbol = query.symbol else {
       let pool = try query.pool()
-      let services = pool.symbols([.service]).filter(SchemaQuery.isOwn).map(\.name).sorted()
-      for (index, name) in services.enumerated() {
+      let services = pool.symbols([.service]).filter(SchemaQuery.isOwn).sorted { $0.name < $1.name }
+      var last: FileDeclaration?
+      for (index, service) in services.enumerated() {
         if index > 0, format == .text { SchemaOutput.print(text: "\n") }
-        try show(name, pool)
+        // Services of one package mostly are of one file, which may be large.
+        let file = try last?.name == service.file ? last : read(service.file, pool)
+        try show(service.name, file, pool)
+        last = file
       }
       return
     }
     if symbol.hasSuffix(".proto") {
       let pool = try query.pool()
-      if let file = try SchemaOutput.schema({ () throws(SchemaError) in try pool.file(named: symbol) }) {
-        return show(file, pool)
-      }
+      if let file = try read(symbol, pool) { return show(file, pool) }
       let nearest = DescriptorPool.nearestNames(to: symbol, among: pool.fileNames)
       throw Failure(
         .schema, symbol, "the schema has no such file", hint: SchemaSource.suggestion(nearest))
     }
     let (pool, found) = try query.find(symbol, among: Set(SymbolKind.allCases))
-    try show(found.name, pool, file: found.file)
+    try show(found.name, read(found.file, pool), pool)
+  }
+
+  private func read(_ file: String, _ pool: DescriptorPool) throws -> FileDeclaration? {
+    try SchemaOutput.schema { () throws(SchemaError) in try pool.file(named: file) }
   }
 
   private func show(_ file: FileDeclaration, _ pool: DescriptorPool) {
@@ -67,12 +73,7 @@ struct DescribeCommand: ParsableCommand {
     }
   }
 
-  private func show(_ name: String, _ pool: DescriptorPool, file fileName: String? = nil) throws {
-    let file = try SchemaOutput.schema { () throws(SchemaError) -> FileDeclaration? in
-      let known = if let fileName { fileName } else { try pool.fileName(declaring: name) }
-      guard let known else { return nil }
-      return try pool.file(named: known)
-    }
+  private func show(_ name: String, _ file: FileDeclaration?, _ pool: DescriptorPool) throws {
     guard let file, let declaration = file.declaration(named: name) else {
       throw Failure(.schema, name, "its file cannot be read")
     }
