@@ -1,0 +1,46 @@
+"""The example of rpcurl-config(5): its file, and its calls, as they stand there."""
+
+import json
+
+import pytest
+
+import manual
+
+FILE, CALLS = manual.examples("rpcurl-config.5")
+
+
+@pytest.fixture
+def call(tmp_path, descriptor_set, grpc_server):
+    """Runs one of the calls with the file in its place."""
+    config = tmp_path / ".config" / "rpcurl" / "config"
+    config.parent.mkdir(parents=True)
+    assert "http://localhost:50051" in FILE
+    config.write_text(FILE.replace("http://localhost:50051", grpc_server.url))
+    config.chmod(0o600)
+
+    def run(index):
+        result = manual.run(CALLS.splitlines()[index], tmp_path, descriptor_set)
+        assert (result.returncode, result.stderr) == (0, "")
+        return json.loads(result.stdout)
+
+    return run
+
+
+def test_a_profile_holds_what_a_call_needs(call):
+    assert call(0)["message"] == "Hello, Ada!"
+
+
+def test_what_is_typed_wins(call):
+    answer = call(1)
+    headers = [(h["name"], h.get("value")) for h in answer["headers"]]
+    assert [value for name, value in headers if name == "x-tenant"] == ["green"]
+    assert ("x-client", "rpcurl # the whole rest of the line") in headers
+    assert ("x-from", "the file") in headers
+    assert 0 < int(answer["timeoutMs"]) <= 10_000
+
+
+def test_explain_shows_what_came_of_it(call):
+    plan = call(2)
+    assert plan["timeout_ms"] == 2000
+    assert [i["name"] for i in plan["interceptors"]] == ["header"]
+    assert ["x-tenant", "blue"] in plan["headers"]

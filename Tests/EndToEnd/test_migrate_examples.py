@@ -1,0 +1,81 @@
+"""The examples of rpcurl-migrate(7): the commands of rpcurl, as they stand there, do what is said."""
+
+import json
+
+import pytest
+
+import manual
+
+EXAMPLES = manual.examples("rpcurl-migrate.7")
+
+
+def block(word):
+    (found,) = [example for example in EXAMPLES if word in example]
+    return found.split("\n\n")
+
+
+@pytest.fixture
+def run(tmp_path, descriptor_set, grpc_server, connect_server):
+    """Runs the commands of rpcurl in the example that holds a word, against the test's servers."""
+
+    def run(word, theirs=False):
+        script = block(word)[0 if theirs else 1]
+        old = [a for a in ("localhost:50051", "localhost:8080") if a in script]
+        new = {"localhost:50051": grpc_server.address, "localhost:8080": connect_server.address}
+        result = manual.run(script, tmp_path, descriptor_set, [(a, new[a]) for a in old])
+        assert (result.returncode, result.stderr) == (0, "")
+        return result.stdout
+
+    return run
+
+
+HELLO = {"message": "Hello, Ada!", "name": "Ada"}
+
+
+def test_every_example_has_both_sides():
+    for example in EXAMPLES:
+        theirs, ours = example.split("\n\n")
+        assert "rpcurl" not in theirs.replace("grpcurl", "")
+        assert "rpcurl " in ours and "grpcurl" not in ours
+
+
+def test_one_call(run):
+    out = run("grpcurl -plaintext -d '{")
+    assert json.loads(out) == HELLO
+    assert len(out.splitlines()) > 1
+
+
+def test_headers_for_reflection_and_for_the_call(run):
+    headers = [(h["name"], h.get("value")) for h in json.loads(run("-reflect-header"))["headers"]]
+    assert [value for name, value in headers if name == "x-for"] == ["call"]
+
+
+def test_stream_from_standard_input(run):
+    assert json.loads(run("-d @ ")) == {"total": "3", "count": 2}
+
+
+def test_descriptor_set_and_text_format(run):
+    assert run("-format text").splitlines() == ['message: "Hello, Ada!"', 'name: "Ada"']
+
+
+def test_what_a_schema_has(run, tmp_path):
+    lines = run("-msg-template").splitlines()
+    assert "demo.v1.Demo" in lines
+    assert any(line.startswith("message HelloRequest") for line in lines)
+    assert (tmp_path / "out.binpb").stat().st_size > 100
+
+
+def test_a_call_in_connect(run):
+    assert json.loads(run("buf curl --schema demo.binpb -d")) == HELLO
+
+
+def test_all_methods_of_a_schema(run):
+    assert "demo.v1.Demo.Hello" in run("--list-methods").replace("/", ".").split()
+
+
+def test_a_message_on_standard_input(run):
+    assert json.loads(run("evans")) == HELLO
+
+
+def test_curl_gets_the_same_answer(run):
+    assert json.loads(run("curl -s -H", theirs=True)) == json.loads(run("curl -s -H")) == HELLO
