@@ -86,6 +86,31 @@ def test_what_is_typed_wins(rpcurl, config, grpc_server, descriptor_set, tmp_pat
     assert typed["schema"].startswith(f"descriptor set {descriptor_set}, ")
 
 
+@pytest.mark.parametrize("words", [["-H", "X-A: typed"], ["--header=x-a: typed"], ["--rpc-header", "x-a:typed"]])
+def test_a_typed_header_wins_however_it_is_written(rpcurl, config, words):
+    config("-H x-a: file\n--header=x-b: file")
+    headers = plan(rpcurl(*EXPLAIN, *words, "http://host", HELLO))["headers"]
+    assert sorted(headers) == [["x-a", "typed"], ["x-b", "file"]]
+
+
+def test_a_typed_schema_is_looked_at_first(rpcurl, config, tmp_path):
+    for name, field in (("typed", "mine"), ("file", "theirs")):
+        (tmp_path / f"{name}.proto").write_text(
+            f'syntax = "proto3"; package {name}; message M {{ string {field} = 1; }}'
+            f" service S {{ rpc Do(M) returns (M); }}"
+        )
+    config(f"-I {tmp_path}\n--proto file.proto\n--proto typed.proto")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "typed.proto").write_text(
+        'syntax = "proto3"; package typed; message M { string other = 1; }'
+        " service S { rpc Do(M) returns (stream M); }"
+    )
+    chosen = plan(rpcurl(*EXPLAIN, "http://host", "typed.S/Do"))
+    assert chosen["kind"] == "unary"
+    chosen = plan(rpcurl(*EXPLAIN, "-I", tmp_path / "other", "http://host", "typed.S/Do"))
+    assert chosen["kind"] == "server_streaming"
+
+
 def test_interceptors_keep_their_order(rpcurl, config):
     config("--use header,set=a:b,priority=0\n--use header,set=c:d")
     chain = plan(rpcurl(*EXPLAIN, "--use", "header,set=e:f,priority=1", "http://host", HELLO))["interceptors"]

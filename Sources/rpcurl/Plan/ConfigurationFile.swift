@@ -89,16 +89,19 @@ struct ConfigurationFile {
     return String(name)
   }
 
-  /// `--option`, `--option VALUE`, `-o VALUE` or `target VALUE`; all behind the first word is the value.
+  /// `--option`, `--option VALUE`, `--option=VALUE`, `-o VALUE` or `target VALUE`; all behind the first word is the
+  /// value.
   private func words(_ line: Substring, _ number: Int) throws(Failure) -> [String] {
-    let name = line.prefix { !$0.isWhitespace }
-    let value = Self.trimmed(line[name.endIndex...])
+    let isLong = line.hasPrefix("--")
+    let name = line.prefix { !$0.isWhitespace && !(isLong && $0 == "=") }
+    let rest = line[name.endIndex...]
+    let value = Self.trimmed(isLong && rest.first == "=" ? rest.dropFirst() : rest)
     guard name.hasPrefix("-") || name == "target" else {
       // A value is not repeated: it may be a secret.
       throw failure(
         number, "neither an option nor target", hint: "write --option VALUE, as on the command line")
     }
-    guard !["--config", "--profile", "--"].contains(where: { name == $0 || name.hasPrefix("\($0)=") }) else {
+    guard !["--config", "--profile", "--"].contains(name) else {
       throw failure(number, "\(name) is for the command line only")
     }
     guard name != "target" || !value.isEmpty else { throw failure(number, "target needs a URL or HOST:PORT") }

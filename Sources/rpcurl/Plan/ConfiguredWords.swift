@@ -14,7 +14,9 @@ struct ConfiguredWords {
 
   private static let help: Set<String> = ["-h", "--help", "--version", "--experimental-dump-help"]
   /// Of these the first that knows a name wins.
-  private static let schema: Set<String> = ["--descriptor-set", "--protoset"]
+  private static let schema: Set<String> = [
+    "--descriptor-set", "--protoset", "--proto", "-I", "--import-path",
+  ]
   /// Of each of these groups the file's are left out when one was typed.
   private static let groups: [Set<String>] = [["-u", "--user", "--bearer"], ["-d", "--data"]]
   private static let headers: Set<String> = ["-H", "--header", "--rpc-header", "--reflect-header"]
@@ -72,9 +74,15 @@ struct ConfiguredWords {
       return typed.contains { group.contains(Self.name($0)) }
     }
     guard headers.contains(name), let own = headerName(line.words.last) else { return false }
-    return typed.indices.dropLast().contains {
-      headers.contains(typed[$0]) && headerName(typed[typed.index(after: $0)]) == own
+    return typed.indices.contains { index in
+      guard headers.contains(Self.name(typed[index])) else { return false }
+      return headerName(value(typed[index]) ?? typed[(index + 1)...].first) == own
     }
+  }
+
+  /// The value of a word like `--option=VALUE`.
+  private static func value(_ word: String) -> String? {
+    word.firstIndex(of: "=").map { String(word[word.index(after: $0)...]) }
   }
 
   private static func name(_ word: String) -> String {
