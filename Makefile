@@ -12,6 +12,25 @@ NEWER    := $(BUILD)/newer-libcurl
 
 PREFIX   ?= /usr/local
 
+# Told in one place each.
+VERSION := $(shell sed -n 's/.*static let current = "\(.*\)"/\1/p' Sources/rpcurl/Version.swift)
+ABI     := $(shell awk '/define RPCURL_ABI_M(AJ|IN)OR/ { printf "%s%s", dot, $$3; dot = "." }' Sources/CPluginABI/include/rpcurl/plugin.h)
+
+# What is installed, SOURCE:PLACE below PREFIX. `make uninstall` removes the same.
+files-of = $(shell find $(1) ! -type d ! -path '*/.build/*' ! -name '*.so' ! -name Package.resolved)
+EXAMPLES  := stamp sign redact approve count
+INSTALLED := \
+  $(RELEASE):bin/rpcurl \
+  $(foreach page,$(sort $(wildcard man/*)),$(page):share/man/man$(patsubst .%,%,$(suffix $(page)))/$(notdir $(page))) \
+  completions/rpcurl.bash:share/bash-completion/completions/rpcurl \
+  completions/_rpcurl:share/zsh/site-functions/_rpcurl \
+  completions/rpcurl.fish:share/fish/vendor_completions.d/rpcurl.fish \
+  Sources/CPluginABI/include/rpcurl/plugin.h:include/rpcurl/plugin.h \
+  $(BUILD)/rpcurl.pc:lib/pkgconfig/rpcurl.pc \
+  $(foreach file,$(call files-of,Plugins/SwiftKit),$(file):$(file:Plugins/%=share/rpcurl/%)) \
+  $(foreach file,$(call files-of,$(EXAMPLES:%=Plugins/%)),$(file):$(file:Plugins/%=share/doc/rpcurl/examples/%)) \
+  $(foreach file,README.md CHANGELOG.md LICENSE,$(file):share/doc/rpcurl/$(file))
+
 # What the build needs, what the servers need, and what the tests compare with.
 BUILD_PACKAGES  := libcurl4-openssl-dev libprotobuf-c-dev zlib1g-dev libzstd-dev libbrotli-dev pkg-config gcc
 PLUGIN_PACKAGES := libssl-dev libprotobuf-c-dev pkg-config gcc
@@ -30,7 +49,7 @@ SWIFT_RELEASE := $(SWIFT_RELEASE_OF) rpcurl
 PYTEST := $(VENV)/bin/python -B -m pytest -q -p no:cacheprovider -n 2
 
 .PHONY: help demo test unit-test end-to-end-test newer-libcurl newer-libcurl-test release plugins servers bench sanitize sanitize-threads fuzz lint docs check-docs schemas check-schemas \
-  install uninstall clean build-packages plugin-packages server-packages test-packages bench-packages
+  install install-built uninstall clean build-packages plugin-packages server-packages test-packages bench-packages
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -110,21 +129,15 @@ schemas: test-packages ## Generate the code of the built-in schemas anew
 check-schemas: test-packages ## Check that the committed code of the built-in schemas is current
 	scripts/check-schemas
 
-install: release plugins ## Install below PREFIX (default /usr/local), within DESTDIR
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include/rpcurl $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	install -s -m 755 $(RELEASE) $(DESTDIR)$(PREFIX)/bin/rpcurl
-	install -m 644 Sources/CPluginABI/include/rpcurl/plugin.h $(DESTDIR)$(PREFIX)/include/rpcurl/plugin.h
-	sed 's|@PREFIX@|$(PREFIX)|' Plugins/rpcurl.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/rpcurl.pc
-	install -d $(DESTDIR)$(PREFIX)/share/rpcurl $(DESTDIR)$(PREFIX)/share/man/man3
-	install -m 644 man/rpcurl-plugin.3 $(DESTDIR)$(PREFIX)/share/man/man3/rpcurl-plugin.3
-	rm -rf $(DESTDIR)$(PREFIX)/share/rpcurl/SwiftKit
-	cp -rL Plugins/SwiftKit $(DESTDIR)$(PREFIX)/share/rpcurl/SwiftKit
+install: release ## Install below PREFIX (default /usr/local), within DESTDIR
+	@$(MAKE) --no-print-directory install-built
+
+install-built: # What is built already: for packages, and for sudo
+	@sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@ABI@|$(ABI)|' Plugins/rpcurl.pc.in > $(BUILD)/rpcurl.pc
+	@printf '%s\n' $(INSTALLED) | scripts/installed install '$(DESTDIR)$(PREFIX)'
 
 uninstall: ## Remove what install wrote
-	rm -f $(DESTDIR)$(PREFIX)/bin/rpcurl $(DESTDIR)$(PREFIX)/include/rpcurl/plugin.h
-	rm -f $(DESTDIR)$(PREFIX)/lib/pkgconfig/rpcurl.pc
-	rm -rf $(DESTDIR)$(PREFIX)/share/rpcurl $(DESTDIR)$(PREFIX)/share/man/man3/rpcurl-plugin.3
-	-rmdir $(DESTDIR)$(PREFIX)/include/rpcurl
+	@printf '%s\n' $(INSTALLED) | scripts/installed uninstall '$(DESTDIR)$(PREFIX)'
 
 clean: ## Remove everything that was built
 	rm -rf $(BUILD)

@@ -9,6 +9,8 @@ public struct TransportLibrary: Sendable {
   public let number: String
   /// The versions of HTTP that it speaks.
   public let httpVersions: [String]
+  /// What else it can do that a call may ask for, in words.
+  public let features: [String]
 
   /// Loads libcurl and asks it.
   public init() throws(TransportError) {
@@ -21,6 +23,12 @@ public struct TransportLibrary: Sendable {
     if features & CURL_VERSION_HTTP2 != 0 { versions.append("2") }
     if features & CURL_VERSION_HTTP3 != 0 { versions.append("3") }
     httpVersions = versions
+    let others: [(Int32, String)] = [
+      (CURL_VERSION_SSL, "TLS"), (CURL_VERSION_HTTPS_PROXY, "HTTPS proxies"),
+      (CURL_VERSION_UNIX_SOCKETS, "unix sockets"), (CURL_VERSION_IPV6, "IPv6"),
+      (CURL_VERSION_IDN, "international names"),
+    ]
+    self.features = others.filter { features & $0.0 != 0 }.map(\.1)
   }
 
   /// Where systems keep the authorities that they trust.

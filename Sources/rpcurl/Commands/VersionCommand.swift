@@ -14,6 +14,7 @@ struct VersionCommand: ParsableCommand {
       let library = try TransportLibrary()
       lines.append(library.version)
       lines.append("HTTP: \(library.httpVersions.joined(separator: ", "))")
+      lines.append("features: \(library.features.joined(separator: ", "))")
     } catch {
       lines.append("no libcurl: \(error.message)")
     }

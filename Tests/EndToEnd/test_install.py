@@ -1,0 +1,223 @@
+"""What `make install` puts in place: all of it is there, works from there, and goes away again."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import ROOT, RPCURL, Rpcurl
+
+HELLO = "demo.v1.Demo/Hello"
+
+# Files of which there are many are told by their folder.
+PLACES = {
+    "bin/rpcurl",
+    "include/rpcurl/plugin.h",
+    "lib/pkgconfig/rpcurl.pc",
+    "share/bash-completion/completions/rpcurl",
+    "share/doc/rpcurl/CHANGELOG.md",
+    "share/doc/rpcurl/LICENSE",
+    "share/doc/rpcurl/README.md",
+    "share/fish/vendor_completions.d/rpcurl.fish",
+    "share/rpcurl/directories",
+    "share/zsh/site-functions/_rpcurl",
+}
+FOLDERS = {
+    "share/doc/rpcurl/examples": ["stamp", "sign", "redact", "approve", "count"],
+    "share/man": ["man1/rpcurl.1", "man3/rpcurl-plugin.3", "man5/rpcurl-config.5", "man7/rpcurl-retry.7"],
+    "share/rpcurl/SwiftKit": ["Package.swift", "plugin.mk", "Sources/CRPCURLPlugin/include/rpcurl/plugin.h"],
+}
+
+pytestmark = pytest.mark.skipif(RPCURL.parent != ROOT / ".build" / "release", reason="another binary is tested")
+
+
+def make(*words, **options):
+    return subprocess.run(["make", "-s", *words], cwd=ROOT, check=True, capture_output=True, text=True, **options)
+
+
+def files(root):
+    return {str(file.relative_to(root)) for file in root.rglob("*") if not file.is_dir()}
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory):
+    prefix = tmp_path_factory.mktemp("install") / "prefix"
+    make("install-built", f"PREFIX={prefix}")
+    return prefix
+
+
+@pytest.fixture(scope="module")
+def environment(prefix):
+    """What a shell has where rpcurl is installed below the prefix."""
+    paths = {"PATH": f"{prefix}/bin:{os.environ['PATH']}", "PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig"}
+    return os.environ | paths | {"MAKEFLAGS": "", "HOME": str(prefix.parent)}
+
+
+class Installed(Rpcurl):
+    """Runs the binary below a prefix."""
+
+    def command(self, arguments):
+        return [str(self.home / "prefix" / "bin" / "rpcurl"), *map(str, arguments)]
+
+
+@pytest.fixture
+def installed(prefix):
+    return Installed(prefix.parent)
+
+
+def pkg_config(environment, *words):
+    done = subprocess.run(["pkg-config", *words, "rpcurl"], env=environment, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def version():
+    return re.search(r'current = "(.*)"', (ROOT / "Sources/rpcurl/Version.swift").read_text())[1]
+
+
+# The files
+
+
+def test_everything_is_in_its_place(prefix):
+    found = files(prefix)
+    assert {f for f in found if not any(f.startswith(f"{folder}/") for folder in FOLDERS)} == PLACES
+    for folder, parts in FOLDERS.items():
+        for part in parts:
+            assert (prefix / folder / part).exists()
+    pages = {page.name for page in (ROOT / "man").iterdir()}
+    assert {page.name for page in (prefix / "share" / "man").rglob("*.?")} == pages
+    assert not [f for f in found if (prefix / f).is_symlink()]
+    executable = {f for f in found if os.access(prefix / f, os.X_OK)}
+    assert executable == {"bin/rpcurl", "share/doc/rpcurl/examples/redact/generate.sh"}
+
+
+def test_the_binary_is_stripped_and_runs(installed, prefix):
+    result = installed("version")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.startswith(f"rpcurl {version()}\n")
+    assert (prefix / "bin" / "rpcurl").stat().st_size < RPCURL.stat().st_size
+
+
+def test_version_tells_what_libcurl_can_do(installed):
+    lines = installed("version").out.splitlines()
+    assert lines[1].startswith("libcurl/")
+    assert [line.split(": ")[0] for line in lines[2:]] == ["HTTP", "features", "compression"]
+    assert {"TLS", "unix sockets", "IPv6"} <= set(lines[3].removeprefix("features: ").split(", "))
+
+
+def test_the_version_is_told_in_one_place(environment):
+    header = (ROOT / "Sources/CPluginABI/include/rpcurl/plugin.h").read_text()
+    major, minor = (re.search(rf"define RPCURL_ABI_{part} (\d+)", header)[1] for part in ("MAJOR", "MINOR"))
+    assert pkg_config(environment, "--modversion") == version()
+    assert pkg_config(environment, "--variable=abi") == f"{major}.{minor}"
+    for page in (ROOT / "man").iterdir():
+        assert re.findall(r'^\.Os "?rpcurl (.*?)"?$', page.read_text(), re.M) in ([], [version()]), page
+    assert f'.Os "rpcurl {version()}"' in (ROOT / "man" / "rpcurl.1").read_text()
+    literal = re.compile(rf'"{re.escape(version())}"')
+    told = [file for file in (ROOT / "Sources").rglob("*.swift") if literal.search(file.read_text())]
+    assert told == [ROOT / "Sources/rpcurl/Version.swift"]
+
+
+def test_pages_can_be_read(prefix):
+    for page in (prefix / "share" / "man").rglob("*.?"):
+        done = subprocess.run(["mandoc", "-T", "ascii", page], capture_output=True, text=True, check=True)
+        assert done.stdout.startswith(f"{page.stem.upper()}({page.suffix[1:]})")
+        assert page.parent.name == f"man{page.suffix[1:]}"
+
+
+def test_completions_are_for_their_shells(prefix):
+    bash = (prefix / "share/bash-completion/completions/rpcurl").read_text()
+    assert re.search(r"complete .* rpcurl$", bash, re.M)
+    assert (prefix / "share/zsh/site-functions/_rpcurl").read_text().startswith("#compdef rpcurl")
+    assert "complete -c 'rpcurl'" in (prefix / "share/fish/vendor_completions.d/rpcurl.fish").read_text()
+
+
+# Plugins
+
+
+@pytest.fixture(scope="module")
+def examples(prefix, tmp_path_factory):
+    """A copy, as one makes it to change it."""
+    folder = tmp_path_factory.mktemp("copy") / "examples"
+    shutil.copytree(prefix / "share/doc/rpcurl/examples", folder)
+    return folder
+
+
+def build(examples, name, environment, place):
+    done = subprocess.run(
+        ["make", "-s", "-C", examples / name, f"OUT={place}"], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture
+def plugins(environment, prefix):
+    """The directory below the prefix that is searched; gone again after the test."""
+    place = pkg_config(environment, "--variable=plugindir")
+    assert place == f"{prefix}/lib/rpcurl/plugins"
+    os.makedirs(place)
+    yield place
+    shutil.rmtree(prefix / "lib" / "rpcurl")
+
+
+def test_a_plugin_in_c(installed, examples, environment, plugins, grpc_server):
+    assert pkg_config(environment, "--cflags").endswith("/prefix/include")
+    build(examples, "stamp", environment, plugins)
+    assert "stamp" in installed("plugins").out
+    result = installed(
+        "--plugin", "stamp,request-field=name,request-suffix=!", "-d", '{"name":"Ada"}', f"{grpc_server.url}/{HELLO}"
+    )
+    assert (result.code, result.err) == (0, "")
+    assert json.loads(result.out)["name"] == "Ada!"
+
+
+def test_a_plugin_in_swift(installed, examples, environment, plugins, grpc_server, descriptor_set):
+    build(examples, "count", environment, plugins)
+    result = installed(
+        "--descriptor-set", descriptor_set, "--plugin", "count,field=number", "-d", '{"from":1,"to":3}',
+        f"{grpc_server.url}/demo.v1.Demo/Count",
+    )  # fmt: skip
+    assert result.code == 0
+    assert len(result.out.splitlines()) == 3 and "count:   1  " in result.err
+
+
+def test_new_plugins_use_what_is_installed(installed, prefix, tmp_path):
+    for language, named in (("c", "include"), ("swift", "share/rpcurl/SwiftKit")):
+        assert installed("plugins", "new", "mine", "--lang", language, "--dir", tmp_path / language).code == 0
+        assert f"{prefix}/{named}" in (tmp_path / language / "Makefile").read_text()
+
+
+# Away again
+
+
+def test_uninstall_leaves_nothing(tmp_path):
+    prefix = tmp_path / "a" / "prefix"
+    prefix.parent.mkdir()
+    make("install-built", f"PREFIX={prefix}")
+    make("install-built", f"PREFIX={prefix}")
+    make("uninstall", f"PREFIX={prefix}")
+    assert list(prefix.parent.iterdir()) == []
+
+
+def test_uninstall_leaves_what_was_there(tmp_path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "share" / "man").mkdir(parents=True)
+    make("install-built", f"PREFIX={tmp_path}")
+    (tmp_path / "share" / "doc" / "other").mkdir()
+    (tmp_path / "share" / "doc" / "other" / "README").write_text("of another package")
+    make("uninstall", f"PREFIX={tmp_path}")
+    assert files(tmp_path) == {"share/doc/other/README"}
+    assert {str(d.relative_to(tmp_path)) for d in tmp_path.rglob("*") if d.is_dir()} == {
+        "bin", "share", "share/doc", "share/doc/other", "share/man",
+    }  # fmt: skip
+
+
+def test_install_into_the_tree_of_a_package(tmp_path):
+    make("install-built", f"DESTDIR={tmp_path}", "PREFIX=/usr")
+    assert (tmp_path / "usr" / "bin" / "rpcurl").exists()
+    assert (tmp_path / "usr/lib/pkgconfig/rpcurl.pc").read_text().startswith("prefix=/usr\n")
+    assert not [f for f in files(tmp_path) if f != "usr/bin/rpcurl" and str(tmp_path).encode() in (tmp_path / f).read_bytes()]
+    make("uninstall", f"DESTDIR={tmp_path}", "PREFIX=/usr")
+    assert files(tmp_path) == set()
