@@ -13,8 +13,11 @@ let package = Package(
   name: "rpcurl",
   products: [
     .executable(name: "rpcurl", targets: ["rpcurl"]),
-    .library(name: "RPCClient", targets: ["RPCClient"]),
-    .library(name: "Interception", targets: ["Interception"]),
+    // For other packages, each with the modules that its API speaks of. Tests/SamplePackage uses them.
+    .library(
+      name: "RPCClient",
+      targets: ["RPCClient", "Reflection", "Transport", "Interception", "RPCProtocols", "Protobuf"]),
+    .library(name: "Interception", targets: ["Interception", "RPCProtocols", "Protobuf"]),
     .library(name: "Protobuf", targets: ["Protobuf"]),
   ],
   dependencies: [

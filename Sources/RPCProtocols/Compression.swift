@@ -2,10 +2,13 @@
 ///
 /// Messages that travel as they are have none: `identity` is no compression.
 public enum Compression: String, Sendable, CaseIterable {
+  /// RFC 1952.
   case gzip
   /// zlib's format (RFC 1950), as gRPC and HTTP mean it: not the bare stream that it holds.
   case deflate
+  /// Brotli, RFC 7932.
   case br
+  /// Zstandard, RFC 8878.
   case zstd
 
   /// The name that means no compression.

@@ -44,9 +44,13 @@ public struct MethodName: Sendable, Hashable, CustomStringConvertible {
 
 /// Which sides of a call are streams.
 public enum CallKind: String, Sendable, CaseIterable {
+  /// One message each way.
   case unary
+  /// Any number of messages to the server, one back.
   case clientStreaming = "client_streaming"
+  /// One message to the server, any number back.
   case serverStreaming = "server_streaming"
+  /// Any number of messages each way, at once.
   case bidiStreaming = "bidi_streaming"
 
   /// The kind of a method whose sides stream as told.
@@ -68,13 +72,18 @@ public enum CallKind: String, Sendable, CaseIterable {
 
 /// The protocol spoken with the server.
 public enum ProtocolName: String, Sendable, CaseIterable {
+  /// gRPC over HTTP/2.
   case grpc
+  /// gRPC-Web, over any version of HTTP.
   case grpcWeb = "grpc-web"
+  /// Connect, over any version of HTTP.
   case connect
 }
 
 /// How messages are encoded on the wire.
 public enum CodecName: String, Sendable, CaseIterable {
+  /// Protobuf's binary form.
   case proto
+  /// ProtoJSON.
   case json
 }

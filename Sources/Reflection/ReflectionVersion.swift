@@ -3,7 +3,9 @@ import RPCProtocols
 
 /// The versions of gRPC's server reflection. They differ in the service's name only.
 public enum ReflectionVersion: String, Sendable, CaseIterable {
+  /// `grpc.reflection.v1`.
   case v1
+  /// `grpc.reflection.v1alpha`, which older servers have alone.
   case v1alpha
 
   /// The service's full name.

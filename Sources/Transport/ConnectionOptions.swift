@@ -2,6 +2,7 @@
 public struct ConnectionOptions: Sendable, Equatable {
   /// Which version of HTTP to speak.
   public enum HTTPVersion: Sendable {
+    /// HTTP/1.1.
     case http1
     /// HTTP/2, negotiated over TLS; on a plain connection from the first byte on.
     case http2
@@ -15,7 +16,9 @@ public struct ConnectionOptions: Sendable, Equatable {
 
   /// A version of TLS.
   public enum TLSVersion: Sendable, Comparable {
+    /// TLS 1.2.
     case tls12
+    /// TLS 1.3.
     case tls13
   }
 

@@ -1,8 +1,12 @@
 /// How much a log record matters.
 public enum LogLevel: Int, Sendable, Comparable {
+  /// For whoever looks for a mistake.
   case debug = 0
+  /// What is worth knowing.
   case info = 1
+  /// Something is not as it should be, and the call goes on.
   case warning = 2
+  /// Something failed.
   case error = 3
 
   /// Whether one matters less than the other.

@@ -1,20 +1,32 @@
 /// What a name in a schema stands for.
 public enum SymbolKind: String, Sendable, CaseIterable {
+  /// The kinds have the names of the protobuf language, those below aside.
   case service, method, message, field, oneof
+  /// An enum.
   case enumeration = "enum"
+  /// A value of an enum.
   case enumValue = "value"
+  /// A field that extends a message from outside.
   case extensionField = "extension"
 }
 
 /// A declaration, with what it stands in where its text alone does not tell.
 public enum Declaration: Sendable {
+  /// A service with its methods.
   case service(ServiceDeclaration)
+  /// A method of a service.
   case method(ServiceDeclaration.Method, of: ServiceDeclaration)
+  /// A message with all that is in it.
   case message(MessageDeclaration)
+  /// A field of a message.
   case field(FieldDeclaration, of: MessageDeclaration)
+  /// A oneof of a message.
   case oneof(MessageDeclaration.Oneof, of: MessageDeclaration)
+  /// An enum with its values.
   case enumeration(EnumDeclaration)
+  /// A value of an enum.
   case enumValue(EnumDeclaration.Value, of: EnumDeclaration)
+  /// An extension.
   case extensionField(FieldDeclaration)
 
   /// What it is.

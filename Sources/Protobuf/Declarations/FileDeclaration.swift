@@ -6,7 +6,9 @@
 public struct FileDeclaration: Sendable {
   /// What the first line says.
   public enum Syntax: Sendable, Equatable {
+    /// `syntax = "proto2"`, or none.
     case proto2
+    /// `syntax = "proto3"`.
     case proto3
     /// An edition, by its number in `google.protobuf.Edition`: 1000 for 2023.
     case edition(Int32)
@@ -16,8 +18,11 @@ public struct FileDeclaration: Sendable {
   public struct Import: Sendable, Equatable {
     /// The ways to import.
     public enum Kind: String, Sendable {
+      /// For the file itself.
       case plain = ""
+      /// For those too that import the file.
       case `public`
+      /// Of a file that may be missing.
       case weak
       /// For options only, since edition 2024.
       case option
@@ -126,8 +131,11 @@ public struct MessageDeclaration: Sendable {
 public struct FieldDeclaration: Sendable {
   /// How often it may stand in a message.
   public enum Label: Int32, Sendable {
+    /// At most one value.
     case optional = 1
+    /// Exactly one value.
     case required
+    /// Any number of values.
     case repeated
   }
 

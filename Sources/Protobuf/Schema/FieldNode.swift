@@ -1,9 +1,12 @@
 /// The type of a field's values, numbered as in `descriptor.proto`.
 public enum FieldKind: UInt8, Sendable, CaseIterable {
-  /// The scalar kinds have the names of the protobuf language; a group is a delimited message.
+  /// The kinds have the names of the protobuf language; a group is a delimited message.
   case double = 1
+  /// Of these the names are those of the language too.
   case float, int64, uint64, int32, fixed64, fixed32, bool, string, group, message, bytes, uint32
+  /// An enum.
   case enumeration
+  /// And of these.
   case sfixed32, sfixed64, sint32, sint64
 
   /// The type's name in the protobuf language.
