@@ -1,5 +1,6 @@
 """The scripts of the README, run as they stand there."""
 
+import json
 import re
 
 import pytest
@@ -8,17 +9,22 @@ import manual
 from conftest import ROOT
 
 
-def script(containing):
-    """The shell script of the README that has these words."""
-    blocks = re.findall(r"^```sh\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)
-    (found,) = [block for block in blocks if containing in block]
+def blocks(language):
+    """The blocks of code in a language, or without one."""
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)
+    return [text for named, text in found if named == language]
+
+
+def block(containing, language="sh"):
+    """The block of the README that has these words."""
+    (found,) = [text for text in blocks(language) if containing in text]
     return found
 
 
 @pytest.fixture
 def suite():
     """The test suite of an API."""
-    return script("tape=replay")
+    return block("tape=replay")
 
 
 def test_suite_runs_without_a_server(suite, tmp_path, descriptor_set, grpc_server):
@@ -37,5 +43,59 @@ def test_suite_tells_what_does_not_hold(suite, tmp_path, descriptor_set, grpc_se
 
 
 def test_stub_answers_without_a_server(tmp_path, descriptor_set):
-    result = manual.run(script("stubs.json"), tmp_path, descriptor_set)
+    result = manual.run(block("stubs.json"), tmp_path, descriptor_set)
     assert (result.returncode, result.stdout) == (0, '{"message":"Good day, Ada!"}\n')
+
+
+# Five things people do
+
+
+def run(words, tmp_path, descriptor_set, grpc_server):
+    result = manual.run(block(words), tmp_path, descriptor_set, [("localhost:50051", grpc_server.address)])
+    assert result.returncode == 0, result.stderr
+    return result
+
+
+def test_things_people_do(tmp_path, descriptor_set, grpc_server):
+    here = (tmp_path, descriptor_set, grpc_server)
+    stream = run("good bye", *here)
+    assert [json.loads(line)["text"] for line in stream.stdout.splitlines()] == ["you said: hello", "you said: good bye"]
+    changed = run("--use log --use retry", *here)
+    assert json.loads(changed.stdout)["message"] == "Hello, Ada!"
+    assert "demo.v1.Demo/Hello" in changed.stderr
+    assert run("--use 'assert,code=not_found", *here).stdout == ""
+
+
+def test_the_first_thing(tmp_path, descriptor_set, grpc_server):
+    text = (ROOT / "README.md").read_text().split("## Five things people do")[1]
+    first = re.search(r"^```sh\n(.*?)^```$", text, re.M | re.S)[1]
+    result = manual.run(first, tmp_path, descriptor_set, [("localhost:50051", grpc_server.address)])
+    assert json.loads(result.stdout) == {"message": "Hello, Ada!", "name": "Ada"}
+
+
+def test_a_plugin_in_ten_minutes(tmp_path, descriptor_set, grpc_server):
+    first = run("rpcurl plugins new hello", tmp_path, descriptor_set, grpc_server)
+    assert {"name": "x-hello", "value": "1"} in json.loads(first.stdout.splitlines()[-1])["headers"]
+    (function,) = blocks("c")
+    source = tmp_path / "hello" / "hello.c"
+    text = source.read_text().replace("static const rpcurl_plugin", f"{function}\nstatic const rpcurl_plugin")
+    member = "    .request_start = request_start,\n"
+    assert member in text
+    source.write_text(text.replace(member, f"{member}    .response_message = response_message,\n"))
+    call = f"make -s -C hello CFLAGS=-Werror && rpcurl --plugin ./hello/hello.so,header=x -d '{{\"name\":\"Ada\"}}' {grpc_server.url}/demo.v1.Demo/Hello"
+    result = manual.run(call, tmp_path, descriptor_set)
+    assert json.loads(result.stdout) == {"message": "Hello, Ada!", "name": "somebody"}
+
+
+def test_profile(tmp_path, descriptor_set):
+    text = block("[profile", language="")
+    config = tmp_path / ".config" / "rpcurl" / "config"
+    config.parent.mkdir(parents=True)
+    (tmp_path / "token").write_text("abc")
+    config.write_text(text.replace("/run/secrets/token", str(tmp_path / "token")))
+    config.chmod(0o600)
+    line = block("--profile staging").strip()
+    result = manual.run(f"{line} --explain --format json --descriptor-set demo.binpb", tmp_path, descriptor_set)
+    plan = json.loads(result.stdout)
+    assert (plan["url"], plan["timeout_ms"]) == ("https://staging.example/demo.v1.Demo/Hello", 10_000)
+    assert ["authorization", "Bearer [redacted]"] in plan["headers"]
