@@ -120,6 +120,32 @@ def test_trailers_of_unary_connect(call, connect_server):
         assert ["x-last", "1"] in events["end"]["trailers"]
 
 
+def test_given_headers_replace_those_of_the_protocol(call, connect_server):
+    for protocol in PROTOCOLS:
+        _, events = call(protocol, connect_server, "-H", "User-Agent: me", "-H", "x-a: 1", "-H", "x-a: 2")
+        sent = events["start"]["headers"]
+        assert [value for name, value in sent if name == "user-agent"] == ["me"]
+        assert [value for name, value in sent if name == "x-a"] == ["1", "2"]
+
+
+def test_limits(call, connect_server):
+    data = '{"sizeBytes":1000000}'
+    for protocol in PROTOCOLS:
+        code, events = call(protocol, connect_server, "--max-message-size", "999k", "-d", data, method="Large")
+        assert code == 0, protocol
+        code, events = call(protocol, connect_server, "--max-message-size", "900k", "-d", data, method="Large")
+        assert (code, events["end"]["code"]) == (72, "resource_exhausted"), protocol
+
+
+def test_get_has_a_longest_url(call, connect_server):
+    for size, method in ((4000, "GET"), (9000, "POST")):
+        data = json.dumps({"name": "x" * size})
+        _, events = call("connect", connect_server, "--connect-get", "--codec", "json", "-d", data)
+        headers = dict(events["start"]["headers"])
+        assert ("connect=v1" in events["start"]["url"]) == (method == "GET")
+        assert ("content-type" in headers) == (method == "POST")
+
+
 def test_http1_is_not_for_grpc(call, connect_server):
     assert call("grpc", connect_server, "--http1.1")[0] == 2
     for protocol in PROTOCOLS[1:]:
