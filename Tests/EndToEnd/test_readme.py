@@ -99,3 +99,9 @@ def test_profile(tmp_path, descriptor_set):
     plan = json.loads(result.stdout)
     assert (plan["url"], plan["timeout_ms"]) == ("https://staging.example/demo.v1.Demo/Hello", 10_000)
     assert ["authorization", "Bearer [redacted]"] in plan["headers"]
+
+
+def test_library_is_used_as_the_sample_does():
+    (code,) = blocks("swift")
+    sample = (ROOT / "Tests/SamplePackage/Sources/Sample/main.swift").read_text().splitlines()
+    assert [line for line in code.splitlines() if line not in sample] == []

@@ -1,0 +1,56 @@
+"""Every option that the documents name exists in the parser, and so does every target of make."""
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+RPCURL = Path(os.environ.get("RPCURL") or ROOT / ".build" / "release" / "rpcurl")
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
+# By hand; rpcurl.1 is generated, and rpcurl-migrate(7) has a test of its own.
+PAGES = sorted(p for p in (ROOT / "man").iterdir() if p.suffix != ".1" and p.stem != "rpcurl-migrate")
+
+# Options of other programs that are called: protoc, swift, pytest, pkg-config; and the form that options have.
+OTHERS = {"--include_imports", "--descriptor_set_out", "--product", "--build-tests", "--skip-build", "--cflags", "--option", "--from-scratch", "--filter"}
+
+
+@pytest.fixture(scope="module")
+def options():
+    dump = subprocess.run([RPCURL, "--experimental-dump-help"], capture_output=True, check=True).stdout
+    found = set()
+
+    def collect(command):
+        for argument in command.get("arguments", []):
+            found.update(("--" if n["kind"] == "long" else "-") + n["name"] for n in argument.get("names") or [])
+        for nested in command.get("subcommands", []):
+            collect(nested)
+
+    collect(json.loads(dump)["command"])
+    return found
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_options_of_documents(document, options):
+    named = set(re.findall(r"(?<![\w-])--[a-z][\w.-]*\w", (ROOT / document).read_text()))
+    assert named - options - OTHERS == set()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_options_of_pages(page, options):
+    text = page.read_text()
+    named = {f"-{flag}" for line in text.splitlines() for flag in re.findall(r"\bFl ([\w.-]+)", line)}
+    named |= {f"-{flag}" for line in re.findall(r"^\..*Fl ([^A-Z].*)$", text, re.M) for flag in re.findall(r"(?<= , )(-[\w.-]+)", line)}
+    named |= {option for option in re.findall(r"(?<![\w-])--[a-z][\w.-]*\w", text)}
+    assert named - options - OTHERS == set()
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_targets_of_make(document):
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
+    text = (ROOT / document).read_text()
+    named = set(re.findall(r"`make ([a-z-]+)", text)) | set(re.findall(r"^(?:sudo )?make ([a-z][a-z-]+)", text, re.M))
+    assert named - targets == set()
