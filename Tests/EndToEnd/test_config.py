@@ -93,6 +93,25 @@ def test_a_typed_header_wins_however_it_is_written(rpcurl, config, words):
     assert sorted(headers) == [["x-a", "typed"], ["x-b", "file"]]
 
 
+def test_a_profile_wins_over_what_is_for_every_call(rpcurl, config):
+    config("""
+        target http://first
+        --max-time 10
+        -H x-a: common
+        -H x-b: common
+        -u a:b
+        [profile p]
+        target http://second
+        --max-time 5
+        -H X-A: own
+        --bearer own
+        """)
+    chosen = plan(rpcurl(*EXPLAIN, "--show-secrets", "--profile", "p", HELLO))
+    assert (chosen["target"], chosen["timeout_ms"]) == ("http://second", 5000)
+    assert chosen["headers"] == [["x-b", "common"], ["x-a", "own"], ["authorization", "Bearer own"]]
+    assert plan(rpcurl(*EXPLAIN, HELLO))["headers"][:2] == [["x-a", "common"], ["x-b", "common"]]
+
+
 def test_a_typed_schema_is_looked_at_first(rpcurl, config, tmp_path):
     for name, field in (("typed", "mine"), ("file", "theirs")):
         (tmp_path / f"{name}.proto").write_text(

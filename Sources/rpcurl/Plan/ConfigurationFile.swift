@@ -44,16 +44,16 @@ struct ConfigurationFile {
     try checkPlugins(status)
   }
 
-  /// The options for a call without, or with a profile.
-  func lines(profile: String?) throws(Failure) -> [Line] {
-    guard let profile else { return common }
+  /// The options for every call, and those of the profile, if there is to be one.
+  func lines(profile: String?) throws(Failure) -> (common: [Line], own: [Line]) {
+    guard let profile else { return (common, []) }
     guard let own = profiles[profile] else {
       let names = profiles.keys.sorted()
       throw Failure(
         .usage, "--profile \(profile)", "\(path) has no such profile",
         hint: names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))")
     }
-    return common + own
+    return (common, own)
   }
 
   // MARK: Reading

@@ -38,9 +38,11 @@ struct ConfiguredWords {
     }
     guard let file = try ConfigurationFile(path, isDemanded: named != nil || profile != nil) else { return }
     self.path = path
-    let all = try file.lines(profile: profile)
-    target = all.last { $0.words.first == "target" }?.words.last
-    lines = all.filter { $0.words.first != "target" && !Self.isReplaced($0, by: typed) }
+    let (common, own) = try file.lines(profile: profile)
+    target = (common + own).last { $0.words.first == "target" }?.words.last
+    let ownWords = own.flatMap(\.words)
+    lines = (common.filter { !Self.isReplaced($0, by: ownWords) } + own)
+      .filter { $0.words.first != "target" && !Self.isReplaced($0, by: typed) }
     let behind = lines.filter { Self.schema.contains(Self.name($0.words[0])) }.flatMap(\.words)
     let before = lines.filter { !Self.schema.contains(Self.name($0.words[0])) }.flatMap(\.words)
     let end = typed.firstIndex(of: "--") ?? typed.endIndex
@@ -66,7 +68,7 @@ struct ConfiguredWords {
     return nil
   }
 
-  /// Whether something was typed that stands for a line of the file.
+  /// Whether something was typed, or is in the profile, that stands for a line of the file.
   private static func isReplaced(_ line: ConfigurationFile.Line, by typed: [String]) -> Bool {
     let name = name(line.words[0])
     let typed = typed.prefix { $0 != "--" }
