@@ -60,3 +60,30 @@ def test_every_option_of_rpcurl_that_is_named_exists(own_options):
     }
     assert len(named) > 40
     assert named - own_options == set()
+
+
+# Curl's own list is at hand.
+
+# What means the same in both.
+SAME = set("""
+    -A --user-agent -H --header --cacert --capath --connect-timeout -h --help --http1.1 --http2 --http2-prior-knowledge
+    --http3 -k --insecure --key --max-time -n --netrc --netrc-file --proxy --resolve --tlsv1.2 --tlsv1.3 --unix-socket
+    -s --silent -S --show-error -v --verbose --version
+""".split())
+
+
+@pytest.fixture(scope="module")
+def curl_options():
+    text = subprocess.run(["curl", "--help", "all"], capture_output=True, text=True, check=True).stdout
+    lines = [re.match(r"\s*(-\S), (--\S+)|\s*(--\S+)", line) for line in text.splitlines()]
+    return {option for found in lines if found for option in found.groups() if option}
+
+
+def test_options_that_curl_has_too_mean_the_same_or_have_an_entry(own_options, curl_options):
+    different = set(items(section("CURL").split("What is called otherwise")[0]))
+    assert (own_options & curl_options) - SAME == different - {"-K"}
+    assert SAME <= curl_options
+
+
+def test_entries_of_curl_are_options_of_curl(curl_options):
+    assert set(items(section("CURL"))) - curl_options == set()
