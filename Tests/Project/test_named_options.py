@@ -15,7 +15,9 @@ DOCUMENTS = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
 PAGES = sorted(p for p in (ROOT / "man").iterdir() if p.suffix != ".1" and p.stem != "rpcurl-migrate")
 
 # Options of other programs that are called: protoc, swift, pytest, pkg-config; and the form that options have.
-OTHERS = {"--include_imports", "--descriptor_set_out", "--product", "--build-tests", "--skip-build", "--cflags", "--option", "--from-scratch", "--filter"}
+OTHERS = {
+    "--include_imports", "--descriptor_set_out", "--product", "--build-tests", "--skip-build", "--cflags", "--option",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
