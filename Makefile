@@ -26,7 +26,7 @@ INSTALLED := \
   completions/_rpcurl:share/zsh/site-functions/_rpcurl \
   completions/rpcurl.fish:share/fish/vendor_completions.d/rpcurl.fish \
   Sources/CPluginABI/include/rpcurl/plugin.h:include/rpcurl/plugin.h \
-  $(BUILD)/rpcurl.pc:lib/pkgconfig/rpcurl.pc \
+  Plugins/rpcurl.pc.in:lib/pkgconfig/rpcurl.pc \
   $(foreach file,$(call files-of,Plugins/SwiftKit),$(file):$(file:Plugins/%=share/rpcurl/%)) \
   $(foreach file,$(call files-of,$(EXAMPLES:%=Plugins/%)),$(file):$(file:Plugins/%=share/doc/rpcurl/examples/%)) \
   $(foreach file,README.md CHANGELOG.md LICENSE,$(file):share/doc/rpcurl/$(file))
@@ -133,8 +133,8 @@ install: release ## Install below PREFIX (default /usr/local), within DESTDIR
 	@$(MAKE) --no-print-directory install-built
 
 install-built: # What is built already: for packages, and for sudo
-	@sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@ABI@|$(ABI)|' Plugins/rpcurl.pc.in > $(BUILD)/rpcurl.pc
 	@printf '%s\n' $(INSTALLED) | scripts/installed install '$(DESTDIR)$(PREFIX)'
+	@sed -i 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@ABI@|$(ABI)|' '$(DESTDIR)$(PREFIX)/lib/pkgconfig/rpcurl.pc'
 
 uninstall: ## Remove what install wrote
 	@printf '%s\n' $(INSTALLED) | scripts/installed uninstall '$(DESTDIR)$(PREFIX)'
