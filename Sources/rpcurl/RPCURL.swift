@@ -32,12 +32,14 @@ struct RPCURL: ParsableCommand {
     // A write to a closed connection is an error to handle, not the end of the process.
     signal(SIGPIPE, SIG_IGN)
     var (type, words) = command(for: Array(CommandLine.arguments.dropFirst()))
+    Diagnostics.current = Diagnostics(words)
     do {
       if type == CallCommand.self {
         ConfiguredWords.current = try ConfiguredWords(words) { name in
           getenv(name).map { String(cString: $0) }
         }
         words = ConfiguredWords.current.words
+        Diagnostics.current = Diagnostics(words)
       }
       var command = try parse(words, as: type)
       try command.run()
@@ -75,11 +77,12 @@ struct RPCURL: ParsableCommand {
   private static func report(_ error: any Error, of type: any ParsableCommand.Type) -> ExitStatus {
     switch error {
     case let failure as Failure:
-      if let words = failure.words { StandardError.write(words.rendered) }
+      if let words = failure.words { StandardError.tell(ErrorReport(words, failure.status)) }
       return failure.status
     case let error where type.exitCode(for: error) == .failure:
       // Nothing but the parser's errors and `Failure` is expected here.
-      StandardError.write(Failure.Words(what: "internal error", why: "\(error)").rendered)
+      let words = Failure.Words(what: "internal error", why: "\(error)")
+      StandardError.tell(ErrorReport(words, .internalError))
       return .internalError
     default:
       let own = type.configuration.commandName ?? ""
@@ -91,7 +94,7 @@ struct RPCURL: ParsableCommand {
         StandardOutput.flush()
         return .success
       }
-      StandardError.write(Failure.Words(usage: text, command: name).rendered)
+      StandardError.tell(ErrorReport(Failure.Words(usage: text, command: name), .usage))
       return .usage
     }
   }

@@ -79,8 +79,7 @@ final class BatchRunner {
     pump.finish()
     if failed > 0, !isInterrupted, let first = firstFailure?.index, count > 1 {
       let why = "\(failed) of \(count) calls failed, the first is call \(first)"
-      let words = Failure.Words(what: "", why: why)
-      StandardError.write(words.rendered)
+      StandardError.tell(ErrorReport(Failure.Words(what: "", why: why), firstFailure?.status))
     }
     if isInterrupted || Interrupt.isPending { throw Failure(reported: Interrupt.status) }
     if let firstFailure { throw Failure(reported: firstFailure.status) }
@@ -170,7 +169,9 @@ final class BatchRunner {
     if let printer = member.printer, let status = printer.conclude(), !printer.isGivenUp {
       note(status, of: member)
     } else if let failure = member.printer?.failure {
-      if let words = failure.words { member.output.remark(words.rendered) }
+      if let words = failure.words {
+        member.output.remark(ErrorReport(words, failure.status, call: member.index).rendered)
+      }
       note(failure.status, of: member)
     }
     member.screen = nil
@@ -179,8 +180,7 @@ final class BatchRunner {
   /// Ends the batch at a message that is wrong.
   private func fail(_ member: Member, _ failure: Failure) {
     if let words = failure.words {
-      let what = "call \(member.index)" + (words.what.isEmpty ? "" : ": \(words.what)")
-      member.output.remark(Failure.Words(what: what, why: words.why, hint: words.hint).rendered)
+      member.output.remark(ErrorReport(words, failure.status, call: member.index).rendered)
     }
     member.isDone = true
     note(failure.status, of: member)

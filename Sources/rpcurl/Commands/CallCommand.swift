@@ -28,6 +28,7 @@ struct CallCommand: ParsableCommand {
   @OptionGroup(title: "Batch") var batch: BatchOptions
   @OptionGroup(title: "Interceptors") var chain: ChainOptions
   @OptionGroup(title: "Output") var output: OutputOptions
+  @OptionGroup(title: "Errors") var diagnostics: DiagnosticOptions
   @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
 
   @Argument(

@@ -41,6 +41,8 @@ struct ConvertCommand: ParsableCommand {
   @Flag(help: "Take messages that lack required fields.")
   var allowPartial = false
 
+  @OptionGroup(title: "Errors") var diagnostics: DiagnosticOptions
+
   @Argument(help: ArgumentHelp("The input; standard input without it or for -.", valueName: "file"))
   var file: String?
 

@@ -44,7 +44,7 @@ struct ExportCommand: ParsableCommand {
     let set = try SchemaOutput.schema { () throws(SchemaError) in try pool.descriptorSet(ofFiles: files) }
     if !set.missingImports.isEmpty {
       let names = set.missingImports.joined(separator: ", ")
-      StandardError.write("rpcurl: \(TerminalText.escape("imported, but in no source: \(names)"))\n")
+      StandardError.remark("rpcurl: \(TerminalText.escape("imported, but in no source: \(names)"))\n")
     }
     guard let path else {
       StandardOutput.write(set.serialized)

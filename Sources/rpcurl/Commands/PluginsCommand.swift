@@ -27,6 +27,8 @@ struct PluginsCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The form of the list: text or json.", valueName: "format"))
     var format = Format.text
 
+    @OptionGroup(title: "Errors") var diagnostics: DiagnosticOptions
+
     func run() {
       let list = PluginList(ChainSource.loader)
       StandardOutput.write(Array((format == .json ? list.json : list.text).utf8))
@@ -53,6 +55,8 @@ struct PluginsCommand: ParsableCommand {
     @Argument(
       help: ArgumentHelp("The plugin, with its configuration.", valueName: "name|path[,key=value…]"))
     var plugin: String
+
+    @OptionGroup(title: "Errors") var diagnostics: DiagnosticOptions
 
     func run() throws {
       let spec: InterceptorSpec
@@ -102,6 +106,8 @@ struct PluginsCommand: ParsableCommand {
 
     @Argument(help: ArgumentHelp("Its name: lower-case letters, digits and hyphens.", valueName: "name"))
     var name: String
+
+    @OptionGroup(title: "Errors") var diagnostics: DiagnosticOptions
 
     func run() throws {
       let template = try PluginTemplate(name: name, language: lang)

@@ -8,6 +8,8 @@ struct VersionCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "version", abstract: "Print the version, and what the libraries found here can do.")
 
+  @OptionGroup(title: "Errors") var diagnostics: DiagnosticOptions
+
   func run() throws {
     var lines = ["rpcurl \(Version.current)"]
     do {

@@ -161,7 +161,7 @@ final class CallPrinter: CallObserver {
     for finding in findings {
       switch finding.kind {
       case .failure:
-        output.remark(Failure.Words(what: named("assertion failed"), why: finding.text).rendered)
+        report(Failure.Words(what: "assertion failed", why: finding.text), .assertion)
       case .note, .expectedStatus:
         if plan.isVerbose { trace("*", "\(finding.interceptor): \(finding.text)") }
       }
@@ -177,16 +177,17 @@ final class CallPrinter: CallObserver {
     let words =
       switch error.origin {
       case .connection, .tls, .request:
-        Failure.Words(what: named(plan.target.name), why: error.message, hint: plan.hint(for: error))
-      case .server, .client: Failure.Words(what: named("\(plan.name)"), why: why)
-      case .violation: Failure.Words(what: named("\(plan.name)"), why: why, hint: plan.hint(for: error))
+        Failure.Words(what: plan.target.name, why: error.message, hint: plan.hint(for: error))
+      case .server, .client: Failure.Words(what: "\(plan.name)", why: why)
+      case .violation: Failure.Words(what: "\(plan.name)", why: why, hint: plan.hint(for: error))
       case .interceptor(let name):
-        Failure.Words(what: named("\(plan.name)"), why: "interceptor \(name): \(why)")
+        Failure.Words(what: "\(plan.name)", why: "interceptor \(name): \(why)")
       }
-    output.remark(words.rendered)
-    for detail in error.details {
-      output.remark("  \(TerminalText.escape(details.line(detail)))\n")
-    }
+    report(words, .call(error), error)
+  }
+
+  private func report(_ words: Failure.Words, _ status: ExitStatus, _ error: RPCError? = nil) {
+    output.remark(ErrorReport(words, status, call: index, error: error, details: details).rendered)
   }
 
   /// `text`, behind the call's place in a batch.
@@ -238,7 +239,7 @@ final class CallPrinter: CallObserver {
       missingTypes = missing.names
       return
     } catch is FieldFilter.Missing {
-      let what = named("--filter \(plan.filter.map { $0.path.description } ?? "")")
+      let what = "--filter \(plan.filter.map { $0.path.description } ?? "")"
       failure = failure ?? Failure(.assertion, what, "message \(received) of the answer has no such field")
     } catch {
       if case .unknownAnyType(let name)? = (error as? JSONError)?.reason, lookup?.mayFind(name) == true {

@@ -127,7 +127,7 @@ enum StandardOutput {
     buffer = []
     written = 0
     let words = Failure.Words(what: name, why: "its reader did not take the last \(lost) bytes")
-    StandardError.write(words.rendered)
+    StandardError.tell(ErrorReport(words, nil))
   }
 
   private static func fail(_ error: Int32) -> Never {
@@ -137,7 +137,7 @@ enum StandardOutput {
       raise(SIGPIPE)
     }
     let words = Failure.Words(what: name, why: String(cString: strerror(error)))
-    StandardError.write(words.rendered)
+    StandardError.tell(ErrorReport(words, .internalError))
     exit(ExitStatus.internalError.rawValue)
   }
 }

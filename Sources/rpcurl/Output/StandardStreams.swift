@@ -15,8 +15,20 @@ enum StandardStreams {
 enum StandardError {
   private static let stream = OutputStream(2)
 
+  /// Makes a remark that nobody asked for, such as a warning.
+  static func remark(_ text: String) {
+    if Diagnostics.current.showsRemarks { write(text) }
+  }
+
+  /// Tells an error.
+  static func tell(_ report: ErrorReport) {
+    write(report.rendered)
+  }
+
+  /// Writes what was asked for.
   static func write(_ text: String) {
     var text = text
+    guard !text.isEmpty else { return }
     text.withUTF8 { bytes in
       var rest = UnsafeRawBufferPointer(bytes)[...]
       while !rest.isEmpty {

@@ -61,7 +61,7 @@ struct ChainSource {
   /// Shows what an interceptor has to say.
   static let log: LogSink = { record in
     guard record.level > .debug else { return }
-    StandardError.write("\(TerminalText.escape("\(record.source): \(record.text)"))\n")
+    StandardError.remark("\(TerminalText.escape("\(record.source): \(record.text)"))\n")
   }
 
   /// Finds and loads plugins.

@@ -21,7 +21,7 @@ enum ProtoCompiler {
     }
     // Warnings too.
     for line in result.errors.split(separator: "\n") {
-      StandardError.write("\(TerminalText.escape(String(line)))\n")
+      StandardError.remark("\(TerminalText.escape(String(line)))\n")
     }
     guard result.hasSucceeded else {
       throw Failure(.schema, name, "protoc could not compile it")

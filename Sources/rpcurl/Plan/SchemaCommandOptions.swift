@@ -7,6 +7,7 @@ struct SchemaCommandOptions: ParsableArguments {
   @OptionGroup(title: "Reflection") var reflection: ReflectionOptions
   @OptionGroup(title: "Server") var server: ServerOptions
   @OptionGroup(title: "Questions") var questions: QuestionOptions
+  @OptionGroup(title: "Errors") var diagnostics: DiagnosticOptions
 }
 
 /// How the server is talked to when it is asked for its schema.

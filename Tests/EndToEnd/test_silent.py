@@ -1,0 +1,103 @@
+"""-s and -S: standard error is empty, but for what was asked for, as with curl."""
+
+import json
+
+import pytest
+
+SERVICE = "demo.v1.Demo"
+
+
+@pytest.fixture
+def call(rpcurl, grpc_server, descriptor_set):
+    def call(*options, data="{}", method="Hello", **more):
+        words = ["--descriptor-set", descriptor_set, *options, "-d", data, f"{grpc_server.url}/{SERVICE}/{method}"]
+        return rpcurl(*words, **more)
+
+    return call
+
+
+FAILED = "rpcurl: demo.v1.Demo/Fail: not_found (5)\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "err"),
+    [
+        ([], FAILED), (["-s"], ""), (["--silent"], ""), (["-sS"], FAILED), (["-Ss"], FAILED), (["-s", "-S"], FAILED),
+        (["-S"], FAILED), (["--silent", "--show-error"], FAILED),
+    ],
+)  # fmt: skip
+def test_errors_of_a_call(call, options, err):
+    result = call(*options, data='{"code":5}', method="Fail")
+    assert (result.code, result.out, result.err) == (69, "", err)
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["--no-such-option"], 2),
+        (["--max-time", "soon"], 2),
+        (["-d", "nonsense"], 4),
+        (["--descriptor-set", "/no/such"], 3),
+        (["--use", "nothing"], 7),
+        (["--config", "/no/such"], 2),
+        (["--each", "-d", "[]"], 4),
+        (["--use", "assert,code=not_found"], 8),
+    ],
+)
+def test_errors_of_every_kind(call, words, code):
+    data = '{"name":"A"}'
+    silent = call("-s", *words, data=data)
+    assert (silent.code, silent.err) == (code, "")
+    shown = call("-sS", *words, data=data)
+    assert shown.code == code and shown.err.startswith("rpcurl: ")
+    assert shown.err == call(*words, data=data).err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["list", "--no-such-option"], ["describe", "--descriptor-set", "/no/such"], ["template"], ["export", "-o", "x"],
+        ["convert", "--type", "x", "--from", "json", "--to", "json"], ["plugins", "check", "/no/such.so"],
+        ["plugins", "new", "x/y"],
+    ],
+)  # fmt: skip
+def test_errors_of_other_commands(rpcurl, words):
+    silent = rpcurl(*words, "-s")
+    assert (silent.code, silent.err) == (rpcurl(*words).code, "")
+    assert silent.code != 0
+    assert rpcurl(*words, "-sS").err == rpcurl(*words).err != ""
+
+
+def test_what_was_asked_for_is_said(call):
+    result = call("-s", "-v", "--timing", data='{"code":5}', method="Fail")
+    assert result.code == 69
+    assert "> POST " in result.err and "* not_found (5)" in result.err and "timing: " in result.err
+    assert "rpcurl: " not in result.err
+    flags = call("-sv", data='{"code":5}', method="Fail").err
+    assert "> POST " in flags and "rpcurl: " not in flags
+
+
+def test_warnings_are_remarks(rpcurl, tmp_path):
+    (tmp_path / "a.proto").write_text('syntax = "proto3";\nimport "google/protobuf/empty.proto";\nmessage M {}\n')
+    words = ["describe", "-I", tmp_path, "--proto", "a.proto", "M"]
+    assert "unused" in rpcurl(*words).err
+    silent = rpcurl(*words, "-s")
+    assert (silent.code, silent.err) == (0, "")
+    assert silent.out == rpcurl(*words).out
+
+
+def test_a_word_behind_an_option_is_its_value(call):
+    """What only looks like the flag is none."""
+    assert call("-H", "x: -s", data='{"code":5}', method="Fail").err == FAILED
+
+
+def test_the_configuration_file_may_have_it(rpcurl, call):
+    file = rpcurl.home / "config"
+    file.write_text("--silent\n")
+    assert call("--config", file, data='{"code":5}', method="Fail").err == ""
+    assert call("--config", file, "-S", data='{"code":5}', method="Fail").err == FAILED
+
+
+def test_answers_are_not_errors(call):
+    result = call("-s", data='{"name":"A"}')
+    assert (result.code, result.err, json.loads(result.out)["name"]) == (0, "", "A")
