@@ -102,6 +102,9 @@ CURLcode ccurl_set_data_callback(CURL *handle, CURLoption option, ccurl_data_cal
 CURLcode ccurl_set_seek_callback(CURL *handle, ccurl_seek_callback callback) {
   return lib.curl_easy_setopt(handle, CURLOPT_SEEKFUNCTION, callback);
 }
+CURLcode ccurl_set_debug_callback(CURL *handle, ccurl_debug_callback callback) {
+  return lib.curl_easy_setopt(handle, CURLOPT_DEBUGFUNCTION, callback);
+}
 CURLcode ccurl_set_prereq_callback(CURL *handle, ccurl_prereq_callback callback) {
   return lib.curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, callback);
 }

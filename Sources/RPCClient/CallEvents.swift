@@ -56,10 +56,15 @@ final class CallEvents: ChainCaller, ExchangeObserver {
     observer.callStarted(start, request: request)
   }
 
-  func exchangeSent(message index: Int, bytes: Int) {
+  func exchangeSent(message index: Int, _ size: MessageSize) {
     guard index == sent else { return }
     sent += 1
-    observer.callSent(bytes: bytes)
+    observer.callSent(size)
+  }
+
+  func exchangeReceived(_ size: MessageSize) {
+    tellStart()
+    observer.callReceived(size)
   }
 
   // MARK: From the chain

@@ -6,10 +6,12 @@ import RPCProtocols
 public protocol CallObserver: AnyObject {
   /// The call starts. `request` is what goes out, or `nil` when an interceptor ends the call before that.
   func callStarted(_ start: RequestStart, request: HTTPRequest?)
-  /// A message went out, of this size before envelope and compression.
-  func callSent(bytes: Int)
+  /// A message went out.
+  func callSent(_ size: MessageSize)
   /// The response has begun.
   func callReceived(_ start: ResponseStart)
+  /// A message came from the wire, if `CallRequest.tellsSizes`; it has not passed the chain yet.
+  func callReceived(_ size: MessageSize)
   /// A message came, serialized in the call's codec; valid during this call only. An error ends the call.
   func callReceived(_ message: RawSpan) throws(RPCError)
   /// A message came that an interceptor changed. An error ends the call.
@@ -20,4 +22,9 @@ public protocol CallObserver: AnyObject {
   func callEnded(_ end: ResponseEnd)
   /// What the call took. Called once, last.
   func callMeasured(_ metrics: CallMetrics)
+}
+
+extension CallObserver {
+  /// Most do not care.
+  public func callReceived(_ size: MessageSize) {}
 }

@@ -27,6 +27,8 @@ public struct CallRequest {
   public var maxURLBytes = 8192
   /// The limit for one received message after decompression, in bytes.
   public var maxMessageBytes = 64 << 20
+  /// Whether the observer is told the size of each received message.
+  public var tellsSizes = false
   /// How to reach the server.
   public var connection = ConnectionOptions()
   /// Whether a stream of messages is sent only when its last one is known, and then with its length.

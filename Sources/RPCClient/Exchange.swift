@@ -9,8 +9,10 @@ protocol ExchangeObserver: AnyObject {
   var deadline: ContinuousClock.Instant? { get }
   /// The request goes out.
   func exchangeStarted(_ start: RequestStart, request: HTTPRequest)
-  /// The message with this number, from 0 on, goes out, of this size before compression and envelope.
-  func exchangeSent(message index: Int, bytes: Int)
+  /// The message with this number, from 0 on, goes out.
+  func exchangeSent(message index: Int, _ size: MessageSize)
+  /// A message came, if the request asks for sizes.
+  func exchangeReceived(_ size: MessageSize)
 }
 
 /// The wire below the chain: one call's protocol on one transfer.
@@ -37,8 +39,8 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
   private var state = State.idle
   private var body: [UInt8] = []
   private var measured = CallMetrics()
-  /// Messages given to the transfer and not taken yet: where each ends in the body, and its own size.
-  private var untaken: [(end: Int, bytes: Int)] = []
+  /// Messages given to the transfer and not taken yet: where each ends in the body, and what it takes.
+  private var untaken: [(end: Int, size: MessageSize)] = []
   private var bodyBytes = 0
   private var hasResponse = false
   private var begin = ContinuousClock.now
@@ -58,6 +60,7 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
     parameters.acceptedCompressions = request.acceptedCompressions ?? Compression.readable
     parameters.usesGET = request.usesGET && request.method.hasNoSideEffects
     parameters.maxURLBytes = request.maxURLBytes
+    parameters.tellsSizes = request.tellsSizes
     wire = WireProtocols.make(request.protocolName, parameters)
   }
 
@@ -77,19 +80,23 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
       switch state {
       case .collecting:
         try wire.encode(bytes, into: &body)
-        untaken.append((body.count, bytes.count))
+        untaken.append((body.count, size(bytes.count, on: body.count - bodyBytes)))
         bodyBytes = body.count
       case .open(let transfer):
         var piece: [UInt8] = []
         try wire.encode(bytes, into: &piece)
         bodyBytes += piece.count
-        untaken.append((bodyBytes, bytes.count))
+        untaken.append((bodyBytes, size(bytes.count, on: piece.count)))
         transfer.send(piece)
       case .idle, .ended: break
       }
     } catch {
       fail(error)
     }
+  }
+
+  private func size(_ bytes: Int, on wireBytes: Int) -> MessageSize {
+    MessageSize(bytes: bytes, wireBytes: wireBytes, compression: request.compression)
   }
 
   func closeRequest() {
@@ -132,7 +139,10 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
       if httpRequest.method == "GET" {
         // The message travels in the URL, and takes no byte of the body.
         body = []
-        untaken = untaken.map { (0, $0.bytes) }
+        for index in untaken.indices {
+          untaken[index].end = 0
+          untaken[index].size.wireBytes = nil
+        }
       }
       let transfer = try Transfer(
         httpRequest, body: isSentAsItComes ? .stream : .whole(body),
@@ -186,7 +196,7 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
   func transfer(sentBytes: Int) {
     while let next = untaken.first, next.end <= sentBytes {
       untaken.removeFirst()
-      observer?.exchangeSent(message: measured.sentMessages, bytes: next.bytes)
+      observer?.exchangeSent(message: measured.sentMessages, next.size)
       measured.sentMessages += 1
     }
   }
@@ -222,6 +232,10 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
 
   func receive(start: ResponseStart) {
     chain?.received(start)
+  }
+
+  func receive(size: MessageSize) {
+    observer?.exchangeReceived(size)
   }
 
   func receive(message: RawSpan) {

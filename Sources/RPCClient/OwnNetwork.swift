@@ -88,7 +88,7 @@ private final class OwnCallObserver: CallObserver {
   }
 
   func callStarted(_ start: RequestStart, request: HTTPRequest?) {}
-  func callSent(bytes: Int) {}
+  func callSent(_ size: MessageSize) {}
   func callReceived(_ start: ResponseStart) { headers = start.headers }
   func callReceived(_ message: RawSpan) { self.message = message.copyBytes() }
   func callReceived(_ message: Message) { self.message = message.serialized() }

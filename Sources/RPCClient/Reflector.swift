@@ -162,7 +162,7 @@ private final class ReflectionStream: CallObserver {
 
   func callStarted(_ start: RequestStart, request: HTTPRequest?) {}
 
-  func callSent(bytes: Int) {}
+  func callSent(_ size: MessageSize) {}
 
   func callReceived(_ start: ResponseStart) {
     httpStatus = start.httpStatus

@@ -117,6 +117,11 @@ final class ConnectUnaryProtocol: WireProtocol {
       do throws(RPCError) {
         let message = try decompressed(limit: parameters.maxMessageBytes)
         state = .ended
+        if parameters.tellsSizes {
+          let compression = decompressor?.compression
+          sink.receive(
+            size: MessageSize(bytes: message.count, wireBytes: body.count, compression: compression))
+        }
         sink.receive(message: message.span.bytes)
         sink.receive(end: ResponseEnd(trailers: Self.split(head.headers).trailing))
       } catch {

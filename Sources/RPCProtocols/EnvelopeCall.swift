@@ -65,6 +65,7 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
     do throws(RPCError) {
       try reader.read(body) { (flags, message) throws(RPCError) in
         if flags == 0 {
+          if parameters.tellsSizes { tellSize(message.byteCount, message.byteCount, nil, sink) }
           try cardinality.receive(message, sink)
         } else {
           try receive(message, flags: flags, sink)
@@ -120,8 +121,14 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
     if limits.isEnd(flags) {
       finish(try Wire.end(envelope: bytes), sink)
     } else {
+      if parameters.tellsSizes { tellSize(bytes.count, content.byteCount, decompressor?.compression, sink) }
       try cardinality.receive(bytes.span.bytes, sink)
     }
+  }
+
+  private func tellSize(_ bytes: Int, _ encoded: Int, _ compression: Compression?, _ sink: any ResponseSink) {
+    let size = MessageSize(bytes: bytes, wireBytes: encoded + Envelope.prefixBytes, compression: compression)
+    sink.receive(size: size)
   }
 
   private func finish(_ end: ResponseEnd, _ sink: any ResponseSink) {

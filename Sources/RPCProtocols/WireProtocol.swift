@@ -28,10 +28,17 @@ public protocol WireProtocol: AnyObject {
 public protocol ResponseSink: AnyObject {
   /// The response has begun.
   func receive(start: ResponseStart)
+  /// A message came, of which the size is told if the parameters ask for it. The message itself follows, perhaps later.
+  func receive(size: MessageSize)
   /// A message came. The bytes are valid during this call only.
   func receive(message: RawSpan)
   /// The call has ended.
   func receive(end: ResponseEnd)
+}
+
+extension ResponseSink {
+  /// Most do not care.
+  public func receive(size: MessageSize) {}
 }
 
 extension RawSpan {
@@ -60,6 +67,8 @@ public struct CallParameters: Sendable {
   public var usesGET = false
   /// The longest URL of a call by GET, in bytes; a message that needs a longer one is sent by POST.
   public var maxURLBytes = 8192
+  /// Whether the size of each received message is told.
+  public var tellsSizes = false
 
   /// Makes parameters of a call without compression.
   public init(kind: CallKind, codec: CodecName, userAgent: String, maxMessageBytes: Int) {

@@ -21,6 +21,9 @@ public final class EventLoop {
   /// Called before each wait, when everything that came has been worked off: the moment to flush output.
   public var beforeWait: () -> Void = {}
 
+  /// Hears what libcurl says about the connections of transfers that start after it is set.
+  public var trace: ConnectionTrace?
+
   /// Takes work from any thread.
   public let mailbox: Mailbox
 

@@ -50,6 +50,8 @@ public final class Transfer {
   private weak var delegate: (any TransferDelegate)?
   private let handle: UnsafeMutableRawPointer
   private let errorBuffer: UnsafeMutablePointer<CChar>
+  /// What libcurl tells as long as the handle lives.
+  private let trace: ConnectionTrace?
   /// What libcurl reads as long as the handle lives.
   private var lists: [UnsafeMutablePointer<curl_slist>?] = []
   private var phase = ResponsePhase.head(nil)
@@ -103,6 +105,7 @@ public final class Transfer {
     guard let handle = ccurl_easy_init() else { throw TransportError(.library, "libcurl is out of memory") }
     self.handle = handle
     self.loop = loop
+    trace = loop.trace
     self.delegate = delegate
     errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
     errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -307,6 +310,7 @@ public final class Transfer {
   ) throws(TransportError) {
     let handle = TransferHandle(handle)
     try handle.set(CURLOPT_NOSIGNAL, 1)
+    try trace?.attach(to: handle)
     try handle.set(CURLOPT_ERRORBUFFER, pointer: errorBuffer)
     try handle.set(CURLOPT_PATH_AS_IS, 1)
     try handle.set(CURLOPT_PROTOCOLS_STR, "http,https")

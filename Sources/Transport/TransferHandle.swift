@@ -28,6 +28,11 @@ struct TransferHandle {
     try check(ccurl_set_seek_callback(handle, callback))
   }
 
+  /// Sets who hears what libcurl says about its work.
+  func set(tracing callback: @escaping ccurl_debug_callback) throws(TransportError) {
+    try check(ccurl_set_debug_callback(handle, callback))
+  }
+
   /// Sets what is asked when the connection stands and nothing of the request was sent.
   func set(beforeRequest callback: @escaping ccurl_prereq_callback) throws(TransportError) {
     try check(ccurl_set_prereq_callback(handle, callback))

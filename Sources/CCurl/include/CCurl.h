@@ -24,6 +24,7 @@ CURLcode ccurl_easy_pause(CURL *handle, int mask);
 
 typedef size_t (*ccurl_data_callback)(char *data, size_t size, size_t count, void *context);
 typedef int (*ccurl_seek_callback)(void *context, curl_off_t offset, int origin);
+typedef int (*ccurl_debug_callback)(CURL *handle, curl_infotype kind, char *data, size_t size, void *context);
 typedef int (*ccurl_prereq_callback)(void *context, char *ip, char *local_ip, int port, int local_port);
 
 CURLcode ccurl_set_long(CURL *handle, CURLoption option, long value);
@@ -32,6 +33,7 @@ CURLcode ccurl_set_pointer(CURL *handle, CURLoption option, void *value);
 CURLcode ccurl_set_list(CURL *handle, CURLoption option, struct curl_slist *value);
 CURLcode ccurl_set_data_callback(CURL *handle, CURLoption option, ccurl_data_callback callback);
 CURLcode ccurl_set_seek_callback(CURL *handle, ccurl_seek_callback callback);
+CURLcode ccurl_set_debug_callback(CURL *handle, ccurl_debug_callback callback);
 CURLcode ccurl_set_prereq_callback(CURL *handle, ccurl_prereq_callback callback);
 
 /* Has a connection end whose other end leaves unanswered what was sent, for this long (TCP_USER_TIMEOUT). */

@@ -48,7 +48,7 @@ final class BatchRunner {
     self.batch = batch
     client = try clients.client()
     client.interceptors = plan.chain.registrations
-    client.log = ChainSource.log
+    client.log = plan.chain.log
     lookup = TypeLookup(plan, client: client)
     let sources = plan.sources.map { source -> RequestReader<RequestMessage>.Source in
       switch source {

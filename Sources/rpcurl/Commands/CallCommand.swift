@@ -40,7 +40,7 @@ struct CallCommand: ParsableCommand {
   var method: String?
 
   func run() throws {
-    let clients = ClientSource()
+    let clients = ClientSource(verbosity: output.verbose, showsSecrets: output.showSecrets)
     let environment = { (name: String) in getenv(name).map { String(cString: $0) } }
     let words = ConfiguredWords.current.words
     if output.explain { return try Explanation(self, words: words, clients, environment).show() }

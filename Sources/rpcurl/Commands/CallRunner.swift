@@ -17,7 +17,7 @@ struct CallRunner {
     defer { plan.chain.unload() }
     let client = try clients.client()
     client.interceptors = plan.chain.registrations
-    client.log = ChainSource.log
+    client.log = plan.chain.log
     let lookup = TypeLookup(plan, client: client)
     let printer = CallPrinter(plan, lookup: lookup)
     let screen = CallScreen(printer, lookup: lookup)

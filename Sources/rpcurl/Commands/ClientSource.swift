@@ -1,14 +1,35 @@
+import Interceptors
 import RPCClient
+import Transport
 
 /// The client of the process, made when the first call needs it, so that one connection serves all of them.
 final class ClientSource {
   private var made: RPCClient?
+  private let trace: ConnectionTrace?
+
+  /// - Parameter verbosity: From 2 on it is shown what libcurl says about connections.
+  init(verbosity: Int, showsSecrets: Bool) {
+    trace =
+      verbosity < 2
+      ? nil : ConnectionTrace { StandardOutput.remark("* \(Self.shown($0, showsSecrets))\n") }
+  }
+
+  /// A line of libcurl's without the credentials of a proxy.
+  private static func shown(_ line: String, _ showsSecrets: Bool) -> String {
+    guard !showsSecrets, let scheme = line.firstRange(of: "://"),
+      case let authority = line[scheme.upperBound...].prefix(while: { !"/ '\"".contains($0) }),
+      let at = authority.lastIndex(of: "@")
+    else { return TerminalText.escape(line) }
+    return TerminalText.escape(
+      line[..<scheme.upperBound] + Redaction.placeholder + line[at...])
+  }
 
   /// The client.
   func client() throws(Failure) -> RPCClient {
     if let made { return made }
     do {
       let client = try RPCClient()
+      client.loop.trace = trace
       made = client
       return client
     } catch {

@@ -36,7 +36,7 @@ struct DescribeCommand: ParsableCommand {
   var words: [String] = []
 
   func run() throws {
-    let query = try SchemaQuery(options, words: words, clients: ClientSource())
+    let query = try SchemaQuery(options, words: words, clients: options.clients())
     guard let symbol = query.symbol else {
       let pool = try query.pool()
       let services = pool.symbols([.service]).filter(SchemaQuery.isOwn).sorted { $0.name < $1.name }

@@ -39,7 +39,7 @@ struct ExportCommand: ParsableCommand {
         .usage, "standard output", "a descriptor set is not for a terminal",
         hint: "write it to a file with -o FILE")
     }
-    let query = try SchemaQuery(options, words: words, clients: ClientSource())
+    let query = try SchemaQuery(options, words: words, clients: options.clients())
     let (pool, files) = try files(query)
     let set = try SchemaOutput.schema { () throws(SchemaError) in try pool.descriptorSet(ofFiles: files) }
     if !set.missingImports.isEmpty {

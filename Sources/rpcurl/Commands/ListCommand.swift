@@ -39,7 +39,7 @@ struct ListCommand: ParsableCommand {
   var words: [String] = []
 
   func run() throws {
-    let query = try SchemaQuery(options, words: words, clients: ClientSource())
+    let query = try SchemaQuery(options, words: words, clients: options.clients())
     if query.symbol == nil, kind.isEmpty, format == .text {
       return SchemaOutput.print(lines: try query.serviceNames())
     }

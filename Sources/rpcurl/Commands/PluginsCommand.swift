@@ -30,7 +30,7 @@ struct PluginsCommand: ParsableCommand {
     @OptionGroup(title: "Errors") var diagnostics: DiagnosticOptions
 
     func run() {
-      let list = PluginList(ChainSource.loader)
+      let list = PluginList(ChainSource.loader())
       StandardOutput.write(Array((format == .json ? list.json : list.text).utf8))
       StandardOutput.flush()
     }
@@ -65,7 +65,8 @@ struct PluginsCommand: ParsableCommand {
       } catch {
         throw Failure(.interceptor, "", error.description, hint: error.hint)
       }
-      let check = PluginCheck(loader: ChainSource.loader, limit: callTime?.duration ?? .seconds(2)) { line in
+      let check = PluginCheck(loader: ChainSource.loader(), limit: callTime?.duration ?? .seconds(2)) {
+        line in
         let text =
           switch line {
           case .passed(let step): "ok    \(step)"

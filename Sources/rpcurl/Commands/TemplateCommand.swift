@@ -37,7 +37,7 @@ struct TemplateCommand: ParsableCommand {
   var words: [String] = []
 
   func run() throws {
-    let query = try SchemaQuery(options, words: words, clients: ClientSource())
+    let query = try SchemaQuery(options, words: words, clients: options.clients())
     guard let symbol = query.symbol else {
       throw Failure(.usage, "template", "no method or type given", hint: "rpcurl list tells which there are")
     }

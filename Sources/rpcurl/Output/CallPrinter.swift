@@ -15,6 +15,8 @@ final class CallPrinter: CallObserver {
   private let writer: MessageWriter
   private var sent = 0
   private var received = 0
+  /// The messages that came from the wire, of which interceptors may make fewer or more.
+  private var arrived = 0
   /// Sends the request; it is told when the call takes no more.
   weak var feeder: RequestFeeder?
   /// Tells which types of a message that is shown may be looked up; it is not shown then.
@@ -47,7 +49,7 @@ final class CallPrinter: CallObserver {
     let headers = request?.headers ?? start.headers
     let url = request?.url ?? "\(start.target)/\(start.method)"
     let redaction = redaction.hiding(credentialsOf: start)
-    if plan.isVerbose {
+    if plan.verbosity > 0 {
       trace("*", "\(start.method) (\(plan.method.kind.rawValue)) over \(plan.protocolName.rawValue)")
       if plan.usesGET, request?.method == "POST" {
         trace("*", "POST instead of GET: the URL would be longer than \(plan.request.maxURLBytes) bytes")
@@ -65,18 +67,24 @@ final class CallPrinter: CallObserver {
     print(event)
   }
 
-  func callSent(bytes: Int) {
+  func callSent(_ size: MessageSize) {
+    if plan.verbosity > 1 { trace("*", "sent message \(sent): \(describe(size))") }
     if plan.format == .events {
       var event = event("sent")
       event.add("index", sent)
-      event.add("bytes", bytes)
+      event.add("bytes", size.bytes)
       print(event)
     }
     sent += 1
   }
 
+  func callReceived(_ size: MessageSize) {
+    trace("*", "received message \(arrived): \(describe(size))")
+    arrived += 1
+  }
+
   func callReceived(_ start: ResponseStart) {
-    if plan.isVerbose {
+    if plan.verbosity > 0 {
       trace("<", start.httpVersion.isEmpty ? "(no server)" : "HTTP/\(start.httpVersion) \(start.httpStatus)")
       trace("<", start.headers)
     }
@@ -103,7 +111,7 @@ final class CallPrinter: CallObserver {
   func callEnded(_ end: ResponseEnd) {
     self.end = end
     feeder?.stop()
-    if plan.isVerbose {
+    if plan.verbosity > 0 {
       if !end.trailers.isEmpty { trace("<", end.trailers) }
       trace("*", "\(end.code.name) (\(end.code.rawValue))")
     }
@@ -163,7 +171,7 @@ final class CallPrinter: CallObserver {
       case .failure:
         report(Failure.Words(what: "assertion failed", why: finding.text), .assertion)
       case .note, .expectedStatus:
-        if plan.isVerbose { trace("*", "\(finding.interceptor): \(finding.text)") }
+        if plan.verbosity > 0 { trace("*", "\(finding.interceptor): \(finding.text)") }
       }
     }
   }
@@ -193,6 +201,13 @@ final class CallPrinter: CallObserver {
   /// `text`, behind the call's place in a batch.
   private func named(_ text: String) -> String {
     index.map { "call \($0): \(text)" } ?? text
+  }
+
+  /// `17 bytes (22 on the wire)`
+  private func describe(_ size: MessageSize) -> String {
+    let compression = size.compression.map { ", \($0.rawValue)" } ?? ""
+    let way = size.wireBytes.map { "\($0) on the wire" } ?? "in the URL"
+    return "\(size.bytes) byte\(size.bytes == 1 ? "" : "s") (\(way)\(compression))"
   }
 
   private func trace(_ mark: String, _ text: String) {

@@ -35,8 +35,12 @@ final class CallScreen: CallObserver {
     show { $0.printer.callStarted(start, request: request) }
   }
 
-  func callSent(bytes: Int) {
-    show { $0.printer.callSent(bytes: bytes) }
+  func callSent(_ size: MessageSize) {
+    show { $0.printer.callSent(size) }
+  }
+
+  func callReceived(_ size: MessageSize) {
+    show { $0.printer.callReceived(size) }
   }
 
   func callReceived(_ start: ResponseStart) {

@@ -44,7 +44,7 @@ struct Explanation {
     }
     chain = try ChainSource(
       ChainArguments(uses: command.chain.use, plugins: command.chain.plugin, words: words),
-      isVerbose: settings.isVerbose)
+      verbosity: settings.verbosity)
     order = ChainBuilder(chain.registrations).order(for: name)
     let used = Set(order.map(\.id))
     unused = chain.registrations.filter { !used.contains($0.id) }

@@ -38,6 +38,7 @@ struct CallPlan {
     request.acceptedCompressions = settings.acceptedCompressions
     request.usesGET = settings.usesGET
     request.maxMessageBytes = settings.maxMessageBytes
+    request.tellsSizes = settings.verbosity > 1
     request.connection = connection
     return request
   }
@@ -89,7 +90,7 @@ extension CallPlan {
     if settings.usesGET { try Self.checkGET(settings.protocolName, method) }
     chain = try ChainSource(
       ChainArguments(uses: command.chain.use, plugins: command.chain.plugin, words: words),
-      isVerbose: settings.isVerbose)
+      verbosity: settings.verbosity)
     sources = try RequestData.sources(
       command.request.data, for: method, isBatch: batch != nil, form: settings.requestForm)
     self.settings = settings

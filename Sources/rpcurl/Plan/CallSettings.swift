@@ -24,7 +24,8 @@ struct CallSettings {
   let requestForm: RequestForm
   let format: OutputFormat
   let jsonEncoding: JSONEncodingOptions
-  let isVerbose: Bool
+  /// How much of the call is shown: 1 is its metadata, 2 its connection too.
+  let verbosity: Int
   let showsSecrets: Bool
   let showsTiming: Bool
   /// What is printed of each response instead of all of it.
@@ -64,7 +65,7 @@ struct CallSettings {
       throw Failure(
         .usage, "--format binary", "it is not for a terminal", hint: "add -o FILE, or pipe it")
     }
-    isVerbose = command.output.verbose
+    verbosity = command.output.verbose
     showsSecrets = command.output.showSecrets
     jsonEncoding = command.output.json.encoding
     requestForm = RequestForm(
@@ -86,7 +87,7 @@ struct CallSettings {
       connection: baseConnection, clients: clients)
     reflection.version = command.reflection.reflectVersion.map { $0 == .v1 ? .v1 : .v1alpha }
     reflection.timeout = timeout ?? ReflectionSource.defaultTimeout
-    reflection.isVerbose = isVerbose
+    reflection.isVerbose = verbosity > 0
     reflection.cache = command.reflection.refusesCache ? nil : ReflectionCache(environment: environment)
     return reflection
   }

@@ -8,14 +8,18 @@ struct ChainSource {
   /// The interceptors in the order written.
   private(set) var registrations: [InterceptorRegistration] = []
   private var plugins: [LoadedPlugin] = []
+  /// Shows what interceptors have to say.
+  let log: LogSink
 
   /// Makes the interceptors and loads the plugins.
   ///
-  /// - Parameter isVerbose: Whether it is said which optional plugins are not there.
-  init(_ arguments: ChainArguments, isVerbose: Bool) throws(Failure) {
+  /// - Parameter verbosity: From 1 on it is said which optional plugins are not there, from 2 on what interceptors have
+  ///   to say for those who look for a mistake.
+  init(_ arguments: ChainArguments, verbosity: Int) throws(Failure) {
+    log = Self.log(showingDebug: verbosity > 1)
     for entry in arguments.entries {
       do {
-        try add(entry, isVerbose)
+        try add(entry, verbosity)
       } catch let error as ConfigurationError {
         throw Failure(.interceptor, "", error.description, hint: error.hint)
       } catch let error as PluginError {
@@ -26,7 +30,7 @@ struct ChainSource {
     }
   }
 
-  private mutating func add(_ entry: ChainArguments.Entry, _ isVerbose: Bool) throws {
+  private mutating func add(_ entry: ChainArguments.Entry, _ verbosity: Int) throws {
     switch entry {
     case .builtIn(let text):
       registrations.append(
@@ -34,15 +38,15 @@ struct ChainSource {
           InterceptorSpec(parsing: text, sources: .system), services: SystemServices()))
     case .plugin(let text) where text.hasPrefix("?"):
       let spec = try InterceptorSpec(parsing: String(text.dropFirst()), sources: .system)
-      guard Self.loader.searchPath.has(spec.name) else {
-        if isVerbose {
+      guard Self.loader(log).searchPath.has(spec.name) else {
+        if verbosity > 0 {
           StandardError.write("* plugin \(TerminalText.escape(spec.name)): not there, so skipped\n")
         }
         return
       }
-      try add(.plugin(String(text.dropFirst())), isVerbose)
+      try add(.plugin(String(text.dropFirst())), verbosity)
     case .plugin(let text):
-      let plugin = try Self.loader.load(InterceptorSpec(parsing: text, sources: .system))
+      let plugin = try Self.loader(log).load(InterceptorSpec(parsing: text, sources: .system))
       plugins.append(plugin)
       registrations.append(plugin.registration)
     }
@@ -58,14 +62,20 @@ struct ChainSource {
     for plugin in plugins.reversed() { plugin.unload() }
   }
 
-  /// Shows what an interceptor has to say.
-  static let log: LogSink = { record in
-    guard record.level > .debug else { return }
-    StandardError.remark("\(TerminalText.escape("\(record.source): \(record.text)"))\n")
+  /// Shows what an interceptor has to say, as a remark unless it was asked for.
+  static func log(showingDebug showsDebug: Bool) -> LogSink {
+    { record in
+      let line = "\(TerminalText.escape("\(record.source): \(record.text)"))\n"
+      if record.level > .debug {
+        StandardError.remark(line)
+      } else if showsDebug {
+        StandardError.write(line)
+      }
+    }
   }
 
   /// Finds and loads plugins.
-  static var loader: PluginLoader {
+  static func loader(_ log: @escaping LogSink = log(showingDebug: false)) -> PluginLoader {
     PluginLoader(
       searchPath: PluginSearchPath(
         environment: { getenv($0).map { String(cString: $0) } }, prefix: Installation.prefix),

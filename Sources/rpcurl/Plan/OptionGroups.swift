@@ -279,8 +279,15 @@ struct OutputOptions: ParsableArguments {
   var allowUnknownFields = false
 
   @Flag(
-    name: [.customShort("v"), .long], help: "Show the metadata of request and response on standard error.")
-  var verbose = false
+    name: [.customShort("v"), .long],
+    help: ArgumentHelp(
+      "Show the metadata of request and response on standard error; twice for the connection and the messages too.",
+      discussion: """
+        With -vv there is what libcurl says about the connection (names, addresses, TLS, certificates, reuse), the size \
+        and compression of each message, and what interceptors log for those who look for a mistake. Credentials are \
+        redacted, unless --show-secrets is given. Example: rpcurl -vv https://demo.example demo.v1.Demo/Hello
+        """))
+  var verbose: Int
 
   @Option(
     help: ArgumentHelp(

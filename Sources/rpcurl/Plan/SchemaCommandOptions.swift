@@ -8,6 +8,11 @@ struct SchemaCommandOptions: ParsableArguments {
   @OptionGroup(title: "Server") var server: ServerOptions
   @OptionGroup(title: "Questions") var questions: QuestionOptions
   @OptionGroup(title: "Errors") var diagnostics: DiagnosticOptions
+
+  /// The client of the command.
+  func clients() -> ClientSource {
+    ClientSource(verbosity: questions.verbose, showsSecrets: false)
+  }
 }
 
 /// How the server is talked to when it is asked for its schema.
@@ -48,8 +53,12 @@ struct QuestionOptions: ParsableArguments {
       "How long the server may take to answer, such as 1.5 or 500ms (default: 10s).", valueName: "duration"))
   var maxTime: DurationArgument?
 
-  @Flag(name: [.customShort("v"), .long], help: "Tell on standard error where the schema is from.")
-  var verbose = false
+  @Flag(
+    name: [.customShort("v"), .long],
+    help: ArgumentHelp(
+      "Tell on standard error where the schema is from; twice for the connection too.",
+      discussion: "Example: rpcurl list -vv https://demo.example"))
+  var verbose: Int
 
   /// The same as the options of a call.
   func request() throws -> RequestOptions {

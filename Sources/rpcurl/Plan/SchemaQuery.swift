@@ -52,7 +52,7 @@ struct SchemaQuery {
       connection: try ConnectionPlan.options(options.server, request, target, protocolName), clients: clients)
     source.version = options.reflection.reflectVersion.map { $0 == .v1 ? .v1 : .v1alpha }
     source.timeout = request.maxTime?.duration ?? ReflectionSource.defaultTimeout
-    source.isVerbose = options.questions.verbose
+    source.isVerbose = options.questions.verbose > 0
     return source
   }
 

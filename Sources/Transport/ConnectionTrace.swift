@@ -1,0 +1,51 @@
+import CCurl
+
+/// Hears what libcurl says about its connections while it works: names resolved, sockets connected, TLS agreed on.
+public final class ConnectionTrace {
+  private let tell: (String) -> Void
+
+  /// - Parameter tell: Called with each line, on the loop's thread. It may hold credentials of a proxy.
+  public init(_ tell: @escaping (String) -> Void) {
+    self.tell = tell
+  }
+
+  /// Has libcurl tell about the transfer of `handle`; it must not outlive the trace.
+  func attach(to handle: TransferHandle) throws(TransportError) {
+    try handle.set(CURLOPT_VERBOSE, 1)
+    try handle.set(CURLOPT_DEBUGDATA, pointer: Unmanaged.passUnretained(self).toOpaque())
+    try handle.set(tracing: { _, kind, data, size, context in
+      // The others are the bytes themselves, and headers.
+      guard kind == CURLINFO_TEXT, let context, let data else { return 0 }
+      let text = String(decoding: UnsafeRawBufferPointer(start: data, count: size), as: UTF8.self)
+      let trace = Unmanaged<ConnectionTrace>.fromOpaque(context).takeUnretainedValue()
+      for line in text.split(whereSeparator: \.isNewline) where ConnectionTrace.isTold(line) {
+        trace.tell(String(line))
+      }
+      return 0
+    })
+  }
+
+  private static func isTold(_ line: Substring) -> Bool {
+    // So libcurl calls it when a transfer is ended from within, as when the status came that ends a call.
+    !isHeader(line) && !line.hasPrefix("Failed writing") && !line.hasPrefix("Failure writing")
+  }
+
+  /// Whether the line shows a header that is sent over HTTP/2 or HTTP/3, `[NAME: VALUE]` behind the name of the
+  /// protocol and perhaps the number of the stream. Those are shown, with less risk, from where they are made.
+  private static func isHeader(_ line: Substring) -> Bool {
+    var rest = line
+    if rest.hasPrefix("h2h3 ") {
+      rest = rest.dropFirst(5)
+    } else if rest.hasPrefix("[HTTP/") || rest.hasPrefix("[h2") || rest.hasPrefix("[h3") {
+      rest = rest.drop { $0 != " " }.dropFirst()
+      if rest.hasPrefix("["), let end = rest.firstIndex(of: "]"),
+        rest[..<end].dropFirst().allSatisfy(\.isNumber)
+      {
+        rest = rest[end...].dropFirst(2)
+      }
+    } else {
+      return false
+    }
+    return rest.hasPrefix("[")
+  }
+}

@@ -1,0 +1,135 @@
+"""-v and -vv: what is shown of a call and its connection on standard error, and what is not."""
+
+import json
+import re
+import subprocess
+
+import pytest
+from conftest import ROOT
+
+SERVICE = "demo.v1.Demo"
+SECRET = "c2VjcmV0LXNlY3JldA"
+
+
+@pytest.fixture
+def call(rpcurl, grpc_server, descriptor_set):
+    def call(*options, data='{"name":"A"}', method="Hello", server=grpc_server, run=rpcurl, **more):
+        words = ["--descriptor-set", descriptor_set, *options, "-d", data, f"{server.url}/{SERVICE}/{method}"]
+        result = run(*words, **more)
+        assert result.code == 0, result.err
+        return result.err
+
+    return call
+
+
+def test_once_shows_metadata_only(call):
+    err = call("-v")
+    assert err == call("--verbose")
+    assert all(re.match(r"[*<>]", line) for line in err.splitlines())
+    assert "> POST " in err and "< HTTP/2 200" in err and "* ok (0)" in err
+    assert "Trying" not in err and "on the wire" not in err
+
+
+@pytest.mark.parametrize("options", [["-vv"], ["-v", "-v"], ["--verbose", "--verbose"], ["-v", "--verbose"], ["-vvv"]])
+def test_twice_shows_the_connection_and_messages(call, grpc_server, options):
+    err = call(*options)
+    assert re.search(r"^\*   Trying 127\.0\.0\.1:\d+", err, re.M)
+    assert re.search(rf"^\* Connected to 127\.0\.0\.1 .*{grpc_server.port}", err, re.M) or "Established connection" in err
+    assert "* sent message 0: 3 bytes (8 on the wire)\n" in err
+    assert "* received message 0: 14 bytes (19 on the wire)\n" in err
+    lines = [line for line in call("-v").splitlines() if not line.startswith("< date")]
+    assert [line for line in err.splitlines() if line in lines] == lines
+
+
+def test_compression_of_messages(call):
+    err = call("-vv", "--compression", "gzip", data=json.dumps({"stringValue": "x" * 4000}), method="Echo")
+    (sent,) = re.findall(r"^\* sent message 0: 4003 bytes \((\d+) on the wire, gzip\)$", err, re.M)
+    assert int(sent) < 100
+    assert re.search(r"^\* received message 0: 4003 bytes \(\d+ on the wire(, gzip)?\)$", err, re.M)
+
+
+def test_each_message_of_a_stream(call):
+    err = call("-vv", data='{"from":1,"to":3}', method="Count")
+    assert re.findall(r"received message (\d)", err) == ["0", "1", "2"]
+    err = call("-vv", data='{"value":1}{"value":300}', method="Sum")
+    assert re.findall(r"sent message (\d): (\d+) bytes \((\d+)", err) == [("0", "2", "7"), ("1", "3", "8")]
+
+
+def test_connect_and_get(call, connect_server):
+    err = call("-vv", "--protocol", "connect", server=connect_server)
+    assert "* sent message 0: 3 bytes (3 on the wire)\n" in err and re.search(r"received message 0: 14 bytes \(\d+ on", err)
+    err = call("-vv", "--protocol", "connect", "--connect-get", data='{"id":"1"}', method="Find", server=connect_server)
+    assert "* sent message 0: 3 bytes (in the URL)\n" in err
+
+
+@pytest.mark.parametrize("binary", ["rpcurl", "newer_rpcurl"])
+@pytest.mark.parametrize(("protocol", "options"), [("grpc", []), ("connect", ["--http1.1"]), ("connect", ["--http2"])])
+def test_tls_without_secrets(request, call, certificates, binary, protocol, options):
+    server = request.getfixturevalue(f"{protocol}_tls_server")
+    run = request.getfixturevalue(binary)
+    secrets = ["-H", f"authorization: Bearer {SECRET}", "-H", f"x-api-key: {SECRET}"]
+    words = ["-vv", "--protocol", protocol, *options, *secrets, "--cacert", certificates / "ca.pem"]
+    err = call(*words, server=server, run=run)
+    assert re.search(r"^\* +SSL connection using TLSv1\.\d / \w+", err, re.M)
+    assert re.search(r"^\* +subject: ", err, re.M) and "ALPN" in err
+    assert "> authorization: Bearer [redacted]" in err and "> x-api-key: [redacted]" in err
+    assert SECRET not in err
+    # Nor by any other way to write it.
+    assert not re.search(r"^\* .*authorization", err, re.M | re.I)
+
+
+def test_secrets_of_a_proxy(rpcurl, descriptor_set):
+    words = ["-vv", "--descriptor-set", descriptor_set, f"http://host.test/{SERVICE}/Hello"]
+    proxy = f"http://me:{SECRET}@127.0.0.1:1"
+    result = rpcurl(*words, env={"http_proxy": proxy})
+    assert result.code == 5 and SECRET not in result.err
+    assert "http_proxy == 'http://[redacted]@127.0.0.1:1'" in result.err
+    assert SECRET in rpcurl("--show-secrets", *words, env={"http_proxy": proxy}).err
+    assert SECRET not in rpcurl("--proxy", proxy, *words).err
+
+
+def test_a_connection_that_is_used_again(call):
+    err = call("-vv", "--each", "-d", '{"name":"B"}')
+    assert len(re.findall("Re-?using existing", err)) >= 1
+    assert len(re.findall(r"^\*   Trying", err, re.M)) == 1
+
+
+
+def test_schema_commands(rpcurl, grpc_server):
+    once = rpcurl("list", "-v", "--plaintext", grpc_server.address)
+    assert once.err.startswith("* schema: reflection v1") and "Trying" not in once.err
+    twice = rpcurl("list", "-vv", "--plaintext", grpc_server.address)
+    assert "*   Trying" in twice.err and "* schema: reflection v1" in twice.err
+    assert twice.out == once.out
+
+
+def test_the_configuration_file_counts_too(rpcurl, call):
+    (rpcurl.home / "config").write_text("--verbose\n")
+    assert "Trying" not in call("--config", rpcurl.home / "config")
+    assert "Trying" in call("--config", rpcurl.home / "config", "-v")
+
+
+CHATTY = """
+#include "minimal.h"
+
+static int32_t load(const rpcurl_host *host, void **plugin) {
+  host->log(host, RPCURL_LOG_DEBUG, text("a detail"));
+  host->log(host, RPCURL_LOG_INFO, text("a word"));
+  return keep_host(host, plugin);
+}
+
+static const rpcurl_plugin plugin = {RPCURL_PLUGIN_HEAD, .name = "chatty", .load = load};
+RPCURL_PLUGIN(plugin)
+"""
+
+
+def test_interceptors_say_more(rpcurl, call, tmp_path):
+    (tmp_path / "chatty.c").write_text(CHATTY)
+    fixtures = ROOT / "Tests" / "PluginHostTests" / "Fixtures"
+    headers = ["-I", ROOT / "Sources" / "CPluginABI" / "include", "-I", fixtures]
+    plugin = tmp_path / "chatty.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", *headers, "-o", plugin, tmp_path / "chatty.c"], check=True)
+    once = call("-v", "--plugin", plugin)
+    assert "chatty: a word\n" in once and "a detail" not in once
+    assert "chatty: a detail\n" in call("-vv", "--plugin", plugin)
+    assert "chatty" not in call("-s", "--plugin", plugin)
