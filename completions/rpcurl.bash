@@ -186,7 +186,7 @@ _rpcurl() {
 
 _rpcurl_call() {
     repeating_flags=(-v --verbose)
-    non_repeating_flags=(--reflect --no-reflect --no-cache --plaintext -k --insecure --tlsv1.2 --tlsv1.3 --http1.1 --http2 --http2-prior-knowledge --http3 --connect-get -n --netrc --each --fail-early --emit-defaults --enum-numbers --proto-names --allow-unknown-fields --timing --show-secrets --explain -s --silent -S --show-error --version -h --help)
+    non_repeating_flags=(--reflect --no-reflect --no-cache --plaintext -k --insecure --tlsv1.2 --tlsv1.3 --http1.1 --http2 --http2-prior-knowledge --http3 --connect-get --expand-headers -n --netrc --each --fail-early --emit-defaults --enum-numbers --proto-names --allow-unknown-fields --timing --show-secrets --explain -s --silent -S --show-error --version -h --help)
     repeating_options=(--descriptor-set --protoset --proto -I --import-path --reflect-header --resolve -d --data -H --header --rpc-header --use --plugin)
     non_repeating_options=(--reflect-version --cacert --capath -E --cert --key --pass --servername --authority --unix-socket --proxy --connect-timeout --keepalive-time --protocol --codec --compression --accept-compression --data-format -u --user --bearer --netrc-file -A --user-agent --max-time --max-message-size --jobs --format --filter -o --output --color --config --profile)
     __rpcurl_offer_flags_options 2
@@ -325,7 +325,7 @@ _rpcurl_call() {
 
 _rpcurl_list() {
     repeating_flags=(-v --verbose)
-    non_repeating_flags=(--reflect --no-reflect --no-cache --plaintext -k --insecure --tlsv1.2 --tlsv1.3 --http1.1 --http2 --http2-prior-knowledge --http3 -n --netrc -s --silent -S --show-error --version -h --help)
+    non_repeating_flags=(--reflect --no-reflect --no-cache --plaintext -k --insecure --tlsv1.2 --tlsv1.3 --http1.1 --http2 --http2-prior-knowledge --http3 --expand-headers -n --netrc -s --silent -S --show-error --version -h --help)
     repeating_options=(--descriptor-set --protoset --proto -I --import-path --reflect-header --resolve -H --header --kind)
     non_repeating_options=(--reflect-version --cacert --capath -E --cert --key --pass --servername --authority --unix-socket --proxy --connect-timeout --keepalive-time --protocol -u --user --bearer --netrc-file -A --user-agent --max-time --format)
     __rpcurl_offer_flags_options -1
@@ -419,7 +419,7 @@ _rpcurl_list() {
 
 _rpcurl_describe() {
     repeating_flags=(-v --verbose)
-    non_repeating_flags=(--reflect --no-reflect --no-cache --plaintext -k --insecure --tlsv1.2 --tlsv1.3 --http1.1 --http2 --http2-prior-knowledge --http3 -n --netrc -s --silent -S --show-error --version -h --help)
+    non_repeating_flags=(--reflect --no-reflect --no-cache --plaintext -k --insecure --tlsv1.2 --tlsv1.3 --http1.1 --http2 --http2-prior-knowledge --http3 --expand-headers -n --netrc -s --silent -S --show-error --version -h --help)
     repeating_options=(--descriptor-set --protoset --proto -I --import-path --reflect-header --resolve -H --header)
     non_repeating_options=(--reflect-version --cacert --capath -E --cert --key --pass --servername --authority --unix-socket --proxy --connect-timeout --keepalive-time --protocol -u --user --bearer --netrc-file -A --user-agent --max-time --format)
     __rpcurl_offer_flags_options -1
@@ -509,7 +509,7 @@ _rpcurl_describe() {
 
 _rpcurl_template() {
     repeating_flags=(-v --verbose)
-    non_repeating_flags=(--reflect --no-reflect --no-cache --plaintext -k --insecure --tlsv1.2 --tlsv1.3 --http1.1 --http2 --http2-prior-knowledge --http3 -n --netrc -s --silent -S --show-error --comments --response --version -h --help)
+    non_repeating_flags=(--reflect --no-reflect --no-cache --plaintext -k --insecure --tlsv1.2 --tlsv1.3 --http1.1 --http2 --http2-prior-knowledge --http3 --expand-headers -n --netrc -s --silent -S --show-error --comments --response --version -h --help)
     repeating_options=(--descriptor-set --protoset --proto -I --import-path --reflect-header --resolve -H --header)
     non_repeating_options=(--reflect-version --cacert --capath -E --cert --key --pass --servername --authority --unix-socket --proxy --connect-timeout --keepalive-time --protocol -u --user --bearer --netrc-file -A --user-agent --max-time)
     __rpcurl_offer_flags_options -1
@@ -595,7 +595,7 @@ _rpcurl_template() {
 
 _rpcurl_export() {
     repeating_flags=(-v --verbose)
-    non_repeating_flags=(--reflect --no-reflect --no-cache --plaintext -k --insecure --tlsv1.2 --tlsv1.3 --http1.1 --http2 --http2-prior-knowledge --http3 -n --netrc -s --silent -S --show-error --version -h --help)
+    non_repeating_flags=(--reflect --no-reflect --no-cache --plaintext -k --insecure --tlsv1.2 --tlsv1.3 --http1.1 --http2 --http2-prior-knowledge --http3 --expand-headers -n --netrc -s --silent -S --show-error --version -h --help)
     repeating_options=(--descriptor-set --protoset --proto -I --import-path --reflect-header --resolve -H --header)
     non_repeating_options=(--reflect-version --cacert --capath -E --cert --key --pass --servername --authority --unix-socket --proxy --connect-timeout --keepalive-time --protocol -u --user --bearer --netrc-file -A --user-agent --max-time -o --output)
     __rpcurl_offer_flags_options -1

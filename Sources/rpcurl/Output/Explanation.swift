@@ -22,7 +22,8 @@ struct Explanation {
 
   /// Resolves the options as far as that needs no server.
   init(
-    _ command: CallCommand, words: [String], _ clients: ClientSource, _ environment: (String) -> String?
+    _ command: CallCommand, words: [String], _ clients: ClientSource,
+    _ environment: @escaping (String) -> String?
   ) throws {
     isJSON = command.output.format == .json || command.output.format == .events
     settings = try CallSettings(command, environment)

@@ -71,7 +71,7 @@ struct CallPlan {
 extension CallPlan {
   /// Resolves the options of a call. Nothing is sent, unless the server has to be asked for the schema.
   init(
-    _ command: CallCommand, words: [String], clients: ClientSource, environment: (String) -> String?
+    _ command: CallCommand, words: [String], clients: ClientSource, environment: @escaping (String) -> String?
   ) throws {
     let settings = try CallSettings(command, environment)
     let reflection = try settings.reflection(command, clients, environment)

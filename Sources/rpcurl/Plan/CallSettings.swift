@@ -16,6 +16,7 @@ struct CallSettings {
   let headers: Headers
   /// The headers of `-H`, which go with every request.
   private let commonHeaders: Headers
+  private let headerArguments: HeaderArguments
   private let bearer: String?
   let timeout: Duration?
   let maxMessageBytes: Int
@@ -34,7 +35,7 @@ struct CallSettings {
   let usesColor: Bool
 
   /// Resolves the options.
-  init(_ command: CallCommand, _ environment: (String) -> String?) throws {
+  init(_ command: CallCommand, _ environment: @escaping (String) -> String?) throws {
     protocolName = try Self.protocolName(command.request, environment)
     codec = command.request.codec
     compression = command.request.compression.compression
@@ -48,12 +49,13 @@ struct CallSettings {
         command.target, method: command.method, isPlaintext: command.server.plaintext)
     }
     // Files are read once only: they may be pipes.
-    commonHeaders = try HeaderArguments.parse(command.request.headers)
+    headerArguments = command.request.headerArguments(environment)
+    commonHeaders = try headerArguments.parse(command.request.headers)
     bearer = try command.request.bearer.map(CredentialArguments.token)
     headers = try CredentialArguments.headers(
       command.request, command.server, bearer: bearer,
       given: commonHeaders.appending(
-        HeaderArguments.parse(command.request.rpcHeaders, option: "--rpc-header")))
+        headerArguments.parse(command.request.rpcHeaders, option: "--rpc-header")))
     timeout = command.request.maxTime?.duration
     maxMessageBytes = command.request.maxMessageSize.bytes
     let isTerminal = command.output.output == nil && StandardOutput.isTerminal
@@ -76,14 +78,14 @@ struct CallSettings {
 
   /// The server as a source of the schema.
   func reflection(
-    _ command: CallCommand, _ clients: ClientSource, _ environment: (String) -> String?
+    _ command: CallCommand, _ clients: ClientSource, _ environment: @escaping (String) -> String?
   ) throws -> ReflectionSource {
     var reflection = ReflectionSource(
       target: target, protocolName: protocolName,
       headers: try CredentialArguments.headers(
         command.request, command.server, bearer: bearer,
         given: commonHeaders.appending(
-          HeaderArguments.parse(command.reflection.headers, option: "--reflect-header"))),
+          headerArguments.parse(command.reflection.headers, option: "--reflect-header"))),
       connection: baseConnection, clients: clients)
     reflection.version = command.reflection.reflectVersion.map { $0 == .v1 ? .v1 : .v1alpha }
     reflection.timeout = timeout ?? ReflectionSource.defaultTimeout
@@ -94,7 +96,7 @@ struct CallSettings {
 
   /// The protocol that the options or the environment choose.
   static func protocolName(
-    _ options: RequestOptions, _ environment: (String) -> String?
+    _ options: RequestOptions, _ environment: @escaping (String) -> String?
   ) throws(Failure) -> ProtocolName {
     if let chosen = options.protocolName { return chosen }
     guard let name = environment("RPCURL_PROTOCOL"), !name.isEmpty else { return .grpc }

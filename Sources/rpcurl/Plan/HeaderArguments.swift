@@ -2,9 +2,12 @@ import Protobuf
 import RPCProtocols
 
 /// The headers of `-H` and the like: `NAME: VALUE`, or `@FILE` with one on each line.
-enum HeaderArguments {
+struct HeaderArguments {
+  /// Puts the environment's values in; `nil` when that was not asked for.
+  var expansion: HeaderExpansion?
+
   /// Reads the values of `option`.
-  static func parse(_ arguments: [String], option: String = "-H") throws(Failure) -> Headers {
+  func parse(_ arguments: [String], option: String = "-H") throws(Failure) -> Headers {
     var headers = Headers()
     for argument in arguments {
       if argument.hasPrefix("@") {
@@ -16,7 +19,7 @@ enum HeaderArguments {
     return headers
   }
 
-  private static func add(
+  private func add(
     file: String, of option: String, to headers: inout Headers
   ) throws(Failure) {
     let contents: [UInt8]
@@ -32,19 +35,20 @@ enum HeaderArguments {
     }
   }
 
-  private static func add(_ text: String, from source: String, to headers: inout Headers) throws(Failure) {
+  private func add(_ text: String, from source: String, to headers: inout Headers) throws(Failure) {
     // The value is never repeated in an error: it may be a secret.
     guard let colon = text.firstIndex(of: ":") else {
       throw Failure(.usage, source, "no colon in the header", hint: "write -H 'NAME: VALUE'")
     }
     let name = String(text[..<colon]).lowercased()
-    let value = String(text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" })
+    let written = String(text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" })
     guard HeaderSyntax.isName(name) else {
       throw Failure(.usage, source, "\(name.debugDescription) is not a header name")
     }
     guard !HeaderSyntax.framing.contains(name) else {
       throw Failure(.usage, source, "the header \(name) is written by the transport, and cannot be set")
     }
+    let value = try expand(written, of: name, from: source)
     guard HeaderSyntax.isValue(value) else {
       throw Failure(.usage, source, "the value of \(name) holds a control character")
     }
@@ -52,5 +56,22 @@ enum HeaderArguments {
       throw Failure(.usage, source, "the value of \(name) is not base64, as a name in -bin demands")
     }
     headers.add(name, value)
+  }
+
+  private func expand(_ value: String, of name: String, from source: String) throws(Failure) -> String {
+    guard let expansion else { return value }
+    do throws(HeaderExpansion.Problem) {
+      return try expansion.expand(value)
+    } catch {
+      switch error {
+      case .unset(let variable):
+        throw Failure(
+          .usage, source, "the value of \(name) refers to the variable \(variable), which is not set",
+          hint: "without --expand-headers, ${…} is sent as it is")
+      case .hasLineBreak(let variable):
+        throw Failure(
+          .usage, source, "the variable \(variable) in the value of \(name) holds a line break")
+      }
+    }
   }
 }

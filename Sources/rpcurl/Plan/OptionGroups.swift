@@ -191,6 +191,16 @@ struct RequestOptions: ParsableArguments {
       "As -H, but not sent when the server is asked for its schema.", valueName: "name: value|@file"))
   var rpcHeaders: [String] = []
 
+  @Flag(
+    help: ArgumentHelp(
+      "Replace ${NAME} in the values of headers by the variable of the environment.",
+      discussion: """
+        This is for -H, --rpc-header and --reflect-header, and for their files too, so that secrets need not stand on the \
+        command line. A variable that is not set is an error; nothing else is expanded, and nothing escapes. \
+        Example: rpcurl --expand-headers -H 'x-api-key: ${API_KEY}' https://demo.example demo.v1.Demo/Hello
+        """))
+  var expandHeaders = false
+
   @Option(
     name: [.customShort("u"), .long],
     help: ArgumentHelp("Send these credentials (HTTP Basic).", valueName: "name:password"))
@@ -218,6 +228,11 @@ struct RequestOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("The limit for one received message, such as 512k or 64m.", valueName: "bytes"))
   var maxMessageSize = ByteCountArgument(bytes: 64 << 20)
+
+  /// Reads the options of headers.
+  func headerArguments(_ environment: @escaping (String) -> String?) -> HeaderArguments {
+    HeaderArguments(expansion: expandHeaders ? HeaderExpansion(environment) : nil)
+  }
 }
 
 /// How many calls are made of many messages.

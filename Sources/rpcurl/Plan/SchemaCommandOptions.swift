@@ -29,6 +29,15 @@ struct QuestionOptions: ParsableArguments {
       "Send this header, or those in a file, one on each line; may repeat.", valueName: "name: value|@file"))
   var headers: [String] = []
 
+  @Flag(
+    help: ArgumentHelp(
+      "Replace ${NAME} in the values of headers by the variable of the environment.",
+      discussion: """
+        This is for -H and --reflect-header, and for their files too. A variable that is not set is an error. \
+        Example: rpcurl list --expand-headers -H 'x-api-key: ${API_KEY}' https://demo.example
+        """))
+  var expandHeaders = false
+
   @Option(
     name: [.customShort("u"), .long],
     help: ArgumentHelp("Send these credentials (HTTP Basic).", valueName: "name:password"))
@@ -65,6 +74,7 @@ struct QuestionOptions: ParsableArguments {
     var request = try RequestOptions.parse([])
     request.protocolName = protocolName
     request.headers = headers
+    request.expandHeaders = expandHeaders
     request.user = user
     request.bearer = bearer
     request.netrc = netrc

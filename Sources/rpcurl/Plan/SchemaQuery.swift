@@ -43,8 +43,9 @@ struct SchemaQuery {
     let environment = { (name: String) in getenv(name).map { String(cString: $0) } }
     let request = try options.questions.request()
     let protocolName = try CallSettings.protocolName(request, environment)
-    let headers = try HeaderArguments.parse(request.headers)
-      .appending(HeaderArguments.parse(options.reflection.headers, option: "--reflect-header"))
+    let arguments = request.headerArguments(environment)
+    let headers = try arguments.parse(request.headers)
+      .appending(arguments.parse(options.reflection.headers, option: "--reflect-header"))
     var source = ReflectionSource(
       target: target, protocolName: protocolName,
       headers: try CredentialArguments.headers(
