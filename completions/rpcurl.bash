@@ -188,7 +188,7 @@ _rpcurl_call() {
     repeating_flags=(-v --verbose)
     non_repeating_flags=(--reflect --no-reflect --no-cache --plaintext -k --insecure --tlsv1.2 --tlsv1.3 --http1.1 --http2 --http2-prior-knowledge --http3 --connect-get --expand-headers -n --netrc --each --fail-early --emit-defaults --enum-numbers --proto-names --allow-unknown-fields --timing --show-secrets --explain -s --silent -S --show-error --version -h --help)
     repeating_options=(--descriptor-set --protoset --proto -I --import-path --reflect-header --resolve -d --data -H --header --rpc-header --use --plugin)
-    non_repeating_options=(--reflect-version --cacert --capath -E --cert --key --pass --servername --authority --unix-socket --proxy --connect-timeout --keepalive-time --protocol --codec --compression --accept-compression --data-format -u --user --bearer --netrc-file -A --user-agent --max-time --max-message-size --jobs --format --filter -o --output --color --config --profile)
+    non_repeating_options=(--reflect-version --cacert --capath -E --cert --key --pass --servername --authority --unix-socket --proxy --connect-timeout --keepalive-time --protocol --codec --compression --accept-compression --data-format -u --user --bearer --netrc-file -A --user-agent --max-time --max-message-size --jobs --format --filter -o --output --color --error-format --config --profile)
     __rpcurl_offer_flags_options 2
 
     # Offer option value completions
@@ -314,6 +314,10 @@ _rpcurl_call() {
         __rpcurl_add_completions -W 'auto'$'\n''always'$'\n''never'
         return
         ;;
+    '--error-format')
+        __rpcurl_add_completions -W 'text'$'\n''json'
+        return
+        ;;
     '--config')
         return
         ;;
@@ -327,7 +331,7 @@ _rpcurl_list() {
     repeating_flags=(-v --verbose)
     non_repeating_flags=(--reflect --no-reflect --no-cache --plaintext -k --insecure --tlsv1.2 --tlsv1.3 --http1.1 --http2 --http2-prior-knowledge --http3 --expand-headers -n --netrc -s --silent -S --show-error --version -h --help)
     repeating_options=(--descriptor-set --protoset --proto -I --import-path --reflect-header --resolve -H --header --kind)
-    non_repeating_options=(--reflect-version --cacert --capath -E --cert --key --pass --servername --authority --unix-socket --proxy --connect-timeout --keepalive-time --protocol -u --user --bearer --netrc-file -A --user-agent --max-time --format)
+    non_repeating_options=(--reflect-version --cacert --capath -E --cert --key --pass --servername --authority --unix-socket --proxy --connect-timeout --keepalive-time --protocol -u --user --bearer --netrc-file -A --user-agent --max-time --error-format --format)
     __rpcurl_offer_flags_options -1
 
     # Offer option value completions
@@ -404,6 +408,10 @@ _rpcurl_list() {
         return
         ;;
     '--max-time')
+        return
+        ;;
+    '--error-format')
+        __rpcurl_add_completions -W 'text'$'\n''json'
         return
         ;;
     '--kind')
@@ -421,7 +429,7 @@ _rpcurl_describe() {
     repeating_flags=(-v --verbose)
     non_repeating_flags=(--reflect --no-reflect --no-cache --plaintext -k --insecure --tlsv1.2 --tlsv1.3 --http1.1 --http2 --http2-prior-knowledge --http3 --expand-headers -n --netrc -s --silent -S --show-error --version -h --help)
     repeating_options=(--descriptor-set --protoset --proto -I --import-path --reflect-header --resolve -H --header)
-    non_repeating_options=(--reflect-version --cacert --capath -E --cert --key --pass --servername --authority --unix-socket --proxy --connect-timeout --keepalive-time --protocol -u --user --bearer --netrc-file -A --user-agent --max-time --format)
+    non_repeating_options=(--reflect-version --cacert --capath -E --cert --key --pass --servername --authority --unix-socket --proxy --connect-timeout --keepalive-time --protocol -u --user --bearer --netrc-file -A --user-agent --max-time --error-format --format)
     __rpcurl_offer_flags_options -1
 
     # Offer option value completions
@@ -498,6 +506,10 @@ _rpcurl_describe() {
         return
         ;;
     '--max-time')
+        return
+        ;;
+    '--error-format')
+        __rpcurl_add_completions -W 'text'$'\n''json'
         return
         ;;
     '--format')
@@ -511,7 +523,7 @@ _rpcurl_template() {
     repeating_flags=(-v --verbose)
     non_repeating_flags=(--reflect --no-reflect --no-cache --plaintext -k --insecure --tlsv1.2 --tlsv1.3 --http1.1 --http2 --http2-prior-knowledge --http3 --expand-headers -n --netrc -s --silent -S --show-error --comments --response --version -h --help)
     repeating_options=(--descriptor-set --protoset --proto -I --import-path --reflect-header --resolve -H --header)
-    non_repeating_options=(--reflect-version --cacert --capath -E --cert --key --pass --servername --authority --unix-socket --proxy --connect-timeout --keepalive-time --protocol -u --user --bearer --netrc-file -A --user-agent --max-time)
+    non_repeating_options=(--reflect-version --cacert --capath -E --cert --key --pass --servername --authority --unix-socket --proxy --connect-timeout --keepalive-time --protocol -u --user --bearer --netrc-file -A --user-agent --max-time --error-format)
     __rpcurl_offer_flags_options -1
 
     # Offer option value completions
@@ -588,6 +600,10 @@ _rpcurl_template() {
         return
         ;;
     '--max-time')
+        return
+        ;;
+    '--error-format')
+        __rpcurl_add_completions -W 'text'$'\n''json'
         return
         ;;
     esac
@@ -597,7 +613,7 @@ _rpcurl_export() {
     repeating_flags=(-v --verbose)
     non_repeating_flags=(--reflect --no-reflect --no-cache --plaintext -k --insecure --tlsv1.2 --tlsv1.3 --http1.1 --http2 --http2-prior-knowledge --http3 --expand-headers -n --netrc -s --silent -S --show-error --version -h --help)
     repeating_options=(--descriptor-set --protoset --proto -I --import-path --reflect-header --resolve -H --header)
-    non_repeating_options=(--reflect-version --cacert --capath -E --cert --key --pass --servername --authority --unix-socket --proxy --connect-timeout --keepalive-time --protocol -u --user --bearer --netrc-file -A --user-agent --max-time -o --output)
+    non_repeating_options=(--reflect-version --cacert --capath -E --cert --key --pass --servername --authority --unix-socket --proxy --connect-timeout --keepalive-time --protocol -u --user --bearer --netrc-file -A --user-agent --max-time --error-format -o --output)
     __rpcurl_offer_flags_options -1
 
     # Offer option value completions
@@ -674,6 +690,10 @@ _rpcurl_export() {
         return
         ;;
     '--max-time')
+        return
+        ;;
+    '--error-format')
+        __rpcurl_add_completions -W 'text'$'\n''json'
         return
         ;;
     '-o'|'--output')
@@ -686,7 +706,7 @@ _rpcurl_convert() {
     repeating_flags=()
     non_repeating_flags=(--delimited --pretty --emit-defaults --enum-numbers --proto-names --allow-unknown-fields --allow-partial -s --silent -S --show-error --version -h --help)
     repeating_options=(--descriptor-set --protoset --proto -I --import-path)
-    non_repeating_options=(--type --from --to)
+    non_repeating_options=(--type --from --to --error-format)
     __rpcurl_offer_flags_options 1
 
     # Offer option value completions
@@ -709,6 +729,10 @@ _rpcurl_convert() {
         ;;
     '--to')
         __rpcurl_add_completions -W 'json'$'\n''text'$'\n''binary'
+        return
+        ;;
+    '--error-format')
+        __rpcurl_add_completions -W 'text'$'\n''json'
         return
         ;;
     esac
@@ -741,12 +765,16 @@ _rpcurl_plugins_list() {
     repeating_flags=()
     non_repeating_flags=(-s --silent -S --show-error --version -h --help)
     repeating_options=()
-    non_repeating_options=(--format)
+    non_repeating_options=(--format --error-format)
     __rpcurl_offer_flags_options 0
 
     # Offer option value completions
     case "${prev}" in
     '--format')
+        __rpcurl_add_completions -W 'text'$'\n''json'
+        return
+        ;;
+    '--error-format')
         __rpcurl_add_completions -W 'text'$'\n''json'
         return
         ;;
@@ -757,12 +785,16 @@ _rpcurl_plugins_check() {
     repeating_flags=()
     non_repeating_flags=(-s --silent -S --show-error --version -h --help)
     repeating_options=()
-    non_repeating_options=(--call-time)
+    non_repeating_options=(--call-time --error-format)
     __rpcurl_offer_flags_options 1
 
     # Offer option value completions
     case "${prev}" in
     '--call-time')
+        return
+        ;;
+    '--error-format')
+        __rpcurl_add_completions -W 'text'$'\n''json'
         return
         ;;
     esac
@@ -772,7 +804,7 @@ _rpcurl_plugins_new() {
     repeating_flags=()
     non_repeating_flags=(-s --silent -S --show-error --version -h --help)
     repeating_options=()
-    non_repeating_options=(--lang --dir)
+    non_repeating_options=(--lang --dir --error-format)
     __rpcurl_offer_flags_options 1
 
     # Offer option value completions
@@ -784,6 +816,10 @@ _rpcurl_plugins_new() {
     '--dir')
         return
         ;;
+    '--error-format')
+        __rpcurl_add_completions -W 'text'$'\n''json'
+        return
+        ;;
     esac
 }
 
@@ -791,8 +827,16 @@ _rpcurl_version() {
     repeating_flags=()
     non_repeating_flags=(-s --silent -S --show-error --version -h --help)
     repeating_options=()
-    non_repeating_options=()
+    non_repeating_options=(--error-format)
     __rpcurl_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--error-format')
+        __rpcurl_add_completions -W 'text'$'\n''json'
+        return
+        ;;
+    esac
 }
 
 _rpcurl_help() {

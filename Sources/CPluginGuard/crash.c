@@ -25,17 +25,36 @@ static uintptr_t own_code, own_code_end;
 
 // ---- Text
 
+static enum plugin_guard_form report_form = PLUGIN_GUARD_TEXT;
+
+void plugin_guard_tell_as(enum plugin_guard_form form) { report_form = form; }
+
 struct text {
   char bytes[2048];
   size_t size;
 };
 
-static void add(struct text *text, const char *words) {
-  // What a plugin says of itself must not steer a terminal.
-  for (; *words != 0 && text->size < sizeof(text->bytes); words++) {
-    unsigned char byte = (unsigned char)*words;
-    text->bytes[text->size++] = (byte < 0x20 && byte != '\n') || byte == 0x7f ? '?' : (char)byte;
+// What is left for the end of the report, so that JSON is always closed.
+enum { RESERVE = 64 };
+
+static void add_form(struct text *text, const char *words, const char *json) {
+  for (const char *next = report_form == PLUGIN_GUARD_JSON ? json : words; *next != 0; next++) {
+    if (text->size < sizeof(text->bytes)) text->bytes[text->size++] = *next;
   }
+}
+
+static void add(struct text *text, const char *words) {
+  // What a plugin says of itself must not steer a terminal, nor end a string of JSON.
+  for (; *words != 0 && text->size + 2 < sizeof(text->bytes) - RESERVE; words++) {
+    unsigned char byte = (unsigned char)*words;
+    if (report_form == PLUGIN_GUARD_JSON && (byte == '"' || byte == '\\')) text->bytes[text->size++] = '\\';
+    text->bytes[text->size++] = byte < 0x20 || byte == 0x7f ? '?' : (char)byte;
+  }
+}
+
+static void write_out(const struct text *text) {
+  if (report_form == PLUGIN_GUARD_SILENT) return;
+  if (write(STDERR_FILENO, text->bytes, text->size) < 0) return;
 }
 
 static void add_hexadecimal(struct text *text, uintptr_t number) {
@@ -116,9 +135,10 @@ static void add_signal(struct text *text, int number) {
 static void report(const plugin_guard_plugin *plugin, const plugin_guard_place *place, int number, uintptr_t code,
                    uintptr_t caller) {
   struct text text = {.size = 0};
-  add(&text, "rpcurl: plugin ");
+  add_form(&text, "rpcurl: plugin ", "{\"error\":{\"what\":\"plugin ");
   add_name(&text, plugin);
-  add(&text, ": crashed (");
+  add_form(&text, ": ", "\",\"why\":\"");
+  add(&text, "crashed (");
   add_signal(&text, number);
   add(&text, ") ");
   if (place->plugin == NULL) {
@@ -132,7 +152,8 @@ static void report(const plugin_guard_plugin *plugin, const plugin_guard_place *
     }
   }
   if (place->plugin != NULL && code >= own_code && code < own_code_end) add(&text, ", within a function of rpcurl");
-  add(&text, "\nhint: its file is ");
+  add_form(&text, "\nhint: ", "\",\"hint\":\"");
+  add(&text, "its file is ");
   add(&text, plugin->file);
   uintptr_t at = owner_of(code) == plugin ? code : caller;
   if (at != 0 && plugin->code != 0) {
@@ -142,21 +163,22 @@ static void report(const plugin_guard_plugin *plugin, const plugin_guard_place *
     add_hexadecimal(&text, at - plugin->code);
     add(&text, " tells the line");
   }
-  add(&text, "\n");
-  if (write(STDERR_FILENO, text.bytes, text.size) < 0) return;
+  add_form(&text, "\n", "\",\"exit\":7}}\n");
+  write_out(&text);
 }
 
 static void report_unknown(int number) {
   struct text text = {.size = 0};
-  add(&text, "rpcurl: crashed (");
+  add_form(&text, "rpcurl: ", "{\"error\":{\"what\":\"\",\"why\":\"");
+  add(&text, "crashed (");
   add_signal(&text, number);
   add(&text, ") on a thread that is not rpcurl's; it may be one of an unknown plugin of these:");
   for (const plugin_guard_plugin *plugin = plugin_guard_plugins(); plugin != NULL; plugin = plugin->next) {
     add(&text, " ");
     add_name(&text, plugin);
   }
-  add(&text, "\n");
-  if (write(STDERR_FILENO, text.bytes, text.size) < 0) return;
+  add_form(&text, "\n", "\"}}\n");
+  write_out(&text);
 }
 
 // Leaves it to whoever was there before.

@@ -5,6 +5,8 @@ struct Failure: Error {
     var what: String
     var why: String
     var hint: String?
+    /// Where in the input, if it is about that.
+    var place: InputPlace?
 
     /// The text for standard error. Parts of it may come from a server or a file, so nothing in it may
     /// steer a terminal.
@@ -21,9 +23,9 @@ struct Failure: Error {
   /// What to print; `nil` when all was said already.
   let words: Words?
 
-  init(_ status: ExitStatus, _ what: String, _ why: String, hint: String? = nil) {
+  init(_ status: ExitStatus, _ what: String, _ why: String, hint: String? = nil, place: InputPlace? = nil) {
     self.status = status
-    words = Words(what: what, why: why, hint: hint)
+    words = Words(what: what, why: why, hint: hint, place: place)
   }
 
   /// The command ends with this code, and has said why.

@@ -39,6 +39,12 @@ typedef struct plugin_guard_record {
   struct plugin_guard_record *next;
 } plugin_guard_record;
 
+/* How a crash is told. */
+enum plugin_guard_form { PLUGIN_GUARD_TEXT, PLUGIN_GUARD_JSON, PLUGIN_GUARD_SILENT };
+
+/* To be called before the first plugin is loaded. */
+void plugin_guard_tell_as(enum plugin_guard_form form);
+
 /* Says that a callback has been running for a while. Called on the watchdog's thread. */
 typedef void (*plugin_guard_warn)(const plugin_guard_plugin *plugin, const unsigned char *stage, const char *method);
 

@@ -46,6 +46,24 @@ struct PluginGuard: @unchecked Sendable {
   }
 }
 
+/// How crashes of plugins are told.
+public enum CrashReports {
+  case text
+  /// One line of JSON: `{"error":{"what":…,"why":…,"hint":…,"exit":7}}`.
+  case json
+  /// Only the exit code tells.
+  case silent
+
+  /// Has them told so from now on. To be called before a plugin is loaded.
+  public func use() {
+    switch self {
+    case .text: plugin_guard_tell_as(PLUGIN_GUARD_TEXT)
+    case .json: plugin_guard_tell_as(PLUGIN_GUARD_JSON)
+    case .silent: plugin_guard_tell_as(PLUGIN_GUARD_SILENT)
+    }
+  }
+}
+
 /// A method's name where it can be read at any time, from any thread.
 struct MethodText: @unchecked Sendable {
   let text: UnsafePointer<CChar>

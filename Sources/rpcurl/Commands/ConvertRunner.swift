@@ -50,7 +50,9 @@ struct ConvertRunner {
     } catch let error as ConversionError {
       // What was before the message that is wrong is right.
       StandardOutput.flush()
-      throw Failure(error.isAboutSchema ? .schema : .input, source, error.description, hint: error.hint)
+      throw Failure(
+        error.isAboutSchema ? .schema : .input, source, error.description, hint: error.hint,
+        place: error.place)
     } catch {
       throw Failure(.internalError, source, "\(error)")
     }
@@ -76,6 +78,15 @@ struct ConvertRunner {
 }
 
 extension ConversionError {
+  /// Where it is, in an input that has lines.
+  fileprivate var place: InputPlace? {
+    switch reason {
+    case .json(let error): InputPlace(position: error.position, fieldPath: error.fieldPath)
+    case .text(let error): InputPlace(position: error.position, fieldPath: error.fieldPath)
+    default: nil
+    }
+  }
+
   /// Whether the schema is to blame, not the input.
   fileprivate var isAboutSchema: Bool {
     switch reason {

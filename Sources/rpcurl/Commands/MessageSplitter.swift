@@ -25,6 +25,13 @@ struct SplitError: Error {
   var position: JSONPosition?
 }
 
+extension SplitError {
+  /// What is told of it; `source` is what the data is called.
+  func failure(in source: String) -> Failure {
+    Failure(.input, source, why, hint: hint, place: position.map { InputPlace(position: $0) })
+  }
+}
+
 extension MessageSplitter {
   /// The longest message that is read.
   static var limitBytes: Int { 64 << 20 }

@@ -89,7 +89,7 @@ final class RequestReader<Ready> {
     do {
       piece = try stream?.splitter.next()
     } catch {
-      throw Failure(.input, name, error.why, hint: error.hint)
+      throw error.failure(in: name)
     }
     guard let piece else {
       if stream?.isAtEnd == true { closeStream() }

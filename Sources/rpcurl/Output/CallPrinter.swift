@@ -191,7 +191,13 @@ final class CallPrinter: CallObserver {
       case .interceptor(let name):
         Failure.Words(what: "\(plan.name)", why: "interceptor \(name): \(why)")
       }
-    report(words, .call(error), error)
+    report(words, status(error), error)
+  }
+
+  /// How the process, or this call of a batch, ends for the error.
+  private func status(_ error: RPCError) -> ExitStatus {
+    if Interrupt.isPending { return Interrupt.status }
+    return findings.hasFailure ? .assertion : .call(error)
   }
 
   private func report(_ words: Failure.Words, _ status: ExitStatus, _ error: RPCError? = nil) {

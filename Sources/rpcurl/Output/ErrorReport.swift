@@ -25,7 +25,47 @@ struct ErrorReport {
 
   /// The text for standard error; empty when errors are not to be told.
   var rendered: String {
-    Diagnostics.current.showsErrors ? text : ""
+    guard Diagnostics.current.showsErrors else { return "" }
+    return switch Diagnostics.current.format {
+    case .text: text
+    case .json: json
+    }
+  }
+
+  /// One object on one line. A member that has nothing to say is left out.
+  private var json: String {
+    var object = JSONObject()
+    object.add("what", words.what)
+    object.add("why", words.why)
+    if let hint = words.hint { object.add("hint", hint) }
+    if let status { object.add("exit", Int(status.rawValue)) }
+    if let call { object.add("call", call) }
+    if let error {
+      object.add("code", error.code.name)
+      object.add("code_number", error.code.rawValue)
+      object.add("message", error.message)
+      object.add(
+        "details", raw: "[\((details.map { error.details.map($0.json) } ?? []).joined(separator: ","))]")
+      if case .interceptor(let name) = error.origin { object.add("interceptor", name) }
+    }
+    if let place = words.place {
+      object.add("line", place.position.line)
+      object.add("column", place.position.column)
+      object.add("byte", place.position.byteOffset)
+      object.add("path", place.fieldPath)
+    }
+    return "{\"error\":\(Self.harmless(object.object()))}\n"
+  }
+
+  /// JSON in which nothing steers a terminal: such characters are in strings only, where they can be escaped.
+  private static func harmless(_ json: String) -> String {
+    json.unicodeScalars.reduce(into: "") { text, scalar in
+      guard TerminalText.escape(String(scalar)) != String(scalar) else {
+        return text.unicodeScalars.append(scalar)
+      }
+      let digits = String(scalar.value, radix: 16)
+      text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+    }
   }
 
   private var text: String {

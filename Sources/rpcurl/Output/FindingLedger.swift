@@ -13,6 +13,9 @@ final class FindingLedger: Sendable {
   /// Whether the status that the call ended with was to be expected.
   var hasExpectedStatus: Bool { findings.withLock { $0.contains { $0.kind == .expectedStatus } } }
 
+  /// Whether the call is not as it should be.
+  var hasFailure: Bool { findings.withLock { $0.hasFailure } }
+
   /// All there is, in the order in which it came; nothing of it is kept.
   func takeAll() -> [Finding] {
     findings.withLock { findings in

@@ -76,7 +76,9 @@ struct ChainSource {
 
   /// Finds and loads plugins.
   static func loader(_ log: @escaping LogSink = log(showingDebug: false)) -> PluginLoader {
-    PluginLoader(
+    let diagnostics = Diagnostics.current
+    (!diagnostics.showsErrors ? CrashReports.silent : diagnostics.format == .json ? .json : .text).use()
+    return PluginLoader(
       searchPath: PluginSearchPath(
         environment: { getenv($0).map { String(cString: $0) } }, prefix: Installation.prefix),
       hostVersion: Version.current, log: log)

@@ -19,14 +19,18 @@ struct RequestMessage {
         return try call.encode(
           json: bytes, options: JSONDecodingOptions(allowUnknownFields: form.allowsUnknownFields))
       } catch {
-        throw Failure(.input, source, error.moved(to: start).description, hint: error.hint)
+        let error = error.moved(to: start)
+        let place = InputPlace(position: error.position, fieldPath: error.fieldPath)
+        throw Failure(.input, source, error.description, hint: error.hint, place: place)
       }
     case .text:
       do {
         return try call.encode(
           text: bytes, options: TextDecodingOptions(allowUnknownFields: form.allowsUnknownFields))
       } catch {
-        throw Failure(.input, source, error.moved(to: start).description, hint: error.hint)
+        let error = error.moved(to: start)
+        let place = InputPlace(position: error.position, fieldPath: error.fieldPath)
+        throw Failure(.input, source, error.description, hint: error.hint, place: place)
       }
     case .binary:
       do {
@@ -93,7 +97,8 @@ enum RequestData {
       let second = messages[1]
       let place = "line \(second.start.line), column \(second.start.column)"
       throw Failure(
-        .input, second.source, "a second message (\(place)), but \(method.name) takes one message")
+        .input, second.source, "a second message (\(place)), but \(method.name) takes one message",
+        place: InputPlace(position: second.start))
     }
     guard messages.isEmpty else { return messages }
     let empty = Array("{}".utf8)
@@ -114,7 +119,7 @@ enum RequestData {
           RequestMessage(source: source, start: piece.start, bytes: piece.bytes, form: form))
       }
     } catch {
-      throw Failure(.input, source, error.why, hint: error.hint)
+      throw error.failure(in: source)
     }
     return messages
   }

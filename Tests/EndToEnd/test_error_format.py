@@ -1,0 +1,212 @@
+"""--error-format json: each error is one line of JSON on standard error, of every command and every kind."""
+
+import json
+import signal
+import socket
+
+import pytest
+from google.rpc import error_details_pb2
+from test_plugins_guard import build
+
+SERVICE = "demo.v1.Demo"
+HELLO = f"{SERVICE}/Hello"
+JSON = ["--error-format", "json"]
+
+
+@pytest.fixture
+def errors(rpcurl, descriptor_set):
+    """The objects that a command tells, and its exit code, which they know."""
+
+    def errors(*words, command=None, **more):
+        words = [*command, *words] if command else ["--descriptor-set", descriptor_set, *words]
+        result = rpcurl(*words, *JSON, **more)
+        found = [json.loads(line) for line in result.err.split("\n") if line]
+        assert found and all(list(error) == ["error"] for error in found)
+        found = [error["error"] for error in found]
+        assert {error.get("exit", result.code) for error in found if "call" not in error} <= {result.code}
+        # The same as in words.
+        plain = rpcurl(*words, **more)
+        assert plain.code == result.code and plain.out == result.out
+        lines = plain.err.splitlines()
+        for error in found:
+            start = f"rpcurl: {error['what']}: " if error["what"] else "rpcurl: "
+            if "call" in error:
+                start = start.replace("rpcurl: ", f"rpcurl: call {error['call']}: ", 1)
+            assert start + error["why"] in lines
+            assert "hint" not in error or f"hint: {error['hint']}" in lines
+        return result.code, *found
+
+    return errors
+
+
+def test_status_of_a_call(errors, grpc_server):
+    url = f"{grpc_server.url}/{SERVICE}/Fail"
+    code, error = errors("-d", '{"code":5,"message":"no such"}', url)
+    assert (code, error) == (
+        69,
+        {
+            "what": f"{SERVICE}/Fail", "why": "not_found (5): no such", "exit": 69, "code": "not_found", "code_number": 5,
+            "message": "no such", "details": [],
+        },
+    )  # fmt: skip
+
+
+def test_details(errors, grpc_server):
+    code, error = errors("-d", "{}", f"{grpc_server.url}/{HELLO}")
+    assert (code, error["code"]) == (67, "invalid_argument")
+    (detail,) = error["details"]
+    assert detail["type"] == error_details_pb2.BadRequest.DESCRIPTOR.full_name
+    assert detail["debug"] == {"fieldViolations": [{"field": "name", "description": "must not be empty"}]}
+
+
+def test_text_of_a_server_is_json(rpcurl, grpc_server, descriptor_set):
+    data = '{"code":3,"message":"\\u001b[31m\\"\\n\\u2028é"}'
+    result = rpcurl("--descriptor-set", descriptor_set, *JSON, "-d", data, f"{grpc_server.url}/{SERVICE}/Fail")
+    (line, _) = result.err.split("\n")
+    assert json.loads(line)["error"]["message"] == '\x1b[31m"\n\u2028é'
+    assert "\u2028" not in line and "é" in line
+    assert not any(ord(c) < 32 or 0x7F <= ord(c) <= 0x9F for c in line)
+
+
+def test_interceptor(errors, grpc_server):
+    code, error = errors("--use", "fault,abort=unavailable", "-d", '{"name":"A"}', f"{grpc_server.url}/{HELLO}")
+    assert (code, error["code"], error["interceptor"]) == (78, "unavailable", "fault")
+
+
+def test_connection_and_tls(errors, grpc_server):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    code, error = errors(f"http://127.0.0.1:{port}/{HELLO}")
+    assert (code, error["what"], error["code"], error["details"]) == (5, f"http://127.0.0.1:{port}", "unavailable", [])
+    code, error = errors(f"https://{grpc_server.address}/{HELLO}")
+    assert (code, error["code"]) == (6, "unavailable") and "--plaintext" in error["hint"]
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        ([], ""), (["--no-such-option"], ""), (["--max-time", "soon", "localhost:1", HELLO], ""),
+        (["-H", "x", "localhost:1", HELLO], "-H"), (["localhost:1"], "localhost:1"),
+        (["--config", "/no/such", "localhost:1", HELLO], "/no/such"),
+        (["--color", "puce", "localhost:1", HELLO], ""),
+    ],
+)  # fmt: skip
+def test_usage(errors, words, what):
+    code, error = errors(*words)
+    assert (code, error["what"]) == (2, what)
+    assert set(error) <= {"what", "why", "hint", "exit"}
+
+
+def test_the_last_option_wins_and_a_wrong_one_is_told_in_words(rpcurl):
+    assert json.loads(rpcurl("--error-format=json", "--nonsense").err)["error"]["exit"] == 2
+    result = rpcurl("--error-format", "xml", "localhost:1", HELLO)
+    assert (result.code, result.err.startswith("rpcurl: The value 'xml' is invalid")) == (2, True)
+    assert rpcurl("--error-format", "json", "--error-format", "text", "x").err.startswith("rpcurl: ")
+
+
+def test_schema(errors):
+    code, error = errors("--descriptor-set", "/no/such", "localhost:1", HELLO)
+    assert (code, error) == (3, {"what": "/no/such", "why": "No such file or directory", "exit": 3})
+    code, error = errors("localhost:1", f"{SERVICE}/Helo")
+    assert (code, error["hint"]) == (3, f"did you mean {HELLO}?")
+
+
+@pytest.mark.parametrize(
+    ("words", "place"),
+    [
+        (["-d", '{"nested":{"child":{"number":"x"}}}'], (1, 30, 29, "nested.child.number")),
+        (["-d", '{\n "é": 1, "nam": 2}'], (2, 2, 3, "")),
+        (["-d", '{"stringValue":"a"} {}'], (1, 21, 20, "")),
+        (["-d", '{"stringValue":'], (1, 16, 15, "")),
+        (["-d", "\n  ]"], (2, 3, 3, "")),
+        (["--data-format", "text", "-d", "nested {\n  child { number: x }\n}"], (2, 19, 27, "nested.child.number")),
+    ],
+)
+def test_input(errors, words, place):
+    code, error = errors(*words, "localhost:1", f"{SERVICE}/Echo")
+    assert (code, error["what"]) == (4, "-d")
+    assert (error["line"], error["column"], error["byte"], error["path"]) == place
+    assert f"line {place[0]}, column {place[1]}" in error["why"]
+
+
+def test_input_of_a_stream_that_runs(errors, grpc_server):
+    code, error = errors("--format", "none", f"{grpc_server.url}/{SERVICE}/Sum", input='{"value":1}\n{"value":2}\n {"valu":3}')
+    assert (code, error["what"]) == (4, "standard input")
+    assert (error["line"], error["column"], error["hint"]) == (3, 3, "did you mean value?")
+
+
+def test_assertions(errors, grpc_server):
+    use = "assert,code=not_found,messages=2"
+    code, *found = errors("--use", use, "-d", '{"name":"A"}', f"{grpc_server.url}/{HELLO}")
+    assert code == 8
+    assert [e["what"] for e in found] == ["assertion failed"] * len(found) and len(found) == 2
+
+
+def test_filter_and_plugins_and_output(errors, grpc_server, tmp_path):
+    url = f"{grpc_server.url}/{SERVICE}/Echo"
+    code, error = errors("--filter", "nested", "-d", "{}", url)
+    assert (code, error["what"]) == (8, "--filter nested")
+    assert errors("--use", "nothing", url)[0] == 7
+    assert errors("-o", tmp_path / "no" / "file", url)[1]["what"] == f"-o {tmp_path}/no/file"
+    assert errors("-o", "/dev/full", url)[1] == {"what": "/dev/full", "why": "No space left on device", "exit": 1}
+
+
+def test_batch(errors, grpc_server):
+    data = ["-d", '{"name":"A"}', "-d", "{}", "-d", '{"nam":1}']
+    code, *found = errors("--each", *data, f"{grpc_server.url}/{HELLO}")
+    assert code == 67
+    assert [(e.get("call"), e["exit"], e.get("code"), e.get("line")) for e in found] == [
+        (1, 67, "invalid_argument", None), (2, 4, None, 1), (None, 67, None, None),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("command", "exit"),
+    [
+        (["list", "--nonsense"], 2), (["describe", "--descriptor-set", "/no/such"], 3), (["template"], 3),
+        (["export", "--no-reflect", "-o", "x"], 3), (["convert", "--nonsense"], 2), (["version", "--nonsense"], 2),
+        (["plugins", "check", "/no/such.so"], 7), (["plugins", "new", "a b"], 2),
+    ],
+)  # fmt: skip
+def test_other_commands(errors, command, exit):
+    assert errors(command=command)[0] == exit
+
+
+def test_convert(errors, descriptor_set):
+    words = ["convert", "--descriptor-set", descriptor_set, "--type", "demo.v1.HelloRequest", "--from", "json", "--to", "text"]
+    code, error = errors(command=words, input='{"name":\n "A", "x": 1}')
+    assert (code, error["line"], error["column"]) == (4, 2, 7)
+
+
+def test_interrupt(rpcurl, grpc_server, descriptor_set):
+    with rpcurl.start("--descriptor-set", descriptor_set, *JSON, f"{grpc_server.url}/{SERVICE}/Chat") as process:
+        process.stdin.write(b'{"text":"a"}')
+        assert process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        error = json.loads(process.stderr.read())["error"]
+        assert process.wait(5) == 130
+    assert (error["exit"], error["code"]) == (130, "canceled")
+
+
+def test_a_plugin_that_crashes(rpcurl, grpc_server, descriptor_set, tmp_path):
+    plugin = build(tmp_path, "crash.c")
+    words = ["--descriptor-set", descriptor_set, "-d", '{"name":"A"}', "--plugin", f"{plugin},x=1", f"{grpc_server.url}/{HELLO}"]
+    result = rpcurl(*words, *JSON, env={"CRASH_AT": "request_start"})
+    error = json.loads(result.err)["error"]
+    assert result.code == error["exit"] == 7
+    assert (error["what"], error["why"]) == ("plugin crash", f"crashed (SIGSEGV) in request_start, in the call {HELLO}")
+    assert error["hint"].startswith(f"its file is {plugin}")
+    assert rpcurl(*words, "-s", env={"CRASH_AT": "request_start"}).err == ""
+    assert "crashed" in rpcurl(*words, "-sS", env={"CRASH_AT": "request_start"}).err
+
+
+def test_the_configuration_file_may_say_so(rpcurl):
+    file = rpcurl.home / "config"
+    file.write_text("--error-format json\n--max-time soon\n")
+    error = json.loads(rpcurl("--config", file, "localhost:1", HELLO).err)["error"]
+    assert error["exit"] == 2 and error["what"] == f"{file}, line 2"
+
+
+def test_silent_is_silent(rpcurl):
+    assert rpcurl(*JSON, "-s", "localhost:1", HELLO).err == ""
+    assert json.loads(rpcurl(*JSON, "-sS", "--nonsense").err)["error"]["exit"] == 2
