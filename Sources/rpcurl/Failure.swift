@@ -13,6 +13,7 @@ struct Failure: Error {
     var rendered: String {
       let first = what.isEmpty ? "rpcurl: \(why)" : "rpcurl: \(what): \(why)"
       var text = TerminalText.escape(first) + "\n"
+      if let excerpt = place?.excerpt { text += excerpt.rendered }
       if let hint { text += "hint: \(TerminalText.escape(hint))\n" }
       return text
     }

@@ -6,4 +6,6 @@ struct InputPlace: Equatable {
   let position: JSONPosition
   /// The path of the field, empty at the top level.
   var fieldPath = ""
+  /// The line that it is in, where that is at hand.
+  var excerpt: InputExcerpt?
 }

@@ -26,10 +26,28 @@ public struct ConversionError: Error, Equatable, Sendable {
   public var reason: Reason
   /// The message of the input, counted from 0.
   public var messageIndex: Int
+  /// What is around the place in an input that has lines, as far as it is at hand, and the place in it.
+  public internal(set) var surroundings: (text: [UInt8], offset: Int)?
 
   init(_ reason: Reason, messageIndex: Int) {
     self.reason = reason
     self.messageIndex = messageIndex
+  }
+}
+
+extension ConversionError {
+  /// Where it is, in an input that has lines.
+  public var position: JSONPosition? {
+    switch reason {
+    case .json(let error): error.position
+    case .text(let error): error.position
+    default: nil
+    }
+  }
+
+  /// Whether both are the same, whatever is around them.
+  public static func == (one: ConversionError, other: ConversionError) -> Bool {
+    one.reason == other.reason && one.messageIndex == other.messageIndex
   }
 }
 

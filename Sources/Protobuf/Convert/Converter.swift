@@ -13,6 +13,9 @@
 /// try converter.finish(into: &output)
 /// ```
 public struct Converter: Sendable {
+  /// What is told on either side of an error.
+  private static let surroundingBytes = 512
+
   private let options: ConversionOptions
   private let codec: MessageConverter
   /// What has come of a message that is incomplete.
@@ -117,11 +120,24 @@ public struct Converter: Sendable {
     do throws(MessageConverter.Failure) {
       try codec.convert(message, into: &out)
     } catch {
-      var place = position
-      place.advance(over: UnsafeRawBufferPointer(rebasing: bytes[..<start]))
-      throw failure(error.reason(movedTo: place))
+      throw failure(error, at: start, of: bytes)
     }
     count += 1
+  }
+
+  /// What is told of a message that cannot be converted, which starts at `start` of `bytes`.
+  private func failure(
+    _ error: MessageConverter.Failure, at start: Int, of bytes: UnsafeRawBufferPointer
+  ) -> ConversionError {
+    var place = position
+    place.advance(over: UnsafeRawBufferPointer(rebasing: bytes[..<start]))
+    var failure = failure(error.reason(movedTo: place))
+    guard let found = failure.position else { return failure }
+    let offset = min(max(found.byteOffset - position.byteOffset, 0), bytes.count)
+    let first = max(offset - Self.surroundingBytes, 0)
+    let end = min(offset + Self.surroundingBytes, bytes.count)
+    failure.surroundings = (Array(bytes[first..<end]), offset - first)
+    return failure
   }
 
   // MARK: Streams

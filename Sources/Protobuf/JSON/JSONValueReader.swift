@@ -57,6 +57,11 @@ public struct JSONValueReader: Sendable {
     isFinished = true
   }
 
+  /// What is at hand of the text, and where that starts in the whole, to show the surroundings of an error.
+  public var held: (text: ArraySlice<UInt8>, byteOffset: Int) {
+    (buffer[...], position.byteOffset - scanned)
+  }
+
   /// The next complete value; nil when more text is needed or, after ``finish()``, when there is none.
   public mutating func next() throws(JSONError) -> Item? {
     while scanned < buffer.count {

@@ -80,9 +80,13 @@ struct ConvertRunner {
 extension ConversionError {
   /// Where it is, in an input that has lines.
   fileprivate var place: InputPlace? {
-    switch reason {
-    case .json(let error): InputPlace(position: error.position, fieldPath: error.fieldPath)
-    case .text(let error): InputPlace(position: error.position, fieldPath: error.fieldPath)
+    let excerpt = surroundings.flatMap { around in
+      let isInside = position.map { $0.byteOffset > around.offset } ?? false
+      return InputExcerpt(around.text, at: around.offset, isInside: isInside)
+    }
+    return switch reason {
+    case .json(let error): InputPlace(position: error.position, fieldPath: error.fieldPath, excerpt: excerpt)
+    case .text(let error): InputPlace(position: error.position, fieldPath: error.fieldPath, excerpt: excerpt)
     default: nil
     }
   }

@@ -23,12 +23,15 @@ struct SplitError: Error {
   var hint: String?
   /// Where, if the data has lines.
   var position: JSONPosition?
+  /// The line there.
+  var excerpt: InputExcerpt?
 }
 
 extension SplitError {
   /// What is told of it; `source` is what the data is called.
   func failure(in source: String) -> Failure {
-    Failure(.input, source, why, hint: hint, place: position.map { InputPlace(position: $0) })
+    Failure(
+      .input, source, why, hint: hint, place: position.map { InputPlace(position: $0, excerpt: excerpt) })
   }
 }
 
@@ -53,7 +56,11 @@ struct JSONSplitter: MessageSplitter {
     do {
       return try reader.next().map { MessagePiece(bytes: $0.json, start: $0.start) }
     } catch {
-      throw SplitError(why: error.description, hint: error.hint, position: error.position)
+      let held = reader.held
+      let excerpt = InputExcerpt(
+        held.text, at: error.byteOffset - held.byteOffset, isInside: held.byteOffset > 0)
+      throw SplitError(
+        why: error.description, hint: error.hint, position: error.position, excerpt: excerpt)
     }
   }
 }

@@ -77,7 +77,7 @@ struct DiagnosticOptions: ParsableArguments {
       discussion: """
         The object is {"error":{…}} with what, why and, where there is one, hint; exit, the exit code; of a call that \
         failed code, code_number, message and details as in the events of --format events, and interceptor if that \
-        failed it; of input line, column, byte and path; of a batch call. Other lines do not begin with {. \
+        failed it; of input line, column, byte, path and excerpt; of a batch call. Other lines do not begin with {. \
         Example: rpcurl --error-format json https://demo.example demo.v1.Demo/Hello 2>&1 >reply.json | jq -r .error.code
         """,
       valueName: "format"))

@@ -53,6 +53,7 @@ struct ErrorReport {
       object.add("column", place.position.column)
       object.add("byte", place.position.byteOffset)
       object.add("path", place.fieldPath)
+      if let excerpt = place.excerpt { object.add("excerpt", excerpt.line) }
     }
     return "{\"error\":\(Self.harmless(object.object()))}\n"
   }

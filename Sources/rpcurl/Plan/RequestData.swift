@@ -19,8 +19,9 @@ struct RequestMessage {
         return try call.encode(
           json: bytes, options: JSONDecodingOptions(allowUnknownFields: form.allowsUnknownFields))
       } catch {
+        let excerpt = excerpt(at: error.position.byteOffset)
         let error = error.moved(to: start)
-        let place = InputPlace(position: error.position, fieldPath: error.fieldPath)
+        let place = InputPlace(position: error.position, fieldPath: error.fieldPath, excerpt: excerpt)
         throw Failure(.input, source, error.description, hint: error.hint, place: place)
       }
     case .text:
@@ -28,8 +29,9 @@ struct RequestMessage {
         return try call.encode(
           text: bytes, options: TextDecodingOptions(allowUnknownFields: form.allowsUnknownFields))
       } catch {
+        let excerpt = excerpt(at: error.position.byteOffset)
         let error = error.moved(to: start)
-        let place = InputPlace(position: error.position, fieldPath: error.fieldPath)
+        let place = InputPlace(position: error.position, fieldPath: error.fieldPath, excerpt: excerpt)
         throw Failure(.input, source, error.description, hint: error.hint, place: place)
       }
     case .binary:
@@ -40,6 +42,13 @@ struct RequestMessage {
         throw Failure(.input, source, place + error.description)
       }
     }
+  }
+}
+
+extension RequestMessage {
+  /// The line around a byte of the message, of which what is in front of the message is not at hand.
+  func excerpt(at byte: Int) -> InputExcerpt? {
+    InputExcerpt(bytes, at: byte, isInside: start.column > 1)
   }
 }
 
@@ -98,7 +107,7 @@ enum RequestData {
       let place = "line \(second.start.line), column \(second.start.column)"
       throw Failure(
         .input, second.source, "a second message (\(place)), but \(method.name) takes one message",
-        place: InputPlace(position: second.start))
+        place: InputPlace(position: second.start, excerpt: second.excerpt(at: 0)))
     }
     guard messages.isEmpty else { return messages }
     let empty = Array("{}".utf8)
