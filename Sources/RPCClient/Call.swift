@@ -22,6 +22,9 @@ public final class Call {
   /// Whether the call is over, and every interceptor has finished.
   public var isFinished: Bool { chain.isFinished }
 
+  /// How many bytes of request and response have travelled so far, without headers, in the latest attempt.
+  public var traffic: (sent: Int, received: Int) { events.traffic }
+
   /// The names of the interceptors that are asked to take part, first to last on the request path.
   public let interceptorNames: [String]
 

@@ -24,6 +24,11 @@ final class CallEvents: ChainCaller, ExchangeObserver {
   /// How many messages the observer was told were sent; attempts after the first send them again.
   private var sent = 0
   private var received = 0
+  /// The latest attempt.
+  private weak var exchange: Exchange?
+
+  /// The bytes of the bodies so far, of the latest attempt.
+  var traffic: (sent: Int, received: Int) { exchange?.traffic ?? (0, 0) }
 
   init(
     _ request: CallRequest, chain: Chain, network: OwnNetwork, loop: EventLoop, observer: any CallObserver
@@ -44,7 +49,9 @@ final class CallEvents: ChainCaller, ExchangeObserver {
     given = start
     if let limit = request.timeout { keep(deadline: start.deadline, limit) }
     chain.start(start, caller: self) { [request, loop] chain in
-      Exchange(request, loop: loop, chain: chain, observer: self)
+      let exchange = Exchange(request, loop: loop, chain: chain, observer: self)
+      self.exchange = exchange
+      return exchange
     }
   }
 

@@ -114,6 +114,12 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
     if isWanted { transfer.resumeReceiving() } else { transfer.pauseReceiving() }
   }
 
+  /// The bytes of the body that were sent, and those that came.
+  var traffic: (sent: Int, received: Int) {
+    guard case .open(let transfer) = state else { return (measured.sentBytes, measured.receivedBytes) }
+    return (transfer.sentBytes, transfer.receivedBytes)
+  }
+
   func measure() {
     var metrics = measured
     if case .open(let transfer) = state { transfer.measure(into: &metrics) }

@@ -35,6 +35,8 @@ final class BatchRunner {
   /// From the first call that is not shown to its end, to the last that was started.
   private var members: [Member] = []
   private var running = 0
+  /// What the calls that have ended sent and received.
+  private var ended = ProgressLine.Traffic()
   private var count = 0
   private var failed = 0
   private var firstFailure: (index: Int, status: ExitStatus)?
@@ -70,12 +72,15 @@ final class BatchRunner {
       }
     }
     let pump = OutputPump(client.loop) { [weak self] in self?.isOutputBehind = $0 }
+    let progress = ProgressLine(client.loop) { [weak self] in self?.traffic ?? ProgressLine.Traffic() }
+    defer { progress?.finish() }
     do {
       // Calls are started between the rounds of the loop only: within libcurl's callbacks none can be.
       try client.loop.run { advance() }
     } catch {
       throw Failure(.internalError, "libcurl", error.message)
     }
+    progress?.finish()
     pump.finish()
     if failed > 0, !isInterrupted, let first = firstFailure?.index, count > 1 {
       let why = "\(failed) of \(count) calls failed, the first is call \(first)"
@@ -162,8 +167,22 @@ final class BatchRunner {
     }
   }
 
+  /// What the calls have sent and received so far.
+  private var traffic: ProgressLine.Traffic {
+    members.reduce(into: ended) { sum, member in if member.call != nil { Self.add(member, to: &sum) } }
+  }
+
+  private static func add(_ member: Member, to sum: inout ProgressLine.Traffic) {
+    let traffic = member.call?.traffic ?? (sent: 0, received: 0)
+    sum.sentMessages += member.printer?.sent ?? 0
+    sum.receivedMessages += member.printer?.received ?? 0
+    sum.sentBytes += traffic.sent
+    sum.receivedBytes += traffic.received
+  }
+
   private func end(_ member: Member) {
     if member.call != nil { running -= 1 }
+    Self.add(member, to: &ended)
     member.call = nil
     member.isDone = true
     if let printer = member.printer, let status = printer.conclude(), !printer.isGivenUp {

@@ -46,6 +46,13 @@ struct CallRunner {
     // A reader that is behind slows the server down, but neither the deadline nor a signal.
     let pump = OutputPump(client.loop) { screen.setOutputBehind($0) }
     OutputPatience.keep(plan.timeout.map { .now + $0 })
+    let progress = ProgressLine(client.loop) {
+      let traffic = call.traffic
+      return ProgressLine.Traffic(
+        sentMessages: printer.sent, receivedMessages: printer.received, sentBytes: traffic.sent,
+        receivedBytes: traffic.received)
+    }
+    defer { progress?.finish() }
     call.start()
     feeder.start()
     do {
@@ -53,6 +60,7 @@ struct CallRunner {
     } catch {
       throw Failure(.internalError, "libcurl", error.message)
     }
+    progress?.finish()
     let status = printer.conclude()
     OutputPatience.keep(nil)
     if plan.timeout != nil, printer.end?.code == .deadlineExceeded { OutputPatience.hurry() }

@@ -13,8 +13,9 @@ final class CallPrinter: CallObserver {
   private let details: DetailPrinter
   private let redaction: Redaction
   private let writer: MessageWriter
-  private var sent = 0
-  private var received = 0
+  /// The messages that were sent, and those that were shown.
+  private(set) var sent = 0
+  private(set) var received = 0
   /// The messages that came from the wire, of which interceptors may make fewer or more.
   private var arrived = 0
   /// Sends the request; it is told when the call takes no more.

@@ -132,6 +132,7 @@ enum StandardOutput {
 
   private static func fail(_ error: Int32) -> Never {
     whenFailed?()
+    StandardError.show(progress: nil)
     if error == EPIPE {
       signal(SIGPIPE, SIG_DFL)
       raise(SIGPIPE)

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// The three streams that a process starts with.
 enum StandardStreams {
@@ -14,10 +15,38 @@ enum StandardStreams {
 /// Standard error: unbuffered, and nothing can be done when it is gone.
 enum StandardError {
   private static let stream = OutputStream(2)
+  /// Whether a line of progress is shown; interceptors write from any thread.
+  private static let showsProgress = Mutex(false)
 
   /// Makes a remark that nobody asked for, such as a warning.
   static func remark(_ text: String) {
     if Diagnostics.current.showsRemarks { write(text) }
+  }
+
+  /// Whether a person sees it.
+  static var isTerminal: Bool { isatty(2) == 1 }
+
+  /// How many columns its terminal has.
+  static var columns: Int {
+    var size = winsize()
+    return ioctl(2, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
+  }
+
+  /// Shows a line of progress instead of the one before, or none. Whatever is written next takes its place.
+  static func show(progress line: String?) {
+    showsProgress.withLock { isShown in
+      guard isShown || line != nil else { return }
+      put((isShown ? erase : "") + (line ?? ""))
+      isShown = line != nil
+    }
+  }
+
+  private static let erase = "\r\u{1b}[K"
+
+  /// Writes what is taken at once.
+  private static func put(_ text: String) {
+    var text = text
+    text.withUTF8 { if !$0.isEmpty { _ = stream.write(UnsafeRawBufferPointer($0)) } }
   }
 
   /// Tells an error.
@@ -29,6 +58,7 @@ enum StandardError {
   static func write(_ text: String) {
     var text = text
     guard !text.isEmpty else { return }
+    show(progress: nil)
     text.withUTF8 { bytes in
       var rest = UnsafeRawBufferPointer(bytes)[...]
       while !rest.isEmpty {

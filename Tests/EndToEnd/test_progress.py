@@ -1,0 +1,116 @@
+"""The line of progress: on a terminal only, not at once, and gone when anything else is written."""
+
+import fcntl
+import os
+import pty
+import re
+import signal
+import struct
+import subprocess
+import termios
+
+import pytest
+
+SERVICE = "demo.v1.Demo"
+SLOW = '{"from":1,"to":9,"intervalMs":250}'
+LINE = re.compile(r"sent \d+ messages?, [\d.]+ [KMG]?i?B; received (\d+) messages?, [\d.]+ [KMG]?i?B; [\d.]+ [KMG]?i?B/s; \d+:\d\d")
+
+
+@pytest.fixture
+def on_terminal(rpcurl, grpc_server, descriptor_set):
+    """Runs a call whose standard error is a terminal, and gives code, output and what the terminal gets."""
+
+    def run(*options, data=SLOW, method="Count", out=subprocess.PIPE, columns=120, number=None):
+        reading, writing = pty.openpty()
+        fcntl.ioctl(writing, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        words = ["--descriptor-set", descriptor_set, *options, "-d", data, f"{grpc_server.url}/{SERVICE}/{method}"]
+        stdout = writing if out == "the same" else out
+        with subprocess.Popen(
+            rpcurl.command(words), stdin=subprocess.DEVNULL, stdout=stdout, stderr=writing, env=rpcurl.environment(None)
+        ) as process:
+            os.close(writing)
+            shown = b""
+            while True:
+                try:
+                    piece = os.read(reading, 65536)
+                except OSError:
+                    break
+                if not piece:
+                    break
+                shown += piece
+                if number and b"sent " in shown:
+                    process.send_signal(number)
+                    number = None
+            output = process.communicate(timeout=20)[0]
+        os.close(reading)
+        return process.returncode, output, shown.decode().replace("\r\n", "\n")
+
+    return run
+
+
+def left(shown):
+    """What is left on the screen."""
+    return re.sub(r"[^\n]*\r\x1b\[K", "", shown)
+
+
+def test_a_slow_stream(on_terminal):
+    code, out, shown = on_terminal("--format", "json")
+    assert (code, len(out.splitlines())) == (0, 9)
+    lines = [piece for piece in shown.split("\r\x1b[K") if piece]
+    assert all(LINE.fullmatch(line) for line in lines), lines
+    counts = [int(LINE.fullmatch(line)[1]) for line in lines]
+    assert counts == sorted(counts) and counts[0] >= 2 and counts[-1] > counts[0]
+    assert left(shown) == ""
+    # At most five in a second, from the second second on.
+    assert 2 <= len(lines) <= 10
+
+
+@pytest.mark.parametrize("options", [["-s"], ["--silent", "-S"]])
+def test_silent(on_terminal, options):
+    assert on_terminal(*options) == (0, on_terminal(*options)[1], "")
+
+
+def test_a_short_call(on_terminal):
+    assert on_terminal(data='{"from":1,"to":3}')[2] == ""
+
+
+def test_messages_on_the_same_terminal(on_terminal):
+    shown = on_terminal("--format", "json", out="the same")[2]
+    assert "sent" not in shown and len(shown.splitlines()) == 9
+
+
+def test_a_file(on_terminal, tmp_path):
+    code, out, shown = on_terminal("-o", tmp_path / "file", out="the same")
+    assert code == 0 and "received " in shown and left(shown) == ""
+    assert len((tmp_path / "file").read_text().splitlines()) == 9
+
+
+def test_standard_error_that_is_no_terminal(rpcurl, grpc_server, descriptor_set):
+    words = ["--descriptor-set", descriptor_set, "-d", SLOW, f"{grpc_server.url}/{SERVICE}/Count"]
+    assert rpcurl(*words).err == ""
+
+
+def test_errors_take_its_place(on_terminal):
+    code, _, shown = on_terminal("--max-time", "1.5")
+    assert code == 68
+    assert "received " in shown
+    assert left(shown).startswith("rpcurl: demo.v1.Demo/Count: deadline_exceeded (4)")
+    assert shown.count("received ") == shown.count("\r\x1b[K")
+
+
+def test_interrupt(on_terminal):
+    code, _, shown = on_terminal(number=signal.SIGINT)
+    assert code == 130 and left(shown) == "rpcurl: demo.v1.Demo/Count: canceled (1): interrupted\n"
+
+
+def test_a_narrow_terminal(on_terminal):
+    shown = on_terminal(columns=30)[2]
+    lines = [piece for piece in shown.split("\r\x1b[K") if piece]
+    assert lines and all(len(line) == 29 for line in lines)
+
+
+def test_a_batch(on_terminal):
+    data = ["-d", '{"milliseconds":"800"}'] * 2
+    code, out, shown = on_terminal("--each", *data, data='{"milliseconds":"800"}', method="Delay")
+    assert (code, len(out.splitlines())) == (0, 3)
+    assert "sent 2 messages, " in shown and "received 1 message, " in shown and left(shown) == ""
