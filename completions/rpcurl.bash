@@ -331,7 +331,7 @@ _rpcurl_list() {
     repeating_flags=(-v --verbose)
     non_repeating_flags=(--reflect --no-reflect --no-cache --plaintext -k --insecure --tlsv1.2 --tlsv1.3 --http1.1 --http2 --http2-prior-knowledge --http3 --expand-headers -n --netrc -s --silent -S --show-error --version -h --help)
     repeating_options=(--descriptor-set --protoset --proto -I --import-path --reflect-header --resolve -H --header --kind)
-    non_repeating_options=(--reflect-version --cacert --capath -E --cert --key --pass --servername --authority --unix-socket --proxy --connect-timeout --keepalive-time --protocol -u --user --bearer --netrc-file -A --user-agent --max-time --error-format --format)
+    non_repeating_options=(--reflect-version --cacert --capath -E --cert --key --pass --servername --authority --unix-socket --proxy --connect-timeout --keepalive-time --protocol -u --user --bearer --netrc-file -A --user-agent --max-time --config --profile --error-format --format)
     __rpcurl_offer_flags_options -1
 
     # Offer option value completions
@@ -408,6 +408,12 @@ _rpcurl_list() {
         return
         ;;
     '--max-time')
+        return
+        ;;
+    '--config')
+        return
+        ;;
+    '--profile')
         return
         ;;
     '--error-format')
@@ -429,7 +435,7 @@ _rpcurl_describe() {
     repeating_flags=(-v --verbose)
     non_repeating_flags=(--reflect --no-reflect --no-cache --plaintext -k --insecure --tlsv1.2 --tlsv1.3 --http1.1 --http2 --http2-prior-knowledge --http3 --expand-headers -n --netrc -s --silent -S --show-error --version -h --help)
     repeating_options=(--descriptor-set --protoset --proto -I --import-path --reflect-header --resolve -H --header)
-    non_repeating_options=(--reflect-version --cacert --capath -E --cert --key --pass --servername --authority --unix-socket --proxy --connect-timeout --keepalive-time --protocol -u --user --bearer --netrc-file -A --user-agent --max-time --error-format --format)
+    non_repeating_options=(--reflect-version --cacert --capath -E --cert --key --pass --servername --authority --unix-socket --proxy --connect-timeout --keepalive-time --protocol -u --user --bearer --netrc-file -A --user-agent --max-time --config --profile --error-format --format)
     __rpcurl_offer_flags_options -1
 
     # Offer option value completions
@@ -506,6 +512,12 @@ _rpcurl_describe() {
         return
         ;;
     '--max-time')
+        return
+        ;;
+    '--config')
+        return
+        ;;
+    '--profile')
         return
         ;;
     '--error-format')
@@ -523,7 +535,7 @@ _rpcurl_template() {
     repeating_flags=(-v --verbose)
     non_repeating_flags=(--reflect --no-reflect --no-cache --plaintext -k --insecure --tlsv1.2 --tlsv1.3 --http1.1 --http2 --http2-prior-knowledge --http3 --expand-headers -n --netrc -s --silent -S --show-error --comments --response --version -h --help)
     repeating_options=(--descriptor-set --protoset --proto -I --import-path --reflect-header --resolve -H --header)
-    non_repeating_options=(--reflect-version --cacert --capath -E --cert --key --pass --servername --authority --unix-socket --proxy --connect-timeout --keepalive-time --protocol -u --user --bearer --netrc-file -A --user-agent --max-time --error-format)
+    non_repeating_options=(--reflect-version --cacert --capath -E --cert --key --pass --servername --authority --unix-socket --proxy --connect-timeout --keepalive-time --protocol -u --user --bearer --netrc-file -A --user-agent --max-time --config --profile --error-format)
     __rpcurl_offer_flags_options -1
 
     # Offer option value completions
@@ -600,6 +612,12 @@ _rpcurl_template() {
         return
         ;;
     '--max-time')
+        return
+        ;;
+    '--config')
+        return
+        ;;
+    '--profile')
         return
         ;;
     '--error-format')
@@ -613,7 +631,7 @@ _rpcurl_export() {
     repeating_flags=(-v --verbose)
     non_repeating_flags=(--reflect --no-reflect --no-cache --plaintext -k --insecure --tlsv1.2 --tlsv1.3 --http1.1 --http2 --http2-prior-knowledge --http3 --expand-headers -n --netrc -s --silent -S --show-error --version -h --help)
     repeating_options=(--descriptor-set --protoset --proto -I --import-path --reflect-header --resolve -H --header)
-    non_repeating_options=(--reflect-version --cacert --capath -E --cert --key --pass --servername --authority --unix-socket --proxy --connect-timeout --keepalive-time --protocol -u --user --bearer --netrc-file -A --user-agent --max-time --error-format -o --output)
+    non_repeating_options=(--reflect-version --cacert --capath -E --cert --key --pass --servername --authority --unix-socket --proxy --connect-timeout --keepalive-time --protocol -u --user --bearer --netrc-file -A --user-agent --max-time --config --profile --error-format -o --output)
     __rpcurl_offer_flags_options -1
 
     # Offer option value completions
@@ -690,6 +708,12 @@ _rpcurl_export() {
         return
         ;;
     '--max-time')
+        return
+        ;;
+    '--config')
+        return
+        ;;
+    '--profile')
         return
         ;;
     '--error-format')

@@ -29,6 +29,11 @@ struct Failure: Error {
     words = Words(what: what, why: why, hint: hint, place: place)
   }
 
+  init(_ status: ExitStatus, _ words: Words) {
+    self.status = status
+    self.words = words
+  }
+
   /// The command ends with this code, and has said why.
   init(reported status: ExitStatus) {
     self.status = status

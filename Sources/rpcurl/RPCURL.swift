@@ -31,11 +31,12 @@ struct RPCURL: ParsableCommand {
     StandardStreams.ensureOpen()
     // A write to a closed connection is an error to handle, not the end of the process.
     signal(SIGPIPE, SIG_IGN)
-    var (type, words) = command(for: Array(CommandLine.arguments.dropFirst()))
+    let typed = Array(CommandLine.arguments.dropFirst())
+    var (type, words) = command(for: typed)
     Diagnostics.current = Diagnostics(words)
     do {
-      if type == CallCommand.self {
-        ConfiguredWords.current = try ConfiguredWords(words) { name in
+      if type == CallCommand.self || commandsOfSchemas.contains(where: { $0 == type }) {
+        ConfiguredWords.current = try ConfiguredWords(words, isCall: type == CallCommand.self) { name in
           getenv(name).map { String(cString: $0) }
         }
         words = ConfiguredWords.current.words
@@ -43,10 +44,18 @@ struct RPCURL: ParsableCommand {
       }
       var command = try parse(words, as: type)
       try command.run()
+    } catch let failure as Failure {
+      let located = ConfiguredWords.current.locating(failure, typed: typed)
+      Glibc.exit(report(located, of: type).rawValue)
     } catch {
       Glibc.exit(report(error, of: type).rawValue)
     }
   }
+
+  /// The commands that ask a server, and so have its options in the configuration file.
+  private static let commandsOfSchemas: [any ParsableCommand.Type] = [
+    ListCommand.self, DescribeCommand.self, TemplateCommand.self, ExportCommand.self,
+  ]
 
   private static func parse(_ words: [String], as type: any ParsableCommand.Type) throws
     -> any ParsableCommand

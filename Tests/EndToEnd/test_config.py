@@ -191,3 +191,98 @@ def test_help_and_other_commands_need_no_file(rpcurl, config):
     config("nonsense")
     assert rpcurl("call", "--help").code == 0
     assert rpcurl("version").code == 0
+
+
+# Commands that look into a schema
+
+
+@pytest.fixture
+def shared(config, grpc_server, descriptor_set):
+    """A file for calls and for everything else."""
+    return config(f"""
+        target {grpc_server.url}
+        --max-time 10
+        -d {{"name":"A"}}
+        --use header,set=a:b
+        --format events
+        --rpc-header x: y
+        --no-cache
+        -v
+        [profile set]
+        --descriptor-set {descriptor_set}
+        [profile wrong]
+        --no-such-option
+        """)
+
+
+@pytest.mark.parametrize("profile", [[], ["--profile", "set"]])
+def test_schema_commands_take_what_they_have(rpcurl, shared, profile, grpc_server):
+    assert SERVICE in rpcurl("list", *profile).out.splitlines()
+    assert f"{HELLO}" in rpcurl("list", *profile, SERVICE).out.replace("Demo.Hello", "Demo/Hello")
+    assert "message HelloRequest {" in rpcurl("describe", *profile, "HelloRequest").out
+    assert json.loads(rpcurl("template", *profile, HELLO).out)["name"] == ""
+    assert rpcurl("export", *profile, "-o", "set", SERVICE).code == 0
+    assert (rpcurl.home / "set").stat().st_size > 100
+    asked = rpcurl("list", *profile, SERVICE).err
+    assert ("* schema: reflection" in asked) == (not profile)
+    # What they do not have, or mean otherwise, is left out.
+    assert not rpcurl("list", *profile).out.startswith(("[", "{"))
+
+
+def test_a_typed_target_of_a_schema_command_wins(rpcurl, shared, grpc_server):
+    assert rpcurl("list", "http://127.0.0.1:1").code == 5
+    assert rpcurl("list", "http://127.0.0.1:1", SERVICE).code == 5
+    assert rpcurl("list", grpc_server.url, SERVICE).code == 0
+
+
+def test_the_first_source_that_is_typed_is_first(rpcurl, config, grpc_server, descriptor_set, tmp_path):
+    (tmp_path / "own.proto").write_text('syntax = "proto3";\npackage demo.v1;\nmessage HelloRequest { int32 own = 1; }\n')
+    config(f"--proto own.proto\n-I {tmp_path}\n")
+    assert "int32 own = 1" in rpcurl("describe", "HelloRequest").out
+    assert "int32 own" not in rpcurl("describe", "--descriptor-set", descriptor_set, "demo.v1.HelloRequest").out
+    (tmp_path / "typed").mkdir()
+    (tmp_path / "typed" / "own.proto").write_text('syntax = "proto3";\nmessage Typed {}\n')
+    assert "message Typed" in rpcurl("describe", "-I", tmp_path / "typed", "Typed").out
+
+
+def test_a_line_that_no_command_has_is_an_error_of_all(rpcurl, shared):
+    for command in ("list", "describe", "template", "export"):
+        result = rpcurl(command, "--profile", "wrong", "x")
+        assert (result.code, result.err.split(": ")[1:3]) == (2, [f"{shared}, line 13", "Unknown option '--no-such-option'\nhint"])
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "rest"),
+    [
+        ("--cacert /no/such.pem", 6, "--cacert /no/such.pem: No such file"),
+        ("--descriptor-set /no/such", 3, "/no/such: No such file"),
+        ("-H nonsense", 2, "no colon in the header"),
+        ("--header @/no/such", 2, "-H @/no/such: No such file"),
+        ("--use nothing", 7, ""),
+        ("--use retry,attempts=x", 7, ""),
+        ("--plugin /no/such.so", 7, ""),
+        ("--bearer @/no/such", 2, "--bearer @/no/such: No such file"),
+        ("--netrc-file /no/such", 2, "--netrc-file /no/such: No such file"),
+    ],
+)
+def test_errors_that_show_later_name_the_line_too(rpcurl, config, text, code, rest):
+    file = config(f"# first\n{text}\n")
+    result = rpcurl("http://127.0.0.1:1", HELLO, "--explain")
+    assert result.code == code
+    assert result.err.startswith(f"rpcurl: {file}, line 2: {rest}")
+    if not text.startswith(("--use", "--plugin")):
+        listed = rpcurl("list", "http://127.0.0.1:1", "--reflect")
+        assert (listed.code, listed.err.startswith(f"rpcurl: {file}, line 2: {rest}")) == (code, True)
+
+
+def test_a_wrong_target_names_its_line(rpcurl, config):
+    file = config("\ntarget ftp://host\n")
+    for words in ([HELLO], ["list"], ["describe", "x"]):
+        result = rpcurl(*words)
+        assert (result.code, result.err) == (2, f"rpcurl: {file}, line 2: ftp://host: not a URL of http or https\n")
+
+
+def test_what_was_typed_is_not_put_on_the_file(rpcurl, config):
+    config("--cacert /no/such.pem\n")
+    result = rpcurl("http://127.0.0.1:1", HELLO, "--explain", "--cacert", "/no/such.pem")
+    assert result.err.startswith("rpcurl: --cacert /no/such.pem: ")

@@ -21,12 +21,19 @@ struct ChainSource {
       do {
         try add(entry, verbosity)
       } catch let error as ConfigurationError {
-        throw Failure(.interceptor, "", error.description, hint: error.hint)
+        throw Failure(.interceptor, Self.origin(of: entry), error.description, hint: error.hint)
       } catch let error as PluginError {
-        throw Failure(.interceptor, "", error.description, hint: error.hint)
+        throw Failure(.interceptor, Self.origin(of: entry), error.description, hint: error.hint)
       } catch {
         throw Failure(.internalError, "interceptor", "\(error)")
       }
+    }
+  }
+
+  /// The line of the configuration file that puts it on the chain; empty when that was typed.
+  private static func origin(of entry: ChainArguments.Entry) -> String {
+    switch entry {
+    case .builtIn(let text), .plugin(let text): ConfiguredWords.current.origin(of: text) ?? ""
     }
   }
 

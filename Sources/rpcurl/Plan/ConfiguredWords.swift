@@ -1,15 +1,16 @@
 import Glibc
 
-/// The words of a call: those of the configuration file, where there is one, and those that were typed, which win.
+/// The words of a command that reaches a server: those of the configuration file, where there is one, and those that were typed, which win.
 struct ConfiguredWords {
   /// What the parser takes.
   private(set) var words: [String]
   /// The target of the file, for a method that is typed alone.
   private(set) var target: String?
+  private var targetLine: Int?
   private var path = ""
   private var lines: [ConfigurationFile.Line] = []
 
-  /// The words that a call is made of; set before it is parsed.
+  /// The words that the command is made of; set before they are parsed.
   nonisolated(unsafe) static var current = ConfiguredWords(words: [])
 
   private static let help: Set<String> = ["-h", "--help", "--version", "--experimental-dump-help"]
@@ -26,7 +27,10 @@ struct ConfiguredWords {
   }
 
   /// Reads the file, if there is one. Without, this costs a system call.
-  init(_ typed: [String], environment: (String) -> String?) throws(Failure) {
+  ///
+  /// - Parameter isCall: Whether a method is called. Other commands have fewer options, and leave out the lines of the
+  ///   others.
+  init(_ typed: [String], isCall: Bool, environment: (String) -> String?) throws(Failure) {
     words = typed
     guard !typed.contains(where: Self.help.contains) else { return }
     let named = try Self.value(of: "--config", in: typed)
@@ -39,10 +43,13 @@ struct ConfiguredWords {
     guard let file = try ConfigurationFile(path, isDemanded: named != nil || profile != nil) else { return }
     self.path = path
     let (common, own) = try file.lines(profile: profile)
-    target = (common + own).last { $0.words.first == "target" }?.words.last
+    let targets = (common + own).last { $0.words.first == "target" }
+    target = targets?.words.last
+    targetLine = targets?.number
     let ownWords = own.flatMap(\.words)
     lines = (common.filter { !Self.isReplaced($0, by: ownWords) } + own)
       .filter { $0.words.first != "target" && !Self.isReplaced($0, by: typed) }
+      .filter { isCall || !Self.isForCallsOnly($0) }
     let behind = lines.filter { Self.schema.contains(Self.name($0.words[0])) }.flatMap(\.words)
     let before = lines.filter { !Self.schema.contains(Self.name($0.words[0])) }.flatMap(\.words)
     let end = typed.firstIndex(of: "--") ?? typed.endIndex
@@ -66,6 +73,34 @@ struct ConfiguredWords {
       }
     }
     return nil
+  }
+
+  /// Whether commands that look into a schema do without the line: it is right for a call, and not for them.
+  private static func isForCallsOnly(_ line: ConfigurationFile.Line) -> Bool {
+    guard (try? SchemaCommandOptions.parse(line.words)) == nil else { return false }
+    return (try? CallCommand.parse(line.words + ["http://host", "pkg.Service/Method"])) != nil
+  }
+
+  /// The same failure, with the line of the file in front if it is about what stands there and was not typed.
+  func locating(_ failure: Failure, typed: [String]) -> Failure {
+    guard var words = failure.words, let line = line(of: words.what, typed: typed) else { return failure }
+    words.what = "\(path), line \(line): \(words.what)"
+    return Failure(failure.status, words)
+  }
+
+  /// The line of the file that has this value, or an option with it, which was not typed.
+  private func line(of text: String, typed: [String] = []) -> Int? {
+    func isMeant(_ value: String?) -> Bool {
+      guard let value, !typed.contains(value) else { return false }
+      return value == text || text.hasPrefix("-") && text.hasSuffix(" \(value)")
+    }
+    if isMeant(target) { return targetLine }
+    return lines.first { $0.words.count > 1 && isMeant($0.words.last) }?.number
+  }
+
+  /// Where a value stands in the file; `nil` when it was typed.
+  func origin(of value: String) -> String? {
+    line(of: value).map { "\(path), line \($0)" }
   }
 
   /// Whether something was typed, or is in the profile, that stands for a line of the file.

@@ -13,7 +13,7 @@ struct HeaderArguments {
       if argument.hasPrefix("@") {
         try add(file: String(argument.dropFirst()), of: option, to: &headers)
       } else {
-        try add(argument, from: option, to: &headers)
+        try add(argument, from: ConfiguredWords.current.origin(of: argument) ?? option, to: &headers)
       }
     }
     return headers

@@ -7,6 +7,7 @@ struct SchemaCommandOptions: ParsableArguments {
   @OptionGroup(title: "Reflection") var reflection: ReflectionOptions
   @OptionGroup(title: "Server") var server: ServerOptions
   @OptionGroup(title: "Questions") var questions: QuestionOptions
+  @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
   @OptionGroup(title: "Errors") var diagnostics: DiagnosticOptions
 
   /// The client of the command.

@@ -11,12 +11,20 @@ struct SchemaQuery {
   private let server: ReflectionSource?
 
   /// Resolves the words of a command: `[TARGET] [SYMBOL]`, where a target is expected if the server is to be asked.
+  ///
+  /// Where the configuration file has a target, one word is a target if it has a colon, as no symbol has.
   init(_ options: SchemaCommandOptions, words: [String], clients: ClientSource) throws {
     guard words.count <= 2 else {
       throw Failure(
         .usage, words[2], "one word too many", hint: "a target and a name are all that is expected")
     }
     let asksServer = options.reflection.reflect ?? !options.schema.hasSources
+    var words = words
+    if words.count < 2, asksServer, let target = ConfiguredWords.current.target,
+      words.first?.contains(":") != true
+    {
+      words.insert(target, at: 0)
+    }
     let target = words.count == 2 || asksServer ? words.first : nil
     symbol = words.count == 2 ? words[1] : target == nil ? words.first : nil
     guard asksServer else {
