@@ -1,12 +1,14 @@
 """The scripts of the README, run as they stand there."""
 
 import json
+import os
 import re
+import subprocess
 
 import pytest
 
 import manual
-from conftest import ROOT
+from conftest import ROOT, RPCURL
 
 
 def blocks(language):
@@ -105,3 +107,43 @@ def test_library_is_used_as_the_sample_does():
     (code,) = blocks("swift")
     sample = (ROOT / "Tests/SamplePackage/Sources/Sample/main.swift").read_text().splitlines()
     assert [line for line in code.splitlines() if line not in sample] == []
+
+
+# The script for CI
+
+
+@pytest.fixture
+def ci(tmp_path):
+    """Runs the script with the settings that CI would have."""
+    path = tmp_path / "check.sh"
+    path.write_text(block("API_TOKEN"))
+
+    def run(url, token="t", edit=lambda text: text):
+        path.write_text(edit(block("API_TOKEN")))
+        environment = {"PATH": f"{RPCURL.resolve().parent}:{os.environ['PATH']}", "HOME": str(tmp_path), "API_URL": url}
+        return subprocess.run(
+            ["bash", path], cwd=tmp_path, capture_output=True, text=True, timeout=30,
+            env=environment | ({} if token is None else {"API_TOKEN": token}),
+        )  # fmt: skip
+
+    return run
+
+
+def test_ci_script_passes(ci, grpc_server):
+    result = ci(grpc_server.url)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "Analytical Engine\n", "")
+
+
+def test_ci_script_tells_failures_apart(ci, grpc_server):
+    missing = ci(grpc_server.url, edit=lambda text: text.replace('"id":"1"', '"id":"9"'))
+    assert (missing.returncode, missing.stdout) == (1, "") and missing.stderr.startswith("refused: not_found: ")
+    away = ci("http://127.0.0.1:1")
+    assert (away.returncode, away.stdout) == (75, "") and away.stderr.startswith("not reached, try again later: ")
+    wrong = ci(grpc_server.url, edit=lambda text: text.replace('"id"', '"idd"'))
+    assert wrong.returncode == 4 and 'no field' in wrong.stderr
+    assert ci(grpc_server.url, token=None).returncode == 2
+
+
+def test_ci_script_is_needed_to_be_fast(ci, grpc_server):
+    slow = ci(grpc_server.url, edit=lambda text: text.replace("< 5000", "< 0"))
+    assert (slow.returncode, slow.stderr) == (1, "too slow\n")

@@ -1,0 +1,124 @@
+"""Output whose reader goes away ends the command quietly; output that cannot be written is told, with the exit code 1."""
+
+import os
+import signal
+import subprocess
+
+import pytest
+
+SERVICE = "demo.v1.Demo"
+ENDLESS = '{"from":1,"to":2000000000}'
+
+
+@pytest.fixture
+def words(rpcurl, grpc_server, descriptor_set):
+    def words(*options, data=ENDLESS, method="Count"):
+        return rpcurl.command(
+            ("--descriptor-set", descriptor_set, *options, "-d", data, f"{grpc_server.url}/{SERVICE}/{method}")
+        )
+
+    return words
+
+
+@pytest.fixture
+def run(rpcurl):
+    def run(words, out=subprocess.PIPE, **more):
+        return subprocess.run(
+            words, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, env=rpcurl.environment(None), timeout=20,
+            cwd=rpcurl.home, **more,
+        )  # fmt: skip
+
+    return run
+
+
+@pytest.mark.parametrize("format", ["json", "pretty", "text", "binary", "events"])
+def test_head(rpcurl, words, grpc_server, format):
+    """As for every program of a shell: killed by SIGPIPE, of which pipefail sees 141."""
+    before = grpc_server.canceled_calls(f"{SERVICE}/Count")
+    script = 'set -o pipefail; "$@" | head -c 4000 > /dev/null'
+    done = subprocess.run(
+        ["bash", "-c", script, "bash", *words("--format", format)], stdin=subprocess.DEVNULL, capture_output=True,
+        env=rpcurl.environment(None), timeout=20,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, b"")
+    grpc_server.wait_for_canceled_calls(f"{SERVICE}/Count", before + 1)
+
+
+def test_a_reader_that_is_gone_from_the_start(words, run):
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = run(words(data="{}", method="Echo"), out=writing)
+    finally:
+        os.close(writing)
+    assert (done.returncode, done.stderr) == (-signal.SIGPIPE, b"")
+
+
+def test_other_commands(rpcurl, descriptor_set, run):
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        for command in (["list"], ["describe"], ["template", f"{SERVICE}/Hello"], ["export"]):
+            done = run(rpcurl.command((*command, "--descriptor-set", descriptor_set)), out=writing)
+            assert (done.returncode, done.stderr) == (-signal.SIGPIPE, b""), command
+        assert run(rpcurl.command(("--help",)), out=writing).returncode == -signal.SIGPIPE
+    finally:
+        os.close(writing)
+
+
+def test_a_named_pipe_whose_reader_goes_away(words, run, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["head", "-c", "1", pipe], stdout=subprocess.PIPE) as reader:
+        try:
+            done = run(words("-o", pipe))
+            assert (done.returncode, done.stderr) == (-signal.SIGPIPE, b"")
+            assert len(reader.communicate(timeout=10)[0]) == 1
+        finally:
+            reader.kill()
+    assert pipe.is_fifo()
+
+
+@pytest.mark.parametrize("method", ["Echo", "Count"])
+@pytest.mark.parametrize("options", [["-o", "/dev/full"], []])
+def test_a_full_disk(words, run, method, options):
+    with open("/dev/full", "wb") as full:
+        done = run(words(*options, data="{}" if method == "Echo" else ENDLESS, method=method), out=full)
+    name = "/dev/full" if options else "standard output"
+    assert (done.returncode, done.stderr.decode()) == (1, f"rpcurl: {name}: No space left on device\n")
+
+
+def test_a_full_disk_of_other_commands(rpcurl, descriptor_set, run):
+    with open("/dev/full", "wb") as full:
+        for command in (["list"], ["describe"], ["template", f"{SERVICE}/Hello"], ["export"], ["convert", "--type", "demo.v1.HelloRequest", "--from", "json", "--to", "text"]):  # fmt: skip
+            (rpcurl.home / "in").write_text('{"name":"A"}')
+            last = ["in"] if command[0] == "convert" else []
+            done = run(rpcurl.command((*command, "--descriptor-set", descriptor_set, *last)), out=full)
+            assert (done.returncode, done.stderr) == (1, b"rpcurl: standard output: No space left on device\n"), command
+        assert run(rpcurl.command(("version",)), out=full).returncode == 1
+    done = run(rpcurl.command(("export", "--descriptor-set", descriptor_set, "-o", "/dev/full")))
+    assert (done.returncode, done.stderr) == (1, b"rpcurl: /dev/full: No space left on device\n")
+
+
+def test_a_file_with_a_limit_is_not_half_an_answer(words, run, tmp_path):
+    """Where the disk is full, what was there stays."""
+    file = tmp_path / "reply"
+    file.write_text("before")
+    script = 'trap "" XFSZ; ulimit -f 1; exec "$@"'
+    done = run(["bash", "-c", script, "bash", *words("-o", file, data='{"sizeBytes":300000}', method="Large")])
+    assert (done.returncode, done.stderr.decode()) == (1, f"rpcurl: {file}: File too large\n")
+    assert file.read_text() == "before"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["reply"]
+
+
+def test_standard_error_that_is_full_or_gone_changes_nothing(words, rpcurl):
+    reading, writing = os.pipe()
+    os.close(reading)
+    with open("/dev/full", "wb") as full:
+        for errors in (full, writing):
+            done = subprocess.run(
+                words("-v", data='{"code":5}', method="Fail"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=errors, env=rpcurl.environment(None), timeout=20,
+            )  # fmt: skip
+            assert done.returncode == 69
+    os.close(writing)
