@@ -24,7 +24,18 @@ public protocol CallObserver: AnyObject {
   func callMeasured(_ metrics: CallMetrics)
 }
 
+/// What most need not know.
 extension CallObserver {
-  /// Most do not care.
+  /// Does nothing.
+  public func callStarted(_ start: RequestStart, request: HTTPRequest?) {}
+  /// Does nothing.
+  public func callSent(_ size: MessageSize) {}
+  /// Does nothing.
+  public func callReceived(_ start: ResponseStart) {}
+  /// Does nothing.
   public func callReceived(_ size: MessageSize) {}
+  /// Does nothing, which is right for who sends few messages.
+  public func callWantsInput(_ isWanted: Bool) {}
+  /// Does nothing.
+  public func callMeasured(_ metrics: CallMetrics) {}
 }

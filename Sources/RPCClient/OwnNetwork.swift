@@ -87,17 +87,13 @@ private final class OwnCallObserver: CallObserver {
     self.completion = completion
   }
 
-  func callStarted(_ start: RequestStart, request: HTTPRequest?) {}
-  func callSent(_ size: MessageSize) {}
   func callReceived(_ start: ResponseStart) { headers = start.headers }
   func callReceived(_ message: RawSpan) { self.message = message.copyBytes() }
   func callReceived(_ message: Message) { self.message = message.serialized() }
-  func callWantsInput(_ isWanted: Bool) {}
   func callEnded(_ end: ResponseEnd) {
     completion?(OwnAnswer(headers: headers, message: end.error == nil ? message : nil, end: end))
     completion = nil
   }
-  func callMeasured(_ metrics: CallMetrics) {}
 }
 
 /// The descriptor of a method of which only the name is known: its messages are bytes.

@@ -160,10 +160,6 @@ private final class ReflectionStream: CallObserver {
     self.reflector = reflector
   }
 
-  func callStarted(_ start: RequestStart, request: HTTPRequest?) {}
-
-  func callSent(_ size: MessageSize) {}
-
   func callReceived(_ start: ResponseStart) {
     httpStatus = start.httpStatus
   }
@@ -176,13 +172,10 @@ private final class ReflectionStream: CallObserver {
     reflector?.received(message.serialized(), on: self)
   }
 
-  func callWantsInput(_ isWanted: Bool) {}
-
   func callEnded(_ end: ResponseEnd) {
     // The call keeps its observer: this lets go of the circle.
     call = nil
     reflector?.ended(end.error, on: self)
   }
 
-  func callMeasured(_ metrics: CallMetrics) {}
 }

@@ -24,6 +24,10 @@ def fails(result, code, *words, out=b""):
     assert result.out_bytes == out
     first, *rest = result.err.splitlines()
     assert first.startswith("rpcurl: ")
+    # The line of the input with a mark, and a hint.
+    if rest and rest[0].startswith("  "):
+        assert rest[1].strip() == "^", result.err
+        del rest[:2]
     assert len(rest) <= 1 and all(line.startswith("hint: ") for line in rest), result.err
     for word in words:
         assert word in result.err

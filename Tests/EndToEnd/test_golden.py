@@ -215,6 +215,21 @@ def timing(session):
     session.call("Hello", "--timing", "--protocol", "connect", data={"name": "Ada"}, server="connect")
 
 
+# Errors
+
+
+@transcript
+def errors(session):
+    wrong = '{"stringValue": "a",\n  "int64Valu": "1"}'
+    for form in ("text", "json"):
+        session.call("Fail", "--error-format", form, data={"code": 5, "message": "no item 9"})
+        session.call("Fail", "--error-format", form, *FAILING, data={"code": 9, "message": "late"})
+        session.call("Echo", "--error-format", form, "-d", wrong)
+        session.call("Hello", "--error-format", form, "--no-such-option")
+        session.call("Hello", "--error-format", form, "--use", "assert,code=not_found", data={"name": "Ada"})
+        session.run("describe", *SCHEMA, "--error-format", form, "HelloReqest")
+
+
 # Commands without a call
 
 

@@ -30,11 +30,6 @@ final class Printer: CallObserver {
 
   init(_ type: MessageType) { self.type = type }
 
-  func callStarted(_ start: RequestStart, request: HTTPRequest?) {}
-  func callSent(bytes: Int) {}
-  func callReceived(_ start: ResponseStart) {}
-  func callWantsInput(_ isWanted: Bool) {}
-  func callMeasured(_ metrics: CallMetrics) {}
   func callEnded(_ end: ResponseEnd) { error = end.error }
 
   func callReceived(_ message: RawSpan) throws(RPCError) {
