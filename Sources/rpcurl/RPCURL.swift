@@ -23,7 +23,7 @@ struct RPCURL: ParsableCommand {
     version: "rpcurl \(Version.current)",
     subcommands: [
       CallCommand.self, ListCommand.self, DescribeCommand.self, TemplateCommand.self, ExportCommand.self,
-      ConvertCommand.self, PluginsCommand.self, VersionCommand.self,
+      ConvertCommand.self, PluginsCommand.self, VersionCommand.self, CompleteCommand.self,
     ],
     defaultSubcommand: CallCommand.self)
 
@@ -32,6 +32,7 @@ struct RPCURL: ParsableCommand {
     // A write to a closed connection is an error to handle, not the end of the process.
     signal(SIGPIPE, SIG_IGN)
     let typed = Array(CommandLine.arguments.dropFirst())
+    if typed.first == CompleteCommand.name { return CompleteCommand.answer(Array(typed.dropFirst())) }
     var (type, words) = command(for: typed)
     Diagnostics.current = Diagnostics(words)
     do {

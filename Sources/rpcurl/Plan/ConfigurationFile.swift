@@ -48,13 +48,16 @@ struct ConfigurationFile {
   func lines(profile: String?) throws(Failure) -> (common: [Line], own: [Line]) {
     guard let profile else { return (common, []) }
     guard let own = profiles[profile] else {
-      let names = profiles.keys.sorted()
+      let names = profileNames
       throw Failure(
         .usage, "--profile \(profile)", "\(path) has no such profile",
         hint: names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))")
     }
     return (common, own)
   }
+
+  /// The names of the profiles, sorted.
+  var profileNames: [String] { profiles.keys.sorted() }
 
   // MARK: Reading
 

@@ -142,7 +142,8 @@ struct ConfiguredWords {
     return nil
   }
 
-  private static func defaultPath(_ environment: (String) -> String?) -> String? {
+  /// Where the file is, unless another one is named.
+  static func defaultPath(_ environment: (String) -> String?) -> String? {
     if let directory = environment("XDG_CONFIG_HOME"), directory.hasPrefix("/") {
       return "\(directory)/rpcurl/config"
     }

@@ -46,6 +46,15 @@ struct ReflectionCache {
 
   /// Keeps `schema`; gives the reason when that is not possible.
   func store(_ schema: ReflectedSchema, _ key: Key) -> String? {
+    store(CachedSchema.encode(schema), path(key))
+  }
+
+  /// Keeps the names of all services of the target; gives the reason when that is not possible.
+  func store(services: [String], _ key: Key) -> String? {
+    store(services.filter { !$0.contains("\n") }.flatMap { Array("\($0)\n".utf8) }, path(key, ".services"))
+  }
+
+  private func store(_ bytes: [UInt8], _ path: String) -> String? {
     makeDirectory()
     prune()
     // Written beside its place and then put there, so that nobody ever sees a part of it.
@@ -53,9 +62,9 @@ struct ReflectionCache {
     unlink(temporary)
     let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { return "\(directory): \(FileContents.lastError())" }
-    let problem = FileContents.write(CachedSchema.encode(schema), to: descriptor)
+    let problem = FileContents.write(bytes, to: descriptor)
     close(descriptor)
-    guard problem == nil, rename(temporary, path(key)) == 0 else {
+    guard problem == nil, rename(temporary, path) == 0 else {
       let why = problem?.why ?? FileContents.lastError()
       unlink(temporary)
       return "\(directory): \(why)"
@@ -71,27 +80,82 @@ struct ReflectionCache {
   }
 
   private func prune() {
-    guard let entries = opendir(directory) else { return }
-    defer { closedir(entries) }
     let now = time(nil)
-    while let entry = readdir(entries) {
-      let name = withUnsafeBytes(of: entry.pointee.d_name) {
-        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-      }
+    for name in fileNames where Self.endings.contains(where: name.hasSuffix) {
       var status = stat()
       let path = "\(directory)/\(name)"
-      guard name.hasSuffix(".binpb") || name.hasSuffix(".tmp"), lstat(path, &status) == 0 else { continue }
+      guard lstat(path, &status) == 0 else { continue }
       if now - status.st_mtim.tv_sec > Self.keptSeconds { unlink(path) }
     }
   }
 
-  private func path(_ key: Key) -> String { "\(directory)/\(key.fileName)" }
+  private static let endings = [".binpb", ".services", ".tmp"]
+
+  private var fileNames: [String] {
+    guard let entries = opendir(directory) else { return [] }
+    defer { closedir(entries) }
+    var names: [String] = []
+    while let entry = readdir(entries) {
+      names.append(
+        withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
+    }
+    return names
+  }
+
+  private func path(_ key: Key, _ ending: String = ".binpb") -> String {
+    "\(directory)/\(key.fileName)\(ending)"
+  }
+
+  // MARK: Completion
+
+  /// What a server told, however it was reached and however long ago: names to offer, which a call asks for anew.
+  struct Known {
+    fileprivate(set) var sets: [SchemaBytes] = []
+    fileprivate(set) var services: [String] = []
+  }
+
+  /// What the server at `target` told.
+  func known(of target: Target) -> Known {
+    var known = Known()
+    let start = "\(Key.readable(Self.name(of: target, socket: target.unixSocket)))-"
+    for name in fileNames.sorted() where name.hasPrefix(start) {
+      let path = "\(directory)/\(name)"
+      var status = stat()
+      guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
+        let contents = try? FileContents.map(path)
+      else { continue }
+      if name.hasSuffix(".binpb"), CachedSchema.stamp(of: contents.bytes.bytes) != nil {
+        known.sets.append(contents)
+      } else if name.hasSuffix(".services") {
+        known.services += String(decoding: contents.bytes, as: UTF8.self).split(separator: "\n").map(
+          String.init)
+      }
+    }
+    return known
+  }
+
+  /// The servers that told something, where the name of a file tells which it was: `HOST:PORT`.
+  var targets: [String] {
+    let found = fileNames.compactMap { name -> String? in
+      let target = name.prefix { $0 != "-" }
+      guard let mark = target.lastIndex(of: "_"), let port = UInt16(target[target.index(after: mark)...]),
+        !target[..<mark].isEmpty, !target[..<mark].contains("_")
+      else { return nil }
+      return "\(target[..<mark]):\(port)"
+    }
+    return Set(found).sorted()
+  }
+
+  /// How a target is called in the names of files.
+  static func name(of target: Target, socket: String?) -> String {
+    socket.map { "unix\($0)" } ?? String(target.baseURL.split(separator: "/", maxSplits: 1)[1])
+  }
 }
 
 extension ReflectionCache.Key {
-  /// `localhost_50051-demo.v1.Demo-0123456789abcdef.binpb`
+  /// `localhost_50051-demo.v1.Demo-0123456789abcdef`, without its ending.
   var fileName: String {
-    "\(Self.readable(target))-\(Self.readable(service))-\(hash).binpb"
+    "\(Self.readable(target))-\(Self.readable(service))-\(hash)"
   }
 
   /// FNV-1a. Each text ends with a byte that no UTF-8 has, so that two lists never read the same.
@@ -104,7 +168,7 @@ extension ReflectionCache.Key {
     return String(repeating: "0", count: 16 - digits.count) + digits
   }
 
-  private static func readable(_ text: String) -> String {
+  fileprivate static func readable(_ text: String) -> String {
     let trimmed = text.drop { $0 == "/" || $0 == "." }.prefix(80)
     return String(
       trimmed.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "." || $0 == "-") ? $0 : "_" })

@@ -61,9 +61,7 @@ struct ReflectionSource {
         let milliseconds = Int(((ContinuousClock.now - begin) / .milliseconds(1)).rounded())
         Self.tell(schema.version, schema.fileCount, "\(milliseconds) ms")
       }
-      if let why = cache?.store(schema, key(method.service)), isVerbose {
-        StandardError.write("* schema: not kept: \(TerminalText.escape(why))\n")
-      }
+      keep(schema, .symbols([method.service]))
       return (SchemaSource.Source(set: SchemaBytes(schema.descriptorSet), name: sourceName), method)
     case .failure(.unknownSymbol(_, let services))
     where services.contains { $0.hasSuffix(".\(method.service)") }:
@@ -83,10 +81,28 @@ struct ReflectionSource {
     switch try ask(goal) {
     case .success(let schema):
       if isVerbose { Self.tell(schema.version, schema.fileCount, "fetched") }
+      keep(schema, goal)
       return schema
     case .failure(let error):
       throw failure(error, MethodName(service: "", method: ""), [])
     }
+  }
+
+  /// Keeps an answer: calls of the service take it while it is fresh, and completion knows its names.
+  private func keep(_ schema: ReflectedSchema, _ goal: ReflectionQuery.Goal) {
+    guard let cache else { return }
+    var problem: String?
+    switch goal {
+    case .symbols(let symbols), .whateverOf(let symbols):
+      if let symbol = symbols.first, symbols.count == 1, schema.fileCount > 0 {
+        problem = cache.store(schema, key(symbol))
+      }
+    case .allServices where schema.fileCount > 0: problem = cache.store(schema, key(""))
+    case .serviceNames, .allServices: break
+    }
+    if !schema.services.isEmpty { problem = problem ?? cache.store(services: schema.services, key("")) }
+    guard let problem, isVerbose else { return }
+    StandardError.write("* schema: not kept: \(TerminalText.escape(problem))\n")
   }
 
   private static func tell(_ version: ReflectionVersion, _ files: Int, _ how: String) {
@@ -138,8 +154,7 @@ struct ReflectionSource {
     // Credentials are left out: they change often, and seldom what the server is.
     let headers = headers.fields.filter { !Redaction.isSecret($0.name) }.map { "\($0.name):\($0.value)" }
     return ReflectionCache.Key(
-      target: connection.unixSocket.map { "unix\($0)" }
-        ?? String(target.baseURL.split(separator: "/", maxSplits: 1)[1]),
+      target: ReflectionCache.name(of: target, socket: connection.unixSocket),
       service: service,
       facts: [
         target.baseURL, connection.unixSocket ?? "", protocolName.rawValue, version?.rawValue ?? "",

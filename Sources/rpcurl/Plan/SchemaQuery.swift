@@ -62,6 +62,8 @@ struct SchemaQuery {
     source.version = options.reflection.reflectVersion.map { $0 == .v1 ? .v1 : .v1alpha }
     source.timeout = request.maxTime?.duration ?? ReflectionSource.defaultTimeout
     source.isVerbose = options.questions.verbose > 0
+    // Nothing is taken from it here: these commands show what the server has now.
+    source.cache = options.reflection.refusesCache ? nil : ReflectionCache(environment: environment)
     return source
   }
 

@@ -1,0 +1,45 @@
+/// What a word can go on to.
+struct Candidate: Equatable {
+  /// More than a person would look through.
+  static let limit = 2000
+
+  /// The whole word.
+  let text: String
+  let description: String
+
+  init(_ text: String, _ description: String = "") {
+    self.text = text
+    self.description = description
+  }
+
+  /// Prints candidates, each on a line, for scripts that read them back.
+  ///
+  /// Names may come from a file or a server. Those that could steer a terminal or a shell are left out.
+  static func print(_ candidates: [Candidate]) {
+    var seen: Set<String> = []
+    for candidate in candidates where candidate.isSafe && seen.insert(candidate.text).inserted {
+      let words = TerminalText.escape(candidate.description).filter { !$0.isNewline && $0 != "\t" }
+      StandardOutput.write(Array("\(candidate.text)\t\(words)\n".utf8))
+      if seen.count == limit { break }
+    }
+    StandardOutput.flush()
+  }
+
+  private var isSafe: Bool {
+    !text.isEmpty && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
+      && TerminalText.escape(text) == text
+  }
+
+  /// Whether it can be a name of a schema, or a URL with one: nothing here means anything to a shell.
+  static func isName(_ text: String) -> Bool {
+    text.utf8.count < 1000
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "/"):
+          true
+        default: false
+        }
+      }
+  }
+}

@@ -1,0 +1,122 @@
+import Glibc
+import Interceptors
+import PluginHost
+import RPCProtocols
+
+/// What `--use` and `--plugin` take: a name, then keys with their values. No plugin is loaded for it.
+enum ChainCompletion {
+  /// The keys that every interceptor has.
+  private static let commonKeys = [
+    BuiltIns.Key("priority=N", "higher comes first on the request path (0)"),
+    BuiltIns.Key("methods=PATTERN", "pass it by in calls of other methods"),
+  ]
+  private static let pluginKeys = [
+    BuiltIns.Key("strict=true|false", "fail calls in which the plugin misuses its interface (false)")
+  ]
+
+  // MARK: Built in
+
+  static func interceptors(_ typed: String) -> [Candidate] {
+    guard let comma = typed.firstIndex(of: ",") else {
+      return BuiltIns.all.filter { $0.name.hasPrefix(typed) }.map { Candidate($0.name, $0.summary) }
+    }
+    guard let entry = BuiltIns.all.first(where: { $0.name == typed[..<comma] }) else { return [] }
+    return settings(typed, entry.keys + commonKeys)
+  }
+
+  // MARK: Plugins
+
+  static func plugins(_ typed: String) -> [Candidate] {
+    if typed.contains(",") { return settings(typed, commonKeys + pluginKeys) }
+    if typed.contains("/") || typed.hasPrefix("~") {
+      return files(typed).filter { $0.text.hasSuffix("/") || $0.text.hasSuffix(".so") }
+    }
+    let mark = typed.hasPrefix("?") ? "?" : ""
+    let names = ChainSource.loader.searchPath.directories.flatMap { directory in
+      entries(directory).filter { $0.hasSuffix(".so") && $0 != ".so" }.sorted()
+        .map { Candidate("\(mark)\($0.dropLast(3))", directory) }
+    }
+    return names.filter { $0.text.hasPrefix(typed) }
+  }
+
+  // MARK: Settings
+
+  /// What goes on from `NAME,key=value,…`.
+  private static func settings(_ typed: String, _ keys: [BuiltIns.Key]) -> [Candidate] {
+    let (stem, last, used) = parts(typed)
+    guard let equals = last.firstIndex(of: "=") else {
+      return keys.filter { $0.name.hasPrefix(last) && ($0.mayRepeat || !used.contains($0.name)) }
+        .map { Candidate("\(stem)\($0.name)=", $0.summary) }
+    }
+    guard let key = keys.first(where: { $0.name == last[..<equals] }) else { return [] }
+    let value = String(last[last.index(after: equals)...])
+    return values(key, value).map { Candidate("\(stem)\(key.name)=\($0.text)", $0.description) }
+  }
+
+  /// Splits at the last comma; two in a row are one of a value.
+  private static func parts(_ typed: String) -> (stem: String, last: String, used: Set<String>) {
+    var parts = [""]
+    var rest = typed[...]
+    while let character = rest.popFirst() {
+      if character != "," {
+        parts[parts.count - 1].append(character)
+      } else if rest.first == "," {
+        rest.removeFirst()
+        parts[parts.count - 1] += ",,"
+      } else {
+        parts.append("")
+      }
+    }
+    let last = parts.removeLast()
+    return (
+      parts.map { "\($0)," }.joined(), last,
+      Set(parts.dropFirst().map { String($0.prefix { $0 != "=" }) })
+    )
+  }
+
+  /// The values that the form of a key tells: words as they are, codes, files.
+  private static func values(_ key: BuiltIns.Key, _ typed: String) -> [Candidate] {
+    let form = key.form.dropFirst(key.name.count + 1)
+    switch form {
+    case "FILE":
+      return files(typed)
+    case _ where form.hasPrefix("CODE"):
+      let stem =
+        form.contains("+")
+        ? String(typed[..<(typed.lastIndex(of: "+").map { typed.index(after: $0) } ?? typed.startIndex)]) : ""
+      return StatusCode.allCases.map { Candidate("\(stem)\($0.name)") }.filter { $0.text.hasPrefix(typed) }
+    case _ where !form.isEmpty && form.allSatisfy({ $0.isLowercase || $0 == "|" }):
+      return form.split(separator: "|").map { Candidate(String($0)) }.filter { $0.text.hasPrefix(typed) }
+    default:
+      return []
+    }
+  }
+
+  // MARK: Files
+
+  private static func files(_ typed: String) -> [Candidate] {
+    let stem = typed.lastIndex(of: "/").map { String(typed[...$0]) } ?? ""
+    let directory = CompletionLine.expanded(stem)
+    return entries(directory.isEmpty ? "." : directory).sorted().compactMap { name in
+      // A comma would have to be written twice; such a file is left to those who have one.
+      guard "\(stem)\(name)".hasPrefix(typed), !name.contains(",") else { return nil }
+      guard !name.hasPrefix(".") || typed.dropFirst(stem.count).hasPrefix(".") else { return nil }
+      var status = stat()
+      let isDirectory = stat("\(directory)\(name)", &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+      return Candidate("\(stem)\(name)\(isDirectory ? "/" : "")")
+    }
+  }
+
+  private static func entries(_ directory: String) -> [String] {
+    guard let stream = opendir(directory) else { return [] }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while names.count < Candidate.limit, let entry = readdir(stream) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) {
+        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+  }
+}

@@ -1,0 +1,118 @@
+import Protobuf
+import RPCProtocols
+
+/// Targets and methods of calls.
+struct MethodCompletion {
+  private let line: CompletionLine
+
+  init(_ line: CompletionLine) { self.line = line }
+
+  /// The first word of a call: a server, a URL with its method, or a method of the configured target.
+  var targets: [Candidate] {
+    if let (base, rest) = Self.split(line.typed) { return methods(atEndOf: base, rest) }
+    let targets = Self.knownTargets(line)
+    guard line.configuredTarget != nil else { return targets }
+    return targets + methods(line.typed)
+  }
+
+  /// The servers that something is known of.
+  static func knownTargets(_ line: CompletionLine) -> [Candidate] {
+    let cached = ReflectionCache(environment: CompletionLine.environment)?.targets ?? []
+    let configured = line.configuredTarget.map { [Candidate($0, "configured")] } ?? []
+    return (configured + cached.map { Candidate($0, "asked before") })
+      .filter { $0.text.hasPrefix(line.typed) }
+  }
+
+  /// The methods of a call that go on from `typed`.
+  func methods(_ typed: String) -> [Candidate] {
+    methods(typed, KnownSchema(line, target: line.first.isEmpty ? line.configuredTarget : line.first))
+  }
+
+  /// Services first, and the methods of one when it is the only one, or typed.
+  private func methods(_ typed: String, _ schema: KnownSchema) -> [Candidate] {
+    guard !typed.contains("/") else { return schema.names(typed, [.method]).map(Self.candidate) }
+    var found = schema.beginning(typed, [.service])
+    // Also pkg.Service.Method, and the end of a name.
+    if found.isEmpty { found = schema.beginning(typed, [.method]) }
+    if found.isEmpty { found = schema.ends(typed, [.service, .method]) }
+    if found.count == 1, let only = found.first, only.method == nil, !only.text.hasSuffix(".") {
+      let methods = schema.names("\(only.text)/", [.method]).map(Self.candidate)
+      return methods.isEmpty ? [Candidate("\(only.text)/", "service")] : methods
+    }
+    return found.map(Self.candidate)
+  }
+
+  private static func candidate(_ match: NameSearch.Match) -> Candidate {
+    guard let method = match.method else {
+      return match.text.hasSuffix(".")
+        ? Candidate(match.text, "package") : Candidate("\(match.text)/", "service")
+    }
+    let text = description(method)
+    return Candidate(match.text, match.text == match.name ? text : "\(text), of \(match.name)")
+  }
+
+  /// Its kind and its types.
+  static func description(_ method: NameSearch.MethodOutline) -> String {
+    let kind = CallKind(clientStreams: method.clientStreaming, serverStreams: method.serverStreaming)
+    let words = kind.rawValue.split(separator: "_").joined(separator: " ")
+    return "\(words): \(lastPart(method.input)) → \(lastPart(method.output))"
+  }
+
+  private static func lastPart(_ name: String) -> Substring {
+    name.lastIndex(of: ".").map { name[name.index(after: $0)...] } ?? name[...]
+  }
+
+  // MARK: URLs
+
+  /// A URL's server with the slash behind it, and the path; `nil` when there is no path yet.
+  private static func split(_ text: String) -> (base: String, path: String)? {
+    let start = text.range(of: "://")?.upperBound ?? text.startIndex
+    guard let slash = text[start...].firstIndex(of: "/"), slash > start, !text.hasPrefix("unix:") else {
+      return nil
+    }
+    let end = text.index(after: slash)
+    return (String(text[..<end]), String(text[end...]))
+  }
+
+  /// The path is a prefix, perhaps, and what has been typed of a method: the last two parts of it, or the last.
+  private func methods(atEndOf base: String, _ path: String) -> [Candidate] {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    for count in [2, 1] where parts.count >= count {
+      let typed = parts.suffix(count).joined(separator: "/")
+      let prefix = parts.dropLast(count).map { "\($0)/" }.joined()
+      // The prefix is part of what the server was asked under.
+      let target = String((base + prefix).dropLast())
+      let found = methods(typed, KnownSchema(line, target: target)).filter {
+        $0.text.contains("/") || $0.text.hasSuffix(".")
+      }
+      if !found.isEmpty { return found.map { Candidate(base + prefix + $0.text, $0.description) } }
+    }
+    return []
+  }
+
+  /// The server and the method of a call, as far as they were typed.
+  static func call(_ line: CompletionLine) -> (target: String?, method: MethodName)? {
+    if let method = MethodName(line.second) { return (line.first, method) }
+    if line.second.isEmpty, let configured = line.configuredTarget, let method = MethodName(line.first) {
+      return (configured, method)
+    }
+    guard let (base, path) = split(line.first) else { return nil }
+    let parts = path.split(separator: "/")
+    guard parts.count >= 2, let method = MethodName(parts.suffix(2).joined(separator: "/")) else {
+      return nil
+    }
+    return (String((base + parts.dropLast(2).map { "\($0)/" }.joined()).dropLast()), method)
+  }
+}
+
+extension String {
+  /// Where `text` stands; Foundation has this, which nothing here pays for.
+  fileprivate func range(of text: String) -> Range<String.Index>? {
+    var start = startIndex
+    while start < endIndex {
+      if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
+      start = index(after: start)
+    }
+    return nil
+  }
+}

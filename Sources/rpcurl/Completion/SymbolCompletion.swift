@@ -1,0 +1,29 @@
+import Protobuf
+
+/// Names of a schema, for the commands that look into one.
+struct SymbolCompletion {
+  private let line: CompletionLine
+
+  init(_ line: CompletionLine) { self.line = line }
+
+  /// The words of these commands: a target first, where no other source is named, and then a name.
+  func words(_ kinds: Set<SymbolKind>) -> [Candidate] {
+    let asksServer = line.has("--reflect") || !line.hasSources
+    if line.first.isEmpty, asksServer { return MethodCompletion.knownTargets(line) }
+    return names(kinds)
+  }
+
+  /// Names of these kinds.
+  func names(_ kinds: Set<SymbolKind>) -> [Candidate] {
+    let schema = KnownSchema(line, target: line.first.isEmpty || line.kind == "type" ? nil : line.first)
+    return schema.names(line.typed, kinds).map { match in
+      match.text.hasSuffix(".")
+        ? Candidate(match.text, "package")
+        : Candidate(match.text, match.method.map(MethodCompletion.description) ?? Self.description(match))
+    }
+  }
+
+  private static func description(_ match: NameSearch.Match) -> String {
+    match.text == match.name ? match.kind.rawValue : "\(match.kind.rawValue) \(match.name)"
+  }
+}
