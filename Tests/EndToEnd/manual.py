@@ -16,7 +16,7 @@ def examples(page):
     return [block.replace("\\e", "\\").replace("\\&", "") for block in blocks]
 
 
-def run(script, directory, descriptor_set, replacing=()):
+def run(script, directory, descriptor_set, replacing=(), **environment):
     """Run an example as a shell script, with other addresses than those of the page."""
     shutil.copy(descriptor_set, directory / "demo.binpb")
     for old, new in replacing:
@@ -25,5 +25,5 @@ def run(script, directory, descriptor_set, replacing=()):
     path = f"{RPCURL.resolve().parent}:{os.environ['PATH']}"
     return subprocess.run(
         ["sh", "-ec", script], cwd=directory, capture_output=True, text=True, timeout=20,
-        env={"PATH": path, "HOME": str(directory), "LC_ALL": "C.UTF-8", "NO_COLOR": "1"},
+        env={"PATH": path, "HOME": str(directory), "LC_ALL": "C.UTF-8", "NO_COLOR": "1"} | environment,
     )  # fmt: skip

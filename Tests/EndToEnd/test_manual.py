@@ -1,0 +1,149 @@
+"""The manual's pages of commands: each example runs as it stands there, and no option is without one."""
+
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+
+import manual
+from conftest import ROOT, RPCURL
+
+PAGES = sorted(page.name for page in (ROOT / "man").glob("rpcurl*.1"))
+EXAMPLES = [(page, number) for page in PAGES for number in range(len(manual.examples(page)))]
+
+
+def commands(of=None, path=()):
+    """All commands of the binary that take arguments, each with its definition."""
+    if of is None:
+        dump = subprocess.run([RPCURL, "--experimental-dump-help"], capture_output=True, check=True)
+        of = json.loads(dump.stdout)["command"]
+    for command in of.get("subcommands", []):
+        if command["shouldDisplay"] and command["commandName"] != "help":
+            if command.get("subcommands"):
+                yield from commands(command, (*path, command["commandName"]))
+            else:
+                yield (*path, command["commandName"]), command
+
+
+def options():
+    """Each option of any command, by all its names, with its discussions."""
+    found = {}
+    for _, command in commands():
+        for argument in command["arguments"]:
+            names = [("-" if n["kind"] == "short" else "--") + n["name"] for n in argument.get("names") or []]
+            if names and argument["shouldDisplay"]:
+                found.setdefault(tuple(sorted(names)), []).append(argument.get("discussion", ""))
+    return found
+
+
+def is_used(name, script):
+    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", script)
+
+
+@pytest.fixture
+def place(tmp_path, certificates):
+    """Where an example runs, with the files that it names."""
+    for file in certificates.iterdir():
+        shutil.copy(file, tmp_path)
+    (tmp_path / "protos").mkdir()
+    shutil.copy(ROOT / "Tests" / "Servers" / "demo.proto", tmp_path / "protos")
+    return tmp_path
+
+
+@pytest.mark.parametrize(("page", "number"), EXAMPLES)
+def test_example_runs(page, number, place, descriptor_set, request, tmp_path_factory, start_server):
+    script = manual.examples(page)[number]
+    if "make -C" in script and not shutil.which("make"):
+        pytest.skip("make is missing")
+    servers = {
+        "localhost:50051": "grpc_server", "localhost:50052": "grpc_tls_server", "localhost:50053": "grpc_mtls_server",
+        "localhost:8080": "connect_server",
+    }  # fmt: skip
+    replacing = []
+    for address, fixture in servers.items():
+        if address in script:
+            server = request.getfixturevalue(fixture)
+            replacing.append((address, f"localhost:{server.port}"))
+    if "demo.sock" in script:
+        # A socket's name must be short.
+        socket = tmp_path_factory.mktemp("socket") / "s"
+        start_server("grpc_server.py", "--unix", socket)
+        replacing.append(("demo.sock", str(socket)))
+    done = manual.run(
+        script, place, descriptor_set, replacing, RPCURL_PLUGIN_PATH=str(ROOT / ".build" / "plugins"),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert not re.search(r"^rpcurl: ", done.stderr, re.M), done.stderr
+
+
+@pytest.mark.parametrize("names", options(), ids="/".join)
+def test_option_has_an_example(names):
+    scripts = [script for page in PAGES for script in manual.examples(page)]
+    told = [discussion for discussion in options()[names] if "Example" in discussion]
+    if not {"--help", "--version"} & set(names):
+        assert told or any(is_used(name, script) for name in names for script in scripts)
+
+
+def test_every_command_has_its_page():
+    names = {path[0] for path, _ in commands()}
+    assert {f"rpcurl-{name}.1" for name in names} | {"rpcurl.1"} == set(PAGES)
+
+
+def test_every_option_is_described_where_it_is_taken():
+    for path, command in commands():
+        page = (ROOT / "man" / f"rpcurl-{path[0]}.1").read_text()
+        for argument in command["arguments"]:
+            for name in argument.get("names") or []:
+                flag = name["name"] if name["kind"] == "short" else f"-{name['name']}"
+                assert re.search(rf"^\.It .*Fl {re.escape(flag)}\b", page, re.M), f"{flag} in {page[:40]}"
+            assert argument.get("abstract"), argument
+
+
+def test_the_first_page_names_all_others():
+    text = (ROOT / "man" / "rpcurl.1").read_text().split(".Sh SEE ALSO\n")[1]
+    named = set(re.findall(r"^\.Xr (\S+) (\d)", text, re.M))
+    pages = {(page.stem, page.suffix[1:]) for page in (ROOT / "man").iterdir()} - {("rpcurl", "1")}
+    assert pages <= named
+
+
+def test_see_also_leads_somewhere():
+    own = {(page.stem, page.suffix[1:]) for page in (ROOT / "man").iterdir()}
+    for page in (ROOT / "man").iterdir():
+        for name, number in re.findall(r"^\.Xr (rpcurl\S*) (\d)", page.read_text(), re.M):
+            assert (name, number) in own, f"{page.name} names {name}({number})"
+
+
+def test_events_of_the_manual_are_those_of_a_call(rpcurl, grpc_server, descriptor_set):
+    """What rpcurl-call(1) says of each event has the members that it has."""
+    text = (ROOT / "man" / "rpcurl-call.1").read_text()
+    told = {}
+    for line in re.findall(r'^\.It Li (\{"event".*\})$', text, re.M):
+        members = re.findall(r'"(\w+)":', line)
+        told[re.search(r'"event":"(\w+)"', line)[1]] = set(members)
+    seen = {}
+    assertion = "assert,field=message == nobody"
+    for options in (["-d", '{"name":"Ada"}'], ["-d", '{"name":"Ada"}', "--use", assertion]):
+        result = rpcurl(
+            "--format", "events", "--descriptor-set", descriptor_set, *options, f"{grpc_server.url}/demo.v1.Demo/Hello"
+        )
+        for line in result.out.splitlines():
+            event = json.loads(line)
+            seen.setdefault(event["event"], set()).update(event)
+    assert set(told) == set(seen)
+    optional = {"resolve_ms", "connect_ms", "tls_ms", "first_byte_ms"}
+    for name, members in seen.items():
+        assert members - optional == told[name], name
+    assert all(member in text for member in optional)
+
+
+def test_keys_of_interceptors_are_those_of_their_pages(rpcurl):
+    """Both ways: the list of keys is what completion, errors and `rpcurl plugins` know."""
+    for interceptor in json.loads(rpcurl("plugins", "list", "--format", "json").out)["builtIns"]:
+        page = (ROOT / "man" / f"rpcurl-{interceptor['name']}.7").read_text().split(".Sh EXAMPLES")[0]
+        keys = {key["form"].partition("=")[0] for key in interceptor["keys"]}
+        described = set()
+        for item in re.findall(r"^\.It (.*)$", page, re.M):
+            described.update(re.findall(r"Cm ([a-z][a-z-]*) Ns =", item))
+        assert keys == described, interceptor["name"]
