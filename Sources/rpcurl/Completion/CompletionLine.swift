@@ -5,6 +5,10 @@ import Protobuf
 struct CompletionLine {
   /// How long an answer may take: a person waits for it.
   private static let patience = Duration.milliseconds(500)
+  /// What is asked for commands that read the configuration file.
+  private static let configuredKinds: Set<String> = [
+    "target", "method", "filter", "list", "describe", "template", "export",
+  ]
 
   /// What is asked for.
   let kind: String
@@ -23,8 +27,8 @@ struct CompletionLine {
     guard words.count >= 4 else { return nil }
     (kind, typed, first, second) = (words[0], words[1], words[2], words[3])
     let rest = Array(words[4...])
-    guard ["target", "method", "filter"].contains(kind),
-      let configured = try? ConfiguredWords(rest, environment: Self.environment)
+    guard Self.configuredKinds.contains(kind),
+      let configured = try? ConfiguredWords(rest, isCall: true, environment: Self.environment)
     else {
       self.words = rest
       configuredTarget = nil

@@ -9,10 +9,9 @@ struct MethodCompletion {
 
   /// The first word of a call: a server, a URL with its method, or a method of the configured target.
   var targets: [Candidate] {
-    if let (base, rest) = Self.split(line.typed) { return methods(atEndOf: base, rest) }
-    let targets = Self.knownTargets(line)
-    guard line.configuredTarget != nil else { return targets }
-    return targets + methods(line.typed)
+    let own = line.configuredTarget == nil ? [] : methods(line.typed)
+    if own.isEmpty, let (base, rest) = Self.split(line.typed) { return methods(atEndOf: base, rest) }
+    return Self.knownTargets(line) + own
   }
 
   /// The servers that something is known of.

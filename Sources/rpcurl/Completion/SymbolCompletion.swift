@@ -9,13 +9,15 @@ struct SymbolCompletion {
   /// The words of these commands: a target first, where no other source is named, and then a name.
   func words(_ kinds: Set<SymbolKind>) -> [Candidate] {
     let asksServer = line.has("--reflect") || !line.hasSources
-    if line.first.isEmpty, asksServer { return MethodCompletion.knownTargets(line) }
-    return names(kinds)
+    guard line.first.isEmpty, asksServer else { return names(kinds) }
+    return line.configuredTarget == nil
+      ? MethodCompletion.knownTargets(line) : names(kinds) + MethodCompletion.knownTargets(line)
   }
 
   /// Names of these kinds.
   func names(_ kinds: Set<SymbolKind>) -> [Candidate] {
-    let schema = KnownSchema(line, target: line.first.isEmpty || line.kind == "type" ? nil : line.first)
+    let target = line.first.isEmpty ? line.configuredTarget : line.first
+    let schema = KnownSchema(line, target: line.kind == "type" ? nil : target)
     return schema.names(line.typed, kinds).map { match in
       match.text.hasSuffix(".")
         ? Candidate(match.text, "package")

@@ -1,0 +1,343 @@
+"""What the shells offer, with the completions of completions/, in the shells themselves."""
+
+import shutil
+import subprocess
+
+import pytest
+from google.protobuf import descriptor_pb2
+
+from conftest import RPCURL
+from shells import COMPLETIONS, Bash, Fish, Shell, Zsh
+
+SHELLS = {"bash": Bash, "zsh": Zsh, "fish": Fish}
+
+
+@pytest.fixture
+def directory(tmp_path, descriptor_set):
+    shutil.copy(descriptor_set, tmp_path / "demo.binpb")
+    (tmp_path / "request.json").write_text("{}")
+    return tmp_path
+
+
+@pytest.fixture
+def bash(directory):
+    return Bash(directory)
+
+
+@pytest.fixture
+def zsh(directory):
+    return Zsh(directory)
+
+
+@pytest.fixture
+def fish(directory):
+    return Fish(directory)
+
+
+@pytest.fixture
+def complete(directory):
+    """The hidden command itself: candidates with their descriptions."""
+
+    def run(kind, typed, *words, first="", second="", home=None):
+        out = Shell(home or directory).run(str(RPCURL), "complete", kind, typed, first, second, *words)
+        return dict(line.split("\t") for line in out.splitlines())
+
+    return run
+
+
+SET = "--protoset demo.binpb"
+# The line, and what becomes of it with TAB. In each there is one way to go on.
+INSERTED = [
+    ("rpcurl lis", "rpcurl list "),
+    ("rpcurl --plai", "rpcurl --plaintext "),
+    ("rpcurl call --plai", "rpcurl call --plaintext "),
+    ("rpcurl --protocol co", "rpcurl --protocol connect "),
+    ("rpcurl --protocol=co", "rpcurl --protocol=connect "),
+    ("rpcurl --plaintext --format ev", "rpcurl --plaintext --format events "),
+    ("rpcurl list --format j", "rpcurl list --format json "),
+    ("rpcurl plugins n", "rpcurl plugins new "),
+    ("rpcurl plugins new --lang s", "rpcurl plugins new --lang swift "),
+    ("rpcurl --protoset de", "rpcurl --protoset demo.binpb "),
+    ("rpcurl --protoset=de", "rpcurl --protoset=demo.binpb "),
+    ("rpcurl -d @req", "rpcurl -d @request.json "),
+    ("rpcurl -H x-api", "rpcurl -H x-api-key:"),
+    (f"rpcurl {SET} localhost:1 demo.v1.Demo/He", f"rpcurl {SET} localhost:1 demo.v1.Demo/Hello "),
+    (f"rpcurl {SET} localhost:1 demo.v1.Demo.He", f"rpcurl {SET} localhost:1 demo.v1.Demo.Hello "),
+    (f"rpcurl {SET} localhost:1 Hel", f"rpcurl {SET} localhost:1 Hello "),
+    (f"rpcurl {SET} http://localhost:1/demo.v1.Demo/He", f"rpcurl {SET} http://localhost:1/demo.v1.Demo/Hello "),
+    ("rpcurl --protoset=demo.binpb localhost:1/demo.v1.Demo/He", "rpcurl --protoset=demo.binpb localhost:1/demo.v1.Demo/Hello "),
+    (f"rpcurl {SET} h:1 demo.v1.Demo/Hello --filter m", f"rpcurl {SET} h:1 demo.v1.Demo/Hello --filter message "),
+    (f"rpcurl describe {SET} demo.v1.HelloRep", f"rpcurl describe {SET} demo.v1.HelloReply "),
+    (f"rpcurl convert {SET} --type demo.v1.HelloRep", f"rpcurl convert {SET} --type demo.v1.HelloReply "),
+    ("rpcurl --use header,set-f", "rpcurl --use header,set-file="),
+    ("rpcurl --use replay,miss=e", "rpcurl --use replay,miss=error"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "result"), INSERTED, ids=[line for line, _ in INSERTED])
+@pytest.mark.parametrize("shell", SHELLS)
+def test_tab_goes_on(shell, line, result, directory):
+    inserted, _ = SHELLS[shell](directory).typed(line)
+    # The line is shown with blanks at its end, or without.
+    assert inserted.rstrip() == result.rstrip()
+    assert inserted.endswith(" ") == (result.endswith(" ") or inserted.endswith("miss=error "))
+
+
+@pytest.mark.parametrize(("line", "result"), INSERTED, ids=[line for line, _ in INSERTED])
+def test_fish_goes_on(line, result, fish):
+    start = line.rpartition(" ")[0]
+    assert [f"{start} {candidate}" for candidate in fish.candidates(line)] == [result.rstrip()]
+
+
+@pytest.mark.parametrize(("line", "result"), INSERTED[:8] + INSERTED[13:17], ids=lambda text: text)
+def test_bash_completion_changes_nothing(line, result, bash):
+    assert bash.typed(line, package=True)[0] == result
+
+
+@pytest.mark.parametrize("breaks", [" \t\n\"'><=;|&(:", " \t\n\"'><;|&(", " \t\n\"'@><=;|&(:"])
+def test_bash_replaces_what_is_behind_its_breaks(directory, breaks):
+    bash = Bash(directory, breaks)
+    kept = "http://localhost:" if ":" in breaks else ""
+    whole = "http://localhost:1/demo.v1.Demo/Hello"
+    assert bash.candidates(f"rpcurl {SET} http://localhost:1/demo.v1.Demo/He") == [whole.removeprefix(kept)]
+    kept = "--protocol=" if "=" in breaks else ""
+    assert bash.candidates("rpcurl --protocol=co") == ["--protocol=connect".removeprefix(kept)]
+    assert bash.candidates("rpcurl --data=@req") == ["--data=@request.json".removeprefix("--data=" if "=" in breaks else "")]
+
+
+def test_options_are_offered_once_unless_they_repeat(bash, fish, zsh):
+    assert bash.candidates("rpcurl --pl") == ["--plaintext", "--plugin"]
+    assert bash.candidates("rpcurl --plaintext --plugin x --pl") == ["--plugin"]
+    assert bash.candidates("rpcurl -k --ins") == []
+    # Also with what is behind the cursor.
+    assert bash.candidates("rpcurl --pl", " --plaintext") == ["--plugin"]
+    assert list(fish.candidates("rpcurl --plaintext --plugin x --pl")) == ["--plugin"]
+    assert list(fish.candidates("rpcurl -k --ins")) == []
+    assert zsh.typed("rpcurl --plaintext --plugin x --plu")[0] == "rpcurl --plaintext --plugin x --plugin="
+    assert zsh.typed("rpcurl -k --ins")[0] == "rpcurl -k --ins"
+
+
+def test_nothing_is_an_option_behind_two_dashes(bash, fish):
+    assert bash.candidates("rpcurl -- --pl") == []
+    assert fish.candidates("rpcurl -- --pl") == {}
+
+
+def test_words_are_read_with_their_quotes(bash):
+    shutil.copy(bash.directory / "demo.binpb", bash.directory / "my demo.binpb")
+    for name in ["'my demo.binpb'", '"my demo.binpb"', "my\\ demo.binpb"]:
+        assert bash.candidates(f"rpcurl --protoset {name} h:1 demo.v1.Demo/He") == ["demo.v1.Demo/Hello"]
+    assert bash.candidates(f"rpcurl {SET} h:1 'demo.v1.Demo/He") == ["demo.v1.Demo/Hello"]
+    assert bash.typed("rpcurl --protoset my")[0] == "rpcurl --protoset my\\ demo.binpb "
+
+
+def test_home_and_variables_are_known(bash):
+    for path in ["~/demo.binpb", "$HOME/demo.binpb", "${HOME}/demo.binpb"]:
+        assert bash.candidates(f"rpcurl --protoset {path} h:1 demo.v1.Demo/He") == ["demo.v1.Demo/Hello"]
+
+
+def test_descriptions_are_shown(fish, zsh):
+    assert fish.candidates(f"rpcurl {SET} h:1 demo.v1.Demo/Ch") == {
+        "demo.v1.Demo/Chat": "bidi streaming: ChatRequest → ChatReply"
+    }
+    assert fish.candidates("rpcurl --plaint")["--plaintext"] == "Speak HTTP without TLS with a HOST:PORT"
+    shown = zsh.typed(f"rpcurl {SET} h:1 demo.v1.Demo/C", tabs=1)[1]
+    assert "demo.v1.Demo/Count  -- server streaming: CountRequest → CountReply" in shown
+
+
+def test_services_wait_for_their_methods(directory, complete):
+    """Of several services each ends with its slash, and no space follows."""
+    two = descriptor_pb2.FileDescriptorSet()
+    for package in ["one", "two"]:
+        file = two.file.add(name=f"{package}.proto", package=package)
+        file.service.add(name="Store").method.add(name="Get", input_type=".google.protobuf.Empty", output_type=".google.protobuf.Empty")
+    (directory / "two.binpb").write_bytes(two.SerializeToString())
+    assert complete("method", "", "--protoset", "two.binpb", first="h:1") == {"one.Store/": "service", "two.Store/": "service"}
+    assert Bash(directory).typed("rpcurl --protoset two.binpb h:1 o")[0] == "rpcurl --protoset two.binpb h:1 one.Store/Get "
+    assert Zsh(directory).typed("rpcurl --protoset two.binpb h:1 o")[0] == "rpcurl --protoset two.binpb h:1 one.Store/Get "
+
+
+def large_set(path, files=3000):
+    """Many packages, and many names in one of them: 20 MB."""
+    file = descriptor_pb2.FileDescriptorProto()
+    for number in range(40):
+        message = file.message_type.add(name=f"Message{number}")
+        for field in range(6):
+            message.field.add(name=f"a_field_of_some_length_{field}", number=field + 1, label=1, type=9)
+    service = file.service.add(name="Service")
+    for number in range(5):
+        service.method.add(name=f"Method{number}", input_type=".Message0", output_type=".Message1")
+    body = file.SerializeToString()
+    with path.open("wb") as out:
+        for number in range(files):
+            head = descriptor_pb2.FileDescriptorProto(name=f"{number}.proto", package=f"org{number % 7}.team{number}.v1")
+            whole = head.SerializeToString() + body
+            out.write(b"\n" + varint(len(whole)) + whole)
+
+
+def varint(value):
+    out = b""
+    while value > 127:
+        out += bytes([value & 127 | 128])
+        value >>= 7
+    return out + bytes([value])
+
+
+def test_of_many_names_packages_are_told(directory, complete, bash):
+    large_set(directory / "large.binpb")
+    words = ("--protoset", "large.binpb")
+    packages = {f"org{number}.": "package" for number in range(7)}
+    assert complete("method", "", *words, first="h:1") == packages
+    assert complete("describe", "", *words) == packages
+    teams = complete("type", "org3.", *words)
+    assert len(teams) == 429 and set(teams.values()) == {"package"} and "org3.team3." in teams
+    assert len(complete("type", "org3.team3.", *words)) == 40
+    assert complete("method", "org3.team3.", *words, first="h:1")["org3.team3.v1.Service/Method0"] == "unary: Message0 → Message1"
+    # Ends of names are as many, and bounded.
+    assert len(complete("method", "Method", *words, first="h:1")) == 5
+    assert bash.typed("rpcurl --protoset large.binpb h:1 org3.team3.")[0] == "rpcurl --protoset large.binpb h:1 org3.team3.v1.Service/Method"
+
+
+def test_names_that_could_harm_are_left_out(directory, complete, bash):
+    bad = descriptor_pb2.FileDescriptorSet()
+    file = bad.file.add(name="bad.proto", package="bad")
+    for name in ["Good", "$(touch harm)", "a;touch harm", "a b", "\x1b[31m", "quo'te", "ta\tb", "li\nne"]:
+        service = file.service.add(name=name)
+        service.method.add(name="Get", input_type=".bad.\x1b[31mX", output_type=".bad.X\n")
+    (directory / "bad.binpb").write_bytes(bad.SerializeToString())
+    found = complete("list", "", "--protoset", "bad.binpb")
+    assert list(found) == ["bad.Good"]
+    (method,) = complete("method", "bad.Good/", "--protoset", "bad.binpb", first="h:1").values()
+    assert "\x1b" not in method and "\n" not in method
+    assert bash.typed("rpcurl list --protoset bad.binpb b")[0] == "rpcurl list --protoset bad.binpb bad.Good "
+    assert not (directory / "harm").exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"text", b"\x0a\xff\xff\xff\xff\x0f", b"\x0a\x03\x0a\x01a" * 5])
+def test_damaged_sets_have_no_names(directory, complete, content):
+    (directory / "damaged.binpb").write_bytes(content)
+    assert complete("method", "", "--protoset", "damaged.binpb", first="h:1") == {}
+    assert complete("describe", "", "--protoset", "damaged.binpb") == {}
+
+
+def test_what_a_server_told_is_known_afterwards(rpcurl, grpc_server, directory, complete, bash):
+    """Of its services after list, and of their methods when they were looked at or called."""
+    environment = {"XDG_CACHE_HOME": str(directory / "cache")}
+    url, address = grpc_server.url, grpc_server.address
+    assert complete("method", "", first=url) == {}
+    assert rpcurl("list", url, env=environment).code == 0
+    services = complete("list", "", first=url)
+    assert services["demo.v1.Demo"] == "service" and "grpc.health.v1.Health" in services
+    assert complete("method", "demo.", first=url) == {"demo.v1.Demo/": "service"}
+    assert complete("list", "")[address] == "asked before"
+    assert rpcurl("describe", url, "demo.v1.Demo", env=environment).code == 0
+    assert complete("method", "demo.v1.Demo/He", first=url) == {"demo.v1.Demo/Hello": "unary: HelloRequest → HelloReply"}
+    assert complete("filter", "m", first=f"{url}/demo.v1.Demo/Hello") == {"message": "string"}
+    assert bash.typed(f"rpcurl {url}/demo.v1.Demo/He")[0] == f"rpcurl {url}/demo.v1.Demo/Hello "
+    assert bash.typed(f"rpcurl --plaintext {address} demo.v1.Demo/He")[0] == f"rpcurl --plaintext {address} demo.v1.Demo/Hello "
+    # Not where it is not wanted, and not of another server.
+    assert complete("method", "demo.v1.Demo/He", "--no-cache", first=url) == {}
+    assert complete("method", "demo.v1.Demo/He", first="http://127.0.0.1:1") == {}
+
+
+def test_what_was_told_through_a_socket_is_known(rpcurl, start_server, tmp_path_factory, directory, complete):
+    socket = tmp_path_factory.mktemp("socket") / "s"
+    start_server("grpc_server.py", "--unix", socket)
+    environment = {"XDG_CACHE_HOME": str(directory / "cache")}
+    words = ("--plaintext", "--unix-socket", str(socket))
+    assert rpcurl("describe", *words, "localhost", "demo.v1.Demo", env=environment).code == 0
+    found = {"demo.v1.Demo/Hello": "unary: HelloRequest → HelloReply"}
+    assert complete("method", "demo.v1.Demo/He", *words, first="localhost") == found
+    assert complete("method", "demo.v1.Demo/He", "--plaintext", first=f"unix:{socket}") == found
+
+
+@pytest.mark.parametrize("command", [("list",), ("describe",), ("describe", "demo.v1.Demo"), ("export", "-o", "out.binpb")])
+def test_no_cache_keeps_nothing(rpcurl, grpc_server, tmp_path, command):
+    environment = {"XDG_CACHE_HOME": str(tmp_path)}
+    name, *rest = command
+    assert rpcurl(name, grpc_server.url, *rest, "--no-cache", env=environment).code == 0
+    assert list(tmp_path.iterdir()) == []
+    assert rpcurl(name, grpc_server.url, *rest, env=environment).code == 0
+    kept = list((tmp_path / "rpcurl" / "reflection").iterdir())
+    assert kept and all(file.stat().st_mode & 0o777 == 0o600 for file in kept)
+
+
+def test_a_call_takes_what_describe_fetched(rpcurl, grpc_server, tmp_path):
+    environment = {"XDG_CACHE_HOME": str(tmp_path)}
+    assert rpcurl("describe", grpc_server.url, "demo.v1.Demo", env=environment).code == 0
+    result = rpcurl("-v", "-d", '{"name":"Ada"}', f"{grpc_server.url}/demo.v1.Demo/Hello", env=environment)
+    assert result.code == 0 and "cached" in result.err
+
+
+def test_no_server_is_asked(raw_server, complete):
+    server = raw_server(lambda connection: None)
+    complete("method", "", "--plaintext", first=server.address)
+    complete("target", f"http://{server.address}/")
+    complete("list", "", "--plaintext", first=server.address)
+    assert server.connections == 0
+
+
+def test_configuration_is_read(directory, complete, fish):
+    place = directory / ".config" / "rpcurl"
+    place.mkdir(parents=True)
+    (place / "config").write_text(
+        f"--descriptor-set {directory}/demo.binpb\n[profile blue]\ntarget http://blue.example\n[profile two words]\n"
+    )
+    assert complete("profile", "") == {"blue": "http://blue.example", "two words": ""}
+    assert complete("method", "demo.v1.Demo/He", first="h:1") == {"demo.v1.Demo/Hello": "unary: HelloRequest → HelloReply"}
+    # With a target of its own, a method may come first.
+    assert "demo.v1.Demo/Hello" in complete("target", "demo.v1.Demo/He", "--profile", "blue")
+    assert complete("target", "ht", "--profile", "blue") == {"http://blue.example": "configured"}
+    assert list(fish.candidates("rpcurl --profile b")) == ["blue"]
+    assert Bash(directory).typed("rpcurl --profile two")[0] == "rpcurl --profile two\\ words "
+    (place / "config").write_text("this is none\n")
+    assert complete("profile", "") == {}
+
+
+def test_keys_of_interceptors(complete):
+    assert "retry" in complete("use", "")
+    keys = complete("use", "replay,file=x,")
+    assert "replay,file=x,file=" not in keys and "replay,file=x,fields=" in keys and "replay,file=x,priority=" in keys
+    # Of those that repeat, again.
+    assert "replay,fields=a,fields=" in complete("use", "replay,fields=a,")
+    assert list(complete("use", "replay,match=")) == ["replay,match=exact", "replay,match=fields", "replay,match=order"]
+    assert list(complete("use", "retry,codes=unavailable+ab")) == ["retry,codes=unavailable+aborted"]
+    # A comma within a value does not end it.
+    assert complete("use", "header,set=a:b,,c") == {}
+    assert "header,set=a:b,,c,set=" in complete("use", "header,set=a:b,,c,")
+    assert complete("use", "nothing,") == {}
+
+
+def test_files_of_keys(directory, complete):
+    (directory / "tape.ndjson").write_text("")
+    (directory / "tapes").mkdir()
+    assert list(complete("use", "replay,file=ta")) == ["replay,file=tape.ndjson", "replay,file=tapes/"]
+
+
+def test_plugins_are_found_and_not_loaded(directory, complete, monkeypatch):
+    place = directory / ".local" / "share" / "rpcurl" / "plugins"
+    place.mkdir(parents=True)
+    (place / "broken.so").write_text("not a plugin")
+    (directory / "other.so").write_text("")
+    assert complete("plugin", "") == {"broken": str(place)}
+    assert list(complete("plugin", "?b")) == ["?broken"]
+    assert list(complete("plugin", "./o")) == ["./other.so"]
+    assert list(complete("plugin", "broken,str")) == ["broken,strict="]
+
+
+def test_it_says_nothing_of_what_goes_wrong(rpcurl):
+    for words in [(), ("use",), ("nothing", "", "", ""), ("method", "", "::", "", "--protoset"), ("method", "", "", "", "--protoset", "/none")]:
+        result = rpcurl("complete", *words)
+        assert (result.code, result.err) == (0, "")
+
+
+def test_help_does_not_show_it(rpcurl):
+    assert " complete" not in rpcurl("--help").out
+
+
+@pytest.mark.parametrize("shell", ["bash", "fish"])
+def test_no_shell_needs_rpcurl_to_load(shell, directory):
+    """A shell starts as fast as before: the scripts run nothing when they are read."""
+    file = {"bash": "rpcurl.bash", "fish": "rpcurl.fish"}[shell]
+    subprocess.run(
+        [shutil.which(shell), "-c", f"source {COMPLETIONS / file}"], check=True, env={"PATH": "/nowhere", "HOME": str(directory)},
+    )  # fmt: skip
