@@ -40,18 +40,3 @@ struct Failure: Error {
     words = nil
   }
 }
-
-extension Failure.Words {
-  /// The parser's message, which says "Error: …" and then shows the usage on further lines.
-  init(usage text: String, command: String) {
-    let lines = text.split(separator: "\n")
-    let first = lines.first.map(String.init) ?? text
-    var why = first.hasPrefix("Error: ") ? String(first.dropFirst("Error: ".count)) : first
-    if why.hasSuffix(":") {
-      // The values that an option has, when they are many.
-      let values = lines.dropFirst().prefix { $0.hasPrefix("  - ") }.map { $0.dropFirst(4) }
-      why += " \(values.joined(separator: ", "))"
-    }
-    self.init(what: "", why: why, hint: "\(command) --help shows how it is called")
-  }
-}

@@ -34,8 +34,10 @@ struct RPCURL: ParsableCommand {
     let typed = Array(CommandLine.arguments.dropFirst())
     if typed.first == CompleteCommand.name { return CompleteCommand.answer(Array(typed.dropFirst())) }
     var (type, words) = command(for: typed)
+    ConfiguredWords.current = ConfiguredWords(words: words)
     Diagnostics.current = Diagnostics(words)
     do {
+      try ParserMessage.checkHelp(typed, of: type)
       if type == CallCommand.self || commandsOfSchemas.contains(where: { $0 == type }) {
         ConfiguredWords.current = try ConfiguredWords(words, isCall: type == CallCommand.self) { name in
           getenv(name).map { String(cString: $0) }
@@ -47,9 +49,9 @@ struct RPCURL: ParsableCommand {
       try command.run()
     } catch let failure as Failure {
       let located = ConfiguredWords.current.locating(failure, typed: typed)
-      Glibc.exit(report(located, of: type).rawValue)
+      Glibc.exit(report(located, of: type, words).rawValue)
     } catch {
-      Glibc.exit(report(error, of: type).rawValue)
+      Glibc.exit(report(error, of: type, words).rawValue)
     }
   }
 
@@ -84,7 +86,9 @@ struct RPCURL: ParsableCommand {
   }
 
   /// Tells about an error where it belongs, and gives the exit code.
-  private static func report(_ error: any Error, of type: any ParsableCommand.Type) -> ExitStatus {
+  private static func report(
+    _ error: any Error, of type: any ParsableCommand.Type, _ words: [String]
+  ) -> ExitStatus {
     switch error {
     case let failure as Failure:
       if let words = failure.words { StandardError.tell(ErrorReport(words, failure.status)) }
@@ -97,14 +101,13 @@ struct RPCURL: ParsableCommand {
     default:
       let own = type.configuration.commandName ?? ""
       let name = type == Self.self ? own : "rpcurl \(own)"
-      let text = type.fullMessage(for: error)
       guard type.exitCode(for: error) != .success else {
         // Help and version were asked for, so they are the result.
-        StandardOutput.write(Array("\(text)\n".utf8))
+        StandardOutput.write(Array("\(type.fullMessage(for: error))\n".utf8))
         StandardOutput.flush()
         return .success
       }
-      StandardError.tell(ErrorReport(Failure.Words(usage: text, command: name), .usage))
+      StandardError.tell(ErrorReport(ParserMessage(error, of: type, words, command: name).words, .usage))
       return .usage
     }
   }

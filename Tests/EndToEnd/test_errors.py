@@ -54,6 +54,51 @@ def test_wrong_usage(call, arguments, words):
     fails(call(*arguments), 2, *words)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "what", "why", "hint"),
+    [
+        (["--no-such-option", "http://a/b.C/D"], "--no-such-option", "unknown option", None),
+        (["--protocl", "grpc", "http://a/b.C/D"], "--protocl", "unknown option", "did you mean --protocol?"),
+        (["-Z", "http://a/b.C/D"], "-Z", "unknown option", None),
+        (["http://a/b.C/D", "--data"], "--data", "its value is missing", None),
+        (["--max-time", "soon", "http://a/b.C/D"], "--max-time soon", "not a valid duration", None),
+        (["--protocol", "soap", "http://a/b.C/D"], "--protocol soap", "not one of grpc, grpc-web or connect", None),
+        (["--format=x'y", "http://a/b.C/D"], "--format x'y", "not one of pretty, json, text, binary, events, none", None),
+        (["http://a", "b.C/D", "more", "and more"], "more and more", "unexpected arguments", None),
+        (["http://a", "b.C/D", "more"], "more", "unexpected argument", None),
+        (["--plaintext=yes", "http://a/b.C/D"], "--plaintext", "it takes no value", None),
+        ([], "target", "it is missing", None),
+        (["convert"], "--type", "it is missing", None),
+        # What is missing is so because of the word that is wrong.
+        (["convert", "--nope"], "--nope", "unknown option", None),
+        (["convert", "--tipe=a.B"], "--tipe", "unknown option", "did you mean --type?"),
+        (["--plaintxt"], "--plaintxt", "unknown option", "did you mean --plaintext?"),
+        (["plugins", "check", "--call-tim", "2s"], "--call-tim", "unknown option", "did you mean --call-time?"),
+        (["plugins", "check", "--call-time", "2s"], "name|path[,key=value…]", "it is missing", None),
+        # Help of what there is not.
+        (["help", "descrbe"], "help descrbe", "there is no such command", "did you mean describe?"),
+        (["help", "plugins", "chek"], "help chek", "there is no such command", "did you mean check?"),
+        # Flags that would do nothing.
+        (["--format", "text", "--enum-numbers", "http://a/b.C/D"], "--enum-numbers", "it is for JSON, and the output is text", None),
+        (["--format", "binary", "--proto-names", "http://a/b.C/D"], "--proto-names", "it is for JSON, and the output is binary", None),
+    ],
+)  # fmt: skip
+def test_words_that_are_not_taken(rpcurl, arguments, what, why, hint):
+    result = rpcurl(*arguments)
+    assert (result.code, result.out) == (2, "")
+    first, *rest = result.err.splitlines()
+    assert first == f"rpcurl: {what}: {why}"
+    if hint:
+        assert rest == [f"hint: {hint}"]
+
+
+def test_help_of_commands(rpcurl):
+    for words in (["help"], ["help", "call"], ["help", "plugins", "check"], ["help", "help"]):
+        assert rpcurl(*words).code == 0, words
+    for command in ("plugins", "version"):
+        assert f"USAGE: rpcurl {command}" in rpcurl(command, "--help").out
+
+
 # Schema
 
 
@@ -170,6 +215,19 @@ def test_refused_connection(call):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     fails(call(f"127.0.0.1:{port}", HELLO), 5, "connect", str(port))
+
+
+@pytest.mark.parametrize("make", [False, True])
+def test_socket_that_nobody_listens_on(rpcurl, descriptor_set, tmp_path, make):
+    path = tmp_path / "socket"
+    if make:
+        with socket.socket(socket.AF_UNIX) as unused:
+            unused.bind(str(path))
+    why = "Connection refused" if make else "No such file or directory"
+    words = f"failed to connect to the socket {path}: {why}"
+    fails(rpcurl("--descriptor-set", descriptor_set, "--plaintext", f"unix:{path}", HELLO), 5, f"unix:{path}", words)
+    fails(rpcurl("--descriptor-set", descriptor_set, "--unix-socket", path, f"http://a/{HELLO}"), 5, "http://a", words)
+    fails(rpcurl("list", "--plaintext", f"unix:{path}"), 5, words)
 
 
 def test_unknown_host(call):

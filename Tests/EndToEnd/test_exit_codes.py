@@ -87,18 +87,16 @@ class Scenario:
     answer: bytes = b""
     # What the error says.
     said: str = ""
-    # FINDING: errors of the argument parser are one sentence, without the `WHAT: ` that all others have.
-    by_parser: bool = False
 
 
 SCENARIOS: list[Scenario] = []
 
 
-def scenario(code: int, said: str = "", answer: bytes = b"", by_parser: bool = False):
+def scenario(code: int, said: str = "", answer: bytes = b""):
     """The function below runs rpcurl so that it exits with this code."""
 
     def add(run: Callable[[World], Result]):
-        SCENARIOS.append(Scenario(code, run.__name__, run, answer, said, by_parser))
+        SCENARIOS.append(Scenario(code, run.__name__, run, answer, said))
         return run
 
     return add
@@ -137,12 +135,12 @@ def a_libcurl_that_is_none(world):
     return world.call("Hello", *HELLO, env={"LD_LIBRARY_PATH": str(directory)})
 
 
-@scenario(2, "--max-time", by_parser=True)
+@scenario(2, "--max-time soon: not a valid duration")
 def a_value_that_is_no_duration(world):
     return world.call("Hello", "--max-time", "soon")
 
 
-@scenario(2, "--no-such-option", by_parser=True)
+@scenario(2, "--no-such-option: unknown option")
 def an_option_that_there_is_not(world):
     return world.call("Hello", "--no-such-option")
 
@@ -277,8 +275,7 @@ def test_exit_code(rpcurl, request, scenario):
         assert result.err == ""
         return
     first, *rest = result.err.splitlines()
-    line = r"rpcurl: \S.*" if scenario.by_parser else r"rpcurl: \S.*: \S.*"
-    assert re.fullmatch(line, first), "WHAT: WHY is missing"
+    assert re.fullmatch(r"rpcurl: \S.*: \S.*", first), "WHAT: WHY is missing"
     # Hints, and indented what belongs to the error: the details of a status, the place in the input.
     assert not [line for line in rest if not re.match(r"hint: \S|  +\S", line)]
     assert scenario.said in first

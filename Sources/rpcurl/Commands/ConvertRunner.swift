@@ -11,6 +11,9 @@ struct ConvertRunner {
     let pool = try SchemaSource.pool(command.schema)
     type = try Self.type(command.type, in: pool)
     path = command.file ?? "-"
+    if command.to != .json {
+      try command.json.check(typed: ConfiguredWords.current.typed, output: command.to.rawValue)
+    }
     var options = ConversionOptions(from: command.from, to: command.to, isDelimited: command.delimited)
     options.jsonEncoding = command.json.encoding
     options.jsonEncoding.pretty = command.pretty || StandardOutput.isTerminal && !command.delimited

@@ -7,6 +7,7 @@ struct PluginsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "plugins",
     abstract: "List interceptors and plugins, check a plugin, or start a new one.",
+    usage: "rpcurl plugins [list|check|new] [OPTIONS] …",
     subcommands: [List.self, Check.self, New.self], defaultSubcommand: List.self)
 
   /// The forms of the list.
@@ -19,6 +20,7 @@ struct PluginsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "list",
       abstract: "List the built-in interceptors and the plugins of the search path (the default).",
+      usage: "rpcurl plugins [list] [OPTIONS]",
       discussion: """
         The search path is $RPCURL_PLUGIN_PATH, $XDG_DATA_HOME/rpcurl/plugins, and lib/rpcurl/plugins where rpcurl is \
         installed. A file is looked at before any of it runs; one that is refused is shown with the reason.
@@ -41,6 +43,7 @@ struct PluginsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "check",
       abstract: "Check a plugin: its file, without running it, and then its whole life.",
+      usage: "rpcurl plugins check [OPTIONS] NAME|PATH[,KEY=VALUE…]",
       discussion: """
         The plugin is loaded with strict=true and takes part in calls of all four kinds that are answered here, with \
         success, an error and a cancellation, alone and among interceptors that hold every value. Messages are of the \
@@ -91,6 +94,7 @@ struct PluginsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "new",
       abstract: "Write a small plugin that builds, to be changed.",
+      usage: "rpcurl plugins new [OPTIONS] NAME",
       discussion: """
         It adds a header to each request. make builds it, make test checks it.
 

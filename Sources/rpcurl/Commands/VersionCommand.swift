@@ -6,7 +6,8 @@ import Transport
 /// `rpcurl version`: what this is, and what the libraries found can do.
 struct VersionCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "version", abstract: "Print the version, and what the libraries found here can do.")
+    commandName: "version", abstract: "Print the version, and what the libraries found here can do.",
+    usage: "rpcurl version [OPTIONS]")
 
   @OptionGroup(title: "Errors") var diagnostics: DiagnosticOptions
 

@@ -67,6 +67,9 @@ struct CallSettings {
       throw Failure(
         .usage, "--format binary", "it is not for a terminal", hint: "add -o FILE, or pipe it")
     }
+    if format == .text || format == .binary {
+      try command.output.json.check(typed: ConfiguredWords.current.typed, output: format.rawValue)
+    }
     verbosity = command.output.verbose
     showsSecrets = command.output.showSecrets
     jsonEncoding = command.output.json.encoding

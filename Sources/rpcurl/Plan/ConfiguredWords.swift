@@ -4,6 +4,8 @@ import Glibc
 struct ConfiguredWords {
   /// What the parser takes.
   private(set) var words: [String]
+  /// Those of the command line.
+  let typed: [String]
   /// The target of the file, for a method that is typed alone.
   private(set) var target: String?
   private var targetLine: Int?
@@ -22,8 +24,10 @@ struct ConfiguredWords {
   private static let groups: [Set<String>] = [["-u", "--user", "--bearer"], ["-d", "--data"]]
   private static let headers: Set<String> = ["-H", "--header", "--rpc-header", "--reflect-header"]
 
-  private init(words: [String]) {
+  /// The words as they were typed.
+  init(words: [String]) {
     self.words = words
+    typed = words
   }
 
   /// Reads the file, if there is one. Without, this costs a system call.
@@ -32,6 +36,7 @@ struct ConfiguredWords {
   ///   others.
   init(_ typed: [String], isCall: Bool, environment: (String) -> String?) throws(Failure) {
     words = typed
+    self.typed = typed
     guard !typed.contains(where: Self.help.contains) else { return }
     let named = try Self.value(of: "--config", in: typed)
     let profile = try Self.value(of: "--profile", in: typed)
@@ -63,11 +68,13 @@ struct ConfiguredWords {
       do {
         _ = try CallCommand.parse(line.words + target)
       } catch {
+        let message = ParserMessage(error, of: CallCommand.self, line.words + target, command: "rpcurl call")
+          .words
         let isFlag = line.words.count > 1 && (try? CallCommand.parse(line.words.prefix(1) + target)) != nil
         let why =
           isFlag
           ? "\(line.words[0]) takes no value"
-          : Failure.Words(usage: CallCommand.fullMessage(for: error), command: "rpcurl call").why
+          : "\(message.what): \(message.why)"
         return Failure(
           .usage, "\(path), line \(line.number)", why, hint: "rpcurl call --help shows the options")
       }

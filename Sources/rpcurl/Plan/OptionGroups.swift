@@ -341,7 +341,9 @@ struct OutputOptions: ParsableArguments {
       "Say on standard error what the call took: until the name was resolved, the connection stood, TLS was agreed "
         + "on, the first byte came, and in total.",
       discussion: """
-        The metrics event of --format events has the same for scripts. \
+        The metrics event of --format events has the same for scripts. All times count from the start of the call; \
+        after a retry the connection is that of the first attempt that made one, and the first byte that of the last \
+        attempt. \
         Example: rpcurl --timing https://demo.example demo.v1.Demo/Hello
         """))
   var timing = false
@@ -390,6 +392,17 @@ struct JSONOptions: ParsableArguments {
 
   @Flag(help: "Print field names as the schema writes them.")
   var protoNames = false
+
+  /// Refuses those that were typed for an output that is no JSON. Lines of the configuration file are for whatever
+  /// output they fit.
+  func check(typed words: [String], output: String) throws(Failure) {
+    let given = [
+      ("--emit-defaults", emitDefaults), ("--enum-numbers", enumNumbers), ("--proto-names", protoNames),
+    ]
+    for (name, isGiven) in given where isGiven && words.contains(name) {
+      throw Failure(.usage, name, "it is for JSON, and the output is \(output)")
+    }
+  }
 
   /// The same, as the codec takes it.
   var encoding: JSONEncodingOptions {
