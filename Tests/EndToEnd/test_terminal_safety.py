@@ -83,25 +83,41 @@ def test_converted_text(rpcurl, descriptor_set, tmp_path, to):
 # What makes text read in another order than it stands in
 
 REORDERING = "\u202egnp.exe"
-FINDING = pytest.mark.xfail(strict=True, reason="FINDING: messages on a terminal keep U+202E, which all other text escapes")
+# Of each range the first and the last, and ends of lines.
+MARKS = "\u061c\u200e\u200f\u2028\u2029\u202a\u202e\u2066\u2069\u206a\u206f"
 
 
 @pytest.mark.parametrize(
     "words",
     [
-        pytest.param(["--format", "pretty"], marks=FINDING),
-        pytest.param(["--format", "json"], marks=FINDING),
-        pytest.param(["--format", "events"], marks=FINDING),
-        pytest.param(["--format", "text"], marks=FINDING),
+        ["--format", "pretty"],
+        ["--format", "json"],
+        ["--format", "json", "--color", "always"],
+        ["--format", "events"],
+        ["--format", "text"],
         ["--filter", "name"],
     ],
     ids=lambda words: words[1],
 )
 def test_reordered_text_in_a_message(rpcurl, grpc_server, descriptor_set, words):
-    arguments = ("--descriptor-set", descriptor_set, *words, "-d", json.dumps({"name": REORDERING}))
-    code, out = on_terminal(rpcurl, *arguments, f"{grpc_server.url}/{SERVICE}/Hello")
-    assert code == 0 and "gnp.exe" in out
-    assert "\u202e" not in out
+    data = json.dumps({"name": REORDERING + MARKS + "é☃"})
+    arguments = ("--descriptor-set", descriptor_set, *words, "-d", data, f"{grpc_server.url}/{SERVICE}/Hello")
+    code, out = on_terminal(rpcurl, *arguments)
+    assert code == 0 and "gnp.exe" in out and "é☃" in out
+    assert not set(MARKS) & set(out)
+    # In a pipe it is data.
+    assert set(MARKS) & set(rpcurl(*arguments).out)
+
+
+@pytest.mark.parametrize("to", ["json", "text"])
+def test_what_a_terminal_shows_of_reordered_text_means_the_same(rpcurl, descriptor_set, to):
+    words = ("convert", "--descriptor-set", descriptor_set, "--type", "demo.v1.HelloReply")
+    data = HelloReply(message=REORDERING + MARKS).SerializeToString()
+    file = rpcurl.home / "message"
+    file.write_bytes(data)
+    code, out = on_terminal(rpcurl, *words, "--from", "binary", "--to", to, file)
+    assert code == 0 and not set(MARKS) & set(out)
+    assert rpcurl(*words, "--from", to, "--to", "binary", input=out.encode()).out_bytes == data
 
 
 @pytest.mark.parametrize("where", ["message", "detail"])

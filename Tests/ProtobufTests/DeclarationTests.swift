@@ -60,6 +60,7 @@ struct DeclarationTests {
 
   @Test func escapesWhatSteersATerminal() {
     #expect(ProtoText.safe("a\u{1b}[31m\n") == #"a\033[31m\012"#)
+    #expect(ProtoText.safe("\u{61c}\u{200e}") == #"\330\234\342\200\216"#)
     #expect(ProtoText.literal("\u{202e}\"\\\n\t") == #""\342\200\256\"\\\n\t""#)
     #expect(ProtoText.literal([0, 0xff, 0x22, 0x41]) == #""\000\377\"A""#)
     #expect(ProtoText.safe("é 中 😀") == "é 中 😀")

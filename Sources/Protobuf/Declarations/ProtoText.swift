@@ -2,10 +2,10 @@
 enum ProtoText {
   /// `text` with what may steer a terminal, and what would end a line, as the octal escapes of strings.
   static func safe(_ text: some StringProtocol) -> String {
-    guard text.unicodeScalars.contains(where: isUnsafe) else { return String(text) }
+    guard text.unicodeScalars.contains(where: \.steersReader) else { return String(text) }
     var safe = ""
     for scalar in text.unicodeScalars {
-      if isUnsafe(scalar) {
+      if scalar.steersReader {
         for byte in String(scalar).utf8 { safe += octal(byte) }
       } else {
         safe.unicodeScalars.append(scalar)
@@ -61,12 +61,5 @@ enum ProtoText {
 
   private static func octal(_ byte: UInt8) -> String {
     "\\\(byte >> 6)\(byte >> 3 & 7)\(byte & 7)"
-  }
-
-  private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.value {
-    case 0x00...0x1F, 0x7F...0x9F, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
-    default: false
-    }
   }
 }

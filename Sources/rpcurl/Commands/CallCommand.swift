@@ -45,6 +45,7 @@ struct CallCommand: ParsableCommand {
     let words = ConfiguredWords.current.words
     if output.explain { return try Explanation(self, words: words, clients, environment).show() }
     let plan = try CallPlan(self, words: words, clients: clients, environment: environment)
+    StandardOutput.holdsText = plan.format != .binary
     guard let path = output.output, path != "-" else { return try run(plan, clients) }
     let isWhole = !plan.method.serverStreaming && plan.batch == nil && plan.format != .events
     let file = try AnswerFile(path, isWhole: isWhole)

@@ -37,6 +37,7 @@ struct ConvertRunner {
 
   func run() throws(Failure) {
     let source = path == "-" ? "standard input" : path
+    StandardOutput.holdsText = options.to != .binary
     var converter = Converter(type, options: options)
     do {
       if options.isDelimited || options.from == .json {

@@ -61,11 +61,8 @@ struct ErrorReport {
   /// JSON in which nothing steers a terminal: such characters are in strings only, where they can be escaped.
   private static func harmless(_ json: String) -> String {
     json.unicodeScalars.reduce(into: "") { text, scalar in
-      guard TerminalText.escape(String(scalar)) != String(scalar) else {
-        return text.unicodeScalars.append(scalar)
-      }
-      let digits = String(scalar.value, radix: 16)
-      text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      guard scalar.steersReader else { return text.unicodeScalars.append(scalar) }
+      text += TerminalText.jsonEscape(scalar)
     }
   }
 

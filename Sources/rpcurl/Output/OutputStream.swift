@@ -28,10 +28,13 @@ struct OutputStream {
 
   /// What `poll` is to watch.
   let descriptor: Int32
+  /// Whether a person sees it.
+  let isTerminal: Bool
   private let way: Way
 
   /// Looks at what `descriptor` is.
   init(_ descriptor: Int32) {
+    isTerminal = isatty(descriptor) == 1
     var status = stat()
     guard fstat(descriptor, &status) == 0 else {
       (self.descriptor, way) = (descriptor, .plain)
@@ -40,7 +43,7 @@ struct OutputStream {
     switch status.st_mode & S_IFMT {
     case S_IFSOCK: (self.descriptor, way) = (descriptor, .socket)
     case S_IFIFO: (self.descriptor, way) = Self.reopened(descriptor)
-    case S_IFCHR where isatty(descriptor) == 1: (self.descriptor, way) = Self.reopened(descriptor)
+    case S_IFCHR where isTerminal: (self.descriptor, way) = Self.reopened(descriptor)
     default: (self.descriptor, way) = (descriptor, .plain)
     }
   }

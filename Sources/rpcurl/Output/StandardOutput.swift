@@ -24,7 +24,10 @@ enum StandardOutput {
   nonisolated(unsafe) static var whenFull: (() -> Void)?
 
   /// Whether a person sees it.
-  static var isTerminal: Bool { isatty(stream.descriptor) == 1 }
+  static var isTerminal: Bool { stream.isTerminal }
+
+  /// Whether what is written is text, of which nothing may steer a terminal.
+  nonisolated(unsafe) static var holdsText = true
 
   /// Writes to another descriptor from now on, before anything was written.
   ///
@@ -62,13 +65,22 @@ enum StandardOutput {
       buffer.removeLast(buffer.count - count)
       throw error
     }
+    makeSafe(from: count)
     guard waitingBytes >= limitBytes else { return }
     if waitingBytes < mostBytes, let whenFull { whenFull() } else { flush() }
   }
 
   /// Adds `bytes` to what the next flush writes.
   static func write(_ bytes: UnsafeRawBufferPointer) {
+    let count = buffer.count
     buffer.append(contentsOf: bytes)
+    makeSafe(from: count)
+  }
+
+  /// Sees to it that what was added does not steer a terminal. In a pipe it is data, and stays as it is.
+  private static func makeSafe(from start: Int) {
+    guard isTerminal, holdsText, let safe = TerminalText.escaped(printed: buffer[start...]) else { return }
+    buffer.replaceSubrange(start..., with: safe)
   }
 
   /// Says `text` on standard error, after what was written before.
