@@ -67,6 +67,21 @@ def test_file(rpcurl, tmp_path, file):
     assert again.out.replace("\n\n", "\n") == shown.out.replace("\n\n", "\n")
 
 
+def test_fields_of_option_values_that_no_schema_has_are_told(rpcurl, tmp_path):
+    path = tmp_path / "set.binpb"
+    protoc(path, "old.proto", HERE)
+    whole = rpcurl("describe", "--descriptor-set", path, "old.proto").out
+    set = descriptor_pb2.FileDescriptorSet.FromString(path.read_bytes())
+    rule = next(m for file in set.file for m in file.message_type if (file.package, m.name) == ("opt", "Rule"))
+    del rule.field[[field.name for field in rule.field].index("mode")]
+    path.write_bytes(set.SerializeToString())
+    told = "// and options that the schema does not define"
+    lines = rpcurl("describe", "--descriptor-set", path, "old.proto").out.splitlines()
+    assert told not in whole
+    # In the option of the file, and within one in that of a message.
+    assert told in lines and f"  {told}" in lines
+
+
 @pytest.mark.parametrize("name", ["old.proto", "modern.proto"])
 def test_with_the_protoc_of_the_system(rpcurl, tmp_path, name):
     first, second = tmp_path / "first.binpb", tmp_path / "second.binpb"

@@ -124,6 +124,13 @@ def test_describe_kinds(schema, symbol, kind, line):
     assert line in described["proto"]
 
 
+def test_oneofs_of_optional_fields_are_not_there(schema):
+    """They are the compiler's, and no .proto file has them."""
+    assert schema("list", "--kind", "oneof").out.splitlines() == ["demo.v1.AllTypes.choice", "google.protobuf.Value.kind"]
+    result = schema("describe", "demo.v1.AllTypes._optional_bool")
+    assert (result.code, result.out) == (3, "")
+
+
 def test_describe_without_symbol_shows_services(schema):
     assert schema("describe").out == schema("describe", "demo.v1.Demo").out
 

@@ -107,7 +107,7 @@ extension FileDeclaration {
       if let found = find(name, in: nested) { return found }
     }
     for field in message.fields where field.fullName == name { return .field(field, of: message) }
-    for oneof in message.oneofs where "\(message.fullName).\(oneof.name)" == name {
+    for oneof in message.writtenOneofs where "\(message.fullName).\(oneof.name)" == name {
       return .oneof(oneof, of: message)
     }
     return find(name, extensions: message.extensions, enums: message.enums, scope: message.fullName)

@@ -105,6 +105,12 @@ public struct MessageDeclaration: Sendable {
   public internal(set) var fields: [FieldDeclaration] = []
   /// The oneofs, in order; those that stand for `optional` too.
   public internal(set) var oneofs: [Oneof] = []
+
+  /// The oneofs that a .proto file has: without those that stand for `optional`.
+  public var writtenOneofs: [Oneof] {
+    let synthetic = Set(fields.lazy.filter(\.isProto3Optional).compactMap(\.oneofIndex))
+    return oneofs.indices.filter { !synthetic.contains($0) }.map { oneofs[$0] }
+  }
   /// The messages in it, in order; those that maps and groups declare too.
   public internal(set) var messages: [MessageDeclaration] = []
   /// The enums in it, in order.

@@ -55,7 +55,7 @@ public struct MessageTemplate {
   private mutating func message(
     _ type: MessageType, path: String, around: [String]
   ) throws(SchemaError) -> Node {
-    if let known = try wellKnown(type) { return .text(known) }
+    if let known = try wellKnown(type) { return known }
     let oneofs = try type.oneofNames()
     var members: [(name: String, value: Node)] = []
     let fields = try type.fields()
@@ -157,16 +157,16 @@ public struct MessageTemplate {
   }
 
   /// The JSON form of a type that has one of its own.
-  private func wellKnown(_ type: MessageType) throws(SchemaError) -> String? {
+  private func wellKnown(_ type: MessageType) throws(SchemaError) -> Node? {
     switch try type.node.table().wellKnown {
-    case .any: return #"{"@type": "type.googleapis.com/google.protobuf.Empty"}"#
-    case .timestamp: return #""1970-01-01T00:00:00Z""#
-    case .duration: return #""0s""#
-    case .fieldMask: return #""""#
-    case .structure: return "{}"
-    case .value: return "null"
-    case .listValue: return "[]"
-    case .wrapper: return try type.fields().first.map(zero)
+    case .any: return .object([("@type", .text(#""type.googleapis.com/google.protobuf.Empty""#))])
+    case .timestamp: return .text(#""1970-01-01T00:00:00Z""#)
+    case .duration: return .text(#""0s""#)
+    case .fieldMask: return .text(#""""#)
+    case .structure: return .text("{}")
+    case .value: return .text("null")
+    case .listValue: return .text("[]")
+    case .wrapper: return try type.fields().first.map { .text(zero($0)) }
     case nil: return nil
     }
   }

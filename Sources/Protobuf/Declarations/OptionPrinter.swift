@@ -12,8 +12,23 @@ struct OptionPrinter {
       unknown = true
       return []
     }
-    if !found.unknownFields.isEmpty { unknown = true }
+    if hasUnknownFields(found) { unknown = true }
     return settings(of: found, prefix: "")
+  }
+
+  /// Whether something of the message, or of one in it, is in no schema.
+  private func hasUnknownFields(_ message: Message) -> Bool {
+    guard message.unknownFields.isEmpty else { return true }
+    var found = false
+    message.storage.forEachPresent { _, value in
+      switch value {
+      case .single(.message(let nested)): found = found || hasUnknownFields(nested)
+      case .list(let values):
+        for case .message(let nested) in values { found = found || hasUnknownFields(nested) }
+      case .single, .map, .none: break
+      }
+    }
+    return found
   }
 
   private func settings(of message: Message, prefix: String) -> [String] {

@@ -1,7 +1,7 @@
 extension DescriptorSetScanner {
   /// Calls `body` with the kind and the full name of what a file declares, without unpacking it.
   ///
-  /// The entries of maps and the fields of such entries are no declarations. With `ending` only what has this name of
+  /// The entries of maps and the fields of such entries are no declarations, nor are the oneofs of `optional` fields. With `ending` only what has this name of
   /// its own is told.
   static func declarations(
     of file: SchemaIndex.File, _ kinds: Set<SymbolKind>, intoMessages: Bool = true, ending: [UInt8]? = nil,
@@ -54,6 +54,8 @@ private struct SymbolScanner {
     else { return }
     let full = join(scope, name)
     if wants(.message, name) { body(.message, full) }
+    let synthetic = kinds.contains(.oneof) ? try syntheticOneofs(bytes) : []
+    var oneofs: UInt64 = 0
     try DescriptorSetScanner.fields(of: bytes) { (tag, value) throws(Malformed) in
       guard tag.wireType == .lengthDelimited else { return true }
       switch tag.number {
@@ -61,11 +63,31 @@ private struct SymbolScanner {
       case 3: try message(value, full, depth: depth + 1)
       case 4: try enumeration(value, full)
       case 6: try named(value, full, .extensionField)
-      case 8: try named(value, full, .oneof)
+      case 8:
+        if !synthetic.contains(oneofs) { try named(value, full, .oneof) }
+        oneofs += 1
       default: break
       }
       return true
     }
+  }
+
+  /// The positions of the oneofs that stand for `optional` in proto3, which no .proto file has.
+  private func syntheticOneofs(_ message: UnsafeRawBufferPointer) throws(Malformed) -> Set<UInt64> {
+    var found: Set<UInt64> = []
+    try DescriptorSetScanner.fields(of: message) { (tag, field) throws(Malformed) in
+      guard tag == Tag(2, .lengthDelimited) else { return true }
+      var index: UInt64?
+      var isOptional = false
+      let take = { (number: UInt32, value: UInt64) in
+        if number == 9 { index = value }
+        if number == 17 { isOptional = value != 0 }
+      }
+      try DescriptorSetScanner.fields(of: field, varint: take) { (_, _) in true }
+      if isOptional, let index { found.insert(index) }
+      return true
+    }
+    return found
   }
 
   private func isMapEntry(_ message: UnsafeRawBufferPointer) throws(Malformed) -> Bool {
