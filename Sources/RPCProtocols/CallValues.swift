@@ -76,6 +76,9 @@ public struct ResponseEnd: Sendable, Equatable {
 }
 
 /// What a call took: durations since its start, sizes in bytes, and counts.
+///
+/// Of a call that was tried several times, the connection is that of the first attempt that made one, the first byte and
+/// the messages are those of the last attempt, and the bytes are those of all.
 public struct CallMetrics: Sendable, Equatable {
   /// From the start of the call to its end.
   public var total: Duration = .zero

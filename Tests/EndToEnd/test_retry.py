@@ -57,6 +57,14 @@ def test_calls_of_all_kinds_are_tried_again(call, method):
     assert len(events(told, "headers")) == len(events(told, "end")) == 1
 
 
+def test_times_after_a_retry_count_from_the_start_of_the_call(call):
+    words = ["-d", '{"name":"Ada"}', "--use", "retry,initial=200ms,jitter=0", "-H", "demo-fail-attempts: 1"]
+    (metrics,) = events(call(HELLO, "--format", "events", *words), "metrics")
+    # The connection of the first attempt, the answer to the second.
+    assert 0 < metrics["resolve_ms"] <= metrics["connect_ms"] < 200
+    assert 200 <= metrics["first_byte_ms"] <= metrics["total_ms"]
+
+
 def test_the_server_is_told_how_often_it_was_tried(call):
     result = call("demo.v1.Demo/EchoMetadata", "-d", "{}", "--use", QUICK, "-H", "demo-fail-attempts: 3")
     fields = {field["name"]: field.get("value") for field in json.loads(result.out)["headers"]}

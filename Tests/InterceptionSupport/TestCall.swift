@@ -28,6 +28,8 @@ package final class TestCall: ChainCaller {
   /// Whether metrics are given as soon as the end is there.
   package var measuresAtOnce = true
   private var measuring: [Chain] = []
+  /// What the wire measures.
+  package var metrics = CallMetrics()
 
   package final class Wakes: @unchecked Sendable {
     package let count = Atomic(0)
@@ -173,7 +175,6 @@ package final class TestCall: ChainCaller {
 
   /// Gives metrics to the chains that have asked for them.
   package func giveMetrics() {
-    var metrics = CallMetrics()
     metrics.sentBytes = 7
     let chains = measuring
     measuring = []

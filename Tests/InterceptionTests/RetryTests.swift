@@ -349,6 +349,25 @@ import Testing
     #expect(journal.lines(of: "R").suffix(2) == ["metrics 14", "finish unavailable"])
   }
 
+  @Test func timesCountFromTheStartOfTheCallWhateverAttemptTheyAreOf() {
+    let call = TestCall(.unary, journal, [TestCall.registration(retrier())])
+    (call.metrics.resolve, call.metrics.connect) = (.milliseconds(1), .milliseconds(2))
+    call.metrics.firstByte = .milliseconds(3)
+    call.start()
+    call.clock.advance(by: .seconds(1))
+    call.receiveEnd(gone)
+    call.clock.advance(by: .zero)
+    // The second finds the connection of the first.
+    (call.metrics.resolve, call.metrics.connect) = (nil, nil)
+    call.receiveEnd(gone)
+    let metrics = call.outcome?.metrics
+    #expect(metrics?.attempts == 2)
+    #expect(metrics?.resolve == .milliseconds(1))
+    #expect(metrics?.connect == .milliseconds(2))
+    #expect(metrics?.firstByte == .milliseconds(1003))
+    #expect(metrics?.total == .seconds(1))
+  }
+
   @Test func metricsBeyondAllMeasureOverflowNothing() {
     let liar = TestCall.registration("L") { [journal] _, _ in
       let probe = Probe("L", .metrics, journal)

@@ -30,6 +30,8 @@ final class Attempts: ChainWire {
 
   private var current: Attempt?
   private var count = 0
+  /// What the first attempt that connected took for it.
+  private var connected: CallMetrics?
   /// The clock's number of the timer that starts the next attempt; 0 is none.
   private var timer = 0
   private var isResponseWanted = true
@@ -79,7 +81,8 @@ final class Attempts: ChainWire {
     facts.attempt = count
     let chain = Chain(
       facts: facts, registrations: plan.registrations, codec: upper.codec, environment: upper.environment)
-    let attempt = Attempt(chain, self)
+    let now = upper.environment.clock.now
+    let attempt = Attempt(chain, self, offset: now - (upper.progress.begin ?? now))
     current = attempt
     chain.start(start, caller: attempt, wire: makeWire)
     for message in messages { chain.send(.bytes(message)) }
@@ -135,6 +138,7 @@ final class Attempts: ChainWire {
 
   /// Counts what an attempt took that was given up.
   private func add(_ metrics: CallMetrics) {
+    if connected == nil, metrics.connect != nil { connected = metrics }
     spent.sent = Self.sum(spent.sent, metrics.sentBytes)
     spent.received = Self.sum(spent.received, metrics.receivedBytes)
   }
@@ -147,6 +151,11 @@ final class Attempts: ChainWire {
 
   private func report() {
     var metrics = current?.metrics ?? CallMetrics()
+    if let connected {
+      metrics.resolve = connected.resolve
+      metrics.connect = connected.connect
+      metrics.tls = connected.tls
+    }
     metrics.sentBytes = Self.sum(metrics.sentBytes, spent.sent)
     metrics.receivedBytes = Self.sum(metrics.receivedBytes, spent.received)
     metrics.attempts = max(count, 1)
@@ -165,12 +174,15 @@ final class Attempts: ChainWire {
   private final class Attempt: ChainCaller {
     let chain: Chain
     private weak var attempts: Attempts?
+    /// From the start of the call to that of the attempt.
+    private let offset: Duration
     private(set) var metrics: CallMetrics?
     private(set) var isFinished = false
     private(set) var wantsInput = true
 
-    init(_ chain: Chain, _ attempts: Attempts) {
+    init(_ chain: Chain, _ attempts: Attempts, offset: Duration) {
       self.chain = chain
+      self.offset = offset
       self.attempts = attempts
     }
 
@@ -182,6 +194,7 @@ final class Attempts: ChainWire {
     func responseReceived(_ message: RawSpan) { upper?.received(message) }
     func responseEnded(_ end: ResponseEnd) { upper?.received(end) }
     func measured(_ metrics: CallMetrics) {
+      let metrics = metrics.counted(from: offset)
       self.metrics = metrics
       if let attempts, attempts.current !== self { attempts.add(metrics) }
     }
@@ -194,6 +207,18 @@ final class Attempts: ChainWire {
       wantsInput = isWanted
       if attempts?.current === self { attempts?.inputMayHaveChanged() }
     }
+  }
+}
+
+extension CallMetrics {
+  /// The same, with the times until something was done counted from a moment that was `offset` before.
+  fileprivate func counted(from offset: Duration) -> CallMetrics {
+    var metrics = self
+    metrics.resolve = resolve.map { $0 + offset }
+    metrics.connect = connect.map { $0 + offset }
+    metrics.tls = tls.map { $0 + offset }
+    metrics.firstByte = firstByte.map { $0 + offset }
+    return metrics
   }
 }
 
