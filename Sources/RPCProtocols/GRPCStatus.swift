@@ -2,11 +2,16 @@
 enum GRPCStatus {
   private static let names: Set<String> = ["grpc-status", "grpc-message", "grpc-status-details-bin"]
 
+  /// What describes HTTP's message and connection, and so is no metadata of the call's end.
+  private static let framing = [
+    "content-type", "content-length", "transfer-encoding", "connection", "keep-alive", "trailer", "upgrade",
+  ]
+
   /// The end of a call that the status line and header fields tell; `nil` when messages follow.
   static func end(head: ResponseStart, contentType: ContentType) throws(RPCError) -> ResponseEnd? {
     // Trailers-only: the status comes with the headers. It counts whatever HTTP's status is.
     if var end = end(head.headers) {
-      end.trailers.remove("content-type")
+      for name in framing { end.trailers.remove(name) }
       return end
     }
     guard head.httpStatus == 200 else {

@@ -1,4 +1,5 @@
 import CCurl
+import Glibc
 import Protobuf
 import RPCProtocols
 
@@ -67,6 +68,8 @@ public final class Transfer {
   private var isReceivePaused = false
   private var wantsReceivePaused = false
 
+  /// The socket that is connected to instead of the URL's host.
+  private let unixSocket: String?
   private var isHTTP1 = false
   /// Whether a status line came, be it of `100 Continue`.
   private var hasStatusLine = false
@@ -106,6 +109,7 @@ public final class Transfer {
     self.handle = handle
     self.loop = loop
     trace = loop.trace
+    unixSocket = options.unixSocket
     self.delegate = delegate
     errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
     errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -239,7 +243,18 @@ public final class Transfer {
       error.message += "; \(Self.lossWords)"
       return fail(error)
     }
-    fail(code == CURLE_OK ? nil : TransportError(code, detail: String(cString: errorBuffer)))
+    var error = code == CURLE_OK ? nil : TransportError(code, detail: String(cString: errorBuffer))
+    if code == CURLE_COULDNT_CONNECT, let words = socketFailure { error?.message = words }
+    fail(error)
+  }
+
+  /// Why there is no connection to a Unix socket, of which libcurl says that it has failed to connect to the URL's host.
+  private var socketFailure: String? {
+    var code = 0
+    guard let unixSocket, ccurl_get_long(handle, CURLINFO_OS_ERRNO, &code) == CURLE_OK, code != 0 else {
+      return nil
+    }
+    return "failed to connect to the socket \(unixSocket): \(String(cString: strerror(Int32(code))))"
   }
 
   /// Starts anew: the connection would not do, and nothing was sent.

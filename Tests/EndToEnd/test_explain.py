@@ -35,6 +35,7 @@ def test_text(rpcurl, server, descriptor_set):
 call         demo.v1.Demo/Count (server_streaming)
 target       http://{server.address}
 url          http://{server.address}/demo.v1.Demo/Count
+http method  POST
 protocol     grpc
 codec        proto
 http         2
@@ -62,6 +63,7 @@ def test_json(rpcurl, server, descriptor_set):
         "kind": "unary",
         "target": f"http://{server.address}/prefix",
         "url": f"http://{server.address}/prefix/demo.v1.Demo/Hello",
+        "http_method": "POST",
         "protocol": "connect",
         "codec": "json",
         "http_version": "1.1",

@@ -240,15 +240,12 @@ def explain(session):
     for format in ((), ("--format", "json")):
         session.call("Hello", "--explain", *format, data={"name": "Ada"})
         session.call("Count", "--explain", *format, *request, *chain, data={"from": 1})
-        # FINDING: nothing tells that this would be a GET.
         get = ("--protocol", "connect", "--codec", "json", "--connect-get", "--use", "log")
         session.call("Hello", "--explain", *format, *get, server="connect")
 
 
 @transcript
 def list_command(session):
-    # FINDING: --kind oneof lists the oneofs that stand for `optional` (demo.v1.AllTypes._optional_bool), which no
-    # .proto file has; describe shows one of them as text that protoc refuses.
     for words in ((), ("demo.v1.Demo",), ("HelloRequest",), ("demo.v1.Color",), ("--kind", "oneof", "--kind", "enum")):
         for format in ("text", "json"):
             session.run("list", *SCHEMA, "--format", format, *words)

@@ -61,6 +61,13 @@ import Testing
     #expect(recorder.end?.error == RPCError(.permissionDenied, "no", origin: .server))
   }
 
+  @Test func framingOfATrailersOnlyAnswerIsNoMetadata() {
+    let framing = [("content-length", "0"), ("Connection", "close"), ("keep-alive", "timeout=5")]
+    let headers = Self.web + framing + [("grpc-status", "7"), ("x-late", "yes")]
+    let end = unary(HTTPResponse(headers: headers)).end
+    #expect(end?.trailers == Headers([("x-late", "yes")]))
+  }
+
   @Test func httpTrailersMeanNothing() {
     let response = HTTPResponse(headers: Self.web, body: envelope([1]), trailers: [("grpc-status", "0")])
     #expect(unary(response).end?.code == .unknown)

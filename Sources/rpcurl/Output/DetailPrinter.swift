@@ -5,9 +5,11 @@ import RPCProtocols
 struct DetailPrinter {
   let pool: DescriptorPool
 
-  /// `google.rpc.ErrorInfo: {"reason":"…"}`, or the bytes where no schema knows the type.
+  /// `google.rpc.ErrorInfo: {"reason":"…"}`; where no schema knows the type, what a Connect server shows of it, or the
+  /// bytes.
   func line(_ detail: StatusDetail) -> String {
     if let json = decoded(detail) { return "\(detail.typeName): \(json)" }
+    if let debug = detail.debug { return "\(detail.typeName): \(debug) (as the server shows it)" }
     return "\(detail.typeName): \(detail.value.count) bytes, base64 \(Base64.encode(detail.value))"
   }
 
@@ -16,7 +18,7 @@ struct DetailPrinter {
     var object = JSONObject()
     object.add("type", detail.typeName)
     object.add("value", Base64.encode(detail.value))
-    if let json = decoded(detail) { object.add("debug", raw: json) }
+    if let json = decoded(detail) ?? detail.debug { object.add("debug", raw: json) }
     return object.object()
   }
 

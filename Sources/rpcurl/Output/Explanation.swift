@@ -98,6 +98,7 @@ struct Explanation {
       ("call", "\(name) (\(kind))"),
       ("target", settings.target.name),
       ("url", url),
+      ("http method", httpMethod),
       ("protocol", settings.protocolName.rawValue),
       ("codec", settings.codec.rawValue),
       ("http", httpVersion),
@@ -134,6 +135,7 @@ struct Explanation {
     object.add("kind", raw: method.map { JSONValue.quoted($0.kind.rawValue) } ?? "null")
     object.add("target", settings.target.name)
     object.add("url", url)
+    object.add("http_method", httpMethod)
     object.add("protocol", settings.protocolName.rawValue)
     object.add("codec", settings.codec.rawValue)
     object.add("http_version", httpVersion)
@@ -161,6 +163,8 @@ struct Explanation {
   }
 
   private var url: String { "\(settings.target.baseURL)/\(name)" }
+  /// What is asked for: a message that is too long for a URL is sent by POST all the same.
+  private var httpMethod: String { settings.usesGET ? "GET" : "POST" }
   private var redaction: Redaction { Redaction(showsSecrets: settings.showsSecrets) }
 }
 

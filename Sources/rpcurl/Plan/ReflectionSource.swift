@@ -147,7 +147,7 @@ struct ReflectionSource {
   }
 
   /// What the schema of this server is called in errors.
-  var sourceName: String { "reflection of \(target.baseURL)" }
+  var sourceName: String { "reflection of \(target.name)" }
 
   /// What makes two answers of a server the answer to the same question.
   private func key(_ service: String) -> ReflectionCache.Key {
@@ -173,17 +173,17 @@ struct ReflectionSource {
         method, "the server has no service \(method.service)", services: Set(known + services).sorted())
     case .notOffered:
       return Failure(
-        .schema, target.baseURL, error.description,
+        .schema, target.name, error.description,
         hint: "give the schema with --descriptor-set FILE; "
           + "protoc --include_imports --descriptor_set_out=FILE makes one")
     case .failed(let status):
       let isConnection = status.origin == .connection || status.origin == .tls
       return Failure(
-        .call(status), target.baseURL, isConnection ? status.message : error.description,
+        .call(status), target.name, isConnection ? status.message : error.description,
         hint: CallPlan.hint(for: status, target: target, protocolName: protocolName))
     case .refused, .wrongAnswer, .tooMuch:
       return Failure(
-        .schema, target.baseURL, error.description, hint: "give the schema with --descriptor-set FILE")
+        .schema, target.name, error.description, hint: "give the schema with --descriptor-set FILE")
     }
   }
 }
