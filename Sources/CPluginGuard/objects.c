@@ -1,6 +1,7 @@
-// Where loaded files are in memory.
+// Loaded files in memory.
 #define _GNU_SOURCE
 #include <link.h>
+#include <sys/mman.h>
 
 #include "guard_private.h"
 
@@ -33,4 +34,8 @@ bool plugin_guard_find_object(const void *address, uintptr_t *begin, uintptr_t *
   *begin = search.begin;
   *end = search.end;
   return search.is_found;
+}
+
+int plugin_guard_memory_file(const char *name) {
+  return memfd_create(name, MFD_CLOEXEC);
 }

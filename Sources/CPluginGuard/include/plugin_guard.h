@@ -60,6 +60,9 @@ int plugin_guard_start(plugin_guard_warn warn);
 /* Makes a plugin known, before any of its code runs. The text is copied. Null without memory. */
 plugin_guard_plugin *plugin_guard_add(const char *file);
 
+/* Opens a file without a path, which is in memory only. Returns a descriptor, or -1 and sets errno. */
+int plugin_guard_memory_file(const char *name);
+
 /* Tells what is known once the plugin is loaded; `code` is an address in it. The text is copied. */
 void plugin_guard_loaded(plugin_guard_plugin *plugin, const void *code);
 void plugin_guard_named(plugin_guard_plugin *plugin, const char *name, void *owner);

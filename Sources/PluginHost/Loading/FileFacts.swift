@@ -6,6 +6,8 @@ struct FileFacts: Equatable {
   let inode: UInt64
   let owner: UInt32
   let mode: UInt32
+  /// When it was last changed, in nanoseconds.
+  let changed: Int64
 
   /// Asks for a path, following links; `nil` when it cannot be had, and `errno` says why.
   init?(path: String) {
@@ -26,6 +28,7 @@ struct FileFacts: Equatable {
     inode = UInt64(status.st_ino)
     owner = status.st_uid
     mode = status.st_mode
+    changed = Int64(status.st_ctim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_ctim.tv_nsec)
   }
 
   var isDirectory: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFDIR) }

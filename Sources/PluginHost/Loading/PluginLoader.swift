@@ -69,7 +69,9 @@ public struct PluginLoader: Sendable {
   ) throws(PluginError) -> PluginDescription {
     // Without RTLD_NOW a missing function would end the process in the middle of a call. The file stays loaded,
     // since nobody knows what of it runs in other threads.
-    let opened = guarding.run("dlopen") { dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) }
+    let opened = try LoadedObjects.open(path, facts) { object in
+      guarding.run("dlopen") { dlopen(object, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) }
+    }
     guard let handle = opened else {
       throw .notLoadable(
         path: path, reason: dlerror().map { String(cString: $0) } ?? "the loader does not say why")
