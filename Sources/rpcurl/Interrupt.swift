@@ -3,11 +3,12 @@ import Glibc
 /// Ctrl-C and SIGTERM, turned into something that the event loop can wait for.
 ///
 /// The first signal of each kind makes the descriptor readable and gives that signal back its usual effect, so
-/// that a second one ends the process at once, whatever it is busy with.
+/// that a second one ends the process at once, whatever it is busy with. A session takes the signal over again
+/// when it has done what the first one asks for.
 enum Interrupt {
   // Written by `install` before any signal can come; a handler may only read it.
   nonisolated(unsafe) private static var writeEnd: Int32 = -1
-  // The first signal that came; written by the handler only.
+  // The first signal that came; written by the handler, and by `rearm`.
   nonisolated(unsafe) private static var signalNumber: Int32 = 0
 
   /// What becomes readable when a signal came, and stays so; -1 before `install`.
@@ -30,7 +31,23 @@ enum Interrupt {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { return nil }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
     writeEnd = ends[1]
+    descriptor = ends[0]
+    arm()
+    return descriptor
+  }
+
+  /// Forgets the signal that came, which has had its effect, and waits for the next one.
+  static func rearm() {
+    guard descriptor >= 0 else { return }
+    var bytes: (UInt64, UInt64) = (0, 0)
+    while read(descriptor, &bytes, MemoryLayout.size(ofValue: bytes)) > 0 {}
+    signalNumber = 0
+    arm()
+  }
+
+  private static func arm() {
     for number in [SIGINT, SIGTERM] {
       var action = sigaction()
       action.__sigaction_handler.sa_handler = { number in
@@ -43,7 +60,5 @@ enum Interrupt {
       action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND)) | SA_RESTART
       sigaction(number, &action, nil)
     }
-    descriptor = ends[0]
-    return descriptor
   }
 }

@@ -2,8 +2,18 @@ import Glibc
 
 /// Asks for a secret on the terminal, whatever standard input and output are.
 enum SecretPrompt {
+  /// What was answered before: a session needs a secret often, and its user types it once.
+  nonisolated(unsafe) private static var answers: [String: String] = [:]
+
   /// The line that was typed, unseen; `nil` when there is no terminal or no answer.
   static func ask(_ prompt: String) -> String? {
+    if let answer = answers[prompt] { return answer }
+    let answer = read(prompt)
+    answers[prompt] = answer
+    return answer
+  }
+
+  private static func read(_ prompt: String) -> String? {
     let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
     guard terminal >= 0 else { return nil }
     defer { close(terminal) }
@@ -20,7 +30,9 @@ enum SecretPrompt {
     _ = write(terminal, text, text.count)
     var line: [UInt8] = []
     var byte: UInt8 = 0
-    while read(terminal, &byte, 1) == 1, byte != UInt8(ascii: "\n"), line.count < 4096 { line.append(byte) }
+    while Glibc.read(terminal, &byte, 1) == 1, byte != UInt8(ascii: "\n"), line.count < 4096 {
+      line.append(byte)
+    }
     return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
   }
 }

@@ -7,6 +7,8 @@ final class CallOutput {
 
   private var isDirect: Bool
   private var pieces: [Piece] = []
+  /// What stands in front of each piece of output, to tell calls apart whose output is mixed.
+  var mark: () -> String = { "" }
   /// What waits for the call's turn.
   private(set) var waitingBytes = 0
 
@@ -17,7 +19,16 @@ final class CallOutput {
 
   /// Writes what `body` appends to standard output; nothing when it throws.
   func write<E: Error>(_ body: (inout [UInt8]) throws(E) -> Void) throws(E) {
-    guard !isDirect else { return try StandardOutput.write(body) }
+    guard !isDirect else {
+      let mark = mark()
+      guard !mark.isEmpty else { return try StandardOutput.write(body) }
+      return try StandardOutput.write { (out) throws(E) in
+        out.append(contentsOf: mark.utf8)
+        let count = out.count
+        try body(&out)
+        if out.count == count { out.removeLast(mark.utf8.count) }
+      }
+    }
     var bytes: [UInt8] = []
     try body(&bytes)
     waitingBytes += bytes.count

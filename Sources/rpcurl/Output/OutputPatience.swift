@@ -27,6 +27,11 @@ enum OutputPatience {
     state.withLock { $0.end = $0.end ?? .now }
   }
 
+  /// The command does not end after all: readers may take their time again.
+  static func calm() {
+    state.withLock { $0.end = nil }
+  }
+
   /// Waits until `stream` takes something; `false` when that is not to be expected in time.
   static func wait(for stream: OutputStream) -> Bool {
     while true {

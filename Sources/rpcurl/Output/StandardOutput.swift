@@ -101,6 +101,13 @@ enum StandardOutput {
   ///
   /// A reader that went away ends the process as it ends any other; any other error (a full disk) is told.
   static func flushWhatFits() -> Bool {
+    guard waitingBytes > 0 || !remarks.isEmpty else { return true }
+    var isAll = false
+    SharedTerminal.write { isAll = writeWhatFits() }
+    return isAll
+  }
+
+  private static func writeWhatFits() -> Bool {
     while true {
       while let next = remarks.first, next.offset <= written {
         remarks.removeFirst()
@@ -112,7 +119,9 @@ enum StandardOutput {
         stream.write(UnsafeRawBufferPointer(rebasing: $0[written..<end]))
       }
       switch outcome {
-      case .wrote(let count): written += count
+      case .wrote(let count):
+        if SharedTerminal.transcript != nil { SharedTerminal.note(buffer[written..<(written + count)]) }
+        written += count
       case .full:
         dropWritten()
         return false

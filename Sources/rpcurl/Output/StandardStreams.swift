@@ -59,14 +59,17 @@ enum StandardError {
     var text = text
     guard !text.isEmpty else { return }
     show(progress: nil)
-    text.withUTF8 { bytes in
-      var rest = UnsafeRawBufferPointer(bytes)[...]
-      while !rest.isEmpty {
-        switch stream.write(UnsafeRawBufferPointer(rebasing: rest)) {
-        case .wrote(let count): rest = rest.dropFirst(count)
-        case .full: guard OutputPatience.wait(for: stream) else { return }
-        case .failed: return
-        }
+    SharedTerminal.note(text.utf8)
+    SharedTerminal.write { text.withUTF8(write) }
+  }
+
+  private static func write(_ bytes: UnsafeBufferPointer<UInt8>) {
+    var rest = UnsafeRawBufferPointer(bytes)[...]
+    while !rest.isEmpty {
+      switch stream.write(UnsafeRawBufferPointer(rebasing: rest)) {
+      case .wrote(let count): rest = rest.dropFirst(count)
+      case .full: guard OutputPatience.wait(for: stream) else { return }
+      case .failed: return
       }
     }
   }

@@ -51,7 +51,14 @@ private final class DescriptorFile: OutputFile {
   }
 
   func write(_ bytes: [UInt8]) throws(ServiceFailure) {
-    if let problem = FileContents.write(bytes, to: descriptor) { throw ServiceFailure(problem.why) }
+    var problem: FileContents.Problem?
+    if isOwned {
+      problem = FileContents.write(bytes, to: descriptor)
+    } else {
+      SharedTerminal.note(bytes)
+      SharedTerminal.write { problem = FileContents.write(bytes, to: descriptor) }
+    }
+    if let problem { throw ServiceFailure(problem.why) }
   }
 
   func close() throws(ServiceFailure) {

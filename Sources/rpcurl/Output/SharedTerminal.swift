@@ -1,0 +1,23 @@
+/// How those who write share a terminal with a line that is being typed on it, and a transcript of what they write.
+///
+/// Both belong to the main thread, on which all of them write while there is a session.
+enum SharedTerminal {
+  /// Runs what writes, with the line out of the way; `nil` when no line is being typed.
+  nonisolated(unsafe) static var aside: ((() -> Void) -> Void)?
+  /// Takes what was written; `nil` when nobody asks for it.
+  nonisolated(unsafe) static var transcript: (([UInt8]) -> Void)?
+  nonisolated(unsafe) private static var isAside = false
+
+  /// Runs `body`, which writes.
+  static func write(_ body: () -> Void) {
+    guard let aside, !isAside else { return body() }
+    isAside = true
+    defer { isAside = false }
+    aside(body)
+  }
+
+  /// Says what was written.
+  static func note(_ bytes: some Sequence<UInt8>) {
+    if let transcript { transcript(Array(bytes)) }
+  }
+}
