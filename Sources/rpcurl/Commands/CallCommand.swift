@@ -5,7 +5,7 @@ import RPCProtocols
 import Transport
 
 /// `rpcurl [call]`: calls one method.
-struct CallCommand: ParsableCommand {
+struct CallCommand: ParsableCommand, CallOptions {
   static let configuration = CommandConfiguration(
     commandName: "call",
     abstract: "Call a method and print its answer (the default command).",
@@ -25,9 +25,11 @@ struct CallCommand: ParsableCommand {
   @OptionGroup(title: "Reflection") var reflection: ReflectionOptions
   @OptionGroup(title: "Server") var server: ServerOptions
   @OptionGroup(title: "Request") var request: RequestOptions
+  @OptionGroup(title: "Data") var data: DataOptions
   @OptionGroup(title: "Batch") var batch: BatchOptions
   @OptionGroup(title: "Interceptors") var chain: ChainOptions
   @OptionGroup(title: "Output") var output: OutputOptions
+  @OptionGroup(title: "Answer") var answer: AnswerOptions
   @OptionGroup(title: "Errors") var diagnostics: DiagnosticOptions
   @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
 
@@ -43,10 +45,13 @@ struct CallCommand: ParsableCommand {
     let clients = ClientSource(verbosity: output.verbose, showsSecrets: output.showSecrets)
     let environment = { (name: String) in getenv(name).map { String(cString: $0) } }
     let words = ConfiguredWords.current.words
-    if output.explain { return try Explanation(self, words: words, clients, environment).show() }
+    if let format = output.format, format == .text || format == .binary {
+      try output.json.check(typed: ConfiguredWords.current.typed, output: format.rawValue)
+    }
+    if answer.explain { return try Explanation(self, words: words, clients, environment).show() }
     let plan = try CallPlan(self, words: words, clients: clients, environment: environment)
     StandardOutput.holdsText = plan.format != .binary
-    guard let path = output.output, path != "-" else { return try run(plan, clients) }
+    guard let path = answer.output, path != "-" else { return try run(plan, clients) }
     let isWhole = !plan.method.serverStreaming && plan.batch == nil && plan.format != .events
     let file = try AnswerFile(path, isWhole: isWhole)
     do {

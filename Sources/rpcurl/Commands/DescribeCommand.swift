@@ -36,7 +36,11 @@ struct DescribeCommand: ParsableCommand {
   var words: [String] = []
 
   func run() throws {
-    let query = try SchemaQuery(options, words: words, clients: options.clients())
+    try run(SchemaQuery(options, words: words, clients: options.clients()))
+  }
+
+  /// Looks into a schema, whatever its source.
+  func run(_ query: SchemaQuery) throws {
     guard let symbol = query.symbol else {
       let pool = try query.pool()
       let services = pool.symbols([.service]).filter(SchemaQuery.isOwn).sorted { $0.name < $1.name }

@@ -33,13 +33,18 @@ struct ExportCommand: ParsableCommand {
   var words: [String] = []
 
   func run() throws {
+    try run { try SchemaQuery(options, words: words, clients: options.clients()) }
+  }
+
+  /// Exports what `makeQuery` leads to, which is asked for when it is sure that there is a place to write to.
+  func run(_ makeQuery: () throws -> SchemaQuery) throws {
     let path = output == "-" ? nil : output
     guard path != nil || !StandardOutput.isTerminal else {
       throw Failure(
         .usage, "standard output", "a descriptor set is not for a terminal",
         hint: "write it to a file with -o FILE")
     }
-    let query = try SchemaQuery(options, words: words, clients: options.clients())
+    let query = try makeQuery()
     let (pool, files) = try files(query)
     let set = try SchemaOutput.schema { () throws(SchemaError) in try pool.descriptorSet(ofFiles: files) }
     if !set.missingImports.isEmpty {

@@ -39,7 +39,11 @@ struct ListCommand: ParsableCommand {
   var words: [String] = []
 
   func run() throws {
-    let query = try SchemaQuery(options, words: words, clients: options.clients())
+    try run(SchemaQuery(options, words: words, clients: options.clients()))
+  }
+
+  /// Looks into a schema, whatever its source.
+  func run(_ query: SchemaQuery) throws {
     if query.symbol == nil, kind.isEmpty, format == .text {
       return SchemaOutput.print(lines: try query.serviceNames())
     }

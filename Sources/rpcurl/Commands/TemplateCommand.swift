@@ -37,7 +37,11 @@ struct TemplateCommand: ParsableCommand {
   var words: [String] = []
 
   func run() throws {
-    let query = try SchemaQuery(options, words: words, clients: options.clients())
+    try run(SchemaQuery(options, words: words, clients: options.clients()))
+  }
+
+  /// Looks into a schema, whatever its source.
+  func run(_ query: SchemaQuery) throws {
     guard let symbol = query.symbol else {
       throw Failure(.usage, "template", "no method or type given", hint: "rpcurl list tells which there are")
     }

@@ -37,7 +37,7 @@ struct Explanation {
       // What is wrong in these is told as the call would.
       let batch = try BatchPlan(command.batch, method)
       if settings.usesGET { try CallPlan.checkGET(settings.protocolName, method) }
-      let data = command.request.data.filter { !$0.hasPrefix("@") }
+      let data = command.data.data.filter { !$0.hasPrefix("@") }
       if !data.isEmpty {
         _ = try RequestData.sources(
           data, for: method, isBatch: batch != nil, form: settings.requestForm)

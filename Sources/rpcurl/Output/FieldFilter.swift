@@ -10,9 +10,9 @@ struct FieldFilter {
   private let isMap: Bool
 
   /// The path that the options name, if they do.
-  static func path(_ options: OutputOptions) throws(Failure) -> FieldPath? {
+  static func path(_ options: AnswerOptions, format: OutputFormat?) throws(Failure) -> FieldPath? {
     guard let text = options.filter else { return nil }
-    if let format = options.format, format != .json, format != .pretty {
+    if let format, format != .json, format != .pretty {
       throw Failure(.usage, "--filter", "--format \(format.rawValue) has no single field to print")
     }
     do {

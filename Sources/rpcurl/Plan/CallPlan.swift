@@ -15,8 +15,9 @@ struct CallPlan {
   let name: MethodName
   let pool: DescriptorPool
   let connection: ConnectionOptions
-  let chain: ChainSource
-  let sources: [RequestSource]
+  var chain = ChainSource()
+  /// The messages that are known; a session sends its own.
+  var sources: [RequestSource] = []
   let batch: BatchPlan?
   /// What is printed of each response; `nil` for all of it.
   let filter: FieldFilter?
@@ -76,23 +77,40 @@ extension CallPlan {
     let settings = try CallSettings(command, environment)
     let reflection = try settings.reflection(command, clients, environment)
     let asksServer = command.reflection.reflect ?? !command.schema.hasSources
-    (pool, method) = try SchemaSource.find(
+    let found = try SchemaSource.find(
       settings.name, schema: command.schema, reflection: asksServer ? reflection : nil)
-    name = MethodName(service: method.service, method: method.name)
-    self.reflection = asksServer ? reflection : nil
-    var connection = settings.baseConnection
-    connection.httpVersion = try ConnectionPlan.httpVersion(
-      command.server, settings.target, settings.protocolName, method.kind)
-    batch = try BatchPlan(command.batch, method)
-    filter = try FieldFilter(settings.filter, of: method.output)
-    connection.sharesConnection = batch != nil
-    self.connection = connection
-    if settings.usesGET { try Self.checkGET(settings.protocolName, method) }
+    let batch = try BatchPlan(command.batch, found.1)
+    try self.init(
+      command, settings, found, reflection: asksServer ? reflection : nil, batch: batch,
+      sharesConnection: batch != nil)
     chain = try ChainSource(
       ChainArguments(uses: command.chain.use, plugins: command.chain.plugin, words: words),
       verbosity: settings.verbosity)
     sources = try RequestData.sources(
-      command.request.data, for: method, isBatch: batch != nil, form: settings.requestForm)
+      command.data.data, for: method, isBatch: batch != nil, form: settings.requestForm)
+  }
+
+  /// Resolves what depends on the method; chain and messages aside.
+  ///
+  /// - Parameters:
+  ///   - reflection: The server as a source of what the schema turns out not to know.
+  ///   - sharesConnection: Whether other calls may be there that want the same connection.
+  init(
+    _ options: some CallOptions, _ settings: CallSettings,
+    _ found: (pool: DescriptorPool, method: MethodDescriptor), reflection: ReflectionSource?,
+    batch: BatchPlan? = nil, sharesConnection: Bool
+  ) throws {
+    (pool, method) = found
+    name = MethodName(service: method.service, method: method.name)
+    self.reflection = reflection
+    var connection = settings.baseConnection
+    connection.httpVersion = try ConnectionPlan.httpVersion(
+      options.server, settings.target, settings.protocolName, method.kind)
+    connection.sharesConnection = sharesConnection
+    self.connection = connection
+    self.batch = batch
+    filter = try FieldFilter(settings.filter, of: method.output)
+    if settings.usesGET { try Self.checkGET(settings.protocolName, method) }
     self.settings = settings
   }
 

@@ -34,66 +34,80 @@ struct CallSettings {
   /// Whether JSON is printed in colour.
   let usesColor: Bool
 
-  /// Resolves the options.
+  /// Resolves the options of a call.
   init(_ command: CallCommand, _ environment: @escaping (String) -> String?) throws {
-    protocolName = try Self.protocolName(command.request, environment)
-    codec = command.request.codec
-    compression = command.request.compression.compression
-    acceptedCompressions = command.request.acceptCompression?.compressions
-    usesGET = command.request.connectGet
-    if command.method == nil, let target = ConfiguredWords.current.target, MethodName(command.target) != nil {
-      (self.target, name) = try Target.parse(
-        target, method: command.target, isPlaintext: command.server.plaintext)
-    } else {
-      (target, name) = try Target.parse(
-        command.target, method: command.method, isPlaintext: command.server.plaintext)
-    }
+    let (target, name) =
+      if command.method == nil, let target = ConfiguredWords.current.target, MethodName(command.target) != nil
+      {
+        try Target.parse(target, method: command.target, isPlaintext: command.server.plaintext)
+      } else {
+        try Target.parse(command.target, method: command.method, isPlaintext: command.server.plaintext)
+      }
+    try self.init(
+      command, target, name, data: command.data.dataFormat, command.answer,
+      isTerminal: command.answer.output == nil && StandardOutput.isTerminal, environment)
+  }
+
+  /// Resolves options for calls of a method.
+  ///
+  /// - Parameters:
+  ///   - data: What the request's messages are written in.
+  ///   - answer: What becomes of the answer, if that is chosen.
+  ///   - isTerminal: Whether the answer is shown on a terminal.
+  init(
+    _ options: some CallOptions, _ target: Target, _ name: MethodName, data: MessageFormat = .json,
+    _ answer: AnswerOptions? = nil, isTerminal: Bool, _ environment: @escaping (String) -> String?
+  ) throws {
+    self.target = target
+    self.name = name
+    protocolName = try Self.protocolName(options.request, environment)
+    codec = options.request.codec
+    compression = options.request.compression.compression
+    acceptedCompressions = options.request.acceptCompression?.compressions
+    usesGET = options.request.connectGet
     // Files are read once only: they may be pipes.
-    headerArguments = command.request.headerArguments(environment)
-    commonHeaders = try headerArguments.parse(command.request.headers)
-    bearer = try command.request.bearer.map(CredentialArguments.token)
+    headerArguments = options.request.headerArguments(environment)
+    commonHeaders = try headerArguments.parse(options.request.headers)
+    bearer = try options.request.bearer.map(CredentialArguments.token)
     headers = try CredentialArguments.headers(
-      command.request, command.server, bearer: bearer,
+      options.request, options.server, bearer: bearer,
       given: commonHeaders.appending(
-        headerArguments.parse(command.request.rpcHeaders, option: "--rpc-header")))
-    timeout = command.request.maxTime?.duration
-    maxMessageBytes = command.request.maxMessageSize.bytes
-    let isTerminal = command.output.output == nil && StandardOutput.isTerminal
-    format = command.output.format ?? (isTerminal ? .pretty : .json)
-    filter = try FieldFilter.path(command.output)
-    usesColor = command.output.color.isUsed(isTerminal: isTerminal, environment)
-    showsTiming = command.output.timing
+        headerArguments.parse(options.request.rpcHeaders, option: "--rpc-header")))
+    timeout = options.request.maxTime?.duration
+    maxMessageBytes = options.request.maxMessageSize.bytes
+    format = options.output.format ?? (isTerminal ? .pretty : .json)
+    filter = try answer.flatMap { answer throws(Failure) in
+      try FieldFilter.path(answer, format: options.output.format)
+    }
+    usesColor = options.output.color.isUsed(isTerminal: isTerminal, environment)
+    showsTiming = options.output.timing
     if format == .binary, isTerminal {
       throw Failure(
         .usage, "--format binary", "it is not for a terminal", hint: "add -o FILE, or pipe it")
     }
-    if format == .text || format == .binary {
-      try command.output.json.check(typed: ConfiguredWords.current.typed, output: format.rawValue)
-    }
-    verbosity = command.output.verbose
-    showsSecrets = command.output.showSecrets
-    jsonEncoding = command.output.json.encoding
-    requestForm = RequestForm(
-      format: command.request.dataFormat, allowsUnknownFields: command.output.allowUnknownFields)
+    verbosity = options.output.verbose
+    showsSecrets = options.output.showSecrets
+    jsonEncoding = options.output.json.encoding
+    requestForm = RequestForm(format: data, allowsUnknownFields: options.output.allowUnknownFields)
     try Self.checkCompressions(compression, acceptedCompressions ?? [])
-    baseConnection = try ConnectionPlan.options(command.server, command.request, target, protocolName)
+    baseConnection = try ConnectionPlan.options(options.server, options.request, target, protocolName)
   }
 
   /// The server as a source of the schema.
   func reflection(
-    _ command: CallCommand, _ clients: ClientSource, _ environment: @escaping (String) -> String?
+    _ options: some CallOptions, _ clients: ClientSource, _ environment: @escaping (String) -> String?
   ) throws -> ReflectionSource {
     var reflection = ReflectionSource(
       target: target, protocolName: protocolName,
       headers: try CredentialArguments.headers(
-        command.request, command.server, bearer: bearer,
+        options.request, options.server, bearer: bearer,
         given: commonHeaders.appending(
-          headerArguments.parse(command.reflection.headers, option: "--reflect-header"))),
+          headerArguments.parse(options.reflection.headers, option: "--reflect-header"))),
       connection: baseConnection, clients: clients)
-    reflection.version = command.reflection.reflectVersion.map { $0 == .v1 ? .v1 : .v1alpha }
+    reflection.version = options.reflection.reflectVersion.map { $0 == .v1 ? .v1 : .v1alpha }
     reflection.timeout = timeout ?? ReflectionSource.defaultTimeout
     reflection.isVerbose = verbosity > 0
-    reflection.cache = command.reflection.refusesCache ? nil : ReflectionCache(environment: environment)
+    reflection.cache = options.reflection.refusesCache ? nil : ReflectionCache(environment: environment)
     return reflection
   }
 

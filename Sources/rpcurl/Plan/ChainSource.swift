@@ -3,13 +3,29 @@ import Interception
 import Interceptors
 import PluginHost
 
-/// The interceptors that the command line names, with the plugins that were loaded for them.
+/// The interceptors that were named, with the plugins that were loaded for them.
 struct ChainSource {
+  /// One interceptor of the chain.
+  struct Member {
+    /// How it was named.
+    let entry: ChainArguments.Entry
+    let registration: InterceptorRegistration
+    /// The plugin that it is of; `nil` when it is built in.
+    let plugin: LoadedPlugin?
+  }
+
   /// The interceptors in the order written.
-  private(set) var registrations: [InterceptorRegistration] = []
-  private var plugins: [LoadedPlugin] = []
+  var members: [Member] = []
   /// Shows what interceptors have to say.
   let log: LogSink
+
+  /// What calls pass through.
+  var registrations: [InterceptorRegistration] { members.map(\.registration) }
+
+  /// No interceptors.
+  init() {
+    log = Self.log(showingDebug: false)
+  }
 
   /// Makes the interceptors and loads the plugins.
   ///
@@ -18,15 +34,20 @@ struct ChainSource {
   init(_ arguments: ChainArguments, verbosity: Int) throws(Failure) {
     log = Self.log(showingDebug: verbosity > 1)
     for entry in arguments.entries {
-      do {
-        try add(entry, verbosity)
-      } catch let error as ConfigurationError {
-        throw Failure(.interceptor, Self.origin(of: entry), error.description, hint: error.hint)
-      } catch let error as PluginError {
-        throw Failure(.interceptor, Self.origin(of: entry), error.description, hint: error.hint)
-      } catch {
-        throw Failure(.internalError, "interceptor", "\(error)")
-      }
+      if let member = try Self.member(entry, verbosity: verbosity) { members.append(member) }
+    }
+  }
+
+  /// Makes one interceptor; `nil` for an optional plugin that is not there.
+  static func member(_ entry: ChainArguments.Entry, verbosity: Int) throws(Failure) -> Member? {
+    do {
+      return try make(entry, verbosity)
+    } catch let error as ConfigurationError {
+      throw Failure(.interceptor, origin(of: entry), error.description, hint: error.hint)
+    } catch let error as PluginError {
+      throw Failure(.interceptor, origin(of: entry), error.description, hint: error.hint)
+    } catch {
+      throw Failure(.internalError, "interceptor", "\(error)")
     }
   }
 
@@ -37,36 +58,36 @@ struct ChainSource {
     }
   }
 
-  private mutating func add(_ entry: ChainArguments.Entry, _ verbosity: Int) throws {
+  private static func make(_ entry: ChainArguments.Entry, _ verbosity: Int) throws -> Member? {
+    let log = log(showingDebug: verbosity > 1)
     switch entry {
     case .builtIn(let text):
-      registrations.append(
-        try BuiltIns.registration(
-          InterceptorSpec(parsing: text, sources: .system), services: SystemServices()))
+      let registration = try BuiltIns.registration(
+        InterceptorSpec(parsing: text, sources: .system), services: SystemServices())
+      return Member(entry: entry, registration: registration, plugin: nil)
     case .plugin(let text) where text.hasPrefix("?"):
       let spec = try InterceptorSpec(parsing: String(text.dropFirst()), sources: .system)
-      guard Self.loader(log).searchPath.has(spec.name) else {
+      guard loader(log).searchPath.has(spec.name) else {
         if verbosity > 0 {
           StandardError.write("* plugin \(TerminalText.escape(spec.name)): not there, so skipped\n")
         }
-        return
+        return nil
       }
-      try add(.plugin(String(text.dropFirst())), verbosity)
+      return try make(.plugin(String(text.dropFirst())), verbosity)
     case .plugin(let text):
-      let plugin = try Self.loader(log).load(InterceptorSpec(parsing: text, sources: .system))
-      plugins.append(plugin)
-      registrations.append(plugin.registration)
+      let plugin = try loader(log).load(InterceptorSpec(parsing: text, sources: .system))
+      return Member(entry: entry, registration: plugin.registration, plugin: plugin)
     }
   }
 
   /// Whether it is a plugin's, and not built in.
   func isPlugin(_ registration: InterceptorRegistration) -> Bool {
-    plugins.contains { $0.registration.id == registration.id }
+    members.contains { $0.registration.id == registration.id && $0.plugin != nil }
   }
 
   /// Lets the plugins clean up, when no call is open any more.
   func unload() {
-    for plugin in plugins.reversed() { plugin.unload() }
+    for member in members.reversed() { member.plugin?.unload() }
   }
 
   /// Shows what an interceptor has to say, as a remark unless it was asked for.

@@ -160,25 +160,6 @@ struct RequestOptions: ParsableArguments {
   var acceptCompression: CompressionListArgument?
 
   @Option(
-    name: [.customShort("d"), .long],
-    help: ArgumentHelp(
-      "The request message: JSON, @FILE, or @- for standard input; may repeat for a stream.",
-      discussion: "Without it, an empty message is sent, or for a method that takes a stream standard input.",
-      valueName: "json|@file"))
-  var data: [String] = []
-
-  @Option(
-    help: ArgumentHelp(
-      "What the request data is written in: json, text or binary.",
-      discussion: """
-        A single message is all of the data. Where several are taken, text format has one on each line, and binary \
-        has each behind its length, a varint. Example: rpcurl --plaintext --data-format text -d 'name: "Ada"' \
-        localhost:50051 demo.v1.Demo/Hello
-        """,
-      valueName: "format"))
-  var dataFormat = MessageFormat.json
-
-  @Option(
     name: [.customShort("H"), .customLong("header")],
     help: ArgumentHelp(
       "Send this header, or those in a file, one on each line; may repeat. Values of names in -bin are base64.",
@@ -233,6 +214,28 @@ struct RequestOptions: ParsableArguments {
   func headerArguments(_ environment: @escaping (String) -> String?) -> HeaderArguments {
     HeaderArguments(expansion: expandHeaders ? HeaderExpansion(environment) : nil)
   }
+}
+
+/// What is sent as the request's messages.
+struct DataOptions: ParsableArguments {
+  @Option(
+    name: [.customShort("d"), .long],
+    help: ArgumentHelp(
+      "The request message: JSON, @FILE, or @- for standard input; may repeat for a stream.",
+      discussion: "Without it, an empty message is sent, or for a method that takes a stream standard input.",
+      valueName: "json|@file"))
+  var data: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "What the request data is written in: json, text or binary.",
+      discussion: """
+        A single message is all of the data. Where several are taken, text format has one on each line, and binary \
+        has each behind its length, a varint. Example: rpcurl --plaintext --data-format text -d 'name: "Ada"' \
+        localhost:50051 demo.v1.Demo/Hello
+        """,
+      valueName: "format"))
+  var dataFormat = MessageFormat.json
 }
 
 /// How many calls are made of many messages.
@@ -306,28 +309,6 @@ struct OutputOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Print only this field of each response, raw: strings unquoted, a list's elements each on a line.",
-      discussion: """
-        Messages are printed as JSON on one line. An answer that lacks the field ends with the exit code 8. \
-        Example: id=$(rpcurl --filter user.id https://demo.example demo.v1.Demo/Find)
-        """,
-      valueName: "path"))
-  var filter: String?
-
-  @Option(
-    name: [.customShort("o"), .long],
-    help: ArgumentHelp(
-      "Write the output to this file.",
-      discussion: """
-        A single answer replaces the file when the call has ended well; otherwise the file stays as it was. Streams, \
-        batches and events are written as they come. \
-        Example: rpcurl -o reply.json https://demo.example demo.v1.Demo/Hello
-        """,
-      valueName: "file"))
-  var output: String?
-
-  @Option(
-    help: ArgumentHelp(
       "Print JSON in colour: auto, always or never.",
       discussion: """
         auto is for terminals only, and neither where NO_COLOR is set nor where TERM is dumb. \
@@ -350,6 +331,31 @@ struct OutputOptions: ParsableArguments {
 
   @Flag(help: "Show credentials that -v would redact.")
   var showSecrets = false
+}
+
+/// What becomes of one command's answer.
+struct AnswerOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Print only this field of each response, raw: strings unquoted, a list's elements each on a line.",
+      discussion: """
+        Messages are printed as JSON on one line. An answer that lacks the field ends with the exit code 8. \
+        Example: id=$(rpcurl --filter user.id https://demo.example demo.v1.Demo/Find)
+        """,
+      valueName: "path"))
+  var filter: String?
+
+  @Option(
+    name: [.customShort("o"), .long],
+    help: ArgumentHelp(
+      "Write the output to this file.",
+      discussion: """
+        A single answer replaces the file when the call has ended well; otherwise the file stays as it was. Streams, \
+        batches and events are written as they come. \
+        Example: rpcurl -o reply.json https://demo.example demo.v1.Demo/Hello
+        """,
+      valueName: "file"))
+  var output: String?
 
   @Flag(
     help: ArgumentHelp(

@@ -9,6 +9,8 @@ struct SchemaQuery {
   let symbol: String?
   private let sources: [SchemaSource.Source]
   private let server: ReflectionSource?
+  /// All there is to know, where that is known already.
+  private var known: DescriptorPool?
 
   /// Resolves the words of a command: `[TARGET] [SYMBOL]`, where a target is expected if the server is to be asked.
   ///
@@ -44,6 +46,17 @@ struct SchemaQuery {
     server = try Self.server(options, target, clients)
   }
 
+  /// A look into a schema that is known: `[SYMBOL]`.
+  init(_ pool: DescriptorPool, words: [String]) throws(Failure) {
+    guard words.count <= 1 else {
+      throw Failure(.usage, words[1], "one word too many", hint: "a name is all that is expected")
+    }
+    symbol = words.first
+    known = pool
+    sources = []
+    server = nil
+  }
+
   private static func server(
     _ options: SchemaCommandOptions, _ text: String, _ clients: ClientSource
   ) throws -> ReflectionSource {
@@ -69,7 +82,8 @@ struct SchemaQuery {
 
   /// The full names of all services, where nothing else is needed of them.
   func serviceNames() throws(Failure) -> [String] {
-    var names = Set(try SchemaSource.pool(sources).symbols([.service]).filter(Self.isOwn).map(\.name))
+    let pool = if let known { known } else { try SchemaSource.pool(sources) }
+    var names = Set(pool.symbols([.service]).filter(Self.isOwn).map(\.name))
     if let server { names.formUnion(try server.schema(for: .serviceNames).services) }
     return names.sorted()
   }
@@ -103,6 +117,7 @@ struct SchemaQuery {
   }
 
   private func pool(asking goal: ReflectionQuery.Goal?) throws(Failure) -> DescriptorPool {
+    if let known { return known }
     var sources = sources
     if let server, let goal {
       let schema = try server.schema(for: goal)

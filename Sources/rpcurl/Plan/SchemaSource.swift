@@ -31,6 +31,11 @@ enum SchemaSource {
     return (pool, try method(completed(known, in: pool), in: pool))
   }
 
+  /// The method of `pool` that `name` is, or is the end of when only one such is known.
+  static func find(_ name: MethodName, in pool: DescriptorPool) throws(Failure) -> MethodDescriptor {
+    try method(completed(name, in: pool), in: pool)
+  }
+
   /// The method that `name` is, or is the end of when only one such is known.
   private static func completed(_ name: MethodName, in pool: DescriptorPool) throws(Failure) -> MethodName {
     guard try !knows(name.service, pool) else { return name }
