@@ -70,6 +70,9 @@ public struct ConnectionOptions: Sendable, Equatable {
   /// Whether a transfer waits for a connection that is being made, to share it if it speaks HTTP/2, rather than
   /// making one of its own.
   public var sharesConnection = false
+  /// Whether a transfer that is given up closes its connection, if no other transfer uses that. Otherwise libcurl may
+  /// keep the reset to itself until the next transfer, and the server does not hear of it.
+  public var closesWhenGivenUp = false
 
   /// Makes options that differ in nothing from libcurl's own.
   public init() {}

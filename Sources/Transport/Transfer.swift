@@ -87,6 +87,7 @@ public final class Transfer {
   private var isClosed = false
   private var isSettling = false
   private var isRemoved = false
+  private let closesWhenGivenUp: Bool
 
   /// What libcurl hands over at most at once.
   private static let bufferBytes = 256 << 10
@@ -111,6 +112,7 @@ public final class Transfer {
     trace = loop.trace
     unixSocket = options.unixSocket
     self.delegate = delegate
+    closesWhenGivenUp = options.closesWhenGivenUp
     errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
     errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     try configure(request, body: body, options: options)
@@ -309,7 +311,10 @@ public final class Transfer {
   func discard(from multi: UnsafeMutableRawPointer) {
     guard !isRemoved else { return }
     isRemoved = true
-    if isAdded { _ = ccurl_multi_remove_handle(multi, handle) }
+    guard isAdded else { return }
+    // Of a transfer that is complete, the connection has gone back already.
+    if closesWhenGivenUp { try? TransferHandle(handle).set(CURLOPT_FORBID_REUSE, 1) }
+    _ = ccurl_multi_remove_handle(multi, handle)
   }
 
   private func settleLater() {

@@ -95,10 +95,11 @@ extension CallPlan {
   /// - Parameters:
   ///   - reflection: The server as a source of what the schema turns out not to know.
   ///   - sharesConnection: Whether other calls may be there that want the same connection.
+  ///   - idles: Whether nothing may follow for a long time.
   init(
     _ options: some CallOptions, _ settings: CallSettings,
     _ found: (pool: DescriptorPool, method: MethodDescriptor), reflection: ReflectionSource?,
-    batch: BatchPlan? = nil, sharesConnection: Bool
+    batch: BatchPlan? = nil, sharesConnection: Bool, idles: Bool = false
   ) throws {
     (pool, method) = found
     name = MethodName(service: method.service, method: method.name)
@@ -107,6 +108,7 @@ extension CallPlan {
     connection.httpVersion = try ConnectionPlan.httpVersion(
       options.server, settings.target, settings.protocolName, method.kind)
     connection.sharesConnection = sharesConnection
+    connection.closesWhenGivenUp = idles
     self.connection = connection
     self.batch = batch
     filter = try FieldFilter(settings.filter, of: method.output)
