@@ -22,8 +22,9 @@ struct RPCURL: ParsableCommand {
       """,
     version: "rpcurl \(Version.current)",
     subcommands: [
-      CallCommand.self, ListCommand.self, DescribeCommand.self, TemplateCommand.self, ExportCommand.self,
-      ConvertCommand.self, PluginsCommand.self, VersionCommand.self, CompleteCommand.self,
+      CallCommand.self, SessionCommand.self, RunCommand.self, ListCommand.self, DescribeCommand.self,
+      TemplateCommand.self, ExportCommand.self, ConvertCommand.self, PluginsCommand.self, VersionCommand.self,
+      CompleteCommand.self,
     ],
     defaultSubcommand: CallCommand.self)
 
@@ -38,8 +39,8 @@ struct RPCURL: ParsableCommand {
     Diagnostics.current = Diagnostics(words)
     do {
       try ParserMessage.checkHelp(typed, of: type)
-      if type == CallCommand.self || commandsOfSchemas.contains(where: { $0 == type }) {
-        ConfiguredWords.current = try ConfiguredWords(words, isCall: type == CallCommand.self) { name in
+      if let options = configurable(type) {
+        ConfiguredWords.current = try ConfiguredWords(words, options: options) { name in
           getenv(name).map { String(cString: $0) }
         }
         words = ConfiguredWords.current.words
@@ -55,10 +56,16 @@ struct RPCURL: ParsableCommand {
     }
   }
 
-  /// The commands that ask a server, and so have its options in the configuration file.
-  private static let commandsOfSchemas: [any ParsableCommand.Type] = [
-    ListCommand.self, DescribeCommand.self, TemplateCommand.self, ExportCommand.self,
-  ]
+  /// The options of a command that the configuration file can have; `nil` when it does not read the file.
+  private static func configurable(_ type: any ParsableCommand.Type) -> (any ParsableArguments.Type)? {
+    switch type {
+    case is CallCommand.Type: CallCommand.self
+    case is SessionCommand.Type, is RunCommand.Type: SessionOptions.self
+    case is ListCommand.Type, is DescribeCommand.Type, is TemplateCommand.Type, is ExportCommand.Type:
+      SchemaCommandOptions.self
+    default: nil
+    }
+  }
 
   private static func parse(_ words: [String], as type: any ParsableCommand.Type) throws
     -> any ParsableCommand

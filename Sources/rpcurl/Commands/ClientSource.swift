@@ -5,13 +5,21 @@ import Transport
 /// The client of the process, made when the first call needs it, so that one connection serves all of them.
 final class ClientSource {
   private var made: RPCClient?
-  private let trace: ConnectionTrace?
+  private var trace: ConnectionTrace?
 
   /// - Parameter verbosity: From 2 on it is shown what libcurl says about connections.
   init(verbosity: Int, showsSecrets: Bool) {
-    trace =
-      verbosity < 2
-      ? nil : ConnectionTrace { StandardOutput.remark("* \(Self.shown($0, showsSecrets))\n") }
+    trace = Self.trace(verbosity, showsSecrets)
+  }
+
+  /// Shows more or less from the next call on.
+  func show(verbosity: Int, showsSecrets: Bool) {
+    trace = Self.trace(verbosity, showsSecrets)
+    made?.loop.trace = trace
+  }
+
+  private static func trace(_ verbosity: Int, _ showsSecrets: Bool) -> ConnectionTrace? {
+    verbosity < 2 ? nil : ConnectionTrace { StandardOutput.remark("* \(shown($0, showsSecrets))\n") }
   }
 
   /// A line of libcurl's without the credentials of a proxy.

@@ -28,7 +28,7 @@ struct CompletionLine {
     (kind, typed, first, second) = (words[0], words[1], words[2], words[3])
     let rest = Array(words[4...])
     guard Self.configuredKinds.contains(kind),
-      let configured = try? ConfiguredWords(rest, isCall: true, environment: Self.environment)
+      let configured = try? ConfiguredWords(rest, options: CallCommand.self, environment: Self.environment)
     else {
       self.words = rest
       configuredTarget = nil

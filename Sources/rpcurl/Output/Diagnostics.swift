@@ -36,7 +36,7 @@ struct Diagnostics: Equatable {
         format = words.dropFirst(index + 1).first.flatMap(Format.init) ?? format
       case _ where word.hasPrefix("--error-format="):
         format = Format(rawValue: String(word.dropFirst("--error-format=".count))) ?? format
-      case _ where Self.isFlags(word):
+      case _ where OptionWords.isFlags(word):
         isSilent = isSilent || word.contains("s")
         demandsErrors = demandsErrors || word.contains("S")
       default: break
@@ -44,11 +44,6 @@ struct Diagnostics: Equatable {
     }
     showsRemarks = !isSilent
     showsErrors = !isSilent || demandsErrors
-  }
-
-  /// Whether it is several flags of one letter in one word, such as `-sS`.
-  private static func isFlags(_ word: String) -> Bool {
-    word.count > 1 && word.first == "-" && word.dropFirst().allSatisfy { "sSvkn".contains($0) }
   }
 }
 

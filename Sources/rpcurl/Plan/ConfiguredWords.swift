@@ -1,3 +1,4 @@
+import ArgumentParser
 import Glibc
 
 /// The words of a command that reaches a server: those of the configuration file, where there is one, and those that were typed, which win.
@@ -32,9 +33,11 @@ struct ConfiguredWords {
 
   /// Reads the file, if there is one. Without, this costs a system call.
   ///
-  /// - Parameter isCall: Whether a method is called. Other commands have fewer options, and leave out the lines of the
-  ///   others.
-  init(_ typed: [String], isCall: Bool, environment: (String) -> String?) throws(Failure) {
+  /// - Parameter options: The options of the command. Those that call no method, or several, have fewer, and leave out
+  ///   the lines of the others.
+  init(_ typed: [String], options: any ParsableArguments.Type, environment: (String) -> String?)
+    throws(Failure)
+  {
     words = typed
     self.typed = typed
     guard !typed.contains(where: Self.help.contains) else { return }
@@ -54,7 +57,7 @@ struct ConfiguredWords {
     let ownWords = own.flatMap(\.words)
     lines = (common.filter { !Self.isReplaced($0, by: ownWords) } + own)
       .filter { $0.words.first != "target" && !Self.isReplaced($0, by: typed) }
-      .filter { isCall || !Self.isForCallsOnly($0) }
+      .filter { !Self.isOthers($0, options) }
     let behind = lines.filter { Self.schema.contains(Self.name($0.words[0])) }.flatMap(\.words)
     let before = lines.filter { !Self.schema.contains(Self.name($0.words[0])) }.flatMap(\.words)
     let end = typed.firstIndex(of: "--") ?? typed.endIndex
@@ -82,9 +85,11 @@ struct ConfiguredWords {
     return nil
   }
 
-  /// Whether commands that look into a schema do without the line: it is right for a call, and not for them.
-  private static func isForCallsOnly(_ line: ConfigurationFile.Line) -> Bool {
-    guard (try? SchemaCommandOptions.parse(line.words)) == nil else { return false }
+  /// Whether a command with these options does without the line: it is right for a call, and not for the command.
+  private static func isOthers(
+    _ line: ConfigurationFile.Line, _ options: any ParsableArguments.Type
+  ) -> Bool {
+    guard options != CallCommand.self, (try? options.parse(line.words)) == nil else { return false }
     return (try? CallCommand.parse(line.words + ["http://host", "pkg.Service/Method"])) != nil
   }
 

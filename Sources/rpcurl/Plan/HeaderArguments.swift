@@ -11,7 +11,9 @@ struct HeaderArguments {
     var headers = Headers()
     for argument in arguments {
       if argument.hasPrefix("@") {
-        try add(file: String(argument.dropFirst()), of: option, to: &headers)
+        for line in try Self.lines(of: String(argument.dropFirst()), option: option) {
+          try add(line.text, from: line.source, to: &headers)
+        }
       } else {
         try add(argument, from: ConfiguredWords.current.origin(of: argument) ?? option, to: &headers)
       }
@@ -19,9 +21,22 @@ struct HeaderArguments {
     return headers
   }
 
-  private func add(
-    file: String, of option: String, to headers: inout Headers
-  ) throws(Failure) {
+  /// A line of a file of headers.
+  struct Line {
+    let text: String
+    /// What it is called in errors.
+    let source: String
+  }
+
+  /// The header of one line.
+  func parse(_ line: Line) throws(Failure) -> Headers {
+    var headers = Headers()
+    try add(line.text, from: line.source, to: &headers)
+    return headers
+  }
+
+  /// The lines of a file that have a header.
+  static func lines(of file: String, option: String) throws(Failure) -> [Line] {
     let contents: [UInt8]
     do {
       contents = try FileContents.read(file)
@@ -30,8 +45,9 @@ struct HeaderArguments {
     }
     let lines = String(decoding: contents, as: UTF8.self).split(
       omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-    for (index, line) in lines.enumerated() where !line.allSatisfy(\.isWhitespace) && !line.hasPrefix("#") {
-      try add(String(line), from: "\(file), line \(index + 1)", to: &headers)
+    return lines.enumerated().compactMap { index, line in
+      guard !line.allSatisfy(\.isWhitespace), !line.hasPrefix("#") else { return nil }
+      return Line(text: String(line), source: "\(file), line \(index + 1)")
     }
   }
 

@@ -44,6 +44,18 @@ struct ReflectionSource {
       source: SchemaSource.Source(set: found.set, name: sourceName), stamp: found.stamp, isVerbose: isVerbose)
   }
 
+  /// What the answer that has all services is kept as.
+  static let allServices = "*"
+
+  /// Asks the server for everything.
+  func fetchAll() throws(Failure) -> SchemaSource.Source {
+    let schema = try schema(for: .allServices)
+    if let why = cache?.store(schema, key(Self.allServices)), isVerbose {
+      StandardError.write("* schema: not kept: \(TerminalText.escape(why))\n")
+    }
+    return SchemaSource.Source(set: SchemaBytes(schema.descriptorSet), name: sourceName)
+  }
+
   /// Asks the server for the service of `method`; `known` services are offered when it has none like it.
   ///
   /// The service may be the end of a name that only one of the server's has; then that one comes with it.

@@ -1,0 +1,80 @@
+import ArgumentParser
+import Protobuf
+import RPCProtocols
+
+/// The commands that look into the schema: those of the command line, on what the session knows.
+extension Session: SessionKnowledge {
+  static let schemaEntries: [SessionCommandEntry] = [
+    SessionCommandEntry("list [SYMBOL]", "list services, or the members of one", [.symbol]) {
+      session, arguments in
+      let command = try parse(ListCommand.self, arguments)
+      try command.run(session.query(command.words))
+    },
+    SessionCommandEntry("describe [SYMBOL]", "show what the schema declares", [.symbol]) {
+      session, arguments in
+      let command = try parse(DescribeCommand.self, arguments)
+      try command.run(session.query(command.words))
+    },
+    SessionCommandEntry("template METHOD|TYPE", "show a message to fill in", [.symbol]) {
+      session, arguments in
+      let command = try parse(TemplateCommand.self, arguments)
+      try command.run(session.query(command.words))
+    },
+    SessionCommandEntry("export FILE [SYMBOL]", "write the schema as a descriptor set", [.file, .symbol]) {
+      session, arguments in
+      guard let file = arguments.words.first else { throw arguments.wrongUsage }
+      let rest = SessionArguments(
+        words: ["-o", file] + arguments.words.dropFirst(), rest: "", values: [], name: "export",
+        usage: arguments.usage)
+      let command = try parse(ExportCommand.self, rest)
+      try command.run { try session.query(command.words) }
+    },
+    SessionCommandEntry("reflect", "ask the server for its schema anew") { session, _ in
+      guard let server = try session.server() else {
+        throw Failure(.usage, "reflect", "the server is not asked for the schema", hint: "options --reflect")
+      }
+      let pool = try session.schema.reread(session.options, server: server)
+      let services = pool.symbols([.service]).filter(SchemaQuery.isOwn).count
+      session.say(["\(services) service\(services == 1 ? "" : "s")"])
+    },
+  ]
+
+  private func query(_ words: [String]) throws -> SchemaQuery {
+    try SchemaQuery(knownSchema(), words: words)
+  }
+
+  private static func parse<Command: ParsableCommand>(
+    _ type: Command.Type, _ arguments: SessionArguments
+  ) throws -> Command {
+    do {
+      return try type.parse(arguments.words)
+    } catch {
+      let words = Failure.Words(usage: type.fullMessage(for: error), command: "")
+      throw Failure(.usage, arguments.name, words.why, hint: arguments.usage)
+    }
+  }
+
+  // MARK: For the line editor
+
+  var pool: DescriptorPool? { schema.pool }
+
+  var services: [String] {
+    (schema.pool?.symbols([.service]) ?? []).filter(SchemaQuery.isOwn).map(\.name).sorted()
+  }
+
+  var currentRequestType: MessageType? { streams.current?.plan.method.input }
+
+  func requestType(of method: String) -> MessageType? {
+    guard let pool = schema.pool else { return nil }
+    let name =
+      MethodName(method) ?? MethodName("Service/\(method)").map { MethodName(service: "", method: $0.method) }
+    guard let name, let found = try? SchemaSource.find(name, in: pool) else { return nil }
+    return found.input
+  }
+
+  var interceptorNames: [String] { chain.names }
+
+  var variables: [String] { bindings.names }
+
+  var commands: [SessionVerb] { Self.entries.map(\.verb) }
+}

@@ -1,0 +1,128 @@
+import Protobuf
+
+/// One thing that was typed: a command, with the JSON values that belong to it, or values alone, which are messages.
+struct SessionStatement {
+  /// The command with its words, or nothing.
+  let head: String
+  /// The values behind it, not read yet: JSON, or a variable with its dollar sign.
+  let values: [String]
+  /// All of it as it was typed.
+  let text: String
+}
+
+/// Puts lines together to statements: JSON may go on over several lines.
+struct SessionStatementReader {
+  private var head = ""
+  private var values: [String] = []
+  private var text = ""
+  /// Reads the value that is not complete yet.
+  private var reader: JSONValueReader?
+
+  /// Whether a statement has begun that is not complete.
+  var isWithin: Bool { reader != nil }
+
+  /// Forgets what has begun.
+  mutating func reset() {
+    self = SessionStatementReader()
+  }
+
+  /// Takes a line; gives the statement when it is complete, and `nil` when there is none or more is needed.
+  mutating func add(_ line: String) throws(Failure) -> SessionStatement? {
+    do {
+      return try take(line)
+    } catch {
+      reset()
+      throw error
+    }
+  }
+
+  private mutating func take(_ line: String) throws(Failure) -> SessionStatement? {
+    if isWithin {
+      text += "\n" + line
+      try read(line[...])
+    } else {
+      let trimmed = line.drop { $0.isWhitespace }
+      guard let first = trimmed.first, first != "#" else { return nil }
+      text = Self.trimmed(line)
+      if Self.beginsValue(trimmed) {
+        try read(trimmed)
+      } else {
+        let end = Self.endOfHead(trimmed)
+        head = Self.trimmed(trimmed[..<end])
+        try read(trimmed[end...])
+      }
+    }
+    guard !isWithin else { return nil }
+    defer { reset() }
+    return SessionStatement(head: head, values: values, text: text)
+  }
+
+  /// Whether `text` is a message and no command: no command begins so.
+  static func beginsValue(_ text: Substring) -> Bool {
+    guard let first = text.first else { return false }
+    if "{[\"$-".contains(first) || first.isASCII && first.isNumber { return true }
+    return ["true", "false", "null"].contains(text.prefix { !$0.isWhitespace })
+  }
+
+  /// Behind the words of a command: what follows are JSON values, if the command takes any.
+  private static func endOfHead(_ text: Substring) -> Substring.Index {
+    let command = text.drop { $0 == ":" }
+    let verb = command.prefix { !$0.isWhitespace }
+    switch verb {
+    case "call", "open":
+      let rest = command[verb.endIndex...].drop { $0.isWhitespace }
+      return rest.prefix { !$0.isWhitespace && $0 != "{" }.endIndex
+    case "set":
+      guard let equals = text.firstIndex(of: "=") else { return text.endIndex }
+      return text.index(after: equals)
+    default: return text.endIndex
+    }
+  }
+
+  private static func trimmed(_ text: some StringProtocol) -> String {
+    let text = text.drop { $0.isWhitespace }
+    guard let last = text.lastIndex(where: { !$0.isWhitespace }) else { return "" }
+    return String(text[...last])
+  }
+
+  // MARK: Values
+
+  private mutating func read(_ line: Substring) throws(Failure) {
+    let bytes = Array(line.utf8) + [UInt8(ascii: "\n")]
+    var index = 0
+    while index < bytes.count {
+      let byte = bytes[index]
+      if reader == nil {
+        guard ![0x20, 0x09, 0x0A, 0x0D].contains(byte) else {
+          index += 1
+          continue
+        }
+        if byte == UInt8(ascii: "$") {
+          guard let end = VariableReference.end(in: bytes, from: index) else {
+            throw Failure(.input, "", "no name behind the dollar sign")
+          }
+          values.append(String(decoding: bytes[index..<end], as: UTF8.self))
+          index = end
+          continue
+        }
+        reader = JSONValueReader(limitBytes: JSONSplitter.limitBytes)
+      }
+      index += try feed(byte) ? 1 : 0
+    }
+  }
+
+  /// Gives the reader one byte; `false` when it has shown the end of a value that it does not belong to.
+  private mutating func feed(_ byte: UInt8) throws(Failure) -> Bool {
+    do {
+      reader?.append(CollectionOfOne(byte))
+      guard let item = try reader?.next() else { return true }
+      reader = nil
+      values.append(String(decoding: item.json, as: UTF8.self))
+      // A number or a word ends in front of the byte.
+      return [UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: "\"")].contains(byte)
+        && item.json.last == byte
+    } catch {
+      throw Failure(.input, "", error.description, hint: error.hint)
+    }
+  }
+}

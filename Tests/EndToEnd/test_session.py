@@ -1,0 +1,734 @@
+"""Sessions by a pipe: commands and messages go in, answers come out, over one connection."""
+
+import contextlib
+import json
+import os
+import re
+import selectors
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections import deque
+
+import pytest
+
+import raw_http2
+from conftest import ROOT, RPCURL
+
+ADA = '{"message":"Hello, Ada!","name":"Ada"}'
+
+
+class Prompt:
+    """A session that runs, and what it has said."""
+
+    def __init__(self, process):
+        self.process = process
+        self.lines = {process.stdout: deque(), process.stderr: deque()}
+        self.rests = {pipe: b"" for pipe in self.lines}
+        self.selector = selectors.DefaultSelector()
+        for pipe in self.lines:
+            self.selector.register(pipe, selectors.EVENT_READ)
+
+    def type(self, *lines):
+        self.process.stdin.write("".join(f"{line}\n" for line in lines).encode())
+
+    def line(self, timeout=10):
+        """The next line of standard output."""
+        return self.take(self.process.stdout, timeout)
+
+    def error(self, timeout=10):
+        """The next line of standard error."""
+        return self.take(self.process.stderr, timeout)
+
+    def take(self, pipe, timeout):
+        deadline = time.monotonic() + timeout
+        while not self.lines[pipe]:
+            ready = self.selector.select(max(0, deadline - time.monotonic()))
+            assert ready, f"nothing came in time; there was {self.lines}"
+            for key, _ in ready:
+                piece = os.read(key.fd, 1 << 16)
+                if not piece:
+                    self.selector.unregister(key.fileobj)
+                    assert key.fileobj is not pipe, f"it ended; there was {self.lines}"
+                *lines, self.rests[key.fileobj] = (self.rests[key.fileobj] + piece).split(b"\n")
+                self.lines[key.fileobj].extend(lines)
+        return self.lines[pipe].popleft().decode()
+
+    def end(self, code=0):
+        self.process.stdin.close()
+        assert self.process.wait(10) == code
+
+
+@pytest.fixture
+def prompt(rpcurl):
+    """`prompt(*arguments)` starts a session that ends with the test."""
+    with contextlib.ExitStack() as stack:
+
+        def start(*arguments, env=None):
+            process = stack.enter_context(rpcurl.start("session", *arguments, env=env))
+            stack.callback(process.kill)
+            return Prompt(process)
+
+        yield start
+
+
+@pytest.fixture(params=["grpc", "grpc tls", "connect", "connect tls", "grpc-web"])
+def options(request, certificates):
+    """The options that reach each kind of server, and its URL."""
+    protocol, *tls = request.param.split()
+    kind = "grpc" if protocol == "grpc" else "connect"
+    server = request.getfixturevalue(f"{kind}_tls_server" if tls else f"{kind}_server")
+    return ["--protocol", protocol, *(["--cacert", certificates / "ca.pem"] if tls else []), server.url]
+
+
+def run(rpcurl, *arguments, lines, **more):
+    return rpcurl("session", *arguments, input="".join(f"{line}\n" for line in lines), **more)
+
+
+# Calls
+
+
+def test_calls_by_their_own_names_over_each_protocol(rpcurl, options):
+    result = run(rpcurl, *options, lines=['call Hello {"name":"Ada"}', 'call demo.v1.Demo/Find {"id":"2"}', "call Demo.Hello"])
+    assert result.code == 0
+    assert result.out.splitlines() == [ADA, '{"id":"2","title":"Jacquard loom"}']
+    assert result.err.startswith("rpcurl: demo.v1.Demo/Hello: invalid_argument (3): name must not be empty\n")
+
+
+def test_errors_are_shown_as_call_shows_them_and_end_nothing(rpcurl, grpc_server, descriptor_set):
+    plain = rpcurl("-d", '{"id":"9"}', grpc_server.url, "demo.v1.Demo/Find")
+    result = run(rpcurl, grpc_server.url, lines=['call Find {"id":"9"}', 'call Hello {"name":"Ada"}'])
+    assert (result.code, result.out, result.err) == (0, ADA + "\n", plain.err)
+
+
+def test_json_may_go_on_over_lines(rpcurl, grpc_server):
+    result = run(rpcurl, grpc_server.url, lines=["call Hello {", "", '  "name":', ' "A}da"', "}", 'call Find {"id":"1"}'])
+    assert result.err == ""
+    assert [json.loads(line)["message" if i == 0 else "id"] for i, line in enumerate(result.out.splitlines())] == ["Hello, A}da!", "1"]
+
+
+def test_server_stream_and_client_stream_by_call(rpcurl, grpc_server):
+    lines = ['call Count {"from":1,"to":3}', 'call Sum {"value":1} {"value":2}{"value":"39"}', "call Sum"]
+    result = run(rpcurl, grpc_server.url, lines=lines)
+    assert result.out.splitlines() == ['{"number":1}', '{"number":2}', '{"number":3}', '{"total":"42","count":3}', "{}"]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("exut", "rpcurl: exut: no such command\nhint: did you mean exit, or edit?"),
+        ("desc X", "hint: did you mean describe?"),
+        ("call Hallo", "did you mean demo.v1.Demo/Hello?"),
+        ('call Hello {"nam":"x"}', "no field “nam”"),
+        ("call Hello nonsense", "line 1, column 1"),
+        ('call Hello {"name":"a"}{"name":"b"}', "2 messages, but it takes one"),
+        ('{"text":"a"}', "no stream takes messages"),
+        ("close", "no stream is open"),
+        ("switch 7", "rpcurl: 7: no such stream is open"),
+        ("call Find $nothing", "rpcurl: $nothing: no such variable"),
+        ('call Find {"id":"${last.id}"}', "rpcurl: $last: no response has come yet"),
+        ("set 9 = 1", "not a name"),
+        ("use nonsense", "no built-in interceptor of this name"),
+        ("use header,colour=blue", "colour"),
+        ("plugin load ./missing.so", "missing.so"),
+        ("remove 3", "the chain is empty"),
+        ("protocol carrier-pigeon", "carrier-pigeon"),
+        ("deadline soon", "soon"),
+        ("format binary", "text, or json"),
+        ("target http://", "no host"),
+        ("header novalue", "header NAME: VALUE"),
+        ("header a b: c", "not a header name"),
+        ("options --each", "--each"),
+        ("options --use log", "commands of their own"),
+        ("describe NoSuchThing", "no such name"),
+        ("source /no/such/file", "No such file"),
+        ("help nonsense", "no such command"),
+        ("header x: 'unclosed", None),
+        ("list 'unclosed", "the quote ' is not closed"),
+        ("call", "call METHOD [JSON]"),
+    ],
+)
+def test_mistakes_are_told_and_the_session_goes_on(rpcurl, grpc_server, line, words):
+    result = run(rpcurl, grpc_server.url, lines=[line, "headers", 'call Hello {"name":"Ada"}'])
+    assert result.code == 0
+    assert result.out.splitlines()[-1] == ADA
+    if words is not None:
+        assert words in result.err, result.err
+        assert result.err.count("rpcurl: ") == 1
+
+
+def test_json_that_never_ends(rpcurl, grpc_server):
+    result = run(rpcurl, grpc_server.url, lines=['call Hello {"name":"Ada"', "exit"])
+    assert (result.code, result.err) == (4, "rpcurl: standard input: the JSON ends too early\n")
+
+
+def test_no_server_is_needed_until_a_call(rpcurl):
+    result = run(rpcurl, "--plaintext", "127.0.0.1:1", lines=["help", "set a = 1", "vars", "call Hello", "vars"])
+    assert result.code == 0
+    assert result.out.endswith("a = 1\na = 1\n")
+    assert result.err.startswith("rpcurl: http://127.0.0.1:1: ")
+
+
+def test_target_is_named_later(rpcurl, grpc_server):
+    result = run(rpcurl, lines=["call Hello", f"target {grpc_server.url}", 'call Hello {"name":"Ada"}'])
+    assert (result.out, result.err) == (ADA + "\n", "rpcurl: target: no server is named\nhint: target URL\n")
+
+
+def test_control_characters_of_the_server_are_escaped(rpcurl, grpc_server):
+    lines = [r'call Fail {"code":3,"message":"\u001b[31mred"}', r'call Hello {"name":"\u001b[2J"}', "vars"]
+    result = run(rpcurl, grpc_server.url, lines=lines)
+    assert "\x1b" not in result.out + result.err
+
+
+def test_help_names_every_command(rpcurl):
+    text = run(rpcurl, lines=["help"]).out
+    names = re.findall(r"^([a-z]+)", text, re.M)
+    for name in names:
+        explained = run(rpcurl, lines=[f"help {name}"])
+        assert explained.err == "" and explained.out.startswith(name)
+    assert {"call", "open", "edit", "streams", "switch", "close", "cancel", "set", "chain", "use", "plugin", "save", "source"} <= set(names)
+
+
+# Streams
+
+
+def test_each_answer_comes_before_the_next_message(prompt, options):
+    if options[1] == "grpc-web" or options[-1].startswith("http:") and options[1] == "connect":
+        options = ["--http2", *options]
+    session = prompt(*options)
+    session.type("open Chat")
+    for number in range(20):
+        session.type('{"text":"%d"}' % number)
+        assert session.line() == '{"text":"you said: %d"}' % number
+    session.type("close", "wait", 'call Hello {"name":"Ada"}')
+    assert session.line() == ADA
+    session.end()
+
+
+def test_streams_of_all_kinds_at_once_over_one_connection(prompt, start_server):
+    server = start_server("grpc_server.py")
+    with counting_proxy(server) as proxy:
+        session = prompt("--plaintext", f"127.0.0.1:{proxy.port}")
+        session.type("open Chat", "open Sum", "open Chat", 'open Count {"from":7,"to":8}')
+        assert {session.line(), session.line()} == {'[4] {"number":7}', '[4] {"number":8}'}
+        session.type('{"text":"third"}')
+        assert session.line() == '[3] {"text":"you said: third"}'
+        session.type("switch 2", '{"value":1}', '{"value":41}', "switch 1", '{"text":"first"}')
+        assert session.line() == '[1] {"text":"you said: first"}'
+        session.type('call Hello {"name":"Ada"}')
+        assert session.line() == ADA
+        session.type("streams")
+        assert [session.line() for _ in range(3)] == [
+            "* 1 demo.v1.Demo/Chat open, 1 received",
+            "  2 demo.v1.Demo/Sum open, 0 received",
+            "  3 demo.v1.Demo/Chat open, 1 received",
+        ]
+        session.type("wait 2")
+        assert session.line() == '[2] {"total":"42","count":2}'
+        session.type("cancel 3", "streams")
+        assert session.line() == "* 1 demo.v1.Demo/Chat open, 1 received"
+        session.type('{"text":"alone"}')
+        assert session.line() == '{"text":"you said: alone"}'
+        session.end()
+        assert proxy.connections == 1
+    server.wait_for_canceled_calls("demo.v1.Demo/Chat", 1)
+
+
+@contextlib.contextmanager
+def counting_proxy(server):
+    """Passes bytes on, and counts the connections."""
+
+    class Proxy:
+        connections = 0
+
+    listener = socket.create_server(("127.0.0.1", 0))
+    proxy = Proxy()
+    proxy.port = listener.getsockname()[1]
+    sockets = []
+
+    def pump(source, sink):
+        with contextlib.suppress(OSError):
+            while piece := source.recv(1 << 16):
+                sink.sendall(piece)
+            sink.shutdown(socket.SHUT_WR)
+
+    def accept():
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = listener.accept()
+                proxy.connections += 1
+                upstream = socket.create_connection(("127.0.0.1", server.port))
+                sockets.extend([client, upstream])
+                for pair in ((client, upstream), (upstream, client)):
+                    threading.Thread(target=pump, args=pair, daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    yield proxy
+    for each in [listener, *sockets]:
+        with contextlib.suppress(OSError):
+            each.shutdown(socket.SHUT_RDWR)
+        each.close()
+
+
+def test_end_of_a_pipe_half_closes_and_waits(rpcurl, grpc_server):
+    result = run(rpcurl, grpc_server.url, lines=["open Sum", '{"value":2}', "open Chat", '{"text":"a"}', "switch 1", '{"value":3}'])
+    assert (result.code, result.err) == (0, "")
+    assert sorted(result.out.splitlines())[-2:] in (
+        ['[1] {"total":"5","count":2}', '[2] {"text":"you said: a"}'],
+        ['[2] {"text":"you said: a"}', '{"total":"5","count":2}'],
+    )
+
+
+def test_exit_cancels_what_is_open(prompt, start_server):
+    server = start_server("grpc_server.py")
+    session = prompt(server.url)
+    session.type("open Chat", '{"text":"a"}')
+    session.line()
+    session.type("exit")
+    assert session.process.wait(10) == 0
+    server.wait_for_canceled_calls("demo.v1.Demo/Chat", 1)
+
+
+def test_wrong_message_leaves_its_stream_open(prompt, grpc_server):
+    session = prompt(grpc_server.url)
+    session.type("open Chat", '{"tex":"a"}')
+    assert session.error().startswith("rpcurl: Chat: demo.v1.ChatRequest has no field “tex”")
+    session.type('{"text":"b"}')
+    assert session.line() == '{"text":"you said: b"}'
+    session.end()
+
+
+def test_interrupt_cancels_the_stream_then_the_session(prompt, start_server):
+    server = start_server("grpc_server.py")
+    session = prompt(server.url)
+    session.type("open Chat", '{"text":"a"}')
+    session.line()
+    session.process.send_signal(signal.SIGINT)
+    server.wait_for_canceled_calls("demo.v1.Demo/Chat", 1)
+    session.type('call Hello {"name":"Ada"}')
+    assert session.line() == ADA
+    session.type('call Count {"from":1,"to":9,"intervalMs":60000}')
+    assert session.line() == '{"number":1}'
+    session.process.send_signal(signal.SIGINT)
+    server.wait_for_canceled_calls("demo.v1.Demo/Count", 1)
+    session.type('call Hello {"name":"Ada"}')
+    assert session.line() == ADA
+    session.process.send_signal(signal.SIGINT)
+    assert session.process.wait(10) == 130
+
+
+def test_termination_ends_it(prompt, grpc_server):
+    session = prompt(grpc_server.url)
+    session.type("open Chat", '{"text":"a"}')
+    session.line()
+    session.process.send_signal(signal.SIGTERM)
+    assert session.process.wait(10) == 143
+
+
+def test_server_that_dies_is_told_and_called_again(prompt, start_server):
+    server = start_server("grpc_server.py")
+    session = prompt(server.url)
+    session.type("open Chat", '{"text":"a"}')
+    session.line()
+    begin = time.monotonic()
+    server.process.kill()
+    server.process.wait()
+    told = session.error()
+    assert time.monotonic() - begin < 1
+    assert told.startswith(f"rpcurl: call 1: {server.url}: ")
+    session.type('call Hello {"name":"Ada"}')
+    assert session.error().startswith(f"rpcurl: {server.url}: ")
+    start_server("grpc_server.py", "--port", server.port)
+    session.type('call Hello {"name":"Ada"}')
+    assert session.line() == ADA
+    session.end()
+
+
+def test_a_million_responses_in_flat_memory(prompt, raw_server, descriptor_set):
+    def answer(stream):
+        # demo.v1.CountReply{number: 5}, and 7 for the last one: less in all than the window that libcurl grants.
+        stream.headers(raw_http2.OK)
+        for _ in range(500):
+            stream.data(b"\0\0\0\0\x02\x08\x05" * 2000)
+        stream.data(b"\0\0\0\0\x02\x08\x07")
+        stream.headers(raw_http2.STATUS_OK, end=True)
+
+    server = raw_server(raw_http2.handler(answer))
+    session = prompt("--descriptor-set", descriptor_set, f"http://{server.address}")
+    session.type('open Count {"from":1}')
+    for _ in range(20_000):
+        session.line()
+    before = resident_kilobytes(session.process)
+    for _ in range(980_000):
+        assert session.line(60) == '{"number":5}'
+    assert resident_kilobytes(session.process) < before + 4_000
+    assert session.line() == '{"number":7}'
+    session.type("set n = $last.number", "vars")
+    assert session.line() == "n = 7"
+    session.end()
+
+
+def resident_kilobytes(process):
+    for line in open(f"/proc/{process.pid}/status"):
+        if line.startswith("VmRSS"):
+            return int(line.split()[1])
+    raise AssertionError("no VmRSS")
+
+
+def test_reader_that_is_behind_slows_the_server_down(prompt, grpc_server):
+    session = prompt(grpc_server.url)
+    session.type('open Count {"from":1,"to":2000000000}')
+    session.line()
+    before = resident_kilobytes(session.process)
+    time.sleep(1)
+    assert resident_kilobytes(session.process) < before + 8_000
+
+
+# Variables
+
+
+def test_variables_in_json_and_in_words(rpcurl, grpc_server):
+    lines = [
+        'call Hello {"name":"Ada"}',
+        "set who = $last.name",
+        'set person = {"name": $who, "tags": ["x", "y\\"z"]}',
+        'call Hello {"name": $person.tags[1]}',
+        'call Hello {"name":"Dr. ${person.name} costs $5 and $${who}"}',
+        "call Hello $request",
+        "header x-who: ${who}!",
+        "headers",
+        "unset who",
+        "call Hello $who",
+        "call Hello $last.nam",
+        "vars",
+    ]
+    result = run(rpcurl, grpc_server.url, lines=lines)
+    said = 'Dr. Ada costs $5 and ${who}'
+    assert result.out.splitlines() == [
+        ADA,
+        '{"message":"Hello, y\\"z!","name":"y\\"z"}',
+        '{"message":"Hello, %s!","name":"%s"}' % (said, said),
+        '{"message":"Hello, %s!","name":"%s"}' % (said, said),
+        "x-who: Ada!",
+        'person = {"name":"Ada","tags":["x","y\\"z"]}',
+        'last = {"message":"Hello, %s!","name":"%s"}' % (said, said),
+        'request = {"name":"%s"}' % said,
+    ]
+    assert "rpcurl: $who: no such variable\n" in result.err
+    assert "did you mean name?" in result.err
+
+
+def test_variables_of_the_environment_stand_in_braces(rpcurl, grpc_server):
+    lines = ["header x-key: ${MY_KEY}", "headers", "header x-key: ${NO_KEY}"]
+    result = run(rpcurl, grpc_server.url, lines=lines, env={"MY_KEY": "abc"})
+    assert result.out == "x-key: abc\n"
+    assert "NO_KEY" in result.err
+
+
+# Settings
+
+
+def test_settings_apply_to_the_next_call(rpcurl, connect_server):
+    lines = [
+        "header x-a: 1",
+        "header x-a: 2",
+        "header x-b: 3",
+        "call EchoMetadata",
+        "unset header x-a",
+        "deadline 7s",
+        "protocol connect",
+        "call EchoMetadata",
+        "deadline none",
+        "unheader x-b",
+        "format text",
+        'call Hello {"name":"Ada"}',
+        "verbose",
+        "timing on",
+        'call Hello {"name":"Ada"}',
+    ]
+    result = run(rpcurl, connect_server.url, lines=lines)
+    first, second, *text = result.out.splitlines()
+    headers = [(h["name"], h["value"]) for h in json.loads(first)["headers"]]
+    assert ("x-a", "2") in headers and ("x-a", "1") not in headers and ("x-b", "3") in headers
+    second = json.loads(second)
+    assert "x-a" not in [h["name"] for h in second["headers"]]
+    assert 6000 < int(second["timeoutMs"]) <= 7000
+    assert text == ['message: "Hello, Ada!"', 'name: "Ada"'] * 2
+    assert "> POST " in result.err and "timing: " in result.err
+
+
+def test_secrets_are_not_shown(rpcurl, grpc_server):
+    lines = ["header authorization: Bearer abc123", "headers", "options --bearer def456", "options", "use auth,bearer=ghi789", "chain"]
+    result = run(rpcurl, grpc_server.url, lines=lines)
+    assert not re.search("abc123|def456|ghi789", result.out + result.err)
+    assert "authorization: Bearer [redacted]\n" in result.out
+
+
+def test_options_of_the_command_line_and_of_a_file(rpcurl, grpc_server, tmp_path):
+    config = tmp_path / "config"
+    config.write_text(f"target {grpc_server.url}\n--header x-config: yes\n--max-time 9\n")
+    result = run(rpcurl, "--config", config, "-H", "x-line: too", "-v", lines=["headers", "deadline", "verbose off", 'call Hello {"name":"Ada"}'])
+    assert result.out.splitlines() == ["x-config: yes", "x-line: too", "9", ADA]
+    assert result.err == ""
+
+
+# The chain
+
+
+def test_chain_changes_between_calls(rpcurl, grpc_server):
+    ask = "call EchoMetadata"
+    lines = [
+        "use header,set=x-one:1", "use header,set=x-two:2", "move 2 1", "chain", ask,
+        "remove 1", "use header,nonsense=1", ask, "remove header", "chain", ask,
+    ]  # fmt: skip
+    result = run(rpcurl, grpc_server.url, lines=lines)
+    out = result.out.splitlines()
+    assert out[:2] == ["1 header,set=x-two:2 (built in, methods *)", "2 header,set=x-one:1 (built in, methods *)"]
+    assert out[4] == "no interceptors"
+    for line, names in zip([out[2], out[3], out[5]], [{"x-one", "x-two"}, {"x-one"}, set()], strict=True):
+        assert {h["name"] for h in json.loads(line)["headers"]} & {"x-one", "x-two"} == names
+    assert result.err.count("rpcurl: ") == 1
+
+
+def test_open_streams_keep_their_chain(prompt, grpc_server, tmp_path):
+    log = tmp_path / "log"
+    session = prompt(grpc_server.url)
+    session.type(f"use log,format=ndjson,bodies=true,file={log}", "open Chat", "remove log", 'call Hello {"name":"unseen"}')
+    assert "unseen" in session.line()
+    session.type('{"text":"seen"}')
+    assert session.line() == '{"text":"you said: seen"}'
+    session.type("wait", "call Hello")
+    assert session.error().startswith("rpcurl: demo.v1.Demo/Hello: ")
+    session.end()
+    assert "seen" in log.read_text() and "unseen" not in log.read_text()
+
+
+HEADERS = [ROOT / "Sources" / "CPluginABI" / "include", ROOT / "Tests" / "PluginHostTests" / "Fixtures"]
+VERSION = r"""
+#include "minimal.h"
+
+static int32_t request_start(void *state, rpcurl_call call, rpcurl_token token) {
+  (void)state, (void)call;
+  host->header_set(host, token, RPCURL_TEXT("x-version"), text("%s"));
+  return RPCURL_OK;
+}
+
+static const rpcurl_plugin plugin = {
+    RPCURL_PLUGIN_HEAD, .name = "version", .load = keep_host, .request_start = request_start};
+RPCURL_PLUGIN(plugin)
+"""
+
+
+def build_plugin(output, version):
+    """A plugin that sets the header x-version."""
+    source = output.with_suffix(".c")
+    source.write_text(VERSION % version)
+    includes = [f"-I{directory}" for directory in HEADERS]
+    subprocess.run(["gcc", "-shared", "-fPIC", *includes, "-o", output, source], check=True)
+
+
+def version_of(line):
+    return {h["name"]: h.get("value") for h in json.loads(line)["headers"]}.get("x-version")
+
+
+def test_plugin_that_was_built_anew_is_loaded_anew(prompt, grpc_server, tmp_path):
+    plugin = tmp_path / "version.so"
+    build_plugin(plugin, "one")
+    session = prompt(grpc_server.url)
+    session.type(f"plugin load {plugin}", "call EchoMetadata")
+    assert version_of(session.line()) == "one"
+    for version in ("two", "three"):
+        build_plugin(plugin, version)
+        session.type("call EchoMetadata")
+        assert version_of(session.line()) in ("one", "two")
+        session.type("plugin reload version", "call EchoMetadata")
+        assert version_of(session.line()) == version
+    # Also where it was taken off meanwhile, and where the file was written in place.
+    session.type("remove version", "call EchoMetadata")
+    assert version_of(session.line()) is None
+    build_plugin(plugin, "four")
+    session.type(f"plugin load {plugin}", "call EchoMetadata")
+    assert version_of(session.line()) == "four"
+    # What cannot be loaded leaves the chain as it was.
+    plugin.unlink()
+    session.type("plugin reload 1")
+    assert "version.so" in session.error()
+    plugin.write_text("no plugin")
+    session.type("plugin reload 1")
+    assert session.error().startswith("rpcurl: plugin ")
+    session.type("call EchoMetadata")
+    assert version_of(session.line()) == "four"
+    session.end()
+
+
+# Scripts
+
+
+def test_source_runs_commands_and_stops_at_the_first_that_fails(rpcurl, grpc_server, tmp_path):
+    (tmp_path / "inner").write_text('# a comment\ncall Hello {"name":\n  "Ada"}\ncall Find {"id":"9"}\ncall Hello {"name":"never"}\n')
+    (tmp_path / "outer").write_text(f"header x-a: 1\nsource {tmp_path}/inner\nheader x-b: 2\n")
+    result = run(rpcurl, grpc_server.url, lines=[f"source {tmp_path}/outer", "headers", f"source --keep-going {tmp_path}/inner"])
+    assert result.code == 0
+    assert result.out.splitlines() == [ADA, "x-a: 1", ADA, '{"message":"Hello, never!","name":"never"}']
+    assert f"rpcurl: {tmp_path}/inner, line 4: the command failed\n" in result.err
+
+
+def test_scripts_that_run_themselves_end(rpcurl, grpc_server, tmp_path):
+    script = tmp_path / "self"
+    script.write_text(f"source {script}\n")
+    result = run(rpcurl, grpc_server.url, lines=[f"source {script}", 'call Hello {"name":"Ada"}'])
+    assert (result.code, result.out) == (0, ADA + "\n")
+    assert "more than 16 deep" in result.err
+
+
+def test_run_ends_with_the_first_failure(rpcurl, grpc_server, tmp_path):
+    script = tmp_path / "script"
+    script.write_text('#!/usr/bin/env -S rpcurl run\ncall Hello {"name":"Ada"}\n\ncall Find {"id":"9"}\ncall Hello\n')
+    result = rpcurl("run", grpc_server.url, script)
+    assert (result.code, result.out) == (64 + 5, ADA + "\n")
+    assert result.err.endswith(f"rpcurl: {script}, line 4: the command failed\n")
+    script.write_text("nonsense\n")
+    result = rpcurl("run", script)
+    assert (result.code, result.err) == (2, f"rpcurl: {script}, line 1: nonsense: no such command\nhint: help lists them\n")
+    script.write_text('call Hello {"name":\n')
+    assert rpcurl("run", script).code == 4
+
+
+def test_run_tells_of_a_stream_that_fails(rpcurl, grpc_server, tmp_path):
+    script = tmp_path / "script"
+    script.write_text('header x-a: b\nopen FailStream {"code":9,"afterMessages":1}\n')
+    result = rpcurl("run", grpc_server.url, script)
+    assert (result.code, result.out) == (64 + 9, '{"number":1}\n')
+    assert f"rpcurl: {script}, line 2: the stream that was opened here failed\n" in result.err
+
+
+def test_script_runs_by_its_first_line(rpcurl, grpc_server, tmp_path):
+    script = tmp_path / "script"
+    script.write_text(f"#!/usr/bin/env -S {RPCURL} run\ntarget {grpc_server.url}\ncall Hello {{\"name\":\"Ada\"}}\n")
+    script.chmod(0o700)
+    done = subprocess.run([script], capture_output=True, text=True, env=rpcurl.environment(None))
+    assert (done.returncode, done.stdout, done.stderr) == (0, ADA + "\n", "")
+
+
+SAVED = [
+    "set who = \"Ada's friend\"",
+    "header x-tenant: it's blue",
+    "header authorization: Bearer hunter2",
+    'call Hello {"name":',
+    "$who}",
+    'call Find {"id":"9"}',
+    "use header,set=x-one:1",
+    "call EchoMetadata",
+    "open Chat",
+    '{"text":"a"}',
+    '{"text":"$(reboot) `b` ${who}"}',
+    "receive 2",
+    "close",
+    "wait",
+    "open Sum",
+    '{"value":1}{"value":2}',
+    "wait",
+]
+
+
+def masked(out):
+    """The answers, without what differs from call to call."""
+    lines = [json.loads(line) for line in out.splitlines()]
+    for line in lines:
+        if "headers" in line:
+            line["headers"] = [h for h in line["headers"] if h["name"].startswith(("x-", "auth"))]
+    return lines
+
+
+def test_what_was_saved_gives_the_same_answers(rpcurl, grpc_server, tmp_path):
+    script, shell = tmp_path / "saved", tmp_path / "saved.sh"
+    result = run(rpcurl, "-H", "x-first: 1", grpc_server.url, lines=[*SAVED, "list", f"save {script}", f"save {shell}"])
+    answers = masked("".join(line + "\n" for line in result.out.splitlines() if line.startswith("{")))
+    assert len(answers) == 5
+    secret = {"AUTHORIZATION": "Bearer hunter2"}
+    for file in (script, shell):
+        assert "hunter2" not in file.read_text()
+        assert file.stat().st_mode & 0o077 == 0
+    again = rpcurl("run", script, env=secret)
+    assert (again.code, again.err, masked(again.out)) == (0, "", answers)
+    missing = rpcurl("run", script)
+    assert missing.code == 4 and "AUTHORIZATION" in missing.err
+    environment = rpcurl.environment(secret) | {"PATH": f"{RPCURL.parent}:{os.environ['PATH']}"}
+    by_shell = subprocess.run(["sh", shell], capture_output=True, text=True, env=environment)
+    assert (by_shell.returncode, by_shell.stderr, masked(by_shell.stdout)) == (0, "", answers)
+    del environment["AUTHORIZATION"]
+    assert "AUTHORIZATION" in subprocess.run(["sh", shell], capture_output=True, text=True, env=environment).stderr
+
+
+def test_secrets_are_saved_when_that_is_asked_for(rpcurl, grpc_server, tmp_path):
+    run(rpcurl, "--bearer", "s3", grpc_server.url, lines=["header x-token: s4", 'call Hello {"name":"Ada"}', f"save --show-secrets {tmp_path}/a", f"save --show-secrets {tmp_path}/a.sh", f"save {tmp_path}/b"])
+    for name in ("a", "a.sh"):
+        text = (tmp_path / name).read_text()
+        assert "s3" in text and "s4" in text
+    text = (tmp_path / "b").read_text()
+    assert "s3" not in text and "s4" not in text
+    assert '${RPCURL_BEARER}' in text and '${X_TOKEN}' in text
+
+
+def test_record_has_what_was_typed_and_shown(rpcurl, grpc_server, tmp_path):
+    file = tmp_path / "transcript"
+    run(rpcurl, grpc_server.url, lines=[f"record {file}", 'call Hello {"name":"Ada"}', "header authorization: hunter2", "nonsense", "record off", "vars"])
+    assert file.read_text() == (
+        'rpcurl> call Hello {"name":"Ada"}\n' + ADA + "\n"
+        "rpcurl> header authorization: ${AUTHORIZATION}\n"
+        "rpcurl> nonsense\nrpcurl: nonsense: no such command\nhint: help lists them\n"
+        "rpcurl> record off\n"
+    )
+    assert file.stat().st_mode & 0o077 == 0
+
+
+def test_edit_sends_what_the_editor_saves(rpcurl, grpc_server, tmp_path):
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\ncp "$1" "$0.seen"; sed -i \'s/"name": ""/"name": "Ada"/; s/Ada"/Ada+"/\' "$1"\n')
+    editor.chmod(0o700)
+    result = run(rpcurl, grpc_server.url, lines=["edit Hello", "edit Hello"], env={"EDITOR": str(editor)})
+    assert result.err == ""
+    assert [json.loads(line)["name"] for line in result.out.splitlines()] == ["Ada+", "Ada+"]
+    assert json.loads((tmp_path / "editor.seen").read_text())["name"] == "Ada+"
+    result = run(rpcurl, grpc_server.url, lines=["edit Hello"], env={"VISUAL": "false"})
+    assert "did not end well" in result.err and result.out == ""
+
+
+# The schema
+
+
+def test_schema_commands_are_those_of_the_command_line(rpcurl, grpc_server, descriptor_set, tmp_path):
+    lines = ["list", "list demo.v1.Demo", "list --kind service", "describe HelloRequest", "template Hello", f"export {tmp_path}/x.binpb", "reflect"]
+    result = run(rpcurl, grpc_server.url, lines=lines)
+    assert result.err == ""
+    expected = [
+        rpcurl("list", grpc_server.url), rpcurl("list", grpc_server.url, "demo.v1.Demo"),
+        rpcurl("list", grpc_server.url, "--kind", "service"), rpcurl("describe", grpc_server.url, "HelloRequest"),
+        rpcurl("template", grpc_server.url, "Hello"),
+    ]  # fmt: skip
+    # The names of services that the server lists but does not describe are known to `rpcurl list` only.
+    expected = "".join(each.out for each in expected).replace("grpc.reflection.v1.ServerReflection\n", "")
+    assert result.out == expected + "3 services\n"
+    exported = rpcurl("list", "--descriptor-set", tmp_path / "x.binpb")
+    assert "demo.v1.Demo\n" in exported.out
+
+
+def test_schema_of_files(rpcurl, grpc_server, descriptor_set):
+    before = grpc_server.log().count("reflection ")
+    result = run(rpcurl, "--descriptor-set", descriptor_set, grpc_server.url, lines=['call Hello {"name":"Ada"}', "list", "reflect"])
+    assert result.out.splitlines() == [ADA, "demo.v1.Demo"]
+    assert "options --reflect" in result.err
+    assert grpc_server.log().count("reflection ") == before
+
+
+def test_schema_of_the_server_is_asked_for_once(rpcurl, start_server):
+    server = start_server("grpc_server.py")
+    run(rpcurl, server.url, lines=["call Hello", "call Find", "list"])
+    first = server.log().count("reflection list_services")
+    assert first == 1
+    run(rpcurl, server.url, lines=["call Hello"])
+    assert server.log().count("reflection list_services") == first
+    run(rpcurl, server.url, lines=["reflect"])
+    assert server.log().count("reflection list_services") == first + 1
