@@ -1,0 +1,178 @@
+extension JSONCursor {
+  /// Something that may be typed, in place of what was typed of it.
+  public struct Suggestion: Sendable, Equatable {
+    /// What it is called in a list.
+    public let label: String
+    /// The text with its quotation marks, and what must follow it.
+    public let text: String
+    /// What is to be known of it.
+    public let note: String
+  }
+
+  /// More values than anybody reads.
+  private static let mostNames = 10_000
+
+  /// What may be typed here, as far as the schema tells: names of fields and enum values as they are declared.
+  ///
+  /// - Parameter typeNames: The message types that an Any may hold.
+  public func suggestions(typeNames: @autoclosure () -> [String]) -> [Suggestion] {
+    switch place {
+    case .other: return []
+    case .typeKey: return named(["@type"], text: { _ in "\"@type\": \"type.googleapis.com/" })
+    case .name(_, let fields): return fields.compactMap(suggestion)
+    case .value(.typeURL):
+      let name = AnyOutline.typeName(prefix)
+      let found = typeNames().filter { $0.hasPrefix(name) && isPlain($0) }.prefix(Self.mostNames)
+      let host = prefix.dropLast(name.count)
+      return found.map {
+        let url = "\(host.isEmpty ? "type.googleapis.com/" : host)\($0)"
+        return Suggestion(label: $0, text: "\"\(url)\"", note: "")
+      }
+    case .value(.mapKey(let field)):
+      return field.kind == .bool ? named(["true", "false"], text: { "\"\($0)\": " }) : []
+    case .value(.anything): return []
+    case .value(.message(let type)): return values(type) + null(.message(type))
+    case .value(.field(let field)):
+      if field.isRepeated { return opening(field.isMap ? "{" : "[", field) }
+      return values(field) + null(.field(field))
+    case .value(.element(let field)): return values(field)
+    }
+  }
+
+  private func suggestion(_ field: Field) -> Suggestion? {
+    let name = [field.jsonName, field.name].first { $0.hasPrefix(prefix) && isPlain($0) }
+    return name.map {
+      Suggestion(label: $0, text: "\"\($0)\": ", note: FieldSummary.type(of: field))
+    }
+  }
+
+  private func values(_ field: Field) -> [Suggestion] {
+    if let type = field.enumType {
+      if type.name == "google.protobuf.NullValue" { return named(["null"], text: { $0 }) }
+      let typed = prefix.lowercased()
+      return type.values.prefix(Self.mostNames).filter {
+        $0.name.lowercased().hasPrefix(typed) && isPlain($0.name)
+      }.map {
+        let note = $0.isDeprecated ? "\($0.number), deprecated" : "\($0.number)"
+        return Suggestion(label: $0.name, text: "\"\($0.name)\"", note: note)
+      }
+    }
+    if let type = field.messageType { return values(type) }
+    switch field.kind {
+    case .bool: return isQuoted ? [] : named(["true", "false"], text: { $0 })
+    case .string, .bytes: return opening("\"", field)
+    default: return []
+    }
+  }
+
+  private func values(_ type: MessageType) -> [Suggestion] {
+    guard prefix.isEmpty, !isQuoted else {
+      return type.isJSONBool && !isQuoted ? named(["true", "false"], text: { $0 }) : []
+    }
+    switch (try? type.node.table())?.wellKnown {
+    case nil, .any?, .structure?: return opening("{", nil)
+    case .listValue?: return opening("[", nil)
+    case .timestamp?, .duration?, .fieldMask?: return opening("\"", nil)
+    case .value?: return []
+    case .wrapper?:
+      let field = try? type.fields().first
+      return field.map(values) ?? []
+    }
+  }
+
+  private func null(_ slot: Slot) -> [Suggestion] {
+    guard !isQuoted, !prefix.isEmpty else { return [] }
+    if case .message = slot { return [] }
+    return named(["null"], text: { $0 })
+  }
+
+  private func opening(_ bracket: String, _ field: Field?) -> [Suggestion] {
+    guard prefix.isEmpty, !isQuoted else { return [] }
+    return [Suggestion(label: bracket, text: bracket, note: field.map(FieldSummary.type) ?? "")]
+  }
+
+  private func named(_ names: [String], text: (String) -> String) -> [Suggestion] {
+    names.filter { $0.hasPrefix(prefix) }.map { Suggestion(label: $0, text: text($0), note: "") }
+  }
+
+  /// Whether a name from a schema is one: hostile ones are not suggested.
+  private func isPlain(_ name: String) -> Bool {
+    !name.isEmpty
+      && name.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value < 0x7F && $0 != "\"" && $0 != "\\" }
+  }
+
+  /// What is expected here, in words: `status: enum Status (ACTIVE, …)`.
+  public var expectation: String? {
+    switch place {
+    case .other: return nil
+    case .typeKey: return "@type: the type of the message"
+    case .name(_, let fields):
+      let fits = fields.filter { $0.jsonName.hasPrefix(prefix) || $0.name.hasPrefix(prefix) }
+      let exact = fits.first { $0.jsonName == prefix || $0.name == prefix }
+      if let field = exact ?? (fits.count == 1 ? fits.first : nil) { return FieldSummary.text(of: field) }
+      return fits.isEmpty ? nil : FieldSummary.list(fits.lazy.map(\.jsonName))
+    case .value(.anything): return nil
+    case .value(.message(let type)): return FieldSummary.shortName(type.name)
+    case .value(.field(let field)): return FieldSummary.text(of: field)
+    case .value(.element(let field)):
+      return FieldSummary.type(of: field, isElement: true)
+    case .value(.mapKey(let field)): return "key: \(field.kind.protoName)"
+    case .value(.typeURL): return "@type: type.googleapis.com/pkg.Message"
+    }
+  }
+}
+
+extension MessageType {
+  fileprivate var isJSONBool: Bool {
+    guard case .wrapper? = (try? node.table())?.wellKnown else { return false }
+    return (try? fields().first?.kind) == .bool
+  }
+}
+
+/// A field in a few words.
+enum FieldSummary {
+  /// How many names are told of many.
+  private static let fewNames = 4
+
+  /// `tags: repeated string`
+  static func text(of field: Field) -> String { "\(field.jsonName): \(type(of: field))" }
+
+  static func type(of field: Field) -> String { type(of: field, isElement: false) }
+
+  /// `repeated string`, `map<string, Point>`, `enum Status (ACTIVE, …)`
+  static func type(of field: Field, isElement: Bool) -> String {
+    if let key = field.mapKey, let value = field.mapValue {
+      return "map<\(name(of: key)), \(name(of: value))>"
+    }
+    let isList = field.isRepeated && !isElement
+    var text = (isList ? "repeated " : field.isRequired ? "required " : "") + name(of: field)
+    if let values = field.enumType?.values, !values.isEmpty { text += " (\(list(values.lazy.map(\.name))))" }
+    if let form = form(of: field) { text += " (\(form))" }
+    return text
+  }
+
+  private static func name(of field: Field) -> String {
+    if let type = field.enumType { return "enum \(shortName(type.name))" }
+    return field.messageType.map { shortName($0.name) } ?? field.kind.protoName
+  }
+
+  /// What JSON has for values that it has no form for.
+  private static func form(of field: Field) -> String? {
+    guard let type = field.messageType else { return field.kind == .bytes ? "base64" : nil }
+    switch (try? type.node.table())?.wellKnown {
+    case .timestamp: return "2026-01-31T12:00:00Z"
+    case .duration: return "1.5s"
+    case .fieldMask: return "name,address.city"
+    default: return nil
+    }
+  }
+
+  static func shortName(_ name: String) -> String {
+    name.lastIndex(of: ".").map { String(name[name.index(after: $0)...]) } ?? name
+  }
+
+  /// A few of `names`: `ACTIVE, PAUSED, …`
+  static func list(_ names: some Collection<String>) -> String {
+    names.prefix(fewNames).joined(separator: ", ") + (names.count > fewNames ? ", …" : "")
+  }
+}

@@ -1,0 +1,282 @@
+/// Where somebody who types JSON messages is, and what may stand there.
+///
+/// The text is what stands before the cursor: an unfinished message, perhaps after others. Nothing is demanded of it;
+/// where it makes no sense, there is nothing to tell.
+public struct JSONCursor: Sendable {
+  /// A place for a value.
+  public enum Slot: Sendable, Equatable {
+    /// A message of its own.
+    case message(MessageType)
+    /// The value of a field: of a repeated one the list, of a map the object.
+    case field(Field)
+    /// An element of a list, or a value in a map; the field is the list's, or that of the map's values.
+    case element(Field)
+    /// The key of a map.
+    case mapKey(Field)
+    /// The `@type` of an Any.
+    case typeURL(MessageType)
+    /// Any JSON: within a Struct, or where the schema knows nothing.
+    case anything
+  }
+
+  /// What is being typed.
+  public enum Place: Sendable, Equatable {
+    /// The name of a field of a message: these are not given yet.
+    case name(of: MessageType, fields: [Field])
+    /// The first key of an Any, which is to tell its type.
+    case typeKey
+    /// A value, or the key of a map.
+    case value(Slot)
+    /// A colon, a comma, a bracket, or something that makes no sense.
+    case other
+  }
+
+  /// What is being typed.
+  public let place: Place
+  /// As far as it has been typed, without quotation marks.
+  public let prefix: String
+  /// Whether it began with a quotation mark.
+  public let isQuoted: Bool
+  /// Where it begins, its quotation mark included, in bytes of UTF-8; it reaches to the end of the text.
+  public let start: Int
+
+  /// Reads what was typed of messages of `type`.
+  public init(_ text: String, of type: MessageType) {
+    var reader = JSONCursorReader(type)
+    reader.read(text)
+    place = reader.place
+    start = reader.tokenStart
+    isQuoted = reader.isInString
+    let typed = text.utf8.dropFirst(start + (isQuoted ? 1 : 0))
+    prefix = String(Substring(typed))
+  }
+}
+
+/// Walks over the text, keeping what is open.
+private struct JSONCursorReader {
+  private typealias Slot = JSONCursor.Slot
+
+  /// What the keys or elements of something open are.
+  private enum Shape {
+    case message(MessageType)
+    /// An Any, with the type that its `@type` named.
+    case any(MessageType, MessageType?)
+    case map(key: Field, value: Field)
+    case list(Field)
+    case freeObject
+    case freeList
+
+    var isObject: Bool {
+      switch self {
+      case .list, .freeList: false
+      default: true
+      }
+    }
+  }
+
+  private enum Step { case key, colon, value, comma }
+
+  private struct Level {
+    let shape: Shape
+    var step: Step
+    /// The keys that were given; kept where they say what is left.
+    var given: [String] = []
+    var key = ""
+  }
+
+  private let type: MessageType
+  private var levels: [Level] = []
+  /// Whether the text went astray, or is nested too deep.
+  private var isLost = false
+  /// Where the string or word begins in which the text ends; otherwise its end.
+  private(set) var tokenStart = 0
+  private(set) var isInString = false
+
+  init(_ type: MessageType) { self.type = type }
+
+  // MARK: Reading
+
+  mutating func read(_ text: String) {
+    let bytes = Array(text.utf8)
+    var position = 0
+    while position < bytes.count, !isLost {
+      let byte = bytes[position]
+      tokenStart = position
+      switch byte {
+      case 0x20, 0x09, 0x0a, 0x0d: position += 1
+      case UInt8(ascii: "\""):
+        guard let end = Self.endOfString(bytes, from: position + 1) else {
+          isInString = true
+          return
+        }
+        take(String(decoding: bytes[position + 1..<end], as: UTF8.self), isString: true)
+        position = end + 1
+      case UInt8(ascii: "{"), UInt8(ascii: "["):
+        open(isObject: byte == UInt8(ascii: "{"))
+        position += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        close(isObject: byte == UInt8(ascii: "}"))
+        position += 1
+      case UInt8(ascii: ":"):
+        step(from: .colon, to: .value)
+        position += 1
+      case UInt8(ascii: ","):
+        step(from: .comma, to: levels.last?.shape.isObject == true ? .key : .value)
+        position += 1
+      default:
+        let end = bytes[position...].firstIndex(where: Self.endsWord) ?? bytes.count
+        // A word at the end is still being typed.
+        guard end < bytes.count else { return }
+        take(String(decoding: bytes[position..<end], as: UTF8.self), isString: false)
+        position = end
+      }
+    }
+    tokenStart = bytes.count
+  }
+
+  private static func endOfString(_ bytes: [UInt8], from start: Int) -> Int? {
+    var position = start
+    while position < bytes.count {
+      if bytes[position] == UInt8(ascii: "\"") { return position }
+      position += bytes[position] == UInt8(ascii: "\\") ? 2 : 1
+    }
+    return nil
+  }
+
+  private static func endsWord(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x20, 0x09, 0x0a, 0x0d, UInt8(ascii: "\""), UInt8(ascii: ":"), UInt8(ascii: ","), UInt8(ascii: "{"),
+      UInt8(ascii: "}"), UInt8(ascii: "["), UInt8(ascii: "]"):
+      true
+    default: false
+    }
+  }
+
+  /// Takes a finished string or word.
+  private mutating func take(_ text: String, isString: Bool) {
+    guard let index = levels.indices.last else {
+      // Some messages are a string or a number.
+      return
+    }
+    switch levels[index].step {
+    case .key:
+      levels[index].key = text
+      levels[index].step = .colon
+      switch levels[index].shape {
+      case .message, .any: levels[index].given.append(text)
+      default: break
+      }
+    case .value:
+      if case .any(let any, _) = levels[index].shape, levels[index].key == "@type", isString {
+        let name = AnyOutline.typeName(text)
+        levels[index] = Level(
+          shape: .any(any, (try? any.relative(named: name)) ?? nil), step: .comma, given: levels[index].given)
+      }
+      levels[index].step = .comma
+    case .colon, .comma: isLost = true
+    }
+  }
+
+  private mutating func step(from old: Step, to new: Step) {
+    guard let index = levels.indices.last, levels[index].step == old else { return isLost = true }
+    levels[index].step = new
+  }
+
+  private mutating func open(isObject: Bool) {
+    guard levels.count < nestingLimit, levels.last.map({ $0.step == .value }) ?? true else {
+      return isLost = true
+    }
+    let shape = isObject ? objectShape(slot) : listShape(slot)
+    levels.append(Level(shape: shape, step: isObject ? .key : .value))
+  }
+
+  private mutating func close(isObject: Bool) {
+    guard let last = levels.last, last.shape.isObject == isObject else { return isLost = true }
+    levels.removeLast()
+    if let index = levels.indices.last { levels[index].step = .comma }
+  }
+
+  // MARK: What the schema says
+
+  /// Where a value stands now.
+  private var slot: Slot {
+    guard let level = levels.last else { return .message(type) }
+    switch level.shape {
+    case .message(let type): return Self.slot(of: level.key, in: type)
+    case .any(let any, let type):
+      if level.key == "@type" { return .typeURL(any) }
+      guard let type else { return .anything }
+      if Self.wellKnown(type) != nil { return level.key == "value" ? .message(type) : .anything }
+      return Self.slot(of: level.key, in: type)
+    case .map(_, let value): return .element(value)
+    case .list(let field): return .element(field)
+    case .freeObject, .freeList: return .anything
+    }
+  }
+
+  private static func slot(of key: String, in type: MessageType) -> Slot {
+    if let field = (try? type.field(named: key)) ?? nil { return .field(field) }
+    guard key.hasPrefix("["), key.hasSuffix("]") else { return .anything }
+    let name = String(key.dropFirst().dropLast())
+    let found = ((try? type.pool.extensionField(named: name)) ?? nil).map { Field($0, type.pool) }
+    return found.map { .field($0) } ?? .anything
+  }
+
+  private static func wellKnown(_ type: MessageType) -> WellKnownKind? { try? type.node.table().wellKnown }
+
+  private func objectShape(_ slot: Slot) -> Shape {
+    switch slot {
+    case .message(let type): return Self.shape(of: type)
+    case .field(let field):
+      if let key = field.mapKey, let value = field.mapValue { return .map(key: key, value: value) }
+      guard !field.isRepeated, let type = field.messageType else { return .freeObject }
+      return Self.shape(of: type)
+    case .element(let field):
+      return field.messageType.map(Self.shape) ?? .freeObject
+    case .typeURL, .mapKey, .anything: return .freeObject
+    }
+  }
+
+  private static func shape(of type: MessageType) -> Shape {
+    switch wellKnown(type) {
+    case nil: .message(type)
+    case .any: .any(type, nil)
+    default: .freeObject
+    }
+  }
+
+  private func listShape(_ slot: Slot) -> Shape {
+    if case .field(let field) = slot, field.isRepeated, !field.isMap { return .list(field) }
+    return .freeList
+  }
+
+  /// What is being typed where the text ends.
+  var place: JSONCursor.Place {
+    guard !isLost else { return .other }
+    guard let level = levels.last else { return .value(.message(type)) }
+    switch level.step {
+    case .colon, .comma: return .other
+    case .value: return .value(slot)
+    case .key: break
+    }
+    switch level.shape {
+    case .message(let type): return Self.name(of: type, given: level.given)
+    case .any(_, nil): return level.given.isEmpty ? .typeKey : .other
+    case .any(_, let type?):
+      return Self.wellKnown(type) == nil ? Self.name(of: type, given: level.given) : .value(.anything)
+    case .map(let key, _): return .value(.mapKey(key))
+    case .list, .freeObject, .freeList: return .value(.anything)
+    }
+  }
+
+  private static func name(of type: MessageType, given: [String]) -> JSONCursor.Place {
+    guard let fields = try? type.fields() else { return .other }
+    let given = Set(given)
+    let isGiven = { (field: Field) in given.contains(field.jsonName) || given.contains(field.name) }
+    let decided = Set(fields.filter(isGiven).compactMap(\.oneofIndex))
+    let left = fields.filter { field in
+      !isGiven(field) && !(field.oneofIndex.map(decided.contains) ?? false)
+    }
+    return .name(of: type, fields: left)
+  }
+}
