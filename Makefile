@@ -32,7 +32,7 @@ INSTALLED := \
   $(foreach file,README.md CHANGELOG.md LICENSE,$(file):share/doc/rpcurl/$(file))
 
 # What the build needs, what the servers need, and what the tests compare with.
-BUILD_PACKAGES  := libcurl4-openssl-dev libprotobuf-c-dev zlib1g-dev libzstd-dev libbrotli-dev pkg-config gcc
+BUILD_PACKAGES  := libcurl4-openssl-dev libprotobuf-c-dev zlib1g-dev libzstd-dev libbrotli-dev libedit-dev pkg-config gcc
 PLUGIN_PACKAGES := libssl-dev libprotobuf-c-dev pkg-config gcc
 SERVER_PACKAGES := python3 python3-venv libpython3-dev
 TEST_PACKAGES   := protobuf-compiler protobuf-c-compiler curl jq mandoc binutils openssl zsh fish bash-completion

@@ -26,6 +26,9 @@ let package = Package(
   targets: [
     // C
     .target(name: "CCompression", cSettings: strictC, linkerSettings: [.linkedLibrary("dl")]),
+    .target(
+      name: "CLineEditor", cSettings: strictC,
+      linkerSettings: [.linkedLibrary("dl"), .linkedLibrary("pthread")]),
     .target(name: "CCurl", cSettings: strictC, linkerSettings: [.linkedLibrary("dl")]),
     .target(
       name: "CSchemas", exclude: ["generate.sh", "protos"], cSettings: strictC,
@@ -60,7 +63,7 @@ let package = Package(
       name: "rpcurl",
       dependencies: [
         "RPCClient", "Interceptors", "PluginHost", "Transport", "Reflection", "Interception", "RPCProtocols",
-        "Protobuf",
+        "Protobuf", "CLineEditor",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
@@ -86,6 +89,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "ReflectionTests", dependencies: ["Reflection", "RPCProtocols", "Protobuf"], swiftSettings: strict
+    ),
+    .testTarget(
+      name: "SessionTests", dependencies: ["rpcurl", "Protobuf"], exclude: ["Fixtures"], swiftSettings: strict
     ),
     .testTarget(
       name: "PluginHostTests", dependencies: ["PluginHost", "Interception", "InterceptionSupport"],

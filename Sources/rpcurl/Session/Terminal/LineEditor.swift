@@ -1,0 +1,293 @@
+import Glibc
+import Transport
+
+/// Lines that are typed on a terminal: edited, completed, and kept whole while responses come in between.
+///
+/// Keys are read when there are some, and nothing waits. What is drawn is drawn here, since libedit knows nothing of
+/// what else the terminal shows.
+final class LineEditor: SessionInput {
+  /// Why lines cannot be edited.
+  enum Unavailable: Error {
+    /// Standard input or output is no terminal that can be drawn on.
+    case terminal
+    /// There is no libedit, for this reason.
+    case library(String)
+  }
+
+  var onLine: ((String?) -> Void)?
+  var onInterrupt: ((_ hadText: Bool) -> Void)?
+
+  private let loop: EventLoop
+  private weak var knowledge: (any SessionKnowledge)?
+  private let engine: EditingEngine
+  private let isStyled: Bool
+  private var keys = KeyReader()
+  private var history: HistoryFile?
+  private var line = EditingEngine.Line()
+  private var prompt = ""
+  /// Whether lines are taken.
+  private var isAsking = false
+  private var isClosed = false
+  /// Whether keys are being worked off, which calls out.
+  private var isWorking = false
+  /// Whether a line is being drawn on: the row of the cursor, from the first.
+  private var drawnRow: Int?
+
+  /// Prepares to ask on standard input and output.
+  ///
+  /// - Parameter isStyled: Whether prompt and hints are told from the rest by how they look.
+  init(
+    on loop: EventLoop, knowledge: any SessionKnowledge, isStyled: Bool,
+    environment: (String) -> String? = { getenv($0).map { String(cString: $0) } }
+  ) throws(Unavailable) {
+    guard isatty(0) == 1, isatty(1) == 1, !["", "dumb"].contains(environment("TERM") ?? "") else {
+      throw .terminal
+    }
+    CharacterWidth.prepare()
+    engine = try EditingEngine(historySize: HistoryFile.limit)
+    guard engine.knowsTerminal else { throw .terminal }
+    self.loop = loop
+    self.knowledge = knowledge
+    self.isStyled = isStyled
+    history = HistoryFile(environment: environment)
+    for line in history?.lines() ?? [] { engine.remember(line) }
+    if let signals = WindowSignals.install() {
+      loop.watch(signals) { [weak self] in self?.noticeSignals() }
+    }
+  }
+
+  // MARK: For the session
+
+  func ask(_ prompt: String) {
+    guard !isClosed else { return }
+    self.prompt = prompt
+    guard !isAsking else {
+      if !isWorking { draw() }
+      return
+    }
+    isAsking = true
+    guard !isWorking else { return }
+    begin()
+    // What was typed ahead.
+    if !keys.isEmpty { loop.schedule(at: .now) { [weak self] in self?.work() } }
+  }
+
+  func pause() {
+    guard isAsking else { return }
+    isAsking = false
+    if !isWorking { rest() }
+  }
+
+  func aside(_ body: () throws -> Void) rethrows {
+    guard drawnRow != nil else { return try body() }
+    hide()
+    defer {
+      StandardOutput.flush()
+      draw()
+    }
+    try body()
+  }
+
+  func remember(_ line: String) {
+    engine.remember(line)
+    history?.add(line)
+  }
+
+  func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    isAsking = false
+    rest()
+    history?.close()
+  }
+
+  // MARK: Keys
+
+  /// Takes the terminal and shows the line.
+  private func begin() {
+    guard TerminalModes.take() else { return end() }
+    loop.watch(0) { [weak self] in self?.read() }
+    draw()
+  }
+
+  /// Gives the terminal back.
+  private func rest() {
+    hide()
+    loop.unwatch(0)
+    TerminalModes.giveBack()
+  }
+
+  private func read() {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = Glibc.read(0, &buffer, buffer.count)
+    if count > 0 {
+      keys.add(buffer[..<count])
+      work()
+    } else if count == 0 || errno != EINTR && errno != EAGAIN {
+      end()
+    }
+  }
+
+  /// The terminal is gone.
+  private func end() {
+    loop.unwatch(0)
+    drawnRow = nil
+    onLine?(nil)
+  }
+
+  /// Works off what was typed, as long as lines are taken.
+  private func work() {
+    guard !isWorking else { return }
+    isWorking = true
+    while isAsking, let key = keys.next() { take(key) }
+    isWorking = false
+    if isAsking { draw() } else { rest() }
+  }
+
+  private func take(_ key: KeyReader.Key) {
+    switch key {
+    case .typed(let characters): for character in characters { feed(character) }
+    case .pasted(let character): feed(character)
+    case .suspend: suspend()
+    case .quit:
+      leaveLine()
+      TerminalModes.giveBack()
+      raise(SIGQUIT)
+    }
+  }
+
+  private func feed(_ character: Unicode.Scalar) {
+    let before = line
+    let event = engine.feed(character)
+    line = engine.line
+    switch event {
+    case .edited: break
+    case .line(let text):
+      line = EditingEngine.Line(text: Array(text.unicodeScalars), cursor: text.unicodeScalars.count)
+      finishLine()
+      callOut { onLine?(text) }
+    case .end:
+      line = EditingEngine.Line()
+      finishLine()
+      callOut { onLine?(nil) }
+    case .interrupt:
+      line = before
+      line.text += "^C".unicodeScalars
+      line.cursor = line.text.count
+      finishLine()
+      callOut { onInterrupt?(!before.isEmpty) }
+    case .complete: complete()
+    case .clearScreen:
+      drawnRow = nil
+      write("\u{1B}[H\u{1B}[2J")
+    }
+  }
+
+  /// Calls the session. What it shows then comes after the line, and before the next.
+  private func callOut(_ body: () -> Void) {
+    body()
+    StandardOutput.flush()
+  }
+
+  private func suspend() {
+    leaveLine()
+    TerminalModes.giveBack()
+    // As the terminal would: the whole job stops.
+    kill(0, SIGTSTP)
+    comeBack()
+  }
+
+  private func noticeSignals() {
+    let events = WindowSignals.take()
+    if events.contains(.continued) {
+      TerminalModes.forget()
+      drawnRow = nil
+      comeBack()
+    } else if events.contains(.resized), drawnRow != nil {
+      draw()
+    }
+  }
+
+  private func comeBack() {
+    guard isAsking, TerminalModes.isForeground, TerminalModes.take() else { return }
+    draw()
+  }
+
+  // MARK: Completion
+
+  private func complete() {
+    guard let knowledge, !line.isSearched else { return }
+    let completion = Completer(knowledge, files: FileNames.entries).complete(line.head)
+    let typed = completion.replaced
+    let inserted = completion.inserted
+    if inserted != typed {
+      engine.replace(typed.unicodeScalars.count, by: inserted)
+      line = engine.line
+    } else if completion.candidates.count > 1 {
+      draw()
+      aside { list(completion) }
+    }
+  }
+
+  private func list(_ completion: Completion) {
+    let size = TerminalModes.size
+    let rows = CandidateList.rows(
+      completion.candidates, columns: size.columns, limit: max(size.rows / 2, 4),
+      width: CharacterWidth.columns)
+    write(rows.map { $0 + "\n" }.joined())
+  }
+
+  // MARK: Drawing
+
+  /// Draws the line over itself.
+  private func draw() {
+    let hint = knowledge.flatMap { line.isSearched ? nil : Hints($0).hint(line.head) } ?? ""
+    draw(hint: hint)
+  }
+
+  private func draw(hint: String) {
+    let size = TerminalModes.size
+    let content = LineLayout.Content(
+      prompt: prompt, text: line.text, cursor: line.cursor, hint: hint, isStyled: isStyled)
+    let layout = LineLayout(content, columns: size.columns, height: size.rows)
+    var output = clearing + layout.rows.joined(separator: "\r\n") + "\r"
+    let up = layout.rows.count - 1 - layout.cursorRow
+    if up > 0 { output += "\u{1B}[\(up)A" }
+    if layout.cursorColumn > 0 { output += "\u{1B}[\(layout.cursorColumn)C" }
+    write(output)
+    drawnRow = layout.cursorRow
+  }
+
+  /// Goes to where the line begins, and clears from there on.
+  private var clearing: String {
+    guard let drawnRow else { return "\r\u{1B}[J" }
+    return (drawnRow > 0 ? "\u{1B}[\(drawnRow)A" : "") + "\r\u{1B}[J"
+  }
+
+  private func hide() {
+    guard drawnRow != nil else { return }
+    write(clearing)
+    drawnRow = nil
+  }
+
+  /// Leaves the line on the screen as it is now, and goes on below it.
+  private func finishLine() {
+    line.cursor = line.text.count
+    leaveLine()
+    line = EditingEngine.Line()
+  }
+
+  private func leaveLine() {
+    let cursor = line.cursor
+    line.cursor = line.text.count
+    draw(hint: "")
+    line.cursor = cursor
+    write("\n")
+    drawnRow = nil
+  }
+
+  private func write(_ text: String) {
+    // Nothing can be done when the terminal is gone; reading tells.
+    _ = FileContents.write(Array(text.utf8), to: 1)
+  }
+}

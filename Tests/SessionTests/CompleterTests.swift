@@ -1,0 +1,119 @@
+import Testing
+
+@testable import rpcurl
+
+struct CompleterTests {
+  private static let files: [String: [Completer.FileEntry]] = [
+    "": [
+      .init(name: "orders.rpcurl", isDirectory: false), .init(name: "data", isDirectory: true),
+      .init(name: ".hidden", isDirectory: false), .init(name: "with space", isDirectory: false),
+    ],
+    "data/": [.init(name: "one.json", isDirectory: false)],
+  ]
+
+  private func complete(_ head: String, open: Bool = false) throws -> Completion {
+    let session = try KnownSession()
+    if open { _ = try session.open() }
+    return Completer(session) { Self.files[$0] ?? [] }.complete(head)
+  }
+
+  /// What the line is after TAB.
+  private func completed(_ head: String, open: Bool = false) throws -> String {
+    let completion = try complete(head, open: open)
+    #expect(head.hasSuffix(completion.replaced))
+    return head.dropLast(completion.replaced.count) + completion.inserted
+  }
+
+  @Test(arguments: [
+    ("ca", "call "), ("c", "c"), ("nothing", "nothing"), ("close ", "close "), ("verbose o", "verbose o"),
+    ("verbose of", "verbose off "),
+    // Methods: by name where it is the only one.
+    ("call Pl", "call Place "), ("call F", "call shop."), ("call shop.O", "call shop.Orders/"),
+    ("call shop.Orders/W", "call shop.Orders/Watch "), ("call shop.Stock/", "call shop.Stock/Find "),
+    ("call None", "call None"),
+    // Messages.
+    ("call Place ", "call Place {"), ("call Place {it", #"call Place {"itemCount": "#),
+    (#"call Place {"st"#, #"call Place {"status": "#),
+    (#"call Place {"status": "o"#, #"call Place {"status": "OPEN""#),
+    (#"call Place {"id": "é", "parts": [{"st"#, #"call Place {"id": "é", "parts": [{"status": "#),
+    (#"call Place{"st"#, #"call Place{"status": "#), (#"call Other {"st"#, #"call Other {"st"#),
+    // Others.
+    ("describe shop.St", "describe shop.Stock "), ("describe shop.Orders/P", "describe shop.Orders/Place "),
+    ("source o", "source orders.rpcurl "), ("source d", "source data/"),
+    ("source data/", "source data/one.json "),
+    ("source .h", "source .hidden "), ("source w", "source w"),
+    ("call Place @o", "call Place @orders.rpcurl "),
+    ("use si", "use sign "), ("use retry,jit", "use retry,jitter="), ("use none,a", "use none,a"),
+    ("use retry,jitter=1", "use retry,jitter=1"),
+    // Variables.
+    (#"call Place {"id": "$or"#, #"call Place {"id": "$order_id"#), ("source ${la", "source ${last}"),
+    ("source $l", "source $l"), ("source $none", "source $none"),
+  ])
+  func completes(head: String, expected: String) throws {
+    #expect(try completed(head) == expected)
+  }
+
+  @Test func completesMessagesOfAnOpenStream() throws {
+    #expect(try completed(#"{"st"#, open: true) == #"{"status": "#)
+    #expect(try completed("  {it", open: true) == #"  {"itemCount": "#)
+    #expect(try completed(#"{"st"#) == #"{"st"#)
+  }
+
+  @Test func listsWithNotes() throws {
+    let methods = try complete("call ").candidates
+    #expect(methods.map(\.label) == ["Place", "Watch", "shop.Orders/Find", "shop.Stock/Find"])
+    #expect(methods.map(\.note) == ["", "server streaming", "", ""])
+    let fields = try complete(#"call Place {"id": "a", "#).candidates
+    #expect(fields.map(\.label) == ["itemCount", "status", "parts"])
+    #expect(fields.map(\.note) == ["int32", "enum Status (UNKNOWN, OPEN, DONE)", "repeated Order"])
+    #expect(try complete(#"call Place {"id": "a", "#).inserted == "")
+  }
+
+  @Test func offersNoKeyTwice() throws {
+    let first = try complete("use retry,").candidates.map(\.text)
+    let second = try complete("use retry,jitter=1,").candidates.map(\.text)
+    #expect(first.contains("jitter="))
+    #expect(!second.contains("jitter="))
+  }
+
+  // MARK: Lists
+
+  private func rows(_ count: Int, columns: Int, limit: Int, note: String = "") -> [String] {
+    let candidates = (0..<count).map { Completion.Candidate(label: "name\($0)", text: "", note: note) }
+    return CandidateList.rows(candidates, columns: columns, limit: limit, width: \.count)
+  }
+
+  @Test func listsInColumns() {
+    #expect(rows(5, columns: 80, limit: 9) == ["name0  name1  name2  name3  name4"])
+    #expect(rows(5, columns: 20, limit: 9) == ["name0  name3", "name1  name4", "name2"])
+    #expect(rows(3, columns: 4, limit: 9) == ["na…", "na…", "na…"])
+    #expect(rows(2, columns: 40, limit: 9, note: "int32") == ["name0  int32", "name1  int32"])
+    #expect(
+      rows(2, columns: 20, limit: 9, note: "a long explanation") == [
+        "name0  a long expl…", "name1  a long expl…",
+      ])
+  }
+
+  @Test func boundsLists() {
+    let rows = rows(100, columns: 20, limit: 4)
+    #expect(rows == ["name0   name3", "name1   name4", "name2   name5", "… and 94 more"])
+  }
+
+  // MARK: Hints
+
+  @Test(arguments: [
+    ("", ""), ("call", "call METHOD [JSON]"), ("ca", "call METHOD [JSON]"), ("c", ""), ("x", ""),
+    ("call P", "call METHOD [JSON]"), ("call Place ", "Order"),
+    (#"call Place {"status"#, "status: enum Status (UNKNOWN, OPEN, DONE)"),
+    (#"call Place {"parts": ["#, "Order"), (#"call Place {"parts": [{"itemCount": 1"#, "itemCount: int32"),
+    ("verbose on", "verbose on|off"), ("close ", ""),
+  ])
+  func hints(head: String, expected: String) throws {
+    #expect(Hints(try KnownSession()).hint(head) == expected)
+  }
+
+  @Test func hintsAtKeysOfInterceptors() throws {
+    #expect(Hints(try KnownSession()).hint("use retry,jitter=").hasPrefix("jitter="))
+    #expect(Hints(try KnownSession()).hint("use sign,x=") == "use NAME[,KEY=VALUE…]")
+  }
+}
