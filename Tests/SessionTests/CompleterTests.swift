@@ -59,6 +59,23 @@ struct CompleterTests {
     #expect(try completed(#"{"st"#) == #"{"st"#)
   }
 
+  @Test func goesOnWithWhatHasBegun() throws {
+    let session = try KnownSession()
+    session.begun = "call Place {\"id\": \"a\","
+    let completer = Completer(session) { _ in [] }
+    #expect(completer.complete(#"  "st"#).inserted == #""status": "#)
+    #expect(completer.complete("").candidates.map(\.label) == ["itemCount", "status", "parts"])
+    #expect(Hints(session).hint(#"  "status": "#) == "status: enum Status (UNKNOWN, OPEN, DONE)")
+  }
+
+  @Test func knowsWhereASchemaHelps() throws {
+    let completer = Completer(try KnownSession()) { _ in [] }
+    for head in ["call ", "call P", "call Place {", "{", "describe x"] {
+      #expect(completer.needsSchema(head))
+    }
+    for head in ["", "ca", "source ", "use re", "close "] { #expect(!completer.needsSchema(head)) }
+  }
+
   @Test func listsWithNotes() throws {
     let methods = try complete("call ").candidates
     #expect(methods.map(\.label) == ["Place", "Watch", "shop.Orders/Find", "shop.Stock/Find"])

@@ -31,6 +31,8 @@ final class KnownSession: SessionKnowledge {
       name: "verbose", usage: "verbose on|off", summary: "Tell more", arguments: [.choice(["on", "off"])]),
   ]
 
+  var begun = ""
+
   init() throws {
     let pool = DescriptorPool()
     try pool.add(SchemaBytes(Base64.decode(Array(Self.schema.utf8)) ?? []), source: "shop")
@@ -44,6 +46,8 @@ final class KnownSession: SessionKnowledge {
     }
     return nil
   }
+
+  func learn(_ completion: @escaping () -> Void) { completion() }
 
   /// Opens a stream of orders.
   func open() throws -> KnownSession {

@@ -103,6 +103,16 @@ final class PipedInput: SessionInput {
 /// Which input a session has.
 enum SessionInputs {
   static func make(_ session: Session) -> any SessionInput {
-    PipedInput(session.client.loop, showsPrompt: session.isInteractive)
+    let loop = session.client.loop
+    guard session.isInteractive, StandardOutput.isTerminal else { return PipedInput(loop, showsPrompt: false) }
+    do throws(LineEditor.Unavailable) {
+      let isStyled = session.options.output.color.isUsed(isTerminal: true, session.environment)
+      return try LineEditor(on: loop, knowledge: session, isStyled: isStyled)
+    } catch {
+      if case .library(let reason) = error {
+        session.notice("lines cannot be edited without libedit: \(reason)")
+      }
+      return PipedInput(loop, showsPrompt: true)
+    }
   }
 }

@@ -58,6 +58,18 @@ extension Session: SessionKnowledge {
 
   var pool: DescriptorPool? { schema.pool }
 
+  func learn(_ completion: @escaping () -> Void) {
+    learners.append(completion)
+  }
+
+  /// Learns the schema for those who wait for it.
+  func learn() {
+    do { _ = try knownSchema() } catch { tell(error) }
+    let waiting = learners
+    learners = []
+    for completion in waiting { completion() }
+  }
+
   var services: [String] {
     (schema.pool?.symbols([.service]) ?? []).filter(SchemaQuery.isOwn).map(\.name).sorted()
   }

@@ -40,6 +40,8 @@ final class Session {
   private var reader = SessionStatementReader()
   private var lines: [String?] = []
   private var interrupts: [Bool] = []
+  /// Who waits for the schema; called when it is known, or cannot be had.
+  var learners: [() -> Void] = []
   /// Whether Ctrl-C was typed last, when there was nothing to interrupt.
   private var isLeaving = false
   private var pump: OutputPump?
@@ -88,12 +90,15 @@ final class Session {
     input.ask(shown)
     while end == nil {
       let isIdle = try wait {
-        !self.lines.isEmpty || !self.interrupts.isEmpty || self.isInteractive && shown != self.prompt
+        !self.lines.isEmpty || !self.interrupts.isEmpty || !self.learners.isEmpty
+          || self.isInteractive && shown != self.prompt
       }
       if !isIdle {
         interrupted(hadText: false)
       } else if !interrupts.isEmpty {
         interrupted(hadText: interrupts.removeFirst())
+      } else if !learners.isEmpty {
+        learn()
       } else if !lines.isEmpty {
         take(lines.removeFirst())
       }
@@ -172,6 +177,9 @@ final class Session {
     guard let words = failure.words else { return }
     StandardOutput.remark(ErrorReport(words, failure.status).rendered)
   }
+
+  /// What was typed of a statement that goes on.
+  var begun: String { reader.begun }
 
   /// What to type next to.
   var prompt: String {

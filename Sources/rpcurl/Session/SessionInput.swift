@@ -33,6 +33,11 @@ protocol SessionKnowledge: AnyObject {
   var interceptorNames: [String] { get }
   /// The variables that are set, without the dollar sign.
   var variables: [String] { get }
+  /// What was typed of a statement that goes on in the next line; empty when none has begun.
+  var begun: String { get }
+  /// Learns the schema, which may mean to ask the server, while no lines are taken; tells when that fails. Then
+  /// `completion` is called.
+  func learn(_ completion: @escaping () -> Void)
   /// Name, usage, one-line help, what its arguments are (method, symbol, file, …).
   var commands: [SessionVerb] { get }
 }

@@ -21,6 +21,9 @@ struct SessionStatementReader {
   /// Whether a statement has begun that is not complete.
   var isWithin: Bool { reader != nil }
 
+  /// What was typed of a statement that is not complete.
+  var begun: String { isWithin ? text : "" }
+
   /// Forgets what has begun.
   mutating func reset() {
     self = SessionStatementReader()

@@ -18,6 +18,14 @@ struct Completer {
     self.files = files
   }
 
+  /// Whether a schema would have something to tell here.
+  func needsSchema(_ head: String) -> Bool {
+    switch CursorPlace(head, knowledge).place {
+    case .message, .argument(.method, _, _), .argument(.service, _, _), .argument(.symbol, _, _): true
+    case .nothing, .command, .argument: false
+    }
+  }
+
   /// - Parameter head: What stands before the cursor.
   func complete(_ head: String) -> Completion {
     var completion = variable(head) ?? completion(of: CursorPlace(head, knowledge).place)

@@ -20,21 +20,24 @@ struct CursorPlace {
 
   /// - Parameter head: What stands before the cursor.
   init(_ head: String, _ knowledge: any SessionKnowledge) {
-    let line = head.drop { $0 == " " }
-    guard !line.hasPrefix("{") else {
+    let begun = knowledge.begun
+    let text = begun.isEmpty ? head : "\(begun)\n\(head)"
+    let line = text.drop(while: \.isWhitespace)
+    guard !SessionStatementReader.beginsValue(line) else {
       verb = nil
       place = .message(knowledge.currentRequestType, String(line))
       return
     }
-    guard let end = line.firstIndex(of: " ") else {
-      let name = String(line)
+    let command = line.drop { $0 == ":" }
+    guard let end = command.firstIndex(of: " ") else {
+      let name = String(command)
       verb = knowledge.commands.first { $0.name == name }
       place = .command(name)
       return
     }
-    let name = line[..<end]
+    let name = command[..<end]
     verb = knowledge.commands.first { $0.name == name }
-    place = verb.map { Self.place(line[end...], of: $0, knowledge) } ?? .nothing
+    place = verb.map { Self.place(command[end...], of: $0, knowledge) } ?? .nothing
   }
 
   /// Gives the words to the arguments, one after the other.
@@ -48,8 +51,7 @@ struct CursorPlace {
       let beginsMessage = rest.hasPrefix("{") && arguments.contains(.json)
       if argument == .json || beginsMessage {
         if rest.hasPrefix("@") { return .argument(.file, String(rest.dropFirst()), of: verb) }
-        let type = method.map(knowledge.requestType) ?? knowledge.currentRequestType
-        return .message(type, String(rest))
+        return .message(method.flatMap(knowledge.requestType), String(rest))
       }
       let ends: (Character) -> Bool = { $0 == " " || $0 == "{" && argument == .method }
       guard let end = rest.firstIndex(where: ends) else { return .argument(argument, String(rest), of: verb) }

@@ -1,5 +1,4 @@
 import Glibc
-import Interceptors
 
 /// The lines of earlier sessions, below `$XDG_STATE_HOME`.
 ///
@@ -80,28 +79,11 @@ struct HistoryFile {
     mkdir(directory, 0o700)
   }
 
-  /// Whether a line gives a value to something whose name says that it is a secret. What messages hold is not looked
-  /// at.
+  /// Whether a line holds what is not to be written to files. What messages hold is not looked at.
   static func holdsSecret(_ line: String) -> Bool {
-    var name = ""
-    var isEnded = false
-    for character in line.prefix(while: { $0 != "{" }) {
-      if character == ":" || character == "=", Redaction.isSecret(name.lowercased()) { return true }
-      let isSpace = character == " "
-      if isSpace, isCredential(name) { return true }
-      let isPart = character.isLetter || character.isNumber || "-_".contains(character)
-      // Space may stand between a name and what follows it.
-      if isPart {
-        name = isEnded ? String(character) : name + String(character)
-      } else if !isSpace {
-        name = ""
-      }
-      isEnded = isSpace
-    }
-    return false
-  }
-
-  private static func isCredential(_ name: String) -> Bool {
-    ["--bearer", "--user", "-u", "bearer"].contains(name.lowercased())
+    var secrets = SessionSecrets(showsSecrets: false)
+    _ = secrets.line(line)
+    let isUnreadable = line.hasPrefix("options") && (try? SessionWords.split(line)) == nil
+    return isUnreadable || !secrets.placeholders.isEmpty
   }
 }

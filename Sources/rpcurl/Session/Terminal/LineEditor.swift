@@ -30,7 +30,9 @@ final class LineEditor: SessionInput {
   private var isClosed = false
   /// Whether keys are being worked off, which calls out.
   private var isWorking = false
-  /// Whether a line is being drawn on: the row of the cursor, from the first.
+  /// Whether the schema is asked for, to complete the line.
+  private var isLearning = false
+  /// Where a line is drawn: the row of the cursor, from the first.
   private var drawnRow: Int?
 
   /// Prepares to ask on standard input and output.
@@ -89,6 +91,8 @@ final class LineEditor: SessionInput {
   }
 
   func remember(_ line: String) {
+    // What was typed on several lines comes back on one.
+    let line = String(line.map { $0.isNewline ? " " : $0 })
     engine.remember(line)
     history?.add(line)
   }
@@ -217,7 +221,9 @@ final class LineEditor: SessionInput {
 
   private func complete() {
     guard let knowledge, !line.isSearched else { return }
-    let completion = Completer(knowledge, files: FileNames.entries).complete(line.head)
+    let completer = Completer(knowledge, files: FileNames.entries)
+    if knowledge.pool == nil, !isLearning, completer.needsSchema(line.head) { return learn(knowledge) }
+    let completion = completer.complete(line.head)
     let typed = completion.replaced
     let inserted = completion.inserted
     if inserted != typed {
@@ -226,6 +232,19 @@ final class LineEditor: SessionInput {
     } else if completion.candidates.count > 1 {
       draw()
       aside { list(completion) }
+    }
+  }
+
+  /// Has the session learn the schema, and then completes. The line stays as it is meanwhile.
+  private func learn(_ knowledge: any SessionKnowledge) {
+    isLearning = true
+    isAsking = false
+    knowledge.learn { [weak self] in
+      guard let self, !isClosed else { return }
+      ask(prompt)
+      complete()
+      isLearning = false
+      draw()
     }
   }
 
