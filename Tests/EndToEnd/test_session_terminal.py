@@ -1,0 +1,362 @@
+"""rpcurl session on a terminal: what is on the screen while somebody types."""
+
+import os
+import re
+import signal
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from conftest import RPCURL, Rpcurl, Server
+from terminal import Terminal
+
+UP, DOWN, LEFT = "\x1b[A", "\x1b[B", "\x1b[D"
+HOME, CTRL_C, CTRL_D, CTRL_R, CTRL_Z = "\x01", "\x03", "\x04", "\x12", "\x1a"
+
+
+@pytest.fixture
+def terminal(rpcurl: Rpcurl, tmp_path: Path) -> Iterator[Callable[..., Terminal]]:
+    """`terminal(arguments…, TERM=…)` runs a program in a terminal, rpcurl unless `program` is another."""
+    terminals: list[Terminal] = []
+
+    def start(
+        *arguments: object, program: str = str(RPCURL), columns: int = 80, rows: int = 24, **env: str
+    ) -> Terminal:
+        settings = {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "HOME": str(tmp_path)} | env
+        command = [program, *(str(argument) for argument in arguments)]
+        terminals.append(Terminal(command, rpcurl.environment(settings), columns, rows))
+        return terminals[-1]
+
+    yield start
+    for started in terminals:
+        started.close()
+
+
+@pytest.fixture
+def session(terminal: Callable[..., Terminal], grpc_server: Server) -> Callable[..., Terminal]:
+    """`session()` starts a session and waits for its prompt."""
+
+    def start(*options: object, **settings: object) -> Terminal:
+        started = terminal("session", "--plaintext", *options, grpc_server.address, **settings)
+        started.shows("rpcurl>")
+        return started
+
+    return start
+
+
+def after(prompt: str, hint: str, columns: int = 80) -> str:
+    """A row with a hint on its right; the last column stays free."""
+    return prompt + hint.rjust(columns - 1 - len(prompt))
+
+
+# Typing
+
+
+def test_calls_are_typed_and_answered(session: Callable[..., Terminal]) -> None:
+    screen = session()
+    screen.send('call Hello {"name":"Ada"}\r')
+    screen.shows(
+        'rpcurl> call Hello {"name":"Ada"}',
+        "{",
+        '  "message": "Hello, Ada!",',
+        '  "name": "Ada"',
+        "}",
+        "rpcurl>",
+    )
+    screen.send("quit\r")
+    assert screen.end() == (0, None)
+
+
+def test_responses_appear_above_the_line_that_is_typed(session: Callable[..., Terminal]) -> None:
+    screen = session()
+    screen.send('open Count {"from":1,"to":3,"intervalMs":200}\r')
+    screen.send("echo" + LEFT + LEFT)
+    screen.wait(lambda: "Count[1] ended" in screen.text, "the stream's end")
+    screen.wait(lambda: screen.last == "rpcurl> echo", "the line")
+    start = screen.lines.index("* Count[1] is open")
+    assert screen.lines[start + 1 : -1] == [
+        *(line for number in (1, 2, 3) for line in ("{", f'  "number": {number}', "}")),
+        "* Count[1] ended",
+    ]
+    assert screen.cursor == (len(screen.lines) - 1, len("rpcurl> ec"))
+
+
+def test_lines_that_wrap_stay_whole(session: Callable[..., Terminal]) -> None:
+    screen = session(columns=30)
+    screen.send("open Chat\r")
+    screen.shows("* Chat[1] is open", "Chat[1]>")
+    # The answer comes while the next line is typed, or before it; what is shown at the end is the same.
+    screen.send('{"text":"one"}\r' + '{"text":"a line of 中文 that wraps twice, at least, and stays"' + LEFT * 3)
+    screen.wait(lambda: "said: one" in screen.text, "the answer")
+    screen.shows(
+        'Chat[1]> {"text":"one"}',
+        "{",
+        '  "text": "you said: one"',
+        "}",
+        'Chat[1]> {"text":"a line of 中',
+        "文 that wraps twice, at least,",
+        after(' and stays"', "text: string", 30),
+    )
+    assert screen.cursor == (len(screen.lines) - 1, len(" and sta"))
+    # The line is emptied from its start on.
+    screen.send(HOME + "\x0b")
+    screen.shows("}", "Chat[1]>")
+
+
+def test_text_of_any_script_is_taken(session: Callable[..., Terminal]) -> None:
+    screen = session(LC_ALL="C")
+    screen.send("open Chat\r")
+    screen.shows("* Chat[1] is open", "Chat[1]>")
+    screen.send('{"text":"größ€ 中文 e\u0301"}')
+    screen.wait(lambda: "中" in screen.text, "the text")
+    screen.send(LEFT * 2 + "\x7f\x7f😀\r")
+    screen.shows("{", '  "text": "you said: größ€ 中文 😀"', "}", "Chat[1]>")
+
+
+def test_pasted_lines_arrive_as_lines(session: Callable[..., Terminal]) -> None:
+    screen = session()
+    screen.send('\x1b[200~call Hello {\n\t"name":\r\n "Ada"\n}\x1b[201~')
+    screen.shows("rpcurl> call Hello {", '...  "name":', '...  "Ada"', "... }")
+    screen.send("\r")
+    screen.shows('  "message": "Hello, Ada!",', '  "name": "Ada"', "}", "rpcurl>")
+    # They come back on one line.
+    screen.send(UP)
+    screen.shows(after('rpcurl> call Hello {  "name":  "Ada" }', "HelloRequest"))
+
+
+# Windows
+
+
+def test_narrow_windows(session: Callable[..., Terminal]) -> None:
+    screen = session(columns=16, rows=6)
+    screen.send("describe abcdefghijklmnopqrstuvwxyz0123456789")
+    screen.shows("rpcurl> describe", " abcdefghijklmno", "pqrstuvwxyz01234", "56789")
+    # More than the window holds: what is around the cursor remains.
+    screen.send("x" * 100 + HOME)
+    screen.wait(lambda: screen.cursor == (0, 8), "the cursor at the start")
+    assert screen.lines[0] == "rpcurl> describe"
+    assert len(screen.lines) == 6
+
+
+def test_the_line_follows_the_window(session: Callable[..., Terminal]) -> None:
+    screen = session(columns=40)
+    screen.send("describe abcdefghijklmnopqrstuvwxyz")
+    screen.shows("rpcurl> describe abcdefghijklmnopqrstuvw", after("xyz", "describe [SYMBOL]", 40))
+    screen.resize(60)
+    screen.shows("rpcurl> describe abcdefghijklmnopqrstuvwxyz")
+    screen.send("0")
+    screen.shows("rpcurl> describe abcdefghijklmnopqrstuvwxyz0")
+    screen.resize(30)
+    screen.shows("rpcurl> describe abcdefghijklm", "nopqrstuvwxyz0")
+    assert len(screen.lines) == 2
+
+
+# Completion and hints
+
+
+def test_completes_methods_fields_and_enum_values(session: Callable[..., Terminal]) -> None:
+    screen = session()
+    screen.send("cal\tEch\t\t")
+    screen.shows("EchoMetadata  Echo", after("rpcurl> call Echo", "call METHOD [JSON]"))
+    screen.send(" \toptionalCol\t")
+    screen.wait(lambda: 'call Echo {"optionalColor":' in screen.text, "the field")
+    screen.send("\t")
+    screen.wait(lambda: 'call Echo {"optionalColor": "COLOR_' in screen.text, "what all values begin with")
+    screen.send("\t")
+    screen.shows(
+        "COLOR_UNSPECIFIED  0",
+        "COLOR_RED          1",
+        "COLOR_GREEN        2",
+        "COLOR_LIME         2",
+        "COLOR_INFRARED     -1",
+        'rpcurl> call Echo {"optionalColor": "COLOR_',
+    )
+    screen.send("in\t}\r")
+    screen.shows(
+        'rpcurl> call Echo {"optionalColor": "COLOR_INFRARED"}',
+        "{",
+        '  "optionalColor": "COLOR_INFRARED"',
+        "}",
+        "rpcurl>",
+    )
+
+
+def test_lists_are_bounded(session: Callable[..., Terminal]) -> None:
+    screen = session(rows=10, columns=30)
+    screen.send('call Echo {"\t')
+    screen.wait(lambda: "… and" in screen.text and screen.last == 'rpcurl> call Echo {"', "a list that is cut")
+    assert re.fullmatch(r"… and \d+ more", screen.lines[-2])
+    assert len(screen.lines) < 10
+
+
+def test_completes_files(session: Callable[..., Terminal], tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "smoke.rpcurl").write_text('call Hello {"name":"Ada"}\n')
+    screen = session()
+    screen.send(f"source {tmp_path}/fol\tsm\t\r")
+    screen.wait(lambda: "Hello, Ada!" in screen.text, "the answer")
+
+
+def test_says_when_the_schema_cannot_be_had(terminal: Callable[..., Terminal]) -> None:
+    screen = terminal("session", "--no-reflect", "http://localhost:1")
+    screen.shows("rpcurl>")
+    screen.send("call He\tx")
+    screen.wait(lambda: "no source given" in screen.text, "the reason")
+    screen.wait(lambda: screen.last.startswith("rpcurl> call Hex"), "the line")
+
+
+def test_hints_tell_what_is_expected(session: Callable[..., Terminal]) -> None:
+    screen = session("--color", "always")
+    screen.send("call")
+    screen.shows(after("rpcurl> call", "call METHOD [JSON]"))
+    assert b"\x1b[2mcall METHOD [JSON]\x1b[0m" in screen.output
+    screen.send(" \t")
+    screen.wait(lambda: "EchoMetadata" in screen.text, "the methods")
+    screen.send('Echo {"color":')
+    screen.wait(lambda: screen.last.endswith('{"color":'), "no hint, where there is no room")
+    screen.resize(120)
+    hint = "color: enum Color (COLOR_UNSPECIFIED, COLOR_RED, COLOR_GREEN, COLOR_LIME, …)"
+    screen.shows(after('rpcurl> call Echo {"color":', hint, 120))
+    screen.send('1,"nested":{"label":')
+    screen.wait(lambda: screen.last.endswith("label: string"), "the hint")
+    screen.resize(50)
+    screen.wait(lambda: screen.last.endswith('{"label":'), "no hint, where there is no room")
+
+
+def test_hints_have_no_colour_where_none_is_wanted(session: Callable[..., Terminal]) -> None:
+    screen = session(NO_COLOR="1")
+    screen.send("call")
+    screen.shows(after("rpcurl> call", "call METHOD [JSON]"))
+    assert b"\x1b[1m" not in screen.output
+    assert b"\x1b[2m" not in screen.output
+
+
+# History
+
+
+def test_history_reaches_across_sessions(session: Callable[..., Terminal], tmp_path: Path) -> None:
+    first, second = session(), session()
+    for screen, name in ((first, "Ada"), (second, "Bob"), (first, "Cy")):
+        screen.send(f'call Hello {{"name":"{name}"}}\r')
+        screen.shows("{", f'  "message": "Hello, {name}!",', f'  "name": "{name}"', "}", "rpcurl>")
+    first.send("header authorization: Bearer secret\r")
+    first.shows("rpcurl> header authorization: Bearer secret", "rpcurl>")
+    first.send(UP)
+    first.shows(after("rpcurl> header authorization: Bearer secret", "header NAME: VALUE"))
+    first.send(CTRL_C + CTRL_D)
+    assert first.end() == (0, None)
+    second.send(CTRL_D)
+    assert second.end() == (0, None)
+
+    file = tmp_path / ".local" / "state" / "rpcurl" / "history"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    assert file.read_text() == "".join(f'call Hello {{"name":"{name}"}}\n' for name in ("Ada", "Bob", "Cy"))
+
+    third = session()
+    third.send(UP + UP)
+    third.shows('rpcurl> call Hello {"name":"Bob"}')
+    third.send(DOWN)
+    third.shows('rpcurl> call Hello {"name":"Cy"}')
+    third.send(CTRL_C + CTRL_R + "Ad")
+    third.shows('rpcurl> call Hello {"name":"Ada"}', "bck:Ad")
+    third.send("\r")
+    third.shows("{", '  "message": "Hello, Ada!",', '  "name": "Ada"', "}", "rpcurl>")
+
+
+# Ctrl-C, Ctrl-D, and how it ends
+
+
+def test_ctrl_c_drops_the_line_first(session: Callable[..., Terminal]) -> None:
+    screen = session()
+    screen.send("open Chat\r")
+    screen.shows("* Chat[1] is open", "Chat[1]>")
+    screen.send('{"te' + CTRL_C)
+    screen.shows('Chat[1]> {"te^C', "Chat[1]>")
+    screen.send(CTRL_C)
+    screen.shows("Chat[1]> ^C", "* Chat[1] canceled", "rpcurl>")
+    screen.send(CTRL_C)
+    screen.shows("rpcurl> ^C", "* Ctrl-C again, or Ctrl-D, ends the session", "rpcurl>")
+    screen.send(CTRL_C)
+    assert screen.end() == (130, None)
+
+
+def test_ctrl_c_cancels_a_call(session: Callable[..., Terminal]) -> None:
+    screen = session()
+    screen.send('call Count {"from":1,"to":100000,"intervalMs":100}\r')
+    screen.wait(lambda: '  "number": 2' in screen.lines, "responses")
+    # The terminal is given back for the call, and Ctrl-C is a signal.
+    assert screen.is_given_back
+    screen.send(CTRL_C)
+    screen.wait(lambda: screen.last == "rpcurl>", "the prompt")
+    assert not screen.is_given_back
+
+
+# Ctrl-Z, signals, and terminals that cannot be drawn on
+
+
+def test_stops_and_comes_back(terminal: Callable[..., Terminal], grpc_server: Server) -> None:
+    screen = terminal("--norc", "--noprofile", "-i", program="bash", PS1="$ ")
+    screen.shows("$")
+    screen.send(f"{RPCURL} session --plaintext {grpc_server.address}\r")
+    screen.wait(lambda: screen.last == "rpcurl>", "the prompt")
+    screen.send("call Hel" + LEFT)
+    screen.wait(lambda: screen.last.startswith("rpcurl> call Hel"), "the line")
+    screen.send(CTRL_Z)
+    screen.wait(lambda: "Stopped" in screen.text and screen.last == "$", "the shell")
+    screen.send("echo al''ive\r")
+    screen.shows("alive", "$")
+    screen.send("fg\r")
+    screen.wait(lambda: screen.last.startswith("rpcurl> call Hel"), "the line, again")
+    assert screen.cursor[1] == len("rpcurl> call He")
+    screen.send('\x05lo {"name":"Ada"}\r')
+    screen.shows("{", '  "message": "Hello, Ada!",', '  "name": "Ada"', "}", "rpcurl>")
+    screen.send("quit\r")
+    screen.shows("rpcurl> quit", "$")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGSEGV])
+def test_gives_the_terminal_back_when_it_is_ended(
+    terminal: Callable[..., Terminal], grpc_server: Server, number: signal.Signals
+) -> None:
+    script = f'stty -g; sh -c \'echo pid $$; exec "$0" "$@"\' {RPCURL} session --plaintext {grpc_server.address}; stty -g'
+    screen = terminal("-c", script, program="sh", SWIFT_BACKTRACE="enable=no")
+    screen.wait(lambda: screen.last == "rpcurl>", "the prompt")
+    assert not screen.is_given_back
+    process = int(re.findall(r"^pid (\d+)$", screen.text, re.M)[0])
+    os.kill(process, number)
+    screen.end()
+    modes = re.findall(r"(?:[0-9a-f]+:){20,}[0-9a-f]+", screen.output.decode())
+    assert len(modes) == 2
+    assert modes[0] == modes[1]
+    assert screen.output.rindex(b"\x1b[?2004l") > screen.output.rindex(b"\x1b[?2004h")
+
+
+@pytest.mark.parametrize("kind", ["dumb", "", "no-such-terminal"])
+def test_terminals_that_cannot_be_drawn_on(session: Callable[..., Terminal], kind: str) -> None:
+    screen = session(TERM=kind)
+    screen.send('call Hello {"name":"Ada"}\r')
+    screen.shows(
+        'rpcurl> call Hello {"name":"Ada"}', "{", '  "message": "Hello, Ada!",', '  "name": "Ada"', "}", "rpcurl>"
+    )
+    screen.send(CTRL_D)
+    assert screen.end() == (0, None)
+    assert b"\x1b" not in screen.output
+
+
+def test_does_without_libedit(session: Callable[..., Terminal], tmp_path: Path) -> None:
+    (tmp_path / "libedit.so.2").write_text("no library")
+    path = ":".join(filter(None, [str(tmp_path), os.environ.get("LD_LIBRARY_PATH")]))
+    screen = session(LD_LIBRARY_PATH=path)
+    assert screen.lines[0].startswith("* lines cannot be edited without libedit: ")
+    screen.send('call Hello {"name":"Ada"}\r')
+    screen.shows("{", '  "message": "Hello, Ada!",', '  "name": "Ada"', "}", "rpcurl>")
+    assert screen.text.count("libedit:") == 1
+
+
+def test_a_pipe_is_not_drawn_on(rpcurl: Rpcurl, grpc_server: Server) -> None:
+    result = rpcurl("session", "--plaintext", grpc_server.address, input='call Hello {"name":"Ada"}\n')
+    assert result.code == 0
+    assert "\x1b" not in result.out
+    assert "rpcurl>" not in result.out
