@@ -24,7 +24,8 @@ struct KeyReader {
 
   private var bytes: [UInt8] = []
   private var position = 0
-  private var isPasting = false
+  /// Whether the end of what is pasted is still to come.
+  private(set) var isPasting = false
   /// Whether the last character pasted was a carriage return, which a line feed may belong to.
   private var wasReturn = false
   /// Whether the next character is to be taken as it is: it follows a Ctrl-V.

@@ -21,6 +21,8 @@ final class LineEditor: SessionInput {
   private weak var knowledge: (any SessionKnowledge)?
   private let engine: EditingEngine
   private let isStyled: Bool
+  private let signals: Int32?
+  private let screen = OutputStream(1)
   private var keys = KeyReader()
   private var history: HistoryFile?
   private var line = EditingEngine.Line()
@@ -53,7 +55,8 @@ final class LineEditor: SessionInput {
     self.isStyled = isStyled
     history = HistoryFile(environment: environment)
     for line in history?.lines() ?? [] { engine.remember(line) }
-    if let signals = WindowSignals.install() {
+    signals = WindowSignals.install()
+    if let signals {
       loop.watch(signals) { [weak self] in self?.noticeSignals() }
     }
   }
@@ -102,6 +105,7 @@ final class LineEditor: SessionInput {
     isClosed = true
     isAsking = false
     rest()
+    if let signals { loop.unwatch(signals) }
     history?.close()
   }
 
@@ -145,7 +149,20 @@ final class LineEditor: SessionInput {
     isWorking = true
     while isAsking, let key = keys.next() { take(key) }
     isWorking = false
-    if isAsking { draw() } else { rest() }
+    guard !isAsking else { return draw() }
+    readRestOfPaste()
+    rest()
+  }
+
+  /// Takes what has come of a paste, before the terminal shows it by itself.
+  private func readRestOfPaste() {
+    var ready = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while keys.isPasting, poll(&ready, 1, 0) == 1 {
+      let count = Glibc.read(0, &buffer, buffer.count)
+      guard count > 0 else { return }
+      keys.add(buffer[..<count])
+    }
   }
 
   private func take(_ key: KeyReader.Key) {
@@ -306,7 +323,17 @@ final class LineEditor: SessionInput {
   }
 
   private func write(_ text: String) {
-    // Nothing can be done when the terminal is gone; reading tells.
-    _ = FileContents.write(Array(text.utf8), to: 1)
+    var text = text
+    text.withUTF8 { bytes in
+      var rest = UnsafeRawBufferPointer(bytes)[...]
+      while !rest.isEmpty {
+        switch screen.write(UnsafeRawBufferPointer(rebasing: rest)) {
+        case .wrote(let count): rest = rest.dropFirst(count)
+        case .full: guard OutputPatience.wait(for: screen) else { return }
+        // Nothing can be done when the terminal is gone; reading tells.
+        case .failed: return
+        }
+      }
+    }
   }
 }

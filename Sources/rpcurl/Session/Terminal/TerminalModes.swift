@@ -26,7 +26,8 @@ enum TerminalModes {
   /// Has keys come one by one from standard input. `false` when it is no terminal.
   static func take() -> Bool {
     guard !isTaken else { return true }
-    guard tcgetattr(0, &found) == 0 else { return false }
+    // As it was found at first: later it may be as we, or a shell that stopped us, left it.
+    guard isPrepared || tcgetattr(0, &found) == 0 else { return false }
     prepare()
     var modes = found
     modes.c_iflag &= ~tcflag_t(ICRNL | INLCR | IGNCR | ISTRIP)
