@@ -104,7 +104,9 @@ final class PipedInput: SessionInput {
 enum SessionInputs {
   static func make(_ session: Session) -> any SessionInput {
     let loop = session.client.loop
-    guard session.isInteractive, StandardOutput.isTerminal else { return PipedInput(loop, showsPrompt: false) }
+    guard session.isInteractive, StandardOutput.isTerminal else {
+      return PipedInput(loop, showsPrompt: false)
+    }
     do throws(LineEditor.Unavailable) {
       let isStyled = session.options.output.color.isUsed(isTerminal: true, session.environment)
       return try LineEditor(on: loop, knowledge: session, isStyled: isStyled)

@@ -32,6 +32,10 @@ struct SessionCommand: ParsableCommand {
       The chain of interceptors can be changed between calls (chain, use, plugin, remove, move); streams that are open \
       keep theirs. save FILE writes what was done as a script for rpcurl run, or with a name in .sh for the shell.
 
+      On a terminal, TAB completes commands, methods, fields and values by the schema, Up and Ctrl-R find earlier lines, and \
+      keys are those of libedit, which ~/.editrc changes. Lines are kept in $XDG_STATE_HOME/rpcurl/history, but for those \
+      that set credentials.
+
       When standard input is no terminal, the same commands are read from it, without a prompt: at its end open \
       streams are half-closed and awaited, and the exit code is 0, whatever calls ended with; rpcurl run is for \
       scripts that must fail. Ctrl-C twice at an empty prompt ends with the exit code 130.
