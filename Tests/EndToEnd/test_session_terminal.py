@@ -79,7 +79,7 @@ def test_responses_appear_above_the_line_that_is_typed(session: Callable[..., Te
         *(line for number in (1, 2, 3) for line in ("{", f'  "number": {number}', "}")),
         "* Count[1] ended",
     ]
-    assert screen.cursor == (len(screen.lines) - 1, len("rpcurl> ec"))
+    screen.wait(lambda: screen.cursor == (len(screen.lines) - 1, len("rpcurl> ec")), "the cursor in its place")
 
 
 def test_lines_that_wrap_stay_whole(session: Callable[..., Terminal]) -> None:
@@ -98,7 +98,7 @@ def test_lines_that_wrap_stay_whole(session: Callable[..., Terminal]) -> None:
         "文 that wraps twice, at least,",
         after(' and stays"', "text: string", 30),
     )
-    assert screen.cursor == (len(screen.lines) - 1, len(" and sta"))
+    screen.wait(lambda: screen.cursor == (len(screen.lines) - 1, len(" and sta")), "the cursor in its place")
     # The line is emptied from its start on.
     screen.send(HOME + "\x0b")
     screen.shows("}", "Chat[1]>")
@@ -309,7 +309,7 @@ def test_stops_and_comes_back(terminal: Callable[..., Terminal], grpc_server: Se
     screen.shows("alive", "$")
     screen.send("fg\r")
     screen.wait(lambda: screen.last.startswith("rpcurl> call Hel"), "the line, again")
-    assert screen.cursor[1] == len("rpcurl> call He")
+    screen.wait(lambda: screen.cursor[1] == len("rpcurl> call He"), "the cursor in its place")
     screen.send('\x05lo {"name":"Ada"}\r')
     screen.shows("{", '  "message": "Hello, Ada!",', '  "name": "Ada"', "}", "rpcurl>")
     screen.send("quit\r")
