@@ -28,7 +28,8 @@ final class OutputPump {
     let isNowBehind = !StandardOutput.flushWhatFits()
     guard isNowBehind != isBehind else { return }
     isBehind = isNowBehind
-    if isBehind {
+    // Nobody would take it while the terminal is lent, however ready that is.
+    if isBehind, !SharedTerminal.isLent {
       loop.watchWriting(StandardOutput.descriptor) { [weak self] in self?.pump() }
     } else {
       loop.unwatchWriting(StandardOutput.descriptor)

@@ -7,6 +7,19 @@ enum SharedTerminal {
   /// Takes what was written; `nil` when nobody asks for it.
   nonisolated(unsafe) static var transcript: (([UInt8]) -> Void)?
   nonisolated(unsafe) private static var isAside = false
+  /// Whether another program has the terminal, so that what is to be shown waits.
+  nonisolated(unsafe) private(set) static var isLent = false
+
+  /// Runs `body` while another program has the terminal; shows then what has waited.
+  static func lend<Result, E: Error>(_ body: () throws(E) -> Result) throws(E) -> Result {
+    _ = StandardOutput.flushWhatFits()
+    isLent = true
+    defer {
+      isLent = false
+      StandardOutput.flush()
+    }
+    return try body()
+  }
 
   /// Runs `body`, which writes.
   static func write(_ body: () -> Void) {

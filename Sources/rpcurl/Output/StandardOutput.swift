@@ -85,13 +85,16 @@ enum StandardOutput {
 
   /// Says `text` on standard error, after what was written before.
   static func remark(_ text: String) {
-    guard waitingBytes > 0 || !remarks.isEmpty else { return StandardError.write(text) }
+    guard waitingBytes > 0 || !remarks.isEmpty || SharedTerminal.isLent else {
+      return StandardError.write(text)
+    }
     remarks.append(Remark(offset: buffer.count, text: text))
   }
 
   /// Writes what was added, waiting for the reader while the command goes on. When the command is to end, a reader
   /// that takes nothing loses the rest, which is told.
   static func flush() {
+    guard !SharedTerminal.isLent else { return }
     while !flushWhatFits() {
       guard OutputPatience.wait(for: stream) else { return giveUp() }
     }
@@ -102,6 +105,9 @@ enum StandardOutput {
   /// A reader that went away ends the process as it ends any other; any other error (a full disk) is told.
   static func flushWhatFits() -> Bool {
     guard waitingBytes > 0 || !remarks.isEmpty else { return true }
+    guard !SharedTerminal.isLent else {
+      return waitingBytes + remarks.reduce(0) { $0 + $1.text.utf8.count } < limitBytes
+    }
     var isAll = false
     SharedTerminal.write { isAll = writeWhatFits() }
     return isAll

@@ -58,6 +58,7 @@ enum StandardError {
   static func write(_ text: String) {
     var text = text
     guard !text.isEmpty else { return }
+    guard !SharedTerminal.isLent else { return StandardOutput.remark(text) }
     show(progress: nil)
     SharedTerminal.note(text.utf8)
     SharedTerminal.write { text.withUTF8(write) }

@@ -3,7 +3,12 @@ import Glibc
 /// The editor of the user's choice, on a text.
 enum ExternalEditor {
   /// Lets the user change `text`; gives what was saved.
-  static func edit(_ text: String, _ environment: (String) -> String?) throws(Failure) -> String {
+  ///
+  /// - Parameter waitForEnd: Waits until the descriptor can be read, which is when the editor has ended; `false` when it
+  ///   is not to be waited for any longer.
+  static func edit(
+    _ text: String, _ environment: (String) -> String?, waitForEnd: (Int32) throws(Failure) -> Bool
+  ) throws(Failure) -> String {
     let chosen = ["VISUAL", "EDITOR"].lazy.compactMap(environment).first { !$0.isEmpty }
     let editor = chosen ?? "vi"
     let directory = environment("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
@@ -16,8 +21,7 @@ enum ExternalEditor {
     let problem = FileContents.write(Array(text.utf8), to: descriptor)
     close(descriptor)
     if let problem { throw Failure(.internalError, path, problem.why) }
-    let status = run(["/bin/sh", "-c", "\(editor) \"$1\"", "sh", path])
-    guard status == 0 else {
+    guard try run(editor, path, waitForEnd) == 0 else {
       throw Failure(.input, editor, "it did not end well, so nothing is sent", hint: "set VISUAL or EDITOR")
     }
     do {
@@ -27,8 +31,26 @@ enum ExternalEditor {
     }
   }
 
-  /// Runs a program on our own terminal, to its end.
-  private static func run(_ words: [String]) -> Int32 {
+  /// Runs the editor on our own terminal, to its end; gives how it ended.
+  private static func run(
+    _ editor: String, _ path: String, _ waitForEnd: (Int32) throws(Failure) -> Bool
+  ) throws(Failure) -> Int32 {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { throw Failure(.internalError, editor, FileContents.lastError()) }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    defer { close(ends[0]) }
+    // The shell alone holds the other end of the pipe, which closes with it: what the editor leaves behind does not.
+    let started = start(["/bin/sh", "-c", "\(editor) \"$1\" 3>&-; exit $?", "sh", path], passing: ends[1])
+    close(ends[1])
+    guard let process = started else { return -1 }
+    guard try waitForEnd(ends[0]) else { throw Failure(reported: Interrupt.status) }
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    return status
+  }
+
+  /// Starts a program, which has `descriptor` as its third behind the standard streams.
+  private static func start(_ words: [String], passing descriptor: Int32) -> pid_t? {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -36,14 +58,14 @@ enum ExternalEditor {
     var signals = sigset_t()
     sigfillset(&signals)
     posix_spawnattr_setsigdefault(&attributes, &signals)
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_adddup2(&actions, descriptor, 3)
     let arguments = words.map { strdup($0) }
     defer { for argument in arguments { free(argument) } }
     var process = pid_t()
-    guard posix_spawn(&process, words[0], nil, &attributes, arguments + [nil], environ) == 0 else {
-      return -1
-    }
-    var status: Int32 = 0
-    while waitpid(process, &status, 0) < 0, errno == EINTR {}
-    return status
+    let code = posix_spawn(&process, words[0], &actions, &attributes, arguments + [nil], environ)
+    return code == 0 ? process : nil
   }
 }

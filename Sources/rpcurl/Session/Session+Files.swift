@@ -57,6 +57,25 @@ extension Session {
     if record.isCut { notice(SessionRecord.cutRemark) }
   }
 
+  /// Has an editor run on the terminal, if there is one. Streams go on, and what they answer is shown when it has ended.
+  private func withEditor(
+    _ body: ((Int32) throws(Failure) -> Bool) throws(Failure) -> String
+  ) throws(Failure) -> String {
+    let wait = { (descriptor: Int32) throws(Failure) -> Bool in
+      var hasEnded = false
+      self.client.loop.watch(descriptor) { hasEnded = true }
+      defer { self.client.loop.unwatch(descriptor) }
+      while !(try self.wait { hasEnded }) {
+        // Ctrl-C was the editor's.
+        self.noteSignal()
+        if self.end != nil { return false }
+      }
+      return true
+    }
+    guard isInteractive else { return try body(wait) }
+    return try SharedTerminal.lend { () throws(Failure) in try body(wait) }
+  }
+
   /// `edit METHOD`: has the request written in an editor, and calls.
   func edit(_ method: String) throws {
     let plan = try plan(method)
@@ -65,10 +84,9 @@ extension Session {
       try edited[key]
       ?? SchemaOutput.schema { () throws(SchemaError) in try MessageTemplate(plan.method.input) }.json
     pauseInput()
-    _ = StandardOutput.flushWhatFits()
-    let written = try ExternalEditor.edit(text, environment)
-    // Ctrl-C was the editor's.
-    noteSignal()
+    let written = try withEditor { wait throws(Failure) in
+      try ExternalEditor.edit(text, environment, waitForEnd: wait)
+    }
     guard written.contains(where: { !$0.isWhitespace }) else {
       throw Failure(.input, method, "the text is empty, so nothing is sent")
     }
