@@ -9,6 +9,8 @@ struct CompleterTests {
       .init(name: ".hidden", isDirectory: false), .init(name: "with space", isDirectory: false),
     ],
     "data/": [.init(name: "one.json", isDirectory: false)],
+    "my data/": [.init(name: "it's $one", isDirectory: false)],
+    "b/": [.init(name: "a b", isDirectory: true), .init(name: "ab", isDirectory: false)],
   ]
 
   private func complete(_ head: String, open: Bool = false) throws -> Completion {
@@ -41,7 +43,12 @@ struct CompleterTests {
     ("describe shop.St", "describe shop.Stock "), ("describe shop.Orders/P", "describe shop.Orders/Place "),
     ("source o", "source orders.rpcurl "), ("source d", "source data/"),
     ("source data/", "source data/one.json "),
-    ("source .h", "source .hidden "), ("source w", "source w"),
+    ("source .h", "source .hidden "), ("source w", "source 'with space' "),
+    ("source 'wi", "source 'with space' "), (#"source "with s"#, "source 'with space' "),
+    (#"source with\ s"#, "source 'with space' "), ("source b/a", "source 'b/a"),
+    ("source 'b/a ", "source 'b/a b/"), ("source 'my data/i", #"source 'my data/it'\''s $one' "#),
+    ("plugin w", "plugin with space "),
+    ("switch ", "switch "), ("switch 1", "switch 12 "),
     ("call Place @o", "call Place @orders.rpcurl "),
     ("use si", "use sign "), ("use retry,jit", "use retry,jitter="), ("use none,a", "use none,a"),
     ("use retry,jitter=1", "use retry,jitter=1"),
@@ -84,6 +91,12 @@ struct CompleterTests {
     #expect(fields.map(\.label) == ["itemCount", "status", "parts"])
     #expect(fields.map(\.note) == ["int32", "enum Status (UNKNOWN, OPEN, DONE)", "repeated Order"])
     #expect(try complete(#"call Place {"id": "a", "#).inserted == "")
+  }
+
+  @Test func listsStreams() throws {
+    let streams = try complete("switch ").candidates
+    #expect(streams.map(\.label) == ["2", "12"])
+    #expect(streams.map(\.note) == ["shop.Orders/Watch open, 0 received", ""])
   }
 
   @Test func offersNoKeyTwice() throws {

@@ -17,6 +17,7 @@ final class KnownSession: SessionKnowledge {
   let services = ["shop.Stock", "shop.Orders"]
   var currentRequestType: MessageType?
   let interceptorNames = ["retry", "sign"]
+  let openStreams = [(number: 2, note: "shop.Orders/Watch open, 0 received"), (number: 12, note: "")]
   let variables = ["last", "list", "order_id"]
   let commands = [
     SessionVerb(
@@ -25,7 +26,9 @@ final class KnownSession: SessionKnowledge {
       name: "close", usage: "close", summary: "Half-close the stream", arguments: []),
     SessionVerb(
       name: "describe", usage: "describe [SYMBOL]", summary: "Show the schema", arguments: [.symbol]),
+    SessionVerb(name: "plugin", usage: "plugin load PATH", summary: "", arguments: [.file, .text]),
     SessionVerb(name: "source", usage: "source FILE", summary: "Run a file", arguments: [.file]),
+    SessionVerb(name: "switch", usage: "switch N", summary: "Send to it", arguments: [.stream]),
     SessionVerb(name: "use", usage: "use NAME[,KEY=VALUE…]", summary: "Add one", arguments: [.interceptor]),
     SessionVerb(
       name: "verbose", usage: "verbose on|off", summary: "Tell more", arguments: [.choice(["on", "off"])]),

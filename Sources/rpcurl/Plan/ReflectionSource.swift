@@ -47,13 +47,13 @@ struct ReflectionSource {
   /// What the answer that has all services is kept as.
   static let allServices = "*"
 
-  /// Asks the server for everything.
-  func fetchAll() throws(Failure) -> SchemaSource.Source {
+  /// Asks the server for everything; gives the names of services beside it, as it may not describe all of them.
+  func fetchAll() throws(Failure) -> (SchemaSource.Source, services: [String]) {
     let schema = try schema(for: .allServices)
     if let why = cache?.store(schema, key(Self.allServices)), isVerbose {
       StandardError.write("* schema: not kept: \(TerminalText.escape(why))\n")
     }
-    return SchemaSource.Source(set: SchemaBytes(schema.descriptorSet), name: sourceName)
+    return (SchemaSource.Source(set: SchemaBytes(schema.descriptorSet), name: sourceName), schema.services)
   }
 
   /// Asks the server for the service of `method`; `known` services are offered when it has none like it.

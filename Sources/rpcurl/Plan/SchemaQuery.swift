@@ -11,6 +11,8 @@ struct SchemaQuery {
   private let server: ReflectionSource?
   /// All there is to know, where that is known already.
   private var known: DescriptorPool?
+  /// The services that a server is known to list, beside those.
+  private var listed: [String] = []
 
   /// Resolves the words of a command: `[TARGET] [SYMBOL]`, where a target is expected if the server is to be asked.
   ///
@@ -47,12 +49,13 @@ struct SchemaQuery {
   }
 
   /// A look into a schema that is known: `[SYMBOL]`.
-  init(_ pool: DescriptorPool, words: [String]) throws(Failure) {
+  init(_ pool: DescriptorPool, listed: [String], words: [String]) throws(Failure) {
     guard words.count <= 1 else {
       throw Failure(.usage, words[1], "one word too many", hint: "a name is all that is expected")
     }
     symbol = words.first
     known = pool
+    self.listed = listed
     sources = []
     server = nil
   }
@@ -84,6 +87,7 @@ struct SchemaQuery {
   func serviceNames() throws(Failure) -> [String] {
     let pool = if let known { known } else { try SchemaSource.pool(sources) }
     var names = Set(pool.symbols([.service]).filter(Self.isOwn).map(\.name))
+    names.formUnion(listed)
     if let server { names.formUnion(try server.schema(for: .serviceNames).services) }
     return names.sorted()
   }

@@ -33,14 +33,15 @@ extension Session: SessionKnowledge {
       guard let server = try session.server() else {
         throw Failure(.usage, "reflect", "the server is not asked for the schema", hint: "options --reflect")
       }
-      let pool = try session.schema.reread(session.options, server: server)
-      let services = pool.symbols([.service]).filter(SchemaQuery.isOwn).count
+      _ = try session.schema.reread(session.options, server: server)
+      let services = try session.query([]).serviceNames().count
       session.say(["\(services) service\(services == 1 ? "" : "s")"])
     },
   ]
 
   private func query(_ words: [String]) throws -> SchemaQuery {
-    try SchemaQuery(knownSchema(), words: words)
+    let pool = try knownSchema()
+    return try SchemaQuery(pool, listed: words.isEmpty ? schema.listed(by: server()) : [], words: words)
   }
 
   private static func parse<Command: ParsableCommand>(
@@ -85,6 +86,10 @@ extension Session: SessionKnowledge {
   }
 
   var interceptorNames: [String] { chain.names }
+
+  var openStreams: [(number: Int, note: String)] {
+    streams.open.compactMap { stream in stream.number.map { ($0, stream.summary) } }
+  }
 
   var variables: [String] { bindings.names }
 

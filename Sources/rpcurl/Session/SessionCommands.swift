@@ -145,8 +145,7 @@ extension Session {
       session.say(
         session.streams.open.map { stream in
           let mark = stream === session.streams.current ? "*" : " "
-          let state = stream.takesMessages ? "open" : "half-closed"
-          return "\(mark) \(stream.number ?? 0) \(stream.plan.name) \(state), \(stream.received) received"
+          return "\(mark) \(stream.number ?? 0) \(stream.summary)"
         })
     },
     SessionCommandEntry("switch N", "send messages to this stream", [.stream], saving: .always) {

@@ -31,6 +31,8 @@ protocol SessionKnowledge: AnyObject {
   func requestType(of method: String) -> MessageType?
   /// On the chain now, in order.
   var interceptorNames: [String] { get }
+  /// The streams that are open, with what is to be known of them.
+  var openStreams: [(number: Int, note: String)] { get }
   /// The variables that are set, without the dollar sign.
   var variables: [String] { get }
   /// What was typed of a statement that goes on in the next line; empty when none has begun.

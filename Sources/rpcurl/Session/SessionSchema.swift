@@ -6,18 +6,29 @@ final class SessionSchema {
   private var own: [SchemaSource.Source]?
   /// All that is known; `nil` until it is needed for the first time.
   private(set) var pool: DescriptorPool?
+  /// The names of services that the server lists, of which it may describe fewer; `nil` until it was asked.
+  private var services: [String]?
   /// Whether the server told it before the session, so that it may be old.
   private var isFromCache = false
 
   /// Forgets what the server told: there is another one.
   func forgetServer() {
     pool = nil
+    services = nil
   }
 
   /// Forgets everything: other sources are named.
   func forget() {
     own = nil
-    pool = nil
+    forgetServer()
+  }
+
+  /// The names of services that the server lists.
+  func listed(by server: ReflectionSource?) throws(Failure) -> [String] {
+    if let services { return services }
+    let services = try server?.schema(for: .serviceNames).services ?? []
+    self.services = services
+    return services
   }
 
   /// All that is known.
@@ -65,7 +76,9 @@ final class SessionSchema {
         isFromCache = true
         sources.append(cached.source)
       } else {
-        sources.append(try server.fetchAll())
+        let (source, services) = try server.fetchAll()
+        self.services = services
+        sources.append(source)
       }
     } else if sources.isEmpty {
       throw Failure(

@@ -37,6 +37,8 @@ final class SessionStream: CallObserver {
 
   /// What it is called in prompts and lists.
   var title: String { number.map { "\(plan.method.name)[\($0)]" } ?? plan.method.name }
+  /// What it is and how it stands, for lists.
+  var summary: String { "\(plan.name) \(takesMessages ? "open" : "half-closed"), \(received) received" }
   /// Whether it is over, and all of it was shown.
   var isDone: Bool { call.map { $0.isFinished && !screen.isHolding } ?? true }
   /// Whether messages can be sent.

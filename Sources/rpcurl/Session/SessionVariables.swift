@@ -111,7 +111,8 @@ struct SessionVariables {
     case (.field(let name), _), (.extension(let name), _), (.subscripted(.string(let name)), _):
       return value[name]
     case (.subscripted(.integer(let index)), .array(let elements)):
-      let index = index < 0 ? elements.count + Int(clamping: index) : Int(clamping: index)
+      // Not from the end either: it is the same language as the paths of messages.
+      let index = Int(clamping: index)
       return elements.indices.contains(index) ? elements[index] : nil
     case (.subscripted(.integer(let key)), _): return value["\(key)"]
     case (.subscripted(.unsigned(let key)), _): return value["\(key)"]

@@ -10,44 +10,87 @@ enum SessionWords {
   /// The words of `line`.
   static func split(_ line: some StringProtocol) throws(Failure) -> [Word] {
     var words: [Word] = []
-    var text = ""
-    var isWord = false
-    var isLiteral = false
-    var quote: Character?
-    var rest = line[...]
-    while let character = rest.popFirst() {
-      switch (quote, character) {
-      case ("'", "'"), ("\"", "\""): quote = nil
-      case ("'", _): text.append(character)
-      case ("\"", "\\"):
-        guard let next = rest.popFirst() else { break }
-        if next != "\"" && next != "\\" { text.append("\\") }
-        text.append(next)
-      case ("\"", _): text.append(character)
-      case (_, "'"), (_, "\""):
-        quote = character
-        isWord = true
-        if character == "'" { isLiteral = true }
-      case (_, "\\"):
-        isWord = true
-        if let next = rest.popFirst() { text.append(next) }
-      case _ where character.isWhitespace:
-        if isWord { words.append(Word(text: text, isLiteral: isLiteral)) }
-        (text, isWord, isLiteral) = ("", false, false)
-      default:
-        isWord = true
-        text.append(character)
-      }
+    var reader = WordReader()
+    for character in line {
+      if let word = reader.take(character) { words.append(word) }
     }
-    if let quote { throw Failure(.usage, "", "the quote \(quote) is not closed") }
-    if isWord { words.append(Word(text: text, isLiteral: isLiteral)) }
+    if let quote = reader.quote { throw Failure(.usage, "", "the quote \(quote) is not closed") }
+    if let word = reader.word { words.append(word) }
     return words
   }
 
+  /// The text of a word that is being typed, of which a quote may be open.
+  static func begun(_ text: some StringProtocol) -> String {
+    var reader = WordReader()
+    for character in text { _ = reader.take(character) }
+    return reader.word?.text ?? ""
+  }
+
+  /// Where the first word of `text` ends; `nil` when it may go on.
+  static func end(of text: Substring) -> Substring.Index? {
+    var reader = WordReader()
+    return text.indices.first { reader.take(text[$0]) != nil }
+  }
+
+  // MARK: Writing
+
   /// `word`, written so that `split` gives it back, and nothing in it is replaced.
   static func quoted(_ word: String) -> String {
-    let isPlain = !word.isEmpty && !word.contains { $0.isWhitespace || "'\"\\$#".contains($0) }
-    return isPlain
-      ? word : "'\(word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''"))'"
+    needsQuotes(word) ? "'\(withinQuotes(word))'" : word
+  }
+
+  /// Whether a word means something else than it says when it stands alone.
+  static func needsQuotes(_ word: String) -> Bool {
+    word.isEmpty || word.contains { $0.isWhitespace || "'\"\\$#".contains($0) }
+  }
+
+  /// `text` as it stands within single quotes.
+  static func withinQuotes(_ text: String) -> String {
+    text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
+  }
+}
+
+/// Reads words character by character.
+private struct WordReader {
+  private var text = ""
+  private var isWord = false
+  private var isLiteral = false
+  private var isEscaped = false
+  /// The quote that is open.
+  private(set) var quote: Character?
+
+  /// The word that has begun.
+  var word: SessionWords.Word? {
+    isWord ? SessionWords.Word(text: text, isLiteral: isLiteral) : nil
+  }
+
+  /// Takes a character; gives the word that ends in front of it.
+  mutating func take(_ character: Character) -> SessionWords.Word? {
+    if isEscaped {
+      isEscaped = false
+      if quote != nil, character != "\"", character != "\\" { text.append("\\") }
+      text.append(character)
+      return nil
+    }
+    switch (quote, character) {
+    case ("'", "'"), ("\"", "\""): quote = nil
+    case ("'", _): text.append(character)
+    case ("\"", "\\"): isEscaped = true
+    case ("\"", _): text.append(character)
+    case (_, "'"), (_, "\""):
+      quote = character
+      isWord = true
+      if character == "'" { isLiteral = true }
+    case (_, "\\"):
+      isWord = true
+      isEscaped = true
+    case _ where character.isWhitespace:
+      defer { self = WordReader() }
+      return word
+    default:
+      isWord = true
+      text.append(character)
+    }
+    return nil
   }
 }

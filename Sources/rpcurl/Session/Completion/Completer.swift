@@ -41,21 +41,24 @@ struct Completer {
     case .command(let typed):
       return words(typed, knowledge.commands.map { ($0.name, $0.summary) })
     case .message(let type, let text): return type.map { message($0, text) } ?? Completion()
-    case .argument(let argument, let typed, _): return complete(argument, typed)
+    case .argument(let argument, let typed, let verb): return complete(argument, typed, verb)
     }
   }
 
-  private func complete(_ argument: SessionVerb.Argument, _ typed: String) -> Completion {
+  private func complete(
+    _ argument: SessionVerb.Argument, _ typed: String, _ verb: SessionVerb
+  ) -> Completion {
     switch argument {
     case .method: method(typed)
     case .service: words(typed, knowledge.services.sorted().map { ($0, "") })
     case .symbol: symbol(typed)
-    case .file: file(typed)
+    case .file: file(typed, isWord: !verb.takesText)
     case .variable: words(typed, knowledge.variables.sorted().map { ($0, "") })
     case .interceptor: interceptor(typed)
     case .command: words(typed, knowledge.commands.map { ($0.name, $0.summary) })
     case .choice(let choices): words(typed, choices.map { ($0, "") })
-    case .json, .header, .stream, .text: Completion()
+    case .stream: words(typed, knowledge.openStreams.map { ("\($0.number)", $0.note) })
+    case .json, .header, .text: Completion()
     }
   }
 
@@ -169,15 +172,21 @@ struct Completer {
 
   // MARK: Files
 
-  private func file(_ typed: String) -> Completion {
-    let directory = typed.lastIndex(of: "/").map { String(typed[...$0]) } ?? ""
-    let name = typed.dropFirst(directory.count)
+  /// - Parameter isWord: Whether quotes keep a name with blanks together, as in a word of a command.
+  private func file(_ typed: String, isWord: Bool) -> Completion {
+    let path = isWord ? SessionWords.begun(typed) : typed
+    let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+    let name = path.dropFirst(directory.count)
     let found = files(directory).filter {
-      $0.name.hasPrefix(name) && ($0.name.hasPrefix(".") == name.hasPrefix(".")) && !$0.name.contains(" ")
+      $0.name.hasPrefix(name) && $0.name.hasPrefix(".") == name.hasPrefix(".")
     }
-    let candidates = found.sorted { $0.name < $1.name }.map {
-      let label = $0.isDirectory ? "\($0.name)/" : $0.name
-      return Completion.Candidate(label: label, text: directory + ($0.isDirectory ? label : "\(label) "))
+    // All alike, so that what they have in common is seen.
+    let isQuoted = isWord && found.contains { SessionWords.needsQuotes(directory + $0.name) }
+    let candidates = found.sorted { $0.name < $1.name }.map { entry in
+      let label = entry.isDirectory ? "\(entry.name)/" : entry.name
+      let end = entry.isDirectory ? "" : isQuoted ? "' " : " "
+      let text = isQuoted ? "'\(SessionWords.withinQuotes(directory + label))" : directory + label
+      return Completion.Candidate(label: label, text: text + end)
     }
     return Completion(replaced: typed, candidates: candidates)
   }

@@ -53,8 +53,9 @@ struct CursorPlace {
         if rest.hasPrefix("@") { return .argument(.file, String(rest.dropFirst()), of: verb) }
         return .message(method.flatMap(knowledge.requestType), String(rest))
       }
-      let ends: (Character) -> Bool = { $0 == " " || $0 == "{" && argument == .method }
-      guard let end = rest.firstIndex(where: ends) else { return .argument(argument, String(rest), of: verb) }
+      let end =
+        argument == .method ? rest.firstIndex { $0 == " " || $0 == "{" } : SessionWords.end(of: rest)
+      guard let end else { return .argument(argument, String(rest), of: verb) }
       let word = String(rest[..<end])
       rest = rest[end...].drop { $0 == " " }
       // Options come before arguments, and are none.

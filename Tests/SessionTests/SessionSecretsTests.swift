@@ -1,0 +1,49 @@
+import Testing
+
+@testable import rpcurl
+
+struct SessionSecretsTests {
+  @Test(arguments: [
+    ("header authorization: Bearer x", "header authorization: ${AUTHORIZATION}"),
+    (":header  X-Api-Key: 1", "header X-Api-Key: ${X_API_KEY}"),
+    ("header authorization: ${TOKEN}", "header authorization: ${TOKEN}"),
+    ("header x-trace: 1", "header x-trace: 1"),
+    ("use auth,bearer=abc,hosts=a", "use auth,bearer=env:AUTH_BEARER,hosts=a"),
+    ("use auth,bearer=@file", "use auth,bearer=@file"), ("use retry,attempts=3", "use retry,attempts=3"),
+    ("use header,set=authorization:x", "use header,set=env:HEADER_SET"),
+    ("use header,set=x-tenant:a,,b", "use header,set=x-tenant:a,,b"),
+    ("plugin load ./sign.so,secret=x", "plugin load ./sign.so,secret=env:SIGN_SECRET"),
+    ("options -u me:x -k", "options -u \"${RPCURL_USER}\" -k"),
+    ("options --bearer=x", "options --bearer \"${RPCURL_BEARER}\""),
+    ("options --bearer @file", "options --bearer @file"),
+    ("options -H 'cookie: a=b'", "options -H \"cookie: ${COOKIE}\""),
+    ("options --proxy http://p", "options --proxy http://p"),
+    ("options --proxy http://u:p@p", "options --proxy \"${RPCURL_PROXY}\""),
+    ("set password = \"x\"", "set password = \"${PASSWORD}\""), ("set id = 1", "set id = 1"),
+    ("set token = $last.token", "set token = $last.token"),
+    ("call Hello {\"name\":\"Ada\"}", "call Hello {\"name\":\"Ada\"}"),
+  ])
+  func replacesSecretsOfLines(line: String, expected: String) {
+    var secrets = SessionSecrets(showsSecrets: false)
+    #expect(secrets.line(line) == expected)
+    var open = SessionSecrets(showsSecrets: true)
+    #expect(open.line(line) == line)
+    #expect(open.placeholders.isEmpty)
+  }
+
+  @Test func namesEachPlaceholderOnce() {
+    var secrets = SessionSecrets(showsSecrets: false)
+    _ = secrets.words(["-H", "authorization: a", "--bearer", "x", "--header", "authorization: b", "-k"])
+    #expect(secrets.placeholders.map(\.name) == ["AUTHORIZATION", "RPCURL_BEARER"])
+  }
+
+  @Test func readsWordsOfTheCommandLine() {
+    var secrets = SessionSecrets(showsSecrets: false)
+    let words = secrets.words(["--bearer=x", "--use", "auth,bearer=y", "-H", "x: 1", "--max-time", "2"])
+    #expect(
+      words.map(\.before) == [
+        "--bearer", "", "--use", "auth,bearer=env:AUTH_BEARER", "-H", "x: 1", "--max-time", "2",
+      ])
+    #expect(words.map { $0.placeholder?.name } == [nil, "RPCURL_BEARER", nil, nil, nil, nil, nil, nil])
+  }
+}

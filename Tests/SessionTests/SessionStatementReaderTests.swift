@@ -1,0 +1,68 @@
+import Testing
+
+@testable import rpcurl
+
+struct SessionStatementReaderTests {
+  /// The statements of lines, each as `head|value|value`.
+  private func read(_ lines: String...) throws -> [String] {
+    var reader = SessionStatementReader()
+    var statements: [String] = []
+    for line in lines {
+      guard let statement = try reader.add(line) else { continue }
+      statements.append(([statement.head] + statement.values).joined(separator: "|"))
+    }
+    if reader.isWithin { statements.append("…") }
+    return statements
+  }
+
+  @Test(arguments: [
+    // Commands.
+    ("list", "list"), ("  describe  demo.v1.Demo ", "describe  demo.v1.Demo"), (":call Hello", ":call Hello"),
+    ("header x: {a}", "header x: {a}"), ("options -H 'x: $a'", "options -H 'x: $a'"),
+    // With messages.
+    ("call Hello {}", "call Hello|{}"), ("call Hello{\"name\": \"}\"}", "call Hello|{\"name\": \"}\"}"),
+    ("call Sum {\"value\":1}{\"value\":2} {}", "call Sum|{\"value\":1}|{\"value\":2}|{}"),
+    ("open Chat", "open Chat"), ("call Find $last", "call Find|$last"),
+    ("call Find $last.items[0] {}", "call Find|$last.items[0]|{}"),
+    ("set id = $last.user.id", "set id =|$last.user.id"), ("set a=1", "set a=|1"), ("set a", "set a"),
+    ("set s = \"a=b\"", "set s =|\"a=b\""), ("set n = 12 ", "set n =|12"),
+    // Messages.
+    ("{\"a\":[1,2]}", "|{\"a\":[1,2]}"), ("[1]", "|[1]"), ("\"text\"", "|\"text\""), ("-1.5e3", "|-1.5e3"),
+    ("true", "|true"), ("null {}", "|null|{}"), ("$last.a", "|$last.a"), ("1 2", "|1|2"),
+    ("${last.a}", "|${last.a}"),
+    ("{\"id\": \"${last.id}\"}", "|{\"id\": \"${last.id}\"}"),
+  ])
+  func reads(line: String, statement: String) throws {
+    #expect(try read(line) == [statement])
+  }
+
+  @Test(arguments: ["", "   ", "# a comment", "  # one more {"])
+  func passesOver(line: String) throws {
+    #expect(try read(line) == [])
+  }
+
+  @Test func goesOnOverLines() throws {
+    #expect(
+      try read("call Hello {", "  \"name\":", "", " \"Ada\"", "}", "list") == [
+        "call Hello|{\n  \"name\":\n\n \"Ada\"\n}", "list",
+      ])
+    #expect(try read("{\"a\":", "1} {", "}") == ["|{\"a\":\n1}|{\n}"])
+    #expect(try read("[", "1") == ["…"])
+  }
+
+  @Test func keepsWhatWasTyped() throws {
+    var reader = SessionStatementReader()
+    #expect(try reader.add(" call Hello {") == nil)
+    #expect(reader.begun == "call Hello {")
+    #expect(try reader.add("} ")?.text == "call Hello {\n} ")
+    #expect(reader.begun == "")
+  }
+
+  @Test(arguments: ["$", "{} $ {}", "call Find $-", "[1] $."])
+  func forgetsWhatIsWrong(line: String) throws {
+    var reader = SessionStatementReader()
+    #expect(throws: Failure.self) { try reader.add(line) }
+    #expect(!reader.isWithin)
+    #expect(try reader.add("list")?.head == "list")
+  }
+}

@@ -1,0 +1,102 @@
+import Protobuf
+import Testing
+
+@testable import rpcurl
+
+struct SessionVariablesTests {
+  private func variables() throws -> SessionVariables {
+    var variables = SessionVariables { ["HOME_TOWN": "Lon\"don", "TRICK": "${HOME_TOWN}"][$0] }
+    let json = #"{"id": "a\"b", "itemCount": 3, "status": "OPEN", "parts": [{"id": "p0"}, {"id": "p1"}]}"#
+    let type = try #require(try KnownSession().pool?.messageType(named: "shop.Order"))
+    variables.last = .bytes(Array(json.utf8), .json, type)
+    try variables.set("list", to: JSONValue(parsing: Array(#"[1, {"k": "v"}, "s"]"#.utf8)))
+    try variables.set("n", to: JSONValue(parsing: Array("-1.50".utf8)))
+    return variables
+  }
+
+  @Test(arguments: [
+    ("{}", "{}"), (#"{"a": 1}"#, #"{"a": 1}"#),
+    // In the place of JSON.
+    (#"{"id": $last.id}"#, #"{"id": "a\"b"}"#),
+    (#"{"n": $last.itemCount, "m": ${n}}"#, #"{"n": 3, "m": -1.50}"#),
+    ("$last.parts[1].id", #""p1""#), ("$list", #"[1,{"k":"v"},"s"]"#),
+    ("[$list[0],$list[1].k]", #"[1,"v"]"#), ("$HOME_TOWN", #""Lon\"don""#),
+    // Within strings.
+    (#"{"id": "<${last.id}>"}"#, #"{"id": "<a\"b>"}"#), (#""${list[1]}""#, #""{\"k\":\"v\"}""#),
+    (#""$last.id costs $5""#, #""$last.id costs $5""#), (#""$${last.id}""#, #""${last.id}""#),
+    (#""${not a name}""#, #""${not a name}""#), (#""\"${n}""#, #""\"-1.50""#),
+    // What a variable holds is not looked at again.
+    (#""${TRICK}""#, #""${HOME_TOWN}""#),
+  ])
+  func replacesInJSON(json: String, expected: String) throws {
+    #expect(try variables().expand(json: json) == expected)
+  }
+
+  @Test(arguments: [
+    ("plain", "plain"), ("$last.id", #"a"b"#), ("$n", "-1.50"), ("x-${last.parts[0].id}-y", "x-p0-y"),
+    ("$5", "$5"),
+    ("a$n", "a$n"), ("$${n}", "${n}"), ("${n", "${n"), ("${TRICK}", "${HOME_TOWN}"), ("$n.", "$n."),
+  ])
+  func replacesInWords(word: String, expected: String) throws {
+    #expect(try variables().expand(word: word) == expected)
+  }
+
+  @Test(arguments: [
+    ("$none", "$none", "no such variable"), ("$lost", "$lost", "no such variable"),
+    ("$request.id", "$request", "nothing was sent yet"), ("$list[9]", "$list[9]", "there is no such value"),
+    ("$list[0].a", "$list[0].a", "there is no such value"),
+    ("$HOME_TOWN.a", "$HOME_TOWN", "no such variable"),
+  ])
+  func tellsWhatIsMissing(json: String, what: String, why: String) throws {
+    let failure = try #require(throws: Failure.self) { try variables().expand(json: json) }
+    #expect(failure.words?.what == what)
+    #expect(failure.words?.why == why)
+  }
+
+  @Test func suggestsNames() throws {
+    let failure = try #require(throws: Failure.self) { try variables().expand(json: "$lisd") }
+    #expect(failure.words?.hint?.contains("$list") == true)
+  }
+
+  @Test(arguments: ["last", "request", "9a", "", "a b", "a.b", "$a", "größe"])
+  func refusesNames(name: String) throws {
+    var variables = try variables()
+    #expect(throws: Failure.self) { try variables.set(name, to: .null) }
+  }
+
+  @Test func forgets() throws {
+    var variables = try variables()
+    #expect(variables.names == ["list", "n", "last"])
+    try variables.unset("n")
+    #expect(variables.names == ["list", "last"])
+    #expect(throws: Failure.self) { try variables.unset("n") }
+    #expect(throws: Failure.self) { try variables.unset("last") }
+  }
+}
+
+struct VariableReferenceTests {
+  @Test(arguments: [
+    ("last", "last", ""), ("last.items[0].name", "last", ".items[0].name"),
+    (#"a["k]\"."]"#, "a", #"["k]\"."]"#),
+    ("_a1[-1]", "_a1", "[-1]"), ("last.(demo.ext).x", "last", ".(demo.ext).x"),
+  ])
+  func reads(text: String, name: String, path: String) throws {
+    let reference = try #require(VariableReference(text))
+    #expect((reference.name, reference.path) == (name, path))
+  }
+
+  @Test(arguments: ["", "1a", "a.", "a b", "a[", ".a", "[0]", "a..b", "é"])
+  func refuses(text: String) {
+    #expect(VariableReference(text) == nil)
+  }
+
+  /// How much of a text is the reference at its start.
+  @Test(arguments: [
+    ("$a", 2), ("$a b", 2), ("$a.", 2), ("$a.b.", 4), ("$a[0],", 5), ("$a[0", 2), ("${a.b}c", 6),
+    ("${a", nil),
+    ("${a b}", nil), ("$", nil), ("$1", nil), ("${}", nil), (#"$a["]"]x"#, 7),
+  ])
+  func ends(text: String, end: Int?) {
+    #expect(VariableReference.end(in: Array(text.utf8), from: 0) == end)
+  }
+}

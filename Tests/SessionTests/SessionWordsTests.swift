@@ -1,0 +1,51 @@
+import Testing
+
+@testable import rpcurl
+
+struct SessionWordsTests {
+  private func texts(_ line: String) throws -> [String] {
+    try SessionWords.split(line).map(\.text)
+  }
+
+  @Test(arguments: [
+    ("", []), ("  \t ", []), ("a", ["a"]), (" a  b\tc ", ["a", "b", "c"]),
+    ("'a b' c", ["a b", "c"]), (#""a b" c"#, ["a b", "c"]), ("a'b c'd", ["ab cd"]), ("''", [""]),
+    (#""" a"#, ["", "a"]), (#"a\ b"#, ["a b"]), (#"\'"#, ["'"]), (#""a\"b""#, [#"a"b"#]),
+    (#""a\\b""#, [#"a\b"#]), (#""a\nb""#, [#"a\nb"#]), (#"'a\b'"#, [#"a\b"#]), (#"a\"#, ["a"]),
+    ("x-tenant: 'größ€ 中文'", ["x-tenant:", "größ€ 中文"]),
+  ])
+  func splits(line: String, words: [String]) throws {
+    #expect(try texts(line) == words)
+  }
+
+  @Test func keepsVariablesInSingleQuotes() throws {
+    #expect(try SessionWords.split("$a '$a' \"$a\"").map(\.isLiteral) == [false, true, false])
+  }
+
+  @Test(arguments: ["'a", "\"a", "a'b", #""a\""#])
+  func wantsQuotesClosed(line: String) {
+    #expect(throws: Failure.self) { try SessionWords.split(line) }
+  }
+
+  @Test(arguments: [
+    "", "a", "a b", "it's", #"a"b"#, #"a\b"#, "$last", "#1", "中 文", "''", "a\tb", "{\"a\":1}",
+  ])
+  func quotesWhatItReads(word: String) throws {
+    let words = try SessionWords.split("x \(SessionWords.quoted(word)) y")
+    #expect(words.map(\.text) == ["x", word, "y"])
+    #expect(words[1].isLiteral || !word.contains("$"))
+  }
+
+  @Test(arguments: [
+    ("", ""), ("a", "a"), ("'a b", "a b"), (#""a \"b"#, #"a "b"#), (#"a\ b"#, "a b"), (#"a\"#, "a"),
+  ])
+  func readsWhatHasBegun(text: String, word: String) {
+    #expect(SessionWords.begun(text) == word)
+  }
+
+  @Test(arguments: [("a b", 1), ("'a b' c", 5), (#"a\ b c"#, 4), ("a", nil), ("'a b", nil), (#"a\ "#, nil)])
+  func findsTheEndOfAWord(text: String, length: Int?) {
+    let text = text[...]
+    #expect(SessionWords.end(of: text).map { text.distance(from: text.startIndex, to: $0) } == length)
+  }
+}
