@@ -14,12 +14,12 @@ class Terminal:
     """A program in a terminal of its own; waits until the screen shows what is expected."""
 
     def __init__(
-        self, command: list[str], env: dict[str, str], columns: int = 80, rows: int = 24
+        self, command: list[str], env: dict[str, str], columns: int = 80, rows: int = 24, cwd: str | None = None
     ) -> None:
         self.screen = pyte.HistoryScreen(columns, rows, history=10_000)
         self.stream = pyte.ByteStream(self.screen)
         self.process = pexpect.spawn(
-            command[0], command[1:], env=env, dimensions=(rows, columns), timeout=PATIENCE_SECONDS
+            command[0], command[1:], env=env, cwd=cwd, dimensions=(rows, columns), timeout=PATIENCE_SECONDS
         )
         # What is typed is sent at once.
         self.process.delaybeforesend = None

@@ -49,7 +49,7 @@ def test_stub_answers_without_a_server(tmp_path, descriptor_set):
     assert (result.returncode, result.stdout) == (0, '{"message":"Good day, Ada!"}\n')
 
 
-# Five things people do
+# Six things people do
 
 
 def run(words, tmp_path, descriptor_set, grpc_server):
@@ -69,7 +69,7 @@ def test_things_people_do(tmp_path, descriptor_set, grpc_server):
 
 
 def test_the_first_thing(tmp_path, descriptor_set, grpc_server):
-    text = (ROOT / "README.md").read_text().split("## Five things people do")[1]
+    text = (ROOT / "README.md").read_text().split("## Six things people do")[1]
     first = re.search(r"^```sh\n(.*?)^```$", text, re.M | re.S)[1]
     result = manual.run(first, tmp_path, descriptor_set, [("localhost:50051", grpc_server.address)])
     assert json.loads(result.stdout) == {"message": "Hello, Ada!", "name": "Ada"}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from conftest import RPCURL, Rpcurl, Server
+from conftest import ROOT, RPCURL, Rpcurl, Server
 from terminal import Terminal
 
 UP, DOWN, LEFT = "\x1b[A", "\x1b[B", "\x1b[D"
@@ -21,11 +21,12 @@ def terminal(rpcurl: Rpcurl, tmp_path: Path) -> Iterator[Callable[..., Terminal]
     terminals: list[Terminal] = []
 
     def start(
-        *arguments: object, program: str = str(RPCURL), columns: int = 80, rows: int = 24, **env: str
-    ) -> Terminal:
+        *arguments: object, program: str = str(RPCURL), columns: int = 80, rows: int = 24,
+        cwd: Path | None = None, **env: str
+    ) -> Terminal:  # fmt: skip
         settings = {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "HOME": str(tmp_path)} | env
         command = [program, *(str(argument) for argument in arguments)]
-        terminals.append(Terminal(command, rpcurl.environment(settings), columns, rows))
+        terminals.append(Terminal(command, rpcurl.environment(settings), columns, rows, cwd and str(cwd)))
         return terminals[-1]
 
     yield start
@@ -71,6 +72,7 @@ def test_calls_are_typed_and_answered(session: Callable[..., Terminal]) -> None:
 def test_responses_appear_above_the_line_that_is_typed(session: Callable[..., Terminal]) -> None:
     screen = session()
     screen.send('open Count {"from":1,"to":3,"intervalMs":200}\r')
+    screen.wait(lambda: "* Count[1] is open" in screen.lines, "the stream")
     screen.send("echo" + LEFT + LEFT)
     screen.wait(lambda: "Count[1] ended" in screen.text, "the stream's end")
     screen.wait(lambda: screen.last == "rpcurl> echo", "the line")
@@ -282,7 +284,8 @@ def test_ctrl_c_drops_the_line_first(session: Callable[..., Terminal]) -> None:
     assert screen.end() == (130, None)
 
 
-def test_ctrl_c_cancels_a_call(session: Callable[..., Terminal]) -> None:
+def test_ctrl_c_cancels_a_call(session: Callable[..., Terminal], grpc_server: Server) -> None:
+    before = grpc_server.canceled_calls("demo.v1.Demo/Count")
     screen = session()
     screen.send('call Count {"from":1,"to":100000,"intervalMs":100}\r')
     screen.wait(lambda: '  "number": 2' in screen.lines, "responses")
@@ -291,6 +294,7 @@ def test_ctrl_c_cancels_a_call(session: Callable[..., Terminal]) -> None:
     screen.send(CTRL_C)
     screen.wait(lambda: screen.last == "rpcurl>", "the prompt")
     assert not screen.is_given_back
+    grpc_server.wait_for_canceled_calls("demo.v1.Demo/Count", before + 1)
 
 
 # Ctrl-Z, signals, and terminals that cannot be drawn on
@@ -360,3 +364,51 @@ def test_a_pipe_is_not_drawn_on(rpcurl: Rpcurl, grpc_server: Server) -> None:
     assert result.code == 0
     assert "\x1b" not in result.out
     assert "rpcurl>" not in result.out
+
+
+# Beside the prompt
+
+
+def test_streams_go_on_while_an_editor_has_the_terminal(session: Callable[..., Terminal], tmp_path: Path) -> None:
+    editor, log, go = tmp_path / "editor", tmp_path / "log", tmp_path / "go"
+    editor.write_text(f'echo editing; while [ ! -e {go} ]; do sleep 0.05; done; echo \'{{"name":"Ada"}}\' > "$1"\n')
+    screen = session(rows=60, EDITOR=f"sh {editor}")
+    screen.send(f"use log,format=ndjson,bodies=true,file={log}\r")
+    screen.send('open Count {"from":1,"to":9,"intervalMs":200}\r')
+    screen.wait(lambda: "* Count[1] is open" in screen.lines, "the stream")
+    screen.send("edit Hello\r")
+    screen.wait(lambda: "editing" in screen.lines, "the editor")
+    assert screen.is_given_back
+    screen.wait(lambda: "9" in re.findall(r'"number": ?"?(\d+)', log.read_text()), "the end of the stream")
+    # Nothing was written into what the editor shows.
+    screen.read(0.05)
+    assert screen.last == "editing"
+    go.touch()
+    screen.wait(lambda: '  "message": "Hello, Ada!",' in screen.lines and screen.last == "rpcurl>", "the answer")
+    assert [line for line in screen.lines if '"number"' in line] == [f'  "number": {n}' for n in range(1, 10)]
+    assert "* Count[1] ended" in screen.lines
+
+
+def test_the_session_of_the_readme(
+    terminal: Callable[..., Terminal], rpcurl: Rpcurl, grpc_server: Server, tmp_path: Path
+) -> None:
+    (block,) = re.findall(r"^```\n(\$ rpcurl session .*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)
+    begin, *lines, end = block.partition("$ rpcurl run looms.rpcurl\n")[0].splitlines()
+    assert (begin, end) == ("$ rpcurl session --plaintext localhost:50051", "rpcurl> quit")
+    screen = terminal("session", "--plaintext", grpc_server.address, rows=60, cwd=tmp_path)
+    screen.shows("rpcurl>")
+    screen.send("call F\t")
+    screen.wait(lambda: any(line.startswith("FailStream") for line in screen.lines), "the methods")
+    screen.send("ind\t")
+    screen.wait(lambda: screen.last.startswith("rpcurl> call Find "), "the method's name")
+    screen.send('{"i\t"2"}')
+    screen.wait(lambda: screen.last.startswith('rpcurl> call Find {"id": "2"}'), "the field's name")
+    screen.send("\x15")
+    places = [i for i, line in enumerate(lines) if re.match(r"(rpcurl|Chat\[1\])>", line)]
+    for place, following in zip(places, [*places[1:], len(lines)], strict=True):
+        screen.send(lines[place].partition(">")[2].removeprefix(" ") + "\r" if lines[place][-1] != ">" else CTRL_D)
+        prompt = (lines + [end])[following].partition(">")[0] + ">"
+        screen.wait(lambda: screen.lines == lines[:following] + [prompt], "\n".join(lines[:following]))  # noqa: B023
+    screen.send("quit\r")
+    assert screen.end() == (0, None)
+    assert rpcurl("run", tmp_path / "looms.rpcurl").out == block.partition("$ rpcurl run looms.rpcurl\n")[2]
