@@ -376,7 +376,7 @@ struct ConfigurationOptions: ParsableArguments {
       "Take options from this file (default: $XDG_CONFIG_HOME/rpcurl/config, if there is one).",
       discussion: """
         It has one option on each line, as on the command line but without quotes, and target URL; what is typed wins. \
-        Commands that call no method leave out the options that they do not have. Lines behind [profile NAME] are for --profile NAME only. Example: rpcurl --config ci.conf demo.v1.Demo/Hello
+        Other commands than call leave out the options that they do not have. Lines behind [profile NAME] are for --profile NAME only. Example: rpcurl --config ci.conf demo.v1.Demo/Hello
         """,
       valueName: "file"))
   var config: String?

@@ -39,8 +39,10 @@ enum ExternalEditor {
     guard pipe(&ends) == 0 else { throw Failure(.internalError, editor, FileContents.lastError()) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     defer { close(ends[0]) }
-    // The shell alone holds the other end of the pipe, which closes with it: what the editor leaves behind does not.
-    let started = start(["/bin/sh", "-c", "\(editor) \"$1\" 3>&-; exit $?", "sh", path], passing: ends[1])
+    // The shell alone holds the other end of the pipe, which closes with it: what the editor leaves behind does not. It
+    // outlives a Ctrl-C that the editor takes for itself.
+    let script = "trap : INT; \(editor) \"$1\" 3>&-; exit $?"
+    let started = start(["/bin/sh", "-c", script, "sh", path], passing: ends[1])
     close(ends[1])
     guard let process = started else { return -1 }
     guard try waitForEnd(ends[0]) else { throw Failure(reported: Interrupt.status) }
