@@ -38,8 +38,6 @@ _rpcurl_arguments() {
 --connect-get||flag
 --compression||list identity gzip deflate br zstd
 --accept-compression||comma identity gzip deflate br zstd
--d --data|+|atfile
---data-format||list json text binary
 -H --header|+|header
 --rpc-header|+|header
 --expand-headers||flag
@@ -50,6 +48,8 @@ _rpcurl_arguments() {
 -A --user-agent||none
 --max-time||none
 --max-message-size||none
+-d --data|+|atfile
+--data-format||list json text binary
 --each||flag
 --jobs||none
 --fail-early||flag
@@ -61,11 +61,11 @@ _rpcurl_arguments() {
 --proto-names||flag
 --allow-unknown-fields||flag
 -v --verbose|+|flag
---filter||ask:filter
--o --output||file
 --color||list auto always never
 --timing||flag
 --show-secrets||flag
+--filter||ask:filter
+-o --output||file
 --explain||flag
 -s --silent||flag
 -S --show-error||flag
@@ -75,6 +75,130 @@ _rpcurl_arguments() {
 --version||flag
 -h --help||flag'
       positionals='ask:target ask:method' ;;
+    session) options='--protoset --descriptor-set|+|file
+--proto|+|file
+-I --import-path|+|dir
+--reflect||flag
+--no-reflect||flag
+--reflect-version||list v1 v1alpha
+--reflect-header|+|header
+--no-cache||flag
+--plaintext||flag
+-k --insecure||flag
+--cacert||file
+--capath||dir
+-E --cert||file
+--key||file
+--pass||atfile
+--servername||none
+--authority||none
+--tlsv1.2||flag
+--tlsv1.3||flag
+--http1.1||flag
+--http2||flag
+--http2-prior-knowledge||flag
+--http3||flag
+--unix-socket||file
+--proxy||none
+--resolve|+|none
+--connect-timeout||none
+--keepalive-time||none
+--protocol||list grpc grpc-web connect
+--codec||list proto json
+--connect-get||flag
+--compression||list identity gzip deflate br zstd
+--accept-compression||comma identity gzip deflate br zstd
+-H --header|+|header
+--rpc-header|+|header
+--expand-headers||flag
+-u --user||none
+--bearer||atfile
+-n --netrc||flag
+--netrc-file||file
+-A --user-agent||none
+--max-time||none
+--max-message-size||none
+--use|+|ask:use
+--plugin|+|ask:plugin
+--format||list pretty json text binary events none
+--emit-defaults||flag
+--enum-numbers||flag
+--proto-names||flag
+--allow-unknown-fields||flag
+-v --verbose|+|flag
+--color||list auto always never
+--timing||flag
+--show-secrets||flag
+-s --silent||flag
+-S --show-error||flag
+--error-format||list text json
+--config||file
+--profile||ask:profile
+--version||flag
+-h --help||flag'
+      positionals='ask:target' ;;
+    run) options='--protoset --descriptor-set|+|file
+--proto|+|file
+-I --import-path|+|dir
+--reflect||flag
+--no-reflect||flag
+--reflect-version||list v1 v1alpha
+--reflect-header|+|header
+--no-cache||flag
+--plaintext||flag
+-k --insecure||flag
+--cacert||file
+--capath||dir
+-E --cert||file
+--key||file
+--pass||atfile
+--servername||none
+--authority||none
+--tlsv1.2||flag
+--tlsv1.3||flag
+--http1.1||flag
+--http2||flag
+--http2-prior-knowledge||flag
+--http3||flag
+--unix-socket||file
+--proxy||none
+--resolve|+|none
+--connect-timeout||none
+--keepalive-time||none
+--protocol||list grpc grpc-web connect
+--codec||list proto json
+--connect-get||flag
+--compression||list identity gzip deflate br zstd
+--accept-compression||comma identity gzip deflate br zstd
+-H --header|+|header
+--rpc-header|+|header
+--expand-headers||flag
+-u --user||none
+--bearer||atfile
+-n --netrc||flag
+--netrc-file||file
+-A --user-agent||none
+--max-time||none
+--max-message-size||none
+--use|+|ask:use
+--plugin|+|ask:plugin
+--format||list pretty json text binary events none
+--emit-defaults||flag
+--enum-numbers||flag
+--proto-names||flag
+--allow-unknown-fields||flag
+-v --verbose|+|flag
+--color||list auto always never
+--timing||flag
+--show-secrets||flag
+-s --silent||flag
+-S --show-error||flag
+--error-format||list text json
+--config||file
+--profile||ask:profile
+--version||flag
+-h --help||flag'
+      positionals='file+' ;;
     list) options='--protoset --descriptor-set|+|file
 --proto|+|file
 -I --import-path|+|dir
@@ -429,7 +553,7 @@ _rpcurl_find() {
 
 _rpcurl() {
   local words kept quote typed lead= joins= options positionals nested= kind= same= used=' '
-  local commands='call list describe template export convert plugins version help' command=call index=1 last word value_of= is_plain= places=() line=() behind=()
+  local commands='call session run list describe template export convert plugins version help' command=call index=1 last word value_of= is_plain= places=() line=() behind=()
   COMPREPLY=()
 
   # The words behind the cursor count too, the one that it is in aside.

@@ -147,3 +147,12 @@ def test_keys_of_interceptors_are_those_of_their_pages(rpcurl):
         for item in re.findall(r"^\.It (.*)$", page, re.M):
             described.update(re.findall(r"Cm ([a-z][a-z-]*) Ns =", item))
         assert keys == described, interceptor["name"]
+
+
+def test_commands_of_a_session_are_in_its_page(rpcurl):
+    """Both ways, but for the words that stand behind a command."""
+    lines = rpcurl("session", "http://localhost:1", input="help\n").out.split("\n\n")[0].splitlines()
+    page = (ROOT / "man" / "rpcurl-session.1").read_text().split(".Sh LINES")[1].split(".Sh ")[0]
+    items = " ".join(re.findall(r"^\.It (.*)$", page, re.M))
+    named = {word for words in re.findall(r"Cm ((?:[a-z]+(?: , )?)+)", items) for word in words.split(" , ")}
+    assert named - {"load", "reload", "off"} == {line.split()[0] for line in lines}
