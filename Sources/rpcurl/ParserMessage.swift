@@ -21,6 +21,12 @@ struct ParserMessage {
     if self.words.hint == nil { self.words.hint = "\(command) --help shows how it is called" }
   }
 
+  /// Reads the message of an error in options that are not a command line of their own.
+  init(_ error: any Error, of type: any ParsableArguments.Type) {
+    let message = type.message(for: error)
+    words = Self.words(message) ?? Failure.Words(what: "usage", why: Self.sentence(message))
+  }
+
   // MARK: The messages of ArgumentParser's ErrorMessageGenerator
 
   private static func words(_ message: String) -> Failure.Words? {

@@ -50,8 +50,9 @@ extension Session: SessionKnowledge {
     do {
       return try type.parse(arguments.words)
     } catch {
-      let words = Failure.Words(usage: type.fullMessage(for: error), command: "")
-      throw Failure(.usage, arguments.name, words.why, hint: arguments.usage)
+      var words = ParserMessage(error, of: type as any ParsableArguments.Type).words
+      words.hint = words.hint ?? arguments.usage
+      throw Failure(.usage, words)
     }
   }
 

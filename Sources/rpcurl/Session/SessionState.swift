@@ -96,8 +96,7 @@ struct SessionState {
     do {
       return try SessionOptions.parse(words)
     } catch {
-      let text = SessionOptions.fullMessage(for: error)
-      throw Failure(.usage, "", Failure.Words(usage: text, command: "").why)
+      throw Failure(.usage, ParserMessage(error, of: SessionOptions.self).words)
     }
   }
 
