@@ -93,6 +93,13 @@ def test_wrong_configuration_names_the_key(rpcurl, descriptor_set, spec, words):
     assert all(word in result.err for word in words), result.err
 
 
+def test_a_mistake_is_told_before_a_server_is_asked_for_anything(rpcurl, raw_server):
+    asked = []
+    server = raw_server(lambda connection: asked.append(connection.recv(1)))
+    result = rpcurl("--use", "no-such-one", f"http://{server.address}/{HELLO}")
+    assert (result.code, asked) == (7, [])
+
+
 def test_values_are_never_repeated_in_errors(rpcurl, descriptor_set):
     for spec in ["header,set=env:T", "header,remove=env:T", "header,methods=env:T", "header,priority=env:T", "header,x=env:T"]:
         options = ["--descriptor-set", descriptor_set, "--plaintext", "--use", spec]

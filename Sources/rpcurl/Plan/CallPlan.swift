@@ -77,17 +77,24 @@ extension CallPlan {
     let settings = try CallSettings(command, environment)
     let reflection = try settings.reflection(command, clients, environment)
     let asksServer = command.reflection.reflect ?? !command.schema.hasSources
-    let found = try SchemaSource.find(
-      settings.name, schema: command.schema, reflection: asksServer ? reflection : nil)
-    let batch = try BatchPlan(command.batch, found.1)
-    try self.init(
-      command, settings, found, reflection: asksServer ? reflection : nil, batch: batch,
-      sharesConnection: batch != nil)
-    chain = try ChainSource(
+    // A mistake in these is told before a server is asked for anything.
+    let chain = try ChainSource(
       ChainArguments(uses: command.chain.use, plugins: command.chain.plugin, words: words),
       verbosity: settings.verbosity)
-    sources = try RequestData.sources(
-      command.data.data, for: method, isBatch: batch != nil, form: settings.requestForm)
+    do {
+      let found = try SchemaSource.find(
+        settings.name, schema: command.schema, reflection: asksServer ? reflection : nil)
+      let batch = try BatchPlan(command.batch, found.1)
+      try self.init(
+        command, settings, found, reflection: asksServer ? reflection : nil, batch: batch,
+        sharesConnection: batch != nil)
+      sources = try RequestData.sources(
+        command.data.data, for: method, isBatch: batch != nil, form: settings.requestForm)
+    } catch {
+      chain.unload()
+      throw error
+    }
+    self.chain = chain
   }
 
   /// Resolves what depends on the method; chain and messages aside.
