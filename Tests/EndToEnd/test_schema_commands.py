@@ -304,3 +304,39 @@ def test_a_damaged_set_is_told(rpcurl, tmp_path, descriptor_set):
         for words in (["list"], ["describe"], ["export", "-o", os.devnull]):
             result = rpcurl(words[0], "--descriptor-set", file, *words[1:])
             assert result.code in (0, 3), (end, words, result.err)
+
+
+def test_large_schemas_take_no_time_beyond_their_size(rpcurl, tmp_path):
+    """Each command has twenty seconds; a second look at everything for each of these would take longer."""
+    file = descriptor_pb2.FileDescriptorProto(name="large.proto", package="p", syntax="proto3")
+    for name in ("Maps", "Nested"):
+        message = file.message_type.add(name=name)
+        for number in range(1, 15_000):
+            nested = message.nested_type.add(name=f"F{number}Entry" if name == "Maps" else f"N{number}")
+            label = 1
+            if name == "Maps":
+                nested.options.map_entry = True
+                nested.field.add(name="key", number=1, label=1, type=9)
+                nested.field.add(name="value", number=2, label=1, type=9)
+                label = 3
+            type_name = f".p.{name}.{nested.name}"
+            message.field.add(name=f"f{number}", number=number, label=label, type=11, type_name=type_name)
+    for number in range(10_000):
+        service = file.service.add(name=f"S{number}")
+        for method in range(5):
+            service.method.add(name=f"M{method}", input_type=".p.Maps", output_type=".p.Nested")
+    path = tmp_path / "large.binpb"
+    path.write_bytes(file_set(file))
+    for words in [[], ["large.proto"], ["p.Maps"], ["p.Nested"]]:
+        for form in ["text", "json"]:
+            result = rpcurl("describe", "--descriptor-set", path, "--format", form, *words)
+            assert (result.code, result.err) == (0, "")
+
+
+def test_comments_of_a_file_with_carriage_returns(rpcurl):
+    text = 'syntax = "proto3";\r\n// One.\r\n// Two.\r\nmessage M {\r\n  // A field.\r\n  string a = 1;\r\n}\r\n'
+    (rpcurl.home / "crlf.proto").write_bytes(text.encode())
+    shown = rpcurl("describe", "--proto", "crlf.proto", "M")
+    assert shown.out.split("\n", 1)[1] == "// One.\n// Two.\nmessage M {\n  // A field.\n  string a = 1;\n}\n"
+    told = json.loads(rpcurl("describe", "--proto", "crlf.proto", "M", "--format", "json").out)
+    assert told["comment"] == "One.\nTwo."

@@ -70,7 +70,8 @@ public struct Comments: Sendable, Equatable {
   /// What explains the declaration, without white space around it; empty when there is nothing.
   public var summary: String {
     let text = leading.isEmpty ? trailing : leading
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+    let ends: [Character] = ["\n", "\r\n"]
+    let lines = text.split(omittingEmptySubsequences: false, whereSeparator: ends.contains).map { line in
       line.first == " " ? line.dropFirst() : line
     }
     return lines.joined(separator: "\n").trimmed()

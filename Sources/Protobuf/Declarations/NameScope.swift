@@ -8,7 +8,20 @@ struct NameScope {
   private let file: FileDeclaration
   private let packages: Set<String>
   /// The messages around the place, from the outermost.
-  private var messages: [MessageDeclaration] = []
+  private var messages: [Level] = []
+
+  /// A message with what it holds by name, as there may be thousands of fields that ask.
+  private struct Level {
+    let fullName: String
+    let messages: [String: MessageDeclaration]
+    let enums: Set<String>
+
+    init(_ message: MessageDeclaration) {
+      fullName = message.fullName
+      messages = Dictionary(message.messages.map { ($0.name, $0) }) { first, _ in first }
+      enums = Set(message.enums.map(\.name))
+    }
+  }
 
   init(_ file: FileDeclaration, pool: PoolCore) {
     self.pool = pool
@@ -19,8 +32,14 @@ struct NameScope {
   /// The scope within a message.
   func entering(_ message: MessageDeclaration) -> NameScope {
     var scope = self
-    scope.messages.append(message)
+    scope.messages.append(Level(message))
     return scope
+  }
+
+  /// The message with this full name that is declared in the innermost message around the place.
+  func nested(_ full: String) -> MessageDeclaration? {
+    guard let around = messages.last, full.hasPrefix(around.fullName + ".") else { return nil }
+    return around.messages[String(full.dropFirst(around.fullName.count + 1))]
   }
 
   /// A type's name.
@@ -65,7 +84,7 @@ struct NameScope {
 
   private func isType(_ name: String, in scope: String) -> Bool {
     if let message = messages.last(where: { $0.fullName == scope }) {
-      return message.messages.contains { $0.name == name } || message.enums.contains { $0.name == name }
+      return message.messages[name] != nil || message.enums.contains(name)
     }
     let kind = topLevel(name, in: scope)
     return kind == .message || kind == .enumeration

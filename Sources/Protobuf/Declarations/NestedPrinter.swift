@@ -16,6 +16,8 @@ struct NestedPrinter {
   /// Extensions of one message that follow each other.
   private var extensions: ArraySlice<Unit> = []
   private let generated: Set<String>
+  /// Where the messages are declared that fields declare.
+  private let places: (units: [String: Int], extensions: [String: Int])
 
   init(_ message: MessageDeclaration) {
     self.init(
@@ -31,16 +33,16 @@ struct NestedPrinter {
     let groups = (fields + extensions).filter { $0.kind == .group }.map(\.typeName)
     let declared = Set(groups + messages.filter(\.isMapEntry).map(\.fullName))
     generated = declared.intersection(messages.map(\.fullName))
-    var places: [Int: Int] = [:]
+    var oneofs: [Int: Int] = [:]
     for field in fields {
       guard let oneof = field.oneofIndex, !field.isProto3Optional else {
         units.append(Unit(oneof: nil, fields: [field]))
         continue
       }
-      if let known = places[oneof] {
+      if let known = oneofs[oneof] {
         units[known].fields.append(field)
       } else {
-        places[oneof] = units.endIndex
+        oneofs[oneof] = units.endIndex
         units.append(Unit(oneof: oneof, fields: [field]))
       }
     }
@@ -53,6 +55,7 @@ struct NestedPrinter {
         self.extensions.append(Unit(oneof: nil, fields: [field]))
       }
     }
+    self.places = (Self.places(of: generated, units), Self.places(of: generated, self.extensions))
   }
 
   mutating func print(with printer: inout ProtoPrinter) {
@@ -62,18 +65,24 @@ struct NestedPrinter {
         printer.separated { $0.message(nested) }
         continue
       }
-      if let index = units.firstIndex(where: { declares($0, nested) }) {
-        for _ in units.startIndex...index { print(units.removeFirst(), with: &printer) }
-      } else if let index = extensions.firstIndex(where: { declares($0, nested) }) {
-        for _ in extensions.startIndex...index { printExtension(with: &printer) }
+      if let index = places.units[nested.fullName] {
+        while units.startIndex <= index, !units.isEmpty { print(units.removeFirst(), with: &printer) }
+      } else if let index = places.extensions[nested.fullName] {
+        while extensions.startIndex <= index, !extensions.isEmpty { printExtension(with: &printer) }
       }
     }
     while !units.isEmpty { print(units.removeFirst(), with: &printer) }
     while !extensions.isEmpty { printExtension(with: &printer) }
   }
 
-  private func declares(_ unit: Unit, _ message: MessageDeclaration) -> Bool {
-    unit.fields.contains { $0.typeName == message.fullName }
+  private static func places(of generated: Set<String>, _ units: ArraySlice<Unit>) -> [String: Int] {
+    var places: [String: Int] = [:]
+    for index in units.indices {
+      for field in units[index].fields where generated.contains(field.typeName) {
+        if places[field.typeName] == nil { places[field.typeName] = index }
+      }
+    }
+    return places
   }
 
   /// Fields that declare nothing can stand anywhere, so they come first.
@@ -85,14 +94,14 @@ struct NestedPrinter {
 
   private func print(_ unit: Unit, with printer: inout ProtoPrinter) {
     if let oneof = unit.oneof, let message, message.oneofs.indices.contains(oneof) {
-      printer.oneof(message.oneofs[oneof], unit.fields, in: message)
+      printer.oneof(message.oneofs[oneof], unit.fields)
     } else {
-      for field in unit.fields { printer.field(field, in: message) }
+      for field in unit.fields { printer.field(field) }
     }
   }
 
   private mutating func printExtension(with printer: inout ProtoPrinter) {
     let unit = extensions.removeFirst()
-    printer.separated { $0.extend(unit.fields, in: message) }
+    printer.separated { $0.extend(unit.fields) }
   }
 }

@@ -39,13 +39,13 @@ public struct ProtoPrinter {
     case .service(let service): printer.service(service)
     case .method(let method, _): printer.method(method)
     case .message(let message): printer.message(message)
-    case .field(let field, let message): printer.field(field, in: message)
+    case .field(let field, _): printer.field(field)
     case .oneof(let oneof, let message):
       let index = message.oneofs.firstIndex { $0.name == oneof.name }
-      printer.oneof(oneof, message.fields.filter { $0.oneofIndex == index }, in: message)
+      printer.oneof(oneof, message.fields.filter { $0.oneofIndex == index })
     case .enumeration(let type): printer.enumeration(type)
     case .enumValue(let value, _): printer.value(value)
-    case .extensionField(let field): printer.extend([field], in: nil)
+    case .extensionField(let field): printer.extend([field])
     }
     return printer.text
   }
@@ -97,7 +97,8 @@ public struct ProtoPrinter {
 
   private mutating func comment(_ comment: String) {
     guard !comment.isEmpty else { return }
-    var lines = comment.split(separator: "\n", omittingEmptySubsequences: false)
+    // A line feed behind a carriage return is one character with it.
+    var lines = comment.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
     if lines.last?.isEmpty == true { lines.removeLast() }
     for part in lines { line("//" + ProtoText.safe(part)) }
   }
@@ -208,36 +209,30 @@ public struct ProtoPrinter {
     return "\(numbers.lowerBound) to \(last >= (1 << 29) - 1 ? "max" : "\(last)")"
   }
 
-  mutating func oneof(
-    _ oneof: MessageDeclaration.Oneof, _ fields: [FieldDeclaration], in message: MessageDeclaration
-  ) {
+  mutating func oneof(_ oneof: MessageDeclaration.Oneof, _ fields: [FieldDeclaration]) {
     comments(oneof.comments)
     block("oneof \(ProtoText.safe(oneof.name))") { printer in
       printer.statements(oneof.options)
-      for field in fields { printer.field(field, in: message) }
+      for field in fields { printer.field(field) }
     }
   }
 
   // MARK: Fields
 
   /// Several extensions of one message.
-  mutating func extend(_ fields: [FieldDeclaration], in message: MessageDeclaration?) {
+  mutating func extend(_ fields: [FieldDeclaration]) {
     guard let extendee = fields.first?.extendee else { return }
-    let around = message?.messages ?? file.messages
     block("extend \(scope.type(extendee))") { printer in
-      for field in fields { printer.field(field, in: message, nested: around) }
+      for field in fields { printer.field(field) }
     }
   }
 
-  mutating func field(_ field: FieldDeclaration, in message: MessageDeclaration?) {
-    self.field(field, in: message, nested: message?.messages ?? [])
-  }
-
-  private mutating func field(
-    _ field: FieldDeclaration, in message: MessageDeclaration?, nested: [MessageDeclaration]
-  ) {
+  mutating func field(_ field: FieldDeclaration) {
     comments(field.comments)
-    let declared = nested.first { $0.fullName == field.typeName }
+    // What a map or a group declares stands beside it; of a file only groups do.
+    let declared =
+      scope.nested(field.typeName)
+      ?? (field.kind == .group ? file.messages.first { $0.fullName == field.typeName } : nil)
     let options = brackets(field.options, first: settings(of: field))
     if let declared, declared.isMapEntry, let map = mapType(declared) {
       return line("\(map) \(ProtoText.safe(field.name)) = \(field.number)\(options);")

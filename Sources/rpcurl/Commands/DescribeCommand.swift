@@ -44,13 +44,16 @@ struct DescribeCommand: ParsableCommand {
     guard let symbol = query.symbol else {
       let pool = try query.pool()
       let services = pool.symbols([.service]).filter(SchemaQuery.isOwn).sorted { $0.name < $1.name }
-      var last: FileDeclaration?
+      // Services of one package mostly are of one file, which may be large.
+      var last: (file: FileDeclaration, services: [String: ServiceDeclaration])?
       for (index, service) in services.enumerated() {
         if index > 0, format == .text { SchemaOutput.print(text: "\n") }
-        // Services of one package mostly are of one file, which may be large.
-        let file = try last?.name == service.file ? last : read(service.file, pool)
-        try show(service.name, file, pool)
-        last = file
+        if last?.file.name != service.file {
+          last = try read(service.file, pool).map { file in
+            (file, Dictionary(file.services.map { ($0.fullName, $0) }) { first, _ in first })
+          }
+        }
+        try show(service.name, last?.file, pool, last?.services[service.name].map { .service($0) })
       }
       return
     }
@@ -62,7 +65,8 @@ struct DescribeCommand: ParsableCommand {
         .schema, symbol, "the schema has no such file", hint: SchemaSource.suggestion(nearest))
     }
     let (pool, found) = try query.find(symbol, among: Set(SymbolKind.allCases))
-    try show(found.name, read(found.file, pool), pool)
+    let file = try read(found.file, pool)
+    try show(found.name, file, pool, file?.declaration(named: found.name))
   }
 
   private func read(_ file: String, _ pool: DescriptorPool) throws -> FileDeclaration? {
@@ -77,8 +81,10 @@ struct DescribeCommand: ParsableCommand {
     }
   }
 
-  private func show(_ name: String, _ file: FileDeclaration?, _ pool: DescriptorPool) throws {
-    guard let file, let declaration = file.declaration(named: name) else {
+  private func show(
+    _ name: String, _ file: FileDeclaration?, _ pool: DescriptorPool, _ declaration: Declaration?
+  ) throws {
+    guard let file, let declaration else {
       throw Failure(.schema, name, "its file cannot be read")
     }
     let text = ProtoPrinter(file, in: pool).print(declaration)

@@ -36,8 +36,8 @@ enum SchemaJSON {
       case .service(let service): [("methods", .array(service.methods.map { .members(members($0)) }))]
       case .method(let method, _): members(method)
       case .message(let message): members(message)
-      case .field(let field, let message): members(field, of: message)
-      case .extensionField(let field): members(field, of: nil)
+      case .field(let field, let message): members(field, of: message, entries(of: message))
+      case .extensionField(let field): members(field, of: nil, [:])
       case .oneof(let oneof, let message): [("fields", fields(of: oneof, message))]
       case .enumeration(let type): members(type)
       case .enumValue(let value, let type):
@@ -79,7 +79,7 @@ enum SchemaJSON {
       !message.fields.contains { $0.oneofIndex == index && $0.isProto3Optional }
     }
     return [
-      ("fields", .array(message.fields.map { .members(members($0, of: message)) })),
+      ("fields", fields(message.fields, of: message)),
       ("oneofs", .strings(oneofs.map(\.element.name))),
       ("messages", .strings(message.messages.filter { !$0.isMapEntry }.map(\.fullName))),
       ("enums", .strings(message.enums.map(\.fullName))),
@@ -94,9 +94,9 @@ enum SchemaJSON {
   }
 
   private static func members(
-    _ field: FieldDeclaration, of message: MessageDeclaration?
+    _ field: FieldDeclaration, of message: MessageDeclaration?, _ entries: [String: MessageDeclaration]
   ) -> [(String, JSONValue?)] {
-    let entry = message?.messages.first { $0.fullName == field.typeName && $0.isMapEntry }
+    let entry = entries[field.typeName]
     let oneof =
       field.isProto3Optional
       ? nil
@@ -124,8 +124,18 @@ enum SchemaJSON {
 
   private static func fields(of oneof: MessageDeclaration.Oneof, _ message: MessageDeclaration) -> JSONValue {
     let index = message.oneofs.firstIndex { $0.name == oneof.name }
-    return .array(
-      message.fields.filter { $0.oneofIndex == index }.map { .members(members($0, of: message)) })
+    return fields(message.fields.filter { $0.oneofIndex == index }, of: message)
+  }
+
+  private static func fields(_ fields: [FieldDeclaration], of message: MessageDeclaration) -> JSONValue {
+    let entries = entries(of: message)
+    return .array(fields.map { .members(members($0, of: message, entries)) })
+  }
+
+  /// The messages that hold the entries of the maps.
+  private static func entries(of message: MessageDeclaration?) -> [String: MessageDeclaration] {
+    let entries = (message?.messages ?? []).filter(\.isMapEntry)
+    return Dictionary(entries.map { ($0.fullName, $0) }) { first, _ in first }
   }
 
   private static func members(_ type: EnumDeclaration) -> [(String, JSONValue?)] {
