@@ -113,3 +113,37 @@ def test_needs_a_name(schema):
     result = schema("template")
     assert (result.code, result.out_bytes) == (2, b"")
     assert "no method or type given" in result.err
+
+
+def test_required_messages_are_cut_too(rpcurl, tmp_path):
+    """Nobody can fill these in, but nobody has to wait for them either."""
+    file = descriptor_pb2.FileDescriptorProto(name="x.proto")
+    for index in range(60):
+        message = file.message_type.add(name=f"M{index}")
+        for number in (1, 2, 3):
+            message.field.add(
+                name=f"f{number}", number=number, type=11, label=2, type_name=f".M{min(index + 1, 59)}"
+            )
+    path = tmp_path / "required.binpb"
+    path.write_bytes(descriptor_pb2.FileDescriptorSet(file=[file]).SerializeToString())
+    assert rpcurl("template", "--descriptor-set", path, "M0").code == 0
+
+
+def test_many_fields_of_a_large_enum(rpcurl, tmp_path):
+    file = descriptor_pb2.FileDescriptorProto(name="x.proto", syntax="proto3")
+    file.enum_type.add(name="E")
+    for number in range(50_000):
+        file.enum_type[0].value.add(name=f"V{number}", number=number)
+    file.message_type.add(name="M")
+    for number in range(1, 18_000):
+        file.message_type[0].field.add(name=f"f{number}", number=number, type=14, label=1, type_name=".E")
+    path = tmp_path / "enums.binpb"
+    path.write_bytes(descriptor_pb2.FileDescriptorSet(file=[file]).SerializeToString())
+    result = rpcurl("template", "--descriptor-set", path, "M")
+    assert (result.code, result.err) == (0, "")
+
+
+def test_of_what_is_no_message(schema):
+    result = schema("template", "demo.v1.Demo")
+    assert (result.code, result.out_bytes) == (3, b"")
+    assert result.err == "rpcurl: demo.v1.Demo: this is a service\nhint: name a method, or a message\n"

@@ -13,6 +13,8 @@ public struct MessageTemplate {
 
   /// How many fields at most; what is behind them is cut like a recursion.
   private static let limit = 10_000
+  /// How many at most where leaving a field out is no valid input: it is no message that anybody can fill in.
+  private static let requiredLimit = 100_000
   /// How many values of an enum, or members of a oneof, a note lists: each of thousands of members has a note.
   private static let listLimit = 40
   /// How deep at most: less than what JSON may be nested.
@@ -108,7 +110,7 @@ public struct MessageTemplate {
     guard let type = field.messageType else { return false }
     return !field.isRequired
       && (around.contains(type.name) || around.count >= Self.depthLimit || count > Self.limit)
-      || around.count > 90
+      || around.count > 90 || count > Self.requiredLimit
   }
 
   private mutating func single(_ field: Field, path: String, around: [String]) throws(SchemaError) -> Node {
@@ -177,8 +179,9 @@ public struct MessageTemplate {
     var text = field.isMap ? "map<\(type(field.mapKey)), \(type(field.mapValue))>" : type(field)
     if field.isRepeated, !field.isMap { text = "repeated \(text)" }
     if field.isRequired { text = "required \(text)" }
-    let values = (field.isMap ? field.mapValue : field)?.enumType?.values.map(\.name) ?? []
-    if !values.isEmpty { text += ": \(Self.list(values))" }
+    if let values = (field.isMap ? field.mapValue : field)?.enumType?.node.values, !values.isEmpty {
+      text += ": \(Self.list(values.lazy.map(\.name)))"
+    }
     if let index = field.oneofIndex, oneofs.indices.contains(index) {
       let others = (alternatives[index] ?? []).lazy.filter { $0.number != field.number }.map(\.jsonName)
       text += "; oneof \(oneofs[index])"

@@ -18,7 +18,21 @@ struct SymbolLookup {
   func find(_ text: String, among kinds: Set<SymbolKind>) throws(Failure) -> Symbol {
     if let exact = try exactly(text, kinds) { return exact }
     if let found = try ending(text, kinds) { return found }
+    if let other = try exactly(text, Set(SymbolKind.allCases)) {
+      let wanted = SymbolKind.allCases.filter(kinds.contains).map(Self.withArticle)
+      throw Failure(
+        .schema, text, "this is \(Self.withArticle(other.kind))",
+        hint: "name \(wanted.joined(separator: ", or "))")
+    }
     throw unknown(text, among: kinds)
+  }
+
+  private static func withArticle(_ kind: SymbolKind) -> String {
+    switch kind {
+    case .enumeration, .extensionField: "an \(kind.rawValue)"
+    case .enumValue: "a value of an enum"
+    default: "a \(kind.rawValue)"
+    }
   }
 
   /// The declaration with this full name.
