@@ -1,5 +1,6 @@
 """What the shells offer, with the completions of completions/, in the shells themselves."""
 
+import os
 import shutil
 import subprocess
 
@@ -341,3 +342,17 @@ def test_no_shell_needs_rpcurl_to_load(shell, directory):
     subprocess.run(
         [shutil.which(shell), "-c", f"source {COMPLETIONS / file}"], check=True, env={"PATH": "/nowhere", "HOME": str(directory)},
     )  # fmt: skip
+
+
+def test_nothing_is_waited_for(complete, directory):
+    """Neither what has no end, nor a person who is to type."""
+    os.mkfifo(directory / "pipe")
+    for file in ["pipe", "/dev/zero", "-", "."]:
+        assert complete("describe", "demo", "--descriptor-set", file) == {}
+        assert complete("describe", "demo", "--config", file) == {}
+    # Packages within packages are gone through as long as there is only one way on, but not for ever.
+    file = descriptor_pb2.FileDescriptorProto(name="x.proto", package=".".join(["a"] * 40_000), syntax="proto3")
+    for number in range(200):
+        file.message_type.add(name=f"M{number}")
+    (directory / "deep.binpb").write_bytes(descriptor_pb2.FileDescriptorSet(file=[file]).SerializeToString())
+    assert len(complete("describe", "a", "--descriptor-set", "deep.binpb")) <= 1

@@ -28,6 +28,7 @@ struct CompletionLine {
     (kind, typed, first, second) = (words[0], words[1], words[2], words[3])
     let rest = Array(words[4...])
     guard Self.configuredKinds.contains(kind),
+      Self.values(of: ["--config"], in: rest).allSatisfy(Self.isFile),
       let configured = try? ConfiguredWords(rest, options: CallCommand.self, environment: Self.environment)
     else {
       self.words = rest
@@ -47,7 +48,8 @@ struct CompletionLine {
 
   /// The descriptor sets that the line names and that can be read.
   var descriptorSets: [SchemaBytes] {
-    (values(of: ["--descriptor-set", "--protoset"])).compactMap { try? FileContents.map(Self.expanded($0)) }
+    values(of: ["--descriptor-set", "--protoset"]).map(Self.expanded).filter(Self.isFile)
+      .compactMap { try? FileContents.map($0) }
   }
 
   /// Whether the line names a source of the schema.
@@ -65,7 +67,7 @@ struct CompletionLine {
     guard
       let path = values(of: ["--config"]).last.map(Self.expanded)
         ?? ConfiguredWords.defaultPath(Self.environment),
-      let file = try? ConfigurationFile(path, isDemanded: false)
+      Self.isFile(path), let file = try? ConfigurationFile(path, isDemanded: false)
     else { return [] }
     return file.profileNames.filter { $0.hasPrefix(typed) }.map { name in
       let target = (try? file.lines(profile: name))?.own.last { $0.words.first == "target" }?.words.last
@@ -73,7 +75,15 @@ struct CompletionLine {
     }
   }
 
-  private func values(of options: [String]) -> [String] {
+  /// Whether it can be read at once. Anything else, such as standard input, may have to be waited for, or have no end.
+  private static func isFile(_ path: String) -> Bool {
+    var status = stat()
+    return path != "-" && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+  }
+
+  private func values(of options: [String]) -> [String] { Self.values(of: options, in: words) }
+
+  private static func values(of options: [String], in words: [String]) -> [String] {
     var found: [String] = []
     for (index, word) in words.enumerated() {
       if options.contains(word), words.indices.contains(index + 1) {

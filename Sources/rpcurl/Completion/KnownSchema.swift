@@ -10,6 +10,7 @@ struct KnownSchema {
   /// Services that a server has, whether their files are known or not.
   private let services: [String]
   private let search: NameSearch
+  private let isOver: () -> Bool
 
   /// The schema for a line, with what the server at `target` told, if one is named.
   init(_ line: CompletionLine, target: String?) {
@@ -20,7 +21,8 @@ struct KnownSchema {
       return ReflectionCache(environment: CompletionLine.environment)?.known(of: target)
     }
     sets = line.descriptorSets + (known?.sets ?? [])
-    search = NameSearch(sets, crowd: Self.crowd, limit: Candidate.limit) { line.isOver }
+    isOver = { line.isOver }
+    search = NameSearch(sets, crowd: Self.crowd, limit: Candidate.limit, isOver: isOver)
     services = known?.services ?? []
   }
 
@@ -34,7 +36,9 @@ struct KnownSchema {
   func beginning(_ typed: String, _ kinds: Set<SymbolKind>) -> [NameSearch.Match] {
     var answer = search.names(.beginning, typed, kinds)
     // The next dot is of no use while there is only one way to it.
-    while answer.matches.isEmpty, let only = answer.packages.first, answer.packages.count == 1 {
+    while answer.matches.isEmpty, let only = answer.packages.first, answer.packages.count == 1,
+      Candidate.isName(only), !isOver()
+    {
       answer = search.names(.beginning, only, kinds)
     }
     let packages = answer.packages.map { NameSearch.Match(text: $0, name: $0, kind: .service) }
