@@ -101,3 +101,20 @@ def test_errors_do_not_steer_a_terminal(rpcurl, proto):
     proto.write_text('syntax = "proto3";\nmessage \x1b[31mX { }\n')
     result = rpcurl("list", "--proto", proto)
     assert result.code == 3 and "\x1b" not in result.err
+
+
+def test_a_file_beside_the_working_directory(rpcurl):
+    (rpcurl.home / "one").mkdir()
+    (rpcurl.home / "two").mkdir()
+    (rpcurl.home / "two" / "own.proto").write_text(FILE)
+    for path in ["one/../two/own.proto", "../" + rpcurl.home.name + "/two/own.proto"]:
+        result = rpcurl("list", "--kind", "message", "--proto", path)
+        assert (result.code, result.err, result.out) == (0, "", "own.Own\n")
+
+
+def test_the_reason_is_part_of_the_error(rpcurl, proto):
+    proto.write_text('syntax = "proto3";\nmessage X { Missing x = 1; }\n')
+    assert '"Missing" is not defined' in rpcurl("list", "-sS", "--proto", proto).err
+    assert rpcurl("list", "-s", "--proto", proto).err == ""
+    told = json.loads(rpcurl("list", "--error-format", "json", "--proto", proto).err)
+    assert '"Missing" is not defined' in told["error"]["why"]

@@ -19,17 +19,25 @@ enum ProtoCompiler {
         .schema, "protoc", error.isMissing ? "not found; --proto needs it" : error.why,
         hint: error.isMissing ? "on Debian and Ubuntu it is in the package protobuf-compiler" : nil)
     }
-    // Warnings too.
-    for line in result.errors.split(separator: "\n") {
-      StandardError.remark("\(TerminalText.escape(String(line)))\n")
-    }
-    guard result.hasSucceeded else {
-      throw Failure(.schema, name, "protoc could not compile it")
-    }
+    let said = result.errors.split(separator: "\n").map { TerminalText.escape(String($0)) }
+    guard result.hasSucceeded else { throw failure(name, said) }
+    for warning in said { StandardError.remark("\(warning)\n") }
     do {
       return SchemaSource.Source(set: SchemaBytes(try output.contents()), name: name)
     } catch {
       throw Failure(.schema, name, error.why)
+    }
+  }
+
+  /// What protoc said is the reason, so it is told wherever the error is.
+  private static func failure(_ name: String, _ said: [String]) -> Failure {
+    let why = "protoc could not compile it"
+    switch Diagnostics.current.format {
+    case .json:
+      return Failure(.schema, name, ([why] + said).joined(separator: "\n"))
+    case .text:
+      if Diagnostics.current.showsErrors { for line in said { StandardError.write("\(line)\n") } }
+      return Failure(.schema, name, why)
     }
   }
 
@@ -39,7 +47,7 @@ enum ProtoCompiler {
   /// Files below the working directory are found there, others where they are.
   private static func defaultPaths(of files: [String]) -> [String] {
     var paths: [String] = []
-    for file in files where file.hasPrefix("/") {
+    for file in files where file.hasPrefix("/") || file.split(separator: "/").contains("..") {
       let directory = file.lastIndex(of: "/").map { String(file[..<$0]) } ?? ""
       let path = directory.isEmpty ? "/" : directory
       if !paths.contains(path) { paths.append(path) }
