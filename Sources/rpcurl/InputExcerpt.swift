@@ -20,7 +20,11 @@ struct InputExcerpt: Equatable {
     let before = text[..<place].suffix(reach)
     let after = text[place...].prefix(reach)
     let start = before.lastIndex(of: 0x0a).map { text.index(after: $0) } ?? before.startIndex
-    let end = after.firstIndex(of: 0x0a) ?? after.endIndex
+    var end = after.firstIndex(of: 0x0a) ?? after.endIndex
+    // The end of a line may have two characters.
+    if end > place, end < after.endIndex, text[text.index(before: end)] == 0x0d {
+      text.formIndex(before: &end)
+    }
     guard start < end else { return nil }
     var left = Self.cells(text[start..<place])
     var right = Self.cells(text[place..<end])

@@ -130,3 +130,15 @@ def test_convert_of_much(rpcurl, descriptor_set):
 def test_json_has_it_too(rpcurl, descriptor_set):
     result = rpcurl("--error-format", "json", "--descriptor-set", descriptor_set, "-d", '{"a":\n1}', *ECHO)
     assert json.loads(result.err)["error"]["excerpt"] == '{"a":'
+
+
+@pytest.mark.parametrize(
+    ("data", "lines"),
+    [
+        ('{"stringValue":1,\r\n"boolValue":true}\r\n', ['{"stringValue":1,', "               ^"]),
+        ('{"boolValue":true,\r\n"stringValue":1}\r\n', ['"stringValue":1}', "              ^"]),
+        ('{"stringValue":\r\n}\r\n', ["}", "^"]),
+    ],
+)
+def test_lines_that_end_with_two_characters(shown, data, lines):
+    assert shown("-d", "@-", *ECHO, input=data) == lines
