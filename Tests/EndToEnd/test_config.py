@@ -1,8 +1,11 @@
 """The configuration file: options of every call, and of profiles."""
 
 import json
+import subprocess
 
 import pytest
+
+from conftest import RPCURL
 
 SERVICE = "demo.v1.Demo"
 HELLO = f"{SERVICE}/Hello"
@@ -294,3 +297,32 @@ def test_what_was_typed_is_not_put_on_the_file(rpcurl, config):
     config("--cacert /no/such.pem\n")
     result = rpcurl("http://127.0.0.1:1", HELLO, "--explain", "--cacert", "/no/such.pem")
     assert result.err.startswith("rpcurl: --cacert /no/such.pem: ")
+
+
+def test_a_byte_order_mark(rpcurl, config):
+    config("\ufeff# Written elsewhere.\r\n--max-time 7\r\n")
+    assert plan(rpcurl(*EXPLAIN, "http://host", HELLO))["timeout_ms"] == 7000
+    config("\ufeff--max-time 8\r\n")
+    assert plan(rpcurl(*EXPLAIN, "http://host", HELLO))["timeout_ms"] == 8000
+
+
+def test_a_pipe_is_read_to_its_end(rpcurl):
+    command = [str(RPCURL), "--config", "/dev/stdin", *EXPLAIN, "http://host", HELLO]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={"HOME": str(rpcurl.home)}
+    )
+    for part in ["--max-time 7\n", "# …\n" * 20_000, "-H x-last: 1\n"]:
+        process.stdin.write(part)
+        process.stdin.flush()
+    out, _ = process.communicate(timeout=20)
+    told = json.loads(out)
+    assert (told["timeout_ms"], told["headers"]) == (7000, [["x-last", "1"]])
+
+
+def test_a_value_that_is_missing(rpcurl, config, descriptor_set):
+    """The line is not taken for one that is right for calls only, nor does it take the next word."""
+    file = config("--user\n")
+    for words in [["list", "--descriptor-set", descriptor_set], ["http://host", HELLO]]:
+        result = rpcurl(*words)
+        assert result.code == 2
+        assert result.err.startswith(f"rpcurl: {file}, line 1: Missing value for '--user <name:password>'"), result.err

@@ -31,17 +31,32 @@ struct ConfigurationFile {
     defer { close(descriptor) }
     let contents: [UInt8]
     do {
-      contents = try FileContents.readPiece(descriptor, limitBytes: Self.limitBytes)
+      contents = try Self.contents(of: descriptor, waits: isDemanded)
     } catch {
       throw Failure(.usage, path, error.why)
     }
     guard contents.count < Self.limitBytes else {
       throw Failure(.usage, path, "more than \(Self.limitBytes) bytes")
     }
-    try parse(String(decoding: contents, as: UTF8.self))
+    // Editors of other systems put this in front.
+    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    let text = contents.starts(with: mark) ? contents[mark.count...] : contents[...]
+    try parse(String(decoding: text, as: UTF8.self))
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw Failure(.usage, path, FileContents.lastError()) }
     try checkPlugins(status)
+  }
+
+  /// All that it has, or more than may be. A pipe that was named, such as `<(…)`, is waited for.
+  private static func contents(of descriptor: Int32, waits: Bool) throws(FileContents.Problem) -> [UInt8] {
+    if waits { _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK) }
+    var contents: [UInt8] = []
+    while contents.count < limitBytes {
+      let piece = try FileContents.readPiece(descriptor, limitBytes: 1 << 16)
+      guard !piece.isEmpty else { break }
+      contents += piece
+    }
+    return contents
   }
 
   /// The options for every call, and those of the profile, if there is to be one.

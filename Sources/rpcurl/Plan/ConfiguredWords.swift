@@ -69,9 +69,9 @@ struct ConfiguredWords {
     let target = ["http://host", "pkg.Service/Method"]
     for line in lines {
       do {
-        _ = try CallCommand.parse(line.words + target)
+        _ = try CallCommand.parse(target + line.words)
       } catch {
-        let message = ParserMessage(error, of: CallCommand.self, line.words + target, command: "rpcurl call")
+        let message = ParserMessage(error, of: CallCommand.self, target + line.words, command: "rpcurl call")
           .words
         let isFlag = line.words.count > 1 && (try? CallCommand.parse(line.words.prefix(1) + target)) != nil
         let why =
@@ -90,7 +90,7 @@ struct ConfiguredWords {
     _ line: ConfigurationFile.Line, _ options: any ParsableArguments.Type
   ) -> Bool {
     guard options != CallCommand.self, (try? options.parse(line.words)) == nil else { return false }
-    return (try? CallCommand.parse(line.words + ["http://host", "pkg.Service/Method"])) != nil
+    return (try? CallCommand.parse(["http://host", "pkg.Service/Method"] + line.words)) != nil
   }
 
   /// The same failure, with the line of the file in front if it is about what stands there and was not typed.
