@@ -5,12 +5,15 @@ import os
 import signal
 import socket
 import struct
+import subprocess
 import threading
 import time
 from concurrent import futures
 from pathlib import Path
 
 import pytest
+
+from conftest import RPCURL
 
 grpc = pytest.importorskip("grpc")
 
@@ -692,3 +695,14 @@ def test_http_2_where_a_server_wants_it_for_streams(rpcurl, raw_server):
     result = rpcurl("--protocol", "connect", f"http://{raw_server(answer).address}/{DELAY}")
     assert result.code != 0 and result.out == ""
     assert beginnings == [b"POST /grpc.ref", b"PRI * HTTP/2.0"]
+
+
+def test_unfinished_files_of_others_are_left_alone(rpcurl, grpc_server):
+    """A process of another container, with the same home, may have the same number."""
+    directory = rpcurl.home / ".cache" / "rpcurl" / "reflection"
+    script = f'mkdir -p {directory} && echo theirs >{directory}/.$$.tmp && exec "$@"'
+    command = ["sh", "-c", script, "sh", str(RPCURL), f"{grpc_server.url}/{DELAY}"]
+    assert subprocess.run(command, env={"HOME": str(rpcurl.home), "PATH": os.environ["PATH"]}, timeout=20).returncode == 0
+    (theirs,) = directory.glob(".*.tmp")
+    assert theirs.read_text() == "theirs\n"
+    assert len(list(directory.glob("*.binpb"))) == 1

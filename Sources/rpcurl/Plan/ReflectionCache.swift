@@ -58,10 +58,13 @@ struct ReflectionCache {
     makeDirectory()
     prune()
     // Written beside its place and then put there, so that nobody ever sees a part of it.
-    let temporary = "\(directory)/.\(getpid()).tmp"
-    unlink(temporary)
-    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    // Processes of two containers, or of two machines, may have the same number: the name is nobody else's.
+    let ending = ".tmp"
+    var name = Array("\(directory)/.XXXXXX\(ending)".utf8CString)
+    let descriptor = mkstemps(&name, Int32(ending.utf8.count))
     guard descriptor >= 0 else { return "\(directory): \(FileContents.lastError())" }
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    let temporary = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     let problem = FileContents.write(bytes, to: descriptor)
     close(descriptor)
     guard problem == nil, rename(temporary, path) == 0 else {
