@@ -35,7 +35,8 @@ public struct TransportError: Error, Sendable, Equatable {
 
   init(_ code: CURLcode, detail: String) {
     kind = Self.kind(code)
-    message = detail.isEmpty ? String(cString: ccurl_easy_strerror(code)) : detail
+    message =
+      detail.isEmpty ? String(cString: ccurl_easy_strerror(code)) : LibcurlWords.withoutCredentials(detail)
     if code == CURLE_HTTP2_STREAM { resetCode = Self.resetCode(message) }
     // A newer libcurl says so of a key that does not fit, or that its passphrase does not open.
     if code == CURLE_BAD_FUNCTION_ARGUMENT, detail.contains("private key") { kind = .tls }

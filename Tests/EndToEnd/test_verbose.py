@@ -86,6 +86,11 @@ def test_secrets_of_a_proxy(rpcurl, descriptor_set):
     assert "http_proxy == 'http://[redacted]@127.0.0.1:1'" in result.err
     assert SECRET in rpcurl("--show-secrets", *words, env={"http_proxy": proxy}).err
     assert SECRET not in rpcurl("--proxy", proxy, *words).err
+    # A proxy needs no scheme, and what is no URL is told all the same.
+    for proxy in [f"me:{SECRET}@127.0.0.1:1", f"http://me:a/{SECRET}@127.0.0.1:1", f"http://me:a '{SECRET}@127.0.0.1:1"]:
+        result = rpcurl(*words, env={"http_proxy": proxy})
+        assert "@127.0.0.1:1'" in result.err
+        assert SECRET not in result.err
 
 
 def test_a_connection_that_is_used_again(call):

@@ -24,12 +24,8 @@ final class ClientSource {
 
   /// A line of libcurl's without the credentials of a proxy.
   private static func shown(_ line: String, _ showsSecrets: Bool) -> String {
-    guard !showsSecrets, let scheme = line.firstRange(of: "://"),
-      case let authority = line[scheme.upperBound...].prefix(while: { !"/ '\"".contains($0) }),
-      let at = authority.lastIndex(of: "@")
-    else { return TerminalText.escape(line) }
-    return TerminalText.escape(
-      line[..<scheme.upperBound] + Redaction.placeholder + line[at...])
+    TerminalText.escape(
+      showsSecrets ? line : LibcurlWords.withoutCredentials(line, placeholder: Redaction.placeholder))
   }
 
   /// The client.
