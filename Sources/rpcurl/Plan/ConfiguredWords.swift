@@ -59,30 +59,38 @@ struct ConfiguredWords {
       .filter { $0.words.first != "target" && !Self.isReplaced($0, by: typed) }
       .filter { !Self.isOthers($0, options) }
     let behind = lines.filter { Self.schema.contains(Self.name($0.words[0])) }.flatMap(\.words)
-    let before = lines.filter { !Self.schema.contains(Self.name($0.words[0])) }.flatMap(\.words)
+    let before = lines.filter { !Self.schema.contains(Self.name($0.words[0])) }
+    // If the value of this one is missing, it would take the first word that was typed.
+    if let last = before.last, last.words.count == 1, typed.first?.hasPrefix("-") == false,
+      let failure = failure(of: last)
+    {
+      throw failure
+    }
     let end = typed.firstIndex(of: "--") ?? typed.endIndex
-    words = before + typed[..<end] + behind + typed[end...]
+    words = before.flatMap(\.words) + typed[..<end] + behind + typed[end...]
   }
 
   /// The line of the file that is wrong by itself, and why, when the parser has refused the words.
   func failure() -> Failure? {
-    let target = ["http://host", "pkg.Service/Method"]
     for line in lines {
-      do {
-        _ = try CallCommand.parse(target + line.words)
-      } catch {
-        let message = ParserMessage(error, of: CallCommand.self, target + line.words, command: "rpcurl call")
-          .words
-        let isFlag = line.words.count > 1 && (try? CallCommand.parse(line.words.prefix(1) + target)) != nil
-        let why =
-          isFlag
-          ? "\(line.words[0]) takes no value"
-          : "\(message.what): \(message.why)"
-        return Failure(
-          .usage, "\(path), line \(line.number)", why, hint: "rpcurl call --help shows the options")
-      }
+      if let failure = failure(of: line) { return failure }
     }
     return nil
+  }
+
+  private func failure(of line: ConfigurationFile.Line) -> Failure? {
+    let target = ["http://host", "pkg.Service/Method"]
+    do {
+      _ = try CallCommand.parse(target + line.words)
+      return nil
+    } catch {
+      let message = ParserMessage(error, of: CallCommand.self, target + line.words, command: "rpcurl call")
+        .words
+      let isFlag = line.words.count > 1 && (try? CallCommand.parse(target + line.words.prefix(1))) != nil
+      let why = isFlag ? "\(line.words[0]) takes no value" : "\(message.what): \(message.why)"
+      return Failure(
+        .usage, "\(path), line \(line.number)", why, hint: "rpcurl call --help shows the options")
+    }
   }
 
   /// Whether a command with these options does without the line: it is right for a call, and not for the command.

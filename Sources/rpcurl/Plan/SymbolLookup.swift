@@ -99,7 +99,8 @@ struct SymbolLookup {
     }
     let what = kinds.count == 1 ? kinds.first?.rawValue ?? "name" : "name"
     return Failure(
-      .schema, text, "the schema has no such \(what)", hint: SchemaSource.suggestion(nearest))
+      .schema, text, "the schema has no such \(what)",
+      hint: SchemaSource.suggestion(nearest) ?? "rpcurl list tells which there are; see its --kind")
   }
 
   private static func lastParts(_ count: Int, of name: String) -> String {
