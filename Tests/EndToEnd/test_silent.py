@@ -23,7 +23,7 @@ FAILED = "rpcurl: demo.v1.Demo/Fail: not_found (5)\n"
     ("options", "err"),
     [
         ([], FAILED), (["-s"], ""), (["--silent"], ""), (["-sS"], FAILED), (["-Ss"], FAILED), (["-s", "-S"], FAILED),
-        (["-S"], FAILED), (["--silent", "--show-error"], FAILED),
+        (["-S"], FAILED), (["--silent", "--show-error"], FAILED), (["-sH", "x-a: 1"], ""), (["-sSH", "x-a: 1"], FAILED),
     ],
 )  # fmt: skip
 def test_errors_of_a_call(call, options, err):

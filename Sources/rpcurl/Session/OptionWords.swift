@@ -50,8 +50,9 @@ struct OptionWords {
     return count
   }
 
-  /// Whether it is several flags of one letter in one word, such as `-sS`, or one.
+  /// Whether it is flags of one letter in one word, such as `-sS`, of which the last may have a value: `-sd DATA`.
   static func isFlags(_ word: String) -> Bool {
-    word.count > 1 && word.first == "-" && word.dropFirst().allSatisfy { "sSvkn".contains($0) }
+    guard word.count > 1, word.first == "-", let last = word.last else { return false }
+    return word.dropFirst().dropLast().allSatisfy("sSvkn".contains) && "sSvknAEHIdou".contains(last)
   }
 }
