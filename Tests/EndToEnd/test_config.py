@@ -325,4 +325,4 @@ def test_a_value_that_is_missing(rpcurl, config, descriptor_set):
     for words in [["list", "--descriptor-set", descriptor_set], ["http://host", HELLO]]:
         result = rpcurl(*words)
         assert result.code == 2
-        assert result.err.startswith(f"rpcurl: {file}, line 1: Missing value for '--user <name:password>'"), result.err
+        assert result.err.startswith(f"rpcurl: {file}, line 1: --user: its value is missing"), result.err
