@@ -171,3 +171,8 @@ def test_the_last_http_version_holds(rpcurl, descriptor_set, flags, version):
         rpcurl("--explain", "--format", "json", "--descriptor-set", descriptor_set, "--protocol", "connect", *flags,
                f"http://localhost:1/{SERVICE}/Hello"))  # fmt: skip
     assert plan["http_version"] == version
+
+
+def test_method_whose_service_only_the_server_knows(rpcurl):
+    plan = json.loads(rpcurl("--explain", "--format", "json", "--no-cache", "http://localhost:1", "Hello").out)
+    assert (plan["method"], plan["url"]) == ("Hello", "http://localhost:1")

@@ -95,7 +95,7 @@ struct Explanation {
   private var lines: String {
     let kind = method.map { $0.kind.rawValue } ?? "the server knows whether it is a stream"
     var rows = [
-      ("call", "\(name) (\(kind))"),
+      ("call", "\(call) (\(kind))"),
       ("target", settings.target.name),
       ("url", url),
       ("http method", httpMethod),
@@ -131,7 +131,7 @@ struct Explanation {
 
   private var json: String {
     var object = JSONObject()
-    object.add("method", name.description)
+    object.add("method", call)
     object.add("kind", raw: method.map { JSONValue.quoted($0.kind.rawValue) } ?? "null")
     object.add("target", settings.target.name)
     object.add("url", url)
@@ -162,7 +162,10 @@ struct Explanation {
     return object.object()
   }
 
-  private var url: String { "\(settings.target.baseURL)/\(name)" }
+  /// Where the call goes; only the server knows the service of a method that was given alone.
+  private var url: String { settings.target.baseURL + (name.service.isEmpty ? "" : "/\(name)") }
+  /// The method, as far as its name is known.
+  private var call: String { name.service.isEmpty ? name.method : "\(name)" }
   /// What is asked for: a message that is too long for a URL is sent by POST all the same.
   private var httpMethod: String { settings.usesGET ? "GET" : "POST" }
   private var redaction: Redaction { Redaction(showsSecrets: settings.showsSecrets) }
