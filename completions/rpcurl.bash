@@ -34,18 +34,18 @@ _rpcurl_arguments() {
 --connect-timeout||none
 --keepalive-time||none
 --protocol||list grpc grpc-web connect
---codec||list proto json
---connect-get||flag
---compression||list identity gzip deflate br zstd
---accept-compression||comma identity gzip deflate br zstd
 -H --header|+|header
---rpc-header|+|header
 --expand-headers||flag
 -u --user||none
 --bearer||atfile
 -n --netrc||flag
 --netrc-file||file
 -A --user-agent||none
+--codec||list proto json
+--connect-get||flag
+--compression||list identity gzip deflate br zstd
+--accept-compression||comma identity gzip deflate br zstd
+--rpc-header|+|header
 --max-time||none
 --max-message-size||none
 -d --data|+|atfile
@@ -104,18 +104,18 @@ _rpcurl_arguments() {
 --connect-timeout||none
 --keepalive-time||none
 --protocol||list grpc grpc-web connect
---codec||list proto json
---connect-get||flag
---compression||list identity gzip deflate br zstd
---accept-compression||comma identity gzip deflate br zstd
 -H --header|+|header
---rpc-header|+|header
 --expand-headers||flag
 -u --user||none
 --bearer||atfile
 -n --netrc||flag
 --netrc-file||file
 -A --user-agent||none
+--codec||list proto json
+--connect-get||flag
+--compression||list identity gzip deflate br zstd
+--accept-compression||comma identity gzip deflate br zstd
+--rpc-header|+|header
 --max-time||none
 --max-message-size||none
 --use|+|ask:use
@@ -166,18 +166,18 @@ _rpcurl_arguments() {
 --connect-timeout||none
 --keepalive-time||none
 --protocol||list grpc grpc-web connect
---codec||list proto json
---connect-get||flag
---compression||list identity gzip deflate br zstd
---accept-compression||comma identity gzip deflate br zstd
 -H --header|+|header
---rpc-header|+|header
 --expand-headers||flag
 -u --user||none
 --bearer||atfile
 -n --netrc||flag
 --netrc-file||file
 -A --user-agent||none
+--codec||list proto json
+--connect-get||flag
+--compression||list identity gzip deflate br zstd
+--accept-compression||comma identity gzip deflate br zstd
+--rpc-header|+|header
 --max-time||none
 --max-message-size||none
 --use|+|ask:use

@@ -60,17 +60,17 @@ struct CallSettings {
   ) throws {
     self.target = target
     self.name = name
-    protocolName = try Self.protocolName(options.request, environment)
+    protocolName = try Self.protocolName(options.request.common, environment)
     codec = options.request.codec
     compression = options.request.compression.compression
     acceptedCompressions = options.request.acceptCompression?.compressions
     usesGET = options.request.connectGet
     // Files are read once only: they may be pipes.
-    headerArguments = options.request.headerArguments(environment)
-    commonHeaders = try headerArguments.parse(options.request.headers)
-    bearer = try options.request.bearer.map(CredentialArguments.token)
+    headerArguments = options.request.common.headerArguments(environment)
+    commonHeaders = try headerArguments.parse(options.request.common.headers)
+    bearer = try options.request.common.bearer.map(CredentialArguments.token)
     headers = try CredentialArguments.headers(
-      options.request, options.server, bearer: bearer,
+      options.request.common, options.server, bearer: bearer,
       given: commonHeaders.appending(
         headerArguments.parse(options.request.rpcHeaders, option: "--rpc-header")))
     timeout = options.request.maxTime?.duration
@@ -90,7 +90,7 @@ struct CallSettings {
     jsonEncoding = options.output.json.encoding
     requestForm = RequestForm(format: data, allowsUnknownFields: options.output.allowUnknownFields)
     try Self.checkCompressions(compression, acceptedCompressions ?? [])
-    baseConnection = try ConnectionPlan.options(options.server, options.request, target, protocolName)
+    baseConnection = try ConnectionPlan.options(options.server, options.request.common, target, protocolName)
   }
 
   /// The server as a source of the schema.
@@ -100,7 +100,7 @@ struct CallSettings {
     var reflection = ReflectionSource(
       target: target, protocolName: protocolName,
       headers: try CredentialArguments.headers(
-        options.request, options.server, bearer: bearer,
+        options.request.common, options.server, bearer: bearer,
         given: commonHeaders.appending(
           headerArguments.parse(options.reflection.headers, option: "--reflect-header"))),
       connection: baseConnection, clients: clients)
@@ -113,7 +113,7 @@ struct CallSettings {
 
   /// The protocol that the options or the environment choose.
   static func protocolName(
-    _ options: RequestOptions, _ environment: @escaping (String) -> String?
+    _ options: CommonRequestOptions, _ environment: @escaping (String) -> String?
   ) throws(Failure) -> ProtocolName {
     if let chosen = options.protocolName { return chosen }
     guard let name = environment("RPCURL_PROTOCOL"), !name.isEmpty else { return .grpc }

@@ -6,7 +6,7 @@ import Transport
 enum ConnectionPlan {
   /// The options for a call of which the two sides take turns; `httpVersion` tells what differs for others.
   static func options(
-    _ server: ServerOptions, _ request: RequestOptions, _ target: Target, _ protocolName: ProtocolName
+    _ server: ServerOptions, _ request: CommonRequestOptions, _ target: Target, _ protocolName: ProtocolName
   ) throws -> ConnectionOptions {
     var options = ConnectionOptions()
     options.httpVersion = try httpVersion(server, target, protocolName, .unary)

@@ -4,7 +4,7 @@ import RPCProtocols
 /// The headers that options other than `-H` stand for. One given with `-H` wins.
 enum CredentialArguments {
   static func headers(
-    _ request: RequestOptions, _ server: ServerOptions, bearer: String?, given headers: Headers
+    _ request: CommonRequestOptions, _ server: ServerOptions, bearer: String?, given headers: Headers
   ) throws(Failure) -> Headers {
     guard request.user == nil || bearer == nil else {
       throw Failure(.usage, "--user", "--user and --bearer contradict each other")

@@ -130,34 +130,13 @@ struct ServerOptions: ParsableArguments {
   var keepaliveTime: DurationArgument?
 }
 
-/// What to say to the server.
-struct RequestOptions: ParsableArguments {
+/// What goes with every request, whether it is a call or asks for the schema.
+struct CommonRequestOptions: ParsableArguments {
   @Option(
     name: .customLong("protocol"),
     help: ArgumentHelp(
       "Speak grpc, grpc-web or connect (default: grpc, or what RPCURL_PROTOCOL says).", valueName: "name"))
   var protocolName: ProtocolName?
-
-  @Option(help: ArgumentHelp("How messages are encoded on the wire: proto or json.", valueName: "name"))
-  var codec: CodecName = .proto
-
-  @Flag(
-    help: ArgumentHelp(
-      "Use GET, for a Connect method that is marked NO_SIDE_EFFECTS.",
-      discussion: "A message that would make the URL longer than 8192 bytes is sent by POST."))
-  var connectGet = false
-
-  @Option(
-    help: ArgumentHelp(
-      "Compress sent messages with gzip, deflate, br or zstd; identity sends them as they are.",
-      valueName: "name"))
-  var compression: CompressionArgument = .identity
-
-  @Option(
-    help: ArgumentHelp(
-      "What the server may compress with, the most wanted first, such as zstd,gzip; identity for nothing "
-        + "(default: all that the libraries found can do).", valueName: "list"))
-  var acceptCompression: CompressionListArgument?
 
   @Option(
     name: [.customShort("H"), .customLong("header")],
@@ -166,18 +145,11 @@ struct RequestOptions: ParsableArguments {
       valueName: "name: value|@file"))
   var headers: [String] = []
 
-  @Option(
-    name: .customLong("rpc-header"),
-    help: ArgumentHelp(
-      "As -H, but not sent when the server is asked for its schema.", valueName: "name: value|@file"))
-  var rpcHeaders: [String] = []
-
   @Flag(
     help: ArgumentHelp(
       "Replace ${NAME} in the values of headers by the variable of the environment.",
       discussion: """
-        This is for -H, --rpc-header and --reflect-header, and for their files too, so that secrets need not stand on the \
-        command line. A variable that is not set is an error; nothing else is expanded, and nothing escapes. \
+        This is for all headers, and for their files too, so that secrets need not stand on the command line. A variable that is not set is an error; nothing else is expanded, and nothing escapes. \
         Example: rpcurl --expand-headers -H 'x-api-key: ${API_KEY}' https://demo.example demo.v1.Demo/Hello
         """))
   var expandHeaders = false
@@ -201,6 +173,43 @@ struct RequestOptions: ParsableArguments {
     help: ArgumentHelp("Send this user-agent (default: rpcurl and its version).", valueName: "text"))
   var userAgent: String?
 
+  /// Reads the options of headers.
+  func headerArguments(_ environment: @escaping (String) -> String?) -> HeaderArguments {
+    HeaderArguments(expansion: expandHeaders ? HeaderExpansion(environment) : nil)
+  }
+}
+
+/// What to say to the server.
+struct RequestOptions: ParsableArguments {
+  @OptionGroup var common: CommonRequestOptions
+
+  @Option(help: ArgumentHelp("How messages are encoded on the wire: proto or json.", valueName: "name"))
+  var codec: CodecName = .proto
+
+  @Flag(
+    help: ArgumentHelp(
+      "Use GET, for a Connect method that is marked NO_SIDE_EFFECTS.",
+      discussion: "A message that would make the URL longer than 8192 bytes is sent by POST."))
+  var connectGet = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Compress sent messages with gzip, deflate, br or zstd; identity sends them as they are.",
+      valueName: "name"))
+  var compression: CompressionArgument = .identity
+
+  @Option(
+    help: ArgumentHelp(
+      "What the server may compress with, the most wanted first, such as zstd,gzip; identity for nothing "
+        + "(default: all that the libraries found can do).", valueName: "list"))
+  var acceptCompression: CompressionListArgument?
+
+  @Option(
+    name: .customLong("rpc-header"),
+    help: ArgumentHelp(
+      "As -H, but not sent when the server is asked for its schema.", valueName: "name: value|@file"))
+  var rpcHeaders: [String] = []
+
   @Option(
     help: ArgumentHelp(
       "The call's deadline, such as 1.5, 1500ms or 2m; it travels to the server.", valueName: "duration"))
@@ -209,11 +218,6 @@ struct RequestOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("The limit for one received message, such as 512k or 64m.", valueName: "bytes"))
   var maxMessageSize = ByteCountArgument(bytes: 64 << 20)
-
-  /// Reads the options of headers.
-  func headerArguments(_ environment: @escaping (String) -> String?) -> HeaderArguments {
-    HeaderArguments(expansion: expandHeaders ? HeaderExpansion(environment) : nil)
-  }
 }
 
 /// What is sent as the request's messages.

@@ -65,7 +65,7 @@ struct SchemaQuery {
   ) throws -> ReflectionSource {
     let target = try Target.parse(server: text, isPlaintext: options.server.plaintext)
     let environment = { (name: String) in getenv(name).map { String(cString: $0) } }
-    let request = try options.questions.request()
+    let request = options.questions.common
     let protocolName = try CallSettings.protocolName(request, environment)
     let arguments = request.headerArguments(environment)
     let headers = try arguments.parse(request.headers)
@@ -76,7 +76,7 @@ struct SchemaQuery {
         request, options.server, bearer: try request.bearer.map(CredentialArguments.token), given: headers),
       connection: try ConnectionPlan.options(options.server, request, target, protocolName), clients: clients)
     source.version = options.reflection.reflectVersion.map { $0 == .v1 ? .v1 : .v1alpha }
-    source.timeout = request.maxTime?.duration ?? ReflectionSource.defaultTimeout
+    source.timeout = options.questions.maxTime?.duration ?? ReflectionSource.defaultTimeout
     source.isVerbose = options.questions.verbose > 0
     // Nothing is taken from it here: these commands show what the server has now.
     source.cache = options.reflection.refusesCache ? nil : ReflectionCache(environment: environment)

@@ -22,7 +22,7 @@ extension Session {
   }
 
   /// Reads headers as the options say.
-  fileprivate var headerArguments: HeaderArguments { options.request.headerArguments(environment) }
+  fileprivate var headerArguments: HeaderArguments { options.request.common.headerArguments(environment) }
 
   /// Replaces the variables in a word. What they hold, which may be from a server, is not looked at again: so it may not
   /// hold what `--expand-headers` would replace.
@@ -61,7 +61,7 @@ extension Session {
       "header NAME: VALUE", "send this header with calls from now on, in place of one with this name",
       [.header, .text], saving: .always, details: "${NAME} in it is a variable, also of the environment."
     ) { session, arguments in
-      let line = try session.expand(arguments.rest, mayBeHeader: session.options.request.expandHeaders)
+      let line = try session.expand(arguments.rest, mayBeHeader: session.options.request.common.expandHeaders)
       guard line.contains(":") else { throw arguments.wrongUsage }
       try session.setState { state in
         state.headers.removeAll { name(ofHeader: $0) == name(ofHeader: line) }
@@ -96,7 +96,7 @@ extension Session {
     ) { session, arguments in
       let typed = try SessionWords.split(arguments.rest)
       let expandsHeaders =
-        session.options.request.expandHeaders || typed.contains { $0.text == "--expand-headers" }
+        session.options.request.common.expandHeaders || typed.contains { $0.text == "--expand-headers" }
       let words = try typed.map { word in
         word.isLiteral ? word.text : try session.expand(word.text, mayBeHeader: expandsHeaders)
       }

@@ -51,11 +51,11 @@ struct SessionState {
   mutating func add(words: [String]) throws {
     let parsed = try Self.parse(words)
     // What was set by a command is as it is to be sent.
-    let turnsExpansionOn = try parsed.request.expandHeaders && !options().request.expandHeaders
+    let turnsExpansionOn = try parsed.request.common.expandHeaders && !options().request.common.expandHeaders
     guard !turnsExpansionOn || !headers.contains(where: { $0.contains("${") }) else {
       throw Failure(.usage, "--expand-headers", "a header is set that holds ${", hint: "unheader NAME")
     }
-    let arguments = parsed.request.headerArguments { getenv($0).map { String(cString: $0) } }
+    let arguments = parsed.request.common.headerArguments { getenv($0).map { String(cString: $0) } }
     var words = OptionWords(words)
     // What the file of these says is among the words.
     _ = words.take(["--config", "--profile"])
