@@ -178,15 +178,7 @@ private final class NameScanner {
   /// By its name first, which is seldom such a one.
   private func isMapEntry(_ message: UnsafeRawBufferPointer) throws(Malformed) -> Bool {
     guard name.suffix(5).elementsEqual("Entry".utf8) else { return false }
-    var found = false
-    try DescriptorSetScanner.fields(of: message) { (tag, options) throws(Malformed) in
-      guard tag == Tag(7, .lengthDelimited) else { return true }
-      try DescriptorSetScanner.fields(of: options, varint: { if $0 == 7 { found = $1 != 0 } }) { (_, _) in
-        true
-      }
-      return true
-    }
-    return found
+    return try DescriptorSetScanner.isMapEntry(message)
   }
 
   private func enumeration(_ bytes: UnsafeRawBufferPointer) throws(Malformed) {

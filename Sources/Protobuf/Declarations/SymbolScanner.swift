@@ -50,7 +50,7 @@ private struct SymbolScanner {
 
   func message(_ bytes: UnsafeRawBufferPointer, _ scope: String, depth: Int) throws(Malformed) {
     guard depth <= nestingLimit, let name = try DescriptorSetScanner.firstName(of: bytes),
-      try !isMapEntry(bytes)
+      try !DescriptorSetScanner.isMapEntry(bytes)
     else { return }
     let full = join(scope, name)
     if wants(.message, name) { body(.message, full) }
@@ -85,18 +85,6 @@ private struct SymbolScanner {
       }
       try DescriptorSetScanner.fields(of: field, varint: take) { (_, _) in true }
       if isOptional, let index { found.insert(index) }
-      return true
-    }
-    return found
-  }
-
-  private func isMapEntry(_ message: UnsafeRawBufferPointer) throws(Malformed) -> Bool {
-    var found = false
-    try DescriptorSetScanner.fields(of: message) { (tag, options) throws(Malformed) in
-      guard tag == Tag(7, .lengthDelimited) else { return true }
-      try DescriptorSetScanner.fields(of: options, varint: { if $0 == 7 { found = $1 != 0 } }) { (_, _) in
-        true
-      }
       return true
     }
     return found

@@ -162,6 +162,17 @@ enum DescriptorSetScanner {
     return name
   }
 
+  /// Whether a message holds the entries of a map, as its options say.
+  static func isMapEntry(_ message: UnsafeRawBufferPointer) throws(Malformed) -> Bool {
+    var found = false
+    try fields(of: message) { (tag, options) throws(Malformed) in
+      guard tag == Tag(7, .lengthDelimited) else { return true }
+      try fields(of: options, varint: { if $0 == 7 { found = $1 != 0 } }) { (_, _) in true }
+      return true
+    }
+    return found
+  }
+
   /// Calls `body` for each field, with the bytes of length-delimited ones, until it returns false.
   static func fields(
     of bytes: UnsafeRawBufferPointer, varint: (UInt32, UInt64) -> Void = { _, _ in },
