@@ -319,6 +319,13 @@ def test_interrupt_cancels_the_stream_then_the_session(prompt, start_server):
     assert session.process.wait(10) == 130
 
 
+def test_more_responses_are_awaited_than_can_come(rpcurl, grpc_server):
+    lines = ['open Count {"from":1,"to":3}', "receive", "receive 9223372036854775807", 'call Hello {"name":"Ada"}']
+    result = run(rpcurl, grpc_server.url, lines=lines)
+    assert (result.code, result.out.splitlines()[-1]) == (0, ADA)
+    assert result.err == "rpcurl: Count[1]: it ended before the response came\n"
+
+
 def test_termination_ends_it(prompt, grpc_server):
     session = prompt(grpc_server.url)
     session.type("open Chat", '{"text":"a"}')

@@ -71,9 +71,11 @@ extension Session {
   /// `receive [COUNT]`: waits for responses of the current stream, or of the one that was opened last.
   func receive(_ count: Int) throws {
     let stream = try streams.current ?? streams.open.last ?? streams.latest ?? streams.find(nil)
-    stream.awaited += count
+    stream.awaited += min(count, Int.max - stream.awaited)
     guard try wait(until: { stream.received >= stream.awaited || stream.isDone }) else {
       noteSignal()
+      // What was given up is not waited for again.
+      stream.awaited = stream.received
       throw Failure(.input, stream.title, "interrupted before the response came")
     }
     guard stream.received >= stream.awaited else {
