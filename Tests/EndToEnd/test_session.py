@@ -694,6 +694,14 @@ def test_run_tells_of_a_stream_that_fails(rpcurl, grpc_server, tmp_path):
     assert f"rpcurl: {script}, line 2: the stream that was opened here failed\n" in result.err
 
 
+def test_lines_of_scripts_end_as_those_of_the_prompt(rpcurl, grpc_server, tmp_path):
+    script = tmp_path / "script"
+    script.write_bytes('call Hello {"name":"a\u2028b\x85"}\r\nsource nowhere'.encode())
+    result = rpcurl("run", grpc_server.url, script)
+    assert json.loads(result.out)["name"] == "a\u2028b\x85"
+    assert result.err == f"rpcurl: {script}, line 2: nowhere: No such file or directory\n"
+
+
 def test_script_runs_by_its_first_line(rpcurl, grpc_server, tmp_path):
     script = tmp_path / "script"
     script.write_text(f"#!/usr/bin/env -S {RPCURL} run\ntarget {grpc_server.url}\ncall Hello {{\"name\":\"Ada\"}}\n")

@@ -73,10 +73,13 @@ final class PipedInput: SessionInput {
   }
 
   private func take(through end: Int, dropping count: Int) -> String {
-    var line = buffer[start..<(end - count)]
-    if line.last == UInt8(ascii: "\r") { line = line.dropLast() }
-    start = end
-    return String(decoding: line, as: UTF8.self)
+    defer { start = end }
+    return Self.text(ofLine: buffer[start..<(end - count)])
+  }
+
+  /// The text of a line, whose end may be that of other systems.
+  static func text(ofLine line: ArraySlice<UInt8>) -> String {
+    String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
   }
 
   private func setWatching(_ isWanted: Bool) {

@@ -27,13 +27,13 @@ extension Session {
     }
     var reader = SessionStatementReader()
     var first = 0
-    let lines = String(decoding: text, as: UTF8.self).split(
-      omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    // As at the prompt: what else Unicode calls the end of a line may stand in JSON.
+    let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     for (index, line) in lines.enumerated() where end == nil {
       if !reader.isWithin { first = index + 1 }
       place = "\(path), line \(first)"
       do {
-        guard let statement = try reader.add(String(line)) else { continue }
+        guard let statement = try reader.add(PipedInput.text(ofLine: line)) else { continue }
         try execute(statement)
         // What is open goes on, and a signal is heard.
         if !(try wait { true }) { noteSignal() }
