@@ -4,12 +4,13 @@ import os
 import re
 import signal
 import stat
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from conftest import ROOT, RPCURL, Rpcurl, Server
-from terminal import Terminal
+from terminal import PATIENCE_SECONDS, Terminal
 
 UP, DOWN, LEFT = "\x1b[A", "\x1b[B", "\x1b[D"
 HOME, CTRL_C, CTRL_D, CTRL_R, CTRL_Z = "\x01", "\x03", "\x04", "\x12", "\x1a"
@@ -125,6 +126,22 @@ def test_pasted_lines_arrive_as_lines(session: Callable[..., Terminal]) -> None:
     # They come back on one line.
     screen.send(UP)
     screen.shows(after('rpcurl> call Hello {  "name":  "Ada" }', "HelloRequest"))
+
+
+def test_a_long_line_is_pasted(session: Callable[..., Terminal]) -> None:
+    # As many characters as would keep it busy for minutes, were all of them looked at behind each.
+    name = "x" * 300_000
+    screen = session("--format", "none")
+    paste = f'\x1b[200~call Hello {{"name":"{name}"}}\x1b[201~set done = 1'
+    end = time.monotonic() + PATIENCE_SECONDS
+    for start in range(0, len(paste), 4000):
+        screen.send(paste[start : start + 4000])
+        while screen.read(0):
+            pass
+        assert time.monotonic() < end, "it takes too long"
+    screen.wait(lambda: screen.text.endswith('x"}set done = 1'), "all of it")
+    screen.send(CTRL_C)
+    screen.shows("rpcurl>")
 
 
 # Windows

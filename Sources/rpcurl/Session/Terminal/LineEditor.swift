@@ -25,7 +25,17 @@ final class LineEditor: SessionInput {
   private let screen = OutputStream(1)
   private var keys = KeyReader()
   private var history: HistoryFile?
-  private var line = EditingEngine.Line()
+  /// The line as it stands. It is read when it is needed, not behind each character of what is pasted.
+  private var line: EditingEngine.Line {
+    get {
+      if let known = knownLine { return known }
+      let line = engine.line
+      knownLine = line
+      return line
+    }
+    set { knownLine = newValue }
+  }
+  private var knownLine: EditingEngine.Line? = EditingEngine.Line()
   private var prompt = ""
   /// Whether lines are taken.
   private var isAsking = false
@@ -149,16 +159,25 @@ final class LineEditor: SessionInput {
     isWorking = true
     while isAsking, let key = keys.next() { take(key) }
     isWorking = false
-    guard !isAsking else { return draw() }
+    guard !isAsking else {
+      // Of what is pasted, not each piece.
+      if !hasMoreKeys { draw() }
+      return
+    }
     readRestOfPaste()
     rest()
   }
 
+  /// Whether more was typed that can be read.
+  private var hasMoreKeys: Bool {
+    var ready = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
+    return poll(&ready, 1, 0) == 1
+  }
+
   /// Takes what has come of a paste, before the terminal shows it by itself.
   private func readRestOfPaste() {
-    var ready = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
     var buffer = [UInt8](repeating: 0, count: 4096)
-    while keys.isPasting, poll(&ready, 1, 0) == 1 {
+    while keys.isPasting, hasMoreKeys {
       let count = Glibc.read(0, &buffer, buffer.count)
       guard count > 0 else { return }
       keys.add(buffer[..<count])
@@ -178,9 +197,8 @@ final class LineEditor: SessionInput {
   }
 
   private func feed(_ character: Unicode.Scalar) {
-    let before = line
     let event = engine.feed(character)
-    line = engine.line
+    knownLine = nil
     switch event {
     case .edited: break
     case .line(let text):
@@ -192,11 +210,10 @@ final class LineEditor: SessionInput {
       finishLine()
       callOut { onLine?(nil) }
     case .interrupt:
-      line = before
+      let hadText = !line.isEmpty
       line.text += "^C".unicodeScalars
-      line.cursor = line.text.count
       finishLine()
-      callOut { onInterrupt?(!before.isEmpty) }
+      callOut { onInterrupt?(hadText) }
     case .complete: complete()
     case .clearScreen:
       drawnRow = nil
@@ -245,7 +262,7 @@ final class LineEditor: SessionInput {
     let inserted = completion.inserted
     if inserted != typed {
       engine.replace(typed.unicodeScalars.count, by: inserted)
-      line = engine.line
+      knownLine = nil
     } else if completion.candidates.count > 1 {
       draw()
       aside { list(completion) }
