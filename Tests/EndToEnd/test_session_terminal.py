@@ -337,6 +337,32 @@ def test_stops_and_comes_back(terminal: Callable[..., Terminal], grpc_server: Se
     screen.shows("rpcurl> quit", "$")
 
 
+def test_goes_on_in_the_background_and_comes_back(terminal: Callable[..., Terminal], grpc_server: Server) -> None:
+    screen = terminal("--norc", "--noprofile", "-i", program="bash", PS1="$ ")
+    screen.shows("$")
+    screen.send(f"{RPCURL} session --plaintext {grpc_server.address}\r")
+    screen.wait(lambda: screen.last == "rpcurl>", "the prompt")
+    screen.send("call Hel")
+    screen.wait(lambda: screen.last.startswith("rpcurl> call Hel"), "the line")
+    screen.send(CTRL_Z)
+    screen.wait(lambda: "Stopped" in screen.text and screen.last == "$", "the shell")
+    screen.send("bg\r")
+    screen.wait(lambda: screen.last == "$", "the shell")
+    # What is typed is the shell's.
+    for word in ("one", "two", "three"):
+        screen.send(f"echo {word[:2]}''{word[2:]}\r")
+        screen.shows(word, "$")
+    screen.send("jobs -r | grep -c session\r")
+    screen.shows("1", "$")
+    # A job that runs is not told.
+    screen.send("fg\r")
+    screen.wait(lambda: screen.last.startswith("rpcurl> call Hel"), "the line, again")
+    screen.send('lo {"name":"Ada"}\r')
+    screen.shows("{", '  "message": "Hello, Ada!",', '  "name": "Ada"', "}", "rpcurl>")
+    screen.send("quit\r")
+    screen.shows("rpcurl> quit", "$")
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGSEGV])
 def test_gives_the_terminal_back_when_it_is_ended(
     terminal: Callable[..., Terminal], grpc_server: Server, number: signal.Signals

@@ -44,6 +44,8 @@ final class LineEditor: SessionInput {
   private var isWorking = false
   /// Whether the schema is asked for, to complete the line.
   private var isLearning = false
+  /// Whether the shell has the terminal, and this runs in the background.
+  private var isAway = false
   /// Where a line is drawn: the row of the cursor, from the first.
   private var drawnRow: Int?
 
@@ -124,8 +126,12 @@ final class LineEditor: SessionInput {
   /// Takes the terminal and shows the line.
   private func begin() {
     guard TerminalModes.take() else { return end() }
-    loop.watch(0) { [weak self] in self?.read() }
+    watchKeys()
     draw()
+  }
+
+  private func watchKeys() {
+    loop.watch(0) { [weak self] in self?.read() }
   }
 
   /// Gives the terminal back.
@@ -136,6 +142,7 @@ final class LineEditor: SessionInput {
   }
 
   private func read() {
+    guard TerminalModes.isForeground else { return waitForTerminal() }
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = Glibc.read(0, &buffer, buffer.count)
     if count > 0 {
@@ -247,8 +254,24 @@ final class LineEditor: SessionInput {
   }
 
   private func comeBack() {
-    guard isAsking, TerminalModes.isForeground, TerminalModes.take() else { return }
-    draw()
+    guard isAsking else { return }
+    guard TerminalModes.isForeground else { return waitForTerminal() }
+    if TerminalModes.take() { draw() }
+  }
+
+  /// Looks from time to time whether the shell has given the terminal back: it does not tell a job that runs. Who reads
+  /// before is stopped, within the reading.
+  private func waitForTerminal() {
+    loop.unwatch(0)
+    guard !isAway else { return }
+    isAway = true
+    loop.schedule(at: .now + .milliseconds(100)) { [weak self] in
+      guard let self else { return }
+      isAway = false
+      guard isAsking else { return }
+      if TerminalModes.isForeground { watchKeys() }
+      comeBack()
+    }
   }
 
   // MARK: Completion
@@ -299,6 +322,7 @@ final class LineEditor: SessionInput {
   }
 
   private func draw(hint: String) {
+    guard TerminalModes.isTaken else { return }
     let size = TerminalModes.size
     let content = LineLayout.Content(
       prompt: prompt, text: line.text, cursor: line.cursor, hint: hint, isStyled: isStyled)

@@ -6,7 +6,7 @@ import Glibc
 enum TerminalModes {
   // Written before handlers are in place that read them.
   nonisolated(unsafe) private static var found = termios()
-  nonisolated(unsafe) private static var isTaken = false
+  nonisolated(unsafe) private(set) static var isTaken = false
   nonisolated(unsafe) private static var isPrepared = false
 
   /// What handled the signals before, by number.
@@ -97,6 +97,9 @@ enum TerminalModes {
     return (Int(size.ws_col), Int(size.ws_row))
   }
 
-  /// Whether the terminal is ours to use: the shell has not put us in the background.
-  static var isForeground: Bool { tcgetpgrp(0) == getpgrp() }
+  /// Whether the terminal is ours to use: the shell, if it is of one, has not put us in the background.
+  static var isForeground: Bool {
+    let group = tcgetpgrp(0)
+    return group < 0 || group == getpgrp()
+  }
 }
