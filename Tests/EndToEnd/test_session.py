@@ -770,6 +770,18 @@ def test_secrets_are_saved_when_that_is_asked_for(rpcurl, grpc_server, tmp_path)
     assert '${RPCURL_BEARER}' in text and '${X_TOKEN}' in text
 
 
+def test_secrets_are_found_however_options_are_written(rpcurl, grpc_server, tmp_path):
+    lines = ['set agent = "me/1"', 'options -ku Ada:s3 -A $agent', "options -vH 'x-token: s4'", "headers", "unheader x-token", f"record {tmp_path}/c", "target http://Ada:s5@nowhere", 'options -u Ada:s6 -H "x: ${agent}"', 'call EchoMetadata', f"save {tmp_path}/a", f"save {tmp_path}/b.sh"]
+    result = run(rpcurl, "-kvu", "Ada:s2", grpc_server.url, lines=lines)
+    assert "x-token: [redacted]" in result.out
+    for name in ("a", "b.sh", "c"):
+        text = (tmp_path / name).read_text()
+        assert not any(secret in text for secret in ("s2", "s3", "s4", "s5", "s6"))
+    again = rpcurl("run", tmp_path / "a", env={"RPCURL_USER": "Ada:s2", "X_TOKEN": "s4"})
+    assert '{"name":"user-agent","value":"me/1' in again.out
+    assert '{"name":"x","value":"me/1"}' in again.out
+
+
 def test_record_has_what_was_typed_and_shown(rpcurl, grpc_server, tmp_path):
     file = tmp_path / "transcript"
     run(rpcurl, grpc_server.url, lines=[f"record {file}", 'call Hello {"name":"Ada"}', "header authorization: hunter2", "nonsense", "record off", "vars"])

@@ -34,6 +34,12 @@ struct OptionWordsTests {
     #expect(words.words == rest)
   }
 
+  @Test func takesOptionsBehindFlags() {
+    var words = OptionWords(["-vkH", "a: 1", "-vA=x"])
+    #expect(words.take(["-H"]) == ["a: 1"])
+    #expect(words.words == ["-vk", "-v", "-A=x"])
+  }
+
   @Test func takesFlagsWithoutALetter() {
     var words = OptionWords(["--timing", "-v", "--timing"])
     #expect(words.takeFlag("--timing") == 2)

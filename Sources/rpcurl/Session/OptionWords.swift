@@ -1,9 +1,21 @@
 /// Words of a command line, of which options can be taken out.
 struct OptionWords {
+  /// The letters of those that have no value.
+  private static let flags = "sSvkn"
+
   private(set) var words: [String]
 
   init(_ words: [String]) {
-    self.words = words
+    self.words = words.flatMap(Self.apart)
+  }
+
+  /// A word, or two where an option stands behind flags of one letter: `-vu` is `-v` and `-u`.
+  static func apart(_ word: String) -> [String] {
+    let name = word.prefix { $0 != "=" }
+    guard name.count > 2, let letter = name.last, !flags.contains(letter), isFlags(String(name)) else {
+      return [word]
+    }
+    return [String(name.dropLast()), "-\(word[word.index(before: name.endIndex)...])"]
   }
 
   /// Takes out an option of these names, and gives its values in order.
@@ -53,6 +65,6 @@ struct OptionWords {
   /// Whether it is flags of one letter in one word, such as `-sS`, of which the last may have a value: `-sd DATA`.
   static func isFlags(_ word: String) -> Bool {
     guard word.count > 1, word.first == "-", let last = word.last else { return false }
-    return word.dropFirst().dropLast().allSatisfy("sSvkn".contains) && "sSvknAEHIdou".contains(last)
+    return word.dropFirst().dropLast().allSatisfy(flags.contains) && "\(flags)AEHIdou".contains(last)
   }
 }

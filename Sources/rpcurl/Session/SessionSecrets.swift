@@ -13,11 +13,14 @@ struct SessionSecrets {
   struct Word {
     let before: String
     let placeholder: Placeholder?
+    /// Whether it has no variables of a session.
+    var isLiteral = true
   }
 
   private static let headerOptions: Set<String> = ["-H", "--header", "--rpc-header", "--reflect-header"]
   private static let secretOptions = [
     "-u": "RPCURL_USER", "--user": "RPCURL_USER", "--bearer": "RPCURL_BEARER", "--proxy": "RPCURL_PROXY",
+    "--pass": "RPCURL_PASS",
   ]
 
   /// Settings of interceptors that are credentials, beside those whose names tell so.
@@ -42,32 +45,58 @@ struct SessionSecrets {
 
   /// Words of a command line, secrets replaced.
   mutating func words(_ words: [String]) -> [Word] {
+    self.words(words.map { SessionWords.Word(text: $0, isLiteral: true) })
+  }
+
+  private mutating func words(_ words: [SessionWords.Word]) -> [Word] {
     var result: [Word] = []
     var option: String?
     for word in words {
       if let name = option {
         option = nil
-        result.append(value(word, of: name))
-      } else if let equals = word.firstIndex(of: "="), Self.hasSecrets(String(word[..<equals])) {
-        let name = String(word[..<equals])
+        result.append(value(word.text, of: name, isLiteral: word.isLiteral))
+        continue
+      }
+      for part in OptionWords.apart(word.text) {
+        guard let (name, text) = Self.option(part) else {
+          if Self.hasSecrets(part) { option = part }
+          result.append(Self.plain(part, isLiteral: word.isLiteral))
+          continue
+        }
         result.append(Word(before: name, placeholder: nil))
-        result.append(value(String(word[word.index(after: equals)...]), of: name))
-      } else {
-        if Self.hasSecrets(word) { option = word }
-        result.append(Word(before: word, placeholder: nil))
+        result.append(value(text, of: name, isLiteral: word.isLiteral))
       }
     }
     return result
+  }
+
+  /// An option with secrets and its value, in one word. `-uNAME` is none here, but curl's, and typed by mistake.
+  private static func option(_ word: String) -> (name: String, value: String)? {
+    if let equals = word.firstIndex(of: "="), hasSecrets(String(word[..<equals])) {
+      return (String(word[..<equals]), String(word[word.index(after: equals)...]))
+    }
+    let letter = String(word.prefix(2))
+    return word.count > 2 && ["-u", "-H"].contains(letter) ? (letter, String(word.dropFirst(2))) : nil
+  }
+
+  private static func plain(_ text: String, isLiteral: Bool) -> Word {
+    Word(before: text, placeholder: nil, isLiteral: isLiteral || !text.contains("$"))
   }
 
   private static func hasSecrets(_ name: String) -> Bool {
     headerOptions.contains(name) || secretOptions[name] != nil || name == "--use" || name == "--plugin"
   }
 
-  private mutating func value(_ value: String, of option: String) -> Word {
+  private mutating func value(_ value: String, of option: String, isLiteral: Bool) -> Word {
+    // What a variable holds is not written.
+    guard isLiteral || !value.hasPrefix("$") && !value.contains("${") else {
+      return Word(before: value, placeholder: nil, isLiteral: false)
+    }
     if Self.headerOptions.contains(option) { return header(value) }
     guard let name = Self.secretOptions[option] else { return Word(before: spec(value), placeholder: nil) }
-    let isHarmless = value.hasPrefix("@") || option == "--proxy" && !value.contains("@")
+    let isHarmless =
+      value.hasPrefix("@") || option == "--proxy" && !value.contains("@")
+      || option == "--pass" && value.hasPrefix("env:")
     guard !showsSecrets, !isHarmless else { return Word(before: value, placeholder: nil) }
     return Word(before: "", placeholder: note(name, "the value of \(option)"))
   }
@@ -147,9 +176,11 @@ struct SessionSecrets {
     case "plugin":
       let words = rest.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
       return words.count == 2 ? "plugin \(words[0]) \(spec(String(words[1])))" : line
-    case "options" where !rest.contains("${"):
+    case "options":
       guard let words = try? SessionWords.split(rest) else { return line }
-      return options(words.map(\.text))
+      return options(self.words(words))
+    case "target" where Self.hasCredentials(target: rest):
+      return "target ${\(note("RPCURL_TARGET", "the target").name)}"
     case "set":
       let name = rest.prefix { $0 != "=" && !$0.isWhitespace }
       let value = rest[name.endIndex...].drop { $0 == "=" || $0.isWhitespace }
@@ -163,10 +194,21 @@ struct SessionSecrets {
 
   /// `options` with these words.
   mutating func options(_ options: [String]) -> String {
-    let words = words(options).map { word in
-      word.placeholder == nil ? SessionWords.quoted(word.before) : "\"\(session(word, escaping: true))\""
+    self.options(words(options))
+  }
+
+  private func options(_ words: [Word]) -> String {
+    let texts = words.map { word in
+      guard word.placeholder == nil else { return "\"\(session(word, escaping: true))\"" }
+      return word.isLiteral ? SessionWords.quoted(word.before) : SessionWords.doubleQuoted(word.before)
     }
-    return (["options"] + words).joined(separator: " ")
+    return (["options"] + texts).joined(separator: " ")
+  }
+
+  /// Whether a target holds credentials, which are refused there, but may have been typed.
+  private static func hasCredentials(target: String) -> Bool {
+    let behindScheme = target.split(separator: "://", maxSplits: 1).last ?? ""
+    return !target.hasPrefix("unix:") && behindScheme.prefix { $0 != "/" }.contains("@")
   }
 
   /// A word as a session reads it.

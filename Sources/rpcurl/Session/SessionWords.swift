@@ -39,6 +39,12 @@ enum SessionWords {
     needsQuotes(word) ? "'\(withinQuotes(word))'" : word
   }
 
+  /// `word`, written so that `split` gives it back, and variables in it are replaced.
+  static func doubleQuoted(_ word: String) -> String {
+    let escaped = word.map { "\"\\".contains($0) ? "\\\($0)" : "\($0)" }.joined()
+    return "\"\(escaped)\""
+  }
+
   /// Whether a word means something else than it says when it stands alone.
   static func needsQuotes(_ word: String) -> Bool {
     word.isEmpty || word.contains { $0.isWhitespace || "'\"\\$#".contains($0) }
