@@ -119,6 +119,9 @@ def test_server_stream_and_client_stream_by_call(rpcurl, grpc_server):
     ("line", "words"),
     [
         ("exut", "rpcurl: exut: no such command\nhint: did you mean exit, or edit?"),
+        (":", "rpcurl: a colon alone: no command follows\nhint: help lists them"),
+        ("exit 3", "rpcurl: exit: that is not how it is called\nhint: exit"),
+        ("chain x", "hint: chain"),
         ("desc X", "hint: did you mean describe?"),
         ("call Hallo", "did you mean demo.v1.Demo/Hello?"),
         ('call Hello {"nam":"x"}', "no field “nam”"),

@@ -79,6 +79,7 @@ extension Session {
     let arguments = SessionArguments(
       words: try entry.verb.takesText ? [] : words(rest), rest: String(rest), values: statement.values,
       name: name, usage: entry.verb.usage)
+    guard !entry.verb.arguments.isEmpty || rest.isEmpty else { throw arguments.wrongUsage }
     try entry.run(self, arguments)
     if entry.saving == .always || entry.saving == .withWords && !rest.isEmpty { record.add(statement.text) }
   }
@@ -92,6 +93,9 @@ extension Session {
   }
 
   private static func unknown(_ name: String) -> Failure {
+    guard !name.isEmpty else {
+      return Failure(.usage, "a colon alone", "no command follows", hint: "help lists them")
+    }
     let names = entries.map(\.verb.name)
     let longer = names.filter { $0.hasPrefix(name) }
     let nearest = longer.isEmpty ? DescriptorPool.nearestNames(to: name, among: names) : longer
