@@ -35,7 +35,7 @@ INSTALLED := \
 BUILD_PACKAGES  := libcurl4-openssl-dev libprotobuf-c-dev zlib1g-dev libzstd-dev libbrotli-dev libedit-dev pkg-config gcc
 PLUGIN_PACKAGES := libssl-dev libprotobuf-c-dev pkg-config gcc
 SERVER_PACKAGES := python3 python3-venv libpython3-dev
-TEST_PACKAGES   := protobuf-compiler protobuf-c-compiler curl jq g++ mandoc binutils openssl zsh fish bash-completion
+TEST_PACKAGES   := protobuf-compiler libprotobuf-dev protobuf-c-compiler curl jq g++ mandoc binutils openssl zsh fish bash-completion
 BENCH_PACKAGES  := valgrind binutils
 
 # Where libcurl's headers are, if not where every compiler looks.

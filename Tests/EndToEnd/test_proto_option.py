@@ -2,6 +2,8 @@
 
 import json
 import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -36,6 +38,22 @@ def test_every_command(rpcurl, grpc_server):
     words = ["--type", "demo.v1.HelloRequest", "--from", "json", "--to", "text"]
     assert rpcurl("convert", *source, *words, input='{"name":"Ada"}').out == 'name: "Ada"\n'
     assert rpcurl("export", *source).code == 0
+
+
+def test_protoc_without_the_well_known_types(rpcurl, tmp_path):
+    """As it is installed by the package protobuf-compiler alone: it looks for them beside itself."""
+    (tmp_path / "bin").mkdir()
+    shutil.copy(shutil.which("protoc"), tmp_path / "bin")
+    (tmp_path / "own.proto").write_text(
+        'syntax = "proto3";\nimport "google/protobuf/any.proto";\nimport "google/protobuf/descriptor.proto";\n'
+        "extend google.protobuf.FieldOptions { string tag = 50001; }\n"
+        'message Own { google.protobuf.Any any = 1 [(tag) = "t"]; }\n'
+    )
+    path = {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    bare = subprocess.run(["protoc", "-I", tmp_path, "-o", os.devnull, "own.proto"], env=os.environ | path)
+    assert bare.returncode != 0
+    result = rpcurl("describe", "-I", tmp_path, "--proto", "own.proto", "Own", env=path)
+    assert (result.code, result.err) == (0, "") and "google.protobuf.Any any = 1" in result.out
 
 
 def test_paths(rpcurl, proto):

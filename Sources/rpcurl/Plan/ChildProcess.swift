@@ -15,8 +15,8 @@ enum ChildProcess {
     let errors: String
   }
 
-  /// Runs a program of `$PATH`, without input; `descriptor` stays open in it.
-  static func run(_ words: [String], keeping descriptor: Int32) throws(Problem) -> Result {
+  /// Runs a program of `$PATH`, without input. Descriptors that are not closed by it, it has too.
+  static func run(_ words: [String]) throws(Problem) -> Result {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw Problem(why: FileContents.lastError(), isMissing: false) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }

@@ -8,12 +8,17 @@ enum ProtoCompiler {
     let name = files.joined(separator: ", ")
     let output = try TemporaryFile()
     defer { output.close() }
+    // protoc may be installed without the well-known types; its own, and those of -I, are taken first.
+    let wellKnown = try TemporaryFile()
+    defer { wellKnown.close() }
+    for set in [WellKnownSchemas.set, WellKnownSchemas.optionTypes] { try wellKnown.write(set.bytes) }
     var words = ["protoc", "--include_imports", "--include_source_info"]
     words += ["--descriptor_set_out=/dev/fd/\(output.descriptor)"]
+    words += ["--descriptor_set_in=/dev/fd/\(wellKnown.descriptor)"]
     words += (importPaths.isEmpty ? defaultPaths(of: files) : importPaths).map { "-I\($0)" }
     let result: ChildProcess.Result
     do throws(ChildProcess.Problem) {
-      result = try ChildProcess.run(words + files.map(plain), keeping: output.descriptor)
+      result = try ChildProcess.run(words + files.map(plain))
     } catch {
       throw Failure(
         .schema, "protoc", error.isMissing ? "not found; --proto needs it" : error.why,
@@ -52,6 +57,6 @@ enum ProtoCompiler {
       let path = directory.isEmpty ? "/" : directory
       if !paths.contains(path) { paths.append(path) }
     }
-    return paths.isEmpty ? [] : paths + ["."]
+    return paths + ["."]
   }
 }

@@ -17,6 +17,13 @@ struct TemporaryFile {
 
   func close() { Glibc.close(descriptor) }
 
+  /// Adds to it.
+  func write(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
+    if let problem = FileContents.write(Array(bytes), to: descriptor) {
+      throw Failure(.schema, "a temporary file", problem.why)
+    }
+  }
+
   /// All that was written.
   func contents() throws(FileContents.Problem) -> [UInt8] {
     guard lseek(descriptor, 0, SEEK_SET) == 0 else {
