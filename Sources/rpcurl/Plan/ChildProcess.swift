@@ -21,37 +21,64 @@ enum ChildProcess {
     guard pipe(&ends) == 0 else { throw Problem(why: FileContents.lastError(), isMissing: false) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     defer { close(ends[0]) }
-    let (process, error) = spawn(words, output: ends[1])
+    let started = start(words, hasInput: false, giving: [(ends[1], 1), (ends[1], 2)])
     close(ends[1])
-    guard error == 0 else { throw Problem(why: String(cString: strerror(error)), isMissing: error == ENOENT) }
+    let process: pid_t
+    switch started {
+    case .success(let pid): process = pid
+    case .failure(let error): throw Problem(why: error.why, isMissing: error.number == ENOENT)
+    }
     var output: [UInt8] = []
     while let piece = try? FileContents.readPiece(ends[0], limitBytes: 1 << 14), !piece.isEmpty {
       // More than anybody reads is passed over.
       if output.count < 1 << 20 { output += piece }
     }
-    var status: Int32 = 0
-    while waitpid(process, &status, 0) < 0, errno == EINTR {}
-    return Result(hasSucceeded: status == 0, errors: String(decoding: output, as: UTF8.self))
+    return Result(hasSucceeded: wait(for: process) == 0, errors: String(decoding: output, as: UTF8.self))
   }
 
-  private static func spawn(_ words: [String], output: Int32) -> (pid_t, Int32) {
+  // MARK: Starting and waiting
+
+  /// Why a program could not be started, by `errno`.
+  struct StartError: Error {
+    let number: Int32
+    var why: String { String(cString: strerror(number)) }
+  }
+
+  /// Starts a program of `$PATH`, for which signals have their usual effect.
+  ///
+  /// - Parameters:
+  ///   - hasInput: Whether it reads our standard input.
+  ///   - descriptors: Ours that it has, and by which numbers.
+  ///   - leadsGroup: Whether it and its children are a group of their own.
+  static func start(
+    _ words: [String], hasInput: Bool, giving descriptors: [(own: Int32, its: Int32)],
+    leadsGroup: Bool = false
+  ) -> Swift.Result<pid_t, StartError> {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    posix_spawn_file_actions_adddup2(&actions, output, 1)
-    posix_spawn_file_actions_adddup2(&actions, output, 2)
+    if !hasInput { posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0) }
+    for (own, its) in descriptors { posix_spawn_file_actions_adddup2(&actions, own, its) }
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+    let group = leadsGroup ? POSIX_SPAWN_SETPGROUP : 0
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | group))
+    posix_spawnattr_setpgroup(&attributes, 0)
     var signals = sigset_t()
     sigfillset(&signals)
     posix_spawnattr_setsigdefault(&attributes, &signals)
     let arguments = words.map { strdup($0) }
     defer { for argument in arguments { free(argument) } }
     var process = pid_t()
-    let result = posix_spawnp(&process, words[0], &actions, &attributes, arguments + [nil], environ)
-    return (process, result)
+    let number = posix_spawnp(&process, words[0], &actions, &attributes, arguments + [nil], environ)
+    return number == 0 ? .success(process) : .failure(StartError(number: number))
+  }
+
+  /// Waits until a child ends; gives its status, as `waitpid` has it.
+  static func wait(for process: pid_t) -> Int32 {
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    return status
   }
 }

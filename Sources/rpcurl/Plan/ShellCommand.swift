@@ -42,43 +42,21 @@ struct ShellCommand {
     guard piped == 0 else { return .failure(ServiceFailure(FileContents.lastError())) }
     defer { close(ends.read) }
     for end in [ends.read, ends.write] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    let spawned = spawn(command, output: ends.write)
+    let started = ChildProcess.start(
+      ["/bin/sh", "-c", command], hasInput: false, giving: [(ends.write, 1)], leadsGroup: true)
     close(ends.write)
-    guard case .success(let process) = spawned else { return spawned.map { _ in [] } }
+    let process: pid_t
+    switch started {
+    case .success(let pid): process = pid
+    case .failure(let error): return .failure(ServiceFailure(error.why))
+    }
     let output = read(ends.read, until: deadline)
     // All of its group: the shell may have children of its own.
     if case .failure = output { kill(-process, SIGKILL) }
-    var status: Int32 = 0
-    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    let status = ChildProcess.wait(for: process)
     guard case .success = output, status != 0 else { return output }
     let code = status & 0x7f == 0 ? "exit code \(status >> 8 & 0xff)" : "signal \(status & 0x7f)"
     return .failure(ServiceFailure("the command ended with \(code)"))
-  }
-
-  private static func spawn(_ command: String, output: Int32) -> Result<pid_t, ServiceFailure> {
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    posix_spawn_file_actions_adddup2(&actions, output, 1)
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF))
-    posix_spawnattr_setpgroup(&attributes, 0)
-    var signals = sigset_t()
-    sigfillset(&signals)
-    posix_spawnattr_setsigdefault(&attributes, &signals)
-    var process = pid_t()
-    let result = "/bin/sh".withCString { shell in
-      "-c".withCString { option in
-        command.withCString { line in
-          let arguments = [shell, option, line].map { UnsafeMutablePointer(mutating: $0) } + [nil]
-          return posix_spawn(&process, "/bin/sh", &actions, &attributes, arguments, environ)
-        }
-      }
-    }
-    return result == 0 ? .success(process) : .failure(ServiceFailure(String(cString: strerror(result))))
   }
 
   private static func read(

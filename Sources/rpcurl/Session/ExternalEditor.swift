@@ -42,32 +42,11 @@ enum ExternalEditor {
     // The shell alone holds the other end of the pipe, which closes with it: what the editor leaves behind does not. It
     // outlives a Ctrl-C that the editor takes for itself.
     let script = "trap : INT; \(editor) \"$1\" 3>&-; exit $?"
-    let started = start(["/bin/sh", "-c", script, "sh", path], passing: ends[1])
+    let started = ChildProcess.start(
+      ["/bin/sh", "-c", script, "sh", path], hasInput: true, giving: [(ends[1], 3)])
     close(ends[1])
-    guard let process = started else { return -1 }
+    guard case .success(let process) = started else { return -1 }
     guard try waitForEnd(ends[0]) else { throw Failure(reported: Interrupt.status) }
-    var status: Int32 = 0
-    while waitpid(process, &status, 0) < 0, errno == EINTR {}
-    return status
-  }
-
-  /// Starts a program, which has `descriptor` as its third behind the standard streams.
-  private static func start(_ words: [String], passing descriptor: Int32) -> pid_t? {
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
-    var signals = sigset_t()
-    sigfillset(&signals)
-    posix_spawnattr_setsigdefault(&attributes, &signals)
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, descriptor, 3)
-    let arguments = words.map { strdup($0) }
-    defer { for argument in arguments { free(argument) } }
-    var process = pid_t()
-    let code = posix_spawn(&process, words[0], &actions, &attributes, arguments + [nil], environ)
-    return code == 0 ? process : nil
+    return ChildProcess.wait(for: process)
   }
 }
