@@ -32,6 +32,19 @@ enum OutputPatience {
     state.withLock { $0.end = nil }
   }
 
+  /// Writes all of `bytes`, for as long as somebody may still read them.
+  static func write(_ bytes: UnsafeBufferPointer<UInt8>, to stream: OutputStream) {
+    var rest = UnsafeRawBufferPointer(bytes)[...]
+    while !rest.isEmpty {
+      switch stream.write(UnsafeRawBufferPointer(rebasing: rest)) {
+      case .wrote(let count): rest = rest.dropFirst(count)
+      case .full: guard wait(for: stream) else { return }
+      // Nothing can be told any more.
+      case .failed: return
+      }
+    }
+  }
+
   /// Waits until `stream` takes something; `false` when that is not to be expected in time.
   static func wait(for stream: OutputStream) -> Bool {
     while true {

@@ -61,17 +61,6 @@ enum StandardError {
     guard !SharedTerminal.isLent else { return StandardOutput.remark(text) }
     show(progress: nil)
     SharedTerminal.note(text.utf8)
-    SharedTerminal.write { text.withUTF8(write) }
-  }
-
-  private static func write(_ bytes: UnsafeBufferPointer<UInt8>) {
-    var rest = UnsafeRawBufferPointer(bytes)[...]
-    while !rest.isEmpty {
-      switch stream.write(UnsafeRawBufferPointer(rebasing: rest)) {
-      case .wrote(let count): rest = rest.dropFirst(count)
-      case .full: guard OutputPatience.wait(for: stream) else { return }
-      case .failed: return
-      }
-    }
+    SharedTerminal.write { text.withUTF8 { OutputPatience.write($0, to: stream) } }
   }
 }

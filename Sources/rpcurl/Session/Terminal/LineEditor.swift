@@ -365,16 +365,7 @@ final class LineEditor: SessionInput {
 
   private func write(_ text: String) {
     var text = text
-    text.withUTF8 { bytes in
-      var rest = UnsafeRawBufferPointer(bytes)[...]
-      while !rest.isEmpty {
-        switch screen.write(UnsafeRawBufferPointer(rebasing: rest)) {
-        case .wrote(let count): rest = rest.dropFirst(count)
-        case .full: guard OutputPatience.wait(for: screen) else { return }
-        // Nothing can be done when the terminal is gone; reading tells.
-        case .failed: return
-        }
-      }
-    }
+    // When the terminal is gone, reading tells.
+    text.withUTF8 { OutputPatience.write($0, to: screen) }
   }
 }
