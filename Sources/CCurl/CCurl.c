@@ -12,37 +12,11 @@
 /* The oldest libcurl that is supported: 7.84 and 7.85 have bugs in pausing, 7.88 is Debian 12's. */
 #define OLDEST_VERSION 0x075800
 
-/* libcurl's functions by their own names, filled by ccurl_load(). `__typeof__` keeps the declared type of
- * each; the names are undefined first because curl/curl.h hides some of them behind type-checking macros. */
+/* curl/curl.h hides some functions behind type-checking macros. */
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
-#define EACH_FUNCTION(X)                                                                                       \
-  X(curl_global_init)                                                                                          \
-  X(curl_version)                                                                                              \
-  X(curl_version_info)                                                                                         \
-  X(curl_easy_init)                                                                                            \
-  X(curl_easy_cleanup)                                                                                         \
-  X(curl_easy_strerror)                                                                                        \
-  X(curl_easy_pause)                                                                                           \
-  X(curl_easy_header)                                                                                          \
-  X(curl_easy_setopt)                                                                                          \
-  X(curl_easy_getinfo)                                                                                         \
-  X(curl_multi_init)                                                                                           \
-  X(curl_multi_cleanup)                                                                                        \
-  X(curl_multi_add_handle)                                                                                     \
-  X(curl_multi_remove_handle)                                                                                  \
-  X(curl_multi_perform)                                                                                        \
-  X(curl_multi_poll)                                                                                           \
-  X(curl_multi_wakeup)                                                                                         \
-  X(curl_multi_strerror)                                                                                       \
-  X(curl_multi_info_read)                                                                                      \
-  X(curl_slist_append)                                                                                         \
-  X(curl_slist_free_all)
 
-static struct {
-#define MEMBER(name) __typeof__(&name) name;
-  EACH_FUNCTION(MEMBER)
-} lib;
+static struct ccurl_functions lib;
 
 static const char *resolve(void *library) {
   static char error[160];
@@ -52,7 +26,9 @@ static const char *resolve(void *library) {
     snprintf(error, sizeof error, "libcurl has no function " #name);                                           \
     return error;                                                                                              \
   }
-  EACH_FUNCTION(RESOLVE)
+  CCURL_EACH_FUNCTION(RESOLVE)
+  /* Of OpenSSL, where libcurl brings it along. */
+  *(void **)&lib.alpn_selected = dlsym(library, "SSL_get0_alpn_selected");
   curl_version_info_data *info = lib.curl_version_info(CURLVERSION_NOW);
   if (info->version_num < OLDEST_VERSION) {
     snprintf(error, sizeof error, "libcurl is %.40s, at least 7.88.0 is needed", info->version);
@@ -66,8 +42,15 @@ static const char *resolve(void *library) {
   return NULL;
 }
 
+/* Whether `lib` is filled, or cannot be. */
+static bool done;
+
+void ccurl_use(const struct ccurl_functions *functions) {
+  lib = *functions;
+  done = true;
+}
+
 const char *ccurl_load(void) {
-  static bool done;
   static const char *error;
   if (done) return error;
   done = true;
@@ -82,6 +65,7 @@ curl_version_info_data *ccurl_version_info(void) { return lib.curl_version_info(
 CURL *ccurl_easy_init(void) { return lib.curl_easy_init(); }
 void ccurl_easy_cleanup(CURL *handle) { lib.curl_easy_cleanup(handle); }
 const char *ccurl_easy_strerror(CURLcode code) { return lib.curl_easy_strerror(code); }
+CURLcode ccurl_easy_upkeep(CURL *handle) { return lib.curl_easy_upkeep(handle); }
 CURLcode ccurl_easy_pause(CURL *handle, int mask) { return lib.curl_easy_pause(handle, mask); }
 
 CURLcode ccurl_set_long(CURL *handle, CURLoption option, long value) {
@@ -135,11 +119,35 @@ bool ccurl_has_status(CURL *handle) {
   return lib.curl_easy_header(handle, ":status", 0, CURLH_PSEUDO, -1, &status) == CURLHE_OK;
 }
 
-bool ccurl_is_closed(CURL *handle) {
+bool ccurl_negotiated(CURL *handle, char *name, size_t capacity) {
+  struct curl_tlssessioninfo *session = NULL;
+  if (!lib.alpn_selected || lib.curl_easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK) return false;
+  if (!session || session->backend != CURLSSLBACKEND_OPENSSL || !session->internals) return false;
+  const unsigned char *selected = NULL;
+  unsigned int length = 0;
+  lib.alpn_selected(session->internals, &selected, &length);
+  snprintf(name, capacity, "%.*s", (int)length, selected ? (const char *)selected : "");
+  return true;
+}
+
+/* The socket of the connection that the handle uses, or CURL_SOCKET_BAD. */
+static curl_socket_t active_socket(CURL *handle) {
   curl_socket_t socket = CURL_SOCKET_BAD;
-  if (lib.curl_easy_getinfo(handle, CURLINFO_ACTIVESOCKET, &socket) != CURLE_OK || socket == CURL_SOCKET_BAD) {
-    return false;
-  }
+  CURLcode code = lib.curl_easy_getinfo(handle, CURLINFO_ACTIVESOCKET, &socket);
+  return code == CURLE_OK ? socket : CURL_SOCKET_BAD;
+}
+
+long ccurl_silence(CURL *handle) {
+  curl_socket_t socket = active_socket(handle);
+  struct tcp_info info = {0};
+  socklen_t size = sizeof info;
+  if (socket == CURL_SOCKET_BAD || getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size)) return -1;
+  return (long)info.tcpi_last_data_recv;
+}
+
+bool ccurl_is_closed(CURL *handle) {
+  curl_socket_t socket = active_socket(handle);
+  if (socket == CURL_SOCKET_BAD) return false;
   struct pollfd state = {.fd = socket, .events = POLLRDHUP};
   return poll(&state, 1, 0) > 0;
 }

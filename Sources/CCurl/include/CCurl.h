@@ -10,6 +10,50 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The functions of libcurl that are used. A table of them, and not the linker, decides which libcurl serves: the
+ * system's, or in unit tests one without a network. */
+#define CCURL_EACH_FUNCTION(X) \
+  X(curl_global_init)                \
+  X(curl_version)                    \
+  X(curl_version_info)               \
+  X(curl_easy_init)                  \
+  X(curl_easy_cleanup)               \
+  X(curl_easy_strerror)              \
+  X(curl_easy_pause)                 \
+  X(curl_easy_upkeep)                \
+  X(curl_easy_header)                \
+  X(curl_easy_setopt)                \
+  X(curl_easy_getinfo)               \
+  X(curl_multi_init)                 \
+  X(curl_multi_cleanup)              \
+  X(curl_multi_add_handle)           \
+  X(curl_multi_remove_handle)        \
+  X(curl_multi_perform)              \
+  X(curl_multi_poll)                 \
+  X(curl_multi_wakeup)               \
+  X(curl_multi_strerror)             \
+  X(curl_multi_info_read)            \
+  X(curl_slist_append)               \
+  X(curl_slist_free_all)
+
+#pragma push_macro("curl_easy_setopt")
+#pragma push_macro("curl_easy_getinfo")
+#undef curl_easy_setopt
+#undef curl_easy_getinfo
+/* `__typeof__` keeps the declared type of each. */
+#define CCURL_MEMBER(name) __typeof__(&name) name;
+struct ccurl_functions {
+  CCURL_EACH_FUNCTION(CCURL_MEMBER)
+  /* SSL_get0_alpn_selected of OpenSSL; NULL where libcurl uses another library for TLS. */
+  void (*alpn_selected)(const void *ssl, const unsigned char **name, unsigned int *length);
+};
+#undef CCURL_MEMBER
+#pragma pop_macro("curl_easy_setopt")
+#pragma pop_macro("curl_easy_getinfo")
+
+/* Uses these functions instead of loading a libcurl. For unit tests; before any other function here. */
+void ccurl_use(const struct ccurl_functions *functions);
+
 /* Loads libcurl and initialises it, once. NULL on success, else the reason, which stays valid.
  * Must be called on one thread, before any other function here. */
 const char *ccurl_load(void);
@@ -20,6 +64,8 @@ curl_version_info_data *ccurl_version_info(void);
 CURL *ccurl_easy_init(void);
 void ccurl_easy_cleanup(CURL *handle);
 const char *ccurl_easy_strerror(CURLcode code);
+/* Sends a PING on each HTTP/2 connection of the multi that the handle belongs to. */
+CURLcode ccurl_easy_upkeep(CURL *handle);
 CURLcode ccurl_easy_pause(CURL *handle, int mask);
 
 typedef size_t (*ccurl_data_callback)(char *data, size_t size, size_t count, void *context);
@@ -44,6 +90,13 @@ CURLcode ccurl_get_offset(CURL *handle, CURLINFO info, curl_off_t *value);
 
 /* Whether the header fields of a response over HTTP/2 have been read, if not yet handed on. */
 bool ccurl_has_status(CURL *handle);
+
+/* The protocol that TLS negotiated (ALPN) for the connection of the handle, as "h2", in `name`; "" when it negotiated
+ * none. False when that is not known: no TLS, or a TLS library other than OpenSSL. */
+bool ccurl_negotiated(CURL *handle, char *name, size_t capacity);
+
+/* Milliseconds since the connection of the handle last received anything (TCP_INFO); -1 when that is not known. */
+long ccurl_silence(CURL *handle);
 
 /* Whether the other end has closed the connection that the handle uses. */
 bool ccurl_is_closed(CURL *handle);
