@@ -21,7 +21,8 @@ let package = Package(
     .library(name: "Protobuf", targets: ["Protobuf"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
   ],
   targets: [
     // C
@@ -51,7 +52,11 @@ let package = Package(
       name: "PluginHost",
       dependencies: ["Interception", "RPCProtocols", "Protobuf", "CPluginABI", "CPluginGuard"],
       swiftSettings: strict),
-    .target(name: "Transport", dependencies: ["RPCProtocols", "Protobuf", "CCurl"], swiftSettings: strict),
+    .target(
+      name: "Transport",
+      dependencies: [
+        "RPCProtocols", "Protobuf", "CCurl", .product(name: "HeapModule", package: "swift-collections"),
+      ], swiftSettings: strict),
     .target(
       name: "Reflection", dependencies: ["RPCProtocols", "Protobuf", "CSchemas"],
       exclude: ["Descriptors/generate.sh"], swiftSettings: strict),

@@ -5,6 +5,7 @@ enum ConnectStreamProtocol: EnvelopeProtocol {
   static let fields = ConnectHeaders.fields
   static let encodingFields = (used: "connect-content-encoding", accepted: "connect-accept-encoding")
   static let wantsTrailers = false
+  static let requiresHTTP2 = false
   static let endFlag: UInt8? = 0x02
   static let missingEnd = "its last envelope"
 

@@ -39,6 +39,7 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
     if let timeout { fields.append(Wire.timeoutField(timeout)) }
     var request = try HTTPRequest(start, fields: fields)
     request.wantsTrailers = Wire.wantsTrailers
+    request.requiresHTTP2 = Wire.requiresHTTP2
     return request
   }
 
@@ -143,6 +144,7 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
 }
 
 extension RPCError {
+  static let needsHTTP2 = violation(.internal, "the server responded over HTTP/1.1, but gRPC requires HTTP/2")
   static let closedWithoutAnswer = violation(.unavailable, "the server closed the call without an answer")
   static let endedInMessage = violation(.internal, "the response ended in the middle of a message")
 }

@@ -10,6 +10,8 @@ protocol EnvelopeProtocol {
   static var encodingFields: (used: String, accepted: String) { get }
   /// Whether the end comes in HTTP's trailers.
   static var wantsTrailers: Bool { get }
+  /// Whether HTTP/1.1 cannot carry it.
+  static var requiresHTTP2: Bool { get }
   /// The flag of the envelope that ends the response, where one does.
   static var endFlag: UInt8? { get }
   /// What a response that ended without its end lacks.

@@ -4,6 +4,7 @@ enum GRPCProtocol: EnvelopeProtocol {
   static let fields = [("te", "trailers")]
   static let encodingFields = (used: "grpc-encoding", accepted: "grpc-accept-encoding")
   static let wantsTrailers = true
+  static let requiresHTTP2 = true
   static let endFlag: UInt8? = nil
   static let missingEnd = "trailers"
 
@@ -12,7 +13,8 @@ enum GRPCProtocol: EnvelopeProtocol {
   }
 
   static func end(head: ResponseStart, contentType: ContentType) throws(RPCError) -> ResponseEnd? {
-    try GRPCStatus.end(head: head, contentType: contentType)
+    guard !head.httpVersion.hasPrefix("1") || head.httpStatus != 200 else { throw .needsHTTP2 }
+    return try GRPCStatus.end(head: head, contentType: contentType)
   }
 
   static func end(envelope: [UInt8]) throws(RPCError) -> ResponseEnd {

@@ -4,6 +4,7 @@ enum GRPCWebProtocol: EnvelopeProtocol {
   static let fields = [("x-grpc-web", "1")]
   static let encodingFields = GRPCProtocol.encodingFields
   static let wantsTrailers = false
+  static let requiresHTTP2 = false
   static let endFlag: UInt8? = 0x80
   static let missingEnd = "its trailers"
 

@@ -9,6 +9,8 @@ public struct HTTPRequest: Sendable, Equatable {
   /// Whether trailers matter: the response is over when they have come, not when its body has the length that a
   /// `content-length` told.
   public var wantsTrailers = false
+  /// Whether the request must not be sent over HTTP/1.1.
+  public var requiresHTTP2 = false
 
   /// Makes a request.
   public init(method: String = "POST", url: String, headers: Headers, wantsTrailers: Bool = false) {

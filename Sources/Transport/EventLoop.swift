@@ -1,65 +1,73 @@
 import CCurl
 import Glibc
-import Synchronization
 
-/// The one loop of the process: transfers of libcurl, timers, further file descriptors, and work that other
-/// threads hand over.
+/// The one loop of a client: transfers of libcurl, timers, other file descriptors, and work from other threads.
 ///
-/// Everything here belongs to the thread that made the loop, but for its `mailbox`.
+/// Everything here belongs to the thread that made the loop, except its `mailbox`.
 public final class EventLoop {
   /// Names a timer, to cancel it.
   public struct TimerID: Hashable, Sendable {
-    fileprivate let number: Int
+    fileprivate let id: TimerQueue.ID
   }
 
-  private struct Timer {
-    let id: TimerID
-    let due: ContinuousClock.Instant
-    let action: () -> Void
-  }
+  /// How long a round may take before timers, signals and descriptors come first: transfers that receive more are
+  /// continued in the next round.
+  private static let roundTime = Duration.milliseconds(50)
 
-  /// Called before each wait, when everything that came has been worked off: the moment to flush output.
+  /// Called before each wait, when everything that was received has been processed: the moment to flush output.
   public var beforeWait: () -> Void = {}
 
-  /// Hears what libcurl says about the connections of transfers that start after it is set.
+  /// Observes the connections of transfers that start after it is set.
   public var trace: ConnectionTrace?
 
   /// Takes work from any thread.
   public let mailbox: Mailbox
 
-  /// What is known of connections for HTTP/2 without TLS.
-  var plainHTTP2 = PlainHTTP2()
+  /// Work-arounds, if libcurl needs them.
+  let oldLibcurl: OldLibcurl?
 
   private let multi: UnsafeMutableRawPointer
   private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
   /// Transfers with something to do that libcurl forbids within its callbacks.
   private var unsettled: [Transfer] = []
-  private var timers: [Timer] = []
-  private var lastTimer = 0
-  /// Whether the last round brought bytes. Then another follows without waiting for the socket: libcurl 7.88 may
-  /// have read more of an HTTP/2 connection than it handed on, and would look again only at its next timer.
+  /// Transfers that have read trailers in this round.
+  private var awaitingRoundEnd: [Transfer] = []
+  /// Transfers that continue in the next round.
+  private var yielding: [Transfer] = []
+  private var timers = TimerQueue()
+  /// When this round is late.
+  private var roundEnd = ContinuousClock.now
+  /// Whether the last round received bytes.
   private var hasReceived = false
   private var readable: [Int32: () -> Void] = [:]
   private var writable: [Int32: () -> Void] = [:]
+  /// A handle that belongs to the multi and has no connection: what `curl_easy_upkeep` needs.
+  private var keeper: UnsafeMutableRawPointer?
 
   /// Loads libcurl and makes a loop.
   public init() throws(TransportError) {
     if let reason = ccurl_load() { throw TransportError(.library, String(cString: reason)) }
     guard let multi = ccurl_multi_init() else { throw TransportError(.library, "libcurl is out of memory") }
     self.multi = multi
+    oldLibcurl = OldLibcurl()
     mailbox = Mailbox(multi)
   }
 
   deinit {
     mailbox.close()
-    for transfer in transfers.values {
-      transfer.close()
-      transfer.discard(from: multi)
+    for (handle, transfer) in transfers {
+      _ = ccurl_multi_remove_handle(multi, handle)
+      transfer.loopReleased()
+    }
+    for transfer in unsettled { transfer.loopReleased() }
+    if let keeper {
+      _ = ccurl_multi_remove_handle(multi, keeper)
+      ccurl_easy_cleanup(keeper)
     }
     _ = ccurl_multi_cleanup(multi)
   }
 
-  /// Runs until `isDone` holds.
+  /// Runs until `isDone` returns true.
   public func run(until isDone: () -> Bool) throws(TransportError) {
     while true {
       mailbox.drain()
@@ -74,15 +82,12 @@ public final class EventLoop {
   /// Calls `action` once at `due`, or soon after.
   @discardableResult
   public func schedule(at due: ContinuousClock.Instant, _ action: @escaping () -> Void) -> TimerID {
-    lastTimer += 1
-    let id = TimerID(number: lastTimer)
-    timers.append(Timer(id: id, due: due, action: action))
-    return id
+    TimerID(id: timers.add(due: due, action))
   }
 
-  /// Forgets a timer; one that has fired is no error.
-  public func cancel(_ id: TimerID) {
-    timers.removeAll { $0.id == id }
+  /// Removes a timer; does nothing if it has fired.
+  public func cancel(_ timer: TimerID) {
+    timers.cancel(timer.id)
   }
 
   /// Calls `action` whenever `descriptor` can be read, until it is unwatched.
@@ -108,50 +113,82 @@ public final class EventLoop {
   // MARK: For Transfer
 
   func add(_ transfer: Transfer, handle: UnsafeMutableRawPointer) throws(TransportError) {
-    let code = ccurl_multi_add_handle(multi, handle)
-    guard code == CURLM_OK else {
-      throw TransportError(.library, String(cString: ccurl_multi_strerror(code)))
-    }
+    try check(ccurl_multi_add_handle(multi, handle))
     transfers[handle] = transfer
   }
 
-  /// Takes the handle of a transfer back that is done, and may start anew.
+  /// Takes the handle of a transfer back.
   func remove(_ handle: UnsafeMutableRawPointer) {
     _ = ccurl_multi_remove_handle(multi, handle)
     transfers[handle] = nil
   }
 
+  /// Has `transfer` settle when libcurl's callbacks have returned.
   func settleLater(_ transfer: Transfer) {
     unsettled.append(transfer)
   }
 
-  func noteReceived() {
+  /// Notifies `transfer` when this round has ended.
+  func awaitRoundEnd(_ transfer: Transfer) {
+    awaitingRoundEnd.append(transfer)
+  }
+
+  /// Notifies `transfer` when the next round begins.
+  func resumeNextRound(_ transfer: Transfer) {
+    yielding.append(transfer)
+  }
+
+  /// Whether this round has taken so long that what else there is comes first. Asked whenever bytes were received.
+  var isLate: Bool {
     hasReceived = true
+    return ContinuousClock.now > roundEnd
+  }
+
+  /// Sends a PING on each HTTP/2 connection. Returns false if libcurl cannot.
+  func ping() -> Bool {
+    if keeper == nil { keeper = makeKeeper() }
+    return keeper.map { ccurl_easy_upkeep($0) == CURLE_OK } ?? false
+  }
+
+  /// Makes a handle whose transfer fails at once and is then left in the multi.
+  private func makeKeeper() -> UnsafeMutableRawPointer? {
+    guard let keeper = ccurl_easy_init() else { return nil }
+    let options = TransferHandle(keeper)
+    do throws(TransportError) {
+      try options.set(CURLOPT_URL, "none:")
+      try options.set(CURLOPT_UPKEEP_INTERVAL_MS, 1)
+      try check(ccurl_multi_add_handle(multi, keeper))
+    } catch {
+      ccurl_easy_cleanup(keeper)
+      return nil
+    }
+    return keeper
+  }
+
+  private func check(_ code: CURLMcode) throws(TransportError) {
+    guard code == CURLM_OK else {
+      throw TransportError(.library, String(cString: ccurl_multi_strerror(code)))
+    }
   }
 
   // MARK: One round
 
   private func fireTimers() {
-    guard !timers.isEmpty else { return }
+    guard timers.nextDue() != nil else { return }
     let now = ContinuousClock.now
-    let due = timers.filter { $0.due <= now }.sorted { $0.due < $1.due }
-    for timer in due {
-      // One that came before may have cancelled it.
-      guard let index = timers.firstIndex(where: { $0.id == timer.id }) else { continue }
-      timers.remove(at: index)
-      timer.action()
-    }
+    while let action = timers.take(dueAt: now) { action() }
   }
 
   private func perform() throws(TransportError) {
-    settle()
     hasReceived = false
+    roundEnd = .now + Self.roundTime
+    let resumed = yielding
+    yielding = []
+    for transfer in resumed { transfer.continueReceiving() }
+    settle()
     var running: Int32 = 0
-    let code = ccurl_multi_perform(multi, &running)
-    guard code == CURLM_OK else {
-      throw TransportError(.library, String(cString: ccurl_multi_strerror(code)))
-    }
-    for transfer in transfers.values { transfer.endRound() }
+    try check(ccurl_multi_perform(multi, &running))
+    endRound()
     var result = CURLE_OK
     while let handle = ccurl_multi_next_done(multi, &result) {
       transfers[handle]?.complete(result)
@@ -159,14 +196,20 @@ public final class EventLoop {
     settle()
   }
 
-  /// Does what callbacks asked for: removes what is over, continues what was paused.
+  private func endRound() {
+    let ended = awaitingRoundEnd
+    awaitingRoundEnd = []
+    for transfer in ended { transfer.endRound() }
+    guard oldLibcurl != nil else { return }
+    for transfer in transfers.values { transfer.watchForLoss() }
+  }
+
+  /// Does what was asked for within callbacks: adds, continues and removes handles.
   private func settle() {
     while !unsettled.isEmpty {
       let batch = unsettled
       unsettled = []
-      for transfer in batch {
-        if let handle = transfer.settle(in: multi) { transfers[handle] = nil }
-      }
+      for transfer in batch { transfer.settle() }
     }
   }
 
@@ -183,14 +226,12 @@ public final class EventLoop {
     let code = waits.withUnsafeMutableBufferPointer {
       ccurl_multi_poll(multi, $0.baseAddress, count, millisecondsToWait, &ready)
     }
-    guard code == CURLM_OK else {
-      throw TransportError(.library, String(cString: ccurl_multi_strerror(code)))
-    }
+    try check(code)
     if ready > 0, !polls.isEmpty { serve(&polls) }
   }
 
-  /// Looks at the watched descriptors again: libcurl does not tell of one whose other end is closed, which is
-  /// ready too, to tell so.
+  /// Looks at the watched descriptors again: libcurl does not report one whose other end is closed, which counts as
+  /// ready too.
   private func serve(_ polls: inout [pollfd]) {
     guard poll(&polls, nfds_t(polls.count), 0) > 0 else { return }
     for poll in polls where poll.revents != 0 {
@@ -202,49 +243,12 @@ public final class EventLoop {
 
   /// libcurl shortens the wait by itself where its own timers are due sooner.
   private var millisecondsToWait: Int32 {
-    guard unsettled.isEmpty, !hasReceived else { return 0 }
-    guard let next = timers.map(\.due).min() else { return 60_000 }
+    guard unsettled.isEmpty, yielding.isEmpty, oldLibcurl == nil || !hasReceived else { return 0 }
+    guard let next = timers.nextDue() else { return 60_000 }
     let (seconds, attoseconds) = (next - .now).components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }
     guard seconds < 60 else { return 60_000 }
     // Rounded up: waking a moment early would only mean to wait again.
     return Int32(seconds) * 1000 + Int32((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
-  }
-}
-
-/// Work for the loop from any thread.
-public final class Mailbox: Sendable {
-  private struct State {
-    var work: [@Sendable () -> Void] = []
-    nonisolated(unsafe) var multi: UnsafeMutableRawPointer?
-  }
-
-  private let state: Mutex<State>
-
-  fileprivate init(_ multi: UnsafeMutableRawPointer) {
-    nonisolated(unsafe) let multi = multi
-    state = Mutex(State(multi: multi))
-  }
-
-  /// Has `work` run on the loop's thread, soon. After the loop's end it is dropped.
-  public func post(_ work: @escaping @Sendable () -> Void) {
-    state.withLock { state in
-      guard let multi = state.multi else { return }
-      state.work.append(work)
-      // Within the lock, so that the loop cannot end between the look and the call.
-      _ = ccurl_multi_wakeup(multi)
-    }
-  }
-
-  fileprivate func drain() {
-    let work = state.withLock { state in
-      defer { state.work = [] }
-      return state.work
-    }
-    for item in work { item() }
-  }
-
-  fileprivate func close() {
-    state.withLock { $0.multi = nil }
   }
 }

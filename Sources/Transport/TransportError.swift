@@ -16,6 +16,8 @@ public struct TransportError: Error, Sendable, Equatable {
     case stream
     /// The request cannot be made as it is: its URL, or an option that this libcurl does not have.
     case request
+    /// The server does not offer the version of HTTP that the request requires.
+    case httpVersion
     /// libcurl is missing, too old, or out of memory.
     case library
   }

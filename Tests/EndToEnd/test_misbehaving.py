@@ -288,7 +288,7 @@ def test_refusal_and_reset_in_one_piece_while_a_stream_is_open(rpcurl, raw_serve
         assert process.wait(3) in (64 + 12, 64 + 1 if reset == 8 else 5)
         assert time.monotonic() - start < 2
         err = process.stderr.read().decode()
-        assert ("no such method" if process.returncode == 64 + 12 else "lost the answer") in err
+        assert ("no such method" if process.returncode == 64 + 12 else "was lost by libcurl") in err
 
 
 def test_request_beyond_the_servers_limit(rpcurl, start_server, descriptor_set):

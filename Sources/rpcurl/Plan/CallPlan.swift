@@ -58,6 +58,11 @@ struct CallPlan {
       "trust its authority with --cacert FILE, or take any certificate with -k"
     case .connection where !target.isTLS && error.message.contains("HTTP/0.9"):
       "the server may speak HTTP/2 only, as gRPC does (--protocol grpc), or TLS (https://, without --plaintext)"
+    case .connection where error.message.contains("requires HTTP/2"),
+      .violation where error.message.contains("requires HTTP/2"):
+      "over HTTP/1.1 use --protocol grpc-web, or --protocol connect"
+    case .connection where error.message.contains("was lost by libcurl"):
+      "libcurl 8.14 or newer is correct: use a build that contains it, or upgrade the system's; on Debian 12, apt-get install -t bookworm-backports libcurl4"
     case .violation where error.message.contains("content-type") || error.message.contains("HTTP 404"):
       switch protocolName {
       case .connect: "is this a Connect server? --protocol grpc speaks gRPC"

@@ -1,0 +1,41 @@
+import CCurl
+import Synchronization
+
+/// Work for the loop from any thread.
+public final class Mailbox: Sendable {
+  private struct State {
+    var work: [@Sendable () -> Void] = []
+    nonisolated(unsafe) var multi: UnsafeMutableRawPointer?
+  }
+
+  private let state: Mutex<State>
+
+  init(_ multi: UnsafeMutableRawPointer) {
+    nonisolated(unsafe) let multi = multi
+    state = Mutex(State(multi: multi))
+  }
+
+  /// Has `work` run on the loop's thread, soon. After the loop's end it is dropped.
+  public func post(_ work: @escaping @Sendable () -> Void) {
+    state.withLock { state in
+      guard let multi = state.multi else { return }
+      state.work.append(work)
+      // Within the lock, so that the loop cannot end between the look and the call.
+      _ = ccurl_multi_wakeup(multi)
+    }
+  }
+
+  /// Runs the work that was posted so far, on the loop's thread.
+  func drain() {
+    let work = state.withLock { state in
+      defer { state.work = [] }
+      return state.work
+    }
+    for item in work { item() }
+  }
+
+  /// Drops work that is posted from now on.
+  func close() {
+    state.withLock { $0.multi = nil }
+  }
+}

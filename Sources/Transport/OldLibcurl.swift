@@ -1,0 +1,202 @@
+import CCurl
+
+/// Work-arounds for what libcurl before 8.14 does wrong. A newer one takes none of these paths.
+///
+/// - In 7.88 a transfer that asks for HTTP/2 without TLS by prior knowledge fails on a connection that is in use
+///   already ("Error in the HTTP2 framing layer", curl pull request #10643). One that asks for HTTP/2 by upgrade takes
+///   the connection as it is, but would upgrade a new one from HTTP/1.1. So one transfer to a server connects, with
+///   prior knowledge; others wait until it has, and then ask for an upgrade. They are stopped before their first byte
+///   if libcurl made a new connection nevertheless, because the previous one is gone or has no stream to spare; then
+///   one of them connects.
+/// - When the header fields of a response and the reset of its stream are received together, it drops the fields as it
+///   sees the reset (`cf_h2_recv` in `lib/http2.c`), and waits for the rest of the request, perhaps for ever. Nothing
+///   outside of libcurl changes what it reads together, least of all below TLS. But it has recorded the status in its
+///   list of header fields, so the loss can be reported before a deadline passes.
+/// - It may read more of an HTTP/2 connection than it hands on, and looks at the rest only at its next timer. So a
+///   round that received bytes is followed by another one that does not wait.
+final class OldLibcurl {
+  /// The first version without these faults: 8.14.0.
+  static let firstCorrectVersion: UInt32 = 0x080e00
+  /// The first version that can use a connection for HTTP/2 without TLS a second time: 8.0.0.
+  private static let firstReusingVersion: UInt32 = 0x080000
+
+  /// How a transfer may start.
+  enum Admission {
+    /// With a new connection, by prior knowledge.
+    case connect
+    /// With the connection that is there.
+    case reuse
+    /// Not yet. It is notified.
+    case wait
+  }
+
+  private enum Server {
+    case connecting(waiting: [OldLibcurlExchange])
+    case connected
+  }
+
+  private let version: UInt32
+  private var servers: [String: Server] = [:]
+
+  /// Returns nil for a libcurl that needs no work-arounds.
+  init?() {
+    guard let version = ccurl_version_info()?.pointee.version_num, version < Self.firstCorrectVersion else {
+      return nil
+    }
+    self.version = version
+  }
+
+  /// What is true of a response that was lost.
+  static var lossNote: String {
+    let version = ccurl_version_info()?.pointee.version.map { String(cString: $0) } ?? ""
+    return "the server's response was lost by libcurl \(version)"
+  }
+
+  /// The server of a transfer whose connection is subject to `Admission`; nil for others.
+  func server(_ url: String, _ options: ConnectionOptions) -> String? {
+    guard version < Self.firstReusingVersion, options.isHTTP2WithoutTLS(url) else { return nil }
+    return "\(url.split(separator: "/").dropFirst().first ?? "") \(options.unixSocket ?? "")"
+  }
+
+  /// How a new exchange with `server` may start.
+  func admit(_ exchange: OldLibcurlExchange, to server: String) -> Admission {
+    guard case .connected? = servers[server] else { return admitAgain(exchange, to: server) }
+    return .reuse
+  }
+
+  /// How an exchange may continue that found no connection which it could use.
+  func admitAgain(_ exchange: OldLibcurlExchange, to server: String) -> Admission {
+    guard case .connecting(let waiting)? = servers[server] else {
+      servers[server] = .connecting(waiting: [])
+      return .connect
+    }
+    servers[server] = .connecting(waiting: waiting + [exchange])
+    return .wait
+  }
+
+  /// The exchange that connects has its connection. Returns those that may use it now.
+  func connected(_ server: String) -> [OldLibcurlExchange] {
+    defer { servers[server] = .connected }
+    guard case .connecting(let waiting)? = servers[server] else { return [] }
+    return waiting
+  }
+
+  /// The exchange that connects has ended without a connection. Returns the one that connects in its place.
+  func gaveUp(_ server: String) -> OldLibcurlExchange? {
+    guard case .connecting(var waiting)? = servers[server], !waiting.isEmpty else {
+      servers[server] = nil
+      return nil
+    }
+    let next = waiting.removeFirst()
+    servers[server] = .connecting(waiting: waiting)
+    return next
+  }
+
+  /// An exchange waits no longer.
+  func forget(_ exchange: OldLibcurlExchange, _ server: String) {
+    guard case .connecting(let waiting)? = servers[server] else { return }
+    servers[server] = .connecting(waiting: waiting.filter { $0 !== exchange })
+  }
+}
+
+/// What `OldLibcurl` keeps of one exchange.
+final class OldLibcurlExchange {
+  /// How long a status may be known before its line must have been handed over.
+  private static let lossTime = Duration.milliseconds(100)
+
+  private weak var transfer: Transfer?
+  private let library: OldLibcurl
+  private let handle: UnsafeMutableRawPointer
+  private let server: String?
+  private var admission = OldLibcurl.Admission.connect
+  private var isConnected = false
+  private var lossTimer: EventLoop.TimerID?
+
+  init(
+    _ transfer: Transfer, _ library: OldLibcurl, _ handle: UnsafeMutableRawPointer, url: String,
+    options: ConnectionOptions
+  ) {
+    self.transfer = transfer
+    self.library = library
+    self.handle = handle
+    server = library.server(url, options)
+  }
+
+  /// Starts the exchange now or when another one has connected.
+  func start() {
+    guard let server else {
+      transfer?.begin(.any)
+      return
+    }
+    go(on: library.admit(self, to: server))
+  }
+
+  /// Starts the exchange again, whose connection could not be used.
+  func startAgain() {
+    guard let server else {
+      transfer?.begin(.fresh)
+      return
+    }
+    go(on: library.admitAgain(self, to: server))
+  }
+
+  private func go(on admission: OldLibcurl.Admission) {
+    self.admission = admission
+    if case .wait = admission { return }
+    isConnected = false
+    transfer?.begin(.any)
+  }
+
+  /// Asks libcurl for HTTP/2 in the way that suits the connection.
+  func configure() throws(TransportError) {
+    guard server != nil else { return }
+    let isReuse = if case .reuse = admission { true } else { false }
+    let options = TransferHandle(handle)
+    try options.set(
+      CURLOPT_HTTP_VERSION, isReuse ? CURL_HTTP_VERSION_2_0 : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE)
+    try options.set(CURLOPT_FRESH_CONNECT, isReuse ? 0 : 1)
+  }
+
+  /// Whether the request may be sent over the connection that libcurl chose; nil if it is not subject to `Admission`.
+  func accepts(isReused: Bool) -> Bool? {
+    guard let server else { return nil }
+    if case .reuse = admission { return isReused }
+    // libcurl may ask again for a request that it repeats.
+    guard !isConnected else { return true }
+    isConnected = true
+    for waiting in library.connected(server) { waiting.go(on: .reuse) }
+    return true
+  }
+
+  /// Lets another exchange connect if this one was to and has not.
+  func giveUp() {
+    if let lossTimer { transfer?.loop.cancel(lossTimer) }
+    guard let server else { return }
+    switch admission {
+    case .connect where !isConnected:
+      isConnected = true
+      library.gaveUp(server)?.go(on: .connect)
+    case .wait: library.forget(self, server)
+    default: break
+    }
+  }
+
+  /// Whether libcurl has recorded a status that it did not hand over.
+  var hasLostStatus: Bool { transfer?.hasStatusLine == false && ccurl_has_status(handle) }
+
+  /// Ends the exchange soon if its response is lost.
+  func watchForLoss() {
+    guard lossTimer == nil, let transfer, transfer.isStream, hasLostStatus else { return }
+    lossTimer = transfer.loop.schedule(at: .now + Self.lossTime) { [weak transfer] in
+      guard let transfer, !transfer.hasStatusLine else { return }
+      transfer.fail(TransportError(.stream, OldLibcurl.lossNote))
+    }
+  }
+}
+
+extension ConnectionOptions {
+  /// Whether a transfer speaks HTTP/2 without TLS.
+  func isHTTP2WithoutTLS(_ url: String) -> Bool {
+    url.hasPrefix("http:") && (httpVersion == .http2 || httpVersion == .http2PriorKnowledge)
+  }
+}

@@ -1,0 +1,58 @@
+import HeapModule
+
+/// Actions that are due at a time, in the order of that time, and of their addition where the time is the same.
+struct TimerQueue {
+  /// Names a timer, to cancel it.
+  struct ID: Hashable, Sendable {
+    fileprivate let number: Int
+  }
+
+  private struct Entry: Comparable {
+    let due: ContinuousClock.Instant
+    let id: ID
+
+    static func < (left: Entry, right: Entry) -> Bool {
+      (left.due, left.id.number) < (right.due, right.id.number)
+    }
+  }
+
+  /// Canceled timers stay in the heap until they are due, or too many.
+  private var heap = Heap<Entry>()
+  private var actions: [ID: () -> Void] = [:]
+  private var lastNumber = 0
+
+  /// Adds an action.
+  mutating func add(due: ContinuousClock.Instant, _ action: @escaping () -> Void) -> ID {
+    lastNumber += 1
+    let id = ID(number: lastNumber)
+    actions[id] = action
+    heap.insert(Entry(due: due, id: id))
+    return id
+  }
+
+  /// Removes an action; does nothing if it was taken.
+  mutating func cancel(_ id: ID) {
+    guard actions.removeValue(forKey: id) != nil else { return }
+    if heap.count > 2 * actions.count + 64 {
+      heap = Heap(heap.unordered.filter { actions[$0.id] != nil })
+    }
+  }
+
+  /// When the next action is due; nil if there is none.
+  mutating func nextDue() -> ContinuousClock.Instant? {
+    while let next = heap.min {
+      if actions[next.id] != nil { return next.due }
+      heap.removeMin()
+    }
+    return nil
+  }
+
+  /// Takes the next action that is due at `now`; nil if there is none.
+  mutating func take(dueAt now: ContinuousClock.Instant) -> (() -> Void)? {
+    while let next = heap.min, next.due <= now {
+      heap.removeMin()
+      if let action = actions.removeValue(forKey: next.id) { return action }
+    }
+    return nil
+  }
+}

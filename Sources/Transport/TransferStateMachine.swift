@@ -1,0 +1,377 @@
+import RPCProtocols
+
+/// The states of one HTTP exchange and what follows from each event. It does no I/O: `Transfer` carries out the
+/// actions with libcurl.
+///
+/// ```
+///            start          settle                completed, close            settle
+///   created ───────▶ adding ───────▶ performing ───────────────────▶ ending ───────▶ ended
+///      ▲                               │    │ finish (HTTP/1.1)        ▲
+///      └──────── restarting ◀──────────┘    └──────▶ draining ─────────┘
+///      completed            connected, unusable
+/// ```
+///
+/// libcurl allows most of its functions only outside of its callbacks. So what the owner asks for at any time takes
+/// effect at `settle`, an event that the loop sends when libcurl has returned.
+struct TransferStateMachine {
+  /// What the owner, libcurl and the loop say.
+  enum Event {
+    // The owner
+
+    /// The exchange begins, or begins again after `takeBack`.
+    case start(Freshness)
+    /// The request's body has more bytes, or its end.
+    case bodyGrew
+    /// No bytes of the response are wanted for now.
+    case pause
+    /// Bytes of the response are wanted again.
+    case resume
+    /// Nothing more of the response is wanted, which has said everything.
+    case finish
+    /// The exchange is given up.
+    case close
+
+    // libcurl
+
+    /// The request is about to be sent over this connection.
+    case connected(Connection)
+    /// The next bytes of the request's body are wanted.
+    case bodyWanted
+    /// A line of header fields or trailers was received, of this many bytes.
+    case line(HeaderLine, size: Int)
+    /// Bytes of the response's body were received.
+    ///
+    /// - `isLate`: Whether this round of the loop has taken so long that timers and signals come first.
+    case body(isLate: Bool)
+    /// libcurl is done with the exchange.
+    case completed(TransportError?)
+
+    // The loop
+
+    /// libcurl's callbacks have returned.
+    case settle
+    /// A round has ended: all trailers that were received together have been read.
+    case roundEnded
+    /// The round after one that was late begins.
+    case nextRound
+    /// The loop has been released, and every handle with it.
+    case loopReleased
+  }
+
+  /// What is to be done.
+  enum Action {
+    case none
+    /// Have the loop send `settle`.
+    case settleLater
+    /// Give the handle to libcurl.
+    case add(Freshness)
+    /// Take the handle back from libcurl, and start again.
+    case takeBack
+    /// Take the handle back from libcurl, and release it.
+    case release(isAdded: Bool)
+    /// Continue what was paused; what stays paused is said.
+    case unpause(sendingStaysPaused: Bool, receivingStaysPaused: Bool)
+    /// Close the exchange if it has not ended within a second.
+    case limitDraining
+
+    /// Let libcurl go on.
+    case proceed
+    /// Have libcurl end the exchange.
+    case abort
+    /// Hand over bytes of the request's body.
+    case sendBody
+    /// Tell libcurl that the request's body has ended.
+    case endBody
+    /// Have libcurl ask again when it is unpaused.
+    case pauseBody
+    /// As `pauseBody`, and have the loop send `nextRound`.
+    case yieldBody
+
+    /// Hand on the start of the response.
+    case receive(ResponseStart)
+    /// Hand on bytes of the response's body.
+    case receiveBody
+    /// Have the loop send `roundEnded`.
+    case awaitRoundEnd
+    /// Hand on the trailers.
+    case receiveTrailers(Headers)
+    /// The exchange has ended: completely if the error is nil.
+    case end(TransportError?)
+  }
+
+  /// Which connection an exchange may take.
+  enum Freshness {
+    case any
+    /// One of its own: what libcurl chose before was closed by the server.
+    case fresh
+  }
+
+  /// The connection that libcurl chose for the request.
+  struct Connection {
+    /// Whether a request may be sent over it at all; the server may have closed it already.
+    var isUsable = true
+    /// What TLS negotiated, such as `h2`; empty if nothing; nil if that is unknown or does not matter.
+    var negotiated: String?
+  }
+
+  private enum State {
+    case created
+    case adding(Freshness)
+    case performing
+    /// libcurl was asked to end the exchange, which then begins again.
+    case restarting
+    /// The owner has what it wants; the rest of the body is read so that the connection can be used again.
+    case draining
+    case ending(isAdded: Bool)
+    case ended
+  }
+
+  private enum Sending {
+    case flowing
+    /// libcurl waits for more of the body.
+    case paused
+    /// There is more, and libcurl is told at `settle`.
+    case resuming
+  }
+
+  private enum Receiving {
+    case flowing
+    /// The owner wants a pause, which begins with the next bytes.
+    case pausing
+    /// libcurl keeps what it receives.
+    case paused
+    /// libcurl keeps what it receives until the next round.
+    case yielding
+    /// The owner wants bytes again, and libcurl is told at `settle`.
+    case resuming
+  }
+
+  /// The body of the request.
+  var requestBody: RequestBody
+  /// The header fields and trailers of the response.
+  private(set) var response = ResponseReader()
+
+  private let requiresHTTP2: Bool
+  private var state = State.created
+  private var sending = Sending.flowing
+  private var receiving = Receiving.flowing
+
+  /// - Parameter requiresHTTP2: Whether the request must not be sent over HTTP/1.1.
+  init(_ body: RequestBody, requiresHTTP2: Bool) {
+    requestBody = body
+    self.requiresHTTP2 = requiresHTTP2
+  }
+
+  /// Whether the owner has ended the exchange, or was notified of its end.
+  var isClosed: Bool {
+    switch state {
+    case .ending, .ended: true
+    default: false
+    }
+  }
+
+  /// Whether libcurl has the handle.
+  var isAdded: Bool {
+    switch state {
+    case .performing, .restarting, .draining, .ending(isAdded: true): true
+    default: false
+    }
+  }
+
+  /// Moves to the next state.
+  mutating func handle(_ event: Event) -> Action {
+    switch event {
+    case .start(let freshness): start(freshness)
+    case .bodyGrew: bodyGrew()
+    case .pause: pause()
+    case .resume: resume()
+    case .finish: finish()
+    case .close: close()
+    case .connected(let connection): connected(connection)
+    case .bodyWanted: bodyWanted()
+    case .line(let line, let size): read(line, size)
+    case .body(let isLate): body(isLate)
+    case .completed(let error): completed(error)
+    case .settle: settle()
+    case .roundEnded: isClosed ? .none : response.takeTrailers().map { .receiveTrailers($0) } ?? .none
+    case .nextRound: nextRound()
+    case .loopReleased: release()
+    }
+  }
+
+  // MARK: The owner
+
+  private mutating func start(_ freshness: Freshness) -> Action {
+    guard case .created = state else { return .none }
+    state = .adding(freshness)
+    return .settleLater
+  }
+
+  private mutating func bodyGrew() -> Action {
+    guard case .paused = sending else { return .none }
+    sending = .resuming
+    return .settleLater
+  }
+
+  private mutating func pause() -> Action {
+    switch receiving {
+    case .flowing: receiving = .pausing
+    case .resuming, .yielding: receiving = .paused
+    case .pausing, .paused: break
+    }
+    return .none
+  }
+
+  private mutating func resume() -> Action {
+    switch receiving {
+    case .pausing: receiving = .flowing
+    case .paused:
+      receiving = .resuming
+      return .settleLater
+    case .flowing, .yielding, .resuming: break
+    }
+    return .none
+  }
+
+  /// Over HTTP/1.1 the end of the body is still to come. It is read, so that the connection can be used again.
+  private mutating func finish() -> Action {
+    guard case .performing = state, response.httpVersion?.hasPrefix("1") == true, requestBody.isFinished,
+      requestBody.waitingBytes == 0
+    else { return close() }
+    state = .draining
+    return .limitDraining
+  }
+
+  private mutating func close() -> Action {
+    guard !isClosed else { return .none }
+    state = .ending(isAdded: isAdded)
+    return .settleLater
+  }
+
+  // MARK: libcurl
+
+  private mutating func connected(_ connection: Connection) -> Action {
+    guard case .performing = state else { return .abort }
+    guard !response.hasBegun else {
+      return fail(.broken, "the server asked for the request again after it had begun its response")
+    }
+    guard connection.isUsable else {
+      state = .restarting
+      return .abort
+    }
+    if requiresHTTP2, let negotiated = connection.negotiated, !["h2", "h3"].contains(negotiated) {
+      let what = negotiated.isEmpty ? "no protocol" : negotiated
+      return fail(
+        .httpVersion, "the server does not offer HTTP/2, which gRPC requires (TLS negotiated \(what))")
+    }
+    return .proceed
+  }
+
+  private mutating func bodyWanted() -> Action {
+    guard case .performing = state else { return .abort }
+    if requestBody.waitingBytes > 0 { return .sendBody }
+    if requestBody.isFinished { return .endBody }
+    sending = .paused
+    return .pauseBody
+  }
+
+  private mutating func read(_ line: HeaderLine, _ size: Int) -> Action {
+    switch state {
+    case .draining: return .proceed
+    case .performing: break
+    default: return .abort
+    }
+    switch response.read(line, size: size) {
+    case .none: return .proceed
+    case .head(let head): return .receive(head)
+    case .trailersBegan: return .awaitRoundEnd
+    case .invalid(let error): return end(error)
+    }
+  }
+
+  private mutating func body(_ isLate: Bool) -> Action {
+    switch state {
+    case .draining: return .proceed
+    case .performing: break
+    default: return .abort
+    }
+    switch receiving {
+    case .pausing, .paused:
+      receiving = .paused
+      return .pauseBody
+    case .yielding, .flowing, .resuming:
+      guard isLate else {
+        receiving = .flowing
+        return .receiveBody
+      }
+      receiving = .yielding
+      return .yieldBody
+    }
+  }
+
+  private mutating func completed(_ error: TransportError?) -> Action {
+    switch state {
+    case .restarting:
+      state = .created
+      return .takeBack
+    case .performing: return end(error)
+    case .draining: return close()
+    default: return .none
+    }
+  }
+
+  private mutating func fail(_ kind: TransportError.Kind, _ message: String) -> Action {
+    end(TransportError(kind, message))
+  }
+
+  private mutating func end(_ error: TransportError?) -> Action {
+    state = .ending(isAdded: isAdded)
+    return .end(error)
+  }
+
+  // MARK: The loop
+
+  private mutating func settle() -> Action {
+    switch state {
+    case .adding(let freshness):
+      state = .performing
+      return .add(freshness)
+    case .ending(let isAdded):
+      state = .ended
+      return .release(isAdded: isAdded)
+    case .performing, .draining: return unpause()
+    case .created, .restarting, .ended: return .none
+    }
+  }
+
+  private mutating func nextRound() -> Action {
+    guard case .yielding = receiving else { return .none }
+    receiving = .resuming
+    return isAdded && !isClosed ? unpause() : .none
+  }
+
+  private mutating func release() -> Action {
+    state = .ended
+    return .none
+  }
+
+  private mutating func unpause() -> Action {
+    var isResuming = false
+    if case .resuming = sending {
+      sending = .flowing
+      isResuming = true
+    }
+    if case .resuming = receiving {
+      receiving = .flowing
+      isResuming = true
+    }
+    guard isResuming else { return .none }
+    let sendingStaysPaused = if case .paused = sending { true } else { false }
+    let receivingStaysPaused =
+      switch receiving {
+      case .paused, .yielding: true
+      default: false
+      }
+    return .unpause(sendingStaysPaused: sendingStaysPaused, receivingStaysPaused: receivingStaysPaused)
+  }
+}
