@@ -82,6 +82,11 @@ let package = Package(
     .executableTarget(
       name: "ChainBenchmark", dependencies: ["Interception", "PluginHost", "Protobuf", "RPCProtocols"],
       path: "Tests/Benchmarks/Chain", exclude: ["passing.c"], swiftSettings: strict),
+    // A libcurl without a network, for the tests of what is above it.
+    .target(name: "CFakeCurl", dependencies: ["CCurl"], path: "Tests/CFakeCurl", cSettings: strictC),
+    .testTarget(
+      name: "TransportTests", dependencies: ["Transport", "RPCProtocols", "CCurl", "CFakeCurl"],
+      swiftSettings: strict),
     .testTarget(name: "RPCProtocolsTests", dependencies: ["RPCProtocols"], swiftSettings: strict),
     // Calls without a network, for the tests of the chain and of interceptors.
     .target(

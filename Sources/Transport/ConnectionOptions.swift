@@ -61,10 +61,10 @@ public struct ConnectionOptions: Sendable, Equatable {
   public var netrcFile: String?
   /// Addresses for names: `HOST:PORT:ADDRESS`.
   public var resolve: [String] = []
-  /// How long connecting may take, TLS included; `nil` leaves it to libcurl (five minutes).
-  public var connectTimeout: Duration?
-  /// How long a connection may be silent before the peer is asked whether it is still there, and how long it may then
-  /// take, in whole seconds.
+  /// How long connecting may take, TLS included.
+  public var connectTimeout = Duration.seconds(10)
+  /// How long a connection may be silent before the peer is asked for a sign of life, and how long the peer may then
+  /// take. TCP's own probes have whole seconds.
   public var keepaliveTime: Duration?
 
   /// Whether a transfer waits for a connection that is being made, to share it if it speaks HTTP/2, rather than
@@ -74,6 +74,6 @@ public struct ConnectionOptions: Sendable, Equatable {
   /// keep the reset to itself until the next transfer, and the server does not hear of it.
   public var closesWhenGivenUp = false
 
-  /// Makes options that differ in nothing from libcurl's own.
+  /// Makes the default options.
   public init() {}
 }

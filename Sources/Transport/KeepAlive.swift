@@ -8,8 +8,8 @@ final class KeepAlive {
   private enum State {
     /// The connection has received something within `time`.
     case alive
-    /// It has not, and a PING was sent.
-    case asked
+    /// It has not for a time, and a PING was sent.
+    case asked(at: ContinuousClock.Instant, after: Duration)
     case stopped
   }
 
@@ -63,11 +63,12 @@ final class KeepAlive {
     case .alive where silence < time: look(in: time - silence)
     case .alive:
       guard loop.ping() else { return }
-      state = .asked
+      state = .asked(at: .now, after: silence)
       look(in: time)
-    case .asked where silence < time:
+    // Half of the silence before, because the kernel counts in ticks. This process may have been stopped since.
+    case .asked(let then, let before) where silence < .now - then + before / 2:
       state = .alive
-      look(in: time - silence)
+      look(in: max(time - silence, .zero))
     case .asked:
       onDeath(TransportError(.broken, "the server did not respond to an HTTP/2 PING within \(time)"))
     }

@@ -63,9 +63,7 @@ struct TransferHandle {
       try set(CURLOPT_NETRC, Int(CURL_NETRC_OPTIONAL.rawValue))
       if !file.isEmpty { try set(CURLOPT_NETRC_FILE, file) }
     }
-    if let timeout = options.connectTimeout {
-      try set(CURLOPT_CONNECTTIMEOUT_MS, timeout.wholeMilliseconds)
-    }
+    try set(CURLOPT_CONNECTTIMEOUT_MS, options.connectTimeout.wholeMilliseconds)
     if let time = options.keepaliveTime { try set(keepaliveTime: time) }
     try set(CURLOPT_URL, url)
     guard isTLS else { return }
@@ -73,11 +71,8 @@ struct TransferHandle {
     if let name = options.serverName { try set(serverName: name, url: url, &extraFields, &lists) }
   }
 
-  /// Asks a silent peer by TCP's keepalive, and gives up one that leaves that, or what was sent, unanswered for as
-  /// long again.
-  ///
-  /// HTTP/2's PING is out of reach: `curl_easy_upkeep` does nothing for a handle of a multi in 7.88, and in later ones
-  /// sends one a minute at most, whatever the interval set.
+  /// Asks a silent peer with TCP's keepalive, and gives up one that leaves that, or what was sent, unacknowledged for
+  /// as long again. `KeepAlive` asks with HTTP/2's PING.
   private func set(keepaliveTime time: Duration) throws(TransportError) {
     let seconds = max((time.wholeMilliseconds + 999) / 1000, 1)
     try set(CURLOPT_TCP_KEEPALIVE, 1)

@@ -20,7 +20,7 @@ enum ConnectionPlan {
     options.proxy = server.proxy
     options.netrcFile = try readable(request.netrcFile, "--netrc-file") ?? (request.netrc ? "" : nil)
     options.resolve = server.resolve
-    options.connectTimeout = server.connectTimeout?.duration
+    if let timeout = server.connectTimeout?.duration { options.connectTimeout = timeout }
     options.keepaliveTime = server.keepaliveTime?.duration
     return options
   }

@@ -116,15 +116,16 @@ struct ServerOptions: ParsableArguments {
       "Use this address for a host and port; may repeat.", valueName: "host:port:address"))
   var resolve: [String] = []
 
-  @Option(help: ArgumentHelp("How long connecting may take, such as 1.5 or 500ms.", valueName: "duration"))
+  @Option(help: ArgumentHelp("Time limit for connecting, such as 1.5 or 500ms (default: 10 seconds).", valueName: "duration"))
   var connectTimeout: DurationArgument?
 
   @Option(
     help: ArgumentHelp(
-      "Ask a silent peer after this time whether it is still there.",
+      "Ask a silent peer for a sign of life after this time.",
       discussion: """
-        This is TCP's keepalive, which has whole seconds. A peer that does not answer, or takes nothing of what is \
-        sent, for as long again counts as gone.
+        The peer is asked with HTTP/2's PING where libcurl 8.14 or newer is in use, and with TCP's keepalive, which has \
+        whole seconds. A peer that does not respond, or does not acknowledge what was sent, for as long again counts \
+        as gone. Many gRPC servers refuse more than one PING in five minutes without a call.
         """,
       valueName: "duration"))
   var keepaliveTime: DurationArgument?

@@ -1,0 +1,263 @@
+import RPCProtocols
+import Testing
+
+@testable import Transport
+
+struct TransferStateMachineTests {
+  private typealias Machine = TransferStateMachine
+
+  private func performing(_ body: RequestBody = RequestBody(), requiresHTTP2: Bool = false) -> Machine {
+    var machine = Machine(body, requiresHTTP2: requiresHTTP2)
+    _ = machine.handle(.start(.any))
+    _ = machine.handle(.settle)
+    return machine
+  }
+
+  /// The name of an action, without what it carries.
+  private func name(_ action: Machine.Action) -> String {
+    String("\(action)".prefix { $0 != "(" })
+  }
+
+  private func line(_ text: String) -> Machine.Event {
+    let bytes = Array("\(text)\r\n".utf8)
+    return bytes.withUnsafeBytes { .line(HeaderLine($0), size: $0.count) }
+  }
+
+  @Test func startsWhenCallbacksHaveReturned() {
+    var machine = Machine(RequestBody(whole: [1]), requiresHTTP2: false)
+    #expect(name(machine.handle(.start(.any))) == "settleLater")
+    #expect(name(machine.handle(.start(.any))) == "none")
+    #expect(!machine.isAdded)
+    #expect(name(machine.handle(.settle)) == "add")
+    #expect(machine.isAdded)
+    #expect(name(machine.handle(.settle)) == "none")
+  }
+
+  @Test func closedBeforeItIsAddedIsNeverAdded() {
+    var machine = Machine(RequestBody(), requiresHTTP2: false)
+    _ = machine.handle(.start(.any))
+    #expect(name(machine.handle(.close)) == "settleLater")
+    guard case .release(isAdded: false) = machine.handle(.settle) else {
+      Issue.record("a handle that libcurl does not have is not taken back")
+      return
+    }
+  }
+
+  @Test func bodyPausesUntilItGrows() {
+    var machine = performing()
+    #expect(name(machine.handle(.bodyWanted)) == "pauseBody")
+    machine.requestBody.append([1])
+    #expect(name(machine.handle(.bodyGrew)) == "settleLater")
+    machine.requestBody.append([2])
+    #expect(name(machine.handle(.bodyGrew)) == "none")
+    guard case .unpause(sendingStaysPaused: false, receivingStaysPaused: false) = machine.handle(.settle)
+    else {
+      Issue.record("the upload continues")
+      return
+    }
+    #expect(name(machine.handle(.bodyWanted)) == "sendBody")
+  }
+
+  @Test func endOfBodyIsReportedAfterItsLastByte() {
+    var machine = performing()
+    machine.requestBody.append([1])
+    machine.requestBody.finish()
+    #expect(name(machine.handle(.bodyWanted)) == "sendBody")
+    var byte: UInt8 = 0
+    let count = withUnsafeMutableBytes(of: &byte) { machine.requestBody.read(into: $0) }
+    #expect(count == 1)
+    #expect(name(machine.handle(.bodyWanted)) == "endBody")
+  }
+
+  @Test func resumingTheUploadLeavesThePausedDownloadPaused() {
+    var machine = performing()
+    _ = machine.handle(.bodyWanted)
+    _ = machine.handle(.pause)
+    #expect(name(machine.handle(.body(isLate: false))) == "pauseBody")
+    _ = machine.handle(.bodyGrew)
+    guard case .unpause(sendingStaysPaused: false, receivingStaysPaused: true) = machine.handle(.settle)
+    else {
+      Issue.record("the response stays paused")
+      return
+    }
+    #expect(name(machine.handle(.resume)) == "settleLater")
+    guard case .unpause(sendingStaysPaused: false, receivingStaysPaused: false) = machine.handle(.settle)
+    else {
+      Issue.record("the response continues")
+      return
+    }
+    #expect(name(machine.handle(.body(isLate: false))) == "receiveBody")
+  }
+
+  @Test func pauseAndResumeWithoutBytesBetweenThemChangeNothing() {
+    var machine = performing()
+    #expect(name(machine.handle(.pause)) == "none")
+    #expect(name(machine.handle(.resume)) == "none")
+    #expect(name(machine.handle(.body(isLate: false))) == "receiveBody")
+  }
+
+  @Test func lateRoundContinuesInTheNextOne() {
+    var machine = performing()
+    #expect(name(machine.handle(.body(isLate: true))) == "yieldBody")
+    #expect(name(machine.handle(.settle)) == "none")
+    #expect(name(machine.handle(.nextRound)) == "unpause")
+    #expect(name(machine.handle(.body(isLate: false))) == "receiveBody")
+  }
+
+  @Test func pauseDuringALateRoundHolds() {
+    var machine = performing()
+    _ = machine.handle(.body(isLate: true))
+    _ = machine.handle(.pause)
+    #expect(name(machine.handle(.nextRound)) == "none")
+    #expect(name(machine.handle(.resume)) == "settleLater")
+    #expect(name(machine.handle(.settle)) == "unpause")
+  }
+
+  @Test(arguments: ["h2", "h3"]) func requestGoesOverHTTP2(negotiated: String) {
+    var machine = performing(requiresHTTP2: true)
+    #expect(name(machine.handle(.connected(.init(negotiated: negotiated)))) == "proceed")
+  }
+
+  @Test(arguments: ["http/1.1", ""]) func requestThatRequiresHTTP2IsNotSentOverAnother(negotiated: String) {
+    var machine = performing(requiresHTTP2: true)
+    guard case .end(let error?) = machine.handle(.connected(.init(negotiated: negotiated))) else {
+      Issue.record("the exchange ends")
+      return
+    }
+    #expect(error.kind == .httpVersion)
+    #expect(name(machine.handle(.bodyWanted)) == "abort")
+  }
+
+  @Test func requestForAnyVersionIsSentOverHTTP1() {
+    var machine = performing()
+    #expect(name(machine.handle(.connected(.init(negotiated: "http/1.1")))) == "proceed")
+  }
+
+  @Test func connectionThatWasClosedIsReplaced() {
+    var machine = performing()
+    #expect(name(machine.handle(.connected(.init(isUsable: false)))) == "abort")
+    #expect(name(machine.handle(.bodyWanted)) == "abort")
+    #expect(name(machine.handle(.completed(TransportError(.broken, "aborted")))) == "takeBack")
+    _ = machine.handle(.start(.fresh))
+    guard case .add(.fresh) = machine.handle(.settle) else {
+      Issue.record("it asks for a connection of its own")
+      return
+    }
+  }
+
+  @Test func requestIsNotRepeatedAfterItsResponseHasBegun() {
+    var machine = performing(RequestBody(whole: []))
+    _ = machine.handle(line("HTTP/2 200"))
+    #expect(name(machine.handle(.connected(.init()))) == "end")
+  }
+
+  @Test func requestIsRepeatedBeforeItsResponseHasBegun() {
+    var machine = performing(RequestBody(whole: []))
+    #expect(name(machine.handle(.connected(.init()))) == "proceed")
+    #expect(name(machine.handle(.connected(.init()))) == "proceed")
+  }
+
+  @Test func trailersAreHandedOnAtTheEndOfTheRound() {
+    var machine = performing(RequestBody(whole: []))
+    _ = machine.handle(line("HTTP/2 200"))
+    #expect(name(machine.handle(line(""))) == "receive")
+    #expect(name(machine.handle(line("grpc-status: 0"))) == "awaitRoundEnd")
+    #expect(name(machine.handle(line("grpc-message: x"))) == "proceed")
+    guard case .receiveTrailers(let trailers) = machine.handle(.roundEnded) else {
+      Issue.record("the trailers are complete")
+      return
+    }
+    #expect(trailers.count == 2)
+    #expect(name(machine.handle(.roundEnded)) == "none")
+  }
+
+  @Test func finishedHTTP1ExchangeReadsTheRestOfTheBody() {
+    var machine = performing(RequestBody(whole: []))
+    _ = machine.handle(line("HTTP/1.1 200 OK"))
+    _ = machine.handle(line(""))
+    #expect(name(machine.handle(.finish)) == "limitDraining")
+    #expect(name(machine.handle(.body(isLate: false))) == "proceed")
+    #expect(!machine.isClosed)
+    #expect(name(machine.handle(.completed(nil))) == "settleLater")
+    #expect(machine.isClosed)
+  }
+
+  @Test func finishedHTTP2ExchangeIsClosed() {
+    var machine = performing(RequestBody(whole: []))
+    _ = machine.handle(line("HTTP/2 200"))
+    _ = machine.handle(line(""))
+    #expect(name(machine.handle(.finish)) == "settleLater")
+    #expect(machine.isClosed)
+  }
+
+  @Test func nothingFollowsTheEnd() {
+    var machine = performing()
+    #expect(name(machine.handle(.completed(nil))) == "end")
+    for event: Machine.Event in [
+      .completed(nil), .close, .finish, .roundEnded, .nextRound, .bodyGrew, .start(.any),
+    ] { #expect(name(machine.handle(event)) == "none") }
+    #expect(name(machine.handle(.bodyWanted)) == "abort")
+    #expect(name(machine.handle(.body(isLate: false))) == "abort")
+    #expect(name(machine.handle(line("HTTP/2 200"))) == "abort")
+    #expect(name(machine.handle(.settle)) == "release")
+    #expect(name(machine.handle(.settle)) == "none")
+  }
+
+  /// Every order of events: what libcurl forbids never follows, and the exchange ends once.
+  @Test func anyOrderOfEventsKeepsTheRules() {
+    var random = SystemRandomNumberGenerator()
+    for _ in 0..<4000 {
+      var trace: [String] = []
+      var machine = Machine(
+        Bool.random(using: &random) ? RequestBody() : RequestBody(whole: [1, 2]),
+        requiresHTTP2: Bool.random(using: &random))
+      var (isAdded, ends, releases, isClosed) = (false, 0, 0, false)
+      for _ in 0..<Int.random(in: 1...40, using: &random) {
+        let event = Self.events.randomElement(using: &random) ?? .settle
+        if case .completed = event, !isAdded { continue }
+        let action = machine.handle(event)
+        trace.append("\(event) -> \(action)")
+        switch action {
+        case .add:
+          #expect(!isAdded && !isClosed, "\(trace)")
+          isAdded = true
+        case .takeBack:
+          #expect(isAdded, "\(trace)")
+          isAdded = false
+        case .release(let wasAdded):
+          #expect(wasAdded == isAdded, "\(trace)")
+          releases += 1
+          isAdded = false
+        case .unpause: #expect(isAdded && !isClosed, "\(trace)")
+        case .receive, .receiveBody, .receiveTrailers, .sendBody: #expect(isAdded && !isClosed, "\(trace)")
+        case .end:
+          #expect(!isClosed, "\(trace)")
+          ends += 1
+          isClosed = true
+        default: break
+        }
+        if case .close = event { isClosed = true }
+        // Only `settle` and `nextRound` reach libcurl's forbidden functions.
+        switch (event, action) {
+        case (.settle, _), (.nextRound, _), (.completed, .takeBack): break
+        case (_, .add), (_, .takeBack), (_, .release), (_, .unpause):
+          Issue.record("within callbacks: \(trace)")
+        default: break
+        }
+      }
+      _ = machine.handle(.close)
+      _ = machine.handle(.settle)
+      #expect(ends <= 1 && releases <= 1, "\(trace)")
+    }
+  }
+
+  private static let events: [Machine.Event] = [
+    .start(.any), .start(.fresh), .bodyGrew, .pause, .resume, .finish, .close, .connected(.init()),
+    .connected(.init(isUsable: false)), .connected(.init(negotiated: "http/1.1")), .bodyWanted,
+    .line(.status(version: "2", code: 200), size: 1), .line(.status(version: "1.1", code: 200), size: 1),
+    .line(.field(name: "a", value: "b"), size: 1), .line(.end, size: 1), .body(isLate: false),
+    .body(isLate: true),
+    .completed(nil), .completed(TransportError(.broken, "broken")), .settle, .settle, .settle, .roundEnded,
+    .nextRound,
+  ]
+}
