@@ -40,7 +40,8 @@ enum ConnectionPlan {
     case .http2: return .http2
     case .http2PriorKnowledge: return .http2PriorKnowledge
     case .http3:
-      let library = try TransportLibrary()
+      let library: TransportLibrary
+      do { library = try TransportLibrary() } catch { throw Failure(library: error) }
       guard library.httpVersions.contains("3") else {
         throw Failure(
           .usage, "--http3", "the libcurl found here (\(library.number)) cannot speak HTTP/3",
