@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* POLLRDHUP */
+#define _GNU_SOURCE /* POLLRDHUP, secure_getenv */
 #include "CCurl.h"
 
 #include <dlfcn.h>
@@ -7,6 +7,8 @@
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 
 /* The oldest libcurl that is supported: 7.84 and 7.85 have bugs in pausing, 7.88 is Debian 12's. */
@@ -18,6 +20,10 @@
 
 static struct ccurl_functions lib;
 
+static ccurl_source source;
+static const char *path;
+
+/* Fills the table from a library that was opened. */
 static const char *resolve(void *library) {
   static char error[160];
 #define RESOLVE(name)                                                                                          \
@@ -29,6 +35,50 @@ static const char *resolve(void *library) {
   CCURL_EACH_FUNCTION(RESOLVE)
   /* Of OpenSSL, where libcurl brings it along. */
   *(void **)&lib.alpn_selected = dlsym(library, "SSL_get0_alpn_selected");
+  return NULL;
+}
+
+static const char *open_library(const char *name) {
+  void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+  return library ? resolve(library) : dlerror();
+}
+
+#ifdef RPCURL_BUILTIN_LIBCURL
+/* Of OpenSSL, whose headers are not needed otherwise. */
+void SSL_get0_alpn_selected(const void *ssl, const unsigned char **name, unsigned int *length);
+#endif
+
+/* Fills the table with the functions that are linked in, or from the system's libcurl. */
+static const char *use_default(void) {
+#ifdef RPCURL_BUILTIN_LIBCURL
+  source = CCURL_BUILT_IN;
+#define LINKED(name) lib.name = name;
+  CCURL_EACH_FUNCTION(LINKED)
+  lib.alpn_selected = SSL_get0_alpn_selected;
+  return NULL;
+#else
+  source = CCURL_SYSTEM;
+  path = "libcurl.so.4";
+  return open_library(path);
+#endif
+}
+
+static const char *use_named(const char *name) {
+  static char error[512];
+  source = CCURL_NAMED;
+  path = name;
+  /* dlopen would search for a name without a slash, and take a relative path from the working directory. */
+  const char *reason = name[0] == '/' ? open_library(name) : "not an absolute path";
+  if (!reason) return NULL;
+  /* dlerror() may begin with the name. */
+  size_t length = strlen(name);
+  if (strncmp(reason, name, length) == 0 && strncmp(reason + length, ": ", 2) == 0) reason += length + 2;
+  snprintf(error, sizeof error, "RPCURL_LIBCURL: %.200s: %.260s", name, reason);
+  return error;
+}
+
+static const char *initialise(void) {
+  static char error[160];
   curl_version_info_data *info = lib.curl_version_info(CURLVERSION_NOW);
   if (info->version_num < OLDEST_VERSION) {
     snprintf(error, sizeof error, "libcurl is %.40s, at least 7.88.0 is needed", info->version);
@@ -54,10 +104,14 @@ const char *ccurl_load(void) {
   static const char *error;
   if (done) return error;
   done = true;
-  void *library = dlopen("libcurl.so.4", RTLD_LAZY | RTLD_LOCAL);
-  error = library ? resolve(library) : dlerror();
+  const char *name = secure_getenv("RPCURL_LIBCURL");
+  error = name && *name ? use_named(name) : use_default();
+  if (!error) error = initialise();
   return error;
 }
+
+ccurl_source ccurl_loaded_from(void) { return source; }
+const char *ccurl_path(void) { return path; }
 
 const char *ccurl_version(void) { return lib.curl_version(); }
 curl_version_info_data *ccurl_version_info(void) { return lib.curl_version_info(CURLVERSION_NOW); }

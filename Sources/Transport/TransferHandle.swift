@@ -58,9 +58,10 @@ struct TransferHandle {
     if options.sharesConnection { try set(CURLOPT_PIPEWAIT, 1) }
     if let path = options.unixSocket { try set(CURLOPT_UNIX_SOCKET_PATH, path) }
     if let proxy = options.proxy { try set(CURLOPT_PROXY, proxy) }
+    try setProxyAuthorities()
     if !options.resolve.isEmpty { try set(CURLOPT_RESOLVE, options.resolve, keeping: &lists) }
     if let file = options.netrcFile {
-      try set(CURLOPT_NETRC, Int(CURL_NETRC_OPTIONAL.rawValue))
+      try set(CURLOPT_NETRC, ccurl_netrc_optional)
       if !file.isEmpty { try set(CURLOPT_NETRC_FILE, file) }
     }
     try set(CURLOPT_CONNECTTIMEOUT_MS, options.connectTimeout.wholeMilliseconds)
@@ -86,10 +87,7 @@ struct TransferHandle {
       try set(CURLOPT_SSL_VERIFYPEER, 0)
       try set(CURLOPT_SSL_VERIFYHOST, 0)
     }
-    if let file = options.authoritiesFile ?? TransportLibrary.authoritiesInstead {
-      try set(CURLOPT_CAINFO, file)
-    }
-    if let directory = options.authoritiesDirectory { try set(CURLOPT_CAPATH, directory) }
+    try setAuthorities(options)
     switch options.oldestTLS {
     case nil: break
     case .tls12: try set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)

@@ -1,9 +1,31 @@
 import CCurl
 import Glibc
 
-/// The libcurl that was found, and what it can do.
+/// The libcurl in use, and what it can do.
 public struct TransportLibrary: Sendable {
-  /// Its own account of itself: `libcurl/7.88.1 OpenSSL/3.0.16 …`.
+  /// Where a libcurl comes from.
+  public enum Source: Sendable, Equatable {
+    /// Linked into the program.
+    case builtIn
+    /// The system's, found by the dynamic loader.
+    case system
+    /// The file that the environment variable `RPCURL_LIBCURL` names.
+    case named(String)
+
+    /// The libcurl that this process uses, also if it cannot be loaded. Loads it if necessary.
+    public static var current: Source {
+      _ = ccurl_load()
+      return switch ccurl_loaded_from() {
+      case CCURL_BUILT_IN: .builtIn
+      case CCURL_NAMED: .named(ccurl_path().map { String(cString: $0) } ?? "")
+      default: .system
+      }
+    }
+  }
+
+  /// Where it comes from.
+  public let source: Source
+  /// The names and versions of libcurl and of its libraries: `libcurl/7.88.1 OpenSSL/3.0.16 …`.
   public let version: String
   /// Its version: `7.88.1`.
   public let number: String
@@ -12,9 +34,12 @@ public struct TransportLibrary: Sendable {
   /// What else it can do that a call may ask for, in words.
   public let features: [String]
 
-  /// Loads libcurl and asks it.
+  /// Loads libcurl, and reads its version and features.
+  ///
+  /// - Throws: an error of kind ``TransportError/Kind/library`` if there is none, or it is too old.
   public init() throws(TransportError) {
     if let reason = ccurl_load() { throw TransportError(.library, String(cString: reason)) }
+    source = .current
     version = String(cString: ccurl_version())
     let info = ccurl_version_info()?.pointee
     number = info?.version.map { String(cString: $0) } ?? ""
@@ -30,16 +55,4 @@ public struct TransportLibrary: Sendable {
     ]
     self.features = others.filter { features & $0.0 != 0 }.map(\.1)
   }
-
-  /// Where systems keep the authorities that they trust.
-  private static let knownAuthorities = [
-    "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
-    "/etc/ssl/cert.pem",
-  ]
-
-  /// The system's file of authorities, for a libcurl that was built for a system with another one; else `nil`.
-  static let authoritiesInstead: String? = {
-    guard let own = ccurl_version_info()?.pointee.cainfo, access(own, R_OK) != 0 else { return nil }
-    return knownAuthorities.first { access($0, R_OK) == 0 }
-  }()
 }

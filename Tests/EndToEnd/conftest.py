@@ -5,13 +5,14 @@ Where things are, by environment variable, with defaults below the repository's 
     RPCURL          the binary under test       .build/release/rpcurl
     DEMO_VENV       Python with the servers     .build/servers/venv
     DEMO_GENERATED  output of generate.py       .build/servers/generated
-    NEWER_LIBCURL   a newer libcurl.so.4        .build/newer-libcurl (make newer-libcurl)
-    RPCURL_LIBRARY_PATH   LD_LIBRARY_PATH of rpcurl alone, to run all tests with that
+    HTTP3_LIBCURL   a libcurl with HTTP/3       .build/http3-libcurl/libcurl.so.4 (make http3-libcurl)
+    RPCURL_LIBCURL  the libcurl that rpcurl uses, in all tests; by default its own
 
 Servers start when the first test asks for them, and end with the test run, however it ends.
 """
 
 import importlib.util
+import json
 import os
 import re
 import selectors
@@ -32,7 +33,7 @@ RPCURL = Path(os.environ.get("RPCURL") or ROOT / ".build" / "release" / "rpcurl"
 VENV = Path(os.environ.get("DEMO_VENV") or ROOT / ".build" / "servers" / "venv")
 GENERATED = Path(os.environ.get("DEMO_GENERATED") or ROOT / ".build" / "servers" / "generated")
 
-NEWER_LIBCURL = Path(os.environ.get("NEWER_LIBCURL") or ROOT / ".build" / "newer-libcurl")
+HTTP3_LIBCURL = Path(os.environ.get("HTTP3_LIBCURL") or ROOT / ".build" / "http3-libcurl" / "libcurl.so.4")
 
 # The tests talk to the servers with grpcio too, to know that they are right.
 sys.path.insert(0, str(GENERATED))
@@ -40,7 +41,7 @@ sys.path.insert(0, str(GENERATED))
 # What rpcurl may see of the environment: nothing that changes what it does,
 # but the settings of sanitizers and of the dynamic loader.
 KEPT_VARIABLES = re.compile(
-    r"PATH|LD_LIBRARY_PATH|(A|L|T|UB)SAN_OPTIONS|LLVM_PROFILE_FILE|SWIFT_BACKTRACE"
+    r"PATH|LD_LIBRARY_PATH|RPCURL_LIBCURL|(A|L|T|UB)SAN_OPTIONS|LLVM_PROFILE_FILE|SWIFT_BACKTRACE"
 )
 
 START_SECONDS = 30
@@ -105,8 +106,6 @@ class Rpcurl:
     def environment(self, extra: dict[str, str] | None) -> dict[str, str]:
         kept = {k: v for k, v in os.environ.items() if KEPT_VARIABLES.fullmatch(k)}
         own = {"HOME": str(self.home), "LC_ALL": "C.UTF-8", "NO_COLOR": "1"}
-        if path := os.environ.get("RPCURL_LIBRARY_PATH"):
-            own["LD_LIBRARY_PATH"] = path
         return kept | own | (extra or {})
 
 
@@ -117,19 +116,32 @@ def rpcurl(tmp_path_factory: pytest.TempPathFactory) -> Rpcurl:
     return Rpcurl(tmp_path_factory.mktemp("home"))
 
 
-@dataclass(frozen=True)
-class NewerRpcurl(Rpcurl):
-    """Runs the binary with a libcurl that is newer than the system's."""
-
-    def environment(self, extra: dict[str, str] | None) -> dict[str, str]:
-        return super().environment({"LD_LIBRARY_PATH": str(NEWER_LIBCURL)} | (extra or {}))
+@pytest.fixture
+def libcurl_version(rpcurl: Rpcurl) -> tuple[int, ...]:
+    """The version of the libcurl that rpcurl uses. 7.88 loses responses that end early; 8.14 and later do not."""
+    number = json.loads(rpcurl("version", "--format", "json").out)["libcurl"]["version"]
+    return tuple(int(part) for part in number.split("-")[0].split("."))
 
 
 @pytest.fixture
-def newer_rpcurl(tmp_path_factory: pytest.TempPathFactory) -> NewerRpcurl:
-    if not (NEWER_LIBCURL / "libcurl.so.4").exists():
-        pytest.skip(f"{NEWER_LIBCURL} has no libcurl.so.4: make newer-libcurl")
-    return NewerRpcurl(tmp_path_factory.mktemp("home"))
+def keeps_early_responses(libcurl_version: tuple[int, ...]) -> None:
+    if libcurl_version < (8, 14):
+        pytest.skip("this libcurl loses responses that end before the request")
+
+
+@dataclass(frozen=True)
+class HTTP3Rpcurl(Rpcurl):
+    """Runs the binary with a libcurl that has HTTP/3."""
+
+    def environment(self, extra: dict[str, str] | None) -> dict[str, str]:
+        return super().environment({"RPCURL_LIBCURL": str(HTTP3_LIBCURL)} | (extra or {}))
+
+
+@pytest.fixture
+def http3_rpcurl(tmp_path_factory: pytest.TempPathFactory) -> HTTP3Rpcurl:
+    if not HTTP3_LIBCURL.exists():
+        pytest.skip(f"{HTTP3_LIBCURL} is missing: make http3-libcurl")
+    return HTTP3Rpcurl(tmp_path_factory.mktemp("home"))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -250,6 +250,16 @@ def test_answer_that_comes_before_the_request_has_left(call):
     fails(call(answer, "--max-time", "300ms", waits=False, data=LARGE), 64 + 4)
 
 
+@pytest.mark.usefixtures("keeps_early_responses")
+def test_refusal_before_the_request_is_sent_is_reported(call):
+    def answer(stream):
+        stream.headers([*OK, ("grpc-status", "8"), ("grpc-message", "too much")], end=True)
+        stream.reset(0)
+        stream.wait_for_the_end()
+
+    fails(call(answer, waits=False, data=LARGE), 64 + 8, "too much")
+
+
 @pytest.mark.parametrize("reset", [None, 0, 8])
 def test_refusal_that_comes_before_the_request_has_left(call, reset):
     def answer(stream):

@@ -62,7 +62,7 @@ def test_connect_and_get(call, connect_server):
     assert "* sent message 0: 3 bytes (in the URL)\n" in err
 
 
-@pytest.mark.parametrize("binary", ["rpcurl", "newer_rpcurl"])
+@pytest.mark.parametrize("binary", ["rpcurl", "http3_rpcurl"])
 @pytest.mark.parametrize(("protocol", "options"), [("grpc", []), ("connect", ["--http1.1"]), ("connect", ["--http2"])])
 def test_tls_without_secrets(request, call, certificates, binary, protocol, options):
     server = request.getfixturevalue(f"{protocol}_tls_server")

@@ -1,8 +1,8 @@
-/* libcurl, loaded on first use, behind functions that Swift can call.
+/* libcurl behind functions that Swift can call.
  *
- * libcurl brings some 35 libraries with it; linking it would make every start of the program pay for them,
- * also where no server is called. So it is opened with dlopen, and the functions below go through the table
- * that this fills. They also give a fixed type to what libcurl takes as variadic arguments. */
+ * All of them go through a table of libcurl's functions, which ccurl_load() fills on first use: with those that are
+ * linked into the program (RPCURL_BUILTIN_LIBCURL), from the system's libcurl, or from the one that the environment
+ * variable RPCURL_LIBCURL names. The functions also give a fixed type to what libcurl takes as variadic arguments. */
 #ifndef CCURL_H
 #define CCURL_H
 
@@ -58,6 +58,19 @@ void ccurl_use(const struct ccurl_functions *functions);
  * Must be called on one thread, before any other function here. */
 const char *ccurl_load(void);
 
+/* Where a libcurl comes from. */
+typedef enum {
+  CCURL_BUILT_IN, /* linked into the program */
+  CCURL_SYSTEM,   /* found by the dynamic loader */
+  CCURL_NAMED,    /* named by RPCURL_LIBCURL */
+} ccurl_source;
+
+/* Where ccurl_load() took libcurl from, also when it failed. */
+ccurl_source ccurl_loaded_from(void);
+
+/* The name that ccurl_load() opened; NULL for the built-in libcurl. Stays valid while the environment does. */
+const char *ccurl_path(void);
+
 const char *ccurl_version(void);
 curl_version_info_data *ccurl_version_info(void);
 
@@ -67,6 +80,9 @@ const char *ccurl_easy_strerror(CURLcode code);
 /* Sends a PING on each HTTP/2 connection of the multi that the handle belongs to. */
 CURLcode ccurl_easy_upkeep(CURL *handle);
 CURLcode ccurl_easy_pause(CURL *handle, int mask);
+
+/* A macro in some versions of curl/curl.h and an enumerator in others, which Swift imports with different types. */
+static const long ccurl_netrc_optional = CURL_NETRC_OPTIONAL;
 
 typedef size_t (*ccurl_data_callback)(char *data, size_t size, size_t count, void *context);
 typedef int (*ccurl_seek_callback)(void *context, curl_off_t offset, int origin);

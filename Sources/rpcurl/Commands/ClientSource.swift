@@ -37,7 +37,21 @@ final class ClientSource {
       made = client
       return client
     } catch {
-      throw Failure(
+      throw Failure(library: error)
+    }
+  }
+}
+
+extension Failure {
+  /// Makes the failure of a libcurl that cannot be used.
+  init(library error: TransportError) {
+    switch TransportLibrary.Source.current {
+    case .named:
+      self.init(
+        .usage, "", error.message,
+        hint: "unset RPCURL_LIBCURL, or set it to the absolute path of libcurl 7.88 or newer")
+    case .builtIn, .system:
+      self.init(
         .internalError, "libcurl", error.message, hint: "install libcurl 7.88 or newer (Debian: libcurl4)")
     }
   }

@@ -1,30 +1,96 @@
 import ArgumentParser
+import Protobuf
 import RPCClient
 import RPCProtocols
 import Transport
 
-/// `rpcurl version`: what this is, and what the libraries found can do.
+/// `rpcurl version`: the version of rpcurl, and what libcurl and the compression libraries can do.
 struct VersionCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "version", abstract: "Print the version, and what the libraries found here can do.",
-    usage: "rpcurl version [OPTIONS]")
+    usage: "rpcurl version [OPTIONS]",
+    discussion: """
+      The line libcurl: tells where libcurl comes from: built in, the system's, or named by RPCURL_LIBCURL. With \
+      --format json the output is one object: version, compressions, and libcurl with source (built-in, system or \
+      named), path if named, version, libraries, httpVersions and features, or error if it cannot be loaded. \
+      Example: rpcurl version --format json
+      """)
+
+  /// The forms of the output.
+  enum Format: String, ExpressibleByArgument, CaseIterable {
+    case text, json
+  }
+
+  @Option(help: ArgumentHelp("The form of the output: text or json.", valueName: "format"))
+  var format = Format.text
 
   @OptionGroup(title: "Errors") var diagnostics: DiagnosticOptions
 
   func run() throws {
-    var lines = ["rpcurl \(Version.current)"]
-    do {
-      let library = try TransportLibrary()
-      lines.append(library.version)
-      lines.append("HTTP: \(library.httpVersions.joined(separator: ", "))")
-      lines.append("features: \(library.features.joined(separator: ", "))")
-    } catch {
-      lines.append("no libcurl: \(error.message)")
-    }
+    let library = Result { () throws(TransportError) in try TransportLibrary() }
     let compressions =
       [Compression.identity] + Compression.readable.filter { $0.whyUnwritable == nil }.map(\.rawValue)
-    lines.append("compression: \(compressions.joined(separator: ", "))")
-    StandardOutput.write(Array((lines.joined(separator: "\n") + "\n").utf8))
+    let output =
+      switch format {
+      case .text: Self.text(library, compressions)
+      case .json: Self.json(library, compressions)
+      }
+    StandardOutput.write(Array((output + "\n").utf8))
     StandardOutput.flush()
+  }
+
+  private static func text(
+    _ library: Result<TransportLibrary, TransportError>, _ compressions: [String]
+  ) -> String {
+    var lines = ["rpcurl \(Version.current)"]
+    switch library {
+    case .success(let library):
+      let source =
+        switch library.source {
+        case .builtIn: "built in"
+        case .system: "the system's"
+        case .named(let path): "\(path) (RPCURL_LIBCURL)"
+        }
+      lines += [
+        library.version, "HTTP: \(library.httpVersions.joined(separator: ", "))",
+        "features: \(library.features.joined(separator: ", "))",
+        "libcurl: \(TerminalText.escape(source))",
+      ]
+    case .failure(let error):
+      lines.append("no libcurl: \(TerminalText.escape(error.message))")
+    }
+    lines.append("compression: \(compressions.joined(separator: ", "))")
+    return lines.joined(separator: "\n")
+  }
+
+  private static func json(
+    _ library: Result<TransportLibrary, TransportError>, _ compressions: [String]
+  ) -> String {
+    var libcurl = JSONObject()
+    switch TransportLibrary.Source.current {
+    case .builtIn: libcurl.add("source", "built-in")
+    case .system: libcurl.add("source", "system")
+    case .named(let path):
+      libcurl.add("source", "named")
+      libcurl.add("path", path)
+    }
+    switch library {
+    case .success(let library):
+      libcurl.add("version", library.number)
+      libcurl.add("libraries", library.version)
+      libcurl.add("httpVersions", raw: array(library.httpVersions))
+      libcurl.add("features", raw: array(library.features))
+    case .failure(let error):
+      libcurl.add("error", error.message)
+    }
+    var object = JSONObject()
+    object.add("version", Version.current)
+    object.add("libcurl", raw: libcurl.object())
+    object.add("compressions", raw: array(compressions))
+    return object.object()
+  }
+
+  private static func array(_ values: [String]) -> String {
+    "[\(values.map { JSONValue.quoted($0) }.joined(separator: ","))]"
   }
 }

@@ -54,6 +54,8 @@ struct CallPlan {
     switch error.origin {
     case .tls where error.message.contains("wrong version number"):
       "the server does not speak TLS here; use --plaintext, or http:// in the URL"
+    case .tls where error.message.contains("no certificate authorities"):
+      "install ca-certificates, set SSL_CERT_FILE, or name a file with --cacert FILE"
     case .tls:
       "trust its authority with --cacert FILE, or take any certificate with -k"
     case .connection where !target.isTLS && error.message.contains("HTTP/0.9"):

@@ -40,11 +40,12 @@ enum ConnectionPlan {
     case .http2: return .http2
     case .http2PriorKnowledge: return .http2PriorKnowledge
     case .http3:
-      let library = try TransportLibrary()
+      let library: TransportLibrary
+      do { library = try TransportLibrary() } catch { throw Failure(library: error) }
       guard library.httpVersions.contains("3") else {
         throw Failure(
           .usage, "--http3", "the libcurl found here (\(library.number)) cannot speak HTTP/3",
-          hint: "rpcurl version tells what it can; LD_LIBRARY_PATH may lead to another libcurl.so.4")
+          hint: "see \"rpcurl version\"; RPCURL_LIBCURL=/path/to/libcurl.so.4 names another libcurl")
       }
       guard target.isTLS else {
         throw Failure(.usage, "--http3", "HTTP/3 needs TLS", hint: "use https://, without --plaintext")

@@ -1,0 +1,66 @@
+import CCurl
+import Glibc
+
+/// The certificates of authorities that a connection trusts.
+struct Authorities: Equatable {
+  /// A PEM file.
+  var file: String?
+  /// A directory prepared with `openssl rehash`.
+  var directory: String?
+
+  /// Where distributions keep their file of authorities.
+  private static let usualFiles = [
+    "/etc/ssl/certs/ca-certificates.crt",  // Debian, Ubuntu, Alpine, Arch
+    "/etc/pki/tls/certs/ca-bundle.crt",  // Fedora, RHEL
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",  // Fedora 43 and later, RHEL
+    "/etc/ssl/ca-bundle.pem",  // SUSE
+    "/var/lib/ca-certificates/ca-bundle.pem",  // SUSE
+    "/etc/ssl/cert.pem",  // Alpine without ca-certificates
+  ]
+
+  /// The system's authorities, resolved once: `SSL_CERT_FILE` and `SSL_CERT_DIR` if set, else libcurl's own default if
+  /// it exists, else the first of the usual files. All `nil` if there are none.
+  ///
+  /// libcurl must have been loaded.
+  static let system = find(
+    ownFile: ccurl_version_info()?.pointee.cainfo.map { String(cString: $0) },
+    environment: { name in getenv(name).map { String(cString: $0) } },
+    isReadable: { access($0, R_OK) == 0 })
+
+  /// Resolves the system's authorities.
+  ///
+  /// - Parameters:
+  ///   - ownFile: libcurl's default file; `nil` if it was built without one.
+  ///   - environment: returns the value of an environment variable.
+  ///   - isReadable: returns whether a path can be read.
+  static func find(
+    ownFile: String?, environment: (String) -> String?, isReadable: (String) -> Bool
+  ) -> Authorities {
+    func variable(_ name: String) -> String? { environment(name).flatMap { $0.isEmpty ? nil : $0 } }
+    let named = Authorities(file: variable("SSL_CERT_FILE"), directory: variable("SSL_CERT_DIR"))
+    guard named == Authorities() else { return named }
+    if let ownFile, isReadable(ownFile) { return Authorities(file: ownFile) }
+    return Authorities(file: usualFiles.first(where: isReadable))
+  }
+}
+
+extension TransferHandle {
+  /// Sets the authorities to trust: those of `options`, else the system's.
+  ///
+  /// - Throws: an error of kind ``TransportError/Kind/tls`` if there are none and the server is to be verified.
+  func setAuthorities(_ options: ConnectionOptions) throws(TransportError) {
+    var authorities = Authorities(file: options.authoritiesFile, directory: options.authoritiesDirectory)
+    if authorities == Authorities() { authorities = .system }
+    if authorities == Authorities(), !options.isInsecure {
+      throw TransportError(.tls, "no certificate authorities found on this machine")
+    }
+    if let file = authorities.file { try set(CURLOPT_CAINFO, file) }
+    if let directory = authorities.directory { try set(CURLOPT_CAPATH, directory) }
+  }
+
+  /// Sets the authorities to trust for a proxy that is reached over TLS: the system's.
+  func setProxyAuthorities() throws(TransportError) {
+    if let file = Authorities.system.file { try set(CURLOPT_PROXY_CAINFO, file) }
+    if let directory = Authorities.system.directory { try set(CURLOPT_PROXY_CAPATH, directory) }
+  }
+}
