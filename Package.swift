@@ -84,8 +84,18 @@ let package = Package(
       path: "Tests/Benchmarks/Chain", exclude: ["passing.c"], swiftSettings: strict),
     // A libcurl without a network, for the tests of what is above it.
     .target(name: "CFakeCurl", dependencies: ["CCurl"], path: "Tests/CFakeCurl", cSettings: strictC),
+    .target(
+      name: "TransportSupport", dependencies: ["Transport", "CFakeCurl"], path: "Tests/TransportSupport",
+      swiftSettings: strict),
     .testTarget(
-      name: "TransportTests", dependencies: ["Transport", "RPCProtocols", "CCurl", "CFakeCurl"],
+      name: "TransportTests",
+      dependencies: ["Transport", "RPCProtocols", "CCurl", "CFakeCurl", "TransportSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "RPCClientTests",
+      dependencies: [
+        "RPCClient", "Transport", "RPCProtocols", "Protobuf", "CCurl", "CFakeCurl", "TransportSupport",
+      ],
       swiftSettings: strict),
     .testTarget(name: "RPCProtocolsTests", dependencies: ["RPCProtocols"], swiftSettings: strict),
     // Calls without a network, for the tests of the chain and of interceptors.

@@ -66,7 +66,7 @@ final class FetchTransfer: TransferDelegate {
     timer = nil
     transfer?.close()
     transfer = nil
-    // Who waits for it may start a transfer, which cannot be within libcurl's callbacks.
+    // Not from within another interceptor's callback.
     loop.schedule(at: .now) { [completion] in completion(result) }
   }
 

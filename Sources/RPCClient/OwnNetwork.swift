@@ -24,7 +24,7 @@ final class OwnNetwork: InterceptorNetwork {
     _ call: OwnCall, for facts: CallFacts, excluding excluded: Set<RegistrationID>,
     completion: @escaping (OwnAnswer) -> Void
   ) {
-    // Not from within libcurl's callbacks, in which no transfer can start.
+    // Not from within an interceptor's callback: the call passes through others' callbacks.
     client?.loop.schedule(at: .now) { [weak self, weak client, request] in
       guard let self, let client, !hasEnded else { return }
       let method: MethodDescriptor
@@ -43,7 +43,7 @@ final class OwnNetwork: InterceptorNetwork {
       own.acceptedCompressions = request.acceptedCompressions
       own.maxMessageBytes = request.maxMessageBytes
       own.connection = request.connection
-      // The end may come within libcurl's callbacks, and what waits for it may start a transfer.
+      // Nor from within the last callback of this call.
       let loop = client.loop
       let observer = OwnCallObserver { answer in loop.schedule(at: .now) { completion(answer) } }
       let made = client.makeCall(

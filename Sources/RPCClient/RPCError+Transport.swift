@@ -9,7 +9,8 @@ extension RPCError {
       return
     }
     switch error.kind {
-    case .resolve, .connect, .broken, .httpVersion: self.init(.unavailable, error.message, origin: .connection)
+    case .resolve, .connect, .broken, .httpVersion:
+      self.init(.unavailable, error.message, origin: .connection)
     // As for a reset that tells no better.
     case .stream: self.init(.internal, error.message, origin: .connection)
     case .tls: self.init(.unavailable, error.message, origin: .tls)

@@ -11,7 +11,7 @@ import Transport
 public final class Reflector {
   /// The schema, or why there is none; `nil` while the server is being asked.
   public private(set) var result: Result<ReflectedSchema, ReflectionError>?
-  /// Called once, when there is a result. It must not start a call, as libcurl may be at work.
+  /// Called once, when there is a result.
   public var whenDone: () -> Void = {}
 
   /// How long the end of a call is awaited that has said everything.
@@ -68,15 +68,6 @@ public final class Reflector {
     }
   }
 
-  /// Opens a call from outside of libcurl's callbacks, within which none can be.
-  private func openSoon(_ questions: [ReflectionQuestion]) {
-    stream = nil
-    client.loop.schedule(at: .now) { [weak self] in
-      guard let self, result == nil else { return }
-      open(questions)
-    }
-  }
-
   private func callRequest() throws -> CallRequest {
     var call = CallRequest(
       method: try query.version.method(), target: request.target, userAgent: request.userAgent)
@@ -108,14 +99,14 @@ public final class Reflector {
     if stream.httpStatus == 505, connection.httpVersion != .http2 {
       // HTTP Version Not Supported: some servers take streams in both directions over HTTP/2 only.
       connection.httpVersion = .http2
-      return openSoon(query.unanswered)
+      return open(query.unanswered)
     }
     var error = error
     if let reset = error, reset.origin == .connection, reset.code == .internal, stream.httpStatus == nil {
       // A server that does not know the method says so before it has the request. libcurl 7.88 may lose these
       // words, and see the reset behind them only. Another attempt may hear them.
       resets += 1
-      if resets <= Self.resetsForgiven { return openSoon(query.unanswered) }
+      if resets <= Self.resetsForgiven { return open(query.unanswered) }
       resets = 0
       error = RPCError(.unimplemented, reset.message, origin: .violation)
     } else if error?.code == .deadlineExceeded, error?.origin == .client {
@@ -125,7 +116,7 @@ public final class Reflector {
     take { () throws(ReflectionError) in
       switch try query.streamEnded(error) {
       case .wait: break
-      case .send(let questions), .open(let questions): openSoon(questions)
+      case .send(let questions), .open(let questions): open(questions)
       case .done(let schema): finish(.success(schema))
       }
     }

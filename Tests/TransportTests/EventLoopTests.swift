@@ -1,25 +1,27 @@
 import CFakeCurl
 import RPCProtocols
 import Testing
+import TransportSupport
 
 @testable import Transport
 
 struct EventLoopTests {
-  private let fake: FakeLibcurl
+  private let fake = FakeLibcurl()
+  private let loop: EventLoop
 
   init() throws {
-    fake = try FakeLibcurl()
+    loop = try EventLoop()
   }
 
   @Test func timersFireInTheirOrder() throws {
     let now = ContinuousClock.now
     var fired: [Int] = []
     for number in [3, 1, 2] {
-      fake.loop.schedule(at: now + .milliseconds(number)) { fired.append(number) }
+      loop.schedule(at: now + .milliseconds(number)) { fired.append(number) }
     }
-    let canceled = fake.loop.schedule(at: now) { fired.append(0) }
-    fake.loop.cancel(canceled)
-    try fake.loop.run { fired.count == 3 }
+    let canceled = loop.schedule(at: now) { fired.append(0) }
+    loop.cancel(canceled)
+    try loop.run { fired.count == 3 }
     #expect(fired == [1, 2, 3])
   }
 
@@ -27,22 +29,22 @@ struct EventLoopTests {
     let now = ContinuousClock.now
     var fired: [Int] = []
     var second: EventLoop.TimerID?
-    fake.loop.schedule(at: now) {
+    loop.schedule(at: now) {
       fired.append(1)
-      if let second { fake.loop.cancel(second) }
+      if let second { loop.cancel(second) }
     }
-    second = fake.loop.schedule(at: now) { fired.append(2) }
-    fake.loop.schedule(at: now) { fired.append(3) }
-    try fake.loop.run { fired.last == 3 }
+    second = loop.schedule(at: now) { fired.append(2) }
+    loop.schedule(at: now) { fired.append(3) }
+    try loop.run { fired.last == 3 }
     #expect(fired == [1, 3])
   }
 
   @Test func workIsTakenFromOtherThreads() throws {
     var count = 0
-    let mailbox = fake.loop.mailbox
+    let mailbox = loop.mailbox
     nonisolated(unsafe) var received = 0
     for _ in 0..<100 { mailbox.post { received += 1 } }
-    try fake.loop.run {
+    try loop.run {
       count += 1
       return received == 100
     }
@@ -56,16 +58,16 @@ struct EventLoopTests {
     options.httpVersion = .http2
     let transfer = try Transfer(
       HTTPRequest(url: "http://h/pkg.S/M", headers: Headers()), body: .stream, options: options,
-      loop: fake.loop,
+      loop: loop,
       delegate: recorder)
     // What `beforeWait` asks of a transfer is done before the loop sleeps.
     var isAsked = false
-    fake.loop.beforeWait = {
+    loop.beforeWait = {
       guard !isAsked else { return }
       isAsked = true
       transfer.close()
     }
-    try fake.loop.run { isAsked && fake.handle() == nil }
+    try loop.run { isAsked && fake.handle() == nil }
     #expect(fake_longest_waits() == 0)
   }
 }

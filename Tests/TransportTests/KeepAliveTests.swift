@@ -2,15 +2,17 @@ import CFakeCurl
 import Glibc
 import RPCProtocols
 import Testing
+import TransportSupport
 
 @testable import Transport
 
 struct KeepAliveTests {
-  private let fake: FakeLibcurl
+  private let fake = FakeLibcurl()
+  private let loop: EventLoop
   private let recorder = TransferRecorder()
 
   init() throws {
-    fake = try FakeLibcurl()
+    loop = try EventLoop()
   }
 
   /// A TCP connection over the loopback interface: both ends.
@@ -36,11 +38,13 @@ struct KeepAliveTests {
     var options = ConnectionOptions()
     options.keepaliveTime = .milliseconds(20)
     let request = HTTPRequest(url: "http://h/pkg.S/M", headers: Headers())
-    let transfer = try Transfer(request, body: .stream, options: options, loop: fake.loop, delegate: recorder)
-    try fake.run({
-      fake_set_silence_socket(fake.handle(), socket)
-      #expect(fake_connect(fake.handle()) == 0)
-    })
+    let transfer = try Transfer(request, body: .stream, options: options, loop: loop, delegate: recorder)
+    try fake.run(
+      loop,
+      {
+        fake_set_silence_socket(fake.handle(), socket)
+        #expect(fake_connect(fake.handle()) == 0)
+      })
     return transfer
   }
 
@@ -48,7 +52,7 @@ struct KeepAliveTests {
     let connection = connection()
     defer { [connection.near, connection.far].forEach { close($0) } }
     let transfer = try start(on: connection.near)
-    try fake.loop.run { recorder.error != nil }
+    try loop.run { recorder.error != nil }
     #expect(fake_upkeeps() == 1)
     #expect(recorder.error?.message.contains("PING") == true)
     #expect(fake_violations() == 0)
@@ -61,7 +65,7 @@ struct KeepAliveTests {
     let transfer = try start(on: connection.near)
     // Responds to five PINGs.
     var responded: Int32 = 0
-    try fake.loop.run {
+    try loop.run {
       if fake_upkeeps() > responded {
         responded += 1
         #expect(write(connection.far, "x", 1) == 1)
@@ -78,7 +82,7 @@ struct KeepAliveTests {
     defer { [connection.near, connection.far].forEach { close($0) } }
     let transfer = try start(on: connection.near)
     let until = ContinuousClock.now + .milliseconds(100)
-    try fake.loop.run { ContinuousClock.now > until }
+    try loop.run { ContinuousClock.now > until }
     #expect(fake_upkeeps() == 0)
     #expect(recorder.error == nil)
     transfer.close()

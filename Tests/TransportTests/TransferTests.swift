@@ -3,15 +3,17 @@ import CFakeCurl
 import Glibc
 import RPCProtocols
 import Testing
+import TransportSupport
 
 @testable import Transport
 
 struct TransferTests {
-  private let fake: FakeLibcurl
+  private let fake = FakeLibcurl()
+  private let loop: EventLoop
   private let recorder = TransferRecorder()
 
   init() throws {
-    fake = try FakeLibcurl()
+    loop = try EventLoop()
   }
 
   private func transfer(
@@ -20,34 +22,26 @@ struct TransferTests {
   ) throws -> Transfer {
     var request = HTTPRequest(url: url, headers: Headers([("a", "b"), ("c", "")]))
     request.requiresHTTP2 = requiresHTTP2
-    return try Transfer(request, body: body, options: options, loop: fake.loop, delegate: recorder)
-  }
-
-  private func lines(_ handle: UnsafeMutableRawPointer?, _ lines: String...) {
-    for line in lines { _ = fake_line(handle, "\(line)\r\n") }
-  }
-
-  private func read(_ handle: UnsafeMutableRawPointer?, _ capacity: Int = 16) -> [UInt8]? {
-    var buffer = [CChar](repeating: 0, count: capacity)
-    let count = fake_read(handle, &buffer, capacity)
-    return count <= capacity ? buffer.prefix(count).map { UInt8(bitPattern: $0) } : nil
+    return try Transfer(request, body: body, options: options, loop: loop, delegate: recorder)
   }
 
   @Test func exchangeFromStartToEnd() throws {
     let transfer = try transfer(.whole([1, 2, 3]))
     #expect(fake.handle() == nil, "it is added outside of callbacks")
-    try fake.run({
-      let handle = fake.handle()
-      #expect(fake_connect(handle) == 0)
-      #expect(fake_list_contains(handle, CURLOPT_HTTPHEADER, "a: b"))
-      #expect(fake_list_contains(handle, CURLOPT_HTTPHEADER, "c;"))
-      #expect(fake_long(handle, CURLOPT_POSTFIELDSIZE) == 3)
-      #expect(read(handle) == [1, 2, 3])
-      lines(handle, "HTTP/2 200", "x: y", "")
-      #expect(fake_body(handle, "abc", 3) == 3)
-      lines(handle, "grpc-status: 0")
-      fake_complete(handle, CURLE_OK, nil)
-    })
+    try fake.run(
+      loop,
+      {
+        let handle = fake.handle()
+        #expect(fake_connect(handle) == 0)
+        #expect(fake_list_contains(handle, CURLOPT_HTTPHEADER, "a: b"))
+        #expect(fake_list_contains(handle, CURLOPT_HTTPHEADER, "c;"))
+        #expect(fake_long(handle, CURLOPT_POSTFIELDSIZE) == 3)
+        #expect(fake.read(handle) == [1, 2, 3])
+        fake.send(handle, "HTTP/2 200", "x: y", "")
+        #expect(fake_body(handle, "abc", 3) == 3)
+        fake.send(handle, "grpc-status: 0")
+        fake_complete(handle, CURLE_OK, nil)
+      })
     #expect(recorder.events == ["sent 3", "head 200", "body 3", "trailers 1", "ended"])
     #expect(recorder.body == Array("abc".utf8))
     #expect(recorder.error == nil)
@@ -58,12 +52,14 @@ struct TransferTests {
 
   @Test func trailersAreHandedOnWhileTheRequestIsOpen() throws {
     let transfer = try transfer()
-    try fake.run({
-      lines(fake.handle(), "HTTP/2 200", "", "grpc-status: 5")
-    })
+    try fake.run(
+      loop,
+      {
+        fake.send(fake.handle(), "HTTP/2 200", "", "grpc-status: 5")
+      })
     #expect(recorder.events == ["head 200", "trailers 1"])
     transfer.close()
-    try fake.run()
+    try fake.run(loop)
     #expect(fake.handle() == nil)
   }
 
@@ -71,36 +67,40 @@ struct TransferTests {
     let first = try transfer()
     let second = TransferRecorder()
     var started: Transfer?
-    recorder.onEvent = { [fake] event in
+    recorder.onEvent = { [loop] event in
       guard event == "head 200" else { return }
       started = try? Transfer(
         HTTPRequest(url: "http://h/pkg.S/N", headers: Headers()), body: .stream, options: .init(),
-        loop: fake.loop,
+        loop: loop,
         delegate: second)
       first.close()
     }
-    try fake.run({ lines(fake.handle(), "HTTP/2 200", "") })
+    try fake.run(loop, { fake.send(fake.handle(), "HTTP/2 200", "") })
     #expect(started != nil)
     #expect(fake.handle() != nil && fake.handle(1) == nil)
     #expect(fake_violations() == 0)
-    try fake.run({
-      lines(fake.handle(), "HTTP/2 204", "")
-      fake_complete(fake.handle(), CURLE_OK, nil)
-    })
+    try fake.run(
+      loop,
+      {
+        fake.send(fake.handle(), "HTTP/2 204", "")
+        fake_complete(fake.handle(), CURLE_OK, nil)
+      })
     #expect(second.events == ["head 204", "ended"])
   }
 
   @Test func uploadPausesAndContinues() throws {
     let transfer = try transfer()
-    try fake.run({ #expect(fake_read(fake.handle(), nil, 0) == Int(CURL_READFUNC_PAUSE)) })
+    try fake.run(loop, { #expect(fake_read(fake.handle(), nil, 0) == Int(CURL_READFUNC_PAUSE)) })
     transfer.send([7])
-    try fake.run({
-      #expect(fake_pause_mask(fake.handle()) == 0)
-      #expect(read(fake.handle()) == [7])
-      #expect(fake_read(fake.handle(), nil, 0) == Int(CURL_READFUNC_PAUSE))
-    })
+    try fake.run(
+      loop,
+      {
+        #expect(fake_pause_mask(fake.handle()) == 0)
+        #expect(fake.read(fake.handle()) == [7])
+        #expect(fake_read(fake.handle(), nil, 0) == Int(CURL_READFUNC_PAUSE))
+      })
     transfer.finishSending()
-    try fake.run({ #expect(read(fake.handle()) == []) })
+    try fake.run(loop, { #expect(fake.read(fake.handle()) == []) })
     #expect(fake_violations() == 0)
   }
 
@@ -108,7 +108,7 @@ struct TransferTests {
     let transfer = try transfer()
     transfer.send([UInt8](repeating: 0, count: RequestBody.limitBytes + 1))
     #expect(recorder.events == ["wants false"])
-    try fake.run({ _ = read(fake.handle(), RequestBody.limitBytes) })
+    try fake.run(loop, { _ = fake.read(fake.handle(), RequestBody.limitBytes) })
     #expect(recorder.events.last == "sent \(RequestBody.limitBytes)")
     #expect(recorder.events.contains("wants true"))
   }
@@ -116,35 +116,41 @@ struct TransferTests {
   @Test func downloadPausesAndContinues() throws {
     let transfer = try transfer(.whole([]))
     transfer.pauseReceiving()
-    try fake.run({
-      lines(fake.handle(), "HTTP/2 200", "")
-      #expect(fake_body(fake.handle(), "abc", 3) == Int(CURL_WRITEFUNC_PAUSE))
-    })
+    try fake.run(
+      loop,
+      {
+        fake.send(fake.handle(), "HTTP/2 200", "")
+        #expect(fake_body(fake.handle(), "abc", 3) == Int(CURL_WRITEFUNC_PAUSE))
+      })
     #expect(recorder.body.isEmpty)
     transfer.resumeReceiving()
-    try fake.run({
-      #expect(fake_pause_mask(fake.handle()) == 0)
-      #expect(fake_body(fake.handle(), "abc", 3) == 3)
-    })
+    try fake.run(
+      loop,
+      {
+        #expect(fake_pause_mask(fake.handle()) == 0)
+        #expect(fake_body(fake.handle(), "abc", 3) == 3)
+      })
     #expect(recorder.body.count == 3)
   }
 
   @Test func lateRoundLetsTimersComeFirst() throws {
     let transfer = try transfer(.whole([]))
     var fired = false
-    fake.loop.schedule(at: .now + .milliseconds(1)) {
+    loop.schedule(at: .now + .milliseconds(1)) {
       fired = true
       transfer.close()
     }
-    try fake.run({
-      lines(fake.handle(), "HTTP/2 200", "")
-      // A server that floods: the round would never end.
-      var accepted = 3
-      while accepted == 3 { accepted = fake_body(fake.handle(), "abc", 3) }
-      #expect(accepted == Int(CURL_WRITEFUNC_PAUSE))
-    })
+    try fake.run(
+      loop,
+      {
+        fake.send(fake.handle(), "HTTP/2 200", "")
+        // A server that floods: the round would never end.
+        var accepted = 3
+        while accepted == 3 { accepted = fake_body(fake.handle(), "abc", 3) }
+        #expect(accepted == Int(CURL_WRITEFUNC_PAUSE))
+      })
     #expect(fired)
-    try fake.run()
+    try fake.run(loop)
     #expect(fake.handle() == nil)
     #expect(fake_violations() == 0)
   }
@@ -152,13 +158,15 @@ struct TransferTests {
   @Test func closeWithinACallbackEndsTheTransfer() throws {
     let transfer = try transfer()
     recorder.onEvent = { [weak transfer] _ in transfer?.close() }
-    try fake.run({
-      lines(fake.handle(), "HTTP/2 200")
-      #expect(fake_line(fake.handle(), "\r\n") == 0)
-      #expect(fake_body(fake.handle(), "abc", 3) == 0)
-      #expect(fake_read(fake.handle(), nil, 0) == Int(CURL_READFUNC_ABORT))
-      fake_complete(fake.handle(), CURLE_WRITE_ERROR, "Failed writing body")
-    })
+    try fake.run(
+      loop,
+      {
+        fake.send(fake.handle(), "HTTP/2 200")
+        #expect(fake_line(fake.handle(), "\r\n") == 0)
+        #expect(fake_body(fake.handle(), "abc", 3) == 0)
+        #expect(fake_read(fake.handle(), nil, 0) == Int(CURL_READFUNC_ABORT))
+        fake_complete(fake.handle(), CURLE_WRITE_ERROR, "Failed writing body")
+      })
     #expect(recorder.events == ["head 200"])
     #expect(fake.handle() == nil)
     #expect(fake_violations() == 0)
@@ -171,6 +179,7 @@ struct TransferTests {
     defer { close(ends[0]) }
     close(ends[1])
     try fake.run(
+      loop,
       {
         fake_set_reused(fake.handle(), true)
         fake_set_silence_socket(fake.handle(), ends[0])
@@ -182,7 +191,7 @@ struct TransferTests {
         #expect(fake_long(fake.handle(), CURLOPT_FORBID_REUSE) == 0)
         fake_set_reused(fake.handle(), false)
         #expect(fake_connect(fake.handle()) == CURL_PREREQFUNC_OK)
-        #expect(read(fake.handle()) == [1])
+        #expect(fake.read(fake.handle()) == [1])
       })
     #expect(recorder.events == ["sent 1"])
     #expect(fake_violations() == 0)
@@ -193,10 +202,12 @@ struct TransferTests {
   func requestThatRequiresHTTP2LooksAtWhatTLSNegotiated(name: String, isSent: Bool) throws {
     let transfer = try transfer(url: "https://h/pkg.S/M", requiresHTTP2: true)
     try name.withCString { text in
-      try fake.run({
-        fake_set_negotiated(fake.handle(), text)
-        #expect(fake_connect(fake.handle()) == (isSent ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT))
-      })
+      try fake.run(
+        loop,
+        {
+          fake_set_negotiated(fake.handle(), text)
+          #expect(fake_connect(fake.handle()) == (isSent ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT))
+        })
     }
     #expect(recorder.error?.kind == (isSent ? nil : .httpVersion))
     transfer.close()
@@ -207,16 +218,18 @@ struct TransferTests {
     options.httpVersion = .http2
     options.proxy = "http://proxy:8080"
     let transfer = try transfer(options: options)
-    try fake.run({
-      #expect(fake_long(fake.handle(), CURLOPT_HTTPPROXYTUNNEL) == 1)
-      #expect(fake_string(fake.handle(), CURLOPT_PROXY).map { String(cString: $0) } == "http://proxy:8080")
-    })
+    try fake.run(
+      loop,
+      {
+        #expect(fake_long(fake.handle(), CURLOPT_HTTPPROXYTUNNEL) == 1)
+        #expect(fake_string(fake.handle(), CURLOPT_PROXY).map { String(cString: $0) } == "http://proxy:8080")
+      })
     transfer.close()
   }
 
   @Test func connectingHasATimeLimit() throws {
     let transfer = try transfer()
-    try fake.run({ #expect(fake_long(fake.handle(), CURLOPT_CONNECTTIMEOUT_MS) == 10_000) })
+    try fake.run(loop, { #expect(fake_long(fake.handle(), CURLOPT_CONNECTTIMEOUT_MS) == 10_000) })
     transfer.close()
   }
 
@@ -245,7 +258,8 @@ struct TransferTests {
     var random = SystemRandomNumberGenerator()
     for _ in 0..<300 {
       var transfers: [Transfer] = []
-      let fake = try FakeLibcurl()
+      let fake = FakeLibcurl()
+      let loop = try EventLoop()
       let recorder = TransferRecorder()
       recorder.onEvent = { event in
         guard Int.random(in: 0..<8, using: &random) == 0, let one = transfers.randomElement() else { return }
@@ -255,14 +269,14 @@ struct TransferTests {
         transfers.append(
           try Transfer(
             HTTPRequest(url: "http://h/pkg.S/M", headers: Headers()),
-            body: Bool.random(using: &random) ? .stream : .whole([1, 2]), options: .init(), loop: fake.loop,
+            body: Bool.random(using: &random) ? .stream : .whole([1, 2]), options: .init(), loop: loop,
             delegate: recorder))
       }
       for _ in 0..<Int.random(in: 0...20, using: &random) {
-        try fake.run({ Self.act(fake, transfers, &random) })
+        try fake.run(loop, { Self.act(fake, transfers, &random) })
       }
       for transfer in transfers { transfer.close() }
-      try fake.run()
+      try fake.run(loop)
       #expect(fake.handle() == nil)
       #expect(fake_violations() == 0)
       transfers = []

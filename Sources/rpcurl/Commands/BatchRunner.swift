@@ -75,7 +75,6 @@ final class BatchRunner {
     let progress = ProgressLine(client.loop) { [weak self] in self?.traffic ?? ProgressLine.Traffic() }
     defer { progress?.finish() }
     do {
-      // Calls are started between the rounds of the loop only: within libcurl's callbacks none can be.
       try client.loop.run { advance() }
     } catch {
       throw Failure(.internalError, "libcurl", error.message)

@@ -116,7 +116,9 @@ struct ServerOptions: ParsableArguments {
       "Use this address for a host and port; may repeat.", valueName: "host:port:address"))
   var resolve: [String] = []
 
-  @Option(help: ArgumentHelp("Time limit for connecting, such as 1.5 or 500ms (default: 10 seconds).", valueName: "duration"))
+  @Option(
+    help: ArgumentHelp(
+      "Time limit for connecting, such as 1.5 or 500ms (default: 10 seconds).", valueName: "duration"))
   var connectTimeout: DurationArgument?
 
   @Option(

@@ -73,18 +73,16 @@ final class TypeLookup {
   /// Looks types up until `deadline`, and calls `done` when they are known, or will not be: later, from the loop.
   func find(_ names: [String], until deadline: ContinuousClock.Instant?, done: @escaping () -> Void) {
     waiting.append((names, deadline, done))
-    if reflector == nil, waiting.count == 1 { startSoon() }
+    // Later, so that `done` is not called before this returns.
+    if reflector == nil, waiting.count == 1 {
+      client.loop.schedule(at: .now) { [weak self] in self?.start() }
+    }
   }
 
   /// Looks nothing up any more.
   func cancel() {
     isOver = true
     reflector?.cancel("interrupted")
-  }
-
-  /// Calls are started by the loop only: within libcurl's callbacks none can be.
-  private func startSoon() {
-    client.loop.schedule(at: .now) { [weak self] in self?.start() }
   }
 
   private func start() {
@@ -97,14 +95,9 @@ final class TypeLookup {
     request.timeout = left
     let reflector = client.reflect(request)
     self.reflector = reflector
-    reflector.whenDone = { [weak self] in self?.startOver() }
+    reflector.whenDone = { [weak self] in self?.finish() }
     // It may have failed at once.
-    if reflector.result != nil { startOver() }
-  }
-
-  /// The result is used from the loop, too: it lets calls go on.
-  private func startOver() {
-    client.loop.schedule(at: .now) { [weak self] in self?.finish() }
+    if reflector.result != nil { finish() }
   }
 
   private func finish() {
@@ -117,7 +110,7 @@ final class TypeLookup {
     let next = waiting.removeFirst()
     answered.formUnion(next.names)
     next.done()
-    if !waiting.isEmpty { startSoon() }
+    if !waiting.isEmpty { start() }
   }
 
   /// The types that the codec did not know, and printed as `{"@type":"…/NAME","@value":"…"}`.

@@ -1,0 +1,193 @@
+import CCurl
+import CFakeCurl
+import Protobuf
+import RPCProtocols
+import Testing
+import Transport
+import TransportSupport
+
+@testable import RPCClient
+
+/// Whole calls over a libcurl without a network.
+struct CallTests {
+  private let fake = FakeLibcurl()
+  private let client: RPCClient
+  private let observer = CallRecorder()
+
+  init() throws {
+    client = try RPCClient()
+  }
+
+  private func request(_ method: String = "pkg.S/M") throws -> CallRequest {
+    let name = try #require(MethodName(method))
+    return CallRequest(
+      method: try OpaqueMethod.descriptor(of: name), target: "http://h", userAgent: "test")
+  }
+
+  /// Starts a unary call with the message 7 8.
+  private func start(_ request: CallRequest, _ observer: CallRecorder? = nil) -> Call {
+    let call = client.makeCall(request, observer: observer ?? self.observer)
+    call.start()
+    call.send(.bytes([7, 8]))
+    call.finishSending()
+    return call
+  }
+
+  private static let envelope: [UInt8] = [0, 0, 0, 0, 2, 7, 8]
+
+  /// Has the server send a whole response.
+  private func respond(_ handle: UnsafeMutableRawPointer?, status: Int = 0) {
+    fake.send(handle, "HTTP/2 200", "content-type: application/grpc+proto", "")
+    send(handle, Self.envelope)
+    fake.send(handle, "grpc-status: \(status)", "grpc-message: words")
+  }
+
+  private func send(_ handle: UnsafeMutableRawPointer?, _ bytes: [UInt8]) {
+    let characters = bytes.map { CChar(bitPattern: $0) }
+    _ = fake_body(handle, characters, characters.count)
+  }
+
+  @Test func unaryCallSendsItsMessageAndEndsOnce() throws {
+    let call = start(try request())
+    try fake.run(
+      client.loop,
+      {
+        #expect(fake.read(fake.handle()) == Self.envelope)
+        respond(fake.handle())
+      })
+    #expect(observer.events == ["start", "message 2", "end ok"])
+    #expect(call.isFinished)
+    try fake.run(client.loop)
+    #expect(fake.handle() == nil)
+    #expect(fake_violations() == 0)
+  }
+
+  @Test func statusOfTheServerEndsTheCall() throws {
+    let call = start(try request())
+    try fake.run(client.loop, { respond(fake.handle(), status: 9) })
+    #expect(observer.error?.code == .failedPrecondition)
+    #expect(observer.error?.message == "words")
+    #expect(observer.error?.origin == .server)
+    #expect(call.isFinished)
+  }
+
+  @Test func responseOverHTTP1IsRefused() throws {
+    _ = start(try request())
+    try fake.run(
+      client.loop,
+      { fake.send(fake.handle(), "HTTP/1.1 200 OK", "content-type: application/grpc", "grpc-status: 0", "") })
+    #expect(observer.error?.origin == .violation)
+    #expect(observer.error?.message.contains("requires HTTP/2") == true)
+  }
+
+  @Test func responseThatBeginsTwiceEndsTheCallAfterOneMessage() throws {
+    _ = start(try request())
+    try fake.run(
+      client.loop,
+      {
+        fake.send(fake.handle(), "HTTP/2 200", "content-type: application/grpc", "")
+        send(fake.handle(), Self.envelope)
+        #expect(fake_connect(fake.handle()) != CURL_PREREQFUNC_OK)
+        fake.send(fake.handle(), "HTTP/1.1 200 OK", "content-type: application/grpc", "")
+        send(fake.handle(), Self.envelope)
+        fake_complete(fake.handle(), CURLE_ABORTED_BY_CALLBACK, nil)
+      })
+    #expect(observer.events.filter { $0.hasPrefix("message") }.count <= 1)
+    #expect(observer.events.last == "end unavailable")
+    #expect(observer.error?.origin == .connection)
+  }
+
+  @Test func callIsStartedWithinTheEndOfAnother() throws {
+    let next = CallRecorder()
+    var second: Call?
+    let request = try request()
+    observer.onEnd = { second = start(request, next) }
+    _ = start(request)
+    try fake.run(client.loop, { respond(fake.handle()) })
+    #expect(second != nil)
+    try fake.run(client.loop, { respond(fake.handle()) })
+    #expect(next.events == ["start", "message 2", "end ok"])
+    #expect(fake_violations() == 0)
+  }
+
+  @Test func deadlineEndsACallThatTheServerFloods() throws {
+    var request = try request()
+    request.timeout = .milliseconds(5)
+    let call = start(request)
+    try client.loop.run { call.isFinished }
+    #expect(observer.error?.code == .deadlineExceeded)
+    try fake.run(client.loop)
+    #expect(fake.handle() == nil)
+  }
+
+  @Test func cancelBeforeTheRoundSendsNothing() throws {
+    let call = start(try request())
+    call.cancel("enough")
+    try fake.run(client.loop)
+    #expect(fake.handle() == nil)
+    #expect(observer.events == ["end canceled"])
+  }
+
+  @Test func brokenConnectionEndsTheCall() throws {
+    _ = start(try request())
+    try fake.run(client.loop, { fake_complete(fake.handle(), CURLE_RECV_ERROR, "Recv failure") })
+    #expect(observer.error?.code == .unavailable)
+    #expect(observer.error?.message == "Recv failure")
+  }
+
+  /// Whatever libcurl reports in whichever order, each call ends once and nothing is left.
+  @Test func anyOrderOfEventsEndsEachCallOnce() throws {
+    var random = SystemRandomNumberGenerator()
+    for _ in 0..<200 {
+      var recorders: [CallRecorder] = []
+      var calls: [Call] = []
+      for _ in 0..<Int.random(in: 1...3, using: &random) {
+        recorders.append(CallRecorder())
+        calls.append(start(try request(), recorders[recorders.count - 1]))
+      }
+      for _ in 0..<Int.random(in: 0...12, using: &random) {
+        try fake.run(client.loop, { act(calls, &random) })
+      }
+      for call in calls { call.cancel("the test ends") }
+      try client.loop.run { calls.allSatisfy(\.isFinished) }
+      try fake.run(client.loop)
+      for recorder in recorders {
+        #expect(recorder.events.filter { $0.hasPrefix("end") }.count == 1, "\(recorder.events)")
+        #expect(recorder.events.last?.hasPrefix("end") == true, "\(recorder.events)")
+      }
+      #expect(fake.handle() == nil)
+      #expect(fake_violations() == 0)
+    }
+  }
+
+  private func act(_ calls: [Call], _ random: inout SystemRandomNumberGenerator) {
+    let handle = fake.handle(Int.random(in: 0..<calls.count, using: &random))
+    switch Int.random(in: 0..<8, using: &random) {
+    case 0: calls.randomElement(using: &random)?.cancel("random")
+    case _ where handle == nil: break
+    case 1: _ = fake_connect(handle)
+    case 2: _ = fake.read(handle)
+    case 3: fake.send(handle, "HTTP/2 200", "content-type: application/grpc", "")
+    case 4: send(handle, Self.envelope)
+    case 5: fake.send(handle, "grpc-status: 0")
+    case 6: respond(handle, status: Int.random(in: 0...17, using: &random))
+    default: fake_complete(handle, Bool.random(using: &random) ? CURLE_OK : CURLE_RECV_ERROR, "broken")
+    }
+  }
+}
+
+/// Records what a call reports.
+private final class CallRecorder: CallObserver {
+  var events: [String] = []
+  var error: RPCError?
+  var onEnd: () -> Void = {}
+
+  func callReceived(_ start: ResponseStart) { events.append("start") }
+  func callReceived(_ message: RawSpan) { events.append("message \(message.byteCount)") }
+  func callReceived(_ message: Message) { events.append("message") }
+  func callEnded(_ end: ResponseEnd) {
+    error = end.error
+    events.append("end \(end.code.name)")
+    onEnd()
+  }
+}
