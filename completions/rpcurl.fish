@@ -27,7 +27,7 @@ function __rpcurl_has_value
         case plugins-new
             contains -- $argv[2] --lang --dir --error-format
         case version
-            contains -- $argv[2] --error-format
+            contains -- $argv[2] --format --error-format
         case '*'
             false
     end
@@ -247,3 +247,4 @@ complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_unused --allow-partial'
 complete -c rpcurl -n '__rpcurl_is plugins-check' -n '__rpcurl_unused --call-time' -l call-time -x -d 'How long each call may take until it is canceled (2s)'
 complete -c rpcurl -n '__rpcurl_is plugins-new' -n '__rpcurl_unused --lang' -l lang -x -a 'c swift' -d 'The language: c or swift'
 complete -c rpcurl -n '__rpcurl_is plugins-new' -n '__rpcurl_unused --dir' -l dir -x -a '(__fish_complete_directories)' -d 'Where to write it'
+complete -c rpcurl -n '__rpcurl_is version' -n '__rpcurl_unused --format' -l format -x -a 'text json' -d 'The form of the output: text or json'
