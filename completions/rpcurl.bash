@@ -430,7 +430,8 @@ _rpcurl_arguments() {
 --version||flag
 -h --help||flag'
       positionals='none' ;;
-    version) options='-s --silent||flag
+    version) options='--format||list text json
+-s --silent||flag
 -S --show-error||flag
 --error-format||list text json
 --version||flag

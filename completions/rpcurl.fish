@@ -27,7 +27,7 @@ function __rpcurl_has_value
         case plugins-new
             contains -- $argv[2] --lang --dir --error-format
         case version
-            contains -- $argv[2] --error-format
+            contains -- $argv[2] --format --error-format
         case '*'
             false
     end
@@ -186,8 +186,8 @@ complete -c rpcurl -n '__rpcurl_is call session run list describe template expor
 complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --unix-socket' -l unix-socket -r -F -d 'Connect to this socket instead of the URL\'s host'
 complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --proxy' -l proxy -x -d 'Go through this proxy'
 complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -l resolve -x -d 'Use this address for a host and port'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --connect-timeout' -l connect-timeout -x -d 'How long connecting may take, such as 1.5 or 500ms'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --keepalive-time' -l keepalive-time -x -d 'Ask a silent peer after this time whether it is still there'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --connect-timeout' -l connect-timeout -x -d 'Time limit for connecting, such as 1.5 or 500ms'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --keepalive-time' -l keepalive-time -x -d 'Ask a silent peer for a sign of life after this time'
 complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --protocol' -l protocol -x -a 'grpc grpc-web connect' -d 'Speak grpc, grpc-web or connect'
 complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -s H -l header -x -a '(__rpcurl_atfiles) (__rpcurl_ask header)' -d 'Send this header, or those in a file, one on each line'
 complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --expand-headers' -l expand-headers -d 'Replace ${NAME} in the values of headers by the variable of the environment'
@@ -247,3 +247,4 @@ complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_unused --allow-partial'
 complete -c rpcurl -n '__rpcurl_is plugins-check' -n '__rpcurl_unused --call-time' -l call-time -x -d 'How long each call may take until it is canceled (2s)'
 complete -c rpcurl -n '__rpcurl_is plugins-new' -n '__rpcurl_unused --lang' -l lang -x -a 'c swift' -d 'The language: c or swift'
 complete -c rpcurl -n '__rpcurl_is plugins-new' -n '__rpcurl_unused --dir' -l dir -x -a '(__fish_complete_directories)' -d 'Where to write it'
+complete -c rpcurl -n '__rpcurl_is version' -n '__rpcurl_unused --format' -l format -x -a 'text json' -d 'The form of the output: text or json'

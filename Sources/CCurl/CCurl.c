@@ -17,6 +17,7 @@
 /* curl/curl.h hides some functions behind type-checking macros. */
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
+#undef curl_multi_setopt
 
 static struct ccurl_functions lib;
 
@@ -206,7 +207,15 @@ bool ccurl_is_closed(CURL *handle) {
   return poll(&state, 1, 0) > 0;
 }
 
-CURLM *ccurl_multi_init(void) { return lib.curl_multi_init(); }
+/* How many idle connections are kept. libcurl's default is four for each handle that is in the multi at the time, so a
+ * batch whose calls end together would lose most of its connections. */
+#define IDLE_CONNECTIONS 1000L
+
+CURLM *ccurl_multi_init(void) {
+  CURLM *multi = lib.curl_multi_init();
+  if (multi) (void)lib.curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, IDLE_CONNECTIONS);
+  return multi;
+}
 CURLMcode ccurl_multi_cleanup(CURLM *multi) { return lib.curl_multi_cleanup(multi); }
 CURLMcode ccurl_multi_add_handle(CURLM *multi, CURL *handle) { return lib.curl_multi_add_handle(multi, handle); }
 CURLMcode ccurl_multi_remove_handle(CURLM *multi, CURL *handle) {

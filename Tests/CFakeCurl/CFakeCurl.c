@@ -162,6 +162,12 @@ static void alpn_selected(const void *ssl, const unsigned char **name, unsigned 
 
 static CURLM *multi_init(void) { return &this; }
 
+static CURLMcode multi_setopt(CURLM *multi, CURLMoption option, ...) {
+  (void)multi;
+  (void)option;
+  return CURLM_OK;
+}
+
 static CURLMcode multi_cleanup(CURLM *multi) {
   (void)multi;
   if (this.count) this.violations++;
@@ -264,6 +270,7 @@ void fake_install(void) {
       .curl_easy_setopt = easy_setopt,
       .curl_easy_getinfo = easy_getinfo,
       .curl_multi_init = multi_init,
+      .curl_multi_setopt = multi_setopt,
       .curl_multi_cleanup = multi_cleanup,
       .curl_multi_add_handle = multi_add_handle,
       .curl_multi_remove_handle = multi_remove_handle,

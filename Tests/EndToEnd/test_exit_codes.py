@@ -128,11 +128,11 @@ def an_output_that_cannot_be_made(world):
     return world.call("Hello", *HELLO, "-o", "/no/such/directory/reply")
 
 
-@scenario(1, "libcurl")
-def a_libcurl_that_is_none(world):
-    directory = world.value("tmp_path")
-    (directory / "libcurl.so.4").write_bytes(b"not a library")
-    return world.call("Hello", *HELLO, env={"LD_LIBRARY_PATH": str(directory)})
+@scenario(2, "RPCURL_LIBCURL")
+def a_libcurl_that_is_not_one(world):
+    path = world.value("tmp_path") / "libcurl.so.4"
+    path.write_bytes(b"not a library")
+    return world.call("Hello", *HELLO, env={"RPCURL_LIBCURL": str(path)})
 
 
 @scenario(2, "--max-time soon: not a valid duration")

@@ -103,7 +103,7 @@ def test_the_binary_is_stripped_and_runs(installed, prefix):
 def test_version_tells_what_libcurl_can_do(installed):
     lines = installed("version").out.splitlines()
     assert lines[1].startswith("libcurl/")
-    assert [line.split(": ")[0] for line in lines[2:]] == ["HTTP", "features", "compression"]
+    assert [line.split(": ")[0] for line in lines[2:]] == ["HTTP", "features", "libcurl", "compression"]
     assert {"TLS", "unix sockets", "IPv6"} <= set(lines[3].removeprefix("features: ").split(", "))
 
 

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from conftest import RPCURL
+from conftest import RPCURL, Result
 
 HELLO = "demo.v1.Demo/Hello"
 HINT = "hint: unset RPCURL_LIBCURL, or set it to the absolute path of libcurl 7.88 or newer\n"
@@ -92,7 +92,8 @@ def test_a_library_that_is_not_libcurl(rpcurl, tmp_path):
 @pytest.fixture
 def call(rpcurl, descriptor_set, grpc_tls_server):
     def run(*options, **env):
-        return rpcurl("--descriptor-set", descriptor_set, *options, f"{grpc_tls_server.url}/{HELLO}", env=env)
+        words = ["--descriptor-set", descriptor_set, *options, "-d", '{"name":"Ada"}', f"{grpc_tls_server.url}/{HELLO}"]
+        return rpcurl(*words, env=env)
 
     return run
 
@@ -150,6 +151,44 @@ def test_file_of_the_environment_that_is_missing(call):
     result = call(SSL_CERT_FILE="/no/such/file.pem")
     assert (result.code, result.out) == (6, "")
     assert "/no/such/file.pem" in result.err
+
+
+@pytest.fixture
+def call_where_authorities_are_in(rpcurl, descriptor_set, grpc_tls_server, certificates):
+    """Calls where /etc/ssl is empty but for a file with the tests' authority, if a path is given."""
+    script = """
+      mount -t tmpfs none /etc/ssl
+      if [ -n "$1" ]; then mkdir -p "$(dirname "$1")"; cp "$2" "$1"; fi
+      shift 2
+      exec "$@"
+    """
+    within = ["unshare", "--map-root-user", "--mount", "sh", "-e", "-c"]
+    if subprocess.run([*within, "mount -t tmpfs none /etc/ssl"], capture_output=True).returncode != 0:
+        pytest.skip("no mounts in a namespace are permitted here")
+
+    def run(path, *options):
+        command = [
+            *within, script, "sh", path or "", certificates / "ca.pem", RPCURL, "--descriptor-set", descriptor_set,
+            "-d", '{"name":"Ada"}', *options, f"{grpc_tls_server.url}/{HELLO}",
+        ]  # fmt: skip
+        done = subprocess.run(command, env=rpcurl.environment(None), cwd=rpcurl.home, input=b"", capture_output=True)
+        return Result(done.returncode, done.stdout, done.stderr.decode())
+
+    return run
+
+
+@pytest.mark.parametrize("path", ["certs/ca-certificates.crt", "ca-bundle.pem", "cert.pem"])
+def test_usual_places(call_where_authorities_are_in, path):
+    assert is_trusted(call_where_authorities_are_in(f"/etc/ssl/{path}"))
+
+
+def test_no_authorities_at_all(call_where_authorities_are_in, certificates):
+    result = call_where_authorities_are_in(None)
+    assert (result.code, result.out) == (6, "")
+    assert "no certificate authorities found on this machine\n" in result.err
+    assert "hint: install ca-certificates, set SSL_CERT_FILE, or name a file with --cacert FILE\n" in result.err
+    assert is_trusted(call_where_authorities_are_in(None, "--cacert", certificates / "ca.pem"))
+    assert is_trusted(call_where_authorities_are_in(None, "-k"))
 
 
 # The program

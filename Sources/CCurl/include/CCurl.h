@@ -25,6 +25,7 @@
   X(curl_easy_setopt)                \
   X(curl_easy_getinfo)               \
   X(curl_multi_init)                 \
+  X(curl_multi_setopt)               \
   X(curl_multi_cleanup)              \
   X(curl_multi_add_handle)           \
   X(curl_multi_remove_handle)        \
@@ -38,8 +39,10 @@
 
 #pragma push_macro("curl_easy_setopt")
 #pragma push_macro("curl_easy_getinfo")
+#pragma push_macro("curl_multi_setopt")
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
+#undef curl_multi_setopt
 /* `__typeof__` keeps the declared type of each. */
 #define CCURL_MEMBER(name) __typeof__(&name) name;
 struct ccurl_functions {
@@ -50,6 +53,7 @@ struct ccurl_functions {
 #undef CCURL_MEMBER
 #pragma pop_macro("curl_easy_setopt")
 #pragma pop_macro("curl_easy_getinfo")
+#pragma pop_macro("curl_multi_setopt")
 
 /* Uses these functions instead of loading a libcurl. For unit tests; before any other function here. */
 void ccurl_use(const struct ccurl_functions *functions);

@@ -1,0 +1,69 @@
+"""The program file as it is built for release: one file, hardened, without symbols that plugins could meet."""
+
+import json
+import re
+import subprocess
+
+import pytest
+
+from conftest import ROOT, RPCURL
+
+# What the C library consists of, by any version of glibc.
+C_LIBRARY = re.compile(r"(libc|libm|libdl|libpthread|librt|ld-linux[-a-z0-9_]*)\.so\.\d")
+STRIPPED = RPCURL.with_name("rpcurl.stripped")
+
+pytestmark = pytest.mark.skipif(RPCURL.parent != ROOT / ".build" / "release", reason="another binary is tested")
+
+
+def readelf(*options, file=STRIPPED):
+    done = subprocess.run(["readelf", "--wide", *options, file], capture_output=True, check=True)
+    return done.stdout.decode(errors="replace")
+
+
+def test_needs_only_the_c_library():
+    dynamic = readelf("--dynamic")
+    needed = re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic)
+    assert "libc.so.6" in needed
+    assert [name for name in needed if not C_LIBRARY.fullmatch(name)] == []
+    # Nor does it look for libraries beside itself.
+    assert "PATH)" not in dynamic
+
+
+def test_is_hardened():
+    """Position-independent, relocations read-only after start (full RELRO), no memory that is writable and executable."""
+    assert re.search(r"Type:\s+DYN \(Position-Independent Executable", readelf("--file-header"))
+    assert re.search(r"\(FLAGS_1\).*\bNOW\b.*\bPIE\b", readelf("--dynamic"))
+    segments = readelf("--segments")
+    assert "GNU_RELRO" in segments
+    [stack] = re.findall(r"GNU_STACK .* ([RWE ]{3}) 0", segments)
+    assert stack == "RW "
+    assert not re.search(r"^ +\w+ .* RWE 0x", segments, re.M)
+
+
+def test_exports_nothing_to_plugins():
+    """A symbol of a linked-in library that a plugin's own library has too would replace it."""
+    symbols = readelf("--dyn-syms")
+    exported = [line.split()[7].split("@")[0] for line in symbols.splitlines()[3:] if " UND " not in line]
+    # Copies of variables of the C library, which it must find here.
+    assert set(exported) <= {"environ", "__environ", "_environ", "stdin", "stdout", "stderr"}
+
+
+def test_debug_information_is_separate():
+    sections = readelf("--sections")
+    assert ".gnu_debuglink" in sections and ".debug_info" not in sections and ".symtab" not in sections
+    assert "rpcurl.debug" in readelf("--string-dump=.gnu_debuglink")
+    debug = RPCURL.with_name("rpcurl.debug")
+    assert ".debug_info" in readelf("--sections", file=debug)
+    build_id = re.compile(r"Build ID: (\w+)")
+    assert build_id.search(readelf("--notes", file=debug))[1] == build_id.search(readelf("--notes"))[1]
+
+
+def test_version_says_built_in(rpcurl):
+    archive = ROOT / ".build" / "libcurl" / "current" / "lib" / "libcurl.a"
+    if not archive.exists():
+        pytest.skip("libcurl is not built in")
+    libcurl = json.loads(rpcurl("version", "--format", "json", env={"RPCURL_LIBCURL": ""}).out)["libcurl"]
+    assert libcurl["source"] == "built-in" and "path" not in libcurl
+    assert libcurl["httpVersions"] == ["1.1", "2"]
+    assert {"TLS", "HTTPS proxies", "unix sockets", "IPv6", "international names"} <= set(libcurl["features"])
+    assert "libcurl: built in\n" in rpcurl("version", env={"RPCURL_LIBCURL": ""}).out
