@@ -74,6 +74,11 @@ struct RequestBody {
     return count
   }
 
+  /// Goes back to the start, if nothing is lost by that.
+  mutating func rewind() -> Bool {
+    isWhole ? rewind(to: 0) : sentBytes == 0
+  }
+
   /// Goes back to `offset`, when libcurl repeats a request. Returns false for a stream, whose bytes are gone.
   mutating func rewind(to offset: Int) -> Bool {
     guard isWhole, offset >= 0, offset <= bytes.count else { return false }

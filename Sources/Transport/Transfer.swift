@@ -265,7 +265,7 @@ public final class Transfer {
     var error = TransportError(code, detail: String(cString: errorBuffer))
     if code == CURLE_HTTP2_STREAM, old?.hasLostStatus == true { error.message += "; \(OldLibcurl.lossNote)" }
     if code == CURLE_COULDNT_CONNECT, let words = socketFailure { error.message = words }
-    perform(.completed(error))
+    perform(.completed(error, isUnsent: code == CURLE_SEND_ERROR))
   }
 
   /// Why there is no connection to a Unix socket; libcurl names the URL's host instead.
@@ -290,7 +290,7 @@ public final class Transfer {
     var connection = TransferStateMachine.Connection()
     // libcurl 8 may take a connection that the server has closed.
     let isUsable = old?.accepts(isReused: isReused) ?? !(isReused && ccurl_is_closed(handle))
-    connection.isUsable = isUsable
+    (connection.isReused, connection.isUsable) = (isReused, isUsable)
     if checksNegotiation { connection.negotiated = negotiated }
     guard case .proceed = perform(.connected(connection)) else {
       // Nor would it notice when this transfer gives the connection back, and use it for the next one.

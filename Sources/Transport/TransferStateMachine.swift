@@ -44,7 +44,9 @@ struct TransferStateMachine {
     /// - `isLate`: Whether this round of the loop has taken so long that timers and signals come first.
     case body(isLate: Bool)
     /// libcurl is done with the exchange.
-    case completed(TransportError?)
+    ///
+    /// - `isUnsent`: Whether it failed while the request was sent, so that the server has not processed it.
+    case completed(TransportError?, isUnsent: Bool = false)
 
     // The loop
 
@@ -108,6 +110,8 @@ struct TransferStateMachine {
 
   /// The connection that libcurl chose for the request.
   struct Connection {
+    /// Whether it has served another exchange.
+    var isReused = false
     /// Whether a request may be sent over it at all; the server may have closed it already.
     var isUsable = true
     /// What TLS negotiated, such as `h2`; empty if nothing; nil if that is unknown or does not matter.
@@ -144,6 +148,14 @@ struct TransferStateMachine {
     case yielding
     /// The owner wants bytes again, and libcurl is told at `settle`.
     case resuming
+
+    /// Whether the owner wants a pause.
+    var isPausing: Bool {
+      switch self {
+      case .pausing, .paused: true
+      case .flowing, .yielding, .resuming: false
+      }
+    }
   }
 
   /// The body of the request.
@@ -153,6 +165,8 @@ struct TransferStateMachine {
 
   private let requiresHTTP2: Bool
   private var state = State.created
+  /// The connection that the request is sent over.
+  private var connection = Connection()
   private var sending = Sending.flowing
   private var receiving = Receiving.flowing
 
@@ -191,7 +205,7 @@ struct TransferStateMachine {
     case .bodyWanted: bodyWanted()
     case .line(let line, let size): read(line, size)
     case .body(let isLate): body(isLate)
-    case .completed(let error): completed(error)
+    case .completed(let error, let isUnsent): completed(error, isUnsent)
     case .settle: settle()
     case .roundEnded: isClosed ? .none : response.takeTrailers().map { .receiveTrailers($0) } ?? .none
     case .nextRound: nextRound()
@@ -264,6 +278,7 @@ struct TransferStateMachine {
       return fail(
         .httpVersion, "the server does not offer HTTP/2, which gRPC requires (TLS negotiated \(what))")
     }
+    self.connection = connection
     return .proceed
   }
 
@@ -309,15 +324,23 @@ struct TransferStateMachine {
     }
   }
 
-  private mutating func completed(_ error: TransportError?) -> Action {
+  private mutating func completed(_ error: TransportError?, _ isUnsent: Bool) -> Action {
     switch state {
-    case .restarting:
-      state = .created
-      return .takeBack
+    case .restarting: return takeBack()
+    // The server closed a connection that had served another exchange, just before this request.
+    case .performing where isUnsent && connection.isReused && !response.hasBegun && requestBody.rewind():
+      return takeBack()
     case .performing: return end(error)
     case .draining: return close()
     default: return .none
     }
+  }
+
+  private mutating func takeBack() -> Action {
+    state = .created
+    connection = Connection()
+    (sending, receiving) = (.flowing, receiving.isPausing ? .pausing : .flowing)
+    return .takeBack
   }
 
   private mutating func fail(_ kind: TransportError.Kind, _ message: String) -> Action {
@@ -370,7 +393,7 @@ struct TransferStateMachine {
     let receivingStaysPaused =
       switch receiving {
       case .paused, .yielding: true
-      default: false
+      case .flowing, .pausing, .resuming: false
       }
     return .unpause(sendingStaysPaused: sendingStaysPaused, receivingStaysPaused: receivingStaysPaused)
   }

@@ -145,6 +145,28 @@ struct TransferStateMachineTests {
     }
   }
 
+  @Test(arguments: [true, false]) func requestThatCouldNotBeSentIsSentOverAFreshConnection(isReused: Bool) {
+    var machine = performing(RequestBody(whole: [1]))
+    _ = machine.handle(.connected(.init(isReused: isReused)))
+    var byte: UInt8 = 0
+    let count = withUnsafeMutableBytes(of: &byte) { machine.requestBody.read(into: $0) }
+    #expect(count == 1)
+    let action = machine.handle(.completed(TransportError(.broken, "Send failure"), isUnsent: true))
+    #expect(name(action) == (isReused ? "takeBack" : "end"))
+    #expect(machine.requestBody.waitingBytes == (isReused ? 1 : 0))
+  }
+
+  @Test func streamOfWhichBytesHaveLeftIsNotSentAgain() {
+    var machine = performing()
+    _ = machine.handle(.connected(.init(isReused: true)))
+    machine.requestBody.append([1])
+    var byte: UInt8 = 0
+    let count = withUnsafeMutableBytes(of: &byte) { machine.requestBody.read(into: $0) }
+    #expect(count == 1)
+    #expect(
+      name(machine.handle(.completed(TransportError(.broken, "Send failure"), isUnsent: true))) == "end")
+  }
+
   @Test func requestIsNotRepeatedAfterItsResponseHasBegun() {
     var machine = performing(RequestBody(whole: []))
     _ = machine.handle(line("HTTP/2 200"))
