@@ -43,7 +43,8 @@ BUILD_PACKAGES  := libcurl4-openssl-dev libprotobuf-c-dev zlib1g-dev libzstd-dev
 LIBCURL_PACKAGES := libnghttp2-dev libssl-dev libidn2-dev libunistring-dev debian-archive-keyring patch xz-utils
 PLUGIN_PACKAGES := libssl-dev libprotobuf-c-dev pkg-config gcc
 SERVER_PACKAGES := python3 python3-venv libpython3-dev
-TEST_PACKAGES   := protobuf-compiler libprotobuf-dev protobuf-c-compiler curl jq g++ mandoc binutils openssl zsh fish bash-completion
+TEST_PACKAGES   := protobuf-compiler libprotobuf-dev protobuf-c-compiler curl jq g++ mandoc binutils openssl zsh fish bash-completion \
+  etcd-server nginx tinyproxy-bin microsocks
 BENCH_PACKAGES  := valgrind binutils
 
 # Where libcurl's headers are, if not where every compiler looks.

@@ -16,6 +16,7 @@ import json
 import os
 import re
 import selectors
+import shutil
 import socket
 import subprocess
 import sys
@@ -24,8 +25,10 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVERS = ROOT / "Tests" / "Servers"
@@ -142,6 +145,12 @@ def http3_rpcurl(tmp_path_factory: pytest.TempPathFactory) -> HTTP3Rpcurl:
     if not HTTP3_LIBCURL.exists():
         pytest.skip(f"{HTTP3_LIBCURL} is missing: make http3-libcurl")
     return HTTP3Rpcurl(tmp_path_factory.mktemp("home"))
+
+
+@pytest.fixture
+def current_rpcurl(rpcurl: Rpcurl, keeps_early_responses: None) -> Rpcurl:
+    """rpcurl with a libcurl that reports each server's status; with an older one the test is skipped."""
+    return rpcurl
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -289,6 +298,58 @@ def connect_http3_server(start_server: Callable[..., Server], certificates: Path
     return start_server("connect_server.py", "--tls-dir", certificates, "--http3")
 
 
+# Servers of the system: etcd, nginx and proxies
+
+
+@pytest.fixture(scope="session")
+def start_foreign_server(
+    start_server: Callable[..., Server], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., Server]:
+    """`start_foreign_server(script, *options)`: a server that foreign_server.py runs, with a directory of its own."""
+
+    def start(script: str, *options: object) -> Server:
+        directory = tmp_path_factory.mktemp(Path(script).stem)
+        return start_server(script, "--directory", directory, *options)
+
+    return start
+
+
+@pytest.fixture(scope="session")
+def etcd_server(start_foreign_server: Callable[..., Server]) -> Server:
+    return start_foreign_server("etcd_server.py")
+
+
+@pytest.fixture(scope="session")
+def etcd_mtls_server(start_foreign_server: Callable[..., Server], certificates: Path) -> Server:
+    """Refuses clients without the certificate client.pem."""
+    return start_foreign_server("etcd_server.py", "--tls-dir", certificates)
+
+
+@pytest.fixture(scope="session")
+def etcd_schema(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A descriptor set of etcd's services."""
+    path = tmp_path_factory.mktemp("etcd_schema") / "etcd.binpb"
+    path.write_bytes(etcd_descriptors().SerializeToString())
+    return path
+
+
+@pytest.fixture(scope="session")
+def etcd_schema_with_missing_methods(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """It declares also etcdserverpb.Missing and Watch/MissingStream, which etcd does not have."""
+    path = tmp_path_factory.mktemp("etcd_schema") / "missing.binpb"
+    files = etcd_descriptors()
+    server_module("etcd_schema").add_missing_methods(files)
+    path.write_bytes(files.SerializeToString())
+    return path
+
+
+def etcd_descriptors() -> FileDescriptorSet:
+    program = shutil.which("etcd")
+    if not program:
+        pytest.fail("etcd is not installed", pytrace=False)
+    return server_module("etcd_schema").descriptor_set(Path(program))
+
+
 @dataclass
 class RawServer:
     """Accepts connections and gives each to a handler, on a thread of its own.
@@ -372,17 +433,20 @@ def raw_server() -> Iterator[Callable[[Callable[[socket.socket], None]], RawServ
 # Files
 
 
-@pytest.fixture(scope="session")
-def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with what certificates.py writes."""
-    specification = importlib.util.spec_from_file_location(
-        "certificates", SERVERS / "certificates.py"
-    )
+def server_module(name: str) -> ModuleType:
+    """A module of Tests/Servers."""
+    specification = importlib.util.spec_from_file_location(name, SERVERS / f"{name}.py")
     assert specification and specification.loader
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with what certificates.py writes."""
     directory = tmp_path_factory.mktemp("certificates")
-    module.write_certificates(directory)
+    server_module("certificates").write_certificates(directory)
     return directory
 
 

@@ -105,8 +105,12 @@ def die_with_launcher() -> None:
     Does nothing in a process that was not started with $DEMO_LAUNCHER_PID.
     """
     launcher = os.environ.get(LAUNCHER_VARIABLE)
-    if launcher is None:
-        return
+    if launcher is not None:
+        die_with(int(launcher))
+
+
+def die_with(parent: int) -> None:
+    """Have the kernel kill this process when its parent, the process with this id, ends."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != int(launcher):  # it ended before the kernel was asked
+    if os.getppid() != parent:  # it ended before the kernel was asked
         os._exit(1)

@@ -1,0 +1,47 @@
+"""The servers of the system end with the test run, however it ends."""
+
+import os
+import select
+import signal
+import socket
+import subprocess
+
+import pytest
+from conftest import SERVERS, START_SECONDS, VENV, first_line
+
+
+@pytest.fixture(params=[["etcd_server.py"], ["nginx_server.py", "--mode", "http", "--backend", "127.0.0.1:1"],
+                        ["proxy_server.py", "--kind", "http"], ["proxy_server.py", "--kind", "socks5"]],
+                ids=["etcd", "nginx", "tinyproxy", "microsocks"])  # fmt: skip
+def launcher(request, tmp_path):
+    """Gives the process that runs the server, and the server's id."""
+    script, *options = request.param
+    command = [VENV / "bin" / "python", SERVERS / script, "--directory", tmp_path, "--exit-with-stdin", *options]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        line = first_line(process, START_SECONDS)
+        assert line.startswith("listening 127.0.0.1:")
+        [child] = open(f"/proc/{process.pid}/task/{process.pid}/children").read().split()
+        yield process, int(child), int(line.rpartition(":")[2])
+        process.kill()
+
+
+@pytest.mark.parametrize("end", ["killed", "terminated", "standard input ends"])
+def test_server_ends_with_its_launcher(launcher, end):
+    process, child, port = launcher
+    # Readable when the process has ended.
+    descriptor = os.pidfd_open(child)
+    try:
+        if end == "killed":
+            process.kill()
+        elif end == "terminated":
+            process.send_signal(signal.SIGTERM)
+        else:
+            process.stdin.close()
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        assert poll.poll(10_000), "the server still runs"
+    finally:
+        os.close(descriptor)
+    process.wait(10)
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", port))

@@ -1,0 +1,82 @@
+"""Runs a server of the system (etcd, nginx, a proxy) on a free port, as a child of this process.
+
+The child ends with this process, however this process ends. SIGTERM is passed on to the child.
+"""
+
+import argparse
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+
+import server_process
+
+START_SECONDS = 20
+ATTEMPTS = 5
+
+
+def arguments(description: str) -> argparse.ArgumentParser:
+    """The options that all of these servers have."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser.add_argument("--directory", type=Path, required=True, help="an empty directory for the server's files")
+    parser.add_argument("--exit-with-stdin", action="store_true", help="exit when standard input ends")
+    return parser
+
+
+def program(name: str) -> str:
+    """The path of a program of the system; some are only in the administrator's search path."""
+    path = shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+    return path or sys.exit(f"{name} is not installed")
+
+
+def serve(options: argparse.Namespace, command: Callable[[int], list[str]]) -> None:
+    """Start `command(port)` and exit with its status. Prints `listening ADDRESS` when it accepts connections."""
+    if options.exit_with_stdin:
+        server_process.exit_with_stdin()
+    parent = os.getpid()
+    for _ in range(ATTEMPTS):
+        port = free_port()
+        child = subprocess.Popen(
+            command(port),
+            cwd=options.directory,
+            stdin=subprocess.DEVNULL,
+            # Standard output is for the line that says where the server listens.
+            stdout=sys.stderr,
+            preexec_fn=lambda: server_process.die_with(parent),
+        )
+        if accepts_connections(child, port):
+            break
+        child.kill()
+        child.wait()
+    else:
+        sys.exit("the server does not accept connections")
+
+    def pass_on(number: int, frame: FrameType | None) -> None:
+        child.send_signal(number)
+
+    signal.signal(signal.SIGTERM, pass_on)
+    server_process.announce(f"127.0.0.1:{port}")
+    sys.exit(abs(child.wait()))
+
+
+def free_port() -> int:
+    # Another process may bind it before the server does; `serve` then tries another one.
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+def accepts_connections(child: subprocess.Popen, port: int) -> bool:
+    deadline = time.monotonic() + START_SECONDS
+    while child.poll() is None and time.monotonic() < deadline:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return child.poll() is None
+        except OSError:
+            time.sleep(0.02)
+    return False
