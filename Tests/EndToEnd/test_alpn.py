@@ -1,0 +1,89 @@
+"""TLS servers that do not offer HTTP/2: gRPC is refused before any byte of the request is sent."""
+
+import json
+import ssl
+
+import pytest
+
+HELLO, CHAT = "demo.v1.Demo/Hello", "demo.v1.Demo/Chat"
+SECRET = "s3cret"
+
+
+@pytest.fixture
+def tls_server(raw_server, certificates):
+    """`tls_server(protocols)` starts a server that offers these by ALPN, and records what it receives in TLS."""
+
+    def start(protocols):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificates / "server.pem", certificates / "server-key.pem")
+        if protocols:
+            context.set_alpn_protocols(protocols)
+        received = []
+
+        def serve(connection):
+            with context.wrap_socket(connection, server_side=True) as secured:
+                received.append(secured.selected_alpn_protocol())
+                while data := secured.recv(1 << 16):
+                    received.append(data)
+
+        server = raw_server(serve)
+        server.received = received
+        return server
+
+    return start
+
+
+@pytest.fixture(params=[["http/1.1"], []], ids=["http/1.1", "none"])
+def http1_server(request, tls_server):
+    return tls_server(request.param)
+
+
+def is_refused(result, server):
+    assert (result.code, result.out) == (5, ""), result.err
+    line, *hint = result.err.splitlines()
+    assert line.startswith("rpcurl: ") and "HTTP/2" in line, result.err
+    assert hint and hint[0].startswith("hint: ") and "--protocol" in hint[0], result.err
+    assert "grpc-web" in hint[0] and "connect" in hint[0], result.err
+    for thread in server.threads[1:]:
+        thread.join(5)
+    # The handshake selected HTTP/1.1 or no protocol, if it was completed at all, and nothing followed it.
+    assert server.received in ([], ["http/1.1"], [None])
+    assert server.connections == 1
+
+
+@pytest.mark.parametrize("method", [HELLO, CHAT])
+@pytest.mark.parametrize("options", [[], ["--http2"]])
+def test_grpc_is_refused(rpcurl, http1_server, descriptor_set, certificates, method, options):
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "--cacert", certificates / "ca.pem", "--bearer", SECRET, *options,
+        "-d", "{}", "--max-time", "5", f"https://localhost:{http1_server.port}/{method}",
+    )  # fmt: skip
+    is_refused(result, http1_server)
+
+
+def test_reflection_is_refused(rpcurl, http1_server, certificates):
+    """`list` uses gRPC for reflection. The error is not that the server does not offer reflection."""
+    arguments = ["--no-cache", "--cacert", certificates / "ca.pem", "--bearer", SECRET]
+    is_refused(rpcurl("list", *arguments, f"https://localhost:{http1_server.port}"), http1_server)
+
+
+def test_http2_is_accepted(rpcurl, tls_server, descriptor_set, certificates):
+    """With a server that offers HTTP/2, the request is sent."""
+    server = tls_server(["h2", "http/1.1"])
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "--cacert", certificates / "ca.pem", "--bearer", SECRET,
+        "--max-time", "300ms", f"https://localhost:{server.port}/{HELLO}",
+    )  # fmt: skip
+    assert result.code == 64 + 4, result.err
+    assert server.received[0] == "h2" and b"".join(server.received[1:]).startswith(b"PRI * HTTP/2.0")
+
+
+@pytest.mark.parametrize("protocol", ["connect", "grpc-web"])
+def test_other_protocols_accept_http1(rpcurl, tls_server, descriptor_set, certificates, protocol):
+    server = tls_server(["http/1.1"])
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "--cacert", certificates / "ca.pem", "--protocol", protocol,
+        "--max-time", "300ms", "-d", json.dumps({"name": "Ada"}), f"https://localhost:{server.port}/{HELLO}",
+    )  # fmt: skip
+    assert result.code == 64 + 4, result.err
+    assert b"".join(server.received[1:]).startswith(b"POST /demo.v1.Demo/Hello HTTP/1.1\r\n")
