@@ -1,0 +1,166 @@
+"""Floods of frames and lines without data: deadlines and signals end the call on time.
+
+Each server sends until the client closes the connection, so that a client that does not end fails by the timeout.
+"""
+
+import signal
+import socket
+import struct
+import threading
+import time
+
+import pytest
+import raw_http2
+from raw_http2 import ACK, DATA, OK, PING, SETTINGS, WINDOW_UPDATE
+
+HELLO = "demo.v1.Demo/Hello"
+DEADLINE_EXCEEDED = 64 + 4
+PRIORITY, UNKNOWN_TYPE, PADDED = 2, 0x77, 8
+# The limit for the end of the client. The flood has none.
+SECONDS = 8
+# More than the buffers of both sockets: a client that this many bytes were sent to reads them.
+BYTES_OF_A_FLOOD = 2 << 20
+
+
+def frame(kind, flags=0, payload=b"", stream=1):
+    return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
+
+
+FLOODS = {
+    "empty DATA": frame(DATA),
+    "padded empty DATA": frame(DATA, PADDED, b"\0"),
+    "WINDOW_UPDATE of the stream": frame(WINDOW_UPDATE, 0, struct.pack(">I", 1)),
+    "WINDOW_UPDATE of the connection": frame(WINDOW_UPDATE, 0, struct.pack(">I", 1), stream=0),
+    "unknown type on the stream": frame(UNKNOWN_TYPE),
+    "unknown type on the connection": frame(UNKNOWN_TYPE, 0, b"12345678", stream=0),
+    "PRIORITY": frame(PRIORITY, 0, b"\0\0\0\0\x10"),
+    "PING": frame(PING, 0, b"12345678", stream=0),
+    "acknowledged PING": frame(PING, ACK, b"12345678", stream=0),
+    "SETTINGS": frame(SETTINGS, 0, struct.pack(">HI", 4, 65_535), stream=0),
+}  # fmt: skip
+# Newer versions of nghttp2 refuse a flood of frames that make no progress, and libcurl then closes the connection.
+REFUSED = 5
+# libcurl 7.88 reports a line without end so.
+OUT_OF_MEMORY = 64 + 13
+
+
+def flood_with(connection, piece, begun):
+    """Send a piece until the client closes the connection. Sets `begun` when the client reads."""
+    # The client's bytes are read, so that neither side waits for the other.
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 65_536)
+    reader = threading.Thread(target=drain, args=(connection,), daemon=True)
+    reader.start()
+    pieces = piece * (65_536 // len(piece))
+    sent = 0
+    try:
+        while True:
+            connection.sendall(pieces)
+            sent += len(pieces)
+            if sent > BYTES_OF_A_FLOOD:
+                begun.set()
+    except OSError:
+        begun.set()
+
+
+def drain(connection):
+    try:
+        while connection.recv(1 << 16):
+            pass
+    except OSError:
+        pass
+
+
+@pytest.fixture(params=["before the headers", "after the headers"])
+def start_flood(request, raw_server):
+    """`start_flood(piece)` returns a URL, and an event that is set when the client reads the flood."""
+
+    def start(piece):
+        begun = threading.Event()
+
+        def answer(stream):
+            if request.param == "after the headers":
+                stream.headers(OK)
+            flood_with(stream.connection, piece, begun)
+
+        return f"http://{raw_server(raw_http2.handler(answer)).address}/{HELLO}", begun
+
+    return start
+
+
+@pytest.mark.parametrize("name", FLOODS)
+def test_deadline(rpcurl, start_flood, descriptor_set, name):
+    url, _ = start_flood(FLOODS[name])
+    start = time.monotonic()
+    result = rpcurl("--descriptor-set", descriptor_set, "--max-time", "1s", url, timeout=SECONDS)
+    assert result.code in (DEADLINE_EXCEEDED, REFUSED), result.err
+    assert result.out == "" and result.err.startswith("rpcurl: ")
+    # The flood did not end before the deadline.
+    assert result.code != DEADLINE_EXCEEDED or time.monotonic() - start > 0.9
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+@pytest.mark.parametrize("name", FLOODS)
+def test_signal(rpcurl, start_flood, descriptor_set, name, number, code):
+    """One signal ends the call."""
+    url, begun = start_flood(FLOODS[name])
+    with rpcurl.start("--descriptor-set", descriptor_set, "-d", "{}", url) as process:
+        try:
+            assert begun.wait(SECONDS)
+            process.send_signal(number)
+            ended = process.wait(SECONDS)
+        finally:
+            process.kill()
+        assert ended in (code, REFUSED), process.stderr.read()
+
+
+# HTTP/1.1
+
+
+INFORMATION = b"HTTP/1.1 103 Early Hints\r\n\r\n"
+HTTP1_FLOODS = {
+    "informational responses": (b"", INFORMATION),
+    "header lines": (b"HTTP/1.1 200 OK\r\n", b"x: y\r\n"),
+    "a header line": (b"HTTP/1.1 200 OK\r\nx: ", b"y"),
+    "extensions of a chunk": (b"HTTP/1.1 200 OK\r\ncontent-type: application/proto\r\ntransfer-encoding: chunked\r\n\r\n1;", b"x"),
+    "trailers": (b"HTTP/1.1 200 OK\r\ncontent-type: application/proto\r\ntransfer-encoding: chunked\r\n\r\n0\r\n", b"x: y\r\n"),
+}  # fmt: skip
+
+
+@pytest.fixture
+def start_http1_flood(raw_server):
+    def start(name):
+        head, piece = HTTP1_FLOODS[name]
+        begun = threading.Event()
+
+        def serve(connection):
+            connection.recv(1 << 16)
+            connection.sendall(head)
+            flood_with(connection, piece, begun)
+
+        return f"http://{raw_server(serve).address}/{HELLO}", begun
+
+    return start
+
+
+@pytest.mark.parametrize("name", HTTP1_FLOODS)
+def test_http1_deadline(rpcurl, start_http1_flood, descriptor_set, name):
+    """The deadline ends the call, or a limit before it does."""
+    url, _ = start_http1_flood(name)
+    options = ["--descriptor-set", descriptor_set, "--protocol", "connect", "--max-time", "1s"]
+    result = rpcurl(*options, url, timeout=SECONDS)
+    assert result.code in (DEADLINE_EXCEEDED, REFUSED, OUT_OF_MEMORY), result.err
+    assert result.out == "" and result.err.startswith("rpcurl: ")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+@pytest.mark.parametrize("name", HTTP1_FLOODS)
+def test_http1_signal(rpcurl, start_http1_flood, descriptor_set, name, number, code):
+    url, begun = start_http1_flood(name)
+    with rpcurl.start("--descriptor-set", descriptor_set, "--protocol", "connect", "-d", "{}", url) as process:
+        try:
+            assert begun.wait(SECONDS)
+            process.send_signal(number)
+            ended = process.wait(SECONDS)
+        finally:
+            process.kill()
+        assert ended in (code, REFUSED, OUT_OF_MEMORY), process.stderr.read()

@@ -1,0 +1,134 @@
+"""Responses with many header lines are read in linear time, or refused at a limit."""
+
+import json
+import os
+import struct
+
+import pytest
+import raw_http2
+from raw_http2 import ANSWER, CONTINUATION, END_HEADERS, END_STREAM, HEADERS, OK, STATUS_OK, header_block
+
+HELLO = "demo.v1.Demo/Hello"
+# Linear cost is far below, and quadratic cost 2 to 7 seconds.
+CPU_SECONDS = 1
+REPLY = ANSWER[5:]
+# "accept-encoding: gzip, deflate", which is in HPACK's static table: one byte on the wire.
+INDEXED = b"\x90"
+
+
+def cpu_seconds():
+    times = os.times()
+    return times.children_user + times.children_system
+
+
+@pytest.fixture
+def call(rpcurl, raw_server, descriptor_set):
+    """Makes a call of `server`'s, and gives the result and the CPU time of rpcurl in seconds."""
+
+    def run(serve, *options):
+        before = cpu_seconds()
+        server = raw_server(serve)
+        result = rpcurl(
+            "--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', "--max-time", "15", *options,
+            f"http://{server.address}/{HELLO}",
+        )  # fmt: skip
+        return result, cpu_seconds() - before
+
+    return run
+
+
+def is_accepted_or_refused(outcome):
+    result, seconds = outcome
+    if result.code == 0:
+        assert json.loads(result.out) == {"message": "Ada"} and result.err == ""
+    else:
+        assert result.out == "" and result.err.startswith("rpcurl: ")
+        # libcurl 7.88 names only the function that refused the fields of HTTP/2.
+        assert any(word in result.err.lower() for word in ("header", "trailer", "nghttp2_session")), result.err
+    assert seconds < CPU_SECONDS
+
+
+def http1(lines=b"", trailers=b"", body=REPLY, content_type=b"application/proto"):
+    head = b"HTTP/1.1 200 OK\r\ncontent-type: %s\r\ntransfer-encoding: chunked\r\n" % content_type
+    response = head + lines + b"\r\n%x\r\n%s\r\n0\r\n%s\r\n" % (len(body), body, trailers)
+
+    def serve(connection):
+        connection.recv(1 << 16)
+        connection.sendall(response)
+        while connection.recv(1 << 16):
+            pass
+
+    return serve
+
+
+def different_lines(count):
+    return b"".join(b"x-%d: %d\r\n" % (number, number) for number in range(count))
+
+
+@pytest.mark.parametrize("lines", [b"x: y\r\n" * 30_000, different_lines(15_000)], ids=["the same", "different"])
+@pytest.mark.parametrize("place", ["lines", "trailers"])
+@pytest.mark.parametrize("protocol", ["connect", "grpc-web"])
+def test_lines_of_http1(call, protocol, place, lines):
+    options = ["--protocol", protocol]
+    web = b"\x80" + struct.pack(">I", len(b"grpc-status: 0\r\n")) + b"grpc-status: 0\r\n"
+    body = {"body": ANSWER + web, "content_type": b"application/grpc-web+proto"} if protocol == "grpc-web" else {}
+    is_accepted_or_refused(call(http1(**{place: lines}, **body), *options))
+
+
+def test_lines_that_are_few_are_accepted(call):
+    """As many as any server sends: a thousand, of 90 bytes each."""
+    lines = b"".join(b"x-%d: %s\r\n" % (number, b"v" * 80) for number in range(1000))
+    for serve in (http1(lines=lines), http1(trailers=lines)):
+        result, _ = call(serve, "--protocol", "connect")
+        assert (result.code, result.err) == (0, "")
+        assert json.loads(result.out) == {"message": "Ada"}
+
+
+def test_trailers_of_http1_without_end(call):
+    """A limit ends the call long before the deadline."""
+
+    def serve(connection):
+        connection.recv(1 << 16)
+        head = b"HTTP/1.1 200 OK\r\ncontent-type: application/proto\r\ntransfer-encoding: chunked\r\n\r\n"
+        connection.sendall(head + b"%x\r\n%s\r\n0\r\n" % (len(REPLY), REPLY))
+        while True:  # until the client is gone
+            connection.sendall(b"x: y\r\n" * 10_000)
+
+    result, seconds = call(serve, "--protocol", "connect")
+    assert result.code not in (0, 64 + 4), result.err
+    is_accepted_or_refused((result, seconds))
+
+
+def send_block(stream, block, end=False):
+    """A block of header fields in as many frames as it needs."""
+    pieces = [block[start : start + 16_000] for start in range(0, len(block), 16_000)]
+    for number, piece in enumerate(pieces):
+        flags = END_HEADERS if number == len(pieces) - 1 else 0
+        if number == 0:
+            stream.frame(HEADERS, flags | (END_STREAM if end else 0), piece)
+        else:
+            stream.frame(CONTINUATION, flags, piece)
+
+
+@pytest.mark.parametrize("count", [1_000, 15_000, 60_000])
+@pytest.mark.parametrize("place", ["headers", "trailers"])
+def test_indexed_fields_of_http2(call, place, count):
+    """A field of 30 bytes is one byte on the wire."""
+
+    def answer(stream):
+        try:
+            send_block(stream, header_block(OK) + INDEXED * (count if place == "headers" else 0))
+            stream.data(ANSWER)
+            send_block(stream, header_block(STATUS_OK) + INDEXED * (count if place == "trailers" else 0), end=True)
+            stream.wait_for_the_end()
+        except OSError:  # refused
+            pass
+
+    result, seconds = call(raw_http2.handler(answer))
+    assert seconds < CPU_SECONDS
+    if count == 1_000:
+        assert (result.code, result.err) == (0, "")
+        assert json.loads(result.out) == {"message": "Ada"}
+    else:
+        assert result.code != 64 + 4, "there is a limit, or it ends in time"
+        is_accepted_or_refused((result, seconds))
