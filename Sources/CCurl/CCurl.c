@@ -169,6 +169,14 @@ CURLcode ccurl_set_user_timeout(CURL *handle, unsigned int milliseconds) {
   return lib.curl_easy_setopt(handle, CURLOPT_SOCKOPTFUNCTION, set_user_timeout);
 }
 
+bool ccurl_uses_proxy(CURL *handle) {
+  /* CURLINFO_USED_PROXY, which the headers have from 8.7 on. */
+  const CURLINFO used_proxy = (CURLINFO)(CURLINFO_LONG + 66);
+  long value = 0;
+  if (lib.curl_easy_getinfo(handle, used_proxy, &value) == CURLE_OK) return value != 0;
+  return lib.curl_easy_getinfo(handle, CURLINFO_HTTP_CONNECTCODE, &value) == CURLE_OK && value != 0;
+}
+
 bool ccurl_has_status(CURL *handle) {
   struct curl_header *status;
   return lib.curl_easy_header(handle, ":status", 0, CURLH_PSEUDO, -1, &status) == CURLHE_OK;

@@ -11,6 +11,7 @@ extension RPCError {
     switch error.kind {
     case .resolve, .connect, .broken, .httpVersion:
       self.init(.unavailable, error.message, origin: .connection)
+    case .proxy: self.init(.unavailable, error.message, origin: .proxy(error.proxy ?? ""))
     // As for a reset that tells no better.
     case .stream: self.init(.internal, error.message, origin: .connection)
     case .tls: self.init(.unavailable, error.message, origin: .tls)

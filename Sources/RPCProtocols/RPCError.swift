@@ -8,6 +8,8 @@ public struct RPCError: Error, Sendable, Equatable {
     case violation
     /// No connection, or one that ended before the answer was complete.
     case connection
+    /// The proxy with this URL cannot be reached, or does not connect to the server.
+    case proxy(String)
     /// The TLS handshake failed, or a certificate is not trusted.
     case tls
     /// The call cannot be made as it was asked for: its URL, or an option that this libcurl does not have.

@@ -15,7 +15,10 @@ public final class EventLoop {
   private static let roundTime = Duration.milliseconds(50)
 
   /// Called before each wait, when everything that was received has been processed: the moment to flush output.
-  public var beforeWait: () -> Void = {}
+  ///
+  /// Returns whether that made anything possible which was not before. The loop then runs another round first: a wait
+  /// must not begin while there is something to do.
+  public var beforeWait: () -> Bool = { false }
 
   /// Observes the connections of transfers that start after it is set.
   public var trace: ConnectionTrace?
@@ -74,8 +77,7 @@ public final class EventLoop {
       fireTimers()
       try perform()
       if isDone() { return }
-      beforeWait()
-      try wait()
+      if !beforeWait() { try wait() }
     }
   }
 

@@ -52,6 +52,7 @@ public final class Transfer {
   private var keepAlive: KeepAlive?
   private var old: OldLibcurlExchange?
 
+  private let url: String
   private let options: ConnectionOptions
   /// Whether the protocol that TLS negotiates decides whether the request is sent.
   private let checksNegotiation: Bool
@@ -79,6 +80,7 @@ public final class Transfer {
     self.handle = handle
     self.loop = loop
     self.options = options
+    url = request.url
     self.delegate = delegate
     trace = loop.trace
     errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -203,6 +205,8 @@ public final class Transfer {
     self.delegate = nil
     stopTimers()
     loop.settleLater(self)
+    var error = error
+    if error?.kind == .proxy { error?.proxy = ProxyAddress.name(for: url, options) }
     delegate?.transferEnded(error: error)
   }
 
@@ -265,7 +269,29 @@ public final class Transfer {
     var error = TransportError(code, detail: String(cString: errorBuffer))
     if code == CURLE_HTTP2_STREAM, old?.hasLostStatus == true { error.message += "; \(OldLibcurl.lossNote)" }
     if code == CURLE_COULDNT_CONNECT, let words = socketFailure { error.message = words }
+    if let words = proxyFailure(code, error.message) { error = TransportError(.proxy, words) }
     perform(.completed(error, isUnsent: code == CURLE_SEND_ERROR))
+  }
+
+  /// Why the proxy is of no use; nil if there is none, or the server is the one that failed.
+  private func proxyFailure(_ code: CURLcode, _ words: String) -> String? {
+    guard code == CURLE_PROXY || code == CURLE_COULDNT_RESOLVE_PROXY || ccurl_uses_proxy(handle) else {
+      return nil
+    }
+    let server = url.split(separator: "/").dropFirst().first ?? ""
+    var (status, reason) = (0, 0)
+    if ccurl_get_long(handle, CURLINFO_HTTP_CONNECTCODE, &status) == CURLE_OK, status >= 300 {
+      return status == 407
+        ? ProxyAddress.wantsCredentials : "it refused to connect to \(server) (HTTP \(status))"
+    }
+    switch code {
+    case CURLE_COULDNT_RESOLVE_PROXY: return "its name has no address"
+    case CURLE_COULDNT_CONNECT:
+      guard ccurl_get_long(handle, CURLINFO_OS_ERRNO, &reason) == CURLE_OK, reason != 0 else { return words }
+      return "cannot connect to it: \(String(cString: strerror(Int32(reason))))"
+    case CURLE_PROXY: return "cannot connect to \(server): \(words)"
+    default: return nil
+    }
   }
 
   /// Why there is no connection to a Unix socket; libcurl names the URL's host instead.

@@ -276,7 +276,7 @@ struct TransferStateMachine {
     if requiresHTTP2, let negotiated = connection.negotiated, !["h2", "h3"].contains(negotiated) {
       let what = negotiated.isEmpty ? "no protocol" : negotiated
       return fail(
-        .httpVersion, "the server does not offer HTTP/2, which gRPC requires (TLS negotiated \(what))")
+        .httpVersion, "gRPC requires HTTP/2, which the server does not offer (TLS negotiated \(what))")
     }
     self.connection = connection
     return .proceed
@@ -298,6 +298,8 @@ struct TransferStateMachine {
     }
     switch response.read(line, size: size) {
     case .none: return .proceed
+    // Only a proxy responds so, one that forwards requests itself.
+    case .head(let head) where head.httpStatus == 407: return fail(.proxy, ProxyAddress.wantsCredentials)
     case .head(let head): return .receive(head)
     case .trailersBegan: return .awaitRoundEnd
     case .invalid(let error): return end(error)

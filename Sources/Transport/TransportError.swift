@@ -8,6 +8,8 @@ public struct TransportError: Error, Sendable, Equatable {
     case resolve
     /// No connection could be made.
     case connect
+    /// The proxy cannot be reached, or does not connect to the server.
+    case proxy
     /// The TLS handshake failed, or a certificate is not trusted or cannot be read.
     case tls
     /// The connection, or its HTTP stream, broke after it was made.
@@ -26,6 +28,8 @@ public struct TransportError: Error, Sendable, Equatable {
   public var kind: Kind
   /// libcurl's own words.
   public var message: String
+  /// The URL of the proxy, without credentials, if `kind` is `proxy`.
+  public var proxy: String?
   /// The code with which the server reset the stream (RFC 9113, section 7), if it did.
   public var resetCode: Int?
 
@@ -42,6 +46,12 @@ public struct TransportError: Error, Sendable, Equatable {
     if code == CURLE_HTTP2_STREAM { resetCode = Self.resetCode(message) }
     // A newer libcurl says so of a key that does not fit, or that its passphrase does not open.
     if code == CURLE_BAD_FUNCTION_ARGUMENT, detail.contains("private key") { kind = .tls }
+    // TLS 1.3 reports that the client's certificate is missing or refused after the handshake.
+    if code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR, detail.contains("SSL routines"),
+      detail.contains(" alert ")
+    {
+      kind = .tls
+    }
   }
 
   /// libcurl tells the code in words only: `HTTP/2 stream 1 was not closed cleanly: CANCEL (err 8)`, and lately

@@ -19,7 +19,7 @@ struct ExitStatus: Equatable {
   /// How a call that failed ends the process: by its layer, or else 64 and the status code.
   static func call(_ error: RPCError) -> ExitStatus {
     switch error.origin {
-    case .connection: .connection
+    case .connection, .proxy: .connection
     case .tls: .tls
     case .request: .usage
     case .server, .violation, .interceptor, .client: ExitStatus(rawValue: 64 + Int32(error.code.rawValue))

@@ -51,6 +51,16 @@ struct EventLoopTests {
     #expect(count == 1)
   }
 
+  @Test func loopDoesNotSleepWhenBeforeWaitMadeSomethingPossible() throws {
+    var isFlushed = false
+    loop.beforeWait = {
+      defer { isFlushed = true }
+      return !isFlushed
+    }
+    try loop.run { isFlushed }
+    #expect(fake_longest_waits() == 0)
+  }
+
   /// A wait of the longest time while something is to be done would be a stall.
   @Test func loopDoesNotSleepWhileATransferHasSomethingToDo() throws {
     let recorder = TransferRecorder()
@@ -63,9 +73,10 @@ struct EventLoopTests {
     // What `beforeWait` asks of a transfer is done before the loop sleeps.
     var isAsked = false
     loop.beforeWait = {
-      guard !isAsked else { return }
+      guard !isAsked else { return false }
       isAsked = true
       transfer.close()
+      return false
     }
     try loop.run { isAsked && fake.handle() == nil }
     #expect(fake_longest_waits() == 0)

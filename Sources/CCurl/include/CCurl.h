@@ -108,6 +108,9 @@ CURLcode ccurl_set_user_timeout(CURL *handle, unsigned int milliseconds);
 CURLcode ccurl_get_long(CURL *handle, CURLINFO info, long *value);
 CURLcode ccurl_get_offset(CURL *handle, CURLINFO info, curl_off_t *value);
 
+/* Whether the connection of the handle goes through a proxy, or was to. Before 8.7 known only once it responded. */
+bool ccurl_uses_proxy(CURL *handle);
+
 /* Whether the header fields of a response over HTTP/2 have been read, if not yet handed on. */
 bool ccurl_has_status(CURL *handle);
 

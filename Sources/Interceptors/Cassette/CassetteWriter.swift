@@ -125,7 +125,7 @@ extension RPCError.Origin {
   /// What tells it from a server's, in a cassette.
   fileprivate var recordedName: String? {
     switch self {
-    case .connection: "connection"
+    case .connection, .proxy: "connection"
     case .tls: "tls"
     case .violation: "violation"
     case .client: "client"

@@ -187,6 +187,8 @@ final class CallPrinter: CallObserver {
       switch error.origin {
       case .connection, .tls, .request:
         Failure.Words(what: plan.target.name, why: error.message, hint: plan.hint(for: error))
+      case .proxy(let proxy):
+        Failure.Words(what: "proxy \(proxy)", why: error.message, hint: plan.hint(for: error))
       case .server, .client: Failure.Words(what: "\(plan.name)", why: why)
       case .violation: Failure.Words(what: "\(plan.name)", why: why, hint: plan.hint(for: error))
       case .interceptor(let name):

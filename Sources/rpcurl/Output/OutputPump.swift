@@ -12,28 +12,30 @@ final class OutputPump {
   init(_ loop: EventLoop, whenBehind tell: @escaping (_ isBehind: Bool) -> Void) {
     self.loop = loop
     self.tell = tell
-    loop.beforeWait = { [weak self] in self?.pump() }
-    StandardOutput.whenFull = { [weak self] in self?.pump() }
+    loop.beforeWait = { [weak self] in self?.pump() ?? false }
+    StandardOutput.whenFull = { [weak self] in _ = self?.pump() }
   }
 
   /// Gives output back, to be written by waiting for the reader.
   func finish() {
-    loop.beforeWait = {}
+    loop.beforeWait = { false }
     StandardOutput.whenFull = nil
     if isBehind { loop.unwatchWriting(StandardOutput.descriptor) }
     StandardOutput.flush()
   }
 
-  private func pump() {
+  /// Returns whether the reader has caught up, so that what waited for it may go on.
+  private func pump() -> Bool {
     let isNowBehind = !StandardOutput.flushWhatFits()
-    guard isNowBehind != isBehind else { return }
+    guard isNowBehind != isBehind else { return false }
     isBehind = isNowBehind
     // Nobody would take it while the terminal is lent, however ready that is.
     if isBehind, !SharedTerminal.isLent {
-      loop.watchWriting(StandardOutput.descriptor) { [weak self] in self?.pump() }
+      loop.watchWriting(StandardOutput.descriptor) { [weak self] in _ = self?.pump() }
     } else {
       loop.unwatchWriting(StandardOutput.descriptor)
     }
     tell(isBehind)
+    return !isBehind
   }
 }

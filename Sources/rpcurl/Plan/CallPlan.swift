@@ -54,6 +54,12 @@ struct CallPlan {
     switch error.origin {
     case .tls where error.message.contains("wrong version number"):
       "the server does not speak TLS here; use --plaintext, or http:// in the URL"
+    case .tls where error.message.contains("certificate required"):
+      "the server requires a client's certificate: --cert FILE, and --key FILE if the key is elsewhere"
+    case .proxy where error.message.contains("407"):
+      "give them in the proxy's URL: --proxy http://USER:PASSWORD@HOST:PORT"
+    case .proxy:
+      "the proxy is set by --proxy, http_proxy, https_proxy or ALL_PROXY; --proxy '' uses none"
     case .tls where error.message.contains("no certificate authorities"):
       "install ca-certificates, set SSL_CERT_FILE, or name a file with --cacert FILE"
     case .tls:

@@ -190,8 +190,10 @@ struct ReflectionSource {
           + "protoc --include_imports --descriptor_set_out=FILE makes one")
     case .failed(let status):
       let isConnection = status.origin == .connection || status.origin == .tls
+      let proxy: String? = if case .proxy(let url) = status.origin { "proxy \(url)" } else { nil }
       return Failure(
-        .call(status), target.name, isConnection ? status.message : error.description,
+        .call(status), proxy ?? target.name,
+        isConnection || proxy != nil ? status.message : error.description,
         hint: CallPlan.hint(for: status, target: target, protocolName: protocolName))
     case .refused, .wrongAnswer, .tooMuch:
       return Failure(

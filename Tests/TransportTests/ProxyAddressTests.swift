@@ -1,0 +1,27 @@
+import Testing
+
+@testable import Transport
+
+struct ProxyAddressTests {
+  private func name(_ url: String, _ proxy: String?, _ environment: [String: String] = [:]) -> String? {
+    var options = ConnectionOptions()
+    options.proxy = proxy
+    return ProxyAddress.name(for: url, options) { environment[$0] }
+  }
+
+  @Test(arguments: [
+    ("proxy", "http://proxy"), ("http://proxy:3128/", "http://proxy:3128"),
+    ("socks5h://u:p@[::1]:1080", "socks5h://[::1]:1080"), ("u:p@ss/w@proxy:1", "http://proxy:1"),
+  ]) func namesTheProxyWithoutCredentials(proxy: String, expected: String) {
+    #expect(name("http://h", proxy) == expected)
+  }
+
+  @Test func looksAtTheVariablesOfTheScheme() {
+    let environment = ["http_proxy": "a", "HTTP_PROXY": "b", "HTTPS_PROXY": "c", "ALL_PROXY": "d"]
+    #expect(name("http://h", nil, environment) == "http://a")
+    #expect(name("https://h", nil, environment) == "http://c")
+    #expect(name("http://h", nil, ["HTTP_PROXY": "b", "ALL_PROXY": "d"]) == "http://d")
+    #expect(name("http://h", "", environment) == nil)
+    #expect(name("http://h", nil) == nil)
+  }
+}
