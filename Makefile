@@ -38,8 +38,8 @@ INSTALLED := \
   $(foreach file,README.md CHANGELOG.md LICENSE,$(file):share/doc/rpcurl/$(file))
 
 # What the build needs, what the servers need, and what the tests compare with.
-BUILD_PACKAGES  := libcurl4-openssl-dev libprotobuf-c-dev zlib1g-dev libzstd-dev libbrotli-dev libedit-dev pkg-config gcc \
-  binutils
+BUILD_PACKAGES  := libcurl4-openssl-dev libprotobuf-c-dev zlib1g-dev libzstd-dev libbrotli-dev libsnappy-dev libedit-dev \
+  pkg-config gcc binutils
 LIBCURL_PACKAGES := libnghttp2-dev libssl-dev libidn2-dev libunistring-dev debian-archive-keyring patch xz-utils
 PLUGIN_PACKAGES := libssl-dev libprotobuf-c-dev pkg-config gcc
 SERVER_PACKAGES := python3 python3-venv libpython3-dev
