@@ -52,7 +52,8 @@ SWIFT_FLAGS := $(patsubst %,-Xcc %,$(filter-out -I/usr/include%,$(shell pkg-conf
 # The directory of the built-in libcurl; empty if the program uses the system's. Known once libcurl is built.
 BUILT_IN = $(if $(filter built-in,$(LIBCURL)),$(shell readlink -e $(BUILD)/libcurl/current))
 # Archives that are linked in: of the program that is built, only the C library is needed where it runs.
-ARCHIVES := stdc++ protobuf-c
+ARCHIVES := stdc++ protobuf-c snappy
+LINK_ARCHIVES := -Xcc -DRPCURL_BUILTIN_SNAPPY -Xlinker -lsnappy
 LIBCURL_ARCHIVES := nghttp2 ssl crypto idn2 unistring z
 LINK_BUILT_IN = -Xcc -DRPCURL_BUILTIN_LIBCURL -Xcc -isystem -Xcc $(BUILT_IN)/include \
   -Xlinker -L$(BUILT_IN)/lib -Xlinker -lcurl $(LIBCURL_ARCHIVES:%=-Xlinker -l%)
@@ -62,7 +63,7 @@ LINK_BUILT_IN = -Xcc -DRPCURL_BUILTIN_LIBCURL -Xcc -isystem -Xcc $(BUILT_IN)/inc
 # No symbol is exported: plugins bring libraries of their own, which must not find those of the program instead.
 SWIFT_RELEASE_OF = swift build -c release --static-swift-stdlib --disable-local-rpath -Xswiftc -use-ld=lld \
   -Xswiftc -enforce-exclusivity=unchecked -Xlinker --no-export-dynamic -Xlinker -z -Xlinker now \
-  -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker -L$(CURDIR)/$(BUILD)/static \
+  -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker -L$(CURDIR)/$(BUILD)/static $(LINK_ARCHIVES) \
   $(if $(BUILT_IN),$(LINK_BUILT_IN)) $(SWIFT_FLAGS) --product
 SWIFT_RELEASE = $(SWIFT_RELEASE_OF) rpcurl
 PYTEST := $(VENV)/bin/python -B -m pytest -q -p no:cacheprovider -n 2

@@ -77,7 +77,18 @@ DEFINE_LIBRARY(zlib, "libz.so.1", ZLIB_FUNCTIONS)
 DEFINE_LIBRARY(zstd, "libzstd.so.1", ZSTD_FUNCTIONS)
 DEFINE_LIBRARY(brotli_decoder, "libbrotlidec.so.1", BROTLI_DECODER_FUNCTIONS)
 DEFINE_LIBRARY(brotli_encoder, "libbrotlienc.so.1", BROTLI_ENCODER_FUNCTIONS)
+
+#ifdef RPCURL_BUILTIN_SNAPPY
+/* Linked into a program that contains the C++ library, which libsnappy.so.1 would load a second time: 2 million
+ * instructions in each call. */
+static library snappy = {.once = PTHREAD_ONCE_INIT};
+static void load_snappy(void) {
+#define LINKED(name) lib.name = name;
+  SNAPPY_FUNCTIONS(LINKED)
+}
+#else
 DEFINE_LIBRARY(snappy, "libsnappy.so.1", SNAPPY_FUNCTIONS)
+#endif
 
 static void load_snappy_and_framing(void) {
   load_snappy();

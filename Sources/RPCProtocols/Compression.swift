@@ -18,7 +18,7 @@ public enum Compression: String, Sendable, CaseIterable {
 
   /// What can be read on this machine.
   ///
-  /// Asking loads the libraries that decompress. libcurl brings all of them but snappy's, which is small.
+  /// Asking loads the libraries that decompress.
   public static let readable = allCases.filter { $0.whyUnreadable == nil }
 
   /// Why messages that are compressed so cannot be read on this machine; `nil` when they can.

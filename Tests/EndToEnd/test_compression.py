@@ -68,19 +68,6 @@ def test_missing_library_is_told_where_it_was_asked_for(call, rpcurl, connect_se
     assert "compression: identity, gzip, deflate, zstd, snappy\n" in rpcurl("version", env=env).out
 
 
-def test_snappy_is_not_offered_without_its_library(call, connect_server, tmp_path):
-    (tmp_path / "libsnappy.so.1").write_bytes(b"no library")
-    env = {"LD_LIBRARY_PATH": str(tmp_path)}
-    arguments = ["--format", "events", "-d", '{"name":"Ada"}', f"{connect_server.url}/{HELLO}"]
-    result = call(*arguments, env=env)
-    assert result.code == 0
-    assert dict(events(result)["start"]["headers"])["grpc-accept-encoding"] == "gzip,deflate,br,zstd"
-    for option in ("--compression", "--accept-compression"):
-        refused = call(option, "snappy", *arguments, env=env)
-        assert (refused.code, refused.out) == (2, "")
-        assert f"{option} snappy: " in refused.err and "libsnappy.so.1" in refused.err
-
-
 @pytest.mark.parametrize("protocol", ["grpc-web", "connect"])
 def test_server_that_does_not_know_the_compression_says_so(call, connect_server, protocol):
     result = call("--protocol", protocol, "--compression", "deflate", "-d", '{"name":"Ada"}', f"{connect_server.url}/{HELLO}")
