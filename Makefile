@@ -10,13 +10,15 @@ RELEASE  := $(BUILD)/release/rpcurl
 STRIPPED := $(RELEASE).stripped
 SOURCES  := $(shell find Sources -type f) Package.swift
 
-HTTP3    := $(BUILD)/http3-libcurl
+HTTP3_LIBCURL := $(BUILD)/http3-libcurl
 
 PREFIX   ?= /usr/local
 
 # The libcurl of the release build: `built-in` is linked into the program (scripts/libcurl), `system` is the one that
 # the system has when the program runs.
 LIBCURL  ?= built-in
+# 1: the built-in libcurl has HTTP/3, with an OpenSSL that is built for it. This takes ten minutes more, once.
+HTTP3    ?=
 
 # Told in one place each.
 VERSION := $(shell sed -n 's/.*static let current = "\(.*\)"/\1/p' Sources/rpcurl/Version.swift)
@@ -38,9 +40,10 @@ INSTALLED := \
   $(foreach file,README.md CHANGELOG.md LICENSE,$(file):share/doc/rpcurl/$(file))
 
 # What the build needs, what the servers need, and what the tests compare with.
-BUILD_PACKAGES  := libcurl4-openssl-dev libprotobuf-c-dev zlib1g-dev libzstd-dev libbrotli-dev libedit-dev pkg-config gcc \
-  binutils
+BUILD_PACKAGES  := libcurl4-openssl-dev libprotobuf-c-dev zlib1g-dev libzstd-dev libbrotli-dev libsnappy-dev libedit-dev \
+  pkg-config gcc binutils
 LIBCURL_PACKAGES := libnghttp2-dev libssl-dev libidn2-dev libunistring-dev debian-archive-keyring patch xz-utils
+HTTP3_PACKAGES  := dpkg-dev perl
 PLUGIN_PACKAGES := libssl-dev libprotobuf-c-dev pkg-config gcc
 SERVER_PACKAGES := python3 python3-venv libpython3-dev
 TEST_PACKAGES   := protobuf-compiler libprotobuf-dev protobuf-c-compiler curl jq g++ mandoc binutils openssl zsh fish bash-completion \
@@ -52,17 +55,21 @@ SWIFT_FLAGS := $(patsubst %,-Xcc %,$(filter-out -I/usr/include%,$(shell pkg-conf
 # The directory of the built-in libcurl; empty if the program uses the system's. Known once libcurl is built.
 BUILT_IN = $(if $(filter built-in,$(LIBCURL)),$(shell readlink -e $(BUILD)/libcurl/current))
 # Archives that are linked in: of the program that is built, only the C library is needed where it runs.
-ARCHIVES := stdc++ protobuf-c
-LIBCURL_ARCHIVES := nghttp2 ssl crypto idn2 unistring z
+ARCHIVES := stdc++ protobuf-c snappy
+LINK_ARCHIVES := -Xcc -DRPCURL_BUILTIN_SNAPPY -Xlinker -lsnappy
+# With HTTP/3 those of OpenSSL are beside libcurl's.
+TLS_ARCHIVES := ssl crypto
+HTTP3_ARCHIVES = $(if $(wildcard $(BUILT_IN)/lib/libngtcp2.a),ngtcp2_crypto_ossl ngtcp2 nghttp3)
+LIBCURL_ARCHIVES = nghttp2 $(if $(HTTP3_ARCHIVES),,$(TLS_ARCHIVES)) idn2 unistring z
 LINK_BUILT_IN = -Xcc -DRPCURL_BUILTIN_LIBCURL -Xcc -isystem -Xcc $(BUILT_IN)/include \
-  -Xlinker -L$(BUILT_IN)/lib -Xlinker -lcurl $(LIBCURL_ARCHIVES:%=-Xlinker -l%)
+  -Xlinker -L$(BUILT_IN)/lib $(patsubst %,-Xlinker -l%,curl $(HTTP3_ARCHIVES) $(TLS_ARCHIVES) $(LIBCURL_ARCHIVES))
 # lld, because the default linker warns about functions of the Swift runtime that nothing here calls.
 # Exclusive access is checked at run time in debug builds, which the tests use; the checks are a third of the cost
 # of a message.
 # No symbol is exported: plugins bring libraries of their own, which must not find those of the program instead.
 SWIFT_RELEASE_OF = swift build -c release --static-swift-stdlib --disable-local-rpath -Xswiftc -use-ld=lld \
   -Xswiftc -enforce-exclusivity=unchecked -Xlinker --no-export-dynamic -Xlinker -z -Xlinker now \
-  -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker -L$(CURDIR)/$(BUILD)/static \
+  -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker -L$(CURDIR)/$(BUILD)/static $(LINK_ARCHIVES) \
   $(if $(BUILT_IN),$(LINK_BUILT_IN)) $(SWIFT_FLAGS) --product
 SWIFT_RELEASE = $(SWIFT_RELEASE_OF) rpcurl
 PYTEST := $(VENV)/bin/python -B -m pytest -q -p no:cacheprovider -n 2
@@ -92,10 +99,10 @@ system-libcurl-test: release plugins servers test-packages ## Run the tests of t
 
 # Without it the tests of HTTP/3 are skipped, which is reported.
 http3-libcurl: $(VENV)/.done ## Fetch a libcurl with HTTP/3, for the tests of HTTP/3
-	@$(MAKE) --no-print-directory $(HTTP3)/libcurl.so.4 || echo "no libcurl with HTTP/3 can be fetched here"
+	@$(MAKE) --no-print-directory $(HTTP3_LIBCURL)/libcurl.so.4 || echo "no libcurl with HTTP/3 can be fetched here"
 
-$(HTTP3)/libcurl.so.4: scripts/http3-libcurl $(VENV)/.done
-	scripts/http3-libcurl $(VENV)/bin/pip $(HTTP3)
+$(HTTP3_LIBCURL)/libcurl.so.4: scripts/http3-libcurl $(VENV)/.done
+	scripts/http3-libcurl $(VENV)/bin/pip $(HTTP3_LIBCURL)
 
 release: build-packages libcurl static-libraries ## Build .build/release/rpcurl, one file (LIBCURL=system: without libcurl)
 	$(SWIFT_RELEASE)
@@ -105,10 +112,11 @@ $(STRIPPED): $(RELEASE)
 	objcopy --only-keep-debug $< $<.debug
 	objcopy --strip-all --add-gnu-debuglink=$<.debug $< $@
 
-libcurl: ## Build the libcurl that is linked into the program, once
+libcurl: ## Build the libcurl that is linked into the program, once (HTTP3=1: with HTTP/3)
 ifeq ($(LIBCURL),built-in)
 	@scripts/need $(LIBCURL_PACKAGES)
-	@scripts/libcurl $(BUILD)/libcurl
+	@$(if $(HTTP3),scripts/need $(HTTP3_PACKAGES))
+	@scripts/libcurl $(BUILD)/libcurl $(if $(HTTP3),http3)
 endif
 
 static-libraries: build-packages libcurl

@@ -43,8 +43,8 @@ _rpcurl_arguments() {
 -A --user-agent||none
 --codec||list proto json
 --connect-get||flag
---compression||list identity gzip deflate br zstd
---accept-compression||comma identity gzip deflate br zstd
+--compression||list identity gzip deflate br zstd snappy
+--accept-compression||comma identity gzip deflate br zstd snappy
 --rpc-header|+|header
 --max-time||none
 --max-message-size||none
@@ -113,8 +113,8 @@ _rpcurl_arguments() {
 -A --user-agent||none
 --codec||list proto json
 --connect-get||flag
---compression||list identity gzip deflate br zstd
---accept-compression||comma identity gzip deflate br zstd
+--compression||list identity gzip deflate br zstd snappy
+--accept-compression||comma identity gzip deflate br zstd snappy
 --rpc-header|+|header
 --max-time||none
 --max-message-size||none
@@ -175,8 +175,8 @@ _rpcurl_arguments() {
 -A --user-agent||none
 --codec||list proto json
 --connect-get||flag
---compression||list identity gzip deflate br zstd
---accept-compression||comma identity gzip deflate br zstd
+--compression||list identity gzip deflate br zstd snappy
+--accept-compression||comma identity gzip deflate br zstd snappy
 --rpc-header|+|header
 --max-time||none
 --max-message-size||none

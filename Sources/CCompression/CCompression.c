@@ -1,4 +1,5 @@
 #include "CCompression.h"
+#include "SnappyFraming.h"
 
 #include <brotli/decode.h>
 #include <brotli/encode.h>
@@ -32,6 +33,7 @@
 #define BROTLI_ENCODER_FUNCTIONS(X) \
   X(BrotliEncoderCreateInstance) X(BrotliEncoderSetParameter) X(BrotliEncoderCompressStream) \
   X(BrotliEncoderIsFinished) X(BrotliEncoderDestroyInstance)
+#define SNAPPY_FUNCTIONS(X) X(snappy_compress) X(snappy_uncompress) X(snappy_uncompressed_length)
 
 static struct {
 #define MEMBER(name) __typeof__(&name) name;
@@ -39,6 +41,7 @@ static struct {
   ZSTD_FUNCTIONS(MEMBER)
   BROTLI_DECODER_FUNCTIONS(MEMBER)
   BROTLI_ENCODER_FUNCTIONS(MEMBER)
+  SNAPPY_FUNCTIONS(MEMBER)
 } lib;
 
 typedef struct {
@@ -75,6 +78,23 @@ DEFINE_LIBRARY(zstd, "libzstd.so.1", ZSTD_FUNCTIONS)
 DEFINE_LIBRARY(brotli_decoder, "libbrotlidec.so.1", BROTLI_DECODER_FUNCTIONS)
 DEFINE_LIBRARY(brotli_encoder, "libbrotlienc.so.1", BROTLI_ENCODER_FUNCTIONS)
 
+#ifdef RPCURL_BUILTIN_SNAPPY
+/* Linked into a program that contains the C++ library, which libsnappy.so.1 would load a second time: 2 million
+ * instructions in each call. */
+static library snappy = {.once = PTHREAD_ONCE_INIT};
+static void load_snappy(void) {
+#define LINKED(name) lib.name = name;
+  SNAPPY_FUNCTIONS(LINKED)
+}
+#else
+DEFINE_LIBRARY(snappy, "libsnappy.so.1", SNAPPY_FUNCTIONS)
+#endif
+
+static void load_snappy_and_framing(void) {
+  load_snappy();
+  snappy_framing_load();
+}
+
 static const char *load(library *state, void (*loader)(void)) {
   pthread_once(&state->once, loader);
   return state->error;
@@ -88,6 +108,7 @@ const char *ccompression_load(ccompression_format format, ccompression_direction
   case CCOMPRESSION_BROTLI:
     return direction == CCOMPRESSION_ENCODE ? load(&brotli_encoder, load_brotli_encoder)
                                             : load(&brotli_decoder, load_brotli_decoder);
+  case CCOMPRESSION_SNAPPY: return load(&snappy, load_snappy_and_framing);
   }
   return "there is no such format";
 }
@@ -110,6 +131,7 @@ struct ccompression_codec {
     ZSTD_CCtx *zstd_encoder;
     BrotliDecoderState *brotli_decoder;
     BrotliEncoderState *brotli_encoder;
+    snappy_framing *snappy;
   } state;
 };
 
@@ -273,6 +295,25 @@ static ccompression_result reset_brotli_encoder(ccompression_codec *codec) {
   return start_brotli_encoder(codec);
 }
 
+/* snappy */
+
+static ccompression_result start_snappy(ccompression_codec *codec) {
+  snappy_blocks blocks = {lib.snappy_compress, lib.snappy_uncompress, lib.snappy_uncompressed_length};
+  codec->state.snappy = snappy_framing_create(&blocks);
+  return outcome(codec->state.snappy);
+}
+static ccompression_result step_snappy_decoder(ccompression_codec *codec, ccompression_buffers *buffers) {
+  return snappy_framing_decode(codec->state.snappy, buffers);
+}
+static ccompression_result step_snappy_encoder(ccompression_codec *codec, ccompression_buffers *buffers) {
+  return snappy_framing_encode(codec->state.snappy, buffers);
+}
+static ccompression_result reset_snappy(ccompression_codec *codec) {
+  snappy_framing_reset(codec->state.snappy);
+  return CCOMPRESSION_MORE;
+}
+static void finish_snappy(ccompression_codec *codec) { free(codec->state.snappy); }
+
 /* Any format */
 
 #define OPERATIONS(name) {start_##name, step_##name, reset_##name, finish_##name}
@@ -283,6 +324,9 @@ static const operations all_operations[][2] = {
         {[CCOMPRESSION_ENCODE] = OPERATIONS(zstd_encoder), [CCOMPRESSION_DECODE] = OPERATIONS(zstd_decoder)},
     [CCOMPRESSION_BROTLI] =
         {[CCOMPRESSION_ENCODE] = OPERATIONS(brotli_encoder), [CCOMPRESSION_DECODE] = OPERATIONS(brotli_decoder)},
+    [CCOMPRESSION_SNAPPY] =
+        {[CCOMPRESSION_ENCODE] = {start_snappy, step_snappy_encoder, reset_snappy, finish_snappy},
+         [CCOMPRESSION_DECODE] = {start_snappy, step_snappy_decoder, reset_snappy, finish_snappy}},
 };
 
 ccompression_codec *ccompression_create(

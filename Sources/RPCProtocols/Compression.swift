@@ -10,14 +10,15 @@ public enum Compression: String, Sendable, CaseIterable {
   case br
   /// Zstandard, RFC 8878.
   case zstd
+  /// The framing format of snappy, as implementations of gRPC mean it: not a bare block.
+  case snappy
 
   /// The name that means no compression.
   public static let identity = "identity"
 
   /// What can be read on this machine.
   ///
-  /// Asking loads the libraries that decompress. libcurl brings the same ones with it, so a call pays
-  /// nothing for being asked.
+  /// Asking loads the libraries that decompress.
   public static let readable = allCases.filter { $0.whyUnreadable == nil }
 
   /// Why messages that are compressed so cannot be read on this machine; `nil` when they can.

@@ -108,6 +108,7 @@ extension Compression {
     case .deflate: CCOMPRESSION_ZLIB
     case .br: CCOMPRESSION_BROTLI
     case .zstd: CCOMPRESSION_ZSTD
+    case .snappy: CCOMPRESSION_SNAPPY
     }
   }
 

@@ -57,6 +57,18 @@ public struct ReflectionQuery {
     ["any", "duration", "empty", "field_mask", "struct", "timestamp", "wrappers"]
       .map { "google/protobuf/\($0).proto" })
 
+  /// What is known of the version of the streams.
+  fileprivate enum Standing {
+    /// The caller chose it.
+    case chosen
+    /// It is v1, which the server may not have.
+    case tried
+    /// It is v1alpha, since the server responded with this error to v1.
+    case fallback(RPCError)
+    /// The server has answered in it.
+    case understood
+  }
+
   /// The version of the streams.
   public var version: ReflectionVersion { schema.version }
   /// The questions without an answer, in the order asked.
@@ -64,14 +76,12 @@ public struct ReflectionQuery {
 
   private let goal: Goal
   private let limits: Limits
-  private let mayFallBack: Bool
   private var schema: ReflectedSchema
   private var asked: Set<ReflectionQuestion> = []
   private var fileNames: Set<String> = []
   private var imports: [String] = []
   private var receivedBytes = 0
-  /// Whether any answer ever came; then the server speaks this version.
-  private var isUnderstood = false
+  private var standing: Standing
   private var answersOnStream = 0
   /// Whether the server does not know a file that another imports.
   private var isFileMissing = false
@@ -82,11 +92,11 @@ public struct ReflectionQuery {
   public init(_ goal: Goal, version: ReflectionVersion? = nil, limits: Limits = Limits()) {
     self.goal = goal
     self.limits = limits
-    mayFallBack = version == nil
+    standing = version == nil ? .tried : .chosen
     schema = ReflectedSchema(version: version ?? .v1)
   }
 
-  /// The first questions, for a new stream. Called once.
+  /// The first questions, for a new stream. Called once, before all else.
   public mutating func start() -> [ReflectionQuestion] {
     switch goal {
     case .symbols(let symbols), .whateverOf(let symbols): ask(symbols.map { .fileContaining(symbol: $0) })
@@ -106,7 +116,7 @@ public struct ReflectionQuery {
     // Answers come in the order of the questions. Where a server says which one it answers, that counts.
     guard !unanswered.isEmpty else { throw .wrongAnswer("it answered more than it was asked") }
     let question = unanswered.remove(at: answer.question.flatMap(unanswered.firstIndex(of:)) ?? 0)
-    isUnderstood = true
+    standing = .understood
     answersOnStream += 1
     switch (answer.content, question) {
     case (.files(let files), .fileContaining(let symbol)):
@@ -129,28 +139,48 @@ public struct ReflectionQuery {
   }
 
   /// Takes note that the stream has ended, though questions are open; `error` is its status, unless `ok`.
+  ///
+  /// After v1, v1alpha is asked if the error is a response of the server, or of a proxy, that may mean an unknown
+  /// service. If v1alpha fails too, the error of v1 is thrown.
   public mutating func streamEnded(_ error: RPCError?) throws(ReflectionError) -> Step {
     guard let first = unanswered.first else { return .wait }
     let hasProgressed = answersOnStream > 0
     answersOnStream = 0
-    switch error?.code {
-    case nil:
+    guard let error else {
       // A server may take one question a stream; one that answers none of them never will.
       guard hasProgressed else { throw .wrongAnswer("it ended its answers without giving one") }
-    case .unimplemented where !isUnderstood:
-      guard mayFallBack, schema.version == .v1 else { throw .notOffered(error ?? .unanswered) }
-      schema.version = .v1alpha
-    case .notFound where error?.origin == .server:
+      return .open(unanswered)
+    }
+    if error.code == .notFound, error.origin == .server, !(first == .services && standing.allowsFallback) {
       // Some servers end the stream where the specification wants an answer that is an error.
       unanswered.removeFirst()
-      isUnderstood = true
-      _ = try refused(first, code: StatusCode.notFound.rawValue, message: error?.message ?? "")
+      _ = try refused(first, code: StatusCode.notFound.rawValue, message: error.message)
       if unanswered.isEmpty, case .done(let schema) = try next() { return .done(schema) }
-    default:
-      if let unknownSymbol { throw .unknownSymbol(unknownSymbol, services: []) }
-      throw .failed(error ?? .unanswered)
+      return .open(unanswered)
     }
-    return .open(unanswered)
+    if standing.allowsFallback, error.mayMeanUnknownService { return .open(fallBack(error)) }
+    throw failure(error)
+  }
+
+  /// Begins again with v1alpha.
+  private mutating func fallBack(_ error: RPCError) -> [ReflectionQuestion] {
+    standing = .fallback(error)
+    schema.version = .v1alpha
+    unknownSymbol = nil
+    asked = []
+    unanswered = []
+    return start()
+  }
+
+  /// What a stream's error means when no other stream follows.
+  private func failure(_ error: RPCError) -> ReflectionError {
+    if let unknownSymbol { return .unknownSymbol(unknownSymbol, services: []) }
+    switch standing {
+    case .understood: return .failed(error)
+    // The error of v1 says more, unless v1 is not there or the call of v1alpha had no response.
+    case .fallback(let v1) where v1.code != .unimplemented && error.mayMeanUnknownService: return .failed(v1)
+    case .chosen, .tried, .fallback: return error.code == .unimplemented ? .notOffered(error) : .failed(error)
+    }
   }
 
   private mutating func refused(
@@ -228,7 +258,24 @@ public struct ReflectionQuery {
   }
 }
 
+extension ReflectionQuery.Standing {
+  /// Whether v1alpha may follow.
+  fileprivate var allowsFallback: Bool {
+    if case .tried = self { true } else { false }
+  }
+}
+
 extension RPCError {
-  /// Stands for an error that cannot be missing.
-  fileprivate static var unanswered: RPCError { RPCError(.unknown, "no answer", origin: .violation) }
+  /// Whether it is a response that may mean an unknown service.
+  ///
+  /// Only servers of gRPC respond with `unimplemented`. Proxies respond to a path without a route with `unavailable`,
+  /// `not_found`, HTTP 401, 403 or 500, or a page. A failure without a response, and a lack of time or of room, do not
+  /// depend on the path.
+  fileprivate var mayMeanUnknownService: Bool {
+    switch (origin, code) {
+    case (_, .canceled), (_, .deadlineExceeded), (_, .resourceExhausted): false
+    case (.server, _), (.violation, _): true
+    default: false
+    }
+  }
 }

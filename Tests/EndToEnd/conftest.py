@@ -141,7 +141,10 @@ class HTTP3Rpcurl(Rpcurl):
 
 
 @pytest.fixture
-def http3_rpcurl(tmp_path_factory: pytest.TempPathFactory) -> HTTP3Rpcurl:
+def http3_rpcurl(rpcurl: Rpcurl, tmp_path_factory: pytest.TempPathFactory) -> Rpcurl:
+    """rpcurl with its own libcurl if that has HTTP/3, or with HTTP3_LIBCURL."""
+    if "3" in json.loads(rpcurl("version", "--format", "json").out)["libcurl"]["httpVersions"]:
+        return rpcurl
     if not HTTP3_LIBCURL.exists():
         pytest.skip(f"{HTTP3_LIBCURL} is missing: make http3-libcurl")
     return HTTP3Rpcurl(tmp_path_factory.mktemp("home"))

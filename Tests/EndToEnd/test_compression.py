@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 HELLO = "demo.v1.Demo/Hello"
-ALL = ["gzip", "deflate", "br", "zstd"]
+ALL = ["gzip", "deflate", "br", "zstd", "snappy"]
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def events(result):
 
 
 def test_version_tells_the_compressions(rpcurl):
-    assert "compression: identity, gzip, deflate, br, zstd\n" in rpcurl("version").out
+    assert "compression: identity, gzip, deflate, br, zstd, snappy\n" in rpcurl("version").out
 
 
 @pytest.mark.parametrize("protocol", ["grpc", "grpc-web", "connect"])
@@ -65,7 +65,7 @@ def test_missing_library_is_told_where_it_was_asked_for(call, rpcurl, connect_se
     result = call("--accept-compression", "br", *arguments, env=env)
     assert result.code == 0
     assert ["content-encoding", "br"] in events(result)["headers"]["headers"]
-    assert "compression: identity, gzip, deflate, zstd\n" in rpcurl("version", env=env).out
+    assert "compression: identity, gzip, deflate, zstd, snappy\n" in rpcurl("version", env=env).out
 
 
 @pytest.mark.parametrize("protocol", ["grpc-web", "connect"])
@@ -75,7 +75,7 @@ def test_server_that_does_not_know_the_compression_says_so(call, connect_server,
     assert "unimplemented (12): " in result.err and "deflate" in result.err
 
 
-@pytest.mark.parametrize("compression", ["identity", "gzip", "br", "zstd"])
+@pytest.mark.parametrize("compression", ["identity", "gzip", "br", "zstd", "snappy"])
 @pytest.mark.parametrize("codec", ["proto", "json"])
 @pytest.mark.parametrize("transport", ["http1.1", "http2"])
 def test_connect_get(call, connect_server, codec, compression, transport):

@@ -241,6 +241,124 @@ def test_asked_for_version_is_the_only_one(rpcurl, v1alpha_server):
     fails(rpcurl("--reflect-version", "v2", f"{v1alpha_server.url}/{DELAY}"), 2, "v2", "v1alpha")
 
 
+REFUSALS = ["UNIMPLEMENTED", "UNAVAILABLE", "NOT_FOUND", "UNKNOWN", "INTERNAL", "PERMISSION_DENIED", "UNAUTHENTICATED"]
+
+
+@pytest.fixture
+def refusing():
+    """`refusing(v1, v1alpha)` starts a server whose reflection fails with these codes, as a proxy without a route does.
+
+    A version whose code is None works. Gives the URL of a method, and the versions that were asked, in order.
+    """
+    servers = []
+
+    def start(**codes):
+        asked = []
+
+        def reflection_of(version, code):
+            def reflect(requests, context):
+                asked.append(version)
+                # To the end: a reset that follows the status at once makes libcurl 7.88 lose it, and ask again.
+                questions = list(requests)
+                if code:
+                    context.abort(grpc.StatusCode[code], f"{version}: no route")
+                yield from (answer_with(service_file("t.proto"), TYPES) for _ in questions)
+
+            return grpc.method_handlers_generic_handler(
+                f"grpc.reflection.{version}.ServerReflection",
+                {
+                    "ServerReflectionInfo": grpc.stream_stream_rpc_method_handler(
+                        reflect,
+                        request_deserializer=reflection_pb2.ServerReflectionRequest.FromString,
+                        response_serializer=reflection_pb2.ServerReflectionResponse.SerializeToString,
+                    )
+                },
+            )
+
+        echo = grpc.unary_unary_rpc_method_handler(lambda request, context: request)
+        server = grpc.server(futures.ThreadPoolExecutor(2))
+        server.add_generic_rpc_handlers(
+            (
+                *(reflection_of(version, code) for version, code in codes.items()),
+                grpc.method_handlers_generic_handler("a.S", {"M": echo}),
+            )
+        )
+        port = server.add_insecure_port("127.0.0.1:0")
+        server.start()
+        servers.append(server)
+        return f"http://127.0.0.1:{port}/a.S/M", asked
+
+    yield start
+    for server in servers:
+        server.stop(0)
+
+
+@pytest.mark.parametrize("code", REFUSALS)
+def test_v1alpha_where_v1_is_refused(rpcurl, refusing, code):
+    url, asked = refusing(v1=code, v1alpha=None)
+    result = rpcurl("-v", url)
+    assert result.code == 0, result.err
+    assert schema_line(result).startswith("reflection v1alpha, 2 files, ")
+    # After NOT_FOUND, which may mean the symbol, the list of services is asked for.
+    assert asked == ["v1"] * (2 if code == "NOT_FOUND" else 1) + ["v1alpha"]
+
+
+@pytest.mark.parametrize("code", ["UNAVAILABLE", "UNKNOWN", "PERMISSION_DENIED"])
+@pytest.mark.parametrize("other", ["UNAVAILABLE", "UNIMPLEMENTED"])
+def test_refusal_of_v1_is_reported_where_v1alpha_is_refused_too(rpcurl, refusing, code, other):
+    url, asked = refusing(v1=code, v1alpha=other)
+    fails(rpcurl(url), 64 + grpc.StatusCode[code].value[0], "v1: no route")
+    assert asked == ["v1", "v1alpha"]
+
+
+@pytest.mark.parametrize("code", ["DEADLINE_EXCEEDED", "CANCELLED", "RESOURCE_EXHAUSTED"])
+def test_v1alpha_is_not_asked_where_v1_lacks_time_or_room(rpcurl, refusing, code):
+    url, asked = refusing(v1=code, v1alpha=None)
+    fails(rpcurl(url), 64 + grpc.StatusCode[code].value[0], "v1: no route")
+    assert asked == ["v1"]
+
+
+@pytest.mark.parametrize("status", ["401 Unauthorized", "404 Not Found", "405 Method Not Allowed", "503 Service Unavailable"])
+@pytest.mark.parametrize("protocol", ["grpc-web", "connect"], indirect=True)
+def test_v1alpha_where_a_proxy_has_no_route_for_v1(call, server, raw_server, status):
+    refused = []
+
+    def proxy(client):
+        head = b""
+        while b"\r\n\r\n" not in head:
+            piece = client.recv(1 << 16)
+            if not piece:
+                return
+            head += piece
+        if b"/grpc.reflection.v1.ServerReflection/" in head:
+            refused.append(head)
+            client.sendall(f"HTTP/1.1 {status}\r\ncontent-length: 2\r\nconnection: close\r\n\r\nno".encode())
+            client.shutdown(socket.SHUT_WR)
+            while client.recv(1 << 16):
+                pass
+            return
+        with socket.create_connection(("127.0.0.1", server.port)) as upstream:
+            def answer():
+                try:
+                    while data := upstream.recv(1 << 16):
+                        client.sendall(data)
+                except OSError:
+                    pass
+
+            back = threading.Thread(target=answer, daemon=True)
+            back.start()
+            upstream.sendall(head)
+            while data := client.recv(1 << 16):
+                upstream.sendall(data)
+            upstream.shutdown(socket.SHUT_WR)
+            back.join()
+
+    result = call("-v", "--http1.1", f"http://{raw_server(proxy).address}/{DELAY}")
+    assert result.code == 0, result.err
+    assert schema_line(result).startswith("reflection v1alpha, 7 files, ")
+    assert len(refused) == 1
+
+
 # The cache
 
 
@@ -431,6 +549,10 @@ def reflecting():
     yield start
     for server in servers:
         server.stop(0)
+
+
+TYPES = FileDescriptorProto(name="t.proto", package="a", syntax="proto3")
+TYPES.message_type.add(name="T")
 
 
 def answer_with(*files, request=None):

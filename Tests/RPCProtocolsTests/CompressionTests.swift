@@ -75,7 +75,7 @@ import Testing
   @Test(arguments: Compression.allCases)
   func streamsInARowAreOneWhereTheFormatSaysSo(compression: Compression) throws {
     let two = try compression.compress([1, 2]) + compression.compress([3])
-    if compression == .gzip || compression == .zstd {
+    if [.gzip, .zstd, .snappy].contains(compression) {
       #expect(try compression.decompress(two) == [1, 2, 3])
     } else {
       #expect(throws: RPCError.self) { try compression.decompress(two) }
@@ -85,7 +85,8 @@ import Testing
   @Test(arguments: Compression.allCases)
   func bombStopsAtTheLimit(compression: Compression) throws {
     let bomb = try compression.compress([UInt8](repeating: 0, count: 64 << 20))
-    #expect(bomb.count < 1 << 20)
+    // A copy in a snappy block is 3 bytes for at most 64.
+    #expect(bomb.count < (compression == .snappy ? 4 : 1) << 20)
     let error = #expect(throws: RPCError.self) { try compression.decompress(bomb, limit: 100_000) }
     #expect(error?.code == .resourceExhausted)
     #expect(error?.message.contains("the limit is 100000") == true)

@@ -89,11 +89,12 @@ struct FakeServer {
     return found
   }
 
-  /// Runs a query to its end; `inOrder` false answers each round backwards.
-  func run(_ query: inout ReflectionQuery, inOrder: Bool = true) throws -> (
-    schema: ReflectedSchema, rounds: Int
-  ) {
-    var questions = query.start()
+  /// Runs a query to its end, from its start or from the questions `first`; `inOrder` false answers each round
+  /// backwards.
+  func run(
+    _ query: inout ReflectionQuery, _ first: [ReflectionQuestion]? = nil, inOrder: Bool = true
+  ) throws -> (schema: ReflectedSchema, rounds: Int) {
+    var questions = first ?? query.start()
     var rounds = 0
     while true {
       rounds += 1

@@ -137,10 +137,20 @@ import Testing
   }
 
   @Test func unknownSymbolMayEndTheStream() throws {
-    var query = ReflectionQuery(.symbols(["p.X"]))
+    var query = ReflectionQuery(.symbols(["p.X"]), version: .v1)
     _ = query.start()
     let notFound = RPCError(.notFound, "no", origin: .server)
     #expect(try query.streamEnded(notFound) == .open([.services]))
+    #expect(failure { try query.streamEnded(notFound) } == .unknownSymbol("p.X", services: []))
+  }
+
+  @Test func unknownSymbolMayEndTheStreamsOfBothVersions() throws {
+    var query = ReflectionQuery(.symbols(["p.X"]))
+    let questions = query.start()
+    let notFound = RPCError(.notFound, "no", origin: .server)
+    for expected in [[.services], questions, [.services]] {
+      #expect(try query.streamEnded(notFound) == .open(expected))
+    }
     #expect(failure { try query.streamEnded(notFound) } == .unknownSymbol("p.X", services: []))
   }
 
@@ -257,11 +267,94 @@ import Testing
 
   @Test func statusOfAStreamIsTheFailure() {
     for code in [StatusCode.unavailable, .unauthenticated, .deadlineExceeded, .internal] {
-      var query = ReflectionQuery(.symbols(["p.A"]))
+      var query = ReflectionQuery(.symbols(["p.A"]), version: .v1)
       _ = query.start()
       let error = RPCError(code, "so it is", origin: .server)
       #expect(failure { try query.streamEnded(error) } == .failed(error))
     }
+  }
+
+  /// What servers and proxies answer to a service that they do not have.
+  @Test(
+    arguments: [
+      .unimplemented, .unavailable, .unknown, .internal, .permissionDenied, .unauthenticated,
+      .invalidArgument,
+    ] as [StatusCode], [.server, .violation] as [RPCError.Origin])
+  func v1alphaFollowsAResponseThatFails(code: StatusCode, origin: RPCError.Origin) throws {
+    var query = ReflectionQuery(.symbols(["p.A"]))
+    let questions = query.start()
+    #expect(try query.streamEnded(RPCError(code, "no route", origin: origin)) == .open(questions))
+    #expect(query.version == .v1alpha)
+    guard case .done(let schema) = try query.receive(Wire.answer(Wire.file("a.proto"))) else {
+      Issue.record("not done")
+      return
+    }
+    #expect(schema.version == .v1alpha)
+  }
+
+  /// A call without a response, and a server without time or room, do not have v1alpha either.
+  @Test(
+    arguments: [
+      RPCError(.unavailable, "refused", origin: .connection),
+      RPCError(.unavailable, "certificate", origin: .tls),
+      RPCError(.internal, "URL", origin: .request),
+      RPCError(.unavailable, "cut", origin: .interceptor("fault")),
+      RPCError(.deadlineExceeded, "10 s", origin: .client), RPCError(.canceled, "Ctrl-C", origin: .client),
+      RPCError(.deadlineExceeded, "late", origin: .server), RPCError(.canceled, "gone", origin: .server),
+      RPCError(.resourceExhausted, "quota", origin: .server),
+      RPCError(.resourceExhausted, "too long", origin: .violation),
+    ])
+  func v1alphaDoesNotFollowOtherFailures(error: RPCError) {
+    var query = ReflectionQuery(.symbols(["p.A"]))
+    _ = query.start()
+    #expect(failure { try query.streamEnded(error) } == .failed(error))
+    #expect(query.version == .v1)
+  }
+
+  @Test func v1alphaDoesNotFollowAnAnswerOfV1() throws {
+    var query = ReflectionQuery(.symbols(["p.A", "p.B"]))
+    _ = query.start()
+    #expect(try query.receive(Self.diamond.answer(.fileContaining(symbol: "p.A"))) == .wait)
+    let error = RPCError(.unavailable, "gone", origin: .server)
+    #expect(failure { try query.streamEnded(error) } == .failed(error))
+  }
+
+  @Test func failureOfV1IsReportedWhenV1alphaFailsToo() throws {
+    let first = RPCError(.unavailable, "no backend", origin: .server)
+    for second in [
+      RPCError(.unavailable, "no backend for v1alpha", origin: .server), Self.unimplemented,
+      RPCError(.notFound, "no route", origin: .violation),
+    ] {
+      var query = ReflectionQuery(.symbols(["p.A"]))
+      let questions = query.start()
+      #expect(try query.streamEnded(first) == .open(questions))
+      #expect(failure { try query.streamEnded(second) } == .failed(first))
+    }
+  }
+
+  @Test func failureOfV1alphaIsReportedWhenItIsTheBetterOne() throws {
+    for (first, second) in [
+      (Self.unimplemented, RPCError(.permissionDenied, "not you", origin: .server)),
+      (RPCError(.unavailable, "", origin: .server), RPCError(.deadlineExceeded, "10 s", origin: .client)),
+      (RPCError(.unavailable, "", origin: .server), RPCError(.unavailable, "refused", origin: .connection)),
+    ] {
+      var query = ReflectionQuery(.symbols(["p.A"]))
+      let questions = query.start()
+      #expect(try query.streamEnded(first) == .open(questions))
+      #expect(failure { try query.streamEnded(second) } == .failed(second))
+    }
+  }
+
+  /// A proxy may say of each path that it does not have that nothing was found.
+  @Test(arguments: [ReflectionQuery.Goal.symbols(["p.A"]), .serviceNames, .allServices])
+  func notFoundForTheListOfServicesMeansThatThereIsNoV1(goal: ReflectionQuery.Goal) throws {
+    let notFound = RPCError(.notFound, "no route", origin: .server)
+    var query = ReflectionQuery(goal)
+    let questions = query.start()
+    if questions != [.services] { #expect(try query.streamEnded(notFound) == .open([.services])) }
+    #expect(try query.streamEnded(notFound) == .open(questions))
+    #expect(query.version == .v1alpha)
+    #expect(try Self.diamond.run(&query, questions).schema.version == .v1alpha)
   }
 
   @Test(arguments: ReflectionVersion.allCases)

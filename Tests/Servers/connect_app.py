@@ -11,9 +11,11 @@ from collections.abc import AsyncIterator
 from contextvars import ContextVar
 from typing import Any
 
+import cramjam
 from connectrpc.code import Code
 from connectrpc.codec import Codec
 from connectrpc.compat import google_protobuf_binary_codec, google_protobuf_json_codec
+from connectrpc.compression import Compression
 from connectrpc.compression.brotli import BrotliCompression
 from connectrpc.compression.gzip import GzipCompression
 from connectrpc.compression.zstd import ZstdCompression
@@ -105,6 +107,25 @@ class RawCodec(Codec):
         if message_class is RawBytes:
             return bytes(data)
         return self.codec.decode(bytes(data), message_class)
+
+
+class SnappyCompression(Compression):
+    """The framing format of snappy, by the `snap` library of Rust. connectrpc has none of its own."""
+
+    def name(self) -> str:
+        return "snappy"
+
+    def compress(self, data: bytes | bytearray | memoryview) -> bytes:
+        # An empty message is a stream without chunks, which cramjam writes as no bytes at all.
+        return bytes(cramjam.snappy.compress(bytes(data)))
+
+    def decompress(
+        self, data: bytes | bytearray | memoryview, read_max_bytes: int | None = None
+    ) -> bytes:
+        output = bytes(cramjam.snappy.decompress(bytes(data)))
+        if read_max_bytes is not None and len(output) > read_max_bytes:
+            raise ConnectError(Code.RESOURCE_EXHAUSTED, f"message is larger than {read_max_bytes} bytes")
+        return output
 
 
 def connect_error(failure: Failure) -> ConnectError:
@@ -232,7 +253,7 @@ app = DemoApplication(
     service=[*methods(), *infrastructure_methods()],
     endpoints=lambda served: {method.path: endpoint(method) for method in served},
     read_max_bytes=MAX_MESSAGE_BYTES,
-    compressions=[GzipCompression(), BrotliCompression(), ZstdCompression()],
+    compressions=[GzipCompression(), BrotliCompression(), ZstdCompression(), SnappyCompression()],
     codecs=[
         RawCodec(google_protobuf_binary_codec()),
         RawCodec(google_protobuf_json_codec(ignore_unknown_fields=False)),

@@ -1,7 +1,8 @@
 /* The system's compression libraries behind one interface, each loaded when it is first needed.
  *
- * Few calls compress, so none of zlib, zstd and brotli is linked: they are opened with dlopen, and a program that
- * does not use them starts without them. Functions may be called on any thread; a codec belongs to one at a time. */
+ * Few calls compress, so zlib, zstd, brotli and snappy are not linked: they are opened with dlopen, and a program that
+ * does not use them starts without them. With RPCURL_BUILTIN_SNAPPY libsnappy is linked in. Functions may be called on
+ * any thread; a codec belongs to one at a time. */
 #ifndef CCOMPRESSION_H
 #define CCOMPRESSION_H
 
@@ -13,6 +14,7 @@ typedef enum {
   CCOMPRESSION_ZLIB,   /* RFC 1950, which HTTP and gRPC call deflate */
   CCOMPRESSION_ZSTD,   /* RFC 8878 */
   CCOMPRESSION_BROTLI, /* RFC 7932 */
+  CCOMPRESSION_SNAPPY, /* the framing format of google/snappy, framing_format.txt */
 } ccompression_format;
 
 typedef enum {
@@ -51,8 +53,8 @@ const char *ccompression_load(ccompression_format format, ccompression_direction
 ccompression_codec *ccompression_create(
     ccompression_format format, ccompression_direction direction, size_t expected_bytes);
 
-/* Works until the output is full, the input is used up, or the stream is complete. An encoder takes the input for
- * all there is. */
+/* Works until the output is full, the input is used up, or the stream is complete. An encoder, and a decoder of
+ * snappy, takes the input as all there is. */
 ccompression_result ccompression_step(ccompression_codec *codec, ccompression_buffers *buffers);
 
 /* Makes the codec ready for another stream. */

@@ -8,6 +8,7 @@ enum CompressionArgument: String, ExpressibleByArgument, CaseIterable {
   case deflate
   case br
   case zstd
+  case snappy
 
   /// The compression; `nil` for none.
   var compression: Compression? { Compression(rawValue: rawValue) }

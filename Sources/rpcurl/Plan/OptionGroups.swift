@@ -197,7 +197,7 @@ struct RequestOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Compress sent messages with gzip, deflate, br or zstd; identity sends them as they are.",
+      "Compress sent messages with gzip, deflate, br, zstd or snappy; identity sends them as they are.",
       valueName: "name"))
   var compression: CompressionArgument = .identity
 
