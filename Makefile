@@ -146,11 +146,11 @@ bench: release plugins servers bench-packages ## Measure: ratios in one run, and
 sanitize: build-packages ## Run the unit tests under AddressSanitizer
 	ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path $(BUILD)/address $(SWIFT_FLAGS)
 
-# The chain's, which is what other threads reach, and whose locks the sanitizer knows. It does not see that of
+# The chain, which other threads reach, and the transport and calls below it. The sanitizer does not see the lock of
 # Synchronization.Mutex, a futex in a library that it does not instrument, and may report what is done within withLock.
-sanitize-threads: build-packages ## Run the chain's unit tests under ThreadSanitizer
+sanitize-threads: build-packages ## Run the unit tests of the chain, the transport and calls under ThreadSanitizer
 	TSAN_OPTIONS=halt_on_error=1 swift test --sanitize=thread --scratch-path $(BUILD)/thread $(SWIFT_FLAGS) \
-	  --filter InterceptionTests
+	  --filter 'InterceptionTests|TransportTests|RPCClientTests'
 
 fuzz: build-packages ## Fuzz the codecs and the schema loader, FUZZ_SECONDS (600) each
 	scripts/fuzz $(or $(FUZZ_SECONDS),600)
