@@ -155,18 +155,11 @@ CURLcode ccurl_get_offset(CURL *handle, CURLINFO info, curl_off_t *value) {
   return lib.curl_easy_getinfo(handle, info, value);
 }
 
-/* Not every socket is one of TCP, and none is worse off without. */
-static int set_user_timeout(void *milliseconds, curl_socket_t socket, curlsocktype purpose) {
-  (void)purpose;
-  unsigned int timeout = (unsigned int)(uintptr_t)milliseconds;
-  (void)setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout, sizeof timeout);
-  return CURL_SOCKOPT_OK;
+CURLcode ccurl_set_opened_callback(CURL *handle, ccurl_opened_callback callback) {
+  return lib.curl_easy_setopt(handle, CURLOPT_SOCKOPTFUNCTION, callback);
 }
-
-CURLcode ccurl_set_user_timeout(CURL *handle, unsigned int milliseconds) {
-  CURLcode code = lib.curl_easy_setopt(handle, CURLOPT_SOCKOPTDATA, (void *)(uintptr_t)milliseconds);
-  if (code != CURLE_OK) return code;
-  return lib.curl_easy_setopt(handle, CURLOPT_SOCKOPTFUNCTION, set_user_timeout);
+CURLcode ccurl_set_close_callback(CURL *handle, ccurl_close_callback callback) {
+  return lib.curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, callback);
 }
 
 bool ccurl_uses_proxy(CURL *handle) {
@@ -193,24 +186,30 @@ bool ccurl_negotiated(CURL *handle, char *name, size_t capacity) {
   return true;
 }
 
-/* The socket of the connection that the handle uses, or CURL_SOCKET_BAD. */
-static curl_socket_t active_socket(CURL *handle) {
-  curl_socket_t socket = CURL_SOCKET_BAD;
-  CURLcode code = lib.curl_easy_getinfo(handle, CURLINFO_ACTIVESOCKET, &socket);
-  return code == CURLE_OK ? socket : CURL_SOCKET_BAD;
+/* Not every socket is one of TCP, and none is worse off without. */
+void ccurl_set_user_timeout(int socket, unsigned int milliseconds) {
+  (void)setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
 }
 
-long ccurl_silence(CURL *handle) {
-  curl_socket_t socket = active_socket(handle);
+int ccurl_local_port(int socket) {
+  struct sockaddr_storage address = {0};
+  socklen_t size = sizeof address;
+  if (getsockname(socket, (struct sockaddr *)&address, &size)) return 0;
+  switch (address.ss_family) {
+  case AF_INET: return ntohs(((struct sockaddr_in *)&address)->sin_port);
+  case AF_INET6: return ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
+  default: return 0;
+  }
+}
+
+long ccurl_silence(int socket) {
   struct tcp_info info = {0};
   socklen_t size = sizeof info;
-  if (socket == CURL_SOCKET_BAD || getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size)) return -1;
+  if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size)) return -1;
   return (long)info.tcpi_last_data_recv;
 }
 
-bool ccurl_is_closed(CURL *handle) {
-  curl_socket_t socket = active_socket(handle);
-  if (socket == CURL_SOCKET_BAD) return false;
+bool ccurl_is_closed(int socket) {
   struct pollfd state = {.fd = socket, .events = POLLRDHUP};
   return poll(&state, 1, 0) > 0;
 }

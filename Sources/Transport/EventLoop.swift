@@ -29,6 +29,9 @@ public final class EventLoop {
   /// Work-arounds, if libcurl needs them.
   let oldLibcurl: OldLibcurl?
 
+  /// The sockets of all connections.
+  let sockets = SocketTable()
+
   private let multi: UnsafeMutableRawPointer
   private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
   /// Transfers with something to do that libcurl forbids within its callbacks.

@@ -17,7 +17,7 @@ final class KeepAlive {
   private static let firstVersion = OldLibcurl.firstCorrectVersion
 
   private let time: Duration
-  private let handle: UnsafeMutableRawPointer
+  private let socket: Int32
   private unowned let loop: EventLoop
   private let onDeath: (TransportError) -> Void
   private var state = State.alive
@@ -25,19 +25,19 @@ final class KeepAlive {
 
   /// - Parameters:
   ///   - time: How long the connection may be silent before the peer is asked, and how long it may take to respond.
-  ///   - handle: A transfer that has a connection.
+  ///   - socket: The socket of the connection.
   ///   - onDeath: Called once if the peer does not respond.
   ///
   /// Returns nil where libcurl sends no PING.
   init?(
-    _ time: Duration, _ handle: UnsafeMutableRawPointer, _ loop: EventLoop,
+    _ time: Duration, _ socket: Int32, _ loop: EventLoop,
     onDeath: @escaping (TransportError) -> Void
   ) {
     guard let version = ccurl_version_info()?.pointee.version_num, version >= Self.firstVersion else {
       return nil
     }
     self.time = time
-    self.handle = handle
+    self.socket = socket
     self.loop = loop
     self.onDeath = onDeath
     look(in: time)
@@ -54,7 +54,7 @@ final class KeepAlive {
   }
 
   private func look() {
-    let milliseconds = ccurl_silence(handle)
+    let milliseconds = ccurl_silence(socket)
     // Not a TCP connection.
     guard milliseconds >= 0 else { return }
     let silence = Duration.milliseconds(milliseconds)

@@ -310,12 +310,14 @@ public final class Transfer {
   }
 
   /// Whether the request may be sent over the connection that libcurl chose. Nothing of it was sent yet.
-  private func mayRequest() -> Bool {
+  ///
+  /// - Parameter localPort: Of the connection; 0 if it has none.
+  private func mayRequest(localPort: Int32) -> Bool {
     var made = 0
     let isReused = ccurl_get_long(handle, CURLINFO_NUM_CONNECTS, &made) == CURLE_OK && made == 0
     var connection = TransferStateMachine.Connection()
     // libcurl 8 may take a connection that the server has closed.
-    let isUsable = old?.accepts(isReused: isReused) ?? !(isReused && ccurl_is_closed(handle))
+    let isUsable = old?.accepts(isReused: isReused) ?? !(isReused && isClosedByServer(localPort))
     (connection.isReused, connection.isUsable) = (isReused, isUsable)
     if checksNegotiation { connection.negotiated = negotiated }
     guard case .proceed = perform(.connected(connection)) else {
@@ -323,10 +325,22 @@ public final class Transfer {
       if !isUsable, isReused { try? TransferHandle(handle).set(CURLOPT_FORBID_REUSE, 1) }
       return false
     }
-    if let time = options.keepaliveTime, keepAlive == nil {
-      keepAlive = KeepAlive(time, handle, loop) { [weak self] in self?.fail($0) }
+    if let time = options.keepaliveTime, let socket = loop.sockets.socket(localPort: localPort) {
+      keepAlive?.stop()
+      keepAlive = KeepAlive(time, socket, loop) { [weak self] in self?.fail($0) }
     }
     return true
+  }
+
+  private func isClosedByServer(_ localPort: Int32) -> Bool {
+    loop.sockets.socket(localPort: localPort).map { ccurl_is_closed($0) } ?? false
+  }
+
+  /// A socket was opened for this transfer's connection.
+  private func opened(_ socket: Int32) {
+    loop.sockets.opened(socket)
+    guard let time = options.keepaliveTime else { return }
+    ccurl_set_user_timeout(socket, UInt32(clamping: time.wholeSeconds * 1000))
   }
 
   /// What TLS negotiated for the connection; nil if that is not known.
@@ -417,9 +431,16 @@ public final class Transfer {
     try handle.set(CURLOPT_WRITEDATA, pointer: context)
     try handle.set(CURLOPT_HEADERDATA, pointer: context)
     try handle.set(CURLOPT_PREREQDATA, pointer: context)
-    try handle.set(beforeRequest: { context, _, _, _, _ in
-      Transfer.from(context)?.mayRequest() == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+    try handle.set(beforeRequest: { context, _, _, _, localPort in
+      Transfer.from(context)?.mayRequest(localPort: localPort) == true
+        ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
     })
+    try handle.set(CURLOPT_SOCKOPTDATA, pointer: context)
+    try handle.set(opened: { context, socket, _ in
+      Transfer.from(context)?.opened(socket)
+      return CURL_SOCKOPT_OK
+    })
+    try loop.sockets.attach(to: handle)
     try handle.set(CURLOPT_READFUNCTION) { data, size, count, context in
       Transfer.from(context)?.fill(data, size * count) ?? Int(CURL_READFUNC_ABORT)
     }

@@ -33,6 +33,16 @@ struct TransferHandle {
     try check(ccurl_set_debug_callback(handle, callback))
   }
 
+  /// Sets what is called for each socket that libcurl opens.
+  func set(opened callback: @escaping ccurl_opened_callback) throws(TransportError) {
+    try check(ccurl_set_opened_callback(handle, callback))
+  }
+
+  /// Sets what closes the sockets of the connections that this transfer makes.
+  func set(closing callback: @escaping ccurl_close_callback) throws(TransportError) {
+    try check(ccurl_set_close_callback(handle, callback))
+  }
+
   /// Sets what is asked when the connection stands and nothing of the request was sent.
   func set(beforeRequest callback: @escaping ccurl_prereq_callback) throws(TransportError) {
     try check(ccurl_set_prereq_callback(handle, callback))
@@ -72,14 +82,12 @@ struct TransferHandle {
     if let name = options.serverName { try set(serverName: name, url: url, &extraFields, &lists) }
   }
 
-  /// Asks a silent peer with TCP's keepalive, and gives up one that leaves that, or what was sent, unacknowledged for
-  /// as long again. `KeepAlive` asks with HTTP/2's PING.
+  /// Asks a silent peer with TCP's keepalive. `KeepAlive` asks with HTTP/2's PING.
   private func set(keepaliveTime time: Duration) throws(TransportError) {
-    let seconds = max((time.wholeMilliseconds + 999) / 1000, 1)
+    let seconds = time.wholeSeconds
     try set(CURLOPT_TCP_KEEPALIVE, 1)
     try set(CURLOPT_TCP_KEEPIDLE, seconds)
     try set(CURLOPT_TCP_KEEPINTVL, seconds)
-    try check(ccurl_set_user_timeout(handle, UInt32(clamping: seconds * 1000)))
   }
 
   private func setTLS(_ options: ConnectionOptions) throws(TransportError) {
@@ -132,8 +140,11 @@ struct TransferHandle {
 
 extension Duration {
   /// The duration in milliseconds, at least 1, and no more than libcurl can count.
-  fileprivate var wholeMilliseconds: Int {
+  var wholeMilliseconds: Int {
     let (seconds, attoseconds) = components
     return max(Int(min(seconds, 2_000_000)) * 1000 + Int(attoseconds / 1_000_000_000_000_000), 1)
   }
+
+  /// The duration in seconds, rounded up, at least 1.
+  var wholeSeconds: Int { (wholeMilliseconds + 999) / 1000 }
 }

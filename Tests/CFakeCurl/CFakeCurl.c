@@ -26,7 +26,7 @@ struct easy {
   bool is_reported;
   CURLcode code;
   int pause_mask;
-  int socket;
+  int port;
   const char *negotiated;
   struct curl_tlssessioninfo session;
   CURLMsg message;
@@ -69,7 +69,6 @@ static CURL *easy_init(void) {
   struct easy *easy = calloc(1, sizeof *easy);
   if (!easy) return NULL;
   easy->pause_mask = -1;
-  easy->socket = CURL_SOCKET_BAD;
   this.live++;
   return easy;
 }
@@ -144,7 +143,6 @@ static CURLcode easy_getinfo(CURL *handle, CURLINFO info, ...) {
   switch (info) {
   case CURLINFO_NUM_CONNECTS: *(long *)value = easy->is_reused ? 0 : 1; break;
   case CURLINFO_OS_ERRNO: *(long *)value = 0; break;
-  case CURLINFO_ACTIVESOCKET: *(curl_socket_t *)value = easy->socket; break;
   case CURLINFO_TLS_SSL_PTR:
     easy->session.backend = CURLSSLBACKEND_OPENSSL;
     easy->session.internals = easy->negotiated ? (void *)easy->negotiated : NULL;
@@ -325,7 +323,6 @@ bool fake_list_contains(CURL *handle, CURLoption option, const char *text) {
 
 void fake_set_reused(CURL *handle, bool is_reused) { ((struct easy *)handle)->is_reused = is_reused; }
 void fake_set_negotiated(CURL *handle, const char *name) { ((struct easy *)handle)->negotiated = name; }
-void fake_set_silence_socket(CURL *handle, int socket) { ((struct easy *)handle)->socket = socket; }
 
 static void *pointer(CURL *handle, CURLoption option) {
   struct option *found = find(handle, option, false);
@@ -334,9 +331,21 @@ static void *pointer(CURL *handle, CURLoption option) {
 
 #define CALLBACK(type, option) ((type)find(handle, option, false)->function)
 
+void fake_open_socket(CURL *handle, int socket) {
+  this.in_callback++;
+  CALLBACK(ccurl_opened_callback, CURLOPT_SOCKOPTFUNCTION)(pointer(handle, CURLOPT_SOCKOPTDATA), socket, CURLSOCKTYPE_IPCXN);
+  this.in_callback--;
+  ((struct easy *)handle)->port = ccurl_local_port(socket);
+}
+
+int fake_close_socket(CURL *handle, int socket) {
+  return CALLBACK(ccurl_close_callback, CURLOPT_CLOSESOCKETFUNCTION)(pointer(handle, CURLOPT_CLOSESOCKETDATA), socket);
+}
+
 int fake_connect(CURL *handle) {
   this.in_callback++;
-  int result = CALLBACK(ccurl_prereq_callback, CURLOPT_PREREQFUNCTION)(pointer(handle, CURLOPT_PREREQDATA), "", "", 0, 0);
+  int port = ((struct easy *)handle)->port;
+  int result = CALLBACK(ccurl_prereq_callback, CURLOPT_PREREQFUNCTION)(pointer(handle, CURLOPT_PREREQDATA), "", "", 0, port);
   this.in_callback--;
   return result;
 }

@@ -174,15 +174,13 @@ struct TransferTests {
 
   @Test func connectionThatTheServerClosedIsReplaced() throws {
     let transfer = try transfer(.whole([1]))
-    var ends: [Int32] = [0, 0]
-    #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
-    defer { close(ends[0]) }
-    close(ends[1])
+    let connection = try LoopbackConnection()
+    connection.closeFar()
     try fake.run(
       loop,
       {
         fake_set_reused(fake.handle(), true)
-        fake_set_silence_socket(fake.handle(), ends[0])
+        fake_open_socket(fake.handle(), connection.near)
         #expect(fake_connect(fake.handle()) == CURL_PREREQFUNC_ABORT)
         fake_complete(fake.handle(), CURLE_ABORTED_BY_CALLBACK, nil)
       },
@@ -195,6 +193,22 @@ struct TransferTests {
       })
     #expect(recorder.events == ["sent 1"])
     #expect(fake_violations() == 0)
+    transfer.close()
+  }
+
+  @Test func connectionThatIsOpenIsUsedAgain() throws {
+    let transfer = try transfer(.whole([1]))
+    let connection = try LoopbackConnection()
+    try fake.run(
+      loop,
+      {
+        fake_set_reused(fake.handle(), true)
+        fake_open_socket(fake.handle(), connection.near)
+        #expect(fake_connect(fake.handle()) == CURL_PREREQFUNC_OK)
+      })
+    #expect(loop.sockets.socket(localPort: ccurl_local_port(connection.near)) == connection.near)
+    // libcurl closes its sockets through the table.
+    #expect(fake_close_socket(fake.handle(), dup(connection.near)) == 0)
     transfer.close()
   }
 

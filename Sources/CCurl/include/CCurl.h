@@ -92,6 +92,9 @@ typedef size_t (*ccurl_data_callback)(char *data, size_t size, size_t count, voi
 typedef int (*ccurl_seek_callback)(void *context, curl_off_t offset, int origin);
 typedef int (*ccurl_debug_callback)(CURL *handle, curl_infotype kind, char *data, size_t size, void *context);
 typedef int (*ccurl_prereq_callback)(void *context, char *ip, char *local_ip, int port, int local_port);
+/* A socket was opened; and one is to be closed. */
+typedef int (*ccurl_opened_callback)(void *context, curl_socket_t socket, curlsocktype purpose);
+typedef int (*ccurl_close_callback)(void *context, curl_socket_t socket);
 
 CURLcode ccurl_set_long(CURL *handle, CURLoption option, long value);
 CURLcode ccurl_set_string(CURL *handle, CURLoption option, const char *value);
@@ -101,9 +104,8 @@ CURLcode ccurl_set_data_callback(CURL *handle, CURLoption option, ccurl_data_cal
 CURLcode ccurl_set_seek_callback(CURL *handle, ccurl_seek_callback callback);
 CURLcode ccurl_set_debug_callback(CURL *handle, ccurl_debug_callback callback);
 CURLcode ccurl_set_prereq_callback(CURL *handle, ccurl_prereq_callback callback);
-
-/* Has a connection end whose other end leaves unanswered what was sent, for this long (TCP_USER_TIMEOUT). */
-CURLcode ccurl_set_user_timeout(CURL *handle, unsigned int milliseconds);
+CURLcode ccurl_set_opened_callback(CURL *handle, ccurl_opened_callback callback);
+CURLcode ccurl_set_close_callback(CURL *handle, ccurl_close_callback callback);
 
 CURLcode ccurl_get_long(CURL *handle, CURLINFO info, long *value);
 CURLcode ccurl_get_offset(CURL *handle, CURLINFO info, curl_off_t *value);
@@ -118,11 +120,17 @@ bool ccurl_has_status(CURL *handle);
  * none. False when that is not known: no TLS, or a TLS library other than OpenSSL. */
 bool ccurl_negotiated(CURL *handle, char *name, size_t capacity);
 
-/* Milliseconds since the connection of the handle last received anything (TCP_INFO); -1 when that is not known. */
-long ccurl_silence(CURL *handle);
+/* Has TCP end a connection whose other end leaves unacknowledged what was sent, for this long (TCP_USER_TIMEOUT). */
+void ccurl_set_user_timeout(int socket, unsigned int milliseconds);
 
-/* Whether the other end has closed the connection that the handle uses. */
-bool ccurl_is_closed(CURL *handle);
+/* The local port of a socket; 0 if it has none. */
+int ccurl_local_port(int socket);
+
+/* Milliseconds since a socket last received anything (TCP_INFO); -1 if it is not one of TCP. */
+long ccurl_silence(int socket);
+
+/* Whether the other end has closed the connection of a socket. */
+bool ccurl_is_closed(int socket);
 
 CURLM *ccurl_multi_init(void);
 CURLMcode ccurl_multi_cleanup(CURLM *multi);

@@ -39,10 +39,12 @@ bool fake_list_contains(CURL *handle, CURLoption option, const char *text);
 /* What curl_easy_getinfo reports next. */
 void fake_set_reused(CURL *handle, bool is_reused);
 void fake_set_negotiated(CURL *handle, const char *name);
-void fake_set_silence_socket(CURL *handle, int socket);
 
 /* libcurl's side: each calls the callback that was set, and returns what it returned. */
 int fake_connect(CURL *handle);
+/* The connection of the handle has this socket. */
+void fake_open_socket(CURL *handle, int socket);
+int fake_close_socket(CURL *handle, int socket);
 size_t fake_read(CURL *handle, char *buffer, size_t capacity);
 int fake_seek(CURL *handle, long offset);
 size_t fake_line(CURL *handle, const char *line);

@@ -1,0 +1,84 @@
+"""--keepalive-time: HTTP/2's PING, which a peer that is there acknowledges at once."""
+
+import json
+
+import pytest
+import raw_http2
+
+CHAT = "demo.v1.Demo/Chat"
+
+
+@pytest.fixture
+def call(current_rpcurl, descriptor_set):
+    options = ["--descriptor-set", descriptor_set, "--keepalive-time", "300ms", "--max-time", "20", "--plaintext"]
+    return lambda server, *more: current_rpcurl.start(*options, *more, server.address, CHAT)
+
+
+def test_a_peer_that_acknowledges_stays(call, raw_server):
+    """The server sends nothing but acknowledgements until it has seen two PINGs."""
+    pings = []
+
+    def answer(stream):
+        stream.headers(raw_http2.OK)
+        while len(pings) < 2:
+            kind, flags, _, payload = raw_http2.read_frame(stream.connection)
+            if kind == raw_http2.PING and not flags & raw_http2.ACK:
+                pings.append(payload)
+                stream.frame(raw_http2.PING, raw_http2.ACK, payload, stream=0)
+        stream.data(b"\0\0\0\0\x04\x0a\x02hi")
+        stream.headers(raw_http2.STATUS_OK, end=True)
+
+    with call(raw_server(raw_http2.handler(answer, waits=False))) as process:
+        out = process.stdout.read()
+        assert (process.wait(), process.stderr.read()) == (0, b"")
+    assert json.loads(out) == {"text": "hi"}
+
+
+def test_a_peer_that_is_silent_is_given_up(call, raw_server):
+    """Its kernel still acknowledges what TCP brings, as a NAT or a proxy does for a peer that is gone."""
+    seen = []
+
+    def answer(stream):
+        stream.headers(raw_http2.OK)
+        seen.extend(stream.wait_for_the_end())
+
+    with call(raw_server(raw_http2.handler(answer, waits=False))) as process:
+        error = process.stderr.read().decode()
+        assert process.wait() == 5
+    assert "did not respond to an HTTP/2 PING within 0.3 seconds" in error
+    assert raw_http2.PING in seen
+
+
+def test_a_batch_on_one_connection_is_asked_once_at_a_time(current_rpcurl, raw_server, descriptor_set):
+    """Each call looks after its connection, but what one receives shows the others that the peer is there."""
+    pings = []
+
+    def handle(connection):
+        control = raw_http2.Stream(connection, 0)
+        raw_http2.read_exactly(connection, 24)
+        control.frame(raw_http2.SETTINGS)
+        streams = []
+        try:
+            while True:
+                kind, flags, number, payload = raw_http2.read_frame(connection)
+                if kind == raw_http2.PING and not flags & raw_http2.ACK:
+                    pings.append(payload)
+                    control.frame(raw_http2.PING, raw_http2.ACK, payload)
+                    if len(pings) == 3:
+                        for stream in streams:
+                            stream.headers(raw_http2.OK)
+                            stream.data(raw_http2.ANSWER)
+                            stream.headers(raw_http2.STATUS_OK, end=True)
+                if kind == raw_http2.DATA and flags & raw_http2.END_STREAM:
+                    streams.append(raw_http2.Stream(connection, number))
+        except EOFError:
+            pass
+
+    server = raw_server(handle)
+    result = current_rpcurl(
+        "--descriptor-set", descriptor_set, "--keepalive-time", "300ms", "--plaintext", "--each", "--jobs", "8",
+        server.address, "demo.v1.Demo/Hello", input='{"name":"x"}' * 8,
+    )  # fmt: skip
+    assert (result.code, result.err) == (0, "")
+    # Eight calls that each asked for themselves would have sent 24.
+    assert 3 <= len(pings) < 12

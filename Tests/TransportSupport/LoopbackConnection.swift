@@ -1,0 +1,47 @@
+import Glibc
+
+/// A TCP connection over the loopback interface, with both of its ends.
+public final class LoopbackConnection {
+  /// The end of the client.
+  public let near: Int32
+  /// The end of the server; -1 after `closeFar`.
+  public private(set) var far: Int32
+
+  /// Why there is no connection.
+  public struct Failure: Error {
+    /// What the system said.
+    public let reason = String(cString: strerror(errno))
+  }
+
+  /// Makes a connection.
+  public init() throws {
+    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(listener) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let near = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    let isConnected = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        bind(listener, address, size) == 0 && listen(listener, 1) == 0
+          && getsockname(listener, address, &size) == 0
+          && connect(near, address, size) == 0
+      }
+    }
+    let far = accept(listener, nil, nil)
+    guard isConnected, far >= 0 else { throw Failure() }
+    (self.near, self.far) = (near, far)
+  }
+
+  /// Closes the end of the server.
+  public func closeFar() {
+    close(far)
+    far = -1
+  }
+
+  deinit {
+    close(near)
+    if far >= 0 { close(far) }
+  }
+}
