@@ -10,8 +10,8 @@ CHAT = "demo.v1.Demo/Chat"
 
 @pytest.fixture
 def call(current_rpcurl, descriptor_set):
-    options = ["--descriptor-set", descriptor_set, "--keepalive-time", "300ms", "--max-time", "20", "--plaintext"]
-    return lambda server, *more: current_rpcurl.start(*options, *more, server.address, CHAT)
+    options = ["--descriptor-set", descriptor_set, "--max-time", "20", "--plaintext", "--keepalive-time"]
+    return lambda server, time: current_rpcurl.start(*options, time, server.address, CHAT)
 
 
 def test_a_peer_that_acknowledges_stays(call, raw_server):
@@ -28,7 +28,8 @@ def test_a_peer_that_acknowledges_stays(call, raw_server):
         stream.data(b"\0\0\0\0\x04\x0a\x02hi")
         stream.headers(raw_http2.STATUS_OK, end=True)
 
-    with call(raw_server(raw_http2.handler(answer, waits=False))) as process:
+    # Long enough for a server on a busy machine.
+    with call(raw_server(raw_http2.handler(answer, waits=False)), "2s") as process:
         out = process.stdout.read()
         assert (process.wait(), process.stderr.read()) == (0, b"")
     assert json.loads(out) == {"text": "hi"}
@@ -42,7 +43,7 @@ def test_a_peer_that_is_silent_is_given_up(call, raw_server):
         stream.headers(raw_http2.OK)
         seen.extend(stream.wait_for_the_end())
 
-    with call(raw_server(raw_http2.handler(answer, waits=False))) as process:
+    with call(raw_server(raw_http2.handler(answer, waits=False)), "300ms") as process:
         error = process.stderr.read().decode()
         assert process.wait() == 5
     assert "did not respond to an HTTP/2 PING within 0.3 seconds" in error
@@ -76,7 +77,7 @@ def test_a_batch_on_one_connection_is_asked_once_at_a_time(current_rpcurl, raw_s
 
     server = raw_server(handle)
     result = current_rpcurl(
-        "--descriptor-set", descriptor_set, "--keepalive-time", "300ms", "--plaintext", "--each", "--jobs", "8",
+        "--descriptor-set", descriptor_set, "--keepalive-time", "2s", "--plaintext", "--each", "--jobs", "8",
         server.address, "demo.v1.Demo/Hello", input='{"name":"x"}' * 8,
     )  # fmt: skip
     assert (result.code, result.err) == (0, "")
