@@ -27,6 +27,7 @@ def test_a_peer_that_acknowledges_stays(call, raw_server):
                 stream.frame(raw_http2.PING, raw_http2.ACK, payload, stream=0)
         stream.data(b"\0\0\0\0\x04\x0a\x02hi")
         stream.headers(raw_http2.STATUS_OK, end=True)
+        stream.reset(0)
 
     # Long enough for a server on a busy machine.
     with call(raw_server(raw_http2.handler(answer, waits=False)), "2s") as process:

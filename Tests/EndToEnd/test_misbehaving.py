@@ -301,6 +301,26 @@ def test_refusal_and_reset_in_one_piece_while_a_stream_is_open(rpcurl, raw_serve
         assert ("no such method" if process.returncode == 64 + 12 else "was lost by libcurl") in err
 
 
+def test_message_and_trailers_in_one_piece_while_a_stream_is_open(current_rpcurl, raw_server, descriptor_set):
+    """As gRPC servers end a stream whose request is open: with trailers, and a reset without an error."""
+
+    def answer(stream):
+        stream.headers(OK)
+        block = header_block([("grpc-status", "0")])
+        message = b"\0\0\0\0\x04\x0a\x02hi"
+        data = struct.pack(">I", len(message))[1:] + b"\0\0" + struct.pack(">I", stream.number) + message
+        trailers = struct.pack(">I", len(block))[1:] + b"\1\5" + struct.pack(">I", stream.number) + block
+        reset = b"\0\0\4\3\0" + struct.pack(">II", stream.number, 0)
+        stream.connection.sendall(data + trailers + reset)
+        stream.wait_for_the_end()
+
+    server = raw_server(raw_http2.handler(answer, waits=False))
+    options = ["--descriptor-set", descriptor_set, "--max-time", "10"]
+    with current_rpcurl.start(*options, f"http://{server.address}/demo.v1.Demo/Chat") as process:
+        assert process.wait(20) == 0
+        assert (process.stdout.read(), process.stderr.read()) == (b'{"text":"hi"}\n', b"")
+
+
 def test_request_beyond_the_servers_limit(rpcurl, start_server, descriptor_set):
     """grpcio refuses it when it has seen its length, and resets the stream."""
     server = start_server("grpc_server.py", "--max-message-bytes", 4 << 20)
