@@ -256,8 +256,7 @@ extension Chain {
     guard isLive(ticket), progress.end == nil, let attempts = wire as? Attempts else { return }
     flush(inbound)
     for link in links {
-      link.inboundHome.hasClosed = false
-      link.inboundHome.hasStarted = false
+      link.reopenResponse()
     }
     progress.endFrontier = links.count
     progress.responseStartFrontier = links.count

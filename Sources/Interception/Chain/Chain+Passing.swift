@@ -25,11 +25,12 @@ extension Chain {
     // Whether there is another attempt that gets it is not known yet.
     guard path !== outbound || station.position < progress.endFrontier || !mayStillRetry else { return }
     // A value that goes on may end the call, and empty this lane.
-    while endings.isEmpty, let sequence = station.lane.headSequence, let departure = station.lane.depart() {
+    while !hasMail, let sequence = station.lane.headSequence, let departure = station.lane.depart() {
       switch departure {
       case .item(let item, let sizeBytes):
         path.waitingCount -= 1
         path.waitingBytes -= sizeBytes
+        note(item, at: station)
         noteGone(item, station)
         if station.hasStarted, !station.early.isEmpty { release(station, path, behind: sequence) }
         advance(item, on: path, from: station.index + 1)
@@ -42,7 +43,7 @@ extension Chain {
         deliverLate(item, station, path)
       }
     }
-    if !endings.isEmpty { markDirty(station, path) }
+    if !station.lane.isEmpty, hasMail { markDirty(station, path) }
   }
 
   /// Lets a value pass one station; `nil` when it rests there, or was taken out.
@@ -54,12 +55,12 @@ extension Chain {
       return nil
     }
     guard let stage = stage(of: item, station) else {
-      note(item, at: station)
       guard station.lane.isEmpty, station.early.isEmpty else {
         append(.ready(item), item, station, path)
         markDirty(station, path)
         return nil
       }
+      note(item, at: station)
       noteGone(item, station)
       return item
     }
@@ -83,14 +84,16 @@ extension Chain {
       return nil
     }
     let next = apply(verdict, to: item, answer.ticket, fronts: answer.fronts.count)
-    if station.lane.isEmpty, endings.isEmpty, answer.fronts.isEmpty, station.early.isEmpty {
+    if station.lane.isEmpty, pendingEndings == 0, answer.fronts.isEmpty, station.early.isEmpty {
       guard let next else { return nil }
       noteGone(next, station)
       return next
     }
     // What is taken out at once takes no place: an endless stream may be taken out behind what is held.
     if next == nil, answer.fronts.isEmpty { return nil }
-    append(next.map(Lane.State.ready) ?? .dropped, next, station, path, fronts: answer.fronts)
+    append(
+      next.map(Lane.State.ready) ?? .dropped, next, station, path, fronts: answer.fronts,
+      isLate: answer.isLate)
     markDirty(station, path)
     return nil
   }
@@ -110,7 +113,7 @@ extension Chain {
       return watchHolds(station)
     }
     let next = apply(verdict, to: item, answer.ticket, fronts: answer.fronts.count)
-    station.lane.settle(sequence, next.map(Lane.State.ready) ?? .dropped)
+    station.lane.settle(sequence, next.map(Lane.State.ready) ?? .dropped, isLate: answer.isLate)
   }
 
   /// Interceptors before this position get the values of a path.
@@ -120,20 +123,38 @@ extension Chain {
 
   private func append(
     _ state: Lane.State, _ item: Item?, _ station: Station, _ path: Path, sequence: Int? = nil,
-    fronts: [Item] = []
+    fronts: [Item] = [], isLate: Bool = false
   ) {
     let sizeBytes = (item?.sizeBytes ?? 0) + fronts.reduce(0) { $0 + $1.sizeBytes }
     // One more may always come, however large.
     if path.waitingBytes / Self.windowsToOverflow > windowBytes { overflow(path) }
     station.lane.append(
-      state, sequence: sequence ?? mailbox.takeSequence(), sizeBytes: sizeBytes, fronts: fronts)
+      state, sequence: sequence ?? mailbox.takeSequence(), sizeBytes: sizeBytes, fronts: fronts,
+      isLate: isLate)
     path.waitingCount += 1
     path.waitingBytes += sizeBytes
   }
 
+  /// Has the start wait at an interceptor that has not been given it.
+  func queue(_ start: Item, at station: Station) {
+    append(.queued(start), start, station, outbound)
+    markDirty(station, outbound)
+  }
+
+  /// Has values go on from a station as its interceptor's own.
+  func put(_ items: [Item], at station: Station, of path: Path) {
+    for item in items {
+      station.lane.append(
+        .ready(item), sequence: mailbox.takeSequence(), sizeBytes: item.sizeBytes, isOwn: true)
+      path.waitingCount += 1
+      path.waitingBytes += item.sizeBytes
+    }
+    markDirty(station, path)
+  }
+
   private func overflow(_ path: Path) {
     let (name, stage) = holder ?? ("an interceptor", path === outbound ? .requestMessage : .responseMessage)
-    endings.append(
+    end(
       .cancel(
         RPCError(
           .resourceExhausted, "\(name) holds the call at \(stage), and more has come than can wait behind it",
@@ -151,8 +172,9 @@ extension Chain {
     guard station.isHome else { return }
     switch item {
     case .requestStart: progress.reached = max(progress.reached, station.position + 1)
-    case .responseStart: progress.responseStartFrontier = station.position
-    case .responseEnd: progress.endFrontier = station.position
+    case .responseStart:
+      progress.responseStartFrontier = min(progress.responseStartFrontier, station.position)
+    case .responseEnd: progress.endFrontier = min(progress.endFrontier, station.position)
     case .requestEnd, .message, .metrics: break
     }
   }
@@ -203,6 +225,8 @@ extension Chain {
     let ticket: Ticket
     let verdict: Verdict?
     let fronts: [Item]
+    /// Whether it was said after a way to end the call.
+    let isLate: Bool
   }
 
   /// Gives a value to an interceptor.
@@ -210,6 +234,7 @@ extension Chain {
     let link = links[station.position]
     let ticket = Ticket(station, stage, sequence: sequence)
     mailbox.beginDelivery(sequence)
+    delivery = ticket
     let clock = environment.clock
     let begin = clock.coarseNanoseconds
     do {
@@ -223,8 +248,12 @@ extension Chain {
 
   func takeAnswer(_ ticket: Ticket) -> Answer {
     let verdict = mailbox.takeVerdict()
-    defer { mailbox.fronts = [] }
-    return Answer(ticket: ticket, verdict: verdict, fronts: mailbox.fronts)
+    defer {
+      mailbox.fronts = []
+      delivery = nil
+      isVerdictLate = false
+    }
+    return Answer(ticket: ticket, verdict: verdict, fronts: mailbox.fronts, isLate: isVerdictLate)
   }
 
   private func hand(
@@ -260,7 +289,7 @@ extension Chain {
       return .abandoned
     }
     if mailbox.hasSaidEnd { return .ended }
-    endings.append(.fail(ticket, error))
+    end(.fail(ticket, error))
     return .ended
   }
 
@@ -290,7 +319,7 @@ extension Chain {
         error as? RPCError
         ?? RPCError(
           .internal, "the message cannot be parsed: \(error)", origin: flushing == nil ? .client : .violation)
-      endings.append(.breakdown(below: station.position + 1, error, flushing: flushing))
+      end(.breakdown(below: station.position + 1, error, flushing: flushing))
       return nil
     }
   }
@@ -306,7 +335,7 @@ extension Chain {
       let error =
         error as? RPCError
         ?? RPCError(.internal, "the message cannot be serialized: \(error)", origin: .client)
-      endings.append(.breakdown(below: position, error, flushing: flushing))
+      end(.breakdown(below: position, error, flushing: flushing))
       return nil
     }
   }
@@ -353,7 +382,7 @@ extension Chain {
   private func failCount(_ what: String) {
     let error = RPCError(
       .internal, "interceptors \(what) a request that has exactly one", origin: .client)
-    endings.append(.breakdown(below: links.count, error, flushing: nil))
+    end(.breakdown(below: links.count, error, flushing: nil))
   }
 
   /// Whether the wire takes what is sent: a server, or the record that the next attempt is made of.

@@ -30,6 +30,23 @@ extension Mailbox {
     }
   }
 
+  /// Puts a message behind what an interceptor was given so far; what follows nothing goes in front.
+  func inject(_ message: Payload, by seat: Seat, isRequest: Bool) {
+    if isGiven(isRequest ? .requestEnd : .responseEnd, seat) {
+      fronts.append(.message(Carried(message)))
+    } else {
+      post(.inject(seat, isRequest: isRequest, message))
+    }
+  }
+
+  /// Whether an interceptor is being given a value of this stage, here and now, and has not said what becomes of it.
+  func isGiven(_ stage: Stage, _ seat: Seat) -> Bool {
+    guard isInside, said == .nothing, let chain, let ticket = chain.delivery, ticket.stage == stage,
+      ticket.sequence == deliveredSequence
+    else { return false }
+    return chain.link(of: ticket).seat === seat
+  }
+
   /// Puts a message in front of a value.
   func put(_ message: Payload, before ticket: Ticket) {
     if isInside, let chain {
@@ -49,8 +66,9 @@ extension Chain {
     let station = ticket.station.takeUnretainedValue()
     guard let item = station.lane.held(ticket.sequence) else { return }
     let fronts = station.lane.frontCount(ticket.sequence)
+    let isLate = pendingEndings > 0 && !isReadingVerdict
     let state = apply(verdict, to: item, ticket, fronts: fronts).map(Lane.State.ready) ?? .dropped
-    station.lane.settle(ticket.sequence, state)
+    station.lane.settle(ticket.sequence, state, isLate: isLate)
     markDirty(station, path(of: ticket.stage))
   }
 
@@ -66,11 +84,11 @@ extension Chain {
   /// Notes at once what ends the call, so that the first to end it wins.
   private func noted(_ verdict: Verdict, _ ticket: Ticket) -> Verdict {
     switch verdict {
-    case .fail(let error): endings.append(.fail(ticket, error))
-    case .respond(let response): endings.append(.respond(ticket, response))
+    case .fail(let error): end(.fail(ticket, error))
+    case .respond(let response): end(.respond(ticket, response))
     case .retry(let delay, let headers):
       guard admitsRetry(ticket) else { return .asItIs }
-      endings.append(.retry(ticket, after: delay, headers))
+      end(.retry(ticket, after: delay, headers))
     case .proceed, .asItIs, .drop, .taken, .abandoned, .ended: return verdict
     }
     return .ended
@@ -109,7 +127,7 @@ extension Chain {
 
   private func fail(_ ticket: Ticket, _ what: String) {
     let name = link(of: ticket).name
-    endings.append(.fail(ticket, RPCError(.internal, "\(name) \(what)", origin: .interceptor(name))))
+    end(.fail(ticket, RPCError(.internal, "\(name) \(what)", origin: .interceptor(name))))
   }
 
   func link(of ticket: Ticket) -> Link { links[ticket.station.takeUnretainedValue().position] }

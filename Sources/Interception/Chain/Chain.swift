@@ -43,7 +43,16 @@ public final class Chain {
   // What is to be done next. `pump` works it off, so that nothing recurses.
   var isPumping = false
   var entries = Queue<Entry>()
-  var endings = Queue<Ending>()
+  /// What was said and has no effect yet, in the order in which it was said.
+  var inbox = Queue<Mailbox.Letter>()
+  /// How many endings are in the inbox. Until each is performed, or found to be void, no value moves.
+  var pendingEndings = 0
+  /// Whether a verdict of another thread is being read.
+  var isReadingVerdict = false
+  /// The token of the value that an interceptor is being given, unless that is a message on its short way.
+  var delivery: Ticket?
+  /// Whether a way to end the call was said before what becomes of the value that is being given.
+  var isVerdictLate = false
   var dirtyStations = Queue<(Station, Path)>()
   /// How many messages wait anywhere for a start to go by.
   var earlyCount = 0
@@ -123,7 +132,7 @@ public final class Chain {
   /// Every interceptor that saw the start and not yet the end hears the error, last to first, then the caller.
   /// A deadline's error is told who held the call. After the end it hurries the metrics along.
   public func cancel(_ error: RPCError) {
-    endings.append(.cancel(error))
+    end(.cancel(error))
     pump()
   }
 
@@ -177,7 +186,7 @@ public final class Chain {
   /// and nothing waits.
   private var letsResponsesThrough: Bool {
     inbound.nextForMessages[0] == inbound.stations.count && inbound.waitingCount == 0 && !isPumping
-      && entries.isEmpty && endings.isEmpty && dirtyStations.isEmpty && progress.isStarted
+      && entries.isEmpty && inbox.isEmpty && dirtyStations.isEmpty && progress.isStarted
       && !progress.isWireDone && progress.end == nil
   }
 

@@ -19,6 +19,10 @@ struct Lane {
     var fronts: [Item] = []
     /// How many of these have gone already.
     var goneFronts = 0
+    /// Whether the interceptor made the value.
+    var isOwn = false
+    /// Whether the call was to end before it was said what becomes of the value.
+    var isLate = false
   }
 
   /// What goes on from the head of a lane.
@@ -39,8 +43,33 @@ struct Lane {
   var count: Int { slots.count - head }
   var isEmpty: Bool { slots.count == head }
 
-  mutating func append(_ state: State, sequence: Int, sizeBytes: Int, fronts: [Item] = []) {
-    slots.append(Slot(state: state, sequence: sequence, sizeBytes: sizeBytes, fronts: fronts))
+  mutating func append(
+    _ state: State, sequence: Int, sizeBytes: Int, fronts: [Item] = [], isOwn: Bool = false,
+    isLate: Bool = false
+  ) {
+    slots.append(
+      Slot(
+        state: state, sequence: sequence, sizeBytes: sizeBytes, fronts: fronts, isOwn: isOwn, isLate: isLate))
+  }
+
+  /// What the interceptor has said is to go on before it ends the call: what it made, and what it let go of
+  /// before the first value that it still holds. In order.
+  ///
+  /// - Parameter last: The number of the value whose token ends the call, if that value is in this lane.
+  func released(before last: Int?) -> [Item] {
+    var released: [Item] = []
+    var isWhole = true
+    for slot in slots[head...] {
+      released += slot.fronts
+      if slot.sequence == last || slot.isLate { isWhole = false }
+      switch slot.state {
+      case .ready(let item):
+        if slot.isOwn || isWhole { released.append(item) }
+      case .held, .queued: isWhole = false
+      case .dropped: break
+      }
+    }
+    return released
   }
 
   /// The value with this number, if it is still held.
@@ -49,9 +78,10 @@ struct Lane {
     return item
   }
 
-  mutating func settle(_ sequence: Int, _ state: State) {
+  mutating func settle(_ sequence: Int, _ state: State, isLate: Bool = false) {
     guard let index = index(sequence) else { return }
     slots[index].state = state
+    slots[index].isLate = isLate
   }
 
   mutating func addFront(_ item: Item, before sequence: Int) {

@@ -153,13 +153,12 @@ final class Path {
     stops = []
   }
 
-  /// Lets go of every value that waits at the first stations, up to and with the one at `last`, and makes their
-  /// tokens void.
+  /// Lets go of every value that waits at some of the stations, and makes their tokens void.
   ///
   /// - Returns: How many of them waited for a start.
-  func flush(through last: Int) -> Int {
+  func flush(_ isFlushed: (Station) -> Bool) -> Int {
     var earlyCount = 0
-    for station in stations.prefix(last + 1) {
+    for station in stations where isFlushed(station) {
       waitingCount -= station.lane.count
       waitingBytes -= station.lane.removeAll()
       earlyCount += station.early.count

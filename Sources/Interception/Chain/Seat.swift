@@ -28,6 +28,24 @@ final class Link {
   let inboundRaw: Station
   let inboundHome: Station
   let report: Station
+  /// The first of its stations on the path of the response.
+  var responseHead: Station { inboundHome }
+  /// All of them.
+  var responseStations: [Station] { [inboundHome] }
+
+  /// Notes that it gives nothing more to the response.
+  func closeResponse() {
+    for station in responseStations { station.hasClosed = true }
+  }
+
+  /// Notes that a further attempt brings another response.
+  func reopenResponse() {
+    for station in responseStations {
+      station.hasClosed = false
+      station.hasStarted = false
+    }
+  }
+
   /// Whether it answers the call, and holds the request's start for that.
   var isAnswering = false
   /// The clock's numbers of the timers that it has set.
@@ -48,6 +66,9 @@ final class Link {
     inboundHome = Station(.inboundHome, place)
     report = Station(.report, place)
   }
+
+  /// Its place on the chain.
+  var position: Int { inboundHome.position }
 
   /// All of its stations.
   var stations: [Station] { [outboundHome, outboundRaw, inboundRaw, inboundHome, report] }
