@@ -318,7 +318,7 @@ private final class RandomCall {
 
   private func check(_ probe: RandomInterceptor) {
     let lines = journal.lines(of: probe.name)
-    //ORDER checkOrder(probe, lines)
+    checkOrder(probe, lines)
     func count(_ word: String) -> Int { lines.filter { $0.hasPrefix(word) }.count }
     expect(count("finish") == 1, "\(probe.name) finished \(count("finish")) times")
     expect(lines.last?.hasPrefix("finish") == true, "\(probe.name) was called after finish")

@@ -258,6 +258,7 @@ extension Chain {
     for link in links {
       link.reopenResponse()
     }
+    inbound.layOutResponse(links)
     progress.endFrontier = links.count
     progress.responseStartFrontier = links.count
     progress.isWireDone = false

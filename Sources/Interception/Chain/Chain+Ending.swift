@@ -73,7 +73,8 @@ extension Chain {
     let link = links[position]
     let released = released(by: link, before: ticket)
     closeRequest(because: reason)
-    earlyCount -= inbound.flush { $0.index <= link.responseHead.index || $0.position >= position }
+    let last = lastFlushed(by: link, ticket)
+    earlyCount -= inbound.flush { $0.index <= last || $0.position >= position }
     tellCanceled(from: position + 1, reason)
     progress.endFrontier = min(progress.endFrontier, position)
     link.closeResponse()
@@ -86,6 +87,14 @@ extension Chain {
     items += response.messages.map { .message(Carried($0)) }
     items.append(.responseEnd(ResponseEnd(error: response.error, trailers: response.trailers)))
     put(items, at: link.responseHead, of: inbound)
+  }
+
+  /// The index of the last station of the response of which everything goes when an interceptor ends the call: what has
+  /// passed it in the stage at which it does so stays, and what it has made.
+  private func lastFlushed(by link: Link, _ ticket: Ticket?) -> Int {
+    if link.isAnswering { return link.responseHead.index }
+    guard let ticket, !isRequest(ticket.stage) else { return link.inboundHome.index }
+    return ticket.station._withUnsafeGuaranteedRef { $0.index }
   }
 
   /// What an interceptor has let go of in the response, and made, that has not left it yet.

@@ -14,9 +14,13 @@ extension Chain {
     let stops = list.span
     var next = path.firstStops[index]
     let recipients = recipients(of: path)
+    // Until the start is out, it may be due to an interceptor before a message.
+    guard path === outbound || progress.responseStartFrontier < 0 else { return index }
     while next < stops.count {
       // One that has seen the end is passed by the long way.
-      guard stops[next].position < recipients, pendingEndings == 0, earlyCount == 0 else { break }
+      guard stops[next].position < recipients, pendingEndings == 0, earlyCount == 0, !path.hasGiven else {
+        break
+      }
       let stage = stops[next].stage
       let first = next
       guard prepare(&carried, for: stage, stops[next].station) else { return -1 }

@@ -14,22 +14,39 @@ extension Chain {
         item = .message(carried)
       }
       guard index < path.stations.count else { return leave(item, path) }
-      guard let next = pass(item, path.stations[index], path) else { return }
+      let station = path.stations[index]
+      if isStartDue(before: item, at: station) {
+        links[station.position].isRawLate = true
+        path.layOutResponse(links)
+        continue
+      }
+      guard let next = pass(item, station, path) else { return }
       item = next
       index += 1
     }
+  }
+
+  /// Whether a message has come to an interceptor's raw station before the start of the response to its typed one.
+  private func isStartDue(before item: Item, at station: Station) -> Bool {
+    guard station.kind == .inboundRaw, case .message = item else { return false }
+    let link = links[station.position]
+    return !link.isRawLate && link.stages.contains(.responseStart)
+      && station.position < recipients(of: inbound)
+      && progress.responseStartFrontier > station.position
   }
 
   /// Sends on what nothing holds any more at a station.
   func drain(_ station: Station, of path: Path) {
     // Whether there is another attempt that gets it is not known yet.
     guard path !== outbound || station.position < progress.endFrontier || !mayStillRetry else { return }
+    giveAhead(station, path)
     // A value that goes on may end the call, and empty this lane.
     while !hasMail, let sequence = station.lane.headSequence, let departure = station.lane.depart() {
       switch departure {
-      case .item(let item, let sizeBytes):
+      case .item(let item, let sizeBytes, let isGiven):
         path.waitingCount -= 1
         path.waitingBytes -= sizeBytes
+        if isGiven { noteGiven(item, at: station) }
         note(item, at: station)
         noteGone(item, station)
         if station.hasStarted, !station.early.isEmpty { release(station, path, behind: sequence) }
@@ -38,6 +55,7 @@ extension Chain {
         path.waitingCount -= 1
         path.waitingBytes -= sizeBytes
       case .front(let item):
+        noteGiven(item, at: station)
         advance(item, on: path, from: station.index + 1)
       case .delivery(let item):
         deliverLate(item, station, path)
@@ -54,7 +72,15 @@ extension Chain {
       if mayStillRetry { append(.queued(item), item, station, path) }
       return nil
     }
-    guard let stage = stage(of: item, station) else {
+    var stage = stage(of: item, station)
+    if stage != nil, station.given != nil {
+      switch passUnchanged(item, at: station) {
+      case .isDue: break
+      case .wasGiven: stage = nil
+      case .hasChanged: return nil
+      }
+    }
+    guard let stage else {
       guard station.lane.isEmpty, station.early.isEmpty else {
         append(.ready(item), item, station, path)
         markDirty(station, path)
@@ -118,7 +144,11 @@ extension Chain {
 
   /// Interceptors before this position get the values of a path.
   func recipients(of path: Path) -> Int {
-    path === report ? progress.reached : progress.endFrontier
+    switch path {
+    case _ where path === report: progress.reached
+    case _ where path === inbound: min(progress.endFrontier, progress.reached)
+    default: progress.endFrontier
+    }
   }
 
   private func append(
@@ -169,13 +199,14 @@ extension Chain {
 
   /// Keeps count of whom the starts and the end have reached.
   private func note(_ item: Item, at station: Station) {
-    guard station.isHome else { return }
     switch item {
-    case .requestStart: progress.reached = max(progress.reached, station.position + 1)
-    case .responseStart:
+    case .requestStart where station.kind == .outboundHome:
+      progress.reached = max(progress.reached, station.position + 1)
+    case .responseStart where station.kind == .inboundHome:
       progress.responseStartFrontier = min(progress.responseStartFrontier, station.position)
-    case .responseEnd: progress.endFrontier = min(progress.endFrontier, station.position)
-    case .requestEnd, .message, .metrics: break
+    case .responseEnd where station.kind == .inboundHome:
+      progress.endFrontier = min(progress.endFrontier, station.position)
+    case .requestStart, .requestEnd, .responseStart, .responseEnd, .message, .metrics: break
     }
   }
 
@@ -230,7 +261,7 @@ extension Chain {
   }
 
   /// Gives a value to an interceptor.
-  private func deliver(_ item: Item, _ stage: Stage, _ station: Station, sequence: Int) -> Answer {
+  func deliver(_ item: Item, _ stage: Stage, _ station: Station, sequence: Int) -> Answer {
     let link = links[station.position]
     let ticket = Ticket(station, stage, sequence: sequence)
     mailbox.beginDelivery(sequence)

@@ -10,7 +10,13 @@ extension Chain {
     if isRequest { makeTheRest() }
     guard let link = link(in: seat) else { return }
     let item = Item.message(Carried(message))
-    let station = isRequest ? link.outboundHome : link.inboundHome
+    // An answer passes both passes of those further out.
+    let station =
+      switch (isRequest, link.isAnswering) {
+      case (true, _): link.outboundHome.hasClosed ? link.requestTail : link.outboundHome
+      case (false, true): link.responseHead
+      case (false, false): link.inboundHome
+      }
     let path = isRequest ? outbound : inbound
     let isOver =
       station.hasClosed

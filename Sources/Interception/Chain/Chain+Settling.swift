@@ -67,7 +67,10 @@ extension Chain {
     guard let item = station.lane.held(ticket.sequence) else { return }
     let fronts = station.lane.frontCount(ticket.sequence)
     let isLate = pendingEndings > 0 && !isReadingVerdict
-    let state = apply(verdict, to: item, ticket, fronts: fronts).map(Lane.State.ready) ?? .dropped
+    // One of a later stage was given ahead.
+    let goesOn = station.stages.contains(ticket.stage) ? Lane.State.ready : Lane.State.given
+    let next = apply(verdict, to: item, ticket, fronts: fronts)
+    let state = next.map(goesOn) ?? (verdict.isEnding ? .ending : .dropped)
     station.lane.settle(ticket.sequence, state, isLate: isLate)
     markDirty(station, path(of: ticket.stage))
   }

@@ -7,7 +7,11 @@ struct Lane {
     /// The interceptor takes one value at a time, and has not been given this one.
     case queued(Item)
     case ready(Item)
+    /// The value goes on, and was given to the interceptor at a later stage as well.
+    case given(Item)
     case dropped
+    /// The value's token is to end the call.
+    case ending
   }
 
   private struct Slot {
@@ -28,7 +32,7 @@ struct Lane {
   /// What goes on from the head of a lane.
   enum Departure {
     /// A value; its slot is gone.
-    case item(Item, sizeBytes: Int)
+    case item(Item, sizeBytes: Int, isGiven: Bool)
     /// Nothing: the value was taken out, and its slot is gone.
     case nothing(sizeBytes: Int)
     /// What was put in front of the value at the head, which stays.
@@ -39,6 +43,8 @@ struct Lane {
 
   private var slots: [Slot] = []
   private var head = 0
+  /// The place of the first value that `nextToGive` looks at.
+  private var nextGiven = 0
 
   var count: Int { slots.count - head }
   var isEmpty: Bool { slots.count == head }
@@ -63,9 +69,9 @@ struct Lane {
       released += slot.fronts
       if slot.sequence == last || slot.isLate { isWhole = false }
       switch slot.state {
-      case .ready(let item):
+      case .ready(let item), .given(let item):
         if slot.isOwn || isWhole { released.append(item) }
-      case .held, .queued: isWhole = false
+      case .held, .queued, .ending: isWhole = false
       case .dropped: break
       }
     }
@@ -98,8 +104,9 @@ struct Lane {
   var trailingEnd: Int? {
     guard let last = slots.last, !isEmpty else { return nil }
     switch last.state {
-    case .held(_, let item), .queued(let item), .ready(let item): return item.isEnd ? last.sequence : nil
-    case .dropped: return nil
+    case .held(_, let item), .queued(let item), .ready(let item), .given(let item):
+      return item.isEnd ? last.sequence : nil
+    case .dropped, .ending: return nil
     }
   }
 
@@ -107,6 +114,21 @@ struct Lane {
   var headHold: (sequence: Int, stage: Stage)? {
     guard !isEmpty, case .held(let stage, _) = slots[head].state else { return nil }
     return (slots[head].sequence, stage)
+  }
+
+  /// The first value behind the head that has gone through its own stage here and not through a later one; `nil` where
+  /// the interceptor still holds one before it.
+  mutating func nextToGive(_ ownStages: Stages) -> (sequence: Int, item: Item)? {
+    nextGiven = max(nextGiven, head + 1)
+    while nextGiven < slots.count {
+      switch slots[nextGiven].state {
+      case .ready(let item): return (slots[nextGiven].sequence, item)
+      case .held(let stage, _) where ownStages.contains(stage): return nil
+      case .queued, .ending: return nil
+      case .held, .given, .dropped: nextGiven += 1
+      }
+    }
+    return nil
   }
 
   /// The number of the value at the head.
@@ -132,11 +154,14 @@ struct Lane {
     }
     let sizeBytes = slots[head].sizeBytes
     switch slots[head].state {
-    case .held: return nil
+    case .held, .ending: return nil
     case .queued(let item): return .delivery(item)
     case .ready(let item):
       removeHead()
-      return .item(item, sizeBytes: sizeBytes)
+      return .item(item, sizeBytes: sizeBytes, isGiven: false)
+    case .given(let item):
+      removeHead()
+      return .item(item, sizeBytes: sizeBytes, isGiven: true)
     case .dropped:
       removeHead()
       return .nothing(sizeBytes: sizeBytes)
@@ -149,8 +174,10 @@ struct Lane {
     if head == slots.count {
       slots.removeAll(keepingCapacity: true)
       head = 0
+      nextGiven = 0
     } else if head > 32, head * 2 > slots.count {
       slots.removeFirst(head)
+      nextGiven = max(nextGiven - head, 0)
       head = 0
     }
   }
@@ -160,6 +187,7 @@ struct Lane {
     let sizeBytes = slots[head...].reduce(0) { $0 + $1.sizeBytes }
     slots.removeAll()
     head = 0
+    nextGiven = 0
     return sizeBytes
   }
 

@@ -22,16 +22,22 @@ final class Link {
   private(set) var interceptor: (any Interceptor)?
   let stages: Stages
   let needs: Needs
-  /// Where it sees the starts and ends of a direction, and messages; the raw ones are for bytes alone.
+  /// The stations that it has in any case, and those that it has where it is split (see `Path`).
   let outboundHome: Station
   let outboundRaw: Station
   let inboundRaw: Station
   let inboundHome: Station
   let report: Station
+  /// The last of its stations on the path of the request, where the end is delivered.
+  var requestTail: Station
   /// The first of its stations on the path of the response.
-  var responseHead: Station { inboundHome }
-  /// All of them.
-  var responseStations: [Station] { [inboundHome] }
+  var responseHead: Station
+  /// Whether messages come to its raw station on the path of the response after those further in have had them typed.
+  var isRawLate = false
+  /// Its stations on the path of the response.
+  var responseStations: [Station] {
+    responseHead === inboundHome ? [inboundHome] : [responseHead, inboundHome]
+  }
 
   /// Notes that it gives nothing more to the response.
   func closeResponse() {
@@ -40,6 +46,7 @@ final class Link {
 
   /// Notes that a further attempt brings another response.
   func reopenResponse() {
+    isRawLate = false
     for station in responseStations {
       station.hasClosed = false
       station.hasStarted = false
@@ -64,6 +71,8 @@ final class Link {
     outboundRaw = Station(.outboundRaw, place)
     inboundRaw = Station(.inboundRaw, place)
     inboundHome = Station(.inboundHome, place)
+    requestTail = outboundHome
+    responseHead = inboundHome
     report = Station(.report, place)
   }
 
