@@ -38,6 +38,8 @@ final class Attempts: ChainWire {
   private var isMeasureWanted = false
   /// The bytes of the attempts that are over.
   private var spent = (sent: 0, received: 0)
+  /// How many attempts those made that are over and measured; one that has interceptors that retry may make several.
+  private var measuredAttempts = (over: 0, made: 0)
 
   init(of upper: Chain, _ plan: AttemptPlan, wire makeWire: @escaping (Chain) -> any ChainWire) {
     self.upper = upper
@@ -79,8 +81,11 @@ final class Attempts: ChainWire {
     count += 1
     var facts = upper.facts
     facts.attempt = count
+    var environment = upper.environment
+    // Where this is a call of an interceptor's own, what is called further in does not pass through the upper chain.
+    if !environment.excluded.isEmpty { environment.excluded.formUnion(upper.registrations.map(\.id)) }
     let chain = Chain(
-      facts: facts, registrations: plan.registrations, codec: upper.codec, environment: upper.environment)
+      facts: facts, registrations: plan.registrations, codec: upper.codec, environment: environment)
     let now = upper.environment.clock.now
     let attempt = Attempt(chain, self, offset: now - (upper.progress.begin ?? now))
     current = attempt
@@ -139,6 +144,7 @@ final class Attempts: ChainWire {
   /// Counts what an attempt took that was given up.
   private func add(_ metrics: CallMetrics) {
     if connected == nil, metrics.connect != nil { connected = metrics }
+    measuredAttempts = (measuredAttempts.over + 1, Self.sum(measuredAttempts.made, metrics.attempts))
     spent.sent = Self.sum(spent.sent, metrics.sentBytes)
     spent.received = Self.sum(spent.received, metrics.receivedBytes)
   }
@@ -158,7 +164,10 @@ final class Attempts: ChainWire {
     }
     metrics.sentBytes = Self.sum(metrics.sentBytes, spent.sent)
     metrics.receivedBytes = Self.sum(metrics.receivedBytes, spent.received)
-    metrics.attempts = max(count, 1)
+    // Each that is not measured counts as one.
+    let unmeasured = count - measuredAttempts.over - (current?.metrics == nil ? 0 : 1)
+    let measured = Self.sum(measuredAttempts.made, current?.metrics?.attempts ?? 0)
+    metrics.attempts = max(Self.sum(measured, unmeasured), 1)
     upper?.measured(metrics)
   }
 

@@ -83,7 +83,8 @@ extension Chain {
     if items.isEmpty, hasHeaders, progress.responseStartFrontier >= position {
       items.append(.responseStart(ResponseStart(headers: response.headers)))
     }
-    items += released.messages
+    // A call that fails before its headers has no messages.
+    if !items.isEmpty || progress.responseStartFrontier < position { items += released.messages }
     items += response.messages.map { .message(Carried($0)) }
     items.append(.responseEnd(ResponseEnd(error: response.error, trailers: response.trailers)))
     put(items, at: link.responseHead, of: inbound)
@@ -121,7 +122,7 @@ extension Chain {
     guard progress.isStarted else { return finish(CallMetrics(), ResponseEnd(error: error)) }
     let isFirst = !progress.isCancelled
     progress.isCancelled = true
-    if case .travelling(let metrics) = progress.report { return finish(metrics) }
+    if case .travelling(let metrics) = progress.report { return giveUpReport(metrics) }
     if progress.end != nil {
       // Attempts may be waiting for somebody as well.
       if case .awaited = progress.report { (wire as? Attempts)?.cancel(error) }
@@ -200,6 +201,20 @@ extension Chain {
     }
     for link in links[..<progress.reached].reversed() where link.stages.contains(.metrics) {
       try? link.interceptor?.metrics(metrics, ReportToken(mailbox, .shown(link.report, .metrics)))
+    }
+    finish(metrics)
+  }
+
+  /// Ends the wait for an interceptor that holds the metrics: those further out get them without it.
+  private func giveUpReport(_ metrics: CallMetrics) {
+    guard let index = report.stations.firstIndex(where: { !$0.lane.isEmpty }) else { return finish(metrics) }
+    let holder = links[report.stations[index].position]
+    environment.log(
+      LogRecord(level: .warning, source: holder.name, text: "held the metrics until the call was given up"))
+    flush(report)
+    for station in report.stations[(index + 1)...] {
+      let token = ReportToken<CallMetrics>(mailbox, .shown(station, .metrics))
+      try? links[station.position].interceptor?.metrics(metrics, token)
     }
     finish(metrics)
   }

@@ -96,10 +96,16 @@ extension Chain {
     guard let network = environment.network else {
       return completion(OwnAnswer(end: ResponseEnd(error: Self.noNetwork)))
     }
-    let excluded = environment.excluded.union([seat.registration])
-    network.call(call, for: facts, excluding: excluded) { [weak self] answer in
+    network.call(call, for: facts, excluding: excluded(by: seat.registration)) { [weak self] answer in
       self?.run { completion(answer) }
     }
+  }
+
+  /// The interceptors that a call made from within does not pass through: the one that makes it, and where this call is
+  /// such a call itself, all that it passes through. So calls never multiply beyond the square of the interceptors.
+  private func excluded(by caller: RegistrationID) -> Set<RegistrationID> {
+    let isOwnCall = !environment.excluded.isEmpty
+    return environment.excluded.union(isOwnCall ? registrations.map(\.id) : [caller])
   }
 
   func make(_ fetch: Fetch, of seat: Seat, _ completion: @escaping (Result<Fetched, RPCError>) -> Void) {

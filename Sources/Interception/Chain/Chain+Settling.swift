@@ -105,6 +105,13 @@ extension Chain {
     case .proceed(.message(let new)):
       guard case .message(let old) = item else { return nil }
       return .message(old.replaced(by: new))
+    case .proceed(.requestStart(var start)) where start.codec != facts.codec:
+      // The caller has encoded its messages already.
+      start.codec = facts.codec
+      environment.log(
+        LogRecord(
+          level: .warning, source: link(of: ticket).name, text: "the codec of a call cannot be changed"))
+      return .requestStart(start)
     case .proceed(let new):
       return new
     case .drop:

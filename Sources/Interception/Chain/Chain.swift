@@ -21,6 +21,8 @@ public final class Chain {
   /// What is known of the call.
   public let facts: CallFacts
 
+  /// The interceptors that the chain is made of, as they were registered.
+  let registrations: ArraySlice<InterceptorRegistration>
   let codec: MessageCodec
   let environment: ChainEnvironment
   let mailbox: Mailbox
@@ -56,6 +58,8 @@ public final class Chain {
   var dirtyStations = Queue<(Station, Path)>()
   /// How many messages wait anywhere for a start to go by.
   var earlyCount = 0
+  /// What was given before the start, which goes first.
+  private var beforeStart: [Entry] = []
   /// The clock's number of the timer that looks for values held for long; 0 is none.
   var holdTimer = 0
 
@@ -64,6 +68,7 @@ public final class Chain {
     environment: ChainEnvironment
   ) {
     self.facts = facts
+    self.registrations = registrations
     self.unmade = registrations
     self.codec = codec
     self.environment = environment
@@ -94,7 +99,7 @@ public final class Chain {
 
   // MARK: - From the caller
 
-  /// Starts the call. Once, and first.
+  /// Starts the call. Once. Messages that were sent before follow the start.
   ///
   /// - Parameters:
   ///   - start: What to start with.
@@ -111,6 +116,14 @@ public final class Chain {
     self.caller = caller
     self.makeWire = makeWire
     enter(.outbound(.requestStart(start)))
+    let entries = beforeStart
+    beforeStart = []
+    for entry in entries { enter(entry) }
+  }
+
+  /// Takes a value of the request that follows the start.
+  private func take(afterStart item: Item) {
+    if progress.isStarted { enter(.outbound(item)) } else { beforeStart.append(.outbound(item)) }
   }
 
   /// Sends a message.
@@ -119,12 +132,12 @@ public final class Chain {
   ///   - message: The message; bytes are in the call's codec.
   ///   - sizeBytes: For a typed message, the size of what it was made of, to be counted while it waits.
   public func send(_ message: Payload, sizeBytes: Int = 0) {
-    enter(.outbound(.message(Carried(message, sizeBytes: sizeBytes))))
+    take(afterStart: .message(Carried(message, sizeBytes: sizeBytes)))
   }
 
   /// Half-closes: no more messages follow.
   public func closeRequest() {
-    enter(.outbound(.requestEnd))
+    take(afterStart: .requestEnd)
   }
 
   /// Ends the call at once, whatever is held: Ctrl-C, the deadline, or the owner's own reason.
