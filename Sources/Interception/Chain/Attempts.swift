@@ -34,6 +34,8 @@ final class Attempts: ChainWire {
   private var connected: CallMetrics?
   /// The clock's number of the timer that starts the next attempt; 0 is none.
   private var timer = 0
+  /// Whether the record is being sent in a new attempt, where what comes meanwhile follows it.
+  private var isBeginning = false
   private var isResponseWanted = true
   private var isMeasureWanted = false
   /// The bytes of the attempts that are over.
@@ -89,9 +91,18 @@ final class Attempts: ChainWire {
     let now = upper.environment.clock.now
     let attempt = Attempt(chain, self, offset: now - (upper.progress.begin ?? now))
     current = attempt
+    isBeginning = true
     chain.start(start, caller: attempt, wire: makeWire)
-    for message in messages { chain.send(.bytes(message)) }
+    // Further ones may come from the upper chain meanwhile, and the attempt may be over.
+    var index = 0
+    while index < messages.count, current === attempt {
+      chain.send(.bytes(messages[index]))
+      index += 1
+    }
+    isBeginning = false
+    guard current === attempt else { return }
     if isRequestClosed { chain.closeRequest() }
+    forgetWhatIsTooLong()
     if !isResponseWanted { chain.callerWants(response: false) }
     inputMayHaveChanged()
   }
@@ -104,21 +115,24 @@ final class Attempts: ChainWire {
   }
 
   func send(_ bytes: [UInt8]) {
-    current?.chain.send(.bytes(bytes))
+    if !isBeginning { current?.chain.send(.bytes(bytes)) }
     guard isWhole else { return }
     messages.append(bytes)
     recordedBytes += bytes.count
-    // What no attempt has had yet is kept in any case.
-    if recordedBytes > plan.replayLimitBytes, current != nil {
-      isWhole = false
-      messages = []
-    }
+    forgetWhatIsTooLong()
     inputMayHaveChanged()
+  }
+
+  /// Gives up the record when it is too long; what no attempt has had yet is kept in any case.
+  private func forgetWhatIsTooLong() {
+    guard isWhole, recordedBytes > plan.replayLimitBytes, current != nil, !isBeginning else { return }
+    isWhole = false
+    messages = []
   }
 
   func closeRequest() {
     isRequestClosed = true
-    current?.chain.closeRequest()
+    if !isBeginning { current?.chain.closeRequest() }
   }
 
   func cancel(_ error: RPCError) {

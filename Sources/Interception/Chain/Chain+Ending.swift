@@ -94,8 +94,14 @@ extension Chain {
   /// passed it in the stage at which it does so stays, and what it has made.
   private func lastFlushed(by link: Link, _ ticket: Ticket?) -> Int {
     if link.isAnswering { return link.responseHead.index }
-    guard let ticket, !isRequest(ticket.stage) else { return link.inboundHome.index }
-    return ticket.station._withUnsafeGuaranteedRef { $0.index }
+    let home = link.inboundHome.index
+    guard let ticket, !isRequest(ticket.stage), progress.responseStartFrontier < link.position else { return home }
+    let index = ticket.station._withUnsafeGuaranteedRef { $0.index }
+    // What follows a value that is dropped goes with it.
+    let hasGap = inbound.stations[index...].dropFirst().contains {
+      $0.position >= link.position && !$0.lane.isEmpty
+    }
+    return hasGap ? home : index
   }
 
   /// What an interceptor has let go of in the response, and made, that has not left it yet.
