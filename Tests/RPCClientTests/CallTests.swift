@@ -139,7 +139,7 @@ struct CallTests {
   @Test(arguments: [false, true])
   func releaseOfTheClientEndsItsCallsOnce(_ isAfterTheEnd: Bool) throws {
     let watcher = Watcher(holdsMetrics: isAfterTheEnd)
-    weak var released: Watcher? = watcher
+    weak let released: Watcher? = watcher
     func callAndRelease(_ watcher: Watcher) throws {
       let client = try RPCClient()
       nonisolated(unsafe) let made = watcher
