@@ -94,7 +94,8 @@ let package = Package(
     .testTarget(
       name: "RPCClientTests",
       dependencies: [
-        "RPCClient", "Transport", "RPCProtocols", "Protobuf", "CCurl", "CFakeCurl", "TransportSupport",
+        "RPCClient", "Interception", "Transport", "RPCProtocols", "Protobuf", "CCurl", "CFakeCurl",
+        "TransportSupport",
       ],
       swiftSettings: strict),
     .testTarget(name: "RPCProtocolsTests", dependencies: ["RPCProtocols"], swiftSettings: strict),

@@ -11,12 +11,13 @@ public final class Call {
 
   init(
     _ request: CallRequest, builder: ChainBuilder, environment: ChainEnvironment, network: OwnNetwork,
-    loop: EventLoop, observer: any CallObserver
+    loop: EventLoop, liveCalls: LiveCalls, observer: any CallObserver
   ) {
     self.request = request
     interceptorNames = builder.order(for: request.name).map(\.name)
     chain = builder.makeChain(for: request.facts, codec: request.messageCodec, environment: environment)
-    events = CallEvents(request, chain: chain, network: network, loop: loop, observer: observer)
+    events = CallEvents(
+      request, chain: chain, network: network, loop: loop, liveCalls: liveCalls, observer: observer)
   }
 
   /// Whether the call is over, and every interceptor has finished.
@@ -52,12 +53,12 @@ public final class Call {
     return .bytes(serialized)
   }
 
-  /// Starts the call. Once, and first.
+  /// Starts the call. Once.
   public func start() {
     events.start()
   }
 
-  /// Sends a message.
+  /// Sends a message. One that is sent before `start` follows the start.
   public func send(_ message: Payload) {
     chain.send(message)
   }
@@ -72,8 +73,8 @@ public final class Call {
     chain.callerWants(response: isWanted)
   }
 
-  /// Ends the call at once, with the status `canceled`.
+  /// Ends the call at once, with the status `canceled`. After that, `start` does nothing.
   public func cancel(_ reason: String) {
-    chain.cancel(RPCError(.canceled, reason, origin: .client))
+    events.cancel(RPCError(.canceled, reason, origin: .client))
   }
 }

@@ -14,6 +14,7 @@ final class CallEvents: ChainCaller, ExchangeObserver {
   private let network: OwnNetwork
   private let loop: EventLoop
   private let observer: any CallObserver
+  private let liveCalls: LiveCalls
   private var begin = ContinuousClock.now
   private var timer: EventLoop.TimerID?
   /// When the call is to have ended.
@@ -31,17 +32,21 @@ final class CallEvents: ChainCaller, ExchangeObserver {
   var traffic: (sent: Int, received: Int) { exchange?.traffic ?? (0, 0) }
 
   init(
-    _ request: CallRequest, chain: Chain, network: OwnNetwork, loop: EventLoop, observer: any CallObserver
+    _ request: CallRequest, chain: Chain, network: OwnNetwork, loop: EventLoop, liveCalls: LiveCalls,
+    observer: any CallObserver
   ) {
     self.request = request
     self.chain = chain
     self.network = network
     self.loop = loop
+    self.liveCalls = liveCalls
     self.observer = observer
   }
 
   /// Starts the call, which keeps this object until it has finished.
   func start() {
+    guard given == nil, !chain.isFinished else { return }
+    liveCalls.add(self)
     begin = .now
     let start = RequestStart(
       method: request.name, target: request.target, headers: request.headers,
@@ -53,6 +58,22 @@ final class CallEvents: ChainCaller, ExchangeObserver {
       self.exchange = exchange
       return exchange
     }
+  }
+
+  /// Ends the call, also one that was not started.
+  func cancel(_ error: RPCError) {
+    let isFirst = given == nil && !chain.isFinished
+    chain.cancel(error)
+    guard isFirst else { return }
+    observer.callEnded(ResponseEnd(error: error))
+    observer.callMeasured(CallMetrics())
+  }
+
+  /// Ends the call with everything that follows its end, which nothing is waited for any more.
+  func end(_ error: RPCError) {
+    chain.cancel(error)
+    // The first may have been the call's end, and an interceptor holds the metrics.
+    if !chain.isFinished { chain.cancel(error) }
   }
 
   // MARK: From the exchange
@@ -113,6 +134,7 @@ final class CallEvents: ChainCaller, ExchangeObserver {
   }
 
   func finished(_ outcome: Outcome) {
+    liveCalls.remove(self)
     if let timer { loop.cancel(timer) }
     network.end()
   }

@@ -25,12 +25,19 @@ public final class RPCClient {
   /// Where interceptors' findings go; called on any thread.
   public var find: FindingSink = { _ in }
 
+  private let liveCalls = LiveCalls()
+
   /// Loads libcurl and makes a client.
   public init() throws(TransportError) {
     loop = try EventLoop()
   }
 
-  /// Makes a call, which `start` starts.
+  deinit {
+    liveCalls.end(RPCError(.canceled, "the client was released", origin: .client))
+  }
+
+  /// Makes a call, which `start` starts. When the client is released, calls that have not finished end with the status
+  /// `canceled`.
   public func makeCall(_ request: CallRequest, observer: any CallObserver) -> Call {
     makeCall(request, interceptors: interceptors, observer: observer)
   }
@@ -47,6 +54,6 @@ public final class RPCClient {
     environment.excluded = excluding
     return Call(
       request, builder: ChainBuilder(interceptors), environment: environment, network: network,
-      loop: loop, observer: observer)
+      loop: loop, liveCalls: liveCalls, observer: observer)
   }
 }

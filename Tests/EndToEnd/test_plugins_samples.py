@@ -2,12 +2,14 @@
 
 import hashlib
 import hmac
+import http.server
 import json
 import os
 import pty
 import re
 import shutil
 import subprocess
+import threading
 import time
 
 import pytest
@@ -65,6 +67,64 @@ def test_sign_signs_what_an_earlier_interceptor_made_of_the_message(call):
     )  # fmt: skip
     body = b"\x0a\x06\x0a\x01x\x12\x01z"
     assert result["x-signature"] == signature("EchoMetadata", result["x-signature-timestamp"], body)
+
+
+@pytest.fixture
+def recording_server():
+    """An HTTP server that keeps what it receives, and answers with an empty message of Connect's unary protocol."""
+    received = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            received.append((self.headers, self.rfile.read(int(self.headers["content-length"]))))
+            self.send_response(200)
+            self.send_header("content-type", "application/proto")
+            self.send_header("content-length", "0")
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}", received
+        server.shutdown()
+
+
+@pytest.mark.parametrize("is_first", [True, False], ids=["sign-first", "sign-last"])
+@pytest.mark.parametrize("neighbour", ["log", "record", "replay", "both"])
+def test_sign_signs_the_body_that_is_sent_in_every_order(
+    rpcurl, recording_server, descriptor_set, tmp_path, neighbour, is_first
+):
+    url, received = recording_server
+    uses = {
+        "log": ["--use", f"log,file={tmp_path}/log"],
+        "record": ["--use", f"record,file={tmp_path}/cassette"],
+        "replay": ["--use", f"replay,file={tmp_path}/cassette,miss=record"],
+    }
+    uses["both"] = uses["log"] + uses["replay"]
+    sign = ["--plugin", f"{SAMPLES}/sign.so,key={KEY}"]
+    chain = sign + uses[neighbour] if is_first else uses[neighbour] + sign
+    result = rpcurl(
+        *chain, "--protocol", "connect", "--http1.1", "--descriptor-set", descriptor_set,
+        "-d", '{"headers":[{"name":"x","value":"y"}]}', f"{url}/demo.v1.Demo/EchoMetadata",
+    )  # fmt: skip
+    assert (result.code, result.err) == (0, "")
+    [(headers, body)] = received
+    assert body != b""
+    assert headers["x-signature-scope"] == "body"
+    assert headers["x-signature"] == signature("EchoMetadata", headers["x-signature-timestamp"], body)
+
+
+def test_sign_fails_the_call_where_the_message_is_changed_after_it(rpcurl, recording_server, descriptor_set):
+    url, received = recording_server
+    stamp = f"{SAMPLES}/stamp.so,request-field=headers[0].value,request-value=z"
+    result = rpcurl(
+        "--plugin", f"{SAMPLES}/sign.so,key={KEY}", "--plugin", stamp, "--protocol", "connect", "--descriptor-set",
+        descriptor_set, "-d", '{"headers":[{"name":"x","value":"y"}]}', f"{url}/demo.v1.Demo/EchoMetadata",
+    )  # fmt: skip
+    assert result.code != 0 and received == []
+    assert "stamp changed the request after sign had received it" in result.err
 
 
 @pytest.mark.parametrize("how", ["method", "all"])

@@ -11,10 +11,13 @@ import Testing
 @Suite struct RandomTests {
   /// How many calls are tried; RPCURL_RANDOM_RUNS asks for more.
   private static let runs = getenv("RPCURL_RANDOM_RUNS").flatMap { Int(String(cString: $0)) } ?? 4000
+  /// The one call that is made and printed, when RPCURL_RANDOM_SEED names it.
+  fileprivate static let seed = getenv("RPCURL_RANDOM_SEED").flatMap { Int(String(cString: $0)) }
 
   @Test(arguments: 0..<40)
   func everyCallEndsOnceInOrderAndLeavesNothing(_ block: Int) {
     for seed in (block * Self.runs / 40)..<((block + 1) * Self.runs / 40) {
+      if let only = Self.seed, seed != only { continue }
       let failures = RandomCall(seed: UInt64(seed)).run()
       guard failures.isEmpty else {
         Issue.record("seed \(seed): \(failures)")
@@ -28,6 +31,7 @@ import Testing
     let threads = HelperThread()
     defer { threads.stop() }
     for seed in (block * Self.runs / 16)..<((block + 1) * Self.runs / 16) {
+      if let only = Self.seed, seed != only { continue }
       let failures = RandomCall(seed: UInt64(seed) + 1_000_000, threads).run()
       guard failures.isEmpty else {
         Issue.record("seed \(seed): \(failures)")
@@ -106,6 +110,11 @@ private final class RandomCall {
     /// Once set, interceptors only pass things on, so that the call can end.
     var isCalm = false
     let helper: HelperThread?
+    private let lock = Lock()
+    private var taken: Set<String> = []
+    /// The response messages that interceptors took out.
+    var dropped: Set<String> { lock.holding { taken } }
+    func noteDropped(_ text: String) { lock.holding { _ = taken.insert(text) } }
     init(seed: UInt64, _ helper: HelperThread?) {
       generator = SeededGenerator(seed: seed)
       self.helper = helper
@@ -186,6 +195,11 @@ private final class RandomCall {
         call.receiveEnd(dice.roll(3) == 0 ? RPCError(.notFound, "gone", origin: .server) : nil)
       case 5 where dice.roll(30) == 0:
         call.chain.cancel(RPCError(.canceled, "Ctrl-C", origin: .client))
+      case 5 where dice.roll(8) == 0:
+        // Several say different endings before the chain sees the first.
+        for _ in 0..<2 { made.probes.randomElement(using: &dice.generator)?.endWithHeld() }
+        while dice.helper?.isIdle == false { sched_yield() }
+        turn()
       case 6:
         call.clock.advance(by: .milliseconds(dice.roll(1000)))
       default:
@@ -210,6 +224,7 @@ private final class RandomCall {
     call.giveMetrics()
     settle()
     check()
+    if RandomTests.seed != nil { print(journal.lines.joined(separator: "\n")) }
     return failures
   }
 
@@ -254,6 +269,7 @@ private final class RandomCall {
         call.callerLines.firstIndex(of: "headers").map { $0 < first } ?? false, "messages before headers")
     }
     for probe in made.probes { check(probe) }
+    checkPromises()
     if !hasRetriers {
       let finishes = journal.lines.filter { $0.contains(" finish ") }.map { $0.prefix { $0 != " " } }
       expect(finishes == made.probes.reversed().map { $0.name[...] }, "finished in the order \(finishes)")
@@ -268,8 +284,41 @@ private final class RandomCall {
     expect(weak.allSatisfy { $0.probe == nil }, "interceptors leaked")
   }
 
+  /// What an interceptor gave before the end of its response arrives before it, unless others took it out.
+  private func checkPromises() {
+    guard let tag = call.end?.trailers.first("answered-by") else { return }
+    let promised = made.probes.lazy.compactMap { $0.promised[tag] }.first ?? []
+    let wanted = promised.filter { !dice.dropped.contains($0) }
+    let came = call.callerLines.map { $0.replacing("typed ", with: "") }.filter {
+      $0.hasPrefix("own-\(tag)-")
+    }
+    expect(came == wanted, "\(tag) gave \(wanted), and \(came) arrived")
+  }
+
+  /// Whatever its neighbours do, an interceptor's stages come in the documented order.
+  private func checkOrder(_ probe: RandomInterceptor, _ lines: [String]) {
+    func first(_ prefix: String) -> Int? { lines.firstIndex { $0.hasPrefix(prefix) } }
+    func last(_ prefix: String) -> Int? { lines.lastIndex { $0.hasPrefix(prefix) } }
+    func expectOrder(_ earlier: Int?, _ later: Int?, _ what: String) {
+      guard let earlier, let later else { return }
+      expect(earlier < later, "\(probe.name): \(what): \(lines)")
+    }
+    for word in ["message", "bytes", "half-close"] { expectOrder(first("start"), first(word), "start") }
+    for word in ["message", "bytes"] { expectOrder(last(word), first("half-close"), "half-close") }
+    for number in 0..<5 {
+      expectOrder(first("message out\(number)"), first("bytes out\(number)"), "bytes before message")
+    }
+    if probe.needs.replayLimitBytes > 0 { return }
+    for word in ["got-message", "got-bytes", "end"] { expectOrder(first("headers"), first(word), "headers") }
+    for word in ["got-message", "got-bytes"] { expectOrder(last(word), first("end"), "end") }
+    for number in 0..<5 {
+      expectOrder(first("got-bytes in\(number)"), first("got-message in\(number)"), "message before bytes")
+    }
+  }
+
   private func check(_ probe: RandomInterceptor) {
     let lines = journal.lines(of: probe.name)
+    checkOrder(probe, lines)
     func count(_ word: String) -> Int { lines.filter { $0.hasPrefix(word) }.count }
     expect(count("finish") == 1, "\(probe.name) finished \(count("finish")) times")
     expect(lines.last?.hasPrefix("finish") == true, "\(probe.name) was called after finish")
@@ -320,10 +369,23 @@ private final class RandomInterceptor: Interceptor {
   private let context: CallContext
   private let journal: Journal
   private let dice: RandomCall.Dice
-  private var retriesLeft = 3
+  private let retriesLeft = Atomic(3)
   /// What to do, later, with the tokens that are held.
-  private var held: [() -> Void] = []
+  private var held: [Held] = []
+  /// How many responses it gave in place of the server.
+  private var answerCount = 0
+  /// The messages of each response that it gave, by the tag that its trailers have.
+  private(set) var promised: [String: [String]] = [:]
   var heldCount: Int { held.count }
+
+  /// A token that is held.
+  private struct Held {
+    let goOn: () -> Void
+    /// Ends the call with it.
+    let end: () -> Void
+    /// Whether it is one of a message or an end, which `respond` may be said with as well.
+    let answer: (() -> Void)?
+  }
 
   private struct Broken: Error {}
 
@@ -341,7 +403,18 @@ private final class RandomInterceptor: Interceptor {
 
   func resumeOne() {
     guard !held.isEmpty else { return }
-    held.remove(at: dice.isCalm ? 0 : dice.roll(held.count))()
+    held.remove(at: dice.isCalm ? 0 : dice.roll(held.count)).goOn()
+  }
+
+  /// Ends the call with a token that is held, on this thread or the helper's.
+  func endWithHeld() {
+    guard !held.isEmpty else { return }
+    let chosen = held.remove(at: dice.roll(held.count))
+    let end = chosen.answer.map { dice.roll(2) == 0 ? $0 : chosen.end } ?? chosen.end
+    hasEndedTheCall = true
+    guard let helper = dice.helper, dice.roll(2) == 0 else { return end() }
+    nonisolated(unsafe) let work = end
+    helper.run { work() }
   }
 
   func letGo() { held = [] }
@@ -351,10 +424,32 @@ private final class RandomInterceptor: Interceptor {
   private func treat<Value, Direction>(
     _ token: consuming Token<Value, Direction>,
     proceed: @escaping (consuming Token<Value, Direction>) -> Void,
-    other: @escaping (Int, consuming Token<Value, Direction>) -> Void
+    other: @escaping (Int, consuming Token<Value, Direction>) -> Void,
+    respond: ((LocalResponse, consuming Token<Value, Direction>) -> Void)? = nil
   ) throws {
     let box = HeldToken(token)
+    // What threads do must not take part in the dice, which belong to this one.
+    let (choice, endChoice) = (dice.roll(8), dice.roll(8))
+    let end = { box.use { other(endChoice, $0) } }
+    let answer = respond.map { respond in
+      let (response, messages, isStarting) = prepareAnswer()
+      return { [context] in
+        if isStarting { context.start(response: ResponseStart()) }
+        for message in messages { context.inject(response: .bytes(TestMessages.bytes(message))) }
+        box.use { respond(response, $0) }
+      }
+    }
+    func keep() { held.append(Held(goOn: { box.use(proceed) }, end: end, answer: answer)) }
     if !dice.isCalm, dice.roll(40) == 0 { injectSomewhere() }
+    if !dice.isCalm, dice.roll(60) == 0 { endWithHeld() }
+    if !dice.isCalm, dice.roll(150) == 0 {
+      context.cancel("a random reason")
+      hasEndedTheCall = true
+    }
+    if !dice.isCalm, let answer, dice.roll(40) == 0 {
+      hasEndedTheCall = true
+      return answer()
+    }
     if !dice.isCalm, dice.roll(80) == 0 {
       hasEndedTheCall = true
       throw Broken()
@@ -369,17 +464,27 @@ private final class RandomInterceptor: Interceptor {
         nonisolated(unsafe) let box = box
         helper.run { box.use(proceed) }
       } else {
-        held.append { box.use(proceed) }
+        keep()
         if dice.roll(3) == 0 { resumeOne() }
       }
     default:
-      let choice = dice.roll(8)
       let act = { [unowned self] in
         if !box.isVoid { hasEndedTheCall = true }
         box.use { other(choice, $0) }
       }
-      if dice.roll(2) == 0 { act() } else { held.append(act) }
+      if dice.roll(2) == 0 { act() } else { held.append(Held(goOn: act, end: end, answer: answer)) }
     }
+  }
+
+  /// Makes up a response whose messages are injected before its end.
+  private func prepareAnswer() -> (response: LocalResponse, messages: [String], isStarting: Bool) {
+    answerCount += 1
+    let tag = "\(name)\(answerCount)"
+    let messages = (0..<dice.roll(4)).map { "own-\(tag)-\($0)" }
+    promised[tag] = messages
+    let response = LocalResponse(
+      headers: Headers(), messages: [], error: nil, trailers: Headers([("answered-by", tag)]))
+    return (response, messages, dice.roll(2) == 0)
   }
 
   private func injectSomewhere() {
@@ -402,33 +507,43 @@ private final class RandomInterceptor: Interceptor {
     case 0...2: token.fail(error)
     case 3: break  // let go
     default:
-      retriesLeft -= 1
-      if retriesLeft >= 0 { token.retry(after: .milliseconds(choice * 100)) } else { token.fail(error) }
+      if retriesLeft.subtract(1, ordering: .relaxed).newValue >= 0 {
+        token.retry(after: .milliseconds(choice * 100))
+      } else {
+        token.fail(error)
+      }
     }
   }
 
   func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) throws {
     journal.note("\(name) start")
-    try treat(token, proceed: { $0.proceed(start) }, other: { self.failOrRespond($0, $1) })
+    try treat(
+      token, proceed: { $0.proceed(start) }, other: { self.failOrRespond($0, $1) },
+      respond: { $1.respond($0) })
   }
   func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) throws {
     journal.note("\(name) message \(TestMessages.text(message))")
     if !dice.isCalm, dice.roll(20) == 0 { token.inject(.typed(TestMessages.make("extra"))) }
     try treat(
       token, proceed: { $0.proceed(message) },
-      other: { choice, token in if choice > 5 { token.drop() } else { self.failOrRespond(choice, token) } })
+      other: { choice, token in
+        if choice > 5 { token.drop() } else { self.failOrRespond(choice, token) }
+      }, respond: { $1.respond($0) })
   }
   func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) throws {
     journal.note("\(name) bytes \(TestMessages.text(bytes))")
     if !dice.isCalm, dice.roll(20) == 0 { token.inject(.typed(TestMessages.make("extra"))) }
     try treat(
       token, proceed: { $0.proceed(bytes) },
-      other: { choice, token in if choice > 5 { token.drop() } else { self.failOrRespond(choice, token) } })
+      other: { choice, token in
+        if choice > 5 { token.drop() } else { self.failOrRespond(choice, token) }
+      }, respond: { $1.respond($0) })
   }
   func requestEnd(_ token: consuming RequestToken<Void>) throws {
     journal.note("\(name) half-close")
     if !dice.isCalm, dice.roll(20) == 0 { token.inject(.typed(TestMessages.make("extra"))) }
-    try treat(token, proceed: { $0.proceed() }, other: { self.failOrRespond($0, $1) })
+    try treat(
+      token, proceed: { $0.proceed() }, other: { self.failOrRespond($0, $1) }, respond: { $1.respond($0) })
   }
   func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) throws {
     journal.note("\(name) headers")
@@ -438,13 +553,21 @@ private final class RandomInterceptor: Interceptor {
     journal.note("\(name) got-bytes \(TestMessages.text(bytes))")
     try treat(
       token, proceed: { $0.proceed(bytes) },
-      other: { choice, token in if choice > 5 { token.drop() } else { self.failOrRetry(choice, token) } })
+      other: { choice, token in
+        guard choice > 5 else { return self.failOrRetry(choice, token) }
+        self.dice.noteDropped(TestMessages.text(bytes))
+        token.drop()
+      })
   }
   func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) throws {
     journal.note("\(name) got-message \(TestMessages.text(message))")
     try treat(
       token, proceed: { $0.proceed(message) },
-      other: { choice, token in if choice > 5 { token.drop() } else { self.failOrRetry(choice, token) } })
+      other: { choice, token in
+        guard choice > 5 else { return self.failOrRetry(choice, token) }
+        self.dice.noteDropped(TestMessages.text(message))
+        token.drop()
+      })
   }
   func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) throws {
     journal.note("\(name) end \(end.code.name)")

@@ -1,5 +1,6 @@
 import CCurl
 import CFakeCurl
+import Interception
 import Protobuf
 import RPCProtocols
 import Testing
@@ -135,6 +136,51 @@ struct CallTests {
     #expect(observer.error?.message == "Recv failure")
   }
 
+  @Test(arguments: [false, true])
+  func releaseOfTheClientEndsItsCallsOnce(_ isAfterTheEnd: Bool) throws {
+    let watcher = Watcher(holdsMetrics: isAfterTheEnd)
+    weak let released: Watcher? = watcher
+    func callAndRelease(_ watcher: Watcher) throws {
+      let client = try RPCClient()
+      nonisolated(unsafe) let made = watcher
+      client.interceptors = [InterceptorRegistration(name: "watch", factory: WatcherFactory { made })]
+      var request = try request()
+      request.timeout = .seconds(100)
+      let call = client.makeCall(request, observer: observer)
+      call.start()
+      call.send(.bytes([7, 8]))
+      call.finishSending()
+      try fake.run(client.loop, { if isAfterTheEnd { respond(fake.handle()) } })
+      #expect(watcher.finishes == 0)
+    }
+    try callAndRelease(watcher)
+    #expect(watcher.finishes == 1)
+    #expect(observer.events.filter { $0.hasPrefix("end") } == [isAfterTheEnd ? "end ok" : "end canceled"])
+    #expect(observer.measures == 1)
+    _ = consume watcher
+    #expect(released == nil)
+  }
+
+  @Test func callThatIsCanceledBeforeItsStartEndsOnce() throws {
+    let call = client.makeCall(try request(), observer: observer)
+    call.cancel("enough")
+    call.cancel("enough")
+    call.start()
+    try fake.run(client.loop)
+    #expect(observer.events == ["end canceled"])
+    #expect(observer.measures == 1)
+    #expect(call.isFinished)
+  }
+
+  @Test func messageThatIsSentBeforeTheStartIsSent() throws {
+    let call = client.makeCall(try request(), observer: observer)
+    call.send(.bytes([7, 8]))
+    call.finishSending()
+    call.start()
+    try fake.run(client.loop, { #expect(fake.read(fake.handle()) == Self.envelope) })
+    call.cancel("the test ends")
+  }
+
   /// Whatever libcurl reports in whichever order, each call ends once and nothing is left.
   @Test func anyOrderOfEventsEndsEachCallOnce() throws {
     var random = SystemRandomNumberGenerator()
@@ -176,15 +222,37 @@ struct CallTests {
   }
 }
 
+/// Counts how often it finishes.
+private final class Watcher: Interceptor {
+  let stages: Stages = [.requestStart, .metrics]
+  private let holdsMetrics: Bool
+  private var held: HeldToken<CallMetrics, Report>?
+  private(set) var finishes = 0
+
+  init(holdsMetrics: Bool) { self.holdsMetrics = holdsMetrics }
+
+  func metrics(_ metrics: CallMetrics, _ token: consuming ReportToken<CallMetrics>) {
+    if holdsMetrics { held = HeldToken(token) } else { token.proceed(metrics) }
+  }
+  func finish(_ outcome: Outcome) { finishes += 1 }
+}
+
+private struct WatcherFactory: InterceptorFactory {
+  let make: @Sendable () -> Watcher
+  func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? { make() }
+}
+
 /// Records what a call reports.
 private final class CallRecorder: CallObserver {
   var events: [String] = []
   var error: RPCError?
   var onEnd: () -> Void = {}
+  private(set) var measures = 0
 
   func callReceived(_ start: ResponseStart) { events.append("start") }
   func callReceived(_ message: RawSpan) { events.append("message \(message.byteCount)") }
   func callReceived(_ message: Message) { events.append("message") }
+  func callMeasured(_ metrics: CallMetrics) { measures += 1 }
   func callEnded(_ end: ResponseEnd) {
     error = end.error
     events.append("end \(end.code.name)")

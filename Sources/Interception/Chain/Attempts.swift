@@ -34,10 +34,14 @@ final class Attempts: ChainWire {
   private var connected: CallMetrics?
   /// The clock's number of the timer that starts the next attempt; 0 is none.
   private var timer = 0
+  /// Whether the record is being sent in a new attempt, where what comes meanwhile follows it.
+  private var isBeginning = false
   private var isResponseWanted = true
   private var isMeasureWanted = false
   /// The bytes of the attempts that are over.
   private var spent = (sent: 0, received: 0)
+  /// How many attempts those made that are over and measured; one that has interceptors that retry may make several.
+  private var measuredAttempts = (over: 0, made: 0)
 
   init(of upper: Chain, _ plan: AttemptPlan, wire makeWire: @escaping (Chain) -> any ChainWire) {
     self.upper = upper
@@ -79,14 +83,26 @@ final class Attempts: ChainWire {
     count += 1
     var facts = upper.facts
     facts.attempt = count
+    var environment = upper.environment
+    // Where this is a call of an interceptor's own, what is called further in does not pass through the upper chain.
+    if !environment.excluded.isEmpty { environment.excluded.formUnion(upper.registrations.map(\.id)) }
     let chain = Chain(
-      facts: facts, registrations: plan.registrations, codec: upper.codec, environment: upper.environment)
+      facts: facts, registrations: plan.registrations, codec: upper.codec, environment: environment)
     let now = upper.environment.clock.now
     let attempt = Attempt(chain, self, offset: now - (upper.progress.begin ?? now))
     current = attempt
+    isBeginning = true
     chain.start(start, caller: attempt, wire: makeWire)
-    for message in messages { chain.send(.bytes(message)) }
+    // Further ones may come from the upper chain meanwhile, and the attempt may be over.
+    var index = 0
+    while index < messages.count, current === attempt {
+      chain.send(.bytes(messages[index]))
+      index += 1
+    }
+    isBeginning = false
+    guard current === attempt else { return }
     if isRequestClosed { chain.closeRequest() }
+    forgetWhatIsTooLong()
     if !isResponseWanted { chain.callerWants(response: false) }
     inputMayHaveChanged()
   }
@@ -99,21 +115,24 @@ final class Attempts: ChainWire {
   }
 
   func send(_ bytes: [UInt8]) {
-    current?.chain.send(.bytes(bytes))
+    if !isBeginning { current?.chain.send(.bytes(bytes)) }
     guard isWhole else { return }
     messages.append(bytes)
     recordedBytes += bytes.count
-    // What no attempt has had yet is kept in any case.
-    if recordedBytes > plan.replayLimitBytes, current != nil {
-      isWhole = false
-      messages = []
-    }
+    forgetWhatIsTooLong()
     inputMayHaveChanged()
+  }
+
+  /// Gives up the record when it is too long; what no attempt has had yet is kept in any case.
+  private func forgetWhatIsTooLong() {
+    guard isWhole, recordedBytes > plan.replayLimitBytes, current != nil, !isBeginning else { return }
+    isWhole = false
+    messages = []
   }
 
   func closeRequest() {
     isRequestClosed = true
-    current?.chain.closeRequest()
+    if !isBeginning { current?.chain.closeRequest() }
   }
 
   func cancel(_ error: RPCError) {
@@ -139,6 +158,7 @@ final class Attempts: ChainWire {
   /// Counts what an attempt took that was given up.
   private func add(_ metrics: CallMetrics) {
     if connected == nil, metrics.connect != nil { connected = metrics }
+    measuredAttempts = (measuredAttempts.over + 1, Self.sum(measuredAttempts.made, metrics.attempts))
     spent.sent = Self.sum(spent.sent, metrics.sentBytes)
     spent.received = Self.sum(spent.received, metrics.receivedBytes)
   }
@@ -158,7 +178,10 @@ final class Attempts: ChainWire {
     }
     metrics.sentBytes = Self.sum(metrics.sentBytes, spent.sent)
     metrics.receivedBytes = Self.sum(metrics.receivedBytes, spent.received)
-    metrics.attempts = max(count, 1)
+    // Each that is not measured counts as one.
+    let unmeasured = count - measuredAttempts.over - (current?.metrics == nil ? 0 : 1)
+    let measured = Self.sum(measuredAttempts.made, current?.metrics?.attempts ?? 0)
+    metrics.attempts = max(Self.sum(measured, unmeasured), 1)
     upper?.measured(metrics)
   }
 
@@ -256,9 +279,9 @@ extension Chain {
     guard isLive(ticket), progress.end == nil, let attempts = wire as? Attempts else { return }
     flush(inbound)
     for link in links {
-      link.inboundHome.hasClosed = false
-      link.inboundHome.hasStarted = false
+      link.reopenResponse()
     }
+    inbound.layOutResponse(links)
     progress.endFrontier = links.count
     progress.responseStartFrontier = links.count
     progress.isWireDone = false

@@ -1,12 +1,14 @@
 import RPCProtocols
 
 /// A way in which a call, or an attempt at it, ends before the server's end has come through.
-enum Ending {
-  /// An interceptor failed the call.
+enum Ending: Sendable {
+  /// An interceptor failed the call, with a token.
   case fail(Ticket, RPCError)
+  /// An interceptor failed the call, without one.
+  case failWithout(Seat, RPCError)
   /// An interceptor answers the call.
   case respond(Ticket, LocalResponse)
-  /// A message could not be parsed or serialized. Interceptors before this position are told so; what the
+  /// A message could not be parsed or serialized. Interceptors before this position receive the error; what the
   /// response has before this station goes, or everything.
   case breakdown(below: Int, RPCError, flushing: Int?)
   /// An interceptor has the call tried again.
@@ -15,23 +17,25 @@ enum Ending {
   case cancel(RPCError)
 }
 
-// How calls end. The pump performs one ending at a time, which makes each of them one moment for everybody.
+// How calls end. An ending waits in the inbox among everything else that was said, and is judged when its turn comes:
+// by then everything said before it has had its effect. It is void if the call has ended for its author, and one
+// moment for everybody otherwise.
 extension Chain {
   func perform(_ ending: Ending) {
     guard !progress.isFinished else { return }
     switch ending {
     case .fail(let ticket, let error):
       guard let position = author(ticket) else { return }
-      links[position].inboundHome.hasClosed = true
-      let isRequest = isRequest(ticket.stage)
-      closeRequest(because: error)
-      flush(inbound, through: isRequest ? nil : links[position].inboundHome.index)
-      tellCanceled(from: position + 1, error)
-      progress.endFrontier = min(progress.endFrontier, position)
-      advance(.responseEnd(ResponseEnd(error: error)), on: inbound, from: 0)
+      conclude(at: position, ticket, LocalResponse(error: error), because: error)
+    case .failWithout(let seat, let error):
+      guard let position = link(in: seat)?.position, position <= progress.endFrontier, progress.end == nil
+      else { return }
+      conclude(at: position, nil, LocalResponse(error: error), because: error)
     case .respond(let ticket, let response):
       guard let position = author(ticket) else { return }
-      answer(response, at: position)
+      let name = links[position].name
+      let reason = RPCError(.canceled, "\(name) answered the call", origin: .interceptor(name))
+      conclude(at: position, ticket, response, because: reason, hasHeaders: true)
     case .breakdown(let position, let error, let station):
       guard position <= progress.endFrontier, progress.end == nil else { return }
       closeRequest(because: error)
@@ -54,26 +58,68 @@ extension Chain {
     return isRequest(ticket.stage) && position >= progress.endFrontier && !mayStillRetry ? nil : position
   }
 
-  // MARK: - Answering
-
-  private func answer(_ response: LocalResponse, at position: Int) {
-    let name = links[position].name
-    let reason = RPCError(.canceled, "\(name) answered the call", origin: .interceptor(name))
+  /// Ends the call at an interceptor: nothing goes further in, and those further out get what it has let go of and
+  /// made so far, then this response. All of it waits in the interceptor's lane, so that it arrives whatever else is
+  /// said in the meantime.
+  ///
+  /// - Parameters:
+  ///   - ticket: The token that ends the call.
+  ///   - reason: What those further in, and the wire, are told.
+  ///   - hasHeaders: Whether the response starts, if none has.
+  private func conclude(
+    at position: Int, _ ticket: Ticket?, _ response: LocalResponse, because reason: RPCError,
+    hasHeaders: Bool = false
+  ) {
+    let link = links[position]
+    let released = released(by: link, before: ticket)
     closeRequest(because: reason)
-    links[position].inboundHome.hasClosed = true
-    flush(inbound, through: links[position].inboundHome.index)
+    let last = lastFlushed(by: link, ticket)
+    earlyCount -= inbound.flush { $0.index <= last || $0.position >= position }
     tellCanceled(from: position + 1, reason)
     progress.endFrontier = min(progress.endFrontier, position)
+    link.closeResponse()
+    var items = released.start.map { [$0] } ?? []
     // Headers that have gone by cannot be given again.
-    if progress.responseStartFrontier >= position {
-      advance(.responseStart(ResponseStart(headers: response.headers)), on: inbound, from: 0)
+    if items.isEmpty, hasHeaders, progress.responseStartFrontier >= position {
+      items.append(.responseStart(ResponseStart(headers: response.headers)))
     }
-    for message in response.messages where endings.isEmpty {
-      advance(.message(Carried(message)), on: inbound, from: 0)
+    // A call that fails before its headers has no messages.
+    if !items.isEmpty || progress.responseStartFrontier < position { items += released.messages }
+    items += response.messages.map { .message(Carried($0)) }
+    items.append(.responseEnd(ResponseEnd(error: response.error, trailers: response.trailers)))
+    put(items, at: link.responseHead, of: inbound)
+  }
+
+  /// The index of the last station of the response of which everything goes when an interceptor ends the call: what has
+  /// passed it in the stage at which it does so stays, and what it has made.
+  private func lastFlushed(by link: Link, _ ticket: Ticket?) -> Int {
+    if link.isAnswering { return link.responseHead.index }
+    let home = link.inboundHome.index
+    guard let ticket, !isRequest(ticket.stage), progress.responseStartFrontier < link.position else { return home }
+    let index = ticket.station._withUnsafeGuaranteedRef { $0.index }
+    // What follows a value that is dropped goes with it.
+    let hasGap = inbound.stations[index...].dropFirst().contains {
+      $0.position >= link.position && !$0.lane.isEmpty
     }
-    guard endings.isEmpty else { return }
-    advance(
-      .responseEnd(ResponseEnd(error: response.error, trailers: response.trailers)), on: inbound, from: 0)
+    return hasGap ? home : index
+  }
+
+  /// What an interceptor has let go of in the response, and made, that has not left it yet.
+  private func released(by link: Link, before ticket: Ticket?) -> (start: Item?, messages: [Item]) {
+    var (start, messages): (Item?, [Item]) = (nil, [])
+    // What is at the second of its stations comes before what is at the first.
+    for station in link.responseStations.reversed() {
+      let isHere = ticket?.station.toOpaque() == Unmanaged.passUnretained(station).toOpaque()
+      messages += station.early
+      for item in station.lane.released(before: isHere ? ticket?.sequence : nil) {
+        switch item {
+        case .message: messages.append(item)
+        case .responseStart: start = item
+        case .requestStart, .requestEnd, .responseEnd, .metrics: break
+        }
+      }
+    }
+    return (start, messages)
   }
 
   // MARK: - Cancelling
@@ -82,7 +128,7 @@ extension Chain {
     guard progress.isStarted else { return finish(CallMetrics(), ResponseEnd(error: error)) }
     let isFirst = !progress.isCancelled
     progress.isCancelled = true
-    if case .travelling(let metrics) = progress.report { return finish(metrics) }
+    if case .travelling(let metrics) = progress.report { return giveUpReport(metrics) }
     if progress.end != nil {
       // Attempts may be waiting for somebody as well.
       if case .awaited = progress.report { (wire as? Attempts)?.cancel(error) }
@@ -118,7 +164,7 @@ extension Chain {
   /// Lets go of what waits on a path, up to and with a station: for the response that is an interceptor's home,
   /// and what has left it stands.
   func flush(_ path: Path, through last: Int? = nil) {
-    earlyCount -= path.flush(through: last ?? path.stations.count - 1)
+    earlyCount -= path.flush { last == nil || $0.index <= last ?? 0 }
   }
 
   /// Tells the interceptors from `position` on, which see no more of the call, that it was canceled.
@@ -130,7 +176,7 @@ extension Chain {
   private func tell(from first: Int, _ error: RPCError) {
     let last = min(progress.reached, progress.endFrontier)
     progress.endFrontier = min(progress.endFrontier, first)
-    for link in links.dropFirst(first) { link.inboundHome.hasClosed = true }
+    for link in links.dropFirst(first) { link.closeResponse() }
     guard first < last else { return }
     for link in links[first..<last].reversed() where link.stages.contains(.responseEnd) {
       let token = ResponseToken<ResponseEnd>(mailbox, .shown(link.inboundHome, .responseEnd))
@@ -165,6 +211,20 @@ extension Chain {
     finish(metrics)
   }
 
+  /// Ends the wait for an interceptor that holds the metrics: those further out get them without it.
+  private func giveUpReport(_ metrics: CallMetrics) {
+    guard let index = report.stations.firstIndex(where: { !$0.lane.isEmpty }) else { return finish(metrics) }
+    let holder = links[report.stations[index].position]
+    environment.log(
+      LogRecord(level: .warning, source: holder.name, text: "held the metrics until the call was given up"))
+    flush(report)
+    for station in report.stations[(index + 1)...] {
+      let token = ReportToken<CallMetrics>(mailbox, .shown(station, .metrics))
+      try? links[station.position].interceptor?.metrics(metrics, token)
+    }
+    finish(metrics)
+  }
+
   func finish(_ metrics: CallMetrics, _ end: ResponseEnd = ResponseEnd()) {
     guard !progress.isFinished else { return }
     progress.isFinished = true
@@ -175,7 +235,8 @@ extension Chain {
     cancelTimers()
     mailbox.close()
     entries.removeAll()
-    endings.removeAll()
+    inbox.removeAll()
+    pendingEndings = 0
     let outcome = Outcome(end: progress.end ?? end, metrics: metrics)
     caller?.measured(metrics)
     outbound.letGo()

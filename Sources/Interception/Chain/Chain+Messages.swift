@@ -14,9 +14,13 @@ extension Chain {
     let stops = list.span
     var next = path.firstStops[index]
     let recipients = recipients(of: path)
+    // Until the start is out, it may be due to an interceptor before a message.
+    guard path === outbound || progress.responseStartFrontier < 0 else { return index }
     while next < stops.count {
       // One that has seen the end is passed by the long way.
-      guard stops[next].position < recipients, endings.isEmpty, earlyCount == 0 else { break }
+      guard stops[next].position < recipients, pendingEndings == 0, earlyCount == 0, !path.hasGiven else {
+        break
+      }
       let stage = stops[next].stage
       let first = next
       guard prepare(&carried, for: stage, stops[next].station) else { return -1 }
@@ -101,7 +105,7 @@ extension Chain {
         mailbox.say(thrown(error, ticket, links[stops[next].position]))
       }
       begin = warnIfBlocked(since: begin, clock, stops[next].position, stage)
-      guard mailbox.said == .same, mailbox.fronts.isEmpty, endings.isEmpty else { return }
+      guard mailbox.said == .same, mailbox.fronts.isEmpty, pendingEndings == 0 else { return }
       mailbox.endDelivery()
       next += 1
     }
@@ -109,7 +113,7 @@ extension Chain {
 
   /// Does with a message what the last interceptor that it was shown to said; `false` when it goes no further.
   private func settleShown(_ carried: inout Carried, _ stop: Stop, _ path: Path) -> Bool {
-    if mailbox.said == .bytes, mailbox.fronts.isEmpty, endings.isEmpty {
+    if mailbox.said == .bytes, mailbox.fronts.isEmpty, pendingEndings == 0 {
       carried.replace(bytes: mailbox.takeBytes())
       return true
     }

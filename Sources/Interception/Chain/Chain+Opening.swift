@@ -7,11 +7,16 @@ extension Chain {
   func open(with start: Item) {
     var start = start
     while let link = makeNext() {
+      guard pendingEndings == 0 else {
+        // The factory ended the call, or tried to.
+        queue(start, at: link.outboundHome)
+        return layOut()
+      }
       guard let next = pass(start, link.outboundHome, outbound) else { return layOut() }
       start = next
     }
     layOut()
-    if endings.isEmpty { leave(start, outbound) }
+    if pendingEndings == 0 { leave(start, outbound) }
   }
 
   /// Makes those that the start has not come to.
@@ -23,7 +28,7 @@ extension Chain {
 
   /// Makes the next interceptor that takes part; `nil` when there is none, or the call ends here.
   private func makeNext() -> Link? {
-    while endings.isEmpty, let registration = unmade.popFirst() {
+    while pendingEndings == 0, let registration = unmade.popFirst() {
       let seat = Seat(registration.id)
       let context = CallContext(name: registration.name, seat: seat, mailbox: mailbox, environment)
       do {
@@ -31,7 +36,7 @@ extension Chain {
         return add(Link(name: registration.name, seat: seat, interceptor: interceptor, position: links.count))
       } catch {
         unmade = []
-        endings.append(
+        end(
           .breakdown(below: links.count, self.error(error, of: registration.name), flushing: nil))
       }
     }

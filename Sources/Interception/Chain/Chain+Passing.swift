@@ -14,22 +14,40 @@ extension Chain {
         item = .message(carried)
       }
       guard index < path.stations.count else { return leave(item, path) }
-      guard let next = pass(item, path.stations[index], path) else { return }
+      let station = path.stations[index]
+      if isStartDue(before: item, at: station) {
+        links[station.position].isRawLate = true
+        path.layOutResponse(links)
+        continue
+      }
+      guard let next = pass(item, station, path) else { return }
       item = next
       index += 1
     }
+  }
+
+  /// Whether a message has come to an interceptor's raw station before the start of the response to its typed one.
+  private func isStartDue(before item: Item, at station: Station) -> Bool {
+    guard station.kind == .inboundRaw, case .message = item else { return false }
+    let link = links[station.position]
+    return !link.isRawLate && link.stages.contains(.responseStart)
+      && station.position < recipients(of: inbound)
+      && progress.responseStartFrontier > station.position
   }
 
   /// Sends on what nothing holds any more at a station.
   func drain(_ station: Station, of path: Path) {
     // Whether there is another attempt that gets it is not known yet.
     guard path !== outbound || station.position < progress.endFrontier || !mayStillRetry else { return }
+    giveAhead(station, path)
     // A value that goes on may end the call, and empty this lane.
-    while endings.isEmpty, let sequence = station.lane.headSequence, let departure = station.lane.depart() {
+    while !hasMail, let sequence = station.lane.headSequence, let departure = station.lane.depart() {
       switch departure {
-      case .item(let item, let sizeBytes):
+      case .item(let item, let sizeBytes, let isGiven):
         path.waitingCount -= 1
         path.waitingBytes -= sizeBytes
+        if isGiven { noteGiven(item, at: station) }
+        note(item, at: station)
         noteGone(item, station)
         if station.hasStarted, !station.early.isEmpty { release(station, path, behind: sequence) }
         advance(item, on: path, from: station.index + 1)
@@ -37,12 +55,13 @@ extension Chain {
         path.waitingCount -= 1
         path.waitingBytes -= sizeBytes
       case .front(let item):
+        noteGiven(item, at: station)
         advance(item, on: path, from: station.index + 1)
       case .delivery(let item):
         deliverLate(item, station, path)
       }
     }
-    if !endings.isEmpty { markDirty(station, path) }
+    if !station.lane.isEmpty, hasMail { markDirty(station, path) }
   }
 
   /// Lets a value pass one station; `nil` when it rests there, or was taken out.
@@ -53,13 +72,21 @@ extension Chain {
       if mayStillRetry { append(.queued(item), item, station, path) }
       return nil
     }
-    guard let stage = stage(of: item, station) else {
-      note(item, at: station)
+    var stage = stage(of: item, station)
+    if stage != nil, station.given != nil {
+      switch passUnchanged(item, at: station) {
+      case .isDue: break
+      case .wasGiven: stage = nil
+      case .hasChanged: return nil
+      }
+    }
+    guard let stage else {
       guard station.lane.isEmpty, station.early.isEmpty else {
         append(.ready(item), item, station, path)
         markDirty(station, path)
         return nil
       }
+      note(item, at: station)
       noteGone(item, station)
       return item
     }
@@ -83,14 +110,16 @@ extension Chain {
       return nil
     }
     let next = apply(verdict, to: item, answer.ticket, fronts: answer.fronts.count)
-    if station.lane.isEmpty, endings.isEmpty, answer.fronts.isEmpty, station.early.isEmpty {
+    if station.lane.isEmpty, pendingEndings == 0, answer.fronts.isEmpty, station.early.isEmpty {
       guard let next else { return nil }
       noteGone(next, station)
       return next
     }
     // What is taken out at once takes no place: an endless stream may be taken out behind what is held.
     if next == nil, answer.fronts.isEmpty { return nil }
-    append(next.map(Lane.State.ready) ?? .dropped, next, station, path, fronts: answer.fronts)
+    append(
+      next.map(Lane.State.ready) ?? .dropped, next, station, path, fronts: answer.fronts,
+      isLate: answer.isLate)
     markDirty(station, path)
     return nil
   }
@@ -110,30 +139,52 @@ extension Chain {
       return watchHolds(station)
     }
     let next = apply(verdict, to: item, answer.ticket, fronts: answer.fronts.count)
-    station.lane.settle(sequence, next.map(Lane.State.ready) ?? .dropped)
+    station.lane.settle(sequence, next.map(Lane.State.ready) ?? .dropped, isLate: answer.isLate)
   }
 
   /// Interceptors before this position get the values of a path.
   func recipients(of path: Path) -> Int {
-    path === report ? progress.reached : progress.endFrontier
+    switch path {
+    case _ where path === report: progress.reached
+    case _ where path === inbound: min(progress.endFrontier, progress.reached)
+    default: progress.endFrontier
+    }
   }
 
   private func append(
     _ state: Lane.State, _ item: Item?, _ station: Station, _ path: Path, sequence: Int? = nil,
-    fronts: [Item] = []
+    fronts: [Item] = [], isLate: Bool = false
   ) {
     let sizeBytes = (item?.sizeBytes ?? 0) + fronts.reduce(0) { $0 + $1.sizeBytes }
     // One more may always come, however large.
     if path.waitingBytes / Self.windowsToOverflow > windowBytes { overflow(path) }
     station.lane.append(
-      state, sequence: sequence ?? mailbox.takeSequence(), sizeBytes: sizeBytes, fronts: fronts)
+      state, sequence: sequence ?? mailbox.takeSequence(), sizeBytes: sizeBytes, fronts: fronts,
+      isLate: isLate)
     path.waitingCount += 1
     path.waitingBytes += sizeBytes
   }
 
+  /// Has the start wait at an interceptor that has not been given it.
+  func queue(_ start: Item, at station: Station) {
+    append(.queued(start), start, station, outbound)
+    markDirty(station, outbound)
+  }
+
+  /// Has values go on from a station as its interceptor's own.
+  func put(_ items: [Item], at station: Station, of path: Path) {
+    for item in items {
+      station.lane.append(
+        .ready(item), sequence: mailbox.takeSequence(), sizeBytes: item.sizeBytes, isOwn: true)
+      path.waitingCount += 1
+      path.waitingBytes += item.sizeBytes
+    }
+    markDirty(station, path)
+  }
+
   private func overflow(_ path: Path) {
     let (name, stage) = holder ?? ("an interceptor", path === outbound ? .requestMessage : .responseMessage)
-    endings.append(
+    end(
       .cancel(
         RPCError(
           .resourceExhausted, "\(name) holds the call at \(stage), and more has come than can wait behind it",
@@ -148,12 +199,14 @@ extension Chain {
 
   /// Keeps count of whom the starts and the end have reached.
   private func note(_ item: Item, at station: Station) {
-    guard station.isHome else { return }
     switch item {
-    case .requestStart: progress.reached = max(progress.reached, station.position + 1)
-    case .responseStart: progress.responseStartFrontier = station.position
-    case .responseEnd: progress.endFrontier = station.position
-    case .requestEnd, .message, .metrics: break
+    case .requestStart where station.kind == .outboundHome:
+      progress.reached = max(progress.reached, station.position + 1)
+    case .responseStart where station.kind == .inboundHome:
+      progress.responseStartFrontier = min(progress.responseStartFrontier, station.position)
+    case .responseEnd where station.kind == .inboundHome:
+      progress.endFrontier = min(progress.endFrontier, station.position)
+    case .requestStart, .requestEnd, .responseStart, .responseEnd, .message, .metrics: break
     }
   }
 
@@ -203,13 +256,16 @@ extension Chain {
     let ticket: Ticket
     let verdict: Verdict?
     let fronts: [Item]
+    /// Whether it was said after a way to end the call.
+    let isLate: Bool
   }
 
   /// Gives a value to an interceptor.
-  private func deliver(_ item: Item, _ stage: Stage, _ station: Station, sequence: Int) -> Answer {
+  func deliver(_ item: Item, _ stage: Stage, _ station: Station, sequence: Int) -> Answer {
     let link = links[station.position]
     let ticket = Ticket(station, stage, sequence: sequence)
     mailbox.beginDelivery(sequence)
+    delivery = ticket
     let clock = environment.clock
     let begin = clock.coarseNanoseconds
     do {
@@ -223,8 +279,12 @@ extension Chain {
 
   func takeAnswer(_ ticket: Ticket) -> Answer {
     let verdict = mailbox.takeVerdict()
-    defer { mailbox.fronts = [] }
-    return Answer(ticket: ticket, verdict: verdict, fronts: mailbox.fronts)
+    defer {
+      mailbox.fronts = []
+      delivery = nil
+      isVerdictLate = false
+    }
+    return Answer(ticket: ticket, verdict: verdict, fronts: mailbox.fronts, isLate: isVerdictLate)
   }
 
   private func hand(
@@ -260,7 +320,7 @@ extension Chain {
       return .abandoned
     }
     if mailbox.hasSaidEnd { return .ended }
-    endings.append(.fail(ticket, error))
+    end(.fail(ticket, error))
     return .ended
   }
 
@@ -290,7 +350,7 @@ extension Chain {
         error as? RPCError
         ?? RPCError(
           .internal, "the message cannot be parsed: \(error)", origin: flushing == nil ? .client : .violation)
-      endings.append(.breakdown(below: station.position + 1, error, flushing: flushing))
+      end(.breakdown(below: station.position + 1, error, flushing: flushing))
       return nil
     }
   }
@@ -306,7 +366,7 @@ extension Chain {
       let error =
         error as? RPCError
         ?? RPCError(.internal, "the message cannot be serialized: \(error)", origin: .client)
-      endings.append(.breakdown(below: position, error, flushing: flushing))
+      end(.breakdown(below: position, error, flushing: flushing))
       return nil
     }
   }
@@ -353,7 +413,7 @@ extension Chain {
   private func failCount(_ what: String) {
     let error = RPCError(
       .internal, "interceptors \(what) a request that has exactly one", origin: .client)
-    endings.append(.breakdown(below: links.count, error, flushing: nil))
+    end(.breakdown(below: links.count, error, flushing: nil))
   }
 
   /// Whether the wire takes what is sent: a server, or the record that the next attempt is made of.

@@ -23,12 +23,11 @@ extension Chain {
     isPumping = false
   }
 
-  /// Does one thing; `false` when there is none. Endings come first, then what waits longest in the chain.
+  /// Does one thing; `false` when there is none. What was said comes first, then what waits longest in the chain.
   private func step() -> Bool {
-    let letters = mailbox.takeAll()
-    for letter in letters { read(letter) }
-    if let ending = endings.popFirst() {
-      perform(ending)
+    takeMail()
+    if let letter = inbox.popFirst() {
+      read(letter)
     } else if let (station, path) = dirtyStations.popFirst() {
       station.isDirty = false
       drain(station, of: path)
@@ -37,20 +36,49 @@ extension Chain {
     } else if progress.end != nil, case .given(let metrics) = progress.report {
       sendReport(metrics)
     } else {
-      // What was read may have left further letters, for which nobody is woken.
-      return updateFlow() || !letters.isEmpty
+      return updateFlow()
     }
     return true
   }
 
+  /// Puts what other threads have said behind what was said before.
+  private func takeMail() {
+    for letter in mailbox.takeAll() { inbox.append(letter) }
+  }
+
+  /// Takes what is said inside the chain, on its own thread.
+  func receive(_ letter: Mailbox.Letter) {
+    guard !progress.isFinished else { return }
+    takeMail()
+    inbox.append(letter)
+  }
+
+  /// Has a way to end the call take effect when all that was said before has. Whether it is void is known only then.
+  func end(_ ending: Ending) {
+    guard !progress.isFinished else { return }
+    pendingEndings += 1
+    if mailbox.isDelivering, mailbox.said == .nothing { isVerdictLate = true }
+    // What a letter says comes before the letters that follow it.
+    if isReadingVerdict { inbox.prepend(.ending(ending)) } else { receive(.ending(ending)) }
+  }
+
+  /// Whether something was said that comes before the next value.
+  var hasMail: Bool { !inbox.isEmpty || mailbox.hasMail }
+
   private func read(_ letter: Mailbox.Letter) {
     guard !progress.isFinished else { return }
     switch letter {
-    case .verdict(let ticket, let verdict): settleHere(ticket, verdict)
+    case .verdict(let ticket, let verdict):
+      isReadingVerdict = true
+      settleHere(ticket, verdict)
+      isReadingVerdict = false
     case .front(let ticket, let message): putHere(message, before: ticket)
     case .inject(let seat, let isRequest, let message): inject(message, by: seat, isRequest: isRequest)
     case .run(let body): body(self)
-    case .cancel(let error): endings.append(.cancel(error))
+    case .cancel(let error): perform(.cancel(error))
+    case .ending(let ending):
+      pendingEndings -= 1
+      perform(ending)
     }
   }
 
@@ -62,7 +90,7 @@ extension Chain {
       guard progress.isStarted, !progress.isRequestClosed else { return }
       // Behind a start that is held there is no telling where a message belongs before all are made.
       makeTheRest()
-      guard endings.isEmpty else { return entries.prepend(entry) }
+      guard pendingEndings == 0 else { return entries.prepend(entry) }
       advance(item, on: outbound, from: 0)
     case .inbound(let item):
       guard progress.isWireStarted, !progress.isWireDone else { return }

@@ -10,7 +10,13 @@ extension Chain {
     if isRequest { makeTheRest() }
     guard let link = link(in: seat) else { return }
     let item = Item.message(Carried(message))
-    let station = isRequest ? link.outboundHome : link.inboundHome
+    // An answer passes both passes of those further out.
+    let station =
+      switch (isRequest, link.isAnswering) {
+      case (true, _): link.outboundHome.hasClosed ? link.requestTail : link.outboundHome
+      case (false, true): link.responseHead
+      case (false, false): link.inboundHome
+      }
     let path = isRequest ? outbound : inbound
     let isOver =
       station.hasClosed
@@ -28,18 +34,17 @@ extension Chain {
       station.lane.addFront(item, before: end)
       markDirty(station, path)
     } else {
-      station.lane.append(.ready(item), sequence: mailbox.takeSequence(), sizeBytes: item.sizeBytes)
-      path.waitingCount += 1
-      path.waitingBytes += item.sizeBytes
-      markDirty(station, path)
+      put([item], at: station, of: path)
     }
   }
 
   /// Starts the response at an interceptor that answers the call.
-  func startResponse(_ start: ResponseStart, by seat: Seat) {
+  ///
+  /// - Parameter isGivenStart: Whether it said so while it was given the request's start, before it let go of it.
+  func startResponse(_ start: ResponseStart, by seat: Seat, isGivenStart: Bool) {
     // Who has ended the call meanwhile holds its start no more.
-    guard let link = link(in: seat), progress.end == nil,
-      link.outboundHome.lane.headHold?.stage == .requestStart
+    guard let link = link(in: seat), progress.end == nil, !link.inboundHome.hasClosed,
+      isGivenStart ? !link.outboundHome.hasStarted : link.outboundHome.lane.headHold?.stage == .requestStart
     else { return }
     let position = link.inboundHome.position
     guard progress.responseStartFrontier >= position else {
@@ -49,22 +54,15 @@ extension Chain {
     // It counts as gone by for this interceptor, so that its answer does not give headers again.
     progress.responseStartFrontier = position - 1
     link.isAnswering = true
-    let item = Item.responseStart(start)
-    let station = link.inboundHome
-    station.lane.append(.ready(item), sequence: mailbox.takeSequence(), sizeBytes: item.sizeBytes)
-    inbound.waitingCount += 1
-    inbound.waitingBytes += item.sizeBytes
-    markDirty(station, inbound)
+    put([.responseStart(start)], at: link.responseHead, of: inbound)
   }
 
   /// Fails the call in the name of an interceptor that holds no token.
   func fail(_ error: RPCError, by seat: Seat) {
-    guard let link = link(in: seat) else { return }
-    let home = link.inboundHome
-    endings.append(.breakdown(below: home.position, error, flushing: home.index + 1))
+    end(.failWithout(seat, error))
   }
 
-  private func link(in seat: Seat) -> Link? { links.first { $0.seat === seat } }
+  func link(in seat: Seat) -> Link? { links.first { $0.seat === seat } }
 
   // MARK: - Timers
 
@@ -98,10 +96,16 @@ extension Chain {
     guard let network = environment.network else {
       return completion(OwnAnswer(end: ResponseEnd(error: Self.noNetwork)))
     }
-    let excluded = environment.excluded.union([seat.registration])
-    network.call(call, for: facts, excluding: excluded) { [weak self] answer in
+    network.call(call, for: facts, excluding: excluded(by: seat.registration)) { [weak self] answer in
       self?.run { completion(answer) }
     }
+  }
+
+  /// The interceptors that a call made from within does not pass through: the one that makes it, and where this call is
+  /// such a call itself, all that it passes through. So calls never multiply beyond the square of the interceptors.
+  private func excluded(by caller: RegistrationID) -> Set<RegistrationID> {
+    let isOwnCall = !environment.excluded.isEmpty
+    return environment.excluded.union(isOwnCall ? registrations.map(\.id) : [caller])
   }
 
   func make(_ fetch: Fetch, of seat: Seat, _ completion: @escaping (Result<Fetched, RPCError>) -> Void) {

@@ -30,6 +30,23 @@ extension Mailbox {
     }
   }
 
+  /// Puts a message behind what an interceptor was given so far; what follows nothing goes in front.
+  func inject(_ message: Payload, by seat: Seat, isRequest: Bool) {
+    if isGiven(isRequest ? .requestEnd : .responseEnd, seat) {
+      fronts.append(.message(Carried(message)))
+    } else {
+      post(.inject(seat, isRequest: isRequest, message))
+    }
+  }
+
+  /// Whether an interceptor is being given a value of this stage, here and now, and has not said what becomes of it.
+  func isGiven(_ stage: Stage, _ seat: Seat) -> Bool {
+    guard isInside, said == .nothing, let chain, let ticket = chain.delivery, ticket.stage == stage,
+      ticket.sequence == deliveredSequence
+    else { return false }
+    return chain.link(of: ticket).seat === seat
+  }
+
   /// Puts a message in front of a value.
   func put(_ message: Payload, before ticket: Ticket) {
     if isInside, let chain {
@@ -49,8 +66,12 @@ extension Chain {
     let station = ticket.station.takeUnretainedValue()
     guard let item = station.lane.held(ticket.sequence) else { return }
     let fronts = station.lane.frontCount(ticket.sequence)
-    let state = apply(verdict, to: item, ticket, fronts: fronts).map(Lane.State.ready) ?? .dropped
-    station.lane.settle(ticket.sequence, state)
+    let isLate = pendingEndings > 0 && !isReadingVerdict
+    // One of a later stage was given ahead.
+    let goesOn = station.stages.contains(ticket.stage) ? Lane.State.ready : Lane.State.given
+    let next = apply(verdict, to: item, ticket, fronts: fronts)
+    let state = next.map(goesOn) ?? (verdict.isEnding ? .ending : .dropped)
+    station.lane.settle(ticket.sequence, state, isLate: isLate)
     markDirty(station, path(of: ticket.stage))
   }
 
@@ -66,11 +87,11 @@ extension Chain {
   /// Notes at once what ends the call, so that the first to end it wins.
   private func noted(_ verdict: Verdict, _ ticket: Ticket) -> Verdict {
     switch verdict {
-    case .fail(let error): endings.append(.fail(ticket, error))
-    case .respond(let response): endings.append(.respond(ticket, response))
+    case .fail(let error): end(.fail(ticket, error))
+    case .respond(let response): end(.respond(ticket, response))
     case .retry(let delay, let headers):
       guard admitsRetry(ticket) else { return .asItIs }
-      endings.append(.retry(ticket, after: delay, headers))
+      end(.retry(ticket, after: delay, headers))
     case .proceed, .asItIs, .drop, .taken, .abandoned, .ended: return verdict
     }
     return .ended
@@ -84,6 +105,13 @@ extension Chain {
     case .proceed(.message(let new)):
       guard case .message(let old) = item else { return nil }
       return .message(old.replaced(by: new))
+    case .proceed(.requestStart(var start)) where start.codec != facts.codec:
+      // The caller has encoded its messages already.
+      start.codec = facts.codec
+      environment.log(
+        LogRecord(
+          level: .warning, source: link(of: ticket).name, text: "the codec of a call cannot be changed"))
+      return .requestStart(start)
     case .proceed(let new):
       return new
     case .drop:
@@ -109,7 +137,7 @@ extension Chain {
 
   private func fail(_ ticket: Ticket, _ what: String) {
     let name = link(of: ticket).name
-    endings.append(.fail(ticket, RPCError(.internal, "\(name) \(what)", origin: .interceptor(name))))
+    end(.fail(ticket, RPCError(.internal, "\(name) \(what)", origin: .interceptor(name))))
   }
 
   func link(of ticket: Ticket) -> Link { links[ticket.station.takeUnretainedValue().position] }

@@ -21,6 +21,8 @@ public final class Chain {
   /// What is known of the call.
   public let facts: CallFacts
 
+  /// The interceptors that the chain is made of, as they were registered.
+  let registrations: ArraySlice<InterceptorRegistration>
   let codec: MessageCodec
   let environment: ChainEnvironment
   let mailbox: Mailbox
@@ -43,10 +45,21 @@ public final class Chain {
   // What is to be done next. `pump` works it off, so that nothing recurses.
   var isPumping = false
   var entries = Queue<Entry>()
-  var endings = Queue<Ending>()
+  /// What was said and has no effect yet, in the order in which it was said.
+  var inbox = Queue<Mailbox.Letter>()
+  /// How many endings are in the inbox. Until each is performed, or found to be void, no value moves.
+  var pendingEndings = 0
+  /// Whether a verdict of another thread is being read.
+  var isReadingVerdict = false
+  /// The token of the value that an interceptor is being given, unless that is a message on its short way.
+  var delivery: Ticket?
+  /// Whether a way to end the call was said before what becomes of the value that is being given.
+  var isVerdictLate = false
   var dirtyStations = Queue<(Station, Path)>()
   /// How many messages wait anywhere for a start to go by.
   var earlyCount = 0
+  /// What was given before the start, which goes first.
+  private var beforeStart: [Entry] = []
   /// The clock's number of the timer that looks for values held for long; 0 is none.
   var holdTimer = 0
 
@@ -55,6 +68,7 @@ public final class Chain {
     environment: ChainEnvironment
   ) {
     self.facts = facts
+    self.registrations = registrations
     self.unmade = registrations
     self.codec = codec
     self.environment = environment
@@ -85,7 +99,7 @@ public final class Chain {
 
   // MARK: - From the caller
 
-  /// Starts the call. Once, and first.
+  /// Starts the call. Once. Messages that were sent before follow the start.
   ///
   /// - Parameters:
   ///   - start: What to start with.
@@ -102,6 +116,14 @@ public final class Chain {
     self.caller = caller
     self.makeWire = makeWire
     enter(.outbound(.requestStart(start)))
+    let entries = beforeStart
+    beforeStart = []
+    for entry in entries { enter(entry) }
+  }
+
+  /// Takes a value of the request that follows the start.
+  private func take(afterStart item: Item) {
+    if progress.isStarted { enter(.outbound(item)) } else { beforeStart.append(.outbound(item)) }
   }
 
   /// Sends a message.
@@ -110,12 +132,12 @@ public final class Chain {
   ///   - message: The message; bytes are in the call's codec.
   ///   - sizeBytes: For a typed message, the size of what it was made of, to be counted while it waits.
   public func send(_ message: Payload, sizeBytes: Int = 0) {
-    enter(.outbound(.message(Carried(message, sizeBytes: sizeBytes))))
+    take(afterStart: .message(Carried(message, sizeBytes: sizeBytes)))
   }
 
   /// Half-closes: no more messages follow.
   public func closeRequest() {
-    enter(.outbound(.requestEnd))
+    take(afterStart: .requestEnd)
   }
 
   /// Ends the call at once, whatever is held: Ctrl-C, the deadline, or the owner's own reason.
@@ -123,7 +145,7 @@ public final class Chain {
   /// Every interceptor that saw the start and not yet the end hears the error, last to first, then the caller.
   /// A deadline's error is told who held the call. After the end it hurries the metrics along.
   public func cancel(_ error: RPCError) {
-    endings.append(.cancel(error))
+    end(.cancel(error))
     pump()
   }
 
@@ -177,7 +199,7 @@ public final class Chain {
   /// and nothing waits.
   private var letsResponsesThrough: Bool {
     inbound.nextForMessages[0] == inbound.stations.count && inbound.waitingCount == 0 && !isPumping
-      && entries.isEmpty && endings.isEmpty && dirtyStations.isEmpty && progress.isStarted
+      && entries.isEmpty && inbox.isEmpty && dirtyStations.isEmpty && progress.isStarted
       && !progress.isWireDone && progress.end == nil
   }
 

@@ -95,6 +95,14 @@ enum Verdict: Sendable {
   case abandoned
   /// The call is to end because of it; that is noted already.
   case ended
+
+  /// Whether the call, or the attempt, is to end because of it.
+  var isEnding: Bool {
+    switch self {
+    case .fail, .respond, .retry, .abandoned, .ended: true
+    case .proceed, .asItIs, .drop, .taken: false
+    }
+  }
 }
 
 /// Which value a token is for.

@@ -7,7 +7,11 @@ struct Lane {
     /// The interceptor takes one value at a time, and has not been given this one.
     case queued(Item)
     case ready(Item)
+    /// The value goes on, and was given to the interceptor at a later stage as well.
+    case given(Item)
     case dropped
+    /// The value's token is to end the call.
+    case ending
   }
 
   private struct Slot {
@@ -19,12 +23,16 @@ struct Lane {
     var fronts: [Item] = []
     /// How many of these have gone already.
     var goneFronts = 0
+    /// Whether the interceptor made the value.
+    var isOwn = false
+    /// Whether the call was to end before it was said what becomes of the value.
+    var isLate = false
   }
 
   /// What goes on from the head of a lane.
   enum Departure {
     /// A value; its slot is gone.
-    case item(Item, sizeBytes: Int)
+    case item(Item, sizeBytes: Int, isGiven: Bool)
     /// Nothing: the value was taken out, and its slot is gone.
     case nothing(sizeBytes: Int)
     /// What was put in front of the value at the head, which stays.
@@ -35,12 +43,39 @@ struct Lane {
 
   private var slots: [Slot] = []
   private var head = 0
+  /// The place of the first value that `nextToGive` looks at.
+  private var nextGiven = 0
 
   var count: Int { slots.count - head }
   var isEmpty: Bool { slots.count == head }
 
-  mutating func append(_ state: State, sequence: Int, sizeBytes: Int, fronts: [Item] = []) {
-    slots.append(Slot(state: state, sequence: sequence, sizeBytes: sizeBytes, fronts: fronts))
+  mutating func append(
+    _ state: State, sequence: Int, sizeBytes: Int, fronts: [Item] = [], isOwn: Bool = false,
+    isLate: Bool = false
+  ) {
+    slots.append(
+      Slot(
+        state: state, sequence: sequence, sizeBytes: sizeBytes, fronts: fronts, isOwn: isOwn, isLate: isLate))
+  }
+
+  /// What the interceptor has said is to go on before it ends the call: what it made, and what it let go of
+  /// before the first value that it still holds. In order.
+  ///
+  /// - Parameter last: The number of the value whose token ends the call, if that value is in this lane.
+  func released(before last: Int?) -> [Item] {
+    var released: [Item] = []
+    var isWhole = true
+    for slot in slots[head...] {
+      released += slot.fronts
+      if slot.sequence == last || slot.isLate { isWhole = false }
+      switch slot.state {
+      case .ready(let item), .given(let item):
+        if slot.isOwn || isWhole { released.append(item) }
+      case .held, .queued, .ending: isWhole = false
+      case .dropped: break
+      }
+    }
+    return released
   }
 
   /// The value with this number, if it is still held.
@@ -49,9 +84,10 @@ struct Lane {
     return item
   }
 
-  mutating func settle(_ sequence: Int, _ state: State) {
+  mutating func settle(_ sequence: Int, _ state: State, isLate: Bool = false) {
     guard let index = index(sequence) else { return }
     slots[index].state = state
+    slots[index].isLate = isLate
   }
 
   mutating func addFront(_ item: Item, before sequence: Int) {
@@ -68,8 +104,9 @@ struct Lane {
   var trailingEnd: Int? {
     guard let last = slots.last, !isEmpty else { return nil }
     switch last.state {
-    case .held(_, let item), .queued(let item), .ready(let item): return item.isEnd ? last.sequence : nil
-    case .dropped: return nil
+    case .held(_, let item), .queued(let item), .ready(let item), .given(let item):
+      return item.isEnd ? last.sequence : nil
+    case .dropped, .ending: return nil
     }
   }
 
@@ -77,6 +114,21 @@ struct Lane {
   var headHold: (sequence: Int, stage: Stage)? {
     guard !isEmpty, case .held(let stage, _) = slots[head].state else { return nil }
     return (slots[head].sequence, stage)
+  }
+
+  /// The first value behind the head that has gone through its own stage here and not through a later one; `nil` where
+  /// the interceptor still holds one before it.
+  mutating func nextToGive(_ ownStages: Stages) -> (sequence: Int, item: Item)? {
+    nextGiven = max(nextGiven, head + 1)
+    while nextGiven < slots.count {
+      switch slots[nextGiven].state {
+      case .ready(let item): return (slots[nextGiven].sequence, item)
+      case .held(let stage, _) where ownStages.contains(stage): return nil
+      case .queued, .ending: return nil
+      case .held, .given, .dropped: nextGiven += 1
+      }
+    }
+    return nil
   }
 
   /// The number of the value at the head.
@@ -102,11 +154,14 @@ struct Lane {
     }
     let sizeBytes = slots[head].sizeBytes
     switch slots[head].state {
-    case .held: return nil
+    case .held, .ending: return nil
     case .queued(let item): return .delivery(item)
     case .ready(let item):
       removeHead()
-      return .item(item, sizeBytes: sizeBytes)
+      return .item(item, sizeBytes: sizeBytes, isGiven: false)
+    case .given(let item):
+      removeHead()
+      return .item(item, sizeBytes: sizeBytes, isGiven: true)
     case .dropped:
       removeHead()
       return .nothing(sizeBytes: sizeBytes)
@@ -119,8 +174,10 @@ struct Lane {
     if head == slots.count {
       slots.removeAll(keepingCapacity: true)
       head = 0
+      nextGiven = 0
     } else if head > 32, head * 2 > slots.count {
       slots.removeFirst(head)
+      nextGiven = max(nextGiven - head, 0)
       head = 0
     }
   }
@@ -130,6 +187,7 @@ struct Lane {
     let sizeBytes = slots[head...].reduce(0) { $0 + $1.sizeBytes }
     slots.removeAll()
     head = 0
+    nextGiven = 0
     return sizeBytes
   }
 

@@ -13,6 +13,7 @@ final class Mailbox: @unchecked Sendable {
     case inject(Seat, isRequest: Bool, Payload)
     case run(@Sendable (Chain) -> Void)
     case cancel(RPCError)
+    case ending(Ending)
   }
 
   /// What an interceptor has said at once about the value that it is being given.
@@ -165,15 +166,22 @@ final class Mailbox: @unchecked Sendable {
   // MARK: Letters
 
   func post(_ letter: Letter) {
+    if isInside, let chain {
+      // What ends the call stops the value that is being given.
+      if case .cancel(let error) = letter { chain.end(.cancel(error)) } else { chain.receive(letter) }
+      return
+    }
     let isFirst = lock.holding {
       guard !isClosed else { return false }
       letters.append(letter)
       hasLetters.store(true, ordering: .relaxed)
       return letters.count == 1
     }
-    // From within a callback the pump sees it anyhow.
-    if isFirst, !isInside { postToLoop { self.chain?.processMail() } }
+    if isFirst { postToLoop { self.chain?.processMail() } }
   }
+
+  /// Whether other threads have left letters.
+  var hasMail: Bool { hasLetters.load(ordering: .relaxed) }
 
   func takeAll() -> [Letter] {
     guard hasLetters.load(ordering: .relaxed) else { return [] }

@@ -37,8 +37,8 @@ final class Station {
   var heldSince: (sequence: Int, instant: ContinuousClock.Instant)?
   var hasWarned = false
 
-  /// Whether the interceptor sees starts and ends here, and not at its other station on this path.
-  var isHome: Bool { kind == .outboundHome || kind == .inboundHome }
+  /// What the interceptor was given while it held the start, before its neighbours: what has to pass here unchanged.
+  var given: Given?
 
   init(_ kind: Kind, _ place: (position: Int, isSerial: Bool)) {
     self.kind = kind
@@ -48,6 +48,14 @@ final class Station {
 
   /// Makes every token of this station void.
   func beginEpoch() { epoch.add(1, ordering: .relaxed) }
+}
+
+/// What an interceptor was given of the request while it held the start, before others that come before it.
+struct Given {
+  /// The messages, serialized, as they left the interceptor.
+  var messages = Queue<[UInt8]>()
+  /// Whether it was given the end.
+  var hasEnd = false
 }
 
 /// A station that messages pass, on their short way.
@@ -60,9 +68,22 @@ struct Stop {
 
 /// The stations of one direction, in the order in which values pass them.
 ///
-/// Out: the typed stations of interceptors 0…k, then the raw ones of 0…n−1, where k is the last interceptor that
-/// wants typed messages. In: the exact mirror. An interceptor is at home at its typed station if it has one,
-/// else at its raw one, so that starts and ends always pass in the chain's order.
+/// Out: the typed stations of interceptors 0…k, then the raw ones, where k is the last interceptor that wants typed
+/// messages. In: the mirror. With q as the first interceptor that wants bytes, those of q…k are *split*: they have a
+/// station in either pass. The others have one for all their stages.
+///
+/// ```
+///        typed pass                        raw pass
+/// out:   A(start) B(start, message)        A(bytes, end) B(end) C(start, bytes, end)       q = A, k = B
+///
+///        raw pass                          typed pass
+/// in:    C(start, bytes, end) B() A(bytes) B(start, message, end) A(start, end)
+/// ```
+///
+/// Starts and ends pass in the chain's order, and each interceptor gets start, messages and end in this order, wherever
+/// values wait. Out, that is so because the half-close comes with the raw pass. In, a message that comes to a split
+/// interceptor's raw station before the start has come to its typed one, because an interceptor between holds it, makes
+/// the raw station move to right in front of the typed one (`Link.isRawLate`).
 final class Path {
   private(set) var stations: [Station] = []
   /// For each index, the first station from there on that wants messages: what a message goes straight to
@@ -75,6 +96,8 @@ final class Path {
   /// How many interceptors have a typed station: the first of the chain, up to the last that wants typed
   /// messages.
   private(set) var typedCount = 0
+  /// Whether a station has values that must pass unchanged.
+  var hasGiven = false
   /// How many values wait, and their bytes.
   var waitingCount = 0
   var waitingBytes = 0
@@ -84,43 +107,50 @@ final class Path {
   /// Lays out the path of the request.
   func layOutRequest(_ links: [Link]) {
     typedCount = 1 + (links.lastIndex { $0.stages.contains(.requestMessage) } ?? -1)
-    let ends: Stages = [.requestStart, .requestEnd]
-    var stations: [Station] = []
-    for link in links.prefix(typedCount) {
-      link.outboundHome.stages = link.stages.intersection(ends.union(.requestMessage))
-      stations.append(link.outboundHome)
-    }
+    let firstRaw = links.firstIndex { $0.stages.contains(.requestBytes) } ?? links.count
+    var (typed, raw): ([Station], [Station]) = ([], [])
     for (position, link) in links.enumerated() {
+      let head = link.outboundHome
+      link.requestTail = head
       if position >= typedCount {
-        link.outboundHome.stages = link.stages.intersection(ends.union(.requestBytes))
-        stations.append(link.outboundHome)
-      } else if link.stages.contains(.requestBytes) {
-        link.outboundRaw.stages = .requestBytes
-        stations.append(link.outboundRaw)
+        head.stages = link.stages.intersection([.requestStart, .requestBytes, .requestEnd])
+        raw.append(head)
+      } else if position >= firstRaw {
+        head.stages = link.stages.intersection([.requestStart, .requestMessage])
+        link.outboundRaw.stages = link.stages.intersection([.requestBytes, .requestEnd])
+        link.requestTail = link.outboundRaw
+        typed.append(head)
+        raw.append(link.outboundRaw)
+      } else {
+        head.stages = link.stages.intersection([.requestStart, .requestMessage, .requestEnd])
+        typed.append(head)
       }
     }
-    layOut(stations, links)
+    layOut(typed + raw, links)
   }
 
   /// Lays out the path of the response.
   func layOutResponse(_ links: [Link]) {
     typedCount = 1 + (links.lastIndex { $0.stages.contains(.responseMessage) } ?? -1)
-    let ends: Stages = [.responseStart, .responseEnd]
-    var stations: [Station] = []
+    let firstRaw = links.firstIndex { $0.stages.contains(.responseBytes) } ?? links.count
+    var (raw, typed): ([Station], [Station]) = ([], [])
     for (position, link) in links.enumerated().reversed() {
+      let home = link.inboundHome
+      link.responseHead = home
       if position >= typedCount {
-        link.inboundHome.stages = link.stages.intersection(ends.union(.responseBytes))
-        stations.append(link.inboundHome)
-      } else if link.stages.contains(.responseBytes) {
-        link.inboundRaw.stages = .responseBytes
-        stations.append(link.inboundRaw)
+        home.stages = link.stages.intersection([.responseStart, .responseBytes, .responseEnd])
+        raw.append(home)
+        continue
       }
+      home.stages = link.stages.intersection([.responseStart, .responseMessage, .responseEnd])
+      if position >= firstRaw {
+        link.inboundRaw.stages = link.stages.intersection(.responseBytes)
+        link.responseHead = link.inboundRaw
+        if link.isRawLate { typed.append(link.inboundRaw) } else { raw.append(link.inboundRaw) }
+      }
+      typed.append(home)
     }
-    for link in links.prefix(typedCount).reversed() {
-      link.inboundHome.stages = link.stages.intersection(ends.union(.responseMessage))
-      stations.append(link.inboundHome)
-    }
-    layOut(stations, links)
+    layOut(raw + typed, links)
   }
 
   /// Lays out the path of what is told after the end.
@@ -153,17 +183,17 @@ final class Path {
     stops = []
   }
 
-  /// Lets go of every value that waits at the first stations, up to and with the one at `last`, and makes their
-  /// tokens void.
+  /// Lets go of every value that waits at some of the stations, and makes their tokens void.
   ///
   /// - Returns: How many of them waited for a start.
-  func flush(through last: Int) -> Int {
+  func flush(_ isFlushed: (Station) -> Bool) -> Int {
     var earlyCount = 0
-    for station in stations.prefix(last + 1) {
+    for station in stations where isFlushed(station) {
       waitingCount -= station.lane.count
       waitingBytes -= station.lane.removeAll()
       earlyCount += station.early.count
       station.early = []
+      station.given = nil
       station.beginEpoch()
     }
     return earlyCount

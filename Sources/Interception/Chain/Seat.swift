@@ -22,12 +22,37 @@ final class Link {
   private(set) var interceptor: (any Interceptor)?
   let stages: Stages
   let needs: Needs
-  /// Where it sees the starts and ends of a direction, and messages; the raw ones are for bytes alone.
+  /// The stations that it has in any case, and those that it has where it is split (see `Path`).
   let outboundHome: Station
   let outboundRaw: Station
   let inboundRaw: Station
   let inboundHome: Station
   let report: Station
+  /// The last of its stations on the path of the request, where the end is delivered.
+  var requestTail: Station
+  /// The first of its stations on the path of the response.
+  var responseHead: Station
+  /// Whether messages come to its raw station on the path of the response after those further in have had them typed.
+  var isRawLate = false
+  /// Its stations on the path of the response.
+  var responseStations: [Station] {
+    responseHead === inboundHome ? [inboundHome] : [responseHead, inboundHome]
+  }
+
+  /// Notes that it gives nothing more to the response.
+  func closeResponse() {
+    for station in responseStations { station.hasClosed = true }
+  }
+
+  /// Notes that a further attempt brings another response.
+  func reopenResponse() {
+    isRawLate = false
+    for station in responseStations {
+      station.hasClosed = false
+      station.hasStarted = false
+    }
+  }
+
   /// Whether it answers the call, and holds the request's start for that.
   var isAnswering = false
   /// The clock's numbers of the timers that it has set.
@@ -46,8 +71,13 @@ final class Link {
     outboundRaw = Station(.outboundRaw, place)
     inboundRaw = Station(.inboundRaw, place)
     inboundHome = Station(.inboundHome, place)
+    requestTail = outboundHome
+    responseHead = inboundHome
     report = Station(.report, place)
   }
+
+  /// Its place on the chain.
+  var position: Int { inboundHome.position }
 
   /// All of its stations.
   var stations: [Station] { [outboundHome, outboundRaw, inboundRaw, inboundHome, report] }

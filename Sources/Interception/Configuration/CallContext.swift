@@ -2,6 +2,8 @@ import RPCProtocols
 
 /// What an interceptor may ask of the call that it was made for, beside its tokens. `[any thread]`
 ///
+/// What one thread says here and with tokens takes effect in the order in which it is said.
+///
 /// When the call has finished nothing that is asked here is heard any more.
 public struct CallContext: Sendable {
   /// The interceptor's name, as logs and errors give it.
@@ -46,10 +48,10 @@ public struct CallContext: Sendable {
     findingSink(Finding(interceptor: name, kind: kind, text: text))
   }
 
-  /// Sends a further message, behind everything that this interceptor has been given so far. Not once the
-  /// half-close has gone by.
+  /// Sends a further message, after everything that this interceptor has been given so far; in front of the half-close.
+  /// Not once the half-close has gone on.
   public func inject(request message: Payload) {
-    mailbox.post(.inject(seat, isRequest: true, message))
+    mailbox.inject(message, by: seat, isRequest: true)
   }
 
   /// Starts the response in place of a server, for one who answers the call and holds `requestStart` meanwhile:
@@ -59,13 +61,14 @@ public struct CallContext: Sendable {
   /// Once. The request goes on coming to the interceptor.
   public func start(response start: ResponseStart) {
     let seat = seat
-    mailbox.post(.run { chain in chain.startResponse(start, by: seat) })
+    let isGivenStart = mailbox.isGiven(.requestStart, seat)
+    mailbox.post(.run { chain in chain.startResponse(start, by: seat, isGivenStart: isGivenStart) })
   }
 
-  /// Gives the caller a further message, behind everything that this interceptor has been given so far. Not
-  /// once the end has gone by.
+  /// Gives the caller a further message, after everything that this interceptor has been given so far; in front of the
+  /// end, or of the response that this interceptor ends the call with. Not once the end has gone on.
   public func inject(response message: Payload) {
-    mailbox.post(.inject(seat, isRequest: false, message))
+    mailbox.inject(message, by: seat, isRequest: false)
   }
 
   /// Has `body` run on the loop's thread, soon, unless the call finishes before.

@@ -2,8 +2,9 @@ import RPCProtocols
 
 /// A unary call that an interceptor makes on its own account.
 ///
-/// It passes through the chain of its method like any other, but not through the interceptor that makes it, nor
-/// through those that are making the call it is made for. So no call can cause itself.
+/// It passes through the chain of its method like any other, but not through the interceptor that makes it. What the
+/// interceptors on that chain call in turn passes through none of them. So no call can cause itself, and with n
+/// interceptors that each make a call, one call causes at most n² others.
 public struct OwnCall: Sendable {
   /// The method.
   public var method: MethodName

@@ -1,0 +1,82 @@
+import Protobuf
+import RPCProtocols
+
+// What an interceptor is given ahead. One that holds the request's start may wait for what follows it: it signs a body in
+// a header. Where bytes and half-close are delivered in the second pass, and interceptors further in want the start
+// before that, they would never come. So once all of the request waits behind the start, it is given to the interceptor
+// that holds it, in the order of its stages. What was given must then pass its other station unchanged; where an
+// interceptor further in changes it, the first has seen something that is not so, and the call fails.
+extension Chain {
+  /// Gives an interceptor that holds the request's start what waits behind it, when that is all of the request.
+  func giveAhead(_ station: Station, _ path: Path) {
+    guard station.kind == .outboundHome, station.lane.trailingEnd != nil else { return }
+    let tail = links[station.position].requestTail
+    guard tail !== station else { return }
+    while !hasMail, station.position < recipients(of: path), station.lane.headHold?.stage == .requestStart,
+      let (sequence, item) = station.lane.nextToGive(station.stages)
+    {
+      guard let stage = stage(of: item, tail) else {
+        station.lane.settle(sequence, .given(item))
+        continue
+      }
+      if tail.given == nil { tail.given = Given() }
+      path.hasGiven = true
+      guard let item = prepared(item, for: stage, tail) else { return }
+      if stage == .requestEnd { tail.given?.hasEnd = true }
+      let answer = deliver(item, stage, station, sequence: sequence)
+      for front in answer.fronts { station.lane.addFront(front, before: sequence) }
+      guard let verdict = answer.verdict else {
+        station.lane.settle(sequence, .held(stage, item))
+        continue
+      }
+      let next = apply(verdict, to: item, answer.ticket, fronts: answer.fronts.count)
+      station.lane.settle(sequence, next.map(Lane.State.given) ?? .dropped, isLate: answer.isLate)
+    }
+  }
+
+  /// Notes what leaves the first station of an interceptor that was given it ahead, or made it.
+  func noteGiven(_ item: Item, at station: Station) {
+    guard station.kind == .outboundHome, case .message(let carried) = item else { return }
+    let tail = links[station.position].requestTail
+    guard tail.given != nil, tail.messageStage != nil else { return }
+    // One that has no serialized form fails the call when it comes to need one.
+    if let bytes = serializedForm(of: carried) { tail.given?.messages.append(bytes) }
+  }
+
+  /// What a value is to an interceptor that was given some of the request ahead.
+  enum Passage {
+    case isDue, wasGiven, hasChanged
+  }
+
+  /// Compares a value with what was given ahead.
+  func passUnchanged(_ item: Item, at station: Station) -> Passage {
+    guard let given = station.given else { return .isDue }
+    switch item {
+    case .requestEnd:
+      guard given.messages.isEmpty else { return failForChange(at: station) }
+      return given.hasEnd ? .wasGiven : .isDue
+    case .message(let carried):
+      guard let expected = station.given?.messages.popFirst() else {
+        return given.hasEnd ? failForChange(at: station) : .isDue
+      }
+      return serializedForm(of: carried) == expected ? .wasGiven : failForChange(at: station)
+    case .requestStart, .responseStart, .responseEnd, .metrics:
+      return .isDue
+    }
+  }
+
+  private func serializedForm(of carried: Carried) -> [UInt8]? {
+    carried.bytes ?? carried.typed.flatMap { try? codec.serialize($0) }
+  }
+
+  private func failForChange(at station: Station) -> Passage {
+    let name = links[station.position].name
+    let others = links.dropFirst(station.position + 1).filter { $0.stages.contains(.requestMessage) }
+    let names = others.isEmpty ? "another interceptor" : others.map(\.name).joined(separator: " or ")
+    let text =
+      "\(names) changed the request after \(name) had received it: \(name) holds \(Stage.requestStart) until it has "
+      + "the messages, so it must come after \(names) on the chain"
+    end(.breakdown(below: links.count, RPCError(.internal, text, origin: .client), flushing: nil))
+    return .hasChanged
+  }
+}

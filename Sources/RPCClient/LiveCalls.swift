@@ -1,0 +1,15 @@
+import RPCProtocols
+
+/// The calls of a client that have been started and have not finished.
+final class LiveCalls {
+  private var calls: [ObjectIdentifier: CallEvents] = [:]
+
+  func add(_ call: CallEvents) { calls[ObjectIdentifier(call)] = call }
+
+  func remove(_ call: CallEvents) { calls[ObjectIdentifier(call)] = nil }
+
+  /// Ends every call, with all that follows from it.
+  func end(_ error: RPCError) {
+    for call in calls.values { call.end(error) }
+  }
+}

@@ -1,0 +1,120 @@
+import InterceptionSupport
+import Protobuf
+import RPCProtocols
+import Testing
+
+@testable import Interception
+
+/// What happens at the edges of a call: before its start, after its end, and in the calls that it causes.
+@Suite struct LimitsTests {
+  private let journal = Journal()
+
+  @Test func messagesThatAreSentBeforeTheStartFollowIt() {
+    let call = TestCall(.clientStreaming, journal, [Probe("A", .request, journal)])
+    call.send("1")
+    call.close()
+    #expect(journal.lines.isEmpty)
+    call.start()
+    #expect(call.wireLines == ["start", "1", "half-close"])
+  }
+
+  @Test func changeOfTheCodecHasNoEffectAndIsLogged() {
+    let probe = Probe("A", .requestStart, journal)
+    probe.onRequestStart = { start, token in
+      var start = start
+      start.codec = .json
+      token.proceed(start)
+    }
+    let call = TestCall(.unary, journal, [probe])
+    call.start()
+    #expect(call.sentStart?.codec == .proto)
+    #expect(
+      call.logged == [LogRecord(level: .warning, source: "A", text: "the codec of a call cannot be changed")])
+  }
+
+  @Test func metricsThatAreHeldComeToThoseFurtherOutWhenTheCallIsGivenUp() {
+    let held = Holder<CallMetrics, Report>()
+    let holder = Probe("B", .metrics, journal)
+    holder.onMetrics = { _, token in held.keep(token) }
+    let probes = [Probe("A", .metrics, journal), holder, Probe("C", .metrics, journal)]
+    let call = TestCall(.unary, journal, probes)
+    call.run()
+    #expect(call.outcome == nil)
+    call.chain.cancel(RPCError(.canceled, "given up", origin: .client))
+    #expect(
+      journal.lines.suffix(8) == [
+        "C metrics 7", "B metrics 7", "A metrics 7", "caller metrics 7", "C finish ok", "B finish ok",
+        "A finish ok", "caller finished",
+      ])
+    #expect(call.logged.map(\.source) == ["B"])
+  }
+
+  // MARK: Attempts
+
+  /// Tries each failed call again, once.
+  private final class Retrier: Interceptor {
+    let stages: Stages = .responseEnd
+    let needs = Needs(replayLimitBytes: 1000)
+    private var isLeft = true
+    func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) {
+      guard isLeft, end.error != nil, token.canRetry else { return token.proceed(end) }
+      isLeft = false
+      token.retry()
+    }
+  }
+
+  @Test func attemptsOfNestedRetriersAreCountedTogether() {
+    let registrations = ["R", "S"].map { TestCall.registration($0) { _, _ in Retrier() } }
+    let call = TestCall(.unary, journal, registrations)
+    call.start()
+    call.send("1")
+    call.close()
+    for _ in 0..<4 {
+      call.receiveEnd(RPCError(.unavailable, "no", origin: .server))
+      call.clock.advance(by: .seconds(1))
+    }
+    #expect(call.wireStarts == 4)
+    #expect(call.outcome?.metrics.attempts == 4)
+  }
+
+  // MARK: Calls of interceptors' own
+
+  /// Makes a call of its own at each start.
+  private final class Caller: Interceptor {
+    let stages: Stages = .requestStart
+    private let context: CallContext
+    init(_ context: CallContext) { self.context = context }
+    func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
+      context.call(OwnCall(method: start.method)) { _ in }
+      token.proceed(start)
+    }
+  }
+
+  /// Starts each call that is asked for, through what is left of the interceptors.
+  private final class CountingNetwork: InterceptorNetwork {
+    var registrations: [InterceptorRegistration] = []
+    private(set) var calls: [TestCall] = []
+    func call(
+      _ call: OwnCall, for facts: CallFacts, excluding excluded: Set<RegistrationID>,
+      completion: @escaping (OwnAnswer) -> Void
+    ) {
+      let made = TestCall(.unary, Journal(), registrations, network: self, excluded: excluded)
+      calls.append(made)
+      made.start()
+    }
+    func fetch(_ fetch: Fetch, completion: @escaping (Result<Fetched, RPCError>) -> Void) {}
+    func end() { calls = [] }
+  }
+
+  @Test(arguments: 1...6)
+  func callsOfInterceptorsGrowNoFasterThanTheSquareOfTheirNumber(_ count: Int) {
+    let network = CountingNetwork()
+    defer { network.end() }
+    network.registrations = (0..<count).map { number in
+      TestCall.registration("I\(number)") { _, context in Caller(context) }
+    }
+    let call = TestCall(.unary, journal, network.registrations, network: network)
+    call.start()
+    #expect(network.calls.count == count * count)
+  }
+}
