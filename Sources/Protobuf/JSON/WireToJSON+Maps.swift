@@ -64,7 +64,11 @@ extension WireToJSON {
     return true
   }
 
-  /// Reads an entry; nil when it has a part twice, or a key that must be repaired.
+  /// Repaired, two keys could become one, and with them two entries.
+  static let keyIsNotText = DecodeError.Reason.notRepresentable(
+    "a map key that is not UTF-8 has no JSON form")
+
+  /// Reads an entry; nil when it has a part twice.
   private func entry(
     _ content: WireReader, _ keyField: FieldPointer, _ valueField: FieldPointer, depth: Int
   ) throws(DecodeError) -> MapEntry? {
@@ -78,7 +82,7 @@ extension WireToJSON {
           let text = try content.lengthDelimited()
           guard UTF8Validation.isValid(text) else {
             if keyField.pointee.validatesUTF8 { throw content.failure(.invalidUTF8) }
-            return nil
+            throw content.failure(WireToJSON.keyIsNotText)
           }
           entry.key = content.cursor - text.count
           entry.order = UInt64(text.count)

@@ -84,6 +84,7 @@ struct WireToJSON: ~Copyable {
       writer.open(UInt8(ascii: "{"))
       for (index, entry) in entries.sorted(by: { $0.key < $1.key }).enumerated() {
         writer.separate(isFirst: index == 0)
+        if case .bytes = entry.key { throw DecodeError(keyIsNotText) }
         let isQuoted = keyField.kind.isQuoted
         if !isQuoted { writer.out.append(UInt8(ascii: "\"")) }
         try writer.value(entry.key.value(kind: keyField.kind), keyField)
