@@ -401,6 +401,7 @@ _rpcurl_arguments() {
 --enum-numbers||flag
 --proto-names||flag
 --allow-unknown-fields||flag
+--no-unknown-fields||flag
 --allow-partial||flag
 -s --silent||flag
 -S --show-error||flag

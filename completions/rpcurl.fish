@@ -243,6 +243,7 @@ complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_unused --to' -l to -x -
 complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_unused --delimited' -l delimited -d 'Read and write a stream of messages'
 complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_unused --pretty' -l pretty -d 'Print JSON over several lines'
 complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_unused --allow-unknown-fields' -l allow-unknown-fields -d 'Pass over fields of the input that the schema does not know'
+complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_unused --no-unknown-fields' -l no-unknown-fields -d 'Do not print unknown fields in text format'
 complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_unused --allow-partial' -l allow-partial -d 'Take messages that lack required fields'
 complete -c rpcurl -n '__rpcurl_is plugins-check' -n '__rpcurl_unused --call-time' -l call-time -x -d 'How long each call may take until it is canceled (2s)'
 complete -c rpcurl -n '__rpcurl_is plugins-new' -n '__rpcurl_unused --lang' -l lang -x -a 'c swift' -d 'The language: c or swift'

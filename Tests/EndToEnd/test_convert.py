@@ -135,3 +135,49 @@ def test_file_that_cannot_be_read(convert, tmp_path):
     for options in [[], ["--delimited"]]:
         fails(convert("binary", "json", *options, "/no/such/file"), 4, "/no/such/file", "No such file")
         fails(convert("binary", "json", *options, tmp_path), 4, str(tmp_path), "directory")
+
+
+# Unknown fields and strings that are not UTF-8
+
+UNKNOWN = b"\x0a\x03Ada\xd0\x0f\x01"
+
+
+def test_unknown_fields_of_text(convert):
+    text = convert("binary", "text", input=UNKNOWN).out
+    assert text == 'name: "Ada"\n250: 1\n'
+    fails(convert("text", "binary", input=text), 4, "not its number", "--allow-unknown-fields")
+    assert convert("text", "binary", "--allow-unknown-fields", input=text).out_bytes == FORMS["binary"]
+    assert convert("binary", "text", "--no-unknown-fields", input=UNKNOWN).out_bytes == FORMS["text"]
+    result = convert("binary", "json", "--no-unknown-fields", input=UNKNOWN)
+    fails(result, 2, "--no-unknown-fields", "it is for text format, and the output is json")
+
+
+@pytest.fixture
+def old_set(tmp_path):
+    """A schema of proto2, which does not check that strings are UTF-8."""
+    (tmp_path / "old.proto").write_text(
+        'syntax = "proto2"; message Old { optional string a = 1; map<string, int32> m = 2; }'
+    )
+    output = tmp_path / "old.binpb"
+    subprocess.run(["protoc", f"-I{tmp_path}", f"-o{output}", "old.proto"], check=True)
+    return output
+
+
+def test_strings_that_are_not_utf8(rpcurl, old_set):
+    words = ["--descriptor-set", old_set, "--type", "Old", "--from", "binary", "--to"]
+    result = rpcurl("convert", *words, "json", input=b"\x0a\x01\xff")
+    assert (result.code, result.out) == (0, '{"a":"\ufffd"}\n')
+    assert result.err.startswith("rpcurl: standard input: warning: strings that are not UTF-8")
+    assert rpcurl("convert", "-s", *words, "json", input=b"\x0a\x01\xff").err == ""
+    for target in ["text", "binary"]:
+        assert rpcurl("convert", *words, target, input=b"\x0a\x01\xff").err == ""
+
+
+def test_map_keys_that_are_not_utf8(rpcurl, old_set):
+    data = b"\x12\x05\x0a\x01\xee\x10\x01\x12\x05\x0a\x01\xef\x10\x02"
+    words = ["--descriptor-set", old_set, "--type", "Old", "--from"]
+    assert rpcurl("convert", *words, "binary", "--to", "binary", input=data).out_bytes == data
+    text = rpcurl("convert", *words, "binary", "--to", "text", input=data).out
+    assert 'key: "\\356"' in text and 'key: "\\357"' in text
+    assert rpcurl("convert", *words, "text", "--to", "binary", input=text).out_bytes == data
+    fails(rpcurl("convert", *words, "binary", "--to", "json", input=data), 4, "m", "a map key that is not UTF-8")

@@ -1,3 +1,12 @@
+extension Fuzz {
+  static func canonical(_ type: MessageType, _ bytes: [UInt8]) -> [UInt8]? {
+    bytes.withUnsafeBytes { bytes in
+      var out = OutputBuffer()
+      return (try? CanonicalWriter.rewrite(bytes, type: type.node, into: &out)).map { _ in out.copyBytes() }
+    }
+  }
+}
+
 /// Decodes bytes, directly to JSON and by way of a message.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
@@ -14,7 +23,11 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     Fuzz.require(isDirect == (json != nil), "the direct way to JSON fails where the other one does", bytes)
     if let json { Fuzz.require(json == direct, "both ways to JSON agree", json, direct) }
     Fuzz.check(message)
+    let canonical = Fuzz.bounded("binary into the canonical form", bytes) { Fuzz.canonical(type, bytes) }
+    Fuzz.require(
+      canonical == message.serialized(), "both ways to the canonical form agree", bytes, canonical ?? [])
   } else {
+    Fuzz.require(Fuzz.canonical(type, bytes) == nil, "what is no message has no canonical form", bytes)
     Fuzz.require(!isDirect, "what is no message has no JSON", bytes, direct)
   }
   Fuzz.checkPieces(type, ConversionOptions(from: .binary, to: .json, isDelimited: true), bytes)

@@ -184,4 +184,26 @@ import Testing
       }
     }
   }
+
+  /// Two keys that are not UTF-8, which proto2 does not check, and whose repaired forms are the same.
+  @Test func keepsMapKeysThatAreNotUTF8() throws {
+    let bytes = hex("12 01 61  2a 07 0a 01 ee 12 02 08 01  2a 07 0a 01 ef 12 02 08 02")
+    let type = try type("test2.Strict")
+    let message = try Message(type, serialized: bytes)
+    #expect(hexText(message.serialized()) == hexText(bytes))
+    let text = message.text(options: TextEncodingOptions(singleLine: true))
+    #expect(
+      String(decoding: text, as: UTF8.self)
+        == #"name: "a" by_name { key: "\356" value { id: 1 } } by_name { key: "\357" value { id: 2 } }"#)
+    let read = try Message(type, text: text, options: TextDecodingOptions(allowPartial: true))
+    #expect(read == message)
+    var json: [UInt8] = []
+    let error = #expect(throws: DecodeError.self) {
+      try JSONTranscoder(type).transcode(serialized: bytes, into: &json)
+    }
+    #expect(error?.fieldPath == "by_name")
+    #expect(error?.description.contains("a map key that is not UTF-8") == true)
+    #expect(throws: DecodeError.self) { try message.json() }
+    #expect(message.missingRequiredFields().contains(#"by_name["\357"].name"#))
+  }
 }

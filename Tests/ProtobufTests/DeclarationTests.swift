@@ -82,4 +82,68 @@ struct DeclarationTests {
     #expect(template.json.contains("\"nestedType\": []"))
     #expect(template.notes.contains { $0.path == "field[].label" && $0.text.contains("LABEL_OPTIONAL") })
   }
+
+  // MARK: Groups
+
+  /// A field of a descriptor, with its length.
+  private func record(_ number: UInt8, _ content: [UInt8]) -> [UInt8] {
+    var out = OutputBuffer()
+    out.append(number << 3 | 2)
+    out.appendVarint(UInt64(content.count))
+    out.append(content)
+    return out.copyBytes()
+  }
+
+  private func record(_ number: UInt8, _ text: String) -> [UInt8] { record(number, Array(text.utf8)) }
+
+  private func group(_ name: String, _ number: UInt8, _ type: String) -> [UInt8] {
+    record(2, record(1, name) + [0x18, number, 0x20, 1, 0x28, 10] + record(6, type))
+  }
+
+  private func file(_ content: [UInt8]) throws -> String {
+    let pool = DescriptorPool()
+    try pool.add(SchemaBytes(record(1, record(1, "g.proto") + content)), source: "g")
+    let file = try #require(try pool.file(named: "g.proto"))
+    return ProtoPrinter(file, in: pool).print()
+  }
+
+  @Test func printsGroupsThatHoldThemselves() throws {
+    let first = record(4, record(1, "A") + group("self", 1, ".A") + group("b", 2, ".B"))
+    let second = record(4, record(1, "B") + group("a", 1, ".A"))
+    #expect(
+      try file(first + second) == """
+        syntax = "proto2";
+
+        message A {
+          optional A self = 1; // encoded as a group
+          optional B b = 2; // encoded as a group
+        }
+
+        message B {
+          optional A a = 1; // encoded as a group
+        }
+
+        """)
+  }
+
+  /// Nested in each other, and beside each other.
+  @Test(arguments: [true, false]) func printsAGroupOnceForAnyNumberOfFields(isNested: Bool) throws {
+    var content: [UInt8] = []
+    var inner: [UInt8] = []
+    for index in (0..<30).reversed() {
+      let scope = isNested ? (0...index).map { ".M\($0)" }.joined() : ""
+      let next = "\(scope).M\(index + 1)"
+      let fields = index == 29 ? [] : group("one", 1, next) + group("two", 2, next)
+      let message = record(1, "M\(index)") + fields + (isNested ? inner : [])
+      inner = record(3, message)
+      content += isNested ? index == 0 ? record(4, message) : [] : record(4, message)
+    }
+    let text = try file(content)
+    #expect(text.utf8.count < 10_000)
+    for index in 0..<30 {
+      let keyword = isNested && index > 0 ? "group" : "message"
+      #expect(text.contains("\(keyword) M\(index) "))
+    }
+    if isNested { #expect(text.contains("optional M1 two = 2; // encoded as a group")) }
+  }
 }

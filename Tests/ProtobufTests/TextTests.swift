@@ -53,7 +53,6 @@ import Testing
       ("octal stops at three digits", "test3.Scalars", #"some_bytes: "\0001\18""#, "5204 00 31 01 38"),
       ("hexadecimal stops at two digits", "test3.Scalars", #"some_bytes: "\x414""#, "52024134"),
       ("Unicode escapes", "test3.Scalars", #"a_string: "\u00e9\U0001F600""#, "4a06c3a9f09f9880"),
-      ("surrogate pairs", "test3.Scalars", #"a_string: "\ud83d\ude00""#, "4a04f09f9880"),
       ("text as it is", "test3.Scalars", "a_string: \"é😀\"", "4a06c3a9f09f9880"),
       ("messages", "test3.Node", "child { name: 'a' }", "12030a0161"),
       ("messages with a colon", "test3.Node", "child: { weight: 5 }", "12022005"),
@@ -162,6 +161,16 @@ import Testing
     ("an octal escape above 377", "test3.Node", #"name: "\400""#, .invalidEscape),
     ("\\u with three digits", "test3.Node", #"name: "\u123""#, .invalidEscape),
     ("\\U above 10FFFF", "test3.Node", #"name: "\U00110000""#, .invalidEscape),
+    ("a surrogate pair", "test3.Node", #"name: "\ud83d\ude00""#, .loneSurrogate),
+    ("a long surrogate pair", "test3.Node", #"name: "\U0000d83d\U0000de00""#, .loneSurrogate),
+    (
+      "an empty prefix of a type URL", "test3.WellKnown", "any { [/test3.Node] {} }",
+      .syntax(expected: "a type URL such as example.com/pkg.Name before “]”")
+    ),
+    (
+      "a percent sign without digits", "test3.WellKnown", "any { [a%ZZ/test3.Node] {} }",
+      .syntax(expected: "a type URL such as example.com/pkg.Name before “]”")
+    ),
     ("half of a pair", "test3.Node", #"name: "\ud83d""#, .loneSurrogate),
     ("the second half of a pair", "test3.Node", #"name: "\ude00""#, .loneSurrogate),
     ("a string that is not UTF-8", "test3.Node", #"name: "\377""#, .invalidUTF8),
@@ -241,6 +250,12 @@ import Testing
       "any {\n  [a/test3.Node] {\n    weight: 1\n  }\n}\n"
     ),
     ("test3.WellKnown", "0a05 0a03612f62", "any {\n  type_url: \"a/b\"\n}\n"),
+    ("test3.WellKnown", "0a0d 0a0b2f74657374332e4e6f6465", "any {\n  type_url: \"/test3.Node\"\n}\n"),
+    ("test3.WellKnown", "0a11 0a0f612541412f74657374332e4e6f6465", "any {\n  [a%AA/test3.Node] {\n  }\n}\n"),
+    (
+      "test3.WellKnown", "0a11 0a0f61255a5a2f74657374332e4e6f6465",
+      "any {\n  type_url: \"a%ZZ/test3.Node\"\n}\n"
+    ),
     (
       "test3.Node", "d00f01 d50f01000000 d10f0100000000000000 da0f0161 da0f020801 d30f0801d40f da0f00",
       "250: 1\n250: 0x00000001\n250: 0x0000000000000001\n251: \"a\"\n251 {\n  1: 1\n}\n250 {\n  1: 1\n}\n251: \"\"\n"
@@ -311,5 +326,16 @@ import Testing
     let options = TextDecodingOptions(allowUnknownFields: true)
     let text = "what: [1, 'a' 'b', {}] [no.ext]: <x: 1> weight: 1 that { [a/b] {} y: -inf }"
     #expect(hexText(try Message(type("test3.Node"), text: text, options: options).serialized()) == "2001")
+  }
+
+  @Test func passesOverItsOwnUnknownFieldsWhenAllowed() throws {
+    let bytes = "2001 d00f01 d50f01000000 da0f0161 da0f020801 d30f0801d40f"
+    let text = try print("test3.Node", bytes)
+    #expect(failure("test3.Node", text)?.reason == .numberedField)
+    let options = TextDecodingOptions(allowUnknownFields: true)
+    #expect(hexText(try Message(type("test3.Node"), text: text, options: options).serialized()) == "2001")
+    for number in ["0x10: 1", "1.5: 1", "010: 1"] {
+      #expect(throws: TextError.self) { try Message(type("test3.Node"), text: number, options: options) }
+    }
   }
 }

@@ -50,6 +50,17 @@ struct SessionStatementReaderTests {
     #expect(try read("[", "1") == ["…"])
   }
 
+  @Test func readsLongValuesAndManyOfThem() throws {
+    let long = "{\"a\":\"\(String(repeating: "é", count: 1000))\"}"
+    #expect(try read("call Hello \(long)$last \(long) 1 2") == ["call Hello|\(long)|$last|\(long)|1|2"])
+    let many = String(repeating: "{}[1]", count: 5000)
+    #expect(try read(many) == [String(repeating: "|{}|[1]", count: 5000)])
+    for length in 55...70 {
+      let value = "\"\(String(repeating: "a", count: length))\""
+      #expect(try read("\(value)\(value) 12") == ["|\(value)|\(value)|12"])
+    }
+  }
+
   @Test func keepsWhatWasTyped() throws {
     var reader = SessionStatementReader()
     #expect(try reader.add(" call Hello {") == nil)

@@ -1,23 +1,26 @@
-/// A regular expression that a user wrote, in Swift's (and mostly PCRE's) syntax.
+/// A regular expression that a user wrote, in RE2's syntax.
 ///
-/// It is compiled when it is read, so that a wrong one is refused as configuration.
-struct TextPattern: @unchecked Sendable {  // used on the loop's thread only, once it is made
+/// It is compiled when it is read, so that an invalid one is refused as configuration. It is held against text that a
+/// server sends, so it must not take more than linear time.
+struct TextPattern {
   let source: String
-  private let regex: Regex<AnyRegexOutput>
+  private let program: PatternProgram
 
-  /// - Throws: A `ConditionError` with what the compiler has to say.
+  /// - Throws: A `ConditionError` that says what is wrong with the expression.
   init(_ source: String) throws(ConditionError) {
     self.source = source
-    do {
-      // By scalars: a pattern of bytes on the wire, not of what a reader takes for one character.
-      regex = try Regex(source).matchingSemantics(.unicodeScalar)
-    } catch {
-      throw ConditionError("\(source.debugDescription) is not a regular expression: \(error)")
+    let node: PatternNode
+    do throws(ConditionError) { node = try PatternParser.parse(source) } catch {
+      throw ConditionError("\(source.debugDescription) is not a regular expression: \(error.reason)")
     }
+    guard let program = PatternProgram(node) else {
+      throw ConditionError("\(source.debugDescription) is too large a regular expression")
+    }
+    self.program = program
   }
 
-  /// Whether it is found anywhere in `text`.
-  func isFound(in text: String) -> Bool { (try? regex.firstMatch(in: text)) != nil }
+  /// Whether it matches anywhere in `text`.
+  func isFound(in text: String) -> Bool { program.isFound(in: text) }
 }
 
 /// Why a condition cannot be made of what a user wrote, or does not fit what it is to be held against.

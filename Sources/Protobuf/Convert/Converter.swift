@@ -26,6 +26,8 @@ public struct Converter: Sendable {
   /// Where `pending` starts in the whole input.
   private var position = JSONPosition()
   private var count = 0
+  /// Whether JSON was written in which a string that is not UTF-8 has replacement characters (U+FFFD).
+  public private(set) var hasRepairedText = false
 
   /// A converter for messages of a type.
   public init(_ type: MessageType, options: ConversionOptions) {
@@ -118,7 +120,7 @@ public struct Converter: Sendable {
   ) throws(ConversionError) {
     guard count == 0 || options.isDelimited || options.to == .json else { throw failure(.severalMessages) }
     do throws(MessageConverter.Failure) {
-      try codec.convert(message, into: &out)
+      if try codec.convert(message, into: &out) { hasRepairedText = true }
     } catch {
       throw failure(error, at: start, of: bytes)
     }

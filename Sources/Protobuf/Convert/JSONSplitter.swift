@@ -1,7 +1,6 @@
 /// Finds where the JSON values end that follow each other in a text, which comes in pieces.
 ///
-/// It does what ``JSONValueReader`` does, over memory that somebody else holds, and looks at several bytes of a string
-/// at once. What is between the brackets of a value is checked by whoever reads the value.
+/// It looks at several bytes of a string at once, and holds no text: its caller does. What is between the brackets of a value is checked by whoever reads the value.
 struct JSONSplitter {
   private var depth = 0
   private var isInString = false

@@ -39,46 +39,34 @@ struct MessageConverter: Sendable {
     self.textEncoding = textEncoding
   }
 
-  /// Appends what belongs into the output for a message; nothing on an error.
-  func convert(_ input: UnsafeRawBufferPointer, into out: inout OutputBuffer) throws(Failure) {
+  /// Appends what belongs into the output for a message; nothing on an error. Returns whether a string that is not
+  /// UTF-8 was written with replacement characters.
+  func convert(_ input: UnsafeRawBufferPointer, into out: inout OutputBuffer) throws(Failure) -> Bool {
     switch (options.from, options.to) {
-    case (.binary, .json):
-      try json(of: input, into: &out)
+    case (.binary, .json): return try json(of: input, into: &out)
     case (.json, .binary):
-      guard options.isDelimited else { return try binary(ofJSON: input, into: &out) }
-      let start = out.openLengthDelimited()
-      do throws(Failure) { try binary(ofJSON: input, into: &out) } catch {
-        out.truncate(to: start - 1)
-        throw error
-      }
-      out.closeLengthDelimited(start)
+      try delimited(into: &out) { (out) throws(Failure) in try binary(ofJSON: input, into: &out) }
     case (.json, .json):
       var bytes = OutputBuffer()
       try binary(ofJSON: input, into: &bytes)
-      try bytes.withBytes { (bytes) throws(Failure) in try json(of: bytes, into: &out) }
+      return try bytes.withBytes { (bytes) throws(Failure) in try json(of: bytes, into: &out) }
     case (.text, .json):
       let bytes = try message(ofText: input).serialized()
-      try bytes.withRawBytes { (bytes) throws(Failure) in try json(of: bytes, into: &out) }
+      return try bytes.withRawBytes { (bytes) throws(Failure) in try json(of: bytes, into: &out) }
     case (.text, .binary): try append(message(ofText: input).serialized(), to: &out)
-    case (.text, .text): try appendText(of: message(ofText: input), to: &out)
-    case (.binary, .binary): try append(message(of: input).serialized(), to: &out)
-    case (.binary, .text): try appendText(of: message(of: input), to: &out)
+    case (.text, .text): out.append(text(of: try message(ofText: input)))
+    case (.binary, .binary):
+      try delimited(into: &out) { (out) throws(Failure) in try canonical(input, into: &out) }
+    case (.binary, .text): try appendText(of: input, to: &out)
     case (.json, .text):
       var bytes = OutputBuffer()
       try binary(ofJSON: input, into: &bytes)
-      let message = try bytes.withBytes { (bytes) throws(Failure) in try self.message(of: bytes) }
-      appendText(of: message, to: &out)
+      try bytes.withBytes { (bytes) throws(Failure) in try appendText(of: bytes, to: &out) }
     }
+    return false
   }
 
   // MARK: Reading
-
-  private func message(of input: UnsafeRawBufferPointer) throws(Failure) -> Message {
-    let message: Message
-    do throws(DecodeError) { message = try Message(type.node, bytes: input) } catch { throw .binary(error) }
-    try check(message)
-    return message
-  }
 
   private func message(ofText input: UnsafeRawBufferPointer) throws(Failure) -> Message {
     let message: Message
@@ -117,11 +105,15 @@ struct MessageConverter: Sendable {
 
   // MARK: Writing
 
-  private func json(of bytes: UnsafeRawBufferPointer, into out: inout OutputBuffer) throws(Failure) {
+  private func json(
+    of bytes: UnsafeRawBufferPointer, into out: inout OutputBuffer
+  ) throws(Failure) -> Bool {
     let start = out.count
     let mayLackRequired: Bool
+    let repairsText: Bool
     do throws(DecodeError) {
-      mayLackRequired = try WireToJSON.transcode(bytes, type: type, options: options.jsonEncoding, into: &out)
+      (mayLackRequired, repairsText) = try WireToJSON.transcode(
+        bytes, type: type, options: options.jsonEncoding, into: &out)
     } catch {
       throw .binary(error)
     }
@@ -132,6 +124,20 @@ struct MessageConverter: Sendable {
       }
     }
     out.append(10)
+    return repairsText
+  }
+
+  /// Appends what `body` does, with its length before it where messages are delimited.
+  private func delimited(
+    into out: inout OutputBuffer, _ body: (inout OutputBuffer) throws(Failure) -> Void
+  ) throws(Failure) {
+    guard options.isDelimited else { return try body(&out) }
+    let start = out.openLengthDelimited()
+    do throws(Failure) { try body(&out) } catch {
+      out.truncate(to: start - 1)
+      throw error
+    }
+    out.closeLengthDelimited(start)
   }
 
   private func append(_ bytes: [UInt8], to out: inout OutputBuffer) {
@@ -139,8 +145,32 @@ struct MessageConverter: Sendable {
     out.append(bytes)
   }
 
-  private func appendText(of message: Message, to out: inout OutputBuffer) {
-    out.append(message.text(options: textEncoding))
+  private func text(of message: Message) -> [UInt8] {
+    message.text(options: textEncoding) + (textEncoding.singleLine ? [10] : [])
+  }
+
+  private func appendText(of bytes: UnsafeRawBufferPointer, to out: inout OutputBuffer) throws(Failure) {
+    var serialized = OutputBuffer()
+    try canonical(bytes, into: &serialized)
+    serialized.withBytes {
+      TextPrinter.print(canonical: $0, type: type.node, options: textEncoding, into: &out)
+    }
     if textEncoding.singleLine { out.append(10) }
+  }
+
+  /// Appends the canonical form of a message; nothing on an error.
+  private func canonical(_ bytes: UnsafeRawBufferPointer, into out: inout OutputBuffer) throws(Failure) {
+    let start = out.count
+    let lacksRequired: Bool
+    do throws(DecodeError) {
+      lacksRequired = try CanonicalWriter.rewrite(bytes, type: type.node, into: &out)
+    } catch {
+      throw .binary(error)
+    }
+    guard lacksRequired, !options.allowPartial else { return }
+    do throws(Failure) { try checkBytes(bytes) } catch {
+      out.truncate(to: start)
+      throw error
+    }
   }
 }

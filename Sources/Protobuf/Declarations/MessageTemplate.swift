@@ -30,7 +30,8 @@ public struct MessageTemplate {
   /// Makes the template of a type.
   public init(_ type: MessageType) throws(SchemaError) {
     let value = try message(type, path: "", around: [])
-    json = value.rendered(indentation: "") + "\n"
+    value.render(into: &json, indentation: "")
+    json += "\n"
   }
 
   /// JSON that is to be laid out.
@@ -39,17 +40,21 @@ public struct MessageTemplate {
     case list(Node)
     case object([(name: String, value: Node)])
 
-    func rendered(indentation: String) -> String {
+    func render(into json: inout String, indentation: String) {
       let inner = indentation + "  "
       switch self {
-      case .text(let text): return text
-      case .list(let element): return "[\n\(inner)\(element.rendered(indentation: inner))\n\(indentation)]"
+      case .text(let text): json += text
+      case .list(let element):
+        json += "[\n\(inner)"
+        element.render(into: &json, indentation: inner)
+        json += "\n\(indentation)]"
       case .object(let members):
-        guard !members.isEmpty else { return "{}" }
-        let lines = members.map {
-          "\(inner)\(JSONValue.quoted($0.name)): \($0.value.rendered(indentation: inner))"
+        json += "{"
+        for (index, member) in members.enumerated() {
+          json += "\(index == 0 ? "" : ",")\n\(inner)\(JSONValue.quoted(member.name)): "
+          member.value.render(into: &json, indentation: inner)
         }
-        return "{\n\(lines.joined(separator: ",\n"))\n\(indentation)}"
+        json += members.isEmpty ? "}" : "\n\(indentation)}"
       }
     }
   }

@@ -7,6 +7,8 @@ struct NameScope {
   private let pool: PoolCore
   private let file: FileDeclaration
   private let packages: Set<String>
+  /// The messages of the file by full name.
+  private let fileMessages: [String: MessageDeclaration]
   /// The messages around the place, from the outermost.
   private var messages: [Level] = []
 
@@ -27,6 +29,7 @@ struct NameScope {
     self.pool = pool
     self.file = file
     packages = (try? pool.packageNames()) ?? []
+    fileMessages = Dictionary(file.messages.map { ($0.fullName, $0) }) { first, _ in first }
   }
 
   /// The scope within a message.
@@ -36,9 +39,11 @@ struct NameScope {
     return scope
   }
 
-  /// The message with this full name that is declared in the innermost message around the place.
+  /// The message with this full name that is declared in the innermost message around the place, or in the file if
+  /// the place is in no message.
   func nested(_ full: String) -> MessageDeclaration? {
-    guard let around = messages.last, full.hasPrefix(around.fullName + ".") else { return nil }
+    guard let around = messages.last else { return fileMessages[full] }
+    guard full.hasPrefix(around.fullName + ".") else { return nil }
     return around.messages[String(full.dropFirst(around.fullName.count + 1))]
   }
 

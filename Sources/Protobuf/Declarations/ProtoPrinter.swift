@@ -4,6 +4,8 @@
 public struct ProtoPrinter {
   let file: FileDeclaration
   var scope: NameScope
+  /// The full names of the messages that group fields have declared.
+  private var groups: Set<String> = []
   private var indentation = 0
   private var text = ""
 
@@ -229,22 +231,22 @@ public struct ProtoPrinter {
 
   mutating func field(_ field: FieldDeclaration) {
     comments(field.comments)
-    // What a map or a group declares stands beside it; of a file only groups do.
-    let declared =
-      scope.nested(field.typeName)
-      ?? (field.kind == .group ? file.messages.first { $0.fullName == field.typeName } : nil)
+    // A map or a group declares a message in the same scope.
+    let declared = scope.nested(field.typeName)
     let options = brackets(field.options, first: settings(of: field))
     if let declared, declared.isMapEntry, let map = mapType(declared) {
       return line("\(map) \(ProtoText.safe(field.name)) = \(field.number)\(options);")
     }
     let label = label(of: field)
-    if field.kind == .group {
-      let group = declared ?? MessageDeclaration(options: field.options)
+    if field.kind == .group, let group = declared, groups.insert(group.fullName).inserted {
       return block("\(label)group \(ProtoText.safe(group.name)) = \(field.number)\(options)") {
         $0.members(of: group)
       }
     }
-    line("\(label)\(type(of: field)) \(ProtoText.safe(field.name)) = \(field.number)\(options);")
+    // A descriptor can have a group of a type that is declared elsewhere, such as a message around it; the language
+    // cannot.
+    let note = field.kind == .group ? " // encoded as a group" : ""
+    line("\(label)\(type(of: field)) \(ProtoText.safe(field.name)) = \(field.number)\(options);\(note)")
   }
 
   private func label(of field: FieldDeclaration) -> String {

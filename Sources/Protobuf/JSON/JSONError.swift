@@ -95,16 +95,6 @@ public struct JSONPosition: Equatable, Sendable {
 
   /// The start of a text.
   public init() {}
-
-  mutating func advance(over byte: UInt8) {
-    byteOffset += 1
-    if byte == 10 {
-      line += 1
-      column = 1
-    } else if byte & 0xc0 != 0x80 {
-      column += 1
-    }
-  }
 }
 
 extension JSONError: CustomStringConvertible {

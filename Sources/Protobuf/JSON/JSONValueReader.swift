@@ -18,20 +18,13 @@ public struct JSONValueReader: Sendable {
     public let start: JSONPosition
   }
 
-  private enum State {
-    case between
-    case inBrackets(depth: Int)
-    case inString(depth: Int)
-    case afterBackslash(depth: Int)
-    case inWord
-  }
-
   private var buffer: [UInt8] = []
   /// The start of the value, or of the white space before it, in `buffer`.
   private var start = 0
   /// The first byte that has not been looked at.
   private var scanned = 0
-  private var state = State.between
+  private var splitter = JSONSplitter()
+  /// The position of `scanned`.
   private var position = JSONPosition()
   private var valueStart = JSONPosition()
   private var isFinished = false
@@ -62,77 +55,52 @@ public struct JSONValueReader: Sendable {
     (buffer[...], position.byteOffset - scanned)
   }
 
+  /// How many bytes follow the value that was given out last.
+  public var unreadCount: Int { buffer.count - scanned }
+
   /// The next complete value; nil when more text is needed or, after ``finish()``, when there is none.
   public mutating func next() throws(JSONError) -> Item? {
-    while scanned < buffer.count {
-      let byte = buffer[scanned]
-      if let item = try step(byte) { return item }
-      if scanned - start > limit { throw failure(.tooLong(limitBytes: limit), at: valueStart) }
-    }
+    if !splitter.isInside, try !begin() { return nil }
+    let end = endOfValue()
+    advance(to: end ?? buffer.count)
+    if scanned - start > limit { throw failure(.tooLong(limitBytes: limit), at: valueStart) }
+    if end != nil { return take() }
     guard isFinished else { return nil }
-    switch state {
-    case .between: return nil
-    case .inWord: return take()
-    default: throw failure(.unexpectedEnd, at: position)
+    guard splitter.mayEndHere else { throw failure(.unexpectedEnd, at: position) }
+    splitter = JSONSplitter()
+    return take()
+  }
+
+  /// Goes to the start of the next value; false when it is not there yet.
+  private mutating func begin() throws(JSONError) -> Bool {
+    let first = buffer[scanned...].firstIndex { ![0x20, 0x09, 0x0a, 0x0d].contains($0) }
+    advance(to: first ?? buffer.count)
+    start = scanned
+    valueStart = position
+    guard let first else { return false }
+    switch buffer[first] {
+    case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\""), UInt8(ascii: "-"), 48...57, 65...90,
+      97...122:
+      return true
+    default: throw failure(.syntax(expected: "a JSON value"), at: position)
     }
   }
 
-  /// Looks at one byte.
-  private mutating func step(_ byte: UInt8) throws(JSONError) -> Item? {
-    switch state {
-    case .between:
-      switch byte {
-      case 0x20, 0x09, 0x0a, 0x0d:
-        advance(byte)
-        start = scanned
-        return nil
-      case UInt8(ascii: "{"), UInt8(ascii: "["): state = .inBrackets(depth: 1)
-      case UInt8(ascii: "\""): state = .inString(depth: 0)
-      case UInt8(ascii: "-"), 48...57, 65...90, 97...122: state = .inWord
-      default: throw failure(.syntax(expected: "a JSON value"), at: position)
-      }
-      valueStart = position
-    case .inWord:
-      switch byte {
-      case UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."), 48...57, 65...90, 97...122: break
-      default: return take()
-      }
-    case .inBrackets(let depth):
-      switch byte {
-      case UInt8(ascii: "{"), UInt8(ascii: "["): state = .inBrackets(depth: depth + 1)
-      case UInt8(ascii: "}"), UInt8(ascii: "]"):
-        if depth == 1 {
-          advance(byte)
-          return take()
-        }
-        state = .inBrackets(depth: depth - 1)
-      case UInt8(ascii: "\""): state = .inString(depth: depth)
-      default: break
-      }
-    case .inString(let depth):
-      if byte == UInt8(ascii: "\\") { state = .afterBackslash(depth: depth) }
-      if byte == UInt8(ascii: "\"") {
-        if depth == 0 {
-          advance(byte)
-          return take()
-        }
-        state = .inBrackets(depth: depth)
-      }
-    case .afterBackslash(let depth): state = .inString(depth: depth)
-    }
-    advance(byte)
-    return nil
+  private mutating func endOfValue() -> Int? {
+    var splitter = splitter
+    let end = buffer.withUnsafeBytes { splitter.end(of: $0, from: scanned) }
+    self.splitter = splitter
+    return end
   }
 
-  private mutating func advance(_ byte: UInt8) {
-    scanned += 1
-    position.advance(over: byte)
+  private mutating func advance(to end: Int) {
+    buffer.withUnsafeBytes { position.advance(over: UnsafeRawBufferPointer(rebasing: $0[scanned..<end])) }
+    scanned = end
   }
 
   private mutating func take() -> Item {
     let item = Item(json: Array(buffer[start..<scanned]), start: valueStart)
     start = scanned
-    state = .between
     return item
   }
 

@@ -1,6 +1,7 @@
 /// Timestamps and durations as ProtoJSON writes them.
 enum TimeText {
   static let timestampSeconds: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
+  /// Nanoseconds come on top at both ends: duration.proto limits each part alone.
   static let durationSeconds: ClosedRange<Int64> = -315_576_000_000...315_576_000_000
 
   // MARK: Reading
@@ -75,7 +76,6 @@ enum TimeText {
       index += 1
     }
     guard index > start, let nanos = fraction(number, &index), index == number.count else { return nil }
-    if seconds == durationSeconds.upperBound, nanos != 0 { return nil }
     return negative ? (-seconds, -nanos) : (seconds, nanos)
   }
 

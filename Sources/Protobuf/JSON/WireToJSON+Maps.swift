@@ -48,10 +48,12 @@ extension WireToJSON {
       guard let entry = try entry(content, keyField, valueField, depth: depth + 1) else { return false }
       if valueField.pointee.flags.contains(.hasClosedEnum), let start = entry.value {
         var value = WireReader(origin: content.origin, from: start, to: content.end)
-        if isUnknownEnum(valueField, try value.varint()) { continue }
+        if valueField.isUnknownEnum(try value.varint()) { continue }
       }
       if entries.count > first, !entries[entries.count - 1].precedes(entry, isText: isText) {
         isSorted = false
+        // A key that is there already is often the last one; otherwise it is found below.
+        if !entry.precedes(entries[entries.count - 1], isText: isText) { return false }
       }
       entries.append(entry)
     } while reader.accept(field.pointee.elementTag)
@@ -64,7 +66,11 @@ extension WireToJSON {
     return true
   }
 
-  /// Reads an entry; nil when it has a part twice, or a key that must be repaired.
+  /// Repaired, two keys could become one, and with them two entries.
+  static let keyIsNotText = DecodeError.Reason.notRepresentable(
+    "a map key that is not UTF-8 has no JSON form")
+
+  /// Reads an entry; nil when it has a part twice.
   private func entry(
     _ content: WireReader, _ keyField: FieldPointer, _ valueField: FieldPointer, depth: Int
   ) throws(DecodeError) -> MapEntry? {
@@ -78,13 +84,13 @@ extension WireToJSON {
           let text = try content.lengthDelimited()
           guard UTF8Validation.isValid(text) else {
             if keyField.pointee.validatesUTF8 { throw content.failure(.invalidUTF8) }
-            return nil
+            throw content.failure(WireToJSON.keyIsNotText)
           }
           entry.key = content.cursor - text.count
           entry.order = UInt64(text.count)
         } else {
           entry.key = content.cursor
-          entry.order = order(keyField, try WireToJSON.read(keyField, &content))
+          entry.order = WireToJSON.order(keyField, try WireToJSON.read(keyField, &content))
         }
       } else if tag == valueField.pointee.elementTag {
         guard entry.value == nil else { return nil }
@@ -95,11 +101,12 @@ extension WireToJSON {
       }
     }
     // The order of a key that is missing is that of zero.
-    if entry.key == nil { entry.order = order(keyField, 0) }
+    if entry.key == nil { entry.order = WireToJSON.order(keyField, 0) }
     return entry
   }
 
-  private func order(_ field: FieldPointer, _ bits: UInt64) -> UInt64 {
+  /// A number whose order is that of the keys.
+  static func order(_ field: FieldPointer, _ bits: UInt64) -> UInt64 {
     switch field.pointee.kind {
     case .int32, .int64, .sint32, .sint64, .sfixed32, .sfixed64: bits ^ 1 << 63
     default: bits

@@ -71,6 +71,7 @@ extension WireToJSON {
     _ field: FieldPointer, _ bytes: UnsafeRawBufferPointer, _ start: WireReader
   ) throws(DecodeError) {
     if field.pointee.validatesUTF8 { throw start.failure(.invalidUTF8) }
+    repairsText = true
     JSONText.appendString(String(decoding: bytes, as: UTF8.self), to: &out)
   }
 

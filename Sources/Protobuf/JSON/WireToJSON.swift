@@ -13,6 +13,8 @@ struct WireToJSON: ~Copyable {
   var entries: [MapEntry] = []
   /// Whether a message was written that lacks required fields, or of which that is not known.
   var mayLackRequired = false
+  /// Whether a string that is not UTF-8 was written with replacement characters.
+  var repairsText = false
 
   private init(options: JSONEncodingOptions, capacity: Int) {
     self.options = options
@@ -21,11 +23,12 @@ struct WireToJSON: ~Copyable {
 
   /// Appends the JSON of a message; on an error nothing. Required fields may be missing.
   ///
-  /// Returns whether they may be: whoever must know builds the message, and says which.
+  /// Returns whether they may be: a caller that must know builds the message, and says which. And whether a string
+  /// that is not UTF-8 was written with replacement characters.
   static func transcode(
     _ bytes: UnsafeRawBufferPointer, type: MessageType, options: JSONEncodingOptions,
     into buffer: inout OutputBuffer
-  ) throws(DecodeError) -> Bool {
+  ) throws(DecodeError) -> (mayLackRequired: Bool, repairsText: Bool) {
     var writer = WireToJSON(options: options, capacity: 0)
     swap(&writer.out, &buffer)
     let start = writer.out.count
@@ -44,7 +47,7 @@ struct WireToJSON: ~Copyable {
       throw error
     }
     swap(&writer.out, &buffer)
-    return writer.mayLackRequired
+    return (writer.mayLackRequired, writer.repairsText)
   }
 
   /// Writes a message that has a value for which JSON has no form: a later value may have taken its place.
@@ -84,6 +87,7 @@ struct WireToJSON: ~Copyable {
       writer.open(UInt8(ascii: "{"))
       for (index, entry) in entries.sorted(by: { $0.key < $1.key }).enumerated() {
         writer.separate(isFirst: index == 0)
+        if case .bytes = entry.key { throw DecodeError(keyIsNotText) }
         let isQuoted = keyField.kind.isQuoted
         if !isQuoted { writer.out.append(UInt8(ascii: "\"")) }
         try writer.value(entry.key.value(kind: keyField.kind), keyField)
@@ -290,7 +294,7 @@ struct WireToJSON: ~Copyable {
         continue
       }
       if field.pointee.flags.contains(.hasClosedEnum) {
-        if isUnknownEnum(field, try reader.varint()) { continue }
+        if field.isUnknownEnum(try reader.varint()) { continue }
       } else {
         try reader.skip(tag, depth: depth)
       }
@@ -373,7 +377,7 @@ struct WireToJSON: ~Copyable {
     default:
       let bits = try WireToJSON.read(field, &reader)
       if !field.pointee.hasPresence, bits == 0 { return true }
-      if field.pointee.flags.contains(.hasClosedEnum), isUnknownEnum(field, bits) { return true }
+      if field.pointee.flags.contains(.hasClosedEnum), field.isUnknownEnum(bits) { return true }
       guard progress.enter(oneof: field.pointee.oneof) else { return false }
       begin(field, plan, &progress)
       number(field, bits)
@@ -385,12 +389,7 @@ struct WireToJSON: ~Copyable {
   @inline(never)
   private func drop(_ field: FieldPointer, _ reader: inout WireReader) throws(DecodeError) -> Bool {
     guard field.pointee.flags.contains(.hasClosedEnum) else { return false }
-    return isUnknownEnum(field, try reader.varint())
-  }
-
-  @inline(never)
-  func isUnknownEnum(_ field: FieldPointer, _ bits: UInt64) -> Bool {
-    field.pointee.enumType?._withUnsafeGuaranteedRef { !$0.accepts(Int32(truncatingIfNeeded: bits)) } ?? false
+    return field.isUnknownEnum(try reader.varint())
   }
 
   /// Writes the message that is the value of a field.
@@ -449,7 +448,7 @@ struct WireToJSON: ~Copyable {
     var isOpen = false
     repeat {
       let bits = try reader.varint()
-      if isUnknownEnum(field, bits) { continue }
+      if field.isUnknownEnum(bits) { continue }
       element(field, plan, bits, isOpen: &isOpen, &progress)
     } while reader.accept(field.pointee.elementTag)
     if isOpen { close(UInt8(ascii: "]"), isEmpty: false) }
@@ -467,7 +466,7 @@ struct WireToJSON: ~Copyable {
     var isOpen = false
     while !content.isAtEnd {
       let bits = try WireToJSON.read(field, &content)
-      if isClosedEnum, isUnknownEnum(field, bits) { continue }
+      if isClosedEnum, field.isUnknownEnum(bits) { continue }
       if !isOpen, field.pointee.number <= progress.lastNumber { return false }
       element(field, plan, bits, isOpen: &isOpen, &progress)
     }

@@ -58,10 +58,15 @@ extension MapKey {
     case .bool(let value): return "\(value)"
     case .signed(let value): return "\(value)"
     case .unsigned(let value): return "\(value)"
-    case .string(let value):
-      var buffer = OutputBuffer(capacity: value.utf8.count + 2)
-      JSONText.appendString(value, to: &buffer)
-      return buffer.withBytes { String(decoding: $0, as: UTF8.self) }
+    case .string(let value): return quoted { JSONText.appendString(value, to: &$0) }
+    case .bytes(let value):
+      return quoted { out in value.withUnsafeBytes { TextEscapes.append($0, isText: false, to: &out) } }
     }
+  }
+
+  private func quoted(_ append: (inout OutputBuffer) -> Void) -> String {
+    var buffer = OutputBuffer()
+    append(&buffer)
+    return buffer.withBytes { String(decoding: $0, as: UTF8.self) }
   }
 }

@@ -107,6 +107,8 @@ enum MapKey: Sendable {
   case signed(Int64)
   case unsigned(UInt64)
   case string(String)
+  /// A proto2 string that is not UTF-8.
+  case bytes([UInt8])
 
   init?(_ value: Value) {
     switch value {
@@ -116,8 +118,7 @@ enum MapKey: Sendable {
     case .uint32(let value): self = .unsigned(UInt64(value))
     case .uint64(let value): self = .unsigned(value)
     case .string(let value): self = .string(value)
-    // A proto2 string that is not UTF-8: such keys are repaired.
-    case .bytes(let value): self = .string(String(decoding: value, as: UTF8.self))
+    case .bytes(let value): self = .bytes(value)
     default: return nil
     }
   }
@@ -131,6 +132,7 @@ enum MapKey: Sendable {
     case .unsigned(let value):
       kind == .uint64 || kind == .fixed64 ? .uint64(value) : .uint32(UInt32(truncatingIfNeeded: value))
     case .string(let value): .string(value)
+    case .bytes(let value): .bytes(value)
     }
   }
 }
@@ -142,6 +144,7 @@ extension MapKey: Hashable, Comparable {
     case (.signed(let a), .signed(let b)): a == b
     case (.unsigned(let a), .unsigned(let b)): a == b
     case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
+    case (.bytes(let a), .bytes(let b)): a == b
     default: false
     }
   }
@@ -154,6 +157,7 @@ extension MapKey: Hashable, Comparable {
     case .string(let value):
       var value = value
       value.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    case .bytes(let value): hasher.combine(value)
     }
   }
 
@@ -163,6 +167,9 @@ extension MapKey: Hashable, Comparable {
     case (.signed(let a), .signed(let b)): a < b
     case (.unsigned(let a), .unsigned(let b)): a < b
     case (.string(let a), .string(let b)): a.utf8.lexicographicallyPrecedes(b.utf8)
+    case (.string(let a), .bytes(let b)): a.utf8.lexicographicallyPrecedes(b)
+    case (.bytes(let a), .string(let b)): a.lexicographicallyPrecedes(b.utf8)
+    case (.bytes(let a), .bytes(let b)): a.lexicographicallyPrecedes(b)
     default: false
     }
   }

@@ -31,7 +31,10 @@ enum DescriptorSetScanner {
       }
       return name == nil || package == nil
     }
-    guard let name, isText(name) else { throw Malformed(what: "its file \(index + 1) has no name") }
+    guard let name, !name.isEmpty else { throw Malformed(what: "its file \(index + 1) has no name") }
+    guard isText(name) else {
+      throw Malformed(what: "the name of its file \(index + 1) has control characters or is not UTF-8")
+    }
     let none = UnsafeRawBufferPointer(start: bytes.baseAddress, count: 0)
     guard isText(package ?? name) || package?.isEmpty == true else {
       throw Malformed(what: "its file \(index + 1) has a package that is no name")

@@ -94,6 +94,12 @@ extension FieldPointer {
     let field = pointee.field
     return (field.mapKey?.plan ?? self, field.mapValue?.plan ?? self)
   }
+
+  /// Whether a closed enum does not define the number in the low bits.
+  @inline(never)
+  func isUnknownEnum(_ bits: UInt64) -> Bool {
+    pointee.enumType?._withUnsafeGuaranteedRef { !$0.accepts(Int32(truncatingIfNeeded: bits)) } ?? false
+  }
 }
 
 /// A key ready to be written, with its comma, quotes and colon, and room behind it so that it can be copied and

@@ -12,7 +12,7 @@ public struct TextError: Error, Equatable, Sendable {
     case unterminatedString
     /// A backslash that no valid escape follows.
     case invalidEscape
-    /// Half of a surrogate pair.
+    /// A half of a surrogate pair, which text format does not allow even if the other half follows.
     case loneSurrogate
     /// Bytes that are not UTF-8 where the schema asks for it.
     case invalidUTF8
@@ -84,7 +84,7 @@ extension TextError: CustomStringConvertible {
     case .unknownField(_, _, let nearest) where !nearest.isEmpty,
       .unknownEnumValue(_, _, let nearest) where !nearest.isEmpty:
       "did you mean \(nearest.joined(separator: ", "))?"
-    case .numberedField: "unknown fields are written by number, but are not read; remove them"
+    case .numberedField: "unknown fields are printed by number; --allow-unknown-fields skips them"
     default: nil
     }
   }

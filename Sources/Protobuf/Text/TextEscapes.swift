@@ -59,31 +59,17 @@ enum TextEscapes {
     return code
   }
 
-  /// Reads `\u` and four digits, of which two may be a surrogate pair, or `\U` and eight.
+  /// Reads `\u` and four digits, or `\U` and eight: a character, and no half of a surrogate pair.
   private static func scalar(_ scanner: inout TextScanner, into content: inout [UInt8]) throws(TextFailure) {
-    let start = scanner.position
-    var code = try codeUnit(&scanner)
-    if code & 0xffff_fc00 == 0xd800 {
-      let isFollowed =
-        scanner.position + 1 < scanner.bytes.count && scanner.bytes[scanner.position] == UInt8(ascii: "\\")
-        && scanner.bytes[scanner.position + 1] == UInt8(ascii: "u")
-      guard isFollowed else { throw scanner.failure(.loneSurrogate, at: start) }
-      let low = try codeUnit(&scanner)
-      guard low & 0xfc00 == 0xdc00 else { throw scanner.failure(.loneSurrogate, at: start) }
-      code = 0x10000 + (code & 0x3ff) << 10 + low & 0x3ff
-    }
-    guard code <= 0x10ffff else { throw scanner.failure(.invalidEscape, at: start) }
-    guard let scalar = UnicodeScalar(code) else { throw scanner.failure(.loneSurrogate, at: start) }
-    content.append(contentsOf: String(Character(scalar)).utf8)
-  }
-
-  private static func codeUnit(_ scanner: inout TextScanner) throws(TextFailure) -> UInt32 {
     let start = scanner.position
     let count = scanner.bytes[start + 1] == UInt8(ascii: "u") ? 4 : 8
     scanner.position += 2
     let code = digits(&scanner, atMost: count, base: 16)
-    guard scanner.position == start + 2 + count else { throw scanner.failure(.invalidEscape, at: start) }
-    return code
+    guard scanner.position == start + 2 + count, code <= 0x10ffff else {
+      throw scanner.failure(.invalidEscape, at: start)
+    }
+    guard let scalar = UnicodeScalar(code) else { throw scanner.failure(.loneSurrogate, at: start) }
+    content.append(contentsOf: String(Character(scalar)).utf8)
   }
 
   // MARK: Writing
@@ -96,6 +82,10 @@ enum TextEscapes {
     var plain = 0
     var index = 0
     while index < bytes.count {
+      if index + 8 <= bytes.count, isPlain(bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)) {
+        index += 8
+        continue
+      }
       let length = escapedLength(bytes, at: index, isText: isText)
       if length == 0 {
         index += 1
@@ -108,6 +98,15 @@ enum TextEscapes {
     }
     out.append(UnsafeRawBufferPointer(rebasing: bytes[plain...]))
     out.append(UInt8(ascii: "\""))
+  }
+
+  /// Whether eight bytes are ASCII of which none is escaped.
+  @inline(__always)
+  private static func isPlain(_ word: UInt64) -> Bool {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let isApostrophe = (word ^ ones &* 0x27) &- ones
+    let isDelete = (word ^ ones &* 0x7f) &- ones
+    return (Words.endsOfPlainText(word) | isApostrophe | isDelete) & (ones &* 0x80) == 0
   }
 
   /// How many bytes from `index` on must be escaped; 0 when the next byte stays as it is.

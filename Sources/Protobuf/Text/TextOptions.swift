@@ -1,6 +1,6 @@
 /// How text format is read.
 public struct TextDecodingOptions: Sendable, Equatable {
-  /// Whether fields and extensions that the schema does not know are passed over.
+  /// Whether fields and extensions that the schema does not define are skipped, by name or by number.
   public var allowUnknownFields: Bool
   /// Whether required fields may be missing.
   public var allowPartial: Bool
@@ -18,7 +18,8 @@ public struct TextEncodingOptions: Sendable, Equatable {
   public var singleLine: Bool
   /// Whether an Any of a known type is written as the message it holds, `[type.googleapis.com/pkg.Name] { … }`.
   public var expandAny: Bool
-  /// Whether fields that the schema does not know are written, by number. Such text cannot be read back.
+  /// Whether fields that the schema does not define are written, by number. Such text can only be read with
+  /// `allowUnknownFields`, which skips them.
   public var unknownFields: Bool
 
   /// A line for each value, Any expanded, unknown fields by number, unless said otherwise.

@@ -151,6 +151,14 @@ extension TextParser {
 
   // MARK: Skipping
 
+  /// Reads the number by which an unknown field is printed.
+  mutating func fieldNumber() throws(TextFailure) {
+    let start = scanner.position
+    guard options.allowUnknownFields, case .decimal = try scanner.number() else {
+      throw scanner.failure(.numberedField, at: start)
+    }
+  }
+
   /// Passes over what follows the name of a field that the schema does not know.
   mutating func skipField(depth: Int) throws(TextFailure) {
     let hasColon = scanner.accept(UInt8(ascii: ":"))
@@ -185,6 +193,8 @@ extension TextParser {
     while !scanner.accept(end) {
       if scanner.accept(UInt8(ascii: "[")) {
         _ = try scanner.bracketedName()
+      } else if scanner.seesNumber() {
+        try fieldNumber()
       } else {
         _ = try scanner.identifier()
       }

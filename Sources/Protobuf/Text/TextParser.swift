@@ -63,7 +63,10 @@ struct TextParser: ~Copyable {
       }
       return try self.field(field, of: message, &seen, at: start, name: "[\(name)]", depth: depth)
     }
-    if scanner.seesNumber() { throw scanner.failure(.numberedField) }
+    if scanner.seesNumber() {
+      try fieldNumber()
+      return try skipField(depth: depth)
+    }
     let name = try scanner.identifier()
     guard let field = try field(named: name, of: message, at: start) else {
       return try skipField(depth: depth)

@@ -8,9 +8,23 @@ struct TextPrinter: ~Copyable {
   private init(options: TextEncodingOptions) { self.options = options }
 
   static func print(_ message: Message, options: TextEncodingOptions) -> [UInt8] {
+    var serialized = OutputBuffer()
+    BinaryEncoder.encode(message.storage, into: &serialized)
+    var out = OutputBuffer()
+    serialized.withBytes { print(canonical: $0, type: message.storage.type, options: options, into: &out) }
+    return out.copyBytes()
+  }
+
+  /// Appends the text of a serialized message that is in the canonical form.
+  static func print(
+    canonical bytes: UnsafeRawBufferPointer, type: MessageNode, options: TextEncodingOptions,
+    into buffer: inout OutputBuffer
+  ) {
     var printer = TextPrinter(options: options)
-    printer.message(message.storage, depth: 0)
-    return printer.out.copyBytes()
+    swap(&printer.out, &buffer)
+    // What is canonical can be read, and so can the schema that made it so.
+    if let plan = try? type.pointerToPlan() { try? printer.message(plan, WireReader(bytes), depth: 0) }
+    swap(&printer.out, &buffer)
   }
 
   // MARK: Layout
@@ -21,7 +35,8 @@ struct TextPrinter: ~Copyable {
       if !isFirst { out.append(UInt8(ascii: " ")) }
       isFirst = false
     } else {
-      for _ in 0..<indentation { out.append("  ") }
+      out.reserve(2 * indentation)
+      for _ in 0..<2 * indentation { out.appendReserved(0x20) }
     }
   }
 
@@ -44,71 +59,136 @@ struct TextPrinter: ~Copyable {
 
   // MARK: Messages
 
-  private mutating func message(_ message: MessageStorage, depth: Int) {
-    if options.expandAny, any(message, depth: depth) { return }
-    message.forEachPresent { field, value in self.field(field, value, of: message, depth: depth) }
-    if options.unknownFields {
-      message.unknown.withUnsafeBytes { unknown(WireReader($0), isMessageSet: message.table.isMessageSet) }
-    }
-  }
-
-  private mutating func field(
-    _ field: FieldNode, _ value: FieldStorage, of message: MessageStorage, depth: Int
-  ) {
-    let name =
-      field.isExtension ? field.textExtensionName(of: message.table) : field.textName(in: message.table.name)
-    switch value {
-    case .none: break
-    case .single(let value): self.value(value, field, name, depth: depth)
-    case .list(let values): for value in values { self.value(value, field, name, depth: depth) }
-    case .map(let entries):
-      guard let keyField = field.mapKey, let valueField = field.mapValue else { return }
-      for (key, value) in entries.sorted(by: { $0.key < $1.key }) {
-        startField()
-        out.append(name)
-        open()
-        self.value(key.value(kind: keyField.kind), keyField, "key", depth: depth + 1)
-        self.value(value, valueField, "value", depth: depth + 1)
-        close()
+  private mutating func message(_ plan: PlanPointer, _ fields: WireReader, depth: Int) throws(DecodeError) {
+    if options.expandAny, plan.pointee.wellKnown == .any, any(plan, fields, depth: depth) { return }
+    var reader = fields
+    while !reader.isAtEnd {
+      let rest = reader
+      guard try field(plan, &reader, depth: depth) else {
+        // All that follows is unknown too.
+        if options.unknownFields { unknown(rest, isMessageSet: plan.pointee.isMessageSet) }
+        return
       }
     }
   }
 
-  private mutating func value(_ value: Value, _ field: FieldNode, _ name: String, depth: Int) {
+  /// Prints the next value of a field, or its packed elements; false, with nothing printed, if it is unknown.
+  private mutating func field(
+    _ plan: PlanPointer, _ reader: inout WireReader, depth: Int
+  ) throws(DecodeError) -> Bool {
+    let tag = try reader.tag()
+    if plan.pointee.isMessageSet, tag == MessageSet.itemStart {
+      let group = try reader.group(tag.number, depth: 0)
+      guard let (number, content) = try MessageSet.item(group, depth: 0),
+        let field = try plan.pointee.extensionPlan(number), field.pointee.kind == .message,
+        !field.pointee.isRepeated
+      else { return false }
+      startField()
+      name(field, in: plan)
+      try nested(field, content, depth: depth)
+      return true
+    }
+    guard let field = try CanonicalWriter.field(tag, of: plan) else { return false }
+    if field.pointee.isMap { return try entry(field, plan, reader.nested(), depth: depth) }
+    if tag == field.pointee.elementTag { return try value(field, plan, &reader, depth: depth) }
+    var content = try reader.nested()
+    while !content.isAtEnd { _ = try value(field, plan, &content, depth: depth) }
+    return true
+  }
+
+  /// Prints a value with the name of its field; false, with nothing printed, for an unknown number of a closed enum.
+  private mutating func value(
+    _ field: FieldPointer, _ plan: PlanPointer, _ reader: inout WireReader, depth: Int
+  ) throws(DecodeError) -> Bool {
+    if field.pointee.flags.contains(.hasClosedEnum) {
+      var ahead = reader
+      if field.isUnknownEnum(try ahead.varint()) { return false }
+    }
     startField()
-    out.append(name)
-    if case .message(let nested) = value {
-      open()
-      message(nested.storage, depth: depth + 1)
-      close()
-    } else {
+    name(field, in: plan)
+    switch field.pointee.kind {
+    case .message: try nested(field, reader.nested(), depth: depth)
+    case .group: try nested(field, reader.group(field.pointee.number, depth: 0), depth: depth)
+    default:
       out.append(": ")
-      scalar(value, field)
+      try scalar(field, &reader)
       endLine()
+    }
+    return true
+  }
+
+  private mutating func name(_ field: FieldPointer, in plan: PlanPointer) {
+    let isPlain = field.pointee.kind != .group && field.pointee.slot >= 0
+    if isPlain { return out.append(field.pointee.protoKey.name) }
+    let node = field.pointee.field
+    out.append(
+      node.isExtension
+        ? node.textExtensionName(of: plan.pointee.table) : node.textName(in: plan.pointee.table.name))
+  }
+
+  private mutating func nested(_ field: FieldPointer, _ content: WireReader, depth: Int) throws(DecodeError) {
+    open()
+    try message(field.planOfMessage(), content, depth: depth + 1)
+    close()
+  }
+
+  /// Prints an entry of a map; false, with nothing printed, if its value is an unknown number of a closed enum.
+  private mutating func entry(
+    _ field: FieldPointer, _ plan: PlanPointer, _ fields: WireReader, depth: Int
+  ) throws(DecodeError) -> Bool {
+    let (_, valueField) = field.partsOfMap()
+    if valueField.pointee.flags.contains(.hasClosedEnum) {
+      var ahead = fields
+      var number: UInt64 = 0
+      while !ahead.isAtEnd {
+        let tag = try ahead.tag()
+        if tag == valueField.pointee.elementTag {
+          number = try ahead.varint()
+        } else {
+          try ahead.skip(tag, depth: 0)
+        }
+      }
+      if valueField.isUnknownEnum(number) { return false }
+    }
+    startField()
+    name(field, in: plan)
+    open()
+    try message(field.planOfMessage(), fields, depth: depth + 1)
+    close()
+    return true
+  }
+
+  private mutating func scalar(_ field: FieldPointer, _ reader: inout WireReader) throws(DecodeError) {
+    switch field.pointee.kind {
+    case .string:
+      let bytes = try reader.lengthDelimited()
+      TextEscapes.append(bytes, isText: UTF8Validation.isValid(bytes), to: &out)
+    case .bytes: TextEscapes.append(try reader.lengthDelimited(), isText: false, to: &out)
+    default: number(field, try WireToJSON.read(field, &reader))
     }
   }
 
-  private mutating func scalar(_ value: Value, _ field: FieldNode) {
-    switch value {
-    case .bool(let value): out.append(value ? "true" : "false" as StaticString)
-    case .int32(let value): JSONText.appendInteger(Int64(value), to: &out)
-    case .int64(let value): JSONText.appendInteger(value, to: &out)
-    case .uint32(let value): JSONText.appendInteger(UInt64(value), to: &out)
-    case .uint64(let value): JSONText.appendInteger(value, to: &out)
-    case .float(let value):
+  private mutating func number(_ field: FieldPointer, _ bits: UInt64) {
+    switch field.pointee.kind {
+    case .bool: out.append(bits != 0 ? "true" : "false" as StaticString)
+    case .uint64, .fixed64: JSONText.appendInteger(bits, to: &out)
+    case .float:
+      let value = Float(bitPattern: UInt32(truncatingIfNeeded: bits))
       if value.isFinite { JSONText.append(value, to: &out) } else { special(Double(value)) }
-    case .double(let value):
+    case .double:
+      let value = Double(bitPattern: bits)
       if value.isFinite { JSONText.append(value, to: &out) } else { special(value) }
-    case .string(var text):
-      text.withUTF8 { TextEscapes.append(UnsafeRawBufferPointer($0), isText: true, to: &out) }
-    case .bytes(let bytes): bytes.withUnsafeBytes { TextEscapes.append($0, isText: false, to: &out) }
-    case .enum(let number):
-      if let name = field.enumType?.name(of: number) {
+    case .enumeration:
+      let number = Int32(truncatingIfNeeded: bits)
+      let type = field.pointee.enumType
+      if let key = type?._withUnsafeGuaranteedRef({ $0.key(of: number) }) {
+        out.append(key.name)
+      } else if let name = type?._withUnsafeGuaranteedRef({ $0.name(of: number) }) {
         out.append(name)
       } else {
         JSONText.appendInteger(Int64(number), to: &out)
       }
-    case .message: break
+    default: JSONText.appendInteger(Int64(bitPattern: bits), to: &out)
     }
   }
 
@@ -119,24 +199,49 @@ struct TextPrinter: ~Copyable {
   // MARK: Any
 
   /// Writes an Any as the message that it holds; false when its type is not known or its value is not of this type.
-  private mutating func any(_ message: MessageStorage, depth: Int) -> Bool {
-    guard message.table.wellKnown == .any, message.unknown.isEmpty, depth < nestingLimit,
-      case .single(.string(let url)) = message[slot: 0], url.utf8.contains(UInt8(ascii: "/")),
-      url.utf8.allSatisfy(TextScanner.isURLByte)
+  private mutating func any(_ plan: PlanPointer, _ fields: WireReader, depth: Int) -> Bool {
+    guard depth < nestingLimit, let parts = try? anyParts(plan, fields), TextScanner.isTypeURL(parts.url),
+      let type = try? plan.pointee.type.takeUnretainedValue().pool.messageType(
+        named: AnyOutline.typeName(String(decoding: parts.url, as: UTF8.self)))
     else { return false }
-    var bytes: [UInt8] = []
-    if case .single(.bytes(let stored)) = message[slot: 1] { bytes = stored }
-    guard let type = try? message.type.pool.messageType(named: AnyOutline.typeName(url)),
-      let content = try? Message(MessageType(type), serialized: bytes)
-    else { return false }
+    var content = OutputBuffer()
+    do throws(DecodeError) {
+      _ = try CanonicalWriter.rewrite(parts.value, type: type, into: &content)
+    } catch {
+      return false
+    }
     startField()
     out.append(UInt8(ascii: "["))
-    out.append(url)
+    out.append(parts.url)
     out.append(UInt8(ascii: "]"))
     open()
-    self.message(content.storage, depth: depth + 1)
+    content.withBytes { bytes in
+      if let plan = try? type.pointerToPlan() { try? message(plan, WireReader(bytes), depth: depth + 1) }
+    }
     close()
     return true
+  }
+
+  /// The type URL and the value of an Any; nil if it has unknown fields.
+  private func anyParts(
+    _ plan: PlanPointer, _ fields: WireReader
+  ) throws(DecodeError) -> (url: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? {
+    guard plan.pointee.count >= 2 else { return nil }
+    var reader = fields
+    var parts = (
+      url: UnsafeRawBufferPointer(start: nil, count: 0), value: UnsafeRawBufferPointer(start: nil, count: 0)
+    )
+    while !reader.isAtEnd {
+      let tag = try reader.tag()
+      if tag == plan.pointee.fields[0].elementTag {
+        parts.url = try reader.lengthDelimited()
+      } else if tag == plan.pointee.fields[1].elementTag {
+        parts.value = try reader.lengthDelimited()
+      } else {
+        return nil
+      }
+    }
+    return parts
   }
 
   // MARK: Unknown fields

@@ -86,11 +86,27 @@ struct TextScanner {
       position += 1
     }
     guard !name.isEmpty else { throw expected("an extension's name or a type URL") }
+    if name.contains(UInt8(ascii: "/")), !name.withUnsafeBytes(TextScanner.isTypeURL) {
+      throw expected("a type URL such as example.com/pkg.Name before “]”")
+    }
     position += 1
     return String(decoding: name, as: UTF8.self)
   }
 
-  static func isURLByte(_ byte: UInt8) -> Bool {
+  /// Whether text format has a form for a type URL: a prefix and a name with a slash between them, no empty prefix,
+  /// and two hexadecimal digits after each percent sign.
+  static func isTypeURL(_ url: UnsafeRawBufferPointer) -> Bool {
+    guard let slash = url.lastIndex(of: UInt8(ascii: "/")), slash > 0, url.allSatisfy(isURLByte) else {
+      return false
+    }
+    return url.indices.allSatisfy { index in
+      url[index] != UInt8(ascii: "%")
+        || index + 2 < url.count && TextEscapes.hexDigit(url[index + 1]) != nil
+          && TextEscapes.hexDigit(url[index + 2]) != nil
+    }
+  }
+
+  private static func isURLByte(_ byte: UInt8) -> Bool {
     if isLetter(byte) || isDigit(byte) { return true }
     switch byte {
     case UInt8(ascii: "."), UInt8(ascii: "/"), UInt8(ascii: "-"), UInt8(ascii: "~"), UInt8(ascii: "!"),

@@ -38,6 +38,9 @@ struct ConvertCommand: ParsableCommand {
   @Flag(help: "Pass over fields of the input that the schema does not know.")
   var allowUnknownFields = false
 
+  @Flag(help: "Do not print unknown fields in text format.")
+  var noUnknownFields = false
+
   @Flag(help: "Take messages that lack required fields.")
   var allowPartial = false
 

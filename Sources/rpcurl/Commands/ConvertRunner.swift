@@ -1,3 +1,4 @@
+import Interceptors
 import Protobuf
 
 /// Carries out a conversion: reads, converts and writes in pieces.
@@ -14,11 +15,18 @@ struct ConvertRunner {
     if command.to != .json {
       try command.json.check(typed: ConfiguredWords.current.typed, output: command.to.rawValue)
     }
+    if command.to != .text, command.noUnknownFields,
+      ConfiguredWords.current.typed.contains("--no-unknown-fields")
+    {
+      throw Failure(
+        .usage, "--no-unknown-fields", "it is for text format, and the output is \(command.to.rawValue)")
+    }
     var options = ConversionOptions(from: command.from, to: command.to, isDelimited: command.delimited)
     options.jsonEncoding = command.json.encoding
     options.jsonEncoding.pretty = command.pretty || StandardOutput.isTerminal && !command.delimited
     options.jsonDecoding.allowUnknownFields = command.allowUnknownFields
     options.textDecoding.allowUnknownFields = command.allowUnknownFields
+    options.textEncoding.unknownFields = !command.noUnknownFields
     options.allowPartial = command.allowPartial
     self.options = options
   }
@@ -61,6 +69,11 @@ struct ConvertRunner {
       throw Failure(.internalError, source, "\(error)")
     }
     StandardOutput.flush()
+    if converter.hasRepairedText {
+      StandardError.remark(
+        "rpcurl: \(TerminalText.escape(source)): warning: strings that are not UTF-8 have U+FFFD in JSON; "
+          + "binary and text keep them\n")
+    }
   }
 
   /// Converts and writes what is complete whenever something has come.

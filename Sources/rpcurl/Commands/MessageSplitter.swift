@@ -65,6 +65,33 @@ struct JSONSplitter: MessageSplitter {
   }
 }
 
+/// One message, which is all of the data; also an empty one.
+struct WholeSplitter: MessageSplitter {
+  private enum State {
+    case reading, finished, done
+  }
+
+  private var buffer: [UInt8] = []
+  private var state = State.reading
+
+  mutating func append(_ bytes: [UInt8]) {
+    buffer += bytes
+  }
+
+  mutating func finish() {
+    state = .finished
+  }
+
+  mutating func next() throws(SplitError) -> MessagePiece? {
+    guard buffer.count <= Self.limitBytes else {
+      throw SplitError(why: "a message longer than \(Self.limitBytes) bytes")
+    }
+    guard case .finished = state else { return nil }
+    state = .done
+    return MessagePiece(bytes: buffer, start: JSONPosition())
+  }
+}
+
 /// Text format, a message on each line.
 struct LineSplitter: MessageSplitter {
   private var buffer: [UInt8] = []

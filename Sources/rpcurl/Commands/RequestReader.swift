@@ -121,10 +121,11 @@ final class RequestReader<Ready> {
   }
 
   private func readPiece() {
-    guard let current = stream else { return }
+    // Not a copy of the stream: with a second reference to its data, each piece would copy all of it.
+    guard let descriptor = stream?.descriptor, let name = stream?.name else { return }
     pause()
     do {
-      let piece = try FileContents.readPiece(current.descriptor, limitBytes: 1 << 16)
+      let piece = try FileContents.readPiece(descriptor, limitBytes: 1 << 16)
       if piece.isEmpty {
         stream?.isAtEnd = true
         stream?.splitter.finish()
@@ -132,7 +133,7 @@ final class RequestReader<Ready> {
         stream?.splitter.append(piece)
       }
     } catch {
-      problem = Failure(.input, current.name, error.why)
+      problem = Failure(.input, name, error.why)
     }
     whenReady()
   }

@@ -89,13 +89,10 @@ enum RequestData {
   ) throws(Failure) -> [RequestMessage] {
     var messages: [RequestMessage] = []
     for argument in arguments {
-      let (source, text) = try read(argument)
-      guard form.format == .json else {
-        // All of it is one message, so that it can be written over several lines.
-        messages.append(RequestMessage(source: source, start: JSONPosition(), bytes: text, form: form))
-        continue
-      }
-      let items = try split(text, source, form)
+      let path = argument.hasPrefix("@") ? String(argument.dropFirst()) : nil
+      let source = path.map { $0 == "-" ? "standard input" : $0 } ?? "-d"
+      // In formats other than JSON all of it is one message, so that it can be written over several lines.
+      let items = try read(argument, source, form.format == .json ? form.splitter() : WholeSplitter(), form)
       guard !items.isEmpty else {
         throw Failure(
           .input, source, "the data is empty", hint: "leave out -d to send an empty message, or write {}")
@@ -121,6 +118,46 @@ enum RequestData {
     var splitter = form.splitter()
     splitter.append(text)
     splitter.finish()
+    return try take(&splitter, source, form)
+  }
+
+  /// The messages of an argument, or of the file or standard input that it names, which is read no further than a
+  /// message that is too long, or a second message.
+  private static func read(
+    _ argument: String, _ source: String, _ splitter: any MessageSplitter, _ form: RequestForm
+  ) throws(Failure) -> [RequestMessage] {
+    var splitter = splitter
+    guard argument.hasPrefix("@") else {
+      splitter.append(Array(argument.utf8))
+      splitter.finish()
+      return try take(&splitter, source, form)
+    }
+    var messages: [RequestMessage] = []
+    let descriptor = try reading(source) { () throws(FileContents.Problem) in
+      try FileContents.open(String(argument.dropFirst()))
+    }
+    defer { FileContents.close(descriptor) }
+    while messages.count < 2 {
+      let piece = try reading(source) { () throws(FileContents.Problem) in
+        try FileContents.readPiece(descriptor, limitBytes: 1 << 16)
+      }
+      if piece.isEmpty { splitter.finish() } else { splitter.append(piece) }
+      messages += try take(&splitter, source, form)
+      if piece.isEmpty { break }
+    }
+    return messages
+  }
+
+  private static func reading<Result>(
+    _ source: String, _ body: () throws(FileContents.Problem) -> Result
+  ) throws(Failure) -> Result {
+    do throws(FileContents.Problem) { return try body() } catch { throw Failure(.input, source, error.why) }
+  }
+
+  /// The messages that are complete.
+  private static func take(
+    _ splitter: inout any MessageSplitter, _ source: String, _ form: RequestForm
+  ) throws(Failure) -> [RequestMessage] {
     var messages: [RequestMessage] = []
     do {
       while let piece = try splitter.next() {
@@ -131,15 +168,5 @@ enum RequestData {
       throw error.failure(in: source)
     }
     return messages
-  }
-
-  private static func read(_ argument: String) throws(Failure) -> (source: String, text: [UInt8]) {
-    guard argument.hasPrefix("@") else { return ("-d", Array(argument.utf8)) }
-    let path = String(argument.dropFirst())
-    do {
-      return (path == "-" ? "standard input" : path, try FileContents.read(path))
-    } catch {
-      throw Failure(.input, path == "-" ? "standard input" : path, error.why)
-    }
   }
 }

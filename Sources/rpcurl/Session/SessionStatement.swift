@@ -93,6 +93,8 @@ struct SessionStatementReader {
   private mutating func read(_ line: Substring) throws(Failure) {
     let bytes = Array(line.utf8) + [UInt8(ascii: "\n")]
     var index = 0
+    // The reader gets pieces that double, so that neither a long value nor many short ones take quadratic time.
+    var piece = 64
     while index < bytes.count {
       let byte = bytes[index]
       if reader == nil {
@@ -109,21 +111,23 @@ struct SessionStatementReader {
           continue
         }
         reader = JSONValueReader(limitBytes: JSONSplitter.limitBytes)
+        piece = 64
       }
-      index += try feed(byte) ? 1 : 0
+      let end = min(index + piece, bytes.count)
+      index = end - (try feed(bytes[index..<end]))
+      piece *= 2
     }
   }
 
-  /// Gives the reader one byte; `false` when it has shown the end of a value that it does not belong to.
-  private mutating func feed(_ byte: UInt8) throws(Failure) -> Bool {
+  /// Gives the reader a piece of a line; returns how many bytes of it follow the value that it completes.
+  private mutating func feed(_ piece: ArraySlice<UInt8>) throws(Failure) -> Int {
     do {
-      reader?.append(CollectionOfOne(byte))
-      guard let item = try reader?.next() else { return true }
+      reader?.append(piece)
+      guard let item = try reader?.next() else { return 0 }
+      let unread = reader?.unreadCount ?? 0
       reader = nil
       values.append(String(decoding: item.json, as: UTF8.self))
-      // A number or a word ends in front of the byte.
-      return [UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: "\"")].contains(byte)
-        && item.json.last == byte
+      return unread
     } catch {
       throw Failure(.input, "", error.description, hint: error.hint)
     }

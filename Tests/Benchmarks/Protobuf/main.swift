@@ -3,6 +3,7 @@
 //   generate DIRECTORY                                    makes the schema and the workloads
 //   to-json SCHEMA TYPE INPUT OUTPUT [PASSES] [delimited]     serialized messages to JSON
 //   from-json SCHEMA TYPE INPUT OUTPUT [PASSES] [delimited]   and back
+//   convert SCHEMA TYPE INPUT OUTPUT PASSES FROM TO       a message from a format (json, text, binary) to another
 //   open SET SERVICE METHOD                               opens a set and resolves a method
 //
 // Each pass's time in milliseconds is printed on a line of its own. With PASSES 0 nothing is measured and the
@@ -85,6 +86,24 @@ func transcode(_ arguments: [String], toJSON: Bool) throws {
   if passes == 0 { try out.withBytes { try Files.write(arguments[3], $0) } }
 }
 
+func convert(_ arguments: [String]) throws {
+  let pool = DescriptorPool()
+  try pool.add(SchemaBytes(owning: try Files.map(arguments[0])) { _ in }, source: arguments[0])
+  guard let type = try pool.messageType(named: arguments[1]), let passes = Int(arguments[4]),
+    let from = MessageFormat(rawValue: arguments[5]), let to = MessageFormat(rawValue: arguments[6])
+  else { throw Failure(what: "no such type, number or format") }
+  let input = try Files.map(arguments[2])
+  var out = OutputBuffer()
+  for _ in 0..<max(passes, 1) {
+    out.removeAll()
+    let start = ContinuousClock.now
+    var converter = Converter(type, options: ConversionOptions(from: from, to: to))
+    try converter.finish(with: input.bytes, into: &out)
+    if passes > 0 { print((ContinuousClock.now - start) / .milliseconds(1)) }
+  }
+  if passes == 0 { try out.withBytes { try Files.write(arguments[3], $0) } }
+}
+
 func openSet(_ arguments: [String]) throws {
   let before = memory("RssAnon")
   let start = ContinuousClock.now
@@ -113,6 +132,7 @@ switch (arguments.first, arguments.count) {
 case ("generate", 2): try generate(Array(arguments)[1])
 case ("to-json", 5...): try transcode(Array(arguments.dropFirst()), toJSON: true)
 case ("from-json", 5...): try transcode(Array(arguments.dropFirst()), toJSON: false)
+case ("convert", 8): try convert(Array(arguments.dropFirst()))
 case ("open", 4): try openSet(Array(arguments.dropFirst()))
 default:
   print("usage: see the head of Tests/Benchmarks/Protobuf/main.swift")

@@ -1,0 +1,254 @@
+/// A regular expression, taken apart.
+indirect enum PatternNode {
+  case take(ScalarSet)
+  case anchor(PatternProgram.Anchor)
+  case sequence([PatternNode])
+  case either([PatternNode])
+  /// At least, and at most so many times; without an end if there is no `most`.
+  case repeated(PatternNode, least: Int, most: Int?)
+}
+
+/// Reads a regular expression in RE2's syntax, which is Perl's without what takes more than linear time: no
+/// backreferences, no lookaround, no atomic groups.
+struct PatternParser {
+  private struct Flags {
+    var ignoresCase = false
+    var hasLines = false
+    var dotTakesLineFeed = false
+  }
+
+  private static let depthLimit = 200
+
+  private let text: [Unicode.Scalar]
+  private var index = 0
+  private var flags = Flags()
+  private var depth = 0
+
+  private init(_ text: String) { self.text = Array(text.unicodeScalars) }
+
+  /// Reads all of `text`.
+  static func parse(_ text: String) throws(ConditionError) -> PatternNode {
+    var parser = PatternParser(text)
+    let node = try parser.alternatives()
+    guard parser.index == parser.text.count else { throw ConditionError("a ) without a (") }
+    return node
+  }
+
+  private var next: Unicode.Scalar? { index < text.count ? text[index] : nil }
+
+  private mutating func accept(_ scalar: Unicode.Scalar) -> Bool {
+    guard next == scalar else { return false }
+    index += 1
+    return true
+  }
+
+  private mutating func accept(all word: String) -> Bool {
+    guard text[index...].starts(with: word.unicodeScalars) else { return false }
+    index += word.unicodeScalars.count
+    return true
+  }
+
+  // MARK: Structure
+
+  private mutating func alternatives() throws(ConditionError) -> PatternNode {
+    depth += 1
+    defer { depth -= 1 }
+    guard depth <= Self.depthLimit else { throw ConditionError("groups nested too deep") }
+    let outer = flags
+    defer { flags = outer }
+    var alternatives = [try sequence()]
+    while accept("|") { alternatives.append(try sequence()) }
+    return alternatives.count == 1 ? alternatives[0] : .either(alternatives)
+  }
+
+  private mutating func sequence() throws(ConditionError) -> PatternNode {
+    var parts: [PatternNode] = []
+    while let scalar = next, scalar != "|", scalar != ")" {
+      guard let part = try part() else { continue }
+      parts.append(try repetition(of: part))
+    }
+    return .sequence(parts)
+  }
+
+  /// What a repetition may follow; nil for flags.
+  private mutating func part() throws(ConditionError) -> PatternNode? {
+    guard let scalar = next else { return nil }
+    index += 1
+    switch scalar {
+    case "(": return try group()
+    case "[": return .take(try set())
+    case "\\": return try escape()
+    case "^": return .anchor(flags.hasLines ? .lineStart : .start)
+    case "$": return .anchor(flags.hasLines ? .lineEnd : .end)
+    case ".":
+      var set = ScalarSet(ranges: flags.dotTakesLineFeed ? [] : [10...10])
+      set.isNegated = true
+      return .take(set)
+    case "*", "+", "?": throw ConditionError("nothing to repeat before \(scalar)")
+    default: return literal(scalar)
+    }
+  }
+
+  private func literal(_ scalar: Unicode.Scalar) -> PatternNode {
+    .take(ScalarSet(ranges: [scalar.value...scalar.value], ignoresCase: flags.ignoresCase))
+  }
+
+  private mutating func group() throws(ConditionError) -> PatternNode? {
+    let outer = flags
+    if accept("?") {
+      if accept(all: "P<") || next == "<" && !["=", "!"].contains(text.dropFirst(index + 1).first) {
+        _ = accept("<")
+        guard let end = text[index...].firstIndex(of: ">") else { throw ConditionError("a name without a >") }
+        index = end + 1
+      } else if !accept(":") {
+        guard try readFlags() else { return nil }
+      }
+    }
+    let content = try alternatives()
+    flags = outer
+    guard accept(")") else { throw ConditionError("a ( without a )") }
+    return content
+  }
+
+  /// Reads flags and the colon after them; false for `)`, with which they hold for the rest of the group.
+  private mutating func readFlags() throws(ConditionError) -> Bool {
+    var isOn = true
+    while let flag = next {
+      index += 1
+      switch flag {
+      case "i": flags.ignoresCase = isOn
+      case "m": flags.hasLines = isOn
+      case "s": flags.dotTakesLineFeed = isOn
+      // Whether a repetition takes as much or as little as it can does not change whether there is a match.
+      case "U": break
+      case "-": isOn = false
+      case ":": return true
+      case ")": return false
+      default: throw ConditionError("(?\(flag) is not supported: no lookaround, no atomic groups")
+      }
+    }
+    throw ConditionError("a ( without a )")
+  }
+
+  // MARK: Repetitions
+
+  private mutating func repetition(of part: PatternNode) throws(ConditionError) -> PatternNode {
+    guard let (least, most) = try bounds() else { return part }
+    _ = accept("?")
+    guard try bounds() == nil else {
+      throw ConditionError("possessive and nested repetitions are not supported")
+    }
+    return .repeated(part, least: least, most: most)
+  }
+
+  private mutating func bounds() throws(ConditionError) -> (least: Int, most: Int?)? {
+    if accept("*") { return (0, nil) }
+    if accept("+") { return (1, nil) }
+    if accept("?") { return (0, 1) }
+    let start = index
+    guard accept("{") else { return nil }
+    let least = number()
+    var most = least
+    if accept(",") { most = number() }
+    guard let least, accept("}") else {
+      // A brace that is no repetition stands for itself.
+      index = start
+      return nil
+    }
+    let isOpen = most == nil
+    guard least <= PatternProgram.limit, isOpen || (most ?? 0) <= PatternProgram.limit,
+      isOpen || (most ?? 0) >= least
+    else { throw ConditionError("a repetition out of bounds") }
+    return (least, most)
+  }
+
+  private mutating func number() -> Int? {
+    let digits = text[index...].prefix { ("0"..."9").contains($0) }
+    index += digits.count
+    // Too many digits are too large in any case.
+    return digits.isEmpty ? nil : Int(String(String.UnicodeScalarView(digits))) ?? .max
+  }
+
+  // MARK: Escapes and sets
+
+  private mutating func escape() throws(ConditionError) -> PatternNode {
+    guard let scalar = next else { throw ConditionError("a \\ at the end") }
+    switch scalar {
+    case "b", "B", "A", "z":
+      index += 1
+      return .anchor(
+        scalar == "b" ? .wordBoundary : scalar == "B" ? .noWordBoundary : scalar == "A" ? .start : .end)
+    case "1"..."9": throw ConditionError("backreferences such as \\\(scalar) are not supported")
+    default: break
+    }
+    var set = ScalarSet(ignoresCase: flags.ignoresCase)
+    if let single = try escaped(into: &set) { set.ranges.append(single...single) }
+    return .take(set)
+  }
+
+  /// Reads what follows a backslash: a class, which is added to `set`, or a character.
+  private mutating func escaped(into set: inout ScalarSet) throws(ConditionError) -> UInt32? {
+    guard let scalar = next else { throw ConditionError("a \\ at the end") }
+    index += 1
+    switch scalar {
+    case "d", "D": set.kinds.append((.digit, scalar == "D"))
+    case "w", "W": set.kinds.append((.word, scalar == "W"))
+    case "s", "S": set.kinds.append((.space, scalar == "S"))
+    case "n": return 10
+    case "r": return 13
+    case "t": return 9
+    case "f": return 12
+    case "v": return 11
+    case "a": return 7
+    case "e": return 27
+    case "0": return 0
+    case "x": return try code(digits: 2)
+    case "u": return try code(digits: 4)
+    case "a"..."z", "A"..."Z", "0"..."9": throw ConditionError("the escape \\\(scalar) is not supported")
+    default: return scalar.value
+    }
+    return nil
+  }
+
+  private mutating func code(digits count: Int) throws(ConditionError) -> UInt32 {
+    let isBraced = accept("{")
+    let end = isBraced ? text[index...].firstIndex(of: "}") ?? text.count : min(index + count, text.count)
+    let digits = String(String.UnicodeScalarView(text[index..<end]))
+    guard let code = UInt32(digits, radix: 16), Unicode.Scalar(code) != nil,
+      isBraced || digits.utf8.count == count,
+      !isBraced || end < text.count
+    else { throw ConditionError("an escape without a character's code") }
+    index = end + (isBraced ? 1 : 0)
+    return code
+  }
+
+  private mutating func set() throws(ConditionError) -> ScalarSet {
+    var set = ScalarSet(ignoresCase: flags.ignoresCase)
+    set.isNegated = accept("^")
+    var isFirst = true
+    while let scalar = next, isFirst || scalar != "]" {
+      isFirst = false
+      guard let low = try member(of: &set) else { continue }
+      // A hyphen at the end stands for itself.
+      guard next == "-", index + 1 < text.count, text[index + 1] != "]" else {
+        set.ranges.append(low...low)
+        continue
+      }
+      index += 1
+      guard let high = try member(of: &set), low <= high else {
+        throw ConditionError("a range that is none in [ ]")
+      }
+      set.ranges.append(low...high)
+    }
+    guard accept("]") else { throw ConditionError("a [ without a ]") }
+    return set
+  }
+
+  /// Reads a character of a set; nil for a class, which is added.
+  private mutating func member(of set: inout ScalarSet) throws(ConditionError) -> UInt32? {
+    guard let scalar = next else { throw ConditionError("a [ without a ]") }
+    if accept(all: "[:") { throw ConditionError("classes such as [:alpha:] are not supported") }
+    index += 1
+    return scalar == "\\" ? try escaped(into: &set) : scalar.value
+  }
+}

@@ -1,0 +1,199 @@
+/// A regular expression as a list of steps, all of which that may apply are followed at once.
+///
+/// So a text takes time in proportion to its length, whatever the expression and the text: nothing is tried twice, as
+/// engines do that go back. (Thompson's construction; RE2 does the same.)
+struct PatternProgram {
+  /// A place in the text that an expression can ask for.
+  enum Anchor {
+    case start, end, lineStart, lineEnd, wordBoundary, noWordBoundary
+  }
+
+  /// A step; the next one follows it unless it says otherwise.
+  enum Step {
+    /// Takes one character of the set.
+    case take(ScalarSet)
+    case anchor(Anchor)
+    case jump(Int)
+    case split(Int, Int)
+    case match
+  }
+
+  /// How many steps an expression may have: repetitions such as `a{1000}` multiply them.
+  static let limit = 20_000
+
+  private let steps: [Step]
+
+  /// Compiles an expression; nil if it needs more steps than the limit.
+  init?(_ node: PatternNode) {
+    var steps: [Step] = []
+    guard PatternProgram.compile(node, into: &steps) else { return nil }
+    steps.append(.match)
+    self.steps = steps
+  }
+
+  // MARK: Compiling
+
+  /// False when the limit is reached.
+  private static func compile(_ node: PatternNode, into steps: inout [Step]) -> Bool {
+    guard steps.count < limit else { return false }
+    switch node {
+    case .take(let set): steps.append(.take(set))
+    case .anchor(let anchor): steps.append(.anchor(anchor))
+    case .sequence(let parts):
+      for part in parts { guard compile(part, into: &steps) else { return false } }
+    case .either(let alternatives): return compile(alternatives[...], into: &steps)
+    case .repeated(let part, let least, let most):
+      for _ in 0..<least { guard compile(part, into: &steps) else { return false } }
+      guard let most else {
+        let split = steps.count
+        steps.append(.match)
+        guard compile(part, into: &steps) else { return false }
+        steps.append(.jump(split))
+        steps[split] = .split(split + 1, steps.count)
+        return true
+      }
+      for _ in least..<most {
+        let split = steps.count
+        steps.append(.match)
+        guard compile(part, into: &steps) else { return false }
+        steps[split] = .split(split + 1, steps.count)
+      }
+    }
+    return true
+  }
+
+  private static func compile(_ alternatives: ArraySlice<PatternNode>, into steps: inout [Step]) -> Bool {
+    var ends: [Int] = []
+    for alternative in alternatives.dropLast() {
+      let split = steps.count
+      steps.append(.match)
+      guard compile(alternative, into: &steps) else { return false }
+      ends.append(steps.count)
+      steps.append(.match)
+      steps[split] = .split(split + 1, steps.count)
+    }
+    if let last = alternatives.last { guard compile(last, into: &steps) else { return false } }
+    for end in ends { steps[end] = .jump(steps.count) }
+    return true
+  }
+
+  // MARK: Matching
+
+  /// Whether the expression matches anywhere in `text`.
+  func isFound(in text: String) -> Bool {
+    var run = Run(steps)
+    var before: Unicode.Scalar?
+    for scalar in text.unicodeScalars {
+      if run.enter(before: before, after: scalar) { return true }
+      run.take(scalar)
+      before = scalar
+    }
+    return run.enter(before: before, after: nil)
+  }
+
+  /// The steps that a text has reached so far.
+  private struct Run {
+    let steps: [Step]
+    /// The steps that take a character here, and those that were reached before it.
+    private var current: [Int] = []
+    private var next: [Int] = [0]
+    /// The position at which each step was reached last.
+    private var reached: [Int]
+    private var position = 0
+    private var pending: [Int] = []
+
+    init(_ steps: [Step]) {
+      self.steps = steps
+      reached = Array(repeating: -1, count: steps.count)
+    }
+
+    /// Follows steps up to those that take a character between `before` and `after`; true at a match.
+    mutating func enter(before: Unicode.Scalar?, after: Unicode.Scalar?) -> Bool {
+      current.removeAll(keepingCapacity: true)
+      // A match may begin at each position.
+      next.append(0)
+      for start in next {
+        pending.append(start)
+        while let index = pending.popLast() {
+          guard reached[index] != position else { continue }
+          reached[index] = position
+          switch steps[index] {
+          case .match: return true
+          case .take: current.append(index)
+          case .jump(let target): pending.append(target)
+          case .split(let one, let other):
+            pending.append(other)
+            pending.append(one)
+          case .anchor(let anchor):
+            if anchor.holds(before: before, after: after) { pending.append(index + 1) }
+          }
+        }
+      }
+      return false
+    }
+
+    mutating func take(_ scalar: Unicode.Scalar) {
+      next.removeAll(keepingCapacity: true)
+      for index in current {
+        if case .take(let set) = steps[index], set.contains(scalar) { next.append(index + 1) }
+      }
+      position += 1
+    }
+  }
+}
+
+extension PatternProgram.Anchor {
+  func holds(before: Unicode.Scalar?, after: Unicode.Scalar?) -> Bool {
+    switch self {
+    case .start: before == nil
+    case .end: after == nil
+    case .lineStart: before == nil || before == "\n"
+    case .lineEnd: after == nil || after == "\n"
+    case .wordBoundary: isWord(before) != isWord(after)
+    case .noWordBoundary: isWord(before) == isWord(after)
+    }
+  }
+
+  private func isWord(_ scalar: Unicode.Scalar?) -> Bool {
+    scalar.map { ScalarSet.Kind.word.contains($0) } ?? false
+  }
+}
+
+/// A set of characters.
+struct ScalarSet {
+  /// A class with an escape of its own.
+  enum Kind {
+    case digit, word, space
+
+    func contains(_ scalar: Unicode.Scalar) -> Bool {
+      switch self {
+      case .digit: scalar.properties.numericType == .decimal
+      case .word:
+        scalar == "_" || scalar.properties.isAlphabetic || scalar.properties.numericType == .decimal
+          || scalar.properties.canonicalCombiningClass != .notReordered
+      case .space: scalar.properties.isWhitespace
+      }
+    }
+  }
+
+  var ranges: [ClosedRange<UInt32>] = []
+  var kinds: [(kind: Kind, isNegated: Bool)] = []
+  var isNegated = false
+  var ignoresCase = false
+
+  func contains(_ scalar: Unicode.Scalar) -> Bool {
+    var isIn = holds(scalar)
+    if !isIn, ignoresCase {
+      let properties = scalar.properties
+      isIn = [properties.lowercaseMapping, properties.uppercaseMapping].contains { text in
+        text.unicodeScalars.count == 1 && text.unicodeScalars.first.map(holds) == true
+      }
+    }
+    return isIn != isNegated
+  }
+
+  private func holds(_ scalar: Unicode.Scalar) -> Bool {
+    ranges.contains { $0.contains(scalar.value) }
+      || kinds.contains { $0.kind.contains(scalar) != $0.isNegated }
+  }
+}

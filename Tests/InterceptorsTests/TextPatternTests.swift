@@ -1,0 +1,51 @@
+import Testing
+
+@testable import Interceptors
+
+@Suite struct TextPatternTests {
+  @Test(arguments: [
+    // Characters and places.
+    ("", "", true), ("b", "abc", true), ("d", "abc", false), ("^b", "abc", false), ("^a", "abc", true),
+    ("c$", "abc", true), ("b$", "abc", false), ("^$", "", true), ("^$", "a", false), (".", "\n", false),
+    ("(?s).", "\n", true), ("^b", "a\nb", false), ("(?m)^b$", "a\nb\nc", true), (#"\Aa\z"#, "a", true),
+    (#"\bcat\b"#, "a cat!", true), (#"\bcat\b"#, "concat", false), (#"\Bcat"#, "concat", true),
+    // Alternatives, groups and flags.
+    ("^(a|bc|)$", "bc", true), ("^(a|bc|)$", "", true), ("^(a|bc)$", "b", false), ("^(?:ab)+$", "abab", true),
+    ("^(?P<name>a)(?<other>b)$", "ab", true), ("(?i)HELLO", "say hello", true), ("a(?i:B)c", "abc", true),
+    ("a(?i:B)c", "abC", false), ("a((?i)b)c", "aBC", false), ("(?i)é", "É", true), ("(?i-i)a", "A", false),
+    // Repetitions.
+    ("^a*$", "", true), ("^a+$", "", false), ("^a?b$", "b", true), ("^a{2}$", "aa", true),
+    ("^a{2}$", "aaa", false),
+    ("^a{2,}$", "aaaa", true), ("^a{2,3}$", "aaaa", false), ("^a{0}$", "", true), ("^a{,2}$", "a{,2}", true),
+    ("^a{x$", "a{x", true), ("^(a*)*$", "aaa", true), ("^(a|a?)+?b", "aab", true), ("^((a?)*)*$", "b", false),
+    // Sets and escapes.
+    ("^[a-c]+$", "abc", true), ("^[^a-c]$", "d", true), ("^[^a-c]$", "b", false), ("^[]a]+$", "]a", true),
+    ("^[a-]+$", "-a", true), (#"^[\d_-]+$"#, "1_-", true), (#"^\d+$"#, "12", true), (#"^\D$"#, "a", true),
+    (#"^\w+\s\W$"#, "aé_1 !", true), (#"^\S$"#, " ", false), (#"^[^\s]$"#, "a", true), (#"\."#, "a", false),
+    (#"^\x41\x{1F600}\u00e9\t$"#, "A😀é\t", true), ("^[😀-😂]$", "😁", true), ("^.$", "😁", true),
+  ])
+  func finds(_ pattern: String, _ text: String, _ isFound: Bool) throws {
+    #expect(try TextPattern(pattern).isFound(in: text) == isFound)
+  }
+
+  @Test(arguments: [
+    ("(", "a ( without a )"), (")", "a ) without a ("), ("[a", "a [ without a ]"), ("a**+", "possessive"),
+    ("*", "nothing to repeat"), (#"(a)\1"#, "backreferences"), ("(?=a)", "lookaround"),
+    ("(?<!a)b", "lookaround"),
+    ("(?>a)", "atomic"), (#"\"#, "at the end"), (#"\y"#, "not supported"), ("[b-a]", "range"),
+    ("a{3,2}", "out of bounds"),
+    ("a{99999999999999999999}", "out of bounds"), ("(a{1000}){1000}", "too large"), (#"\xg1"#, "code"),
+    (#"\x{110000}"#, "code"), ("[[:alpha:]]", "not supported"), ("(?i", "without"),
+    (String(repeating: "(", count: 100_000), "too deep"),
+  ])
+  func refuses(_ pattern: String, _ why: String) {
+    let error = #expect(throws: ConditionError.self) { try TextPattern(pattern) }
+    #expect(error?.reason.contains(why) == true, "\(error?.reason ?? "")")
+  }
+
+  /// Engines that go back take time that doubles with each character here.
+  @Test(arguments: [#"^(\w+\s?)*$"#, "^(a|aa)+$", "^(a*)*$", "(a?){40}a{40}$"])
+  func takesLinearTime(_ pattern: String) throws {
+    #expect(try !TextPattern(pattern).isFound(in: String(repeating: "a", count: 20_000) + "!"))
+  }
+}
