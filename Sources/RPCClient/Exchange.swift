@@ -142,6 +142,7 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
     do {
       let timeout = start.deadline.map { $0 - .now }
       let httpRequest = try wire.makeRequest(start, timeout: timeout)
+      try request.route.check(start)
       if httpRequest.method == "GET" {
         // The message travels in the URL, and takes no byte of the body.
         body = []
