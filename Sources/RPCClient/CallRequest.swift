@@ -31,6 +31,8 @@ public struct CallRequest {
   public var tellsSizes = false
   /// How to reach the server.
   public var connection = ConnectionOptions()
+  /// Addresses for names that earlier requests of the client gave.
+  var formerAddresses: [String] = []
   /// Whether a stream of messages is sent only when its last one is known, and then with its length.
   public var isHeldUntilWhole = false
   /// The value of the `user-agent` header.
@@ -48,6 +50,9 @@ public struct CallRequest {
 }
 
 extension CallRequest {
+  /// Where the call goes.
+  var route: Route { Route(connection, formerAddresses: formerAddresses) }
+
   var facts: CallFacts {
     CallFacts(
       method: name, kind: method.kind, protocolName: protocolName, target: target, codec: codec,

@@ -28,6 +28,9 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
     case ended
   }
 
+  /// How long the end of a response is waited for after its status.
+  private static let endTime = Duration.seconds(1)
+
   /// What a server takes at least before it can have an opinion (RFC 9113, section 6.9.2).
   private static let likelyWindowBytes = 65_535
 
@@ -46,6 +49,8 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
   private var begin = ContinuousClock.now
   private var deadline: ContinuousClock.Instant?
   private var timer: EventLoop.TimerID?
+  private var endTimer: EventLoop.TimerID?
+  private var hasWholeRequest = false
   private var wantsResponse = true
 
   init(_ request: CallRequest, loop: EventLoop, chain: Chain, observer: any ExchangeObserver) {
@@ -100,6 +105,7 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
   }
 
   func closeRequest() {
+    hasWholeRequest = true
     open()
     if case .open(let transfer) = state { transfer.finishSending() }
   }
@@ -142,6 +148,7 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
     do {
       let timeout = start.deadline.map { $0 - .now }
       let httpRequest = try wire.makeRequest(start, timeout: timeout)
+      try request.route.check(start)
       if httpRequest.method == "GET" {
         // The message travels in the URL, and takes no byte of the body.
         body = []
@@ -177,8 +184,9 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
       if isComplete { transfer.finish() } else { transfer.close() }
     }
     state = .ended
-    if let timer { loop.cancel(timer) }
+    for timer in [timer, endTimer].compactMap({ $0 }) { loop.cancel(timer) }
     timer = nil
+    endTimer = nil
   }
 
   // MARK: From the transfer
@@ -189,10 +197,23 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
     transfer(sentBytes: 0)
     measured.firstByte = .now - begin
     wire.receive(head: head, self)
+    awaitEnd()
   }
 
   func transfer(received body: RawSpan) {
     wire.receive(body: body, self)
+    awaitEnd()
+  }
+
+  /// Waits for the end of a response with a known status, because more may follow that the status does not allow.
+  private func awaitEnd() {
+    guard wire.awaitsEnd, endTimer == nil, case .open(let transfer) = state else { return }
+    // libcurl may not report the end of a response before that of the request.
+    guard hasWholeRequest, transfer.unsentBytes == 0 else { return wire.receiveEnd(self) }
+    endTimer = loop.schedule(at: .now + Self.endTime) { [weak self] in
+      guard let self else { return }
+      wire.receiveEnd(self)
+    }
   }
 
   func transfer(received trailers: Headers) {
@@ -213,7 +234,7 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
 
   func transferEnded(error: TransportError?) {
     if let error {
-      fail(explained(RPCError(error)))
+      wire.receive(failure: explained(RPCError(error)), self)
     } else {
       wire.receiveEnd(self)
     }

@@ -18,7 +18,9 @@ final class FetchTransfer: TransferDelegate {
   }
 
   /// Starts it; it keeps itself until it is over.
-  func start(on loop: EventLoop, options: ConnectionOptions) {
+  ///
+  /// - Parameter formerAddresses: Addresses for names that earlier requests gave.
+  func start(on loop: EventLoop, options: ConnectionOptions, formerAddresses: [String] = []) {
     self.loop = loop
     do {
       guard fetch.url.hasPrefix("https://") || fetch.url.hasPrefix("http://") else {
@@ -33,6 +35,12 @@ final class FetchTransfer: TransferDelegate {
       options.httpVersion = .negotiated
       options.unixSocket = nil
       options.serverName = nil
+      let route = Route(options, formerAddresses: formerAddresses)
+      if !fetch.allowsPlaintext, let origin = Origin(url: fetch.url),
+        let exposure = route.exposure(of: origin)
+      {
+        throw RPCError(.unauthenticated, Credentials.refusal(exposure), origin: .client)
+      }
       let request = HTTPRequest(method: fetch.method, url: fetch.url, headers: fetch.headers)
       transfer = try Transfer(request, body: .whole(fetch.body), options: options, loop: loop, delegate: self)
       timer = loop.schedule(at: .now + fetch.timeout) {

@@ -62,7 +62,7 @@ final class OwnNetwork: InterceptorNetwork {
       let transfer = FetchTransfer(fetch, completion)
       fetches.removeAll { $0.isOver }
       fetches.append(transfer)
-      transfer.start(on: client.loop, options: request.connection)
+      transfer.start(on: client.loop, options: request.connection, formerAddresses: request.formerAddresses)
     }
   }
 

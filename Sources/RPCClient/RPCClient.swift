@@ -24,6 +24,8 @@ public final class RPCClient {
   public var log: LogSink = { _ in }
   /// Where interceptors' findings go; called on any thread.
   public var find: FindingSink = { _ in }
+  /// Addresses for names that requests gave. libcurl keeps them for the requests that follow.
+  private var formerAddresses: [String] = []
 
   private let liveCalls = LiveCalls()
 
@@ -46,6 +48,9 @@ public final class RPCClient {
     _ request: CallRequest, interceptors: [InterceptorRegistration], excluding: Set<RegistrationID> = [],
     observer: any CallObserver
   ) -> Call {
+    var request = request
+    request.formerAddresses = formerAddresses
+    formerAddresses += request.connection.resolve.filter { !formerAddresses.contains($0) }
     let mailbox = loop.mailbox
     let network = OwnNetwork(self, request)
     var environment = ChainEnvironment(

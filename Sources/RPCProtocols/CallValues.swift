@@ -33,11 +33,20 @@ public struct Credentials: Sendable, Equatable {
   public var origin: Origin
   /// The names of the headers, in lower case.
   public var headerNames: Set<String>
+  /// Whether they may be sent without TLS beyond this machine.
+  public var allowsPlaintext = true
 
   /// Makes credentials.
   public init(for origin: Origin, in headerNames: Set<String>) {
     self.origin = origin
     self.headerNames = Set(headerNames.map { $0.lowercased() })
+  }
+
+  /// The words of an error that refuses to send them in clear text.
+  ///
+  /// - Parameter destination: Where they would go, such as `to example.com:80`.
+  public static func refusal(_ destination: String) -> String {
+    "credentials are not sent \(destination) without TLS; allow-plaintext=true allows that"
   }
 }
 

@@ -4,13 +4,12 @@ import Protobuf
 enum ConnectGet {
   /// The query, with the question mark before it. The message is compressed already, where it is to be.
   static func query(_ message: [UInt8], codec: CodecName, _ compression: Compression?) -> String {
-    var query = "?connect=v1&encoding=\(codec.rawValue)&message="
-    if codec == .json, compression == nil {
-      return query + PercentEncoding.encode(message)
-    }
-    query += urlSafe(message) + "&base64=1"
+    // In the order that the specification recommends, so that caches see the same URL from all clients.
+    let isText = codec == .json && compression == nil
+    var query = isText ? "?connect=v1" : "?connect=v1&base64=1"
     if let compression { query += "&compression=\(compression.rawValue)" }
-    return query
+    query += "&encoding=\(codec.rawValue)&message="
+    return query + (isText ? PercentEncoding.encode(message) : urlSafe(message))
   }
 
   /// Base64 in the alphabet that is safe in URLs, without padding.

@@ -13,13 +13,16 @@ enum ConnectStreamProtocol: EnvelopeProtocol {
     ConnectHeaders.timeoutField(timeout)
   }
 
-  static func end(head: ResponseStart, contentType: ContentType) throws(RPCError) -> ResponseEnd? {
+  static func end(head: ResponseStart) throws(RPCError) -> ResponseEnd? {
+    nil
+  }
+
+  static func check(head: ResponseStart, contentType: ContentType) throws(RPCError) {
     guard head.httpStatus == 200 else {
       throw .violation(
         HTTPStatusMapping.connect(head.httpStatus), "the server answered HTTP \(head.httpStatus) to a stream")
     }
     try ConnectHeaders.check(head, expected: contentType.value, family: "application/connect+")
-    return nil
   }
 
   static func end(envelope: [UInt8]) throws(RPCError) -> ResponseEnd {

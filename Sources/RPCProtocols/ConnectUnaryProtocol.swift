@@ -107,6 +107,13 @@ final class ConnectUnaryProtocol: WireProtocol {
     // Connect's trailing metadata comes as headers (`trailer-` before the name); HTTP trailers mean nothing.
   }
 
+  var awaitsEnd: Bool { false }
+
+  func receive(failure: RPCError, _ sink: any ResponseSink) {
+    state = .ended
+    sink.receive(end: ResponseEnd(error: failure))
+  }
+
   func receiveEnd(_ sink: any ResponseSink) {
     switch state {
     case .ended: break

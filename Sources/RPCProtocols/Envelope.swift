@@ -62,9 +62,11 @@ struct EnvelopeReader {
 
   /// Takes the next piece and calls `body` with the flags and the message of each complete envelope, until it
   /// returns `false`.
+  ///
+  /// - Returns: The number of bytes of the piece that were not read.
   mutating func read(
     _ piece: RawSpan, _ body: (UInt8, RawSpan) throws(RPCError) -> Bool
-  ) throws(RPCError) {
+  ) throws(RPCError) -> Int {
     var offset = 0
     while offset < piece.byteCount {
       if partial.isEmpty, piece.byteCount - offset >= Envelope.prefixBytes {
@@ -72,8 +74,8 @@ struct EnvelopeReader {
         let start = offset + Envelope.prefixBytes
         if piece.byteCount - start >= length {
           let flags = piece.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
-          guard try body(flags, piece.extracting(start..<(start + length))) else { return }
           offset = start + length
+          guard try body(flags, piece.extracting(start..<offset)) else { return piece.byteCount - offset }
           continue
         }
       }
@@ -82,9 +84,12 @@ struct EnvelopeReader {
         let whole = partial
         partial = []
         let flags = whole[0]
-        guard try body(flags, whole.span.bytes.extracting(Envelope.prefixBytes..<whole.count)) else { return }
+        guard try body(flags, whole.span.bytes.extracting(Envelope.prefixBytes..<whole.count)) else {
+          return piece.byteCount - offset
+        }
       }
     }
+    return 0
   }
 
   /// Moves bytes of the piece to the partial envelope: first up to its prefix, then up to its end.

@@ -5,9 +5,13 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
   private enum State {
     /// Nothing came yet.
     case head
-    /// Envelopes come.
-    case body
-    /// The end was told.
+    /// The status came with the headers. It holds if nothing follows them.
+    case status(ResponseEnd, ResponseStart)
+    /// Envelopes come, after headers with a status or without.
+    case body(hasStatus: Bool)
+    /// The last envelope came. Nothing may follow it.
+    case last(ResponseEnd)
+    /// The end was reported.
     case ended
   }
 
@@ -50,21 +54,32 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
 
   func receive(head: ResponseStart, _ sink: any ResponseSink) {
     guard case .head = state else { return }
-    state = .body
     sink.receive(start: head)
     do throws(RPCError) {
-      if let end = try Wire.end(head: head, contentType: contentType) { return finish(end, sink) }
-      let encoding = head.headers.first(Wire.encodingFields.used)
-      decompressor = try parameters.agreedCompression(encoding).map { MessageDecompressor($0) }
+      guard let end = try Wire.end(head: head) else { return try expectEnvelopes(head, hasStatus: false) }
+      // The body of another HTTP status is for people.
+      guard head.httpStatus == 200 else { return finish(end, sink) }
+      state = .status(end, head)
     } catch {
       fail(error, sink)
     }
   }
 
+  private func expectEnvelopes(_ head: ResponseStart, hasStatus: Bool) throws(RPCError) {
+    state = .body(hasStatus: hasStatus)
+    try Wire.check(head: head, contentType: contentType)
+    let encoding = head.headers.first(Wire.encodingFields.used)
+    decompressor = try parameters.agreedCompression(encoding).map { MessageDecompressor($0) }
+  }
+
   func receive(body: RawSpan, _ sink: any ResponseSink) {
-    guard isReading else { return }
+    guard body.byteCount > 0 else { return }
     do throws(RPCError) {
-      try reader.read(body) { (flags, message) throws(RPCError) in
+      // What has a body is not trailers-only, so the status is in its trailers (PROTOCOL-HTTP2, "Responses").
+      if case .status(_, let head) = state { try expectEnvelopes(head, hasStatus: true) }
+      if case .last = state { throw .dataAfterEnd }
+      guard isReading else { return }
+      let unreadBytes = try reader.read(body) { (flags, message) throws(RPCError) in
         if flags == 0 {
           if parameters.tellsSizes { tellSize(message.byteCount, message.byteCount, nil, sink) }
           try cardinality.receive(message, sink)
@@ -73,19 +88,33 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
         }
         return isReading
       }
+      if unreadBytes > 0, case .last = state { throw .dataAfterEnd }
     } catch {
       fail(error, sink)
     }
   }
 
   func receive(trailers: Headers, _ sink: any ResponseSink) {
-    guard isReading else { return }
     do throws(RPCError) {
-      guard let end = try Wire.end(trailers: trailers) else { return }
-      guard end.error != nil || reader.pendingBytes == 0 else { throw .endedInMessage }
-      finish(end, sink)
+      switch state {
+      case .status(let end, _):
+        guard Wire.wantsTrailers else { return }
+        finish((try? Wire.end(trailers: trailers)) ?? end, sink)
+      case .body:
+        guard let end = try Wire.end(trailers: trailers) else { return }
+        guard end.error != nil || reader.pendingBytes == 0 else { throw .endedInMessage }
+        finish(end, sink)
+      case .head, .last, .ended: break
+      }
     } catch {
       fail(error, sink)
+    }
+  }
+
+  var awaitsEnd: Bool {
+    switch state {
+    case .status, .last: true
+    case .head, .body, .ended: false
     }
   }
 
@@ -93,11 +122,26 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
     switch state {
     case .ended: break
     case .head: fail(.closedWithoutAnswer, sink)
-    case .body:
+    case .status(let end, _), .last(let end): finish(end, sink)
+    case .body where reader.pendingBytes > 0: fail(.endedInMessage, sink)
+    case .body(hasStatus: true):
       fail(
-        reader.pendingBytes == 0
-          ? .violation(.unknown, "the response ended without \(Wire.missingEnd), so its status is not known")
-          : .endedInMessage, sink)
+        .violation(
+          .internal, "the server sent a status with the headers, then a body, and no \(Wire.missingEnd)"),
+        sink)
+    case .body(hasStatus: false):
+      fail(
+        .violation(.unknown, "the response ended without \(Wire.missingEnd), so its status is not known"),
+        sink)
+    }
+  }
+
+  func receive(failure: RPCError, _ sink: any ResponseSink) {
+    switch state {
+    // Only the end of the connection's part is missing.
+    case .status(let end, _), .last(let end): finish(end, sink)
+    case .head, .body: fail(failure, sink)
+    case .ended: break
     }
   }
 
@@ -113,14 +157,15 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
       throw .violation(.internal, "the server sent an envelope with the unknown flags \(flags)")
     }
     guard flags & Envelope.compressed != 0 else {
-      return finish(try Wire.end(envelope: content.copyBytes()), sink)
+      state = .last(try Wire.end(envelope: content.copyBytes()))
+      return
     }
     guard decompressor != nil else {
       throw .violation(.internal, "the server sent a compressed message, but no encoding was agreed on")
     }
     let bytes = try decompressor?.decompress(content, limit: limits.bytes(flags)) ?? []
     if limits.isEnd(flags) {
-      finish(try Wire.end(envelope: bytes), sink)
+      state = .last(try Wire.end(envelope: bytes))
     } else {
       if parameters.tellsSizes { tellSize(bytes.count, content.byteCount, decompressor?.compression, sink) }
       try cardinality.receive(bytes.span.bytes, sink)
@@ -146,5 +191,6 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
 extension RPCError {
   static let needsHTTP2 = violation(.internal, "the server responded over HTTP/1.1, but gRPC requires HTTP/2")
   static let closedWithoutAnswer = violation(.unavailable, "the server closed the call without an answer")
+  static let dataAfterEnd = violation(.internal, "the server sent data after the end of the stream")
   static let endedInMessage = violation(.internal, "the response ended in the middle of a message")
 }

@@ -20,8 +20,11 @@ protocol EnvelopeProtocol {
   /// The field that tells how long the call may take.
   static func timeoutField(_ timeout: Duration) -> (String, String)
 
-  /// The end that the status line and header fields tell; `nil` when envelopes follow.
-  static func end(head: ResponseStart, contentType: ContentType) throws(RPCError) -> ResponseEnd?
+  /// The status in the header fields; `nil` if there is none.
+  static func end(head: ResponseStart) throws(RPCError) -> ResponseEnd?
+
+  /// Throws if the status line and header fields are not those of a response with envelopes.
+  static func check(head: ResponseStart, contentType: ContentType) throws(RPCError)
 
   /// The end that the last envelope tells.
   static func end(envelope: [UInt8]) throws(RPCError) -> ResponseEnd

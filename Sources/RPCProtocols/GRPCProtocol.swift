@@ -12,9 +12,13 @@ enum GRPCProtocol: EnvelopeProtocol {
     ("grpc-timeout", Timeout.grpc(timeout))
   }
 
-  static func end(head: ResponseStart, contentType: ContentType) throws(RPCError) -> ResponseEnd? {
+  static func end(head: ResponseStart) throws(RPCError) -> ResponseEnd? {
     guard !head.httpVersion.hasPrefix("1") || head.httpStatus != 200 else { throw .needsHTTP2 }
-    return try GRPCStatus.end(head: head, contentType: contentType)
+    return GRPCStatus.end(head: head)
+  }
+
+  static func check(head: ResponseStart, contentType: ContentType) throws(RPCError) {
+    try GRPCStatus.check(head: head, contentType: contentType)
   }
 
   static func end(envelope: [UInt8]) throws(RPCError) -> ResponseEnd {

@@ -7,13 +7,16 @@ enum GRPCStatus {
     "content-type", "content-length", "transfer-encoding", "connection", "keep-alive", "trailer", "upgrade",
   ]
 
-  /// The end of a call that the status line and header fields tell; `nil` when messages follow.
-  static func end(head: ResponseStart, contentType: ContentType) throws(RPCError) -> ResponseEnd? {
-    // Trailers-only: the status comes with the headers. It counts whatever HTTP's status is.
-    if var end = end(head.headers) {
-      for name in framing { end.trailers.remove(name) }
-      return end
-    }
+  /// The status in the header fields of a response without messages (trailers-only); `nil` if there is none. It counts
+  /// whatever HTTP's status is.
+  static func end(head: ResponseStart) -> ResponseEnd? {
+    guard var end = end(head.headers) else { return nil }
+    for name in framing { end.trailers.remove(name) }
+    return end
+  }
+
+  /// Throws if the status line and header fields are not those of a response with messages.
+  static func check(head: ResponseStart, contentType: ContentType) throws(RPCError) {
     guard head.httpStatus == 200 else {
       throw .violation(
         HTTPStatusMapping.grpc(head.httpStatus),
@@ -26,7 +29,6 @@ enum GRPCStatus {
     else {
       throw .unexpectedContentType(got, expected: contentType.value, code: .unknown)
     }
-    return nil
   }
 
   /// The end of a call that its trailers tell.

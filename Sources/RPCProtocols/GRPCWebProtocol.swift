@@ -12,8 +12,12 @@ enum GRPCWebProtocol: EnvelopeProtocol {
     GRPCProtocol.timeoutField(timeout)
   }
 
-  static func end(head: ResponseStart, contentType: ContentType) throws(RPCError) -> ResponseEnd? {
-    try GRPCStatus.end(head: head, contentType: contentType)
+  static func end(head: ResponseStart) throws(RPCError) -> ResponseEnd? {
+    GRPCStatus.end(head: head)
+  }
+
+  static func check(head: ResponseStart, contentType: ContentType) throws(RPCError) {
+    try GRPCStatus.check(head: head, contentType: contentType)
   }
 
   static func end(envelope: [UInt8]) throws(RPCError) -> ResponseEnd {

@@ -33,13 +33,19 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     return host.isEmpty ? nil : (host, port)
   }
 
-  /// Whether what is sent there does not leave this machine.
-  public var isLocal: Bool {
-    host == "localhost" || host.hasSuffix(".localhost") || host == "::1"
-      || (host.hasPrefix("127.") && host.allSatisfy { $0 == "." || $0.isNumber })
+  /// Whether the host is this machine.
+  public var isLocal: Bool { Self.isLocal(host: host) }
+
+  /// Whether a host, in lower case, is this machine. libcurl asks no resolver for these names.
+  public static func isLocal(host: String) -> Bool {
+    if host == "localhost" || host.hasSuffix(".localhost") || host == "::1" { return true }
+    // What looks like an address and is none would be looked up as a name.
+    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 4 && parts[0] == "127"
+      && parts.allSatisfy { $0.allSatisfy { ("0"..."9").contains($0) } && UInt8($0) != nil }
   }
 
-  /// Whether what is sent there can be read on the way.
+  /// Whether what is sent there can be read on the way, as far as the URL alone says.
   public var isExposed: Bool { scheme != "https" && !isLocal }
 
   /// Host and port.

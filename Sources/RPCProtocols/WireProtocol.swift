@@ -20,8 +20,14 @@ public protocol WireProtocol: AnyObject {
   /// Takes the HTTP trailers.
   func receive(trailers: Headers, _ sink: any ResponseSink)
 
+  /// Whether the status is known, and only HTTP's end of the response is missing.
+  var awaitsEnd: Bool { get }
+
   /// Takes note that the response is complete as far as HTTP is concerned.
   func receiveEnd(_ sink: any ResponseSink)
+
+  /// Takes note that the response cannot become complete. A status that is known holds.
+  func receive(failure: RPCError, _ sink: any ResponseSink)
 }
 
 /// Receives what a response means, in order: a start, messages, one end. Nothing follows the end.

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import socket
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs
@@ -174,6 +175,59 @@ def test_credentials_do_not_travel_in_clear_text(rpcurl, descriptor_set):
     )
     assert result.code == 64 + 16
     assert "without TLS" in result.err and "allow-plaintext=true" in result.err and "t0p" not in result.err
+
+
+@pytest.fixture
+def listener():
+    """A server that must not be connected to: it shows whether a client did."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.setblocking(False)
+        yield listener
+
+
+def was_connected_to(listener):
+    try:
+        listener.accept()[0].close()
+    except BlockingIOError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("way", ["--proxy", "http_proxy", "ALL_PROXY", "--resolve"])
+@pytest.mark.parametrize("protocol", ["grpc", "connect"])
+def test_a_local_name_that_leads_elsewhere_gets_no_credentials(rpcurl, descriptor_set, listener, way, protocol):
+    port = listener.getsockname()[1]
+    proxy = f"http://127.0.0.1:{port}"
+    # Its address is this machine's, so that a connection would be seen.
+    elsewhere = {"--proxy": ["--proxy", proxy], "--resolve": ["--resolve", f"localhost:{port}:0.0.0.0"]}
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "-d", "{}", "--protocol", protocol, "--use", "auth,bearer=t0p",
+        "--max-time", "10", *elsewhere.get(way, []), f"http://localhost:{port}/{ECHO}",
+        env={} if way in elsewhere else {way: proxy},
+    )  # fmt: skip
+    assert result.code == 64 + 16
+    assert "without TLS" in result.err and "allow-plaintext=true" in result.err and "t0p" not in result.err
+    assert not was_connected_to(listener)
+
+
+@pytest.mark.parametrize("way", ["--proxy", "--resolve"])
+def test_a_local_token_server_that_leads_elsewhere_gets_no_secret(call, listener, way):
+    port = listener.getsockname()[1]
+    elsewhere = {
+        "--proxy": ["--proxy", f"http://127.0.0.1:{port}"],
+        "--resolve": ["--resolve", f"localhost:{port}:0.0.0.0"],
+    }
+    spec = f"auth,token-url=http://localhost:{port}/token,client-id=me,client-secret=t0p"
+    result = call(ECHO, "-d", "{}", "--use", spec, *elsewhere[way])
+    assert result.code == 64 + 16
+    assert "without TLS" in result.err and "t0p" not in result.err
+    assert not was_connected_to(listener)
+
+
+def test_plaintext_through_a_proxy_can_be_allowed(call, grpc_server):
+    spec = "auth,bearer=abc,allow-plaintext=true"
+    result = call(ECHO, "-d", "{}", "--use", spec, "--resolve", f"127.0.0.1:{grpc_server.port}:0.0.0.0")
+    assert header(result) == ["Bearer abc"]
 
 
 def test_credentials_go_over_tls(rpcurl, descriptor_set, grpc_tls_server):

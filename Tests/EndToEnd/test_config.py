@@ -1,6 +1,7 @@
 """The configuration file: options of every call, and of profiles."""
 
 import json
+import os
 import subprocess
 
 import pytest
@@ -187,14 +188,102 @@ def test_a_file_or_profile_that_is_not_there(rpcurl, config, tmp_path):
     assert rpcurl("http://host", HELLO, "--profile").err == "rpcurl: --profile: its value is missing\n"
 
 
-def test_who_can_write_the_file_must_not_choose_code(rpcurl, config):
-    file = config("--max-time 1\n[profile x]\n--plugin /tmp/x.so")
-    file.chmod(0o622)
-    result = rpcurl("http://host", HELLO)
-    assert result.code == 2
-    assert result.err == f"rpcurl: {file}, line 3: others can write the file, so it may not put interceptors on the chain\nhint: chmod go-w {file}\n"
+# Trust
+
+NOT_USED = "so the configuration is not used"
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["--plugin /tmp/x.so", "--use log", "-o FILE", "target http://h", "--proxy http://h", "-k", "-d @FILE", "# nothing"],
+)
+@pytest.mark.parametrize("mode", [0o622, 0o620, 0o602])
+def test_a_file_that_others_can_write_is_refused(rpcurl, config, option, mode):
+    file = config(f"--max-time 1\n[profile x]\n{option}")
+    file.chmod(mode)
+    result = rpcurl(*EXPLAIN, "http://host", HELLO)
+    assert (result.code, result.out) == (2, "")
+    why = f"others can write the file {file}, {NOT_USED}"
+    assert result.err == f"rpcurl: {file}: {why}\nhint: chmod go-w {file}\n"
+    for words in [["list"], ["session"], ["--config", file, *EXPLAIN, "http://host", HELLO]]:
+        assert (result := rpcurl(*words)).code == 2 and why in result.err, words
+    file.chmod(0o644)
     file.write_text("--max-time 1")
     assert plan(rpcurl(*EXPLAIN, "http://host", HELLO))["timeout_ms"] == 1000
+
+
+@pytest.mark.parametrize("level", [".config/rpcurl", ".config", "."])
+def test_a_directory_that_others_can_write_is_refused(rpcurl, config, level):
+    file = config("--max-time 1")
+    directory = (rpcurl.home / level).resolve()
+    directory.chmod(0o777)
+    result = rpcurl(*EXPLAIN, "http://host", HELLO)
+    why = f"others can write the directory {directory}, {NOT_USED}"
+    assert (result.code, result.err) == (2, f"rpcurl: {file}: {why}\nhint: chmod go-w {directory}\n")
+    # In a sticky directory, as /tmp is one, others cannot replace the file.
+    directory.chmod(0o1777)
+    assert plan(rpcurl(*EXPLAIN, "http://host", HELLO))["timeout_ms"] == 1000
+
+
+@pytest.fixture
+def open_directory(tmp_path):
+    """A directory that others can write."""
+    directory = tmp_path / "open"
+    directory.mkdir()
+    directory.chmod(0o777)
+    return directory
+
+
+def config_refused_for(rpcurl, file, culprit):
+    result = rpcurl("--config", file, *EXPLAIN, "http://host", HELLO)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith(f"rpcurl: {file}: ") and NOT_USED in result.err
+    assert f" {culprit}" in result.err.splitlines()[0]
+
+
+def test_links_are_followed_one_by_one(rpcurl, config, tmp_path, open_directory):
+    file = config("--max-time 1")
+    # A link in such a directory leads to a file that is safe now, and could lead elsewhere the next time.
+    middle = open_directory / "link"
+    middle.symlink_to(file)
+    first = tmp_path / "first"
+    first.symlink_to("open/link")
+    config_refused_for(rpcurl, first, open_directory)
+    config_refused_for(rpcurl, middle, open_directory)
+    config_refused_for(rpcurl, open_directory / ".." / "first", open_directory)
+    # A link to a directory, and one to a file in such a directory.
+    (tmp_path / "way").symlink_to(open_directory, target_is_directory=True)
+    (open_directory / "config").write_text("--max-time 1")
+    config_refused_for(rpcurl, tmp_path / "way" / "config", open_directory)
+    # What is safe stays safe through links.
+    (tmp_path / "one").symlink_to("two")
+    (tmp_path / "two").symlink_to(file)
+    assert plan(rpcurl("--config", tmp_path / "one", *EXPLAIN, "http://host", HELLO))["timeout_ms"] == 1000
+    (tmp_path / "loop").symlink_to("loop")
+    assert rpcurl("--config", tmp_path / "loop", *EXPLAIN, "http://host", HELLO).code == 2
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to others")
+@pytest.mark.parametrize("culprit", ["file", "directory", "link"])
+def test_what_belongs_to_another_user_is_refused(rpcurl, tmp_path, culprit):
+    directory = tmp_path / "directory"
+    directory.mkdir()
+    directory.chmod(0o755)
+    file = directory / "file"
+    file.write_text("--max-time 1")
+    file.chmod(0o644)
+    link = tmp_path / "link"
+    link.symlink_to(file)
+    assert plan(rpcurl("--config", link, *EXPLAIN, "http://host", HELLO))["timeout_ms"] == 1000
+    os.chown(tmp_path / ("directory" if culprit == "directory" else "link" if culprit == "link" else "directory/file"), 65534, -1, follow_symlinks=False)
+    result = rpcurl("--config", link, *EXPLAIN, "http://host", HELLO)
+    assert (result.code, result.out) == (2, "")
+    assert "belongs to another user (65534)" in result.err and "--config FILE" in result.err
+
+
+def test_a_named_pipe_in_a_directory_of_others_is_refused(rpcurl, open_directory):
+    os.mkfifo(open_directory / "pipe", 0o600)
+    config_refused_for(rpcurl, open_directory / "pipe", open_directory)
 
 
 def test_help_and_other_commands_need_no_file(rpcurl, config):

@@ -364,3 +364,62 @@ def test_broken_connect_answers(rpcurl, raw_server, descriptor_set, response, co
         "--descriptor-set", descriptor_set, "--protocol", "connect", f"http://{raw_server(answer).address}/{HELLO}"
     )
     fails(result, code)
+
+
+# A status in the headers, and what follows it
+
+
+def refused_headers(stream, end=False):
+    fields = [*OK, ("grpc-status", "7"), ("grpc-message", "no")]
+    stream.headers(fields, end=end)
+
+
+def test_status_in_the_trailers_replaces_that_in_the_headers(call):
+    def answer(stream):
+        refused_headers(stream)
+        stream.data(ANSWER)
+        stream.headers(STATUS_OK, end=True)
+
+    ends_well(call(answer))
+
+
+def test_status_in_the_headers_holds_if_nothing_follows(call):
+    fails(call(lambda stream: refused_headers(stream, end=True)), 64 + 7, "no")
+
+
+def test_body_after_a_status_in_the_headers_is_an_error(call):
+    def answer(stream):
+        refused_headers(stream)
+        stream.data(ANSWER, end=True)
+
+    fails(call(answer), INTERNAL, "status with the headers")
+
+
+def test_status_in_the_headers_of_a_stream_that_does_not_end(call):
+    """The end is waited for, but not for long."""
+
+    def answer(stream):
+        refused_headers(stream)
+        stream.wait_for_the_end()
+
+    fails(call(answer, "--max-time", "8", timeout=20), 64 + 7, "no")
+
+
+@pytest.mark.parametrize("more", [b"\0\0\0\0\0", b"\2\0\0\0\2{}", b"x"], ids=["message", "end", "rest"])
+@pytest.mark.parametrize("pieces", [1, 2])
+def test_data_after_the_end_of_a_connect_stream_is_an_error(rpcurl, raw_server, descriptor_set, more, pieces):
+    body = [b"\2\0\0\0\2{}", more]
+    if pieces == 1:
+        body = [b"".join(body)]
+
+    def answer(connection):
+        connection.recv(1 << 16)
+        head = "HTTP/1.1 200 OK\r\ncontent-type: application/connect+proto\r\ntransfer-encoding: chunked\r\n\r\n"
+        connection.sendall(head.encode())
+        for piece in body:
+            connection.sendall(b"%x\r\n%s\r\n" % (len(piece), piece))
+        connection.sendall(b"0\r\n\r\n")
+
+    url = f"http://{raw_server(answer).address}/demo.v1.Demo/Count"
+    result = rpcurl("--descriptor-set", descriptor_set, "--protocol", "connect", "-d", "{}", url)
+    fails(result, INTERNAL, "after the end of the stream")

@@ -69,6 +69,20 @@ enum Enveloped: CaseIterable {
     #expect(body == envelope([1, 2, 3]))
   }
 
+  @Test(arguments: [Enveloped.grpcWeb, .connect], [1, 7, Int.max])
+  func dataAfterTheLastEnvelopeIsAnError(wire: Enveloped, pieceBytes: Int) throws {
+    let end = try #require(wire.end)
+    let trailers = wire == .grpcWeb ? Array("grpc-status: 5".utf8) : Array("{}".utf8)
+    for more in [envelope([2]), envelope(trailers, flags: end.flags), [0], envelope([])] {
+      var response = wire.response(envelope([1]))
+      response.body += more
+      let recorder = response.feed(wire.call(.of(.serverStreaming)), pieceBytes: pieceBytes)
+      #expect(recorder.messages == [[1]])
+      #expect(recorder.end?.code == .internal)
+      #expect(recorder.end?.error?.origin == .violation)
+    }
+  }
+
   @Test(arguments: Enveloped.allCases, Compression.allCases)
   func compressedAndPlainMessagesMayMix(wire: Enveloped, compression: Compression) throws {
     let body = envelope(try compression.compress([1, 2]), flags: 1) + envelope([3]) + envelope([], flags: 1)
@@ -168,13 +182,10 @@ enum Enveloped: CaseIterable {
   }
 
   @Test(arguments: [Enveloped.grpcWeb, .connect])
-  func nothingCountsAfterTheLastEnvelope(wire: Enveloped) {
+  func httpTrailersAfterTheLastEnvelopeMeanNothing(wire: Enveloped) {
     var response = wire.response(envelope([1]))
-    response.body += envelope([2]) + [0xFF]
     response.trailers = [("grpc-status", "5")]
-    let recorder = response.feed(wire.call(.of(.serverStreaming)))
-    #expect(recorder.messages == [[1]])
-    #expect(recorder.end?.code == .ok)
+    #expect(response.feed(wire.call(.of(.serverStreaming))).end?.code == .ok)
   }
 
   @Test(arguments: Enveloped.allCases)

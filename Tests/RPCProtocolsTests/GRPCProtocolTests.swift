@@ -78,6 +78,56 @@ import Testing
     #expect(recorder.end?.trailers.first("grpc-status") == nil)
   }
 
+  private static let refused = grpc + [("grpc-status", "7"), ("grpc-message", "no")]
+
+  @Test func statusInTheTrailersReplacesThatInTheHeaders() {
+    for body in [[], envelope([1])] {
+      let recorder = unary(
+        HTTPResponse(headers: Self.refused, body: body, trailers: [("grpc-status", "5"), ("x-t", "1")]))
+      #expect(recorder.end?.code == .notFound)
+      #expect(recorder.end?.trailers == Headers([("x-t", "1")]))
+    }
+    let recorder = unary(HTTPResponse(headers: Self.refused, body: envelope([1]), trailers: Self.ok))
+    #expect(recorder.messages == [[1]])
+    #expect(recorder.end == ResponseEnd())
+  }
+
+  @Test func trailersWithoutStatusKeepThatInTheHeaders() {
+    let recorder = unary(HTTPResponse(headers: Self.refused, trailers: [("x-t", "1")]))
+    #expect(recorder.end?.code == .permissionDenied)
+  }
+
+  @Test(arguments: ["0", "7"])
+  func bodyAfterAStatusInTheHeadersIsAnError(status: String) {
+    let headers = Self.grpc + [("grpc-status", status)]
+    for body in [envelope([1]), [0, 0]] {
+      for size in [1, Int.max] {
+        let end = unary(HTTPResponse(headers: headers, body: body), pieceBytes: size).end
+        #expect(end?.code == .internal)
+        #expect(end?.error?.origin == .violation)
+      }
+    }
+  }
+
+  @Test func failureAfterTheStatusKeepsTheStatus() {
+    let recorder = ResponseRecorder()
+    let call = EnvelopeCall<GRPCProtocol>(.of(.unary))
+    call.receive(head: ResponseStart(httpVersion: "2", headers: Headers(Self.refused)), recorder)
+    #expect(call.awaitsEnd)
+    call.receive(failure: RPCError(.unavailable, "reset", origin: .connection), recorder)
+    #expect(recorder.end?.code == .permissionDenied)
+    #expect(!call.awaitsEnd)
+  }
+
+  @Test func failureBeforeTheStatusEndsTheCall() {
+    let recorder = ResponseRecorder()
+    let call = EnvelopeCall<GRPCProtocol>(.of(.unary))
+    call.receive(head: ResponseStart(httpVersion: "2", headers: Headers(Self.grpc)), recorder)
+    #expect(!call.awaitsEnd)
+    for _ in 0..<2 { call.receive(failure: RPCError(.unavailable, "reset", origin: .connection), recorder) }
+    #expect(recorder.end?.code == .unavailable)
+  }
+
   @Test func statusInTheHeadersCountsWhateverHTTPSays() {
     let recorder = unary(HTTPResponse(status: 503, headers: Self.grpc + [("grpc-status", "5")]))
     #expect(recorder.end?.code == .notFound)

@@ -68,6 +68,19 @@ import Testing
     #expect(end?.trailers == Headers([("x-late", "yes")]))
   }
 
+  @Test func statusOfTheLastEnvelopeReplacesThatInTheHeaders() {
+    let headers = Self.web + [("grpc-status", "7"), ("grpc-message", "no")]
+    let ok = unary(
+      HTTPResponse(
+        headers: headers, body: envelope([1]) + envelope(Array("grpc-status: 0".utf8), flags: 0x80)))
+    #expect(ok.messages == [[1]])
+    #expect(ok.end == ResponseEnd())
+    let failed = unary(
+      HTTPResponse(headers: headers, body: envelope(Array("grpc-status: 5".utf8), flags: 0x80)))
+    #expect(failed.end?.code == .notFound)
+    #expect(unary(HTTPResponse(headers: headers, body: envelope([1]))).end?.code == .internal)
+  }
+
   @Test func httpTrailersMeanNothing() {
     let response = HTTPResponse(headers: Self.web, body: envelope([1]), trailers: [("grpc-status", "0")])
     #expect(unary(response).end?.code == .unknown)

@@ -24,7 +24,8 @@ import Testing
   @Test(arguments: [
     ("http://localhost:1", false), ("http://127.9.9.9", false), ("http://[::1]", false),
     ("http://a.localhost", false), ("https://example.com", false), ("http://example.com", true),
-    ("http://127.evil.com", true), ("http://localhost.evil.com", true), ("http://10.0.0.1", true),
+    ("http://127.evil.com", true), ("http://127.0.0.1.1", true), ("http://127.1", true),
+    ("http://localhost.evil.com", true), ("http://10.0.0.1", true),
   ])
   func isExposedWithoutTLSBeyondThisMachine(_ url: String, _ isExposed: Bool) {
     #expect(Origin(url: url)?.isExposed == isExposed)

@@ -61,6 +61,8 @@ public struct Fetch: Sendable {
   public var timeout: Duration
   /// The limit for the response's body, in bytes.
   public var maxBodyBytes: Int
+  /// Whether it may be sent without TLS beyond this machine.
+  public var allowsPlaintext = true
 
   /// Makes a request.
   public init(

@@ -48,7 +48,7 @@ final class Auth: Interceptor, @unchecked Sendable {
     }
     guard !origin.isExposed || plan.allowsPlaintext else {
       return token.fail(
-        error("credentials are not sent to \(origin) without TLS; allow-plaintext=true allows that"))
+        error(Credentials.refusal("to \(origin)")))
     }
     switch plan.source {
     case .value(let value):
@@ -81,6 +81,8 @@ final class Auth: Interceptor, @unchecked Sendable {
     // Credentials that were there before stay bound to their server.
     var credentials = start.credentials ?? Credentials(for: origin, in: [])
     credentials.headerNames.insert(plan.headerName.lowercased())
+    // The connection may lead elsewhere than the URL says, so this is checked again where it is made.
+    credentials.allowsPlaintext = credentials.allowsPlaintext && plan.allowsPlaintext
     start.credentials = credentials
     return start
   }

@@ -131,7 +131,7 @@ struct AuthFactory: InterceptorFactory {
       audience: settings.text("audience"),
       authentication: try settings.choice("client-auth", ClientCredentials.ClientAuthentication.self)
         ?? .basic,
-      timeout: timeout)
+      allowsPlaintext: allowsPlaintext, timeout: timeout)
   }
 
   private static func commandStore(

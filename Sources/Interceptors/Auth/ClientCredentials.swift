@@ -18,6 +18,8 @@ struct ClientCredentials: Sendable {
   var scope: String?
   var audience: String?
   var authentication: ClientAuthentication
+  /// Whether the secret may be sent without TLS beyond this machine.
+  var allowsPlaintext: Bool
   var timeout: Duration
 
   /// The request for a token (section 4.4.2).
@@ -36,7 +38,9 @@ struct ClientCredentials: Sendable {
       parameters += [("client_id", clientID), ("client_secret", clientSecret)]
     }
     let body = parameters.map { "\($0)=\(Self.encode($1))" }.joined(separator: "&")
-    return Fetch(method: "POST", url: url, headers: headers, body: Array(body.utf8), timeout: timeout)
+    var fetch = Fetch(method: "POST", url: url, headers: headers, body: Array(body.utf8), timeout: timeout)
+    fetch.allowsPlaintext = allowsPlaintext
+    return fetch
   }
 
   /// Reads the answer (sections 5.1 and 5.2).

@@ -21,6 +21,8 @@ struct ConfigurationFile {
   private static let limitBytes = 1 << 20
 
   /// Reads the file at `path`; `nil` when there is none and none is demanded.
+  ///
+  /// A file that others than the user and root can have written is refused.
   init?(_ path: String, isDemanded: Bool) throws(Failure) {
     self.path = path
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -29,6 +31,13 @@ struct ConfigurationFile {
       throw Failure(.usage, path, FileContents.lastError())
     }
     defer { close(descriptor) }
+    // Its options could write files, read tokens, and run code.
+    do throws(FileTrust.Problem) {
+      try FileTrust.check(path, opened: descriptor)
+    } catch {
+      throw Failure(
+        .usage, path, "\(error.why), so the configuration is not used", hint: error.hint)
+    }
     let contents: [UInt8]
     do {
       contents = try Self.contents(of: descriptor, waits: isDemanded)
@@ -42,9 +51,6 @@ struct ConfigurationFile {
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     let text = contents.starts(with: mark) ? contents[mark.count...] : contents[...]
     try parse(String(decoding: text, as: UTF8.self))
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw Failure(.usage, path, FileContents.lastError()) }
-    try checkPlugins(status)
   }
 
   /// All that it has, or more than may be. A pipe that was named, such as `<(…)`, is waited for.
@@ -134,23 +140,5 @@ struct ConfigurationFile {
 
   private func failure(_ line: Int, _ why: String, hint: String? = nil) -> Failure {
     Failure(.usage, "\(path), line \(line)", why, hint: hint)
-  }
-
-  // MARK: Trust
-
-  /// Whoever can write the file could have any code run by it, so nobody else may when it loads plugins or runs
-  /// commands.
-  private func checkPlugins(_ status: stat) throws(Failure) {
-    let isOurs = status.st_uid == geteuid() || status.st_uid == 0
-    guard status.st_mode & 0o022 != 0 || !isOurs else { return }
-    let lines = common + profiles.values.joined()
-    let loading = lines.filter { line in
-      let name = line.words.first ?? ""
-      return name.hasPrefix("--plugin") || name.hasPrefix("--use")
-    }
-    guard let first = loading.min(by: { $0.number < $1.number }) else { return }
-    throw failure(
-      first.number, "others can write the file, so it may not put interceptors on the chain",
-      hint: "chmod go-w \(path)")
   }
 }

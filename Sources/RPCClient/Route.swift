@@ -1,0 +1,97 @@
+import Glibc
+import RPCProtocols
+import Transport
+
+/// Where a request goes: to this machine alone, or beyond it.
+///
+/// The URL's host does not decide that. A proxy, an address for the host, or a Unix socket may lead elsewhere.
+struct Route {
+  private let options: ConnectionOptions
+  private let addresses: [String]
+  private let environment: (String) -> String?
+
+  /// Makes the route of a request.
+  ///
+  /// - Parameters:
+  ///   - options: How the server is reached.
+  ///   - formerAddresses: Addresses for names that earlier requests gave. libcurl uses them for all that follow.
+  ///   - environment: Returns the value of a variable.
+  init(
+    _ options: ConnectionOptions, formerAddresses: [String] = [],
+    environment: @escaping (String) -> String? = { getenv($0).map { String(cString: $0) } }
+  ) {
+    self.options = options
+    addresses = options.resolve + formerAddresses
+    self.environment = environment
+  }
+
+  /// Why what is sent to a server can be read on its way; nil if TLS protects it, or it stays on this machine.
+  func exposure(of origin: Origin) -> String? {
+    guard origin.scheme != "https", options.unixSocket == nil else { return nil }
+    // What a proxy on this machine does with it cannot be known.
+    if isProxied(origin) { return "to \(origin) through a proxy" }
+    let given = addresses.flatMap { Self.addresses(in: $0, for: origin) }
+    if let remote = given.first(where: { !Origin.isLocal(host: $0) }) {
+      return "to \(origin), which is given the address \(remote),"
+    }
+    return given.isEmpty && !origin.isLocal ? "to \(origin)" : nil
+  }
+
+  /// Throws if the request carries credentials that must not be read on their way, and they can be.
+  func check(_ start: RequestStart) throws(RPCError) {
+    guard let credentials = start.credentials, !credentials.allowsPlaintext,
+      credentials.headerNames.contains(where: { start.headers.first($0) != nil }),
+      let origin = Origin(url: start.target), let exposure = exposure(of: origin)
+    else { return }
+    throw RPCError(.unauthenticated, Credentials.refusal(exposure), origin: .client)
+  }
+
+  // MARK: Addresses
+
+  /// The addresses that `[+]HOST:PORT:ADDRESS[,ADDRESS…]` gives a server.
+  private static func addresses(in entry: String, for origin: Origin) -> [String] {
+    let entry = entry.lowercased().drop { $0 == "+" }
+    let host: Substring
+    var rest: Substring
+    if entry.hasPrefix("["), let end = entry.firstIndex(of: "]") {
+      host = entry[..<end].dropFirst()
+      rest = entry[end...].dropFirst()
+    } else {
+      host = entry.prefix { $0 != ":" }
+      rest = entry[host.endIndex...]
+    }
+    rest = rest.dropFirst()
+    guard host == "*" || host == origin.host, let colon = rest.firstIndex(of: ":"),
+      Int(rest[..<colon]) == origin.port
+    else { return [] }
+    return rest[colon...].dropFirst().split(separator: ",").map { address in
+      address.hasPrefix("[") ? String(address.dropFirst().prefix { $0 != "]" }) : String(address)
+    }
+  }
+
+  // MARK: Proxies
+
+  private func isProxied(_ origin: Origin) -> Bool {
+    let proxy = options.proxy ?? variable("http_proxy") ?? variable("all_proxy") ?? variable("ALL_PROXY")
+    guard let proxy, !proxy.isEmpty else { return false }
+    return !isExempt(origin.host)
+  }
+
+  /// Whether `no_proxy` names the host: all hosts, a host, or a domain. Networks are not looked at, so that a mistake
+  /// never sends credentials to a proxy.
+  private func isExempt(_ host: String) -> Bool {
+    guard let list = variable("no_proxy") ?? variable("NO_PROXY") else { return false }
+    if list == "*" { return true }
+    return list.lowercased().split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }).contains {
+      entry in
+      let isAddress = host.contains(":") || host.allSatisfy { $0 == "." || $0.isNumber }
+      let name = entry.hasPrefix("[") ? entry.dropFirst().prefix { $0 != "]" } : entry.drop { $0 == "." }
+      return !name.isEmpty && (host == name || !isAddress && host.hasSuffix(".\(name)"))
+    }
+  }
+
+  /// The value of a variable; nil if it is empty, as for libcurl.
+  private func variable(_ name: String) -> String? {
+    environment(name).flatMap { $0.isEmpty ? nil : $0 }
+  }
+}
