@@ -95,7 +95,9 @@ extension Chain {
   private func lastFlushed(by link: Link, _ ticket: Ticket?) -> Int {
     if link.isAnswering { return link.responseHead.index }
     let home = link.inboundHome.index
-    guard let ticket, !isRequest(ticket.stage), progress.responseStartFrontier < link.position else { return home }
+    guard let ticket, !isRequest(ticket.stage), progress.responseStartFrontier < link.position else {
+      return home
+    }
     let index = ticket.station._withUnsafeGuaranteedRef { $0.index }
     // What follows a value that is dropped goes with it.
     let hasGap = inbound.stations[index...].dropFirst().contains {
