@@ -164,7 +164,7 @@ public final class Transfer {
 
   // MARK: Actions of the machine
 
-  /// Tells the machine of an event and carries out what follows. Returns the action for libcurl's callbacks.
+  /// Hands an event to the machine and carries out what follows. Returns the action for libcurl's callbacks.
   @discardableResult
   private func perform(_ event: TransferStateMachine.Event) -> TransferStateMachine.Action {
     let action = machine.handle(event)

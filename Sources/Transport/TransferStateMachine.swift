@@ -134,7 +134,7 @@ struct TransferStateMachine {
     case flowing
     /// libcurl waits for more of the body.
     case paused
-    /// There is more, and libcurl is told at `settle`.
+    /// There is more, and libcurl is notified at `settle`.
     case resuming
   }
 
@@ -146,7 +146,7 @@ struct TransferStateMachine {
     case paused
     /// libcurl keeps what it receives until the next round.
     case yielding
-    /// The owner wants bytes again, and libcurl is told at `settle`.
+    /// The owner wants bytes again, and libcurl is notified at `settle`.
     case resuming
 
     /// Whether the owner wants a pause.
