@@ -303,3 +303,17 @@ def test_control_characters_of_a_server_do_not_reach_the_terminal(call, grpc_ser
     assert result.code == 64 + 3
     assert "\\u{1B}[31mred\\u{07}\\u{009B}2J" in result.err
     assert not any(ord(c) < 32 and c != "\n" or 0x7F <= ord(c) <= 0x9F for c in result.err)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "https://host/demo.v1.Demo/Hello?key=s3cret", "https://host/?key=s3cret", "host:1?key=s3cret",
+        "ftp://me:s3cret@host", "https://me:s3cret@host/a", "ftp://me:s3/s3cret@host", "https://host#s3cret",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("words", [[], ["demo.v1.Demo/Hello"], ["demo.v1.Demo/Hello?key=s3cret"]])
+def test_an_error_does_not_repeat_keys_of_a_target(rpcurl, target, words):
+    for result in [rpcurl("--plaintext", target, *words), rpcurl(target, *words), rpcurl("list", target)]:
+        assert result.code == 2
+        assert "s3cret" not in result.err and "s3" not in result.err

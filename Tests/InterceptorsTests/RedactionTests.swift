@@ -10,7 +10,12 @@ import Testing
     ("proxy-authorization", "Basic abc", "Basic [redacted]"), ("cookie", "a=b", "[redacted]"),
     ("set-cookie", "a=b", "[redacted]"), ("x-api-key", "k", "[redacted]"), ("x-id-token", "t", "[redacted]"),
     ("x_auth", "t", "[redacted]"), ("x-tenant", "blue", "blue"), ("host", "h", "h"),
-    ("x-own", "o", "[redacted]"),
+    ("ocp-apim-subscription-key", "k", "[redacted]"), ("x-functions-key", "k", "[redacted]"),
+    ("x-goog-iap-jwt-assertion", "j", "[redacted]"), ("x_my_key", "k", "[redacted]"),
+    ("x-my-token", "t", "[redacted]"), ("x-my-secret", "s", "[redacted]"),
+    ("x-jwt-payload", "j", "[redacted]"),
+    ("x-signature-v1", "s", "[redacted]"), ("x-credentials", "c", "[redacted]"), ("x-keyboard", "k", "k"),
+    ("x-monkey", "m", "m"), ("x-own", "o", "[redacted]"),
     ("my-a", "o", "[redacted]"), ("b-my", "o", "[redacted]"), ("c-d-c", "o", "[redacted]"), ("my", "o", "o"),
   ])
   func hidesSecrets(_ name: String, _ value: String, _ shown: String) {

@@ -32,6 +32,26 @@ struct SessionSecretsTests {
     ("target http://host/a@b", "target http://host/a@b"), ("target unix:@a", "target unix:@a"),
     ("set password = \"x\"", "set password = \"${PASSWORD}\""), ("set id = 1", "set id = 1"),
     ("set token = $last.token", "set token = $last.token"),
+    ("target http://host/?key=x", "target ${RPCURL_TARGET}"),
+    ("plugin load sign.so,key=x", "plugin load sign.so,key=env:SIGN_KEY"),
+    (
+      "plugin load sign.so,signingKey=x,db_pass=y",
+      "plugin load sign.so,signingKey=env:SIGN_SIGNINGKEY,db_pass=env:SIGN_DB_PASS"
+    ),
+    ("plugin load sign.so,keys=x,level=1", "plugin load sign.so,keys=x,level=1"),
+    // Lines that are no commands.
+    ("HEADER x-token: x", "HEADER x-token: ${X_TOKEN}"),
+    ("headr authorization: Bearer x", "headr authorization: ${AUTHORIZATION}"),
+    ("header authorization x", "header authorization ${AUTHORIZATION}"),
+    ("header authorization=x", "header authorization=${AUTHORIZATION}"),
+    ("authorization: x", "authorization: ${AUTHORIZATION}"), ("sett token = x", "sett token = ${TOKEN}"),
+    ("plugin sign.so,key=x", "plugin sign.so,key=env:SIGN_KEY"),
+    ("plugn load sign.so,key=x y", "plugn load sign.so,key=env:SIGN_KEY"),
+    ("usr auth,bearer=x", "usr auth,bearer=env:AUTH_BEARER"),
+    ("option -k -u me:x", "option -k ${RPCURL_OPTIONS}"), ("-kvu me:x", "${RPCURL_OPTIONS}"),
+    ("options -u \"me:x", "options ${RPCURL_OPTIONS}"),
+    ("Hello {\"token\":\"x\"}", "Hello {\"token\":\"x\"}"), ("headr x-trace: 1", "headr x-trace: 1"),
+    ("header authorization", "header authorization"), ("headr", "headr"),
     ("call Hello {\"name\":\"Ada\"}", "call Hello {\"name\":\"Ada\"}"),
   ])
   func replacesSecretsOfLines(line: String, expected: String) {

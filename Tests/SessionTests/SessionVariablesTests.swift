@@ -53,6 +53,24 @@ struct SessionVariablesTests {
     #expect(failure.words?.why == why)
   }
 
+  @Test func variablesThatDoubleMeetALimit() throws {
+    var variables = SessionVariables(limitBytes: 1000) { _ in nil }
+    try variables.set("x", to: .string("0123456789"))
+    var rounds = 0
+    let failure = #expect(throws: Failure.self) {
+      while rounds < 100 {
+        try variables.set("x", to: .string(variables.expand(word: "${x}${x}")))
+        rounds += 1
+      }
+    }
+    #expect(rounds == 6)
+    #expect(failure?.words?.why.contains("more than 1000 bytes") == true)
+    #expect(throws: Failure.self) { try variables.expand(json: #"{"a":"${x}${x}"}"#) }
+    #expect(throws: Failure.self) { try variables.set("y", to: .string(variables.expand(word: "$x"))) }
+    try variables.unset("x")
+    #expect(throws: Never.self) { try variables.set("y", to: .string(String(repeating: "a", count: 900))) }
+  }
+
   @Test func suggestsNames() throws {
     let failure = try #require(throws: Failure.self) { try variables().expand(json: "$lisd") }
     #expect(failure.words?.hint?.contains("$list") == true)

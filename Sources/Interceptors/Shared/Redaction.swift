@@ -9,8 +9,10 @@ public struct Redaction: Sendable {
   /// What the names of headers that carry credentials hold.
   private static let marks = [
     "auth", "token", "secret", "password", "passwd", "credential", "cookie", "session", "apikey", "api-key",
-    "access-key", "private-key", "signature",
+    "signature", "jwt", "assertion",
   ]
+  /// How the names of others end.
+  private static let lastMarks = ["-key"]
   /// The schemes of an authorization, which are no secret.
   private static let schemes: Set<String> = ["basic", "bearer", "digest", "negotiate", "ntlm", "token"]
 
@@ -62,7 +64,8 @@ public struct Redaction: Sendable {
   /// Whether values of the header `name` may be credentials.
   public static func isSecret(_ name: String) -> Bool {
     let name = String(name.map { $0 == "_" ? "-" : $0 })
-    return name != "host" && name != ":authority" && marks.contains(where: name.contains)
+    guard name != "host", name != ":authority" else { return false }
+    return marks.contains(where: name.contains) || lastMarks.contains(where: name.hasSuffix)
   }
 
   private static func fits(_ name: String, _ pattern: String) -> Bool {

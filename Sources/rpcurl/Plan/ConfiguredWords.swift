@@ -114,7 +114,9 @@ struct ConfiguredWords {
       guard let value, !typed.contains(value) else { return false }
       return value == text || text.hasPrefix("-") && text.hasSuffix(" \(value)")
     }
-    if isMeant(target) { return targetLine }
+    if isMeant(target) || target.map(Target.shown) == text && !typed.contains(where: { $0 == target }) {
+      return targetLine
+    }
     return lines.first { $0.words.count > 1 && isMeant($0.words.last) }?.number
   }
 

@@ -23,14 +23,14 @@ struct Target: Equatable {
         name.service != ""
       else {
         throw Failure(
-          .usage, text, "no method to call",
+          .usage, shown(text), "no method to call",
           hint: "name it after the target, or at the URL's end: \(target.baseURL)/pkg.Service/Method")
       }
       return (target.appending(parts.dropLast(2)), name)
     }
     guard let name = MethodName(method) ?? Self.bareName(method) else {
       throw Failure(
-        .usage, method, "not a method name", hint: "write pkg.Service/Method or pkg.Service.Method")
+        .usage, shown(method), "not a method name", hint: "write pkg.Service/Method or pkg.Service.Method")
     }
     return (target.appending(path.split(separator: "/")), name)
   }
@@ -55,13 +55,13 @@ struct Target: Equatable {
     }
     for known in ["http", "https"] where text.lowercased().hasPrefix("\(known)://") {
       guard !isPlaintext || known == "http" else {
-        throw Failure(.usage, text, "https:// and --plaintext contradict each other")
+        throw Failure(.usage, shown(text), "https:// and --plaintext contradict each other")
       }
       let (authority, path) = try split(text.dropFirst(known.count + 3), in: text)
       return (Target(baseURL: "\(known)://\(authority)"), path)
     }
     guard !text.contains("://") else {
-      throw Failure(.usage, text, "not a URL of http or https")
+      throw Failure(.usage, shown(text), "not a URL of http or https")
     }
     let (authority, path) = try split(text[...], in: text)
     return (Target(baseURL: "\(scheme)://\(authority)"), path)
@@ -70,7 +70,7 @@ struct Target: Equatable {
   /// Takes the authority off the front; what is left is the path, without the slash before it.
   private static func split(_ rest: Substring, in text: String) throws(Failure) -> (Substring, Substring) {
     let authority = rest.prefix { $0 != "/" }
-    guard !authority.isEmpty else { throw Failure(.usage, text, "no host") }
+    guard !authority.isEmpty else { throw Failure(.usage, shown(text), "no host") }
     let path = rest[authority.endIndex...].drop { $0 == "/" }
     guard !authority.contains("@") else {
       // What stands before the @ may be a password, so it is not repeated.
@@ -81,7 +81,7 @@ struct Target: Equatable {
       !path.contains("?"), !path.contains("#")
     else {
       throw Failure(
-        .usage, text, "not a target", hint: "write https://HOST:PORT/pkg.Service/Method, or HOST:PORT")
+        .usage, shown(text), "not a target", hint: "write https://HOST:PORT/pkg.Service/Method, or HOST:PORT")
     }
     return (authority, path.last == "/" ? path.dropLast() : path)
   }
@@ -97,10 +97,24 @@ struct Target: Equatable {
     } else {
       host = text.prefix { $0 != ":" }
       rest = text[host.endIndex...]
-      guard host.allSatisfy({ !"[]\\<>^`{|}\"".contains($0) }) else { return false }
+      guard host.allSatisfy({ !"[]\\<>^`{|}\"?#".contains($0) }) else { return false }
     }
     guard !host.isEmpty else { return false }
     return rest.isEmpty || (rest.first == ":" && UInt16(rest.dropFirst()).map { $0 > 0 } == true)
+  }
+
+  /// A target as errors repeat it: without what may be a password or a key.
+  static func shown(_ text: String) -> String {
+    guard !text.hasPrefix("unix:") else { return text }
+    let start = text.firstRange(of: "://")?.upperBound ?? text.startIndex
+    var rest = text[start...]
+    var scheme = String(text[..<start])
+    if let at = rest.lastIndex(of: "@") {
+      scheme += "…"
+      rest = rest[at...]
+    }
+    guard let end = rest.firstIndex(where: { $0 == "?" || $0 == "#" }) else { return scheme + rest }
+    return scheme + rest[...end] + "…"
   }
 
   private func appending(_ prefix: some Sequence<Substring>) -> Target {

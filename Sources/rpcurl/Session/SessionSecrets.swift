@@ -127,7 +127,7 @@ struct SessionSecrets {
       let inner = value.prefix { $0 != ":" && $0 != "=" }.lowercased()
       let isElsewhere = value.hasPrefix("@") || value.hasPrefix("env:") || value.contains("${")
       let isSecret =
-        Self.secretSettings.contains(key) || Redaction.isSecret(key.lowercased())
+        Self.secretSettings.contains(key) || Self.isSecret(setting: key.lowercased())
         || inner.count < value.count && Redaction.isSecret(inner)
       guard isSecret, !isElsewhere, !Self.harmlessSettings.contains(key) else {
         changed.append(part)
@@ -137,6 +137,12 @@ struct SessionSecrets {
       changed.append("\(key)=env:\(placeholder.name)")
     }
     return changed.joined(separator: ",")
+  }
+
+  /// Whether a setting looks like a secret. Its name is shorter than that of a header, and a plugin chooses it.
+  private static func isSecret(setting key: String) -> Bool {
+    Redaction.isSecret(key) || ["key", "pass", "pwd", "pin"].contains(where: key.hasSuffix)
+      || key.contains("passphrase")
   }
 
   /// The settings of an interceptor, behind its name.
@@ -171,13 +177,14 @@ struct SessionSecrets {
     let verb = trimmed.prefix { !$0.isWhitespace }
     let rest = String(trimmed[verb.endIndex...].drop(while: \.isWhitespace))
     switch verb {
-    case "header" where !rest.contains("${"): return "header \(session(header(rest), escaping: false))"
+    case "header" where rest.contains(":") && !rest.contains("${"):
+      return "header \(session(header(rest), escaping: false))"
     case "use": return "use \(spec(rest))"
     case "plugin":
       let words = rest.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
-      return words.count == 2 ? "plugin \(words[0]) \(spec(String(words[1])))" : line
+      return words.count == 2 ? "plugin \(words[0]) \(spec(String(words[1])))" : mistyped(line)
     case "options":
-      guard let words = try? SessionWords.split(rest) else { return line }
+      guard let words = try? SessionWords.split(rest) else { return mistyped(line) }
       return options(self.words(words))
     case "target" where Self.hasCredentials(target: rest):
       return "target ${\(note("RPCURL_TARGET", "the target").name)}"
@@ -188,8 +195,35 @@ struct SessionSecrets {
         return line
       }
       return "set \(name) = \"${\(note(String(name), "the value of the variable \(name)").name)}\""
-    default: return line
+    case let verb where verb != "header" && Session.entries.contains { $0.verb.name == verb }: return line
+    default: return mistyped(line)
     }
+  }
+
+  /// A line that is not a command. What it was meant to be is a guess, so rather too much is replaced than too little.
+  private mutating func mistyped(_ line: String) -> String {
+    var rest = line[...]
+    // `header NAME: VALUE` with a mistake in it.
+    for _ in 0..<2 {
+      rest = rest.drop { $0.isWhitespace || $0 == ":" }
+      let name = rest.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
+      rest = rest[name.endIndex...]
+      let value = rest.drop { $0.isWhitespace || $0 == ":" || $0 == "=" }
+      guard Redaction.isSecret(name.lowercased()), !value.isEmpty, !value.hasPrefix("$"),
+        value.startIndex > rest.startIndex
+      else { continue }
+      return "\(line[..<value.startIndex])${\(note(String(name), "the value of \(name)").name)}"
+    }
+    // Options with secrets.
+    for word in line.split(whereSeparator: \.isWhitespace) where word.hasPrefix("-") {
+      let parts = OptionWords.apart(String(word))
+      guard parts.contains(where: { Self.option($0) != nil || Self.hasSecrets($0) }) else { continue }
+      return "\(line[..<word.startIndex])${\(note("RPCURL_OPTIONS", "the options").name)}"
+    }
+    // `use` or `plugin` with settings.
+    guard let comma = line.firstIndex(of: ",") else { return line }
+    let start = line[..<comma].lastIndex(where: \.isWhitespace).map(line.index(after:)) ?? line.startIndex
+    return "\(line[..<start])\(spec(String(line[start...])))"
   }
 
   /// `options` with these words.
@@ -208,7 +242,8 @@ struct SessionSecrets {
   /// Whether a target holds credentials, which are refused there, but may have been typed.
   private static func hasCredentials(target: String) -> Bool {
     let behindScheme = target.split(separator: "://", maxSplits: 1).last ?? ""
-    return !target.hasPrefix("unix:") && behindScheme.prefix { $0 != "/" }.contains("@")
+    return !target.hasPrefix("unix:")
+      && (behindScheme.prefix { $0 != "/" }.contains("@") || behindScheme.contains("?"))
   }
 
   /// A word as a session reads it.

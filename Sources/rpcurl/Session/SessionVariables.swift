@@ -28,10 +28,18 @@ struct SessionVariables {
   var last: LastMessage?
   /// The last request message.
   var request: LastMessage?
+  /// How much all variables that were set may hold, and how much a line may be once they are replaced: a variable that
+  /// is set to itself twice doubles each time.
+  static let defaultLimitBytes = 64 << 20
+
   private var own: [String: JSONValue] = [:]
+  /// The bytes of what was set, by name.
+  private var sizes: [String: Int] = [:]
+  private let limitBytes: Int
   private let environment: (String) -> String?
 
-  init(environment: @escaping (String) -> String?) {
+  init(limitBytes: Int = defaultLimitBytes, environment: @escaping (String) -> String?) {
+    self.limitBytes = limitBytes
     self.environment = environment
   }
 
@@ -48,12 +56,29 @@ struct SessionVariables {
     guard name != "last", name != "request" else {
       throw Failure(.usage, name, "it is set by calls", hint: "choose another name")
     }
+    let size = value.text.utf8.count
+    let others = sizes.values.reduce(0, +) - (sizes[name] ?? 0)
+    guard others + size <= limitBytes else { throw tooLarge(name, "the variables would hold") }
     own[name] = value
+    sizes[name] = size
+  }
+
+  private func tooLarge(_ what: String, _ words: String) -> Failure {
+    Failure(
+      .usage, what, "\(words) more than \(limitBytes) bytes", hint: "unset variables that are not needed")
+  }
+
+  /// Throws if a line would become too long by a value.
+  private func checkLength(_ line: [UInt8], _ value: String, of reference: VariableReference) throws(Failure)
+  {
+    guard value.utf8.count > limitBytes - line.count else { return }
+    throw tooLarge("$\(reference.name)\(reference.path)", "with its value the line would have")
   }
 
   /// Forgets a variable.
   mutating func unset(_ name: String) throws(Failure) {
     guard own.removeValue(forKey: name) != nil else { throw unknown(name) }
+    sizes[name] = nil
   }
 
   // MARK: Values
@@ -155,8 +180,10 @@ struct SessionVariables {
         guard !isString || bytes[index...].starts(with: "${".utf8),
           let end = VariableReference.end(in: bytes, from: index)
         else { break }
-        let value = try value(Self.reference(bytes[index..<end]))
+        let reference = try Self.reference(bytes[index..<end])
+        let value = try value(reference)
         let text = isString ? String(JSONValue.quoted(Self.text(value)).dropFirst().dropLast()) : value.text
+        try checkLength(out, text, of: reference)
         out += Array(text.utf8)
         index = end
         continue
@@ -183,7 +210,10 @@ struct SessionVariables {
       } else if bytes[index...].starts(with: "${".utf8),
         let end = VariableReference.end(in: bytes, from: index)
       {
-        out += Self.text(try value(Self.reference(bytes[index..<end]))).utf8
+        let reference = try Self.reference(bytes[index..<end])
+        let text = Self.text(try value(reference))
+        try checkLength(out, text, of: reference)
+        out += text.utf8
         index = end
         continue
       }
