@@ -15,7 +15,7 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
   private var held: [() -> Void] = []
   var nanosecondsSince1970: Int64 = 1_700_000_000_000_000_000
 
-  func contents(ofFile path: String) throws(ServiceFailure) -> [UInt8] {
+  func contents(ofFile path: String, holdsMessages: Bool) throws(ServiceFailure) -> [UInt8] {
     guard let content = files[path] else { throw ServiceFailure("no such file or directory") }
     return Array(content.utf8)
   }
@@ -26,7 +26,7 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
     return File(self, path)
   }
 
-  func replaceFile(_ path: String, with bytes: [UInt8]) throws(ServiceFailure) {
+  func replaceFile(_ path: String, with bytes: [UInt8], isPrivate: Bool) throws(ServiceFailure) {
     if path.hasPrefix("/no/") { throw ServiceFailure("no such file or directory") }
     files[path] = String(decoding: bytes, as: UTF8.self)
   }

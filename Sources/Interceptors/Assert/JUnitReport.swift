@@ -30,7 +30,7 @@ final class JUnitReport: Sendable {
 
   /// Writes the file as it is to be now.
   func write() throws(ServiceFailure) {
-    try services.replaceFile(path, with: Array(text.utf8))
+    try services.replaceFile(path, with: Array(text.utf8), isPrivate: false)
   }
 
   private var text: String {

@@ -20,7 +20,8 @@ struct RecordFactory: InterceptorFactory {
     let isAppending = try settings.flag("append") ?? false
     // A file that is not there is made.
     var existing: Int?
-    if isAppending, let content = try? services.contents(ofFile: path), !content.isEmpty {
+    if isAppending, let content = try? services.contents(ofFile: path, holdsMessages: true), !content.isEmpty
+    {
       do {
         existing = try CassetteReader.read(content, file: path).lastNumber
       } catch {

@@ -96,7 +96,7 @@ final class ReplayFactory: InterceptorFactory {
     of path: String, _ settings: SettingsReader, _ services: any InterceptorServices, isOptional: Bool
   ) throws(ConfigurationError) -> [UInt8] {
     do {
-      return try services.contents(ofFile: path)
+      return try services.contents(ofFile: path, holdsMessages: true)
     } catch {
       // One that is to be recorded need not be there.
       if isOptional { return [] }

@@ -24,7 +24,7 @@ final class HARFile: Sendable {
   func write() throws(ServiceFailure) {
     let entries = entries.withLock { $0.joined(separator: ",\n") }
     let head = #"{"log":{"version":"1.2","creator":{"name":"rpcurl","version":"1"},"entries":["#
-    try services.replaceFile(path, with: Array("\(head)\n\(entries)\n]}}\n".utf8))
+    try services.replaceFile(path, with: Array("\(head)\n\(entries)\n]}}\n".utf8), isPrivate: true)
   }
 }
 

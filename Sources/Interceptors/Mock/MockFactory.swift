@@ -28,7 +28,7 @@ final class MockFactory: InterceptorFactory {
     for file in settings.texts("file") {
       let content: [UInt8]
       do {
-        content = try services.contents(ofFile: file)
+        content = try services.contents(ofFile: file, holdsMessages: true)
       } catch {
         throw settings.error("file", "\(file): \(error.reason)")
       }

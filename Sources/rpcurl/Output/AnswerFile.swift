@@ -2,12 +2,12 @@ import Glibc
 
 /// The file of `-o`.
 ///
-/// What must not be taken for whole when it is not goes to a file beside it, which takes its name in the end.
+/// What must not be taken for whole when it is not goes to another file, which takes its place in the end.
 final class AnswerFile {
   private let path: String
   private let descriptor: Int32
-  /// The file beside; `nil` when the file itself is written.
-  private var temporary: String?
+  /// The file that takes its place; `nil` when the file itself is written.
+  private var replacement: ReplacementFile?
 
   /// Opens the file, and has standard output write to it.
   ///
@@ -19,14 +19,9 @@ final class AnswerFile {
     // The file that a symbolic link leads to is replaced, not the link.
     self.path = exists ? Self.resolved(path) : path
     if isWhole, isRegular {
-      let (directory, name) = Self.split(self.path)
-      let beside = "\(directory).\(name).\(getpid()).part"
-      let mode = exists ? status.st_mode & 0o777 : 0o666
-      let opened = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-      if opened >= 0 {
-        descriptor = opened
-        temporary = beside
-        if exists { _ = fchmod(opened, mode) }
+      if let file = ReplacementFile(for: self.path, mode: exists ? status.st_mode & 0o777 : nil) {
+        replacement = file
+        descriptor = file.descriptor
         redirect()
         return
       }
@@ -44,34 +39,20 @@ final class AnswerFile {
 
   /// All was written: the file is what it should be from now on.
   func keep() throws(Failure) {
+    let replacement = replacement
+    self.replacement = nil
     // Some file systems tell only now that they are full.
-    guard close(descriptor) == 0 else {
-      let failure = Self.failure(path)
-      discard()
-      throw failure
-    }
-    guard let temporary else { return }
-    guard rename(temporary, path) == 0 else {
-      let failure = Self.failure(path)
-      discard()
-      throw failure
-    }
-    self.temporary = nil
+    guard replacement?.takePlace() ?? (close(descriptor) == 0) else { throw Self.failure(path) }
   }
 
   /// What was written is not all.
   func discard() {
-    if let temporary { unlink(temporary) }
-    temporary = nil
+    replacement?.discard()
+    replacement = nil
   }
 
   private static func failure(_ path: String) -> Failure {
     Failure(.internalError, "-o \(path)", FileContents.lastError())
-  }
-
-  private static func split(_ path: String) -> (directory: Substring, name: Substring) {
-    guard let slash = path.lastIndex(of: "/") else { return ("", path[...]) }
-    return (path[...slash], path[path.index(after: slash)...])
   }
 
   private static func resolved(_ path: String) -> String {

@@ -65,6 +65,8 @@ struct CallSettings {
     compression = options.request.compression.compression
     acceptedCompressions = options.request.acceptCompression?.compressions
     usesGET = options.request.connectGet
+    timeout = options.request.maxTime?.duration
+    FileContents.waitLimit = timeout
     // Files are read once only: they may be pipes.
     headerArguments = options.request.common.headerArguments(environment)
     commonHeaders = try headerArguments.parse(options.request.common.headers)
@@ -73,7 +75,6 @@ struct CallSettings {
       options.request.common, options.server, bearer: bearer,
       given: commonHeaders.appending(
         headerArguments.parse(options.request.rpcHeaders, option: "--rpc-header")))
-    timeout = options.request.maxTime?.duration
     maxMessageBytes = options.request.maxMessageSize.bytes
     format = options.output.format ?? (isTerminal ? .pretty : .json)
     filter = try answer.flatMap { answer throws(Failure) in

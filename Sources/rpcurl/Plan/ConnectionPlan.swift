@@ -58,9 +58,36 @@ enum ConnectionPlan {
     return target.isTLS ? .negotiated : .http1
   }
 
+  /// The path of a file that libcurl reads, on the loop and without a limit. So what is not a regular file is read
+  /// here, and libcurl is given a copy.
   private static func readable(_ path: String?, _ option: String) throws(Failure) -> String? {
-    guard let path, access(path, R_OK) != 0 else { return path }
-    throw Failure(option.hasPrefix("--netrc") ? .usage : .tls, "\(option) \(path)", FileContents.lastError())
+    guard let path else { return nil }
+    func failure(_ why: String) -> Failure {
+      Failure(option.hasPrefix("--netrc") ? .usage : .tls, "\(option) \(path)", why)
+    }
+    var status = stat()
+    guard access(path, R_OK) == 0, stat(path, &status) == 0 else { throw failure(FileContents.lastError()) }
+    switch status.st_mode & S_IFMT {
+    case S_IFDIR: return path
+    case S_IFREG:
+      guard status.st_size <= FileContents.optionLimitBytes else {
+        throw failure(
+          "the file is larger than \(FileContents.optionLimitBytes >> 20) MiB, the limit for such a file")
+      }
+      return path
+    default:
+      let contents: [UInt8]
+      do {
+        contents = try FileContents.read(path, limitBytes: FileContents.optionLimitBytes)
+      } catch {
+        throw failure(error.why)
+      }
+      // It stays until the process ends: libcurl opens it for each connection.
+      let copy = try TemporaryFile()
+      _ = fcntl(copy.descriptor, F_SETFD, FD_CLOEXEC)
+      if let problem = FileContents.write(contents, to: copy.descriptor) { throw failure(problem.why) }
+      return "/proc/self/fd/\(copy.descriptor)"
+    }
   }
 
   private static func certificate(_ server: ServerOptions) throws -> ConnectionOptions.Certificate? {
@@ -77,7 +104,9 @@ enum ConnectionPlan {
 
   private static func passphrase(_ server: ServerOptions, keyFile: String) throws -> String? {
     if let pass = server.pass { return try secret(pass, "--pass") }
-    guard let key = try? FileContents.read(keyFile), isEncrypted(key) else { return nil }
+    guard let key = try? FileContents.read(keyFile, limitBytes: FileContents.optionLimitBytes),
+      isEncrypted(key)
+    else { return nil }
     guard let phrase = SecretPrompt.ask("passphrase of \(keyFile): ") else {
       throw Failure(
         .tls, keyFile, "the key is encrypted, and there is no terminal to ask on",
@@ -90,7 +119,9 @@ enum ConnectionPlan {
   private static func secret(_ argument: String, _ option: String) throws(Failure) -> String {
     if argument.hasPrefix("@") {
       do {
-        let text = String(decoding: try FileContents.read(String(argument.dropFirst())), as: UTF8.self)
+        let contents = try FileContents.read(
+          String(argument.dropFirst()), limitBytes: FileContents.optionLimitBytes)
+        let text = String(decoding: contents, as: UTF8.self)
         return String(text.prefix { !$0.isNewline })
       } catch {
         throw Failure(.usage, "\(option) \(argument)", error.why)

@@ -31,7 +31,8 @@ enum CredentialArguments {
     guard argument.hasPrefix("@") else { return argument }
     let path = String(argument.dropFirst())
     do {
-      let contents = String(decoding: try FileContents.read(path), as: UTF8.self)
+      let contents = String(
+        decoding: try FileContents.read(path, limitBytes: FileContents.optionLimitBytes), as: UTF8.self)
       return String(contents.drop(while: \.isWhitespace).prefix { !$0.isWhitespace })
     } catch {
       throw Failure(.usage, "--bearer @\(path)", error.why)

@@ -39,7 +39,7 @@ struct HeaderArguments {
   static func lines(of file: String, option: String) throws(Failure) -> [Line] {
     let contents: [UInt8]
     do {
-      contents = try FileContents.read(file)
+      contents = try FileContents.read(file, limitBytes: FileContents.optionLimitBytes)
     } catch {
       throw Failure(.usage, "\(option) @\(file)", error.why)
     }

@@ -3,9 +3,10 @@ import Interceptors
 
 /// What the built-in interceptors need of this machine.
 struct SystemServices: InterceptorServices {
-  func contents(ofFile path: String) throws(ServiceFailure) -> [UInt8] {
+  func contents(ofFile path: String, holdsMessages: Bool) throws(ServiceFailure) -> [UInt8] {
     do throws(FileContents.Problem) {
-      return try FileContents.read(path)
+      return try FileContents.read(
+        path, limitBytes: holdsMessages ? FileContents.dataLimitBytes : FileContents.optionLimitBytes)
     } catch {
       throw ServiceFailure(error.why)
     }
@@ -17,11 +18,18 @@ struct SystemServices: InterceptorServices {
     // What is written there may be confidential.
     let descriptor = Glibc.open(path, flags, 0o600)
     guard descriptor >= 0 else { throw ServiceFailure(FileContents.lastError()) }
+    var status = stat()
+    if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 {
+      // Only the owner can; a file that belongs to another user stays as it is.
+      _ = fchmod(descriptor, status.st_mode & 0o700)
+    }
     return DescriptorFile(descriptor, isOwned: true)
   }
 
-  func replaceFile(_ path: String, with bytes: [UInt8]) throws(ServiceFailure) {
-    if let problem = FileContents.replace(path, with: bytes) { throw ServiceFailure(problem.why) }
+  func replaceFile(_ path: String, with bytes: [UInt8], isPrivate: Bool) throws(ServiceFailure) {
+    if let problem = FileContents.replace(path, with: bytes, isPrivate: isPrivate) {
+      throw ServiceFailure(problem.why)
+    }
   }
 
   func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }

@@ -14,7 +14,7 @@ extension Session {
     }
     let text: [UInt8]
     do {
-      text = try FileContents.read(path)
+      text = try FileContents.read(path, limitBytes: FileContents.dataLimitBytes)
     } catch {
       throw Failure(.usage, path, error.why)
     }

@@ -1,0 +1,204 @@
+"""Files that options name: their limit, pipes that nobody writes, and files without an end."""
+
+import os
+import signal
+import subprocess
+import threading
+import time
+
+import pytest
+
+HELLO = "demo.v1.Demo/Hello"
+ECHO = "demo.v1.Demo/EchoMetadata"
+# An address that nothing listens on: a call that gets so far fails at once.
+NOWHERE = f"http://127.0.0.1:1/{HELLO}"
+LIMITED = "the limit for such a file"
+
+# Each option with a file for a call.
+OPTIONS = {
+    "bearer": lambda file: ["--bearer", f"@{file}"],
+    "header": lambda file: ["-H", f"@{file}"],
+    "rpc-header": lambda file: ["--rpc-header", f"@{file}"],
+    "cert": lambda file: ["--cert", file],
+    "cacert": lambda file: ["--cacert", file],
+    "netrc-file": lambda file: ["--netrc-file", file],
+    "bearer-file": lambda file: ["--use", f"auth,bearer-file={file}"],
+    "set-file": lambda file: ["--use", f"header,set-file=x:{file}"],
+    "policy": lambda file: ["--use", f"retry,policy={file}"],
+}
+# Those that may be large.
+LARGE = {
+    "mock": lambda file: ["--use", f"mock,file={file}"],
+    "replay": lambda file: ["--use", f"replay,file={file}"],
+}
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+@pytest.mark.parametrize("kind", ["endless", "large"])
+def test_a_file_over_the_limit_is_an_error(rpcurl, descriptor_set, tmp_path, option, kind):
+    file = "/dev/zero"
+    if kind == "large":
+        file = tmp_path / "large"
+        with file.open("wb") as sparse:
+            sparse.truncate((16 << 20) + 1)
+    result = rpcurl("--descriptor-set", descriptor_set, "-d", "{}", *OPTIONS[option](file), NOWHERE)
+    assert result.code not in (0, 5, -signal.SIGABRT), result.err
+    assert LIMITED in result.err and "16 MiB" in result.err and result.err.startswith("rpcurl: ")
+
+
+@pytest.mark.parametrize("option", LARGE)
+def test_a_large_file_has_a_limit_too(rpcurl, descriptor_set, option):
+    result = rpcurl("--descriptor-set", descriptor_set, "-d", "{}", *LARGE[option]("/dev/zero"), NOWHERE, timeout=60)
+    assert result.code not in (0, 5, -signal.SIGABRT)
+    assert LIMITED in result.err and "256 MiB" in result.err
+
+
+def test_an_endless_schema_is_an_error(rpcurl):
+    result = rpcurl("list", "--descriptor-set", "/dev/zero", timeout=60)
+    assert result.code == 3
+    assert LIMITED in result.err and "256 MiB" in result.err
+
+
+@pytest.fixture
+def pipe(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    return tmp_path / "pipe"
+
+
+@pytest.mark.parametrize("option", OPTIONS | LARGE)
+def test_a_pipe_that_nobody_writes_does_not_outlast_max_time(rpcurl, descriptor_set, pipe, option):
+    options = (OPTIONS | LARGE)[option](pipe)
+    start = time.monotonic()
+    result = rpcurl("--descriptor-set", descriptor_set, "-d", "{}", "--max-time", "0.5", *options, NOWHERE)
+    assert time.monotonic() - start < 10
+    assert result.code not in (0, 5)
+    assert "no data came within --max-time" in result.err
+
+
+def test_a_schema_in_a_pipe_that_nobody_writes_does_not_outlast_max_time(rpcurl, pipe):
+    result = rpcurl("--descriptor-set", pipe, "-d", "{}", "--max-time", "0.5", NOWHERE)
+    assert result.code == 3
+    assert "no data came within --max-time" in result.err
+
+
+@pytest.mark.parametrize("option", ["bearer", "bearer-file", "set-file"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_wait_for_a_pipe(rpcurl, descriptor_set, pipe, option, number):
+    with rpcurl.start("--descriptor-set", descriptor_set, "-d", "{}", *OPTIONS[option](pipe), NOWHERE) as process:
+        try:
+            # Opened without waiting, this fails until rpcurl has the pipe open.
+            while (writer := open_writer(pipe)) is None:
+                time.sleep(0.01)
+            process.send_signal(number)
+            ended = process.wait(10)
+        finally:
+            process.kill()
+            if writer is not None:
+                os.close(writer)
+        assert ended in (-number, 128 + number)
+
+
+def open_writer(pipe):
+    try:
+        return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError:
+        return None
+
+
+@pytest.mark.parametrize("option", ["bearer", "bearer-file"])
+def test_a_pipe_that_is_written_later_is_read_whole(rpcurl, descriptor_set, grpc_server, pipe, option):
+    def write():
+        with pipe.open("wb", buffering=0) as file:
+            for piece in [b"to", b"ken", b"\n"]:
+                file.write(piece)
+
+    threading.Thread(target=write, daemon=True).start()
+    result = rpcurl("--descriptor-set", descriptor_set, "-d", "{}", *OPTIONS[option](pipe), f"{grpc_server.url}/{ECHO}")
+    assert result.code == 0, result.err
+    assert "Bearer token" in result.out
+
+
+def test_a_certificate_comes_through_a_pipe(rpcurl, descriptor_set, grpc_tls_server):
+    command = rpcurl.command((
+        "--descriptor-set", descriptor_set, "--cacert", "/dev/stdin", "-d", '{"name":"Ada"}',
+        f"{grpc_tls_server.url}/{HELLO}",
+    ))  # fmt: skip
+    with open(grpc_tls_server.ca, "rb") as authorities:
+        done = subprocess.run(
+            command, input=authorities.read(), capture_output=True, env=rpcurl.environment(None), timeout=20
+        )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+# What rpcurl writes
+
+
+@pytest.mark.parametrize(
+    "number", [signal.SIGHUP, signal.SIGQUIT, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGINT, signal.SIGKILL]
+)
+def test_a_signal_leaves_nothing_beside_the_file_of_o(
+    rpcurl, descriptor_set, tmp_path, silent_server, number, default_signals
+):
+    directory = tmp_path / "out"
+    directory.mkdir()
+    (directory / "reply.json").write_text("before")
+    arguments = ["--descriptor-set", descriptor_set, "-d", "{}", "-o", directory / "reply.json"]
+    url, connected = silent_server
+    # Where Swift prints backtraces, SIGQUIT does not end a process.
+    with rpcurl.start(*arguments, url, env={"SWIFT_BACKTRACE": "enable=no"}) as process:
+        try:
+            assert connected.wait(20)
+            process.send_signal(number)
+            process.wait(10)
+        finally:
+            process.kill()
+    assert [file.name for file in directory.iterdir()] == ["reply.json"]
+    assert (directory / "reply.json").read_text() == "before"
+
+
+@pytest.fixture
+def default_signals():
+    """A shell lets a job in the background ignore SIGQUIT, which its children inherit."""
+    before = signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGQUIT, before)
+
+
+@pytest.fixture
+def silent_server(raw_server):
+    """A server that says nothing: its URL, and an event that is set when a client has connected."""
+    connected = threading.Event()
+
+    def serve(connection):
+        connected.set()
+        while connection.recv(1 << 16):
+            pass
+
+    return f"http://{raw_server(serve).address}/{HELLO}", connected
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o077])
+def test_the_file_of_o_has_the_mode_of_a_new_file(rpcurl, descriptor_set, grpc_server, tmp_path, umask):
+    file = tmp_path / "reply.json"
+    command = rpcurl.command(
+        ("--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', "-o", file, f"{grpc_server.url}/{HELLO}")
+    )
+    subprocess.run(command, env=rpcurl.environment(None), umask=umask, check=True, timeout=20)
+    assert file.stat().st_mode & 0o777 == 0o666 & ~umask
+    file.chmod(0o640)
+    subprocess.run(command, env=rpcurl.environment(None), umask=umask, check=True, timeout=20)
+    assert file.stat().st_mode & 0o777 == 0o640
+    assert os.listdir(tmp_path) == ["reply.json"]
+
+
+@pytest.mark.parametrize(
+    "spec", ["log,file={}", "log,file={},append=true", "log,format=har,file={}", "record,file={}"]
+)
+def test_an_existing_log_becomes_private(rpcurl, descriptor_set, grpc_server, tmp_path, spec):
+    file = tmp_path / "file"
+    file.write_text("")
+    file.chmod(0o644)
+    use = ["--use", spec.format(file)]
+    result = rpcurl("--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', *use, f"{grpc_server.url}/{HELLO}")
+    assert result.code == 0, result.err
+    assert file.stat().st_size > 0 and file.stat().st_mode & 0o777 == 0o600
