@@ -8,6 +8,7 @@ import socket
 import struct
 import threading
 import time
+import zlib
 
 import pytest
 import raw_http2
@@ -50,7 +51,7 @@ def flood_with(connection, piece, begun):
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 65_536)
     reader = threading.Thread(target=drain, args=(connection,), daemon=True)
     reader.start()
-    pieces = piece * (65_536 // len(piece))
+    pieces = piece * max(65_536 // len(piece), 1)
     sent = 0
     try:
         while True:
@@ -164,3 +165,75 @@ def test_http1_signal(rpcurl, start_http1_flood, descriptor_set, name, number, c
         finally:
             process.kill()
         assert ended in (code, REFUSED, OUT_OF_MEMORY), process.stderr.read()
+
+
+# Messages
+
+
+CONNECT_STREAM = b"HTTP/1.1 200 OK\r\ncontent-type: application/connect+proto\r\ntransfer-encoding: "
+# A gzip stream is deflated blocks after a header, so it can go on without an end.
+GZIP = zlib.compressobj(9, zlib.DEFLATED, 31)
+GZIP_START = GZIP.compress(bytes(1 << 20)) + GZIP.flush(zlib.Z_FULL_FLUSH)
+GZIP_PIECE = GZIP.compress(bytes(1 << 24)) + GZIP.flush(zlib.Z_FULL_FLUSH)
+# A piece of zeros is many empty messages, of five bytes each.
+MESSAGE_FLOODS = {
+    "empty messages": (CONNECT_STREAM + b"chunked\r\n\r\n", b"1fff\r\n" + bytes(0x1FFF) + b"\r\n"),
+    "empty messages, compressed": (CONNECT_STREAM + b"gzip\r\n\r\n" + GZIP_START, GZIP_PIECE),
+}
+
+
+@pytest.fixture(params=MESSAGE_FLOODS)
+def message_flood(request, raw_server):
+    head, piece = MESSAGE_FLOODS[request.param]
+
+    def serve(connection):
+        connection.recv(1 << 16)
+        connection.sendall(head)
+        flood_with(connection, piece, threading.Event())
+
+    return f"http://{raw_server(serve).address}/demo.v1.Demo/Count"
+
+
+MESSAGE_OPTIONS = [["-v", "--format", "events"], ["--format", "json"], ["--format", "none"], ["-vv", "--format", "text"]]
+
+
+@pytest.mark.parametrize("options", MESSAGE_OPTIONS, ids=" ".join)
+@pytest.mark.parametrize("is_read", [True, False], ids=["read", "not read"])
+def test_deadline_in_a_flood_of_messages(rpcurl, message_flood, descriptor_set, options, is_read):
+    """Whether the output is read or not. Nothing of it is looked at: there is too much."""
+    url = message_flood
+    words = ["--descriptor-set", descriptor_set, "--protocol", "connect", "-d", "{}", "--max-time", "2s", *options, url]
+    start = time.monotonic()
+    with rpcurl.start(*words) as process:
+        try:
+            if is_read:
+                for stream in [process.stdout, process.stderr]:
+                    threading.Thread(target=read_away, args=(stream,), daemon=True).start()
+            ended = process.wait(SECONDS)
+        finally:
+            process.kill()
+    # What a bomb is decompressed to while libcurl waits has a limit, which it reports so.
+    assert ended in (DEADLINE_EXCEEDED, OUT_OF_MEMORY)
+    assert ended != DEADLINE_EXCEEDED or time.monotonic() - start > 1.9
+
+
+@pytest.mark.parametrize("options", [["-v", "--format", "events"], ["--format", "json"]], ids=" ".join)
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_signal_in_a_flood_of_messages(rpcurl, message_flood, descriptor_set, options, number, code):
+    url = message_flood
+    words = ["--descriptor-set", descriptor_set, "--protocol", "connect", "-d", "{}", *options, url]
+    with rpcurl.start(*words) as process:
+        try:
+            threading.Thread(target=read_away, args=(process.stderr,), daemon=True).start()
+            assert process.stdout.read(1)
+            threading.Thread(target=read_away, args=(process.stdout,), daemon=True).start()
+            process.send_signal(number)
+            ended = process.wait(SECONDS)
+        finally:
+            process.kill()
+    assert ended in (code, OUT_OF_MEMORY)
+
+
+def read_away(stream):
+    while stream.read(1 << 16):
+        pass
