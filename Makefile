@@ -152,7 +152,7 @@ sanitize-threads: build-packages ## Run the unit tests of the chain, the transpo
 	TSAN_OPTIONS=halt_on_error=1 swift test --sanitize=thread --scratch-path $(BUILD)/thread $(SWIFT_FLAGS) \
 	  --filter 'InterceptionTests|TransportTests|RPCClientTests'
 
-fuzz: build-packages ## Fuzz the codecs and the schema loader, FUZZ_SECONDS (600) each
+fuzz: build-packages ## Fuzz what reads input from outside, FUZZ_SECONDS (600) for each target
 	scripts/fuzz $(or $(FUZZ_SECONDS),600)
 
 lint: ## Check the format of the Swift sources

@@ -114,4 +114,32 @@ import Testing
     let text = #"{"any":{"@type":"type.example/no.Such","@value":"CAE="}}"#
     #expect(try json("test3.WellKnown", wire("test3.WellKnown", text)) == text)
   }
+
+  /// More than are collected before keys that repeat are looked for.
+  @Test func sortsManyMapEntriesAndKeepsTheLastOfAKey() throws {
+    func entries(_ keys: some Sequence<Int>, value: UInt8) -> [UInt8] {
+      var out = OutputBuffer()
+      for key in keys {
+        out.append(0x12)
+        let start = out.openLengthDelimited()
+        out.append(0x08)
+        out.appendVarint(UInt64(key))
+        out.append(0x10)
+        out.append(value)
+        out.closeLengthDelimited(start)
+      }
+      return out.copyBytes()
+    }
+    for count in [1023, 1024, 1025, 2048, 3000] {
+      let members = (0..<count).map { #""\#($0)":"1""# }.joined(separator: ",")
+      #expect(
+        try json("test3.Maps", entries((0..<count).reversed(), value: 1)) == #"{"numbers":{\#(members)}}"#)
+    }
+    let twice = entries((0..<1500).reversed(), value: 2) + entries((0..<1500).reversed(), value: 1)
+    let members = (0..<1500).map { #""\#($0)":"1""# }.joined(separator: ",")
+    #expect(try json("test3.Maps", twice) == #"{"numbers":{\#(members)}}"#)
+    #expect(
+      try json("test3.Maps", Array(repeating: [0x12, 0], count: 5000).flatMap { $0 })
+        == #"{"numbers":{"0":"0"}}"#)
+  }
 }

@@ -43,6 +43,7 @@ extension WireToJSON {
     let isText = keyField.pointee.kind == .string
     let first = entries.count
     var isSorted = true
+    var nextCheck = 1024
     repeat {
       let content = try reader.nested()
       guard let entry = try entry(content, keyField, valueField, depth: depth + 1) else { return false }
@@ -56,14 +57,23 @@ extension WireToJSON {
         if !entry.precedes(entries[entries.count - 1], isText: isText) { return false }
       }
       entries.append(entry)
+      // A few keys may come millions of times: they are found before there are many more entries than keys.
+      if entries.count - first == nextCheck {
+        guard isSorted || sort(from: first, isText: isText) else { return false }
+        isSorted = true
+        nextCheck *= 2
+      }
     } while reader.accept(field.pointee.elementTag)
-    if isSorted { return true }
-    let sorted = entries[first...].sorted { $0.precedes($1, isText: isText) }
-    for index in 1..<sorted.count where !sorted[index - 1].precedes(sorted[index], isText: isText) {
-      return false
+    return isSorted || sort(from: first, isText: isText)
+  }
+
+  /// Sorts the entries from one on; false when two have the same key.
+  private mutating func sort(from first: Int, isText: Bool) -> Bool {
+    entries.withUnsafeMutableBufferPointer { entries in
+      var entries = UnsafeMutableBufferPointer(rebasing: entries[first...])
+      entries.sort { $0.precedes($1, isText: isText) }
+      return entries.indices.dropFirst().allSatisfy { entries[$0 - 1].precedes(entries[$0], isText: isText) }
     }
-    entries.replaceSubrange(first..., with: sorted)
-    return true
   }
 
   /// Repaired, two keys could become one, and with them two entries.
