@@ -36,7 +36,7 @@ public struct PluginListing: Sendable, Equatable {
 extension PluginLoader {
   /// Looks at a file without running any of it: whether it can be trusted, and is a plugin for this host.
   public func inspect(_ path: String) throws(PluginError) -> PluginFileFacts {
-    try examine(path).1
+    try examine(try Self.reader(path), path).1
   }
 
   /// What the search path holds: plugins that describe themselves, and files that are refused.
