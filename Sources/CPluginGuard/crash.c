@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <ucontext.h>
@@ -309,8 +311,26 @@ static void start(void) {
   if (start_result == 0) start_result = plugin_guard_watch_time(warn_of);
 }
 
+static bool is_child;
+
+// The last hook that is registered runs first, before those of the parent.
+static void at_exit_of_child(void) { _exit(PLUGIN_GUARD_CHILD_EXITED); }
+
+int plugin_guard_fork(void) {
+  pid_t pid = fork();
+  if (pid != 0) return pid;
+  const struct rlimit no_core = {0, 0};
+  is_child = true;
+  setrlimit(RLIMIT_CORE, &no_core);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  for (int index = 0; index < SIGNALS; index++) signal(signals[index].number, SIG_DFL);
+  if (atexit(at_exit_of_child) != 0 || at_quick_exit(at_exit_of_child) != 0) _exit(PLUGIN_GUARD_CHILD_EXITED);
+  return 0;
+}
+
 int plugin_guard_start(plugin_guard_warn warn) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
+  if (is_child) return 0;
   warn_of = warn;
   pthread_once(&once, start);
   return start_result;

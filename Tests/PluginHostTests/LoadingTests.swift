@@ -21,7 +21,7 @@ import Testing
     #expect(error("/nonexistent/x.so")?.description == "plugin /nonexistent/x.so: no such file or directory")
     let empty = try Fixtures.temporaryDirectory()
     let error = #expect(throws: PluginError.self) { try log.loader([empty]).load(spec("ghost")) }
-    #expect(error == .notFound(name: "ghost", searched: [empty]))
+    #expect(error == .notFound(name: "ghost", searched: [empty], ignored: []))
     #expect(error?.hint?.contains("./NAME.so") == true)
   }
 
@@ -30,6 +30,14 @@ import Testing
     let (first, second) = (try Fixtures.temporaryDirectory(), try Fixtures.temporaryDirectory())
     Fixtures.run("cp '\(source)' '\(second)/tool.so'; mkdir '\(first)/tool'")
     #expect(try log.loader([first, second]).load(spec("tool")).path == "\(second)/tool.so")
+  }
+
+  @Test func reportsRelativeDirectoriesOfTheSearchPath() {
+    let path = PluginSearchPath(
+      environment: { $0 == "RPCURL_PLUGIN_PATH" ? "/a:b:./c" : nil }, prefix: "/usr")
+    #expect(path.ignored == ["b", "./c"])
+    let error = #expect(throws: PluginError.self) { try path.locate("ghost") }
+    #expect(error?.hint == "name absolute directories in RPCURL_PLUGIN_PATH: b, ./c is ignored")
   }
 
   @Test func theSearchPathLeavesTheWorkingDirectoryOut() {

@@ -76,6 +76,11 @@ int plugin_guard_memory_file(const char *name);
 /* Lets nothing change such a file any more. Returns 0, or -1 and sets errno. */
 int plugin_guard_seal(int descriptor);
 
+/* Makes a child process in which a plugin can do no harm: a crash ends it by its signal, an exit by
+ * PLUGIN_GUARD_CHILD_EXITED, and it ends with its parent. Only for processes of one thread. As fork(2). */
+int plugin_guard_fork(void);
+#define PLUGIN_GUARD_CHILD_EXITED 113
+
 /* Tells what is known once the plugin is loaded; `code` is an address in it. The text is copied. */
 void plugin_guard_loaded(plugin_guard_plugin *plugin, const void *code);
 void plugin_guard_named(plugin_guard_plugin *plugin, const char *name, void *owner);

@@ -33,6 +33,7 @@ extension HostFunctions {
         throw wrongStage(held.stage)
       }
       let call = try live(instance.calls.find(held.call), instance, "call", "inject")
+      try call.countInjection()
       let direction = Stages.request.contains(held.stage) ? Direction.request : .response
       try held.inject(try payload(message, direction, of: call.facts))
     }
@@ -48,6 +49,7 @@ extension HostFunctions {
   ) -> Int32 {
     self.call(host) { instance throws(ABIFailure) in
       let call = try open(call, instance, "a message is injected")
+      try call.countInjection()
       let payload = try payload(message, direction, of: call.facts)
       switch direction {
       case .request: call.context.inject(request: payload)

@@ -99,22 +99,21 @@ extension HostFunctions {
     _ body: (inout Headers, Arena) throws(ABIFailure) -> Result
   ) throws(ABIFailure) -> Result {
     try value(instance, token) { value, arena throws(ABIFailure) in
-      // Only one holder of the storage: what is changed is not copied again.
-      switch value {
-      case .requestStart(var start):
+      // Only one holder of the storage, so that what is changed is not copied again. A `switch` would be another.
+      if case .requestStart(var start) = value {
         value = .requestEnd
         defer { value = .requestStart(start) }
         return try body(&start.headers, arena)
-      case .responseStart(var start):
+      }
+      if case .responseStart(var start) = value {
         value = .requestEnd
         defer { value = .responseStart(start) }
         return try body(&start.headers, arena)
-      case .responseEnd(var end):
-        value = .requestEnd
-        defer { value = .responseEnd(end) }
-        return try body(&end.trailers, arena)
-      case .requestEnd, .message, .bytes, .metrics: throw wrongStage()
       }
+      guard case .responseEnd(var end) = value else { throw wrongStage() }
+      value = .requestEnd
+      defer { value = .responseEnd(end) }
+      return try body(&end.trailers, arena)
     }
   }
 

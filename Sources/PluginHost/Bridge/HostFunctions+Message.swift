@@ -68,8 +68,7 @@ extension HostFunctions {
       let list = try FieldPath(steps: path.steps.dropLast())
       guard try !message.type.field(at: list).isMap else { return }
       let count = try message.length(list)
-      // A negative index counts from the end.
-      guard index < 0 ? index >= -count : index < count else {
+      guard index >= 0, index < count else {
         throw .indexOutOfRange(field: list.description, index: index, count: count)
       }
     }

@@ -26,6 +26,7 @@ final class PluginCall: @unchecked Sendable {
   /// Whether the call is over for the plugin, or was declined.
   var hasEnded: Bool { ended.load(ordering: .relaxed) }
   private let ended = Atomic(false)
+  private let injected = Atomic(0)
 
   init(_ facts: CallFacts, _ context: CallContext) {
     self.facts = facts
@@ -48,6 +49,18 @@ final class PluginCall: @unchecked Sendable {
       .addingReportingOverflow((deadline - .now).wholeNanoseconds)
     // Beyond all measure is the same as none, and one that has passed is not none.
     deadlineNanoseconds = isTooFar ? 0 : max(sum, 1)
+  }
+
+  /// Counts a message that the plugin adds. The chain takes what is added until the loop runs the next time, so more than
+  /// a callback can sensibly add is refused.
+  func countInjection() throws(ABIFailure) {
+    let count = injected.add(1, ordering: .relaxed).newValue
+    if count == 1 { context.post { self.injected.store(0, ordering: .relaxed) } }
+    guard count <= HostFunctions.mostElements else {
+      throw ABIFailure(
+        RPCURL_EFAILED,
+        "more than \(HostFunctions.mostElements) messages at once: add the rest in a later callback")
+    }
   }
 
   /// Whether this is the thread that the call lives on.

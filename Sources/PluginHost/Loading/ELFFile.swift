@@ -51,12 +51,19 @@ struct ELFFile {
 
   private static let sectionBytes = 64
   private static let symbolBytes = 24
+  /// STT_OBJECT, STT_COMMON and STT_TLS.
+  private static let dataTypes: Set<UInt8> = [1, 5, 6]
   private static let dynamicSymbols: UInt32 = 11
   /// More than any plugin has; what is beyond it is damage.
   private static let mostTableBytes: UInt64 = 1 << 26
 
-  /// Whether the file defines a symbol for others; `nil` when it does not list its symbols, as after `sstrip`.
-  func exports(_ name: String, _ file: borrowing FileReader) -> Bool? {
+  /// What a symbol is.
+  enum Symbol {
+    case missing, function, data
+  }
+
+  /// What the file defines by a name for others; `nil` when it does not list its symbols, as after `sstrip`.
+  func symbol(_ name: String, _ file: borrowing FileReader) -> Symbol? {
     guard let offset = header.u64(40), offset > 0, header.u16(58) == UInt16(Self.sectionBytes),
       let count = header.u16(60)
     else { return nil }
@@ -67,7 +74,7 @@ struct ELFFile {
         let symbols = table(sections, section, file),
         let names = table(sections, Int(link) * Self.sectionBytes, file)
       else { return nil }
-      return defines(name, symbols, names)
+      return Self.symbol(name, symbols, names)
     }
     return nil
   }
@@ -79,16 +86,18 @@ struct ELFFile {
     return Fields(file.read(at: offset, count: Int(size)))
   }
 
-  private func defines(_ name: String, _ symbols: Fields, _ names: Fields) -> Bool {
+  private static func symbol(_ name: String, _ symbols: Fields, _ names: Fields) -> Symbol {
     let wanted = Array(name.utf8) + [0]
-    for symbol in stride(from: 0, to: symbols.bytes.count, by: Self.symbolBytes) {
+    for symbol in stride(from: 0, to: symbols.bytes.count, by: symbolBytes) {
       // Section 0: it is used, but not defined here.
       guard let start = symbols.u32(symbol), let section = symbols.u16(symbol + 6), section != 0 else {
         continue
       }
-      if names.slice(Int(start), wanted.count) == wanted[...] { return true }
+      if names.slice(Int(start), wanted.count) == wanted[...] {
+        return dataTypes.contains(symbols.bytes[symbol + 4] & 0xf) ? .data : .function
+      }
     }
-    return false
+    return .missing
   }
 
   private static let truncated = "the file is truncated"

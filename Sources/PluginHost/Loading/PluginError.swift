@@ -3,7 +3,7 @@ import Glibc
 /// Why a plugin cannot be used.
 public enum PluginError: Error, Sendable, Equatable {
   /// No file of that name is on the search path.
-  case notFound(name: String, searched: [String])
+  case notFound(name: String, searched: [String], ignored: [String])
   /// The file cannot be read.
   case unreadable(path: String, reason: String)
   /// A user other than this one and root could have written the plugin: `culprit` is its file or a directory.
@@ -38,7 +38,7 @@ extension PluginError: CustomStringConvertible {
   /// One line: which plugin, and why.
   public var description: String {
     switch self {
-    case .notFound(let name, let searched):
+    case .notFound(let name, let searched, _):
       "plugin \(name): not found in \(searched.isEmpty ? "an empty search path" : searched.joined(separator: ", "))"
     case .unreadable(let path, let reason): "plugin \(path): \(reason)"
     case .untrusted(let path, let culprit, let reason):
@@ -66,6 +66,8 @@ extension PluginError: CustomStringConvertible {
   /// What to do about it, if there is something.
   public var hint: String? {
     switch self {
+    case .notFound(_, _, let ignored) where !ignored.isEmpty:
+      "name absolute directories in RPCURL_PLUGIN_PATH: \(ignored.joined(separator: ", ")) is ignored"
     case .notFound: "give the path with a slash, as in ./NAME.so, or add its directory to RPCURL_PLUGIN_PATH"
     case .untrusted(_, let culprit, .owner):
       "take it over, if you trust what is there: chown \(geteuid()) '\(culprit)'"

@@ -64,7 +64,11 @@ public struct PluginLoader: Sendable {
     guard version.major == UInt32(RPCURL_ABI_MAJOR) else {
       throw .otherVersion(path: path, plugin: "\(version.major).\(version.minor)", host: Self.abiVersion)
     }
-    return (facts, PluginFileFacts(version: version, exportsEntry: elf.exports(RPCURL_ENTRY_SYMBOL, file)))
+    let entry = elf.symbol(RPCURL_ENTRY_SYMBOL, file)
+    guard entry != .data else {
+      throw .malformed(path: path, reason: "the symbol \(RPCURL_ENTRY_SYMBOL) is not a function")
+    }
+    return (facts, PluginFileFacts(version: version, exportsEntry: entry.map { $0 == .function }))
   }
 
   private func open(_ path: String, _ guarding: PluginGuard) throws(PluginError) -> PluginDescription {
