@@ -58,7 +58,8 @@ import Testing
   @Test func aCallbackCannotInjectWithoutEnd() throws {
     let call = try call("Flood")
     call.start()
-    #expect(log.lines == ["injected: 65536", "then: -12"])
+    // On a loaded machine the watchdog logs that this takes long.
+    #expect(log.lines.filter { !log.warnings.contains($0) } == ["injected: 65536", "then: -12"])
     call.work()
     call.chain.cancel(RPCError(.canceled, "", origin: .client))
   }
