@@ -416,7 +416,11 @@ _rpcurl_arguments() {
 --version||flag
 -h --help||flag'
       positionals='' ;;
-    plugins-check) options='--call-time||none
+    plugins-check) options='--protoset --descriptor-set|+|file
+--proto|+|file
+-I --import-path|+|dir
+--method||none
+--call-time||none
 -s --silent||flag
 -S --show-error||flag
 --error-format||list text json

@@ -23,7 +23,7 @@ function __rpcurl_has_value
         case plugins-list
             contains -- $argv[2] --format --error-format
         case plugins-check
-            contains -- $argv[2] --call-time --error-format
+            contains -- $argv[2] --protoset --descriptor-set --proto -I --import-path --method --call-time --error-format
         case plugins-new
             contains -- $argv[2] --lang --dir --error-format
         case version
@@ -160,9 +160,9 @@ complete -c rpcurl -n '__rpcurl_is template' -n '__rpcurl_places -ge 0' -a '(__r
 complete -c rpcurl -n '__rpcurl_is export' -n '__rpcurl_places -ge 0' -a '(__rpcurl_ask export)'
 complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_places -eq 0' -F
 complete -c rpcurl -n '__rpcurl_is plugins-check' -n '__rpcurl_places -eq 0' -a '(__rpcurl_ask plugin)'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export convert' -l protoset -l descriptor-set -r -F -d 'Take the schema from this descriptor set'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export convert' -l proto -r -F -d 'Take the schema from this .proto file, with the help of protoc'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export convert' -s I -l import-path -x -a '(__fish_complete_directories)' -d 'Look here for the files of --proto and for what they import'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export convert plugins-check' -l protoset -l descriptor-set -r -F -d 'Take the schema from this descriptor set'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export convert plugins-check' -l proto -r -F -d 'Take the schema from this .proto file, with the help of protoc'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export convert plugins-check' -s I -l import-path -x -a '(__fish_complete_directories)' -d 'Look here for the files of --proto and for what they import'
 complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --reflect' -l reflect -d 'Ask the server for what no other source knows'
 complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --no-reflect' -l no-reflect -d 'Ask the server for what no other source knows'
 complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --reflect-version' -l reflect-version -x -a 'v1 v1alpha' -d 'Speak this version of reflection: v1 or v1alpha'
@@ -245,6 +245,7 @@ complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_unused --pretty' -l pre
 complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_unused --allow-unknown-fields' -l allow-unknown-fields -d 'Pass over fields of the input that the schema does not know'
 complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_unused --no-unknown-fields' -l no-unknown-fields -d 'Do not print unknown fields in text format'
 complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_unused --allow-partial' -l allow-partial -d 'Take messages that lack required fields'
+complete -c rpcurl -n '__rpcurl_is plugins-check' -n '__rpcurl_unused --method' -l method -x -d 'Make calls of this method of the schema, with every field set'
 complete -c rpcurl -n '__rpcurl_is plugins-check' -n '__rpcurl_unused --call-time' -l call-time -x -d 'How long each call may take until it is canceled (2s)'
 complete -c rpcurl -n '__rpcurl_is plugins-new' -n '__rpcurl_unused --lang' -l lang -x -a 'c swift' -d 'The language: c or swift'
 complete -c rpcurl -n '__rpcurl_is plugins-new' -n '__rpcurl_unused --dir' -l dir -x -a '(__fish_complete_directories)' -d 'Where to write it'

@@ -17,7 +17,9 @@ FLAGS_shared := $(if $(SWIFT_RUNPATH),-Xlinker -rpath=$(SWIFT_RUNPATH))
 $(OUT)/$(NAME).so: Package.swift $(shell find Sources $(KIT)/Sources -type f) $(KIT)/Package.swift
 	@mkdir -p $(OUT)
 	swift build $(FLAGS) $(FLAGS_$(SWIFT_RUNTIME)) --product $(PRODUCT)
-	cp $(SCRATCH)/release/lib$(PRODUCT).so $@
+	# Renamed into place, so that nobody loads a half of it.
+	cp $(SCRATCH)/release/lib$(PRODUCT).so $@.new
+	mv -f $@.new $@
 
 clean:
 	rm -rf $(SCRATCH) $(OUT)/$(NAME).so

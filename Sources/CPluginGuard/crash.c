@@ -1,9 +1,13 @@
-// Says who crashed. Everything from `handle` on is async-signal-safe: it reads what was noted, and writes.
+// Reports which plugin crashed, ended the process, or does not return. All of it is async-signal-safe: it reads what was
+// noted, and writes.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <ucontext.h>
@@ -132,29 +136,52 @@ static void add_signal(struct text *text, int number) {
   add(text, name);
 }
 
+static void begin(struct text *text, const plugin_guard_plugin *plugin) {
+  add_form(text, "rpcurl: plugin ", "{\"error\":{\"what\":\"plugin ");
+  add_name(text, plugin);
+  add_form(text, ": ", "\",\"why\":\"");
+}
+
+static void add_place(struct text *text, const plugin_guard_place *place) {
+  if (place->plugin == NULL) {
+    add(text, "outside of a callback");
+    return;
+  }
+  add(text, "in ");
+  add(text, (const char *)place->stage);
+  if (place->method == NULL) return;
+  add(text, ", in the call ");
+  add(text, place->method);
+}
+
+static void add_hint(struct text *text, const plugin_guard_plugin *plugin) {
+  add_form(text, "\nhint: ", "\",\"hint\":\"");
+  add(text, "its file is ");
+  add(text, plugin->file);
+}
+
+static void end(struct text *text) {
+  add_form(text, "\n", "\",\"exit\":7}}\n");
+  write_out(text);
+}
+
+// Of several threads that have something to report at once, one does; the others stay here.
+static void claim_report(void) {
+  static int is_reporting;
+  if (__atomic_exchange_n(&is_reporting, 1, __ATOMIC_RELAXED) == 0) return;
+  for (;;) pause();
+}
+
 static void report(const plugin_guard_plugin *plugin, const plugin_guard_place *place, int number, uintptr_t code,
                    uintptr_t caller) {
   struct text text = {.size = 0};
-  add_form(&text, "rpcurl: plugin ", "{\"error\":{\"what\":\"plugin ");
-  add_name(&text, plugin);
-  add_form(&text, ": ", "\",\"why\":\"");
+  begin(&text, plugin);
   add(&text, "crashed (");
   add_signal(&text, number);
   add(&text, ") ");
-  if (place->plugin == NULL) {
-    add(&text, "outside of a callback");
-  } else {
-    add(&text, "in ");
-    add(&text, (const char *)place->stage);
-    if (place->method != NULL) {
-      add(&text, ", in the call ");
-      add(&text, place->method);
-    }
-  }
+  add_place(&text, place);
   if (place->plugin != NULL && code >= own_code && code < own_code_end) add(&text, ", within a function of rpcurl");
-  add_form(&text, "\nhint: ", "\",\"hint\":\"");
-  add(&text, "its file is ");
-  add(&text, plugin->file);
+  add_hint(&text, plugin);
   uintptr_t at = owner_of(code) == plugin ? code : caller;
   if (at != 0 && plugin->code != 0) {
     // A return address is behind the call.
@@ -163,8 +190,34 @@ static void report(const plugin_guard_plugin *plugin, const plugin_guard_place *
     add_hexadecimal(&text, at - plugin->code);
     add(&text, " tells the line");
   }
-  add_form(&text, "\n", "\",\"exit\":7}}\n");
-  write_out(&text);
+  end(&text);
+}
+
+void plugin_guard_end_stuck(const plugin_guard_place *place, const char *since) {
+  struct text text = {.size = 0};
+  claim_report();
+  begin(&text, place->plugin);
+  add(&text, "did not return after ");
+  add(&text, since);
+  add(&text, ", ");
+  add_place(&text, place);
+  add_hint(&text, place->plugin);
+  add(&text, "; a callback that waits returns RPCURL_LATER, and uses the token later");
+  end(&text);
+  _exit(PLUGIN_GUARD_EXIT_CODE);
+}
+
+void plugin_guard_end_exited(const plugin_guard_place *place, const char *what) {
+  struct text text = {.size = 0};
+  claim_report();
+  begin(&text, place->plugin);
+  add(&text, what);
+  add(&text, " ");
+  add_place(&text, place);
+  add_hint(&text, place->plugin);
+  add(&text, "; a plugin returns a negative code instead");
+  end(&text);
+  _exit(PLUGIN_GUARD_EXIT_CODE);
 }
 
 static void report_unknown(int number) {
@@ -191,7 +244,6 @@ static void pass_on(int number, const siginfo_t *info) {
 }
 
 static void handle(int number, siginfo_t *info, void *context) {
-  static int is_reporting;
   int error = errno;
   uintptr_t code, stack, caller = 0;
   plugin_guard_place place = {0};
@@ -210,12 +262,31 @@ static void handle(int number, siginfo_t *info, void *context) {
     errno = error;
     return;
   }
-  // Of several threads that crash at once, one reports.
-  if (__atomic_exchange_n(&is_reporting, 1, __ATOMIC_RELAXED) == 0) {
-    report(plugin, &place, number, code, caller);
-    _exit(PLUGIN_GUARD_EXIT_CODE);
+  claim_report();
+  report(plugin, &place, number, code, caller);
+  _exit(PLUGIN_GUARD_EXIT_CODE);
+}
+
+// ---- exit
+
+// The host never ends the process within a callback. On a thread of a plugin's own nothing was noted, and the stack
+// shows the caller.
+static void at_exit(void) {
+  plugin_guard_place place = {0};
+  if (plugin_guard_mine != NULL) {
+    place = plugin_guard_mine->place;
+    if (place.plugin != NULL) plugin_guard_end_exited(&place, "ended the process");
+    return;
   }
-  for (;;) pause();
+  uintptr_t caller = caller_in_plugin((uintptr_t)__builtin_frame_address(0) & ~(sizeof(uintptr_t) - 1));
+  const plugin_guard_plugin *plugin = caller == 0 ? NULL : owner_of(caller);
+  if (plugin == NULL || syscall(SYS_gettid) == getpid()) return;
+  place = (plugin_guard_place){.plugin = plugin, .stage = (const unsigned char *)"a thread of its own"};
+  plugin_guard_end_exited(&place, "ended the process");
+}
+
+int plugin_guard_watch_exits(void) {
+  return atexit(at_exit) == 0 && at_quick_exit(at_exit) == 0 ? 0 : ENOMEM;
 }
 
 int plugin_guard_watch_crashes(void) {
@@ -236,11 +307,30 @@ static int start_result;
 
 static void start(void) {
   start_result = plugin_guard_watch_crashes();
+  if (start_result == 0) start_result = plugin_guard_watch_exits();
   if (start_result == 0) start_result = plugin_guard_watch_time(warn_of);
+}
+
+static bool is_child;
+
+// The last hook that is registered runs first, before those of the parent.
+static void at_exit_of_child(void) { _exit(PLUGIN_GUARD_CHILD_EXITED); }
+
+int plugin_guard_fork(void) {
+  pid_t pid = fork();
+  if (pid != 0) return pid;
+  const struct rlimit no_core = {0, 0};
+  is_child = true;
+  setrlimit(RLIMIT_CORE, &no_core);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  for (int index = 0; index < SIGNALS; index++) signal(signals[index].number, SIG_DFL);
+  if (atexit(at_exit_of_child) != 0 || at_quick_exit(at_exit_of_child) != 0) _exit(PLUGIN_GUARD_CHILD_EXITED);
+  return 0;
 }
 
 int plugin_guard_start(plugin_guard_warn warn) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
+  if (is_child) return 0;
   warn_of = warn;
   pthread_once(&once, start);
   return start_result;

@@ -1,5 +1,7 @@
 // Loaded files in memory.
 #define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <sys/mman.h>
 
@@ -37,5 +39,13 @@ bool plugin_guard_find_object(const void *address, uintptr_t *begin, uintptr_t *
 }
 
 int plugin_guard_memory_file(const char *name) {
-  return memfd_create(name, MFD_CLOEXEC);
+  int descriptor = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  // Some kernels allow only files without the permission to execute, which the dynamic loader does not need:
+  // MFD_NOEXEC_SEAL, since Linux 6.3 (vm.memfd_noexec=2).
+  if (descriptor < 0 && errno == EACCES) descriptor = memfd_create(name, MFD_CLOEXEC | 8U);
+  return descriptor;
+}
+
+int plugin_guard_seal(int descriptor) {
+  return fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
 }

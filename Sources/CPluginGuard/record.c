@@ -15,6 +15,8 @@ static plugin_guard_record shared;
 plugin_guard_record *plugin_guard_records(void) { return __atomic_load_n(&records, __ATOMIC_ACQUIRE); }
 plugin_guard_plugin *plugin_guard_plugins(void) { return __atomic_load_n(&plugins, __ATOMIC_ACQUIRE); }
 
+uint64_t plugin_guard_sequence(void) { return plugin_guard_mine == NULL ? 0 : plugin_guard_mine->sequence; }
+
 // ---- Threads
 
 enum { STACK_BYTES = 64 * 1024 };
@@ -25,6 +27,8 @@ static pthread_once_t end_of_thread_once = PTHREAD_ONCE_INIT;
 // A thread ends: its record is another's.
 static void give_back(void *argument) {
   plugin_guard_record *record = argument;
+  // Callbacks return to the host, which never ends a thread within one.
+  if (record->place.plugin != NULL) plugin_guard_end_exited(&record->place, "ended a thread of rpcurl");
   stack_t none = {.ss_flags = SS_DISABLE};
   plugin_guard_enter((plugin_guard_place){0});
   plugin_guard_mine = NULL;

@@ -1,4 +1,6 @@
 // A thread that looks now and then at what runs.
+#include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
@@ -8,23 +10,59 @@
 enum { LOOK_MS = 25 };
 
 // It counts looks and no time: where the whole process is kept from running, it is no callback's fault.
-enum { LOOKS = PLUGIN_GUARD_PATIENCE_MS / LOOK_MS + 1 };
+enum {
+  LOOKS = PLUGIN_GUARD_PATIENCE_MS / LOOK_MS + 1,
+  GRACE_LOOKS = PLUGIN_GUARD_GRACE_MS / LOOK_MS,
+  LONG_GRACE_LOOKS = PLUGIN_GUARD_LONG_GRACE_MS / LOOK_MS
+};
 
 static plugin_guard_warn warn_of;
+static int interrupts = -1;
+
+void plugin_guard_watch_interrupts(int descriptor) { __atomic_store_n(&interrupts, descriptor, __ATOMIC_RELEASE); }
+
+static bool is_interrupted(void) {
+  struct pollfd signal = {.fd = __atomic_load_n(&interrupts, __ATOMIC_ACQUIRE), .events = POLLIN};
+  return signal.fd >= 0 && poll(&signal, 1, 0) > 0 && (signal.revents & POLLIN) != 0;
+}
+
+static bool is_past(int64_t deadline_ns) {
+  struct timespec now;
+  if (deadline_ns == 0 || clock_gettime(CLOCK_MONOTONIC, &now) != 0) return false;
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec >= deadline_ns;
+}
+
+// What is read piece by piece while the callback runs on belongs together if the sequence is the same after it.
+static plugin_guard_place place_of(const plugin_guard_record *record) {
+  plugin_guard_place place = {
+      .plugin = __atomic_load_n(&record->place.plugin, __ATOMIC_RELAXED),
+      .stage = __atomic_load_n(&record->place.stage, __ATOMIC_RELAXED),
+      .method = __atomic_load_n(&record->place.method, __ATOMIC_RELAXED),
+      .is_watched = __atomic_load_n(&record->place.is_watched, __ATOMIC_RELAXED),
+      .deadline_ns = __atomic_load_n(&record->place.deadline_ns, __ATOMIC_RELAXED),
+  };
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  return place;
+}
 
 static void look_at(plugin_guard_record *record) {
   uint64_t sequence = __atomic_load_n(&record->sequence, __ATOMIC_ACQUIRE);
   if (sequence != record->seen_sequence) {
     record->seen_sequence = sequence;
     record->seen_count = 0;
+    record->overdue_count = 0;
   }
-  const plugin_guard_plugin *plugin = __atomic_load_n(&record->place.plugin, __ATOMIC_RELAXED);
-  if (plugin == NULL || !__atomic_load_n(&record->place.is_watched, __ATOMIC_RELAXED)) return;
-  if (record->seen_count == LOOKS || ++record->seen_count < LOOKS) return;
-  const unsigned char *stage = __atomic_load_n(&record->place.stage, __ATOMIC_RELAXED);
-  const char *method = __atomic_load_n(&record->place.method, __ATOMIC_RELAXED);
-  __atomic_thread_fence(__ATOMIC_ACQUIRE);
-  if (__atomic_load_n(&record->sequence, __ATOMIC_RELAXED) == sequence) warn_of(plugin, stage, method);
+  plugin_guard_place place = place_of(record);
+  if (place.plugin == NULL || __atomic_load_n(&record->sequence, __ATOMIC_RELAXED) != sequence) return;
+  if (place.is_watched && record->seen_count < LOOKS && ++record->seen_count == LOOKS) {
+    warn_of(place.plugin, place.stage, place.method);
+  }
+  bool has_signal = is_interrupted();
+  if (!has_signal && !is_past(place.deadline_ns)) return;
+  uint32_t grace = place.is_watched ? GRACE_LOOKS : LONG_GRACE_LOOKS;
+  if (++record->overdue_count < grace) return;
+  if (__atomic_load_n(&record->sequence, __ATOMIC_RELAXED) != sequence) return;
+  plugin_guard_end_stuck(&place, has_signal ? "the signal to end" : "the deadline");
 }
 
 static void *watch(void *argument) {

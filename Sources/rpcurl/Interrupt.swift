@@ -1,4 +1,5 @@
 import Glibc
+import PluginHost
 
 /// Ctrl-C and SIGTERM, turned into something that the event loop can wait for.
 ///
@@ -35,6 +36,7 @@ enum Interrupt {
     writeEnd = ends[1]
     descriptor = ends[0]
     arm()
+    Interrupts.watch(descriptor)
     return descriptor
   }
 

@@ -84,6 +84,25 @@ def test_list_runs_nothing_of_what_it_refuses(rpcurl, tmp_path):
     assert result.code == 0 and "I run" not in result.out
 
 
+def test_list_survives_plugins_that_crash_and_exit(rpcurl, tmp_path):
+    build(tmp_path, "crash")
+    shutil.copy(SAMPLES / "stamp.so", tmp_path)
+    environment = {"RPCURL_PLUGIN_PATH": str(tmp_path), "CRASH_AT": "entry"}
+    for how, words in [("", "crashed (SIGSEGV)"), ("exit", "ended the process")]:
+        result = rpcurl("plugins", env=environment | {"CRASH_HOW": how})
+        assert (result.code, result.err) == (0, "")
+        assert "  stamp 1.0: " in result.out
+        assert f"plugin {tmp_path}/crash.so: it {words} when it was loaded\n" in result.out
+
+
+def test_list_names_relative_directories_that_are_ignored(rpcurl, tmp_path):
+    result = rpcurl("plugins", env={"RPCURL_PLUGIN_PATH": f"relative:{tmp_path}"})
+    assert result.code == 0
+    assert "ignored in RPCURL_PLUGIN_PATH: 'relative' is not absolute\n" in result.out
+    result = rpcurl("plugins", "--format", "json", env={"RPCURL_PLUGIN_PATH": f"relative:{tmp_path}"})
+    assert json.loads(result.out)["ignoredDirectories"] == ["relative"]
+
+
 def test_list_of_an_empty_path_names_it(rpcurl, tmp_path):
     result = rpcurl("plugins", env={"RPCURL_PLUGIN_PATH": str(tmp_path)})
     assert result.code == 0 and f"none in {tmp_path}" in result.out
@@ -94,7 +113,7 @@ def test_list_of_an_empty_path_names_it(rpcurl, tmp_path):
 
 @pytest.mark.parametrize(
     "plugin",
-    ["stamp", "sign,key=k", "sign,key=k,stream=all", "redact,field=string_value", "count,field=string_value", "count-shared,field=kind"],
+    ["stamp", "sign,key=k", "sign,key=k,stream=all", "redact,field=string_value", "count,field=string_value", "count-shared,field=string_value"],
 )
 def test_check_passes_the_samples(rpcurl, plugin):
     name, *configuration = plugin.split(",")
@@ -103,21 +122,44 @@ def test_check_passes_the_samples(rpcurl, plugin):
     lines = result.out.splitlines()
     assert lines[-1] == "nothing wrong was found"
     assert "ok    symbol: rpcurl_plugin_entry" in lines
-    # Four kinds, three courses, alone and among interceptors that hold.
-    assert sum(line.startswith("ok    call: ") for line in lines) == 24
+    # Four kinds: three courses, alone and among interceptors that hold, and with one that responds or fails.
+    assert sum(line.startswith("ok    call: ") for line in lines) == 32
 
 
-def test_check_ends_what_a_plugin_holds(rpcurl):
+def test_check_finds_a_token_that_is_never_used(rpcurl):
     plugin = f"{SAMPLES}/approve.so,file=/no/such/file"
     result = rpcurl("plugins", "check", "--call-time", "50ms", plugin)
-    assert result.code == 0
-    assert "note  call: Unary, success: held for 0 s, then canceled" in result.out
+    assert result.code == 7
+    assert "rpcurl: call: Unary, success: the plugin did not use the token of request_start within 50 ms" in result.err
 
 
-def test_check_notes_a_plugin_that_fails_calls(rpcurl):
+def test_check_finds_a_plugin_that_fails_every_call(rpcurl):
     result = rpcurl("plugins", "check", f"{SAMPLES}/stamp.so,request-field=nonsense")
-    assert result.code == 0
+    assert result.code == 7
     assert "the plugin failed the call: internal: google.protobuf.Value has no field nonsense" in result.out
+    assert "rpcurl: calls: Unary: the plugin failed every call: internal: " in result.err
+    assert "--method" in result.err
+
+
+def test_check_calls_a_method_of_the_schema(rpcurl, descriptor_set):
+    plugin = f"{SAMPLES}/stamp.so,request-field=name,request-prefix=x,response-field=message,response-value=y"
+    result = rpcurl("plugins", "check", "--descriptor-set", descriptor_set, "--method", HELLO, plugin)
+    assert result.code == 0, result.err
+    calls = [line for line in result.out.splitlines() if "call: " in line]
+    assert len(calls) == 8 and all(line.startswith("ok    call: Hello, ") for line in calls)
+    result = rpcurl("plugins", "check", "--descriptor-set", descriptor_set, plugin)
+    assert result.code == 2 and "--method is missing" in result.err
+    result = rpcurl("plugins", "check", "--descriptor-set", descriptor_set, "--method", "demo.v1.Demo/Helo", plugin)
+    assert result.code == 3 and "Hello" in result.err
+
+
+def test_check_ends_a_callback_that_never_returns(rpcurl, tmp_path):
+    plugin = build(tmp_path, "crash")
+    result = rpcurl(
+        "plugins", "check", "--call-time", "50ms", plugin, env={"CRASH_AT": "request_start", "CRASH_HOW": "hang"}
+    )
+    assert result.code == 7
+    assert "plugin crash: did not return after the deadline, in request_start, in the call rpcurl.check" in result.err
 
 
 def test_check_finds_misuse(rpcurl, tmp_path):
@@ -175,6 +217,12 @@ def test_new_in_c_builds_and_passes_its_own_test(rpcurl, tmp_path):
     make(folder, "test", "CFLAGS=-Werror")
     result = rpcurl("plugins", "check", f"{folder}/my-plugin.so")
     assert result.code == 7 and "needs header=TEXT" in result.err
+    # What was loaded stays as it is: the file is replaced, and not overwritten.
+    before = (folder / "my-plugin.so").stat().st_ino
+    os.utime(folder / "my-plugin.c")
+    with open(folder / "my-plugin.so") as _:
+        make(folder)
+    assert (folder / "my-plugin.so").stat().st_ino != before
 
 
 def test_new_in_swift_builds_and_passes_its_own_test(rpcurl, tmp_path, grpc_server, descriptor_set):
@@ -186,6 +234,40 @@ def test_new_in_swift_builds_and_passes_its_own_test(rpcurl, tmp_path, grpc_serv
         f"{grpc_server.url}/demo.v1.Demo/EchoMetadata",
     )  # fmt: skip
     assert {"name": "x-mine", "value": "1"} in json.loads(result.out)["headers"]
+
+
+STATEFUL = """
+final class Counter: Interceptor {
+  let stages: Stages = [.requestStart]
+  private let call: Call
+  private var count = 0
+
+  init(_ call: Call) { self.call = call }
+
+  func requestStart(_ start: RequestStart) throws -> Verdict {
+    try call.after(.seconds(1)) { [self] in count += 1 }
+    try call.post { [self] in count += 1 }
+    try call.call(OwnCall(method: "a.B/C", message: .json("{}"))) { [self] response in
+      count += response.headers.count
+    }
+    return .proceed
+  }
+}
+"""
+
+
+def test_kit_lets_an_interceptor_with_state_use_timers_and_own_calls(tmp_path):
+    """In the mode of Swift 6, which the scaffold uses."""
+    kit = ROOT / "Plugins" / "SwiftKit" / "Sources"
+    source = tmp_path / "Counter.swift"
+    source.write_text(STATEFUL)
+    subprocess.run(
+        [
+            "swiftc", "-typecheck", "-swift-version", "6", "-module-name", "RPCURLPlugin",
+            "-I", kit / "CRPCURLPlugin" / "include", *(kit / "RPCURLPlugin").glob("*.swift"), source,
+        ],
+        check=True,
+    )  # fmt: skip
 
 
 def test_new_overwrites_nothing(rpcurl, tmp_path):

@@ -139,6 +139,39 @@ def silent_call(rpcurl, crash, descriptor_set, raw_server):
     return start
 
 
+# Ending the process, and never returning
+
+
+@pytest.mark.parametrize("how", ["exit", "quick_exit", "pthread_exit"])
+def test_exit_in_a_callback_is_a_failure_of_the_plugin(call, crash, how):
+    result = call(crash, CRASH_AT="response_message", CRASH_HOW=how)
+    assert result.code == 7
+    what = "ended a thread of rpcurl" if how == "pthread_exit" else "ended the process"
+    assert f"rpcurl: plugin crash: {what} in response_message, in the call {HELLO}\n" in result.err
+
+
+def test_callback_that_never_returns_does_not_outlive_the_deadline(rpcurl, grpc_server, descriptor_set, crash):
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', "--plugin", crash, "--max-time", "2",
+        f"{grpc_server.url}/{HELLO}", env={"CRASH_AT": "response_message", "CRASH_HOW": "hang"},
+    )  # fmt: skip
+    assert result.code == 7
+    assert f"plugin crash: did not return after the deadline, in response_message, in the call {HELLO}\n" in result.err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_callback_that_never_returns_does_not_outlive_a_signal(rpcurl, grpc_server, descriptor_set, crash, number):
+    data = ["-d", '{"name":"Ada"}']
+    arguments = ["--descriptor-set", descriptor_set, *data, "--plugin", crash, f"{grpc_server.url}/{HELLO}"]
+    with rpcurl.start(*arguments, env={"CRASH_AT": "response_message", "CRASH_HOW": "hang"}) as process:
+        # The watchdog reports that it runs.
+        assert b"response_message has been running" in process.stderr.readline()
+        process.send_signal(number)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 7
+    assert b"plugin crash: did not return after the signal to end, in response_message" in err
+
+
 # Blocking
 
 

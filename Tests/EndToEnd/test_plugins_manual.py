@@ -41,6 +41,22 @@ def test_plugin_of_the_manual_builds_and_runs(rpcurl, grpc_server, descriptor_se
     assert "tally: 3 messages, status 0\n" in result.err
 
 
+def test_retry_of_the_manual_builds_and_retries(rpcurl, grpc_server, descriptor_set, tmp_path):
+    source = next(text for text in displays() if "struct state {\n  rpcurl_token start;" in text)
+    (tmp_path / "again.c").write_text(source)
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{HEADER.parents[1]}"]
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", "again.so", "again.c", *flags], cwd=tmp_path, check=True)
+    plugin = tmp_path / "again.so"
+    check = rpcurl("plugins", "check", plugin)
+    assert check.code == 0, check.err
+    arguments = ["--descriptor-set", descriptor_set, "--plugin", plugin, "-d"]
+    result = rpcurl(*arguments, '{"code":14,"message":"busy"}', f"{grpc_server.url}/demo.v1.Demo/Fail")
+    assert result.code == 64 + 14
+    assert result.err.count("again: unavailable: once more\n") == 2
+    result = rpcurl(*arguments, '{"from":1,"to":3}', f"{grpc_server.url}/demo.v1.Demo/Count")
+    assert (result.code, result.err) == (0, "")
+
+
 @pytest.mark.parametrize("structure", ["rpcurl_host", "rpcurl_plugin"])
 def test_manual_has_every_function_of_the_header(structure):
     described = re.findall(r'^\.It Ft (?:"[^"]*"|\S+) Fn (\w+)', MANUAL.read_text(), re.M)

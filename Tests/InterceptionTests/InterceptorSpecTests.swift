@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("", "has no name"), (",a=1", "has no name"), ("x,", "setting 1"), ("x,a", "setting 1"),
+    ("", "missing name"), (",a=1", "missing name"), ("x,", "setting 1"), ("x,a", "setting 1"),
     ("x,=1", "setting 1"),
     ("x,priority=high", "priority: not a whole number"), ("x,methods=?", "methods: none of"),
     ("x,a=@none", "a: no such file"),

@@ -1,5 +1,6 @@
 import Glibc
 import Interception
+import Protobuf
 import Testing
 
 @testable import PluginHost
@@ -7,9 +8,11 @@ import Testing
 @Suite(.serialized) struct CheckTests {
   private let log = LogCollector()
 
-  private func check(_ name: String, limit: Duration = .seconds(2)) throws -> [PluginCheck.Line] {
+  private func check(
+    _ name: String, limit: Duration = .seconds(2), method: MethodDescriptor? = nil
+  ) throws -> [PluginCheck.Line] {
     var lines: [PluginCheck.Line] = []
-    let check = PluginCheck(loader: log.loader(), limit: limit) { lines.append($0) }
+    let check = PluginCheck(loader: log.loader(), limit: limit, method: method) { lines.append($0) }
     // A copy, as the tests of other suites use the file itself, with its static variables.
     let copy = try Fixtures.temporaryDirectory() + "/copy.so"
     Fixtures.run("cp '\(try Fixtures.path(name))' '\(copy)'; chmod 755 '\(copy)'")
@@ -25,10 +28,47 @@ import Testing
     #expect(log.warnings.isEmpty)
   }
 
-  @Test func whatIsHeldForTooLongIsCanceled() throws {
-    let lines = try check("hoarding", limit: .milliseconds(20))
-    #expect(lines.contains(.note("call: Unary, success: held for 0 s, then canceled")))
-    #expect(lines.last == .passed("unloaded"))
+  @Test func aTokenThatIsNeverUsedIsAFault() throws {
+    let fault = #expect(throws: PluginCheck.Fault.self) { try check("hoarding", limit: .milliseconds(20)) }
+    #expect(fault?.step == "call: Unary, success")
+    #expect(fault?.reason == "the plugin did not use the token of request_start within 20 ms")
+  }
+
+  @Test func neighboursRespondAndFail() throws {
+    let lines = try check("later")
+    for kind in ["Unary", "ClientStreaming", "ServerStreaming", "BidiStreaming"] {
+      for how in ["responds", "fails"] {
+        #expect(
+          lines.contains(.passed("call: \(kind), success, outside one that holds every value and \(how)")))
+      }
+    }
+  }
+
+  @Test func aPluginThatFailsEveryCallIsAtFault() throws {
+    let fault = #expect(throws: PluginCheck.Fault.self) { try check("failing") }
+    #expect(fault?.step == "calls: Unary")
+    let reason = "the plugin failed every call: internal: google.protobuf.Value has no field f_string"
+    #expect(fault?.reason.hasPrefix(reason) == true)
+  }
+
+  @Test func callsAreOfTheMethodThatIsNamed() throws {
+    let pool = try Fixtures.pool(
+      "check.proto",
+      "syntax = \"proto3\"; package c; message M { string f_string = 1; } "
+        + "service S { rpc Get(M) returns (stream M); }")
+    let method = try #require(try pool.method(service: "c.S", method: "Get"))
+    let lines = try check("failing", method: method)
+    #expect(lines.contains(.passed("call: Get, success")))
+    #expect(
+      lines.filter { $0 != .note("it has no summary for rpcurl plugins to show") }.allSatisfy {
+        if case .passed = $0 { true } else { false }
+      })
+  }
+
+  @Test func aSymbolThatIsNoFunctionIsRefused() throws {
+    let fault = #expect(throws: PluginCheck.Fault.self) { try check("data_symbol") }
+    #expect(fault?.step == "inspection")
+    #expect(fault?.reason.hasSuffix("the symbol rpcurl_plugin_entry is not a function") == true)
   }
 
   @Test func misuseIsAFault() throws {
@@ -58,22 +98,37 @@ import Testing
     #expect(try loader.load(InterceptorSpec(name: stripped)).name == "fussy")
   }
 
-  @Test func theCatalogHasTheFirstOfEachNameAndWhatIsRefused() throws {
+  @Test func theCatalogHasTheFirstOfEachNameAndWhatIsRefused() async throws {
     let (first, second) = (try Fixtures.temporaryDirectory(), try Fixtures.temporaryDirectory())
     Fixtures.run("cp '\(try Fixtures.path("fussy"))' '\(first)/b.so'; cp '\(first)/b.so' '\(second)/a.so'")
     Fixtures.run("cp '\(try Fixtures.path("mock"))' '\(second)/b.so'; echo x > '\(first)/c.so'")
-    Fixtures.run("chmod 644 '\(first)/c.so'; echo x > '\(first)/readme'; mkdir '\(second)/d.so'")
-    let catalog = log.loader([first, "/nonexistent", second]).catalog()
-    let names = catalog.map { entry in
-      switch entry {
-      case .success(let plugin): "\(plugin.fileName) \(plugin.name)"
-      case .failure(let error): "\(error)"
+    Fixtures.run("cp '\(try Fixtures.path("crash"))' '\(second)/crash.so'")
+    Fixtures.run("cp '\(try Fixtures.path("undefined"))' '\(second)/undefined.so'; chmod 644 '\(first)/c.so'")
+    Fixtures.run("echo x > '\(first)/readme'; mkdir '\(second)/d.so'")
+    // In a process of its own, as it makes others.
+    let result = await #expect(
+      processExitsWith: .success, observing: [\.standardOutputContent]
+    ) { [first = first as String, second = second as String] in
+      for how in ["abort", "exit", "segv"] {
+        setenv("CRASH_AT", "constructor", 1)
+        setenv("CRASH_HOW", how, 1)
+        for entry in LogCollector().loader([first, "/nonexistent", second]).catalog() {
+          switch entry {
+          case .success(let plugin): print("= \(plugin.fileName) \(plugin.name)")
+          case .failure(let error): print("= \(error)")
+          }
+        }
       }
     }
-    #expect(
-      names == [
+    let lines = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self).split(separator: "\n")
+      .filter { $0.hasPrefix("= ") }.map { String($0.dropFirst(2)) }
+    let expected = ["crashed (SIGABRT)", "ended the process", "crashed (SIGSEGV)"].flatMap { end in
+      [
         "b fussy", "plugin \(first)/c.so: not a shared object: not an ELF file", "a fussy",
-        "plugin \(second)/d.so: not a file",
-      ])
+        "plugin \(second)/crash.so: it \(end) when it was loaded", "plugin \(second)/d.so: not a file",
+        "plugin \(second)/undefined.so: cannot be loaded: undefined symbol: nobody_has_this",
+      ]
+    }
+    #expect(lines == expected)
   }
 }

@@ -22,6 +22,88 @@ import Testing
         "rpcurl: plugin crash: crashed (SIGSEGV) in request_bytes, in the call test.Echo/Say\nhint: "))
   }
 
+  @Test(arguments: ["exit", "quick_exit"])
+  func reportsAPluginThatEndsTheProcess(_ how: String) async throws {
+    let path = try Fixtures.path("crash")
+    let result = await #expect(
+      processExitsWith: .exitCode(7), observing: [\.standardErrorContent]
+    ) { [path = path as String, how = how as String] in
+      setenv("CRASH_AT", "request_bytes", 1)
+      setenv("CRASH_HOW", how, 1)
+      let plugin = try LogCollector().loader().load(InterceptorSpec(name: path))
+      try PluginCallTest([plugin]).run()
+    }
+    let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(
+      words.hasPrefix(
+        "rpcurl: plugin crash: ended the process in request_bytes, in the call test.Echo/Say\nhint: "))
+  }
+
+  @Test func reportsAPluginThatEndsTheProcessOnItsOwnThread() async throws {
+    let path = try Fixtures.path("crash")
+    let result = await #expect(
+      processExitsWith: .exitCode(7), observing: [\.standardErrorContent]
+    ) { [path = path as String] in
+      setenv("CRASH_AT", "thread", 1)
+      setenv("CRASH_HOW", "exit", 1)
+      let plugin = try LogCollector().loader().load(InterceptorSpec(name: path))
+      try PluginCallTest([plugin]).run()
+    }
+    let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(words.hasPrefix("rpcurl: plugin crash: ended the process in a thread of its own\nhint: "))
+  }
+
+  @Test func endsAProcessWhoseCallbackOutlivesTheDeadline() async throws {
+    let path = try Fixtures.path("crash")
+    let result = await #expect(
+      processExitsWith: .exitCode(7), observing: [\.standardErrorContent]
+    ) { [path = path as String] in
+      setenv("CRASH_AT", "response_end", 1)
+      setenv("CRASH_HOW", "hang", 1)
+      let plugin = try LogCollector().loader().load(InterceptorSpec(name: path))
+      try PluginCallTest([plugin]).run(deadline: .now + .milliseconds(20))
+    }
+    let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(
+      words.hasPrefix(
+        "rpcurl: plugin crash: did not return after the deadline, in response_end, in the call test.Echo/Say\nhint: "
+      ))
+  }
+
+  @Test func endsAProcessWhoseCallbackOutlivesASignal() async throws {
+    let path = try Fixtures.path("crash")
+    let result = await #expect(
+      processExitsWith: .exitCode(7), observing: [\.standardErrorContent]
+    ) { [path = path as String] in
+      setenv("CRASH_AT", "open", 1)
+      setenv("CRASH_HOW", "hang", 1)
+      var ends: [Int32] = [-1, -1]
+      pipe(&ends)
+      Interrupts.watch(ends[0])
+      write(ends[1], "x", 1)
+      let plugin = try LogCollector().loader().load(InterceptorSpec(name: path))
+      try PluginCallTest([plugin]).run()
+    }
+    let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(
+      words.hasPrefix("rpcurl: plugin crash: did not return after the signal to end, in open, in the call "))
+  }
+
+  @Test func reportsAPluginThatFreesBytesOfTheHost() async throws {
+    let path = try Fixtures.path("crash")
+    let result = await #expect(
+      processExitsWith: .exitCode(7), observing: [\.standardErrorContent]
+    ) { [path = path as String] in
+      setenv("CRASH_AT", "request_start", 1)
+      setenv("CRASH_HOW", "free", 1)
+      let plugin = try LogCollector().loader().load(InterceptorSpec(name: path))
+      try PluginCallTest([plugin]).run()
+    }
+    let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(
+      words.contains("rpcurl: plugin crash: crashed (SIGABRT) in request_start, in the call test.Echo/Say\n"))
+  }
+
   @Test func aCrashOfTheHostIsLeftToWhoeverWasThereBefore() async throws {
     let path = try Fixtures.path("crash")
     await #expect(processExitsWith: .exitCode(99)) { [path = path as String] in

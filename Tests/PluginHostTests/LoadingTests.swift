@@ -21,7 +21,7 @@ import Testing
     #expect(error("/nonexistent/x.so")?.description == "plugin /nonexistent/x.so: no such file or directory")
     let empty = try Fixtures.temporaryDirectory()
     let error = #expect(throws: PluginError.self) { try log.loader([empty]).load(spec("ghost")) }
-    #expect(error == .notFound(name: "ghost", searched: [empty]))
+    #expect(error == .notFound(name: "ghost", searched: [empty], ignored: []))
     #expect(error?.hint?.contains("./NAME.so") == true)
   }
 
@@ -30,6 +30,14 @@ import Testing
     let (first, second) = (try Fixtures.temporaryDirectory(), try Fixtures.temporaryDirectory())
     Fixtures.run("cp '\(source)' '\(second)/tool.so'; mkdir '\(first)/tool'")
     #expect(try log.loader([first, second]).load(spec("tool")).path == "\(second)/tool.so")
+  }
+
+  @Test func reportsRelativeDirectoriesOfTheSearchPath() {
+    let path = PluginSearchPath(
+      environment: { $0 == "RPCURL_PLUGIN_PATH" ? "/a:b:./c" : nil }, prefix: "/usr")
+    #expect(path.ignored == ["b", "./c"])
+    let error = #expect(throws: PluginError.self) { try path.locate("ghost") }
+    #expect(error?.hint == "name absolute directories in RPCURL_PLUGIN_PATH: b, ./c is ignored")
   }
 
   @Test func theSearchPathLeavesTheWorkingDirectoryOut() {
@@ -54,7 +62,7 @@ import Testing
     }
     #expect(
       error("\(directory)/short.so")
-        == .notSharedObject(path: "\(directory)/short.so", reason: "the file is cut off"))
+        == .notSharedObject(path: "\(directory)/short.so", reason: "the file is truncated"))
     guard case .unreadable(_, "not a file")? = error(directory) else {
       Issue.record("a directory is not a plugin")
       return
@@ -76,6 +84,17 @@ import Testing
       Issue.record("a plugin for arm was not refused")
       return
     }
+    bytes[18] = 0
+    bytes[19] = 43
+    bytes[5] = 2
+    try Fixtures.write(bytes, to: "\(directory)/sparc.so")
+    chmod("\(directory)/sparc.so", 0o644)
+    guard case .otherMachine(_, "big-endian machine 43", _)? = error("\(directory)/sparc.so") else {
+      Issue.record("a big-endian plugin was not refused")
+      return
+    }
+    bytes[5] = 1
+    bytes[19] = 0
     bytes[18] = 62
     bytes[16] = 2
     try Fixtures.write(bytes, to: "\(directory)/program.so")
@@ -171,7 +190,7 @@ import Testing
     let directory = try Fixtures.temporaryDirectory()
     let path = "\(directory)/open.so"
     Fixtures.run("cp '\(try Fixtures.path("fussy"))' '\(path)'; chmod 666 '\(path)'")
-    #expect(error(path) == .untrusted(path: path, culprit: path, reason: "can be written by everybody"))
+    #expect(error(path) == .untrusted(path: path, culprit: path, reason: .everybody))
     chmod(path, 0o664)
     #expect(error(path)?.description == "plugin \(path): the file can be written by its group")
     #expect(error(path)?.hint == "let only yourself write it: chmod go-w '\(path)'")
@@ -185,20 +204,109 @@ import Testing
     Fixtures.run(
       "mkdir '\(outer)/in'; cp '\(try Fixtures.path("fussy"))' '\(path)'; chmod 644 '\(path)'; chmod 777 '\(outer)'"
     )
-    #expect(error(path) == .untrusted(path: path, culprit: outer, reason: "can be written by everybody"))
+    #expect(error(path) == .untrusted(path: path, culprit: outer, reason: .everybody))
     chmod(outer, 0o1777)
     #expect(try log.loader().load(spec(path)).name == "fussy")
     // A link does not lead around it.
     chmod(outer, 0o777)
     let link = try Fixtures.temporaryDirectory() + "/link.so"
     symlink(path, link)
-    #expect(error(link) == .untrusted(path: link, culprit: outer, reason: "can be written by everybody"))
+    #expect(error(link) == .untrusted(path: link, culprit: outer, reason: .everybody))
+  }
+
+  @Test func refusesAnIntermediateLinkInADirectoryThatOthersCanWrite() throws {
+    let outer = try Fixtures.temporaryDirectory()
+    Fixtures.run(
+      "cd '\(outer)' && mkdir good open && cp '\(try Fixtures.path("fussy"))' good/x.so && chmod 644 good/x.so "
+        + "&& ln -s ../good/x.so open/hop.so && ln -s open/hop.so one.so && chmod 777 open")
+    let path = "\(outer)/one.so"
+    #expect(error(path) == .untrusted(path: path, culprit: "\(outer)/open", reason: .everybody))
+    // Neither does a directory that is left again, by a link or by a name.
+    symlink("open/../good/x.so", "\(outer)/two.so")
+    for name in ["two.so", "open/../good/x.so", "good/../open/hop.so"] {
+      guard case .untrusted(_, "\(outer)/open", .everybody)? = error("\(outer)/\(name)") else {
+        Issue.record("\(name) was not refused")
+        continue
+      }
+    }
+    chmod("\(outer)/open", 0o755)
+    #expect(try log.loader().load(spec(path)).name == "fussy")
+  }
+
+  @Test func refusesLinksThatNeverEnd() throws {
+    let directory = try Fixtures.temporaryDirectory()
+    symlink("b.so", "\(directory)/a.so")
+    symlink("a.so", "\(directory)/b.so")
+    #expect(
+      error("\(directory)/a.so")?.description
+        == "plugin \(directory)/a.so: too many levels of symbolic links")
+  }
+
+  @Test func refusesALinkThatBelongsToAnotherUser() throws {
+    guard geteuid() == 0 else { return }
+    let directory = try Fixtures.temporaryDirectory()
+    chmod(directory, 0o1777)
+    let link = "\(directory)/link.so"
+    symlink(try Fixtures.path("fussy"), link)
+    lchown(link, 1234, 1234)
+    let refusal = error(link)
+    #expect(refusal == .untrustedLink(path: link, link: link, reason: .owner(1234)))
+    #expect(refusal?.description == "plugin \(link): the link \(link) belongs to another user (1234)")
+    #expect(refusal?.hint == "take it over, if you trust where it leads: chown -h 0 '\(link)'")
+  }
+
+  @Test func followsRelativePathsAndLinksInDirectoriesOfTheUser() throws {
+    let directory = try Fixtures.temporaryDirectory()
+    Fixtures.run(
+      "cd '\(directory)' && mkdir -p a/b && cp '\(try Fixtures.path("fussy"))' a/b/x.so && chmod 644 a/b/x.so "
+        + "&& ln -s a/b in && ln -s in/../b/./x.so y.so")
+    #expect(try log.loader().load(spec("\(directory)/y.so")).name == "fussy")
+    #expect(try log.loader().load(spec("\(directory)//in/x.so")).name == "fussy")
+  }
+
+  // MARK: Copies
+
+  @Test func aFileThatIsOverwrittenLeavesTheLoadedPluginAlone() throws {
+    let path = try Fixtures.temporaryDirectory() + "/plugin.so"
+    Fixtures.run("cp '\(try Fixtures.path("mock"))' '\(path)'; chmod 644 '\(path)'")
+    let plugin = try log.loader().load(spec(path))
+    // In place, as `cp` does: what is mapped would change.
+    guard let file = fopen(path, "r+") else { throw Fixtures.Failure(text: "cannot open \(path)") }
+    fwrite([UInt8](repeating: 0xcc, count: 1 << 16), 1, 1 << 16, file)
+    fclose(file)
+    let call = try PluginCallTest([plugin], .serverStreaming)
+    call.start()
+    call.chain.closeRequest()
+    #expect(call.receivedTexts == ["one", "two"])
+    // What is there now is another file.
+    #expect(error(path) == .notSharedObject(path: path, reason: "not an ELF file"))
+  }
+
+  @Test func aPluginIsNotLoadedFromItsPath() throws {
+    _ = try log.loader().load(spec(try Fixtures.path("newer")))
+    guard let maps = try? FileReader(path: "/proc/self/maps"), let bytes = maps.readAll(limitBytes: 1 << 24)
+    else { throw Fixtures.Failure(text: "cannot read the maps") }
+    let text = String(decoding: bytes, as: UTF8.self)
+    #expect(text.contains("/memfd:rpcurl-plugin:newer.so"))
+    #expect(!text.contains(try Fixtures.path("newer")))
+  }
+
+  @Test func truncatedFilesAreRefusedBeforeTheyAreLoaded() throws {
+    let directory = try Fixtures.temporaryDirectory()
+    let source = try Fixtures.path("fussy")
+    guard let size = FileFacts(path: source)?.sizeBytes else { throw Fixtures.Failure(text: "no size") }
+    for bytes in [1000, 5000, 9000, 12288] where bytes < size {
+      let path = "\(directory)/\(bytes).so"
+      Fixtures.run("head -c \(bytes) '\(source)' > '\(path)'; chmod 644 '\(path)'")
+      #expect(error(path) == .notSharedObject(path: path, reason: "the file is truncated"))
+    }
   }
 
   @Test func anotherUsersFileIsRefused() throws {
     guard geteuid() == 0 else { return }
     let path = try Fixtures.temporaryDirectory() + "/theirs.so"
     Fixtures.run("cp '\(try Fixtures.path("fussy"))' '\(path)'; chown 1234 '\(path)'")
-    #expect(error(path) == .untrusted(path: path, culprit: path, reason: "belongs to another user (1234)"))
+    #expect(error(path) == .untrusted(path: path, culprit: path, reason: .owner(1234)))
+    #expect(error(path)?.hint == "take it over, if you trust what is there: chown 0 '\(path)'")
   }
 }

@@ -27,6 +27,9 @@ public struct CallContext: Sendable {
   /// The time by the loop's clock, which deadlines and timers go by. `[loop's thread]`
   public var now: ContinuousClock.Instant { clock.now }
 
+  /// The call's deadline, which an interceptor may have changed; `nil` without one. `[loop's thread]`
+  public var deadline: ContinuousClock.Instant? { mailbox.chain?.progress.deadline }
+
   /// Ends the call at once: every interceptor that saw it start, and the caller, hears `canceled` with this
   /// reason. Does nothing when the call has ended.
   public func cancel(_ reason: String) {
@@ -34,7 +37,7 @@ public struct CallContext: Sendable {
   }
 
   /// Fails the call as a token would: those further out see the error, those further in that it was canceled.
-  func fail(_ error: RPCError) {
+  public func fail(_ error: RPCError) {
     onLoop { chain, seat in chain.fail(error, by: seat) }
   }
 

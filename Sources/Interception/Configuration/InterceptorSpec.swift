@@ -41,7 +41,7 @@ public struct InterceptorSpec: Sendable, Equatable {
   public init(parsing text: String, sources: ValueSources) throws(ConfigurationError) {
     var parts = Self.split(text)
     self.init(name: parts.removeFirst())
-    guard !name.isEmpty else { throw ConfigurationError(interceptor: text, reason: "has no name") }
+    guard !name.isEmpty else { throw ConfigurationError(interceptor: "'\(text)'", reason: "missing name") }
     for (index, part) in parts.enumerated() {
       let setting = try Self.setting(part, number: index + 1, of: name, sources)
       switch setting.key {

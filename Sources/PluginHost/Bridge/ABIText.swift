@@ -49,19 +49,29 @@ final class Arena {
 
   /// Plain structures one after another.
   func array<Element: BitwiseCopyable>(_ elements: [Element]) -> UnsafePointer<Element> {
-    let block = UnsafeMutablePointer<Element>.allocate(capacity: max(elements.count, 1))
+    let block = allocate(byteCount: elements.count * MemoryLayout<Element>.stride)
+      .bindMemory(to: Element.self, capacity: elements.count)
     for (index, element) in elements.enumerated() { (block + index).initialize(to: element) }
-    blocks.append(UnsafeMutableRawPointer(block))
     return UnsafePointer(block)
   }
 
   private func copy(_ bytes: UnsafeRawBufferPointer) -> rpcurl_text {
     // One byte more, a zero, is kind to plugins that print what they are given.
-    let block = UnsafeMutableRawPointer.allocate(byteCount: bytes.count + 1, alignment: 16)
+    let block = allocate(byteCount: bytes.count + 1)
     block.copyMemory(from: bytes.baseAddress ?? UnsafeRawPointer(block), byteCount: bytes.count)
     block.storeBytes(of: 0, toByteOffset: bytes.count, as: UInt8.self)
-    blocks.append(block)
     return rpcurl_text(data: UnsafePointer(block.assumingMemoryBound(to: CChar.self)), size: bytes.count)
+  }
+
+  private static let headBytes = 16
+
+  /// Memory behind a head of zeros: a plugin that frees it by mistake is stopped by the C library there and then, in
+  /// the callback that is to blame.
+  private func allocate(byteCount: Int) -> UnsafeMutableRawPointer {
+    let block = UnsafeMutableRawPointer.allocate(byteCount: Self.headBytes + byteCount, alignment: 16)
+    block.initializeMemory(as: UInt8.self, repeating: 0, count: Self.headBytes)
+    blocks.append(block)
+    return block + Self.headBytes
   }
 
   deinit {

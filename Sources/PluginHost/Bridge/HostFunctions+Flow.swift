@@ -33,6 +33,7 @@ extension HostFunctions {
         throw wrongStage(held.stage)
       }
       let call = try live(instance.calls.find(held.call), instance, "call", "inject")
+      try call.countInjection()
       let direction = Stages.request.contains(held.stage) ? Direction.request : .response
       try held.inject(try payload(message, direction, of: call.facts))
     }
@@ -47,7 +48,8 @@ extension HostFunctions {
     _ message: UnsafePointer<rpcurl_local_message>?
   ) -> Int32 {
     self.call(host) { instance throws(ABIFailure) in
-      let call = try live(instance.calls.find(call.id), instance, "call", "a message is injected")
+      let call = try open(call, instance, "a message is injected")
+      try call.countInjection()
       let payload = try payload(message, direction, of: call.facts)
       switch direction {
       case .request: call.context.inject(request: payload)
@@ -74,7 +76,7 @@ extension HostFunctions {
       guard nanoseconds >= 0 else { throw invalid("the time is negative") }
       let call = try onLoop(call, instance, "after")
       let number = call.setTimer(after: .nanoseconds(nanoseconds)) {
-        instance.guarding.run("a timer", in: call.method) { function(argument) }
+        instance.guarding.run("a timer", in: call) { function(argument) }
       }
       timer?.pointee = rpcurl_timer(id: number)
     }
@@ -92,12 +94,12 @@ extension HostFunctions {
   ) -> Int32 {
     self.call(host) { instance throws(ABIFailure) in
       guard let function else { throw invalid("the function is null") }
-      let call = try live(instance.calls.find(call.id), instance, "call", "post")
+      let call = try open(call, instance, "post")
       // The plugin says that its function and argument may be used on the loop's thread.
       nonisolated(unsafe) let argument = argument
       call.context.post {
         guard !call.hasEnded else { return }
-        instance.guarding.run("a posted function", in: call.method) { function(argument) }
+        instance.guarding.run("a posted function", in: call) { function(argument) }
       }
     }
   }
@@ -111,6 +113,16 @@ extension HostFunctions {
       instance.reportMisbehaviour("\(what) on a thread other than the loop's")
       throw ABIFailure(RPCURL_ETHREAD, "\(what) is for the loop's thread only: use post")
     }
+    guard !call.hasEnded else { throw ABIFailure(RPCURL_EENDED, "the call has ended") }
+    return call
+  }
+
+  /// The call, if it has not ended: in close it has.
+  static func open(
+    _ call: rpcurl_call, _ instance: PluginInstance, _ what: String
+  ) throws(ABIFailure) -> PluginCall {
+    let call = try live(instance.calls.find(call.id), instance, "call", what)
+    guard !call.hasEnded else { throw ABIFailure(RPCURL_EENDED, "the call has ended") }
     return call
   }
 }

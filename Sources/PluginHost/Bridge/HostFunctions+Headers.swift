@@ -63,6 +63,8 @@ extension HostFunctions {
   ) -> Int32 {
     call(host) { instance throws(ABIFailure) in
       let (name, value) = try field(name, value)
+      let stage = try held(instance, token, "a value is used").stage
+      if let reason = HostHeaders.reason(against: name, at: stage) { throw invalid(reason) }
       try withHeaders(instance, token) { headers, _ in body(&headers, name, value) }
     }
   }
@@ -73,6 +75,9 @@ extension HostFunctions {
     let (name, value) = (try name.string(), try value.string())
     guard HeaderSyntax.isName(name) else { throw invalid("'\(name)' is not a header's name") }
     guard HeaderSyntax.isValue(value) else { throw invalid("the value of \(name) has control characters") }
+    if Headers.isBinary(name), Headers([(name, value)]).binaryValues(name).contains(nil) {
+      throw invalid("the value of \(name) is not base64, as a name in -bin demands")
+    }
     return (name, value)
   }
 
@@ -94,21 +99,21 @@ extension HostFunctions {
     _ body: (inout Headers, Arena) throws(ABIFailure) -> Result
   ) throws(ABIFailure) -> Result {
     try value(instance, token) { value, arena throws(ABIFailure) in
-      switch value {
-      case .requestStart(var start):
-        let result = try body(&start.headers, arena)
-        value = .requestStart(start)
-        return result
-      case .responseStart(var start):
-        let result = try body(&start.headers, arena)
-        value = .responseStart(start)
-        return result
-      case .responseEnd(var end):
-        let result = try body(&end.trailers, arena)
-        value = .responseEnd(end)
-        return result
-      case .requestEnd, .message, .bytes, .metrics: throw wrongStage()
+      // Only one holder of the storage, so that what is changed is not copied again. A `switch` would be another.
+      if case .requestStart(var start) = value {
+        value = .requestEnd
+        defer { value = .requestStart(start) }
+        return try body(&start.headers, arena)
       }
+      if case .responseStart(var start) = value {
+        value = .requestEnd
+        defer { value = .responseStart(start) }
+        return try body(&start.headers, arena)
+      }
+      guard case .responseEnd(var end) = value else { throw wrongStage() }
+      value = .requestEnd
+      defer { value = .responseEnd(end) }
+      return try body(&end.trailers, arena)
     }
   }
 

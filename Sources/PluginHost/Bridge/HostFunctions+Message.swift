@@ -55,7 +55,21 @@ extension HostFunctions {
       }
       let path = try fieldPath(path)
       try withMessage(instance, token) { message, _ throws(ABIFailure) in
+        try requireElement(path, in: message)
         try fields { () throws(FieldPathError) in try message.clear(at: path) }
+      }
+    }
+  }
+
+  /// Throws for an index beyond the end of a list. A key that a map does not have is no error: it is cleared already.
+  private static func requireElement(_ path: FieldPath, in message: Message) throws(ABIFailure) {
+    guard case .subscripted(.integer(let index))? = path.steps.last else { return }
+    try fields { () throws(FieldPathError) in
+      let list = try FieldPath(steps: path.steps.dropLast())
+      guard try !message.type.field(at: list).isMap else { return }
+      let count = try message.length(list)
+      guard index >= 0, index < count else {
+        throw .indexOutOfRange(field: list.description, index: index, count: count)
       }
     }
   }

@@ -12,14 +12,13 @@ extension HostFunctions {
     self.call(host) { instance throws(ABIFailure) in
       guard let done else { throw invalid("done is null") }
       let call = try onLoop(call, instance, "call")
-      guard !call.hasEnded else { throw ABIFailure(RPCURL_EENDED, "the call has ended") }
       let plain = try copy(own, atLeast: MemoryLayout<rpcurl_own_call>.size)
       let schema = try OwnSchema(plain, call.facts)
       let request = try ownCall(plain, schema)
       call.make(request) { answer in
         let arena = Arena()
         let parts = arena.ownResponse(answer, schema)
-        instance.guarding.run("the end of an own call", in: call.method) {
+        instance.guarding.run("the end of an own call", in: call) {
           withUnsafePointer(to: parts) { done(argument, $0) }
         }
         withExtendedLifetime(arena) {}

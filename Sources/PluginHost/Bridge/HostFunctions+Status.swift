@@ -95,9 +95,10 @@ extension HostFunctions {
   ) throws(ABIFailure) -> Result {
     try value(instance, token) { value, arena throws(ABIFailure) in
       guard case .responseEnd(var end) = value else { throw wrongStage() }
-      let result = try body(&end, arena)
-      value = .responseEnd(end)
-      return result
+      // Only one holder of the storage: what is changed is not copied again.
+      value = .requestEnd
+      defer { value = .responseEnd(end) }
+      return try body(&end, arena)
     }
   }
 }

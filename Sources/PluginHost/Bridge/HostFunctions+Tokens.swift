@@ -17,7 +17,7 @@ extension HostFunctions {
   static func cancelCall(_ host: Host?, _ call: rpcurl_call, _ reason: rpcurl_text) -> Int32 {
     self.call(host) { instance throws(ABIFailure) in
       let reason = try reason.string()
-      try live(instance.calls.find(call.id), instance, "call", "cancel").context.cancel(reason)
+      try open(call, instance, "cancel").context.cancel(reason)
     }
   }
 

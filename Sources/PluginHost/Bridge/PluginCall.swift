@@ -2,6 +2,7 @@ import CPluginABI
 import Glibc
 import Interception
 import RPCProtocols
+import Synchronization
 
 /// A call as a plugin can ask for it.
 final class PluginCall: @unchecked Sendable {
@@ -11,6 +12,8 @@ final class PluginCall: @unchecked Sendable {
   let method: MethodText
   /// The facts in the plugin's form; their texts live as long as this.
   let plain: rpcurl_call_facts
+  /// The call's deadline by CLOCK_MONOTONIC, for the watchdog; 0 without one. Belongs to the loop's thread.
+  private(set) var deadlineNanoseconds: Int64 = 0
   /// Held while one of the call's values is worked on.
   let lock = Lock()
   private let arena = Arena()
@@ -21,7 +24,9 @@ final class PluginCall: @unchecked Sendable {
   private var ownCalls: [Int: (OwnAnswer) -> Void] = [:]
   private var lastOwnCall = 0
   /// Whether the call is over for the plugin, or was declined.
-  private(set) var hasEnded = false
+  var hasEnded: Bool { ended.load(ordering: .relaxed) }
+  private let ended = Atomic(false)
+  private let injected = Atomic(0)
 
   init(_ facts: CallFacts, _ context: CallContext) {
     self.facts = facts
@@ -33,6 +38,29 @@ final class PluginCall: @unchecked Sendable {
       codec: arena.text(facts.codec.rawValue), target: arena.text(facts.target),
       request_type: arena.text(facts.requestType?.name ?? ""),
       response_type: arena.text(facts.responseType?.name ?? ""))
+  }
+
+  /// Has the watchdog keep a deadline.
+  func keep(_ deadline: ContinuousClock.Instant?) {
+    guard let deadline else { return deadlineNanoseconds = 0 }
+    var now = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &now)
+    let (sum, isTooFar) = (Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec))
+      .addingReportingOverflow((deadline - .now).wholeNanoseconds)
+    // Beyond all measure is the same as none, and one that has passed is not none.
+    deadlineNanoseconds = isTooFar ? 0 : max(sum, 1)
+  }
+
+  /// Counts a message that the plugin adds. The chain takes what is added until the loop runs the next time, so more than
+  /// a callback can sensibly add is refused.
+  func countInjection() throws(ABIFailure) {
+    let count = injected.add(1, ordering: .relaxed).newValue
+    if count == 1 { context.post { self.injected.store(0, ordering: .relaxed) } }
+    guard count <= HostFunctions.mostElements else {
+      throw ABIFailure(
+        RPCURL_EFAILED,
+        "more than \(HostFunctions.mostElements) messages at once: add the rest in a later callback")
+    }
   }
 
   /// Whether this is the thread that the call lives on.
@@ -70,9 +98,9 @@ final class PluginCall: @unchecked Sendable {
     }
   }
 
-  /// The call is over: nothing runs any more, and what still waits for an answer hears that none comes.
+  /// The call is over: nothing runs any more, and what still waits for a response is notified that none comes.
   func end() {
-    hasEnded = true
+    ended.store(true, ordering: .relaxed)
     timers = [:]
     let error = RPCError(.canceled, "the call that it was made for has ended", origin: .client)
     for (_, done) in ownCalls.sorted(by: { $0.key < $1.key }) {

@@ -39,7 +39,9 @@ struct PluginDescription: @unchecked Sendable {
         host: PluginLoader.abiVersion)
     }
     guard size >= Self.firstSize, size <= 1 << 16 else {
-      throw .malformed(path: path, reason: "struct_size is \(size), which cannot be (use RPCURL_PLUGIN_HEAD)")
+      throw .malformed(
+        path: path,
+        reason: "struct_size is \(UInt(bitPattern: Int(size))), which cannot be (use RPCURL_PLUGIN_HEAD)")
     }
     var functions = rpcurl_plugin()
     withUnsafeMutableBytes(of: &functions) { target in
@@ -48,6 +50,17 @@ struct PluginDescription: @unchecked Sendable {
     self.functions = functions
     guard let name = functions.name.map({ String(cString: $0) }), !name.isEmpty else {
       throw .malformed(path: path, reason: "the plugin has no name")
+    }
+    guard name.utf8.count <= 64, name.unicodeScalars.allSatisfy(Self.isPrintable) else {
+      throw .malformed(
+        path: path, reason: "the plugin's name is longer than 64 bytes, or not printable UTF-8 on one line")
+    }
+    let unknownFlags = functions.flags & Self.mustUnderstand & ~Self.mustSeeAll
+    guard unknownFlags == 0 else {
+      throw .malformed(
+        path: path,
+        reason:
+          "it needs something that this rpcurl does not have (flags 0x\(String(unknownFlags, radix: 16)))")
     }
     self.name = name
     version = functions.version.map { String(cString: $0) } ?? ""
@@ -61,6 +74,16 @@ struct PluginDescription: @unchecked Sendable {
   private static let firstSize = 192
   /// RPCURL_MUST_SEE_ALL, which Swift does not import.
   private static let mustSeeAll: UInt64 = 1
+  /// RPCURL_FLAGS_MUST_UNDERSTAND.
+  private static let mustUnderstand: UInt64 = 0xffff_ffff
+
+  /// U+FFFD stands for what is not UTF-8.
+  private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .surrogate, .lineSeparator, .paragraphSeparator, .unassigned, .privateUse: false
+    default: scalar != "\u{FFFD}"
+    }
+  }
 
   /// The stages that the plugin has a callback for.
   var stages: Stages {

@@ -2,7 +2,7 @@ import CPluginGuard
 import Interception
 import Synchronization
 
-/// Notes what of a plugin runs, so that a crash and a long wait can be told of: which plugin, where, in which call.
+/// Notes what of a plugin runs, so that a crash, an exit and a long wait are reported: which plugin, where, in which call.
 ///
 /// A callback costs a few stores. Everything noted lives as long as the process.
 struct PluginGuard: @unchecked Sendable {
@@ -28,14 +28,18 @@ struct PluginGuard: @unchecked Sendable {
   /// Runs a plugin's code outside of calls, where it may take its time.
   @inline(__always)
   func run<Result>(_ stage: StaticString, _ body: () -> Result) -> Result {
-    run(plugin_guard_place(plugin: plugin, stage: stage.utf8Start, method: nil, is_watched: false), body)
+    run(
+      plugin_guard_place(
+        plugin: plugin, stage: stage.utf8Start, method: nil, is_watched: false, deadline_ns: 0), body)
   }
 
   /// Runs a callback on the loop's thread.
   @inline(__always)
-  func run<Result>(_ stage: StaticString, in method: MethodText, _ body: () -> Result) -> Result {
+  func run<Result>(_ stage: StaticString, in call: PluginCall, _ body: () -> Result) -> Result {
     run(
-      plugin_guard_place(plugin: plugin, stage: stage.utf8Start, method: method.text, is_watched: true), body)
+      plugin_guard_place(
+        plugin: plugin, stage: stage.utf8Start, method: call.method.text, is_watched: true,
+        deadline_ns: call.deadlineNanoseconds), body)
   }
 
   @inline(__always)
@@ -62,6 +66,14 @@ public enum CrashReports {
     case .silent: plugin_guard_tell_as(PLUGIN_GUARD_SILENT)
     }
   }
+}
+
+/// What asks the process to end.
+public enum Interrupts {
+  /// Has the process end if a plugin's callback does not return soon after a signal.
+  ///
+  /// - Parameter descriptor: Readable once the signal came.
+  public static func watch(_ descriptor: Int32) { plugin_guard_watch_interrupts(descriptor) }
 }
 
 /// A method's name where it can be read at any time, from any thread.

@@ -1,4 +1,5 @@
 import CPluginABI
+import CPluginGuard
 import Glibc
 import Interception
 import RPCProtocols
@@ -16,6 +17,7 @@ final class PluginInstance: @unchecked Sendable {
   private let shared: PluginFile
   private let texts = Arena()
   private let noted = Mutex<[String]>([])
+  private let hasSuppressed = Atomic(false)
   /// Around every call of the plugin's functions.
   let guarding: PluginGuard
   /// What makes misuse fail calls; `nil` when it is only told.
@@ -64,15 +66,16 @@ final class PluginInstance: @unchecked Sendable {
       configure(state, arena.text(setting.key), arena.text(setting.value))
     }
     withExtendedLifetime(arena) {}
-    if result < 0 {
+    if result != RPCURL_OK {
       throw .configurationRejected(
-        plugin: description.name, key: setting.key, reason: reason(result), keys: description.keys)
+        plugin: description.name, key: setting.key, reason: reason(result, "configure"),
+        keys: description.keys)
     }
   }
 
   private func check(_ result: Int32?, step: String) throws(PluginError) {
-    guard let result, result < 0 else { return }
-    throw .setupFailed(plugin: description.name, step: step, reason: reason(result))
+    guard let result, result != RPCURL_OK else { return }
+    throw .setupFailed(plugin: description.name, step: step, reason: reason(result, step))
   }
 
   func stop() {
@@ -85,14 +88,16 @@ final class PluginInstance: @unchecked Sendable {
 
   // MARK: - Words
 
-  /// What the plugin said with set_error before it returned a negative code.
-  func reason(_ code: Int32) -> String {
-    errors.takeSaid() ?? "\(ABIFailure.name(of: code)) (the plugin does not say why)"
+  /// Why the callback failed that has just returned on this thread: what the plugin set with set_error, or else the words
+  /// of the host function whose code it passed on.
+  func reason(_ code: Int32, _ callback: String) -> String {
+    guard code < 0 else { return "\(callback) returned \(code), which is not a valid result" }
+    return errors.reason(code) ?? "\(ABIFailure.name(of: code)) (the plugin does not say why)"
   }
 
   func setReason(_ text: String) { errors.say(text) }
 
-  func note(_ failure: ABIFailure) { errors.note(failure.text) }
+  func note(_ failure: ABIFailure) { errors.note(failure) }
 
   var lastError: rpcurl_text { errors.last }
 
@@ -100,14 +105,24 @@ final class PluginInstance: @unchecked Sendable {
     log(LogRecord(level: level, source: description.name, text: text))
   }
 
-  /// Tells people that the plugin breaks the rules of its interface; with strict=true its calls fail.
+  /// Warns that the plugin breaks the rules of its interface; with strict=true its calls fail.
   func reportMisbehaviour(_ what: String) {
-    write(.warning, "plugin misbehaving: \(what)")
-    noted.withLock { $0.append(what) }
+    let count = noted.withLock { noted in
+      if noted.count <= Self.mostReports { noted.append(what) }
+      return noted.count
+    }
+    if count <= Self.mostReports {
+      write(.warning, "plugin misbehaving: \(what)")
+    } else if hasSuppressed.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged {
+      write(.warning, "plugin misbehaving: more than \(Self.mostReports) times; the rest is not logged")
+    }
     strictness?.note(what)
   }
 
-  /// What was reported so far.
+  /// How much misuse is logged: a plugin may go on with it for as long as calls run.
+  private static let mostReports = 100
+
+  /// The first of what was reported.
   var misuses: [String] { noted.withLock { $0 } }
 }
 
@@ -135,22 +150,48 @@ private final class PluginFile: @unchecked Sendable {
 
 /// What went wrong, kept for each thread.
 private final class ThreadErrors: @unchecked Sendable {
+  /// What the plugin set with set_error.
+  private struct Said {
+    let callback: UInt64
+    let text: String
+  }
+
+  /// What a host function failed with.
+  private struct Noted {
+    let callback: UInt64
+    let failure: ABIFailure
+    let arena: Arena
+    let text: rpcurl_text
+  }
+
   private let lock = Lock()
-  private var said: [pthread_t: String] = [:]
-  private var noted: [pthread_t: (arena: Arena, text: rpcurl_text)] = [:]
+  private var said: [pthread_t: Said] = [:]
+  private var noted: [pthread_t: Noted] = [:]
 
   func say(_ text: String) {
-    lock.holding { said[pthread_self()] = text }
+    lock.holding { said[pthread_self()] = Said(callback: plugin_guard_sequence(), text: text) }
   }
 
-  func takeSaid() -> String? {
-    lock.holding { said.removeValue(forKey: pthread_self()) }
-  }
-
-  func note(_ text: String) {
+  func note(_ failure: ABIFailure) {
     let arena = Arena()
-    let text = arena.text(text)
-    lock.holding { noted[pthread_self()] = (arena, text) }
+    let text = arena.text(failure.text)
+    lock.holding {
+      noted[pthread_self()] = Noted(
+        callback: plugin_guard_sequence(), failure: failure, arena: arena, text: text)
+    }
+  }
+
+  /// The reason of the callback that has just returned on this thread with a code. What was said in an earlier one is no
+  /// reason of this one.
+  func reason(_ code: Int32) -> String? {
+    let callback = plugin_guard_sequence() &- 1
+    return lock.holding {
+      if let said = said.removeValue(forKey: pthread_self()), said.callback == callback { return said.text }
+      guard let noted = noted[pthread_self()], noted.callback == callback, noted.failure.code == code else {
+        return nil
+      }
+      return noted.failure.text
+    }
   }
 
   var last: rpcurl_text {

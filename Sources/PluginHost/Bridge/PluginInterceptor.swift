@@ -13,16 +13,17 @@ struct PluginFactory: InterceptorFactory {
     guard let number = instance.calls.insert(call) else {
       throw RPCError(.resourceExhausted, "too many calls", origin: .interceptor(context.name))
     }
+    call.keep(context.deadline)
     var state: UnsafeMutableRawPointer?
     let result =
-      instance.guarding.run("open", in: call.method) {
+      instance.guarding.run("open", in: call) {
         functions.open?(instance.state, rpcurl_call(id: number), &state)
       } ?? RPCURL_OK
     guard result == RPCURL_OK else {
       call.end()
       _ = instance.calls.remove(number)
       if result == RPCURL_DECLINE { return nil }
-      throw RPCError(.internal, instance.reason(result), origin: .interceptor(context.name))
+      throw RPCError(.internal, instance.reason(result, "open"), origin: .interceptor(context.name))
     }
     instance.strictness?.add(number, context)
     let interceptor = PluginInterceptor(instance, call, number, state)
@@ -65,17 +66,17 @@ final class PluginInterceptor: Interceptor {
     let functions = instance.description.functions
     stages = instance.description.stages
     if let choose = functions.stages {
-      let chosen = instance.guarding.run("stages", in: pluginCall.method) { choose(state) }
+      let chosen = instance.guarding.run("stages", in: pluginCall) { choose(state) }
       stages.formIntersection(Stages(rawValue: UInt32(truncatingIfNeeded: chosen)))
     }
-    // PluginWatchdog tells, and while it blocks.
+    // The watchdog reports a callback that blocks, while it blocks.
     needs.isWatched = true
     guard let ask = functions.needs else { return }
     var plain = rpcurl_needs(
       struct_size: MemoryLayout<rpcurl_needs>.size, replay_limit_bytes: 0, window_bytes: 0, is_serial: 0,
       reserved: 0)
-    let result = instance.guarding.run("needs", in: pluginCall.method) { ask(state, &plain) }
-    if result < 0 { throw failure(instance.reason(result)) }
+    let result = instance.guarding.run("needs", in: pluginCall) { ask(state, &plain) }
+    if result != RPCURL_OK { throw failure(instance.reason(result, "needs")) }
     needs = Needs(
       isSerial: plain.is_serial != 0, windowBytes: Int(clamping: plain.window_bytes),
       replayLimitBytes: Int(clamping: plain.replay_limit_bytes))
@@ -87,6 +88,7 @@ final class PluginInterceptor: Interceptor {
   }
 
   func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) throws {
+    pluginCall.keep(start.deadline)
     try deliver(HeldValue(.requestStart, call: call, lock, .requestStart(start), .requestStart(token)))
   }
   func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) throws {
@@ -128,7 +130,7 @@ final class PluginInterceptor: Interceptor {
   }
 
   private func run(_ callback: PluginDescription.StageCallback, _ held: HeldValue, _ number: UInt64) {
-    let result = instance.guarding.run(held.stage.name, in: pluginCall.method) {
+    let result = instance.guarding.run(held.stage.name, in: pluginCall) {
       callback(state, rpcurl_call(id: call), rpcurl_token(id: number))
     }
     if result != RPCURL_LATER { settle(held, number, result) }
@@ -143,9 +145,7 @@ final class PluginInterceptor: Interceptor {
     } else if isUsed {
       instance.reportMisbehaviour("\(held.stage) used the token and returned \(result)")
     } else {
-      held.fail(
-        failure(
-          result < 0 ? instance.reason(result) : "\(held.stage) returned \(result), which means nothing"))
+      held.fail(failure(instance.reason(result, held.stage.description)))
     }
   }
 
@@ -156,7 +156,7 @@ final class PluginInterceptor: Interceptor {
     var plain = rpcurl_outcome(
       struct_size: MemoryLayout<rpcurl_outcome>.size, status: rpcurl_status(outcome.end, arena),
       metrics: rpcurl_metrics(outcome.metrics))
-    instance.guarding.run("close", in: pluginCall.method) {
+    instance.guarding.run("close", in: pluginCall) {
       instance.description.functions.close?(state, rpcurl_call(id: self.call), &plain)
     }
     withExtendedLifetime(arena) {}

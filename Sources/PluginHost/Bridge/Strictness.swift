@@ -1,10 +1,11 @@
 import Glibc
 import Interception
+import RPCProtocols
 
 /// Lets the misuse of its interface by a plugin fail calls. `[any thread]`
 ///
-/// Misuse in a callback fails the call that the callback is for. Of misuse elsewhere nobody knows which call it is
-/// about, so every call that the plugin takes part in ends.
+/// Misuse in a callback fails the call that the callback is for. Misuse elsewhere cannot be assigned to a call, so
+/// every call that the plugin takes part in fails.
 final class Strictness: @unchecked Sendable {
   private let lock = Lock()
   private var calls: [UInt64: CallContext] = [:]
@@ -39,6 +40,9 @@ final class Strictness: @unchecked Sendable {
       fault = fault ?? what
       return []
     }
-    for context in ended { context.cancel("the plugin misbehaves: \(what)") }
+    for context in ended {
+      context.fail(
+        RPCError(.internal, "the plugin misbehaves: \(what)", origin: .interceptor(context.name)))
+    }
   }
 }

@@ -26,6 +26,7 @@ public struct PluginCheck {
 
   private let loader: PluginLoader
   private let limit: Duration
+  private let method: MethodDescriptor?
   private let report: (Line) -> Void
 
   /// Makes a check.
@@ -33,10 +34,15 @@ public struct PluginCheck {
   /// - Parameters:
   ///   - loader: Finds and loads the plugin.
   ///   - limit: How long a call of the self-test may take.
-  ///   - report: Told of every step as it is done.
-  public init(loader: PluginLoader, limit: Duration, report: @escaping (Line) -> Void) {
+  ///   - method: The method that the calls are of, whose messages have every field set; `nil` for methods of all four
+  ///     kinds with messages of the type `google.protobuf.Value`.
+  ///   - report: Called with every step as it is done.
+  public init(
+    loader: PluginLoader, limit: Duration, method: MethodDescriptor? = nil, report: @escaping (Line) -> Void
+  ) {
     self.loader = loader
     self.limit = limit
+    self.method = method
     self.report = report
   }
 
@@ -89,56 +95,109 @@ public struct PluginCheck {
 
   // MARK: - Calls
 
+  /// What is around the plugin on the chain.
+  private enum Surroundings: String, CaseIterable {
+    case alone = ""
+    case holding = ", among others that hold every value"
+    case responding = ", outside one that holds every value and responds"
+    case failing = ", outside one that holds every value and fails"
+
+    var courses: [SelfTestCall.Course] {
+      switch self {
+      case .alone, .holding: SelfTestCall.Course.allCases
+      case .responding, .failing: [.success]
+      }
+    }
+
+    func chain(_ plugin: InterceptorRegistration, _ subject: SelfTestSubject) -> [InterceptorRegistration] {
+      let ending: SelfTestNeighbour.Ending
+      switch self {
+      case .alone: return [plugin]
+      case .holding: ending = .none
+      case .responding: ending = .response
+      case .failing: ending = .failure
+      }
+      return [
+        SelfTestNeighbour.registration("outer neighbour", priority: .max), plugin,
+        SelfTestNeighbour.registration(
+          "inner neighbour", priority: .min, ending, response: subject.responseBytes),
+      ]
+    }
+  }
+
   private func runCalls(_ plugin: LoadedPlugin) throws(Fault) {
-    let type = try messageType()
-    let neighbours = [
-      SelfTestNeighbour.registration("outer neighbour", priority: .max),
-      SelfTestNeighbour.registration("inner neighbour", priority: .min),
-    ]
     var registration = plugin.registration
     registration.methods = .all
-    for holds in [false, true] {
-      for kind in [CallKind.unary, .clientStreaming, .serverStreaming, .bidiStreaming] {
-        for course in SelfTestCall.Course.allCases {
-          let chain = holds ? [neighbours[0], registration, neighbours[1]] : [registration]
-          try run(SelfTestCall(kind, course, chain, type, loop: loop, log: loader.log), plugin, holds)
+    for subject in try subjects() {
+      var failures: [RPCError?] = []
+      for surroundings in Surroundings.allCases {
+        for course in surroundings.courses {
+          let chain = surroundings.chain(registration, subject)
+          let call = SelfTestCall(subject, course, chain, loop: loop, log: loader.log)
+          let failure = try run(call, plugin, "call: \(call.name)\(surroundings.rawValue)")
+          if course == .success, surroundings.courses.count > 1 { failures.append(failure) }
         }
       }
+      try requireSuccess(failures, subject)
+    }
+  }
+
+  private func subjects() throws(Fault) -> [SelfTestSubject] {
+    do throws(SelfTestFailure) {
+      guard let method else { return try SelfTestSubject.withoutSchema() }
+      return [try SelfTestSubject(method)]
+    } catch {
+      throw Fault(step: "self-test", reason: error.reason, hint: nil)
     }
   }
 
   private let loop = SelfTestLoop()
 
-  private func run(_ call: SelfTestCall, _ plugin: LoadedPlugin, _ holds: Bool) throws(Fault) {
-    let step = "call: \(call.name)\(holds ? ", among others that hold every value" : "")"
-    let begin = ContinuousClock.now
+  /// Makes a call; returns the error that the plugin failed it with.
+  private func run(_ call: SelfTestCall, _ plugin: LoadedPlugin, _ step: String) throws(Fault) -> RPCError? {
     let isInTime = call.run(for: limit)
     guard call.isFinished else {
-      throw Fault(
-        step: step, reason: "the call did not end, although it was canceled", hint: nil)
+      throw Fault(step: step, reason: "the call did not end, although it was canceled", hint: nil)
     }
     try requireNoMisuse(plugin, step)
+    var failure: RPCError?
     if !isInTime {
-      report(.note("\(step): held for \((ContinuousClock.now - begin).components.seconds) s, then canceled"))
+      if let holder = call.holder, holder.name == plugin.name {
+        throw Fault(
+          step: step,
+          reason: "the plugin did not use the token of \(holder.stage) within \(Self.words(limit))",
+          hint: "each token that a callback keeps with RPCURL_LATER is used once; --call-time gives more time"
+        )
+      }
+      report(.note("\(step): canceled after \(Self.words(limit))"))
     } else if let error = call.end?.error, error.origin == .interceptor(plugin.name) {
       report(.note("\(step): the plugin failed the call: \(error.code.name): \(error.message)"))
+      failure = error
     }
     passed(step)
+    return failure
+  }
+
+  private func requireSuccess(_ failures: [RPCError?], _ subject: SelfTestSubject) throws(Fault) {
+    guard let error = failures.first ?? nil, !failures.contains(nil) else { return }
+    throw Fault(
+      step: "calls: \(subject.name.method)",
+      reason: "the plugin failed every call: \(error.code.name): \(error.message)",
+      hint: method == nil
+        ? "if it is for certain messages, name their method: --descriptor-set FILE --method PKG.SERVICE/METHOD"
+        : nil)
+  }
+
+  /// A duration as `20 ms` or `2.5 s`.
+  private static func words(_ duration: Duration) -> String {
+    let milliseconds = duration.wholeNanoseconds / 1_000_000
+    guard milliseconds >= 1000 else { return "\(milliseconds) ms" }
+    let tenths = milliseconds % 1000 / 100
+    return "\(milliseconds / 1000)\(tenths == 0 ? "" : ".\(tenths)") s"
   }
 
   private func requireNoMisuse(_ plugin: LoadedPlugin, _ step: String) throws(Fault) {
     guard let misuse = plugin.misuses.first else { return }
     throw Fault(step: step, reason: "the plugin misbehaves: \(misuse)", hint: nil)
-  }
-
-  private func messageType() throws(Fault) -> MessageType {
-    let pool = DescriptorPool()
-    do throws(SchemaError) {
-      try pool.add(WellKnownSchemas.set, source: WellKnownSchemas.sourceName)
-      if let type = try pool.messageType(named: "google.protobuf.Value") { return type }
-    } catch {
-      throw Fault(step: "self-test", reason: error.description, hint: nil)
-    }
-    throw Fault(step: "self-test", reason: "the well-known types lack google.protobuf.Value", hint: nil)
   }
 }

@@ -2,14 +2,15 @@ import Interception
 import Protobuf
 import RPCProtocols
 
-/// One call of a self-test: the caller and the server in one. Messages are of the type `google.protobuf.Value`.
+/// One call of a self-test: the caller and the server in one.
 final class SelfTestCall: ChainCaller, ChainWire {
   /// How the call goes.
   enum Course: String, CaseIterable {
     case success, error, cancellation
   }
 
-  let kind: CallKind
+  private let subject: SelfTestSubject
+  private var kind: CallKind { subject.kind }
   let course: Course
   private let chain: Chain
   private var wireChain: Chain
@@ -17,68 +18,54 @@ final class SelfTestCall: ChainCaller, ChainWire {
   private(set) var end: ResponseEnd?
   private(set) var isFinished = false
   private var isAnswered = false
+  /// Who holds the call at its time limit.
+  private(set) var holder: (name: String, stage: Stage)?
 
   init(
-    _ kind: CallKind, _ course: Course, _ registrations: [InterceptorRegistration], _ type: MessageType,
+    _ subject: SelfTestSubject, _ course: Course, _ registrations: [InterceptorRegistration],
     loop: SelfTestLoop, log: @escaping LogSink
   ) {
-    self.kind = kind
+    self.subject = subject
     self.course = course
     self.loop = loop
     let facts = CallFacts(
-      method: MethodName(service: "rpcurl.check.Check", method: Self.method(kind)), kind: kind,
-      protocolName: .grpc, target: "http://localhost", requestType: type, responseType: type)
+      method: subject.name, kind: subject.kind, protocolName: .grpc, target: "http://localhost",
+      requestType: subject.request, responseType: subject.response)
     chain = ChainBuilder(registrations).makeChain(
       for: facts,
       codec: MessageCodec(
-        serialize: { $0.serialized() }, parseRequest: { try Message(type, serialized: $0) },
-        parseResponse: { try Message(type, serialized: $0) }),
+        serialize: { $0.serialized() }, parseRequest: { try Message(subject.request, serialized: $0) },
+        parseResponse: { try Message(subject.response, serialized: $0) }),
       environment: ChainEnvironment(clock: loop, post: loop.post, log: log))
     wireChain = chain
   }
 
-  private static func method(_ kind: CallKind) -> String {
-    switch kind {
-    case .unary: "Unary"
-    case .clientStreaming: "ClientStreaming"
-    case .serverStreaming: "ServerStreaming"
-    case .bidiStreaming: "BidiStreaming"
-    }
-  }
+  /// The method and the course, in words.
+  var name: String { "\(subject.name.method), \(course)" }
 
-  /// The kind and the course, in words.
-  var name: String { "\(Self.method(kind)), \(course)" }
-
-  /// Makes the whole call; `false` when it does not end in time, and has to be canceled.
+  /// Makes the whole call; `false` when it does not end in time, and has to be canceled. A callback that does not return
+  /// is the watchdog's to end.
   func run(for limit: Duration) -> Bool {
     chain.start(
       RequestStart(
-        method: chain.facts.method, target: chain.facts.target, headers: Headers([("x-check", "1")])),
+        method: chain.facts.method, target: chain.facts.target, headers: Headers([("x-check", "1")]),
+        deadline: .now + limit),
       caller: self,
       wire: { chain in
         self.wireChain = chain
         return self
       })
-    for text in kind.clientStreams ? ["one", "two", "three"] : ["one"] {
-      chain.send(.bytes(Self.message(text)))
-    }
+    for _ in 0..<(kind.clientStreams ? 3 : 1) { chain.send(.bytes(subject.requestBytes)) }
     if course == .cancellation {
       chain.cancel(RPCError(.canceled, "this is a self-test", origin: .client))
     } else {
       chain.closeRequest()
     }
     if loop.run(for: limit, until: { isFinished }) { return true }
+    holder = chain.holder
     chain.cancel(RPCError(.deadlineExceeded, "the self-test does not wait longer", origin: .client))
     _ = loop.run(for: .seconds(1), until: { isFinished })
     return false
-  }
-
-  /// Who holds the call, if it does not end.
-  var holder: String? { chain.holder.map { "\($0.name) at \($0.stage)" } }
-
-  /// A serialized `Value` of a text.
-  private static func message(_ text: String) -> [UInt8] {
-    [0x1a, UInt8(text.utf8.count)] + Array(text.utf8)
   }
 
   // MARK: - The server
@@ -103,13 +90,12 @@ final class SelfTestCall: ChainCaller, ChainWire {
     wireChain.received(ResponseStart(httpVersion: "2", headers: Headers([("x-check", "2")])))
     let isError = course == .error
     if !isError || kind.serverStreams {
-      for text in kind.serverStreams ? ["four", "five"] : ["four"] {
-        wireChain.received(.bytes(Self.message(text)))
-      }
+      for _ in 0..<(kind.serverStreams ? 2 : 1) { wireChain.received(.bytes(subject.responseBytes)) }
     }
     let error = RPCError(
       .notFound, "this is a self-test",
-      details: [StatusDetail(typeName: "google.protobuf.Value", value: Self.message("x"))], origin: .server)
+      details: [StatusDetail(typeName: "google.protobuf.Value", value: SelfTestSubject.value("x"))],
+      origin: .server)
     wireChain.received(ResponseEnd(error: isError ? error : nil, trailers: Headers([("x-check", "3")])))
   }
 

@@ -2,16 +2,35 @@ import Interception
 import Protobuf
 import RPCProtocols
 
-/// Stands beside the plugin on the chain and lets everything wait for a moment, as interceptors may.
+/// An interceptor beside the plugin on the chain. It holds every value for a round of the loop, and may end the call in
+/// the round in which it lets the others go.
 final class SelfTestNeighbour: Interceptor {
+  /// How it ends the call once it has all of the request.
+  enum Ending {
+    case none, response, failure
+  }
+
   let stages = Stages.all
   private let context: CallContext
+  private let ending: Ending
+  private let response: [UInt8]
 
-  init(_ context: CallContext) { self.context = context }
+  private init(_ context: CallContext, _ ending: Ending, _ response: [UInt8]) {
+    self.context = context
+    self.ending = ending
+    self.response = response
+  }
 
-  static func registration(_ name: String, priority: Int) -> InterceptorRegistration {
+  /// - Parameters:
+  ///   - priority: Above that of the plugin for one further out.
+  ///   - response: A serialized message to respond with.
+  static func registration(
+    _ name: String, priority: Int, _ ending: Ending = .none, response: [UInt8] = []
+  ) -> InterceptorRegistration {
     InterceptorRegistration(
-      name: name, factory: ClosureFactory { _, context in SelfTestNeighbour(context) }, priority: priority)
+      name: name,
+      factory: ClosureFactory { _, context in SelfTestNeighbour(context, ending, response) },
+      priority: priority)
   }
 
   private func wait<Value, Direction>(
@@ -33,7 +52,13 @@ final class SelfTestNeighbour: Interceptor {
     wait(token) { $0.proceed(bytes) }
   }
   func requestEnd(_ token: consuming RequestToken<Void>) {
-    wait(token) { $0.proceed() }
+    switch ending {
+    case .none: wait(token) { $0.proceed() }
+    case .response:
+      let response = response
+      wait(token) { $0.respond(LocalResponse(messages: [.bytes(response)])) }
+    case .failure: wait(token) { $0.fail(RPCError(.unavailable, "this is a self-test", origin: .client)) }
+    }
   }
   func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) {
     wait(token) { $0.proceed(start) }

@@ -10,6 +10,7 @@ struct ELFFile {
 
   private static let headerBytes = 64
   private static let segmentBytes = 56
+  private static let loadSegment: UInt32 = 1
   private static let noteSegment: UInt32 = 4
   private static let sharedObject: UInt16 = 3
   private static let noteName = Array("rpcurl\0".utf8)
@@ -23,17 +24,26 @@ struct ELFFile {
     }
     guard header.bytes.count == Self.headerBytes, let machine = header.u16(18), let type = header.u16(16)
     else {
-      throw .notSharedObject(path: path, reason: "the file is cut off")
+      throw .notSharedObject(path: path, reason: Self.truncated)
     }
-    guard header.bytes[4] == 2, header.bytes[5] == 1, machine == Self.machine else {
-      let bits = header.bytes[4] == 2 ? "" : "32-bit "
+    let (is64Bit, isLittleEndian) = (header.bytes[4] == 2, header.bytes[5] == 1)
+    guard is64Bit, isLittleEndian, machine == Self.machine else {
+      let name = Self.machineName(isLittleEndian ? machine : machine.byteSwapped)
       throw .otherMachine(
-        path: path, found: bits + Self.machineName(machine), expected: Self.machineName(Self.machine))
+        path: path, found: "\(is64Bit ? "" : "32-bit ")\(isLittleEndian ? "" : "big-endian ")\(name)",
+        expected: Self.machineName(Self.machine))
     }
     guard type == Self.sharedObject else {
       throw .notSharedObject(path: path, reason: "an ELF file of another kind (link it with -shared)")
     }
-    version = Self.findVersion(file, header)
+    let segments = Self.segments(file, header)
+    // What lies beyond the end of a mapped file raises SIGBUS, in the dynamic loader already.
+    let sizeBytes = UInt64(clamping: FileFacts(descriptor: file.descriptor)?.sizeBytes ?? 0)
+    for segment in segments where segment.type == Self.loadSegment {
+      let (end, isTooLarge) = segment.offset.addingReportingOverflow(segment.sizeBytes)
+      guard !isTooLarge, end <= sizeBytes else { throw .notSharedObject(path: path, reason: Self.truncated) }
+    }
+    version = Self.findVersion(file, segments)
     self.header = header
   }
 
@@ -41,12 +51,19 @@ struct ELFFile {
 
   private static let sectionBytes = 64
   private static let symbolBytes = 24
+  /// STT_OBJECT, STT_COMMON and STT_TLS.
+  private static let dataTypes: Set<UInt8> = [1, 5, 6]
   private static let dynamicSymbols: UInt32 = 11
   /// More than any plugin has; what is beyond it is damage.
   private static let mostTableBytes: UInt64 = 1 << 26
 
-  /// Whether the file defines a symbol for others; `nil` when it does not list its symbols, as after `sstrip`.
-  func exports(_ name: String, _ file: borrowing FileReader) -> Bool? {
+  /// What a symbol is.
+  enum Symbol {
+    case missing, function, data
+  }
+
+  /// What the file defines by a name for others; `nil` when it does not list its symbols, as after `sstrip`.
+  func symbol(_ name: String, _ file: borrowing FileReader) -> Symbol? {
     guard let offset = header.u64(40), offset > 0, header.u16(58) == UInt16(Self.sectionBytes),
       let count = header.u16(60)
     else { return nil }
@@ -57,7 +74,7 @@ struct ELFFile {
         let symbols = table(sections, section, file),
         let names = table(sections, Int(link) * Self.sectionBytes, file)
       else { return nil }
-      return defines(name, symbols, names)
+      return Self.symbol(name, symbols, names)
     }
     return nil
   }
@@ -69,27 +86,47 @@ struct ELFFile {
     return Fields(file.read(at: offset, count: Int(size)))
   }
 
-  private func defines(_ name: String, _ symbols: Fields, _ names: Fields) -> Bool {
+  private static func symbol(_ name: String, _ symbols: Fields, _ names: Fields) -> Symbol {
     let wanted = Array(name.utf8) + [0]
-    for symbol in stride(from: 0, to: symbols.bytes.count, by: Self.symbolBytes) {
+    for symbol in stride(from: 0, to: symbols.bytes.count, by: symbolBytes) {
       // Section 0: it is used, but not defined here.
       guard let start = symbols.u32(symbol), let section = symbols.u16(symbol + 6), section != 0 else {
         continue
       }
-      if names.slice(Int(start), wanted.count) == wanted[...] { return true }
+      if names.slice(Int(start), wanted.count) == wanted[...] {
+        return dataTypes.contains(symbols.bytes[symbol + 4] & 0xf) ? .data : .function
+      }
     }
-    return false
+    return .missing
   }
 
-  private static func findVersion(_ file: borrowing FileReader, _ header: Fields) -> ABIVersion? {
+  private static let truncated = "the file is truncated"
+
+  // MARK: - Segments
+
+  /// A part of the file, from its program header.
+  private struct Segment {
+    let type: UInt32
+    let offset: UInt64
+    let sizeBytes: UInt64
+  }
+
+  private static func segments(_ file: borrowing FileReader, _ header: Fields) -> [Segment] {
     guard let offset = header.u64(32), header.u16(54) == UInt16(segmentBytes), let count = header.u16(56)
-    else { return nil }
+    else { return [] }
     let table = Fields(file.read(at: offset, count: Int(count) * segmentBytes))
-    for segment in stride(from: 0, to: Int(count) * segmentBytes, by: segmentBytes) {
-      guard table.u32(segment) == noteSegment, let start = table.u64(segment + 8),
-        let size = table.u64(segment + 32), size <= 1 << 20
-      else { continue }
-      if let version = version(in: Fields(file.read(at: start, count: Int(size)))) { return version }
+    return stride(from: 0, to: Int(count) * segmentBytes, by: segmentBytes).compactMap { segment in
+      guard let type = table.u32(segment), let offset = table.u64(segment + 8),
+        let sizeBytes = table.u64(segment + 32)
+      else { return nil }
+      return Segment(type: type, offset: offset, sizeBytes: sizeBytes)
+    }
+  }
+
+  private static func findVersion(_ file: borrowing FileReader, _ segments: [Segment]) -> ABIVersion? {
+    for segment in segments where segment.type == noteSegment && segment.sizeBytes <= 1 << 20 {
+      let notes = Fields(file.read(at: segment.offset, count: Int(segment.sizeBytes)))
+      if let version = version(in: notes) { return version }
     }
     return nil
   }

@@ -2,51 +2,42 @@ import CPluginGuard
 import Glibc
 import Synchronization
 
-/// The shared objects that this process has opened.
+/// The shared objects that this process has opened, each as a copy in memory.
 ///
-/// The dynamic loader knows an object by its path: when the file was built anew meanwhile, it gives the old code
-/// again. So that is opened as a copy, which lives in memory.
+/// The dynamic loader takes a path, and maps the file: whoever can replace the file after it was examined decides what
+/// runs, and a build that overwrites it takes the code from under the process. A copy of the file that was examined has
+/// neither problem, and a file that was built again is another copy.
 enum LoadedObjects {
-  private static let paths = Mutex<[String: Opened]>([:])
+  /// The paths of the copies.
+  private static let copies = Mutex<[FileFacts: String]>([:])
 
-  /// What a path was last opened as.
-  private struct Opened {
-    let facts: FileFacts
-    let object: String
-  }
-
-  /// Opens the file at `path`, which was looked at as `facts`, by `body`, which gets the path to open.
+  /// Opens a copy of an open file, which was examined as `facts`, by `body`, which gets the path to open.
+  ///
+  /// The same file gets the same copy, so that all loads share the plugin's static variables.
   static func open(
-    _ path: String, _ facts: FileFacts, _ body: (String) -> UnsafeMutableRawPointer?
+    _ file: borrowing FileReader, _ path: String, _ facts: FileFacts,
+    _ body: (String) -> UnsafeMutableRawPointer?
   ) throws(PluginError) -> UnsafeMutableRawPointer? {
-    let before = paths.withLock { $0[path] }
-    let object: String
-    if let before {
-      object = before.facts == facts ? before.object : try copy(path, facts)
-    } else {
-      object = path
-    }
+    if let known = copies.withLock({ $0[facts] }) { return body(known) }
+    let object = try copy(file, path, facts)
     let handle = body(object)
-    if handle != nil { paths.withLock { $0[path] = Opened(facts: facts, object: object) } }
+    if handle != nil { copies.withLock { $0[facts] = object } }
     return handle
   }
 
-  /// A copy of the file in memory. Its descriptor stays open, since its number is in the path, by which the loader
-  /// knows the copy.
-  private static func copy(_ path: String, _ facts: FileFacts) throws(PluginError) -> String {
-    let file: FileReader
-    do {
-      file = try FileReader(path: path)
-    } catch {
-      throw .unreadable(path: path, reason: error.reason)
-    }
-    guard FileFacts(descriptor: file.descriptor) == facts else { throw .replaced(path: path) }
-    let descriptor = plugin_guard_memory_file("rpcurl-plugin")
+  /// Copies the file. The descriptor stays open, since its number is in the path, by which the loader identifies the
+  /// copy.
+  private static func copy(
+    _ file: borrowing FileReader, _ path: String, _ facts: FileFacts
+  ) throws(PluginError) -> String {
+    // Debuggers show this name.
+    let name = path.split(separator: "/").last.map(String.init) ?? ""
+    let descriptor = plugin_guard_memory_file("rpcurl-plugin:\(name.prefix(80))")
     guard descriptor >= 0 else { throw .unreadable(path: path, reason: currentError()) }
     var offset: UInt64 = 0
     while true {
       let piece = file.read(at: offset, count: pieceBytes)
-      guard !piece.isEmpty else { return "/proc/self/fd/\(descriptor)" }
+      guard !piece.isEmpty else { break }
       guard write(piece, to: descriptor) else {
         let reason = currentError()
         close(descriptor)
@@ -54,6 +45,13 @@ enum LoadedObjects {
       }
       offset += UInt64(piece.count)
     }
+    guard FileFacts(descriptor: file.descriptor) == facts, offset == UInt64(facts.sizeBytes),
+      plugin_guard_seal(descriptor) == 0
+    else {
+      close(descriptor)
+      throw .replaced(path: path)
+    }
+    return "/proc/self/fd/\(descriptor)"
   }
 
   private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {

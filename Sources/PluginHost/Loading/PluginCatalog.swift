@@ -31,35 +31,49 @@ public struct PluginListing: Sendable, Equatable {
   public let summary: String
   /// Its keys, one a line.
   public let configurationHelp: String
+
+  init(path: String, name: String, version: String, summary: String, configurationHelp: String) {
+    let file = path.split(separator: "/").last ?? ""
+    fileName = String(file.hasSuffix(".so") ? file.dropLast(3) : file)
+    self.path = path
+    self.name = name
+    self.version = version
+    self.summary = summary
+    self.configurationHelp = configurationHelp
+  }
 }
 
 extension PluginLoader {
   /// Looks at a file without running any of it: whether it can be trusted, and is a plugin for this host.
   public func inspect(_ path: String) throws(PluginError) -> PluginFileFacts {
-    try examine(path).1
+    try examine(try Self.reader(path), path).1
   }
 
   /// What the search path holds: plugins that describe themselves, and files that are refused.
   ///
-  /// A file is looked at first, and only one that passes is loaded, to ask it. Of files of one name only the first
-  /// can be had by its name. `[main thread]`
+  /// A file is inspected first. Only one that passes is loaded, in a child process, to ask it. Of files of one name only
+  /// the first can be loaded by its name. Only for processes of one thread. `[main thread]`
   public func catalog() -> [Result<PluginListing, PluginError>] {
     var seen: Set<String> = []
     return searchPath.directories.flatMap { directory in
       sharedObjects(in: directory).filter { seen.insert($0).inserted }.map { name in
-        listing("\(directory)/\(name)", name)
+        listing("\(directory)/\(name)")
       }
     }
   }
 
-  private func listing(_ path: String, _ file: String) -> Result<PluginListing, PluginError> {
+  private func listing(_ path: String) -> Result<PluginListing, PluginError> {
     do throws(PluginError) {
-      let description = try describe(path)
+      if try inspect(path).exportsEntry == false {
+        throw PluginError.noEntry(path: path, symbol: RPCURL_ENTRY_SYMBOL)
+      }
       return .success(
-        PluginListing(
-          fileName: String(file.dropLast(3)), path: path, name: description.name,
-          version: description.version,
-          summary: description.summary, configurationHelp: description.configurationHelp))
+        try PluginInquiry.ask(path) { () throws(PluginError) in
+          let description = try describe(path)
+          return PluginListing(
+            path: path, name: description.name, version: description.version, summary: description.summary,
+            configurationHelp: description.configurationHelp)
+        })
     } catch {
       return .failure(error)
     }

@@ -1,11 +1,15 @@
+import Glibc
+
 /// Why a plugin cannot be used.
 public enum PluginError: Error, Sendable, Equatable {
   /// No file of that name is on the search path.
-  case notFound(name: String, searched: [String])
+  case notFound(name: String, searched: [String], ignored: [String])
   /// The file cannot be read.
   case unreadable(path: String, reason: String)
-  /// Somebody other than the user and root could have written the plugin: `culprit` is its file or a directory.
-  case untrusted(path: String, culprit: String, reason: String)
+  /// A user other than this one and root could have written the plugin: `culprit` is its file or a directory.
+  case untrusted(path: String, culprit: String, reason: Distrust)
+  /// A user other than this one and root decides where a link on the way to the plugin leads.
+  case untrustedLink(path: String, link: String, reason: Distrust)
   /// The file is not a shared object for Linux.
   case notSharedObject(path: String, reason: String)
   /// The file is for another machine.
@@ -34,12 +38,14 @@ extension PluginError: CustomStringConvertible {
   /// One line: which plugin, and why.
   public var description: String {
     switch self {
-    case .notFound(let name, let searched):
+    case .notFound(let name, let searched, _):
       "plugin \(name): not found in \(searched.isEmpty ? "an empty search path" : searched.joined(separator: ", "))"
     case .unreadable(let path, let reason): "plugin \(path): \(reason)"
     case .untrusted(let path, let culprit, let reason):
       culprit == path
-        ? "plugin \(path): the file \(reason)" : "plugin \(path): the directory \(culprit) \(reason)"
+        ? "plugin \(path): the file \(reason.words)"
+        : "plugin \(path): the directory \(culprit) \(reason.words)"
+    case .untrustedLink(let path, let link, let reason): "plugin \(path): the link \(link) \(reason.words)"
     case .notSharedObject(let path, let reason): "plugin \(path): not a shared object: \(reason)"
     case .otherMachine(let path, let found, let expected):
       "plugin \(path): built for \(found), but this is \(expected)"
@@ -60,10 +66,16 @@ extension PluginError: CustomStringConvertible {
   /// What to do about it, if there is something.
   public var hint: String? {
     switch self {
+    case .notFound(_, _, let ignored) where !ignored.isEmpty:
+      "name absolute directories in RPCURL_PLUGIN_PATH: \(ignored.joined(separator: ", ")) is ignored"
     case .notFound: "give the path with a slash, as in ./NAME.so, or add its directory to RPCURL_PLUGIN_PATH"
+    case .untrusted(_, let culprit, .owner):
+      "take it over, if you trust what is there: chown \(geteuid()) '\(culprit)'"
     case .untrusted(_, let culprit, _): "let only yourself write it: chmod go-w '\(culprit)'"
+    case .untrustedLink(_, let link, _):
+      "take it over, if you trust where it leads: chown -h \(geteuid()) '\(link)'"
     case .otherMachine, .otherVersion, .wouldNotSeeAll:
-      "build the plugin anew on this machine, against the installed header"
+      "build the plugin again on this machine, against the installed header"
     case .noVersionNote, .noEntry: "a plugin's source has RPCURL_PLUGIN(name) once, at file scope"
     case .configurationRejected(let plugin, _, _, let keys):
       keys.isEmpty ? nil : "the keys of \(plugin) are \(keys.joined(separator: ", "))"

@@ -30,7 +30,7 @@ public struct PluginLoader: Sendable {
   public func load(_ spec: InterceptorSpec) throws(PluginError) -> LoadedPlugin {
     let path = try searchPath.locate(spec.name)
     let guarding = PluginGuard(file: path)
-    let plugin = try open(path, try examine(path).0, guarding)
+    let plugin = try open(path, guarding)
     let instance = PluginInstance(
       plugin, guarding, isStrict: spec.isStrict, hostVersion: hostVersion, log: log)
     try instance.start(spec.settings)
@@ -39,49 +39,62 @@ public struct PluginLoader: Sendable {
 
   /// Loads a plugin as far as is needed to ask what it is.
   func describe(_ path: String) throws(PluginError) -> PluginDescription {
-    let facts = try examine(path).0
-    return try open(path, facts, PluginGuard(file: path))
+    try open(path, PluginGuard(file: path))
   }
 
-  /// Checks a file as far as that is possible without running any of it.
-  func examine(_ path: String) throws(PluginError) -> (FileFacts, PluginFileFacts) {
-    let file: FileReader
+  static func reader(_ path: String) throws(PluginError) -> FileReader {
     do {
-      file = try FileReader(path: path)
+      return try FileReader(path: path)
     } catch {
       throw .unreadable(path: path, reason: error.reason)
     }
+  }
+
+  /// Checks an open file as far as that is possible without running any of it.
+  func examine(
+    _ file: borrowing FileReader, _ path: String
+  ) throws(PluginError) -> (FileFacts, PluginFileFacts) {
     guard let facts = FileFacts(descriptor: file.descriptor) else {
       throw .unreadable(path: path, reason: currentError())
     }
     guard facts.isRegular else { throw .unreadable(path: path, reason: "not a file") }
-    try requireTrust(in: path, facts)
+    try TrustedPath.require(path, leadsTo: facts)
     let elf = try ELFFile(file, path: path)
     guard let version = elf.version else { throw .noVersionNote(path: path) }
     guard version.major == UInt32(RPCURL_ABI_MAJOR) else {
       throw .otherVersion(path: path, plugin: "\(version.major).\(version.minor)", host: Self.abiVersion)
     }
-    return (facts, PluginFileFacts(version: version, exportsEntry: elf.exports(RPCURL_ENTRY_SYMBOL, file)))
+    let entry = elf.symbol(RPCURL_ENTRY_SYMBOL, file)
+    guard entry != .data else {
+      throw .malformed(path: path, reason: "the symbol \(RPCURL_ENTRY_SYMBOL) is not a function")
+    }
+    return (facts, PluginFileFacts(version: version, exportsEntry: entry.map { $0 == .function }))
   }
 
-  private func open(
-    _ path: String, _ facts: FileFacts, _ guarding: PluginGuard
-  ) throws(PluginError) -> PluginDescription {
+  private func open(_ path: String, _ guarding: PluginGuard) throws(PluginError) -> PluginDescription {
+    let file = try Self.reader(path)
+    let facts = try examine(file, path).0
     // Without RTLD_NOW a missing function would end the process in the middle of a call. The file stays loaded,
-    // since nobody knows what of it runs in other threads.
-    let opened = try LoadedObjects.open(path, facts) { object in
+    // since other threads may run its code.
+    let opened = try LoadedObjects.open(file, path, facts) { object in
       guarding.run("dlopen") { dlopen(object, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) }
     }
     guard let handle = opened else {
       throw .notLoadable(
-        path: path, reason: dlerror().map { String(cString: $0) } ?? "the loader does not say why")
+        path: path, reason: Self.loaderError(path) ?? "the loader does not report why")
     }
-    guard FileFacts(path: path) == facts else { throw .replaced(path: path) }
     guard let symbol = dlsym(handle, RPCURL_ENTRY_SYMBOL) else {
       throw .noEntry(path: path, symbol: RPCURL_ENTRY_SYMBOL)
     }
     guarding.loaded(at: symbol)
     return try PluginDescription(entry: symbol, path: path, guarding)
+  }
+
+  /// What the dynamic loader reports, which names the copy in memory first.
+  private static func loaderError(_ path: String) -> String? {
+    guard let text = dlerror().map({ String(cString: $0) }) else { return nil }
+    guard text.hasPrefix("/proc/self/fd/"), let end = text.firstIndex(of: ":") else { return text }
+    return String(text[text.index(after: end)...].drop { $0 == " " })
   }
 }
 

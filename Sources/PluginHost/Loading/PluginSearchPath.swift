@@ -4,14 +4,19 @@ import Glibc
 public struct PluginSearchPath: Sendable, Equatable {
   /// The directories, first to last. Never the working directory.
   public var directories: [String]
+  /// Relative directories that `RPCURL_PLUGIN_PATH` names, which are not searched.
+  public let ignored: [String]
 
   /// Makes a search path.
-  public init(_ directories: [String]) { self.directories = directories }
+  public init(_ directories: [String]) {
+    self.directories = directories
+    ignored = []
+  }
 
   /// The search path that the environment asks for: `$RPCURL_PLUGIN_PATH`, `$XDG_DATA_HOME/rpcurl/plugins` (or
   /// that of `~/.local/share`), and `PREFIX/lib/rpcurl/plugins`.
   ///
-  /// Relative directories are left out, as the working directory is never searched.
+  /// Relative directories are ignored, as the working directory is never searched.
   public init(environment: (String) -> String?, prefix: String) {
     var found: [Substring] = environment("RPCURL_PLUGIN_PATH")?.split(separator: ":") ?? []
     if let data = environment("XDG_DATA_HOME"), data.hasPrefix("/") {
@@ -20,6 +25,7 @@ public struct PluginSearchPath: Sendable, Equatable {
       found.append("\(home)/.local/share/rpcurl/plugins")
     }
     found.append("\(prefix)/lib/rpcurl/plugins")
+    ignored = found.filter { !$0.hasPrefix("/") }.map(String.init)
     directories = found.filter { $0.hasPrefix("/") }.map(String.init)
   }
 
@@ -32,7 +38,7 @@ public struct PluginSearchPath: Sendable, Equatable {
         return candidate
       }
     }
-    throw .notFound(name: name, searched: directories)
+    throw .notFound(name: name, searched: directories, ignored: ignored)
   }
 
   /// Whether there is a file of this name or path.

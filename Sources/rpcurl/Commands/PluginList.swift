@@ -39,6 +39,9 @@ struct PluginList {
     lines.append("Plugins, for --plugin:")
     for plugin in plugins { lines += Self.lines(of: plugin) }
     if plugins.isEmpty { lines.append("  none in \(searchPath.directories.joined(separator: ", "))") }
+    for directory in searchPath.ignored {
+      lines.append("  ignored in RPCURL_PLUGIN_PATH: '\(directory)' is not absolute")
+    }
     if !refused.isEmpty { lines.append("Refused:") }
     for error in refused {
       lines.append("  \(error)")
@@ -65,6 +68,7 @@ struct PluginList {
     object.add("plugins", raw: array(plugins.map(self.object)))
     object.add("refused", raw: array(refused.map(self.object)))
     object.add("searchPath", raw: array(searchPath.directories.map { JSONValue.quoted($0) }))
+    object.add("ignoredDirectories", raw: array(searchPath.ignored.map { JSONValue.quoted($0) }))
     return object.object() + "\n"
   }
 

@@ -11,12 +11,14 @@ extension PluginTemplate {
     # make         builds @NAME@.so
     # make test    checks it: rpcurl plugins check
     CFLAGS ?= -O2 -g
-    # Where rpcurl/plugin.h is.
-    HEADERS ?= @HEADERS@
+    # Where rpcurl/plugin.h is: of the installed rpcurl, or else of the one that wrote this file.
+    HEADERS ?= $(or $(shell pkg-config --variable=includedir rpcurl 2>/dev/null),@HEADERS@)
     RPCURL ?= rpcurl
 
+    # Renamed into place, so that nobody loads a half of it.
     @NAME@.so: @NAME@.c $(HEADERS)/rpcurl/plugin.h
-    \t$(CC) $(CFLAGS) -std=c11 -Wall -Wextra -fvisibility=hidden -fPIC -I$(HEADERS) -shared -o $@ @NAME@.c
+    \t$(CC) $(CFLAGS) -std=c11 -Wall -Wextra -fvisibility=hidden -fPIC -I$(HEADERS) -shared -o $@.new @NAME@.c
+    \tmv -f $@.new $@
 
     test: @NAME@.so
     \t$(RPCURL) plugins check ./@NAME@.so,header=x-test

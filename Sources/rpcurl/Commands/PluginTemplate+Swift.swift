@@ -17,10 +17,13 @@ extension PluginTemplate {
 
     import PackageDescription
 
+    // Where SwiftKit is; the Makefile asks pkg-config for that of the installed rpcurl.
+    let kit = Context.environment["KIT"] ?? "@KIT@"
+
     let package = Package(
       name: "@NAME@",
       products: [.library(name: "@NAME@", type: .dynamic, targets: ["@MODULE@"])],
-      dependencies: [.package(path: "@KIT@")],
+      dependencies: [.package(path: kit)],
       targets: [
         .target(name: "@MODULE@", dependencies: [.product(name: "RPCURLPlugin", package: "SwiftKit")]),
         .testTarget(name: "@MODULE@Tests", dependencies: ["@MODULE@"]),
@@ -34,7 +37,8 @@ extension PluginTemplate {
     # make         builds @NAME@.so, with the Swift runtime linked in
     # make test    runs its tests, and checks it: rpcurl plugins check
     PRODUCT := @NAME@
-    KIT := @KIT@
+    # Where SwiftKit is: of the installed rpcurl, or else of the one that wrote this file.
+    export KIT ?= $(or $(shell pkg-config --variable=swiftkit rpcurl 2>/dev/null),@KIT@)
     RPCURL ?= rpcurl
     include $(KIT)/plugin.mk
 

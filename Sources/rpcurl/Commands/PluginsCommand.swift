@@ -1,6 +1,8 @@
 import ArgumentParser
 import Interception
 import PluginHost
+import Protobuf
+import RPCProtocols
 
 /// `rpcurl plugins`: what can be put on the chain, and help for those who write plugins.
 struct PluginsCommand: ParsableCommand {
@@ -46,9 +48,17 @@ struct PluginsCommand: ParsableCommand {
       usage: "rpcurl plugins check [OPTIONS] NAME|PATH[,KEY=VALUE…]",
       discussion: """
         The plugin is loaded with strict=true and takes part in calls of all four kinds that are answered here, with \
-        success, an error and a cancellation, alone and among interceptors that hold every value. Messages are of the \
-        type google.protobuf.Value. The exit code is 7 when something is wrong.
+        success, an error and a cancellation, alone and among interceptors that hold every value, respond or fail. \
+        Messages are of the type google.protobuf.Value, unless --method names a method. The exit code is 7 when \
+        something is wrong: a token is used twice or never, every call of a kind fails, or a callback does not return.
         """)
+
+    @OptionGroup(title: "Schema") var schema: SchemaOptions
+
+    @Option(
+      help: ArgumentHelp(
+        "Make calls of this method of the schema, with every field set.", valueName: "method"))
+    var method: String?
 
     @Option(
       help: ArgumentHelp(
@@ -68,8 +78,9 @@ struct PluginsCommand: ParsableCommand {
       } catch {
         throw Failure(.interceptor, "", error.description, hint: error.hint)
       }
-      let check = PluginCheck(loader: ChainSource.loader(), limit: callTime?.duration ?? .seconds(2)) {
-        line in
+      let check = PluginCheck(
+        loader: ChainSource.loader(), limit: callTime?.duration ?? .seconds(2), method: try subject()
+      ) { line in
         let text =
           switch line {
           case .passed(let step): "ok    \(step)"
@@ -86,6 +97,18 @@ struct PluginsCommand: ParsableCommand {
       }
       StandardOutput.write(Array("nothing wrong was found\n".utf8))
       StandardOutput.flush()
+    }
+
+    /// The method that the calls are of; `nil` if none is named.
+    private func subject() throws(Failure) -> MethodDescriptor? {
+      guard let method else {
+        guard !schema.hasSources else {
+          throw Failure(.usage, "plugins check", "--method is missing", hint: "name a method of the schema")
+        }
+        return nil
+      }
+      return try SchemaSource.find(
+        MethodName(method) ?? MethodName(service: "", method: method), in: SchemaSource.pool(schema))
     }
   }
 

@@ -19,6 +19,14 @@ __attribute__((noinline)) static int overflow(volatile char *above) {
 __attribute__((noinline)) static void crash(void) {
   volatile int zero = 0;
   if (is("CRASH_HOW", "abort")) abort();
+  if (is("CRASH_HOW", "exit")) exit(0);
+  if (is("CRASH_HOW", "quick_exit")) quick_exit(3);
+  if (is("CRASH_HOW", "pthread_exit")) pthread_exit(NULL);
+  if (is("CRASH_HOW", "hang")) for (;;) pause();
+  if (is("CRASH_HOW", "free")) {
+    host->proceed(host, (rpcurl_token){0});
+    free((void *)(uintptr_t)host->last_error(host).data);
+  }
   if (is("CRASH_HOW", "divide")) zero = 100 / zero;
   if (is("CRASH_HOW", "illegal")) __builtin_trap();
   if (is("CRASH_HOW", "bus")) raise(SIGBUS);

@@ -65,6 +65,19 @@ enum Fixtures {
     return type
   }
 
+  /// The schema of a file with this text.
+  static func pool(_ file: String, _ text: String) throws -> DescriptorPool {
+    let directory = try temporaryDirectory()
+    try write(Array(text.utf8), to: "\(directory)/\(file)")
+    let command = "protoc --include_imports -I'\(directory)' -o '\(directory)/set' \(file)"
+    guard run(command) == 0, let reader = try? FileReader(path: "\(directory)/set"),
+      let bytes = reader.readAll(limitBytes: 1 << 24)
+    else { throw Failure(text: "failed: \(command)") }
+    let pool = DescriptorPool()
+    try pool.add(SchemaBytes(bytes), source: file)
+    return pool
+  }
+
   /// A new directory that only the user can use.
   static func temporaryDirectory() throws -> String {
     var template = Array("/tmp/rpcurl-test-XXXXXX".utf8CString)

@@ -65,11 +65,11 @@ final class PluginCallTest: ChainCaller, ChainWire {
         clock: clock, post: { work in waker.waiting.withLock { $0.append(work) } }, network: network))
   }
 
-  func start() {
+  func start(deadline: ContinuousClock.Instant? = nil) {
     chain.start(
       RequestStart(
         method: MethodName(service: "test.Echo", method: "Say"), target: "http://server",
-        headers: Headers([("a", "1"), ("b", "2")])),
+        headers: Headers([("a", "1"), ("b", "2")]), deadline: deadline),
       caller: self,
       wire: { chain in
         self.wireChain = chain
@@ -79,8 +79,8 @@ final class PluginCallTest: ChainCaller, ChainWire {
   }
 
   /// A whole call, which the server ends with an error.
-  func run() {
-    start()
+  func run(deadline: ContinuousClock.Instant? = nil) {
+    start(deadline: deadline)
     chain.send(.bytes(Self.bytes("Ada")))
     chain.closeRequest()
     wireChain.received(ResponseStart())

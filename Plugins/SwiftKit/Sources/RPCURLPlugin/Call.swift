@@ -25,8 +25,8 @@ public final class Call: Sendable {
 
   let host: Host
   let plain: rpcurl_call
-  /// What is to run later. The host may end the call before; then it goes with the call.
-  let pending = Mutex<[ObjectIdentifier: Pending]>([:])
+  /// What is to run later; `nil` once the call is closed, after which the host runs nothing of it.
+  let pending = Mutex<[ObjectIdentifier: Pending]?>([:])
 
   init(_ host: Host, _ plain: rpcurl_call) throws(HostError) {
     self.host = host
@@ -45,12 +45,12 @@ public final class Call: Sendable {
 
   private var table: rpcurl_host { host.pointer.pointee }
 
-  /// Ends the call at once: everybody who saw it start hears `canceled` with this reason. `[any thread]`
+  /// Ends the call at once: each interceptor that saw it start gets `canceled` with this reason. `[any thread]`
   public func cancel(_ reason: String) throws(HostError) {
     try host.check(reason.lend { table.cancel(host.pointer, plain, $0) })
   }
 
-  /// Sends a further message of the request, behind everything that this plugin was given so far. `[any thread]`
+  /// Sends a further message of the request, after everything that this plugin was given so far. `[any thread]`
   public func inject(request message: NewMessage) throws(HostError) {
     try inject(message) { table.inject_request(host.pointer, plain, $0) }
   }
@@ -70,46 +70,66 @@ public final class Call: Sendable {
   }
 
   /// Runs `body` on the loop's thread after a time, unless the call is closed before. `[loop]`
-  public func after(_ pause: Duration, _ body: @escaping @Sendable () -> Void) throws(HostError) {
+  ///
+  /// The interceptor's methods run on that thread too, so `body` may capture it.
+  public func after(_ pause: Duration, _ body: @escaping () -> Void) throws(HostError) {
     try schedule(body) { function, argument in
       table.after(host.pointer, plain, pause.nanoseconds, function, argument, nil)
     }
   }
 
   /// Runs `body` on the loop's thread as soon as it is free, unless the call is closed before. `[any thread]`
-  public func post(_ body: @escaping @Sendable () -> Void) throws(HostError) {
+  ///
+  /// What `body` captures must belong to the loop's thread, as the interceptor does, or not be used on this thread any
+  /// more.
+  public func post(_ body: @escaping () -> Void) throws(HostError) {
     try schedule(body) { function, argument in table.post(host.pointer, plain, function, argument) }
   }
 
   private func schedule(
-    _ body: @escaping @Sendable () -> Void,
+    _ body: @escaping () -> Void,
     _ start: (rpcurl_function, UnsafeMutableRawPointer) -> Int32
   ) throws(HostError) {
     let pending = Pending(self, body)
-    self.pending.withLock { $0[ObjectIdentifier(pending)] = pending }
+    let isOpen = self.pending.withLock { waiting in
+      waiting?[ObjectIdentifier(pending)] = pending
+      return waiting != nil
+    }
+    guard isOpen else { throw HostError(code: RPCURL_EENDED, description: "the call has ended") }
     let argument = Unmanaged.passUnretained(pending).toOpaque()
     let result = start(
       { argument in
         guard let argument else { return }
         Unmanaged<Pending>.fromOpaque(argument).takeUnretainedValue().run()
       }, argument)
-    if result < 0 { self.pending.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(pending)) } }
+    if result < 0 { self.pending.withLock { _ = $0?.removeValue(forKey: ObjectIdentifier(pending)) } }
     try host.check(result)
+  }
+
+  /// Drops what waits, which may hold this call: the host runs nothing of it any more.
+  func close() {
+    let waiting = pending.withLock { waiting in
+      defer { waiting = nil }
+      return waiting
+    }
+    withExtendedLifetime(waiting) {}
   }
 }
 
 /// A function that waits to be run, kept by its call.
-final class Pending: Sendable {
+///
+/// It is handed to the loop's thread, which alone runs it.
+final class Pending: @unchecked Sendable {
   private unowned let call: Call
-  private let body: @Sendable () -> Void
+  private let body: () -> Void
 
-  init(_ call: Call, _ body: @escaping @Sendable () -> Void) {
+  init(_ call: Call, _ body: @escaping () -> Void) {
     self.call = call
     self.body = body
   }
 
   func run() {
-    let kept = call.pending.withLock { $0.removeValue(forKey: ObjectIdentifier(self)) }
+    let kept = call.pending.withLock { $0?.removeValue(forKey: ObjectIdentifier(self)) }
     kept?.body()
   }
 }

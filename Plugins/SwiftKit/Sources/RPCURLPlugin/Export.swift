@@ -119,7 +119,10 @@ private func addLife(to plugin: inout rpcurl_plugin) {
     guard let loaded = Loaded.of(pointer), let place else { return RPCURL_EINVAL }
     return run(loaded.host) {
       let call = try Call(loaded.host, call)
-      guard let interceptor = try loaded.plugin.open(call) else { return RPCURL_DECLINE }
+      var made: (any Interceptor)?
+      defer { if made == nil { call.close() } }
+      made = try loaded.plugin.open(call)
+      guard let interceptor = made else { return RPCURL_DECLINE }
       place.pointee = Unmanaged.passRetained(Opened(loaded.host, call, interceptor)).toOpaque()
       return RPCURL_OK
     }
@@ -135,6 +138,7 @@ private func addLife(to plugin: inout rpcurl_plugin) {
   plugin.close = { pointer, _, outcome in
     guard let pointer else { return }
     let opened = Unmanaged<Opened>.fromOpaque(pointer).takeRetainedValue()
+    defer { opened.call.close() }
     guard let outcome = outcome?.pointee else { return }
     opened.interceptor.close(
       Outcome(

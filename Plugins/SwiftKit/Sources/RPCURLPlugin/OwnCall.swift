@@ -59,8 +59,9 @@ public struct OwnResponse: Sendable {
 
 extension Call {
   /// Makes a call of the plugin's own, which does not pass through this plugin. `done` runs exactly once, on the
-  /// loop's thread; when this call ends first, with the code 1 (canceled). `[loop]`
-  public func call(_ own: OwnCall, _ done: @escaping @Sendable (OwnResponse) -> Void) throws(HostError) {
+  /// loop's thread; when this call ends first, with the code 1 (canceled). The interceptor's methods run on that thread
+  /// too, so `done` may capture it. `[loop]`
+  public func call(_ own: OwnCall, _ done: @escaping (OwnResponse) -> Void) throws(HostError) {
     let lender = Lender()
     let plainCall = rpcurl_own_call(
       struct_size: MemoryLayout<rpcurl_own_call>.size, method: lender.text(own.method),
@@ -82,8 +83,8 @@ extension Call {
   }
 }
 
-private final class Completion: Sendable {
-  let run: @Sendable (OwnResponse) -> Void
+private final class Completion {
+  let run: (OwnResponse) -> Void
 
-  init(_ run: @escaping @Sendable (OwnResponse) -> Void) { self.run = run }
+  init(_ run: @escaping (OwnResponse) -> Void) { self.run = run }
 }

@@ -114,7 +114,9 @@ public struct ResponseEnd: Sendable {
     let lender = Lender()
     for detail in status.details {
       let plain = rpcurl_detail(type_name: lender.text(detail.typeName), value: lender.text(detail.value))
-      try host.check(withUnsafePointer(to: plain) { table.detail_add(host.pointer, token.plain, $0) })
+      let result = withUnsafePointer(to: plain) { table.detail_add(host.pointer, token.plain, $0) }
+      withExtendedLifetime(lender) {}
+      try host.check(result)
     }
   }
 }

@@ -1,5 +1,6 @@
 /*
- * rpcurl/plugin.h: the interface between rpcurl and interceptors that it loads with dlopen.
+ * rpcurl/plugin.h: the interface between rpcurl and interceptors that it loads with dlopen. It needs C99 or C++11, and
+ * the compilers gcc or clang.
  *
  * A plugin is a shared object that includes this header and links against nothing of rpcurl. It takes part in
  * calls as the built-in interceptors do: the host makes one instance for each call and hands it each value of
@@ -62,7 +63,9 @@
  *     Functions return RPCURL_OK, or a count, or a negative RPCURL_E... code. The words are in last_error. C++
  *     exceptions and longjmp must not leave a callback; rpcurl::guard, at the end of this header, makes a failure
  *     of an exception. A crash in a callback ends the process with the exit code 7, after the host has said
- *     which plugin crashed, at which stage and in which call. A callback that takes 100 ms is told of in the log.
+ *     which plugin crashed, at which stage and in which call; so do exit and pthread_exit in a callback, and a
+ *     callback that does not return within a second of the call's deadline or of a signal to end. A callback that
+ *     takes 100 ms is logged.
  *
  *     The host logs a mistake in the use of tokens as `plugin misbehaving`; the setting strict=true, which every
  *     plugin has, fails the call then.
@@ -142,6 +145,8 @@ typedef struct rpcurl_text {
 #else
 #define RPCURL_TEXT(literal) ((rpcurl_text){"" literal, sizeof(literal) - 1})
 #endif
+/* The same as an initializer, for static tables: static const rpcurl_text name = RPCURL_TEXT_INIT("x"); */
+#define RPCURL_TEXT_INIT(literal) {"" literal, sizeof(literal) - 1}
 
 /* One call. Valid from open until close returns; later uses are recognised. Never 0. */
 typedef struct rpcurl_call {
@@ -374,7 +379,8 @@ struct rpcurl_host {
 
   /* [any] Writes a line to the host's log in the plugin's name. */
   int32_t (*log)(const rpcurl_host *host, uint32_t level, rpcurl_text text);
-  /* [any] Says what went wrong, before the plugin returns a negative code on the same thread. */
+  /* [any] Sets the reason of the negative code that this callback returns, on the same thread. Without it the reason is
+   * that of the last host function which failed with this code in the callback. */
   int32_t (*set_error)(const rpcurl_host *host, rpcurl_text text);
   /* [any] What went wrong in the last function that failed on this thread. Valid until the next that fails. */
   rpcurl_text (*last_error)(const rpcurl_host *host);
@@ -386,7 +392,8 @@ struct rpcurl_host {
 
   /* [any] Fills in the facts of a call. Their text is valid until close returns. */
   int32_t (*call_facts)(const rpcurl_host *host, rpcurl_call call, rpcurl_call_facts *facts);
-  /* [any] Ends the call at once: everybody who saw it start hears `canceled` with this reason. */
+  /* [any] Ends the call at once: each interceptor that saw it start gets `canceled` with this reason. RPCURL_EENDED in
+   * close, as all functions that take a call, but call_facts. */
   int32_t (*cancel)(const rpcurl_host *host, rpcurl_call call, rpcurl_text reason);
 
   /* -- Tokens: each of these uses the token up, unless it returns RPCURL_ESTAGE or RPCURL_EINVAL -- */
@@ -411,9 +418,10 @@ struct rpcurl_host {
   int32_t (*header_at)(const rpcurl_host *host, rpcurl_token token, size_t index, rpcurl_field *field);
   /* [any] The first value of a name, upper and lower case being the same. RPCURL_ENOENT when there is none. */
   int32_t (*header_first)(const rpcurl_host *host, rpcurl_token token, rpcurl_text name, rpcurl_text *value);
-  /* [any] Replaces every value of a name by one. */
+  /* [any] Replaces every value of a name by one. RPCURL_EINVAL for the headers that are the host's own, which
+   * rpcurl-plugin(3) lists, and for a value of a name in -bin that is not base64. */
   int32_t (*header_set)(const rpcurl_host *host, rpcurl_token token, rpcurl_text name, rpcurl_text value);
-  /* [any] Appends a field. */
+  /* [any] Appends a field. RPCURL_EINVAL as for header_set. */
   int32_t (*header_add)(const rpcurl_host *host, rpcurl_token token, rpcurl_text name, rpcurl_text value);
   /* [any] Removes every value of a name; returns how many there were, or a negative code. */
   int64_t (*header_remove)(const rpcurl_host *host, rpcurl_token token, rpcurl_text name);
@@ -428,7 +436,8 @@ struct rpcurl_host {
   int32_t (*set)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, const rpcurl_value *value);
   /* [any] Appends a scalar to a repeated field. */
   int32_t (*append)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, const rpcurl_value *value);
-  /* [any] Unsets a field, or empties a repeated field or map. */
+  /* [any] Unsets a field, empties a repeated field or map, or removes an element of one. RPCURL_ENOENT beyond the end
+   * of a list. */
   int32_t (*clear)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path);
   /* [any] 1 when the field is set, 0 when not, or a negative code. */
   int32_t (*has)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path);
@@ -559,6 +568,9 @@ struct rpcurl_host {
 /* Flag: a host with stages that this plugin's header does not know must refuse it. For what signs, redacts or
  * audits, and must not be passed by. */
 #define RPCURL_MUST_SEE_ALL (UINT64_C(1) << 0)
+/* Flags that a host must understand: it refuses a plugin with one of these that it does not have. It ignores the others
+ * that it does not have. */
+#define RPCURL_FLAGS_MUST_UNDERSTAND UINT64_C(0xffffffff)
 
 /*
  * A plugin. Valid for as long as the process lives. Members may be null, except `name`.

@@ -1,0 +1,76 @@
+import Interception
+import Protobuf
+import RPCProtocols
+
+/// What the calls of a self-test are of: a method and its messages.
+struct SelfTestSubject {
+  let name: MethodName
+  let kind: CallKind
+  let request: MessageType
+  let response: MessageType
+  /// A serialized message of each direction.
+  let requestBytes: [UInt8]
+  let responseBytes: [UInt8]
+
+  /// A method of a schema; its messages have every field set, as a template has.
+  init(_ method: MethodDescriptor) throws(SelfTestFailure) {
+    name = MethodName(service: method.service, method: method.name)
+    kind = CallKind(clientStreams: method.clientStreaming, serverStreams: method.serverStreaming)
+    request = method.input
+    response = method.output
+    requestBytes = try Self.sample(method.input)
+    responseBytes = try Self.sample(method.output)
+  }
+
+  /// A method of each kind, whose messages are of the type `google.protobuf.Value`.
+  static func withoutSchema() throws(SelfTestFailure) -> [SelfTestSubject] {
+    let pool = DescriptorPool()
+    let found: MessageType?
+    do throws(SchemaError) {
+      try pool.add(WellKnownSchemas.set, source: WellKnownSchemas.sourceName)
+      found = try pool.messageType(named: "google.protobuf.Value")
+    } catch {
+      throw SelfTestFailure(reason: error.description)
+    }
+    guard let type = found else {
+      throw SelfTestFailure(reason: "the well-known types lack google.protobuf.Value")
+    }
+    let kinds: [(CallKind, String)] = [
+      (.unary, "Unary"), (.clientStreaming, "ClientStreaming"), (.serverStreaming, "ServerStreaming"),
+      (.bidiStreaming, "BidiStreaming"),
+    ]
+    return kinds.map { kind, method in
+      SelfTestSubject(
+        name: MethodName(service: "rpcurl.check.Check", method: method), kind: kind, request: type,
+        response: type, requestBytes: value("one"), responseBytes: value("four"))
+    }
+  }
+
+  private init(
+    name: MethodName, kind: CallKind, request: MessageType, response: MessageType, requestBytes: [UInt8],
+    responseBytes: [UInt8]
+  ) {
+    self.name = name
+    self.kind = kind
+    self.request = request
+    self.response = response
+    self.requestBytes = requestBytes
+    self.responseBytes = responseBytes
+  }
+
+  /// A serialized `Value` of a short text.
+  static func value(_ text: String) -> [UInt8] { [0x1a, UInt8(text.utf8.count)] + Array(text.utf8) }
+
+  private static func sample(_ type: MessageType) throws(SelfTestFailure) -> [UInt8] {
+    do {
+      return try Message(type, json: Array(MessageTemplate(type).json.utf8)).serialized()
+    } catch {
+      throw SelfTestFailure(reason: "no message of the type \(type.name) can be made: \(error)")
+    }
+  }
+}
+
+/// Why a self-test cannot begin.
+struct SelfTestFailure: Error {
+  let reason: String
+}

@@ -1,0 +1,121 @@
+import CPluginGuard
+import Glibc
+
+/// Asks a plugin for its description in a child process, so that one that crashes, exits or never returns spoils nothing
+/// but its own entry in a list.
+struct PluginInquiry {
+  /// How long the plugin may take.
+  private static let limitMilliseconds: Int32 = 5_000
+  private static let mostBytes = 1 << 20
+
+  private let path: String
+
+  /// Runs `describe` for a file, in the child, and returns what it returned there.
+  static func ask(
+    _ path: String, _ describe: () throws(PluginError) -> PluginListing
+  ) throws(PluginError) -> PluginListing {
+    let inquiry = PluginInquiry(path: path)
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { throw .unreadable(path: path, reason: currentError()) }
+    let child = plugin_guard_fork()
+    guard child >= 0 else {
+      let reason = currentError()
+      for end in ends { close(end) }
+      throw .unreadable(path: path, reason: reason)
+    }
+    if child == 0 { inquiry.report(describe, to: ends[1]) }
+    close(ends[1])
+    defer { close(ends[0]) }
+    let (bytes, isInTime) = inquiry.read(ends[0])
+    if !isInTime { kill(child, SIGKILL) }
+    var status: Int32 = 0
+    while waitpid(child, &status, 0) < 0, errno == EINTR {}
+    guard isInTime else {
+      throw .malformed(path: path, reason: "it did not describe itself within \(limitMilliseconds / 1000) s")
+    }
+    return try inquiry.result(bytes, status)
+  }
+
+  // MARK: - In the child
+
+  private func report(_ describe: () throws(PluginError) -> PluginListing, to descriptor: Int32) -> Never {
+    // What it prints is no part of the list.
+    let null = open("/dev/null", O_RDWR)
+    for standard in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where null >= 0 { dup2(null, standard) }
+    let fields: [String]
+    do throws(PluginError) {
+      let listing = try describe()
+      fields = ["listing", listing.name, listing.version, listing.summary, listing.configurationHelp]
+    } catch {
+      fields =
+        switch error {
+        case .notLoadable(_, let reason): ["notLoadable", reason]
+        case .otherVersion(_, let plugin, _): ["otherVersion", plugin]
+        case .wouldNotSeeAll: ["wouldNotSeeAll"]
+        case .malformed(_, let reason): ["malformed", reason]
+        default: ["malformed", error.description]
+        }
+    }
+    var rest = Array((fields.joined(separator: "\0") + "\0\0").utf8)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+      guard count > 0 || errno == EINTR else { break }
+      rest = rest.dropFirst(max(0, count))
+    }
+    _exit(0)
+  }
+
+  // MARK: - In the parent
+
+  private func read(_ descriptor: Int32) -> (bytes: [UInt8], isInTime: Bool) {
+    var bytes: [UInt8] = []
+    let end = ContinuousClock.now + .milliseconds(Int(Self.limitMilliseconds))
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while bytes.count <= Self.mostBytes {
+      let left = (end - .now).components
+      var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      let milliseconds = left.seconds * 1000 + left.attoseconds / 1_000_000_000_000_000
+      guard milliseconds > 0 else { return (bytes, false) }
+      guard poll(&wanted, 1, Int32(clamping: milliseconds)) > 0 else { continue }
+      let count = Glibc.read(descriptor, &buffer, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      // A process that the plugin left behind may have the other end: two zeros end the report too.
+      guard count > 0 else { return (bytes, true) }
+      bytes += buffer[..<count]
+      if bytes.suffix(2) == [0, 0] { return (bytes, true) }
+    }
+    return (bytes, false)
+  }
+
+  private func result(_ bytes: [UInt8], _ status: Int32) throws(PluginError) -> PluginListing {
+    let fields = bytes.dropLast(2).split(separator: 0, omittingEmptySubsequences: false)
+      .map { String(decoding: $0, as: UTF8.self) }
+    let isWhole = bytes.suffix(2) == [0, 0]
+    switch (isWhole ? fields.first : nil, fields.count) {
+    case ("listing", 5):
+      return PluginListing(
+        path: path, name: fields[1], version: fields[2], summary: fields[3], configurationHelp: fields[4])
+    case ("notLoadable", 2): throw .notLoadable(path: path, reason: fields[1])
+    case ("otherVersion", 2):
+      throw .otherVersion(path: path, plugin: fields[1], host: PluginLoader.abiVersion)
+    case ("wouldNotSeeAll", 1): throw .wouldNotSeeAll(path: path)
+    case ("malformed", 2): throw .malformed(path: path, reason: fields[1])
+    default:
+      let signal = status & 0x7f
+      let end = signal == 0 ? "ended the process" : "crashed (\(Self.name(of: signal)))"
+      throw .malformed(path: path, reason: "it \(end) when it was loaded")
+    }
+  }
+
+  private static func name(of signal: Int32) -> String {
+    switch signal {
+    case SIGSEGV: "SIGSEGV"
+    case SIGBUS: "SIGBUS"
+    case SIGFPE: "SIGFPE"
+    case SIGILL: "SIGILL"
+    case SIGABRT: "SIGABRT"
+    case SIGTRAP: "SIGTRAP"
+    default: "signal \(signal)"
+    }
+  }
+}

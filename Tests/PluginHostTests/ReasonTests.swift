@@ -1,0 +1,118 @@
+import Glibc
+import Interception
+import RPCProtocols
+import Testing
+
+@testable import PluginHost
+
+/// What the host reports when a plugin fails, or asks for what cannot be.
+///
+/// One after another: the plugin keeps the host of its last load.
+@Suite(.serialized) struct ReasonTests {
+  private let log = LogCollector()
+
+  private func call(_ method: String) throws -> PluginCallTest {
+    let plugin = try log.loader().load(InterceptorSpec(name: try Fixtures.path("reasons")))
+    return try PluginCallTest([plugin], .bidiStreaming, method: method)
+  }
+
+  @Test func aCodeThatIsPassedOnHasTheWordsOfTheHostFunction() throws {
+    let call = try call("Idiom")
+    call.start()
+    call.chain.send(.bytes(PluginCallTest.bytes("Ada")))
+    #expect(
+      call.end?.error?.message
+        == "google.protobuf.Value has no field string_valu; did you mean string_value?")
+  }
+
+  @Test(arguments: ["Stale", "Other"])
+  func theReasonIsOfTheCallbackThatFailed(_ method: String) throws {
+    let call = try call(method)
+    call.start()
+    call.chain.send(.bytes(PluginCallTest.bytes("Ada")))
+    #expect(call.end?.error?.message == "RPCURL_EFAILED (the plugin does not say why)")
+  }
+
+  @Test func headersOfTheHostAreRefused() throws {
+    let call = try call("Headers")
+    call.start()
+    #expect(
+      log.lines == [
+        "connection: -1", "Content-Length: -1", "te: -1", "host: -1", "content-type: -1",
+        "grpc-timeout: -1", "grpc-status: -1", "x-bin: -1", "y-bin: 0", "x-static: 0",
+      ])
+    #expect(call.sentStart?.headers.first("y-bin") == "AQI=")
+    call.chain.cancel(RPCError(.canceled, "", origin: .client))
+  }
+
+  @Test func manyHeadersAreAddedInLinearTime() throws {
+    let begin = ContinuousClock.now
+    let call = try call("Many")
+    call.start()
+    #expect(log.lines.contains("fields: 20002"))
+    // In quadratic time it took 6 s in a release build; now 0.1 s.
+    #expect(ContinuousClock.now - begin < .seconds(4))
+    call.chain.cancel(RPCError(.canceled, "", origin: .client))
+  }
+
+  @Test func aCallbackCannotInjectWithoutEnd() throws {
+    let call = try call("Flood")
+    call.start()
+    // On a loaded machine the watchdog logs that this takes long.
+    #expect(log.lines.filter { !log.warnings.contains($0) } == ["injected: 65536", "then: -12"])
+    call.work()
+    call.chain.cancel(RPCError(.canceled, "", origin: .client))
+  }
+
+  @Test func misuseIsLoggedOnlySoOften() throws {
+    let call = try call("Misuse")
+    call.start()
+    #expect(log.warnings.count == 101)
+    #expect(log.warnings.last == "plugin misbehaving: more than 100 times; the rest is not logged")
+    call.chain.cancel(RPCError(.canceled, "", origin: .client))
+  }
+
+  @Test func elementsBeyondTheEndCannotBeCleared() throws {
+    let call = try call("Clear")
+    call.start()
+    call.chain.send(.bytes(PluginCallTest.bytes("Ada")))
+    #expect(
+      log.lines == ["clear [2]: -6", "clear [-1]: -6", "clear [1]: 0", "length: 1", "clear a key: 0"])
+    call.chain.cancel(RPCError(.canceled, "", origin: .client))
+  }
+
+  @Test func nothingOfACallThatHasEndedIsAccepted() throws {
+    let call = try call("Say")
+    call.start()
+    call.chain.cancel(RPCError(.canceled, "", origin: .client))
+    #expect(log.lines == ["cancel in close: -4", "after in close: -1"])
+  }
+
+  @Test func resultsWithoutAMeaningAreFailures() throws {
+    let path = try Fixtures.path("reasons")
+    setenv("REASONS_READY", "1", 1)
+    let error = #expect(throws: PluginError.self) { try log.loader().load(InterceptorSpec(name: path)) }
+    unsetenv("REASONS_READY")
+    #expect(
+      error?.description == "plugin reasons: ready failed: ready returned 77, which is not a valid result")
+    setenv("REASONS_NEEDS", "1", 1)
+    let call = try call("Say")
+    call.start()
+    unsetenv("REASONS_NEEDS")
+    #expect(call.end?.error?.message == "needs returned 44, which is not a valid result")
+  }
+
+  @Test func aPluginThatNeedsMoreThanTheHostHasIsRefused() throws {
+    let path = try Fixtures.path("flags")
+    let error = #expect(throws: PluginError.self) { try log.loader().load(InterceptorSpec(name: path)) }
+    #expect(
+      error?.description
+        == "plugin \(path): it needs something that this rpcurl does not have (flags 0x80000000)")
+  }
+
+  @Test func aNameThatCannotBePrintedIsRefused() throws {
+    let path = try Fixtures.path("bad_name")
+    let error = #expect(throws: PluginError.self) { try log.loader().load(InterceptorSpec(name: path)) }
+    #expect(error?.description.hasSuffix("not printable UTF-8 on one line") == true)
+  }
+}
