@@ -160,7 +160,8 @@ final class BatchRunner {
       call.send(payload)
       call.finishSending()
     } catch {
-      // Its interceptors were made, so they must hear that it is over.
+      // Its interceptors were made, so they are notified of its end.
+      printer.isUnsent = true
       call.cancel("the input cannot be sent")
       throw error
     }

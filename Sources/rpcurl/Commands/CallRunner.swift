@@ -28,7 +28,8 @@ struct CallRunner {
     do throws(Failure) {
       feeder = try RequestFeeder(plan, call: call, loop: client.loop)
     } catch {
-      // Its interceptors were made, so they must hear that it is over.
+      // Its interceptors were made, so they are notified of its end.
+      printer.isUnsent = true
       call.cancel("the input cannot be sent")
       throw error
     }

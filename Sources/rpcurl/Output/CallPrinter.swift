@@ -26,6 +26,8 @@ final class CallPrinter: CallObserver {
   private(set) var missingTypes: [String] = []
   /// Whether nobody needs to be told how the call ended: it was given up together with others.
   var isGivenUp = false
+  /// Whether the call is never started, because its input is invalid. Nothing of it is shown.
+  var isUnsent = false
   /// What is wrong with an answer to a call that ended well.
   private(set) var failure: Failure?
   /// How the call ended.
@@ -111,6 +113,7 @@ final class CallPrinter: CallObserver {
 
   func callEnded(_ end: ResponseEnd) {
     self.end = end
+    guard !isUnsent else { return }
     feeder?.stop()
     if plan.verbosity > 0 {
       if !end.trailers.isEmpty { trace("<", end.trailers) }

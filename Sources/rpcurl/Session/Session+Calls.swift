@@ -109,8 +109,8 @@ extension Session {
     do {
       payloads = try messages.map { try encode($0, stream, call) }
     } catch {
-      // Its interceptors were made, so they must hear that it is over.
-      stream.screen.printer.isGivenUp = true
+      // Its interceptors were made, so they are notified of its end.
+      stream.screen.printer.isUnsent = true
       call.cancel("the input cannot be sent")
       throw error
     }
