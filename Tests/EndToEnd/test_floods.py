@@ -191,7 +191,9 @@ def message_flood(request, raw_server):
         connection.sendall(head)
         flood_with(connection, piece, threading.Event())
 
-    return f"http://{raw_server(serve).address}/demo.v1.Demo/Count"
+    # libcurl 8.21 refuses a coding of the transfer that nobody asked for; before, what it decodes has a limit.
+    early = (REFUSED, OUT_OF_MEMORY) if "compressed" in request.param else ()
+    return f"http://{raw_server(serve).address}/demo.v1.Demo/Count", early
 
 
 MESSAGE_OPTIONS = [["-v", "--format", "events"], ["--format", "json"], ["--format", "none"], ["-vv", "--format", "text"]]
@@ -201,7 +203,7 @@ MESSAGE_OPTIONS = [["-v", "--format", "events"], ["--format", "json"], ["--forma
 @pytest.mark.parametrize("is_read", [True, False], ids=["read", "not read"])
 def test_deadline_in_a_flood_of_messages(rpcurl, message_flood, descriptor_set, options, is_read):
     """Whether the output is read or not. Nothing of it is looked at: there is too much."""
-    url = message_flood
+    url, early = message_flood
     words = ["--descriptor-set", descriptor_set, "--protocol", "connect", "-d", "{}", "--max-time", "2s", *options, url]
     start = time.monotonic()
     with rpcurl.start(*words) as process:
@@ -212,28 +214,30 @@ def test_deadline_in_a_flood_of_messages(rpcurl, message_flood, descriptor_set, 
             ended = process.wait(SECONDS)
         finally:
             process.kill()
-    # What a bomb is decompressed to while libcurl waits has a limit, which it reports so.
-    assert ended in (DEADLINE_EXCEEDED, OUT_OF_MEMORY)
+    assert ended in (DEADLINE_EXCEEDED, *early)
     assert ended != DEADLINE_EXCEEDED or time.monotonic() - start > 1.9
 
 
 @pytest.mark.parametrize("options", [["-v", "--format", "events"], ["--format", "json"]], ids=" ".join)
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_signal_in_a_flood_of_messages(rpcurl, message_flood, descriptor_set, options, number, code):
-    url = message_flood
+    url, early = message_flood
     words = ["--descriptor-set", descriptor_set, "--protocol", "connect", "-d", "{}", *options, url]
     with rpcurl.start(*words) as process:
         try:
             threading.Thread(target=read_away, args=(process.stderr,), daemon=True).start()
-            assert process.stdout.read(1)
+            assert process.stdout.read(1) or early
             threading.Thread(target=read_away, args=(process.stdout,), daemon=True).start()
             process.send_signal(number)
             ended = process.wait(SECONDS)
         finally:
             process.kill()
-    assert ended in (code, OUT_OF_MEMORY)
+    assert ended in (code, *early)
 
 
 def read_away(stream):
-    while stream.read(1 << 16):
+    try:
+        while stream.read(1 << 16):
+            pass
+    except OSError:  # the test has ended, and closed it
         pass

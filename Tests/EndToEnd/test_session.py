@@ -431,9 +431,9 @@ def test_variables_in_json_and_in_words(rpcurl, grpc_server):
 
 
 def test_variables_of_the_environment_stand_in_braces(rpcurl, grpc_server):
-    lines = ["header x-key: ${MY_KEY}", "headers", "header x-key: ${NO_KEY}"]
+    lines = ["header x-note: ${MY_KEY}", "headers", "header x-note: ${NO_KEY}"]
     result = run(rpcurl, grpc_server.url, lines=lines, env={"MY_KEY": "abc"})
-    assert result.out == "x-key: abc\n"
+    assert result.out == "x-note: abc\n"
     assert "NO_KEY" in result.err
 
 
