@@ -17,6 +17,7 @@ import os
 import re
 import selectors
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -40,6 +41,9 @@ HTTP3_LIBCURL = Path(os.environ.get("HTTP3_LIBCURL") or ROOT / ".build" / "http3
 
 # The tests talk to the servers with grpcio too, to know that they are right.
 sys.path.insert(0, str(GENERATED))
+
+# Below nohup a process ignores it, and so would those that the tests send it to.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # What rpcurl may see of the environment: nothing that changes what it does,
 # but the settings of sanitizers and of the dynamic loader.
