@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,22 +94,30 @@ static const char *initialise(void) {
   return NULL;
 }
 
+/* Loops on several threads may be the first. */
+static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 /* Whether `lib` is filled, or cannot be. */
 static bool done;
 
 void ccurl_use(const struct ccurl_functions *functions) {
-  lib = *functions;
+  pthread_mutex_lock(&loading);
+  if (!done) lib = *functions;
   done = true;
+  pthread_mutex_unlock(&loading);
 }
 
 const char *ccurl_load(void) {
   static const char *error;
-  if (done) return error;
-  done = true;
-  const char *name = secure_getenv("RPCURL_LIBCURL");
-  error = name && *name ? use_named(name) : use_default();
-  if (!error) error = initialise();
-  return error;
+  pthread_mutex_lock(&loading);
+  if (!done) {
+    done = true;
+    const char *name = secure_getenv("RPCURL_LIBCURL");
+    error = name && *name ? use_named(name) : use_default();
+    if (!error) error = initialise();
+  }
+  const char *result = error;
+  pthread_mutex_unlock(&loading);
+  return result;
 }
 
 ccurl_source ccurl_loaded_from(void) { return source; }

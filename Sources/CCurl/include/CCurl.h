@@ -55,7 +55,7 @@ struct ccurl_functions {
 #pragma pop_macro("curl_easy_getinfo")
 #pragma pop_macro("curl_multi_setopt")
 
-/* Uses these functions instead of loading a libcurl. For unit tests; before any other function here. */
+/* Uses these functions instead of loading a libcurl, if none is loaded yet. For unit tests; before any other function. */
 void ccurl_use(const struct ccurl_functions *functions);
 
 /* Loads libcurl and initialises it, once. NULL on success, else the reason, which stays valid.
