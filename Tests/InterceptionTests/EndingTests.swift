@@ -102,6 +102,55 @@ import Testing
     #expect(call.callerLines.prefix(2) == ["typed 1x", "end permission_denied"])
   }
 
+  @Test func whatWasReleasedDoesNotPassOthersAgain() {
+    let journal = Journal()
+    let held = Holder<Message, Inbound>()
+    let inner = Probe("B", .responseMessage, journal)
+    inner.onResponseMessage = { message, token in
+      guard held.count == 1 else { return held.keep(token) }
+      held.take().use { $0.proceed(TestMessages.make("1")) }
+      token.fail(refused)
+    }
+    let outer = Probe("A", [.responseBytes, .responseMessage], journal)
+    let call = TestCall(.serverStreaming, journal, [outer, inner])
+    call.start()
+    call.receiveHeaders()
+    for text in ["1", "2"] { call.receive(text) }
+    #expect(
+      journal.lines(of: "A").filter { $0.hasPrefix("got") } == [
+        "got-bytes 1", "got-bytes 2", "got-message 1",
+      ])
+    #expect(call.callerLines.prefix(3) == ["headers", "typed 1", "end permission_denied"])
+  }
+
+  @Test func nothingGoesOnBehindAGap() {
+    let journal = Journal()
+    let outer = Probe("A", .responseBytes, journal)
+    let outerHeld = Holder<[UInt8], Inbound>()
+    outer.onResponseBytes = { _, token in outerHeld.keep(token) }
+    let inner = Probe("B", [.requestMessage, .responseBytes, .responseMessage], journal)
+    let (request, held) = (Holder<Message, Outbound>(), Holder<[UInt8], Inbound>())
+    inner.onRequestMessage = { _, token in request.keep(token) }
+    inner.onResponseBytes = { bytes, token in
+      switch TestMessages.text(bytes) {
+      case "1": token.proceed(bytes)
+      case "2": held.keep(token)
+      default:
+        held.take().use { $0.proceed(TestMessages.bytes("2")) }
+        request.take().use { $0.fail(refused) }
+        token.proceed(bytes)
+      }
+    }
+    let call = TestCall(.bidiStreaming, journal, [outer, inner])
+    call.start()
+    call.send("request")
+    call.receiveHeaders()
+    // The first is emptied out of the outer interceptor, which holds it.
+    for text in ["1", "2", "3"] { call.receive(text) }
+    #expect(call.callerLines.prefix(2) == ["headers", "end permission_denied"])
+    #expect(journal.lines(of: "A") == ["got-bytes 1", "finish permission_denied"])
+  }
+
   @Test func failingTheEndReplacesIt() {
     let journal = Journal()
     let inner = Probe("B", .responseEnd, journal)

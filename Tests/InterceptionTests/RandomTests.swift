@@ -323,10 +323,10 @@ private final class RandomCall {
     expect(count("finish") == 1, "\(probe.name) finished \(count("finish")) times")
     expect(lines.last?.hasPrefix("finish") == true, "\(probe.name) was called after finish")
     expect(count("start") <= 1 && count("half-close") <= 1, "\(probe.name): twice")
-    expectRising(lines, "message out", "\(probe.name)")
-    expectRising(lines, "bytes out", "\(probe.name)")
-    expectRising(lines, "got-bytes in", "\(probe.name)")
-    expectRising(lines, "got-message in", "\(probe.name)")
+    expectRising(lines, "message out", "\(probe.name) \(lines)")
+    expectRising(lines, "bytes out", "\(probe.name) \(lines)")
+    expectRising(lines, "got-bytes in", "\(probe.name) \(lines)")
+    expectRising(lines, "got-message in", "\(probe.name) \(lines)")
     // One that retries sees a response for each attempt.
     if probe.needs.replayLimitBytes > 0 { return }
     expect(count("end") <= 1, "\(probe.name) heard \(count("end")) ends")

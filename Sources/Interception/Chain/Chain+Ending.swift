@@ -71,22 +71,29 @@ extension Chain {
     hasHeaders: Bool = false
   ) {
     let link = links[position]
-    let released = released(by: link, before: ticket)
-    closeRequest(because: reason)
     let last = lastFlushed(by: link, ticket)
+    var released = released(by: link, before: ticket, flushingThrough: last)
+    closeRequest(because: reason)
     earlyCount -= inbound.flush { $0.index <= last || $0.position >= position }
     tellCanceled(from: position + 1, reason)
     progress.endFrontier = min(progress.endFrontier, position)
     link.closeResponse()
-    var items = released.start.map { [$0] } ?? []
     // Headers that have gone by cannot be given again.
-    if items.isEmpty, hasHeaders, progress.responseStartFrontier >= position {
-      items.append(.responseStart(ResponseStart(headers: response.headers)))
+    if released.start == nil, hasHeaders, progress.responseStartFrontier >= position {
+      released.start = .responseStart(ResponseStart(headers: response.headers))
     }
     // A call that fails before its headers has no messages.
-    if !items.isEmpty || progress.responseStartFrontier < position { items += released.messages }
+    let hasStart = released.start != nil || progress.responseStartFrontier < position
+    var items = hasStart ? released.atHead : []
     items += response.messages.map { .message(Carried($0)) }
     items.append(.responseEnd(ResponseEnd(error: response.error, trailers: response.trailers)))
+    let start = released.start.map { [$0] } ?? []
+    // What has passed the interceptors between its two stations does not pass them again.
+    if hasStart, !released.atHome.isEmpty {
+      put(start + released.atHome, at: link.inboundHome, of: inbound)
+    } else {
+      items = start + items
+    }
     put(items, at: link.responseHead, of: inbound)
   }
 
@@ -106,22 +113,39 @@ extension Chain {
     return hasGap ? home : index
   }
 
-  /// What an interceptor has let go of in the response, and made, that has not left it yet.
-  private func released(by link: Link, before ticket: Ticket?) -> (start: Item?, messages: [Item]) {
-    var (start, messages): (Item?, [Item]) = (nil, [])
+  /// What goes on of the response when an interceptor ends the call: what it has released or made, and what has not
+  /// left its stations yet.
+  private struct Released {
+    var start: Item?
+    /// The messages at its home station.
+    var atHome: [Item] = []
+    /// Those behind them, at the first of its two stations.
+    var atHead: [Item] = []
+  }
+
+  /// What an interceptor has released in the response, and made, that has not left it yet.
+  ///
+  /// - Parameter last: The index of the last station that is emptied.
+  private func released(by link: Link, before ticket: Ticket?, flushingThrough last: Int) -> Released {
+    var released = Released()
+    var isWhole = true
     // What is at the second of its stations comes before what is at the first.
     for station in link.responseStations.reversed() {
+      var messages = station.early
       let isHere = ticket?.station.toOpaque() == Unmanaged.passUnretained(station).toOpaque()
-      messages += station.early
-      for item in station.lane.released(before: isHere ? ticket?.sequence : nil) {
+      for item in station.lane.released(before: isHere ? ticket?.sequence : nil, isWhole: &isWhole) {
         switch item {
         case .message: messages.append(item)
-        case .responseStart: start = item
+        case .responseStart: released.start = item
         case .requestStart, .requestEnd, .responseEnd, .metrics: break
         }
       }
+      if station === link.responseHead { released.atHead = messages } else { released.atHome = messages }
+      // What is emptied between the two leaves a gap.
+      let between = inbound.stations[link.responseHead.index..<link.inboundHome.index].dropFirst()
+      if between.contains(where: { $0.index <= last && !$0.lane.isEmpty }) { isWhole = false }
     }
-    return (start, messages)
+    return released
   }
 
   // MARK: - Cancelling

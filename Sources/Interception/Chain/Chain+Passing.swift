@@ -67,8 +67,14 @@ extension Chain {
   /// Lets a value pass one station; `nil` when it rests there, or was taken out.
   func pass(_ item: Item, _ station: Station, _ path: Path) -> Item? {
     guard station.position < recipients(of: path) else {
-      // This interceptor has seen the end: what is for it goes nowhere, what is for those further out goes by.
-      guard path === outbound else { return item }
+      // This interceptor has seen the end: what is for it goes nowhere, what is for those further out goes by, behind
+      // what it left when it ended the call.
+      guard path === outbound else {
+        if station.lane.isEmpty || station.lane.headHold != nil { return item }
+        append(.ready(item), item, station, path)
+        markDirty(station, path)
+        return nil
+      }
       if mayStillRetry { append(.queued(item), item, station, path) }
       return nil
     }

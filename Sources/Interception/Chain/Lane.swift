@@ -58,13 +58,14 @@ struct Lane {
         state: state, sequence: sequence, sizeBytes: sizeBytes, fronts: fronts, isOwn: isOwn, isLate: isLate))
   }
 
-  /// What the interceptor has said is to go on before it ends the call: what it made, and what it let go of
+  /// What the interceptor has said is to go on before it ends the call: what it made, and what it released
   /// before the first value that it still holds. In order.
   ///
-  /// - Parameter last: The number of the value whose token ends the call, if that value is in this lane.
-  func released(before last: Int?) -> [Item] {
+  /// - Parameters:
+  ///   - last: The number of the value whose token ends the call, if that value is in this lane.
+  ///   - isWhole: Whether all that came before has gone on; `false` afterwards where this lane has a gap.
+  func released(before last: Int?, isWhole: inout Bool) -> [Item] {
     var released: [Item] = []
-    var isWhole = true
     for slot in slots[head...] {
       released += slot.fronts
       if slot.sequence == last || slot.isLate { isWhole = false }
