@@ -72,28 +72,24 @@ extension Chain {
   ) {
     let link = links[position]
     let last = lastFlushed(by: link, ticket)
-    var released = released(by: link, before: ticket, flushingThrough: last)
+    let released = released(by: link, before: ticket, flushingThrough: last)
     closeRequest(because: reason)
     earlyCount -= inbound.flush { $0.index <= last || $0.position >= position }
     tellCanceled(from: position + 1, reason)
     progress.endFrontier = min(progress.endFrontier, position)
     link.closeResponse()
-    // Headers that have gone by cannot be given again.
-    if released.start == nil, hasHeaders, progress.responseStartFrontier >= position {
-      released.start = .responseStart(ResponseStart(headers: response.headers))
-    }
-    // A call that fails before its headers has no messages.
-    let hasStart = released.start != nil || progress.responseStartFrontier < position
-    var items = hasStart ? released.atHead : []
+    var items: [Item] = []
+    if released.startsAtHome || (released.startAtHead == nil && progress.responseStartFrontier < position) {
+      // It has passed the interceptors between the two stations, and does not pass them again.
+      put(released.atHome, at: link.inboundHome, of: inbound)
+      items = released.atHead
+    } else if let start = released.startAtHead
+      ?? (hasHeaders ? .responseStart(ResponseStart(headers: response.headers)) : nil)
+    {
+      items = [start] + released.atHome + released.atHead
+    }  // A call that fails before its headers has no messages.
     items += response.messages.map { .message(Carried($0)) }
     items.append(.responseEnd(ResponseEnd(error: response.error, trailers: response.trailers)))
-    let start = released.start.map { [$0] } ?? []
-    // What has passed the interceptors between its two stations does not pass them again.
-    if hasStart, !released.atHome.isEmpty {
-      put(start + released.atHome, at: link.inboundHome, of: inbound)
-    } else {
-      items = start + items
-    }
     put(items, at: link.responseHead, of: inbound)
   }
 
@@ -116,10 +112,11 @@ extension Chain {
   /// What goes on of the response when an interceptor ends the call: what it has released or made, and what has not
   /// left its stations yet.
   private struct Released {
-    var start: Item?
-    /// The messages at its home station.
+    /// What is at its home station, the start first.
     var atHome: [Item] = []
-    /// Those behind them, at the first of its two stations.
+    var startsAtHome = false
+    /// What is at the first of its two stations, or at its only one.
+    var startAtHead: Item?
     var atHead: [Item] = []
   }
 
@@ -131,16 +128,21 @@ extension Chain {
     var isWhole = true
     // What is at the second of its stations comes before what is at the first.
     for station in link.responseStations.reversed() {
+      var start: Item?
       var messages = station.early
       let isHere = ticket?.station.toOpaque() == Unmanaged.passUnretained(station).toOpaque()
       for item in station.lane.released(before: isHere ? ticket?.sequence : nil, isWhole: &isWhole) {
         switch item {
         case .message: messages.append(item)
-        case .responseStart: released.start = item
+        case .responseStart: start = item
         case .requestStart, .requestEnd, .responseEnd, .metrics: break
         }
       }
-      if station === link.responseHead { released.atHead = messages } else { released.atHome = messages }
+      if station === link.responseHead {
+        (released.startAtHead, released.atHead) = (start, messages)
+      } else {
+        (released.startsAtHome, released.atHome) = (start != nil, (start.map { [$0] } ?? []) + messages)
+      }
       // What is emptied between the two leaves a gap.
       let between = inbound.stations[link.responseHead.index..<link.inboundHome.index].dropFirst()
       if between.contains(where: { $0.index <= last && !$0.lane.isEmpty }) { isWhole = false }
