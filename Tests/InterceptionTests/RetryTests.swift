@@ -226,6 +226,32 @@ import Testing
     #expect(call.wireLines == ["start", "x", "half-close"])
   }
 
+  @Test func nothingOfAnAttemptThatWasGivenUpFollows() {
+    let outer = Probe("R", [.responseStart, .responseMessage, .responseEnd], journal)
+    outer.needs = Needs(replayLimitBytes: 1000)
+    let starts = Holder<ResponseStart, Inbound>()
+    outer.onResponseStart = { _, token in starts.keep(token) }
+    outer.onResponseMessage = { message, token in
+      let start = starts.take()
+      if TestMessages.text(message) == "1" { return token.retry() }
+      start.use { $0.proceed(ResponseStart()) }
+      token.proceed(message)
+    }
+    let inner = TestCall.registration("C") { [journal] facts, _ in
+      let probe = Probe("C", .requestStart, journal)
+      probe.onRequestStart = { _, token in
+        token.respond(LocalResponse(messages: [.bytes(TestMessages.bytes("\(facts.attempt)"))]))
+      }
+      return probe
+    }
+    let call = TestCall(.unary, journal, [TestCall.registration(outer), inner])
+    call.start()
+    call.clock.advance(by: .zero)
+    #expect(
+      journal.lines(of: "R").prefix(5) == ["headers", "got-message 1", "headers", "got-message 2", "end ok"])
+    #expect(call.callerLines.prefix(3) == ["headers", "2", "end ok"])
+  }
+
   @Test func aDeadlineNamesWhoHoldsTheAttempt() {
     let held = Holder<RequestStart, Outbound>()
     let holder = TestCall.registration("H") { [journal] _, _ in

@@ -278,6 +278,8 @@ extension Chain {
   func retry(_ ticket: Ticket, after delay: Duration, _ headers: Headers) {
     guard isLive(ticket), progress.end == nil, let attempts = wire as? Attempts else { return }
     flush(inbound)
+    // What the attempt gave and the chain has not taken yet.
+    entries.removeAll { if case .inbound = $0 { true } else { false } }
     for link in links {
       link.reopenResponse()
     }

@@ -38,4 +38,10 @@ struct Queue<Element> {
     elements.removeAll()
     head = 0
   }
+
+  mutating func removeAll(where isRemoved: (Element) -> Bool) {
+    elements.removeFirst(head)
+    head = 0
+    elements.removeAll { $0.map(isRemoved) ?? true }
+  }
 }
