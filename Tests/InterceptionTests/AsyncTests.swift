@@ -2,6 +2,7 @@ import Interception
 import InterceptionSupport
 import Protobuf
 import RPCProtocols
+import Synchronization
 import Testing
 
 /// Interceptors written as one asynchronous function.
@@ -100,6 +101,49 @@ import Testing
     #expect(call.receivedStart?.headers.first("from") == "async")
     #expect(texts(call) == ["headers", "1", "2", "end ok"])
   }
+
+  @Test func anAnswerGoesOnMessageByMessageAsTheRequestComes() async throws {
+    let call = call(.bidiStreaming) { request, _ in
+      let messages = request.messages
+      return AsyncResponse(messages: messages)
+    }
+    call.start()
+    for text in ["1", "2", "3"] {
+      call.send(text)
+      try await wait(call) { texts(call).last == text }
+    }
+    call.close()
+    try await wait(call) { call.outcome != nil }
+    #expect(texts(call) == ["headers", "1", "2", "3", "end ok"])
+    #expect(call.wireLines.isEmpty)
+  }
+
+  @Test func anAnswerThatNeverEndsGoesNoFurtherThanTheCallerTakes() async throws {
+    let made = Atomic(0)
+    let call = call(.serverStreaming) { _, _ in
+      AsyncResponse(
+        messages: AsyncThrowingStream {
+          made.add(1, ordering: .relaxed)
+          return TestMessages.make("more")
+        })
+    }
+    call.chain.callerWants(response: false)
+    call.start()
+    try await wait(call) { !texts(call).isEmpty && made.load(ordering: .relaxed) > 0 }
+    for _ in 0..<200 {
+      call.work()
+      await Task.yield()
+    }
+    // One has gone on, and the next is not asked for.
+    #expect(made.load(ordering: .relaxed) == 1)
+    call.chain.callerWants(response: true)
+    try await wait(call) { texts(call).count > 20 }
+    call.chain.cancel(AsyncTests.enough)
+    try await wait(call) { call.outcome != nil }
+    #expect(texts(call).last == "end canceled")
+  }
+
+  private static let enough = RPCError(.canceled, "enough", origin: .client)
 
   @Test func throwingFailsTheCall() async throws {
     let call = call(.unary) { _, _ in throw RPCError(.permissionDenied, "no", origin: .interceptor("async")) }

@@ -94,12 +94,13 @@ import Testing
     }
     let call = TestCall(.serverStreaming, journal, [outer, inner])
     call.start()
+    call.receiveHeaders()
     call.receive("1")
     call.receive("2")
     #expect(call.end == nil)
     held.take().use { $0.proceed(TestMessages.make("1x")) }
     call.chain.processMail()
-    #expect(call.callerLines.prefix(2) == ["typed 1x", "end permission_denied"])
+    #expect(call.callerLines.prefix(3) == ["headers", "typed 1x", "end permission_denied"])
   }
 
   @Test func whatWasReleasedDoesNotPassOthersAgain() {

@@ -253,4 +253,20 @@ import Testing
     #expect(call.end?.error == refused)
     #expect(call.received.isEmpty)
   }
+
+  @Test func aMessageBeforeTheEndOfACallWithoutHeadersHasHeadersBeforeIt() {
+    let journal = Journal()
+    let outer = Probe("A", [.responseStart, .responseEnd], journal)
+    let fallback = Probe("F", .responseEnd, journal)
+    fallback.onResponseEnd = { _, token in
+      token.inject(.bytes(TestMessages.bytes("cached")))
+      token.proceed(ResponseEnd())
+    }
+    let inner = Probe("B", .requestStart, journal)
+    inner.onRequestStart = { _, token in token.fail(refused) }
+    let call = TestCall(.unary, journal, [outer, fallback, inner])
+    call.start()
+    #expect(journal.lines(of: "A").prefix(2) == ["headers", "end ok"])
+    #expect(call.callerLines.prefix(3) == ["headers", "cached", "end ok"])
+  }
 }

@@ -264,7 +264,10 @@ private final class RandomCall {
     expect(
       !call.callerLines[callerEnd...].contains { $0.hasPrefix("in") || $0 == "headers" },
       "received after the end")
-    if let first = call.callerLines.firstIndex(where: { $0.hasPrefix("in") || $0.hasPrefix("typed") }) {
+    let isMessage = { (line: String) in
+      ["in", "typed", "extra", "own", "local"].contains { line.hasPrefix($0) }
+    }
+    if let first = call.callerLines.firstIndex(where: isMessage) {
       expect(
         call.callerLines.firstIndex(of: "headers").map { $0 < first } ?? false, "messages before headers")
     }

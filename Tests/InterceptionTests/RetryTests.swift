@@ -1,5 +1,6 @@
 import Interception
 import InterceptionSupport
+import Protobuf
 import RPCProtocols
 import Testing
 
@@ -250,6 +251,27 @@ import Testing
     #expect(
       journal.lines(of: "R").prefix(5) == ["headers", "got-message 1", "headers", "got-message 2", "end ok"])
     #expect(call.callerLines.prefix(3) == ["headers", "2", "end ok"])
+  }
+
+  @Test func aRequestThatBreaksTheRulesFailsWhileTheEndOfAnAttemptIsHeld() {
+    let outer = Probe("A", .requestMessage, journal)
+    let messages = Holder<Message, Outbound>()
+    outer.onRequestMessage = { _, token in
+      token.inject(.typed(TestMessages.make("first")))
+      messages.keep(token)
+    }
+    let inner = Probe("R", .responseEnd, journal)
+    inner.needs = Needs(replayLimitBytes: 1000)
+    let ends = Holder<ResponseEnd, Inbound>()
+    inner.onResponseEnd = { _, token in ends.keep(token) }
+    let call = TestCall(.unary, journal, [outer, inner])
+    call.start()
+    call.send("second")
+    call.receiveEnd(gone)
+    messages.take().use { $0.proceed(TestMessages.make("second")) }
+    call.chain.processMail()
+    #expect(
+      call.end?.error?.message == "interceptors put a second message into a request that has exactly one")
   }
 
   @Test func aDeadlineNamesWhoHoldsTheAttempt() {

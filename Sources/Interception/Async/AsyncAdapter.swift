@@ -20,6 +20,8 @@ final class AsyncAdapter: Interceptor {
   private var requestStart: HeldToken<RequestStart, Outbound>?
   private var responseStart: (ResponseStart, HeldToken<ResponseStart, Inbound>)?
   private var responseEnd: (ResponseEnd, HeldToken<ResponseEnd, Inbound>)?
+  /// The tasks that may let a further message go on when the chain takes more.
+  private var emitters: [ObjectIdentifier: AsyncWaiter<Void>] = [:]
   /// Who waits for the response to start.
   private var waiter: AsyncWaiter<ResponseStart>?
   /// Whether the function has returned a response.
@@ -134,6 +136,8 @@ final class AsyncAdapter: Interceptor {
     bridge.finish()
     waiter?.tell(.failure(AsyncBridge.over))
     waiter = nil
+    for emitter in emitters.values { emitter.tell(.failure(AsyncBridge.over)) }
+    emitters = [:]
     request.letGo()
     response.letGo()
     for task in tasks { task.cancel() }
@@ -155,9 +159,29 @@ final class AsyncAdapter: Interceptor {
     side(direction).ask(consumer)
   }
 
-  func emit(_ message: Message, _ direction: AsyncBridge.Direction) { side(direction).emit(message) }
+  /// Lets a message go on.
+  ///
+  /// - Parameter emitter: The task that gives it, which continues when the chain takes more of the direction.
+  func emit(_ message: Message, _ direction: AsyncBridge.Direction, _ emitter: AsyncWaiter<Void>) {
+    // What is held here may be all that the chain has taken: it goes on with what the function does next.
+    guard side(direction).emit(message) else {
+      emitter.tell(.success(()))
+      return
+    }
+    let identity = ObjectIdentifier(emitter)
+    emitters[identity] = emitter
+    let resume = { [weak self] in _ = self?.emitters.removeValue(forKey: identity)?.tell(.success(())) }
+    switch direction {
+    case .request: context.whenRequestWanted(resume)
+    case .response: context.whenResponseWanted(resume)
+    }
+  }
 
-  func finish(_ direction: AsyncBridge.Direction, _ error: RPCError?) { side(direction).finish(error) }
+  func finish(_ direction: AsyncBridge.Direction, _ error: RPCError?) {
+    guard direction == .response, let token = requestStart else { return side(direction).finish(error) }
+    requestStart = nil
+    token.use { $0.respond(LocalResponse(error: error, trailers: changeTrailers(Headers()))) }
+  }
 
   private func side(_ direction: AsyncBridge.Direction) -> AsyncSide {
     direction == .request ? request : response
@@ -215,16 +239,10 @@ final class AsyncAdapter: Interceptor {
     guard !hasResponded else { return }
     hasResponded = true
     changeTrailers = answer.changeTrailers
-    guard requestStart == nil else { return bridge.collect(answer) }
+    if requestStart != nil { context.start(response: answer.start) }
     if let (_, token) = responseStart { token.use { $0.proceed(answer.start) } }
     responseStart = nil
     bridge.pump(answer.messages, .response)
-  }
-
-  /// Answers in place of the server.
-  func answer(_ response: LocalResponse) {
-    requestStart?.use { $0.respond(response) }
-    requestStart = nil
   }
 
   /// The function has thrown.

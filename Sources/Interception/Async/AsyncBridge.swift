@@ -82,34 +82,9 @@ final class AsyncBridge: @unchecked Sendable {
   private func drain(
     _ messages: some AsyncSequence<Message, any Error> & Sendable, _ direction: Direction
   ) async throws {
-    for try await message in messages { onLoop { $0.emit(message, direction) } }
-  }
-
-  /// Answers the call with a response that no server gave, when all of it is known.
-  func collect(_ answer: AsyncResponse) {
-    let task = Task {
-      let response = await Self.local(answer)
-      onLoop { $0.answer(response) }
+    for try await message in messages {
+      try await wait { adapter, waiter in adapter.emit(message, direction, waiter) }
     }
-    onLoop { $0.keep(task) }
-  }
-
-  private static func local(_ answer: AsyncResponse) async -> LocalResponse {
-    var response = LocalResponse(headers: answer.start.headers, trailers: answer.changeTrailers(Headers()))
-    do {
-      response.messages = try await all(answer.messages)
-    } catch {
-      response.error = error as? RPCError ?? RPCError(.internal, "\(error)", origin: .client)
-    }
-    return response
-  }
-
-  private static func all(
-    _ messages: some AsyncSequence<Message, any Error> & Sendable
-  ) async throws -> [Payload] {
-    var all: [Payload] = []
-    for try await message in messages { all.append(.typed(message)) }
-    return all
   }
 
   func onLoop(_ body: @escaping @Sendable (AsyncAdapter) -> Void) {

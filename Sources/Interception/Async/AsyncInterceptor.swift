@@ -63,7 +63,11 @@ public struct AsyncResponse: Sendable {
     }
   }
 
-  init(start: ResponseStart, messages: AsyncMessages) {
+  /// Makes a response whose messages come one after the other.
+  ///
+  /// As an answer that no server gave, each message goes to the caller when it is there, and the next is asked for
+  /// when the caller takes more.
+  public init(start: ResponseStart = ResponseStart(), messages: AsyncMessages) {
     self.start = start
     self.messages = messages
   }

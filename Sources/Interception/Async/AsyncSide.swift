@@ -60,16 +60,22 @@ final class AsyncSide {
   }
 
   /// The consumer lets a message go on.
-  func emit(_ message: Message) {
+  ///
+  /// - Returns: Whether it went behind everything, because nothing is held.
+  func emit(_ message: Message) -> Bool {
     hasEmitted = true
-    guard let first = slots.first else { return injectBehind(message) }
+    guard let first = slots.first else {
+      injectBehind(message)
+      return true
+    }
     if isAtWork, unchanged == nil, let given = first.message, given.isIdentical(to: message) {
       unchanged = message
-      return
+      return false
     }
     if let before = unchanged { first.inject(before) }
     unchanged = nil
     first.inject(message)
+    return false
   }
 
   /// The consumer lets nothing more go on.

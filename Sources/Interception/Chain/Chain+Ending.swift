@@ -8,9 +8,10 @@ enum Ending: Sendable {
   case failWithout(Seat, RPCError)
   /// An interceptor answers the call.
   case respond(Ticket, LocalResponse)
-  /// A message could not be parsed or serialized. Interceptors before this position receive the error; what the
-  /// response has before this station goes, or everything.
-  case breakdown(below: Int, RPCError, flushing: Int?)
+  /// A message could not be parsed or serialized, or the request does not keep the rules. Interceptors before this
+  /// position, or all that have not received the end, receive the error; what the response has before this station
+  /// goes, or everything.
+  case breakdown(below: Int?, RPCError, flushing: Int?)
   /// An interceptor has the call tried again.
   case retry(Ticket, after: Duration, Headers)
   /// The call is over for everybody at once.
@@ -37,6 +38,7 @@ extension Chain {
       let reason = RPCError(.canceled, "\(name) answered the call", origin: .interceptor(name))
       conclude(at: position, ticket, response, because: reason, hasHeaders: true)
     case .breakdown(let position, let error, let station):
+      let position = position ?? progress.endFrontier
       guard position <= progress.endFrontier, progress.end == nil else { return }
       closeRequest(because: error)
       flush(inbound, through: station.map { $0 - 1 })
@@ -264,6 +266,7 @@ extension Chain {
     mailbox.close()
     entries.removeAll()
     inbox.removeAll()
+    roomWaiters = ([], [])
     pendingEndings = 0
     let outcome = Outcome(end: progress.end ?? end, metrics: metrics)
     caller?.measured(metrics)

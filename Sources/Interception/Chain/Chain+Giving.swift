@@ -76,7 +76,7 @@ extension Chain {
     let text =
       "\(names) changed the request after \(name) had received it: \(name) holds \(Stage.requestStart) until it has "
       + "the messages, so it must come after \(names) on the chain"
-    end(.breakdown(below: links.count, RPCError(.internal, text, origin: .client), flushing: nil))
+    end(.breakdown(below: nil, RPCError(.internal, text, origin: .client), flushing: nil))
     return .hasChanged
   }
 }

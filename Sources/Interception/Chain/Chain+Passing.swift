@@ -41,7 +41,16 @@ extension Chain {
     guard path !== outbound || station.position < progress.endFrontier || !mayStillRetry else { return }
     giveAhead(station, path)
     // A value that goes on may end the call, and empty this lane.
-    while !hasMail, let sequence = station.lane.headSequence, let departure = station.lane.depart() {
+    while !hasMail, let sequence = station.lane.headSequence {
+      if station.lane.headEndHasFronts, !station.hasStarted, station.kind == .inboundHome {
+        // What is put in front of the end of a response that had no headers needs some.
+        let start = Item.responseStart(ResponseStart())
+        note(start, at: station)
+        noteGone(start, station)
+        advance(start, on: path, from: station.index + 1)
+        continue
+      }
+      guard let departure = station.lane.depart() else { break }
       switch departure {
       case .item(let item, let sizeBytes, let isGiven):
         path.waitingCount -= 1
@@ -403,6 +412,8 @@ extension Chain {
       if !facts.kind.clientStreams, progress.sentCount > 1 { return failCount("put a second message into") }
       if let bytes = carried.bytes { wire?.send(bytes) }
     case .message(let carried):
+      // The headers may have been given up while an interceptor held them.
+      if progress.responseStartFrontier >= 0 { leave(.responseStart(ResponseStart()), path) }
       if let bytes = carried.bytes {
         caller?.responseReceived(.bytes(bytes))
       } else if let message = carried.typed {
@@ -419,7 +430,7 @@ extension Chain {
   private func failCount(_ what: String) {
     let error = RPCError(
       .internal, "interceptors \(what) a request that has exactly one", origin: .client)
-    end(.breakdown(below: links.count, error, flushing: nil))
+    end(.breakdown(below: nil, error, flushing: nil))
   }
 
   /// Whether the wire takes what is sent: a server, or the record that the next attempt is made of.

@@ -99,7 +99,7 @@ extension Chain {
     }
   }
 
-  /// Tells both ends when they should pause or go on; `true` when one was told.
+  /// Has both ends, and interceptors that make messages, pause or go on; `true` when one has to.
   private func updateFlow() -> Bool {
     let wasInputPaused = progress.isInputPaused
     let wasResponsePaused = progress.isResponsePaused
@@ -111,7 +111,18 @@ extension Chain {
     if progress.isResponsePaused != wasResponsePaused, !progress.isWireDone {
       wire?.responseWanted(!progress.isResponsePaused)
     }
+    var ready: [() -> Void] = []
+    if !progress.isInputPaused { swap(&ready, &roomWaiters.request) }
+    if !progress.isResponsePaused {
+      ready += roomWaiters.response
+      roomWaiters.response = []
+    }
+    for body in ready {
+      nonisolated(unsafe) let body = body
+      receive(.run { _ in body() })
+    }
     return progress.isInputPaused != wasInputPaused || progress.isResponsePaused != wasResponsePaused
+      || !ready.isEmpty
   }
 
   /// A full path stays full until half of it is free, so that pauses are few.

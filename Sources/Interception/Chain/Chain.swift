@@ -45,6 +45,8 @@ public final class Chain {
   // What is to be done next. `pump` works it off, so that nothing recurses.
   var isPumping = false
   var entries = Queue<Entry>()
+  /// What interceptors do when more of a direction is taken.
+  var roomWaiters: (request: [() -> Void], response: [() -> Void]) = ([], [])
   /// What was said and has no effect yet, in the order in which it was said.
   var inbox = Queue<Mailbox.Letter>()
   /// How many endings are in the inbox. Until each is performed, or found to be void, no value moves.

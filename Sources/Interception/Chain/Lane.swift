@@ -117,6 +117,15 @@ struct Lane {
     return (slots[head].sequence, stage)
   }
 
+  /// Whether the value at the head is the end of its direction, and something is put in front of it.
+  var headEndHasFronts: Bool {
+    guard !isEmpty, !slots[head].fronts.isEmpty else { return false }
+    return switch slots[head].state {
+    case .held(_, let item), .queued(let item), .ready(let item), .given(let item): item.isEnd
+    case .dropped, .ending: false
+    }
+  }
+
   /// The first value behind the head that has gone through its own stage here and not through a later one; `nil` where
   /// the interceptor still holds one before it.
   mutating func nextToGive(_ ownStages: Stages) -> (sequence: Int, item: Item)? {

@@ -74,6 +74,18 @@ public struct CallContext: Sendable {
     mailbox.inject(message, by: seat, isRequest: false)
   }
 
+  /// Has `body` run when the chain and the wire take more of the request: for an interceptor that makes many messages,
+  /// which would run ahead of the server otherwise. Not when the call finishes before. `[loop's thread]`
+  public func whenRequestWanted(_ body: @escaping () -> Void) {
+    onLoop { chain, _ in chain.roomWaiters.request.append(body) }
+  }
+
+  /// Has `body` run when the chain and the caller take more of the response: for an interceptor that makes many
+  /// messages, which would run ahead of the caller otherwise. Not when the call finishes before. `[loop's thread]`
+  public func whenResponseWanted(_ body: @escaping () -> Void) {
+    onLoop { chain, _ in chain.roomWaiters.response.append(body) }
+  }
+
   /// Has `body` run on the loop's thread, soon, unless the call finishes before.
   public func post(_ body: @escaping @Sendable () -> Void) {
     mailbox.post(.run { _ in body() })
