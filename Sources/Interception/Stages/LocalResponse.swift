@@ -4,7 +4,8 @@ import RPCProtocols
 public struct LocalResponse: Sendable {
   /// Leading metadata.
   public var headers: Headers
-  /// The messages, typed or serialized.
+  /// The messages, typed or serialized. The response of a unary call has one; without it and without an error the
+  /// caller prints the empty message.
   public var messages: [Payload]
   /// How the call failed; `nil` is the status `ok`.
   public var error: RPCError?

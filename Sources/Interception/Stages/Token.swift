@@ -71,7 +71,8 @@ extension Token where Direction == Inbound {
   /// sent on of the request is sent again, headers as they left it. What came of the attempt is let go of.
   ///
   /// Only for one whose `needs` say how much of the request is to be kept, and only until it has let something of
-  /// the response go on. Where it is not possible any more the value goes on instead, as it came. `[any thread]`
+  /// the response go on: it holds `responseStart`, which a server's error has too, when that is all that the server
+  /// sends. Where it is not possible any more the value goes on instead, as it came. `[any thread]`
   ///
   /// - Parameters:
   ///   - delay: How long to wait before.
