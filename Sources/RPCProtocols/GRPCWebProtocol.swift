@@ -34,10 +34,11 @@ enum GRPCWebProtocol: EnvelopeProtocol {
     var fields = Headers()
     for line in block.split(whereSeparator: { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }) {
       let text = String(decoding: line, as: UTF8.self)
-      guard let colon = text.firstIndex(of: ":"), HeaderSyntax.isName(text[..<colon]) else {
+      guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), HeaderSyntax.isName(text[..<colon])
+      else {
         throw .violation(.internal, "the server's trailers hold \(text.debugDescription), which is no field")
       }
-      fields.add(String(text[..<colon]), HeaderSyntax.trimmed(text[text.index(after: colon)...]))
+      fields.add(String(text[..<colon]), HeaderSyntax.trimmed(text[text.utf8.index(after: colon)...]))
     }
     return fields
   }

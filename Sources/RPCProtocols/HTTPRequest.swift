@@ -74,10 +74,10 @@ public enum HeaderSyntax {
 
   /// The value without the blanks around it.
   static func trimmed(_ value: some StringProtocol) -> String {
-    let isBlank = { (character: Character) in character == " " || character == "\t" }
-    let start = value.drop(while: isBlank)
-    return String(
-      start.prefix(upTo: start.lastIndex { !isBlank($0) }.map { start.index(after: $0) } ?? start.startIndex))
+    let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
+    let bytes = Substring(value).utf8.drop(while: isBlank)
+    guard let last = bytes.lastIndex(where: { !isBlank($0) }) else { return "" }
+    return String(decoding: bytes[...last], as: UTF8.self)
   }
 
   /// Throws when a field of `headers` cannot travel.

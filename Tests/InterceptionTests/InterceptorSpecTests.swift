@@ -24,6 +24,12 @@ import Testing
     #expect(try parse("x,a=1,,2,,,b=3").settings.map(\.value) == ["1,2,", "3"])
   }
 
+  @Test func delimitersEndBeforeCombiningScalars() throws {
+    let spec = try parse("x,a=\u{301}1,\u{301}b=2,,\u{301},c=@@\u{301}")
+    #expect(spec.settings.map(\.key) == ["a", "\u{301}b", "c"])
+    #expect(spec.settings.map(\.value) == ["\u{301}1", "2,\u{301}", "@\u{301}"])
+  }
+
   @Test func valuesComeFromFilesAndTheEnvironment() throws {
     let values = try parse("x,a=@secret.txt,b=env:TOKEN,c=@@literal,d=a@b").settings.map(\.value)
     #expect(values == ["s3cret", "t0ken", "@literal", "a@b"])

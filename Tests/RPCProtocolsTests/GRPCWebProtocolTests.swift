@@ -45,6 +45,10 @@ import Testing
     #expect(found?.trailers.isEmpty == true)
   }
 
+  @Test func trailerNameEndsAtAColonBeforeACombiningScalar() {
+    #expect(end("grpc-status: 0\r\nx-t:\u{301}a\r\n")?.trailers == Headers([("x-t", "\u{301}a")]))
+  }
+
   @Test(arguments: ["", "x-t: 1\r\n"])
   func trailersWithoutStatusAreAnError(block: String) {
     #expect(end(block)?.code == .unknown)

@@ -24,7 +24,9 @@ import Testing
     #expect(Headers(pairs).values("B") == ["1", "3"])
   }
 
-  @Test(arguments: [("a", "a"), (" \ta b\t ", "a b"), ("", ""), (" ", "")])
+  @Test(arguments: [
+    ("a", "a"), (" \ta b\t ", "a b"), ("", ""), (" ", ""), (" \u{301}a \u{301} ", "\u{301}a \u{301}"),
+  ])
   func blanksAroundAValueAreNoPartOfIt(text: String, value: String) {
     #expect(HeaderSyntax.trimmed(text) == value)
   }

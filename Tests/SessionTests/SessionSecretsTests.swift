@@ -53,6 +53,15 @@ struct SessionSecretsTests {
     ("Hello {\"token\":\"x\"}", "Hello {\"token\":\"x\"}"), ("headr x-trace: 1", "headr x-trace: 1"),
     ("header authorization", "header authorization"), ("headr", "headr"),
     ("call Hello {\"name\":\"Ada\"}", "call Hello {\"name\":\"Ada\"}"),
+    // Scalars that join a delimiter into one character.
+    ("header authorization:\u{301}x", "header authorization: ${AUTHORIZATION}"),
+    ("headr authorization:\u{301}x", "headr authorization:${AUTHORIZATION}"),
+    ("use auth,bearer=\u{301}x", "use auth,bearer=env:AUTH_BEARER"),
+    ("use x,\u{301}a=1,token=x", "use x,\u{301}a=1,token=env:X_TOKEN"),
+    ("options --bearer=\u{301}x", "options --bearer \"${RPCURL_BEARER}\""),
+    ("options -u\u{301}me:x", "options -u \"${RPCURL_USER}\""),
+    ("target http://\u{301}me:x@host", "target ${RPCURL_TARGET}"),
+    ("set token =\u{301}x", "set token = \"${TOKEN}\""),
   ])
   func replacesSecretsOfLines(line: String, expected: String) {
     var secrets = SessionSecrets(showsSecrets: false)

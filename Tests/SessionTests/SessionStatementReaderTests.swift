@@ -22,7 +22,8 @@ struct SessionStatementReaderTests {
     // With messages.
     ("call Hello {}", "call Hello|{}"), ("call Hello{\"name\": \"}\"}", "call Hello|{\"name\": \"}\"}"),
     ("call Sum {\"value\":1}{\"value\":2} {}", "call Sum|{\"value\":1}|{\"value\":2}|{}"),
-    ("open Chat", "open Chat"), ("call Find $last", "call Find|$last"),
+    ("open Chat", "open Chat"), ("call Hello\u{600}{}", "call Hello\u{600}|{}"),
+    ("call Find $last", "call Find|$last"),
     ("call Find $last.items[0] {}", "call Find|$last.items[0]|{}"),
     ("set id = $last.user.id", "set id =|$last.user.id"), ("set a=1", "set a=|1"), ("set a", "set a"),
     ("set s = \"a=b\"", "set s =|\"a=b\""), ("set n = 12 ", "set n =|12"),

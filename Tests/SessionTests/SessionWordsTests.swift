@@ -13,6 +13,10 @@ struct SessionWordsTests {
     (#""" a"#, ["", "a"]), (#"a\ b"#, ["a b"]), (#"\'"#, ["'"]), (#""a\"b""#, [#"a"b"#]),
     (#""a\\b""#, [#"a\b"#]), (#""a\nb""#, [#"a\nb"#]), (#"'a\b'"#, [#"a\b"#]), (#"a\"#, ["a"]),
     ("x-tenant: 'größ€ 中文'", ["x-tenant:", "größ€ 中文"]),
+    // Scalars that join the one before or after them into one character.
+    ("'a b'\u{301} c", ["a b\u{301}", "c"]), ("\"a\\\"\u{301} b\"", ["a\"\u{301} b"]),
+    ("a \u{301}b", ["a", "\u{301}b"]),
+    ("\u{600}'a b'", ["\u{600}a b"]), ("a\\\u{301}", ["a\u{301}"]),
   ])
   func splits(line: String, words: [String]) throws {
     #expect(try texts(line) == words)
@@ -29,11 +33,14 @@ struct SessionWordsTests {
 
   @Test(arguments: [
     "", "a", "a b", "it's", #"a"b"#, #"a\b"#, "$last", "#1", "中 文", "''", "a\tb", "{\"a\":1}",
+    "a'\u{301}b c", "'\u{200D}", "\u{600}'", "a \u{301}", "\"\u{301}", "\\\u{20E3} d", "$\u{301}a",
+    "\r\n\u{301}",
   ])
   func quotesWhatItReads(word: String) throws {
     let words = try SessionWords.split("x \(SessionWords.quoted(word)) y")
     #expect(words.map(\.text) == ["x", word, "y"])
-    #expect(words[1].isLiteral || !word.contains("$"))
+    #expect(words[1].isLiteral || !word.unicodeScalars.contains("$"))
+    #expect(try texts("x \(SessionWords.doubleQuoted(word)) y") == ["x", word, "y"])
   }
 
   @Test(arguments: [
@@ -43,7 +50,10 @@ struct SessionWordsTests {
     #expect(SessionWords.begun(text) == word)
   }
 
-  @Test(arguments: [("a b", 1), ("'a b' c", 5), (#"a\ b c"#, 4), ("a", nil), ("'a b", nil), (#"a\ "#, nil)])
+  @Test(arguments: [
+    ("a b", 1), ("'a b' c", 5), (#"a\ b c"#, 4), ("'a'\u{301} c", 3), ("a", nil), ("'a b", nil),
+    (#"a\ "#, nil),
+  ])
   func findsTheEndOfAWord(text: String, length: Int?) {
     let text = text[...]
     #expect(SessionWords.end(of: text).map { text.distance(from: text.startIndex, to: $0) } == length)

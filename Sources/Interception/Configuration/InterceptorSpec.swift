@@ -26,7 +26,7 @@ public struct InterceptorSpec: Sendable, Equatable {
   public var priority: Int
   /// The methods whose calls pass through it.
   public var methods: MethodPattern
-  /// Whether a plugin's misuse of its interface fails calls, and is not only told of.
+  /// Whether a plugin's misuse of its interface fails calls; otherwise it is only logged.
   public var isStrict = false
 
   /// Makes a specification.
@@ -72,14 +72,14 @@ public struct InterceptorSpec: Sendable, Equatable {
   private static func setting(
     _ part: String, number: Int, of name: String, _ sources: ValueSources
   ) throws(ConfigurationError) -> Setting {
-    guard let equals = part.firstIndex(of: "="), equals > part.startIndex else {
+    guard let equals = part.unicodeScalars.firstIndex(of: "="), equals > part.startIndex else {
       // Values are never repeated: they may be secrets, and this may be the rest of one that has a comma.
       throw ConfigurationError(
         interceptor: name, reason: "setting \(number) is not of the form key=value",
         hint: "a comma within a value is written twice: ,,")
     }
     let key = String(part[..<equals])
-    let value = part[part.index(after: equals)...]
+    let value = part[part.unicodeScalars.index(after: equals)...]
     do {
       return Setting(key: key, value: try sources.resolve(value))
     } catch {
@@ -88,11 +88,13 @@ public struct InterceptorSpec: Sendable, Equatable {
   }
 
   /// Splits at single commas; two stand for one that does not split.
+  ///
+  /// By Unicode scalars: a `Character` would join a comma with the combining scalar after it.
   private static func split(_ text: String) -> [String] {
     var parts = [""]
-    var rest = text[...]
+    var rest = text.unicodeScalars[...]
     while let comma = rest.firstIndex(of: ",") {
-      parts[parts.count - 1] += rest[..<comma]
+      parts[parts.count - 1] += String(rest[..<comma])
       rest = rest[rest.index(after: comma)...]
       if rest.first == "," {
         parts[parts.count - 1] += ","
@@ -101,7 +103,7 @@ public struct InterceptorSpec: Sendable, Equatable {
         parts.append("")
       }
     }
-    parts[parts.count - 1] += rest
+    parts[parts.count - 1] += String(rest)
     return parts
   }
 }

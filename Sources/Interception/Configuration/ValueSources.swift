@@ -1,6 +1,6 @@
 /// Where the values of settings come from that are not written out, so that secrets stay off the command line.
 ///
-/// This layer reads neither files nor the environment: whoever parses says how.
+/// This layer reads neither files nor the environment: the caller of the parser provides functions that do.
 public struct ValueSources: Sendable {
   /// Why a value could not be had.
   public struct Failure: Error, Equatable {
@@ -24,13 +24,13 @@ public struct ValueSources: Sendable {
   }
 
   func resolve(_ value: Substring) throws(Failure) -> String {
-    if value.hasPrefix("@@") { return String(value.dropFirst()) }
-    if value.hasPrefix("@") {
-      let content = try file(String(value.dropFirst()))
+    if value.utf8.starts(with: "@@".utf8) { return String(value.unicodeScalars.dropFirst()) }
+    if value.utf8.starts(with: "@".utf8) {
+      let content = try file(String(value.unicodeScalars.dropFirst()))
       return content.hasSuffix("\n") || content.hasSuffix("\r\n") ? String(content.dropLast()) : content
     }
-    if value.hasPrefix("env:") {
-      let name = String(value.dropFirst(4))
+    if value.utf8.starts(with: "env:".utf8) {
+      let name = String(value.unicodeScalars.dropFirst(4))
       guard let found = environment(name) else {
         throw Failure("the environment variable \(name) is not set")
       }

@@ -12,8 +12,8 @@ enum Comparison: String, CaseIterable {
 
   /// Takes a comparison off the front of `text`.
   static func take(from text: inout Substring) -> Comparison? {
-    for comparison in allCases where text.hasPrefix(comparison.rawValue) {
-      text = text.dropFirst(comparison.rawValue.count)
+    for comparison in allCases where text.utf8.starts(with: comparison.rawValue.utf8) {
+      text = Substring(text.unicodeScalars.dropFirst(comparison.rawValue.utf8.count))
       return comparison
     }
     return nil
@@ -75,8 +75,9 @@ struct CountBound: CustomStringConvertible {
 extension Substring {
   /// Without white space at both ends.
   var trimmed: Substring {
-    let start = drop { $0 == " " || $0 == "\t" }
-    guard let last = start.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return "" }
-    return start[...last]
+    let isBlank = { (scalar: Unicode.Scalar) in scalar == " " || scalar == "\t" }
+    let start = unicodeScalars.drop(while: isBlank)
+    guard let last = start.lastIndex(where: { !isBlank($0) }) else { return "" }
+    return Substring(start[...last])
   }
 }

@@ -33,8 +33,8 @@ struct FieldCondition: CustomStringConvertible {
     var isInBrackets = false
     var isInQuotes = false
     var isEscaped = false
-    for index in text.indices {
-      let character = text[index]
+    for index in text.utf8.indices {
+      let character = Unicode.Scalar(text.utf8[index])
       if isEscaped {
         isEscaped = false
       } else if isInQuotes {
@@ -45,7 +45,7 @@ struct FieldCondition: CustomStringConvertible {
         if character == "]" { isInBrackets = false }
       } else if character == "[" {
         isInBrackets = true
-      } else if " \t=!<>".contains(character) {
+      } else if " \t=!<>".unicodeScalars.contains(character) {
         return index
       }
     }
@@ -61,8 +61,8 @@ struct FieldCondition: CustomStringConvertible {
       default: return .compare(comparison, operand)
       }
     }
-    let word = text.prefix { $0 != " " && $0 != "\t" }
-    rest = text.dropFirst(word.count).trimmed
+    let word = text[..<(text.utf8.firstIndex { $0 == 0x20 || $0 == 0x09 } ?? text.endIndex)]
+    rest = text[word.endIndex...].trimmed
     switch word {
     case "exists" where rest.isEmpty: return .exists(isWanted: true)
     case "missing" where rest.isEmpty: return .exists(isWanted: false)
@@ -77,7 +77,7 @@ struct FieldCondition: CustomStringConvertible {
 
   /// A value as it stands, or within quotes as a JSON string.
   private static func operand(_ text: Substring) throws(ConditionError) -> String {
-    guard text.hasPrefix("\"") else { return String(text) }
+    guard text.utf8.first == UInt8(ascii: "\"") else { return String(text) }
     guard case .string(let content)? = try? JSONValue(parsing: Array(text.utf8)) else {
       throw ConditionError("\(text) starts with a quote, but is not a string as JSON has them")
     }

@@ -91,7 +91,7 @@ struct HeaderFactory: InterceptorFactory {
 
     private func nameAndValue() throws(ConfigurationError) -> (String, String) {
       let (name, rest) = try split("NAME:VALUE")
-      let value = String(rest.drop { $0 == " " })
+      let value = String(rest.unicodeScalars.drop { $0 == " " })
       guard HeaderChange.isValue(value, of: name) else {
         throw error("the value of \(name) \(HeaderChange.unfit(name))")
       }
@@ -107,11 +107,12 @@ struct HeaderFactory: InterceptorFactory {
     }
 
     private func rename() throws(ConfigurationError) -> HeaderChange {
-      guard let colon = setting.value.firstIndex(of: ":"), HeaderSyntax.isName(setting.value[..<colon]) else {
+      let scalars = setting.value.unicodeScalars
+      guard let colon = scalars.firstIndex(of: ":"), HeaderSyntax.isName(setting.value[..<colon]) else {
         throw error("the value is not of the form OLD:NEW")
       }
-      let old = String(setting.value[..<colon])
-      let new = String(setting.value[setting.value.index(after: colon)...])
+      let old = String(scalars[..<colon])
+      let new = String(scalars[scalars.index(after: colon)...])
       try check(new)
       guard Headers.isBinary(old.lowercased()) == Headers.isBinary(new.lowercased()) else {
         throw error("only one of \(old) and \(new) is binary")
@@ -120,7 +121,7 @@ struct HeaderFactory: InterceptorFactory {
     }
 
     private func split(_ form: String) throws(ConfigurationError) -> (name: String, rest: Substring) {
-      guard let colon = setting.value.firstIndex(of: ":") else {
+      guard let colon = setting.value.unicodeScalars.firstIndex(of: ":") else {
         throw error("the value is not of the form \(form)")
       }
       let name = String(setting.value[..<colon])
@@ -128,7 +129,7 @@ struct HeaderFactory: InterceptorFactory {
         throw error("what stands before the colon is not a header's name")
       }
       try check(name)
-      return (name, setting.value[setting.value.index(after: colon)...])
+      return (name, setting.value[setting.value.unicodeScalars.index(after: colon)...])
     }
 
     /// Whether a header of this name can be made.

@@ -56,10 +56,10 @@ enum ChainCompletion {
   /// Splits at the last comma; two in a row are one of a value.
   private static func parts(_ typed: String) -> (stem: String, last: String, used: Set<String>) {
     var parts = [""]
-    var rest = typed[...]
-    while let character = rest.popFirst() {
-      if character != "," {
-        parts[parts.count - 1].append(character)
+    var rest = typed.unicodeScalars[...]
+    while let scalar = rest.popFirst() {
+      if scalar != "," {
+        parts[parts.count - 1].unicodeScalars.append(scalar)
       } else if rest.first == "," {
         rest.removeFirst()
         parts[parts.count - 1] += ",,"

@@ -86,8 +86,8 @@ struct ConfigurationFile {
     var profile: String?
     let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
     for (index, line) in lines.enumerated() {
-      let line = Self.trimmed(line)
-      guard let first = line.first, first != "#" else { continue }
+      let line = line.withoutOuterSpace
+      guard let first = line.unicodeScalars.first, first != "#" else { continue }
       if first == "[" {
         let name = try Self.profileName(line, path, index + 1)
         guard profiles[name] == nil else { throw failure(index + 1, "the profile \(name) is there twice") }
@@ -102,12 +102,13 @@ struct ConfigurationFile {
 
   private static func profileName(_ line: Substring, _ path: String, _ number: Int) throws(Failure) -> String
   {
-    let inside = line.dropFirst().dropLast()
-    guard line.last == "]", inside.hasPrefix("profile ") else {
+    let inside = line.unicodeScalars.dropFirst().dropLast()
+    let profile = "profile ".unicodeScalars
+    guard line.unicodeScalars.last == "]", inside.starts(with: profile) else {
       throw Failure(.usage, "\(path), line \(number)", "not a section", hint: "write [profile NAME]")
     }
-    let name = trimmed(inside.dropFirst("profile ".count))
-    guard !name.isEmpty, !name.hasPrefix("-") else {
+    let name = Substring(inside.dropFirst(profile.count)).withoutOuterSpace
+    guard !name.isEmpty, !name.startsWithScalars("-") else {
       throw Failure(.usage, "\(path), line \(number)", "the profile has no name")
     }
     return String(name)
@@ -116,11 +117,12 @@ struct ConfigurationFile {
   /// `--option`, `--option VALUE`, `--option=VALUE`, `-o VALUE` or `target VALUE`; all behind the first word is the
   /// value.
   private func words(_ line: Substring, _ number: Int) throws(Failure) -> [String] {
-    let isLong = line.hasPrefix("--")
-    let name = line.prefix { !$0.isWhitespace && !(isLong && $0 == "=") }
+    let isLong = line.startsWithScalars("--")
+    let name = line.prefixOfScalars { !$0.properties.isWhitespace && !(isLong && $0 == "=") }
     let rest = line[name.endIndex...]
-    let value = Self.trimmed(isLong && rest.first == "=" ? rest.dropFirst() : rest)
-    guard name.hasPrefix("-") || name == "target" else {
+    let value = (isLong && rest.startsWithScalars("=") ? Substring(rest.unicodeScalars.dropFirst()) : rest)
+      .withoutOuterSpace
+    guard name.startsWithScalars("-") || name == "target" else {
       // A value is not repeated: it may be a secret.
       throw failure(
         number, "neither an option nor target", hint: "write --option VALUE, as on the command line")
@@ -130,12 +132,6 @@ struct ConfigurationFile {
     }
     guard name != "target" || !value.isEmpty else { throw failure(number, "target needs a URL or HOST:PORT") }
     return value.isEmpty ? [String(name)] : [String(name), String(value)]
-  }
-
-  private static func trimmed(_ text: Substring) -> Substring {
-    let text = text.drop(while: \.isWhitespace)
-    guard let last = text.lastIndex(where: { !$0.isWhitespace }) else { return "" }
-    return text[...last]
   }
 
   private func failure(_ line: Int, _ why: String, hint: String? = nil) -> Failure {

@@ -10,8 +10,8 @@ struct HeaderArguments {
   func parse(_ arguments: [String], option: String = "-H") throws(Failure) -> Headers {
     var headers = Headers()
     for argument in arguments {
-      if argument.hasPrefix("@") {
-        for line in try Self.lines(of: String(argument.dropFirst()), option: option) {
+      if argument.startsWithScalars("@") {
+        for line in try Self.lines(of: String(argument.unicodeScalars.dropFirst()), option: option) {
           try add(line.text, from: line.source, to: &headers)
         }
       } else {
@@ -46,18 +46,18 @@ struct HeaderArguments {
     let lines = String(decoding: contents, as: UTF8.self).split(
       omittingEmptySubsequences: false, whereSeparator: \.isNewline)
     return lines.enumerated().compactMap { index, line in
-      guard !line.allSatisfy(\.isWhitespace), !line.hasPrefix("#") else { return nil }
+      guard !line.allSatisfy(\.isWhitespace), !line.startsWithScalars("#") else { return nil }
       return Line(text: String(line), source: "\(file), line \(index + 1)")
     }
   }
 
   private func add(_ text: String, from source: String, to headers: inout Headers) throws(Failure) {
     // The value is never repeated in an error: it may be a secret.
-    guard let colon = text.firstIndex(of: ":") else {
+    guard let (before, after) = text.parted(at: ":") else {
       throw Failure(.usage, source, "no colon in the header", hint: "write -H 'NAME: VALUE'")
     }
-    let name = String(text[..<colon]).lowercased()
-    let written = String(text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" })
+    let name = before.lowercased()
+    let written = String(after.droppingScalars { $0 == " " || $0 == "\t" })
     guard HeaderSyntax.isName(name) else {
       throw Failure(.usage, source, "\(name.debugDescription) is not a header name")
     }

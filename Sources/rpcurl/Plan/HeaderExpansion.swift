@@ -19,11 +19,11 @@ struct HeaderExpansion {
   func expand(_ value: String) throws(Problem) -> String {
     var expanded = ""
     var rest = value[...]
-    while let start = rest.firstRange(of: "${") {
+    while let start = rest.utf8.firstRange(of: "${".utf8) {
       expanded += rest[..<start.lowerBound]
-      let name = rest[start.upperBound...].prefix { $0 == "_" || $0.isASCII && ($0.isLetter || $0.isNumber) }
+      let name = rest[start.upperBound...].prefixOfScalars(while: Self.isNamePart)
       let end = name.endIndex
-      guard !name.isEmpty, end < rest.endIndex, rest[end] == "}" else {
+      guard !name.isEmpty, end < rest.endIndex, rest.unicodeScalars[end] == "}" else {
         expanded += rest[start]
         rest = rest[start.upperBound...]
         continue
@@ -31,8 +31,15 @@ struct HeaderExpansion {
       guard let content = environment(String(name)) else { throw .unset(variable: String(name)) }
       guard !content.contains(where: \.isNewline) else { throw .hasLineBreak(variable: String(name)) }
       expanded += content
-      rest = rest[rest.index(after: end)...]
+      rest = rest[rest.unicodeScalars.index(after: end)...]
     }
     return expanded + rest
+  }
+
+  private static func isNamePart(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
+    case "a"..."z", "A"..."Z", "0"..."9", "_": true
+    default: false
+    }
   }
 }

@@ -54,20 +54,17 @@ enum SavedScript {
     return " <<'\(end)'\n\(messages.joined(separator: "\n"))\n\(end)"
   }
 
-  private static func quoted(_ word: SessionSecrets.Word) -> String {
+  /// A word of a POSIX shell in which the secret is a variable.
+  static func quoted(_ word: SessionSecrets.Word) -> String {
     guard let placeholder = word.placeholder else { return quoted(word.before) }
-    let before = word.before.reduce(into: "") { text, character in
-      if "\"\\$`".contains(character) { text.append("\\") }
-      text.append(character)
-    }
-    return "\"\(before)${\(placeholder.name)}\""
+    return "\"\(SessionWords.escaped(word.before, "\"\\$`"))${\(placeholder.name)}\""
   }
 
-  private static func quoted(_ word: String) -> String {
+  /// `word` as one word of a POSIX shell.
+  static func quoted(_ word: String) -> String {
     let isPlain =
       !word.isEmpty
       && word.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_./:=,@%+".contains($0)) }
-    return isPlain
-      ? word : "'\(word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''"))'"
+    return isPlain ? word : "'\(SessionWords.withinQuotes(word))'"
   }
 }

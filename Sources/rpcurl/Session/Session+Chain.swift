@@ -31,8 +31,8 @@ extension Session {
       [.choice(["load", "reload"]), .file, .text], saving: .always,
       details: "A file that was built anew since is what runs after reload."
     ) { session, arguments in
-      let verb = arguments.rest.prefix { !$0.isWhitespace }
-      let rest = arguments.rest[verb.endIndex...].drop(while: \.isWhitespace)
+      let verb = arguments.rest.prefixOfScalars { !$0.properties.isWhitespace }
+      let rest = arguments.rest[verb.endIndex...].droppingScalars(while: \.properties.isWhitespace)
       guard !rest.isEmpty else { throw arguments.wrongUsage }
       let verbosity = session.options.output.verbose
       switch verb {

@@ -18,7 +18,7 @@ extension Session {
   }
 
   private static func name(ofHeader line: String) -> String {
-    line.prefix { $0 != ":" }.lowercased()
+    line.prefixOfScalars { $0 != ":" }.lowercased()
   }
 
   /// Reads headers as the options say.
@@ -28,7 +28,7 @@ extension Session {
   /// hold what `--expand-headers` would replace.
   fileprivate func expand(_ word: String, mayBeHeader: Bool) throws(Failure) -> String {
     let text = try bindings.expand(word: word)
-    guard mayBeHeader, text.contains("${") else { return text }
+    guard mayBeHeader, text.utf8.contains("${".utf8) else { return text }
     throw Failure(
       .usage, "", "the value holds ${ once variables are replaced",
       hint: "--expand-headers would replace it again; leave that out")
@@ -62,7 +62,7 @@ extension Session {
       [.header, .text], saving: .always, details: "${NAME} in it is a variable, also of the environment."
     ) { session, arguments in
       let line = try session.expand(arguments.rest, mayBeHeader: session.options.request.common.expandHeaders)
-      guard line.contains(":") else { throw arguments.wrongUsage }
+      guard line.utf8.contains(UInt8(ascii: ":")) else { throw arguments.wrongUsage }
       try session.setState { state in
         state.headers.removeAll { name(ofHeader: $0) == name(ofHeader: line) }
         state.headers.append(line)

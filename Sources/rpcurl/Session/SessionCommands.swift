@@ -72,10 +72,11 @@ extension Session {
       return
     }
     // A colon in front says that it is a command; it can stand in front of any.
-    let line = statement.head.drop { $0 == ":" }
-    let name = String(line.prefix { !$0.isWhitespace })
+    let line = statement.head.droppingScalars { $0 == ":" }
+    let verb = line.prefixOfScalars { !$0.properties.isWhitespace }
+    let name = String(verb)
     guard let entry = Self.entries.first(where: { $0.verb.name == name }) else { throw Self.unknown(name) }
-    let rest = line[line.index(line.startIndex, offsetBy: name.count)...].drop(while: \.isWhitespace)
+    let rest = line[verb.endIndex...].droppingScalars(while: \.properties.isWhitespace)
     let arguments = SessionArguments(
       words: try entry.verb.takesText ? [] : words(rest), rest: String(rest), values: statement.values,
       name: name, usage: entry.verb.usage)
@@ -208,7 +209,7 @@ extension Session {
         Example: set id = $last.user.id
         """
     ) { session, arguments in
-      guard arguments.values.count == 1, let equals = arguments.rest.lastIndex(of: "=") else {
+      guard arguments.values.count == 1, let equals = arguments.rest.unicodeScalars.lastIndex(of: "=") else {
         throw arguments.wrongUsage
       }
       let name = try SessionWords.split(arguments.rest[..<equals]).map(\.text)

@@ -72,15 +72,16 @@ struct SessionSecrets {
 
   /// An option with secrets and its value, in one word. `-uNAME` is none here, but curl's, and typed by mistake.
   private static func option(_ word: String) -> (name: String, value: String)? {
-    if let equals = word.firstIndex(of: "="), hasSecrets(String(word[..<equals])) {
-      return (String(word[..<equals]), String(word[word.index(after: equals)...]))
+    if let (name, value) = word.parted(at: "="), hasSecrets(String(name)) {
+      return (String(name), String(value))
     }
-    let letter = String(word.prefix(2))
-    return word.count > 2 && ["-u", "-H"].contains(letter) ? (letter, String(word.dropFirst(2))) : nil
+    let letter = String(word.unicodeScalars.prefix(2))
+    guard ["-u", "-H"].contains(letter), word.unicodeScalars.count > 2 else { return nil }
+    return (letter, String(word.unicodeScalars.dropFirst(2)))
   }
 
   private static func plain(_ text: String, isLiteral: Bool) -> Word {
-    Word(before: text, placeholder: nil, isLiteral: isLiteral || !text.contains("$"))
+    Word(before: text, placeholder: nil, isLiteral: isLiteral || !text.utf8.contains(UInt8(ascii: "$")))
   }
 
   private static func hasSecrets(_ name: String) -> Bool {
@@ -89,7 +90,7 @@ struct SessionSecrets {
 
   private mutating func value(_ value: String, of option: String, isLiteral: Bool) -> Word {
     // What a variable holds is not written.
-    guard isLiteral || !value.hasPrefix("$") && !value.contains("${") else {
+    guard isLiteral || !value.startsWithScalars("$") && !value.utf8.contains("${".utf8) else {
       return Word(before: value, placeholder: nil, isLiteral: false)
     }
     if Self.headerOptions.contains(option) { return header(value) }
@@ -103,8 +104,9 @@ struct SessionSecrets {
 
   /// `NAME: VALUE`.
   mutating func header(_ line: String) -> Word {
-    let name = String(line.prefix { $0 != ":" })
-    guard !showsSecrets, !line.hasPrefix("@"), line.contains(":"), Redaction.isSecret(name.lowercased())
+    let name = String(line.prefixOfScalars { $0 != ":" })
+    guard !showsSecrets, !line.startsWithScalars("@"), line.utf8.contains(UInt8(ascii: ":")),
+      Redaction.isSecret(name.lowercased())
     else {
       return Word(before: line, placeholder: nil)
     }
@@ -118,17 +120,17 @@ struct SessionSecrets {
     let interceptor = parts[0].split(separator: "/").last.map { $0.prefix { $0 != "." } } ?? ""
     var changed = [parts[0]]
     for part in parts.dropFirst() {
-      guard let equals = part.firstIndex(of: "=") else {
+      guard let (name, value) = part.parted(at: "=") else {
         changed.append(part)
         continue
       }
-      let key = String(part[..<equals])
-      let value = part[part.index(after: equals)...]
-      let inner = value.prefix { $0 != ":" && $0 != "=" }.lowercased()
-      let isElsewhere = value.hasPrefix("@") || value.hasPrefix("env:") || value.contains("${")
+      let key = String(name)
+      let inner = value.prefixOfScalars { $0 != ":" && $0 != "=" }
+      let isElsewhere =
+        value.startsWithScalars("@") || value.startsWithScalars("env:") || value.utf8.contains("${".utf8)
       let isSecret =
         Self.secretSettings.contains(key) || Self.isSecret(setting: key.lowercased())
-        || inner.count < value.count && Redaction.isSecret(inner)
+        || inner.endIndex < value.endIndex && Redaction.isSecret(inner.lowercased())
       guard isSecret, !isElsewhere, !Self.harmlessSettings.contains(key) else {
         changed.append(part)
         continue
@@ -148,24 +150,24 @@ struct SessionSecrets {
   /// The settings of an interceptor, behind its name.
   mutating func settings(_ entry: ChainArguments.Entry) -> String {
     let text = spec(entry.words[1])
-    return String(text[(text.firstIndex(of: ",") ?? text.endIndex)...])
+    return String(text.droppingScalars { $0 != "," })
   }
 
   /// Splits at single commas; two of them stay in their part.
   private static func split(_ text: String) -> [String] {
-    var parts = [""]
-    var rest = text[...]
-    while let character = rest.popFirst() {
-      if character == ",", rest.first == "," {
-        parts[parts.count - 1] += ",,"
+    var parts = [String.UnicodeScalarView()]
+    var rest = text.unicodeScalars[...]
+    while let scalar = rest.popFirst() {
+      if scalar == ",", rest.first == "," {
+        parts[parts.count - 1] += ",,".unicodeScalars
         rest = rest.dropFirst()
-      } else if character == "," {
-        parts.append("")
+      } else if scalar == "," {
+        parts.append(String.UnicodeScalarView())
       } else {
-        parts[parts.count - 1].append(character)
+        parts[parts.count - 1].append(scalar)
       }
     }
-    return parts
+    return parts.map { String($0) }
   }
 
   // MARK: Lines of a session
@@ -173,25 +175,28 @@ struct SessionSecrets {
   /// A line as it was typed, secrets replaced.
   mutating func line(_ line: String) -> String {
     guard !showsSecrets else { return line }
-    let trimmed = line[...].drop { $0.isWhitespace || $0 == ":" }
-    let verb = trimmed.prefix { !$0.isWhitespace }
-    let rest = String(trimmed[verb.endIndex...].drop(while: \.isWhitespace))
+    let trimmed = line.droppingScalars { $0.properties.isWhitespace || $0 == ":" }
+    let verb = trimmed.prefixOfScalars { !$0.properties.isWhitespace }
+    let rest = String(trimmed[verb.endIndex...].droppingScalars(while: \.properties.isWhitespace))
     switch verb {
-    case "header" where rest.contains(":") && !rest.contains("${"):
+    case "header" where rest.utf8.contains(UInt8(ascii: ":")) && !rest.utf8.contains("${".utf8):
       return "header \(session(header(rest), escaping: false))"
     case "use": return "use \(spec(rest))"
     case "plugin":
-      let words = rest.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
-      return words.count == 2 ? "plugin \(words[0]) \(spec(String(words[1])))" : mistyped(line)
+      let name = rest.prefixOfScalars { !$0.properties.isWhitespace }
+      let plugin = rest[name.endIndex...].droppingScalars(while: \.properties.isWhitespace)
+      return plugin.isEmpty ? mistyped(line) : "plugin \(name) \(spec(String(plugin)))"
     case "options":
       guard let words = try? SessionWords.split(rest) else { return mistyped(line) }
       return options(self.words(words))
     case "target" where Self.hasCredentials(target: rest):
       return "target ${\(note("RPCURL_TARGET", "the target").name)}"
     case "set":
-      let name = rest.prefix { $0 != "=" && !$0.isWhitespace }
-      let value = rest[name.endIndex...].drop { $0 == "=" || $0.isWhitespace }
-      guard Redaction.isSecret(name.lowercased()), !value.hasPrefix("$"), !value.contains("${") else {
+      let name = rest.prefixOfScalars { $0 != "=" && !$0.properties.isWhitespace }
+      let value = rest[name.endIndex...].droppingScalars { $0 == "=" || $0.properties.isWhitespace }
+      guard Redaction.isSecret(name.lowercased()), !value.startsWithScalars("$"),
+        !value.utf8.contains("${".utf8)
+      else {
         return line
       }
       return "set \(name) = \"${\(note(String(name), "the value of the variable \(name)").name)}\""
@@ -205,24 +210,28 @@ struct SessionSecrets {
     var rest = line[...]
     // `header NAME: VALUE` with a mistake in it.
     for _ in 0..<2 {
-      rest = rest.drop { $0.isWhitespace || $0 == ":" }
-      let name = rest.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
+      rest = rest.droppingScalars { $0.properties.isWhitespace || $0 == ":" }
+      let name = rest.prefixOfScalars { Self.isAlphanumeric($0) || $0 == "-" || $0 == "_" }
       rest = rest[name.endIndex...]
-      let value = rest.drop { $0.isWhitespace || $0 == ":" || $0 == "=" }
-      guard Redaction.isSecret(name.lowercased()), !value.isEmpty, !value.hasPrefix("$"),
+      let value = rest.droppingScalars { $0.properties.isWhitespace || $0 == ":" || $0 == "=" }
+      guard Redaction.isSecret(name.lowercased()), !value.isEmpty, !value.startsWithScalars("$"),
         value.startIndex > rest.startIndex
       else { continue }
       return "\(line[..<value.startIndex])${\(note(String(name), "the value of \(name)").name)}"
     }
     // Options with secrets.
-    for word in line.split(whereSeparator: \.isWhitespace) where word.hasPrefix("-") {
+    for word in line.unicodeScalars.split(whereSeparator: \.properties.isWhitespace)
+    where word.first == "-" {
       let parts = OptionWords.apart(String(word))
       guard parts.contains(where: { Self.option($0) != nil || Self.hasSecrets($0) }) else { continue }
       return "\(line[..<word.startIndex])${\(note("RPCURL_OPTIONS", "the options").name)}"
     }
     // `use` or `plugin` with settings.
-    guard let comma = line.firstIndex(of: ",") else { return line }
-    let start = line[..<comma].lastIndex(where: \.isWhitespace).map(line.index(after:)) ?? line.startIndex
+    let scalars = line.unicodeScalars
+    guard let comma = scalars.firstIndex(of: ",") else { return line }
+    let start =
+      scalars[..<comma].lastIndex(where: \.properties.isWhitespace).map(scalars.index(after:))
+      ?? line.startIndex
     return "\(line[..<start])\(spec(String(line[start...])))"
   }
 
@@ -241,23 +250,33 @@ struct SessionSecrets {
 
   /// Whether a target holds credentials, which are refused there, but may have been typed.
   private static func hasCredentials(target: String) -> Bool {
-    let behindScheme = target.split(separator: "://", maxSplits: 1).last ?? ""
+    let start = target.utf8.firstRange(of: "://".utf8)?.upperBound ?? target.startIndex
+    let behindScheme = target[start...]
     return !target.hasPrefix("unix:")
-      && (behindScheme.prefix { $0 != "/" }.contains("@") || behindScheme.contains("?"))
+      && (behindScheme.prefixOfScalars { $0 != "/" }.utf8.contains(UInt8(ascii: "@"))
+        || behindScheme.utf8.contains(UInt8(ascii: "?")))
   }
 
   /// A word as a session reads it.
   func session(_ word: Word, escaping: Bool) -> String {
     let before =
       escaping
-      ? word.before.split(separator: "${", omittingEmptySubsequences: false).joined(separator: "$${")
+      ? word.before.utf8.split(separator: "${".utf8, omittingEmptySubsequences: false)
+        .map { String(decoding: $0, as: UTF8.self) }.joined(separator: "$${")
       : word.before
     return before + (word.placeholder.map { "${\($0.name)}" } ?? "")
   }
 
+  private static func isAlphanumeric(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
+    case "a"..."z", "A"..."Z", "0"..."9": true
+    default: false
+    }
+  }
+
   private mutating func note(_ text: String, _ meaning: String) -> Placeholder {
-    var name = String(text.uppercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
-    if name.first?.isNumber ?? true { name = "_\(name)" }
+    var name = text.uppercased().unicodeScalars.map { Self.isAlphanumeric($0) ? "\($0)" : "_" }.joined()
+    if name.utf8.first.map({ $0 <= UInt8(ascii: "9") }) ?? true { name = "_\(name)" }
     let placeholder = Placeholder(name: name, meaning: meaning)
     if !placeholders.contains(placeholder) { placeholders.append(placeholder) }
     return placeholder

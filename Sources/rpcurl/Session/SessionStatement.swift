@@ -44,14 +44,14 @@ struct SessionStatementReader {
       text += "\n" + line
       try read(line[...])
     } else {
-      let trimmed = line.drop { $0.isWhitespace }
-      guard let first = trimmed.first, first != "#" else { return nil }
-      text = Self.trimmed(line)
+      let trimmed = line.droppingScalars(while: \.properties.isWhitespace)
+      guard let first = trimmed.unicodeScalars.first, first != "#" else { return nil }
+      text = String(line.withoutOuterSpace)
       if Self.beginsValue(trimmed) {
         try read(trimmed)
       } else {
         let end = Self.endOfHead(trimmed)
-        head = Self.trimmed(trimmed[..<end])
+        head = String(trimmed[..<end].withoutOuterSpace)
         try read(trimmed[end...])
       }
     }
@@ -62,30 +62,23 @@ struct SessionStatementReader {
 
   /// Whether `text` is a message and no command: no command begins so.
   static func beginsValue(_ text: Substring) -> Bool {
-    guard let first = text.first else { return false }
-    if "{[\"$-".contains(first) || first.isASCII && first.isNumber { return true }
-    return ["true", "false", "null"].contains(text.prefix { !$0.isWhitespace })
+    guard let first = text.unicodeScalars.first else { return false }
+    if "{[\"$-".unicodeScalars.contains(first) || ("0"..."9").contains(first) { return true }
+    return ["true", "false", "null"].contains(text.prefixOfScalars { !$0.properties.isWhitespace })
   }
 
   /// Behind the words of a command: what follows are JSON values, if the command takes any.
   private static func endOfHead(_ text: Substring) -> Substring.Index {
-    let command = text.drop { $0 == ":" }
-    let verb = command.prefix { !$0.isWhitespace }
+    let command = text.droppingScalars { $0 == ":" }
+    let verb = command.prefixOfScalars { !$0.properties.isWhitespace }
     switch verb {
     case "call", "open":
-      let rest = command[verb.endIndex...].drop { $0.isWhitespace }
-      return rest.prefix { !$0.isWhitespace && $0 != "{" }.endIndex
+      let rest = command[verb.endIndex...].droppingScalars(while: \.properties.isWhitespace)
+      return rest.prefixOfScalars { !$0.properties.isWhitespace && $0 != "{" }.endIndex
     case "set":
-      guard let equals = text.firstIndex(of: "=") else { return text.endIndex }
-      return text.index(after: equals)
+      return text.parted(at: "=")?.after.startIndex ?? text.endIndex
     default: return text.endIndex
     }
-  }
-
-  private static func trimmed(_ text: some StringProtocol) -> String {
-    let text = text.drop { $0.isWhitespace }
-    guard let last = text.lastIndex(where: { !$0.isWhitespace }) else { return "" }
-    return String(text[...last])
   }
 
   // MARK: Values

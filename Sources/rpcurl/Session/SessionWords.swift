@@ -11,8 +11,8 @@ enum SessionWords {
   static func split(_ line: some StringProtocol) throws(Failure) -> [Word] {
     var words: [Word] = []
     var reader = WordReader()
-    for character in line {
-      if let word = reader.take(character) { words.append(word) }
+    for scalar in line.unicodeScalars {
+      if let word = reader.take(scalar) { words.append(word) }
     }
     if let quote = reader.quote { throw Failure(.usage, "", "the quote \(quote) is not closed") }
     if let word = reader.word { words.append(word) }
@@ -22,14 +22,14 @@ enum SessionWords {
   /// The text of a word that is being typed, of which a quote may be open.
   static func begun(_ text: some StringProtocol) -> String {
     var reader = WordReader()
-    for character in text { _ = reader.take(character) }
+    for scalar in text.unicodeScalars { _ = reader.take(scalar) }
     return reader.word?.text ?? ""
   }
 
   /// Where the first word of `text` ends; `nil` when it may go on.
   static func end(of text: Substring) -> Substring.Index? {
     var reader = WordReader()
-    return text.indices.first { reader.take(text[$0]) != nil }
+    return text.unicodeScalars.indices.first { reader.take(text.unicodeScalars[$0]) != nil }
   }
 
   // MARK: Writing
@@ -41,61 +41,72 @@ enum SessionWords {
 
   /// `word`, written so that `split` gives it back, and variables in it are replaced.
   static func doubleQuoted(_ word: String) -> String {
-    let escaped = word.map { "\"\\".contains($0) ? "\\\($0)" : "\($0)" }.joined()
-    return "\"\(escaped)\""
+    "\"\(escaped(word, "\"\\"))\""
   }
 
   /// Whether a word means something else than it says when it stands alone.
   static func needsQuotes(_ word: String) -> Bool {
-    word.isEmpty || word.contains { $0.isWhitespace || "'\"\\$#".contains($0) }
+    let special = "'\"\\$#".unicodeScalars
+    return word.isEmpty || word.unicodeScalars.contains { $0.properties.isWhitespace || special.contains($0) }
   }
 
   /// `text` as it stands within single quotes.
   static func withinQuotes(_ text: String) -> String {
-    text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
+    text.unicodeScalars.split(separator: "'", omittingEmptySubsequences: false).map { String($0) }
+      .joined(separator: "'\\''")
+  }
+
+  /// `text` with a backslash before each scalar of `special`.
+  static func escaped(_ text: String, _ special: String) -> String {
+    var escaped = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      if special.unicodeScalars.contains(scalar) { escaped.append("\\") }
+      escaped.append(scalar)
+    }
+    return String(escaped)
   }
 }
 
-/// Reads words character by character.
+/// Reads words by Unicode scalars: a `Character` would join a quote with the combining scalar after it.
 private struct WordReader {
-  private var text = ""
+  private var text = String.UnicodeScalarView()
   private var isWord = false
   private var isLiteral = false
   private var isEscaped = false
   /// The quote that is open.
-  private(set) var quote: Character?
+  private(set) var quote: Unicode.Scalar?
 
   /// The word that has begun.
   var word: SessionWords.Word? {
-    isWord ? SessionWords.Word(text: text, isLiteral: isLiteral) : nil
+    isWord ? SessionWords.Word(text: String(text), isLiteral: isLiteral) : nil
   }
 
-  /// Takes a character; gives the word that ends in front of it.
-  mutating func take(_ character: Character) -> SessionWords.Word? {
+  /// Reads a scalar; returns the word that ends before it.
+  mutating func take(_ scalar: Unicode.Scalar) -> SessionWords.Word? {
     if isEscaped {
       isEscaped = false
-      if quote != nil, character != "\"", character != "\\" { text.append("\\") }
-      text.append(character)
+      if quote != nil, scalar != "\"", scalar != "\\" { text.append("\\") }
+      text.append(scalar)
       return nil
     }
-    switch (quote, character) {
+    switch (quote, scalar) {
     case ("'", "'"), ("\"", "\""): quote = nil
-    case ("'", _): text.append(character)
+    case ("'", _): text.append(scalar)
     case ("\"", "\\"): isEscaped = true
-    case ("\"", _): text.append(character)
+    case ("\"", _): text.append(scalar)
     case (_, "'"), (_, "\""):
-      quote = character
+      quote = scalar
       isWord = true
-      if character == "'" { isLiteral = true }
+      if scalar == "'" { isLiteral = true }
     case (_, "\\"):
       isWord = true
       isEscaped = true
-    case _ where character.isWhitespace:
+    case _ where scalar.properties.isWhitespace:
       defer { self = WordReader() }
       return word
     default:
       isWord = true
-      text.append(character)
+      text.append(scalar)
     }
     return nil
   }

@@ -7,10 +7,10 @@ struct VariableReference {
   let path: String
 
   /// Reads what stands behind a dollar sign, or between braces.
-  init?(_ text: some StringProtocol) {
+  init?(_ text: String) {
     let bytes = Array(text.utf8)
     guard let end = Self.endOfPath(bytes, from: 0), end == bytes.count else { return nil }
-    let name = text.prefix { $0 != "." && $0 != "[" }
+    let name = text.prefixOfScalars { $0 != "." && $0 != "[" }
     self.name = String(name)
     path = String(text[name.endIndex...])
   }
