@@ -165,6 +165,19 @@ static void end(struct text *text) {
   write_out(text);
 }
 
+static plugin_guard_restore restore_with;
+
+void plugin_guard_restore_with(plugin_guard_restore restore) {
+  __atomic_store_n(&restore_with, restore, __ATOMIC_RELEASE);
+}
+
+// Ends the process without what atexit(3) registered, which may wait for the plugin.
+static _Noreturn void end_process(void) {
+  plugin_guard_restore restore = __atomic_load_n(&restore_with, __ATOMIC_ACQUIRE);
+  if (restore != NULL) restore();
+  _exit(PLUGIN_GUARD_EXIT_CODE);
+}
+
 // Of several threads that have something to report at once, one does; the others stay here.
 static void claim_report(void) {
   static int is_reporting;
@@ -204,7 +217,7 @@ void plugin_guard_end_stuck(const plugin_guard_place *place, const char *since) 
   add_hint(&text, place->plugin);
   add(&text, "; a callback that waits returns RPCURL_LATER, and uses the token later");
   end(&text);
-  _exit(PLUGIN_GUARD_EXIT_CODE);
+  end_process();
 }
 
 void plugin_guard_end_exited(const plugin_guard_place *place, const char *what) {
@@ -217,7 +230,7 @@ void plugin_guard_end_exited(const plugin_guard_place *place, const char *what) 
   add_hint(&text, place->plugin);
   add(&text, "; a plugin returns a negative code instead");
   end(&text);
-  _exit(PLUGIN_GUARD_EXIT_CODE);
+  end_process();
 }
 
 static void report_unknown(int number) {

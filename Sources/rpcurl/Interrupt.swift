@@ -3,9 +3,8 @@ import PluginHost
 
 /// Ctrl-C and SIGTERM, turned into something that the event loop can wait for.
 ///
-/// The first signal of each kind makes the descriptor readable and gives that signal back its usual effect, so
-/// that a second one ends the process at once, whatever it is busy with. A session takes the signal over again
-/// when it has done what the first one asks for.
+/// The first signal of each kind makes the descriptor readable. A second one restores the terminal and ends the process
+/// at once, whatever it is busy with. A session takes the signal over again when it has done what the first one asks for.
 enum Interrupt {
   // Written by `install` before any signal can come; a handler may only read it.
   nonisolated(unsafe) private static var writeEnd: Int32 = -1
@@ -57,10 +56,23 @@ enum Interrupt {
         if Interrupt.signalNumber == 0 { Interrupt.signalNumber = number }
         var byte: UInt8 = 1
         _ = write(Interrupt.writeEnd, &byte, 1)
+        Interrupt.endAtNext(number)
         errno = saved
       }
       action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND)) | SA_RESTART
       sigaction(number, &action, nil)
     }
+  }
+
+  /// Has the next signal of this kind end the process. Called by a signal handler.
+  private static func endAtNext(_ number: Int32) {
+    var action = sigaction()
+    action.__sigaction_handler.sa_handler = { number in
+      TerminalModes.giveBack()
+      // Blocked until this returns; then it has its usual effect.
+      raise(number)
+    }
+    action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND))
+    sigaction(number, &action, nil)
   }
 }

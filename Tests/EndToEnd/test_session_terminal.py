@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, RPCURL, Rpcurl, Server
 from terminal import PATIENCE_SECONDS, Terminal
+from test_plugins_guard import build
 
 UP, DOWN, LEFT = "\x1b[A", "\x1b[B", "\x1b[D"
 HOME, CTRL_C, CTRL_D, CTRL_R, CTRL_Z = "\x01", "\x03", "\x04", "\x12", "\x1a"
@@ -378,6 +379,47 @@ def test_gives_the_terminal_back_when_it_is_ended(
     assert len(modes) == 2
     assert modes[0] == modes[1]
     assert screen.output.rindex(b"\x1b[?2004l") > screen.output.rindex(b"\x1b[?2004h")
+
+
+@pytest.fixture(scope="module")
+def crash(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("plugins"), "crash.c")
+
+
+@pytest.mark.parametrize(
+    ("how", "signals", "ends"),
+    [
+        # The watchdog ends the process.
+        ("hang", 1, {(7, None)}),
+        # The second signal does, or the watchdog where it comes late.
+        ("hang", 2, {(None, signal.SIGTERM), (7, None)}),
+        ("exit", 0, {(7, None)}),
+    ],
+)
+def test_gives_the_terminal_back_when_a_plugin_keeps_it_from_ending(
+    session: Callable[..., Terminal], crash: Path, how: str, signals: int, ends: set[tuple[int | None, int | None]]
+) -> None:
+    screen = session(CRASH_AT="response_message", CRASH_HOW=how)
+    assert not screen.is_given_back
+    screen.send(f"plugin load {crash}\r")
+    screen.wait(lambda: screen.last == "rpcurl>", "the prompt")
+    # The response comes while the next line is typed.
+    screen.send('open Count {"from":1,"to":3,"intervalMs":100}\r')
+    if how == "hang":
+        screen.wait(lambda: "has been running" in screen.text, "the report of the watchdog")
+        assert not screen.is_given_back
+    for _ in range(signals):
+        os.kill(screen.process.pid, signal.SIGTERM)
+        wait_until_delivered(screen.process.pid)
+    assert screen.end() in ends
+    assert screen.is_given_back
+
+
+def wait_until_delivered(process: int) -> None:
+    """A signal that is sent while another of its kind is pending would be lost."""
+    status = Path(f"/proc/{process}/status")
+    while status.exists() and int(re.findall(r"^ShdPnd:\t(\w+)$", status.read_text(), re.M)[0], 16):
+        time.sleep(0.001)
 
 
 @pytest.mark.parametrize("kind", ["dumb", "", "no-such-terminal"])

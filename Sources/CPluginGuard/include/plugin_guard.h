@@ -61,6 +61,11 @@ typedef void (*plugin_guard_warn)(const plugin_guard_plugin *plugin, const unsig
 /* Names a descriptor that is readable once a signal has asked the process to end, such as one end of a pipe. */
 void plugin_guard_watch_interrupts(int descriptor);
 
+/* Called before the process ends so, on any thread: only what signal-safety(7) lists. For what the process changed
+ * outside of itself, such as the modes of a terminal. */
+typedef void (*plugin_guard_restore)(void);
+void plugin_guard_restore_with(plugin_guard_restore restore);
+
 /* How the process ends when a plugin has crashed, ended it, or does not return. */
 #define PLUGIN_GUARD_EXIT_CODE 7
 

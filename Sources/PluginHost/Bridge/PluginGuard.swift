@@ -76,6 +76,16 @@ public enum Interrupts {
   public static func watch(_ descriptor: Int32) { plugin_guard_watch_interrupts(descriptor) }
 }
 
+/// What is done when the process ends because of a plugin that ended it, or does not return.
+public enum PluginExit {
+  /// Has a function called before the process ends so.
+  ///
+  /// - Parameter restore: Called on any thread; only what signal-safety(7) lists is allowed in it.
+  public static func restore(with restore: @escaping @convention(c) () -> Void) {
+    plugin_guard_restore_with(restore)
+  }
+}
+
 /// A method's name where it can be read at any time, from any thread.
 struct MethodText: @unchecked Sendable {
   let text: UnsafePointer<CChar>

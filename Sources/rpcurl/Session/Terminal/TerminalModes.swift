@@ -1,4 +1,5 @@
 import Glibc
+import PluginHost
 
 /// How the terminal hands over what is typed: key by key while a line is edited, else as it was found.
 ///
@@ -61,7 +62,10 @@ enum TerminalModes {
   }
 
   private static func prepare() {
-    if !isPrepared { atexit { TerminalModes.giveBack() } }
+    if !isPrepared {
+      atexit { TerminalModes.giveBack() }
+      PluginExit.restore { TerminalModes.giveBack() }
+    }
     isPrepared = true
     for number in endings { prepare(number) }
   }
