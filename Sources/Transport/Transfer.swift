@@ -267,10 +267,22 @@ public final class Transfer {
       return
     }
     var error = TransportError(code, detail: String(cString: errorBuffer))
+    if isBeyondLimit(code) {
+      error = TransportError(
+        .broken,
+        "a part of the response, such as a header line, is longer than libcurl accepts (\(error.message))")
+    }
     if code == CURLE_HTTP2_STREAM, old?.hasLostStatus == true { error.message += "; \(OldLibcurl.lossNote)" }
     if code == CURLE_COULDNT_CONNECT, let words = socketFailure { error.message = words }
     if let words = proxyFailure(code, error.message) { error = TransportError(.proxy, words) }
     perform(.completed(error, isUnsent: code == CURLE_SEND_ERROR))
+  }
+
+  /// Whether a part of the response was longer than one of libcurl's buffers may become. libcurl before 8.6 reports that
+  /// as a lack of memory.
+  private func isBeyondLimit(_ code: CURLcode) -> Bool {
+    let tooLarge: UInt32 = 100  // CURLE_TOO_LARGE, which older headers do not declare
+    return machine.response.hasBegun && (code.rawValue == tooLarge || code == CURLE_OUT_OF_MEMORY)
   }
 
   /// Why the proxy is of no use; nil if there is none, or the server is the one that failed.

@@ -132,3 +132,22 @@ def test_indexed_fields_of_http2(call, place, count):
     else:
         assert result.code != 64 + 4, "there is a limit, or it ends in time"
         is_accepted_or_refused((result, seconds))
+
+
+@pytest.mark.parametrize("place", ["headers", "trailers"])
+def test_line_of_http1_without_end_is_an_error_of_the_connection(call, place):
+    """libcurl's limit for a line ends the call, long before the deadline."""
+
+    def serve(connection):
+        connection.recv(1 << 16)
+        head = b"HTTP/1.1 200 OK\r\ncontent-type: application/proto\r\ntransfer-encoding: chunked\r\n"
+        if place == "trailers":
+            head += b"\r\n%x\r\n%s\r\n0\r\n" % (len(REPLY), REPLY)
+        connection.sendall(head + b"x: ")
+        while True:  # until the client is gone
+            connection.sendall(b"y" * 65_536)
+
+    result, seconds = call(serve, "--protocol", "connect")
+    assert result.code == 5, result.err
+    assert result.out == "" and "longer than libcurl accepts" in result.err
+    assert seconds < CPU_SECONDS

@@ -172,6 +172,27 @@ struct TransferTests {
     #expect(fake_violations() == 0)
   }
 
+  @Test(arguments: [CURLE_OUT_OF_MEMORY, CURLcode(rawValue: 100)])
+  func responseBeyondALimitOfLibcurlIsTheServersFault(_ code: CURLcode) throws {
+    let transfer = try transfer()
+    try fake.run(
+      loop,
+      {
+        #expect(fake_line(fake.handle(), "HTTP/1.1 200 OK\r\n") == 17)
+        fake_complete(fake.handle(), code, nil)
+      })
+    #expect(recorder.error?.kind == .broken)
+    #expect(recorder.error?.message.contains("longer than libcurl accepts") == true)
+    _ = transfer
+  }
+
+  @Test func lackOfMemoryBeforeTheResponseIsLibcurls() throws {
+    let transfer = try transfer()
+    try fake.run(loop, { fake_complete(fake.handle(), CURLE_OUT_OF_MEMORY, nil) })
+    #expect(recorder.error?.kind == .library)
+    _ = transfer
+  }
+
   @Test func connectionThatTheServerClosedIsReplaced() throws {
     let transfer = try transfer(.whole([1]))
     let connection = try LoopbackConnection()
