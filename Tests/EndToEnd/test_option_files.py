@@ -25,6 +25,8 @@ OPTIONS = {
     "bearer-file": lambda file: ["--use", f"auth,bearer-file={file}"],
     "set-file": lambda file: ["--use", f"header,set-file=x:{file}"],
     "policy": lambda file: ["--use", f"retry,policy={file}"],
+    "setting": lambda file: ["--use", f"header,set=@{file}"],
+    "setting of a plugin": lambda file: ["--plugin", f"none,key=@{file}"],
 }
 # Those that may be large.
 LARGE = {
@@ -81,7 +83,7 @@ def test_a_schema_in_a_pipe_that_nobody_writes_does_not_outlast_max_time(rpcurl,
     assert "no data came within --max-time" in result.err
 
 
-@pytest.mark.parametrize("option", ["bearer", "bearer-file", "set-file"])
+@pytest.mark.parametrize("option", ["bearer", "bearer-file", "set-file", "setting"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_wait_for_a_pipe(rpcurl, descriptor_set, pipe, option, number):
     with rpcurl.start("--descriptor-set", descriptor_set, "-d", "{}", *OPTIONS[option](pipe), NOWHERE) as process:

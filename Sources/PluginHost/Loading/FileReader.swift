@@ -32,10 +32,4 @@ struct FileReader: ~Copyable {
       }
     }
   }
-
-  /// Everything, up to a limit; `nil` when it cannot be read or is longer.
-  func readAll(limitBytes: Int) -> [UInt8]? {
-    let bytes = read(at: 0, count: limitBytes + 1)
-    return bytes.count <= limitBytes ? bytes : nil
-  }
 }

@@ -96,3 +96,11 @@ enum Fixtures {
     fclose(file)
   }
 }
+
+extension FileReader {
+  /// Everything, up to a limit; returns nil if the file cannot be read or is longer.
+  func readAll(limitBytes: Int) -> [UInt8]? {
+    let bytes = read(at: 0, count: limitBytes + 1)
+    return bytes.count <= limitBytes ? bytes : nil
+  }
+}
