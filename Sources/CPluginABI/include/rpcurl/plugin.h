@@ -302,7 +302,7 @@ typedef struct rpcurl_own_call {
   const rpcurl_field *headers;
   size_t header_count;
   rpcurl_local_message message; /* the one message; JSON needs a schema that has the method */
-  int64_t timeout_ns;           /* 0 or less: without a limit of its own */
+  int64_t timeout_ns;           /* 0 or less: 30 seconds */
   uint32_t response_form;       /* RPCURL_FORM_...: how `done` is to be given the message */
   uint32_t reserved;            /* 0 */
 } rpcurl_own_call;
@@ -322,7 +322,7 @@ typedef struct rpcurl_own_response {
   size_t detail_count;
 } rpcurl_own_response;
 
-/* Since 1.1. Hears the end of a plugin's own call. */
+/* Since 1.1. Called at the end of a plugin's own call. */
 typedef void (*rpcurl_done)(void *argument, const rpcurl_own_response *response);
 
 /* Since 1.1. What a plugin needs of a call's chain. Filled by `needs`; the host sets struct_size and the defaults. */
@@ -505,9 +505,10 @@ struct rpcurl_host {
   /* [any] Calls a function on the loop's thread as soon as it is free, once; functions posted by one thread run in
    * their order. Not after close, as for `after`. */
   int32_t (*post)(const rpcurl_host *host, rpcurl_call call, rpcurl_function function, void *argument);
-  /* [loop] Makes a unary call of the plugin's own. It passes the chain but not this plugin. `done` is called exactly
-   * once if this returns RPCURL_OK, on the loop's thread, never from within this function; when the call that it is
-   * made for ends first, with the code 1 (canceled), before close. RPCURL_EENDED from then on. */
+  /* [loop] Makes a unary call of the plugin's own. It passes the chain but not this plugin; what interceptors on that
+   * chain call in turn passes none of them. `done` is called exactly once if this returns RPCURL_OK, on the loop's
+   * thread, never from within this function; when the call that it is made for ends first, with the code 1
+   * (canceled), before close. RPCURL_EENDED from then on. */
   int32_t (*call)(const rpcurl_host *host, rpcurl_call call, const rpcurl_own_call *own, rpcurl_done done,
                   void *argument);
 
