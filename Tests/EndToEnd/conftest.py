@@ -420,6 +420,29 @@ class RawServer:
             pass
 
 
+def pump(source: socket.socket, sink: socket.socket) -> None:
+    """Pass bytes on until `source` ends, and end `sink` then."""
+    try:
+        while data := source.recv(1 << 16):
+            sink.sendall(data)
+        sink.shutdown(socket.SHUT_WR)
+    except OSError:
+        pass
+
+
+def relay(client: socket.socket, port: int, upstream_ended: Callable[[], object] = lambda: None) -> None:
+    """Pass bytes between a connection of a `RawServer` and a local port, until both sides have ended.
+
+    `upstream_ended` is called when the server at the port has closed its side.
+    """
+    with socket.create_connection(("127.0.0.1", port)) as upstream:
+        forth = threading.Thread(target=pump, args=(client, upstream), daemon=True)
+        forth.start()
+        pump(upstream, client)
+        upstream_ended()
+        forth.join()
+
+
 @pytest.fixture
 def raw_server() -> Iterator[Callable[[Callable[[socket.socket], None]], RawServer]]:
     """`raw_server(handler)` starts a `RawServer` that ends with the test."""

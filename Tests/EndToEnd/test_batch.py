@@ -9,6 +9,7 @@ import time
 
 import pytest
 import raw_http2
+from conftest import relay
 from raw_http2 import ANSWER, OK, STATUS_OK
 from test_streams import peak_kilobytes
 
@@ -23,25 +24,7 @@ def names(count):
 def counted(raw_server):
     """`counted(server)`: a way to the server that counts connections."""
 
-    def pump(source, sink):
-        try:
-            while data := source.recv(1 << 16):
-                sink.sendall(data)
-            sink.shutdown(socket.SHUT_WR)
-        except OSError:
-            pass
-
-    def start(server):
-        def forward(client):
-            with socket.create_connection(("127.0.0.1", server.port)) as upstream:
-                back = threading.Thread(target=pump, args=(upstream, client), daemon=True)
-                back.start()
-                pump(client, upstream)
-                back.join()
-
-        return raw_server(forward)
-
-    return start
+    return lambda server: raw_server(lambda client: relay(client, server.port))
 
 
 @pytest.fixture

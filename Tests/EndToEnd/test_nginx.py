@@ -7,6 +7,7 @@ import socket
 import threading
 
 import pytest
+from conftest import relay
 from test_batch import names
 from test_session import prompt  # noqa: F401
 
@@ -218,15 +219,7 @@ def test_session_while_nginx_closes_idle_connections(
     server = start_nginx(mode, backend.address, "--keepalive-timeout", "200ms")
     closed = threading.Semaphore(0)
 
-    def forward(client):
-        with socket.create_connection(("127.0.0.1", server.port)) as upstream:
-            back = threading.Thread(target=pump, args=(client, upstream), daemon=True)
-            back.start()
-            pump(upstream, client)
-            closed.release()
-            back.join(5)
-
-    way = raw_server(forward)
+    way = raw_server(lambda client: relay(client, server.port, closed.release))
     protocol = ["--protocol", "grpc" if mode == "grpc" else "connect"]
     session = prompt("--descriptor-set", descriptor_set, *protocol, "--plaintext", way.address)
     for number in range(3):
@@ -235,15 +228,6 @@ def test_session_while_nginx_closes_idle_connections(
         assert closed.acquire(timeout=10)
     session.end()
     assert way.connections == 3
-
-
-def pump(source, sink):
-    try:
-        while data := source.recv(1 << 16):
-            sink.sendall(data)
-        sink.shutdown(socket.SHUT_WR)
-    except OSError:
-        pass
 
 
 # Connect and gRPC-Web over HTTP/1.1

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import RPCURL
+from conftest import RPCURL, pump, relay
 
 grpc = pytest.importorskip("grpc")
 
@@ -88,22 +88,7 @@ def test_reflection_itself_can_be_reflected_on(call, server):
 
 
 def test_reflection_and_the_call_share_a_connection(call, server, raw_server):
-    def forward(client):
-        with socket.create_connection(("127.0.0.1", server.port)) as upstream:
-            def pump(source, sink):
-                try:
-                    while data := source.recv(1 << 16):
-                        sink.sendall(data)
-                    sink.shutdown(socket.SHUT_WR)
-                except OSError:
-                    pass
-
-            back = threading.Thread(target=pump, args=(upstream, client), daemon=True)
-            back.start()
-            pump(client, upstream)
-            back.join()
-
-    proxy = raw_server(forward)
+    proxy = raw_server(lambda client: relay(client, server.port))
     result = call("--plaintext", proxy.address, DELAY)
     assert result.code == 0, result.err
     assert proxy.connections == 1
@@ -127,9 +112,7 @@ def test_the_call_makes_a_connection_where_that_of_reflection_is_gone(rpcurl, gr
 
             back = threading.Thread(target=answer, daemon=True)
             back.start()
-            while data := client.recv(1 << 16):
-                upstream.sendall(data)
-            upstream.shutdown(socket.SHUT_WR)
+            pump(client, upstream)
             back.join()
 
     proxy = raw_server(forward)
@@ -348,9 +331,7 @@ def test_v1alpha_where_a_proxy_has_no_route_for_v1(call, server, raw_server, sta
             back = threading.Thread(target=answer, daemon=True)
             back.start()
             upstream.sendall(head)
-            while data := client.recv(1 << 16):
-                upstream.sendall(data)
-            upstream.shutdown(socket.SHUT_WR)
+            pump(client, upstream)
             back.join()
 
     result = call("-v", "--http1.1", f"http://{raw_server(proxy).address}/{DELAY}")
