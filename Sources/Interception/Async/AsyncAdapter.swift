@@ -132,7 +132,7 @@ final class AsyncAdapter: Interceptor {
   }
 
   func finish(_ outcome: Outcome) {
-    // Who waits hears of the call's end, rather than that the task was cancelled.
+    // Tasks that wait receive the end of the call as their error, and not the cancellation of the task.
     bridge.finish()
     waiter?.tell(.failure(AsyncBridge.over))
     waiter = nil

@@ -3,7 +3,7 @@ import RPCProtocols
 
 /// The way between an asynchronous interceptor's function, on any thread, and its call, on the loop's.
 ///
-/// Who waits is kept here under a lock, so that nobody waits for a call that has finished.
+/// Tasks that wait are kept here under a lock, so that none waits for a call that has finished.
 final class AsyncBridge: @unchecked Sendable {
   enum Direction { case request, response }
 
@@ -21,7 +21,7 @@ final class AsyncBridge: @unchecked Sendable {
 
   static let over = RPCError(.canceled, "the call has ended", origin: .client)
 
-  /// Has `body` run on the loop's thread with one who waits, who is told an error if the call finishes before.
+  /// Runs `body` on the loop's thread with a waiter, which receives an error if the call finishes first.
   private func wait<Value: Sendable>(
     _ body: @escaping @Sendable (AsyncAdapter, AsyncWaiter<Value>) -> Void
   ) async throws -> Value {

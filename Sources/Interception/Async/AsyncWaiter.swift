@@ -1,9 +1,9 @@
-/// A task that waits for something of a call, and is told once: by the call, by its end, or by the task's own
-/// cancellation. `[any thread]`
+/// A task that waits for one result of a call: its value, the end of the call, or the task's own cancellation, the first of
+/// which counts. `[any thread]`
 final class AsyncWaiter<Value: Sendable>: @unchecked Sendable {
   private let lock = Lock()
   private var continuation: CheckedContinuation<Value, any Error>?
-  /// What it was told before it waited.
+  /// The result that came before the task waited.
   private var early: Result<Value, any Error>?
   private var isTold = false
 
@@ -14,7 +14,7 @@ final class AsyncWaiter<Value: Sendable>: @unchecked Sendable {
     return !isTold
   }
 
-  /// Waits; `false` when it was told before.
+  /// Waits; returns false if the result came before.
   func wait(_ continuation: CheckedContinuation<Value, any Error>) -> Bool {
     lock.lock()
     let early = early
@@ -24,7 +24,7 @@ final class AsyncWaiter<Value: Sendable>: @unchecked Sendable {
     return early == nil
   }
 
-  /// Tells it; `false` when it was told before.
+  /// Resumes the task with a result; returns false if there was one before.
   @discardableResult
   func tell(_ result: Result<Value, any Error>) -> Bool {
     lock.lock()

@@ -2,7 +2,7 @@ import RPCProtocols
 
 /// What attempts are made of, below an interceptor that may retry.
 struct AttemptPlan {
-  /// The interceptors further in, which are made anew for each attempt.
+  /// The interceptors further in, of which each attempt has new instances.
   let registrations: ArraySlice<InterceptorRegistration>
   /// How many bytes of the request are kept to be sent again.
   let replayLimitBytes: Int
@@ -32,7 +32,7 @@ final class Attempts: ChainWire {
   private var count = 0
   /// What the first attempt that connected took for it.
   private var connected: CallMetrics?
-  /// The clock's number of the timer that starts the next attempt; 0 is none.
+  /// The clock's number of the timer that starts the next attempt; 0 if there is no timer.
   private var timer = 0
   /// Whether the record is being sent in a new attempt, where what comes meanwhile follows it.
   private var isBeginning = false
@@ -258,7 +258,7 @@ extension Chain {
   /// further, and the request is still known.
   func canRetry(_ ticket: Ticket) -> Bool { isLive(ticket) && reasonAgainstRetry(ticket) == nil }
 
-  /// Whether the call is to be tried again, as a token was told; when not, the log says why.
+  /// Whether the call is retried, as a token asks for; if not, the reason is logged.
   func admitsRetry(_ ticket: Ticket) -> Bool {
     guard let reason = reasonAgainstRetry(ticket) else { return true }
     environment.log(
@@ -287,7 +287,7 @@ extension Chain {
     progress.endFrontier = links.count
     progress.responseStartFrontier = links.count
     progress.isWireDone = false
-    // What changed while the wire was done it was not told.
+    // The wire was not notified of changes while it was done.
     attempts.responseWanted(!progress.isResponsePaused)
     attempts.retry(after: delay, headers: headers, by: link(of: ticket).name)
     for station in outbound.stations where station.position == links.count - 1 {

@@ -3,11 +3,11 @@ import RPCProtocols
 
 // What an interceptor is given ahead. One that holds the request's start may wait for what follows it: it signs a body in
 // a header. Where bytes and half-close are delivered in the second pass, and interceptors further in want the start
-// before that, they would never come. So once all of the request waits behind the start, it is given to the interceptor
+// before that, they would never come. So once all of the request waits after the start, it is given to the interceptor
 // that holds it, in the order of its stages. What was given must then pass its other station unchanged; where an
 // interceptor further in changes it, the first has seen something that is not so, and the call fails.
 extension Chain {
-  /// Gives an interceptor that holds the request's start what waits behind it, when that is all of the request.
+  /// Gives an interceptor that holds the request's start what waits after it, if that is all of the request.
   func giveAhead(_ station: Station, _ path: Path) {
     guard station.kind == .outboundHome, station.lane.trailingEnd != nil else { return }
     let tail = links[station.position].requestTail

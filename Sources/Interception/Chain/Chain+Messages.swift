@@ -43,7 +43,7 @@ extension Chain {
     return next < stops.count ? stops[next].station.index : path.stations.count
   }
 
-  /// Builds the form of a message that a stage wants; `false` when there is none, which ends the call.
+  /// Builds the form of a message that a stage wants; returns false if the message has no such form, which ends the call.
   private func prepare(_ carried: inout Carried, for stage: Stage, _ station: Station) -> Bool {
     let isThere =
       stage == .requestMessage || stage == .responseMessage

@@ -1,7 +1,7 @@
 import RPCProtocols
 
 // How a call opens: its interceptors are made one after the other, each when the request's start comes to it. So
-// those behind one that fails the call, or answers it, are never made.
+// those after one that fails the call, or responds to it, are never made.
 extension Chain {
   /// Takes the start as far as it goes.
   func open(with start: Item) {
@@ -26,7 +26,7 @@ extension Chain {
     layOut()
   }
 
-  /// Makes the next interceptor that takes part; `nil` when there is none, or the call ends here.
+  /// Makes the next interceptor that takes part; returns nil if no other does, or the call ends here.
   private func makeNext() -> Link? {
     while pendingEndings == 0, let registration = unmade.popFirst() {
       let seat = Seat(registration.id)

@@ -6,8 +6,8 @@ enum Entry {
   case inbound(Item)
 }
 
-// The pump: one loop works off everything, one value at a time and each as far as it goes. What callbacks say
-// while it runs is queued, so nothing recurses, whatever an interceptor does.
+// The pump: one loop works off everything, one value at a time and each as far as it goes. Verdicts that callbacks give
+// while it runs are queued, so no callback makes it recurse.
 extension Chain {
   func enter(_ entry: Entry) {
     entries.append(entry)
@@ -23,7 +23,7 @@ extension Chain {
     isPumping = false
   }
 
-  /// Does one thing; `false` when there is none. What was said comes first, then what waits longest in the chain.
+  /// Does one step; returns false if there is none to do. Verdicts come first, then the value that has waited longest.
   private func step() -> Bool {
     takeMail()
     if let letter = inbox.popFirst() {
@@ -41,7 +41,7 @@ extension Chain {
     return true
   }
 
-  /// Puts what other threads have said behind what was said before.
+  /// Appends the verdicts of other threads to those that came before.
   private func takeMail() {
     for letter in mailbox.takeAll() { inbox.append(letter) }
   }
@@ -99,7 +99,8 @@ extension Chain {
     }
   }
 
-  /// Has both ends, and interceptors that make messages, pause or go on; `true` when one has to.
+  /// Notifies both ends, and interceptors that make messages, when they should pause or continue; returns whether one was
+  /// notified.
   private func updateFlow() -> Bool {
     let wasInputPaused = progress.isInputPaused
     let wasResponsePaused = progress.isResponsePaused

@@ -4,7 +4,7 @@ import RPCProtocols
 extension Chain {
   // MARK: - Further messages
 
-  /// Puts a message behind everything that an interceptor has been given in a direction.
+  /// Puts a message after everything that an interceptor has been given in a direction.
   func inject(_ message: Payload, by seat: Seat, isRequest: Bool) {
     // Behind a start that is held a message belongs where all are made.
     if isRequest { makeTheRest() }
@@ -40,7 +40,7 @@ extension Chain {
 
   /// Starts the response at an interceptor that answers the call.
   ///
-  /// - Parameter isGivenStart: Whether it said so while it was given the request's start, before it let go of it.
+  /// - Parameter isGivenStart: Whether it did so while it was given the request's start, before it released that.
   func startResponse(_ start: ResponseStart, by seat: Seat, isGivenStart: Bool) {
     // Who has ended the call meanwhile holds its start no more.
     guard let link = link(in: seat), progress.end == nil, !link.inboundHome.hasClosed,

@@ -30,7 +30,7 @@ extension Mailbox {
     }
   }
 
-  /// Puts a message behind what an interceptor was given so far; what follows nothing goes in front.
+  /// Puts a message after what an interceptor was given so far; if it was given nothing, the message is the first.
   func inject(_ message: Payload, by seat: Seat, isRequest: Bool) {
     if isGiven(isRequest ? .requestEnd : .responseEnd, seat) {
       fronts.append(.message(Carried(message)))

@@ -7,7 +7,7 @@ extension Chain {
   /// How long a value may be held before its holder is named.
   private static let holdPatience = Duration.seconds(5)
 
-  /// Names who has kept the loop from everything else since a time that the clock told; returns the time now.
+  /// Warns if the callback begun at `begin` blocked the loop for over 100 ms; returns the current time.
   @inline(__always)
   func warnIfBlocked(since begin: Int64, _ clock: any ChainClock, _ position: Int, _ stage: Stage) -> Int64 {
     let now = clock.coarseNanoseconds

@@ -62,7 +62,7 @@ public final class Chain {
   var earlyCount = 0
   /// What was given before the start, which goes first.
   private var beforeStart: [Entry] = []
-  /// The clock's number of the timer that looks for values held for long; 0 is none.
+  /// The clock's number of the timer that looks for values held for long; 0 if there is no timer.
   var holdTimer = 0
 
   init(
@@ -142,10 +142,10 @@ public final class Chain {
     take(afterStart: .requestEnd)
   }
 
-  /// Ends the call at once, whatever is held: Ctrl-C, the deadline, or the owner's own reason.
+  /// Ends the call at once, even if interceptors hold values: Ctrl-C, the deadline, or the owner's own reason.
   ///
-  /// Every interceptor that saw the start and not yet the end hears the error, last to first, then the caller.
-  /// A deadline's error is told who held the call. After the end it hurries the metrics along.
+  /// Every interceptor that saw the start and not yet the end receives the error, last to first, then the caller.
+  /// The error of a deadline names the interceptors that held values. After the end, only the metrics are sent early.
   public func cancel(_ error: RPCError) {
     end(.cancel(error))
     pump()
@@ -197,8 +197,8 @@ public final class Chain {
     pump()
   }
 
-  /// Whether a response message that came now would leave the chain at once and unchanged: nobody wants messages,
-  /// and nothing waits.
+  /// Whether a response message that came now would leave the chain at once and unchanged: no interceptor wants
+  /// messages, and no value waits.
   private var letsResponsesThrough: Bool {
     inbound.nextForMessages[0] == inbound.stations.count && inbound.waitingCount == 0 && !isPumping
       && entries.isEmpty && inbox.isEmpty && dirtyStations.isEmpty && progress.isStarted
@@ -249,14 +249,14 @@ struct Progress {
   var isWireStarted = false
   /// The wire has ended, or was cancelled, or is not to be started any more.
   var isWireDone = false
-  /// Nothing more goes out: the call ended on this side, or the caller has been told the end.
+  /// Nothing more goes out: the call ended on this side, or the caller has received the end.
   var isRequestClosed = false
   /// How many messages were sent to the wire.
   var sentCount = 0
-  /// The end, once the caller has been told, and how long that took.
+  /// The end, once the caller has received it, and how long the call took.
   var end: ResponseEnd?
   var total = Duration.zero
-  /// The call was cancelled: what is still to be told is only shown.
+  /// The call was cancelled: reports still go to every interceptor, but no verdict on them has an effect.
   var isCancelled = false
   var report = Report.awaited
   var isFinished = false

@@ -5,7 +5,7 @@ import Synchronization
 /// The part of a chain that tokens and contexts hold: where they leave what they have to say. Other threads touch
 /// nothing else of it.
 ///
-/// Nobody refers to it weakly, unlike to the chain, which would make each token dearer.
+/// There are no weak references to it, unlike to the chain: they would make each token more expensive.
 final class Mailbox: @unchecked Sendable {
   enum Letter: Sendable {
     case verdict(Ticket, Verdict)
@@ -29,9 +29,9 @@ final class Mailbox: @unchecked Sendable {
   weak var chain: Chain?
   /// The stations that tokens know, which they may ask for longer than the chain lives.
   var stations: [Station] = []
-  /// The number of the last value that was delivered, at whatever station.
+  /// The number of the last value that was delivered, at any station.
   private var lastSequence = 0
-  /// The number of the value that an interceptor is being given at the moment; 0 is none.
+  /// The number of the value that an interceptor is being given at the moment; 0 if there is none.
   private(set) var deliveredSequence = 0
   /// What tells the message being delivered from others; -1 where that does not matter.
   private var deliveredIdentity = -1
@@ -47,7 +47,7 @@ final class Mailbox: @unchecked Sendable {
   private var isClosed = false
   /// Whether there are letters; a hint that saves the lock when there are none.
   private let hasLetters = Atomic(false)
-  /// The thread that is inside the chain now; 0 is none.
+  /// The thread that is inside the chain now; 0 if there is none.
   private let insideThread = Atomic<UInt>(0)
   private let postToLoop: @Sendable (@escaping @Sendable () -> Void) -> Void
 

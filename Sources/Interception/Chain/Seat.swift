@@ -18,7 +18,7 @@ final class Seat: Sendable {
 final class Link {
   let name: String
   let seat: Seat
-  /// The instance; let go of when the call has finished.
+  /// The instance; released when the call has finished.
   private(set) var interceptor: (any Interceptor)?
   let stages: Stages
   let needs: Needs

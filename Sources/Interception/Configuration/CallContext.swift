@@ -30,7 +30,7 @@ public struct CallContext: Sendable {
   /// The call's deadline, which an interceptor may have changed; `nil` without one. `[loop's thread]`
   public var deadline: ContinuousClock.Instant? { mailbox.chain?.progress.deadline }
 
-  /// Ends the call at once: every interceptor that saw it start, and the caller, hears `canceled` with this
+  /// Ends the call at once: every interceptor that saw it start, and the caller, receive `canceled` with this
   /// reason. Does nothing when the call has ended.
   public func cancel(_ reason: String) {
     mailbox.post(.cancel(RPCError(.canceled, reason, origin: .interceptor(name))))

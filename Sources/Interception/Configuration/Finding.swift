@@ -4,7 +4,7 @@ public struct Finding: Sendable, Equatable {
   public enum Kind: Sendable, Equatable {
     /// Nothing; it is worth knowing.
     case note
-    /// The call is not as it should be, whatever its status.
+    /// The call is not as it should be, although its status may be ok.
     case failure
     /// The status that the call ended with is the one that was to be expected, so that it is no failure.
     case expectedStatus

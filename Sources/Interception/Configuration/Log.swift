@@ -1,6 +1,6 @@
 /// How much a log record matters.
 public enum LogLevel: Int, Sendable, Comparable {
-  /// For whoever looks for a mistake.
+  /// Details for debugging.
   case debug = 0
   /// What is worth knowing.
   case info = 1

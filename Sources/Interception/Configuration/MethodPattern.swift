@@ -11,7 +11,7 @@ public enum MethodPattern: Sendable, Hashable, CustomStringConvertible {
   /// One method.
   case exact(MethodName)
 
-  /// Parses a pattern; `nil` when it is none.
+  /// Parses a pattern; returns nil if it is invalid.
   public init?(_ text: some StringProtocol) {
     if text == "*" || text == "*/*" {
       self = .all

@@ -1,6 +1,6 @@
 /// A token that is kept for later, where a token itself cannot be: in a closure, an array or a task.
 ///
-/// It belongs to one thread at a time, like the token; whoever hands it on does not use it any more.
+/// It belongs to one thread at a time, like the token; code that hands it to another thread does not use it after that.
 public final class HeldToken<Value, Direction> {
   private var token: Token<Value, Direction>?
 

@@ -16,14 +16,14 @@ import RPCProtocols
 ///
 /// Typed messages come before serialization and after parsing, bytes between: on the way out every interceptor
 /// sees the typed message first, and when all have, the bytes go through all; on the way in the other way
-/// round. Each interceptor gets its own stages in the order in which they are declared here, whatever others hold.
+/// round. Each interceptor gets its own stages in the order in which they are declared here, even if others hold values.
 ///
 /// An interceptor can hold `requestStart` until it has the bytes, and so sign a body in a header. Where interceptors
-/// further in want typed messages, it gets the bytes when all of the request waits behind the start; if one of them then
+/// further in want typed messages, it gets the bytes when all of the request waits after the start; if one of them then
 /// changes the messages, the call fails. If an interceptor further in holds `responseStart` while messages come, those
 /// further out get the bytes of this response after it has had the typed messages.
 ///
-/// Each method's default passes the value on unchanged. A method that throws fails the call, whatever it did with
+/// Each method's default passes the value on unchanged. A method that throws fails the call, even if it used
 /// the token before.
 public protocol Interceptor: AnyObject {
   /// The stages to be called at. Asked once for each call, before the first of them.

@@ -12,8 +12,8 @@ public struct Needs: Sendable, Equatable {
   /// How many bytes of the request are kept to be sent again at a retry; 0 when it never retries.
   ///
   /// An interceptor that may retry divides the chain: those further out see one call, with one request and
-  /// one response, those further in are made anew for each attempt. When the request has grown larger than this, it
-  /// is let go of, and a retry is not possible any more.
+  /// one response, those further in have new instances in each attempt. A request that grows larger than this is no
+  /// longer kept, and cannot be retried.
   public var replayLimitBytes: Int
   /// Whether somebody else tells when it blocks the loop, so that the chain need not.
   package var isWatched = false

@@ -41,7 +41,7 @@ public enum Stage: UInt32, Sendable, CaseIterable, CustomStringConvertible {
   }
 }
 
-/// The stages at which an interceptor wants to be called. A stage that nobody wants costs nothing.
+/// The stages at which an interceptor wants to be called. A stage that no interceptor wants costs nothing.
 ///
 /// The bits are those of the plugin ABI.
 public struct Stages: OptionSet, Sendable, Hashable {

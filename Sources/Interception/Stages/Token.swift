@@ -12,17 +12,17 @@ public enum Report {}
 public typealias RequestToken<Value> = Token<Value, Outbound>
 /// The right and the duty to say what becomes of a response value.
 public typealias ResponseToken<Value> = Token<Value, Inbound>
-/// The right and the duty to pass on what is told after the end.
+/// The right and the duty to pass on what is reported after the end, such as metrics.
 public typealias ReportToken<Value> = Token<Value, Report>
 
 /// The right and the duty to say, exactly once, what becomes of one value of a call.
 ///
 /// A token cannot be copied, and saying something uses it up, so nothing can be said twice. It may be kept and
-/// used later, from any thread; the value and those behind it wait meanwhile. A token that is let go unused
+/// used later, from any thread; the value and those after it wait meanwhile. A token that is released unused
 /// fails the call, naming the interceptor and the stage.
 ///
 /// When the call ends otherwise meanwhile (canceled, past its deadline, failed by another interceptor) the token
-/// becomes void, and what is said with it is not heard.
+/// becomes void, and a verdict with it has no effect.
 public struct Token<Value, Direction>: ~Copyable, Sendable {
   private var mailbox: Mailbox?
   private let ticket: Ticket
@@ -50,7 +50,7 @@ public struct Token<Value, Direction>: ~Copyable, Sendable {
 // MARK: - What can be said of every value of a call
 
 extension Token where Direction == Outbound {
-  /// Fails the call. Interceptors further in are not called (those that saw the start hear `canceled`), those
+  /// Fails the call. Interceptors further in are not called (those that saw the start receive `canceled`), those
   /// further out and the caller see the error; nothing is sent if nothing was. `[any thread]`
   public consuming func fail(_ error: RPCError) { settle(.fail(error)) }
 
@@ -67,8 +67,8 @@ extension Token where Direction == Inbound {
   /// Whether `retry` would try the call again now, rather than let the value go on. `[loop's thread]`
   public var canRetry: Bool { mailbox?.chain?.canRetry(ticket) ?? false }
 
-  /// Tries the call again from here: the interceptors further in are made anew, and what this interceptor has
-  /// sent on of the request is sent again, headers as they left it. What came of the attempt is let go of.
+  /// Retries the call from here: new instances of the interceptors further in are made, and what this interceptor has
+  /// sent on of the request is sent again, headers as they left it. The response of this attempt is discarded.
   ///
   /// Only for one whose `needs` say how much of the request is to be kept, and only until it has let something of
   /// the response go on: it holds `responseStart`, which a server's error has too, when that is all that the server

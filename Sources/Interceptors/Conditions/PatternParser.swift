@@ -236,7 +236,7 @@ struct PatternParser {
       }
       index += 1
       guard let high = try member(of: &set), low <= high else {
-        throw ConditionError("a range that is none in [ ]")
+        throw ConditionError("an invalid range in [ ]")
       }
       set.ranges.append(low...high)
     }

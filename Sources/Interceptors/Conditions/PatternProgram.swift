@@ -1,7 +1,6 @@
 /// A regular expression as a list of steps, all of which that may apply are followed at once.
 ///
-/// So a text takes time in proportion to its length, whatever the expression and the text: nothing is tried twice, as
-/// engines do that go back. (Thompson's construction; RE2 does the same.)
+/// So matching takes time in proportion to the length of the text, for every expression: there is no backtracking. (Thompson's construction; RE2 does the same.)
 struct PatternProgram {
   /// A place in the text that an expression can ask for.
   enum Anchor {

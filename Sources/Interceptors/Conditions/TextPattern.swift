@@ -1,7 +1,7 @@
 /// A regular expression that a user wrote, in RE2's syntax.
 ///
-/// It is compiled when it is read, so that an invalid one is refused as configuration. It is held against text that a
-/// server sends, so it must not take more than linear time.
+/// It is compiled when it is read, so that an invalid one is refused as configuration. It is matched against text that a
+/// server sends, so matching takes linear time.
 struct TextPattern {
   let source: String
   private let program: PatternProgram
@@ -23,7 +23,7 @@ struct TextPattern {
   func isFound(in text: String) -> Bool { program.isFound(in: text) }
 }
 
-/// Why a condition cannot be made of what a user wrote, or does not fit what it is to be held against.
+/// Why a condition that a user wrote is invalid, or does not fit the type that it is checked against.
 struct ConditionError: Error, Equatable {
   /// The reason, in a few words.
   let reason: String

@@ -67,7 +67,7 @@ struct FileTrust {
         guard links <= Self.maxLinks, let target = FileContents.target(ofLink: entry) else {
           throw .replaced(path)
         }
-        // A descriptor without a name, such as a pipe: `fstat` has said all about it.
+        // A descriptor without a name, such as a pipe: `fstat` has reported everything about it.
         if target.hasPrefix("pipe:["), file.st_mode.format == S_IFIFO { return }
         try enter(target)
       case S_IFDIR:
