@@ -190,6 +190,22 @@ def test_new_plugins_use_what_is_installed(installed, prefix, tmp_path):
         assert f"{prefix}/{named}" in (tmp_path / language / "Makefile").read_text()
 
 
+@pytest.mark.parametrize("language", ["c", "swift"])
+def test_new_plugins_find_what_is_installed_by_pkg_config(rpcurl, environment, prefix, tmp_path, language):
+    """Also those that an rpcurl of another place wrote, which is gone by now."""
+    folder = tmp_path / "mine"
+    assert rpcurl("plugins", "new", "mine", "--lang", language, "--dir", folder).code == 0
+    for name in {"c": ["Makefile"], "swift": ["Makefile", "Package.swift"]}[language]:
+        file = folder / name
+        text = file.read_text()
+        assert str(ROOT) in text
+        file.write_text(text.replace(str(ROOT), "/no/such/place"))
+    done = subprocess.run(["make", "-C", folder, "test"], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{prefix}/include" in done.stdout if language == "c" else (folder / "mine.so").exists()
+    assert "nothing wrong was found" in done.stdout
+
+
 # Away again
 
 

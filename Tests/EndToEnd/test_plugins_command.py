@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 
@@ -268,6 +269,98 @@ def test_kit_lets_an_interceptor_with_state_use_timers_and_own_calls(tmp_path):
         ],
         check=True,
     )  # fmt: skip
+
+
+# Each call has a timer that never runs, which keeps the call, the interceptor and an object that is counted.
+KEEPING = """
+import Synchronization
+
+let made = Atomic<Int>(0)
+let alive = Atomic<Int>(0)
+
+final class Counted {
+  init() {
+    made.add(1, ordering: .relaxed)
+    alive.add(1, ordering: .relaxed)
+  }
+  deinit { alive.subtract(1, ordering: .relaxed) }
+}
+
+final class Keeping: Plugin {
+  static let name = "keeping"
+  static let version = "1"
+  static let summary = "keeps its calls"
+  private let host: Host
+
+  init(host: Host) { self.host = host }
+  func open(_ call: Call) -> (any Interceptor)? { KeepingCall(call) }
+  func unload() {
+    host.log(.info, "\\(made.load(ordering: .relaxed)) made, \\(alive.load(ordering: .relaxed)) alive")
+  }
+}
+
+final class KeepingCall: Interceptor {
+  let stages: Stages = [.requestStart, .responseEnd]
+  private let call: Call
+  private let counted = Counted()
+
+  init(_ call: Call) { self.call = call }
+
+  func requestStart(_ start: RequestStart) throws -> Verdict {
+    try call.after(.seconds(3600)) { [self, call] in withExtendedLifetime((counted, call)) {} }
+    return .proceed
+  }
+
+  func responseEnd(_ end: ResponseEnd) throws -> Verdict {
+    var status = Status(9, "not now")
+    for number in 1...100 {
+      let text = Array("detail \\(number) of a status".utf8)
+      status.details.append(
+        Status.Detail(typeName: "google.protobuf.StringValue", value: [10, UInt8(text.count)] + text))
+    }
+    try end.setStatus(status)
+    return .proceed
+  }
+}
+
+@_cdecl("rpcurl_plugin_entry") public func entry() -> UnsafeRawPointer { export(Keeping.self) }
+"""
+
+
+@pytest.fixture(scope="module")
+def keeping(tmp_path_factory):
+    """The plugin above and the kit, optimized, in one module."""
+    directory = tmp_path_factory.mktemp("keeping")
+    kit = ROOT / "Plugins" / "SwiftKit" / "Sources"
+    c_kit, headers = kit / "CRPCURLPlugin", kit / "CRPCURLPlugin" / "include"
+    source, note, plugin = (directory / name for name in ("Keeping.swift", "note.o", "keeping.so"))
+    source.write_text(KEEPING)
+    subprocess.run(["gcc", "-fPIC", "-c", "-I", headers, c_kit / "note.c", "-o", note], check=True)
+    subprocess.run(
+        [
+            "swiftc", "-O", "-wmo", "-swift-version", "6", "-emit-library", "-module-name", "RPCURLPlugin",
+            "-I", headers, *(kit / "RPCURLPlugin").glob("*.swift"), source, note, "-o", plugin,
+        ],
+        check=True,
+    )  # fmt: skip
+    return plugin
+
+
+def test_kit_frees_what_waits_when_the_call_is_closed(rpcurl, keeping, grpc_server, descriptor_set):
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "--each", "--plugin", keeping,
+        f"{grpc_server.url}/{HELLO}", input='{"name":"Ada"}' * 500,
+    )  # fmt: skip
+    assert "keeping: 500 made, 0 alive\n" in result.err
+
+
+def test_kit_sets_a_status_with_details(rpcurl, keeping, grpc_server, descriptor_set):
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "-d", "{}", "--plugin", keeping, f"{grpc_server.url}/{HELLO}"
+    )
+    assert result.code == 64 + 9
+    found = re.findall(r"detail \d+ of a status", result.err)
+    assert found == [f"detail {number} of a status" for number in range(1, 101)]
 
 
 def test_new_overwrites_nothing(rpcurl, tmp_path):
