@@ -101,6 +101,18 @@ import Testing
     #expect(error?.file == "deep.proto")
   }
 
+  @Test(arguments: ["a\u{7}.proto", "\u{1B}[2J", "a\n", "\u{7F}"])
+  func refusesNamesOfFilesWithControlCharacters(name: String) throws {
+    let error = #expect(throws: SchemaError.self) { try pool(file(name, [])).serviceNames }
+    #expect(
+      error?.description.contains("the name of its file 1 has control characters or is not UTF-8") == true)
+  }
+
+  @Test func reportsAFileWithoutAName() throws {
+    let error = #expect(throws: SchemaError.self) { try pool(file("", [])).serviceNames }
+    #expect(error?.description.contains("its file 1 has no name") == true)
+  }
+
   @Test func refusesMessagesWithoutAName() throws {
     for message in [field(4, []), field(4, field(1, "M") + field(3, [])), field(4, field(1, ""))] {
       let error = #expect(throws: SchemaError.self) {
