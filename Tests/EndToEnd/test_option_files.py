@@ -204,3 +204,13 @@ def test_an_existing_log_becomes_private(rpcurl, descriptor_set, grpc_server, tm
     result = rpcurl("--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', *use, f"{grpc_server.url}/{HELLO}")
     assert result.code == 0, result.err
     assert file.stat().st_size > 0 and file.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_report_keeps_the_mode_of_the_file(rpcurl, descriptor_set, grpc_server, tmp_path):
+    """Another program reads it, maybe as another user; it holds no messages but those of failed assertions."""
+    file = tmp_path / "report.xml"
+    call = ["--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', "--use", f"assert,code=ok,junit={file}"]
+    for mode in (0o600, 0o640):
+        assert rpcurl(*call, f"{grpc_server.url}/{HELLO}").code == 0
+        assert file.stat().st_mode & 0o777 == mode
+        file.chmod(0o640)
