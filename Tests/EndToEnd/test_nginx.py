@@ -5,6 +5,7 @@ import re
 import signal
 import socket
 import threading
+import time
 
 import pytest
 from conftest import relay
@@ -57,6 +58,14 @@ def accesses(server, method):
     """The requests for a method that nginx has logged: (HTTP version, status)."""
     pattern = rf"^access POST /{re.escape(method)} HTTP/(\S+) (\d+) "
     return re.findall(pattern, server.log(), re.MULTILINE)
+
+
+def wait_for_accesses(server, method, count, timeout=10):
+    """nginx logs a request after it has sent the response."""
+    deadline = time.monotonic() + timeout
+    while len(accesses(server, method)) < count and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return accesses(server, method)
 
 
 # gRPC
@@ -193,7 +202,7 @@ def test_batch_while_nginx_closes_connections(current_rpcurl, call, start_nginx,
     server = start_nginx("grpc", grpc_server.address, "--keepalive-requests", 10)
     result = call(server, HELLO, "--each", "--jobs", jobs, input=names(200), timeout=30)
     assert [reply["name"] for reply in replies(result)] == [str(number) for number in range(200)]
-    assert len(accesses(server, HELLO)) == 200
+    assert len(wait_for_accesses(server, HELLO, 200)) == 200
 
 
 def test_session_while_nginx_closes_connections(current_rpcurl, prompt, start_nginx, grpc_server, descriptor_set):  # noqa: F811
