@@ -41,7 +41,7 @@ INSTALLED := \
 
 # What the build needs, what the servers need, and what the tests compare with.
 BUILD_PACKAGES  := libcurl4-openssl-dev libprotobuf-c-dev zlib1g-dev libzstd-dev libbrotli-dev libsnappy-dev libedit-dev \
-  pkg-config gcc binutils
+  pkg-config gcc binutils python3
 LIBCURL_PACKAGES := libnghttp2-dev libssl-dev libidn2-dev libunistring-dev debian-archive-keyring patch xz-utils
 HTTP3_PACKAGES  := dpkg-dev perl
 PLUGIN_PACKAGES := libssl-dev libprotobuf-c-dev pkg-config gcc
@@ -67,11 +67,19 @@ LINK_BUILT_IN = -Xcc -DRPCURL_BUILTIN_LIBCURL -Xcc -isystem -Xcc $(BUILT_IN)/inc
 # Exclusive access is checked at run time in debug builds, which the tests use; the checks are a third of the cost
 # of a message.
 # No symbol is exported: plugins bring libraries of their own, which must not find those of the program instead.
-SWIFT_RELEASE_OF = swift build -c release --static-swift-stdlib --disable-local-rpath -Xswiftc -use-ld=lld \
+# Relative relocations are packed where the C library of the build can read them (glibc 2.36).
+PACK_RELOCATIONS = $(if $(shell grep -la GLIBC_ABI_DT_RELR "$$(gcc -print-file-name=libc.so.6)"),\
+  -Xlinker -z -Xlinker pack-relative-relocs)
+SWIFT_RELEASE_OF = RPCURL_RELEASE=1 swift build -c release --static-swift-stdlib --disable-local-rpath -Xswiftc -use-ld=lld \
   -Xswiftc -enforce-exclusivity=unchecked -Xlinker --no-export-dynamic -Xlinker -z -Xlinker now \
+  $(PACK_RELOCATIONS) -Xcc -ffunction-sections -Xcc -fdata-sections \
   -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker -L$(CURDIR)/$(BUILD)/static $(LINK_ARCHIVES) \
   $(if $(BUILT_IN),$(LINK_BUILT_IN)) $(SWIFT_FLAGS) --product
-SWIFT_RELEASE = $(SWIFT_RELEASE_OF) rpcurl
+# Of the program only: archives of the toolchain without what is not called, identical functions once, and not the table
+# of the names of all characters (Sources/rpcurl/CharacterNames.swift).
+SWIFT_ARCHIVES := swiftCore swiftSynchronization
+SWIFT_RELEASE = RPCURL_ARCHIVES="$(SWIFT_ARCHIVES:%=$(CURDIR)/$(BUILD)/static/swift/lib%.a)" $(SWIFT_RELEASE_OF) rpcurl \
+  -Xlinker --icf=all -Xlinker --wrap=_swift_stdlib_getScalarName
 PYTEST := $(VENV)/bin/python -B -m pytest -q -p no:cacheprovider -n 2
 
 .PHONY: help demo test unit-test end-to-end-test system-libcurl-test http3-libcurl libcurl static-libraries release plugins servers bench sanitize sanitize-threads fuzz lint docs check-docs schemas check-schemas \
@@ -110,7 +118,9 @@ release: build-packages libcurl static-libraries ## Build .build/release/rpcurl,
 
 $(STRIPPED): $(RELEASE)
 	objcopy --only-keep-debug $< $<.debug
-	objcopy --strip-all --add-gnu-debuglink=$<.debug $< $@
+	objcopy --strip-all --add-gnu-debuglink=$<.debug $< $@.part
+	scripts/strip-program $@.part
+	mv $@.part $@
 
 libcurl: ## Build the libcurl that is linked into the program, once (HTTP3=1: with HTTP/3)
 ifeq ($(LIBCURL),built-in)
@@ -121,6 +131,7 @@ endif
 
 static-libraries: build-packages libcurl
 	@scripts/static-libraries $(BUILD)/static $(ARCHIVES) $(if $(BUILT_IN),$(LIBCURL_ARCHIVES))
+	@scripts/swift-archives $(BUILD)/static/swift $(SWIFT_ARCHIVES)
 
 plugins: build-packages plugin-packages ## Build the sample plugins into .build/plugins
 	$(MAKE) -C Plugins OUT=$(CURDIR)/$(PLUGINS)

@@ -9,6 +9,23 @@ let strict: [SwiftSetting] =
 let strictC: [CSetting] =
   Context.environment["RPCURL_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
+// `make release` sets these. What is compiled for it leaves out what the linker finds unused. Nothing imports the library
+// of regular expressions, which the compiler would link by itself: Sources/Protobuf/TextSearch.swift has what is needed.
+let isRelease = Context.environment["RPCURL_RELEASE"] != nil
+let fast: [SwiftSetting] =
+  strict
+  + (isRelease
+    ? [
+      .unsafeFlags([
+        "-Xfrontend", "-function-sections",
+        "-Xfrontend", "-disable-implicit-string-processing-module-import",
+      ])
+    ] : [])
+// Of targets that are not on the path of a message.
+let small: [SwiftSetting] = fast + (isRelease ? [.unsafeFlags(["-Osize"])] : [])
+// Archives that are linked before those of the toolchain (scripts/swift-archives).
+let archives = (Context.environment["RPCURL_ARCHIVES"] ?? "").split(separator: " ").map(String.init)
+
 let package = Package(
   name: "rpcurl",
   products: [
@@ -16,8 +33,12 @@ let package = Package(
     // For other packages, each with the modules that its API speaks of. Tests/SamplePackage uses them.
     .library(
       name: "RPCClient",
-      targets: ["RPCClient", "Reflection", "Transport", "Interception", "RPCProtocols", "Protobuf"]),
-    .library(name: "Interception", targets: ["Interception", "RPCProtocols", "Protobuf"]),
+      targets: [
+        "RPCClient", "Reflection", "Transport", "Interception", "AsyncInterception", "RPCProtocols",
+        "Protobuf",
+      ]),
+    .library(
+      name: "Interception", targets: ["Interception", "AsyncInterception", "RPCProtocols", "Protobuf"]),
     .library(name: "Protobuf", targets: ["Protobuf"]),
   ],
   dependencies: [
@@ -41,29 +62,33 @@ let package = Package(
       name: "Protobuf", dependencies: ["CSchemas"],
       exclude: [
         "WellKnown/generate.sh", "WellKnown/protos", "WellKnown/options", "Numbers/generate.py",
-      ], swiftSettings: strict),
+      ], swiftSettings: fast),
     .target(
-      name: "RPCProtocols", dependencies: ["Protobuf", "CCompression", "CSchemas"], swiftSettings: strict),
-    .target(name: "Interception", dependencies: ["RPCProtocols", "Protobuf"], swiftSettings: strict),
+      name: "RPCProtocols", dependencies: ["Protobuf", "CCompression", "CSchemas"], swiftSettings: fast),
+    .target(name: "Interception", dependencies: ["RPCProtocols", "Protobuf"], swiftSettings: fast),
+    // Interceptors as asynchronous functions, for Swift programs. Not in the program: it needs no concurrency runtime.
+    .target(
+      name: "AsyncInterception", dependencies: ["Interception", "RPCProtocols", "Protobuf"],
+      swiftSettings: fast),
     // The edges
     .target(
-      name: "Interceptors", dependencies: ["Interception", "RPCProtocols", "Protobuf"], swiftSettings: strict),
+      name: "Interceptors", dependencies: ["Interception", "RPCProtocols", "Protobuf"], swiftSettings: small),
     .target(
       name: "PluginHost",
       dependencies: ["Interception", "RPCProtocols", "Protobuf", "CPluginABI", "CPluginGuard"],
-      swiftSettings: strict),
+      swiftSettings: small),
     .target(
       name: "Transport",
       dependencies: [
         "RPCProtocols", "Protobuf", "CCurl", .product(name: "HeapModule", package: "swift-collections"),
-      ], swiftSettings: strict),
+      ], swiftSettings: fast),
     .target(
       name: "Reflection", dependencies: ["RPCProtocols", "Protobuf", "CSchemas"],
-      exclude: ["Descriptors/generate.sh"], swiftSettings: strict),
+      exclude: ["Descriptors/generate.sh"], swiftSettings: small),
     .target(
       name: "RPCClient",
       dependencies: ["Interception", "Transport", "Reflection", "RPCProtocols", "Protobuf"],
-      swiftSettings: strict),
+      swiftSettings: small),
     .executableTarget(
       name: "rpcurl",
       dependencies: [
@@ -71,7 +96,7 @@ let package = Package(
         "Protobuf", "CLineEditor",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      swiftSettings: strict),
+      swiftSettings: small, linkerSettings: archives.isEmpty ? [] : [.unsafeFlags(archives)]),
     // Tests
     .testTarget(
       name: "ProtobufTests", dependencies: ["Protobuf"],
@@ -104,7 +129,8 @@ let package = Package(
       name: "InterceptionSupport", dependencies: ["Interception"], path: "Tests/InterceptionSupport",
       swiftSettings: strict),
     .testTarget(
-      name: "InterceptionTests", dependencies: ["Interception", "InterceptionSupport"], swiftSettings: strict),
+      name: "InterceptionTests", dependencies: ["Interception", "AsyncInterception", "InterceptionSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "InterceptorsTests", dependencies: ["Interceptors", "Interception", "InterceptionSupport"],
       swiftSettings: strict),

@@ -48,6 +48,24 @@ def test_exports_nothing_to_plugins():
     assert set(exported) <= {"environ", "__environ", "_environ", "stdin", "stdout", "stderr"}
 
 
+def test_has_no_unwind_tables():
+    """Nothing in the program throws, and debuggers use the frame pointers or the program before it was stripped."""
+    assert "GNU_EH_FRAME" not in readelf("--segments")
+    sizes = re.findall(r" \.eh_frame(?:_hdr)? +PROGBITS +\w+ \w+ (\w+)", readelf("--sections"))
+    assert [int(size, 16) for size in sizes] == [0, 0]
+
+
+def test_has_no_library_of_regular_expressions_and_no_concurrency_runtime():
+    """Each would be half a megabyte, and hundreds of conformances that every look-up of one passes."""
+    symbols = readelf("--symbols", file=RPCURL)
+    assert "$sS" in symbols
+    if "$s14ArgumentParser" in symbols:
+        pytest.skip("swift-argument-parser uses them")
+    own = [line for line in symbols.splitlines() if " UND " not in line]
+    for module in ["17_StringProcessing", "12_RegexParser", "12_Concurrency", "20FoundationEssentials"]:
+        assert [line for line in own if f"$s{module}" in line] == []
+
+
 def test_debug_information_is_separate():
     sections = readelf("--sections")
     assert ".gnu_debuglink" in sections and ".debug_info" not in sections and ".symtab" not in sections

@@ -1,3 +1,4 @@
+import AsyncInterception
 import Interception
 import InterceptionSupport
 import Protobuf

@@ -18,7 +18,7 @@ LAYERS = [
     {"Protobuf"},
     {"RPCProtocols"},
     {"Interception"},
-    {"Interceptors", "PluginHost", "Transport", "Reflection"},
+    {"Interceptors", "AsyncInterception", "PluginHost", "Transport", "Reflection"},
     {"RPCClient"},
     {"rpcurl"},
 ]
@@ -29,7 +29,7 @@ SYSTEM = {"Swift", "Synchronization", "Glibc"}
 ALSO = {"rpcurl": {"ArgumentParser"}}
 # The pure middle does no I/O: it has no business with the C library, but to ask which thread this is, to exclude
 # other threads, and to grow memory without copying it.
-PURE = {"Protobuf", "RPCProtocols", "Interception", "Interceptors"}
+PURE = {"Protobuf", "RPCProtocols", "Interception", "Interceptors", "AsyncInterception"}
 EXEMPT = {
     Path("Sources/Interception/Chain/Lock.swift"),
     Path("Sources/Interception/Chain/ThreadIdentity.swift"),

@@ -167,7 +167,7 @@ extension Token where Value == [UInt8], Direction == Inbound {
 
 extension Token where Value == Message {
   /// Takes the message out, and leaves it to the one who does that whether another has to take its place.
-  consuming func take() { settle(.taken) }
+  package consuming func take() { settle(.taken) }
 
   /// Takes the message out of the stream. Dropping the only message of a unary call fails it. `[any thread]`
   public consuming func drop() { settle(.drop) }

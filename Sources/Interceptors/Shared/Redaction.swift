@@ -76,7 +76,7 @@ public struct Redaction: Sendable {
     case (false, false): name == core
     case (true, false): name.hasSuffix(core)
     case (false, true): name.hasPrefix(core)
-    case (true, true): name.contains(core)
+    case (true, true): name.contains(String(core))
     }
   }
 }

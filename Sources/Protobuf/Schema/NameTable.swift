@@ -9,9 +9,19 @@ struct NameTable {
   private(set) var count = 0
 
   init(capacity: Int = 8) {
+    slots = Array(repeating: Slot(hash: 0, value: -1), count: NameTable.size(for: capacity))
+  }
+
+  private static func size(for capacity: Int) -> Int {
     var size = 8
     while size * 3 < capacity * 4 { size *= 2 }
-    slots = Array(repeating: Slot(hash: 0, value: -1), count: size)
+    return size
+  }
+
+  /// Makes room for `capacity` values in all.
+  mutating func reserve(_ capacity: Int) {
+    let size = NameTable.size(for: capacity)
+    if size > slots.count { grow(to: size) }
   }
 
   /// Eight bytes at a time, mixed as wyhash does it.
@@ -56,7 +66,7 @@ struct NameTable {
 
   /// Adds a value; one that was there under the same name keeps winning.
   mutating func insert(_ hash: UInt64, _ value: Int) {
-    if (count + 1) * 4 > slots.count * 3 { grow() }
+    if (count + 1) * 4 > slots.count * 3 { grow(to: slots.count * 2) }
     place(Slot(hash: NameTable.fold(hash), value: Int32(truncatingIfNeeded: value)))
     count += 1
   }
@@ -68,9 +78,10 @@ struct NameTable {
     slots[index] = slot
   }
 
-  private mutating func grow() {
+  private mutating func grow(to size: Int) {
     let old = slots
-    slots = Array(repeating: Slot(hash: 0, value: -1), count: old.count * 2)
+    slots = Array(repeating: Slot(hash: 0, value: -1), count: size)
+    guard count > 0 else { return }
     // From an empty slot on, so that entries of one run keep their order and the first keeps winning.
     guard let empty = old.firstIndex(where: { $0.value < 0 }) else { return }
     for step in 0..<old.count {

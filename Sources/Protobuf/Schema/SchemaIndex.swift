@@ -14,6 +14,16 @@ struct SchemaIndex {
     let bytes: UnsafeRawBufferPointer
     let name: UnsafeRawBufferPointer
     let package: UnsafeRawBufferPointer
+    /// The next file of the package.
+    var next: Int?
+  }
+
+  /// The files of a package, as a list: a set may hold ten thousand packages, of which a call looks into two.
+  private struct Package {
+    let name: UnsafeRawBufferPointer
+    /// The first file whose symbols are not in the table yet.
+    var pending: Int?
+    var last: Int
   }
 
   enum Kind: UInt8 {
@@ -42,7 +52,7 @@ struct SchemaIndex {
   private(set) var sources: [Source] = []
   private(set) var files: [File] = []
   private var fileTable = NameTable()
-  private var packages: [(name: UnsafeRawBufferPointer, files: [Int], indexed: Int)] = []
+  private var packages: [Package] = []
   private var packageTable = NameTable()
   private var symbols: [Symbol] = []
   private var symbolTable = NameTable()
@@ -61,6 +71,8 @@ struct SchemaIndex {
         .notADescriptorSet(DescriptorSetScanner.guess(set.bytes) ?? error.what), source: source)
     }
     let firstNew = files.count
+    if firstNew == 0 { files.reserveCapacity(found.count) }
+    fileTable.reserve(firstNew + found.count)
     sources.append(Source(bytes: set, name: source))
     for file in found { try add(file, firstNew: firstNew, source: source) }
   }
@@ -76,10 +88,15 @@ struct SchemaIndex {
     fileTable.insert(hash, files.count)
     let packageHash = NameTable.hash(file.package)
     if let package = packageTable.find(packageHash, matches: { sameBytes(packages[$0].name, file.package) }) {
-      packages[package].files.append(files.count)
+      if packages[package].pending == nil {
+        packages[package].pending = files.count
+      } else {
+        files[packages[package].last].next = files.count
+      }
+      packages[package].last = files.count
     } else {
       packageTable.insert(packageHash, packages.count)
-      packages.append((file.package, [files.count], 0))
+      packages.append(Package(name: file.package, pending: files.count, last: files.count))
     }
     files.append(file)
   }
@@ -109,7 +126,6 @@ struct SchemaIndex {
   private mutating func find(_ name: String, in package: String) throws(SchemaError) -> Symbol? {
     var package = package
     var name = name
-    let packages = packages
     let index = package.withUTF8 { bytes in
       let bytes = UnsafeRawBufferPointer(bytes)
       return packageTable.find(NameTable.hash(bytes)) { sameBytes(packages[$0].name, bytes) }
@@ -133,10 +149,9 @@ struct SchemaIndex {
   }
 
   private mutating func indexSymbols(ofPackage index: Int) throws(SchemaError) {
-    while packages[index].indexed < packages[index].files.count {
-      let number = packages[index].files[packages[index].indexed]
-      packages[index].indexed += 1
+    while let number = packages[index].pending {
       let file = files[number]
+      packages[index].pending = file.next
       let seed = NameTable.hash(file.package)
       do {
         try DescriptorSetScanner.symbols(of: file, number: number) { symbol in

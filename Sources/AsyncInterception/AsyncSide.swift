@@ -1,3 +1,4 @@
+import Interception
 import Protobuf
 import RPCProtocols
 

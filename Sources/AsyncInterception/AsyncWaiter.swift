@@ -1,3 +1,5 @@
+import Interception
+
 /// A task that waits for one result of a call: its value, the end of the call, or the task's own cancellation, the first of
 /// which counts. `[any thread]`
 final class AsyncWaiter<Value: Sendable>: @unchecked Sendable {

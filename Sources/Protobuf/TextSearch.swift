@@ -1,0 +1,87 @@
+// The standard library searches for text within text in a module of its own, with regular expressions in it: 1.2 MB of
+// the program, and 450 conformances that each look-up of one has to pass. These are found first where both are there.
+
+extension StringProtocol {
+  /// The first place of `other`; the start if `other` is empty.
+  ///
+  /// - Returns: `nil` if `other` does not occur. Texts are compared byte by byte: equal letters that are composed
+  ///   differently are different.
+  package func firstRange(of other: String) -> Range<Index>? {
+    let found = utf8.withContiguousStorageIfAvailable { $0.firstOffset(of: other) }
+    // No storage is contiguous only where a text is a view of another string type.
+    let start = found ?? Array(utf8).withUnsafeBufferPointer { $0.firstOffset(of: other) }
+    guard let start else { return nil }
+    let lower = utf8.index(startIndex, offsetBy: start)
+    return lower..<utf8.index(lower, offsetBy: other.utf8.count)
+  }
+
+  /// Whether `other` occurs in the text.
+  package func contains(_ other: String) -> Bool {
+    firstRange(of: other) != nil
+  }
+
+  /// The parts of the text between the places of `separator`.
+  ///
+  /// - Parameters:
+  ///   - separator: What separates parts. An empty one separates nothing.
+  ///   - maxSplits: How often the text is split at most.
+  ///   - omittingEmptySubsequences: Whether empty parts are left out.
+  package func split(
+    separator: String, maxSplits: Int = .max, omittingEmptySubsequences: Bool = true
+  ) -> [SubSequence] {
+    var parts: [SubSequence] = []
+    var rest = self[...]
+    while parts.count < maxSplits, !separator.isEmpty, let found = rest.firstRange(of: separator) {
+      if !omittingEmptySubsequences || found.lowerBound > rest.startIndex {
+        parts.append(rest[..<found.lowerBound])
+      }
+      rest = rest[found.upperBound...]
+    }
+    if !omittingEmptySubsequences || !rest.isEmpty { parts.append(rest) }
+    return parts
+  }
+
+  /// The text with `replacement` at each place of `other`.
+  package func replacing(_ other: String, with replacement: String) -> String {
+    split(separator: other, omittingEmptySubsequences: false).joined(separator: replacement)
+  }
+}
+
+extension [UInt8] {
+  /// Whether `other` occurs in the bytes.
+  package func contains(_ other: [UInt8]) -> Bool {
+    withUnsafeBytes { all in other.withUnsafeBytes { firstOffset(of: $0, in: all) != nil } }
+  }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+  /// The offset of the first place of a text, in bytes.
+  fileprivate func firstOffset(of other: String) -> Int? {
+    var other = other
+    return other.withUTF8 {
+      Protobuf.firstOffset(of: UnsafeRawBufferPointer($0), in: UnsafeRawBufferPointer(self))
+    }
+  }
+}
+
+/// The offset of the first place of `part` in `whole`, in bytes. Takes time that is linear in both lengths
+/// (Knuth, Morris and Pratt).
+private func firstOffset(of part: UnsafeRawBufferPointer, in whole: UnsafeRawBufferPointer) -> Int? {
+  guard part.count <= whole.count else { return nil }
+  guard part.count > 1 else { return part.isEmpty ? 0 : whole.firstIndex(of: part[0]) }
+  // For each length of a match, the longest shorter one that ends at the same place.
+  var shorter = [Int](repeating: 0, count: part.count + 1)
+  var matched = 0
+  for index in 1..<part.count {
+    while matched > 0, part[index] != part[matched] { matched = shorter[matched] }
+    if part[index] == part[matched] { matched += 1 }
+    shorter[index + 1] = matched
+  }
+  matched = 0
+  for (index, byte) in whole.enumerated() {
+    while matched > 0, byte != part[matched] { matched = shorter[matched] }
+    if byte == part[matched] { matched += 1 }
+    if matched == part.count { return index + 1 - part.count }
+  }
+  return nil
+}
