@@ -23,13 +23,21 @@ enum DescriptorSetScanner {
   ) throws(Malformed) -> SchemaIndex.File {
     var name: UnsafeRawBufferPointer?
     var package: UnsafeRawBufferPointer?
-    try fields(of: bytes) { (tag, value) throws(Malformed) in
-      switch tag {
-      case Tag(1, .lengthDelimited): name = value
-      case Tag(2, .lengthDelimited): package = value
-      default: break
+    // Nearly every file begins with both, in this order. There may be ten thousand of them.
+    var reader = WireReader(bytes)
+    if reader.accept(Tag(1, .lengthDelimited)), let first = try? reader.lengthDelimited(),
+      reader.accept(Tag(2, .lengthDelimited)), let second = try? reader.lengthDelimited()
+    {
+      (name, package) = (first, second)
+    } else {
+      try fields(of: bytes) { (tag, value) throws(Malformed) in
+        switch tag {
+        case Tag(1, .lengthDelimited): name = value
+        case Tag(2, .lengthDelimited): package = value
+        default: break
+        }
+        return name == nil || package == nil
       }
-      return name == nil || package == nil
     }
     guard let name, !name.isEmpty else { throw Malformed(what: "its file \(index + 1) has no name") }
     guard isText(name) else {
