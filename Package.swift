@@ -37,6 +37,7 @@ let package = Package(
     .target(name: "CPluginABI", cSettings: strictC),
     .target(name: "CPluginGuard", cSettings: strictC),
     // The pure middle: values in, values out
+    .target(name: "CommandLine", swiftSettings: strict),
     .target(
       name: "Protobuf", dependencies: ["CSchemas"],
       exclude: [
@@ -73,6 +74,7 @@ let package = Package(
       ],
       swiftSettings: strict),
     // Tests
+    .testTarget(name: "CommandLineTests", dependencies: ["CommandLine"], swiftSettings: strict),
     .testTarget(
       name: "ProtobufTests", dependencies: ["Protobuf"],
       exclude: ["Fixtures/generate.sh", "Fixtures/protos"], swiftSettings: strict),
