@@ -21,7 +21,6 @@ let package = Package(
     .library(name: "Protobuf", targets: ["Protobuf"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
   ],
   targets: [
@@ -69,8 +68,7 @@ let package = Package(
       name: "rpcurl",
       dependencies: [
         "RPCClient", "Interceptors", "PluginHost", "Transport", "Reflection", "Interception", "RPCProtocols",
-        "Protobuf", "CLineEditor",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "Protobuf", "CLineEditor", "CommandLine",
       ],
       swiftSettings: strict),
     // Tests

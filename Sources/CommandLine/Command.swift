@@ -4,7 +4,9 @@ public struct Command: Sendable {
   public struct Place: Sendable {
     /// What stands for it in help.
     public let name: String
+    /// One line of help.
     public let summary: String
+    /// Whether the command needs it.
     public let isRequired: Bool
     /// Whether several may be given; the command checks how many.
     public let repeats: Bool
@@ -23,22 +25,29 @@ public struct Command: Sendable {
     }
   }
 
+  /// The identifier.
   public let id: CommandID
   /// The name; `plugins check` has two words.
   public let name: String
+  /// One line of help.
   public let summary: String
   /// The forms of the command line, one on each line.
   public let usage: String
+  /// What else there is to know.
   public let discussion: String
   /// Command lines, one on each line.
   public let examples: String
+  /// The arguments that are not options, in order.
   public let places: [Place]
 }
 
 /// A command that has commands.
 public struct CommandGroup: Sendable {
+  /// The name.
   public let name: String
+  /// One line of help.
   public let summary: String
+  /// The form of the command line.
   public let usage: String
   /// The command that is meant if none is named.
   public let standard: CommandID
@@ -49,6 +58,7 @@ public enum CommandTable {
   /// What the program does.
   public static let summary = "Call gRPC and Connect services from the command line."
 
+  /// What else there is to know of the program.
   public static let discussion = """
     A call is encoded with the schema of the server or of a descriptor set, passes a chain of interceptors, and is sent \
     by libcurl.

@@ -7,8 +7,10 @@ public enum CommandID: UInt8, CaseIterable, Sendable {
 
 /// A set of commands.
 public struct CommandSet: OptionSet, Sendable {
+  /// A bit for each command.
   public let rawValue: UInt16
 
+  /// A set of the commands whose bits are set.
   public init(rawValue: UInt16) { self.rawValue = rawValue }
 
   /// The set of one command.

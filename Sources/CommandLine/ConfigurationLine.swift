@@ -1,10 +1,13 @@
 /// One option of a configuration file: `--option`, `--option VALUE`, `--option=VALUE`, `-o VALUE` or `target VALUE`.
 public struct ConfigurationLine: Equatable, Sendable {
+  /// The number of the line, from 1.
   public let number: Int
   /// The name with its dashes, or `target`.
   public let name: String
+  /// The value; nil if there is none.
   public let value: String?
 
+  /// A line with a name and perhaps a value.
   public init(number: Int, name: String, value: String?) {
     self.number = number
     self.name = name

@@ -91,17 +91,18 @@ public struct Help {
     text += isShort ? "\nOptions:\n" : "\nCommon options:\n"
     for option in all where isShort || option.isCommon || option.group == .own {
       let summary = Self.brief(option.summary)
-      item(Self.synopsis(option), summary, isOneLine: true)
+      item(Self.synopsis(option, isBrief: true), summary, isOneLine: true)
     }
   }
 
   /// The first part of a summary.
   private static func brief(_ summary: String) -> String {
-    var text = summary[...]
-    for end in ["; may repeat", " (default"] {
-      if let range = text.firstRange(of: end) { text = text[..<range.lowerBound] }
+    let text = summary.utf8
+    let end = text.indices.first { index in
+      let rest = text[index...]
+      return rest.starts(with: "; may repeat".utf8) || rest.starts(with: " (default".utf8)
     }
-    return text.last == "." ? String(text) : text + "."
+    return end.map { summary[..<$0] + "." } ?? summary
   }
 
   private mutating func allOptions(_ id: CommandID) {
@@ -111,11 +112,10 @@ public struct Help {
       guard !members.isEmpty else { continue }
       text += "\n\(group.title):\n"
       for option in members {
-        let standard = option.standard.isEmpty ? "" : " (default: \(option.standard))"
+        text += "  \(Self.synopsis(option))\n"
         let summary = option.summary
-        item(
-          Self.synopsis(option),
-          standard.isEmpty ? summary : String(summary.dropLast()) + standard + ".")
+        let standard = option.standard
+        wrap(standard.isEmpty ? summary : "\(summary.dropLast()) (default: \(standard)).", indent: 6)
         if !option.discussion.isEmpty { wrap(option.discussion, indent: 6) }
         if !option.aliases.isEmpty { wrap("Also \(option.aliases.joined(separator: ", ")).", indent: 6) }
         text += "      Example: \(option.example)\n"
@@ -124,9 +124,10 @@ public struct Help {
   }
 
   /// `-d, --data JSON|@FILE`
-  static func synopsis(_ option: Option) -> String {
-    let names = option.names
-    let indent = names[0].hasPrefix("--") ? "    " : ""
+  static func synopsis(_ option: Option, isBrief: Bool = false) -> String {
+    var names = option.names
+    if isBrief { names = names.filter { !$0.hasPrefix("--") || $0 == option.name } }
+    let indent = isBrief && names.count == 1 ? "    " : ""
     return indent + names.joined(separator: ", ") + (option.hasValue ? " \(option.placeholder)" : "")
   }
 
@@ -134,14 +135,14 @@ public struct Help {
   private mutating func item(_ name: String, _ summary: String, isOneLine: Bool = false) {
     let width = 32
     text += "  \(name)"
-    let length = 2 + name.count
+    let length = 2 + name.unicodeScalars.count
     if length + 2 > width, !isOneLine {
       text += "\n" + String(repeating: " ", count: width)
     } else {
       text += String(repeating: " ", count: max(2, width - length))
     }
     var column = max(width, isOneLine ? length + 2 : width)
-    for (index, word) in summary.split(separator: " ").enumerated() {
+    for (index, word) in summary.unicodeScalars.split(separator: " ").enumerated() {
       if index > 0 {
         if column + 1 + word.count > Self.columns, !isOneLine {
           text += "\n" + String(repeating: " ", count: width)
@@ -151,7 +152,7 @@ public struct Help {
           column += 1
         }
       }
-      text += word
+      text += Substring(word)
       column += word.count
     }
     text += "\n"
@@ -162,14 +163,14 @@ public struct Help {
     let margin = String(repeating: " ", count: indent)
     for paragraph in paragraphs.split(separator: "\n", omittingEmptySubsequences: false) {
       var column = 0
-      for word in paragraph.split(separator: " ") {
+      for word in paragraph.unicodeScalars.split(separator: " ") {
         if column > 0, column + 1 + word.count > Self.columns {
           text += "\n"
           column = 0
         }
         text += column == 0 ? margin : " "
         column += (column == 0 ? indent : 1) + word.count
-        text += word
+        text += Substring(word)
       }
       text += "\n"
     }

@@ -12,14 +12,17 @@ public struct Invocation: Sendable {
     case complete([String])
   }
 
+  /// The command.
   public private(set) var command: CommandID
   /// Whether the command was named.
   public let isNamed: Bool
   /// The options. The last one with a single value holds.
   public private(set) var arguments: [Argument] = []
+  /// The arguments that are not options, in order.
   public private(set) var positionals: [Positional] = []
   /// The target of the configuration file, for a method that is given alone.
   public private(set) var configuredTarget: Positional?
+  /// What is asked for instead of the command; nil for the command itself.
   public var request: Request?
   /// What is wrong, the first first.
   public private(set) var errors: [ParseError] = []
@@ -71,21 +74,25 @@ public struct Invocation: Sendable {
   /// The text of an option; of one with fixed values, the value.
   public func text(_ id: OptionID) -> String? { last(id)?.string }
 
+  /// The duration that an option has; nil if it is not given.
   public func duration(_ id: OptionID) -> Duration? {
     guard case .duration(let duration)? = last(id)?.value else { return nil }
     return duration
   }
 
+  /// The number of bytes that an option has; nil if it is not given.
   public func bytes(_ id: OptionID) -> Int? {
     guard case .bytes(let bytes)? = last(id)?.value else { return nil }
     return bytes
   }
 
+  /// The number that an option has; nil if it is not given.
   public func number(_ id: OptionID) -> Int? {
     guard case .number(let number)? = last(id)?.value else { return nil }
     return number
   }
 
+  /// The values of an option that has several; nil if it is not given.
   public func list(_ id: OptionID) -> [String]? {
     guard case .list(let list)? = last(id)?.value else { return nil }
     return list

@@ -46,12 +46,16 @@ public struct Option: Sendable {
     }
   }
 
+  /// The identifier.
   public let id: OptionID
   let nameList: String
+  /// What the value is.
   public let kind: Kind
   /// What stands for the value in help.
   public let placeholder: String
+  /// The section of help.
   public let group: Group
+  /// The commands that have the option.
   public let commands: CommandSet
   /// One line of help.
   public let summary: String
@@ -65,6 +69,7 @@ public struct Option: Sendable {
   let aliasList: String
   /// The names that grpcurl has for the option, without dashes.
   let grpcurlList: String
+  /// Whether all values hold, and not only the last.
   public let repeats: Bool
   /// Whether a command cannot run without it.
   public let isRequired: Bool

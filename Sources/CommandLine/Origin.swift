@@ -16,9 +16,12 @@ public enum Origin: Equatable, Sendable {
 
 /// An argument that is not an option.
 public struct Positional: Equatable, Sendable {
+  /// The argument.
   public let text: String
+  /// Where it is from.
   public let origin: Origin
 
+  /// An argument with its origin.
   public init(_ text: String, _ origin: Origin) {
     self.text = text
     self.origin = origin
@@ -27,12 +30,15 @@ public struct Positional: Equatable, Sendable {
 
 /// An option that was given, with its value.
 public struct Argument: Equatable, Sendable {
+  /// The option.
   public let id: OptionID
   /// The name as it was written.
   public let name: String
   /// The value as it was written; nil for a flag.
   public let text: String?
+  /// The value, read.
   public let value: Value
+  /// Where it is from.
   public let origin: Origin
 
   init(_ id: OptionID, name: String, text: String?, value: Value, _ origin: Origin) {
@@ -46,9 +52,11 @@ public struct Argument: Equatable, Sendable {
   /// Makes an argument as if it was given; flags have no text.
   ///
   /// - Throws: The reason if the value is invalid.
-  public init(_ id: OptionID, _ text: String? = nil, _ origin: Origin = .session) throws(ParseError) {
+  public init(
+    _ id: OptionID, _ text: String? = nil, name: String? = nil, _ origin: Origin = .session
+  ) throws(ParseError) {
     let option = OptionTable[id]
-    let name = option.names[0]
+    let name = name ?? option.name
     guard let text else {
       self.init(id, name: name, text: nil, value: .flag(true), origin)
       return

@@ -17,6 +17,7 @@ public struct ParseError: Error, Equatable, Sendable {
     case onlyTyped(String)
   }
 
+  /// What is wrong.
   public let reason: Reason
   /// Where the argument is from; nil if it is absent.
   public let origin: Origin?

@@ -80,10 +80,11 @@ enum Suggestions {
   ///
   /// - Parameter ignoring: How many characters at the start do not count for the length.
   static func nearest(to name: String, among names: [String], ignoring prefix: Int) -> String? {
+    // What is longer than any name is near to none.
     let length = name.utf8.count - prefix
     let limit = length < 3 ? 0 : length < 8 ? 1 : length < 12 ? 2 : 3
     var best: (name: String, distance: Int)?
-    for candidate in names {
+    for candidate in names where abs(candidate.utf8.count - name.utf8.count) <= limit {
       let distance = distance(Array(name.utf8), Array(candidate.utf8))
       if distance <= limit, distance < best?.distance ?? .max { best = (candidate, distance) }
     }

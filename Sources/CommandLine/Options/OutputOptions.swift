@@ -44,7 +44,7 @@ extension OptionTable {
       "-vv also shows what libcurl reports about the connection (names, addresses, TLS, certificates, reuse), the size "
         + "and compression of each message, and debug logs of interceptors. Credentials are redacted unless "
         + "--show-secrets is given.",
-      example: "rpcurl -vv https://demo.example demo.v1.Demo/Hello",
+      example: "rpcurl -v https://demo.example demo.v1.Demo/Hello",
       aliases: "-i --include", isCommon: true),
     Option(
       .color, "--color", .choice("auto always never"), "WHEN", .output, .calls,
@@ -158,7 +158,7 @@ extension OptionTable {
     Option(
       .showError, "-S --show-error", .flag, "", .errors, .all,
       "With -s, still print errors.",
-      example: "rpcurl -sS https://demo.example demo.v1.Demo/Hello > reply.json"),
+      example: "rpcurl -s -S https://demo.example demo.v1.Demo/Hello > reply.json"),
     Option(
       .errorFormat, "--error-format", .choice("text json"), "FORMAT", .errors, .all,
       "Format of errors: text, or json with one object on each line.",
