@@ -137,19 +137,20 @@ public struct Option: Sendable {
 
   /// Whether a list with spaces between its elements has `word`. No memory is allocated.
   static func has(_ list: String, _ word: Substring) -> Bool {
-    guard !list.isEmpty else { return false }
-    var rest = list.utf8[...]
-    let word = word.utf8
-    while true {
-      var position = word.startIndex
-      while position < word.endIndex, let byte = rest.first, byte != 0x20, byte == word[position] {
-        rest.removeFirst()
-        position = word.index(after: position)
-      }
-      if position == word.endIndex, rest.isEmpty || rest.first == 0x20 { return true }
-      guard let space = rest.firstIndex(of: 0x20) else { return false }
-      rest = rest[rest.index(after: space)...]
+    let list = list.utf8.span
+    let word = word.utf8.span
+    guard list.count >= word.count, !word.isEmpty else { return false }
+    var start = 0
+    while start + word.count <= list.count {
+      var length = 0
+      while length < word.count, list[start + length] == word[length] { length += 1 }
+      let end = start + length
+      if length == word.count, end == list.count || list[end] == 0x20 { return true }
+      start = end
+      while start < list.count, list[start] != 0x20 { start += 1 }
+      start += 1
     }
+    return false
   }
 
   func isNamed(_ name: Substring) -> Bool {

@@ -228,11 +228,14 @@ extension Invocation {
     findCommand()
     guard errors.isEmpty else { return }
     let definition = CommandTable[command]
-    if let option = OptionTable.options(of: command).first(where: { $0.isRequired && last($0.id) == nil }) {
-      return fail(ParseError(.missingOption(option.name), nil))
+    if let option = OptionTable.required(by: command).first(where: { last($0) == nil }) {
+      return fail(ParseError(.missingOption(OptionTable[option].name), nil))
     }
     if !definition.places.contains(where: \.repeats), positionals.count > definition.places.count {
       let extra = positionals[definition.places.count...]
+      if !isNamed, let first = positionals.first, let nearest = CommandTable.nearest(to: first.text) {
+        return fail(ParseError(.unknownCommand(first.text, hint: "did you mean \(nearest)?"), first.origin))
+      }
       fail(ParseError(.unexpectedArguments(extra.map(\.text)), extra.first?.origin))
     }
     if let place = definition.places.first, place.isRequired, positionals.isEmpty {

@@ -114,8 +114,8 @@ enum Suggestions {
 
 /// The nearest command to a word that was given as the target.
 extension CommandTable {
-  /// The command that is near to `name`; nil if none is.
+  /// The command that is near to `name`; nil if none is, or `name` is clearly something else.
   public static func nearest(to name: String) -> String? {
-    Suggestions.nearest(to: name, among: names, ignoring: 0)
+    name.contains { ".:/".contains($0) } ? nil : Suggestions.nearest(to: name, among: names, ignoring: 0)
   }
 }

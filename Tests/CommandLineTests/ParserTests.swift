@@ -163,6 +163,7 @@ struct ParserTests {
       ("list --jobs 2 h", "--jobs", "list has no such option, but call has", nil),
       ("plugins check", "missing argument", "NAME|PATH[,KEY=VALUE…]", nil),
       ("plugins chek", "plugins chek", "no such command", "did you mean check?"),
+      ("describ h:1 S", "describ", "no such command", "did you mean describe?"),
       ("help descrbe", "help descrbe", "no such command", "did you mean describe?"),
       ("help plugins chek", "help chek", "no such command", "did you mean check?"),
       (

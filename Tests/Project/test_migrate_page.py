@@ -43,6 +43,39 @@ def test_every_option_of_the_tool_has_its_entry(tool):
     assert sorted(found) == sorted(listed)
 
 
+@pytest.fixture(scope="module")
+def table():
+    """The options of all commands, by each of their names, with those of grpcurl."""
+    dump = subprocess.run([RPCURL, "--dump-options"], capture_output=True, check=True).stdout
+    found = {}
+    for command in json.loads(dump)["commands"]:
+        for option in command["options"]:
+            for name in option["names"] + option["aliases"] + [f"-{name}" for name in option["grpcurl"]]:
+                found.setdefault(name, option)
+    return found
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_every_option_of_the_tool_is_accepted_or_has_a_hint(tool, table):
+    listed = [line for line in (FIXTURES / TOOLS[tool]).read_text().splitlines() if not line.startswith("#")]
+    for option in listed:
+        if option in table or option == "-vv":
+            continue
+        done = subprocess.run([RPCURL, option, "x", "localhost:1", "a.B/C"], capture_output=True, text=True, timeout=10)
+        assert done.returncode == 2, option
+        error, hint = done.stderr.splitlines()
+        assert error == f"rpcurl: {option}: unknown option"
+        assert hint.startswith("hint: ") and not hint.startswith("hint: see"), option
+
+
+def test_entries_of_grpcurl_name_the_option_that_the_table_has(table):
+    """What the program makes of an option of grpcurl's is what the page says."""
+    for option in {id(option): option for option in table.values()}.values():
+        for name in option["grpcurl"]:
+            entry = re.search(rf"^\.It Fl {re.escape(name)}\n(.*?)(?=^\.It |^\.El)", section("GRPCURL").split(".Ss Options")[1], re.M | re.S)
+            assert any(re.search(rf"\bFl {re.escape(own[1:])}(?![\w-])", entry[1]) for own in option["names"]), name
+
+
 def test_every_entry_says_something():
     for name in [*TOOLS, "CURL"]:
         for entry in re.split(r"^\.It ", section(name), flags=re.M)[1:]:

@@ -12,15 +12,27 @@ public enum OptionTable {
     all.filter { $0.commands.contains(CommandSet(command)) }
   }
 
+  /// The options that a command cannot run without.
+  static func required(by command: CommandID) -> [OptionID] {
+    let set = CommandSet(command)
+    return all.indices.lazy.filter { all[$0].isRequired && all[$0].commands.contains(set) }.map { all[$0].id }
+  }
+
   /// The option of a command that has this name, with its dashes.
   static func find(_ name: Substring, _ command: CommandID) -> Option? {
     let set = CommandSet(command)
-    return all.first { $0.commands.contains(set) && $0.isNamed(name) }
+    // By index, which copies no definition but the one that is found.
+    for index in all.indices where all[index].commands.contains(set) && all[index].isNamed(name) {
+      return all[index]
+    }
+    return nil
   }
 
   /// The options of a command that grpcurl's option of this name, without dashes, stands for.
   static func find(grpcurl name: Substring, _ command: CommandID) -> [Option] {
     let set = CommandSet(command)
-    return all.filter { $0.commands.contains(set) && Option.has($0.grpcurlList, name) }
+    return all.indices.lazy
+      .filter { all[$0].commands.contains(set) && Option.has(all[$0].grpcurlList, name) }
+      .map { all[$0] }
   }
 }

@@ -47,13 +47,10 @@ enum CallTarget {
 
   private static func checkIsNotCommand(_ command: CallCommand) throws(Failure) {
     guard command.configuredTarget == nil, case let text = command.target.text,
-      !text.contains(where: { ".:/".contains($0) }), let nearest = CommandTable.nearest(to: text)
+      let nearest = CommandTable.nearest(to: text)
     else { return }
-    if let method = command.method?.text, let name = MethodName(method), !name.service.isEmpty,
-      !method.contains(":"), method.contains("/")
-    {
-      return
-    }
+    // A host may have such a name.
+    if let method = command.method?.text, method.contains("/"), MethodName(method) != nil { return }
     throw Failure(.usage, text, "no such command", hint: "did you mean \(nearest)?")
   }
 

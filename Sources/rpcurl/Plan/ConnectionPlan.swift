@@ -18,12 +18,39 @@ enum ConnectionPlan {
     options.oldestTLS = server.tls13 ? .tls13 : server.tls12 ? .tls12 : nil
     options.serverName = server.servername
     options.unixSocket = server.unixSocket ?? target.unixSocket
+    options.abstractUnixSocket = server.abstractUnixSocket
+    options.ipVersion = server.ipVersion.map { $0 == .ipv4 ? .v4 : .v6 }
+    options.connectTo = try server.connectTo.map(checkedConnectTo)
     options.proxy = server.proxy
+    options.proxyCredentials = server.proxyUser
     options.netrcFile = try readable(request.netrcFile, "--netrc-file") ?? (request.netrc ? "" : nil)
     options.resolve = server.resolve
     if let timeout = server.connectTimeout { options.connectTimeout = timeout }
     options.keepaliveTime = server.keepaliveTime
     return options
+  }
+
+  /// The text of `--connect-to`. libcurl would ignore one that is incomplete.
+  private static func checkedConnectTo(_ argument: Argument) throws(Failure) -> String {
+    let text = argument.text ?? ""
+    // An IPv6 address is in brackets.
+    var depth = 0
+    var colons = 0
+    for character in text {
+      switch character {
+      case "[": depth += 1
+      case "]": depth -= 1
+      case ":" where depth == 0: colons += 1
+      default: break
+      }
+    }
+    guard colons == 3, depth == 0 else {
+      throw Failure(
+        .usage, "\(argument.name) \(text)", "not of the form HOST:PORT:HOST:PORT",
+        hint: "an IPv6 address is written in brackets"
+      ).at(argument.origin)
+    }
+    return text
   }
 
   /// The version of HTTP for a call of this kind.
@@ -99,6 +126,7 @@ enum ConnectionPlan {
       return nil
     }
     var certificate = ConnectionOptions.Certificate(file: file, keyFile: try readable(server.key, "--key"))
+    certificate.format = server.certType.flatMap { $0 == "PEM" ? nil : $0 }
     certificate.passphrase = try passphrase(server, keyFile: certificate.keyFile ?? file)
     return certificate
   }

@@ -48,9 +48,15 @@ struct ServerOptions {
   let tls13: Bool
   /// One of the options `--http1.1` to `--http3`.
   let httpVersion: OptionID?
+  /// `-4` or `-6`.
+  let ipVersion: OptionID?
   let unixSocket: String?
+  let abstractUnixSocket: String?
+  let certType: String?
   let proxy: String?
+  let proxyUser: String?
   let resolve: [String]
+  let connectTo: [Argument]
   let connectTimeout: Duration?
   let keepaliveTime: Duration?
 
@@ -67,9 +73,14 @@ struct ServerOptions {
     tls12 = invocation.has(.tls12)
     tls13 = invocation.has(.tls13)
     httpVersion = invocation.last(of: [.http1, .http2, .http2PriorKnowledge, .http3])?.id
+    ipVersion = invocation.last(of: [.ipv4, .ipv6])?.id
     unixSocket = invocation.text(.unixSocket)
+    abstractUnixSocket = invocation.text(.abstractUnixSocket)
+    certType = invocation.text(.certType)
     proxy = invocation.text(.proxy)
+    proxyUser = invocation.text(.proxyUser)
     resolve = invocation.texts(.resolve)
+    connectTo = invocation.all(.connectTo)
     connectTimeout = invocation.duration(.connectTimeout)
     keepaliveTime = invocation.duration(.keepaliveTime)
   }
