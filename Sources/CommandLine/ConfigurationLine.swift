@@ -65,7 +65,7 @@ extension Invocation {
         option.id, name: line.name, text: text,
         value: try Value(text, of: option, name: line.name, origin), origin)
     } else {
-      let isOff = line.name.hasPrefix("--no-") && option.name != line.name
+      let isOff = line.name.begins(with: "--no-") && option.name != line.name
       guard line.value == nil || line.value == "true" || line.value == "false" else {
         throw ParseError(.takesNoValue(line.name), origin)
       }
@@ -89,7 +89,8 @@ extension Invocation {
   }
 
   private static func headerName(_ text: String?) -> String? {
-    guard let text, !text.hasPrefix("@"), let colon = text.firstIndex(of: ":") else { return nil }
-    return text[..<colon].lowercased()
+    guard let text, !text.begins(with: "@"), case let (name, value) = text.parted(at: ":"), value != nil
+    else { return nil }
+    return name.lowercased()
   }
 }

@@ -13,21 +13,20 @@ public struct OptionPart: Equatable, Sendable {
   public static func parts(of word: String) -> [OptionPart] {
     let whole = OptionPart(id: nil, text: word, value: nil)
     guard word.utf8.count > 1, word.utf8.first == UInt8(ascii: "-") else { return [whole] }
-    if word.hasPrefix("--")
-      || !OptionTable.find(grpcurl: word.dropFirst(), .session).isEmpty && word.count > 2
+    if word.begins(with: "--")
+      || !OptionTable.find(grpcurl: word.dropFirst(), .session).isEmpty && word.utf8.count > 2
     {
-      let name = word.prefix { $0 != "=" }
-      let long = name.hasPrefix("--") ? name : "-\(name)"
+      let (name, value) = word.parted(at: "=")
+      let long = name.begins(with: "--") ? name : "-\(name)"
       guard let option = OptionTable.find(long, .session), option.hasValue else { return [whole] }
-      let value = name.endIndex == word.endIndex ? nil : String(word[name.endIndex...].dropFirst())
-      return [OptionPart(id: option.id, text: String(name), value: value)]
+      return [OptionPart(id: option.id, text: String(name), value: value.map { String($0) })]
     }
     var flags = "-"
-    var rest = word.dropFirst()
+    var rest = word.unicodeScalars.dropFirst()
     while let letter = rest.popFirst() {
       guard let option = OptionTable.find("-\(letter)", .session) else { return [whole] }
       guard option.hasValue else {
-        flags.append(letter)
+        flags.unicodeScalars.append(letter)
         continue
       }
       let value = rest.first == "=" ? rest.dropFirst() : rest

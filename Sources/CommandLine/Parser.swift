@@ -64,7 +64,7 @@ public struct Parser {
     }
     switch words[1] {
     case "-h", "--help": return request(.pluginsHelp(isWhole: words[1] != "-h"))
-    case let name where !name.hasPrefix("-"):
+    case let name where !name.begins(with: "-"):
       var invocation = Invocation(.pluginsList, isNamed: true)
       invocation.add(
         ParseError(
@@ -77,7 +77,7 @@ public struct Parser {
   }
 
   private static func help(_ words: [String]) -> Invocation {
-    let names = words.dropFirst().filter { !$0.hasPrefix("-") }
+    let names = words.dropFirst().filter { !$0.begins(with: "-") }
     let request: Invocation.Request
     switch (names.first, names.dropFirst().first) {
     case (nil, _), ("help", _): request = .help(nil, isWhole: true)
@@ -114,7 +114,7 @@ public struct Parser {
         invocation.add(Positional(word, origin))
       } else if word == "--" {
         endsOptions = true
-      } else if word.hasPrefix("--") {
+      } else if word.begins(with: "--") {
         long(word, origin)
       } else if !grpcurl(word, origin) {
         cluster(word, origin)
@@ -124,7 +124,7 @@ public struct Parser {
 
   /// `--option`, `--option VALUE` or `--option=VALUE`.
   private mutating func long(_ word: String, _ origin: Origin) {
-    let (name, attached) = Self.split(word[...])
+    let (name, attached) = word.parted(at: "=")
     guard let option = OptionTable.find(name, invocation.command) else {
       return invocation.add(Suggestions.unknown(String(name), invocation.command, origin))
     }
@@ -136,7 +136,7 @@ public struct Parser {
   /// - Returns: Whether it is one. Those of one letter are clusters.
   private mutating func grpcurl(_ word: String, _ origin: Origin) -> Bool {
     guard word.utf8.count > 2 else { return false }
-    let (name, attached) = Self.split(word.dropFirst())
+    let (name, attached) = Substring(word.unicodeScalars.dropFirst()).parted(at: "=")
     guard name.utf8.count > 2 else { return false }
     let options = OptionTable.find(grpcurl: name, invocation.command)
     guard let first = options.first else {
@@ -154,27 +154,27 @@ public struct Parser {
 
   /// Flags of one letter, and perhaps an option with a value at the end.
   private mutating func cluster(_ word: String, _ origin: Origin) {
-    var rest = word.dropFirst()
+    var rest = word.unicodeScalars.dropFirst()
     while let letter = rest.popFirst() {
       guard let option = OptionTable.find("-\(letter)", invocation.command) else {
         return invocation.add(Suggestions.unknown(word, letter, invocation.command, origin))
       }
       guard option.hasValue else {
-        if rest.first == "=", rest == "=true" || rest == "=false" {
-          return take(option, name: "-\(letter)", attached: rest.dropFirst(), origin)
+        if rest.first == "=" {
+          return take(option, name: "-\(letter)", attached: Substring(rest.dropFirst()), origin)
         }
         take(option, name: "-\(letter)", attached: nil, origin)
         continue
       }
       // grpcurl accepts -d=VALUE too.
       let value = rest.first == "=" ? rest.dropFirst() : rest
-      return take(option, name: "-\(letter)", attached: rest.isEmpty ? nil : value, origin)
+      return take(option, name: "-\(letter)", attached: rest.isEmpty ? nil : Substring(value), origin)
     }
   }
 
   private mutating func take(_ option: Option, name: String, attached: Substring?, _ origin: Origin) {
     guard option.hasValue else {
-      let isOff = name.hasPrefix("--no-") && option.name != name
+      let isOff = name.begins(with: "--no-") && option.name != name
       guard attached == nil || attached == "true" || attached == "false" else {
         return invocation.add(ParseError(.takesNoValue(name), origin))
       }
@@ -202,14 +202,8 @@ public struct Parser {
   /// Whether an argument is certainly an option, and not the value of the one before it.
   private func isOption(_ word: String) -> Bool {
     if word == "--" { return true }
-    guard word.hasPrefix("--") else { return false }
-    return OptionTable.find(Self.split(word[...]).0, invocation.command) != nil
-  }
-
-  /// The name and the value of `NAME=VALUE`.
-  private static func split(_ word: Substring) -> (Substring, Substring?) {
-    guard let equals = word.utf8.firstIndex(of: UInt8(ascii: "=")) else { return (word, nil) }
-    return (word[..<equals], word[word.utf8.index(after: equals)...])
+    guard word.begins(with: "--") else { return false }
+    return OptionTable.find(word.parted(at: "=").before, invocation.command) != nil
   }
 }
 

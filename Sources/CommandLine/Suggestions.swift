@@ -10,11 +10,11 @@ enum Suggestions {
   }
 
   /// The error for a letter, of an argument with one dash, that is not an option of a command.
-  static func unknown(_ word: String, _ letter: Character, _ command: CommandID, _ origin: Origin?)
+  static func unknown(_ word: String, _ letter: Unicode.Scalar, _ command: CommandID, _ origin: Origin?)
     -> ParseError
   {
-    let name = word.prefix { $0 != "=" }
-    let isFirst = word.dropFirst().first == letter
+    let name = word.parted(at: "=").before
+    let isFirst = word.unicodeScalars.dropFirst().first == letter
     guard name.utf8.count > 2 else {
       return ofOthers(name, String(name), command, origin)
         ?? ParseError(.unknownOption(String(name), hint: ForeignOptions.hint(String(name))), origin)

@@ -226,6 +226,15 @@ struct ParserTests {
     #expect(request == nil || line == "-d --help")
   }
 
+  @Test func combiningScalarsAreOfTheValue() {
+    let accent = "\u{301}"
+    #expect(Parser.parse(["-d\(accent)x", "h"]).text(.data) == "\(accent)x")
+    #expect(Parser.parse(["--data=\(accent)x", "h"]).text(.data) == "\(accent)x")
+    #expect(Parser.parse(["--\(accent)x", "h"]).errors.first?.why == "unknown option")
+    #expect(Parser.parse(["-\(accent)", "h"]).errors.first?.why == "unknown option")
+    #expect(OptionPart.parts(of: "-u\(accent)x").first?.value == "\(accent)x")
+  }
+
   @Test func readsEmptyAndOddArguments() {
     #expect(Parser.parse(["", "-"]).positionals.map(\.text) == ["", "-"])
     #expect(Parser.parse(["-é"]).errors.first?.what == "-é")
