@@ -94,7 +94,7 @@ struct SessionState {
   ) throws(Failure) -> [Argument] {
     var lines: [Argument] = []
     for header in headers {
-      guard header.text?.hasPrefix("@") ?? false else {
+      guard header.text?.startsWithScalars("@") ?? false else {
         lines.append(header)
         continue
       }
