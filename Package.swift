@@ -42,7 +42,6 @@ let package = Package(
     .library(name: "Protobuf", targets: ["Protobuf"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
   ],
   targets: [
@@ -58,6 +57,7 @@ let package = Package(
     .target(name: "CPluginABI", cSettings: strictC),
     .target(name: "CPluginGuard", cSettings: strictC),
     // The pure middle: values in, values out
+    .target(name: "CommandLine", swiftSettings: small),
     .target(
       name: "Protobuf", dependencies: ["CSchemas"],
       exclude: [
@@ -93,11 +93,11 @@ let package = Package(
       name: "rpcurl",
       dependencies: [
         "RPCClient", "Interceptors", "PluginHost", "Transport", "Reflection", "Interception", "RPCProtocols",
-        "Protobuf", "CLineEditor",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "Protobuf", "CLineEditor", "CommandLine",
       ],
       swiftSettings: small, linkerSettings: archives.isEmpty ? [] : [.unsafeFlags(archives)]),
     // Tests
+    .testTarget(name: "CommandLineTests", dependencies: ["CommandLine"], swiftSettings: strict),
     .testTarget(
       name: "ProtobufTests", dependencies: ["Protobuf"],
       exclude: ["Fixtures/generate.sh", "Fixtures/protos"], swiftSettings: strict),

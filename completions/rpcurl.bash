@@ -5,11 +5,10 @@
 _rpcurl_arguments() {
   options= positionals=
   case $1 in
-    call) options='--protoset --descriptor-set|+|file
+    call) options='--descriptor-set --protoset|+|file
 --proto|+|file
 -I --import-path|+|dir
---reflect||flag
---no-reflect||flag
+--reflect --no-reflect||flag
 --reflect-version||list v1 v1alpha
 --reflect-header|+|header
 --no-cache||flag
@@ -18,6 +17,7 @@ _rpcurl_arguments() {
 --cacert||file
 --capath||dir
 -E --cert||file
+--cert-type||list PEM P12 DER
 --key||file
 --pass||atfile
 --servername||none
@@ -28,16 +28,21 @@ _rpcurl_arguments() {
 --http2||flag
 --http2-prior-knowledge||flag
 --http3||flag
+-4 --ipv4||flag
+-6 --ipv6||flag
 --unix-socket||file
---proxy||none
+--abstract-unix-socket||none
+-x --proxy||none
+-U --proxy-user||none
 --resolve|+|none
+--connect-to|+|none
 --connect-timeout||none
 --keepalive-time||none
 --protocol||list grpc grpc-web connect
 -H --header|+|header
 --expand-headers||flag
 -u --user||none
---bearer||atfile
+--bearer --oauth2-bearer||atfile
 -n --netrc||flag
 --netrc-file||file
 -A --user-agent||none
@@ -46,10 +51,11 @@ _rpcurl_arguments() {
 --compression||list identity gzip deflate br zstd snappy
 --accept-compression||comma identity gzip deflate br zstd snappy
 --rpc-header|+|header
---max-time||none
+-m --max-time||none
 --max-message-size||none
 -d --data|+|atfile
 --data-format||list json text binary
+--allow-unknown-fields||flag
 --each||flag
 --jobs||none
 --fail-early||flag
@@ -59,27 +65,25 @@ _rpcurl_arguments() {
 --emit-defaults||flag
 --enum-numbers||flag
 --proto-names||flag
---allow-unknown-fields||flag
+--filter||ask:filter
+-o --output||file
 -v --verbose|+|flag
 --color||list auto always never
 --timing||flag
 --show-secrets||flag
---filter||ask:filter
--o --output||file
 --explain||flag
 -s --silent||flag
 -S --show-error||flag
 --error-format||list text json
---config||file
+-K --config||file
 --profile||ask:profile
---version||flag
--h --help||flag'
+-h --help||flag
+-V --version||flag'
       positionals='ask:target ask:method' ;;
-    session) options='--protoset --descriptor-set|+|file
+    session) options='--descriptor-set --protoset|+|file
 --proto|+|file
 -I --import-path|+|dir
---reflect||flag
---no-reflect||flag
+--reflect --no-reflect||flag
 --reflect-version||list v1 v1alpha
 --reflect-header|+|header
 --no-cache||flag
@@ -88,6 +92,7 @@ _rpcurl_arguments() {
 --cacert||file
 --capath||dir
 -E --cert||file
+--cert-type||list PEM P12 DER
 --key||file
 --pass||atfile
 --servername||none
@@ -98,16 +103,21 @@ _rpcurl_arguments() {
 --http2||flag
 --http2-prior-knowledge||flag
 --http3||flag
+-4 --ipv4||flag
+-6 --ipv6||flag
 --unix-socket||file
---proxy||none
+--abstract-unix-socket||none
+-x --proxy||none
+-U --proxy-user||none
 --resolve|+|none
+--connect-to|+|none
 --connect-timeout||none
 --keepalive-time||none
 --protocol||list grpc grpc-web connect
 -H --header|+|header
 --expand-headers||flag
 -u --user||none
---bearer||atfile
+--bearer --oauth2-bearer||atfile
 -n --netrc||flag
 --netrc-file||file
 -A --user-agent||none
@@ -116,15 +126,15 @@ _rpcurl_arguments() {
 --compression||list identity gzip deflate br zstd snappy
 --accept-compression||comma identity gzip deflate br zstd snappy
 --rpc-header|+|header
---max-time||none
+-m --max-time||none
 --max-message-size||none
+--allow-unknown-fields||flag
 --use|+|ask:use
 --plugin|+|ask:plugin
 --format||list pretty json text binary events none
 --emit-defaults||flag
 --enum-numbers||flag
 --proto-names||flag
---allow-unknown-fields||flag
 -v --verbose|+|flag
 --color||list auto always never
 --timing||flag
@@ -132,16 +142,15 @@ _rpcurl_arguments() {
 -s --silent||flag
 -S --show-error||flag
 --error-format||list text json
---config||file
+-K --config||file
 --profile||ask:profile
---version||flag
--h --help||flag'
+-h --help||flag
+-V --version||flag'
       positionals='ask:target' ;;
-    run) options='--protoset --descriptor-set|+|file
+    run) options='--descriptor-set --protoset|+|file
 --proto|+|file
 -I --import-path|+|dir
---reflect||flag
---no-reflect||flag
+--reflect --no-reflect||flag
 --reflect-version||list v1 v1alpha
 --reflect-header|+|header
 --no-cache||flag
@@ -150,6 +159,7 @@ _rpcurl_arguments() {
 --cacert||file
 --capath||dir
 -E --cert||file
+--cert-type||list PEM P12 DER
 --key||file
 --pass||atfile
 --servername||none
@@ -160,16 +170,21 @@ _rpcurl_arguments() {
 --http2||flag
 --http2-prior-knowledge||flag
 --http3||flag
+-4 --ipv4||flag
+-6 --ipv6||flag
 --unix-socket||file
---proxy||none
+--abstract-unix-socket||none
+-x --proxy||none
+-U --proxy-user||none
 --resolve|+|none
+--connect-to|+|none
 --connect-timeout||none
 --keepalive-time||none
 --protocol||list grpc grpc-web connect
 -H --header|+|header
 --expand-headers||flag
 -u --user||none
---bearer||atfile
+--bearer --oauth2-bearer||atfile
 -n --netrc||flag
 --netrc-file||file
 -A --user-agent||none
@@ -178,15 +193,15 @@ _rpcurl_arguments() {
 --compression||list identity gzip deflate br zstd snappy
 --accept-compression||comma identity gzip deflate br zstd snappy
 --rpc-header|+|header
---max-time||none
+-m --max-time||none
 --max-message-size||none
+--allow-unknown-fields||flag
 --use|+|ask:use
 --plugin|+|ask:plugin
 --format||list pretty json text binary events none
 --emit-defaults||flag
 --enum-numbers||flag
 --proto-names||flag
---allow-unknown-fields||flag
 -v --verbose|+|flag
 --color||list auto always never
 --timing||flag
@@ -194,16 +209,15 @@ _rpcurl_arguments() {
 -s --silent||flag
 -S --show-error||flag
 --error-format||list text json
---config||file
+-K --config||file
 --profile||ask:profile
---version||flag
--h --help||flag'
+-h --help||flag
+-V --version||flag'
       positionals='file+' ;;
-    list) options='--protoset --descriptor-set|+|file
+    list) options='--descriptor-set --protoset|+|file
 --proto|+|file
 -I --import-path|+|dir
---reflect||flag
---no-reflect||flag
+--reflect --no-reflect||flag
 --reflect-version||list v1 v1alpha
 --reflect-header|+|header
 --no-cache||flag
@@ -212,6 +226,7 @@ _rpcurl_arguments() {
 --cacert||file
 --capath||dir
 -E --cert||file
+--cert-type||list PEM P12 DER
 --key||file
 --pass||atfile
 --servername||none
@@ -222,36 +237,40 @@ _rpcurl_arguments() {
 --http2||flag
 --http2-prior-knowledge||flag
 --http3||flag
+-4 --ipv4||flag
+-6 --ipv6||flag
 --unix-socket||file
---proxy||none
+--abstract-unix-socket||none
+-x --proxy||none
+-U --proxy-user||none
 --resolve|+|none
+--connect-to|+|none
 --connect-timeout||none
 --keepalive-time||none
 --protocol||list grpc grpc-web connect
 -H --header|+|header
 --expand-headers||flag
 -u --user||none
---bearer||atfile
+--bearer --oauth2-bearer||atfile
 -n --netrc||flag
 --netrc-file||file
 -A --user-agent||none
---max-time||none
+-m --max-time||none
+--format||list text json
 -v --verbose|+|flag
---config||file
---profile||ask:profile
--s --silent||flag
--S --show-error||flag
---error-format||list text json
 --kind|+|list service method message field oneof enum value extension
---format||list text json
---version||flag
--h --help||flag'
+-s --silent||flag
+-S --show-error||flag
+--error-format||list text json
+-K --config||file
+--profile||ask:profile
+-h --help||flag
+-V --version||flag'
       positionals='ask:list+' ;;
-    describe) options='--protoset --descriptor-set|+|file
+    describe) options='--descriptor-set --protoset|+|file
 --proto|+|file
 -I --import-path|+|dir
---reflect||flag
---no-reflect||flag
+--reflect --no-reflect||flag
 --reflect-version||list v1 v1alpha
 --reflect-header|+|header
 --no-cache||flag
@@ -260,6 +279,7 @@ _rpcurl_arguments() {
 --cacert||file
 --capath||dir
 -E --cert||file
+--cert-type||list PEM P12 DER
 --key||file
 --pass||atfile
 --servername||none
@@ -270,35 +290,39 @@ _rpcurl_arguments() {
 --http2||flag
 --http2-prior-knowledge||flag
 --http3||flag
+-4 --ipv4||flag
+-6 --ipv6||flag
 --unix-socket||file
---proxy||none
+--abstract-unix-socket||none
+-x --proxy||none
+-U --proxy-user||none
 --resolve|+|none
+--connect-to|+|none
 --connect-timeout||none
 --keepalive-time||none
 --protocol||list grpc grpc-web connect
 -H --header|+|header
 --expand-headers||flag
 -u --user||none
---bearer||atfile
+--bearer --oauth2-bearer||atfile
 -n --netrc||flag
 --netrc-file||file
 -A --user-agent||none
---max-time||none
--v --verbose|+|flag
---config||file
---profile||ask:profile
--s --silent||flag
--S --show-error||flag
---error-format||list text json
+-m --max-time||none
 --format||list text json
---version||flag
--h --help||flag'
+-v --verbose|+|flag
+-s --silent||flag
+-S --show-error||flag
+--error-format||list text json
+-K --config||file
+--profile||ask:profile
+-h --help||flag
+-V --version||flag'
       positionals='ask:describe+' ;;
-    template) options='--protoset --descriptor-set|+|file
+    template) options='--descriptor-set --protoset|+|file
 --proto|+|file
 -I --import-path|+|dir
---reflect||flag
---no-reflect||flag
+--reflect --no-reflect||flag
 --reflect-version||list v1 v1alpha
 --reflect-header|+|header
 --no-cache||flag
@@ -307,6 +331,7 @@ _rpcurl_arguments() {
 --cacert||file
 --capath||dir
 -E --cert||file
+--cert-type||list PEM P12 DER
 --key||file
 --pass||atfile
 --servername||none
@@ -317,36 +342,40 @@ _rpcurl_arguments() {
 --http2||flag
 --http2-prior-knowledge||flag
 --http3||flag
+-4 --ipv4||flag
+-6 --ipv6||flag
 --unix-socket||file
---proxy||none
+--abstract-unix-socket||none
+-x --proxy||none
+-U --proxy-user||none
 --resolve|+|none
+--connect-to|+|none
 --connect-timeout||none
 --keepalive-time||none
 --protocol||list grpc grpc-web connect
 -H --header|+|header
 --expand-headers||flag
 -u --user||none
---bearer||atfile
+--bearer --oauth2-bearer||atfile
 -n --netrc||flag
 --netrc-file||file
 -A --user-agent||none
---max-time||none
+-m --max-time||none
 -v --verbose|+|flag
---config||file
---profile||ask:profile
--s --silent||flag
--S --show-error||flag
---error-format||list text json
 --comments||flag
 --response||flag
---version||flag
--h --help||flag'
+-s --silent||flag
+-S --show-error||flag
+--error-format||list text json
+-K --config||file
+--profile||ask:profile
+-h --help||flag
+-V --version||flag'
       positionals='ask:template+' ;;
-    export) options='--protoset --descriptor-set|+|file
+    export) options='--descriptor-set --protoset|+|file
 --proto|+|file
 -I --import-path|+|dir
---reflect||flag
---no-reflect||flag
+--reflect --no-reflect||flag
 --reflect-version||list v1 v1alpha
 --reflect-header|+|header
 --no-cache||flag
@@ -355,6 +384,7 @@ _rpcurl_arguments() {
 --cacert||file
 --capath||dir
 -E --cert||file
+--cert-type||list PEM P12 DER
 --key||file
 --pass||atfile
 --servername||none
@@ -365,58 +395,63 @@ _rpcurl_arguments() {
 --http2||flag
 --http2-prior-knowledge||flag
 --http3||flag
+-4 --ipv4||flag
+-6 --ipv6||flag
 --unix-socket||file
---proxy||none
+--abstract-unix-socket||none
+-x --proxy||none
+-U --proxy-user||none
 --resolve|+|none
+--connect-to|+|none
 --connect-timeout||none
 --keepalive-time||none
 --protocol||list grpc grpc-web connect
 -H --header|+|header
 --expand-headers||flag
 -u --user||none
---bearer||atfile
+--bearer --oauth2-bearer||atfile
 -n --netrc||flag
 --netrc-file||file
 -A --user-agent||none
---max-time||none
+-m --max-time||none
+-o --output||file
 -v --verbose|+|flag
---config||file
---profile||ask:profile
 -s --silent||flag
 -S --show-error||flag
 --error-format||list text json
--o --output||file
---version||flag
--h --help||flag'
+-K --config||file
+--profile||ask:profile
+-h --help||flag
+-V --version||flag'
       positionals='ask:export+' ;;
-    convert) options='--protoset --descriptor-set|+|file
+    convert) options='--descriptor-set --protoset|+|file
 --proto|+|file
 -I --import-path|+|dir
+--allow-unknown-fields||flag
+--emit-defaults||flag
+--enum-numbers||flag
+--proto-names||flag
 --type||ask:type
 --from||list json text binary
 --to||list json text binary
 --delimited||flag
 --pretty||flag
---emit-defaults||flag
---enum-numbers||flag
---proto-names||flag
---allow-unknown-fields||flag
 --no-unknown-fields||flag
 --allow-partial||flag
 -s --silent||flag
 -S --show-error||flag
 --error-format||list text json
---version||flag
--h --help||flag'
+-h --help||flag
+-V --version||flag'
       positionals='file' ;;
     plugins-list) options='--format||list text json
 -s --silent||flag
 -S --show-error||flag
 --error-format||list text json
---version||flag
--h --help||flag'
+-h --help||flag
+-V --version||flag'
       positionals='' ;;
-    plugins-check) options='--protoset --descriptor-set|+|file
+    plugins-check) options='--descriptor-set --protoset|+|file
 --proto|+|file
 -I --import-path|+|dir
 --method||none
@@ -424,23 +459,23 @@ _rpcurl_arguments() {
 -s --silent||flag
 -S --show-error||flag
 --error-format||list text json
---version||flag
--h --help||flag'
+-h --help||flag
+-V --version||flag'
       positionals='ask:plugin' ;;
     plugins-new) options='--lang||list c swift
 --dir||dir
 -s --silent||flag
 -S --show-error||flag
 --error-format||list text json
---version||flag
--h --help||flag'
+-h --help||flag
+-V --version||flag'
       positionals='none' ;;
     version) options='--format||list text json
 -s --silent||flag
 -S --show-error||flag
 --error-format||list text json
---version||flag
--h --help||flag'
+-h --help||flag
+-V --version||flag'
       positionals='' ;;
   esac
 }

@@ -34,6 +34,7 @@ final class FetchTransfer: TransferDelegate {
       // The server of the call and this one need not speak the same version, nor on the same socket.
       options.httpVersion = .negotiated
       options.unixSocket = nil
+      options.abstractUnixSocket = nil
       options.serverName = nil
       let route = Route(options, formerAddresses: formerAddresses)
       if !fetch.allowsPlaintext, let origin = Origin(url: fetch.url),

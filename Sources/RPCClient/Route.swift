@@ -27,9 +27,14 @@ struct Route {
 
   /// Why what is sent to a server can be read on its way; nil if TLS protects it, or it stays on this machine.
   func exposure(of origin: Origin) -> String? {
-    guard origin.scheme != "https", options.unixSocket == nil else { return nil }
+    guard origin.scheme != "https", options.unixSocket == nil, options.abstractUnixSocket == nil else {
+      return nil
+    }
     // What a proxy on this machine does with it cannot be known.
     if isProxied(origin) { return "to \(origin) through a proxy" }
+    if let other = options.connectTo.first(where: { !Self.staysLocal($0) }) {
+      return "to \(origin), which may be replaced by \(other),"
+    }
     let given = addresses.flatMap { Self.addresses(in: $0, for: origin) }
     if let remote = given.first(where: { !Origin.isLocal(host: $0) }) {
       return "to \(origin), which is given the address \(remote),"
@@ -47,6 +52,23 @@ struct Route {
   }
 
   // MARK: Addresses
+
+  /// Whether `HOST:PORT:HOST:PORT` leads to this machine, or to the host that is called anyway.
+  private static func staysLocal(_ entry: String) -> Bool {
+    // The second host follows the second colon outside of brackets.
+    var depth = 0
+    var colons = 0
+    var host = ""
+    for character in entry.lowercased() {
+      switch character {
+      case "[": depth += 1
+      case "]": depth -= 1
+      case ":" where depth == 0: colons += 1
+      default: if colons == 2 { host.append(character) }
+      }
+    }
+    return host.isEmpty || Origin.isLocal(host: host)
+  }
 
   /// The addresses that `[+]HOST:PORT:ADDRESS[,ADDRESS…]` gives a server.
   private static func addresses(in entry: String, for origin: Origin) -> [String] {

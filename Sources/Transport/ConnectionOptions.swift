@@ -22,11 +22,21 @@ public struct ConnectionOptions: Sendable, Equatable {
     case tls13
   }
 
-  /// A client's certificate and its key, as PEM files.
+  /// A version of IP.
+  public enum IPVersion: Sendable {
+    /// IPv4.
+    case v4
+    /// IPv6.
+    case v6
+  }
+
+  /// A client's certificate and its key, as files.
   public struct Certificate: Sendable, Equatable {
     /// The file of the certificate, and of the key unless that has one of its own.
     public var file: String
-    /// The file of the key.
+    /// The format of the file as libcurl names it: `P12` or `DER`; nil for PEM.
+    public var format: String?
+    /// The file of the key, in PEM.
     public var keyFile: String?
     /// What the key is encrypted with.
     public var passphrase: String?
@@ -55,6 +65,14 @@ public struct ConnectionOptions: Sendable, Equatable {
   public var serverName: String?
   /// The path of a Unix socket to connect to instead of the URL's host.
   public var unixSocket: String?
+  /// The name of a Unix socket of the abstract namespace to connect to instead of the URL's host.
+  public var abstractUnixSocket: String?
+  /// The version of IP that names are resolved to; nil for both.
+  public var ipVersion: IPVersion?
+  /// Servers to connect to instead of others: `HOST:PORT:HOST:PORT`, where an empty host or port is any, or the same.
+  public var connectTo: [String] = []
+  /// The name and the password for the proxy: `NAME:PASSWORD`.
+  public var proxyCredentials: String?
   /// A proxy's URL; empty for none. `nil` leaves it to the environment.
   public var proxy: String?
   /// A file with credentials for hosts, in the form of `.netrc`; empty for the one in the home directory.

@@ -67,7 +67,14 @@ struct TransferHandle {
     try set(CURLOPT_HTTP_VERSION, version(options.httpVersion, isTLS: isTLS))
     if options.sharesConnection { try set(CURLOPT_PIPEWAIT, 1) }
     if let path = options.unixSocket { try set(CURLOPT_UNIX_SOCKET_PATH, path) }
+    if let name = options.abstractUnixSocket { try set(CURLOPT_ABSTRACT_UNIX_SOCKET, name) }
+    switch options.ipVersion {
+    case nil: break
+    case .v4: try set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V4))
+    case .v6: try set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V6))
+    }
     if let proxy = options.proxy { try set(CURLOPT_PROXY, proxy) }
+    if let credentials = options.proxyCredentials { try set(CURLOPT_PROXYUSERPWD, credentials) }
     try setProxyAuthorities()
     if !options.resolve.isEmpty { try set(CURLOPT_RESOLVE, options.resolve, keeping: &lists) }
     if let file = options.netrcFile {
@@ -77,9 +84,13 @@ struct TransferHandle {
     try set(CURLOPT_CONNECTTIMEOUT_MS, options.connectTimeout.wholeMilliseconds)
     if let time = options.keepaliveTime { try set(keepaliveTime: time) }
     try set(CURLOPT_URL, url)
-    guard isTLS else { return }
-    try setTLS(options)
-    if let name = options.serverName { try set(serverName: name, url: url, &extraFields, &lists) }
+    if isTLS {
+      try setTLS(options)
+      if let name = options.serverName {
+        return try set(serverName: name, options.connectTo, url: url, &extraFields, &lists)
+      }
+    }
+    if !options.connectTo.isEmpty { try set(CURLOPT_CONNECT_TO, options.connectTo, keeping: &lists) }
   }
 
   /// Asks a silent peer with TCP's keepalive. `KeepAlive` asks with HTTP/2's PING.
@@ -103,6 +114,7 @@ struct TransferHandle {
     }
     if let certificate = options.certificate {
       try set(CURLOPT_SSLCERT, certificate.file)
+      if let format = certificate.format { try set(CURLOPT_SSLCERTTYPE, format) }
       if let file = certificate.keyFile { try set(CURLOPT_SSLKEY, file) }
       if let passphrase = certificate.passphrase { try set(CURLOPT_KEYPASSWD, passphrase) }
     }
@@ -111,7 +123,7 @@ struct TransferHandle {
   /// libcurl takes the name of TLS from the URL. So the URL gets the name, and libcurl is told to connect to
   /// where the URL pointed before; the `host` that HTTP tells stays as it was.
   private func set(
-    serverName name: String, url: String, _ fields: inout [String],
+    serverName name: String, _ connectTo: [String], url: String, _ fields: inout [String],
     _ lists: inout [UnsafeMutablePointer<curl_slist>?]
   ) throws(TransportError) {
     let rest = url.dropFirst("https://".count)
@@ -119,7 +131,9 @@ struct TransferHandle {
     let port = authority.last == "]" ? nil : authority.lastIndex(of: ":").map { authority[$0...] }
     let host = port.map { authority.dropLast($0.count) } ?? authority
     try set(CURLOPT_URL, "https://\(name)\(port ?? "")\(rest.dropFirst(authority.count))")
-    try set(CURLOPT_CONNECT_TO, ["::\(host)\(port ?? ":443")"], keeping: &lists)
+    // The first entry that fits is used. Those for the URL's host are for the name now.
+    let entries = connectTo.map { $0.hasPrefix("\(host):") ? String($0.dropFirst(host.count)) : $0 }
+    try set(CURLOPT_CONNECT_TO, entries + ["::\(host)\(port ?? ":443")"], keeping: &lists)
     if !fields.contains(where: { $0.hasPrefix("host:") }) { fields.append("host: \(authority)") }
   }
 

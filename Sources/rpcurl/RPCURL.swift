@@ -1,121 +1,108 @@
-import ArgumentParser
+import CommandLine
 import Glibc
 
-/// The command line, from its first word to the exit code.
+/// The program, from its arguments to the exit code.
 @main
-struct RPCURL: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "rpcurl",
-    abstract: "Call gRPC and Connect services from the command line.",
-    usage: """
-      rpcurl [call] [OPTIONS] URL                     http[s]://HOST[:PORT]/[PREFIX/]pkg.Service/Method
-      rpcurl [call] [OPTIONS] URL|HOST:PORT METHOD    pkg.Service/Method or pkg.Service.Method
-      rpcurl COMMAND [OPTIONS] …
-      """,
-    discussion: """
-      A call is encoded with the schema of the server or of a descriptor set, passes a chain of interceptors, and travels over \
-      libcurl. Its options: rpcurl call --help.
-
-      Exit codes: 0 ok, 1 internal error, 2 usage, 3 schema, 4 input data, 5 connection, 6 TLS, 7 interceptor or \
-      plugin, 8 an answer that is not as expected, 64 + status code for a call that the server ended with another status than ok, \
-      130 interrupted by Ctrl-C, 143 by SIGTERM.
-      """,
-    version: "rpcurl \(Version.current)",
-    subcommands: [
-      CallCommand.self, SessionCommand.self, RunCommand.self, ListCommand.self, DescribeCommand.self,
-      TemplateCommand.self, ExportCommand.self, ConvertCommand.self, PluginsCommand.self, VersionCommand.self,
-      CompleteCommand.self,
-    ],
-    defaultSubcommand: CallCommand.self)
-
+enum RPCURL {
   static func main() {
     StandardStreams.ensureOpen()
     // A write to a closed connection is an error to handle, not the end of the process.
     signal(SIGPIPE, SIG_IGN)
-    let typed = Array(CommandLine.arguments.dropFirst())
-    if typed.first == CompleteCommand.name { return CompleteCommand.answer(Array(typed.dropFirst())) }
-    var (type, words) = command(for: typed)
-    ConfiguredWords.current = ConfiguredWords(words: words)
-    Diagnostics.current = Diagnostics(words)
+    var invocation = Parser.parse(Array(Swift.CommandLine.arguments.dropFirst()))
     do {
-      try ParserMessage.checkHelp(typed, of: type)
-      if let options = configurable(type) {
-        ConfiguredWords.current = try ConfiguredWords(words, options: options) { name in
-          getenv(name).map { String(cString: $0) }
-        }
-        words = ConfiguredWords.current.words
-        Diagnostics.current = Diagnostics(words)
+      if let request = invocation.request, invocation.errors.isEmpty || isHelp(request) {
+        return answer(request)
       }
-      var command = try parse(words, as: type)
-      try command.run()
+      StandardError.configure(Diagnostics(invocation))
+      try configure(&invocation)
+      try run(invocation)
     } catch let failure as Failure {
-      let located = ConfiguredWords.current.locating(failure, typed: typed)
-      Glibc.exit(report(located, of: type, words).rawValue)
-    } catch {
-      Glibc.exit(report(error, of: type, words).rawValue)
-    }
-  }
-
-  /// The options of a command that the configuration file can have; `nil` when it does not read the file.
-  private static func configurable(_ type: any ParsableCommand.Type) -> (any ParsableArguments.Type)? {
-    switch type {
-    case is CallCommand.Type: CallCommand.self
-    case is SessionCommand.Type, is RunCommand.Type: SessionOptions.self
-    case is ListCommand.Type, is DescribeCommand.Type, is TemplateCommand.Type, is ExportCommand.Type:
-      SchemaCommandOptions.self
-    default: nil
-    }
-  }
-
-  private static func parse(_ words: [String], as type: any ParsableCommand.Type) throws
-    -> any ParsableCommand
-  {
-    do {
-      return try type.parseAsRoot(words)
-    } catch {
-      throw ConfiguredWords.current.failure() ?? error
-    }
-  }
-
-  /// The command that the words are for, and what it is to parse.
-  ///
-  /// The parser would find out by itself, but it lays out the arguments of the default command for that, once more
-  /// than is needed: a third of the time until a command runs.
-  private static func command(for words: [String]) -> (any ParsableCommand.Type, [String]) {
-    guard let first = words.first else { return (CallCommand.self, words) }
-    if let named = configuration.subcommands.first(where: { $0.configuration.commandName == first }) {
-      return (named, Array(words.dropFirst()))
-    }
-    let isForAll =
-      ["help", "-h", "--help", "--version", "--experimental-dump-help"].contains(first)
-      || first.hasPrefix("--generate-completion-script")
-    return isForAll ? (Self.self, words) : (CallCommand.self, words)
-  }
-
-  /// Tells about an error where it belongs, and gives the exit code.
-  private static func report(
-    _ error: any Error, of type: any ParsableCommand.Type, _ words: [String]
-  ) -> ExitStatus {
-    switch error {
-    case let failure as Failure:
       if let words = failure.words { StandardError.tell(ErrorReport(words, failure.status)) }
-      return failure.status
-    case let error where type.exitCode(for: error) == .failure:
-      // Nothing but the parser's errors and `Failure` is expected here.
+      exit(failure.status.rawValue)
+    } catch {
+      // Nothing but `Failure` is expected here.
       let words = Failure.Words(what: "internal error", why: "\(error)")
       StandardError.tell(ErrorReport(words, .internalError))
-      return .internalError
-    default:
-      let own = type.configuration.commandName ?? ""
-      let name = type == Self.self ? own : "rpcurl \(own)"
-      guard type.exitCode(for: error) != .success else {
-        // Help and version were asked for, so they are the result.
-        StandardOutput.write(Array("\(type.fullMessage(for: error))\n".utf8))
-        StandardOutput.flush()
-        return .success
-      }
-      StandardError.tell(ErrorReport(ParserMessage(error, of: type, words, command: name).words, .usage))
-      return .usage
+      exit(ExitStatus.internalError.rawValue)
     }
   }
+
+  /// Help is shown even if other arguments are wrong.
+  private static func isHelp(_ request: Invocation.Request) -> Bool {
+    if case .help = request { true } else { false }
+  }
+
+  private static func answer(_ request: Invocation.Request) {
+    let text: String
+    switch request {
+    case .help(nil, let isWhole): text = Help.program(isWhole: isWhole)
+    case .help(let command?, let isWhole): text = Help.command(command, isWhole: isWhole)
+    case .pluginsHelp(let isWhole): text = Help.plugins(isWhole: isWhole)
+    case .version: text = "rpcurl \(Version.current)\n"
+    case .dump: text = TableDump.json
+    case .complete(let words): return CompleteCommand.answer(words)
+    }
+    StandardOutput.write(Array(text.utf8))
+    StandardOutput.flush()
+  }
+
+  /// Adds the configuration file, and throws the first error of the arguments and of the file.
+  private static func configure(_ invocation: inout Invocation) throws(Failure) {
+    do throws(Failure) {
+      try ConfigurationFile.read(into: &invocation) { getenv($0).map { String(cString: $0) } }
+      StandardError.configure(Diagnostics(invocation))
+    } catch {
+      // What was typed is checked first.
+      guard invocation.errors.isEmpty else { throw Failure(invocation.errors[0], of: invocation.command) }
+      throw error
+    }
+    if let error = invocation.errors.first { throw Failure(error, of: invocation.command) }
+  }
+
+  private static func run(_ invocation: Invocation) throws {
+    switch invocation.command {
+    case .call: try CallCommand(invocation).run()
+    case .session: try SessionCommand(invocation).run()
+    case .run: try RunCommand(invocation).run()
+    case .list: try ListCommand(invocation).run()
+    case .describe: try DescribeCommand(invocation).run()
+    case .template: try TemplateCommand(invocation).run()
+    case .export: try ExportCommand(invocation).run()
+    case .convert: try ConvertCommand(invocation).run()
+    case .pluginsList: PluginsListCommand(invocation).run()
+    case .pluginsCheck: try PluginsCheckCommand(invocation).run()
+    case .pluginsNew: try PluginsNewCommand(invocation).run()
+    case .version: VersionCommand(invocation).run()
+    }
+  }
+}
+
+extension Failure {
+  /// The failure for arguments that are wrong, with the help of the command as a hint if there is no other.
+  init(_ error: ParseError, of command: CommandID? = nil, hint: String? = nil) {
+    let standard = command.map { "see \"rpcurl \(CommandTable[$0].name) --help\"" }
+    let help = error.hint ?? hint ?? standard
+    if let place = error.origin?.place {
+      self = Failure(.usage, place, "\(error.what): \(error.why)", hint: help)
+    } else {
+      self = Failure(.usage, error.what, error.why, hint: help)
+    }
+  }
+
+  /// The same failure, with the place of the argument in a file that is its cause.
+  func at(_ origin: Origin?) -> Failure {
+    guard let place = origin?.place, var words else { return self }
+    words.what = words.what.isEmpty ? place : "\(place): \(words.what)"
+    return Failure(status, words)
+  }
+}
+
+extension Invocation {
+  /// The value of an option with fixed values.
+  func choice<Choice: RawRepresentable<String>>(_ id: OptionID) -> Choice? {
+    text(id).flatMap { Choice(rawValue: $0) }
+  }
+
+  /// The values of an option, in order.
+  func texts(_ id: OptionID) -> [String] { all(id).compactMap(\.string) }
 }

@@ -160,12 +160,12 @@ def test_flags_for_json_in_the_file_do_not_stand_in_the_way_of_text(rpcurl, conf
     [
         ("\n--no-such-option 1", 2, "--no-such-option: unknown option"),
         ("--max-time soon", 1, "--max-time soon: not a valid duration"),
-        ("--verbose yes", 1, "--verbose takes no value"),
+        ("--verbose yes", 1, "--verbose: it takes no value"),
         ("max-time 1", 1, "neither an option nor target"),
         ("[staging]", 1, "not a section"),
         ("[profile ]", 1, "the profile has no name"),
         ("[profile a]\n[profile a]", 2, "the profile a is there twice"),
-        ("--profile x", 1, "--profile is for the command line only"),
+        ("--profile x", 1, "--profile: only for the command line"),
         ("target", 1, "target needs a URL or HOST:PORT"),
         ("\x1b[31m", 1, "neither an option nor target"),
         ("--\x1b]0;x\x07", 1, "--\\u{1B}]0;x\\u{07}: unknown option"),
@@ -185,7 +185,7 @@ def test_a_file_or_profile_that_is_not_there(rpcurl, config, tmp_path):
     file = config("[profile a]\n[profile b]")
     result = rpcurl("--profile", "c", "http://host", HELLO)
     assert (result.code, result.err) == (2, f"rpcurl: --profile c: {file} has no such profile\nhint: it has a, b\n")
-    assert rpcurl("http://host", HELLO, "--profile").err == "rpcurl: --profile: its value is missing\n"
+    assert rpcurl("http://host", HELLO, "--profile").err == 'rpcurl: --profile: missing value\nhint: see "rpcurl call --help"\n'
 
 
 # Trust
@@ -414,4 +414,4 @@ def test_a_value_that_is_missing(rpcurl, config, descriptor_set):
     for words in [["list", "--descriptor-set", descriptor_set], ["http://host", HELLO]]:
         result = rpcurl(*words)
         assert result.code == 2
-        assert result.err.startswith(f"rpcurl: {file}, line 1: --user: its value is missing"), result.err
+        assert result.err.startswith(f"rpcurl: {file}, line 1: --user: missing value"), result.err

@@ -264,3 +264,120 @@ def test_wrong_targets(rpcurl, descriptor_set, target):
     result = rpcurl("--descriptor-set", descriptor_set, target, HELLO)
     assert (result.code, result.out) == (2, ""), result.err
     assert "s3cret" not in result.err
+
+
+# Options that curl has
+
+
+def test_connect_to(call, grpc_server, grpc_tls_server, certificates):
+    answers(call("--connect-to", f"elsewhere.test:1:127.0.0.1:{grpc_server.port}", f"http://elsewhere.test:1/{HELLO}"))
+    answers(call("--connect-to", f"::127.0.0.1:{grpc_server.port}", f"http://elsewhere.test:1/{HELLO}"))
+    # Together with another name for TLS.
+    entry = f"elsewhere.test:1:127.0.0.1:{grpc_tls_server.port}"
+    url = f"https://elsewhere.test:1/{HELLO}"
+    trust = ["--cacert", certificates / "ca.pem", "--connect-to", entry]
+    assert call(*trust, url).code == 6
+    answers(call(*trust, "--servername", "localhost", url))
+    for wrong in ["a:1:b", "a:1:b:2:c", "[::1:1:b:2"]:
+        result = call("--connect-to", wrong, url)
+        assert (result.code, result.err.splitlines()[0]) == (2, f"rpcurl: --connect-to {wrong}: not of the form HOST:PORT:HOST:PORT")
+
+
+def test_credentials_do_not_follow_connect_to(call, rpcurl, grpc_server):
+    """A host on this machine may be replaced by one that is elsewhere."""
+    use = ["--use", "auth,bearer=s3cret,hosts=localhost:1"]
+    result = call(*use, "--connect-to", "localhost:1:192.0.2.1:80", f"http://localhost:1/{HELLO}")
+    assert result.code == 64 + 16 and "192.0.2.1" in result.err and "s3cret" not in result.err
+    answers(call(*use, "--connect-to", f"localhost:1:127.0.0.1:{grpc_server.port}", f"http://localhost:1/{HELLO}"))
+
+
+def test_version_of_ip(call, grpc_server):
+    """The server listens on 127.0.0.1 only."""
+    address = f"http://localhost:{grpc_server.port}/{HELLO}"
+    answers(call("-4", address))
+    answers(call("-6", "--ipv4", address))
+    assert call("-6", address).code == 5
+
+
+def test_certificate_in_pkcs12(call, grpc_mtls_server, certificates, tmp_path):
+    file = tmp_path / "client.p12"
+    subprocess.run(
+        ["openssl", "pkcs12", "-export", "-in", certificates / "client.pem", "-inkey", certificates / "client-key.pem",
+         "-passout", "pass:open sesame", "-out", file],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    options = ["--cacert", certificates / "ca.pem", "--cert", file, "--pass", "env:PHRASE"]
+    url = f"{grpc_mtls_server.url}/{HELLO}"
+    answers(call(*options, "--cert-type", "P12", url, env={"PHRASE": "open sesame"}))
+    answers(call(*options, "--cert-type", "p12", url, env={"PHRASE": "open sesame"}))
+    assert call(*options, "--cert-type", "P12", url, env={"PHRASE": "wrong"}).code == 6
+    assert call(*options, url, env={"PHRASE": "open sesame"}).code == 6
+
+
+@pytest.fixture
+def abstract_socket(grpc_server):
+    """A socket of the abstract namespace that leads to the server."""
+    name = f"rpcurl-test-{os.getpid()}"
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(f"\0{name}")
+    listener.listen()
+
+    def copy(source, sink):
+        try:
+            while data := source.recv(65536):
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+    def serve():
+        while True:
+            try:
+                client, _ = listener.accept()
+            except OSError:
+                return
+            server = socket.create_connection(("127.0.0.1", grpc_server.port))
+            for pair in [(client, server), (server, client)]:
+                threading.Thread(target=copy, args=pair, daemon=True).start()
+
+    threading.Thread(target=serve, daemon=True).start()
+    yield name
+    listener.shutdown(socket.SHUT_RDWR)
+    listener.close()
+
+
+def test_abstract_unix_socket(call, abstract_socket):
+    answers(call("--abstract-unix-socket", abstract_socket, f"http://localhost/{HELLO}"))
+
+
+def test_password_is_asked_for_on_the_terminal(rpcurl, descriptor_set, connect_server):
+    arguments = rpcurl.command(
+        ("--descriptor-set", descriptor_set, "--protocol", "connect", "-u", "ada", f"{connect_server.url}/{ECHO}")
+    )
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execve(arguments[0], arguments, rpcurl.environment(None))
+    shown = b""
+    while b"password of ada" not in shown:
+        shown += os.read(terminal, 1000)
+    os.write(terminal, b"open sesame\n")
+    try:
+        while piece := os.read(terminal, 1000):
+            shown += piece
+    except OSError:  # the terminal's end
+        pass
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    os.close(terminal)
+    # ada:open sesame
+    assert b"Basic YWRhOm9wZW4gc2VzYW1l" in shown
+    assert b"open sesame" not in shown
+
+
+def test_no_password_without_a_terminal(rpcurl, descriptor_set):
+    command = rpcurl.command(("--descriptor-set", descriptor_set, "-u", "ada", f"http://127.0.0.1:1/{HELLO}"))
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=rpcurl.environment(None),
+        start_new_session=True, timeout=20,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("rpcurl: -u: no password, and there is no terminal to ask on\n")

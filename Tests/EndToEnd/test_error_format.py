@@ -108,7 +108,7 @@ def test_connection_and_tls(errors, grpc_server):
 @pytest.mark.parametrize(
     ("words", "what"),
     [
-        ([], "target"), (["--no-such-option"], "--no-such-option"),
+        ([], "missing argument"), (["--no-such-option"], "--no-such-option"),
         (["--max-time", "soon", "localhost:1", HELLO], "--max-time soon"),
         (["-H", "x", "localhost:1", HELLO], "-H"), (["localhost:1"], "localhost:1"),
         (["--config", "/no/such", "localhost:1", HELLO], "/no/such"),
@@ -124,7 +124,7 @@ def test_usage(errors, words, what):
 def test_the_last_option_wins_and_a_wrong_one_is_told_in_words(rpcurl):
     assert json.loads(rpcurl("--error-format=json", "--nonsense").err)["error"]["exit"] == 2
     result = rpcurl("--error-format", "xml", "localhost:1", HELLO)
-    assert result.code == 2 and result.err.startswith("rpcurl: --error-format xml: not one of text and json\n")
+    assert result.code == 2 and result.err.startswith("rpcurl: --error-format xml: not one of text, json\n")
     assert rpcurl("--error-format", "json", "--error-format", "text", "x").err.startswith("rpcurl: ")
 
 

@@ -33,7 +33,7 @@ def call(rpcurl, descriptor_set):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], ["target"]),
+        ([], ["missing argument: TARGET"]),
         (["--no-such-option", "localhost:1", HELLO], ["--no-such-option"]),
         (["--protocol", "soap", "localhost:1", HELLO], ["soap", "grpc", "connect"]),
         (["--max-time", "soon", "localhost:1", HELLO], ["--max-time", "soon"]),
@@ -60,24 +60,24 @@ def test_wrong_usage(call, arguments, words):
         (["--no-such-option", "http://a/b.C/D"], "--no-such-option", "unknown option", None),
         (["--protocl", "grpc", "http://a/b.C/D"], "--protocl", "unknown option", "did you mean --protocol?"),
         (["-Z", "http://a/b.C/D"], "-Z", "unknown option", None),
-        (["http://a/b.C/D", "--data"], "--data", "its value is missing", None),
+        (["http://a/b.C/D", "--data"], "--data", "missing value", None),
         (["--max-time", "soon", "http://a/b.C/D"], "--max-time soon", "not a valid duration", None),
-        (["--protocol", "soap", "http://a/b.C/D"], "--protocol soap", "not one of grpc, grpc-web or connect", None),
+        (["--protocol", "soap", "http://a/b.C/D"], "--protocol soap", "not one of grpc, grpc-web, connect", None),
         (["--format=x'y", "http://a/b.C/D"], "--format x'y", "not one of pretty, json, text, binary, events, none", None),
         (["http://a", "b.C/D", "more", "and more"], "more and more", "unexpected arguments", None),
         (["http://a", "b.C/D", "more"], "more", "unexpected argument", None),
         (["--plaintext=yes", "http://a/b.C/D"], "--plaintext", "it takes no value", None),
-        ([], "target", "it is missing", None),
-        (["convert"], "--type", "it is missing", None),
+        ([], "missing argument", "TARGET", 'see "rpcurl call --help"'),
+        (["convert"], "missing option", "--type", 'see "rpcurl convert --help"'),
         # What is missing is so because of the word that is wrong.
         (["convert", "--nope"], "--nope", "unknown option", None),
         (["convert", "--tipe=a.B"], "--tipe", "unknown option", "did you mean --type?"),
         (["--plaintxt"], "--plaintxt", "unknown option", "did you mean --plaintext?"),
         (["plugins", "check", "--call-tim", "2s"], "--call-tim", "unknown option", "did you mean --call-time?"),
-        (["plugins", "check", "--call-time", "2s"], "name|path[,key=value…]", "it is missing", None),
+        (["plugins", "check", "--call-time", "2s"], "missing argument", "NAME|PATH[,KEY=VALUE…]", 'see "rpcurl plugins check --help"'),
         # Help of what there is not.
-        (["help", "descrbe"], "help descrbe", "there is no such command", "did you mean describe?"),
-        (["help", "plugins", "chek"], "help chek", "there is no such command", "did you mean check?"),
+        (["help", "descrbe"], "help descrbe", "no such command", "did you mean describe?"),
+        (["help", "plugins", "chek"], "help chek", "no such command", "did you mean check?"),
         # Flags that would do nothing.
         (["--format", "text", "--enum-numbers", "http://a/b.C/D"], "--enum-numbers", "it is for JSON, and the output is text", None),
         (["--format", "binary", "--proto-names", "http://a/b.C/D"], "--proto-names", "it is for JSON, and the output is binary", None),
@@ -96,7 +96,7 @@ def test_help_of_commands(rpcurl):
     for words in (["help"], ["help", "call"], ["help", "plugins", "check"], ["help", "help"]):
         assert rpcurl(*words).code == 0, words
     for command in ("plugins", "version"):
-        assert f"USAGE: rpcurl {command}" in rpcurl(command, "--help").out
+        assert f"Usage: rpcurl {command}" in rpcurl(command, "--help").out
 
 
 # Schema

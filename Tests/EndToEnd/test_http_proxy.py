@@ -237,6 +237,14 @@ def test_socks_credentials(call, grpc_server, guarded_socks_proxy):
     is_a_failure_of_the_proxy(call("--proxy", f"socks5://{USER}:{PASSWORD}x@{address}", url), address)
 
 
+def test_proxy_user(call, grpc_server, guarded_socks_proxy, guarded_http_proxy):
+    url = f"{grpc_server.url}/{HELLO}"
+    socks, http = f"socks5://{guarded_socks_proxy.address}", f"http://{guarded_http_proxy.address}"
+    succeeds(call("-x", socks, "-U", f"{USER}:{PASSWORD}", url))
+    succeeds(call("-x", http, "--proxy-user", f"{USER}:{PASSWORD}", url))
+    is_a_failure_of_the_proxy(call("-x", socks, "--proxy-user", f"{USER}:wrong", url), guarded_socks_proxy.address)
+
+
 def test_unreachable_socks_proxy(call, grpc_server, closed_port):
     result = call("--proxy", f"socks5://127.0.0.1:{closed_port}", f"{grpc_server.url}/{HELLO}")
     is_a_failure_of_the_proxy(result, f"127.0.0.1:{closed_port}")

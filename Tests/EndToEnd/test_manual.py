@@ -14,27 +14,19 @@ PAGES = sorted(page.name for page in (ROOT / "man").glob("rpcurl*.1"))
 EXAMPLES = [(page, number) for page in PAGES for number in range(len(manual.examples(page)))]
 
 
-def commands(of=None, path=()):
+def commands():
     """All commands of the binary that take arguments, each with its definition."""
-    if of is None:
-        dump = subprocess.run([RPCURL, "--experimental-dump-help"], capture_output=True, check=True)
-        of = json.loads(dump.stdout)["command"]
-    for command in of.get("subcommands", []):
-        if command["shouldDisplay"] and command["commandName"] != "help":
-            if command.get("subcommands"):
-                yield from commands(command, (*path, command["commandName"]))
-            else:
-                yield (*path, command["commandName"]), command
+    dump = subprocess.run([RPCURL, "--dump-options"], capture_output=True, check=True)
+    for command in json.loads(dump.stdout)["commands"]:
+        yield tuple(command["name"].split()), command
 
 
 def options():
-    """Each option of any command, by all its names, with its discussions."""
+    """Each option of any command, by all its names, with its examples."""
     found = {}
     for _, command in commands():
-        for argument in command["arguments"]:
-            names = [("-" if n["kind"] == "short" else "--") + n["name"] for n in argument.get("names") or []]
-            if names and argument["shouldDisplay"]:
-                found.setdefault(tuple(sorted(names)), []).append(argument.get("discussion", ""))
+        for option in command["options"]:
+            found.setdefault(tuple(sorted(option["names"])), []).append(option["example"])
     return found
 
 
@@ -80,10 +72,8 @@ def test_example_runs(page, number, place, descriptor_set, request, tmp_path_fac
 
 @pytest.mark.parametrize("names", options(), ids="/".join)
 def test_option_has_an_example(names):
-    scripts = [script for page in PAGES for script in manual.examples(page)]
-    told = [discussion for discussion in options()[names] if "Example" in discussion]
-    if not {"--help", "--version"} & set(names):
-        assert told or any(is_used(name, script) for name in names for script in scripts)
+    for example in options()[names]:
+        assert any(is_used(name, example) for name in names), example
 
 
 def test_every_command_has_its_page():
@@ -94,11 +84,10 @@ def test_every_command_has_its_page():
 def test_every_option_is_described_where_it_is_taken():
     for path, command in commands():
         page = (ROOT / "man" / f"rpcurl-{path[0]}.1").read_text()
-        for argument in command["arguments"]:
-            for name in argument.get("names") or []:
-                flag = name["name"] if name["kind"] == "short" else f"-{name['name']}"
-                assert re.search(rf"^\.It .*Fl {re.escape(flag)}\b", page, re.M), f"{flag} in {page[:40]}"
-            assert argument.get("abstract"), argument
+        for option in command["options"]:
+            for name in option["names"]:
+                assert re.search(rf"^\.It .*Fl {re.escape(name[1:])}\b", page, re.M), f"{name} in {page[:40]}"
+            assert option["summary"], option
 
 
 def test_the_first_page_names_all_others():

@@ -1,3 +1,4 @@
+import CommandLine
 import Glibc
 
 /// A file of this run alone, in a directory that only the user can write, as the trust in configuration files requires.
@@ -21,8 +22,12 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   for profile in [nil] + file.profileNames.map(Optional.some) {
     guard let lines = try? file.lines(profile: profile) else { fatalError("a profile of the file is found") }
     for line in lines.common + lines.own {
-      precondition(line.number > 0 && (1...2).contains(line.words.count), "an option, and at most a value")
+      precondition(
+        line.number > 0 && !line.name.isEmpty && line.value != "", "an option, and at most a value")
     }
+    var invocation = Parser.parse(["http://host", "pkg.Service/Method"])
+    invocation.configure(lines.common, profile: profile, lines.own, path: path)
+    for argument in invocation.arguments { precondition(argument.origin.place != nil, "it is of the file") }
   }
   return 0
 }

@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 LAYERS = [
-    {"CSchemas", "CPluginABI", "CPluginGuard", "CCurl", "CCompression", "CLineEditor"},
+    {"CSchemas", "CPluginABI", "CPluginGuard", "CCurl", "CCompression", "CLineEditor", "CommandLine"},
     {"Protobuf"},
     {"RPCProtocols"},
     {"Interception"},
@@ -26,10 +26,9 @@ LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
 # What a target may import from outside of the package. Full Foundation is nowhere: it costs at every start.
 SYSTEM = {"Swift", "Synchronization", "Glibc"}
-ALSO = {"rpcurl": {"ArgumentParser"}}
 # The pure middle does no I/O: it has no business with the C library, but to ask which thread this is, to exclude
 # other threads, and to grow memory without copying it.
-PURE = {"Protobuf", "RPCProtocols", "Interception", "Interceptors", "AsyncInterception"}
+PURE = {"CommandLine", "Protobuf", "RPCProtocols", "Interception", "AsyncInterception", "Interceptors"}
 EXEMPT = {
     Path("Sources/Interception/Chain/Lock.swift"),
     Path("Sources/Interception/Chain/ThreadIdentity.swift"),
@@ -77,7 +76,7 @@ def test_imports_are_declared(dependencies):
         f"{file}: {name}"
         for target, names in dependencies.items()
         for file, name in imports(target)
-        if file not in EXEMPT and name not in names | SYSTEM | ALSO.get(target, set())
+        if file not in EXEMPT and name not in names | SYSTEM
     ]
     assert undeclared == []
 
@@ -85,6 +84,15 @@ def test_imports_are_declared(dependencies):
 def test_pure_targets_do_not_import_the_c_library():
     impure = [f"{file}: {name}" for target in PURE for file, name in imports(target) if name == "Glibc" and file not in EXEMPT]
     assert impure == []
+
+
+def test_one_file_reads_the_arguments_of_the_process():
+    readers = [
+        file.relative_to(ROOT)
+        for file in (ROOT / "Sources").rglob("*.swift")
+        if re.search(r"\bCommandLine\s*\.\s*(unsafe)?[aA]rg|\bProcessInfo\b|/proc/self/cmdline", file.read_text())
+    ]
+    assert readers == [Path("Sources/rpcurl/RPCURL.swift")]
 
 
 def test_release_binary_needs_no_swift_library_and_not_libcurl_at_start():

@@ -31,10 +31,9 @@ def items(text):
 
 @pytest.fixture(scope="module")
 def own_options():
-    dump = subprocess.run([RPCURL, "--experimental-dump-help"], capture_output=True, check=True).stdout
-    dashes = {"long": "--", "short": "-", "longWithSingleDash": "-"}
-    call = next(c for c in json.loads(dump)["command"]["subcommands"] if c["commandName"] == "call")
-    return {dashes[n["kind"]] + n["name"] for a in call["arguments"] for n in a.get("names") or []}
+    dump = subprocess.run([RPCURL, "--dump-options"], capture_output=True, check=True).stdout
+    call = next(c for c in json.loads(dump)["commands"] if c["name"] == "call")
+    return {name for option in call["options"] for name in option["names"]}
 
 
 @pytest.mark.parametrize("tool", TOOLS)
@@ -42,6 +41,39 @@ def test_every_option_of_the_tool_has_its_entry(tool):
     listed = [line for line in (FIXTURES / TOOLS[tool]).read_text().splitlines() if not line.startswith("#")]
     found = items(section(tool))
     assert sorted(found) == sorted(listed)
+
+
+@pytest.fixture(scope="module")
+def table():
+    """The options of all commands, by each of their names, with those of grpcurl."""
+    dump = subprocess.run([RPCURL, "--dump-options"], capture_output=True, check=True).stdout
+    found = {}
+    for command in json.loads(dump)["commands"]:
+        for option in command["options"]:
+            for name in option["names"] + option["aliases"] + [f"-{name}" for name in option["grpcurl"]]:
+                found.setdefault(name, option)
+    return found
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_every_option_of_the_tool_is_accepted_or_has_a_hint(tool, table):
+    listed = [line for line in (FIXTURES / TOOLS[tool]).read_text().splitlines() if not line.startswith("#")]
+    for option in listed:
+        if option in table or option == "-vv":
+            continue
+        done = subprocess.run([RPCURL, option, "x", "localhost:1", "a.B/C"], capture_output=True, text=True, timeout=10)
+        assert done.returncode == 2, option
+        error, hint = done.stderr.splitlines()
+        assert error == f"rpcurl: {option}: unknown option"
+        assert hint.startswith("hint: ") and not hint.startswith("hint: see"), option
+
+
+def test_entries_of_grpcurl_name_the_option_that_the_table_has(table):
+    """What the program makes of an option of grpcurl's is what the page says."""
+    for option in {id(option): option for option in table.values()}.values():
+        for name in option["grpcurl"]:
+            entry = re.search(rf"^\.It Fl {re.escape(name)}\n(.*?)(?=^\.It |^\.El)", section("GRPCURL").split(".Ss Options")[1], re.M | re.S)
+            assert any(re.search(rf"\bFl {re.escape(own[1:])}(?![\w-])", entry[1]) for own in option["names"]), name
 
 
 def test_every_entry_says_something():
@@ -68,7 +100,8 @@ def test_every_option_of_rpcurl_that_is_named_exists(own_options):
 SAME = set("""
     -A --user-agent -H --header --cacert --capath --connect-timeout -h --help --http1.1 --http2 --http2-prior-knowledge
     --http3 -k --insecure --key --max-time -n --netrc --netrc-file --proxy --resolve --tlsv1.2 --tlsv1.3 --unix-socket
-    -s --silent -S --show-error -v --verbose --version
+    -s --silent -S --show-error -v --verbose --version -V -m -x -4 --ipv4 -6 --ipv6 -u --user -U --proxy-user
+    --connect-to --cert-type --oauth2-bearer --abstract-unix-socket
 """.split())
 
 
@@ -81,7 +114,7 @@ def curl_options():
 
 def test_options_that_curl_has_too_mean_the_same_or_have_an_entry(own_options, curl_options):
     different = set(items(section("CURL").split("What is called otherwise")[0]))
-    assert (own_options & curl_options) - SAME == different - {"-K"}
+    assert (own_options & curl_options) - SAME == different
     assert SAME <= curl_options
 
 

@@ -22,17 +22,9 @@ OTHERS = {
 
 @pytest.fixture(scope="module")
 def options():
-    dump = subprocess.run([RPCURL, "--experimental-dump-help"], capture_output=True, check=True).stdout
-    found = set()
-
-    def collect(command):
-        for argument in command.get("arguments", []):
-            found.update(("--" if n["kind"] == "long" else "-") + n["name"] for n in argument.get("names") or [])
-        for nested in command.get("subcommands", []):
-            collect(nested)
-
-    collect(json.loads(dump)["command"])
-    return found
+    dump = subprocess.run([RPCURL, "--dump-options"], capture_output=True, check=True).stdout
+    commands = json.loads(dump)["commands"]
+    return {name for command in commands for option in command["options"] for name in option["names"] + option["aliases"]}
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)

@@ -7,11 +7,12 @@ import Transport
 @Suite struct RouteTests {
   private func exposure(
     _ url: String = "http://localhost:81", resolve: [String] = [], former: [String] = [],
-    proxy: String? = nil,
-    unixSocket: String? = nil, environment: [String: String] = [:]
+    connectTo: [String] = [], proxy: String? = nil, unixSocket: String? = nil,
+    environment: [String: String] = [:]
   ) throws -> String? {
     var options = ConnectionOptions()
     options.resolve = resolve
+    options.connectTo = connectTo
     options.proxy = proxy
     options.unixSocket = unixSocket
     let route = Route(options, formerAddresses: former) { environment[$0] }
@@ -37,6 +38,15 @@ import Transport
   func addressOfTheHostDecides(_ entry: String, _ isExposed: Bool) throws {
     #expect((try exposure(resolve: [entry]) != nil) == isExposed)
     #expect((try exposure(former: [entry]) != nil) == isExposed)
+  }
+
+  @Test(arguments: [
+    ("localhost:81:192.0.2.1:81", true), ("::example.com:", true), (":81:[2001:db8::1]:81", true),
+    ("localhost:81:127.0.0.1:82", false), ("::[::1]:82", false), ("localhost:81::82", false),
+    ("[::1]:81:localhost:", false),
+  ])
+  func hostToConnectToDecides(_ entry: String, _ isExposed: Bool) throws {
+    #expect((try exposure(connectTo: [entry]) != nil) == isExposed)
   }
 
   @Test func addressOnThisMachineIsNotExposed() throws {

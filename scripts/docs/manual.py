@@ -23,18 +23,33 @@ def roff(text: str) -> str:
     return "\n".join(f"\\&{line}" if line[:1] in ".'" else line for line in text.split("\n"))
 
 
+def value(of: Argument) -> str:
+    """What stands for the value, in lower case as the manual has it."""
+    return of.value.lower()
+
+
+def example(text: str) -> str:
+    """A command line as the argument of a macro."""
+    text = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq").replace('"', "\\(dq")
+    # A word that is the name of a macro, or punctuation, would be one.
+    return " ".join(f"\\&{word}" if re.fullmatch(r"\W|[A-Z][a-z0-9]{1,2}", word) else word for word in text.split(" "))
+
+
 def item(of: Argument) -> str:
     flags = " , ".join(f"Fl {name[1:]}" for name in of.names)
     if of.kind == "option":
-        flags += f" Ar {of.value}"
+        flags += f" Ar {value(of)}"
     elif of.kind == "positional":
-        flags = f"Ar {of.value}"
+        flags = f"Ar {value(of)}"
     words = [of.abstract]
     if of.default and of.kind == "option":
         words.append(f"The default is {of.default}.")
     if of.discussion:
         words.append(of.discussion)
-    return f".It {flags}\n{roff(chr(10).join(filter(None, words)))}\n"
+    if of.aliases:
+        words.append(f"Also {', '.join(of.aliases)}.")
+    text = f".It {flags}\n{roff(chr(10).join(filter(None, words)))}\n"
+    return text + (f".Dl {example(of.example)}\n" if of.example else "")
 
 
 def options(command: Command) -> str:

@@ -1,4 +1,3 @@
-import ArgumentParser
 import Protobuf
 
 /// `rpcurl complete KIND TYPED FIRST SECOND WORD…`: what a word can go on to, one candidate a line with a description
@@ -6,17 +5,8 @@ import Protobuf
 ///
 /// `FIRST` and `SECOND` are the words before the cursor that are no options, empty where there are none yet, and the
 /// words are all others on the line. Nothing is sent, compiled or loaded, and nothing that goes wrong is told.
-struct CompleteCommand: ParsableCommand {
-  static let name = "complete"
-  static let configuration = CommandConfiguration(
-    commandName: name, abstract: "Print what a word can go on to, for completion scripts.",
-    shouldDisplay: false)
-
-  @Argument(parsing: .captureForPassthrough) var words: [String] = []
-
-  func run() { Self.answer(words) }
-
-  /// Answers without the parser: to lay out its arguments takes longer than all else here.
+enum CompleteCommand {
+  /// Prints the candidates.
   static func answer(_ words: [String]) {
     guard let line = CompletionLine(words) else { return }
     let candidates: [Candidate] =

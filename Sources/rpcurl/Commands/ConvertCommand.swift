@@ -1,57 +1,39 @@
-import ArgumentParser
+import CommandLine
 import Protobuf
 
 /// `rpcurl convert`: turns messages into another form, without a server.
-struct ConvertCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "convert",
-    abstract: "Turn messages from JSON, text format or binary into another of these.",
-    usage: "rpcurl convert [OPTIONS] --type TYPE --from FORMAT --to FORMAT [FILE]",
-    discussion: """
-      JSON input may hold several messages, one after another. With --delimited, input and output are streams: \
-      in binary each message stands behind its length (a varint), in text format on a line of its own. Streams \
-      of any length are converted as they come, in constant memory.
+struct ConvertCommand {
+  let schema: SchemaOptions
+  let type: Argument
+  let from: MessageFormat
+  let to: MessageFormat
+  let delimited: Bool
+  let pretty: Bool
+  let json: JSONOptions
+  let allowUnknownFields: Bool
+  /// Whether unknown fields are omitted; and whether that was typed, not configured.
+  let noUnknownFields: (isOn: Bool, isTyped: Bool)
+  let allowPartial: Bool
+  let file: String?
 
-      Example:
-        rpcurl convert --descriptor-set demo.binpb --type demo.v1.HelloRequest --from binary --to json request.bin
-      """)
-
-  @OptionGroup(title: "Schema") var schema: SchemaOptions
-
-  @Option(help: ArgumentHelp("The messages' type, by its full name.", valueName: "pkg.Message"))
-  var type: String
-
-  @Option(help: ArgumentHelp("The form of the input: json, text or binary.", valueName: "format"))
-  var from: MessageFormat
-
-  @Option(help: ArgumentHelp("The form of the output: json, text or binary.", valueName: "format"))
-  var to: MessageFormat
-
-  @Flag(help: "Read and write a stream of messages.")
-  var delimited = false
-
-  @Flag(help: "Print JSON over several lines (default on a terminal, except with --delimited).")
-  var pretty = false
-
-  @OptionGroup var json: JSONOptions
-
-  @Flag(help: "Pass over fields of the input that the schema does not know.")
-  var allowUnknownFields = false
-
-  @Flag(help: "Do not print unknown fields in text format.")
-  var noUnknownFields = false
-
-  @Flag(help: "Take messages that lack required fields.")
-  var allowPartial = false
-
-  @OptionGroup(title: "Errors") var diagnostics: DiagnosticOptions
-
-  @Argument(help: ArgumentHelp("The input; standard input without it or for -.", valueName: "file"))
-  var file: String?
+  init(_ invocation: Invocation) throws(Failure) {
+    guard let type = invocation.last(.type), let from: MessageFormat = invocation.choice(.from),
+      let to: MessageFormat = invocation.choice(.to)
+    else { throw Failure(.usage, "convert", "--type, --from and --to are required") }
+    schema = SchemaOptions(invocation)
+    self.type = type
+    self.from = from
+    self.to = to
+    delimited = invocation.has(.delimited)
+    pretty = invocation.has(.pretty)
+    json = JSONOptions(invocation)
+    allowUnknownFields = invocation.has(.allowUnknownFields)
+    noUnknownFields = (invocation.has(.noUnknownFields), invocation.isTyped(.noUnknownFields))
+    allowPartial = invocation.has(.allowPartial)
+    file = invocation.positionals.first?.text
+  }
 
   func run() throws {
     try ConvertRunner(self).run()
   }
 }
-
-extension MessageFormat: ExpressibleByArgument {}

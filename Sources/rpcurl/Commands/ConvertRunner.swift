@@ -10,14 +10,12 @@ struct ConvertRunner {
   /// Resolves the options. Of the input nothing is read.
   init(_ command: ConvertCommand) throws(Failure) {
     let pool = try SchemaSource.pool(command.schema)
-    type = try Self.type(command.type, in: pool)
+    type = try Self.type(command.type.text ?? "", in: pool)
     path = command.file ?? "-"
     if command.to != .json {
-      try command.json.check(typed: ConfiguredWords.current.typed, output: command.to.rawValue)
+      try command.json.check(output: command.to.rawValue)
     }
-    if command.to != .text, command.noUnknownFields,
-      ConfiguredWords.current.typed.contains("--no-unknown-fields")
-    {
+    if command.to != .text, command.noUnknownFields.isOn, command.noUnknownFields.isTyped {
       throw Failure(
         .usage, "--no-unknown-fields", "it is for text format, and the output is \(command.to.rawValue)")
     }
@@ -26,7 +24,7 @@ struct ConvertRunner {
     options.jsonEncoding.pretty = command.pretty || StandardOutput.isTerminal && !command.delimited
     options.jsonDecoding.allowUnknownFields = command.allowUnknownFields
     options.textDecoding.allowUnknownFields = command.allowUnknownFields
-    options.textEncoding.unknownFields = !command.noUnknownFields
+    options.textEncoding.unknownFields = !command.noUnknownFields.isOn
     options.allowPartial = command.allowPartial
     self.options = options
   }

@@ -1,42 +1,18 @@
-import ArgumentParser
+import CommandLine
 import Protobuf
 
 /// `rpcurl describe`: declarations of a schema, as they were written.
-struct DescribeCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "describe",
-    abstract: "Show what a schema declares, with comments and options, in the protobuf language.",
-    usage: """
-      rpcurl describe [OPTIONS] TARGET [SYMBOL]
-      rpcurl describe --descriptor-set FILE [OPTIONS] [SYMBOL]
-      """,
-    discussion: """
-      A symbol is the name of a service, method, message, field, oneof, enum, value or extension, or the end of one \
-      where only one name ends so; or the name of a .proto file, which is shown whole, as protoc takes it. Without a \
-      symbol all services are shown.
+struct DescribeCommand {
+  private let options: SchemaCommandOptions
+  let format: SchemaFormat
 
-      With --format json each declaration is one line with an object: kind, name, file, comment, options, proto (the \
-      text), and what is particular to the kind: methods of a service, fields, oneofs, messages, enums, extensions and \
-      reserved of a message, values of an enum, type and number of a field.
-
-      Examples:
-        rpcurl describe --plaintext localhost:50051 demo.v1.Demo
-        rpcurl describe --descriptor-set demo.binpb HelloRequest
-        rpcurl describe --descriptor-set demo.binpb demo.proto > demo.proto
-      """)
-
-  @OptionGroup var options: SchemaCommandOptions
-
-  @Option(help: ArgumentHelp("The form: text, which is the protobuf language, or json.", valueName: "format"))
-  var format = SchemaFormat.text
-
-  @Argument(
-    help: ArgumentHelp(
-      "The server, unless another source is named, and what to describe.", valueName: "target|symbol"))
-  var words: [String] = []
+  init(_ invocation: Invocation) {
+    options = SchemaCommandOptions(invocation)
+    format = invocation.choice(.textFormat) ?? .text
+  }
 
   func run() throws {
-    try run(SchemaQuery(options, words: words, clients: options.clients()))
+    try run(SchemaQuery(options, clients: options.clients()))
   }
 
   /// Looks into a schema, whatever its source.

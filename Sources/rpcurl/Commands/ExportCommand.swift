@@ -1,39 +1,19 @@
-import ArgumentParser
+import CommandLine
 import Glibc
 import Protobuf
 
 /// `rpcurl export`: the schema as a descriptor set.
-struct ExportCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "export",
-    abstract: "Write a schema, or the part of it that a name needs, as a descriptor set.",
-    usage: """
-      rpcurl export [OPTIONS] TARGET [SYMBOL] -o FILE
-      rpcurl export --descriptor-set FILE [OPTIONS] [SYMBOL] -o FILE
-      """,
-    discussion: """
-      With a service, method, message, enum or extension, the set holds the file that declares it and all that this \
-      imports; without, everything. Each file stands behind what it imports. The same schema gives the same bytes.
+struct ExportCommand {
+  private let options: SchemaCommandOptions
+  let output: String?
 
-      Examples:
-        rpcurl export --plaintext localhost:50051 demo.v1.Demo -o demo.binpb
-        rpcurl export -I protos --proto demo.proto | protoc --descriptor_set_in=/dev/stdin --python_out=. demo.proto
-      """)
-
-  @OptionGroup var options: SchemaCommandOptions
-
-  @Option(
-    name: [.customShort("o"), .long],
-    help: ArgumentHelp("Write to this file (default, and for -: standard output).", valueName: "file"))
-  var output: String?
-
-  @Argument(
-    help: ArgumentHelp(
-      "The server, unless another source is named, and what to export.", valueName: "target|symbol"))
-  var words: [String] = []
+  init(_ invocation: Invocation) {
+    options = SchemaCommandOptions(invocation)
+    output = invocation.text(.output)
+  }
 
   func run() throws {
-    try run { try SchemaQuery(options, words: words, clients: options.clients()) }
+    try run { try SchemaQuery(options, clients: options.clients()) }
   }
 
   /// Exports what `makeQuery` leads to, which is asked for when it is sure that there is a place to write to.

@@ -1,45 +1,20 @@
-import ArgumentParser
+import CommandLine
 import Protobuf
 
 /// `rpcurl list`: names that a schema has.
-struct ListCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "list",
-    abstract: "List services, the methods of a service, or other names of a schema.",
-    usage: """
-      rpcurl list [OPTIONS] TARGET [SYMBOL]
-      rpcurl list --descriptor-set FILE [OPTIONS] [SYMBOL]
-      """,
-    discussion: """
-      Without a symbol all services are listed; of a service its methods, of a message its fields, of an enum its \
-      values. The end of a name is enough where only one name ends so. With --format json the list is an array of \
-      objects with name, kind and file.
+struct ListCommand {
+  private let options: SchemaCommandOptions
+  let kind: [SymbolKind]
+  let format: SchemaFormat
 
-      Examples:
-        rpcurl list --plaintext localhost:50051
-        rpcurl list --descriptor-set demo.binpb demo.v1.Demo
-        rpcurl list --descriptor-set demo.binpb --kind message --format json
-      """)
-
-  @OptionGroup var options: SchemaCommandOptions
-
-  @Option(
-    help: ArgumentHelp(
-      "List everything of this kind: service, method, message, field, oneof, enum, value or extension; may repeat.",
-      valueName: "kind"))
-  var kind: [SymbolKind] = []
-
-  @Option(help: ArgumentHelp("The form of the list: text or json.", valueName: "format"))
-  var format = SchemaFormat.text
-
-  @Argument(
-    help: ArgumentHelp(
-      "The server, unless another source is named, and what to list the members of.",
-      valueName: "target|symbol"))
-  var words: [String] = []
+  init(_ invocation: Invocation) {
+    options = SchemaCommandOptions(invocation)
+    kind = invocation.texts(.kind).compactMap { SymbolKind(rawValue: $0) }
+    format = invocation.choice(.textFormat) ?? .text
+  }
 
   func run() throws {
-    try run(SchemaQuery(options, words: words, clients: options.clients()))
+    try run(SchemaQuery(options, clients: options.clients()))
   }
 
   /// Looks into a schema, whatever its source.
@@ -79,8 +54,6 @@ struct ListCommand: ParsableCommand {
 }
 
 /// The forms in which schemas are shown.
-enum SchemaFormat: String, ExpressibleByArgument, CaseIterable {
+enum SchemaFormat: String {
   case text, json
 }
-
-extension SymbolKind: ExpressibleByArgument {}

@@ -1,10 +1,9 @@
-import ArgumentParser
 import Glibc
 
 /// A small plugin to start from: it adds a header, which a key sets, to each request.
 struct PluginTemplate {
   /// What it is written in.
-  enum Language: String, ExpressibleByArgument, CaseIterable {
+  enum Language: String {
     case c, swift
   }
 

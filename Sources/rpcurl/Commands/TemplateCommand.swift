@@ -1,43 +1,20 @@
-import ArgumentParser
+import CommandLine
 import Protobuf
 
 /// `rpcurl template`: a message to fill in.
-struct TemplateCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "template",
-    abstract: "Print a message with every field as JSON, to be filled in.",
-    usage: """
-      rpcurl template [OPTIONS] TARGET METHOD|TYPE
-      rpcurl template --descriptor-set FILE [OPTIONS] METHOD|TYPE
-      """,
-    discussion: """
-      Of a method it is the request. What is printed is valid input as it stands: of a oneof the first member has a \
-      value and the others are null, which means absent; an enum has its default; a message within itself is null or \
-      an empty list. --comments explains the fields on standard error.
+struct TemplateCommand {
+  private let options: SchemaCommandOptions
+  let comments: Bool
+  let response: Bool
 
-      Examples:
-        rpcurl template --plaintext localhost:50051 demo.v1.Demo/Hello > request.json
-        rpcurl template --descriptor-set demo.binpb --comments demo.v1.AllTypes
-      """)
-
-  @OptionGroup var options: SchemaCommandOptions
-
-  @Flag(
-    help:
-      "Explain each field on standard error: its type, the values of an enum, the other members of a oneof.")
-  var comments = false
-
-  @Flag(help: "Of a method, print the response.")
-  var response = false
-
-  @Argument(
-    help: ArgumentHelp(
-      "The server, unless another source is named, and a method or a message type.",
-      valueName: "target|symbol"))
-  var words: [String] = []
+  init(_ invocation: Invocation) {
+    options = SchemaCommandOptions(invocation)
+    comments = invocation.has(.comments)
+    response = invocation.has(.response)
+  }
 
   func run() throws {
-    try run(SchemaQuery(options, words: words, clients: options.clients()))
+    try run(SchemaQuery(options, clients: options.clients()))
   }
 
   /// Looks into a schema, whatever its source.

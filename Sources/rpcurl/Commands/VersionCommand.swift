@@ -1,32 +1,18 @@
-import ArgumentParser
+import CommandLine
 import Protobuf
 import RPCClient
 import RPCProtocols
 import Transport
 
 /// `rpcurl version`: the version of rpcurl, and what libcurl and the compression libraries can do.
-struct VersionCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "version", abstract: "Print the version, and what the libraries found here can do.",
-    usage: "rpcurl version [OPTIONS]",
-    discussion: """
-      The line libcurl: tells where libcurl comes from: built in, the system's, or named by RPCURL_LIBCURL. With \
-      --format json the output is one object: version, compressions, and libcurl with source (built-in, system or \
-      named), path if named, version, libraries, httpVersions and features, or error if it cannot be loaded. \
-      Example: rpcurl version --format json
-      """)
+struct VersionCommand {
+  private let format: SchemaFormat
 
-  /// The forms of the output.
-  enum Format: String, ExpressibleByArgument, CaseIterable {
-    case text, json
+  init(_ invocation: Invocation) {
+    format = invocation.choice(.textFormat) ?? .text
   }
 
-  @Option(help: ArgumentHelp("The form of the output: text or json.", valueName: "format"))
-  var format = Format.text
-
-  @OptionGroup(title: "Errors") var diagnostics: DiagnosticOptions
-
-  func run() throws {
+  func run() {
     let library = Result { () throws(TransportError) in try TransportLibrary() }
     let compressions =
       [Compression.identity] + Compression.readable.filter { $0.whyUnwritable == nil }.map(\.rawValue)

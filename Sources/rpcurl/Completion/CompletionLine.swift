@@ -1,3 +1,4 @@
+import CommandLine
 import Glibc
 import Protobuf
 
@@ -17,26 +18,24 @@ struct CompletionLine {
   /// The words before it that are no options; empty when they are not there.
   let first: String
   let second: String
-  /// The words of the line, with those of the configuration file where the command reads it.
-  private let words: [String]
+  /// The line, with the configuration file where the command reads it.
+  private let invocation: Invocation
   /// The target that the configuration file names.
-  let configuredTarget: String?
+  var configuredTarget: String? { invocation.configuredTarget?.text }
   private let deadline = ContinuousClock.now + patience
 
   init?(_ words: [String]) {
     guard words.count >= 4 else { return nil }
     (kind, typed, first, second) = (words[0], words[1], words[2], words[3])
-    let rest = Array(words[4...])
-    guard Self.configuredKinds.contains(kind),
-      Self.values(of: ["--config"], in: rest).allSatisfy(Self.isFile),
-      let configured = try? ConfiguredWords(rest, options: CallCommand.self, environment: Self.environment)
+    let typed = Parser.parse(Array(words[4...]))
+    var configured = typed
+    guard Self.configuredKinds.contains(kind), typed.texts(.config).allSatisfy(Self.isFile),
+      (try? ConfigurationFile.read(into: &configured, environment: Self.environment)) != nil
     else {
-      self.words = rest
-      configuredTarget = nil
+      invocation = typed
       return
     }
-    self.words = configured.words
-    configuredTarget = configured.target
+    invocation = configured
   }
 
   static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
@@ -44,33 +43,34 @@ struct CompletionLine {
   /// Whether it has taken too long.
   var isOver: Bool { ContinuousClock.now > deadline }
 
-  func has(_ flag: String) -> Bool { words.contains(flag) }
+  /// Whether a flag is on or off; nil if it is not given.
+  func flag(_ id: OptionID) -> Bool? { invocation.flag(id) }
 
   /// The descriptor sets that the line names and that can be read.
   var descriptorSets: [SchemaBytes] {
-    values(of: ["--descriptor-set", "--protoset"]).map(Self.expanded).filter(Self.isFile)
+    invocation.texts(.descriptorSet).map(Self.expanded).filter(Self.isFile)
       .compactMap { try? FileContents.map($0) }
   }
 
   /// Whether the line names a source of the schema.
-  var hasSources: Bool { !values(of: ["--descriptor-set", "--protoset", "--proto"]).isEmpty }
+  var hasSources: Bool { SchemaOptions(invocation).hasSources }
 
   /// The server that `text` names, as the options of the line have it.
   func target(_ text: String) -> Target? {
-    var target = try? Target.parse(server: text, isPlaintext: has("--plaintext"))
-    if let socket = values(of: ["--unix-socket"]).last { target?.unixSocket = Self.expanded(socket) }
+    var target = try? Target.parse(server: text, isPlaintext: invocation.has(.plaintext))
+    if let socket = invocation.text(.unixSocket) { target?.unixSocket = Self.expanded(socket) }
     return target
   }
 
   /// The profiles of the configuration file.
   var profiles: [Candidate] {
     guard
-      let path = values(of: ["--config"]).last.map(Self.expanded)
-        ?? ConfiguredWords.defaultPath(Self.environment),
+      let path = invocation.text(.config).map(Self.expanded)
+        ?? ConfigurationFile.defaultPath(Self.environment),
       Self.isFile(path), let file = try? ConfigurationFile(path, isDemanded: false)
     else { return [] }
     return file.profileNames.filter { $0.hasPrefix(typed) }.map { name in
-      let target = (try? file.lines(profile: name))?.own.last { $0.words.first == "target" }?.words.last
+      let target = (try? file.lines(profile: name))?.own.last { $0.name == "target" }?.value
       return Candidate(name, target ?? "")
     }
   }
@@ -79,20 +79,6 @@ struct CompletionLine {
   private static func isFile(_ path: String) -> Bool {
     var status = stat()
     return path != "-" && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-  }
-
-  private func values(of options: [String]) -> [String] { Self.values(of: options, in: words) }
-
-  private static func values(of options: [String], in words: [String]) -> [String] {
-    var found: [String] = []
-    for (index, word) in words.enumerated() {
-      if options.contains(word), words.indices.contains(index + 1) {
-        found.append(words[index + 1])
-      } else if let option = options.first(where: { word.hasPrefix("\($0)=") }) {
-        found.append(String(word.dropFirst(option.count + 1)))
-      }
-    }
-    return found
   }
 
   /// A path as the shell will make it: shells complete before they expand.

@@ -15,7 +15,7 @@ struct KnownSchema {
   /// The schema for a line, with what the server at `target` told, if one is named.
   init(_ line: CompletionLine, target: String?) {
     let known = target.flatMap { text -> ReflectionCache.Known? in
-      guard !line.has("--no-cache"), !line.has("--no-reflect"),
+      guard line.flag(.noCache) != true, line.flag(.reflect) != false,
         let target = line.target(text)
       else { return nil }
       return ReflectionCache(environment: CompletionLine.environment)?.known(of: target)

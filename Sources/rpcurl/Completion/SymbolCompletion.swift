@@ -8,7 +8,7 @@ struct SymbolCompletion {
 
   /// The words of these commands: a target first, where no other source is named, and then a name.
   func words(_ kinds: Set<SymbolKind>) -> [Candidate] {
-    let asksServer = line.has("--reflect") || !line.hasSources
+    let asksServer = line.flag(.reflect) ?? !line.hasSources
     guard line.first.isEmpty, asksServer else { return names(kinds) }
     return line.configuredTarget == nil
       ? MethodCompletion.knownTargets(line) : names(kinds) + MethodCompletion.knownTargets(line)

@@ -25,8 +25,8 @@ struct ErrorReport {
 
   /// The text for standard error; empty when errors are not to be told.
   var rendered: String {
-    guard Diagnostics.current.showsErrors else { return "" }
-    return switch Diagnostics.current.format {
+    guard StandardError.showsErrors else { return "" }
+    return switch StandardError.errorFormat {
     case .text: text
     case .json: json
     }

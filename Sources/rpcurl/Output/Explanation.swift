@@ -20,66 +20,34 @@ struct Explanation {
   private let warnings: [String]
   private let isJSON: Bool
 
-  /// Resolves the options as far as that needs no server.
-  init(
-    _ command: CallCommand, words: [String], _ clients: ClientSource,
-    _ environment: @escaping (String) -> String?
-  ) throws {
+  /// Describes what the arguments resolve to.
+  init(_ command: CallCommand, _ resolved: ResolvedCall) throws {
     isJSON = command.output.format == .json || command.output.format == .events
-    settings = try CallSettings(command, environment)
-    (method, schema) = try Self.find(command, settings, settings.reflection(command, clients, environment))
-    name = method.map { MethodName(service: $0.service, method: $0.name) } ?? settings.name
-    let version = try ConnectionPlan.httpVersion(
-      command.server, settings.target, settings.protocolName, method?.kind ?? .unary)
+    settings = resolved.settings
+    chain = resolved.chain
+    method = resolved.plan?.method
+    name = resolved.plan?.name ?? settings.name
     let isFixed = method != nil || settings.protocolName == .grpc || command.server.httpVersion != nil
-    httpVersion = version.name + (isFixed ? "" : ", or 2 for a bidi method")
-    if let method {
-      // What is wrong in these is told as the call would.
-      let batch = try BatchPlan(command.batch, method)
-      if settings.usesGET { try CallPlan.checkGET(settings.protocolName, method) }
-      let data = command.data.data.filter { !$0.hasPrefix("@") }
-      if !data.isEmpty {
-        _ = try RequestData.sources(
-          data, for: method, isBatch: batch != nil, form: settings.requestForm)
+    let connection = resolved.plan?.connection ?? settings.baseConnection
+    httpVersion = connection.httpVersion.name + (isFixed ? "" : ", or 2 for a bidi method")
+    schema =
+      switch resolved.origin {
+      case .files: Self.describe(command.schema)
+      case .cache: "reflection, as the server told before"
+      case .server, nil: "reflection, when the call is made"
       }
-    }
-    chain = try ChainSource(
-      ChainArguments(uses: command.chain.use, plugins: command.chain.plugin, words: words),
-      verbosity: settings.verbosity)
     order = ChainBuilder(chain.registrations).order(for: name)
     let used = Set(order.map(\.id))
     unused = chain.registrations.filter { !used.contains($0.id) }
     warnings = ChainWarnings.of(order.map(\.name))
   }
 
-  private static func find(
-    _ command: CallCommand, _ settings: CallSettings, _ reflection: ReflectionSource
-  ) throws -> (MethodDescriptor?, String) {
-    let schema = command.schema
-    let asksServer = command.reflection.reflect ?? !schema.hasSources
-    guard asksServer else {
-      return (try SchemaSource.find(settings.name, schema: schema, reflection: nil).1, describe(schema))
-    }
-    if schema.hasSources,
-      let (_, method) = try? SchemaSource.find(settings.name, schema: schema, reflection: nil)
-    {
-      return (method, describe(schema))
-    }
-    var reflection = reflection
-    reflection.isOffline = true
-    do throws(Failure) {
-      let (_, method) = try SchemaSource.find(settings.name, schema: schema, reflection: reflection)
-      return (method, "reflection, as the server told before")
-    } catch {
-      guard error.words == ReflectionSource.notAsked.words else { throw error }
-      return (nil, "reflection, when the call is made")
-    }
-  }
-
   private static func describe(_ schema: SchemaOptions) -> String {
     let sets =
-      schema.descriptorSets.isEmpty ? [] : ["descriptor set " + schema.descriptorSets.joined(separator: ", ")]
-    let protos = schema.protos.isEmpty ? [] : [".proto file " + schema.protos.joined(separator: ", ")]
+      schema.descriptorSets.isEmpty
+      ? [] : ["descriptor set " + schema.descriptorSets.compactMap(\.text).joined(separator: ", ")]
+    let protos =
+      schema.protos.isEmpty ? [] : [".proto file " + schema.protos.compactMap(\.text).joined(separator: ", ")]
     return (sets + protos).joined(separator: "; ")
   }
 

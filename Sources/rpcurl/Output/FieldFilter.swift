@@ -11,7 +11,7 @@ struct FieldFilter {
 
   /// The path that the options name, if they do.
   static func path(_ options: AnswerOptions, format: OutputFormat?) throws(Failure) -> FieldPath? {
-    guard let text = options.filter else { return nil }
+    guard let text = options.filter?.text else { return nil }
     if let format, format != .json, format != .pretty {
       throw Failure(.usage, "--filter", "--format \(format.rawValue) has no single field to print")
     }

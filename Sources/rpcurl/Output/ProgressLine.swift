@@ -24,7 +24,7 @@ final class ProgressLine {
 
   /// `nil` where nobody would see it, or where it would stand between the messages.
   init?(_ loop: EventLoop, traffic: @escaping () -> Traffic) {
-    guard StandardError.isTerminal, !StandardOutput.isTerminal, Diagnostics.current.showsRemarks else {
+    guard StandardError.isTerminal, !StandardOutput.isTerminal, StandardError.showsRemarks else {
       return nil
     }
     self.loop = loop

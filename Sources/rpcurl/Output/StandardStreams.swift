@@ -1,3 +1,4 @@
+import CommandLine
 import Glibc
 import Synchronization
 
@@ -17,10 +18,23 @@ enum StandardError {
   private static let stream = OutputStream(2)
   /// Whether a line of progress is shown; interceptors write from any thread.
   private static let showsProgress = Mutex(false)
+  private static let diagnostics = Mutex(Diagnostics(Invocation(.call)))
+
+  /// Chooses what is printed, from now on.
+  static func configure(_ chosen: Diagnostics) {
+    diagnostics.withLock { $0 = chosen }
+  }
+
+  /// Whether warnings and progress are printed.
+  static var showsRemarks: Bool { diagnostics.withLock { $0.showsRemarks } }
+  /// Whether errors are printed.
+  static var showsErrors: Bool { diagnostics.withLock { $0.showsErrors } }
+  /// How errors are printed.
+  static var errorFormat: Diagnostics.Format { diagnostics.withLock { $0.format } }
 
   /// Makes a remark that nobody asked for, such as a warning.
   static func remark(_ text: String) {
-    if Diagnostics.current.showsRemarks { write(text) }
+    if showsRemarks { write(text) }
   }
 
   /// Whether a person sees it.

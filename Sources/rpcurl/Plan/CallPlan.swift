@@ -82,32 +82,55 @@ struct CallPlan {
   }
 }
 
+/// What the arguments of a call resolve to.
+struct ResolvedCall {
+  let settings: CallSettings
+  /// The interceptors, for which plugins are loaded.
+  let chain: ChainSource
+  /// What the call needs; nil if only the server has the schema, and it was not asked.
+  let plan: CallPlan?
+  /// Where the schema is from; nil with `plan`.
+  let origin: SchemaSource.Found.Origin?
+}
+
 extension CallPlan {
-  /// Resolves the options of a call. Nothing is sent, unless the server has to be asked for the schema.
-  init(
-    _ command: CallCommand, words: [String], clients: ClientSource, environment: @escaping (String) -> String?
-  ) throws {
+  /// Resolves the arguments of a call. The call itself is not sent.
+  ///
+  /// - Parameter isDry: Whether nothing is sent at all, not even requests for the schema, and no data is read.
+  static func resolve(
+    _ command: CallCommand, clients: ClientSource, environment: @escaping (String) -> String?, isDry: Bool
+  ) throws -> ResolvedCall {
     let settings = try CallSettings(command, environment)
-    let reflection = try settings.reflection(command, clients, environment)
+    var reflection = try settings.reflection(command, clients, environment)
+    reflection.isOffline = isDry
     let asksServer = command.reflection.reflect ?? !command.schema.hasSources
-    // A mistake in these is told before a server is asked for anything.
-    let chain = try ChainSource(
-      ChainArguments(uses: command.chain.use, plugins: command.chain.plugin, words: words),
-      verbosity: settings.verbosity)
+    // A mistake in these is reported before a server is asked for anything.
+    let chain = try ChainSource(command.chain, verbosity: settings.verbosity)
     do {
-      let found = try SchemaSource.find(
-        settings.name, schema: command.schema, reflection: asksServer ? reflection : nil)
-      let batch = try BatchPlan(command.batch, found.1)
-      try self.init(
-        command, settings, found, reflection: asksServer ? reflection : nil, batch: batch,
+      let found: SchemaSource.Found
+      do throws(Failure) {
+        found = try SchemaSource.find(
+          settings.name, schema: command.schema, reflection: asksServer ? reflection : nil)
+      } catch {
+        guard isDry, error.words == ReflectionSource.notAsked.words else { throw error }
+        return ResolvedCall(settings: settings, chain: chain, plan: nil, origin: nil)
+      }
+      let batch = try BatchPlan(command.batch, found.method)
+      var plan = try CallPlan(
+        command, settings, (found.pool, found.method), reflection: asksServer ? reflection : nil,
+        batch: batch,
         sharesConnection: batch != nil)
-      sources = try RequestData.sources(
-        command.data.data, for: method, isBatch: batch != nil, form: settings.requestForm)
+      let data = command.data.data.filter { !isDry || !$0.hasPrefix("@") }
+      if !isDry || !data.isEmpty {
+        plan.sources = try RequestData.sources(
+          data, for: plan.method, isBatch: batch != nil, form: settings.requestForm)
+      }
+      plan.chain = chain
+      return ResolvedCall(settings: settings, chain: chain, plan: plan, origin: found.origin)
     } catch {
       chain.unload()
       throw error
     }
-    self.chain = chain
   }
 
   /// Resolves what depends on the method; chain and messages aside.

@@ -1,3 +1,4 @@
+import CommandLine
 import Protobuf
 import RPCClient
 import RPCProtocols
@@ -36,13 +37,7 @@ struct CallSettings {
 
   /// Resolves the options of a call.
   init(_ command: CallCommand, _ environment: @escaping (String) -> String?) throws {
-    let (target, name) =
-      if command.method == nil, let target = ConfiguredWords.current.target, MethodName(command.target) != nil
-      {
-        try Target.parse(target, method: command.target, isPlaintext: command.server.plaintext)
-      } else {
-        try Target.parse(command.target, method: command.method, isPlaintext: command.server.plaintext)
-      }
+    let (target, name) = try CallTarget.resolve(command)
     try self.init(
       command, target, name, data: command.data.dataFormat, command.answer,
       isTerminal: command.answer.output == nil && StandardOutput.isTerminal, environment)
@@ -62,10 +57,10 @@ struct CallSettings {
     self.name = name
     protocolName = try Self.protocolName(options.request.common, environment)
     codec = options.request.codec
-    compression = options.request.compression.compression
-    acceptedCompressions = options.request.acceptCompression?.compressions
+    compression = options.request.compression
+    acceptedCompressions = options.request.acceptCompression
     usesGET = options.request.connectGet
-    timeout = options.request.maxTime?.duration
+    timeout = options.request.maxTime
     FileContents.waitLimit = timeout
     // Files are read once only: they may be pipes.
     headerArguments = options.request.common.headerArguments(environment)
@@ -75,7 +70,7 @@ struct CallSettings {
       options.request.common, options.server, bearer: bearer,
       given: commonHeaders.appending(
         headerArguments.parse(options.request.rpcHeaders, option: "--rpc-header")))
-    maxMessageBytes = options.request.maxMessageSize.bytes
+    maxMessageBytes = options.request.maxMessageBytes
     format = options.output.format ?? (isTerminal ? .pretty : .json)
     filter = try answer.flatMap { answer throws(Failure) in
       try FieldFilter.path(answer, format: options.output.format)
@@ -105,7 +100,7 @@ struct CallSettings {
         given: commonHeaders.appending(
           headerArguments.parse(options.reflection.headers, option: "--reflect-header"))),
       connection: baseConnection, clients: clients)
-    reflection.version = options.reflection.reflectVersion.map { $0 == .v1 ? .v1 : .v1alpha }
+    reflection.version = options.reflection.reflectVersion.map { $0 == "v1" ? .v1 : .v1alpha }
     reflection.timeout = timeout ?? ReflectionSource.defaultTimeout
     reflection.isVerbose = verbosity > 0
     reflection.cache = options.reflection.refusesCache ? nil : ReflectionCache(environment: environment)

@@ -1,28 +1,30 @@
-/// The interceptors named on the command line, in the order written.
-///
-/// `--use` and `--plugin` are two options of one list, and the parser keeps an order only within each. So the
-/// order between them is read off the words themselves.
+import CommandLine
+
+/// The interceptors that the options name, in the order written.
 struct ChainArguments: Equatable {
-  /// One of the two options with its value.
+  /// `--use` or `--plugin`, with its value.
   enum Entry: Equatable {
-    case builtIn(String)
-    case plugin(String)
+    case builtIn(String, Origin = .session)
+    case plugin(String, Origin = .session)
+
+    /// Where it was named.
+    var origin: Origin {
+      switch self {
+      case .builtIn(_, let origin), .plugin(_, let origin): origin
+      }
+    }
   }
 
   let entries: [Entry]
 
-  /// Merges the parsed values of both options by the order in which the options stand in `words`.
-  init(uses: [String], plugins: [String], words: [String]) {
-    var uses = uses[...]
-    var plugins = plugins[...]
-    var entries: [Entry] = []
-    for word in words.prefix(while: { $0 != "--" }) {
-      if word == "--use" || word.hasPrefix("--use="), let value = uses.popFirst() {
-        entries.append(.builtIn(value))
-      } else if word == "--plugin" || word.hasPrefix("--plugin="), let value = plugins.popFirst() {
-        entries.append(.plugin(value))
+  init(_ invocation: Invocation) {
+    entries = invocation.arguments.compactMap { argument in
+      guard let text = argument.string else { return nil }
+      return switch argument.id {
+      case .use: .builtIn(text, argument.origin)
+      case .plugin: .plugin(text, argument.origin)
+      default: nil
       }
     }
-    self.entries = entries + uses.map(Entry.builtIn) + plugins.map(Entry.plugin)
   }
 }

@@ -43,29 +43,22 @@ struct ChainSource {
     do {
       return try make(entry, verbosity)
     } catch let error as ConfigurationError {
-      throw Failure(.interceptor, origin(of: entry), error.description, hint: error.hint)
+      throw Failure(.interceptor, "", error.description, hint: error.hint).at(entry.origin)
     } catch let error as PluginError {
-      throw Failure(.interceptor, origin(of: entry), error.description, hint: error.hint)
+      throw Failure(.interceptor, "", error.description, hint: error.hint).at(entry.origin)
     } catch {
       throw Failure(.internalError, "interceptor", "\(error)")
-    }
-  }
-
-  /// The line of the configuration file that puts it on the chain; empty when that was typed.
-  private static func origin(of entry: ChainArguments.Entry) -> String {
-    switch entry {
-    case .builtIn(let text), .plugin(let text): ConfiguredWords.current.origin(of: text) ?? ""
     }
   }
 
   private static func make(_ entry: ChainArguments.Entry, _ verbosity: Int) throws -> Member? {
     let log = log(showingDebug: verbosity > 1)
     switch entry {
-    case .builtIn(let text):
+    case .builtIn(let text, _):
       let registration = try BuiltIns.registration(
         InterceptorSpec(parsing: text, sources: .system), services: SystemServices())
       return Member(entry: entry, registration: registration, plugin: nil)
-    case .plugin(let text) where text.hasPrefix("?"):
+    case .plugin(let text, let origin) where text.hasPrefix("?"):
       let spec = try InterceptorSpec(parsing: String(text.dropFirst()), sources: .system)
       guard loader(log).searchPath.has(spec.name) else {
         if verbosity > 0 {
@@ -73,8 +66,8 @@ struct ChainSource {
         }
         return nil
       }
-      return try make(.plugin(String(text.dropFirst())), verbosity)
-    case .plugin(let text):
+      return try make(.plugin(String(text.dropFirst()), origin), verbosity)
+    case .plugin(let text, _):
       let plugin = try loader(log).load(InterceptorSpec(parsing: text, sources: .system))
       return Member(entry: entry, registration: plugin.registration, plugin: plugin)
     }
@@ -104,8 +97,8 @@ struct ChainSource {
 
   /// Finds and loads plugins.
   static func loader(_ log: @escaping LogSink = log(showingDebug: false)) -> PluginLoader {
-    let diagnostics = Diagnostics.current
-    (!diagnostics.showsErrors ? CrashReports.silent : diagnostics.format == .json ? .json : .text).use()
+    let isJSON = StandardError.errorFormat == .json
+    (!StandardError.showsErrors ? CrashReports.silent : isJSON ? .json : .text).use()
     return PluginLoader(
       searchPath: PluginSearchPath(
         environment: { getenv($0).map { String(cString: $0) } }, prefix: Installation.prefix),

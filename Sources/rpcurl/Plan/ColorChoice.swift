@@ -1,7 +1,5 @@
-import ArgumentParser
-
 /// When output is coloured.
-enum ColorChoice: String, ExpressibleByArgument, CaseIterable {
+enum ColorChoice: String {
   case auto
   case always
   case never

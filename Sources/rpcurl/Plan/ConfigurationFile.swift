@@ -1,3 +1,4 @@
+import CommandLine
 import Glibc
 
 /// Options in a file: one on each line as on the command line, first those for every call, then those of profiles.
@@ -7,15 +8,9 @@ import Glibc
 ///     target https://staging.example
 ///     --header x-tenant: blue
 struct ConfigurationFile {
-  /// A word of the command line, with the line that it is from.
-  struct Line: Equatable {
-    let number: Int
-    let words: [String]
-  }
-
   let path: String
-  private var common: [Line] = []
-  private var profiles: [String: [Line]] = [:]
+  private var common: [ConfigurationLine] = []
+  private var profiles: [String: [ConfigurationLine]] = [:]
 
   /// The limit for a file that a person writes.
   private static let limitBytes = 1 << 20
@@ -66,7 +61,7 @@ struct ConfigurationFile {
   }
 
   /// The options for every call, and those of the profile, if there is to be one.
-  func lines(profile: String?) throws(Failure) -> (common: [Line], own: [Line]) {
+  func lines(profile: String?) throws(Failure) -> (common: [ConfigurationLine], own: [ConfigurationLine]) {
     guard let profile else { return (common, []) }
     guard let own = profiles[profile] else {
       let names = profileNames
@@ -95,7 +90,7 @@ struct ConfigurationFile {
         profile = name
         continue
       }
-      let entry = Line(number: index + 1, words: try words(line, index + 1))
+      let entry = try entry(line, index + 1)
       if let profile { profiles[profile]?.append(entry) } else { common.append(entry) }
     }
   }
@@ -116,7 +111,7 @@ struct ConfigurationFile {
 
   /// `--option`, `--option VALUE`, `--option=VALUE`, `-o VALUE` or `target VALUE`; all behind the first word is the
   /// value.
-  private func words(_ line: Substring, _ number: Int) throws(Failure) -> [String] {
+  private func entry(_ line: Substring, _ number: Int) throws(Failure) -> ConfigurationLine {
     let isLong = line.startsWithScalars("--")
     let name = line.prefixOfScalars { !$0.properties.isWhitespace && !(isLong && $0 == "=") }
     let rest = line[name.endIndex...]
@@ -127,14 +122,38 @@ struct ConfigurationFile {
       throw failure(
         number, "neither an option nor target", hint: "write --option VALUE, as on the command line")
     }
-    guard !["--config", "--profile", "--"].contains(name) else {
-      throw failure(number, "\(name) is for the command line only")
-    }
     guard name != "target" || !value.isEmpty else { throw failure(number, "target needs a URL or HOST:PORT") }
-    return value.isEmpty ? [String(name)] : [String(name), String(value)]
+    return ConfigurationLine(
+      number: number, name: String(name), value: value.isEmpty ? nil : String(value))
   }
 
   private func failure(_ line: Int, _ why: String, hint: String? = nil) -> Failure {
     Failure(.usage, "\(path), line \(line)", why, hint: hint)
+  }
+}
+
+extension ConfigurationFile {
+  /// Adds the options of the file that the arguments name, or of the standard one if there is one. Without a file, this
+  /// costs a system call.
+  static func read(into invocation: inout Invocation, environment: (String) -> String?) throws(Failure) {
+    guard OptionTable[.config].commands.contains(CommandSet(invocation.command)) else { return }
+    let named = invocation.last(.config)
+    let profile = invocation.text(.profile)
+    guard let path = named?.text ?? defaultPath(environment) else {
+      guard let profile else { return }
+      throw Failure(
+        .usage, "--profile \(profile)", "there is no configuration file", hint: "add --config FILE")
+    }
+    guard let file = try ConfigurationFile(path, isDemanded: named != nil || profile != nil) else { return }
+    let (common, own) = try file.lines(profile: profile)
+    invocation.configure(common, profile: profile, own, path: path)
+  }
+
+  /// Where the file is, unless another one is named.
+  static func defaultPath(_ environment: (String) -> String?) -> String? {
+    if let directory = environment("XDG_CONFIG_HOME"), directory.hasPrefix("/") {
+      return "\(directory)/rpcurl/config"
+    }
+    return environment("HOME").flatMap { $0.isEmpty ? nil : "\($0)/.config/rpcurl/config" }
   }
 }

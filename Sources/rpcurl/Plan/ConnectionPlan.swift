@@ -1,3 +1,4 @@
+import CommandLine
 import Glibc
 import RPCProtocols
 import Transport
@@ -17,12 +18,39 @@ enum ConnectionPlan {
     options.oldestTLS = server.tls13 ? .tls13 : server.tls12 ? .tls12 : nil
     options.serverName = server.servername
     options.unixSocket = server.unixSocket ?? target.unixSocket
+    options.abstractUnixSocket = server.abstractUnixSocket
+    options.ipVersion = server.ipVersion.map { $0 == .ipv4 ? .v4 : .v6 }
+    options.connectTo = try server.connectTo.map(checkedConnectTo)
     options.proxy = server.proxy
+    options.proxyCredentials = server.proxyUser
     options.netrcFile = try readable(request.netrcFile, "--netrc-file") ?? (request.netrc ? "" : nil)
     options.resolve = server.resolve
-    if let timeout = server.connectTimeout?.duration { options.connectTimeout = timeout }
-    options.keepaliveTime = server.keepaliveTime?.duration
+    if let timeout = server.connectTimeout { options.connectTimeout = timeout }
+    options.keepaliveTime = server.keepaliveTime
     return options
+  }
+
+  /// The text of `--connect-to`. libcurl would ignore one that is incomplete.
+  private static func checkedConnectTo(_ argument: Argument) throws(Failure) -> String {
+    let text = argument.text ?? ""
+    // An IPv6 address is in brackets.
+    var depth = 0
+    var colons = 0
+    for character in text {
+      switch character {
+      case "[": depth += 1
+      case "]": depth -= 1
+      case ":" where depth == 0: colons += 1
+      default: break
+      }
+    }
+    guard colons == 3, depth == 0 else {
+      throw Failure(
+        .usage, "\(argument.name) \(text)", "not of the form HOST:PORT:HOST:PORT",
+        hint: "an IPv6 address is written in brackets"
+      ).at(argument.origin)
+    }
+    return text
   }
 
   /// The version of HTTP for a call of this kind.
@@ -51,7 +79,7 @@ enum ConnectionPlan {
         throw Failure(.usage, "--http3", "HTTP/3 needs TLS", hint: "use https://, without --plaintext")
       }
       return .http3
-    case nil: break
+    default: break
     }
     // A call in which both sides talk at once needs HTTP/2, and so does gRPC.
     if protocolName == .grpc || kind == .bidiStreaming { return .http2 }
@@ -60,10 +88,10 @@ enum ConnectionPlan {
 
   /// The path of a file that libcurl reads, on the loop and without a limit. So what is not a regular file is read
   /// here, and libcurl is given a copy.
-  private static func readable(_ path: String?, _ option: String) throws(Failure) -> String? {
-    guard let path else { return nil }
+  private static func readable(_ argument: Argument?, _ option: String) throws(Failure) -> String? {
+    guard let argument, let path = argument.text else { return nil }
     func failure(_ why: String) -> Failure {
-      Failure(option.hasPrefix("--netrc") ? .usage : .tls, "\(option) \(path)", why)
+      Failure(argument.id == .netrcFile ? .usage : .tls, "\(option) \(path)", why).at(argument.origin)
     }
     var status = stat()
     guard access(path, R_OK) == 0, stat(path, &status) == 0 else { throw failure(FileContents.lastError()) }
@@ -98,12 +126,13 @@ enum ConnectionPlan {
       return nil
     }
     var certificate = ConnectionOptions.Certificate(file: file, keyFile: try readable(server.key, "--key"))
+    certificate.format = server.certType.flatMap { $0 == "PEM" ? nil : $0 }
     certificate.passphrase = try passphrase(server, keyFile: certificate.keyFile ?? file)
     return certificate
   }
 
   private static func passphrase(_ server: ServerOptions, keyFile: String) throws -> String? {
-    if let pass = server.pass { return try secret(pass, "--pass") }
+    if let pass = server.pass { return try secret(pass) }
     guard let key = try? FileContents.read(keyFile, limitBytes: FileContents.optionLimitBytes),
       isEncrypted(key)
     else { return nil }
@@ -116,7 +145,8 @@ enum ConnectionPlan {
   }
 
   /// A value that stands elsewhere, so that it is not on the command line, which others can see.
-  private static func secret(_ argument: String, _ option: String) throws(Failure) -> String {
+  private static func secret(_ option: Argument) throws(Failure) -> String {
+    let argument = option.text ?? ""
     if argument.hasPrefix("@") {
       do {
         let contents = try FileContents.read(
@@ -124,11 +154,12 @@ enum ConnectionPlan {
         let text = String(decoding: contents, as: UTF8.self)
         return String(text.prefix { !$0.isNewline })
       } catch {
-        throw Failure(.usage, "\(option) \(argument)", error.why)
+        throw Failure(.usage, "\(option.name) \(argument)", error.why).at(option.origin)
       }
     }
     guard argument.hasPrefix("env:"), let value = getenv(String(argument.dropFirst("env:".count))) else {
-      throw Failure(.usage, option, "neither @FILE nor env:NAME of a variable that is set")
+      throw Failure(.usage, option.name, "neither @FILE nor env:NAME of a variable that is set")
+        .at(option.origin)
     }
     return String(cString: value)
   }

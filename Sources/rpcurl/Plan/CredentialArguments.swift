@@ -1,3 +1,4 @@
+import CommandLine
 import Protobuf
 import RPCProtocols
 
@@ -11,7 +12,7 @@ enum CredentialArguments {
     }
     var headers = headers
     if let user = request.user, headers.first("authorization") == nil {
-      headers.add("authorization", "Basic \(Base64.encode(Array(user.utf8)))")
+      headers.add("authorization", "Basic \(Base64.encode(Array(try credentials(user).utf8)))")
     }
     if let bearer, headers.first("authorization") == nil {
       headers.add("authorization", "Bearer \(bearer)")
@@ -26,16 +27,30 @@ enum CredentialArguments {
     return headers
   }
 
+  /// `NAME:PASSWORD`; if there is no colon, the terminal asks for the password.
+  private static func credentials(_ argument: Argument) throws(Failure) -> String {
+    let text = argument.text ?? ""
+    guard !text.contains(":") else { return text }
+    guard let password = SecretPrompt.ask("password of \(text): ") else {
+      throw Failure(
+        .usage, argument.name, "no password, and there is no terminal to ask on",
+        hint: "write \(argument.name) NAME:PASSWORD, or use --netrc-file FILE"
+      ).at(argument.origin)
+    }
+    return "\(text):\(password)"
+  }
+
   /// The token that `--bearer` names.
-  static func token(_ argument: String) throws(Failure) -> String {
-    guard argument.hasPrefix("@") else { return argument }
-    let path = String(argument.dropFirst())
+  static func token(_ argument: Argument) throws(Failure) -> String {
+    let text = argument.text ?? ""
+    guard text.hasPrefix("@") else { return text }
+    let path = String(text.dropFirst())
     do {
       let contents = String(
         decoding: try FileContents.read(path, limitBytes: FileContents.optionLimitBytes), as: UTF8.self)
       return String(contents.drop(while: \.isWhitespace).prefix { !$0.isWhitespace })
     } catch {
-      throw Failure(.usage, "--bearer @\(path)", error.why)
+      throw Failure(.usage, "--bearer @\(path)", error.why).at(argument.origin)
     }
   }
 }

@@ -1,3 +1,4 @@
+import CommandLine
 import Protobuf
 import RPCProtocols
 
@@ -7,15 +8,16 @@ struct HeaderArguments {
   var expansion: HeaderExpansion?
 
   /// Reads the values of `option`.
-  func parse(_ arguments: [String], option: String = "-H") throws(Failure) -> Headers {
+  func parse(_ arguments: [Argument], option: String = "-H") throws(Failure) -> Headers {
     var headers = Headers()
     for argument in arguments {
-      if argument.startsWithScalars("@") {
-        for line in try Self.lines(of: String(argument.unicodeScalars.dropFirst()), option: option) {
+      let text = argument.text ?? ""
+      if text.startsWithScalars("@") {
+        for line in try Self.lines(of: argument, option: option) {
           try add(line.text, from: line.source, to: &headers)
         }
       } else {
-        try add(argument, from: ConfiguredWords.current.origin(of: argument) ?? option, to: &headers)
+        try add(text, from: argument.origin.place ?? option, to: &headers)
       }
     }
     return headers
@@ -36,12 +38,13 @@ struct HeaderArguments {
   }
 
   /// The lines of a file that have a header.
-  static func lines(of file: String, option: String) throws(Failure) -> [Line] {
+  static func lines(of argument: Argument, option: String) throws(Failure) -> [Line] {
+    let file = String((argument.text ?? "").unicodeScalars.dropFirst())
     let contents: [UInt8]
     do {
       contents = try FileContents.read(file, limitBytes: FileContents.optionLimitBytes)
     } catch {
-      throw Failure(.usage, "\(option) @\(file)", error.why)
+      throw Failure(.usage, "\(option) @\(file)", error.why).at(argument.origin)
     }
     let lines = String(decoding: contents, as: UTF8.self).split(
       omittingEmptySubsequences: false, whereSeparator: \.isNewline)

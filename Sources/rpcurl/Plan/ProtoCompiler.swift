@@ -37,11 +37,11 @@ enum ProtoCompiler {
   /// What protoc said is the reason, so it is told wherever the error is.
   private static func failure(_ name: String, _ said: [String]) -> Failure {
     let why = "protoc could not compile it"
-    switch Diagnostics.current.format {
+    switch StandardError.errorFormat {
     case .json:
       return Failure(.schema, name, ([why] + said).joined(separator: "\n"))
     case .text:
-      if Diagnostics.current.showsErrors { for line in said { StandardError.write("\(line)\n") } }
+      if StandardError.showsErrors { for line in said { StandardError.write("\(line)\n") } }
       return Failure(.schema, name, why)
     }
   }

@@ -173,6 +173,7 @@ struct ReflectionSource {
         connection.authoritiesFile ?? "", connection.authoritiesDirectory ?? "",
         connection.isInsecure ? "insecure" : "", connection.certificate?.file ?? "",
         connection.serverName ?? "", connection.proxy ?? "", connection.resolve.joined(separator: " "),
+        connection.connectTo.joined(separator: " "), connection.abstractUnixSocket ?? "",
       ] + headers)
   }
 

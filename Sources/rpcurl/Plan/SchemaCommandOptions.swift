@@ -1,33 +1,30 @@
-import ArgumentParser
+import CommandLine
 
 /// What the commands have in common that look into a schema and call no method.
-struct SchemaCommandOptions: ParsableArguments {
-  @OptionGroup(title: "Schema") var schema: SchemaOptions
-  @OptionGroup(title: "Reflection") var reflection: ReflectionOptions
-  @OptionGroup(title: "Server") var server: ServerOptions
-  @OptionGroup(title: "Questions") var questions: QuestionOptions
-  @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
-  @OptionGroup(title: "Errors") var diagnostics: DiagnosticOptions
+struct SchemaCommandOptions {
+  let schema: SchemaOptions
+  let reflection: ReflectionOptions
+  let server: ServerOptions
+  let common: CommonRequestOptions
+  let maxTime: Duration?
+  let verbose: Int
+  /// The arguments that are not options: `[TARGET] [SYMBOL]`.
+  let words: [Positional]
+  let configuredTarget: Positional?
+
+  init(_ invocation: Invocation) {
+    schema = SchemaOptions(invocation)
+    reflection = ReflectionOptions(invocation)
+    server = ServerOptions(invocation)
+    common = CommonRequestOptions(invocation)
+    maxTime = invocation.duration(.maxTime)
+    verbose = invocation.count(.verbose)
+    words = invocation.positionals
+    configuredTarget = invocation.configuredTarget
+  }
 
   /// The client of the command.
   func clients() -> ClientSource {
-    ClientSource(verbosity: questions.verbose, showsSecrets: false)
+    ClientSource(verbosity: verbose, showsSecrets: false)
   }
-}
-
-/// How the server is talked to when it is asked for its schema.
-struct QuestionOptions: ParsableArguments {
-  @OptionGroup var common: CommonRequestOptions
-
-  @Option(
-    help: ArgumentHelp(
-      "How long the server may take to answer, such as 1.5 or 500ms (default: 10s).", valueName: "duration"))
-  var maxTime: DurationArgument?
-
-  @Flag(
-    name: [.customShort("v"), .long],
-    help: ArgumentHelp(
-      "Tell on standard error where the schema is from; twice for the connection too.",
-      discussion: "Example: rpcurl list -vv https://demo.example"))
-  var verbose: Int
 }

@@ -1,3 +1,4 @@
+import CommandLine
 import Glibc
 import Protobuf
 import RPCProtocols
@@ -17,20 +18,22 @@ struct SchemaQuery {
   /// Resolves the words of a command: `[TARGET] [SYMBOL]`, where a target is expected if the server is to be asked.
   ///
   /// Where the configuration file has a target, one word is a target if it has a colon, as no symbol has.
-  init(_ options: SchemaCommandOptions, words: [String], clients: ClientSource) throws {
+  init(_ options: SchemaCommandOptions, clients: ClientSource) throws {
+    var words = options.words
     guard words.count <= 2 else {
       throw Failure(
-        .usage, words[2], "one word too many", hint: "a target and a name are all that is expected")
+        .usage, words[2].text, "unexpected argument", hint: "a target and a name are all that is expected")
     }
     let asksServer = options.reflection.reflect ?? !options.schema.hasSources
-    var words = words
-    if words.count < 2, asksServer, let target = ConfiguredWords.current.target,
-      words.first?.contains(":") != true
+    if words.count < 2, asksServer, let target = options.configuredTarget,
+      words.first?.text.contains(":") != true
     {
       words.insert(target, at: 0)
     }
+    // A target that need not be asked is not asked.
+    if !asksServer, words.count == 1, Self.isTarget(words[0].text) { words.removeFirst() }
     let target = words.count == 2 || asksServer ? words.first : nil
-    symbol = words.count == 2 ? words[1] : target == nil ? words.first : nil
+    symbol = words.count == 2 ? words[1].text : target == nil ? words.first?.text : nil
     guard asksServer else {
       server = nil
       guard options.schema.hasSources else {
@@ -60,12 +63,22 @@ struct SchemaQuery {
     server = nil
   }
 
+  /// Whether an argument is a server, and certainly not the name of a symbol.
+  private static func isTarget(_ text: String) -> Bool {
+    text.contains("://") || text.hasPrefix("unix:") || text.contains(":") && !text.contains(".proto")
+  }
+
   private static func server(
-    _ options: SchemaCommandOptions, _ text: String, _ clients: ClientSource
+    _ options: SchemaCommandOptions, _ argument: Positional, _ clients: ClientSource
   ) throws -> ReflectionSource {
-    let target = try Target.parse(server: text, isPlaintext: options.server.plaintext)
+    let target: Target
+    do throws(Failure) {
+      target = try Target.parse(server: argument.text, isPlaintext: options.server.plaintext)
+    } catch {
+      throw error.at(argument.origin)
+    }
     let environment = { (name: String) in getenv(name).map { String(cString: $0) } }
-    let request = options.questions.common
+    let request = options.common
     let protocolName = try CallSettings.protocolName(request, environment)
     let arguments = request.headerArguments(environment)
     let headers = try arguments.parse(request.headers)
@@ -75,9 +88,9 @@ struct SchemaQuery {
       headers: try CredentialArguments.headers(
         request, options.server, bearer: try request.bearer.map(CredentialArguments.token), given: headers),
       connection: try ConnectionPlan.options(options.server, request, target, protocolName), clients: clients)
-    source.version = options.reflection.reflectVersion.map { $0 == .v1 ? .v1 : .v1alpha }
-    source.timeout = options.questions.maxTime?.duration ?? ReflectionSource.defaultTimeout
-    source.isVerbose = options.questions.verbose > 0
+    source.version = options.reflection.reflectVersion.map { $0 == "v1" ? .v1 : .v1alpha }
+    source.timeout = options.maxTime ?? ReflectionSource.defaultTimeout
+    source.isVerbose = options.verbose > 0
     // Nothing is taken from it here: these commands show what the server has now.
     source.cache = options.reflection.refusesCache ? nil : ReflectionCache(environment: environment)
     return source

@@ -3,32 +3,49 @@ import RPCProtocols
 
 /// Finds methods in the schema that the options name.
 enum SchemaSource {
+  /// A method, with the pool that it is of.
+  struct Found {
+    /// Where the schema is from.
+    enum Origin {
+      case files
+      /// The server's schema of earlier.
+      case cache
+      case server
+    }
+
+    let pool: DescriptorPool
+    let method: MethodDescriptor
+    let origin: Origin
+  }
+
   /// The method, and the pool that it is of.
   ///
   /// Descriptor sets come first. The server is asked when they do not know the method's service; an earlier answer
   /// of it will do if that is not old and knows the method.
   static func find(
     _ name: MethodName, schema: SchemaOptions, reflection: ReflectionSource?
-  ) throws(Failure) -> (DescriptorPool, MethodDescriptor) {
+  ) throws(Failure) -> Found {
     guard let reflection else {
       let own = try pool(schema)
-      return (own, try method(completed(name, in: own), in: own))
+      return Found(pool: own, method: try method(completed(name, in: own), in: own), origin: .files)
     }
     let sets = try sources(schema)
     let own = try pool(sets)
     if schema.hasSources, let known = try SymbolLookup(own).method(name) {
-      return (own, try method(known, in: own))
+      return Found(pool: own, method: try method(known, in: own), origin: .files)
     }
-    guard try !knows(name.service, own) else { return (own, try method(name, in: own)) }
+    guard try !knows(name.service, own) else {
+      return Found(pool: own, method: try method(name, in: own), origin: .files)
+    }
     if let cached = reflection.cached(name.service), let pool = try? pool(sets + [cached.source]),
       let method = try? method(name, in: pool)
     {
       cached.tell()
-      return (pool, method)
+      return Found(pool: pool, method: method, origin: .cache)
     }
     let (fetched, known) = try reflection.fetch(name, known: own.serviceNames)
     let pool = try pool(sets + [fetched])
-    return (pool, try method(completed(known, in: pool), in: pool))
+    return Found(pool: pool, method: try method(completed(known, in: pool), in: pool), origin: .server)
   }
 
   /// The method of `pool` that `name` is, or is the end of when only one such is known.
@@ -62,15 +79,17 @@ enum SchemaSource {
   /// What the options name, in the order in which names are looked up.
   static func sources(_ schema: SchemaOptions) throws(Failure) -> [Source] {
     var sources: [Source] = []
-    for path in schema.descriptorSets {
+    for argument in schema.descriptorSets {
+      let path = argument.text ?? ""
       do {
         sources.append(Source(set: try FileContents.map(path), name: path))
       } catch {
-        throw Failure(.schema, path, error.why)
+        throw Failure(.schema, path, error.why).at(argument.origin)
       }
     }
     if !schema.protos.isEmpty {
-      sources.append(try ProtoCompiler.compile(schema.protos, importPaths: schema.importPaths))
+      sources.append(
+        try ProtoCompiler.compile(schema.protos.compactMap(\.text), importPaths: schema.importPaths))
     }
     return sources
   }

@@ -7,12 +7,12 @@ enum SavedScript {
     var secrets = SessionSecrets(showsSecrets: showsSecrets)
     let start = record.beginning
     var lines: [String] = []
-    if !start.fixed.isEmpty { lines.append(secrets.options(start.fixed)) }
-    if let target = start.target { lines.append("target \(target)") }
+    if !start.fixedWords.isEmpty { lines.append(secrets.options(start.fixedWords)) }
+    if let target = start.target { lines.append("target \(target.text)") }
     for choice in SessionState.choices {
-      if let value = start.chosen[choice.option] { lines.append("\(choice.verb) \(value)") }
+      if let value = start.chosen[choice.option]?.text { lines.append("\(choice.verb) \(value)") }
     }
-    for header in start.headers {
+    for header in start.headers.compactMap(\.text) {
       lines.append("header \(secrets.session(secrets.header(header), escaping: true))")
     }
     for flag in SessionState.flags where start.switched.contains(flag.option) {

@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandLine
 import Protobuf
 import RPCProtocols
 
@@ -7,18 +7,18 @@ extension Session: SessionKnowledge {
   static let schemaEntries: [SessionCommandEntry] = [
     SessionCommandEntry("list [SYMBOL]", "list services, or the members of one", [.symbol]) {
       session, arguments in
-      let command = try parse(ListCommand.self, arguments)
-      try command.run(session.query(command.words))
+      let invocation = try parse(.list, arguments)
+      try ListCommand(invocation).run(session.query(invocation))
     },
     SessionCommandEntry("describe [SYMBOL]", "show what the schema declares", [.symbol]) {
       session, arguments in
-      let command = try parse(DescribeCommand.self, arguments)
-      try command.run(session.query(command.words))
+      let invocation = try parse(.describe, arguments)
+      try DescribeCommand(invocation).run(session.query(invocation))
     },
     SessionCommandEntry("template METHOD|TYPE", "show a message to fill in", [.symbol]) {
       session, arguments in
-      let command = try parse(TemplateCommand.self, arguments)
-      try command.run(session.query(command.words))
+      let invocation = try parse(.template, arguments)
+      try TemplateCommand(invocation).run(session.query(invocation))
     },
     SessionCommandEntry("export FILE [SYMBOL]", "write the schema as a descriptor set", [.file, .symbol]) {
       session, arguments in
@@ -26,34 +26,30 @@ extension Session: SessionKnowledge {
       let rest = SessionArguments(
         words: ["-o", file] + arguments.words.dropFirst(), rest: "", values: [], name: "export",
         usage: arguments.usage)
-      let command = try parse(ExportCommand.self, rest)
-      try command.run { try session.query(command.words) }
+      let invocation = try parse(.export, rest)
+      try ExportCommand(invocation).run { try session.query(invocation) }
     },
     SessionCommandEntry("reflect", "ask the server for its schema anew") { session, _ in
       guard let server = try session.server() else {
         throw Failure(.usage, "reflect", "the server is not asked for the schema", hint: "options --reflect")
       }
       _ = try session.schema.reread(session.options, server: server)
-      let services = try session.query([]).serviceNames().count
+      let services = try session.query(Invocation(.list)).serviceNames().count
       session.say(["\(services) service\(services == 1 ? "" : "s")"])
     },
   ]
 
-  private func query(_ words: [String]) throws -> SchemaQuery {
+  private func query(_ invocation: Invocation) throws -> SchemaQuery {
+    let words = invocation.positionals.map(\.text)
     let pool = try knownSchema()
     return try SchemaQuery(pool, listed: words.isEmpty ? schema.listed(by: server()) : [], words: words)
   }
 
-  private static func parse<Command: ParsableCommand>(
-    _ type: Command.Type, _ arguments: SessionArguments
-  ) throws -> Command {
-    do {
-      return try type.parse(arguments.words)
-    } catch {
-      var words = ParserMessage(error, of: type as any ParsableArguments.Type).words
-      words.hint = words.hint ?? arguments.usage
-      throw Failure(.usage, words)
-    }
+  private static func parse(_ command: CommandID, _ arguments: SessionArguments) throws(Failure) -> Invocation
+  {
+    let invocation = Parser.parse(arguments.words, as: command)
+    if let error = invocation.errors.first { throw Failure(error, hint: arguments.usage) }
+    return invocation
   }
 
   // MARK: For the line editor

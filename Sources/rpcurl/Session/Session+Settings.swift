@@ -1,3 +1,4 @@
+import CommandLine
 import Interceptors
 import Protobuf
 
@@ -7,9 +8,9 @@ extension Session {
   func unset(header name: String) throws {
     try setState { state in
       let count = state.headers.count
-      state.headers.removeAll { Self.name(ofHeader: $0) == name.lowercased() }
+      state.headers.removeAll { Self.name(ofHeader: $0.text ?? "") == name.lowercased() }
       guard state.headers.count < count else {
-        let names = state.headers.map(Self.name(ofHeader:))
+        let names = state.headers.map { Self.name(ofHeader: $0.text ?? "") }
         throw Failure(
           .usage, name, "no such header is set",
           hint: names.isEmpty ? "none is" : "set are \(names.joined(separator: ", "))")
@@ -47,8 +48,8 @@ extension Session {
         "As on the command line: a URL, HOST:PORT or unix:PATH. Streams that are open stay where they are."
     ) { session, arguments in
       let text = try session.bindings.expand(word: arguments.rest)
-      guard !text.isEmpty else { return session.say([session.state.target ?? "none"]) }
-      try session.setState { $0.target = text }
+      guard !text.isEmpty else { return session.say([session.state.target?.text ?? "none"]) }
+      try session.setState { $0.set(target: text) }
     },
     SessionCommandEntry("headers", "list the headers that calls have") { session, _ in
       let redaction = Redaction(showsSecrets: session.options.output.showSecrets)
@@ -64,22 +65,23 @@ extension Session {
       let line = try session.expand(arguments.rest, mayBeHeader: session.options.request.common.expandHeaders)
       guard line.utf8.contains(UInt8(ascii: ":")) else { throw arguments.wrongUsage }
       try session.setState { state in
-        state.headers.removeAll { name(ofHeader: $0) == name(ofHeader: line) }
-        state.headers.append(line)
-        _ = try session.headerArguments.parse([line], option: "header")
+        state.headers.removeAll { name(ofHeader: $0.text ?? "") == name(ofHeader: line) }
+        let header = try SessionState.header(line)
+        state.headers.append(header)
+        _ = try session.headerArguments.parse([header], option: "header")
       }
     },
     SessionCommandEntry("unheader NAME", "the same as unset header NAME", [.header], saving: .always) {
       session, arguments in try session.unset(header: arguments.only())
     },
-    choice("deadline", "DURATION|none", "how long calls may take, such as 2s or 500ms", option: "--max-time"),
+    choice("deadline", "DURATION|none", "how long calls may take, such as 2s or 500ms", option: .maxTime),
     choice(
-      "protocol", "NAME", "speak grpc, grpc-web or connect", option: "--protocol",
+      "protocol", "NAME", "speak grpc, grpc-web or connect", option: .protocolName,
       [.choice(["connect", "grpc", "grpc-web"])]),
     choice(
-      "codec", "NAME", "encode messages as proto or json", option: "--codec", [.choice(["json", "proto"])]),
+      "codec", "NAME", "encode messages as proto or json", option: .codec, [.choice(["json", "proto"])]),
     choice(
-      "format", "NAME", "show responses as pretty, json, text, events or none", option: "--format",
+      "format", "NAME", "show responses as pretty, json, text, events or none", option: .format,
       [.choice(["events", "json", "none", "pretty", "text"])]),
     SessionCommandEntry(
       "verbose [0|1|2|on|off]", "show the metadata of calls, or with 2 their connection and messages too",
@@ -89,7 +91,7 @@ extension Session {
       guard let level = levels[try arguments.atMostOne() ?? "on"] else { throw arguments.wrongUsage }
       try session.setState { $0.verbosity = level }
     },
-    toggle("timing", "show what calls took", option: "--timing"),
+    toggle("timing", "show what calls took", option: .timing),
     SessionCommandEntry(
       "options OPTION…", "take further options, as on the command line", [.text], saving: .withWords,
       details: "Example: options --cacert ca.pem --compression gzip"
@@ -101,32 +103,39 @@ extension Session {
         word.isLiteral ? word.text : try session.expand(word.text, mayBeHeader: expandsHeaders)
       }
       guard !words.isEmpty else { return session.showOptions() }
-      guard OptionWords(words).names(["--use", "--plugin"]).isEmpty else {
+      let invocation = Parser.parse(words, as: .session)
+      guard invocation.last(of: [.use, .plugin]) == nil else {
         throw Failure(
           .usage, "options", "interceptors have commands of their own", hint: "use NAME, plugin load PATH")
       }
-      guard OptionWords(words).names(["--config", "--profile"]).isEmpty else {
+      guard invocation.last(of: [.config, .profile]) == nil else {
         throw Failure(.usage, "options", "a configuration file is named where the session begins")
       }
-      try session.setState { try $0.add(words: words) }
+      if let error = invocation.errors.first { throw Failure(error) }
+      guard invocation.positionals.isEmpty else {
+        throw Failure(.usage, invocation.positionals[0].text, "unexpected argument")
+      }
+      try session.setState { try $0.add(invocation) }
       session.schema.forget()
     },
   ]
 
   private static func choice(
-    _ name: String, _ value: String, _ summary: String, option: String,
+    _ name: String, _ value: String, _ summary: String, option: OptionID,
     _ arguments: [SessionVerb.Argument] = [.text]
   ) -> SessionCommandEntry {
     SessionCommandEntry("\(name) \(value)", summary, arguments, saving: .withWords) { session, arguments in
       let typed = arguments.words.isEmpty ? arguments.rest : try arguments.only()
       let text = try session.bindings.expand(word: typed)
-      guard !text.isEmpty else { return session.say([session.state.chosen[option] ?? "none"]) }
-      try session.setState { $0.chosen[option] = text == "none" && name == "deadline" ? nil : text }
+      guard !text.isEmpty else { return session.say([session.state.chosen[option]?.text ?? "none"]) }
+      let isNone = text == "none" && name == "deadline"
+      let argument = isNone ? nil : try SessionState.argument(option, text)
+      try session.setState { $0.chosen[option] = argument }
       if name == "protocol" { session.schema.forgetServer() }
     }
   }
 
-  private static func toggle(_ name: String, _ summary: String, option: String) -> SessionCommandEntry {
+  private static func toggle(_ name: String, _ summary: String, option: OptionID) -> SessionCommandEntry {
     SessionCommandEntry("\(name) [on|off]", summary, [.choice(["off", "on"])], saving: .always) {
       session, arguments in
       switch try arguments.atMostOne() {

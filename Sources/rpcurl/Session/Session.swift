@@ -1,3 +1,4 @@
+import CommandLine
 import Glibc
 import Interception
 import Protobuf
@@ -47,18 +48,16 @@ final class Session {
   private var pump: OutputPump?
 
   /// Starts a session, without a word to the server.
-  init(_ state: SessionState, target: String?, isInteractive: Bool) throws {
+  init(_ state: SessionState, isInteractive: Bool) throws {
     self.isInteractive = isInteractive
-    var state = state
-    state.target = target ?? ConfiguredWords.current.target
     self.state = state
-    options = try state.options()
+    options = state.options
     clients = ClientSource(verbosity: options.output.verbose, showsSecrets: options.output.showSecrets)
     client = try clients.client()
     bindings = SessionVariables(environment: environment)
     chain = try SessionChain(state.chain, verbosity: options.output.verbose)
     record = SessionRecord(state)
-    _ = try settings(options, state.target ?? "http://localhost", MethodName(service: "", method: ""))
+    _ = try settings(options, state.target ?? Self.noTarget, MethodName(service: "", method: ""))
     listen()
     pump = OutputPump(client.loop) { [weak self] isBehind in
       guard let self else { return }
@@ -229,7 +228,7 @@ final class Session {
 
   /// Says something that is for people only.
   func notice(_ text: String) {
-    guard isInteractive, Diagnostics.current.showsRemarks else { return }
+    guard isInteractive, StandardError.showsRemarks else { return }
     StandardOutput.remark("* \(TerminalText.escape(text))\n")
   }
 
@@ -305,27 +304,36 @@ final class Session {
   func setState(_ change: (inout SessionState) throws -> Void) throws {
     var changed = state
     try change(&changed)
-    let parsed = try changed.options()
-    _ = try settings(parsed, changed.target ?? "http://localhost", MethodName(service: "", method: ""))
+    let parsed = changed.options
+    _ = try settings(parsed, changed.target ?? Self.noTarget, MethodName(service: "", method: ""))
     if changed.target != state.target || parsed.server.plaintext != options.server.plaintext {
       schema.forgetServer()
     }
     state = changed
     options = parsed
-    Diagnostics.current = Diagnostics(changed.words)
+    StandardError.configure(Diagnostics(changed.invocation))
     clients.show(verbosity: options.output.verbose, showsSecrets: options.output.showSecrets)
     listen()
   }
 
+  /// For a session that names no server yet.
+  private static let noTarget = Positional("http://localhost", .session)
+
   private func settings(
-    _ options: SessionOptions, _ target: String, _ name: MethodName
+    _ options: SessionOptions, _ argument: Positional, _ name: MethodName
   ) throws -> CallSettings {
     guard options.output.format != .binary else {
       throw Failure(
         .usage, "binary", "messages of a session stand between other text", hint: "use text, or json")
     }
+    let target: Target
+    do throws(Failure) {
+      target = try Target.parse(server: argument.text, isPlaintext: options.server.plaintext)
+    } catch {
+      throw error.at(argument.origin)
+    }
     return try CallSettings(
-      options, Target.parse(server: target, isPlaintext: options.server.plaintext), name,
+      options, target, name,
       isTerminal: StandardOutput.isTerminal && isInteractive, environment)
   }
 

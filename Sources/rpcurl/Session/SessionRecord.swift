@@ -15,7 +15,7 @@ final class SavedCall {
 
   init(_ state: SessionState, _ chain: SessionChain, _ plan: CallPlan) {
     words = state.words + chain.members.flatMap { $0.entry.words }
-    target = state.target ?? plan.target.baseURL
+    target = state.target?.text ?? plan.target.baseURL
     method = plan.name
     takesStream = plan.method.clientStreaming
   }
@@ -74,16 +74,16 @@ extension ChainArguments.Entry {
   /// The words of the command line.
   var words: [String] {
     switch self {
-    case .builtIn(let text): ["--use", text]
-    case .plugin(let text): ["--plugin", text]
+    case .builtIn(let text, _): ["--use", text]
+    case .plugin(let text, _): ["--plugin", text]
     }
   }
 
   /// The command of a session.
   var line: String {
     switch self {
-    case .builtIn(let text): "use \(text)"
-    case .plugin(let text): "plugin load \(text)"
+    case .builtIn(let text, _): "use \(text)"
+    case .plugin(let text, _): "plugin load \(text)"
     }
   }
 }

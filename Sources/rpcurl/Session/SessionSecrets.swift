@@ -1,3 +1,4 @@
+import CommandLine
 import Interceptors
 
 /// Keeps credentials out of what a session writes to files: a variable of the environment stands for each.
@@ -17,10 +18,10 @@ struct SessionSecrets {
     var isLiteral = true
   }
 
-  private static let headerOptions: Set<String> = ["-H", "--header", "--rpc-header", "--reflect-header"]
-  private static let secretOptions = [
-    "-u": "RPCURL_USER", "--user": "RPCURL_USER", "--bearer": "RPCURL_BEARER", "--proxy": "RPCURL_PROXY",
-    "--pass": "RPCURL_PASS",
+  private static let headerOptions: Set<OptionID> = [.header, .rpcHeader, .reflectHeader]
+  private static let secretOptions: [OptionID: String] = [
+    .user: "RPCURL_USER", .bearer: "RPCURL_BEARER", .proxy: "RPCURL_PROXY", .proxyUser: "RPCURL_PROXY_USER",
+    .pass: "RPCURL_PASS",
   ]
 
   /// Settings of interceptors that are credentials, beside those whose names tell so.
@@ -50,56 +51,57 @@ struct SessionSecrets {
 
   private mutating func words(_ words: [SessionWords.Word]) -> [Word] {
     var result: [Word] = []
-    var option: String?
+    var option: (id: OptionID, name: String)?
     for word in words {
-      if let name = option {
+      if let (id, name) = option {
         option = nil
-        result.append(value(word.text, of: name, isLiteral: word.isLiteral))
+        result.append(value(word.text, of: id, name, isLiteral: word.isLiteral))
         continue
       }
-      for part in OptionWords.apart(word.text) {
-        guard let (name, text) = Self.option(part) else {
-          if Self.hasSecrets(part) { option = part }
-          result.append(Self.plain(part, isLiteral: word.isLiteral))
-          continue
+      let parts = OptionPart.parts(of: word.text)
+      guard parts.contains(where: Self.hasSecrets) else {
+        // A value that follows is no option, whatever it looks like.
+        if let last = parts.last, let id = last.id, last.value == nil { option = (id, last.text) }
+        result.append(Self.plain(word.text, isLiteral: word.isLiteral))
+        continue
+      }
+      for part in parts {
+        result.append(Self.plain(part.text, isLiteral: word.isLiteral))
+        guard let id = part.id else { continue }
+        if let text = part.value {
+          result.append(value(text, of: id, part.text, isLiteral: word.isLiteral))
+        } else {
+          option = (id, part.text)
         }
-        result.append(Word(before: name, placeholder: nil))
-        result.append(value(text, of: name, isLiteral: word.isLiteral))
       }
     }
     return result
-  }
-
-  /// An option with secrets and its value, in one word. `-uNAME` is none here, but curl's, and typed by mistake.
-  private static func option(_ word: String) -> (name: String, value: String)? {
-    if let (name, value) = word.parted(at: "="), hasSecrets(String(name)) {
-      return (String(name), String(value))
-    }
-    let letter = String(word.unicodeScalars.prefix(2))
-    guard ["-u", "-H"].contains(letter), word.unicodeScalars.count > 2 else { return nil }
-    return (letter, String(word.unicodeScalars.dropFirst(2)))
   }
 
   private static func plain(_ text: String, isLiteral: Bool) -> Word {
     Word(before: text, placeholder: nil, isLiteral: isLiteral || !text.utf8.contains(UInt8(ascii: "$")))
   }
 
-  private static func hasSecrets(_ name: String) -> Bool {
-    headerOptions.contains(name) || secretOptions[name] != nil || name == "--use" || name == "--plugin"
+  private static func hasSecrets(_ part: OptionPart) -> Bool {
+    guard let id = part.id else { return false }
+    return headerOptions.contains(id) || secretOptions[id] != nil || id == .use || id == .plugin
   }
 
-  private mutating func value(_ value: String, of option: String, isLiteral: Bool) -> Word {
+  private mutating func value(
+    _ value: String, of option: OptionID, _ optionName: String, isLiteral: Bool
+  ) -> Word {
     // What a variable holds is not written.
     guard isLiteral || !value.startsWithScalars("$") && !value.utf8.contains("${".utf8) else {
       return Word(before: value, placeholder: nil, isLiteral: false)
     }
     if Self.headerOptions.contains(option) { return header(value) }
-    guard let name = Self.secretOptions[option] else { return Word(before: spec(value), placeholder: nil) }
+    if option == .use || option == .plugin { return Word(before: spec(value), placeholder: nil) }
+    guard let name = Self.secretOptions[option] else { return Self.plain(value, isLiteral: isLiteral) }
     let isHarmless =
-      value.hasPrefix("@") || option == "--proxy" && !value.contains("@")
-      || option == "--pass" && value.hasPrefix("env:")
+      value.hasPrefix("@") || option == .proxy && !value.contains("@")
+      || option == .pass && value.hasPrefix("env:")
     guard !showsSecrets, !isHarmless else { return Word(before: value, placeholder: nil) }
-    return Word(before: "", placeholder: note(name, "the value of \(option)"))
+    return Word(before: "", placeholder: note(name, "the value of \(optionName)"))
   }
 
   /// `NAME: VALUE`.
@@ -222,8 +224,7 @@ struct SessionSecrets {
     // Options with secrets.
     for word in line.unicodeScalars.split(whereSeparator: \.properties.isWhitespace)
     where word.first == "-" {
-      let parts = OptionWords.apart(String(word))
-      guard parts.contains(where: { Self.option($0) != nil || Self.hasSecrets($0) }) else { continue }
+      guard OptionPart.parts(of: String(word)).contains(where: Self.hasSecrets) else { continue }
       return "\(line[..<word.startIndex])${\(note("RPCURL_OPTIONS", "the options").name)}"
     }
     // `use` or `plugin` with settings.

@@ -1,0 +1,110 @@
+/// The definition of a command.
+public struct Command: Sendable {
+  /// An argument that is not an option.
+  public struct Place: Sendable {
+    /// What stands for it in help.
+    public let name: String
+    /// One line of help.
+    public let summary: String
+    /// Whether the command needs it.
+    public let isRequired: Bool
+    /// Whether several may be given; the command checks how many.
+    public let repeats: Bool
+    /// What it completes to.
+    public let completion: String
+
+    init(
+      _ name: String, _ summary: String, isRequired: Bool = false, repeats: Bool = false,
+      completion: String = "none"
+    ) {
+      self.name = name
+      self.summary = summary
+      self.isRequired = isRequired
+      self.repeats = repeats
+      self.completion = completion
+    }
+  }
+
+  /// The identifier.
+  public let id: CommandID
+  /// The name; `plugins check` has two words.
+  public let name: String
+  /// One line of help.
+  public let summary: String
+  /// The forms of the command line, one on each line.
+  public let usage: String
+  /// What else there is to know.
+  public let discussion: String
+  /// Command lines, one on each line.
+  public let examples: String
+  /// The arguments that are not options, in order.
+  public let places: [Place]
+}
+
+/// A command that has commands.
+public struct CommandGroup: Sendable {
+  /// The name.
+  public let name: String
+  /// One line of help.
+  public let summary: String
+  /// The form of the command line.
+  public let usage: String
+  /// The command that is meant if none is named.
+  public let standard: CommandID
+}
+
+/// The definitions of all commands.
+public enum CommandTable {
+  /// What the program does.
+  public static let summary = "Call gRPC and Connect services from the command line."
+
+  /// What else there is to know of the program.
+  public static let discussion = """
+    A call is encoded with the schema of the server or of a descriptor set, passes a chain of interceptors, and is sent \
+    by libcurl.
+
+    Exit codes: 0 ok, 1 internal error, 2 usage, 3 schema, 4 input data, 5 connection, 6 TLS, 7 interceptor or plugin, 8 \
+    a response that is not as expected, 64 + status code for a call that ended with another status than ok, 130 \
+    interrupted by Ctrl-C, 143 by SIGTERM.
+    """
+
+  /// The one command that has commands.
+  public static let plugins = CommandGroup(
+    name: "plugins", summary: "List interceptors and plugins, check a plugin, or start a new one.",
+    usage: "rpcurl plugins [list|check|new] [OPTIONS] …", standard: .pluginsList)
+
+  /// The definition of a command.
+  public static subscript(_ id: CommandID) -> Command { definition(of: id) }
+
+  /// The names that may be the first argument.
+  public static let names = [
+    "call", "session", "run", "list", "describe", "template", "export", "convert", "plugins", "version",
+    "help",
+  ]
+
+  /// The command of a name of one word.
+  static func find(_ name: String) -> CommandID? {
+    switch name {
+    case "call": .call
+    case "session": .session
+    case "run": .run
+    case "list": .list
+    case "describe": .describe
+    case "template": .template
+    case "export": .export
+    case "convert": .convert
+    case "version": .version
+    default: nil
+    }
+  }
+
+  /// The command of `plugins` with this name.
+  static func find(plugins name: String) -> CommandID? {
+    switch name {
+    case "list": .pluginsList
+    case "check": .pluginsCheck
+    case "new": .pluginsNew
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,220 @@
+extension CommandTable {
+  private static let callUsage = """
+    rpcurl [call] [OPTIONS] URL                     http[s]://HOST[:PORT]/[PREFIX/]pkg.Service/Method
+    rpcurl [call] [OPTIONS] URL|HOST:PORT METHOD    pkg.Service/Method or pkg.Service.Method
+    """
+
+  private static let target = "The server: a URL, HOST:PORT (https, or http with --plaintext) or unix:PATH."
+
+  /// The usage of the program.
+  public static let usage = callUsage + "\nrpcurl COMMAND [OPTIONS] …"
+
+  static func definition(of id: CommandID) -> Command {
+    switch id {
+    case .call:
+      Command(
+        id: id, name: "call", summary: "Call a method and print its response (the default command).",
+        usage: callUsage,
+        discussion: "The schema comes from the server (gRPC reflection), unless an option names a source.",
+        examples: """
+          rpcurl --plaintext -d '{"name":"Ada"}' localhost:50051 demo.v1.Demo/Hello
+          rpcurl --descriptor-set demo.binpb https://demo.example demo.v1.Demo/Hello
+          """,
+        places: [
+          .init("TARGET", target, isRequired: true, completion: "ask:target"),
+          .init("METHOD", "The method to call, unless the URL ends with it.", completion: "ask:method"),
+        ])
+    case .session:
+      Command(
+        id: id, name: "session",
+        summary:
+          "Call methods of a server at a prompt, over one connection, with streams open in both directions.",
+        usage: "rpcurl session [OPTIONS] [TARGET]", discussion: sessionDiscussion,
+        examples: """
+          rpcurl session --plaintext localhost:50051
+          echo 'call Hello {"name":"Ada"}' | rpcurl session --plaintext localhost:50051
+          """,
+        places: [.init("TARGET", target, completion: "ask:target")])
+    case .run:
+      Command(
+        id: id, name: "run", summary: "Run a file of session commands; the first that fails ends it.",
+        usage: "rpcurl run [OPTIONS] [TARGET] FILE",
+        discussion: """
+          The commands are those of rpcurl session, which save writes to such a file; # begins a comment line. At the \
+          end of the file open streams are half-closed and awaited. The exit code is that of the first command that \
+          fails, which is reported with file and line, or 0.
+          """,
+        examples: """
+          rpcurl run --plaintext localhost:50051 smoke.rpcurl
+          printf '%s\\n' '#!/usr/bin/env -S rpcurl run' 'target http://localhost:50051' 'call Hello {"name":"Ada"}' > hello
+          """,
+        places: [
+          .init(
+            "FILE", "The server, unless the file names it, and the file; - is standard input.", repeats: true,
+            completion: "file")
+        ])
+    case .list:
+      Command(
+        id: id, name: "list", summary: "List services, the methods of a service, or other names of a schema.",
+        usage: "rpcurl list [OPTIONS] TARGET [SYMBOL]\nrpcurl list --descriptor-set FILE [OPTIONS] [SYMBOL]",
+        discussion: """
+          Without a symbol all services are listed; of a service its methods, of a message its fields, of an enum its \
+          values. Any unique suffix of a name is accepted. With --format json the list is an array of objects with \
+          name, kind and file.
+          """,
+        examples: """
+          rpcurl list --plaintext localhost:50051
+          rpcurl list --descriptor-set demo.binpb demo.v1.Demo
+          rpcurl list --descriptor-set demo.binpb --kind message --format json
+          """,
+        places: [
+          .init(
+            "TARGET|SYMBOL",
+            "The server, unless another source is named, and the name to list the members of.",
+            repeats: true, completion: "ask:list")
+        ])
+    case .describe:
+      Command(
+        id: id, name: "describe",
+        summary: "Show what a schema declares, with comments and options, in the protobuf language.",
+        usage:
+          "rpcurl describe [OPTIONS] TARGET [SYMBOL]\nrpcurl describe --descriptor-set FILE [OPTIONS] [SYMBOL]",
+        discussion: """
+          A symbol is the name of a service, method, message, field, oneof, enum, value or extension, or any unique \
+          suffix of one; or the name of a .proto file, which is shown whole, as protoc accepts it. Without a symbol \
+          all services are shown.
+
+          With --format json each declaration is one line with an object: kind, name, file, comment, options, proto \
+          (the text), and what is particular to the kind: methods of a service, fields, oneofs, messages, enums, \
+          extensions and reserved of a message, values of an enum, type and number of a field.
+          """,
+        examples: """
+          rpcurl describe --plaintext localhost:50051 demo.v1.Demo
+          rpcurl describe --descriptor-set demo.binpb HelloRequest
+          rpcurl describe --descriptor-set demo.binpb demo.proto > demo.proto
+          """,
+        places: [
+          .init(
+            "TARGET|SYMBOL", "The server, unless another source is named, and the name to describe.",
+            repeats: true,
+            completion: "ask:describe")
+        ])
+    case .template:
+      Command(
+        id: id, name: "template", summary: "Print a message with every field as JSON, to be filled in.",
+        usage:
+          "rpcurl template [OPTIONS] TARGET METHOD|TYPE\nrpcurl template --descriptor-set FILE [OPTIONS] METHOD|TYPE",
+        discussion: """
+          Of a method it is the request. The output is valid input as it is: of a oneof the first member has a value \
+          and the others are null, which means absent; an enum has its default; a message within itself is null or an \
+          empty list. --comments explains the fields on standard error.
+          """,
+        examples: """
+          rpcurl template --plaintext localhost:50051 demo.v1.Demo/Hello > request.json
+          rpcurl template --descriptor-set demo.binpb --comments demo.v1.AllTypes
+          """,
+        places: [
+          .init(
+            "TARGET|SYMBOL", "The server, unless another source is named, and a method or a message type.",
+            repeats: true, completion: "ask:template")
+        ])
+    case .export:
+      Command(
+        id: id, name: "export",
+        summary: "Write a schema, or the part of it that a name needs, as a descriptor set.",
+        usage:
+          "rpcurl export [OPTIONS] TARGET [SYMBOL] -o FILE\nrpcurl export --descriptor-set FILE [OPTIONS] [SYMBOL] -o FILE",
+        discussion: """
+          With a service, method, message, enum or extension, the set contains the file that declares it and all that \
+          this imports; without, everything. Each file follows its imports. The same schema gives the same bytes.
+          """,
+        examples: """
+          rpcurl export --plaintext localhost:50051 demo.v1.Demo -o demo.binpb
+          rpcurl export -I protos --proto demo.proto | protoc --descriptor_set_in=/dev/stdin --python_out=. demo.proto
+          """,
+        places: [
+          .init(
+            "TARGET|SYMBOL", "The server, unless another source is named, and the name to export.",
+            repeats: true,
+            completion: "ask:export")
+        ])
+    case .convert:
+      Command(
+        id: id, name: "convert", summary: "Convert messages between JSON, text format and binary.",
+        usage: "rpcurl convert [OPTIONS] --type TYPE --from FORMAT --to FORMAT [FILE]",
+        discussion: """
+          JSON input may have several messages, one after another. With --delimited, input and output are streams: in \
+          binary each message follows its length (a varint), in text format each has a line. Streams of any length are \
+          converted as they arrive, in constant memory.
+          """,
+        examples:
+          "rpcurl convert --descriptor-set demo.binpb --type demo.v1.HelloRequest --from binary --to json request.bin",
+        places: [.init("FILE", "The input (default, and for -: standard input).", completion: "file")])
+    case .pluginsList:
+      Command(
+        id: id, name: "plugins list",
+        summary: "List the built-in interceptors and the plugins of the search path (the default).",
+        usage: "rpcurl plugins [list] [OPTIONS]",
+        discussion: """
+          The search path is $RPCURL_PLUGIN_PATH, $XDG_DATA_HOME/rpcurl/plugins, and lib/rpcurl/plugins where rpcurl is \
+          installed. A file is inspected before any of it runs; one that is refused is shown with the reason.
+          """,
+        examples: "", places: [])
+    case .pluginsCheck:
+      Command(
+        id: id, name: "plugins check",
+        summary: "Check a plugin: its file, without running it, and then its whole life.",
+        usage: "rpcurl plugins check [OPTIONS] NAME|PATH[,KEY=VALUE…]",
+        discussion: """
+          The plugin is loaded with strict=true and takes part in calls of all four kinds that are answered here, with \
+          success, an error and a cancellation, alone and among interceptors that hold every value, respond or fail. \
+          Messages are of the type google.protobuf.Value, unless --method names a method. The exit code is 7 if \
+          something is wrong: a token is used twice or never, every call of a kind fails, or a callback does not return.
+          """,
+        examples: "",
+        places: [
+          .init(
+            "NAME|PATH[,KEY=VALUE…]", "The plugin, with its configuration.", isRequired: true,
+            completion: "ask:plugin")
+        ])
+    case .pluginsNew:
+      Command(
+        id: id, name: "plugins new", summary: "Write a small plugin that builds, to be changed.",
+        usage: "rpcurl plugins new [OPTIONS] NAME",
+        discussion: "It adds a header to each request. make builds it, make test checks it.",
+        examples: "rpcurl plugins new hello && make -C hello test",
+        places: [.init("NAME", "The name: lower-case letters, digits and hyphens.", isRequired: true)])
+    case .version:
+      Command(
+        id: id, name: "version", summary: "Print the version, and the features of the libraries in use.",
+        usage: "rpcurl version [OPTIONS]",
+        discussion: """
+          The line libcurl: shows where libcurl comes from: built in, the system's, or named by RPCURL_LIBCURL. With \
+          --format json the output is one object: version, compressions, and libcurl with source (built-in, system or \
+          named), path if named, version, libraries, httpVersions and features, or error if it cannot be loaded.
+          """,
+        examples: "rpcurl version --format json", places: [])
+    }
+  }
+
+  private static let sessionDiscussion = """
+    At the prompt, call METHOD {JSON} makes a call, and open METHOD starts a stream: then each JSON value that is typed is \
+    sent at once, and responses are shown as they arrive. Ctrl-D half-closes the stream, Ctrl-C cancels it. Lines that \
+    begin with {, [, a quote, a digit or $ are messages; all others are commands, which help lists. JSON may continue \
+    over several lines.
+
+    $last is the last response and $request the last request; $last.items[0].name is a field of it, for JSON and for the \
+    arguments of commands, and within strings as ${last.id}. set NAME = VALUE makes variables.
+
+    The chain of interceptors can be changed between calls (chain, use, plugin, remove, move); streams that are open keep \
+    theirs. save FILE writes the session as a script for rpcurl run, or for the shell if the name ends with .sh.
+
+    On a terminal, TAB completes commands, methods, fields and values by the schema, Up and Ctrl-R find earlier lines, and \
+    keys are those of libedit, which ~/.editrc changes. Lines are kept in $XDG_STATE_HOME/rpcurl/history, except those \
+    that set credentials.
+
+    If standard input is not a terminal, the same commands are read from it, without a prompt: at its end open streams \
+    are half-closed and awaited, and the exit code is 0, whatever status calls ended with; rpcurl run is for scripts that \
+    must fail. Ctrl-C twice at an empty prompt ends the session with the exit code 130.
+    """
+}

@@ -1,0 +1,38 @@
+/// The commands, in the order of their definitions in `CommandTable`.
+public enum CommandID: UInt8, CaseIterable, Sendable {
+  case call, session, run, list, describe, template, export, convert
+  case pluginsList, pluginsCheck, pluginsNew
+  case version
+}
+
+/// A set of commands.
+public struct CommandSet: OptionSet, Sendable {
+  /// A bit for each command.
+  public let rawValue: UInt16
+
+  /// A set of the commands whose bits are set.
+  public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+  /// The set of one command.
+  public init(_ id: CommandID) { rawValue = 1 << UInt16(id.rawValue) }
+
+  static var call: CommandSet { CommandSet(rawValue: 0x001) }
+  static var list: CommandSet { CommandSet(rawValue: 0x008) }
+  static var template: CommandSet { CommandSet(rawValue: 0x020) }
+  static var convert: CommandSet { CommandSet(rawValue: 0x080) }
+  static var pluginsCheck: CommandSet { CommandSet(rawValue: 0x200) }
+  static var pluginsNew: CommandSet { CommandSet(rawValue: 0x400) }
+  /// `call`, `session` and `run`.
+  static var calls: CommandSet { CommandSet(rawValue: 0x007) }
+  /// `calls` and `convert`.
+  static var callsAndConvert: CommandSet { CommandSet(rawValue: 0x087) }
+  /// `call` and `export`.
+  static var callAndExport: CommandSet { CommandSet(rawValue: 0x041) }
+  /// `list`, `describe`, `version` and `plugins list`.
+  static var listings: CommandSet { CommandSet(rawValue: 0x918) }
+  /// The commands that connect to a server: `calls`, `list`, `describe`, `template` and `export`.
+  static var remote: CommandSet { CommandSet(rawValue: 0x07F) }
+  /// The commands that use a schema: `remote`, `convert` and `plugins check`.
+  static var schemas: CommandSet { CommandSet(rawValue: 0x2FF) }
+  static var all: CommandSet { CommandSet(rawValue: 0xFFF) }
+}

@@ -1,0 +1,150 @@
+/// The command line, read once: a command, its options in order, and its other arguments, each with its origin.
+public struct Invocation: Sendable {
+  /// What is asked for instead of the command.
+  public enum Request: Equatable, Sendable {
+    /// Help of the program, or of one command; all of it for `--help`.
+    case help(CommandID?, isWhole: Bool)
+    case pluginsHelp(isWhole: Bool)
+    case version
+    /// The table of options as JSON, for the generation of documents.
+    case dump
+    /// Candidates of a completion, for the arguments that follow.
+    case complete([String])
+  }
+
+  /// The command.
+  public private(set) var command: CommandID
+  /// Whether the command was named.
+  public let isNamed: Bool
+  /// The options. The last one with a single value holds.
+  public private(set) var arguments: [Argument] = []
+  /// The arguments that are not options, in order.
+  public private(set) var positionals: [Positional] = []
+  /// The target of the configuration file, for a method that is given alone.
+  public private(set) var configuredTarget: Positional?
+  /// What is asked for instead of the command; nil for the command itself.
+  public var request: Request?
+  /// What is wrong, the first first.
+  public private(set) var errors: [ParseError] = []
+
+  init(_ command: CommandID, isNamed: Bool) {
+    self.command = command
+    self.isNamed = isNamed
+  }
+
+  /// An invocation of a command without arguments.
+  public init(_ command: CommandID, _ arguments: [Argument] = []) {
+    self.init(command, isNamed: true)
+    self.arguments = arguments
+  }
+
+  // MARK: Values
+
+  /// All occurrences of an option, in order.
+  public func all(_ id: OptionID) -> [Argument] { arguments.filter { $0.id == id } }
+
+  /// The last occurrence of an option: the one that holds.
+  public func last(_ id: OptionID) -> Argument? { arguments.last { $0.id == id } }
+
+  /// The last occurrence of any of these options.
+  public func last(of ids: Set<OptionID>) -> Argument? { arguments.last { ids.contains($0.id) } }
+
+  /// Whether a flag is given, and not turned off after that; nil if it is not given.
+  public func flag(_ id: OptionID) -> Bool? {
+    guard case .flag(let isOn)? = last(id)?.value else { return nil }
+    return isOn
+  }
+
+  /// Whether a flag is on.
+  public func has(_ id: OptionID) -> Bool { flag(id) ?? false }
+
+  /// Whether an option is on the command line itself.
+  public func isTyped(_ id: OptionID) -> Bool {
+    arguments.contains { argument in
+      guard argument.id == id, case .typed = argument.origin else { return false }
+      return true
+    }
+  }
+
+  /// How often a flag is given.
+  public func count(_ id: OptionID) -> Int {
+    arguments.reduce(0) { $0 + ($1.id == id && $1.value == .flag(true) ? 1 : 0) }
+  }
+
+  /// The text of an option; of one with fixed values, the value.
+  public func text(_ id: OptionID) -> String? { last(id)?.string }
+
+  /// The duration that an option has; nil if it is not given.
+  public func duration(_ id: OptionID) -> Duration? {
+    guard case .duration(let duration)? = last(id)?.value else { return nil }
+    return duration
+  }
+
+  /// The number of bytes that an option has; nil if it is not given.
+  public func bytes(_ id: OptionID) -> Int? {
+    guard case .bytes(let bytes)? = last(id)?.value else { return nil }
+    return bytes
+  }
+
+  /// The number that an option has; nil if it is not given.
+  public func number(_ id: OptionID) -> Int? {
+    guard case .number(let number)? = last(id)?.value else { return nil }
+    return number
+  }
+
+  /// The values of an option that has several; nil if it is not given.
+  public func list(_ id: OptionID) -> [String]? {
+    guard case .list(let list)? = last(id)?.value else { return nil }
+    return list
+  }
+
+  /// Throws the first error.
+  public func check() throws(ParseError) {
+    if let error = errors.first { throw error }
+  }
+
+  // MARK: For the parser
+
+  mutating func add(_ argument: Argument) { arguments.append(argument) }
+  mutating func add(_ positional: Positional) { positionals.append(positional) }
+  mutating func add(_ error: ParseError) { errors.append(error) }
+
+  /// Makes it an invocation of another command, which the first positional argument names, or the second one as grpcurl
+  /// has it.
+  mutating func become(_ other: CommandID, without index: Int) {
+    let set = CommandSet(other)
+    command = other
+    positionals.remove(at: index)
+    for argument in arguments where !OptionTable[argument.id].commands.contains(set) {
+      errors.append(
+        ParseError(
+          .notOfCommand(
+            option: argument.name, command: CommandTable[other].name, others: CommandTable[.call].name),
+          argument.origin))
+    }
+  }
+
+  // MARK: Configuration
+
+  /// Adds the options of a configuration file. What is typed takes precedence.
+  ///
+  /// - Parameters:
+  ///   - lines: The options for every call, and then those of the profile.
+  ///   - target: The server that the file names.
+  mutating func insert(_ lines: [Argument], target: Positional?) {
+    configuredTarget = target
+    // The first source of a schema that has a name is used.
+    let schema = lines.filter { OptionTable[$0.id].group == .schema }
+    arguments = lines.filter { OptionTable[$0.id].group != .schema } + arguments + schema
+  }
+
+  mutating func fail(_ error: ParseError) { errors.append(error) }
+}
+
+extension Argument {
+  /// The value as text, if it is one.
+  public var string: String? {
+    guard case .text(let text) = value else { return nil }
+    return text
+  }
+}

@@ -1,0 +1,159 @@
+/// The definition of an option: its names, its value, its documentation, and its counterparts in other tools.
+///
+/// Lists are strings with spaces between the elements, so that the table is static data.
+public struct Option: Sendable {
+  /// What the value of an option is.
+  public enum Kind: Sendable {
+    /// No value. `--no-NAME` turns it off if the names include that.
+    case flag
+    /// No value; may be given several times, and the number of times counts.
+    case count
+    case text
+    /// A duration, such as `1.5`, `500ms` or `2m`.
+    case duration
+    /// A number of bytes, such as `512k` or `64m`.
+    case bytes
+    case number
+    /// One of these values, and further spellings as `SPELLING=VALUE`.
+    case choice(String, spellings: String = "")
+    /// Several of these values, with commas between.
+    case choices(String)
+    /// Data: JSON, `@FILE`, or `@-`, which may be written `@`.
+    case data
+  }
+
+  /// The section of help and manual that shows the option.
+  public enum Group: UInt8, CaseIterable, Sendable {
+    case schema, reflection, server, request, data, batch, interceptors, output, own, errors, configuration
+    case general
+
+    /// The heading.
+    public var title: String {
+      switch self {
+      case .schema: "Schema"
+      case .reflection: "Reflection"
+      case .server: "Server"
+      case .request: "Request"
+      case .data: "Data"
+      case .batch: "Batch"
+      case .interceptors: "Interceptors"
+      case .output: "Output"
+      case .own: "Options"
+      case .errors: "Errors"
+      case .configuration: "Configuration"
+      case .general: "General"
+      }
+    }
+  }
+
+  /// The identifier.
+  public let id: OptionID
+  let nameList: String
+  /// What the value is.
+  public let kind: Kind
+  /// What stands for the value in help.
+  public let placeholder: String
+  /// The section of help.
+  public let group: Group
+  /// The commands that have the option.
+  public let commands: CommandSet
+  /// One line of help.
+  public let summary: String
+  /// What else there is to know.
+  public let discussion: String
+  /// A command line that uses the option.
+  public let example: String
+  /// The value that holds when the option is not given, if it is a fixed one.
+  public let standard: String
+  /// Further names, of other tools, which are accepted and not completed.
+  let aliasList: String
+  /// The names that grpcurl has for the option, without dashes.
+  let grpcurlList: String
+  /// Whether all values hold, and not only the last.
+  public let repeats: Bool
+  /// Whether a command cannot run without it.
+  public let isRequired: Bool
+  /// Whether the configuration file may hold it.
+  public let isConfigurable: Bool
+  /// Whether `-h` shows it.
+  public let isCommon: Bool
+  /// What the value completes to, if its kind does not tell: `file`, `dir`, `header`, `atfile` or `ask:WHAT`.
+  private let completionKind: String
+
+  init(
+    _ id: OptionID, _ names: String, _ kind: Kind = .flag, _ placeholder: String = "", _ group: Group,
+    _ commands: CommandSet, _ summary: String, _ discussion: String = "", example: String,
+    standard: String = "", aliases: String = "", grpcurl: String = "", repeats: Bool = false,
+    isRequired: Bool = false, isConfigurable: Bool = true, isCommon: Bool = false, completion: String = ""
+  ) {
+    self.id = id
+    nameList = names
+    self.kind = kind
+    self.placeholder = placeholder
+    self.group = group
+    self.commands = commands
+    self.summary = summary
+    self.discussion = discussion
+    self.example = example
+    self.standard = standard
+    aliasList = aliases
+    grpcurlList = grpcurl
+    self.repeats = repeats
+    self.isRequired = isRequired
+    self.isConfigurable = isConfigurable
+    self.isCommon = isCommon
+    completionKind = completion
+  }
+
+  /// The names with their dashes, short ones first. Those that begin with `--no-` turn a flag off.
+  public var names: [String] { nameList.split(separator: " ").map(String.init) }
+  /// Further names that are accepted.
+  public var aliases: [String] { aliasList.split(separator: " ").map(String.init) }
+  /// The name for messages: the first long one.
+  public var name: String { names.first { $0.hasPrefix("--") } ?? nameList }
+  /// Whether it takes a value.
+  public var hasValue: Bool {
+    switch kind {
+    case .flag, .count: false
+    default: true
+    }
+  }
+  /// The values that it takes, if they are known.
+  public var values: [String] {
+    switch kind {
+    case .choice(let list, _), .choices(let list): list.split(separator: " ").map(String.init)
+    default: []
+    }
+  }
+  /// What the value completes to.
+  public var completion: String {
+    switch kind {
+    case .choice: "list"
+    case .choices: "comma"
+    case .flag, .count: "none"
+    default: completionKind.isEmpty ? "none" : completionKind
+    }
+  }
+
+  /// Whether a list with spaces between its elements has `word`. No memory is allocated.
+  static func has(_ list: String, _ word: Substring) -> Bool {
+    let list = list.utf8.span
+    let word = word.utf8.span
+    guard list.count >= word.count, !word.isEmpty else { return false }
+    var start = 0
+    while start + word.count <= list.count {
+      var length = 0
+      while length < word.count, list[start + length] == word[length] { length += 1 }
+      let end = start + length
+      if length == word.count, end == list.count || list[end] == 0x20 { return true }
+      start = end
+      while start < list.count, list[start] != 0x20 { start += 1 }
+      start += 1
+    }
+    return false
+  }
+
+  func isNamed(_ name: Substring) -> Bool {
+    Self.has(nameList, name) || Self.has(aliasList, name)
+  }
+}

@@ -1,0 +1,32 @@
+/// The options, in the order of their definitions in `OptionTable`.
+public enum OptionID: UInt8, CaseIterable, Sendable {
+  // Schema
+  case descriptorSet, proto, importPath
+  // Reflection
+  case reflect, reflectVersion, reflectHeader, noCache
+  // Server
+  case plaintext, insecure, cacert, capath, cert, certType, key, pass, servername, authority, tls12, tls13
+  case http1, http2, http2PriorKnowledge, http3, ipv4, ipv6, unixSocket, abstractUnixSocket
+  case proxy, proxyUser, resolve, connectTo, connectTimeout, keepaliveTime
+  // Request
+  case protocolName, header, expandHeaders, user, bearer, netrc, netrcFile, userAgent
+  case codec, connectGet, compression, acceptCompression, rpcHeader, maxTime, maxMessageSize
+  // Data
+  case data, dataFormat, allowUnknownFields
+  // Batch
+  case each, jobs, failEarly
+  // Interceptors
+  case use, plugin
+  // Output
+  case format, textFormat, emitDefaults, enumNumbers, protoNames, filter, output, verbose, color, timing
+  case showSecrets, explain
+  // One command's own
+  case kind, comments, response, type, from, to, delimited, pretty, noUnknownFields, allowPartial
+  case method, callTime, lang, dir
+  // Errors
+  case silent, showError, errorFormat
+  // Configuration
+  case config, profile
+  // General
+  case help, version
+}

@@ -1,0 +1,192 @@
+extension OptionTable {
+  static let output: [Option] = [
+    Option(
+      .format, "--format", .choice("pretty json text binary events none"), "NAME", .output, .calls,
+      "Format of responses: pretty, json, text, binary, events or none (default: pretty on a terminal, else json).",
+      "json has one message on each line. events are all events of the call as NDJSON. Of several messages, text "
+        + "format has one on each line, and in binary each follows its length, a varint.",
+      example: "rpcurl --format events https://demo.example demo.v1.Demo/Hello",
+      grpcurl: "format", isCommon: true),
+    Option(
+      .textFormat, "--format", .choice("text json"), "FORMAT", .output, .listings,
+      "Format of the output: text or json.",
+      example: "rpcurl list --format json https://demo.example", standard: "text", isConfigurable: false),
+    Option(
+      .emitDefaults, "--emit-defaults", .flag, "", .output, .callsAndConvert,
+      "Print fields that have their default value.",
+      example: "rpcurl --emit-defaults https://demo.example demo.v1.Demo/Hello", grpcurl: "emit-defaults"),
+    Option(
+      .enumNumbers, "--enum-numbers", .flag, "", .output, .callsAndConvert,
+      "Print enum values as numbers.",
+      example: "rpcurl --enum-numbers https://demo.example demo.v1.Demo/Hello"),
+    Option(
+      .protoNames, "--proto-names", .flag, "", .output, .callsAndConvert,
+      "Print field names as they are in the schema.",
+      example: "rpcurl --proto-names https://demo.example demo.v1.Demo/Hello",
+      aliases: "--keep-proto-names", grpcurl: "keep-proto-names"),
+    Option(
+      .filter, "--filter", .text, "PATH", .output, .call,
+      "Print only this field of each response, raw.",
+      "Strings are not quoted, the elements of a list are on one line each, and messages are JSON on one line. A "
+        + "response without the field ends with exit code 8.",
+      example: "id=$(rpcurl --filter user.id https://demo.example demo.v1.Demo/Find)",
+      isCommon: true, completion: "ask:filter"),
+    Option(
+      .output, "-o --output", .text, "FILE", .output, .callAndExport,
+      "Write the output to this file.",
+      "A single response replaces the file if the call succeeded; otherwise the file is unchanged. Streams, batches "
+        + "and events are written as they arrive. - is standard output.",
+      example: "rpcurl -o reply.json https://demo.example demo.v1.Demo/Hello",
+      isCommon: true, completion: "file"),
+    Option(
+      .verbose, "-v --verbose", .count, "", .output, .remote,
+      "Show metadata and the schema's source on standard error; -vv also the connection.",
+      "-vv also shows what libcurl reports about the connection (names, addresses, TLS, certificates, reuse), the size "
+        + "and compression of each message, and debug logs of interceptors. Credentials are redacted unless "
+        + "--show-secrets is given.",
+      example: "rpcurl -v https://demo.example demo.v1.Demo/Hello",
+      aliases: "-i --include", isCommon: true),
+    Option(
+      .color, "--color", .choice("auto always never"), "WHEN", .output, .calls,
+      "Color JSON: auto, always or never.",
+      "auto colors on a terminal, unless NO_COLOR is set or TERM is dumb.",
+      example: "rpcurl --color always --format pretty https://demo.example demo.v1.Demo/Hello | less -R",
+      standard: "auto", aliases: "--colour"),
+    Option(
+      .timing, "--timing", .flag, "", .output, .calls,
+      "Print the times of the call on standard error.",
+      "They are the times until the name was resolved, the connection was made, TLS was agreed on, the first byte "
+        + "arrived, and in total. All count from the start of the call; after a retry the connection is that of the "
+        + "first attempt that made one, and the first byte that of the last attempt. The metrics event of --format "
+        + "events has the same for scripts.",
+      example: "rpcurl --timing https://demo.example demo.v1.Demo/Hello"),
+    Option(
+      .showSecrets, "--show-secrets", .flag, "", .output, .calls,
+      "Do not redact credentials in the output of -v.",
+      example: "rpcurl -v --show-secrets https://demo.example demo.v1.Demo/Hello"),
+    Option(
+      .explain, "--explain", .flag, "", .output, .call,
+      "Dry run: print the resolved call, send nothing.",
+      "The chain of interceptors is shown, with warnings of orders that are likely mistakes: redact outside of log, "
+        + "sign inside of compression or outside of what changes messages, cache outside of credentials. Plugins are "
+        + "loaded. The server is not asked for its schema. --format json is for tools.",
+      example: "rpcurl --explain --use header,set=x-tenant:blue https://demo.example demo.v1.Demo/Hello",
+      isCommon: true),
+  ]
+
+  /// The options of single commands.
+  static let own: [Option] = [
+    Option(
+      .kind, "--kind", .choice("service method message field oneof enum value extension"), "KIND", .own,
+      .list,
+      "List everything of this kind: service, method, message, field, oneof, enum, value or extension; may repeat.",
+      example: "rpcurl list --kind message --descriptor-set demo.binpb", repeats: true),
+    Option(
+      .comments, "--comments", .flag, "", .own, .template,
+      "Explain each field on standard error: its type, enum values, other members of its oneof.",
+      example: "rpcurl template --comments --descriptor-set demo.binpb demo.v1.HelloRequest"),
+    Option(
+      .response, "--response", .flag, "", .own, .template,
+      "Print the response of the method.",
+      example: "rpcurl template --response --descriptor-set demo.binpb demo.v1.Demo/Hello"),
+    Option(
+      .type, "--type", .text, "PKG.MESSAGE", .own, .convert,
+      "Full name of the messages' type.",
+      example:
+        "rpcurl convert --descriptor-set demo.binpb --type demo.v1.HelloRequest --from json --to binary",
+      isRequired: true, completion: "ask:type"),
+    Option(
+      .from, "--from", .choice("json text binary"), "FORMAT", .own, .convert,
+      "Format of the input: json, text or binary.",
+      example:
+        "rpcurl convert --descriptor-set demo.binpb --type demo.v1.HelloRequest --from json --to binary",
+      isRequired: true),
+    Option(
+      .to, "--to", .choice("json text binary"), "FORMAT", .own, .convert,
+      "Format of the output: json, text or binary.",
+      example:
+        "rpcurl convert --descriptor-set demo.binpb --type demo.v1.HelloRequest --from json --to binary",
+      isRequired: true),
+    Option(
+      .delimited, "--delimited", .flag, "", .own, .convert,
+      "Read and write a stream of messages.",
+      example:
+        "rpcurl convert --delimited --descriptor-set demo.binpb --type demo.v1.HelloRequest --from json --to text"
+    ),
+    Option(
+      .pretty, "--pretty", .flag, "", .own, .convert,
+      "Print JSON over several lines (default on a terminal, except with --delimited).",
+      example:
+        "rpcurl convert --pretty --descriptor-set demo.binpb --type demo.v1.HelloRequest --from text --to json"
+    ),
+    Option(
+      .noUnknownFields, "--no-unknown-fields", .flag, "", .own, .convert,
+      "Omit unknown fields from text format.",
+      example:
+        "rpcurl convert --no-unknown-fields --descriptor-set demo.binpb --type demo.v1.HelloRequest --from binary --to text"
+    ),
+    Option(
+      .allowPartial, "--allow-partial", .flag, "", .own, .convert,
+      "Accept messages without their required fields.",
+      example:
+        "rpcurl convert --allow-partial --descriptor-set demo.binpb --type demo.v1.HelloRequest --from json --to binary"
+    ),
+    Option(
+      .method, "--method", .text, "METHOD", .own, .pluginsCheck,
+      "Make calls of this method of the schema, with every field set.",
+      example: "rpcurl plugins check --descriptor-set demo.binpb --method demo.v1.Demo/Hello ./sign.so"),
+    Option(
+      .callTime, "--call-time", .duration, "DURATION", .own, .pluginsCheck,
+      "Time limit of each call (default: 2s).",
+      example: "rpcurl plugins check --call-time 5s ./sign.so"),
+    Option(
+      .lang, "--lang", .choice("c swift"), "LANGUAGE", .own, .pluginsNew,
+      "Language of the plugin: c or swift.", example: "rpcurl plugins new --lang swift hello", standard: "c"),
+    Option(
+      .dir, "--dir", .text, "DIR", .own, .pluginsNew,
+      "Directory to write to (default: one with the plugin's name).",
+      example: "rpcurl plugins new --dir src/hello hello", completion: "dir"),
+  ]
+
+  /// The options that most commands have.
+  static let common: [Option] = [
+    Option(
+      .silent, "-s --silent", .flag, "", .errors, .all,
+      "Print no errors, warnings or progress on standard error; the exit code remains.",
+      "The output of options such as -v and --timing is still printed.",
+      example: "rpcurl -s --format none https://demo.example demo.v1.Demo/Hello || echo \"failed with $?\""),
+    Option(
+      .showError, "-S --show-error", .flag, "", .errors, .all,
+      "With -s, still print errors.",
+      example: "rpcurl -s -S https://demo.example demo.v1.Demo/Hello > reply.json"),
+    Option(
+      .errorFormat, "--error-format", .choice("text json"), "FORMAT", .errors, .all,
+      "Format of errors: text, or json with one object on each line.",
+      "The object is {\"error\":{…}} with what, why and, if there is one, hint; exit, the exit code; of a call that "
+        + "failed code, code_number, message and details as in the events of --format events, and interceptor if one "
+        + "failed the call; of input line, column, byte, path and excerpt; of a batch call. Other lines do not begin "
+        + "with {.",
+      example:
+        "rpcurl --error-format json https://demo.example demo.v1.Demo/Hello 2>&1 >reply.json | jq -r .error.code",
+      standard: "text"),
+    Option(
+      .config, "-K --config", .text, "FILE", .configuration, .remote,
+      "Read options from this file (default: $XDG_CONFIG_HOME/rpcurl/config, if it exists).",
+      "The file has one option on each line, as on the command line but without quotes, and target URL. The command "
+        + "line takes precedence. Other commands than call omit options that they do not have. Lines after "
+        + "[profile NAME] apply only with --profile NAME. See rpcurl-config(5).",
+      example: "rpcurl --config ci.conf demo.v1.Demo/Hello", isConfigurable: false, completion: "file"),
+    Option(
+      .profile, "--profile", .text, "NAME", .configuration, .remote,
+      "Also read the options of this profile of the configuration file.",
+      example: "rpcurl --profile staging demo.v1.Demo/Hello",
+      isConfigurable: false, isCommon: true, completion: "ask:profile"),
+    Option(
+      .help, "-h --help", .flag, "", .general, .all,
+      "Show help: -h the common options, --help all.", example: "rpcurl list --help",
+      grpcurl: "help", isConfigurable: false),
+    Option(
+      .version, "-V --version", .flag, "", .general, .all,
+      "Show the version.", example: "rpcurl --version", grpcurl: "version", isConfigurable: false),
+  ]
+}

@@ -1,0 +1,136 @@
+extension OptionTable {
+  static let request: [Option] = [
+    Option(
+      .protocolName, "--protocol", .choice("grpc grpc-web connect", spellings: "grpcweb=grpc-web"), "NAME",
+      .request, .remote,
+      "Protocol: grpc, grpc-web or connect (default: $RPCURL_PROTOCOL, or grpc).",
+      example: "rpcurl --protocol connect https://demo.example demo.v1.Demo/Hello", isCommon: true),
+    Option(
+      .header, "-H --header", .text, "NAME: VALUE|@FILE", .request, .remote,
+      "Send this header, or those of a file with one on each line; may repeat.",
+      "Values of names that end with -bin are base64.",
+      example: "rpcurl -H 'x-tenant: blue' https://demo.example demo.v1.Demo/Hello",
+      grpcurl: "H", repeats: true, isCommon: true, completion: "header"),
+    Option(
+      .expandHeaders, "--expand-headers", .flag, "", .request, .remote,
+      "Replace ${NAME} in header values with variables of the environment.",
+      "This applies to all headers, and to their files, so that secrets are not on the command line. A variable that "
+        + "is not set is an error. Nothing else is expanded, and nothing escapes.",
+      example: "rpcurl --expand-headers -H 'x-api-key: ${API_KEY}' https://demo.example demo.v1.Demo/Hello",
+      grpcurl: "expand-headers"),
+    Option(
+      .user, "-u --user", .text, "NAME[:PASSWORD]", .request, .remote,
+      "Credentials for the server (HTTP Basic).",
+      "If the password is omitted, the terminal asks for it.",
+      example: "rpcurl -u ada https://demo.example demo.v1.Demo/Hello"),
+    Option(
+      .bearer, "--bearer --oauth2-bearer", .text, "TOKEN|@FILE", .request, .remote,
+      "Bearer token for the server.",
+      example: "rpcurl --bearer @token https://demo.example demo.v1.Demo/Hello",
+      isCommon: true, completion: "atfile"),
+    Option(
+      .netrc, "-n --netrc", .flag, "", .request, .remote, "Read credentials for the host from ~/.netrc.",
+      example: "rpcurl -n https://demo.example demo.v1.Demo/Hello"),
+    Option(
+      .netrcFile, "--netrc-file", .text, "FILE", .request, .remote,
+      "Read credentials for the host from this file.",
+      example: "rpcurl --netrc-file netrc https://demo.example demo.v1.Demo/Hello", completion: "file"),
+    Option(
+      .userAgent, "-A --user-agent", .text, "TEXT", .request, .remote,
+      "Value of the user-agent header (default: rpcurl/VERSION).",
+      example: "rpcurl -A 'probe/1.0' https://demo.example demo.v1.Demo/Hello", grpcurl: "user-agent"),
+    Option(
+      .codec, "--codec", .choice("proto json"), "NAME", .request, .calls,
+      "Encoding of messages on the wire: proto or json.",
+      example: "rpcurl --protocol connect --codec json https://demo.example demo.v1.Demo/Hello",
+      standard: "proto"),
+    Option(
+      .connectGet, "--connect-get", .flag, "", .request, .calls,
+      "Use GET for a Connect method that is marked NO_SIDE_EFFECTS.",
+      "A message that would make the URL longer than 8192 bytes is sent by POST.",
+      example: "rpcurl --protocol connect --connect-get https://demo.example demo.v1.Demo/Find"),
+    Option(
+      .compression, "--compression", .choice("identity gzip deflate br zstd snappy"), "NAME", .request,
+      .calls,
+      "Compression of sent messages: gzip, deflate, br, zstd, snappy or identity.",
+      example: "rpcurl --compression gzip -d @big.json https://demo.example demo.v1.Demo/Hello",
+      standard: "identity"),
+    Option(
+      .acceptCompression, "--accept-compression", .choices("identity gzip deflate br zstd snappy"), "LIST",
+      .request, .calls,
+      "Compressions of received messages, in order of preference (default: all available).",
+      "identity alone means none.",
+      example: "rpcurl --accept-compression zstd,gzip https://demo.example demo.v1.Demo/Hello"),
+    Option(
+      .rpcHeader, "--rpc-header", .text, "NAME: VALUE|@FILE", .request, .calls,
+      "Send this header with the call, but not with requests for the schema; may repeat.",
+      example: "rpcurl --rpc-header 'x-for: call' https://demo.example demo.v1.Demo/Hello",
+      grpcurl: "rpc-header", repeats: true, completion: "header"),
+    Option(
+      .maxTime, "-m --max-time", .duration, "DURATION", .request, .remote,
+      "Time limit, such as 1.5, 1500ms or 2m; of a call it is the deadline.",
+      "The deadline of a call is also sent to the server. Without the option, a call has no limit, and requests for "
+        + "the schema have 10 seconds.",
+      example: "rpcurl -m 5 https://demo.example demo.v1.Demo/Hello",
+      aliases: "--timeout", grpcurl: "max-time", isCommon: true),
+    Option(
+      .maxMessageSize, "--max-message-size", .bytes, "BYTES", .request, .calls,
+      "Size limit of one received message, such as 512k or 64m.",
+      example: "rpcurl --max-message-size 256m https://demo.example demo.v1.Demo/Hello",
+      standard: "64m", aliases: "--max-msg-sz", grpcurl: "max-msg-sz"),
+  ]
+
+  static let data: [Option] = [
+    Option(
+      .data, "-d --data", .data, "JSON|@FILE", .data, .call,
+      "Request message: JSON, @FILE, or @- for standard input; may repeat for a stream.",
+      "Without it, an empty message is sent; a method with a request stream reads standard input.",
+      example: "rpcurl -d '{\"name\":\"Ada\"}' https://demo.example demo.v1.Demo/Hello",
+      aliases: "--data-raw --data-binary --json", grpcurl: "d", repeats: true, isCommon: true,
+      completion: "atfile"),
+    Option(
+      .dataFormat, "--data-format", .choice("json text binary"), "FORMAT", .data, .call,
+      "Format of the request data: json, text or binary.",
+      "A single message is all of the data. Of several messages, text format has one on each line, and in binary each "
+        + "follows its length, a varint.",
+      example: "rpcurl --data-format text -d 'name: \"Ada\"' https://demo.example demo.v1.Demo/Hello",
+      standard: "json", grpcurl: "format"),
+    Option(
+      .allowUnknownFields, "--allow-unknown-fields", .flag, "", .data, .callsAndConvert,
+      "Ignore fields of the data that are not in the schema.",
+      example: "rpcurl --allow-unknown-fields -d @request.json https://demo.example demo.v1.Demo/Hello",
+      grpcurl: "allow-unknown-fields"),
+    Option(
+      .each, "--each", .flag, "", .batch, .call,
+      "Make one unary call for each message of the data.",
+      "Without -d, the messages are read from standard input. Responses are printed in the order of the messages. With "
+        + "HTTP/2 the calls share a connection. A call that fails is reported with its number, counted from 0, and "
+        + "the others continue; the exit code is that of the first failed call in this order. Invalid data ends the "
+        + "batch where it is.",
+      example: "rpcurl --each --jobs 32 https://demo.example demo.v1.Demo/Hello < requests.json"),
+    Option(
+      .jobs, "--jobs", .number, "NUMBER", .batch, .call,
+      "Number of calls of --each at a time (default: 1).",
+      example: "rpcurl --each --jobs 32 https://demo.example demo.v1.Demo/Hello < requests.json"),
+    Option(
+      .failEarly, "--fail-early", .flag, "", .batch, .call,
+      "End the batch of --each when a call fails.",
+      "Calls before it are completed; those after it are canceled.",
+      example: "rpcurl --each --fail-early https://demo.example demo.v1.Demo/Hello < requests.json"),
+  ]
+
+  static let chain: [Option] = [
+    Option(
+      .use, "--use", .text, "NAME[,KEY=VALUE…]", .interceptors, .calls,
+      "Add a built-in interceptor to the chain, in the order given; may repeat.",
+      "Keys of all: priority=N, methods=PATTERN. Two commas stand for one in a value.",
+      example: "rpcurl --use retry,attempts=3 https://demo.example demo.v1.Demo/Hello",
+      repeats: true, isCommon: true, completion: "ask:use"),
+    Option(
+      .plugin, "--plugin", .text, "NAME|PATH[,KEY=VALUE…]", .interceptors, .calls,
+      "Add a plugin to the chain, in the order given; may repeat.",
+      "With ? in front (?NAME) it is omitted if there is no such plugin.",
+      example: "rpcurl --plugin ./sign.so,key=env:KEY https://demo.example demo.v1.Demo/Hello",
+      repeats: true, completion: "ask:plugin"),
+  ]
+}

@@ -1,0 +1,65 @@
+/// Why arguments cannot be used.
+public struct ParseError: Error, Equatable, Sendable {
+  /// What is wrong.
+  public enum Reason: Equatable, Sendable {
+    /// No option has the name; the hint tells what was meant, if that is known.
+    case unknownOption(String, hint: String?)
+    /// The command does not have the option.
+    case notOfCommand(option: String, command: String, others: String)
+    case missingValue(String)
+    case takesNoValue(String)
+    case invalidValue(option: String, value: String, why: String)
+    case unexpectedArguments([String])
+    case missingArgument(String)
+    case missingOption(String)
+    case unknownCommand(String, hint: String?)
+    /// What the configuration file may not hold.
+    case onlyTyped(String)
+  }
+
+  /// What is wrong.
+  public let reason: Reason
+  /// Where the argument is from; nil if it is absent.
+  public let origin: Origin?
+
+  init(_ reason: Reason, _ origin: Origin?) {
+    self.reason = reason
+    self.origin = origin
+  }
+
+  /// What is wrong, for the first part of a message.
+  public var what: String {
+    switch reason {
+    case .unknownOption(let name, _), .notOfCommand(let name, _, _), .missingValue(let name),
+      .takesNoValue(let name), .unknownCommand(let name, _), .onlyTyped(let name):
+      name
+    case .invalidValue(let option, let value, _): "\(option) \(value)"
+    case .unexpectedArguments(let texts): texts.joined(separator: " ")
+    case .missingArgument: "missing argument"
+    case .missingOption: "missing option"
+    }
+  }
+
+  /// Why it is wrong, for the second part.
+  public var why: String {
+    switch reason {
+    case .unknownOption: "unknown option"
+    case .notOfCommand(_, let command, let others): "\(command) has no such option, but \(others) has"
+    case .missingValue: "missing value"
+    case .takesNoValue: "it takes no value"
+    case .invalidValue(_, _, let why): why
+    case .unexpectedArguments(let texts): texts.count == 1 ? "unexpected argument" : "unexpected arguments"
+    case .missingArgument(let name), .missingOption(let name): name
+    case .unknownCommand: "no such command"
+    case .onlyTyped: "only for the command line"
+    }
+  }
+
+  /// What to do about it, if that is known.
+  public var hint: String? {
+    switch reason {
+    case .unknownOption(_, let hint), .unknownCommand(_, let hint): hint
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,251 @@
+/// Reads the arguments of a command line, once, from the first to the last.
+///
+/// The conventions are those of GNU and curl: `--option VALUE`, `--option=VALUE`, `-oVALUE`, `-o VALUE`, flags of one
+/// letter in one argument (`-sSd VALUE`), options after other arguments, `--` before arguments that are not options. In
+/// addition, long options of grpcurl may have one dash. After an error the parser goes on, so that options such as
+/// `--error-format` hold wherever they are.
+public struct Parser {
+  private let words: [String]
+  private var index: Int
+  private var invocation: Invocation
+
+  /// Reads the arguments of the program, without its name.
+  public static func parse(_ words: [String]) -> Invocation {
+    guard let first = words.first else {
+      var invocation = Invocation(.call, isNamed: false)
+      invocation.finish()
+      return invocation
+    }
+    if let command = CommandTable.find(first) { return parse(words, command, from: 1, isNamed: true) }
+    switch first {
+    case "plugins": return plugins(words)
+    case "help": return help(words)
+    case "complete": return request(.complete(Array(words.dropFirst())))
+    case "--dump-options": return request(.dump)
+    case "-h", "--help",
+      "-help" where words.count == 1:
+      return request(.help(nil, isWhole: first != "-h"))
+    default: return parse(words, .call, from: 0, isNamed: false)
+    }
+  }
+
+  /// Reads the arguments of a command.
+  public static func parse(_ words: [String], as command: CommandID) -> Invocation {
+    parse(words, command, from: 0, isNamed: true)
+  }
+
+  private static func parse(_ words: [String], _ command: CommandID, from index: Int, isNamed: Bool)
+    -> Invocation
+  {
+    var parser = Parser(words, command, from: index, isNamed: isNamed)
+    parser.run()
+    parser.invocation.finish()
+    return parser.invocation
+  }
+
+  private init(_ words: [String], _ command: CommandID, from index: Int, isNamed: Bool) {
+    self.words = words
+    self.index = index
+    invocation = Invocation(command, isNamed: isNamed)
+  }
+
+  // MARK: Commands
+
+  private static func request(_ request: Invocation.Request) -> Invocation {
+    var invocation = Invocation(.call, isNamed: false)
+    invocation.request = request
+    return invocation
+  }
+
+  private static func plugins(_ words: [String]) -> Invocation {
+    guard words.count > 1 else { return parse(words, .pluginsList, from: 1, isNamed: true) }
+    if let command = CommandTable.find(plugins: words[1]) {
+      return parse(words, command, from: 2, isNamed: true)
+    }
+    switch words[1] {
+    case "-h", "--help": return request(.pluginsHelp(isWhole: words[1] != "-h"))
+    case let name where !name.begins(with: "-"):
+      var invocation = Invocation(.pluginsList, isNamed: true)
+      invocation.add(
+        ParseError(
+          .unknownCommand(
+            "plugins \(name)", hint: Suggestions.command(name, among: ["list", "check", "new"])),
+          .typed(index: 1)))
+      return invocation
+    default: return parse(words, .pluginsList, from: 1, isNamed: true)
+    }
+  }
+
+  private static func help(_ words: [String]) -> Invocation {
+    let names = words.dropFirst().filter { !$0.begins(with: "-") }
+    let request: Invocation.Request
+    switch (names.first, names.dropFirst().first) {
+    case (nil, _), ("help", _): request = .help(nil, isWhole: true)
+    case ("plugins", nil): request = .pluginsHelp(isWhole: true)
+    case ("plugins", let name?):
+      guard let command = CommandTable.find(plugins: name) else {
+        return unknownHelp(name, among: ["list", "check", "new"])
+      }
+      request = .help(command, isWhole: true)
+    case (let name?, _):
+      guard let command = CommandTable.find(name) else { return unknownHelp(name, among: CommandTable.names) }
+      request = .help(command, isWhole: true)
+    }
+    return Self.request(request)
+  }
+
+  private static func unknownHelp(_ name: String, among names: [String]) -> Invocation {
+    var invocation = Invocation(.call, isNamed: false)
+    invocation.add(
+      ParseError(
+        .unknownCommand("help \(name)", hint: Suggestions.command(name, among: names)), .typed(index: 1)))
+    return invocation
+  }
+
+  // MARK: Arguments
+
+  private mutating func run() {
+    var endsOptions = false
+    while index < words.count {
+      let word = words[index]
+      let origin = Origin.typed(index: index)
+      index += 1
+      if endsOptions || word.utf8.first != UInt8(ascii: "-") || word.utf8.count == 1 {
+        invocation.add(Positional(word, origin))
+      } else if word == "--" {
+        endsOptions = true
+      } else if word.begins(with: "--") {
+        long(word, origin)
+      } else if !grpcurl(word, origin) {
+        cluster(word, origin)
+      }
+    }
+  }
+
+  /// `--option`, `--option VALUE` or `--option=VALUE`.
+  private mutating func long(_ word: String, _ origin: Origin) {
+    let (name, attached) = word.parted(at: "=")
+    guard let option = OptionTable.find(name, invocation.command) else {
+      return invocation.add(Suggestions.unknown(String(name), invocation.command, origin))
+    }
+    take(option, name: String(name), attached: attached, origin)
+  }
+
+  /// An option of grpcurl's with one dash, such as `-plaintext` or `-max-time 5`.
+  ///
+  /// - Returns: Whether it is one. Those of one letter are clusters.
+  private mutating func grpcurl(_ word: String, _ origin: Origin) -> Bool {
+    guard word.utf8.count > 2 else { return false }
+    let (name, attached) = Substring(word.unicodeScalars.dropFirst()).parted(at: "=")
+    guard name.utf8.count > 2 else { return false }
+    let options = OptionTable.find(grpcurl: name, invocation.command)
+    guard let first = options.first else {
+      guard let error = Suggestions.grpcurl(name, invocation.command, origin) else { return false }
+      invocation.add(error)
+      return true
+    }
+    take(first, name: "-\(name)", attached: attached, origin)
+    // What grpcurl has one option for may be two here.
+    for option in options.dropFirst() {
+      if let text = invocation.arguments.last?.text { add(option, name: "-\(name)", text, origin) }
+    }
+    return true
+  }
+
+  /// Flags of one letter, and perhaps an option with a value at the end.
+  private mutating func cluster(_ word: String, _ origin: Origin) {
+    var rest = word.unicodeScalars.dropFirst()
+    while let letter = rest.popFirst() {
+      guard let option = OptionTable.find("-\(letter)", invocation.command) else {
+        return invocation.add(Suggestions.unknown(word, letter, invocation.command, origin))
+      }
+      guard option.hasValue else {
+        if rest.first == "=" {
+          return take(option, name: "-\(letter)", attached: Substring(rest.dropFirst()), origin)
+        }
+        take(option, name: "-\(letter)", attached: nil, origin)
+        continue
+      }
+      // grpcurl accepts -d=VALUE too.
+      let value = rest.first == "=" ? rest.dropFirst() : rest
+      return take(option, name: "-\(letter)", attached: rest.isEmpty ? nil : Substring(value), origin)
+    }
+  }
+
+  private mutating func take(_ option: Option, name: String, attached: Substring?, _ origin: Origin) {
+    guard option.hasValue else {
+      let isOff = name.begins(with: "--no-") && option.name != name
+      guard attached == nil || attached == "true" || attached == "false" else {
+        return invocation.add(ParseError(.takesNoValue(name), origin))
+      }
+      let isOn = (attached ?? "true") == "true"
+      return invocation.add(
+        Argument(option.id, name: name, text: nil, value: .flag(isOn != isOff), origin))
+    }
+    if let attached { return add(option, name: name, String(attached), origin) }
+    guard index < words.count, !isOption(words[index]) else {
+      return invocation.add(ParseError(.missingValue(name), origin))
+    }
+    index += 1
+    add(option, name: name, words[index - 1], origin)
+  }
+
+  private mutating func add(_ option: Option, name: String, _ text: String, _ origin: Origin) {
+    do throws(ParseError) {
+      let value = try Value(text, of: option, name: name, origin)
+      invocation.add(Argument(option.id, name: name, text: text, value: value, origin))
+    } catch {
+      invocation.add(error)
+    }
+  }
+
+  /// Whether an argument is certainly an option, and not the value of the one before it.
+  private func isOption(_ word: String) -> Bool {
+    if word == "--" { return true }
+    guard word.begins(with: "--") else { return false }
+    return OptionTable.find(word.parted(at: "=").before, invocation.command) != nil
+  }
+}
+
+extension Invocation {
+  /// Checks what no single argument shows: what is asked for, and what is missing.
+  mutating func finish() {
+    if let help = last(.help) {
+      // grpcurl's -help and curl's --help are whole.
+      let isWhole = help.name != "-h"
+      request = .help(
+        isNamed || !positionals.isEmpty || arguments.count > 1 ? command : nil, isWhole: isWhole)
+    } else if has(.version) {
+      request = .version
+    }
+    guard request == nil else { return }
+    findCommand()
+    guard errors.isEmpty else { return }
+    let definition = CommandTable[command]
+    if let option = OptionTable.required(by: command).first(where: { last($0) == nil }) {
+      return fail(ParseError(.missingOption(OptionTable[option].name), nil))
+    }
+    if !definition.places.contains(where: \.repeats), positionals.count > definition.places.count {
+      let extra = positionals[definition.places.count...]
+      if !isNamed, let first = positionals.first, let nearest = CommandTable.nearest(to: first.text) {
+        return fail(ParseError(.unknownCommand(first.text, hint: "did you mean \(nearest)?"), first.origin))
+      }
+      fail(ParseError(.unexpectedArguments(extra.map(\.text)), extra.first?.origin))
+    }
+    if let place = definition.places.first, place.isRequired, positionals.isEmpty {
+      fail(ParseError(.missingArgument(place.name), nil))
+    }
+  }
+
+  /// `rpcurl --plaintext list HOST`, and grpcurl's `-plaintext HOST list`.
+  private mutating func findCommand() {
+    guard !isNamed, let first = positionals.first?.text else { return }
+    if let other = CommandTable.find(first) {
+      become(other, without: 0)
+    } else if positionals.count > 1, let other = CommandTable.find(positionals[1].text),
+      other == .list || other == .describe
+    {
+      become(other, without: 1)
+    }
+  }
+}

@@ -1,0 +1,69 @@
+/// The table of commands and options as JSON, for `scripts/generate-docs` and the tests of documents.
+public enum TableDump {
+  /// All of it.
+  public static var json: String {
+    let commands = CommandID.allCases.map(command).joined(separator: ",\n")
+    return object([
+      ("summary", quoted(CommandTable.summary)), ("usage", quoted(CommandTable.usage)),
+      ("plugins", quoted(CommandTable.plugins.summary)), ("names", list(CommandTable.names)),
+      ("commands", "[\n\(commands)\n]"),
+    ]) + "\n"
+  }
+
+  private static func command(_ id: CommandID) -> String {
+    let command = CommandTable[id]
+    return object([
+      ("name", quoted(command.name)), ("summary", quoted(command.summary)), ("usage", quoted(command.usage)),
+      ("discussion", quoted(command.discussion)), ("examples", quoted(command.examples)),
+      ("options", "[\(OptionTable.options(of: id).map(option).joined(separator: ",\n"))]"),
+      ("places", "[\(command.places.map(place).joined(separator: ","))]"),
+    ])
+  }
+
+  private static func option(_ option: Option) -> String {
+    object([
+      ("names", list(option.names)), ("aliases", list(option.aliases)),
+      ("grpcurl", list(option.grpcurlList.split(separator: " ").map(String.init))),
+      ("value", quoted(option.placeholder)), ("values", list(option.values)),
+      ("has_value", option.hasValue ? "true" : "false"), ("repeats", repeats(option) ? "true" : "false"),
+      ("group", quoted(option.group.title)), ("summary", quoted(option.summary)),
+      ("discussion", quoted(option.discussion)), ("example", quoted(option.example)),
+      ("default", quoted(option.standard)), ("completion", quoted(option.completion)),
+      ("configurable", option.isConfigurable ? "true" : "false"),
+    ])
+  }
+
+  private static func repeats(_ option: Option) -> Bool {
+    if case .count = option.kind { return true }
+    return option.repeats
+  }
+
+  private static func place(_ place: Command.Place) -> String {
+    object([
+      ("name", quoted(place.name)), ("summary", quoted(place.summary)),
+      ("completion", quoted(place.completion)),
+      ("repeats", place.repeats ? "true" : "false"),
+    ])
+  }
+
+  private static func object(_ members: [(String, String)]) -> String {
+    "{" + members.map { "\"\($0.0)\":\($0.1)" }.joined(separator: ",") + "}"
+  }
+
+  private static func list(_ texts: [String]) -> String {
+    "[" + texts.map(quoted).joined(separator: ",") + "]"
+  }
+
+  private static func quoted(_ text: String) -> String {
+    var json = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": json += "\\\""
+      case "\\": json += "\\\\"
+      case "\n": json += "\\n"
+      default: json.unicodeScalars.append(scalar)
+      }
+    }
+    return json + "\""
+  }
+}

@@ -1,0 +1,93 @@
+/// The value of an option.
+public enum Value: Equatable, Sendable {
+  case flag(Bool)
+  case text(String)
+  case list([String])
+  case duration(Duration)
+  case bytes(Int)
+  case number(Int)
+
+  /// Reads the value of an option.
+  init(_ text: String, of option: Option, name: String, _ origin: Origin) throws(ParseError) {
+    func invalid(_ why: String) -> ParseError {
+      ParseError(.invalidValue(option: name, value: text, why: why), origin)
+    }
+    switch option.kind {
+    case .flag, .count:
+      guard text == "true" || text == "false" else { throw ParseError(.takesNoValue(name), origin) }
+      self = .flag(text == "true")
+    case .text: self = .text(text)
+    case .data: self = .text(text == "@" ? "@-" : text)
+    case .duration:
+      guard let duration = Self.duration(text) else { throw invalid("not a valid duration") }
+      self = .duration(duration)
+    case .bytes:
+      guard let count = Self.bytes(text) else { throw invalid("not a valid number of bytes") }
+      self = .bytes(count)
+    case .number:
+      guard let number = Int(text) else { throw invalid("not a valid number") }
+      self = .number(number)
+    case .choice(let values, let spellings):
+      guard let value = Self.choice(text, values, spellings) else {
+        throw invalid("not one of \(Self.commas(values))")
+      }
+      self = .text(value)
+    case .choices(let values):
+      var list: [String] = []
+      for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+        guard Option.has(values, part) else {
+          throw invalid("not a list of \(Self.commas(values)), with commas between")
+        }
+        list.append(String(part))
+      }
+      self = .list(list)
+    }
+  }
+
+  private static func commas(_ list: String) -> String {
+    list.split(separator: " ").joined(separator: ", ")
+  }
+
+  private static func choice(_ text: String, _ values: String, _ spellings: String) -> String? {
+    if Option.has(values, text[...]) { return text }
+    for spelling in spellings.split(separator: " ") {
+      let parts = spelling.split(separator: "=")
+      if parts.first == text[...], let value = parts.last { return String(value) }
+    }
+    return nil
+  }
+
+  /// A duration: `1.5` or `1.5s`, `1500ms`, `2m`, `1h`; nil for any other text, zero and what is too long.
+  public static func duration(_ text: String) -> Duration? {
+    let number = text.prefix { $0.isASCII && $0.isNumber || $0 == "." }
+    let nanosecondsPerUnit: Double
+    switch text[number.endIndex...] {
+    case "", "s": nanosecondsPerUnit = 1e9
+    case "ns": nanosecondsPerUnit = 1
+    case "us": nanosecondsPerUnit = 1e3
+    case "ms": nanosecondsPerUnit = 1e6
+    case "m": nanosecondsPerUnit = 60e9
+    case "h": nanosecondsPerUnit = 3600e9
+    default: return nil
+    }
+    guard let value = Double(number), value > 0, value * nanosecondsPerUnit < 9e18 else { return nil }
+    return .nanoseconds(Int64((value * nanosecondsPerUnit).rounded(.up)))
+  }
+
+  /// A number of bytes, with `k`, `m` or `g` for KiB, MiB and GiB; nil for any other text and zero.
+  public static func bytes(_ text: String) -> Int? {
+    let digits = text.prefix { $0.isASCII && $0.isNumber }
+    let shift: Int
+    switch text[digits.endIndex...] {
+    case "": shift = 0
+    case "k", "K": shift = 10
+    case "m", "M": shift = 20
+    case "g", "G": shift = 30
+    default: return nil
+    }
+    guard let number = Int(digits),
+      case let (bytes, overflow) = number.multipliedReportingOverflow(by: 1 << shift), !overflow, bytes > 0
+    else { return nil }
+    return bytes
+  }
+}

@@ -1,0 +1,153 @@
+"""Command lines as users of grpcurl, buf curl and curl type them, and mistakes that people make.
+
+What the parser alone decides is in Tests/CommandLineTests; here are the command lines that reach a server, or would.
+"""
+
+import json
+
+import pytest
+
+SERVICE = "demo.v1.Demo"
+HELLO = f"{SERVICE}/Hello"
+ADA = '{"name":"Ada"}'
+GREETING = "Hello, Ada!"
+
+
+def greets(result):
+    assert (result.code, result.err) == (0, ""), result.err
+    assert json.loads(result.out)["message"] == GREETING
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["-plaintext", "-d", ADA], ["-plaintext", f"-d{ADA}"], ["-plaintext", f"-d={ADA}"],
+        ["-plaintext", "-max-time", "5", "-d", ADA], ["-plaintext", "-max-time=5", "-d", ADA],
+        ["-plaintext", "-rpc-header", "a:b", "-d", ADA], ["-plaintext", "-format", "json", "-d", ADA],
+        ["-plaintext", "-emit-defaults", "-use-reflection", "-connect-timeout", "5", "-max-msg-sz", "10000", "-d", ADA],
+        ["-plaintext", "-reflect-header", "a:b", "-H", "c: d", "-user-agent", "x", "-authority", "h", "-d", ADA],
+        ["--plaintext", "-m", "5", f"-sSd{ADA}"], ["--plaintext", "-m5", "-Hx:y", "-d", ADA],
+        ["--plaintext", "--timeout", "5s", "--data", ADA], ["--plaintext", "--json", ADA],
+        ["--plaintext=true", "--data-raw", ADA], ["--plaintext", "-x", "", "-d", ADA],
+        ["--plaintext", "--oauth2-bearer", "t", "-d", ADA],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_call_as_others_type_it(rpcurl, grpc_server, options):
+    greets(rpcurl(*options, grpc_server.address, HELLO))
+    greets(rpcurl(grpc_server.address, *options, HELLO))
+    greets(rpcurl(grpc_server.address, HELLO, *options))
+
+
+def test_text_format_of_grpcurl_is_for_both_directions(rpcurl, grpc_server):
+    result = rpcurl("-plaintext", "-format", "text", "-d", 'name: "Ada"', grpc_server.address, HELLO)
+    assert (result.code, result.err) == (0, "")
+    assert f'message: "{GREETING}"' in result.out
+
+
+@pytest.mark.parametrize("data", ["@", "@-"])
+def test_data_from_standard_input(rpcurl, grpc_server, data):
+    greets(rpcurl("-plaintext", "-d", data, grpc_server.address, HELLO, input=ADA))
+    greets(rpcurl("-plaintext", f"-d{data}", grpc_server.address, HELLO, input=ADA))
+
+
+def test_grpc_web_as_buf_writes_it(rpcurl, connect_server):
+    greets(rpcurl("--protocol", "grpcweb", "-d", ADA, f"{connect_server.url}/{HELLO}"))
+
+
+def test_options_with_files_as_grpcurl_has_them(rpcurl, grpc_server, descriptor_set, tmp_path):
+    greets(rpcurl("-plaintext", "-protoset", descriptor_set, "-d", ADA, grpc_server.address, HELLO))
+    (tmp_path / "a.proto").write_text('syntax = "proto3"; package a; message M { string x = 1; }')
+    for words in [["-import-path", tmp_path], [f"-I{tmp_path}"], [f"-I={tmp_path}"], ["-I", tmp_path]]:
+        result = rpcurl("describe", *words, "-proto", "a.proto", "a.M")
+        assert (result.code, result.err) == (0, "") and "message M {" in result.out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["-plaintext", "SERVER", "list"], ["-plaintext", "list", "SERVER"], ["--plaintext", "SERVER", "list", SERVICE],
+        ["list", "-plaintext", "SERVER"], ["SERVER", "-plaintext", "list"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_verbs_of_grpcurl(rpcurl, grpc_server, words):
+    result = rpcurl(*(word.replace("SERVER", grpc_server.address) for word in words))
+    assert (result.code, result.err) == (0, "")
+    assert any(line.startswith(SERVICE) for line in result.out.splitlines())
+
+
+def test_describe_as_grpcurl_has_it(rpcurl, grpc_server):
+    result = rpcurl("-plaintext", grpc_server.address, "describe", f"{SERVICE}")
+    assert result.code == 0 and "service Demo {" in result.out
+
+
+def test_a_server_beside_a_descriptor_set(rpcurl, descriptor_set):
+    for target in ["http://127.0.0.1:1", "127.0.0.1:1", "unix:/no/such"]:
+        assert rpcurl("list", "--descriptor-set", descriptor_set, target).out == f"{SERVICE}\n"
+        result = rpcurl("describe", "--descriptor-set", descriptor_set, target, "HelloRequest")
+        assert "message HelloRequest {" in result.out
+
+
+def test_a_bare_method_with_a_target_of_the_configuration(rpcurl, grpc_server):
+    file = rpcurl.home / ".config" / "rpcurl" / "config"
+    file.parent.mkdir(parents=True)
+    file.write_text(f"target {grpc_server.url}\n")
+    for method in ["Hello", HELLO, f"{SERVICE}.Hello"]:
+        greets(rpcurl(method, "-d", ADA))
+
+
+# Mistakes
+
+
+@pytest.mark.parametrize(
+    ("words", "error", "hint"),
+    [
+        (["lst", "--plaintext", "h:1"], "lst: no such command", "did you mean list?"),
+        (["describ", "h:1", SERVICE], "describ: no such command", "did you mean describe?"),
+        (["lst"], "lst: no such command", "did you mean list?"),
+        (["shop.v1.Catalogue/Get"], "shop.v1.Catalogue/Get: no server to call", "write rpcurl HOST:PORT shop.v1.Catalogue/Get"),
+        (["shop.v1.Catalogue.Get"], "shop.v1.Catalogue.Get: no server to call", "write rpcurl HOST:PORT"),
+        (["http://h/a.b.C/D", "a.b.C/D"], "a.b.C/D: the URL names the method a.b.C/D already", "omit the argument"),
+        (["http://h/a.b.C/D", "E"], "E: the URL names the method a.b.C/D already", "omit the argument"),
+        (["--list-services", "http://h"], "--list-services: unknown option", 'use "rpcurl list"'),
+        (["--schema", "x", "http://h"], "--schema: unknown option", "use --descriptor-set FILE"),
+        (["-msg-template", "h:1", "describe", "x"], "-msg-template: unknown option", 'use "rpcurl template'),
+        (["-protoset-out", "x", "h:1", "list"], "-protoset-out: unknown option", 'use "rpcurl export'),
+        (["-chain", "h:1", HELLO], "-chain: unknown option", 'see "rpcurl call --help"'),
+        (["--plain", "h:1", HELLO], "--plain: unknown option", "did you mean --plaintext?"),
+        (["--retry", "3", "h:1", HELLO], "--retry: unknown option", "use --use retry,attempts=N"),
+        (["-X", "POST", "h:1", HELLO], "-X: unknown option", "omit it"),
+        (["-w", "x", "h:1", HELLO], "-w: unknown option", "use --timing"),
+        (["list", "-d", "{}", "h:1"], "-d: list has no such option, but call has", 'see "rpcurl list --help"'),
+        (["-d", "--plaintext", "h:1", HELLO], "-d: missing value", 'see "rpcurl call --help"'),
+        ([], "missing argument: TARGET", 'see "rpcurl call --help"'),
+    ],
+)  # fmt: skip
+def test_mistakes(rpcurl, words, error, hint):
+    result = rpcurl(*words)
+    assert (result.code, result.out) == (2, "")
+    first, second = result.err.splitlines()
+    assert first == f"rpcurl: {error}"
+    assert second.startswith(f"hint: {hint}")
+
+
+def test_a_method_in_the_prefix_of_a_url_may_stay(rpcurl, grpc_server, descriptor_set):
+    """Only what looks like a method is one."""
+    result = rpcurl("--explain", "--format", "json", "--descriptor-set", descriptor_set, "http://h/api/v1", HELLO)
+    assert json.loads(result.out)["url"] == f"http://h/api/v1/{HELLO}"
+
+
+def test_silence_and_form_of_errors_hold_wherever_they_are(rpcurl):
+    assert json.loads(rpcurl("--nope", "--error-format", "json").err)["error"]["what"] == "--nope"
+    assert rpcurl("--nope", "-s").err == ""
+    assert rpcurl("--nope", "-sS").err != ""
+
+
+def test_short_help_is_one_screen(rpcurl):
+    for words in (["-h"], ["call", "-h"], ["list", "-h"]):
+        result = rpcurl(*words)
+        assert (result.code, result.err) == (0, "")
+        assert len(result.out.splitlines()) <= 34
+        assert "--plaintext" in result.out
+    assert len(rpcurl("call", "--help").out.splitlines()) > 200
