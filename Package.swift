@@ -42,7 +42,7 @@ let package = Package(
     .library(name: "Protobuf", targets: ["Protobuf"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0")
   ],
   targets: [
     // C

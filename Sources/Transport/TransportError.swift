@@ -1,3 +1,4 @@
+import Protobuf
 import CCurl
 
 /// Why a transfer did not come to its end.

@@ -55,14 +55,12 @@ def test_has_no_unwind_tables():
     assert [int(size, 16) for size in sizes] == [0, 0]
 
 
-def test_has_no_library_of_regular_expressions_and_no_concurrency_runtime():
+def test_has_no_library_of_regular_expressions():
     """Each would be half a megabyte, and hundreds of conformances that every look-up of one passes."""
     symbols = readelf("--symbols", file=RPCURL)
     assert "$sS" in symbols
-    if "$s14ArgumentParser" in symbols:
-        pytest.skip("swift-argument-parser uses them")
     own = [line for line in symbols.splitlines() if " UND " not in line]
-    for module in ["17_StringProcessing", "12_RegexParser", "12_Concurrency", "20FoundationEssentials"]:
+    for module in ["17_StringProcessing", "12_RegexParser", "20FoundationEssentials"]:
         assert [line for line in own if f"$s{module}" in line] == []
 
 

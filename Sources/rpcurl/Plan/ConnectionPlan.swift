@@ -1,3 +1,4 @@
+import Protobuf
 import CommandLine
 import Glibc
 import RPCProtocols

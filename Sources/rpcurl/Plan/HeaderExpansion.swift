@@ -1,3 +1,5 @@
+import Protobuf
+
 /// Puts the environment's values into those of headers, for `--expand-headers`: `${NAME}` stands for the variable.
 ///
 /// As in grpcurl, nothing else is expanded, and nothing escapes: what is no name of a variable, such as `${a-b}` or `$a`,
@@ -19,7 +21,7 @@ struct HeaderExpansion {
   func expand(_ value: String) throws(Problem) -> String {
     var expanded = ""
     var rest = value[...]
-    while let start = rest.utf8.firstRange(of: "${".utf8) {
+    while let start = rest.firstRange(of: "${") {
       expanded += rest[..<start.lowerBound]
       let name = rest[start.upperBound...].prefixOfScalars(while: Self.isNamePart)
       let end = name.endIndex

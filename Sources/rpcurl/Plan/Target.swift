@@ -1,3 +1,4 @@
+import Protobuf
 import RPCProtocols
 
 /// Where a call goes: the server's base URL, and the socket behind it when that is a Unix one.

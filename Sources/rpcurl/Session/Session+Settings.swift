@@ -29,7 +29,7 @@ extension Session {
   /// hold what `--expand-headers` would replace.
   fileprivate func expand(_ word: String, mayBeHeader: Bool) throws(Failure) -> String {
     let text = try bindings.expand(word: word)
-    guard mayBeHeader, text.utf8.contains("${".utf8) else { return text }
+    guard mayBeHeader, text.contains("${") else { return text }
     throw Failure(
       .usage, "", "the value holds ${ once variables are replaced",
       hint: "--expand-headers would replace it again; leave that out")

@@ -1,3 +1,4 @@
+import Protobuf
 import CommandLine
 import Interceptors
 
@@ -91,7 +92,7 @@ struct SessionSecrets {
     _ value: String, of option: OptionID, _ optionName: String, isLiteral: Bool
   ) -> Word {
     // What a variable holds is not written.
-    guard isLiteral || !value.startsWithScalars("$") && !value.utf8.contains("${".utf8) else {
+    guard isLiteral || !value.startsWithScalars("$") && !value.contains("${") else {
       return Word(before: value, placeholder: nil, isLiteral: false)
     }
     if Self.headerOptions.contains(option) { return header(value) }
@@ -129,7 +130,7 @@ struct SessionSecrets {
       let key = String(name)
       let inner = value.prefixOfScalars { $0 != ":" && $0 != "=" }
       let isElsewhere =
-        value.startsWithScalars("@") || value.startsWithScalars("env:") || value.utf8.contains("${".utf8)
+        value.startsWithScalars("@") || value.startsWithScalars("env:") || value.contains("${")
       let isSecret =
         Self.secretSettings.contains(key) || Self.isSecret(setting: key.lowercased())
         || inner.endIndex < value.endIndex && Redaction.isSecret(inner.lowercased())
@@ -181,7 +182,7 @@ struct SessionSecrets {
     let verb = trimmed.prefixOfScalars { !$0.properties.isWhitespace }
     let rest = String(trimmed[verb.endIndex...].droppingScalars(while: \.properties.isWhitespace))
     switch verb {
-    case "header" where rest.utf8.contains(UInt8(ascii: ":")) && !rest.utf8.contains("${".utf8):
+    case "header" where rest.utf8.contains(UInt8(ascii: ":")) && !rest.contains("${"):
       return "header \(session(header(rest), escaping: false))"
     case "use": return "use \(spec(rest))"
     case "plugin":
@@ -197,7 +198,7 @@ struct SessionSecrets {
       let name = rest.prefixOfScalars { $0 != "=" && !$0.properties.isWhitespace }
       let value = rest[name.endIndex...].droppingScalars { $0 == "=" || $0.properties.isWhitespace }
       guard Redaction.isSecret(name.lowercased()), !value.startsWithScalars("$"),
-        !value.utf8.contains("${".utf8)
+        !value.contains("${")
       else {
         return line
       }
@@ -251,7 +252,7 @@ struct SessionSecrets {
 
   /// Whether a target holds credentials, which are refused there, but may have been typed.
   private static func hasCredentials(target: String) -> Bool {
-    let start = target.utf8.firstRange(of: "://".utf8)?.upperBound ?? target.startIndex
+    let start = target.firstRange(of: "://")?.upperBound ?? target.startIndex
     let behindScheme = target[start...]
     return !target.hasPrefix("unix:")
       && (behindScheme.prefixOfScalars { $0 != "/" }.utf8.contains(UInt8(ascii: "@"))
@@ -260,11 +261,7 @@ struct SessionSecrets {
 
   /// A word as a session reads it.
   func session(_ word: Word, escaping: Bool) -> String {
-    let before =
-      escaping
-      ? word.before.utf8.split(separator: "${".utf8, omittingEmptySubsequences: false)
-        .map { String(decoding: $0, as: UTF8.self) }.joined(separator: "$${")
-      : word.before
+    let before = escaping ? word.before.replacing("${", with: "$${") : word.before
     return before + (word.placeholder.map { "${\($0.name)}" } ?? "")
   }
 
