@@ -42,8 +42,10 @@ HTTP3_LIBCURL = Path(os.environ.get("HTTP3_LIBCURL") or ROOT / ".build" / "http3
 # The tests talk to the servers with grpcio too, to know that they are right.
 sys.path.insert(0, str(GENERATED))
 
-# Below nohup a process ignores it, and so would those that the tests send it to.
-signal.signal(signal.SIGHUP, signal.SIG_DFL)
+# Below nohup, or in the background of a shell, a process ignores these, and so would those that the tests send them to.
+for ignored in (signal.SIGHUP, signal.SIGQUIT):
+    signal.signal(ignored, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # What rpcurl may see of the environment: nothing that changes what it does,
 # but the settings of sanitizers and of the dynamic loader.
