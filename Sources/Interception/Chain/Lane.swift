@@ -12,6 +12,14 @@ struct Lane {
     case dropped
     /// The value's token is to end the call.
     case ending
+
+    /// Whether the value is the last of its direction.
+    var isEnd: Bool {
+      switch self {
+      case .held(_, let item), .queued(let item), .ready(let item), .given(let item): item.isEnd
+      case .dropped, .ending: false
+      }
+    }
   }
 
   private struct Slot {
@@ -103,12 +111,8 @@ struct Lane {
 
   /// The sequence number of the last value, if that is the end of its direction.
   var trailingEnd: Int? {
-    guard let last = slots.last, !isEmpty else { return nil }
-    switch last.state {
-    case .held(_, let item), .queued(let item), .ready(let item), .given(let item):
-      return item.isEnd ? last.sequence : nil
-    case .dropped, .ending: return nil
-    }
+    guard let last = slots.last, !isEmpty, last.state.isEnd else { return nil }
+    return last.sequence
   }
 
   /// The number of the value at the head, and the stage at which it is held, if it is.
@@ -119,11 +123,7 @@ struct Lane {
 
   /// Whether the value at the head is the end of its direction, and something is put in front of it.
   var headEndHasFronts: Bool {
-    guard !isEmpty, !slots[head].fronts.isEmpty else { return false }
-    return switch slots[head].state {
-    case .held(_, let item), .queued(let item), .ready(let item), .given(let item): item.isEnd
-    case .dropped, .ending: false
-    }
+    !isEmpty && !slots[head].fronts.isEmpty && slots[head].state.isEnd
   }
 
   /// The first value behind the head that has gone through its own stage here and not through a later one; `nil` where
