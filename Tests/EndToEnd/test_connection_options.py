@@ -68,18 +68,13 @@ def test_encrypted_key(call, grpc_mtls_server, certificates, encrypted_key, tmp_
     assert call(*options, "--pass", "open sesame", url).code == 2
 
 
-def test_encrypted_key_is_asked_for_on_the_terminal(rpcurl, descriptor_set, grpc_mtls_server, certificates, encrypted_key):
-    arguments = rpcurl.command(
-        (
-            "--descriptor-set", descriptor_set, "--cacert", certificates / "ca.pem", "--cert",
-            certificates / "client.pem", "--key", encrypted_key, "-d", '{"name":"Ada"}', f"{grpc_mtls_server.url}/{HELLO}",
-        )
-    )  # fmt: skip
+def typed_at_the_prompt(rpcurl, arguments, prompt):
+    """What a terminal shows of a call that succeeds once "open sesame" is typed at the prompt."""
     child, terminal = pty.fork()
     if child == 0:
         os.execve(arguments[0], arguments, rpcurl.environment(None))
     shown = b""
-    while b"passphrase of" not in shown:
+    while prompt not in shown:
         shown += os.read(terminal, 1000)
     os.write(terminal, b"open sesame\n")
     try:
@@ -89,6 +84,17 @@ def test_encrypted_key_is_asked_for_on_the_terminal(rpcurl, descriptor_set, grpc
         pass
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     os.close(terminal)
+    return shown
+
+
+def test_encrypted_key_is_asked_for_on_the_terminal(rpcurl, descriptor_set, grpc_mtls_server, certificates, encrypted_key):
+    arguments = rpcurl.command(
+        (
+            "--descriptor-set", descriptor_set, "--cacert", certificates / "ca.pem", "--cert",
+            certificates / "client.pem", "--key", encrypted_key, "-d", '{"name":"Ada"}', f"{grpc_mtls_server.url}/{HELLO}",
+        )
+    )  # fmt: skip
+    shown = typed_at_the_prompt(rpcurl, arguments, b"passphrase of")
     assert b"Hello, Ada!" in shown
     assert b"open sesame" not in shown
 
@@ -354,20 +360,7 @@ def test_password_is_asked_for_on_the_terminal(rpcurl, descriptor_set, connect_s
     arguments = rpcurl.command(
         ("--descriptor-set", descriptor_set, "--protocol", "connect", "-u", "ada", f"{connect_server.url}/{ECHO}")
     )
-    child, terminal = pty.fork()
-    if child == 0:
-        os.execve(arguments[0], arguments, rpcurl.environment(None))
-    shown = b""
-    while b"password of ada" not in shown:
-        shown += os.read(terminal, 1000)
-    os.write(terminal, b"open sesame\n")
-    try:
-        while piece := os.read(terminal, 1000):
-            shown += piece
-    except OSError:  # the terminal's end
-        pass
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    os.close(terminal)
+    shown = typed_at_the_prompt(rpcurl, arguments, b"password of ada")
     # ada:open sesame
     assert b"Basic YWRhOm9wZW4gc2VzYW1l" in shown
     assert b"open sesame" not in shown
