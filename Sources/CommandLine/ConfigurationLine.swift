@@ -4,7 +4,7 @@ public struct ConfigurationLine: Equatable, Sendable {
   public let number: Int
   /// The name with its dashes, or `target`.
   public let name: String
-  /// The value; nil if there is none.
+  /// The value; nil if the line has only a name.
   public let value: String?
 
   /// A line with a name and perhaps a value.

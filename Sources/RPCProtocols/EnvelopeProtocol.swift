@@ -20,7 +20,7 @@ protocol EnvelopeProtocol {
   /// The field that tells how long the call may take.
   static func timeoutField(_ timeout: Duration) -> (String, String)
 
-  /// The status in the header fields; `nil` if there is none.
+  /// The status in the header fields; `nil` if they have no status.
   static func end(head: ResponseStart) throws(RPCError) -> ResponseEnd?
 
   /// Throws if the status line and header fields are not those of a response with envelopes.

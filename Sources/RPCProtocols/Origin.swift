@@ -39,7 +39,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
   /// Whether a host, in lower case, is this machine. libcurl asks no resolver for these names.
   public static func isLocal(host: String) -> Bool {
     if host == "localhost" || host.hasSuffix(".localhost") || host == "::1" { return true }
-    // What looks like an address and is none would be looked up as a name.
+    // A text that only resembles an address would be looked up as a name.
     let parts = host.split(separator: ".", omittingEmptySubsequences: false)
     return parts.count == 4 && parts[0] == "127"
       && parts.allSatisfy { $0.allSatisfy { ("0"..."9").contains($0) } && UInt8($0) != nil }

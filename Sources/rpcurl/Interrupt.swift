@@ -4,7 +4,7 @@ import PluginHost
 /// Ctrl-C and SIGTERM, turned into something that the event loop can wait for.
 ///
 /// The first signal of each kind makes the descriptor readable. A second one restores the terminal and ends the process
-/// at once, whatever it is busy with. A session takes the signal over again when it has done what the first one asks for.
+/// at once, in any state. A session takes the signal over again when it has done what the first one asks for.
 enum Interrupt {
   // Written by `install` before any signal can come; a handler may only read it.
   nonisolated(unsafe) private static var writeEnd: Int32 = -1

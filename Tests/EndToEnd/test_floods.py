@@ -189,7 +189,7 @@ def message_flood(request, raw_server):
         connection.sendall(head)
         flood_with(connection, piece, threading.Event())
 
-    # libcurl 8.21 refuses a coding of the transfer that nobody asked for; before, what it decodes has a limit.
+    # libcurl 8.21 refuses a transfer coding that was not requested; before, what it decodes has a limit.
     early = (REFUSED,) if "compressed" in request.param else ()
     return f"http://{raw_server(serve).address}/demo.v1.Demo/Count", early
 

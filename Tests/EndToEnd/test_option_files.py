@@ -1,4 +1,4 @@
-"""Files that options name: their limit, pipes that nobody writes, and files without an end."""
+"""Files that options name: their limit, pipes without a writer, and files without an end."""
 
 import os
 import signal

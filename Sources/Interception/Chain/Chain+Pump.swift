@@ -23,7 +23,7 @@ extension Chain {
     isPumping = false
   }
 
-  /// Does one step; returns false if there is none to do. Verdicts come first, then the value that has waited longest.
+  /// Does one step; returns false if nothing is left to do. Verdicts come first, then the value that has waited longest.
   private func step() -> Bool {
     takeMail()
     if let letter = inbox.popFirst() {

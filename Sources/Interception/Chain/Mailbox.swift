@@ -31,7 +31,7 @@ final class Mailbox: @unchecked Sendable {
   var stations: [Station] = []
   /// The number of the last value that was delivered, at any station.
   private var lastSequence = 0
-  /// The number of the value that an interceptor is being given at the moment; 0 if there is none.
+  /// The number of the value that an interceptor receives at the moment; 0 between deliveries.
   private(set) var deliveredSequence = 0
   /// What tells the message being delivered from others; -1 where that does not matter.
   private var deliveredIdentity = -1
@@ -47,7 +47,7 @@ final class Mailbox: @unchecked Sendable {
   private var isClosed = false
   /// Whether there are letters; a hint that saves the lock when there are none.
   private let hasLetters = Atomic(false)
-  /// The thread that is inside the chain now; 0 if there is none.
+  /// The thread that is inside the chain now; 0 while no thread is.
   private let insideThread = Atomic<UInt>(0)
   private let postToLoop: @Sendable (@escaping @Sendable () -> Void) -> Void
 

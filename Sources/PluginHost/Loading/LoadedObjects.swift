@@ -4,7 +4,7 @@ import Synchronization
 
 /// The shared objects that this process has opened, each as a copy in memory.
 ///
-/// The dynamic loader takes a path, and maps the file: whoever can replace the file after it was examined decides what
+/// The dynamic loader takes a path, and maps the file: a user who can replace the file after it was examined decides what
 /// runs, and a build that overwrites it takes the code from under the process. A copy of the file that was examined has
 /// neither problem, and a file that was built again is another copy.
 enum LoadedObjects {

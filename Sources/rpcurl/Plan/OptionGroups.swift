@@ -132,7 +132,7 @@ struct RequestOptions {
     compression = invocation.choice(.compression)
     acceptCompression = invocation.list(.acceptCompression).map { names in
       names.reduce(into: []) { list, name in
-        // identity is none.
+        // identity means no compression.
         if let compression = Compression(rawValue: name), !list.contains(compression) {
           list.append(compression)
         }

@@ -61,7 +61,7 @@ struct SessionSecrets {
       }
       let parts = OptionPart.parts(of: word.text)
       guard parts.contains(where: Self.hasSecrets) else {
-        // A value that follows is no option, whatever it looks like.
+        // A value that follows is not an option, even if it begins with a dash.
         if let last = parts.last, let id = last.id, last.value == nil { option = (id, last.text) }
         result.append(Self.plain(word.text, isLiteral: word.isLiteral))
         continue
