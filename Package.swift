@@ -58,6 +58,8 @@ let package = Package(
     .target(name: "CPluginGuard", cSettings: strictC),
     // The pure middle: values in, values out
     .target(name: "CommandLine", swiftSettings: small),
+    // Files, processes and signals of the machine. Imports nothing of ours.
+    .target(name: "System", swiftSettings: small),
     .target(
       name: "Protobuf", dependencies: ["CSchemas"],
       exclude: [
@@ -89,11 +91,21 @@ let package = Package(
       name: "RPCClient",
       dependencies: ["Interception", "Transport", "Reflection", "RPCProtocols", "Protobuf"],
       swiftSettings: small),
+    // What standard output and standard error show, and the errors and exit codes of commands.
+    .target(
+      name: "Output",
+      dependencies: [
+        "CommandLine", "System", "Protobuf", "RPCProtocols", "Interception", "Interceptors", "Transport",
+      ], swiftSettings: small),
+    // A line editor on the terminal.
+    .target(
+      name: "Terminal",
+      dependencies: ["Output", "System", "Interceptors", "Transport", "CLineEditor"], swiftSettings: small),
     .executableTarget(
       name: "rpcurl",
       dependencies: [
-        "RPCClient", "Interceptors", "PluginHost", "Transport", "Reflection", "Interception", "RPCProtocols",
-        "Protobuf", "CLineEditor", "CommandLine",
+        "Terminal", "Output", "System", "RPCClient", "Interceptors", "PluginHost", "Transport", "Reflection", "Interception", "RPCProtocols",
+        "Protobuf", "CommandLine",
       ],
       swiftSettings: small, linkerSettings: archives.isEmpty ? [] : [.unsafeFlags(archives)]),
     // Tests

@@ -1,5 +1,7 @@
 import CommandLine
 import Glibc
+import Output
+import System
 
 /// The program, from its arguments to the exit code.
 @main
@@ -49,7 +51,7 @@ enum RPCURL {
   /// Adds the configuration file, and throws the first error of the arguments and of the file.
   private static func configure(_ invocation: inout Invocation) throws(Failure) {
     do throws(Failure) {
-      try ConfigurationFile.read(into: &invocation) { getenv($0).map { String(cString: $0) } }
+      try ConfigurationFile.read(into: &invocation, environment: EnvironmentVariables.value)
       StandardError.configure(Diagnostics(invocation))
     } catch {
       // What was typed is checked first.
@@ -75,34 +77,4 @@ enum RPCURL {
     case .version: VersionCommand(invocation).run()
     }
   }
-}
-
-extension Failure {
-  /// The failure for arguments that are wrong, with the help of the command as a hint if there is no other.
-  init(_ error: ParseError, of command: CommandID? = nil, hint: String? = nil) {
-    let standard = command.map { "see \"rpcurl \(CommandTable[$0].name) --help\"" }
-    let help = error.hint ?? hint ?? standard
-    if let place = error.origin?.place {
-      self = Failure(.usage, place, "\(error.what): \(error.why)", hint: help)
-    } else {
-      self = Failure(.usage, error.what, error.why, hint: help)
-    }
-  }
-
-  /// The same failure, with the place of the argument in a file that is its cause.
-  func at(_ origin: Origin?) -> Failure {
-    guard let place = origin?.place, var words else { return self }
-    words.what = words.what.isEmpty ? place : "\(place): \(words.what)"
-    return Failure(status, words)
-  }
-}
-
-extension Invocation {
-  /// The value of an option with fixed values.
-  func choice<Choice: RawRepresentable<String>>(_ id: OptionID) -> Choice? {
-    text(id).flatMap { Choice(rawValue: $0) }
-  }
-
-  /// The values of an option, in order.
-  func texts(_ id: OptionID) -> [String] { all(id).compactMap(\.string) }
 }

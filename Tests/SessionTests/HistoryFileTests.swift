@@ -1,3 +1,4 @@
+import Terminal
 import Foundation
 import Testing
 
@@ -10,7 +11,7 @@ struct HistoryFileTests {
     "options -H 'Cookie: a=b'", "set password = x", "options --bearer x", "options -u me:x",
   ])
   func knowsSecrets(line: String) {
-    #expect(HistoryFile.holdsSecret(line))
+    #expect(SessionSecrets.occur(in: line))
   }
 
   @Test(arguments: [
@@ -19,7 +20,7 @@ struct HistoryFileTests {
     "use retry,max-delay=1", "",
   ])
   func keepsOthers(line: String) {
-    #expect(!HistoryFile.holdsSecret(line))
+    #expect(!SessionSecrets.occur(in: line))
   }
 
   private func withDirectory(_ body: (String) throws -> Void) throws {
@@ -30,7 +31,7 @@ struct HistoryFileTests {
   }
 
   private func history(_ directory: String) throws -> HistoryFile {
-    try #require(HistoryFile { $0 == "XDG_STATE_HOME" ? directory : nil })
+    try #require(HistoryFile(environment: { $0 == "XDG_STATE_HOME" ? directory : nil }, isSecret: { $0.contains("bearer") }))
   }
 
   @Test func keepsTheLinesOfSessionsThatRunAtATime() throws {
@@ -75,7 +76,7 @@ struct HistoryFileTests {
   }
 
   @Test func needsAPlace() throws {
-    #expect(HistoryFile { _ in nil } == nil)
-    #expect(HistoryFile { $0 == "HOME" ? "relative" : nil } == nil)
+    #expect(HistoryFile(environment: { _ in nil }, isSecret: { _ in false }) == nil)
+    #expect(HistoryFile(environment: { $0 == "HOME" ? "relative" : nil }, isSecret: { _ in false }) == nil)
   }
 }

@@ -1,3 +1,4 @@
+import Output
 import Testing
 
 @testable import rpcurl

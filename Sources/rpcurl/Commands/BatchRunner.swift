@@ -1,6 +1,8 @@
+import Output
 import Protobuf
 import RPCClient
 import RPCProtocols
+import System
 import Transport
 
 /// Carries out a plan as many calls, one for each message, some at a time; their output has the messages' order.
@@ -42,7 +44,6 @@ final class BatchRunner {
   private var firstFailure: (index: Int, status: ExitStatus)?
   /// Nothing more is started.
   private var isStopped = false
-  private var isInterrupted = false
   private var isOutputBehind = false
 
   init(_ plan: CallPlan, _ batch: BatchPlan, clients: ClientSource) throws {
@@ -63,29 +64,20 @@ final class BatchRunner {
 
   func run() throws {
     defer { plan.chain.unload() }
-    if let descriptor = Interrupt.install() {
-      client.loop.watch(descriptor) { [self] in
-        client.loop.unwatch(descriptor)
-        isInterrupted = true
+    let (isInterrupted, _) = try CommandLoop(client.loop).run(
+      traffic: { [weak self] in self?.traffic ?? ProgressLine.Traffic() },
+      whenBehind: { [weak self] in self?.isOutputBehind = $0 },
+      onInterrupt: { [self] in
         stop(cancelingAfter: -1, Interrupt.reason)
         lookup?.cancel()
-      }
-    }
-    let pump = OutputPump(client.loop) { [weak self] in self?.isOutputBehind = $0 }
-    let progress = ProgressLine(client.loop) { [weak self] in self?.traffic ?? ProgressLine.Traffic() }
-    defer { progress?.finish() }
-    do {
-      try client.loop.run { advance() }
-    } catch {
-      throw Failure(.internalError, "libcurl", error.message)
-    }
-    progress?.finish()
-    pump.finish()
+      },
+      until: { advance() },
+      conclude: {})
     if failed > 0, !isInterrupted, let first = firstFailure?.index, count > 1 {
       let why = "\(failed) of \(count) calls failed, the first is call \(first)"
       StandardError.tell(ErrorReport(Failure.Words(what: "", why: why), firstFailure?.status))
     }
-    if isInterrupted || Interrupt.isPending { throw Failure(reported: Interrupt.status) }
+    if isInterrupted { throw Failure(reported: Interrupt.status) }
     if let firstFailure { throw Failure(reported: firstFailure.status) }
   }
 

@@ -1,7 +1,9 @@
 import CommandLine
 import Glibc
+import Output
 import RPCClient
 import RPCProtocols
+import System
 import Transport
 
 /// `rpcurl [call]`: calls one method.
@@ -37,7 +39,7 @@ struct CallCommand: CallOptions {
 
   func run() throws {
     let clients = ClientSource(verbosity: output.verbose, showsSecrets: output.showSecrets)
-    let environment = { (name: String) in getenv(name).map { String(cString: $0) } }
+    let environment = EnvironmentVariables.value
     if let format = output.format, format == .text || format == .binary {
       try output.json.check(output: format.rawValue)
     }

@@ -1,6 +1,8 @@
+import Output
 import Protobuf
 import RPCClient
 import RPCProtocols
+import System
 import Transport
 
 /// Carries out a plan: makes the call, and ends as the call ended.
@@ -35,39 +37,31 @@ struct CallRunner {
     }
     printer.feeder = feeder
 
-    var isInterrupted = false
-    if let descriptor = Interrupt.install() {
-      client.loop.watch(descriptor) {
-        client.loop.unwatch(descriptor)
-        isInterrupted = true
+    FlushDeadline.keep(plan.timeout.map { .now + $0 })
+    let (isInterrupted, status) = try CommandLoop(client.loop).run(
+      traffic: {
+        let traffic = call.traffic
+        return ProgressLine.Traffic(
+          sentMessages: printer.sent, receivedMessages: printer.received, sentBytes: traffic.sent,
+          receivedBytes: traffic.received)
+      },
+      whenBehind: { screen.setOutputBehind($0) },
+      start: {
+        call.start()
+        feeder.start()
+      },
+      onInterrupt: {
         call.cancel(Interrupt.reason)
         lookup?.cancel()
-      }
-    }
-    // A reader that is behind slows the server down, but neither the deadline nor a signal.
-    let pump = OutputPump(client.loop) { screen.setOutputBehind($0) }
-    OutputPatience.keep(plan.timeout.map { .now + $0 })
-    let progress = ProgressLine(client.loop) {
-      let traffic = call.traffic
-      return ProgressLine.Traffic(
-        sentMessages: printer.sent, receivedMessages: printer.received, sentBytes: traffic.sent,
-        receivedBytes: traffic.received)
-    }
-    defer { progress?.finish() }
-    call.start()
-    feeder.start()
-    do {
-      try client.loop.run { call.isFinished && !screen.isHolding }
-    } catch {
-      throw Failure(.internalError, "libcurl", error.message)
-    }
-    progress?.finish()
-    let status = printer.conclude()
-    OutputPatience.keep(nil)
-    if plan.timeout != nil, printer.end?.code == .deadlineExceeded { OutputPatience.hurry() }
-    pump.finish()
-    // The call may have been over when the signal came, and its output not.
-    if isInterrupted || Interrupt.isPending { throw Failure(reported: Interrupt.status) }
+      },
+      until: { call.isFinished && !screen.isHolding },
+      conclude: {
+        let status = printer.conclude()
+        FlushDeadline.keep(nil)
+        if plan.timeout != nil, printer.end?.code == .deadlineExceeded { FlushDeadline.hurry() }
+        return status
+      })
+    if isInterrupted { throw Failure(reported: Interrupt.status) }
     if let failure = feeder.failure { throw failure }
     if let status { throw Failure(reported: status) }
     if let failure = printer.failure { throw failure }

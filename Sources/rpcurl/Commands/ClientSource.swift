@@ -1,4 +1,5 @@
 import Interceptors
+import Output
 import RPCClient
 import Transport
 

@@ -1,4 +1,5 @@
 import CommandLine
+import Output
 import Protobuf
 
 /// `rpcurl convert`: turns messages into another form, without a server.

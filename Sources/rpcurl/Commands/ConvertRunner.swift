@@ -1,5 +1,7 @@
 import Interceptors
+import Output
 import Protobuf
+import System
 
 /// Carries out a conversion: reads, converts and writes in pieces.
 struct ConvertRunner {

@@ -1,4 +1,6 @@
 import CommandLine
+import Interceptors
+import Output
 import Protobuf
 
 /// `rpcurl describe`: declarations of a schema, as they were written.

@@ -1,6 +1,9 @@
 import CommandLine
 import Glibc
+import Interceptors
+import Output
 import Protobuf
+import System
 
 /// `rpcurl export`: the schema as a descriptor set.
 struct ExportCommand {

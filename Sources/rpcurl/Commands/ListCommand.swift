@@ -1,4 +1,5 @@
 import CommandLine
+import Output
 import Protobuf
 
 /// `rpcurl list`: names that a schema has.

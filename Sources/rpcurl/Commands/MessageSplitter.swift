@@ -1,3 +1,4 @@
+import Output
 import Protobuf
 
 /// A message of the request data, not yet read.

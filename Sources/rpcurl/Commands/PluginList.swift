@@ -1,4 +1,5 @@
 import Interceptors
+import Output
 import PluginHost
 import Protobuf
 

@@ -1,3 +1,5 @@
+import Output
+
 extension PluginTemplate {
   /// A plugin in Swift: a package that uses the kit, and a Makefile.
   static func swift(_ name: String, kit: String) -> [(path: String, text: String)] {

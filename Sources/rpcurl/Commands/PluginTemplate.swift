@@ -1,4 +1,6 @@
 import Glibc
+import Output
+import System
 
 /// A small plugin to start from: it adds a header, which a key sets, to each request.
 struct PluginTemplate {

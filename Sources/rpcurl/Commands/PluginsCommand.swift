@@ -1,5 +1,7 @@
 import CommandLine
 import Interception
+import Interceptors
+import Output
 import PluginHost
 import Protobuf
 import RPCProtocols

@@ -1,4 +1,6 @@
+import Output
 import Protobuf
+import System
 import Transport
 
 /// Gives out request messages one after the other: those at hand, and those of files and standard input as they come.

@@ -1,4 +1,6 @@
 import CommandLine
+import Interceptors
+import Output
 import Protobuf
 
 /// `rpcurl template`: a message to fill in.

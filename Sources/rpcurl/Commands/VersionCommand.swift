@@ -1,4 +1,6 @@
 import CommandLine
+import Interceptors
+import Output
 import Protobuf
 import RPCClient
 import RPCProtocols

@@ -1,3 +1,6 @@
+import Interceptors
+import Output
+
 /// What a word can go on to.
 struct Candidate: Equatable {
   /// More than a person would look through.

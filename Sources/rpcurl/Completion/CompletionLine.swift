@@ -1,6 +1,7 @@
 import CommandLine
 import Glibc
 import Protobuf
+import System
 
 /// The line that a person is typing, as far as the candidates depend on it.
 struct CompletionLine {
@@ -38,7 +39,7 @@ struct CompletionLine {
     invocation = configured
   }
 
-  static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+  static func environment(_ name: String) -> String? { EnvironmentVariables.value(name) }
 
   /// Whether it has taken too long.
   var isOver: Bool { ContinuousClock.now > deadline }

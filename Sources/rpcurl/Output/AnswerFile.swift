@@ -1,4 +1,6 @@
 import Glibc
+import Output
+import System
 
 /// The file of `-o`.
 ///

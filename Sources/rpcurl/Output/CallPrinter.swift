@@ -1,8 +1,10 @@
 import Interception
 import Interceptors
+import Output
 import Protobuf
 import RPCClient
 import RPCProtocols
+import System
 
 /// Prints a call as it goes: what the format asks for on standard output, the rest on standard error.
 final class CallPrinter: CallObserver {

@@ -1,5 +1,6 @@
 import Interception
 import Interceptors
+import Output
 import Protobuf
 import RPCProtocols
 import Transport

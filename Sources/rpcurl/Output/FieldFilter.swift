@@ -1,3 +1,5 @@
+import Interceptors
+import Output
 import Protobuf
 
 /// One field of each response, for the variables of a shell: `--filter`.

@@ -1,3 +1,5 @@
+import Interceptors
+import Output
 import Protobuf
 
 /// Prints what a schema has.

@@ -1,5 +1,6 @@
 import Glibc
 import Interception
+import Output
 import Protobuf
 import RPCClient
 import RPCProtocols

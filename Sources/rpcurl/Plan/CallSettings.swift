@@ -1,7 +1,9 @@
 import CommandLine
+import Output
 import Protobuf
 import RPCClient
 import RPCProtocols
+import System
 import Transport
 
 /// What the options of a call say, whatever its schema.

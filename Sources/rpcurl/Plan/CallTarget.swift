@@ -1,4 +1,5 @@
 import CommandLine
+import Output
 import RPCProtocols
 
 /// Finds out which server and which method the arguments of a call name.

@@ -1,7 +1,9 @@
 import Glibc
 import Interception
 import Interceptors
+import Output
 import PluginHost
+import System
 
 /// The interceptors that were named, with the plugins that were loaded for them.
 struct ChainSource {
@@ -101,7 +103,7 @@ struct ChainSource {
     (!StandardError.showsErrors ? CrashReports.silent : isJSON ? .json : .text).use()
     return PluginLoader(
       searchPath: PluginSearchPath(
-        environment: { getenv($0).map { String(cString: $0) } }, prefix: Installation.prefix),
+        environment: EnvironmentVariables.value, prefix: Installation.prefix),
       hostVersion: Version.current, log: log)
   }
 }

@@ -1,5 +1,7 @@
 import CommandLine
 import Glibc
+import Output
+import System
 
 /// Options in a file: one on each line as on the command line, first those for every call, then those of profiles.
 ///

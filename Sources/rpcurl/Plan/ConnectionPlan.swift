@@ -1,7 +1,10 @@
-import Protobuf
 import CommandLine
 import Glibc
+import Output
+import Protobuf
 import RPCProtocols
+import System
+import Terminal
 import Transport
 
 /// Resolves the options of how to reach the server.
@@ -105,17 +108,16 @@ enum ConnectionPlan {
       }
       return path
     default:
-      let contents: [UInt8]
-      do {
-        contents = try FileContents.read(path, limitBytes: FileContents.optionLimitBytes)
+      do throws(FileContents.Problem) {
+        let contents = try FileContents.read(path, limitBytes: FileContents.optionLimitBytes)
+        // It stays until the process ends: libcurl opens it for each connection.
+        let copy = try TemporaryFile()
+        _ = fcntl(copy.descriptor, F_SETFD, FD_CLOEXEC)
+        if let problem = FileContents.write(contents, to: copy.descriptor) { throw problem }
+        return "/proc/self/fd/\(copy.descriptor)"
       } catch {
         throw failure(error.why)
       }
-      // It stays until the process ends: libcurl opens it for each connection.
-      let copy = try TemporaryFile()
-      _ = fcntl(copy.descriptor, F_SETFD, FD_CLOEXEC)
-      if let problem = FileContents.write(contents, to: copy.descriptor) { throw failure(problem.why) }
-      return "/proc/self/fd/\(copy.descriptor)"
     }
   }
 

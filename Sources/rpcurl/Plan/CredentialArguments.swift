@@ -1,6 +1,9 @@
 import CommandLine
+import Output
 import Protobuf
 import RPCProtocols
+import System
+import Terminal
 
 /// The headers that options other than `-H` stand for. One given with `-H` wins.
 enum CredentialArguments {

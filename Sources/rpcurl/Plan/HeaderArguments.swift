@@ -1,6 +1,8 @@
 import CommandLine
+import Output
 import Protobuf
 import RPCProtocols
+import System
 
 /// The headers of `-H` and the like: `NAME: VALUE`, or `@FILE` with one on each line.
 struct HeaderArguments {

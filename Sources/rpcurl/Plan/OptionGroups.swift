@@ -1,4 +1,5 @@
 import CommandLine
+import Output
 import Protobuf
 import RPCProtocols
 

@@ -1,22 +1,24 @@
 import Glibc
+import Interceptors
+import Output
 import Protobuf
+import System
 
 /// Compiles `.proto` files with `protoc`.
 enum ProtoCompiler {
   /// What the files and all that they import define, with comments.
   static func compile(_ files: [String], importPaths: [String]) throws(Failure) -> SchemaSource.Source {
     let name = files.joined(separator: ", ")
-    let output = try TemporaryFile()
+    let output = try temporaryFile()
     defer { output.close() }
     // protoc may be installed without the well-known types; its own, and those of -I, are taken first.
-    let wellKnown = try TemporaryFile()
+    let wellKnown = try temporaryFile(WellKnownSchemas.set.bytes, WellKnownSchemas.optionTypes.bytes)
     defer { wellKnown.close() }
-    for set in [WellKnownSchemas.set, WellKnownSchemas.optionTypes] { try wellKnown.write(set.bytes) }
     var words = ["protoc", "--include_imports", "--include_source_info"]
     words += ["--descriptor_set_out=/dev/fd/\(output.descriptor)"]
     words += ["--descriptor_set_in=/dev/fd/\(wellKnown.descriptor)"]
     words += (importPaths.isEmpty ? defaultPaths(of: files) : importPaths).map { "-I\($0)" }
-    let result: ChildProcess.Result
+    let result: ChildProcess.Outcome
     do throws(ChildProcess.Problem) {
       result = try ChildProcess.run(words + files.map(plain))
     } catch {
@@ -43,6 +45,16 @@ enum ProtoCompiler {
     case .text:
       if StandardError.showsErrors { for line in said { StandardError.write("\(line)\n") } }
       return Failure(.schema, name, why)
+    }
+  }
+
+  private static func temporaryFile(_ pieces: UnsafeRawBufferPointer...) throws(Failure) -> TemporaryFile {
+    do {
+      let file = try TemporaryFile()
+      for piece in pieces { try file.write(piece) }
+      return file
+    } catch {
+      throw Failure(.schema, "temporary file", error.why)
     }
   }
 

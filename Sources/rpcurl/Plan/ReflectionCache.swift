@@ -1,6 +1,7 @@
 import Glibc
 import Protobuf
 import Reflection
+import System
 
 /// Keeps what servers told of their schemas, in a file for each service of each target.
 ///

@@ -1,8 +1,10 @@
 import Interceptors
+import Output
 import Protobuf
 import RPCClient
 import RPCProtocols
 import Reflection
+import System
 import Transport
 
 /// The server as a source of the schema, and what it told before.
@@ -126,23 +128,12 @@ struct ReflectionSource {
     _ goal: ReflectionQuery.Goal
   ) throws(Failure) -> Result<ReflectedSchema, ReflectionError> {
     let client = try clients.client()
-    var isInterrupted = false
     let reflector = client.reflect(request(goal))
-    let interrupt = Interrupt.install()
-    if let interrupt {
-      client.loop.watch(interrupt) {
-        isInterrupted = true
-        reflector.cancel(Interrupt.reason)
-      }
-    }
-    defer { if let interrupt { client.loop.unwatch(interrupt) } }
-    do {
-      try client.loop.run { reflector.result != nil }
-      // A round more, so that what was canceled is reset on the wire.
-      if isInterrupted { try client.loop.run { true } }
-    } catch {
-      throw Failure(.internalError, "libcurl", error.message)
-    }
+    let loop = CommandLoop(client.loop)
+    let isInterrupted = try loop.run(
+      onInterrupt: { reflector.cancel(Interrupt.reason) }, until: { reflector.result != nil })
+    // A round more, so that the canceled stream is reset on the wire.
+    if isInterrupted { _ = try loop.run { true } }
     guard !isInterrupted, let result = reflector.result else { throw Failure(reported: Interrupt.status) }
     return result
   }

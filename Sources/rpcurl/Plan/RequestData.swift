@@ -1,6 +1,8 @@
 import Interception
+import Output
 import Protobuf
 import RPCClient
+import System
 
 /// One request message as it was given, not yet read.
 struct RequestMessage {

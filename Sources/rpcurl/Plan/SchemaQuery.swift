@@ -1,8 +1,10 @@
 import CommandLine
 import Glibc
+import Output
 import Protobuf
 import RPCProtocols
 import Reflection
+import System
 
 /// The schema that a command looks into, and the name that it looks for.
 struct SchemaQuery {
@@ -77,7 +79,7 @@ struct SchemaQuery {
     } catch {
       throw error.at(argument.origin)
     }
-    let environment = { (name: String) in getenv(name).map { String(cString: $0) } }
+    let environment = EnvironmentVariables.value
     let request = options.common
     let protocolName = try CallSettings.protocolName(request, environment)
     let arguments = request.headerArguments(environment)

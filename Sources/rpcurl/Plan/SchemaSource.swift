@@ -1,5 +1,7 @@
+import Output
 import Protobuf
 import RPCProtocols
+import System
 
 /// Finds methods in the schema that the options name.
 enum SchemaSource {

@@ -1,5 +1,7 @@
 import Glibc
 import Interception
+import Output
+import System
 
 extension ValueSources {
   /// Values of settings from this machine's files and this process's environment.
@@ -18,5 +20,5 @@ extension ValueSources {
       }
       return text
     },
-    environment: { getenv($0).map { String(cString: $0) } })
+    environment: EnvironmentVariables.value)
 }

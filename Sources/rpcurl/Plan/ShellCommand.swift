@@ -1,5 +1,6 @@
 import Glibc
 import Interceptors
+import System
 
 /// A command line that the shell runs, for what it writes to standard output.
 struct ShellCommand {

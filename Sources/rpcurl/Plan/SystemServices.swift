@@ -1,5 +1,7 @@
 import Glibc
 import Interceptors
+import Output
+import System
 
 /// What the built-in interceptors need of this machine.
 struct SystemServices: InterceptorServices {
@@ -32,7 +34,7 @@ struct SystemServices: InterceptorServices {
     }
   }
 
-  func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+  func environment(_ name: String) -> String? { EnvironmentVariables.value(name) }
 
   func run(
     _ command: String, timeout: Duration,
@@ -63,8 +65,8 @@ private final class DescriptorFile: OutputFile {
     if isOwned {
       problem = FileContents.write(bytes, to: descriptor)
     } else {
-      SharedTerminal.note(bytes)
-      SharedTerminal.write { problem = FileContents.write(bytes, to: descriptor) }
+      TerminalMultiplexer.note(bytes)
+      TerminalMultiplexer.write { problem = FileContents.write(bytes, to: descriptor) }
     }
     if let problem { throw ServiceFailure(problem.why) }
   }

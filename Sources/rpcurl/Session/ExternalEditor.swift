@@ -1,4 +1,6 @@
 import Glibc
+import Output
+import System
 
 /// The editor of the user's choice, on a text.
 enum ExternalEditor {

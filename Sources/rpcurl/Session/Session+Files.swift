@@ -1,5 +1,7 @@
 import Glibc
+import Output
 import Protobuf
+import System
 
 /// Commands that read and write files.
 extension Session {
@@ -73,7 +75,7 @@ extension Session {
       return true
     }
     guard isInteractive else { return try body(wait) }
-    return try SharedTerminal.lend { () throws(Failure) in try body(wait) }
+    return try TerminalMultiplexer.lend { () throws(Failure) in try body(wait) }
   }
 
   /// `edit METHOD`: has the request written in an editor, and calls.

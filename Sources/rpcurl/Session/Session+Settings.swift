@@ -1,5 +1,6 @@
 import CommandLine
 import Interceptors
+import Output
 import Protobuf
 
 /// What calls are made by.

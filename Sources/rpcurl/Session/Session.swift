@@ -1,9 +1,13 @@
 import CommandLine
 import Glibc
 import Interception
+import Interceptors
+import Output
 import Protobuf
 import RPCClient
 import RPCProtocols
+import System
+import Terminal
 import Transport
 
 /// A session on a server: what its calls are made by, the streams that are open, and the loop around both.
@@ -14,7 +18,7 @@ final class Session {
   let client: RPCClient
   /// Whether somebody types.
   let isInteractive: Bool
-  let environment: (String) -> String? = { getenv($0).map { String(cString: $0) } }
+  let environment: (String) -> String? = EnvironmentVariables.value
 
   /// What calls are made by; `setState` changes it.
   private(set) var state: SessionState
@@ -37,7 +41,7 @@ final class Session {
   /// How the session ends, once it is to.
   private(set) var end: ExitStatus?
 
-  private var input: (any SessionInput)?
+  private var input: (any LineInput)?
   private var reader = SessionStatementReader()
   private var lines: [String?] = []
   private var interrupts: [Bool] = []
@@ -45,7 +49,7 @@ final class Session {
   var learners: [() -> Void] = []
   /// Whether Ctrl-C was typed last, when there was nothing to interrupt.
   private var isLeaving = false
-  private var pump: OutputPump?
+  private var pump: OutputFlusher?
 
   /// Starts a session, without a word to the server.
   init(_ state: SessionState, isInteractive: Bool) throws {
@@ -59,7 +63,7 @@ final class Session {
     record = SessionRecord(state)
     _ = try settings(options, state.target ?? Self.noTarget, MethodName(service: "", method: ""))
     listen()
-    pump = OutputPump(client.loop) { [weak self] isBehind in
+    pump = OutputFlusher(client.loop) { [weak self] isBehind in
       guard let self else { return }
       for stream in streams.open { stream.screen.setOutputBehind(isBehind) }
       foreground?.screen.setOutputBehind(isBehind)
@@ -76,10 +80,10 @@ final class Session {
   // MARK: Running
 
   /// Takes lines until there are no more; gives how the session ends.
-  func run(_ input: any SessionInput) throws -> ExitStatus {
+  func run(_ input: any LineInput) throws -> ExitStatus {
     self.input = input
     defer { finish() }
-    SharedTerminal.aside = { body in input.aside(body) }
+    TerminalMultiplexer.aside = { body in input.aside(body) }
     input.onLine = { [weak self] line in
       self?.lines.append(line)
       self?.input?.pause()
@@ -124,7 +128,7 @@ final class Session {
 
   private func finish() {
     cancelAll("the session ends")
-    SharedTerminal.aside = nil
+    TerminalMultiplexer.aside = nil
     input?.close()
     chain.unload()
     pump?.finish()
@@ -190,18 +194,9 @@ final class Session {
 
   /// Runs the loop until `isDone` holds; `false` when a signal came before.
   func wait(until isDone: () -> Bool) throws(Failure) -> Bool {
-    let descriptor = Interrupt.install()
-    if let descriptor {
-      client.loop.watch(descriptor) { [client] in client.loop.unwatch(descriptor) }
-    }
-    defer { if let descriptor { client.loop.unwatch(descriptor) } }
-    do {
-      try client.loop.run {
-        settle()
-        return Interrupt.isPending || isDone()
-      }
-    } catch {
-      throw Failure(.internalError, "libcurl", error.message)
+    _ = try CommandLoop(client.loop).run {
+      settle()
+      return Interrupt.isPending || isDone()
     }
     return !Interrupt.isPending
   }
@@ -295,7 +290,7 @@ final class Session {
     guard Interrupt.isPending else { return }
     if input == nil || Interrupt.status != .interrupted { leave(Interrupt.status) }
     Interrupt.rearm()
-    OutputPatience.calm()
+    FlushDeadline.calm()
   }
 
   // MARK: Settings

@@ -1,4 +1,5 @@
 import Interception
+import Output
 
 /// The interceptors of a session, which change between calls.
 ///

@@ -1,5 +1,6 @@
 import CommandLine
 import Glibc
+import Output
 
 /// The options of a session, as they are now.
 struct SessionOptions: CallOptions {

@@ -1,3 +1,5 @@
+import Interceptors
+import Output
 import Protobuf
 
 /// The commands of a session: what they are called, what help says, and what they do.

@@ -1,4 +1,7 @@
+import Output
 import Protobuf
+import System
+import Terminal
 
 /// Scripts of session commands.
 extension Session {

@@ -280,3 +280,13 @@ struct SessionSecrets {
     return placeholder
   }
 }
+
+extension SessionSecrets {
+  /// Whether a line contains a credential that must not be written to files. The content of messages is not examined.
+  static func occur(in line: String) -> Bool {
+    var secrets = SessionSecrets(showsSecrets: false)
+    _ = secrets.line(line)
+    let isUnreadable = line.hasPrefix("options") && (try? SessionWords.split(line)) == nil
+    return isUnreadable || !secrets.placeholders.isEmpty
+  }
+}

@@ -1,6 +1,8 @@
-import Protobuf
 import CommandLine
 import Glibc
+import Output
+import Protobuf
+import System
 
 /// What a session's calls are made by: its options, of which commands change some.
 ///
@@ -48,7 +50,7 @@ struct SessionState {
     guard !turnsExpansionOn || !headers.contains(where: { $0.text?.contains("${") ?? false }) else {
       throw Failure(.usage, "--expand-headers", "a header is set that holds ${", hint: "unheader NAME")
     }
-    let arguments = common.headerArguments { getenv($0).map { String(cString: $0) } }
+    let arguments = common.headerArguments(EnvironmentVariables.value)
     chain += ChainArguments(invocation).entries
     headers += try Self.lines(invocation.all(.header), arguments)
     for choice in Self.choices {

@@ -1,3 +1,4 @@
+import Output
 import Protobuf
 
 /// One thing that was typed: a command, with the JSON values that belong to it, or values alone, which are messages.

@@ -1,4 +1,6 @@
 import Glibc
+import Output
+import System
 
 /// What is typed and shown, written to a file as it comes, without colours.
 final class SessionTranscript {
@@ -14,11 +16,11 @@ final class SessionTranscript {
     descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw Failure(.internalError, path, FileContents.lastError()) }
     self.whenFailed = whenFailed
-    SharedTerminal.transcript = { [weak self] bytes in self?.write(bytes) }
+    TerminalMultiplexer.transcript = { [weak self] bytes in self?.write(bytes) }
   }
 
   deinit {
-    SharedTerminal.transcript = nil
+    TerminalMultiplexer.transcript = nil
     close(descriptor)
   }
 

@@ -1,4 +1,5 @@
 import Interception
+import Output
 import Protobuf
 import RPCProtocols
 

@@ -1,3 +1,5 @@
+import Output
+
 /// Splits a line of a session into words, as a shell does: white space between words, quotes around text that has some.
 enum SessionWords {
   /// One word.

@@ -1,5 +1,6 @@
 import Interceptors
 import Protobuf
+import Terminal
 
 /// Finds what may stand at the cursor of a session's line.
 struct Completer {

@@ -1,0 +1,36 @@
+import Protobuf
+import RPCProtocols
+
+/// Shows the details of a status, decoded with the call's schema, which always knows `google.rpc`.
+package struct DetailPrinter {
+  package let pool: DescriptorPool
+
+  package init(pool: DescriptorPool) {
+    self.pool = pool
+  }
+
+  /// `google.rpc.ErrorInfo: {"reason":"…"}`; where no schema knows the type, what a Connect server shows of it, or the
+  /// bytes.
+  package func line(_ detail: StatusDetail) -> String {
+    if let json = decoded(detail) { return "\(detail.typeName): \(json)" }
+    if let debug = detail.debug { return "\(detail.typeName): \(debug) (as the server shows it)" }
+    return "\(detail.typeName): \(detail.value.count) bytes, base64 \(Base64.encode(detail.value))"
+  }
+
+  /// The detail as `--format events` shows it.
+  package func json(_ detail: StatusDetail) -> String {
+    var object = JSONObject()
+    object.add("type", detail.typeName)
+    object.add("value", Base64.encode(detail.value))
+    if let json = decoded(detail) ?? detail.debug { object.add("debug", raw: json) }
+    return object.object()
+  }
+
+  private func decoded(_ detail: StatusDetail) -> String? {
+    guard let type = try? pool.messageType(named: detail.typeName),
+      let message = try? Message(type, serialized: detail.value),
+      let json = try? message.json(options: JSONEncodingOptions())
+    else { return nil }
+    return String(decoding: json, as: UTF8.self)
+  }
+}

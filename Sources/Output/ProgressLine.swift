@@ -1,0 +1,88 @@
+import Transport
+
+/// What travels, in one line on the terminal, while a call takes its time and nothing else is to be seen.
+package final class ProgressLine {
+  /// What has happened so far.
+  package struct Traffic {
+    package var sentMessages = 0
+    package var receivedMessages = 0
+    package var sentBytes = 0
+    package var receivedBytes = 0
+
+    package init(
+      sentMessages: Int = 0, receivedMessages: Int = 0, sentBytes: Int = 0, receivedBytes: Int = 0
+    ) {
+      self.sentMessages = sentMessages
+      self.receivedMessages = receivedMessages
+      self.sentBytes = sentBytes
+      self.receivedBytes = receivedBytes
+    }
+  }
+
+  /// Who waits for less needs no progress.
+  private static let delay = Duration.seconds(1)
+  private static let interval = Duration.milliseconds(200)
+
+  private let loop: EventLoop
+  private let traffic: () -> Traffic
+  private let begin = ContinuousClock.now
+  private var timer: EventLoop.TimerID?
+  /// What had travelled about a second ago, from which the rate is.
+  private var samples: [(time: ContinuousClock.Instant, bytes: Int)] = []
+
+  /// `nil` where nobody would see it, or where it would stand between the messages.
+  package init?(_ loop: EventLoop, traffic: @escaping () -> Traffic) {
+    guard StandardError.isTerminal, !StandardOutput.isTerminal, StandardError.showsRemarks else {
+      return nil
+    }
+    self.loop = loop
+    self.traffic = traffic
+    timer = loop.schedule(at: begin + Self.delay) { [weak self] in self?.draw() }
+  }
+
+  /// Takes the line away for good.
+  package func finish() {
+    if let timer { loop.cancel(timer) }
+    timer = nil
+    StandardError.show(progress: nil)
+  }
+
+  private func draw() {
+    let now = ContinuousClock.now
+    let traffic = traffic()
+    let bytes = traffic.sentBytes + traffic.receivedBytes
+    let past = samples.first ?? (begin, 0)
+    samples.append((now, bytes))
+    if samples.count > 5 { samples.removeFirst() }
+    let rate = Double(max(bytes - past.bytes, 0)) / ((now - past.time) / .seconds(1))
+    let line = Self.text(traffic, rate: rate, elapsed: now - begin)
+    // A line that is wrapped could not be taken away.
+    StandardError.show(progress: String(line.prefix(StandardError.columns - 1)))
+    timer = loop.schedule(at: now + Self.interval) { [weak self] in self?.draw() }
+  }
+
+  /// `sent 1 message, 17 B; received 3 messages, 1.2 MiB; 340.0 KiB/s; 0:05`
+  package static func text(_ traffic: Traffic, rate: Double, elapsed: Duration) -> String {
+    func count(_ messages: Int) -> String { "\(messages) message\(messages == 1 ? "" : "s")" }
+    let seconds = Int(elapsed / .seconds(1))
+    let parts = [
+      "sent \(count(traffic.sentMessages)), \(size(Double(traffic.sentBytes)))",
+      "received \(count(traffic.receivedMessages)), \(size(Double(traffic.receivedBytes)))",
+      "\(size(rate))/s", "\(seconds / 60):\(seconds % 60 < 10 ? "0" : "")\(seconds % 60)",
+    ]
+    return parts.joined(separator: "; ")
+  }
+
+  /// With one digit behind the point from KiB on.
+  private static func size(_ bytes: Double) -> String {
+    var number = bytes
+    var units = ["B", "KiB", "MiB", "GiB", "TiB"][...]
+    while number >= 1024, units.count > 1 {
+      number /= 1024
+      units.removeFirst()
+    }
+    guard let unit = units.first, unit != "B" else { return "\(Int(number)) B" }
+    let tenths = Int(number * 10)
+    return "\(tenths / 10).\(tenths % 10) \(unit)"
+  }
+}

@@ -1,0 +1,84 @@
+import Glibc
+
+/// Another program, run to its end.
+package enum ChildProcess {
+  /// Why it did not run.
+  package struct Problem: Error {
+    package let why: String
+    package let isMissing: Bool
+  }
+
+  /// How it ended.
+  package struct Outcome {
+    package let hasSucceeded: Bool
+    /// What it wrote, to standard error and output.
+    package let errors: String
+  }
+
+  /// Runs a program of `$PATH`, without input. Descriptors that are not closed by it, it has too.
+  package static func run(_ words: [String]) throws(Problem) -> Outcome {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { throw Problem(why: FileContents.lastError(), isMissing: false) }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    defer { close(ends[0]) }
+    let started = start(words, hasInput: false, giving: [(ends[1], 1), (ends[1], 2)])
+    close(ends[1])
+    let process: pid_t
+    switch started {
+    case .success(let pid): process = pid
+    case .failure(let error): throw Problem(why: error.why, isMissing: error.number == ENOENT)
+    }
+    var output: [UInt8] = []
+    while let piece = try? FileContents.readPiece(ends[0], limitBytes: 1 << 14), !piece.isEmpty {
+      // More than anybody reads is passed over.
+      if output.count < 1 << 20 { output += piece }
+    }
+    return Outcome(hasSucceeded: wait(for: process) == 0, errors: String(decoding: output, as: UTF8.self))
+  }
+
+  // MARK: Starting and waiting
+
+  /// Why a program could not be started, by `errno`.
+  package struct StartError: Error {
+    package let number: Int32
+    package var why: String { String(cString: strerror(number)) }
+  }
+
+  /// Starts a program of `$PATH`, for which signals have their usual effect.
+  ///
+  /// - Parameters:
+  ///   - hasInput: Whether it reads our standard input.
+  ///   - descriptors: Ours that it has, and by which numbers.
+  ///   - leadsGroup: Whether it and its children are a group of their own.
+  package static func start(
+    _ words: [String], hasInput: Bool, giving descriptors: [(own: Int32, its: Int32)],
+    leadsGroup: Bool = false
+  ) -> Result<pid_t, StartError> {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    if !hasInput { posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0) }
+    for (own, its) in descriptors { posix_spawn_file_actions_adddup2(&actions, own, its) }
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    let group = leadsGroup ? POSIX_SPAWN_SETPGROUP : 0
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | group))
+    posix_spawnattr_setpgroup(&attributes, 0)
+    var signals = sigset_t()
+    sigfillset(&signals)
+    posix_spawnattr_setsigdefault(&attributes, &signals)
+    let arguments = words.map { strdup($0) }
+    defer { for argument in arguments { free(argument) } }
+    var process = pid_t()
+    let number = posix_spawnp(&process, words[0], &actions, &attributes, arguments + [nil], environ)
+    return number == 0 ? .success(process) : .failure(StartError(number: number))
+  }
+
+  /// Waits until a child ends; gives its status, as `waitpid` has it.
+  package static func wait(for process: pid_t) -> Int32 {
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    return status
+  }
+}

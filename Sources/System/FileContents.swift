@@ -1,0 +1,164 @@
+import Glibc
+
+/// A file, read whole or mapped into memory.
+package enum FileContents {
+  /// Why a file cannot be read.
+  package struct Problem: Error {
+    package let why: String
+
+    package init(why: String) {
+      self.why = why
+    }
+  }
+
+  /// The bytes of the file at `path`; standard input for `-`.
+  package static func read(_ path: String) throws(Problem) -> [UInt8] {
+    let descriptor = try open(path)
+    defer { close(descriptor) }
+    var contents: [UInt8] = []
+    while true {
+      let piece = try readPiece(descriptor, limitBytes: 1 << 16)
+      guard !piece.isEmpty else { return contents }
+      contents.append(contentsOf: piece)
+    }
+  }
+
+  /// The limit for a file that an option names, unless it holds data or a schema.
+  package static let optionLimitBytes = 16 << 20
+  /// The limit for cassettes and scripts, and for a schema that comes through a pipe.
+  package static let dataLimitBytes = 256 << 20
+
+  /// How long a pipe may keep an option waiting: the time that a call may take; `nil` is without a limit.
+  package nonisolated(unsafe) static var waitLimit: Duration?
+
+  /// The bytes of a file that an option names; standard input for `-`. Neither a pipe without a writer nor a file without
+  /// an end keeps the process longer than a call may take, or from obeying a signal.
+  package static func read(_ path: String, limitBytes: Int) throws(Problem) -> [UInt8] {
+    let descriptor = path == "-" ? 0 : Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { throw Problem(why: lastError()) }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw Problem(why: lastError()) }
+    let deadline = waitLimit.map { ContinuousClock.now + $0 }
+    var contents: [UInt8] = []
+    while true {
+      if status.st_mode & S_IFMT != S_IFREG { try wait(for: descriptor, until: deadline) }
+      var failure: Int32 = 0
+      let piece = [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
+        let result = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+        count = max(result, 0)
+        if result < 0 { failure = errno }
+      }
+      if failure == EINTR || failure == EAGAIN { continue }
+      guard failure == 0 else { throw Problem(why: String(cString: strerror(failure))) }
+      guard !piece.isEmpty else { return contents }
+      contents += piece
+      guard contents.count <= limitBytes else {
+        throw Problem(why: "the file is larger than \(limitBytes >> 20) MiB, the limit for such a file")
+      }
+    }
+  }
+
+  /// Waits until a pipe has data, or its writer has gone.
+  private static func wait(
+    for descriptor: Int32, until deadline: ContinuousClock.Instant?
+  ) throws(Problem) {
+    while true {
+      var milliseconds: Int32 = -1
+      if let deadline {
+        let left = deadline - .now
+        guard left > .zero else { throw Problem(why: "no data came within --max-time") }
+        milliseconds = Int32(clamping: left.components.seconds * 1000 + 1)
+        if left < .seconds(1000) { milliseconds = Int32(left / .milliseconds(1)) + 1 }
+      }
+      // Before a call, a signal ends the process.
+      var waits = [
+        pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: Interrupt.descriptor, events: Int16(POLLIN), revents: 0),
+      ]
+      let count = poll(&waits, 2, milliseconds)
+      if waits[1].revents != 0 { throw Problem(why: Interrupt.reason) }
+      if count > 0 || count < 0 && errno != EINTR { return }
+    }
+  }
+
+  /// Opens the file at `path`; standard input for `-`.
+  package static func open(_ path: String) throws(Problem) -> Int32 {
+    let descriptor = path == "-" ? 0 : Glibc.open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw Problem(why: lastError()) }
+    return descriptor
+  }
+
+  /// Closes what `open` opened; standard input stays open.
+  package static func close(_ descriptor: Int32) {
+    if descriptor != 0 { Glibc.close(descriptor) }
+  }
+
+  /// The next bytes, at most `limitBytes`; none at the end.
+  package static func readPiece(_ descriptor: Int32, limitBytes: Int) throws(Problem) -> [UInt8] {
+    while true {
+      var failure: Int32 = 0
+      let piece = [UInt8](unsafeUninitializedCapacity: limitBytes) { buffer, count in
+        let result = Glibc.read(descriptor, buffer.baseAddress, limitBytes)
+        count = max(result, 0)
+        if result < 0 { failure = errno }
+      }
+      if failure == 0 { return piece }
+      guard failure == EINTR else { throw Problem(why: String(cString: strerror(failure))) }
+    }
+  }
+
+  /// Writes all of `bytes`; gives the problem if there is one.
+  package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Problem? {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count >= 0 {
+        rest = rest.dropFirst(count)
+      } else if errno != EINTR {
+        return Problem(why: lastError())
+      }
+    }
+    return nil
+  }
+
+  /// Puts a file in place in one step; gives the problem if there is one.
+  ///
+  /// What is there and no regular file (a pipe, a terminal, a symbolic link) is written instead.
+  ///
+  /// - Parameter isPrivate: Whether others must not read the file, even if they could read the one that it replaces.
+  package static func replace(_ path: String, with bytes: [UInt8], isPrivate: Bool = false) -> Problem? {
+    var status = stat()
+    let isThere = lstat(path, &status) == 0
+    guard !isThere || status.st_mode & S_IFMT == S_IFREG else {
+      let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_TRUNC, 0o600)
+      guard descriptor >= 0 else { return Problem(why: lastError()) }
+      let problem = write(bytes, to: descriptor)
+      return Glibc.close(descriptor) == 0 ? problem : problem ?? Problem(why: lastError())
+    }
+    // What is written there may be confidential.
+    let mode = isThere && !isPrivate ? status.st_mode & 0o777 : 0o600
+    guard let file = ReplacementFile(for: path, mode: mode) else { return Problem(why: lastError()) }
+    if let problem = write(bytes, to: file.descriptor) {
+      file.discard()
+      return problem
+    }
+    return file.takePlace() ? nil : Problem(why: lastError())
+  }
+
+  /// Where a symbolic link points to.
+  package static func target(ofLink path: String) -> String? {
+    let target = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+      guard let address = buffer.baseAddress else { return }
+      count = address.withMemoryRebound(to: CChar.self, capacity: buffer.count) {
+        max(readlink(path, $0, buffer.count), 0)
+      }
+    }
+    return target.isEmpty ? nil : String(decoding: target, as: UTF8.self)
+  }
+
+  /// The words for `errno`.
+  package static func lastError() -> String {
+    String(cString: strerror(errno))
+  }
+}

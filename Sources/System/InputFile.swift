@@ -1,0 +1,33 @@
+import Glibc
+
+/// A file, or standard input, that is read in pieces as they come.
+package struct InputFile {
+  private static let pieceBytes = 1 << 18
+
+  private let descriptor: Int32
+
+  /// Opens the file at `path`; standard input for `-`.
+  package init(_ path: String) throws(FileContents.Problem) {
+    descriptor = path == "-" ? 0 : open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw FileContents.Problem(why: FileContents.lastError()) }
+  }
+
+  package func close() {
+    if descriptor != 0 { Glibc.close(descriptor) }
+  }
+
+  /// What there is to read, waiting for it if there is nothing; `nil` at the end.
+  package func next() throws(FileContents.Problem) -> [UInt8]? {
+    while true {
+      var failure: Int32 = 0
+      let piece = [UInt8](unsafeUninitializedCapacity: Self.pieceBytes) { buffer, count in
+        let result = read(descriptor, buffer.baseAddress, Self.pieceBytes)
+        count = max(result, 0)
+        if result < 0 { failure = errno }
+      }
+      if failure == EINTR { continue }
+      guard failure == 0 else { throw FileContents.Problem(why: String(cString: strerror(failure))) }
+      return piece.isEmpty ? nil : piece
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import Glibc
+
+/// A file that takes the place of another when it is complete.
+///
+/// Until then it has no name, where the file system allows that: nothing is left of it however the process ends, and
+/// others cannot prepare a file of its name.
+package final class ReplacementFile {
+  /// `O_TMPFILE`, a macro that Swift does not import.
+  private static let unnamed = 0o20000000 | O_DIRECTORY
+
+  /// What is written.
+  package let descriptor: Int32
+  private let path: String
+  /// Its name beside the file that it replaces; `nil` while it has none.
+  private var name: String?
+
+  /// Makes a file; `nil` if that is not possible, for the reason in `errno`.
+  ///
+  /// - Parameters:
+  ///   - path: The file that it is to replace.
+  ///   - mode: Its permissions; `nil` are those of a new file.
+  package init?(for path: String, mode: mode_t?) {
+    self.path = path
+    let slash = path.lastIndex(of: "/").map { path[...$0] } ?? "./"
+    var opened = open(String(slash), Self.unnamed | O_WRONLY | O_CLOEXEC, 0o666)
+    if opened >= 0, access("/proc/self/fd/\(opened)", F_OK) != 0 {
+      close(opened)
+      opened = -1
+    }
+    for _ in 0..<8 where opened < 0 {
+      let beside = Self.name(beside: path)
+      opened = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+      if opened >= 0 { name = beside } else if errno != EEXIST { break }
+    }
+    descriptor = opened
+    guard opened >= 0 else { return nil }
+    if let mode { _ = fchmod(opened, mode) }
+  }
+
+  /// Puts the file in place, and closes it. Says whether that was possible; otherwise the reason is in `errno`.
+  package func takePlace() -> Bool {
+    for _ in 0..<8 where name == nil {
+      let beside = Self.name(beside: path)
+      let linked = linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, beside, AT_SYMLINK_FOLLOW)
+      if linked == 0 { name = beside } else if errno != EEXIST { break }
+    }
+    guard let name else { return failed(closing: true) }
+    // Some file systems report only now that they are full.
+    guard close(descriptor) == 0 else { return failed(closing: false) }
+    guard rename(name, path) == 0 else { return failed(closing: false) }
+    self.name = nil
+    return true
+  }
+
+  /// Removes and closes the file.
+  package func discard() {
+    _ = failed(closing: true)
+  }
+
+  private func failed(closing: Bool) -> Bool {
+    let reason = errno
+    if closing { close(descriptor) }
+    if let name { unlink(name) }
+    name = nil
+    errno = reason
+    return false
+  }
+
+  private static func name(beside path: String) -> String {
+    let end = path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex
+    return "\(path[..<end]).\(path[end...]).\(String(UInt64.random(in: 0 ... .max), radix: 36)).part"
+  }
+}

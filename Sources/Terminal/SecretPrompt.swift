@@ -1,0 +1,39 @@
+import Glibc
+import Interceptors
+
+/// Asks for a secret on the terminal, whatever standard input and output are.
+package enum SecretPrompt {
+  /// What was answered before: a session needs a secret often, and its user types it once.
+  nonisolated(unsafe) private static var answers: [String: String] = [:]
+
+  /// The line that was typed, unseen; `nil` when there is no terminal or no answer.
+  package static func ask(_ prompt: String) -> String? {
+    if let answer = answers[prompt] { return answer }
+    let answer = read(prompt)
+    answers[prompt] = answer
+    return answer
+  }
+
+  private static func read(_ prompt: String) -> String? {
+    let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
+    guard terminal >= 0 else { return nil }
+    defer { close(terminal) }
+    var shown = termios()
+    guard tcgetattr(terminal, &shown) == 0 else { return nil }
+    var hidden = shown
+    hidden.c_lflag &= ~tcflag_t(ECHO)
+    guard tcsetattr(terminal, TCSAFLUSH, &hidden) == 0 else { return nil }
+    defer {
+      tcsetattr(terminal, TCSAFLUSH, &shown)
+      _ = write(terminal, "\n", 1)
+    }
+    let text = Array(TerminalText.escape(prompt).utf8)
+    _ = write(terminal, text, text.count)
+    var line: [UInt8] = []
+    var byte: UInt8 = 0
+    while Glibc.read(terminal, &byte, 1) == 1, byte != UInt8(ascii: "\n"), line.count < 4096 {
+      line.append(byte)
+    }
+    return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
+  }
+}

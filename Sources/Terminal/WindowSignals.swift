@@ -1,0 +1,53 @@
+import Glibc
+
+/// A new size of the window, and coming back after a stop, turned into something that the event loop can wait for.
+package enum WindowSignals {
+  // Written by `install` before any signal can come; a handler may only read it.
+  nonisolated(unsafe) private static var writeEnd: Int32 = -1
+  nonisolated(unsafe) private static var readEnd: Int32 = -1
+
+  /// What happened.
+  package struct Events: OptionSet {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) {
+      self.rawValue = rawValue
+    }
+
+    package static let resized = Events(rawValue: 1)
+    package static let continued = Events(rawValue: 2)
+  }
+
+  /// Takes the signals over. Gives the descriptor that becomes readable, or `nil` when there is none to be had.
+  package static func install() -> Int32? {
+    if readEnd >= 0 { return readEnd }
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { return nil }
+    for end in ends {
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+    }
+    readEnd = ends[0]
+    writeEnd = ends[1]
+    for number in [SIGWINCH, SIGCONT] {
+      var action = sigaction()
+      action.__sigaction_handler.sa_handler = { number in
+        let saved = errno
+        var byte = number == SIGWINCH ? Events.resized.rawValue : Events.continued.rawValue
+        _ = write(WindowSignals.writeEnd, &byte, 1)
+        errno = saved
+      }
+      action.sa_flags = Int32(SA_RESTART)
+      sigaction(number, &action, nil)
+    }
+    return readEnd
+  }
+
+  /// What happened since the last time.
+  package static func take() -> Events {
+    var events: Events = []
+    var byte: UInt8 = 0
+    while read(readEnd, &byte, 1) == 1 { events.insert(Events(rawValue: byte)) }
+    return events
+  }
+}
