@@ -101,10 +101,18 @@ let package = Package(
     .target(
       name: "Terminal",
       dependencies: ["Output", "System", "Interceptors", "Transport", "CLineEditor"], swiftSettings: small),
+    // A call from the command line: its plan, its schema, its request data and its output.
+    .target(
+      name: "Calls",
+      dependencies: [
+        "Terminal", "Output", "System", "RPCClient", "Interceptors", "PluginHost", "Transport", "Reflection",
+        "Interception", "RPCProtocols", "Protobuf", "CommandLine",
+      ], swiftSettings: small),
     .executableTarget(
       name: "rpcurl",
       dependencies: [
-        "Terminal", "Output", "System", "RPCClient", "Interceptors", "PluginHost", "Transport", "Reflection", "Interception", "RPCProtocols",
+        "Calls", "Terminal", "Output", "System", "RPCClient", "Interceptors", "PluginHost", "Transport",
+        "Reflection", "Interception", "RPCProtocols",
         "Protobuf", "CommandLine",
       ],
       swiftSettings: small, linkerSettings: archives.isEmpty ? [] : [.unsafeFlags(archives)]),

@@ -1,4 +1,3 @@
-
 /// Where one call's output goes: to the process's own streams, or into memory until it is the call's turn.
 package final class CallOutput {
   private enum Piece {

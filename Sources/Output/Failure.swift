@@ -1,6 +1,5 @@
 import Interceptors
 
-
 /// Why a command cannot go on, in words for the person who typed it.
 package struct Failure: Error {
   /// `rpcurl: WHAT: WHY`, and what to do about it.
@@ -34,7 +33,9 @@ package struct Failure: Error {
   /// What to print; `nil` when all was said already.
   package let words: Words?
 
-  package init(_ status: ExitStatus, _ what: String, _ why: String, hint: String? = nil, place: InputPlace? = nil) {
+  package init(
+    _ status: ExitStatus, _ what: String, _ why: String, hint: String? = nil, place: InputPlace? = nil
+  ) {
     self.status = status
     words = Words(what: what, why: why, hint: hint, place: place)
   }

@@ -1,6 +1,5 @@
 import Interceptors
 
-
 /// The line of an input in which something is wrong, with a mark under the place, as far as a terminal has room.
 package struct InputExcerpt: Equatable {
   /// What is shown of a long line: so many columns in front of the place, and in all.

@@ -1,4 +1,3 @@
-
 /// Colours for JSON: names and strings apart, nothing else.
 package enum JSONColor {
   private static let name = Array("\u{1b}[36m".utf8)

@@ -30,7 +30,8 @@ package enum SchemaJSON {
   }
 
   /// One declaration.
-  package static func object(_ declaration: Declaration, of file: FileDeclaration, proto: String) -> JSONValue {
+  package static func object(_ declaration: Declaration, of file: FileDeclaration, proto: String) -> JSONValue
+  {
     let particular: [(String, JSONValue?)] =
       switch declaration {
       case .service(let service): [("methods", .array(service.methods.map { .members(members($0)) }))]

@@ -128,7 +128,9 @@ package enum StandardOutput {
       }
       switch outcome {
       case .wrote(let count):
-        if TerminalMultiplexer.transcript != nil { TerminalMultiplexer.note(buffer[written..<(written + count)]) }
+        if TerminalMultiplexer.transcript != nil {
+          TerminalMultiplexer.note(buffer[written..<(written + count)])
+        }
         written += count
       case .full:
         dropWritten()

@@ -1,4 +1,3 @@
-
 /// How those who write share a terminal with a line that is being typed on it, and a transcript of what they write.
 ///
 /// Both belong to the main thread, on which all of them write while there is a session.

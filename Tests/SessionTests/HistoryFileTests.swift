@@ -31,7 +31,9 @@ struct HistoryFileTests {
   }
 
   private func history(_ directory: String) throws -> HistoryFile {
-    try #require(HistoryFile(environment: { $0 == "XDG_STATE_HOME" ? directory : nil }, isSecret: { $0.contains("bearer") }))
+    try #require(
+      HistoryFile(
+        environment: { $0 == "XDG_STATE_HOME" ? directory : nil }, isSecret: { $0.contains("bearer") }))
   }
 
   @Test func keepsTheLinesOfSessionsThatRunAtATime() throws {

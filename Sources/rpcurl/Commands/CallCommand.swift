@@ -1,55 +1,30 @@
+import Calls
 import CommandLine
-import Glibc
 import Output
-import RPCClient
-import RPCProtocols
 import System
-import Transport
 
 /// `rpcurl [call]`: calls one method.
-struct CallCommand: CallOptions {
-  let schema: SchemaOptions
-  let reflection: ReflectionOptions
-  let server: ServerOptions
-  let request: RequestOptions
-  let data: DataOptions
-  let batch: BatchOptions
-  let chain: ChainArguments
-  let output: OutputOptions
-  let answer: AnswerOptions
-  let target: Positional
-  let method: Positional?
-  let configuredTarget: Positional?
+struct CallCommand {
+  private let arguments: CallArguments
 
   init(_ invocation: Invocation) {
-    schema = SchemaOptions(invocation)
-    reflection = ReflectionOptions(invocation)
-    server = ServerOptions(invocation)
-    request = RequestOptions(invocation)
-    data = DataOptions(invocation)
-    batch = BatchOptions(invocation)
-    chain = ChainArguments(invocation)
-    output = OutputOptions(invocation)
-    answer = AnswerOptions(invocation)
-    // The parser has checked that it is there.
-    target = invocation.positionals.first ?? Positional("", .session)
-    method = invocation.positionals.dropFirst().first
-    configuredTarget = invocation.configuredTarget
+    arguments = CallArguments(invocation)
   }
 
   func run() throws {
-    let clients = ClientSource(verbosity: output.verbose, showsSecrets: output.showSecrets)
+    let clients = ClientSource(
+      verbosity: arguments.output.verbose, showsSecrets: arguments.output.showSecrets)
     let environment = EnvironmentVariables.value
-    if let format = output.format, format == .text || format == .binary {
-      try output.json.check(output: format.rawValue)
+    if let format = arguments.output.format, format == .text || format == .binary {
+      try arguments.output.json.check(output: format.rawValue)
     }
     let resolved = try CallPlan.resolve(
-      self, clients: clients, environment: environment, isDry: answer.explain)
-    guard let plan = resolved.plan, !answer.explain else {
-      return try Explanation(self, resolved).show()
+      arguments, clients: clients, environment: environment, isDry: arguments.answer.explain)
+    guard let plan = resolved.plan, !arguments.answer.explain else {
+      return try Explanation(arguments, resolved).show()
     }
     StandardOutput.holdsText = plan.format != .binary
-    guard let path = answer.output, path != "-" else { return try run(plan, clients) }
+    guard let path = arguments.answer.output, path != "-" else { return try run(plan, clients) }
     let isWhole = !plan.method.serverStreaming && plan.batch == nil && plan.format != .events
     let file = try AnswerFile(path, isWhole: isWhole)
     do {

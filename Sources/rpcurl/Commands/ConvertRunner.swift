@@ -1,3 +1,4 @@
+import Calls
 import Interceptors
 import Output
 import Protobuf

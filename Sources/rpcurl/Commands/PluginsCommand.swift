@@ -1,3 +1,4 @@
+import Calls
 import CommandLine
 import Interception
 import Interceptors

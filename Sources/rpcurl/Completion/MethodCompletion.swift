@@ -1,3 +1,4 @@
+import Calls
 import Protobuf
 import RPCProtocols
 

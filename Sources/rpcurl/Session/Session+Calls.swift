@@ -1,3 +1,4 @@
+import Calls
 import Interception
 import Output
 import Protobuf

@@ -1,3 +1,4 @@
+import Calls
 import Interception
 
 /// The chain of interceptors, which changes between calls.

@@ -13,7 +13,8 @@ enum SessionInputs {
     do throws(LineEditor.Unavailable) {
       let isStyled = session.options.output.color.isUsed(isTerminal: true, session.environment)
       return try LineEditor(
-        on: loop, assistant: SessionAssistant(session), isStyled: isStyled, isSecret: SessionSecrets.occur(in:))
+        on: loop, assistant: SessionAssistant(session), isStyled: isStyled,
+        isSecret: SessionSecrets.occur(in:))
     } catch {
       if case .library(let reason) = error {
         session.notice("lines cannot be edited without libedit: \(reason)")

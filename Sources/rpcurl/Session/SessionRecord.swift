@@ -1,3 +1,4 @@
+import Calls
 import RPCProtocols
 
 /// One call of a session, as it is written down for the shell.

@@ -1,6 +1,7 @@
-import Protobuf
+import Calls
 import CommandLine
 import Interceptors
+import Protobuf
 
 /// Keeps credentials out of what a session writes to files: a variable of the environment stands for each.
 struct SessionSecrets {

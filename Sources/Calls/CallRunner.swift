@@ -1,0 +1,69 @@
+import Output
+import Protobuf
+import RPCClient
+import RPCProtocols
+import System
+import Transport
+
+/// Carries out a plan: makes the call, and ends as the call ended.
+package struct CallRunner {
+  private let plan: CallPlan
+  private let clients: ClientSource
+
+  package init(_ plan: CallPlan, clients: ClientSource) {
+    self.plan = plan
+    self.clients = clients
+  }
+
+  package func run() throws {
+    defer { plan.chain.unload() }
+    let client = try clients.client()
+    client.interceptors = plan.chain.registrations
+    client.log = plan.chain.log
+    let lookup = TypeLookup(plan, client: client)
+    let printer = CallPrinter(plan, lookup: lookup)
+    let screen = CallScreen(printer, lookup: lookup)
+    client.find = printer.findings.sink
+    let call = client.makeCall(plan.request, observer: screen)
+    screen.call = call
+    let feeder: RequestFeeder
+    do throws(Failure) {
+      feeder = try RequestFeeder(plan, call: call, loop: client.loop)
+    } catch {
+      // Its interceptors were made, so they are notified of its end.
+      printer.isUnsent = true
+      call.cancel("the input cannot be sent")
+      throw error
+    }
+    printer.feeder = feeder
+
+    FlushDeadline.keep(plan.timeout.map { .now + $0 })
+    let (isInterrupted, status) = try CommandLoop(client.loop).run(
+      traffic: {
+        let traffic = call.traffic
+        return ProgressLine.Traffic(
+          sentMessages: printer.sent, receivedMessages: printer.received, sentBytes: traffic.sent,
+          receivedBytes: traffic.received)
+      },
+      whenBehind: { screen.setOutputBehind($0) },
+      start: {
+        call.start()
+        feeder.start()
+      },
+      onInterrupt: {
+        call.cancel(Interrupt.reason)
+        lookup?.cancel()
+      },
+      until: { call.isFinished && !screen.isHolding },
+      conclude: {
+        let status = printer.conclude()
+        FlushDeadline.keep(nil)
+        if plan.timeout != nil, printer.end?.code == .deadlineExceeded { FlushDeadline.hurry() }
+        return status
+      })
+    if isInterrupted { throw Failure(reported: Interrupt.status) }
+    if let failure = feeder.failure { throw failure }
+    if let status { throw Failure(reported: status) }
+    if let failure = printer.failure { throw failure }
+  }
+}

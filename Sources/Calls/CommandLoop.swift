@@ -1,0 +1,70 @@
+import Output
+import PluginHost
+import System
+import Transport
+
+/// Runs the event loop for a command, which SIGINT and SIGTERM interrupt.
+package struct CommandLoop {
+  private let loop: EventLoop
+
+  package init(_ loop: EventLoop) {
+    self.loop = loop
+  }
+
+  /// Runs the loop until a condition holds.
+  ///
+  /// - Parameters:
+  ///   - start: Called when signals are handled, before the first round of events.
+  ///   - onInterrupt: Called when the first signal arrives; makes the condition hold soon.
+  ///   - isDone: The condition, checked after each round of events.
+  /// - Returns: Whether a signal arrived while the loop ran.
+  package func run(
+    start: () -> Void = {}, onInterrupt: @escaping () -> Void = {}, until isDone: () -> Bool
+  ) throws(Failure) -> Bool {
+    var isInterrupted = false
+    let descriptor = Interrupt.install()
+    if let descriptor {
+      Interrupts.watch(descriptor)
+      loop.watch(descriptor) { [loop] in
+        loop.unwatch(descriptor)
+        isInterrupted = true
+        onInterrupt()
+      }
+    }
+    defer { if let descriptor { loop.unwatch(descriptor) } }
+    start()
+    do {
+      try loop.run(until: isDone)
+    } catch {
+      throw Failure(.internalError, "libcurl", error.message)
+    }
+    return isInterrupted
+  }
+
+  /// Runs the loop until a condition holds, flushes standard output meanwhile and shows a progress line.
+  ///
+  /// - Parameters:
+  ///   - traffic: What the progress line reports.
+  ///   - whenBehind: Called when the reader of standard output falls behind, and when it has caught up.
+  ///   - start: Called when signals are handled and output is flushed, before the first round of events.
+  ///   - onInterrupt: Called when the first signal arrives; makes the condition hold soon.
+  ///   - isDone: The condition, checked after each round of events.
+  ///   - conclude: Called after the condition holds and before the rest of the output is flushed.
+  /// - Returns: Whether a signal arrived, and the result of `conclude`.
+  package func run<Conclusion>(
+    traffic: @escaping () -> ProgressLine.Traffic, whenBehind: @escaping (_ isBehind: Bool) -> Void,
+    start: () -> Void = {}, onInterrupt: @escaping () -> Void, until isDone: () -> Bool,
+    conclude: () -> Conclusion
+  ) throws(Failure) -> (isInterrupted: Bool, conclusion: Conclusion) {
+    // A slow reader slows the server down, but delays neither the deadline nor a signal.
+    let flusher = OutputFlusher(loop, whenBehind: whenBehind)
+    let progress = ProgressLine(loop, traffic: traffic)
+    defer { progress?.finish() }
+    let isInterrupted = try run(start: start, onInterrupt: onInterrupt, until: isDone)
+    progress?.finish()
+    let conclusion = conclude()
+    flusher.finish()
+    // The call may have been over when the signal arrived, and its output not.
+    return (isInterrupted || Interrupt.isPending, conclusion)
+  }
+}

@@ -1,0 +1,33 @@
+import CommandLine
+
+/// The arguments of `rpcurl call`.
+package struct CallArguments: CallOptions {
+  package let schema: SchemaOptions
+  package let reflection: ReflectionOptions
+  package let server: ServerOptions
+  package let request: RequestOptions
+  package let data: DataOptions
+  package let batch: BatchOptions
+  package let chain: ChainArguments
+  package let output: OutputOptions
+  package let answer: AnswerOptions
+  package let target: Positional
+  package let method: Positional?
+  package let configuredTarget: Positional?
+
+  package init(_ invocation: Invocation) {
+    schema = SchemaOptions(invocation)
+    reflection = ReflectionOptions(invocation)
+    server = ServerOptions(invocation)
+    request = RequestOptions(invocation)
+    data = DataOptions(invocation)
+    batch = BatchOptions(invocation)
+    chain = ChainArguments(invocation)
+    output = OutputOptions(invocation)
+    answer = AnswerOptions(invocation)
+    // The parser has checked that it is there.
+    target = invocation.positionals.first ?? Positional("", .session)
+    method = invocation.positionals.dropFirst().first
+    configuredTarget = invocation.configuredTarget
+  }
+}

@@ -1,0 +1,30 @@
+import CommandLine
+
+/// The interceptors that the options name, in the order written.
+package struct ChainArguments: Equatable {
+  /// `--use` or `--plugin`, with its value.
+  package enum Entry: Equatable {
+    case builtIn(String, Origin = .session)
+    case plugin(String, Origin = .session)
+
+    /// Where it was named.
+    package var origin: Origin {
+      switch self {
+      case .builtIn(_, let origin), .plugin(_, let origin): origin
+      }
+    }
+  }
+
+  package let entries: [Entry]
+
+  package init(_ invocation: Invocation) {
+    entries = invocation.arguments.compactMap { argument in
+      guard let text = argument.string else { return nil }
+      return switch argument.id {
+      case .use: .builtIn(text, argument.origin)
+      case .plugin: .plugin(text, argument.origin)
+      default: nil
+      }
+    }
+  }
+}

@@ -1,0 +1,174 @@
+import CommandLine
+import Glibc
+import Output
+import Protobuf
+import RPCProtocols
+import System
+import Terminal
+import Transport
+
+/// Resolves the options of how to reach the server.
+package enum ConnectionPlan {
+  /// The options for a call of which the two sides take turns; `httpVersion` tells what differs for others.
+  package static func options(
+    _ server: ServerOptions, _ request: CommonRequestOptions, _ target: Target, _ protocolName: ProtocolName
+  ) throws -> ConnectionOptions {
+    var options = ConnectionOptions()
+    options.httpVersion = try httpVersion(server, target, protocolName, .unary)
+    options.isInsecure = server.insecure
+    options.authoritiesFile = try readable(server.cacert, "--cacert")
+    options.authoritiesDirectory = try readable(server.capath, "--capath")
+    options.certificate = try certificate(server)
+    options.oldestTLS = server.tls13 ? .tls13 : server.tls12 ? .tls12 : nil
+    options.serverName = server.servername
+    options.unixSocket = server.unixSocket ?? target.unixSocket
+    options.abstractUnixSocket = server.abstractUnixSocket
+    options.ipVersion = server.ipVersion.map { $0 == .ipv4 ? .v4 : .v6 }
+    options.connectTo = try server.connectTo.map(checkedConnectTo)
+    options.proxy = server.proxy
+    options.proxyCredentials = server.proxyUser
+    options.netrcFile = try readable(request.netrcFile, "--netrc-file") ?? (request.netrc ? "" : nil)
+    options.resolve = server.resolve
+    if let timeout = server.connectTimeout { options.connectTimeout = timeout }
+    options.keepaliveTime = server.keepaliveTime
+    return options
+  }
+
+  /// The text of `--connect-to`. libcurl would ignore one that is incomplete.
+  private static func checkedConnectTo(_ argument: Argument) throws(Failure) -> String {
+    let text = argument.text ?? ""
+    // An IPv6 address is in brackets.
+    var depth = 0
+    var colons = 0
+    for character in text {
+      switch character {
+      case "[": depth += 1
+      case "]": depth -= 1
+      case ":" where depth == 0: colons += 1
+      default: break
+      }
+    }
+    guard colons == 3, depth == 0 else {
+      throw Failure(
+        .usage, "\(argument.name) \(text)", "not of the form HOST:PORT:HOST:PORT",
+        hint: "an IPv6 address is written in brackets"
+      ).at(argument.origin)
+    }
+    return text
+  }
+
+  /// The version of HTTP for a call of this kind.
+  package static func httpVersion(
+    _ server: ServerOptions, _ target: Target, _ protocolName: ProtocolName, _ kind: CallKind
+  ) throws -> ConnectionOptions.HTTPVersion {
+    switch server.httpVersion {
+    case .http1:
+      guard protocolName != .grpc else {
+        throw Failure(
+          .usage, "--http1.1", "gRPC needs HTTP/2",
+          hint: "--protocol grpc-web and connect speak HTTP/1.1 too")
+      }
+      return .http1
+    case .http2: return .http2
+    case .http2PriorKnowledge: return .http2PriorKnowledge
+    case .http3:
+      let library: TransportLibrary
+      do { library = try TransportLibrary() } catch { throw Failure(library: error) }
+      guard library.httpVersions.contains("3") else {
+        throw Failure(
+          .usage, "--http3", "the libcurl found here (\(library.number)) cannot speak HTTP/3",
+          hint: "see \"rpcurl version\"; RPCURL_LIBCURL=/path/to/libcurl.so.4 names another libcurl")
+      }
+      guard target.isTLS else {
+        throw Failure(.usage, "--http3", "HTTP/3 needs TLS", hint: "use https://, without --plaintext")
+      }
+      return .http3
+    default: break
+    }
+    // A call in which both sides talk at once needs HTTP/2, and so does gRPC.
+    if protocolName == .grpc || kind == .bidiStreaming { return .http2 }
+    return target.isTLS ? .negotiated : .http1
+  }
+
+  /// The path of a file that libcurl reads, on the loop and without a limit. So what is not a regular file is read
+  /// here, and libcurl is given a copy.
+  private static func readable(_ argument: Argument?, _ option: String) throws(Failure) -> String? {
+    guard let argument, let path = argument.text else { return nil }
+    func failure(_ why: String) -> Failure {
+      Failure(argument.id == .netrcFile ? .usage : .tls, "\(option) \(path)", why).at(argument.origin)
+    }
+    var status = stat()
+    guard access(path, R_OK) == 0, stat(path, &status) == 0 else { throw failure(FileContents.lastError()) }
+    switch status.st_mode & S_IFMT {
+    case S_IFDIR: return path
+    case S_IFREG:
+      guard status.st_size <= FileContents.optionLimitBytes else {
+        throw failure(
+          "the file is larger than \(FileContents.optionLimitBytes >> 20) MiB, the limit for such a file")
+      }
+      return path
+    default:
+      do throws(FileContents.Problem) {
+        let contents = try FileContents.read(path, limitBytes: FileContents.optionLimitBytes)
+        // It stays until the process ends: libcurl opens it for each connection.
+        let copy = try TemporaryFile()
+        _ = fcntl(copy.descriptor, F_SETFD, FD_CLOEXEC)
+        if let problem = FileContents.write(contents, to: copy.descriptor) { throw problem }
+        return "/proc/self/fd/\(copy.descriptor)"
+      } catch {
+        throw failure(error.why)
+      }
+    }
+  }
+
+  private static func certificate(_ server: ServerOptions) throws -> ConnectionOptions.Certificate? {
+    guard let file = try readable(server.cert, "--cert") else {
+      guard server.key == nil else {
+        throw Failure(.usage, "--key", "no certificate", hint: "add --cert FILE")
+      }
+      return nil
+    }
+    var certificate = ConnectionOptions.Certificate(file: file, keyFile: try readable(server.key, "--key"))
+    certificate.format = server.certType.flatMap { $0 == "PEM" ? nil : $0 }
+    certificate.passphrase = try passphrase(server, keyFile: certificate.keyFile ?? file)
+    return certificate
+  }
+
+  private static func passphrase(_ server: ServerOptions, keyFile: String) throws -> String? {
+    if let pass = server.pass { return try secret(pass) }
+    guard let key = try? FileContents.read(keyFile, limitBytes: FileContents.optionLimitBytes),
+      isEncrypted(key)
+    else { return nil }
+    guard let phrase = SecretPrompt.ask("passphrase of \(keyFile): ") else {
+      throw Failure(
+        .tls, keyFile, "the key is encrypted, and there is no terminal to ask on",
+        hint: "give its passphrase with --pass @FILE or --pass env:NAME")
+    }
+    return phrase
+  }
+
+  /// A value that stands elsewhere, so that it is not on the command line, which others can see.
+  private static func secret(_ option: Argument) throws(Failure) -> String {
+    let argument = option.text ?? ""
+    if argument.hasPrefix("@") {
+      do {
+        let contents = try FileContents.read(
+          String(argument.dropFirst()), limitBytes: FileContents.optionLimitBytes)
+        let text = String(decoding: contents, as: UTF8.self)
+        return String(text.prefix { !$0.isNewline })
+      } catch {
+        throw Failure(.usage, "\(option.name) \(argument)", error.why).at(option.origin)
+      }
+    }
+    guard argument.hasPrefix("env:"), let value = getenv(String(argument.dropFirst("env:".count))) else {
+      throw Failure(.usage, option.name, "neither @FILE nor env:NAME of a variable that is set")
+        .at(option.origin)
+    }
+    return String(cString: value)
+  }
+
+  /// Whether a PEM file says that its key is encrypted: in PKCS #8's own label, or in the header of older forms.
+  private static func isEncrypted(_ pem: [UInt8]) -> Bool {
+    String(decoding: pem, as: UTF8.self).contains("ENCRYPTED")
+  }
+}

@@ -1,0 +1,153 @@
+import Interception
+import Interceptors
+import Output
+import Protobuf
+import RPCProtocols
+import Transport
+
+/// What a call would be, for `--explain`. Nothing is sent, not even to ask for the schema.
+package struct Explanation {
+  private let settings: CallSettings
+  private let schema: String
+  /// `nil` when only the server knows.
+  private let method: MethodDescriptor?
+  /// The method's whole name, as far as that is known.
+  private let name: MethodName
+  private let httpVersion: String
+  private let chain: ChainSource
+  /// The interceptors that the call passes through, the first on the request path first, and the others.
+  private let order: [InterceptorRegistration]
+  private let unused: [InterceptorRegistration]
+  private let warnings: [String]
+  private let isJSON: Bool
+
+  /// Describes what the arguments resolve to.
+  package init(_ command: CallArguments, _ resolved: ResolvedCall) throws {
+    isJSON = command.output.format == .json || command.output.format == .events
+    settings = resolved.settings
+    chain = resolved.chain
+    method = resolved.plan?.method
+    name = resolved.plan?.name ?? settings.name
+    let isFixed = method != nil || settings.protocolName == .grpc || command.server.httpVersion != nil
+    let connection = resolved.plan?.connection ?? settings.baseConnection
+    httpVersion = connection.httpVersion.name + (isFixed ? "" : ", or 2 for a bidi method")
+    schema =
+      switch resolved.origin {
+      case .files: Self.describe(command.schema)
+      case .cache: "reflection, as the server told before"
+      case .server, nil: "reflection, when the call is made"
+      }
+    order = ChainBuilder(chain.registrations).order(for: name)
+    let used = Set(order.map(\.id))
+    unused = chain.registrations.filter { !used.contains($0.id) }
+    warnings = ChainWarnings.of(order.map(\.name))
+  }
+
+  private static func describe(_ schema: SchemaOptions) -> String {
+    let sets =
+      schema.descriptorSets.isEmpty
+      ? [] : ["descriptor set " + schema.descriptorSets.compactMap(\.text).joined(separator: ", ")]
+    let protos =
+      schema.protos.isEmpty ? [] : [".proto file " + schema.protos.compactMap(\.text).joined(separator: ", ")]
+    return (sets + protos).joined(separator: "; ")
+  }
+
+  /// Prints it.
+  package func show() {
+    defer { chain.unload() }
+    StandardOutput.write(Array((isJSON ? json : lines).utf8))
+    StandardOutput.flush()
+  }
+
+  // MARK: Text
+
+  private var lines: String {
+    let kind = method.map { $0.kind.rawValue } ?? "the server knows whether it is a stream"
+    var rows = [
+      ("call", "\(call) (\(kind))"),
+      ("target", settings.target.name),
+      ("url", url),
+      ("http method", httpMethod),
+      ("protocol", settings.protocolName.rawValue),
+      ("codec", settings.codec.rawValue),
+      ("http", httpVersion),
+      ("schema", schema),
+      ("compression", settings.compression?.rawValue ?? "identity"),
+      ("deadline", settings.timeout.map { "\($0) after the start" } ?? "none"),
+    ]
+    for field in settings.headers.fields {
+      rows.append(("header", "\(field.name): \(redaction.value(of: field))"))
+    }
+    for (index, registration) in order.enumerated() {
+      rows.append((index == 0 ? "chain" : "", "\(index + 1). \(describe(registration))"))
+    }
+    if order.isEmpty { rows.append(("chain", "no interceptors")) }
+    for registration in unused { rows.append(("not for it", describe(registration))) }
+    for warning in warnings { rows.append(("warning", warning)) }
+    let width = 13
+    return rows.map { name, value in
+      name + String(repeating: " ", count: width - name.count) + TerminalText.escape(value) + "\n"
+    }.joined()
+  }
+
+  private func describe(_ registration: InterceptorRegistration) -> String {
+    let kind = chain.isPlugin(registration) ? "plugin" : "built in"
+    return
+      "\(registration.name) (\(kind), priority \(registration.priority), methods \(registration.methods))"
+  }
+
+  // MARK: JSON
+
+  private var json: String {
+    var object = JSONObject()
+    object.add("method", call)
+    object.add("kind", raw: method.map { JSONValue.quoted($0.kind.rawValue) } ?? "null")
+    object.add("target", settings.target.name)
+    object.add("url", url)
+    object.add("http_method", httpMethod)
+    object.add("protocol", settings.protocolName.rawValue)
+    object.add("codec", settings.codec.rawValue)
+    object.add("http_version", httpVersion)
+    object.add("schema", schema)
+    object.add("compression", settings.compression?.rawValue ?? "identity")
+    if let timeout = settings.timeout { object.add("timeout_ms", milliseconds: timeout) }
+    let headers = settings.headers.fields.map {
+      "[\(JSONValue.quoted($0.name)),\(JSONValue.quoted(redaction.value(of: $0)))]"
+    }
+    object.add("headers", raw: "[\(headers.joined(separator: ","))]")
+    let interceptors = order.map { json($0, isUsed: true) } + unused.map { json($0, isUsed: false) }
+    object.add("interceptors", raw: "[\(interceptors.joined(separator: ","))]")
+    object.add("warnings", raw: "[\(warnings.map(JSONValue.quoted).joined(separator: ","))]")
+    return object.object() + "\n"
+  }
+
+  private func json(_ registration: InterceptorRegistration, isUsed: Bool) -> String {
+    var object = JSONObject()
+    object.add("name", registration.name)
+    object.add("kind", chain.isPlugin(registration) ? "plugin" : "built-in")
+    object.add("priority", registration.priority)
+    object.add("methods", registration.methods.description)
+    object.add("used", raw: isUsed ? "true" : "false")
+    return object.object()
+  }
+
+  /// Where the call goes; only the server knows the service of a method that was given alone.
+  private var url: String { settings.target.baseURL + (name.service.isEmpty ? "" : "/\(name)") }
+  /// The method, as far as its name is known.
+  private var call: String { name.service.isEmpty ? name.method : "\(name)" }
+  /// What is asked for: a message that is too long for a URL is sent by POST all the same.
+  private var httpMethod: String { settings.usesGET ? "GET" : "POST" }
+  private var redaction: Redaction { Redaction(showsSecrets: settings.showsSecrets) }
+}
+
+extension ConnectionOptions.HTTPVersion {
+  /// How it is called on the wire.
+  fileprivate var name: String {
+    switch self {
+    case .http1: "1.1"
+    case .http2, .http2PriorKnowledge: "2"
+    case .http3: "3"
+    case .negotiated: "2 or 1.1, as negotiated"
+    }
+  }
+}

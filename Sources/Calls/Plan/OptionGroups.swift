@@ -1,0 +1,240 @@
+import CommandLine
+import Output
+import Protobuf
+import RPCProtocols
+
+/// Where the schema comes from.
+package struct SchemaOptions {
+  package let descriptorSets: [Argument]
+  package let protos: [Argument]
+  package let importPaths: [String]
+
+  package init(_ invocation: Invocation) {
+    descriptorSets = invocation.all(.descriptorSet)
+    protos = invocation.all(.proto)
+    importPaths = invocation.texts(.importPath)
+  }
+
+  /// Whether a source other than the server is named.
+  package var hasSources: Bool { !descriptorSets.isEmpty || !protos.isEmpty }
+}
+
+/// How the server is asked for the schema.
+package struct ReflectionOptions {
+  package let reflect: Bool?
+  package let reflectVersion: String?
+  package let headers: [Argument]
+  package let refusesCache: Bool
+
+  package init(_ invocation: Invocation) {
+    reflect = invocation.flag(.reflect)
+    reflectVersion = invocation.text(.reflectVersion)
+    headers = invocation.all(.reflectHeader)
+    refusesCache = invocation.has(.noCache)
+  }
+}
+
+/// How to reach the server.
+package struct ServerOptions {
+  package let plaintext: Bool
+  package let insecure: Bool
+  package let cacert: Argument?
+  package let capath: Argument?
+  package let cert: Argument?
+  package let key: Argument?
+  package let pass: Argument?
+  package let servername: String?
+  package let authority: String?
+  package let tls12: Bool
+  package let tls13: Bool
+  /// One of the options `--http1.1` to `--http3`.
+  package let httpVersion: OptionID?
+  /// `-4` or `-6`.
+  package let ipVersion: OptionID?
+  package let unixSocket: String?
+  package let abstractUnixSocket: String?
+  package let certType: String?
+  package let proxy: String?
+  package let proxyUser: String?
+  package let resolve: [String]
+  package let connectTo: [Argument]
+  package let connectTimeout: Duration?
+  package let keepaliveTime: Duration?
+
+  package init(_ invocation: Invocation) {
+    plaintext = invocation.has(.plaintext)
+    insecure = invocation.has(.insecure)
+    cacert = invocation.last(.cacert)
+    capath = invocation.last(.capath)
+    cert = invocation.last(.cert)
+    key = invocation.last(.key)
+    pass = invocation.last(.pass)
+    servername = invocation.text(.servername)
+    authority = invocation.text(.authority)
+    tls12 = invocation.has(.tls12)
+    tls13 = invocation.has(.tls13)
+    httpVersion = invocation.last(of: [.http1, .http2, .http2PriorKnowledge, .http3])?.id
+    ipVersion = invocation.last(of: [.ipv4, .ipv6])?.id
+    unixSocket = invocation.text(.unixSocket)
+    abstractUnixSocket = invocation.text(.abstractUnixSocket)
+    certType = invocation.text(.certType)
+    proxy = invocation.text(.proxy)
+    proxyUser = invocation.text(.proxyUser)
+    resolve = invocation.texts(.resolve)
+    connectTo = invocation.all(.connectTo)
+    connectTimeout = invocation.duration(.connectTimeout)
+    keepaliveTime = invocation.duration(.keepaliveTime)
+  }
+}
+
+/// What goes with every request, whether it is a call or asks for the schema.
+package struct CommonRequestOptions {
+  package let protocolName: ProtocolName?
+  package let headers: [Argument]
+  package let expandHeaders: Bool
+  package let user: Argument?
+  package let bearer: Argument?
+  package let netrc: Bool
+  package let netrcFile: Argument?
+  package let userAgent: String?
+
+  package init(_ invocation: Invocation) {
+    protocolName = invocation.choice(.protocolName)
+    headers = invocation.all(.header)
+    expandHeaders = invocation.has(.expandHeaders)
+    user = invocation.last(.user)
+    bearer = invocation.last(.bearer)
+    netrc = invocation.has(.netrc)
+    netrcFile = invocation.last(.netrcFile)
+    userAgent = invocation.text(.userAgent)
+  }
+
+  /// Reads the options of headers.
+  package func headerArguments(_ environment: @escaping (String) -> String?) -> HeaderArguments {
+    HeaderArguments(expansion: expandHeaders ? HeaderExpansion(environment) : nil)
+  }
+}
+
+/// What to say to the server.
+package struct RequestOptions {
+  package let common: CommonRequestOptions
+  package let codec: CodecName
+  package let connectGet: Bool
+  package let compression: Compression?
+  package let acceptCompression: [Compression]?
+  package let rpcHeaders: [Argument]
+  package let maxTime: Duration?
+  package let maxMessageBytes: Int
+
+  package init(_ invocation: Invocation) {
+    common = CommonRequestOptions(invocation)
+    codec = invocation.choice(.codec) ?? .proto
+    connectGet = invocation.has(.connectGet)
+    compression = invocation.choice(.compression)
+    acceptCompression = invocation.list(.acceptCompression).map { names in
+      names.reduce(into: []) { list, name in
+        // identity means no compression.
+        if let compression = Compression(rawValue: name), !list.contains(compression) {
+          list.append(compression)
+        }
+      }
+    }
+    rpcHeaders = invocation.all(.rpcHeader)
+    maxTime = invocation.duration(.maxTime)
+    maxMessageBytes = invocation.bytes(.maxMessageSize) ?? 64 << 20
+  }
+}
+
+/// What is sent as the request's messages.
+package struct DataOptions {
+  package let data: [String]
+  package let dataFormat: MessageFormat
+
+  package init(_ invocation: Invocation) {
+    data = invocation.texts(.data)
+    dataFormat = invocation.choice(.dataFormat) ?? .json
+  }
+}
+
+/// How many calls are made of many messages.
+package struct BatchOptions {
+  package let each: Bool
+  package let jobs: Int?
+  package let failEarly: Bool
+
+  package init(_ invocation: Invocation) {
+    each = invocation.has(.each)
+    jobs = invocation.number(.jobs)
+    failEarly = invocation.has(.failEarly)
+  }
+}
+
+/// How the response is shown.
+package struct OutputOptions {
+  package let format: OutputFormat?
+  package let json: JSONOptions
+  package let allowUnknownFields: Bool
+  package let verbose: Int
+  package let color: ColorChoice
+  package let timing: Bool
+  package let showSecrets: Bool
+
+  package init(_ invocation: Invocation) {
+    format = invocation.choice(.format)
+    json = JSONOptions(invocation)
+    allowUnknownFields = invocation.has(.allowUnknownFields)
+    verbose = invocation.count(.verbose)
+    color = invocation.choice(.color) ?? .auto
+    timing = invocation.has(.timing)
+    showSecrets = invocation.has(.showSecrets)
+  }
+}
+
+/// What becomes of one command's response.
+package struct AnswerOptions {
+  package let filter: Argument?
+  package let output: String?
+  package let explain: Bool
+
+  package init(_ invocation: Invocation) {
+    filter = invocation.last(.filter)
+    output = invocation.text(.output)
+    explain = invocation.has(.explain)
+  }
+}
+
+/// How messages are written as JSON.
+package struct JSONOptions {
+  private let invocation: Invocation
+
+  package init(_ invocation: Invocation) {
+    self.invocation = invocation
+  }
+
+  /// Refuses those that were typed for an output that is not JSON. Lines of the configuration file apply to the outputs
+  /// that they fit.
+  package func check(output: String) throws(Failure) {
+    for id in [OptionID.emitDefaults, .enumNumbers, .protoNames] where invocation.has(id) {
+      guard !invocation.isTyped(id) else {
+        throw Failure(.usage, OptionTable[id].name, "it is for JSON, and the output is \(output)")
+      }
+    }
+  }
+
+  /// The same, as the codec takes it.
+  package var encoding: JSONEncodingOptions {
+    JSONEncodingOptions(
+      emitDefaults: invocation.has(.emitDefaults), enumNumbers: invocation.has(.enumNumbers),
+      protoNames: invocation.has(.protoNames))
+  }
+}
+
+/// How responses are printed.
+package enum OutputFormat: String {
+  case pretty
+  case json
+  case text
+  case binary
+  case events
+  case none
+}

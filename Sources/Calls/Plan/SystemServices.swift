@@ -1,0 +1,78 @@
+import Glibc
+import Interceptors
+import Output
+import System
+
+/// What the built-in interceptors need of this machine.
+package struct SystemServices: InterceptorServices {
+  package func contents(ofFile path: String, holdsMessages: Bool) throws(ServiceFailure) -> [UInt8] {
+    do throws(FileContents.Problem) {
+      return try FileContents.read(
+        path, limitBytes: holdsMessages ? FileContents.dataLimitBytes : FileContents.optionLimitBytes)
+    } catch {
+      throw ServiceFailure(error.why)
+    }
+  }
+
+  package func openFile(_ path: String, appending: Bool) throws(ServiceFailure) -> any OutputFile {
+    guard path != "-" else { return DescriptorFile(2, isOwned: false) }
+    let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (appending ? O_APPEND : O_TRUNC)
+    // What is written there may be confidential.
+    let descriptor = Glibc.open(path, flags, 0o600)
+    guard descriptor >= 0 else { throw ServiceFailure(FileContents.lastError()) }
+    var status = stat()
+    if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 {
+      // Only the owner can; a file that belongs to another user stays as it is.
+      _ = fchmod(descriptor, status.st_mode & 0o700)
+    }
+    return DescriptorFile(descriptor, isOwned: true)
+  }
+
+  package func replaceFile(_ path: String, with bytes: [UInt8], isPrivate: Bool) throws(ServiceFailure) {
+    if let problem = FileContents.replace(path, with: bytes, isPrivate: isPrivate) {
+      throw ServiceFailure(problem.why)
+    }
+  }
+
+  package func environment(_ name: String) -> String? { EnvironmentVariables.value(name) }
+
+  package func run(
+    _ command: String, timeout: Duration,
+    completion: @escaping @Sendable (Result<[UInt8], ServiceFailure>) -> Void
+  ) {
+    ShellCommand(command).start(timeout: timeout, completion: completion)
+  }
+
+  package var nanosecondsSince1970: Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+}
+
+/// A file that is written through its descriptor.
+private final class DescriptorFile: OutputFile {
+  private let descriptor: Int32
+  private let isOwned: Bool
+
+  init(_ descriptor: Int32, isOwned: Bool) {
+    self.descriptor = descriptor
+    self.isOwned = isOwned
+  }
+
+  func write(_ bytes: [UInt8]) throws(ServiceFailure) {
+    var problem: FileContents.Problem?
+    if isOwned {
+      problem = FileContents.write(bytes, to: descriptor)
+    } else {
+      TerminalMultiplexer.note(bytes)
+      TerminalMultiplexer.write { problem = FileContents.write(bytes, to: descriptor) }
+    }
+    if let problem { throw ServiceFailure(problem.why) }
+  }
+
+  func close() throws(ServiceFailure) {
+    guard isOwned, Glibc.close(descriptor) != 0 else { return }
+    throw ServiceFailure(FileContents.lastError())
+  }
+}

@@ -1,0 +1,181 @@
+import Interception
+import Output
+import Protobuf
+import RPCClient
+import System
+
+/// One request message as it was given, not yet read.
+package struct RequestMessage {
+  /// Where it was given, for errors.
+  package let source: String
+  /// Where it starts there.
+  package let start: JSONPosition
+  package let bytes: [UInt8]
+  package let form: RequestForm
+
+  package init(source: String, start: JSONPosition, bytes: [UInt8], form: RequestForm) {
+    self.source = source
+    self.start = start
+    self.bytes = bytes
+    self.form = form
+  }
+
+  /// The message in the form that the call's chain and codec want.
+  package func encode(for call: Call) throws(Failure) -> Payload {
+    switch form.format {
+    case .json:
+      do {
+        return try call.encode(
+          json: bytes, options: JSONDecodingOptions(allowUnknownFields: form.allowsUnknownFields))
+      } catch {
+        let excerpt = excerpt(at: error.position.byteOffset)
+        let error = error.moved(to: start)
+        let place = InputPlace(position: error.position, fieldPath: error.fieldPath, excerpt: excerpt)
+        throw Failure(.input, source, error.description, hint: error.hint, place: place)
+      }
+    case .text:
+      do {
+        return try call.encode(
+          text: bytes, options: TextDecodingOptions(allowUnknownFields: form.allowsUnknownFields))
+      } catch {
+        let excerpt = excerpt(at: error.position.byteOffset)
+        let error = error.moved(to: start)
+        let place = InputPlace(position: error.position, fieldPath: error.fieldPath, excerpt: excerpt)
+        throw Failure(.input, source, error.description, hint: error.hint, place: place)
+      }
+    case .binary:
+      do {
+        return try call.encode(serialized: bytes)
+      } catch {
+        let place = start.byteOffset == 0 ? "" : "the message at byte \(start.byteOffset): "
+        throw Failure(.input, source, place + error.description)
+      }
+    }
+  }
+}
+
+extension RequestMessage {
+  /// The line around a byte of the message, of which what is in front of the message is not at hand.
+  package func excerpt(at byte: Int) -> InputExcerpt? {
+    InputExcerpt(bytes, at: byte, isInside: start.column > 1)
+  }
+}
+
+/// Where request messages come from.
+package enum RequestSource {
+  /// Messages that are there before the call starts.
+  case messages([RequestMessage])
+  /// A file, or standard input for `-`, that is read while the call runs: each message is sent when it is
+  /// complete.
+  case stream(path: String)
+}
+
+/// The request messages that `-d` gives.
+package enum RequestData {
+  /// The sources of the messages for `method`, in order. Where it takes one message, that is read now, unless each
+  /// message is for a call of its own.
+  package static func sources(
+    _ arguments: [String], for method: MethodDescriptor, isBatch: Bool, form: RequestForm
+  ) throws(Failure) -> [RequestSource] {
+    guard method.clientStreaming || isBatch else {
+      let messages = try messages(arguments, for: method, form: form)
+      return [.messages(messages)]
+    }
+    var sources: [RequestSource] = []
+    for argument in arguments.isEmpty ? ["@-"] : arguments {
+      if argument.hasPrefix("@") {
+        sources.append(.stream(path: String(argument.dropFirst())))
+      } else {
+        sources.append(.messages(try split(Array(argument.utf8), "-d", form)))
+      }
+    }
+    return sources
+  }
+
+  /// The one message for `method`; its fields are checked when it is encoded.
+  private static func messages(
+    _ arguments: [String], for method: MethodDescriptor, form: RequestForm
+  ) throws(Failure) -> [RequestMessage] {
+    var messages: [RequestMessage] = []
+    for argument in arguments {
+      let path = argument.hasPrefix("@") ? String(argument.dropFirst()) : nil
+      let source = path.map { $0 == "-" ? "standard input" : $0 } ?? "-d"
+      // In formats other than JSON all of it is one message, so that it can be written over several lines.
+      let items = try read(argument, source, form.format == .json ? form.splitter() : WholeSplitter(), form)
+      guard !items.isEmpty else {
+        throw Failure(
+          .input, source, "the data is empty", hint: "leave out -d to send an empty message, or write {}")
+      }
+      messages += items
+    }
+    if messages.count > 1 {
+      let second = messages[1]
+      let place = "line \(second.start.line), column \(second.start.column)"
+      throw Failure(
+        .input, second.source, "a second message (\(place)), but \(method.name) takes one message",
+        place: InputPlace(position: second.start, excerpt: second.excerpt(at: 0)))
+    }
+    guard messages.isEmpty else { return messages }
+    let empty = Array("{}".utf8)
+    return [RequestMessage(source: "-d", start: JSONPosition(), bytes: empty, form: RequestForm())]
+  }
+
+  /// The messages that follow each other in `text`.
+  private static func split(
+    _ text: [UInt8], _ source: String, _ form: RequestForm
+  ) throws(Failure) -> [RequestMessage] {
+    var splitter = form.splitter()
+    splitter.append(text)
+    splitter.finish()
+    return try take(&splitter, source, form)
+  }
+
+  /// The messages of an argument, or of the file or standard input that it names, which is read no further than a
+  /// message that is too long, or a second message.
+  private static func read(
+    _ argument: String, _ source: String, _ splitter: any MessageSplitter, _ form: RequestForm
+  ) throws(Failure) -> [RequestMessage] {
+    var splitter = splitter
+    guard argument.hasPrefix("@") else {
+      splitter.append(Array(argument.utf8))
+      splitter.finish()
+      return try take(&splitter, source, form)
+    }
+    var messages: [RequestMessage] = []
+    let descriptor = try reading(source) { () throws(FileContents.Problem) in
+      try FileContents.open(String(argument.dropFirst()))
+    }
+    defer { FileContents.close(descriptor) }
+    while messages.count < 2 {
+      let piece = try reading(source) { () throws(FileContents.Problem) in
+        try FileContents.readPiece(descriptor, limitBytes: 1 << 16)
+      }
+      if piece.isEmpty { splitter.finish() } else { splitter.append(piece) }
+      messages += try take(&splitter, source, form)
+      if piece.isEmpty { break }
+    }
+    return messages
+  }
+
+  private static func reading<Result>(
+    _ source: String, _ body: () throws(FileContents.Problem) -> Result
+  ) throws(Failure) -> Result {
+    do throws(FileContents.Problem) { return try body() } catch { throw Failure(.input, source, error.why) }
+  }
+
+  /// The messages that are complete.
+  private static func take(
+    _ splitter: inout any MessageSplitter, _ source: String, _ form: RequestForm
+  ) throws(Failure) -> [RequestMessage] {
+    var messages: [RequestMessage] = []
+    do {
+      while let piece = try splitter.next() {
+        messages.append(
+          RequestMessage(source: source, start: piece.start, bytes: piece.bytes, form: form))
+      }
+    } catch {
+      throw error.failure(in: source)
+    }
+    return messages
+  }
+}

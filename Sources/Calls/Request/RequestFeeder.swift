@@ -1,0 +1,75 @@
+import Interception
+import Output
+import Protobuf
+import RPCClient
+import Transport
+
+/// Sends the request messages of a call: those at hand at once, those of a file or of standard input as they come.
+///
+/// Input is read only while the call takes more.
+package final class RequestFeeder {
+  private let call: Call
+  private let reader: RequestReader<Payload>
+  private var isPaused = false
+  private var isDone = false
+  /// Why the input cannot be sent; the call was canceled then.
+  package private(set) var failure: Failure?
+
+  /// Encodes what is at hand, so that wrong data is told before anything is sent.
+  package init(_ plan: CallPlan, call: Call, loop: EventLoop) throws(Failure) {
+    self.call = call
+    var sources: [RequestReader<Payload>.Source] = []
+    for source in plan.sources {
+      switch source {
+      case .messages(let messages):
+        var payloads: [Payload] = []
+        for message in messages { payloads.append(try message.encode(for: call)) }
+        sources.append(.ready(payloads))
+      case .stream(let path): sources.append(.stream(path: path))
+      }
+    }
+    reader = RequestReader(sources, form: plan.requestForm, loop: loop)
+    reader.whenReady = { [weak self] in self?.start() }
+  }
+
+  /// Starts to send.
+  package func start() {
+    do {
+      try feed()
+    } catch {
+      fail(error)
+    }
+  }
+
+  /// Reads on, or stops reading until the call takes more.
+  package func setWanted(_ isWanted: Bool) {
+    isPaused = !isWanted
+    if isPaused { reader.pause() } else { start() }
+  }
+
+  /// Sends nothing more: the call has ended.
+  package func stop() {
+    isDone = true
+    reader.stop()
+  }
+
+  private func feed() throws(Failure) {
+    while !isPaused, !isDone {
+      switch try reader.next() {
+      case .ready(let payload): call.send(payload)
+      case .read(let message): call.send(try message.encode(for: call))
+      case .later: return
+      case .end:
+        isDone = true
+        call.finishSending()
+      }
+    }
+  }
+
+  private func fail(_ failure: Failure) {
+    guard self.failure == nil else { return }
+    self.failure = failure
+    stop()
+    call.cancel("the input cannot be sent")
+  }
+}

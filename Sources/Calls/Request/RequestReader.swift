@@ -1,0 +1,142 @@
+import Output
+import Protobuf
+import System
+import Transport
+
+/// Gives out request messages one after the other: those at hand, and those of files and standard input as they come.
+///
+/// Input is watched by the loop, and only while a message is waited for: who takes no more slows reading, so memory
+/// stays flat however much there is to send.
+package final class RequestReader<Ready> {
+  /// Where messages come from.
+  package enum Source {
+    /// Messages that are there already.
+    case ready([Ready])
+    /// A file, or standard input for `-`.
+    case stream(path: String)
+  }
+
+  /// What comes next.
+  package enum Next {
+    case ready(Ready)
+    case read(RequestMessage)
+    /// Nothing yet; the reader says when it is worth to ask again.
+    case later
+    case end
+  }
+
+  /// A file or standard input that is being read.
+  private struct Stream {
+    let descriptor: Int32
+    /// What it is called in errors.
+    let name: String
+    var splitter: any MessageSplitter
+    var isAtEnd = false
+  }
+
+  private let loop: EventLoop
+  private let form: RequestForm
+  private var ready: [Ready] = []
+  private var rest: [Source]
+  private var stream: Stream?
+  private var isWatching = false
+  private var problem: Failure?
+  /// Called when there may be more, after `later`.
+  package var whenReady: () -> Void = {}
+
+  package init(_ sources: [Source], form: RequestForm, loop: EventLoop) {
+    rest = sources
+    self.form = form
+    self.loop = loop
+  }
+
+  /// The next message.
+  package func next() throws(Failure) -> Next {
+    while true {
+      if let problem { throw problem }
+      if let next = ready.popLast() { return .ready(next) }
+      if stream != nil {
+        if let message = try nextOfStream() { return .read(message) }
+        if stream != nil {
+          watch()
+          return .later
+        }
+      }
+      guard !rest.isEmpty else { return .end }
+      switch rest.removeFirst() {
+      case .ready(let messages): ready = messages.reversed()
+      case .stream(let path): try open(path)
+      }
+    }
+  }
+
+  /// Stops reading until `next` is asked for again.
+  package func pause() {
+    guard isWatching, let stream else { return }
+    isWatching = false
+    loop.unwatch(stream.descriptor)
+  }
+
+  /// Reads nothing more.
+  package func stop() {
+    closeStream()
+    ready = []
+    rest = []
+  }
+
+  /// The next message of the stream; `nil` when there is none yet, or when it has ended, and was closed.
+  private func nextOfStream() throws(Failure) -> RequestMessage? {
+    guard let name = stream?.name else { return nil }
+    let piece: MessagePiece?
+    do {
+      piece = try stream?.splitter.next()
+    } catch {
+      throw error.failure(in: name)
+    }
+    guard let piece else {
+      if stream?.isAtEnd == true { closeStream() }
+      return nil
+    }
+    return RequestMessage(source: name, start: piece.start, bytes: piece.bytes, form: form)
+  }
+
+  private func open(_ path: String) throws(Failure) {
+    do {
+      stream = Stream(
+        descriptor: try FileContents.open(path), name: path == "-" ? "standard input" : path,
+        splitter: form.splitter())
+    } catch {
+      throw Failure(.input, path, error.why)
+    }
+  }
+
+  private func watch() {
+    guard !isWatching, let stream else { return }
+    isWatching = true
+    loop.watch(stream.descriptor) { [weak self] in self?.readPiece() }
+  }
+
+  private func closeStream() {
+    pause()
+    if let stream { FileContents.close(stream.descriptor) }
+    stream = nil
+  }
+
+  private func readPiece() {
+    // Not a copy of the stream: with a second reference to its data, each piece would copy all of it.
+    guard let descriptor = stream?.descriptor, let name = stream?.name else { return }
+    pause()
+    do {
+      let piece = try FileContents.readPiece(descriptor, limitBytes: 1 << 16)
+      if piece.isEmpty {
+        stream?.isAtEnd = true
+        stream?.splitter.finish()
+      } else {
+        stream?.splitter.append(piece)
+      }
+    } catch {
+      problem = Failure(.input, name, error.why)
+    }
+    whenReady()
+  }
+}

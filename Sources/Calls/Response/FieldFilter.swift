@@ -1,0 +1,84 @@
+import Interceptors
+import Output
+import Protobuf
+
+/// One field of each response, for the variables of a shell: `--filter`.
+package struct FieldFilter {
+  /// The answer lacks the field.
+  package struct Missing: Error {}
+
+  package let path: FieldPath
+  private let isList: Bool
+  private let isMap: Bool
+
+  /// The path that the options name, if they do.
+  package static func path(_ options: AnswerOptions, format: OutputFormat?) throws(Failure) -> FieldPath? {
+    guard let text = options.filter?.text else { return nil }
+    if let format, format != .json, format != .pretty {
+      throw Failure(.usage, "--filter", "--format \(format.rawValue) has no single field to print")
+    }
+    do {
+      return try FieldPath(text)
+    } catch {
+      throw Failure(.usage, "--filter \(text)", error.description, hint: "write it as user.addresses[0].city")
+    }
+  }
+
+  /// A filter for messages of a type, which must have the field; `nil` without a path.
+  package init?(_ path: FieldPath?, of type: MessageType) throws(Failure) {
+    guard let path else { return nil }
+    self.path = path
+    let isElement = if case .subscripted? = path.steps.last { true } else { false }
+    do throws(FieldPathError) {
+      let field = try type.field(at: path)
+      isMap = field.isMap && !isElement
+      isList = field.isRepeated && !field.isMap && !isElement
+      try Self.check(path, of: type)
+    } catch .unknownField(let name, let type, let nearest) {
+      throw Failure(
+        .schema, "--filter \(path)", "\(type) has no field \(name)",
+        hint: nearest.isEmpty ? nil : "did you mean \(nearest.joined(separator: ", "))?")
+    } catch {
+      throw Failure(.usage, "--filter \(path)", error.description)
+    }
+  }
+
+  /// What leads through a list needs to say which element.
+  private static func check(_ path: FieldPath, of type: MessageType) throws(FieldPathError) {
+    do throws(FieldPathError) {
+      _ = try Message(type).json(at: path)
+    } catch .indexOutOfRange {
+      return
+    }
+  }
+
+  /// Appends the field of a message and a line feed: strings without quotes, the elements of a list each on a line.
+  package func append(_ message: Message, options: JSONEncodingOptions, to out: inout [UInt8]) throws {
+    guard try isList || isThere(in: message) else { throw Missing() }
+    let json = try JSONValue(parsing: message.json(at: path, options: options))
+    if isList, case .array(let elements) = json {
+      for element in elements { append(element, to: &out) }
+    } else {
+      append(json, to: &out)
+    }
+  }
+
+  private func isThere(in message: Message) throws(FieldPathError) -> Bool {
+    if isMap { return true }
+    do throws(FieldPathError) {
+      return try message.value(at: path) != nil
+    } catch .indexOutOfRange {
+      return false
+    }
+  }
+
+  private func append(_ value: JSONValue, to out: inout [UInt8]) {
+    if case .string(let content) = value {
+      // A script gets the string itself; a terminal must not be steered by it.
+      out += Array((StandardOutput.isTerminal ? TerminalText.escape(content) : content).utf8)
+    } else {
+      out += Array(value.text.utf8)
+    }
+    out.append(UInt8(ascii: "\n"))
+  }
+}

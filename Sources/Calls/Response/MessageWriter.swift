@@ -1,0 +1,65 @@
+import Protobuf
+import RPCProtocols
+
+/// Writes the messages of an answer in the form that is asked for.
+package struct MessageWriter {
+  private let type: MessageType
+  private let codec: CodecName
+  private let format: OutputFormat
+  /// Whether messages may follow each other.
+  private let isSequence: Bool
+  private let transcoder: JSONTranscoder
+  private let filter: FieldFilter?
+
+  package init(_ plan: CallPlan) {
+    type = plan.method.output
+    codec = plan.codec
+    format = plan.format
+    filter = plan.filter
+    isSequence = plan.method.serverStreaming || plan.batch != nil
+    var encoding = plan.jsonEncoding
+    encoding.pretty = plan.format == .pretty && plan.filter == nil
+    transcoder = JSONTranscoder(plan.method.output, encoding: encoding)
+  }
+
+  /// Appends a message that is serialized in the call's codec.
+  package func append(_ message: RawSpan, to out: inout [UInt8]) throws {
+    if filter != nil, codec == .proto { return try append(Message(type, serialized: message), to: &out) }
+    switch (codec, format) {
+    case (.proto, .binary): append(binary: message.copyBytes(), to: &out)
+    case (.proto, .text): append(text: try Message(type, serialized: message), to: &out)
+    case (.proto, _): try transcoder.transcode(serialized: message, into: &out)
+    case (.json, _):
+      // Read and written anew, so that it is checked, and printed as asked. A server may know more fields.
+      let lenient = JSONDecodingOptions(allowUnknownFields: true)
+      try append(Message(type, json: message.copyBytes(), options: lenient), to: &out)
+    }
+  }
+
+  /// Appends a message.
+  package func append(_ message: Message, to out: inout [UInt8]) throws {
+    if let filter { return try filter.append(message, options: transcoder.encoding, to: &out) }
+    switch format {
+    case .binary: append(binary: message.serialized(), to: &out)
+    case .text: append(text: message, to: &out)
+    default: out += try message.json(options: transcoder.encoding)
+    }
+  }
+
+  private func append(binary bytes: [UInt8], to out: inout [UInt8]) {
+    if isSequence {
+      var length = bytes.count
+      while length > 0x7f {
+        out.append(UInt8(length & 0x7f) | 0x80)
+        length >>= 7
+      }
+      out.append(UInt8(length))
+    }
+    out += bytes
+  }
+
+  private func append(text message: Message, to out: inout [UInt8]) {
+    out += message.text(options: TextEncodingOptions(singleLine: isSequence))
+    if isSequence { out.append(UInt8(ascii: "\n")) }
+  }
+}

@@ -1,0 +1,23 @@
+import Glibc
+import Protobuf
+import System
+
+extension FileContents {
+  /// The file at `path`, mapped, so that only the pages that are looked at are read; a copy of what is no
+  /// regular file, up to a limit.
+  package static func map(_ path: String) throws(Problem) -> SchemaBytes {
+    var status = stat()
+    guard path != "-", stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else {
+      return SchemaBytes(try read(path, limitBytes: dataLimitBytes))
+    }
+    let descriptor = try open(path)
+    defer { close(descriptor) }
+    guard fstat(descriptor, &status) == 0 else { throw Problem(why: lastError()) }
+    let size = Int(status.st_size)
+    let address = mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0)
+    guard let address, address != MAP_FAILED else { throw Problem(why: lastError()) }
+    return SchemaBytes(owning: UnsafeRawBufferPointer(start: address, count: size)) { bytes in
+      munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import Glibc
+import Interceptors
+import Output
+import Protobuf
+import System
+
+/// Compiles `.proto` files with `protoc`.
+package enum ProtoCompiler {
+  /// What the files and all that they import define, with comments.
+  package static func compile(_ files: [String], importPaths: [String]) throws(Failure) -> SchemaSource.Source
+  {
+    let name = files.joined(separator: ", ")
+    let output = try temporaryFile()
+    defer { output.close() }
+    // protoc may be installed without the well-known types; its own, and those of -I, are taken first.
+    let wellKnown = try temporaryFile(WellKnownSchemas.set.bytes, WellKnownSchemas.optionTypes.bytes)
+    defer { wellKnown.close() }
+    var words = ["protoc", "--include_imports", "--include_source_info"]
+    words += ["--descriptor_set_out=/dev/fd/\(output.descriptor)"]
+    words += ["--descriptor_set_in=/dev/fd/\(wellKnown.descriptor)"]
+    words += (importPaths.isEmpty ? defaultPaths(of: files) : importPaths).map { "-I\($0)" }
+    let result: ChildProcess.Outcome
+    do throws(ChildProcess.Problem) {
+      result = try ChildProcess.run(words + files.map(plain))
+    } catch {
+      throw Failure(
+        .schema, "protoc", error.isMissing ? "not found; --proto needs it" : error.why,
+        hint: error.isMissing ? "on Debian and Ubuntu it is in the package protobuf-compiler" : nil)
+    }
+    let said = result.errors.split(separator: "\n").map { TerminalText.escape(String($0)) }
+    guard result.hasSucceeded else { throw failure(name, said) }
+    for warning in said { StandardError.remark("\(warning)\n") }
+    do {
+      return SchemaSource.Source(set: SchemaBytes(try output.contents()), name: name)
+    } catch {
+      throw Failure(.schema, name, error.why)
+    }
+  }
+
+  /// What protoc said is the reason, so it is told wherever the error is.
+  private static func failure(_ name: String, _ said: [String]) -> Failure {
+    let why = "protoc could not compile it"
+    switch StandardError.errorFormat {
+    case .json:
+      return Failure(.schema, name, ([why] + said).joined(separator: "\n"))
+    case .text:
+      if StandardError.showsErrors { for line in said { StandardError.write("\(line)\n") } }
+      return Failure(.schema, name, why)
+    }
+  }
+
+  private static func temporaryFile(_ pieces: UnsafeRawBufferPointer...) throws(Failure) -> TemporaryFile {
+    do {
+      let file = try TemporaryFile()
+      for piece in pieces { try file.write(piece) }
+      return file
+    } catch {
+      throw Failure(.schema, "temporary file", error.why)
+    }
+  }
+
+  /// A file's name that no option can be taken for.
+  private static func plain(_ file: String) -> String { file.hasPrefix("-") ? "./\(file)" : file }
+
+  /// Files below the working directory are found there, others where they are.
+  private static func defaultPaths(of files: [String]) -> [String] {
+    var paths: [String] = []
+    for file in files where file.hasPrefix("/") || file.split(separator: "/").contains("..") {
+      let directory = file.lastIndex(of: "/").map { String(file[..<$0]) } ?? ""
+      let path = directory.isEmpty ? "/" : directory
+      if !paths.contains(path) { paths.append(path) }
+    }
+    return paths + ["."]
+  }
+}

@@ -1,0 +1,154 @@
+import CommandLine
+import Glibc
+import Output
+import Protobuf
+import RPCProtocols
+import Reflection
+import System
+
+/// The schema that a command looks into, and the name that it looks for.
+package struct SchemaQuery {
+  /// The name, as it was written; `nil` when none was.
+  package let symbol: String?
+  private let sources: [SchemaSource.Source]
+  private let server: ReflectionSource?
+  /// All there is to know, where that is known already.
+  private var known: DescriptorPool?
+  /// The services that a server is known to list, beside those.
+  private var listed: [String] = []
+
+  /// Resolves the words of a command: `[TARGET] [SYMBOL]`, where a target is expected if the server is to be asked.
+  ///
+  /// Where the configuration file has a target, one word is a target if it has a colon, as no symbol has.
+  package init(_ options: SchemaCommandOptions, clients: ClientSource) throws {
+    var words = options.words
+    guard words.count <= 2 else {
+      throw Failure(
+        .usage, words[2].text, "unexpected argument", hint: "a target and a name are all that is expected")
+    }
+    let asksServer = options.reflection.reflect ?? !options.schema.hasSources
+    if words.count < 2, asksServer, let target = options.configuredTarget,
+      words.first?.text.contains(":") != true
+    {
+      words.insert(target, at: 0)
+    }
+    // A target that need not be asked is not asked.
+    if !asksServer, words.count == 1, Self.isTarget(words[0].text) { words.removeFirst() }
+    let target = words.count == 2 || asksServer ? words.first : nil
+    symbol = words.count == 2 ? words[1].text : target == nil ? words.first?.text : nil
+    guard asksServer else {
+      server = nil
+      guard options.schema.hasSources else {
+        throw Failure(.schema, "schema", "no source given", hint: "leave out --no-reflect, or name a source")
+      }
+      sources = try SchemaSource.sources(options.schema)
+      return
+    }
+    guard let target else {
+      throw Failure(
+        .schema, "schema", "no source given",
+        hint: "name a server, a descriptor set with --descriptor-set FILE, or .proto files with --proto FILE")
+    }
+    sources = try SchemaSource.sources(options.schema)
+    server = try Self.server(options, target, clients)
+  }
+
+  /// A look into a schema that is known: `[SYMBOL]`.
+  package init(_ pool: DescriptorPool, listed: [String], words: [String]) throws(Failure) {
+    guard words.count <= 1 else {
+      throw Failure(.usage, words[1], "one word too many", hint: "a name is all that is expected")
+    }
+    symbol = words.first
+    known = pool
+    self.listed = listed
+    sources = []
+    server = nil
+  }
+
+  /// Whether an argument is a server, and certainly not the name of a symbol.
+  private static func isTarget(_ text: String) -> Bool {
+    text.contains("://") || text.hasPrefix("unix:") || text.contains(":") && !text.contains(".proto")
+  }
+
+  private static func server(
+    _ options: SchemaCommandOptions, _ argument: Positional, _ clients: ClientSource
+  ) throws -> ReflectionSource {
+    let target: Target
+    do throws(Failure) {
+      target = try Target.parse(server: argument.text, isPlaintext: options.server.plaintext)
+    } catch {
+      throw error.at(argument.origin)
+    }
+    let environment = EnvironmentVariables.value
+    let request = options.common
+    let protocolName = try CallSettings.protocolName(request, environment)
+    let arguments = request.headerArguments(environment)
+    let headers = try arguments.parse(request.headers)
+      .appending(arguments.parse(options.reflection.headers, option: "--reflect-header"))
+    var source = ReflectionSource(
+      target: target, protocolName: protocolName,
+      headers: try CredentialArguments.headers(
+        request, options.server, bearer: try request.bearer.map(CredentialArguments.token), given: headers),
+      connection: try ConnectionPlan.options(options.server, request, target, protocolName), clients: clients)
+    source.version = options.reflection.reflectVersion.map { $0 == "v1" ? .v1 : .v1alpha }
+    source.timeout = options.maxTime ?? ReflectionSource.defaultTimeout
+    source.isVerbose = options.verbose > 0
+    // Nothing is taken from it here: these commands show what the server has now.
+    source.cache = options.reflection.refusesCache ? nil : ReflectionCache(environment: environment)
+    return source
+  }
+
+  /// The full names of all services, where nothing else is needed of them.
+  package func serviceNames() throws(Failure) -> [String] {
+    let pool = if let known { known } else { try SchemaSource.pool(sources) }
+    var names = Set(pool.symbols([.service]).filter(Self.isOwn).map(\.name))
+    names.formUnion(listed)
+    if let server { names.formUnion(try server.schema(for: .serviceNames).services) }
+    return names.sorted()
+  }
+
+  /// Everything that is known.
+  package func pool() throws(Failure) -> DescriptorPool {
+    try pool(asking: server == nil ? nil : .allServices)
+  }
+
+  /// Everything that is known, and what `symbol` means in it.
+  ///
+  /// The server is asked for the symbol alone before it is asked for all.
+  package func find(_ symbol: String, among kinds: Set<SymbolKind>) throws(Failure) -> (
+    DescriptorPool, DescriptorPool.Symbol
+  ) {
+    if server != nil {
+      let own = try SchemaSource.pool(sources, withOptions: true)
+      if let exact = try SymbolLookup(own).exactly(symbol, kinds) { return (own, exact) }
+      if Self.isFullName(symbol) {
+        let asked = MethodName(symbol).map { symbol.contains("/") ? $0.service : symbol } ?? symbol
+        let pool = try pool(asking: .whateverOf([asked]))
+        if let exact = try SymbolLookup(pool).exactly(symbol, kinds) { return (pool, exact) }
+      }
+    }
+    let pool = try pool()
+    return (pool, try SymbolLookup(pool).find(symbol, among: kinds))
+  }
+
+  private static func isFullName(_ symbol: String) -> Bool {
+    symbol.contains(".") && MethodName(symbol) != nil
+  }
+
+  private func pool(asking goal: ReflectionQuery.Goal?) throws(Failure) -> DescriptorPool {
+    if let known { return known }
+    var sources = sources
+    if let server, let goal {
+      let schema = try server.schema(for: goal)
+      if schema.fileCount > 0 {
+        sources.append(.init(set: SchemaBytes(schema.descriptorSet), name: server.sourceName))
+      }
+    }
+    return try SchemaSource.pool(sources, withOptions: true)
+  }
+
+  /// Whether a symbol is from a source that was named, not one that everybody has.
+  package static func isOwn(_ symbol: DescriptorPool.Symbol) -> Bool {
+    symbol.source != WellKnownSchemas.sourceName
+  }
+}

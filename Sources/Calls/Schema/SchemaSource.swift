@@ -1,0 +1,171 @@
+import Output
+import Protobuf
+import RPCProtocols
+import System
+
+/// Finds methods in the schema that the options name.
+package enum SchemaSource {
+  /// A method, with the pool that it is of.
+  package struct Found {
+    /// Where the schema is from.
+    package enum Origin {
+      case files
+      /// The server's schema of earlier.
+      case cache
+      case server
+    }
+
+    package let pool: DescriptorPool
+    package let method: MethodDescriptor
+    package let origin: Origin
+  }
+
+  /// The method, and the pool that it is of.
+  ///
+  /// Descriptor sets come first. The server is asked when they do not know the method's service; an earlier answer
+  /// of it will do if that is not old and knows the method.
+  package static func find(
+    _ name: MethodName, schema: SchemaOptions, reflection: ReflectionSource?
+  ) throws(Failure) -> Found {
+    guard let reflection else {
+      let own = try pool(schema)
+      return Found(pool: own, method: try method(completed(name, in: own), in: own), origin: .files)
+    }
+    let sets = try sources(schema)
+    let own = try pool(sets)
+    if schema.hasSources, let known = try SymbolLookup(own).method(name) {
+      return Found(pool: own, method: try method(known, in: own), origin: .files)
+    }
+    guard try !knows(name.service, own) else {
+      return Found(pool: own, method: try method(name, in: own), origin: .files)
+    }
+    if let cached = reflection.cached(name.service), let pool = try? pool(sets + [cached.source]),
+      let method = try? method(name, in: pool)
+    {
+      cached.tell()
+      return Found(pool: pool, method: method, origin: .cache)
+    }
+    let (fetched, known) = try reflection.fetch(name, known: own.serviceNames)
+    let pool = try pool(sets + [fetched])
+    return Found(pool: pool, method: try method(completed(known, in: pool), in: pool), origin: .server)
+  }
+
+  /// The method of `pool` that `name` is, or is the end of when only one such is known.
+  package static func find(_ name: MethodName, in pool: DescriptorPool) throws(Failure) -> MethodDescriptor {
+    try method(completed(name, in: pool), in: pool)
+  }
+
+  /// The method that `name` is, or is the end of when only one such is known.
+  private static func completed(_ name: MethodName, in pool: DescriptorPool) throws(Failure) -> MethodName {
+    guard try !knows(name.service, pool) else { return name }
+    return try SymbolLookup(pool).method(name) ?? name
+  }
+
+  /// A pool of the sources that the options name, of which there must be one.
+  package static func pool(_ schema: SchemaOptions) throws(Failure) -> DescriptorPool {
+    guard schema.hasSources else {
+      throw Failure(
+        .schema, "schema", "no source given",
+        hint: "name .proto files with --proto FILE, or a descriptor set with --descriptor-set FILE; "
+          + "protoc --include_imports --descriptor_set_out=FILE makes one")
+    }
+    return try pool(sources(schema))
+  }
+
+  /// A source of a pool: a descriptor set, and its name in errors.
+  package struct Source {
+    package let set: SchemaBytes
+    package let name: String
+  }
+
+  /// What the options name, in the order in which names are looked up.
+  package static func sources(_ schema: SchemaOptions) throws(Failure) -> [Source] {
+    var sources: [Source] = []
+    for argument in schema.descriptorSets {
+      let path = argument.text ?? ""
+      do {
+        sources.append(Source(set: try FileContents.map(path), name: path))
+      } catch {
+        throw Failure(.schema, path, error.why).at(argument.origin)
+      }
+    }
+    if !schema.protos.isEmpty {
+      sources.append(
+        try ProtoCompiler.compile(schema.protos.compactMap(\.text), importPaths: schema.importPaths))
+    }
+    return sources
+  }
+
+  /// A pool of the sources, in order, and of the well-known types behind them.
+  package static func pool(_ sources: [Source], withOptions: Bool = false) throws(Failure) -> DescriptorPool {
+    let pool = DescriptorPool()
+    do {
+      for source in sources { try pool.add(source.set, source: source.name) }
+      try pool.add(WellKnownSchemas.set, source: WellKnownSchemas.sourceName)
+      if withOptions { try pool.add(WellKnownSchemas.optionTypes, source: WellKnownSchemas.sourceName) }
+    } catch {
+      throw failure(error)
+    }
+    return pool
+  }
+
+  private static func knows(_ service: String, _ pool: DescriptorPool) throws(Failure) -> Bool {
+    do {
+      return try pool.service(named: service) != nil
+    } catch {
+      throw failure(error)
+    }
+  }
+
+  /// The method, or an error that names the nearest ones.
+  private static func method(_ name: MethodName, in pool: DescriptorPool) throws(Failure) -> MethodDescriptor
+  {
+    do {
+      if let method = try pool.method(service: name.service, method: name.method) { return method }
+      throw try unknown(name, in: pool)
+    } catch let failure as Failure {
+      throw failure
+    } catch {
+      throw failure(error)
+    }
+  }
+
+  private static func unknown(_ name: MethodName, in pool: DescriptorPool) throws(SchemaError) -> Failure {
+    guard !name.service.isEmpty else {
+      return SymbolLookup(pool).unknown(name.method, among: [.method])
+    }
+    guard let service = try pool.service(named: name.service) else {
+      return unknownService(name, "the schema has no service \(name.service)", services: pool.serviceNames)
+    }
+    let names = service.methods.map(\.name)
+    return Failure(
+      .schema, name.description, "\(name.service) has no method \(name.method)",
+      hint: suggestion(
+        DescriptorPool.nearestNames(to: name.method, among: names).map { "\(name.service)/\($0)" })
+        ?? (names.isEmpty ? "it has no method at all" : "it has \(list(names))"))
+  }
+
+  /// The failure for a service that is not among `services`.
+  package static func unknownService(_ name: MethodName, _ why: String, services: [String]) -> Failure {
+    let nearest = DescriptorPool.nearestNames(to: name.service, among: services)
+    return Failure(
+      .schema, name.description, why,
+      hint: suggestion(nearest.map { "\($0)/\(name.method)" })
+        ?? (services.isEmpty ? "it has no service at all" : "it has \(list(services))"))
+  }
+
+  package static func suggestion(_ names: [String]) -> String? {
+    names.isEmpty ? nil : "did you mean \(names.joined(separator: ", or "))?"
+  }
+
+  private static func list(_ names: [String]) -> String {
+    names.count <= 8
+      ? names.joined(separator: ", ")
+      : names.prefix(8).joined(separator: ", ") + " and \(names.count - 8) more"
+  }
+
+  package static func failure(_ error: any Error) -> Failure {
+    guard let error = error as? SchemaError else { return Failure(.internalError, "schema", "\(error)") }
+    return Failure(.schema, "", error.description, hint: error.hint)
+  }
+}

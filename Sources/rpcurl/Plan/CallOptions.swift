@@ -1,8 +1,0 @@
-/// The options that a call is made by, whatever it sends: those of `call`, or of a session as they are now.
-protocol CallOptions {
-  var schema: SchemaOptions { get }
-  var reflection: ReflectionOptions { get }
-  var server: ServerOptions { get }
-  var request: RequestOptions { get }
-  var output: OutputOptions { get }
-}
