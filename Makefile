@@ -21,7 +21,7 @@ LIBCURL  ?= built-in
 HTTP3    ?=
 
 # Told in one place each.
-VERSION := $(shell sed -n 's/.*static let current = "\(.*\)"/\1/p' Sources/rpcurl/Version.swift)
+VERSION := $(shell sed -n 's/.*static let current = "\(.*\)"/\1/p' Sources/Calls/Version.swift)
 ABI     := $(shell awk '/define RPCURL_ABI_M(AJ|IN)OR/ { printf "%s%s", dot, $$3; dot = "." }' Sources/CPluginABI/include/rpcurl/plugin.h)
 
 # What is installed, SOURCE:PLACE below PREFIX. `make uninstall` removes the same.

@@ -108,10 +108,18 @@ let package = Package(
         "Terminal", "Output", "System", "RPCClient", "Interceptors", "PluginHost", "Transport", "Reflection",
         "Interception", "RPCProtocols", "Protobuf", "CommandLine",
       ], swiftSettings: small),
+    // `rpcurl session` and `rpcurl run`: the language of the prompt and the state behind it.
+    .target(
+      name: "Session",
+      dependencies: [
+        "Calls", "Terminal", "Output", "System", "RPCClient", "Interceptors", "PluginHost", "Transport",
+        "Interception", "RPCProtocols", "Protobuf", "CommandLine",
+      ], swiftSettings: small),
     .executableTarget(
       name: "rpcurl",
       dependencies: [
-        "Calls", "Terminal", "Output", "System", "RPCClient", "Interceptors", "PluginHost", "Transport",
+        "Session", "Calls", "Terminal", "Output", "System", "RPCClient", "Interceptors", "PluginHost",
+        "Transport",
         "Reflection", "Interception", "RPCProtocols",
         "Protobuf", "CommandLine",
       ],
@@ -158,8 +166,10 @@ let package = Package(
       name: "ReflectionTests", dependencies: ["Reflection", "RPCProtocols", "Protobuf"], swiftSettings: strict
     ),
     .testTarget(
-      name: "SessionTests", dependencies: ["rpcurl", "Protobuf"], exclude: ["Fixtures"], swiftSettings: strict
-    ),
+      name: "SessionTests", dependencies: ["Session", "Terminal", "Output", "Protobuf"],
+      exclude: ["Fixtures"],
+      swiftSettings: strict),
+    .testTarget(name: "TerminalTests", dependencies: ["Terminal"], swiftSettings: strict),
     .testTarget(
       name: "PluginHostTests", dependencies: ["PluginHost", "Interception", "InterceptionSupport"],
       exclude: ["Fixtures"],  // plugins in C that the tests compile

@@ -74,7 +74,7 @@ def pkg_config(environment, *words):
 
 
 def version():
-    return re.search(r'current = "(.*)"', (ROOT / "Sources/rpcurl/Version.swift").read_text())[1]
+    return re.search(r'current = "(.*)"', (ROOT / "Sources/Calls/Version.swift").read_text())[1]
 
 
 # The files
@@ -117,7 +117,7 @@ def test_the_version_is_told_in_one_place(environment):
     assert f'.Os "rpcurl {version()}"' in (ROOT / "man" / "rpcurl.1").read_text()
     literal = re.compile(rf'"{re.escape(version())}"')
     told = [file for file in (ROOT / "Sources").rglob("*.swift") if literal.search(file.read_text())]
-    assert told == [ROOT / "Sources/rpcurl/Version.swift"]
+    assert told == [ROOT / "Sources/Calls/Version.swift"]
 
 
 def test_pages_can_be_read(prefix):

@@ -14,12 +14,16 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 LAYERS = [
-    {"CSchemas", "CPluginABI", "CPluginGuard", "CCurl", "CCompression", "CLineEditor", "CommandLine"},
+    {"CSchemas", "CPluginABI", "CPluginGuard", "CCurl", "CCompression", "CLineEditor", "CommandLine", "System"},
     {"Protobuf"},
     {"RPCProtocols"},
     {"Interception"},
     {"Interceptors", "AsyncInterception", "PluginHost", "Transport", "Reflection"},
     {"RPCClient"},
+    {"Output"},
+    {"Terminal"},
+    {"Calls"},
+    {"Session"},
     {"rpcurl"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -1,7 +1,7 @@
 import Terminal
 import Testing
 
-@testable import rpcurl
+@testable import Session
 
 struct CompleterTests {
   private static let files: [String: [Completer.FileEntry]] = [
@@ -105,29 +105,6 @@ struct CompleterTests {
     let second = try complete("use retry,jitter=1,").candidates.map(\.text)
     #expect(first.contains("jitter="))
     #expect(!second.contains("jitter="))
-  }
-
-  // MARK: Lists
-
-  private func rows(_ count: Int, columns: Int, limit: Int, note: String = "") -> [String] {
-    let candidates = (0..<count).map { Completion.Candidate(label: "name\($0)", text: "", note: note) }
-    return CandidateList.rows(candidates, columns: columns, limit: limit, width: \.count)
-  }
-
-  @Test func listsInColumns() {
-    #expect(rows(5, columns: 80, limit: 9) == ["name0  name1  name2  name3  name4"])
-    #expect(rows(5, columns: 20, limit: 9) == ["name0  name3", "name1  name4", "name2"])
-    #expect(rows(3, columns: 4, limit: 9) == ["na…", "na…", "na…"])
-    #expect(rows(2, columns: 40, limit: 9, note: "int32") == ["name0  int32", "name1  int32"])
-    #expect(
-      rows(2, columns: 20, limit: 9, note: "a long explanation") == [
-        "name0  a long expl…", "name1  a long expl…",
-      ])
-  }
-
-  @Test func boundsLists() {
-    let rows = rows(100, columns: 20, limit: 4)
-    #expect(rows == ["name0   name3", "name1   name4", "name2   name5", "… and 94 more"])
   }
 
   // MARK: Hints

@@ -1,5 +1,5 @@
 @testable import Protobuf
-@testable import rpcurl
+@testable import Session
 
 /// What a session might know: two services, a few commands, a stream if one is asked for.
 final class KnownSession: SessionKnowledge {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import rpcurl
+@testable import Session
 
 struct SavedScriptTests {
   @Test(arguments: [

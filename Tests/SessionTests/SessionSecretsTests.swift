@@ -1,6 +1,6 @@
 import Testing
 
-@testable import rpcurl
+@testable import Session
 
 struct SessionSecretsTests {
   @Test(arguments: [
@@ -85,5 +85,25 @@ struct SessionSecretsTests {
         "--bearer", "", "--use", "auth,bearer=env:AUTH_BEARER", "-H", "x: 1", "--max-time", "2",
       ])
     #expect(words.map { $0.placeholder?.name } == [nil, "RPCURL_BEARER", nil, nil, nil, nil, nil, nil])
+  }
+
+  // MARK: Lines of the history
+
+  @Test(arguments: [
+    "header authorization: Bearer x", "header x-api-key:1", "use header,set=authorization:x",
+    "use auth,token=abc",
+    "options -H 'Cookie: a=b'", "set password = x", "options --bearer x", "options -u me:x",
+  ])
+  func knowsSecrets(line: String) {
+    #expect(SessionSecrets.occur(in: line))
+  }
+
+  @Test(arguments: [
+    "call Hello {\"pageToken\": \"a\"}", "header x-trace: 1", "describe auth.Service",
+    "call shop.Orders/Token", "{\"a\": 1}",
+    "use retry,max-delay=1", "",
+  ])
+  func keepsOthers(line: String) {
+    #expect(!SessionSecrets.occur(in: line))
   }
 }

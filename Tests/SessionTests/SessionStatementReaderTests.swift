@@ -1,7 +1,7 @@
 import Output
 import Testing
 
-@testable import rpcurl
+@testable import Session
 
 struct SessionStatementReaderTests {
   /// The statements of lines, each as `head|value|value`.

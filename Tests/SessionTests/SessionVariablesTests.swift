@@ -2,7 +2,7 @@ import Output
 import Protobuf
 import Testing
 
-@testable import rpcurl
+@testable import Session
 
 struct SessionVariablesTests {
   private func variables() throws -> SessionVariables {

@@ -1,7 +1,7 @@
 import Output
 import Testing
 
-@testable import rpcurl
+@testable import Session
 
 struct SessionWordsTests {
   private func texts(_ line: String) throws -> [String] {

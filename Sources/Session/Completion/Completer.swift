@@ -1,0 +1,194 @@
+import Interceptors
+import Protobuf
+import Terminal
+
+/// Finds what may stand at the cursor of a session's line.
+package struct Completer {
+  /// What a directory holds.
+  package struct FileEntry: Equatable {
+    package let name: String
+    package let isDirectory: Bool
+  }
+
+  private let knowledge: any SessionKnowledge
+  private let files: (_ directory: String) -> [FileEntry]
+
+  /// - Parameter files: What is in a directory, by its path; the empty path is the current one.
+  package init(_ knowledge: any SessionKnowledge, files: @escaping (_ directory: String) -> [FileEntry]) {
+    self.knowledge = knowledge
+    self.files = files
+  }
+
+  /// Whether a schema would have something to tell here.
+  package func needsSchema(_ head: String) -> Bool {
+    switch CursorPlace(head, knowledge).place {
+    case .message, .argument(.method, _, _), .argument(.service, _, _), .argument(.symbol, _, _): true
+    case .nothing, .command, .argument: false
+    }
+  }
+
+  /// - Parameter head: What stands before the cursor.
+  package func complete(_ head: String) -> Completion {
+    var completion = variable(head) ?? completion(of: CursorPlace(head, knowledge).place)
+    completion.candidates.removeAll { candidate in
+      TerminalText.escape(candidate.text) != candidate.text
+    }
+    return completion
+  }
+
+  private func completion(of place: CursorPlace.Place) -> Completion {
+    switch place {
+    case .nothing: return Completion()
+    case .command(let typed):
+      return words(typed, knowledge.commands.map { ($0.name, $0.summary) })
+    case .message(let type, let text): return type.map { message($0, text) } ?? Completion()
+    case .argument(let argument, let typed, let verb): return complete(argument, typed, verb)
+    }
+  }
+
+  private func complete(
+    _ argument: SessionVerb.Argument, _ typed: String, _ verb: SessionVerb
+  ) -> Completion {
+    switch argument {
+    case .method: method(typed)
+    case .service: words(typed, knowledge.services.sorted().map { ($0, "") })
+    case .symbol: symbol(typed)
+    case .file: file(typed, isWord: !verb.takesText)
+    case .variable: words(typed, knowledge.variables.sorted().map { ($0, "") })
+    case .interceptor: interceptor(typed)
+    case .command: words(typed, knowledge.commands.map { ($0.name, $0.summary) })
+    case .choice(let choices): words(typed, choices.map { ($0, "") })
+    case .stream: words(typed, knowledge.openStreams.map { ("\($0.number)", $0.note) })
+    case .json, .header, .text: Completion()
+    }
+  }
+
+  /// Those of `all` that begin with what was typed, with a space behind.
+  private func words(_ typed: String, _ all: [(name: String, note: String)]) -> Completion {
+    let candidates = all.filter { $0.name.hasPrefix(typed) }.map {
+      Completion.Candidate(label: $0.name, text: "\($0.name) ", note: $0.note)
+    }
+    return Completion(replaced: typed, candidates: candidates)
+  }
+
+  // MARK: Variables
+
+  /// A variable, wherever one is being typed: `$na`, `${na`.
+  private func variable(_ head: String) -> Completion? {
+    guard let dollar = head.lastIndex(of: "$") else { return nil }
+    let typed = String(head[dollar...])
+    let isBraced = typed.hasPrefix("${")
+    let name = typed.dropFirst(isBraced ? 2 : 1)
+    guard name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) else { return nil }
+    let found = knowledge.variables.sorted().filter { $0.hasPrefix(name) }
+    guard !found.isEmpty else { return nil }
+    let candidates = found.map {
+      Completion.Candidate(label: "$\($0)", text: isBraced ? "${\($0)}" : "$\($0)")
+    }
+    return Completion(replaced: typed, candidates: candidates)
+  }
+
+  // MARK: Schema
+
+  private func message(_ type: MessageType, _ text: String) -> Completion {
+    let cursor = JSONCursor(text, of: type)
+    let typed = String(Substring(text.utf8.dropFirst(cursor.start)))
+    let suggestions = cursor.suggestions(typeNames: knowledge.pool?.messageNames ?? [])
+    return Completion(
+      replaced: typed,
+      candidates: suggestions.map { Completion.Candidate(label: $0.label, text: $0.text, note: $0.note) })
+  }
+
+  /// A method by its name alone where only one service has it, otherwise as `pkg.Service/Method`.
+  private func method(_ typed: String) -> Completion {
+    let services = knowledge.services.sorted()
+    if let slash = typed.firstIndex(of: "/") {
+      let service = String(typed[..<slash])
+      return words(typed, methods(of: service).map { ("\(service)/\($0.name)", kind($0)) })
+    }
+    let all = services.flatMap(methods)
+    var count: [String: Int] = [:]
+    for method in all { count[method.name, default: 0] += 1 }
+    var candidates = all.filter { $0.name.hasPrefix(typed) }.map { method in
+      let name = count[method.name] == 1 ? method.name : "\(method.service)/\(method.name)"
+      return Completion.Candidate(label: name, text: "\(name) ", note: kind(method))
+    }
+    if !typed.isEmpty {
+      candidates += services.filter { $0.hasPrefix(typed) }.map {
+        Completion.Candidate(label: "\($0)/", text: "\($0)/")
+      }
+    }
+    return Completion(replaced: typed, candidates: candidates)
+  }
+
+  private func methods(of service: String) -> [MethodDescriptor] {
+    ((try? knowledge.pool?.service(named: service)) ?? nil)?.methods ?? []
+  }
+
+  private func kind(_ method: MethodDescriptor) -> String {
+    switch (method.clientStreaming, method.serverStreaming) {
+    case (false, false): ""
+    case (true, false): "client streaming"
+    case (false, true): "server streaming"
+    case (true, true): "bidirectional"
+    }
+  }
+
+  private func symbol(_ typed: String) -> Completion {
+    var all = knowledge.services.map { ($0, "service") }
+    all += (knowledge.pool?.messageNames ?? []).map { ($0, "message") }
+    if let (service, separator) = serviceAndSeparator(typed) {
+      all += methods(of: service).map { ("\(service)\(separator)\($0.name)", "method") }
+    }
+    return words(typed, all.sorted { $0.0 < $1.0 })
+  }
+
+  private func serviceAndSeparator(_ typed: String) -> (String, Character)? {
+    guard let index = typed.lastIndex(where: { $0 == "/" || $0 == "." }) else { return nil }
+    return (String(typed[..<index]), typed[index])
+  }
+
+  // MARK: Interceptors
+
+  /// The name of an interceptor, or one of its keys: `retry,attem`.
+  private func interceptor(_ typed: String) -> Completion {
+    guard let comma = typed.lastIndex(of: ",") else {
+      let chain = knowledge.interceptorNames
+      let builtIn = BuiltIns.all.map { ($0.name, $0.summary) }
+      let others = Set(chain).subtracting(builtIn.map(\.0)).sorted()
+      return words(typed, builtIn + others.map { ($0, "on the chain") })
+    }
+    let name = typed.prefix { $0 != "," }
+    let key = typed[typed.index(after: comma)...]
+    guard let found = BuiltIns.all.first(where: { $0.name == name }), !key.contains("=") else {
+      return Completion()
+    }
+    let given = Set(typed.split(separator: ",").dropFirst().map { String($0.prefix { $0 != "=" }) })
+    let keys = found.keys.filter { $0.name.hasPrefix(key) && ($0.mayRepeat || !given.contains($0.name)) }
+    let candidates = keys.map {
+      Completion.Candidate(label: $0.form, text: "\($0.name)=", note: $0.summary)
+    }
+    return Completion(replaced: String(key), candidates: candidates)
+  }
+
+  // MARK: Files
+
+  /// - Parameter isWord: Whether quotes keep a name with blanks together, as in a word of a command.
+  private func file(_ typed: String, isWord: Bool) -> Completion {
+    let path = isWord ? SessionWords.begun(typed) : typed
+    let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+    let name = path.dropFirst(directory.count)
+    let found = files(directory).filter {
+      $0.name.hasPrefix(name) && $0.name.hasPrefix(".") == name.hasPrefix(".")
+    }
+    // All alike, so that what they have in common is seen.
+    let isQuoted = isWord && found.contains { SessionWords.needsQuotes(directory + $0.name) }
+    let candidates = found.sorted { $0.name < $1.name }.map { entry in
+      let label = entry.isDirectory ? "\(entry.name)/" : entry.name
+      let end = entry.isDirectory ? "" : isQuoted ? "' " : " "
+      let text = isQuoted ? "'\(SessionWords.withinQuotes(directory + label))" : directory + label
+      return Completion.Candidate(label: label, text: text + end)
+    }
+    return Completion(replaced: typed, candidates: candidates)
+  }
+}

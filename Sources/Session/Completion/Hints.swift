@@ -1,0 +1,44 @@
+import Interceptors
+import Protobuf
+
+/// Tells what is expected at the cursor, in a few words.
+package struct Hints {
+  /// Messages that are longer are not read at every key.
+  private static let longestLine = 1 << 16
+
+  private let knowledge: any SessionKnowledge
+
+  package init(_ knowledge: any SessionKnowledge) { self.knowledge = knowledge }
+
+  /// The hint, without control characters; empty when there is nothing to tell.
+  ///
+  /// - Parameter head: What stands before the cursor.
+  package func hint(_ head: String) -> String {
+    guard !head.isEmpty, head.utf8.count <= Self.longestLine else { return "" }
+    return TerminalText.escape(text(head))
+  }
+
+  private func text(_ head: String) -> String {
+    let words = CursorPlace(head, knowledge)
+    switch words.place {
+    case .nothing: return ""
+    case .command(let typed):
+      let fits = knowledge.commands.filter { $0.name.hasPrefix(typed) }
+      return words.verb?.usage ?? (fits.count == 1 ? fits.first?.usage : nil) ?? ""
+    case .message(let type, let text):
+      return type.flatMap { JSONCursor(text, of: $0).expectation } ?? ""
+    case .argument(.interceptor, let typed, let verb): return interceptor(typed) ?? verb.usage
+    case .argument(_, _, let verb): return verb.usage
+    }
+  }
+
+  /// What a key of an interceptor does, while it is typed.
+  private func interceptor(_ typed: String) -> String? {
+    let parts = typed.split(separator: ",", omittingEmptySubsequences: false)
+    guard parts.count > 1, let last = parts.last,
+      let found = BuiltIns.all.first(where: { $0.name == parts[0] })
+    else { return nil }
+    let name = last.prefix { $0 != "=" }
+    return found.keys.first { $0.name == name }.map { "\($0.form)  \($0.summary)" }
+  }
+}

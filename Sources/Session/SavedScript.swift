@@ -1,0 +1,70 @@
+import Protobuf
+
+/// Writes down what was done in a session: for `rpcurl run`, or for the shell.
+package enum SavedScript {
+  /// The commands of the session.
+  package static func session(_ record: SessionRecord, showsSecrets: Bool) -> String {
+    var secrets = SessionSecrets(showsSecrets: showsSecrets)
+    let start = record.beginning
+    var lines: [String] = []
+    if !start.fixedWords.isEmpty { lines.append(secrets.options(start.fixedWords)) }
+    if let target = start.target { lines.append("target \(target.text)") }
+    for choice in SessionState.choices {
+      if let value = start.chosen[choice.option]?.text { lines.append("\(choice.verb) \(value)") }
+    }
+    for header in start.headers.compactMap(\.text) {
+      lines.append("header \(secrets.session(secrets.header(header), escaping: true))")
+    }
+    for flag in SessionState.flags where start.switched.contains(flag.option) {
+      lines.append("\(flag.verb) on")
+    }
+    if start.verbosity > 0 { lines.append("verbose \(start.verbosity)") }
+    for entry in start.chain { lines.append(secrets.line(entry.line)) }
+    for line in record.lines { lines.append(secrets.line(line)) }
+    var head = ["#!/usr/bin/env -S rpcurl run"]
+    head += secrets.placeholders.map { "# Set \($0.name) in the environment: \($0.meaning)." }
+    if record.isCut { head.append("# Not all of the session: \(SessionRecord.cutRemark).") }
+    return (head + lines).joined(separator: "\n") + "\n"
+  }
+
+  /// The calls as commands of a shell.
+  package static func shell(_ record: SessionRecord, showsSecrets: Bool) -> String {
+    var secrets = SessionSecrets(showsSecrets: showsSecrets)
+    var commands: [String] = []
+    for call in record.calls where !call.hasFailed {
+      var words = ["rpcurl", "call"] + secrets.words(call.words).map(quoted)
+      if !call.takesStream, let message = call.messages.first, message != "{}" {
+        words += ["-d", quoted(message)]
+      }
+      words += [quoted(call.target), quoted(call.method.description)]
+      commands.append(words.joined(separator: " ") + (call.takesStream ? document(call.messages) : ""))
+    }
+    var head = ["#!/bin/sh", "set -e"]
+    if record.isCut { head.append("# Not all of the session: \(SessionRecord.cutRemark).") }
+    head += secrets.placeholders.map { ": \"${\($0.name):?\($0.meaning)}\"" }
+    return (head + commands).joined(separator: "\n") + "\n"
+  }
+
+  /// A here-document, whose end none of the messages has.
+  private static func document(_ messages: [String]) -> String {
+    guard !messages.isEmpty else { return " </dev/null" }
+    var end = "EOF"
+    let lines = Set(messages.flatMap { $0.split(separator: "\n", omittingEmptySubsequences: false) })
+    while lines.contains(Substring(end)) { end += "_" }
+    return " <<'\(end)'\n\(messages.joined(separator: "\n"))\n\(end)"
+  }
+
+  /// A word of a POSIX shell in which the secret is a variable.
+  package static func quoted(_ word: SessionSecrets.Word) -> String {
+    guard let placeholder = word.placeholder else { return quoted(word.before) }
+    return "\"\(SessionWords.escaped(word.before, "\"\\$`"))${\(placeholder.name)}\""
+  }
+
+  /// `word` as one word of a POSIX shell.
+  static func quoted(_ word: String) -> String {
+    let isPlain =
+      !word.isEmpty
+      && word.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_./:=,@%+".contains($0)) }
+    return isPlain ? word : "'\(SessionWords.withinQuotes(word))'"
+  }
+}

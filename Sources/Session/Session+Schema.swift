@@ -1,0 +1,96 @@
+import Calls
+import CommandLine
+import Output
+import Protobuf
+import RPCProtocols
+
+/// The commands that look into the schema: those of the command line, on what the session knows.
+extension Session: SessionKnowledge {
+  package static let schemaEntries: [SessionCommandEntry] = [
+    SessionCommandEntry("list [SYMBOL]", "list services, or the members of one", [.symbol]) {
+      session, arguments in
+      let invocation = try parse(.list, arguments)
+      try session.schemaCommand(invocation) { try session.query(invocation) }
+    },
+    SessionCommandEntry("describe [SYMBOL]", "show what the schema declares", [.symbol]) {
+      session, arguments in
+      let invocation = try parse(.describe, arguments)
+      try session.schemaCommand(invocation) { try session.query(invocation) }
+    },
+    SessionCommandEntry("template METHOD|TYPE", "show a message to fill in", [.symbol]) {
+      session, arguments in
+      let invocation = try parse(.template, arguments)
+      try session.schemaCommand(invocation) { try session.query(invocation) }
+    },
+    SessionCommandEntry("export FILE [SYMBOL]", "write the schema as a descriptor set", [.file, .symbol]) {
+      session, arguments in
+      guard let file = arguments.words.first else { throw arguments.wrongUsage }
+      let rest = SessionArguments(
+        words: ["-o", file] + arguments.words.dropFirst(), rest: "", values: [], name: "export",
+        usage: arguments.usage)
+      let invocation = try parse(.export, rest)
+      try session.schemaCommand(invocation) { try session.query(invocation) }
+    },
+    SessionCommandEntry("reflect", "ask the server for its schema anew") { session, _ in
+      guard let server = try session.server() else {
+        throw Failure(.usage, "reflect", "the server is not asked for the schema", hint: "options --reflect")
+      }
+      _ = try session.schema.reread(session.options, server: server)
+      let services = try session.query(Invocation(.list)).serviceNames().count
+      session.say(["\(services) service\(services == 1 ? "" : "s")"])
+    },
+  ]
+
+  private func query(_ invocation: Invocation) throws -> SchemaQuery {
+    let words = invocation.positionals.map(\.text)
+    let pool = try knownSchema()
+    return try SchemaQuery(pool, listed: words.isEmpty ? schema.listed(by: server()) : [], words: words)
+  }
+
+  private static func parse(_ command: CommandID, _ arguments: SessionArguments) throws(Failure) -> Invocation
+  {
+    let invocation = Parser.parse(arguments.words, as: command)
+    if let error = invocation.errors.first { throw Failure(error, hint: arguments.usage) }
+    return invocation
+  }
+
+  // MARK: For the line editor
+
+  package var pool: DescriptorPool? { schema.pool }
+
+  package func learn(_ completion: @escaping () -> Void) {
+    learners.append(completion)
+  }
+
+  /// Learns the schema for those who wait for it.
+  package func learn() {
+    do { _ = try knownSchema() } catch { tell(error) }
+    let waiting = learners
+    learners = []
+    for completion in waiting { completion() }
+  }
+
+  package var services: [String] {
+    (schema.pool?.symbols([.service]) ?? []).filter(SchemaQuery.isOwn).map(\.name).sorted()
+  }
+
+  package var currentRequestType: MessageType? { streams.current?.plan.method.input }
+
+  package func requestType(of method: String) -> MessageType? {
+    guard let pool = schema.pool else { return nil }
+    let name =
+      MethodName(method) ?? MethodName("Service/\(method)").map { MethodName(service: "", method: $0.method) }
+    guard let name, let found = try? SchemaSource.find(name, in: pool) else { return nil }
+    return found.input
+  }
+
+  package var interceptorNames: [String] { chain.names }
+
+  package var openStreams: [(number: Int, note: String)] {
+    streams.open.compactMap { stream in stream.number.map { ($0, stream.summary) } }
+  }
+
+  package var variables: [String] { bindings.names }
+
+  package var commands: [SessionVerb] { Self.entries.map(\.verb) }
+}

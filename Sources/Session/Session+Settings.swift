@@ -1,0 +1,150 @@
+import Calls
+import CommandLine
+import Interceptors
+import Output
+import Protobuf
+
+/// What calls are made by.
+extension Session {
+  /// Leaves out a header from now on.
+  package func unset(header name: String) throws {
+    try setState { state in
+      let count = state.headers.count
+      state.headers.removeAll { Self.name(ofHeader: $0.text ?? "") == name.lowercased() }
+      guard state.headers.count < count else {
+        let names = state.headers.map { Self.name(ofHeader: $0.text ?? "") }
+        throw Failure(
+          .usage, name, "no such header is set",
+          hint: names.isEmpty ? "none is" : "set are \(names.joined(separator: ", "))")
+      }
+    }
+  }
+
+  private static func name(ofHeader line: String) -> String {
+    line.prefixOfScalars { $0 != ":" }.lowercased()
+  }
+
+  /// Reads headers as the options say.
+  fileprivate var headerArguments: HeaderArguments { options.request.common.headerArguments(environment) }
+
+  /// Replaces the variables in a word. What they hold, which may be from a server, is not looked at again: so it may not
+  /// hold what `--expand-headers` would replace.
+  fileprivate func expand(_ word: String, mayBeHeader: Bool) throws(Failure) -> String {
+    let text = try bindings.expand(word: word)
+    guard mayBeHeader, text.contains("${") else { return text }
+    throw Failure(
+      .usage, "", "the value holds ${ once variables are replaced",
+      hint: "--expand-headers would replace it again; leave that out")
+  }
+
+  /// Shows the options that calls have, as the command line would.
+  fileprivate func showOptions() {
+    var secrets = SessionSecrets(showsSecrets: options.output.showSecrets)
+    say([secrets.options(state.words)])
+  }
+
+  package static let settingEntries: [SessionCommandEntry] = [
+    SessionCommandEntry(
+      "target URL", "call this server from now on", [.text], saving: .withWords,
+      details:
+        "As on the command line: a URL, HOST:PORT or unix:PATH. Streams that are open stay where they are."
+    ) { session, arguments in
+      let text = try session.bindings.expand(word: arguments.rest)
+      guard !text.isEmpty else { return session.say([session.state.target?.text ?? "none"]) }
+      try session.setState { $0.set(target: text) }
+    },
+    SessionCommandEntry("headers", "list the headers that calls have") { session, _ in
+      let redaction = Redaction(showsSecrets: session.options.output.showSecrets)
+      session.say(
+        try session.headerArguments.parse(session.state.headers).fields.map {
+          "\($0.name): \(redaction.value(of: $0))"
+        })
+    },
+    SessionCommandEntry(
+      "header NAME: VALUE", "send this header with calls from now on, in place of one with this name",
+      [.header, .text], saving: .always, details: "${NAME} in it is a variable, also of the environment."
+    ) { session, arguments in
+      let line = try session.expand(arguments.rest, mayBeHeader: session.options.request.common.expandHeaders)
+      guard line.utf8.contains(UInt8(ascii: ":")) else { throw arguments.wrongUsage }
+      try session.setState { state in
+        state.headers.removeAll { name(ofHeader: $0.text ?? "") == name(ofHeader: line) }
+        let header = try SessionState.header(line)
+        state.headers.append(header)
+        _ = try session.headerArguments.parse([header], option: "header")
+      }
+    },
+    SessionCommandEntry("unheader NAME", "the same as unset header NAME", [.header], saving: .always) {
+      session, arguments in try session.unset(header: arguments.only())
+    },
+    choice("deadline", "DURATION|none", "how long calls may take, such as 2s or 500ms", option: .maxTime),
+    choice(
+      "protocol", "NAME", "speak grpc, grpc-web or connect", option: .protocolName,
+      [.choice(["connect", "grpc", "grpc-web"])]),
+    choice(
+      "codec", "NAME", "encode messages as proto or json", option: .codec, [.choice(["json", "proto"])]),
+    choice(
+      "format", "NAME", "show responses as pretty, json, text, events or none", option: .format,
+      [.choice(["events", "json", "none", "pretty", "text"])]),
+    SessionCommandEntry(
+      "verbose [0|1|2|on|off]", "show the metadata of calls, or with 2 their connection and messages too",
+      [.choice(["0", "1", "2", "off", "on"])], saving: .always, details: "Alone, or as on, it is 1; off is 0."
+    ) { session, arguments in
+      let levels = ["0": 0, "off": 0, "1": 1, "on": 1, "2": 2]
+      guard let level = levels[try arguments.atMostOne() ?? "on"] else { throw arguments.wrongUsage }
+      try session.setState { $0.verbosity = level }
+    },
+    toggle("timing", "show what calls took", option: .timing),
+    SessionCommandEntry(
+      "options OPTION…", "take further options, as on the command line", [.text], saving: .withWords,
+      details: "Example: options --cacert ca.pem --compression gzip"
+    ) { session, arguments in
+      let typed = try SessionWords.split(arguments.rest)
+      let expandsHeaders =
+        session.options.request.common.expandHeaders || typed.contains { $0.text == "--expand-headers" }
+      let words = try typed.map { word in
+        word.isLiteral ? word.text : try session.expand(word.text, mayBeHeader: expandsHeaders)
+      }
+      guard !words.isEmpty else { return session.showOptions() }
+      let invocation = Parser.parse(words, as: .session)
+      guard invocation.last(of: [.use, .plugin]) == nil else {
+        throw Failure(
+          .usage, "options", "interceptors have commands of their own", hint: "use NAME, plugin load PATH")
+      }
+      guard invocation.last(of: [.config, .profile]) == nil else {
+        throw Failure(.usage, "options", "a configuration file is named where the session begins")
+      }
+      if let error = invocation.errors.first { throw Failure(error) }
+      guard invocation.positionals.isEmpty else {
+        throw Failure(.usage, invocation.positionals[0].text, "unexpected argument")
+      }
+      try session.setState { try $0.add(invocation) }
+      session.schema.forget()
+    },
+  ]
+
+  private static func choice(
+    _ name: String, _ value: String, _ summary: String, option: OptionID,
+    _ arguments: [SessionVerb.Argument] = [.text]
+  ) -> SessionCommandEntry {
+    SessionCommandEntry("\(name) \(value)", summary, arguments, saving: .withWords) { session, arguments in
+      let typed = arguments.words.isEmpty ? arguments.rest : try arguments.only()
+      let text = try session.bindings.expand(word: typed)
+      guard !text.isEmpty else { return session.say([session.state.chosen[option]?.text ?? "none"]) }
+      let isNone = text == "none" && name == "deadline"
+      let argument = isNone ? nil : try SessionState.argument(option, text)
+      try session.setState { $0.chosen[option] = argument }
+      if name == "protocol" { session.schema.forgetServer() }
+    }
+  }
+
+  private static func toggle(_ name: String, _ summary: String, option: OptionID) -> SessionCommandEntry {
+    SessionCommandEntry("\(name) [on|off]", summary, [.choice(["off", "on"])], saving: .always) {
+      session, arguments in
+      switch try arguments.atMostOne() {
+      case nil, "on": try session.setState { $0.switched.insert(option) }
+      case "off": try session.setState { $0.switched.remove(option) }
+      default: throw arguments.wrongUsage
+      }
+    }
+  }
+}

@@ -1,0 +1,25 @@
+import Output
+import PluginHost
+import Terminal
+
+/// Which input a session has.
+package enum SessionInputs {
+  package static func make(_ session: Session) -> any LineInput {
+    let loop = session.client.loop
+    guard session.isInteractive, StandardOutput.isTerminal else {
+      return PipedInput(loop, showsPrompt: false)
+    }
+    PluginExit.restore { TerminalModes.giveBack() }
+    do throws(LineEditor.Unavailable) {
+      let isStyled = session.options.output.color.isUsed(isTerminal: true, session.environment)
+      return try LineEditor(
+        on: loop, assistant: SessionAssistant(session), isStyled: isStyled,
+        isSecret: SessionSecrets.occur(in:))
+    } catch {
+      if case .library(let reason) = error {
+        session.notice("lines cannot be edited without libedit: \(reason)")
+      }
+      return PipedInput(loop, showsPrompt: true)
+    }
+  }
+}

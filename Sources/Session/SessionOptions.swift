@@ -1,0 +1,19 @@
+import Calls
+import CommandLine
+
+/// The options of a session, as they are now.
+package struct SessionOptions: CallOptions {
+  package let schema: SchemaOptions
+  package let reflection: ReflectionOptions
+  package let server: ServerOptions
+  package let request: RequestOptions
+  package let output: OutputOptions
+
+  package init(_ invocation: Invocation) {
+    schema = SchemaOptions(invocation)
+    reflection = ReflectionOptions(invocation)
+    server = ServerOptions(invocation)
+    request = RequestOptions(invocation)
+    output = OutputOptions(invocation)
+  }
+}

@@ -1,0 +1,240 @@
+import Interception
+import Output
+import Protobuf
+import RPCProtocols
+
+/// The values that a session's user can name: the last request and response, and what was set.
+package struct SessionVariables {
+  /// A message that was sent or received last.
+  package enum LastMessage {
+    case typed(Message)
+    /// Serialized in a codec.
+    case bytes([UInt8], CodecName, MessageType)
+
+    package func message() throws(Failure) -> Message {
+      do {
+        switch self {
+        case .typed(let message): return message
+        case .bytes(let bytes, .proto, let type): return try Message(type, serialized: bytes)
+        case .bytes(let bytes, .json, let type):
+          return try Message(type, json: bytes, options: JSONDecodingOptions(allowUnknownFields: true))
+        }
+      } catch {
+        throw Failure(.input, "", "the message cannot be read: \(error)")
+      }
+    }
+  }
+
+  /// The last response of any call.
+  package var last: LastMessage?
+  /// The last request message.
+  package var request: LastMessage?
+  /// How much all variables that were set may hold, and how much a line may be once they are replaced: a variable that
+  /// is set to itself twice doubles each time.
+  package static let defaultLimitBytes = 64 << 20
+
+  private var own: [String: JSONValue] = [:]
+  /// The bytes of what was set, by name.
+  private var sizes: [String: Int] = [:]
+  private let limitBytes: Int
+  private let environment: (String) -> String?
+
+  package init(limitBytes: Int = defaultLimitBytes, environment: @escaping (String) -> String?) {
+    self.limitBytes = limitBytes
+    self.environment = environment
+  }
+
+  /// The names that have a value.
+  package var names: [String] {
+    own.keys.sorted() + (last == nil ? [] : ["last"]) + (request == nil ? [] : ["request"])
+  }
+
+  /// Sets a variable.
+  package mutating func set(_ name: String, to value: JSONValue) throws(Failure) {
+    guard VariableReference(name)?.path == "" else {
+      throw Failure(.usage, name, "not a name", hint: "letters, digits and _, such as user_id")
+    }
+    guard name != "last", name != "request" else {
+      throw Failure(.usage, name, "it is set by calls", hint: "choose another name")
+    }
+    let size = value.text.utf8.count
+    let others = sizes.values.reduce(0, +) - (sizes[name] ?? 0)
+    guard others + size <= limitBytes else { throw tooLarge(name, "the variables would hold") }
+    own[name] = value
+    sizes[name] = size
+  }
+
+  private func tooLarge(_ what: String, _ words: String) -> Failure {
+    Failure(
+      .usage, what, "\(words) more than \(limitBytes) bytes", hint: "unset variables that are not needed")
+  }
+
+  /// Throws if a line would become too long by a value.
+  private func checkLength(_ line: [UInt8], _ value: String, of reference: VariableReference) throws(Failure)
+  {
+    guard value.utf8.count > limitBytes - line.count else { return }
+    throw tooLarge("$\(reference.name)\(reference.path)", "with its value the line would have")
+  }
+
+  /// Forgets a variable.
+  package mutating func unset(_ name: String) throws(Failure) {
+    guard own.removeValue(forKey: name) != nil else { throw unknown(name) }
+    sizes[name] = nil
+  }
+
+  // MARK: Values
+
+  /// The value of a reference such as `last.user.id`.
+  package func value(_ reference: VariableReference) throws(Failure) -> JSONValue {
+    let message: LastMessage?
+    switch reference.name {
+    case "last": message = last
+    case "request": message = request
+    default:
+      if let value = own[reference.name] { return try Self.value(at: reference, in: value) }
+      guard reference.path.isEmpty, let value = environment(reference.name) else {
+        throw unknown(reference.name)
+      }
+      return .string(value)
+    }
+    guard let message else { throw unknown(reference.name) }
+    return try Self.value(at: reference, in: message.message())
+  }
+
+  private static func value(at reference: VariableReference, in message: Message) throws(Failure) -> JSONValue
+  {
+    do {
+      guard !reference.path.isEmpty else {
+        return try JSONValue(parsing: message.json(options: JSONEncodingOptions()))
+      }
+      let path = reference.path.hasPrefix(".") ? reference.path.dropFirst() : reference.path[...]
+      return try JSONValue(parsing: message.json(at: FieldPath(String(path))))
+    } catch {
+      throw Failure(.input, "$\(reference.name)\(reference.path)", "\(error)")
+    }
+  }
+
+  private static func value(at reference: VariableReference, in value: JSONValue) throws(Failure) -> JSONValue
+  {
+    guard !reference.path.isEmpty else { return value }
+    let what = "$\(reference.name)\(reference.path)"
+    let steps: ArraySlice<FieldPath.Step>
+    do {
+      steps = try FieldPath("x\(reference.path)").steps.dropFirst()
+    } catch {
+      throw Failure(.input, what, error.description)
+    }
+    var value = value
+    for step in steps {
+      guard let next = member(step, of: value) else { throw Failure(.input, what, "there is no such value") }
+      value = next
+    }
+    return value
+  }
+
+  private static func member(_ step: FieldPath.Step, of value: JSONValue) -> JSONValue? {
+    switch (step, value) {
+    case (.field(let name), _), (.extension(let name), _), (.subscripted(.string(let name)), _):
+      return value[name]
+    case (.subscripted(.integer(let index)), .array(let elements)):
+      // Not from the end either: it is the same language as the paths of messages.
+      let index = Int(clamping: index)
+      return elements.indices.contains(index) ? elements[index] : nil
+    case (.subscripted(.integer(let key)), _): return value["\(key)"]
+    case (.subscripted(.unsigned(let key)), _): return value["\(key)"]
+    case (.subscripted(.bool(let key)), _): return value["\(key)"]
+    }
+  }
+
+  private func unknown(_ name: String) -> Failure {
+    let nearest = DescriptorPool.nearestNames(to: name, among: names)
+    let why =
+      name == "last"
+      ? "no response has come yet" : name == "request" ? "nothing was sent yet" : "no such variable"
+    return Failure(
+      .input, "$\(name)", why,
+      hint: nearest.isEmpty ? nil : "did you mean $\(nearest.joined(separator: ", or $"))?")
+  }
+
+  // MARK: Replacing
+
+  /// `json` with the references in it replaced: `$name.path` and `${name.path}` by JSON, `${name.path}` within a string
+  /// by the text. `$${` in a string is `${`.
+  package func expand(json: String) throws(Failure) -> String {
+    guard json.utf8.contains(UInt8(ascii: "$")) else { return json }
+    let bytes = Array(json.utf8)
+    var out: [UInt8] = []
+    var index = 0
+    var isString = false
+    while index < bytes.count {
+      let byte = bytes[index]
+      switch byte {
+      case UInt8(ascii: "\""): isString.toggle()
+      case UInt8(ascii: "\\") where isString && index + 1 < bytes.count:
+        out.append(byte)
+        index += 1
+      case UInt8(ascii: "$"):
+        if isString, bytes[index...].starts(with: "$${".utf8) {
+          index += 1
+          break
+        }
+        guard !isString || bytes[index...].starts(with: "${".utf8),
+          let end = VariableReference.end(in: bytes, from: index)
+        else { break }
+        let reference = try Self.reference(bytes[index..<end])
+        let value = try value(reference)
+        let text = isString ? String(JSONValue.quoted(Self.text(value)).dropFirst().dropLast()) : value.text
+        try checkLength(out, text, of: reference)
+        out += Array(text.utf8)
+        index = end
+        continue
+      default: break
+      }
+      out.append(bytes[index])
+      index += 1
+    }
+    return String(decoding: out, as: UTF8.self)
+  }
+
+  /// A word of a command: all of it may be `$name.path`, and any part `${name.path}`.
+  package func expand(word: String) throws(Failure) -> String {
+    guard word.utf8.contains(UInt8(ascii: "$")) else { return word }
+    let bytes = Array(word.utf8)
+    if bytes.first == UInt8(ascii: "$"), VariableReference.end(in: bytes, from: 0) == bytes.count {
+      return Self.text(try value(Self.reference(bytes[...])))
+    }
+    var out: [UInt8] = []
+    var index = 0
+    while index < bytes.count {
+      if bytes[index...].starts(with: "$${".utf8) {
+        index += 1
+      } else if bytes[index...].starts(with: "${".utf8),
+        let end = VariableReference.end(in: bytes, from: index)
+      {
+        let reference = try Self.reference(bytes[index..<end])
+        let text = Self.text(try value(reference))
+        try checkLength(out, text, of: reference)
+        out += text.utf8
+        index = end
+        continue
+      }
+      out.append(bytes[index])
+      index += 1
+    }
+    return String(decoding: out, as: UTF8.self)
+  }
+
+  private static func reference(_ bytes: ArraySlice<UInt8>) throws(Failure) -> VariableReference {
+    let inner = bytes.dropFirst()
+    let isBraced = inner.first == UInt8(ascii: "{")
+    let text = String(decoding: isBraced ? inner.dropFirst().dropLast() : inner, as: UTF8.self)
+    guard let reference = VariableReference(text) else { throw Failure(.input, text, "not a variable") }
+    return reference
+  }
+
+  /// A value as text: strings without their quotes.
+  private static func text(_ value: JSONValue) -> String {
+    if case .string(let content) = value { return content }
+    return value.text
+  }
+}

@@ -1,0 +1,44 @@
+import Calls
+import CommandLine
+import Glibc
+import Output
+import Session
+
+/// `rpcurl session`: a prompt on a server.
+struct SessionCommand {
+  private let invocation: Invocation
+
+  init(_ invocation: Invocation) {
+    self.invocation = invocation
+  }
+
+  func run() throws {
+    let target = invocation.positionals.first ?? invocation.configuredTarget
+    let session = try Session(SessionState(invocation, target: target), isInteractive: isatty(0) == 1,
+      schemaCommand: SchemaCommands.run)
+    let input = SessionInputs.make(session)
+    let status = try session.run(input)
+    guard status == .success else { throw Failure(reported: status) }
+  }
+}
+
+/// `rpcurl run`: the commands of a file.
+struct RunCommand {
+  private let invocation: Invocation
+
+  init(_ invocation: Invocation) {
+    self.invocation = invocation
+  }
+
+  func run() throws {
+    let words = invocation.positionals
+    guard let path = words.last?.text, words.count <= 2 else {
+      throw Failure(
+        .usage, words.isEmpty ? "missing argument" : words[2].text,
+        words.isEmpty ? "FILE" : "unexpected argument", hint: "rpcurl run [OPTIONS] [TARGET] FILE")
+    }
+    let target = words.count == 2 ? words[0] : invocation.configuredTarget
+    let session = try Session(SessionState(invocation, target: target), isInteractive: false, schemaCommand: SchemaCommands.run)
+    try session.run(script: path)
+  }
+}
