@@ -95,7 +95,7 @@ let package = Package(
     .target(
       name: "Output",
       dependencies: [
-        "CommandLine", "System", "Protobuf", "RPCProtocols", "Interception", "Interceptors", "Transport",
+        "CommandLine", "System", "Protobuf", "RPCProtocols", "Interception", "Interceptors",
       ], swiftSettings: small),
     // A line editor on the terminal.
     .target(

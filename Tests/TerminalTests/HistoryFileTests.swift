@@ -14,7 +14,7 @@ struct HistoryFileTests {
   private func history(_ directory: String) throws -> HistoryFile {
     try #require(
       HistoryFile(
-        environment: { $0 == "XDG_STATE_HOME" ? directory : nil }, isSecret: { $0.contains("bearer") }))
+        environment: { $0 == "XDG_STATE_HOME" ? directory : nil }, isSecret: { $0.contains("authorization") }))
   }
 
   @Test func keepsTheLinesOfSessionsThatRunAtATime() throws {

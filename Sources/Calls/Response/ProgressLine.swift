@@ -1,3 +1,4 @@
+import Output
 import Transport
 
 /// What travels, in one line on the terminal, while a call takes its time and nothing else is to be seen.

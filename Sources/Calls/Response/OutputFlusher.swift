@@ -1,3 +1,4 @@
+import Output
 import Transport
 
 /// Writes standard output from the event loop, which goes on while the reader takes nothing.
