@@ -17,14 +17,8 @@ package struct DetailPrinter {
     return "\(detail.typeName): \(detail.value.count) bytes, base64 \(Base64.encode(detail.value))"
   }
 
-  /// The detail as `--format events` shows it.
-  package func json(_ detail: StatusDetail) -> String {
-    var object = JSONObject()
-    object.add("type", detail.typeName)
-    object.add("value", Base64.encode(detail.value))
-    if let json = decoded(detail) ?? detail.debug { object.add("debug", raw: json) }
-    return object.object()
-  }
+  /// The JSON form of a detail; nil if no schema declares its type and the server gave none.
+  package func debug(_ detail: StatusDetail) -> String? { decoded(detail) ?? detail.debug }
 
   private func decoded(_ detail: StatusDetail) -> String? {
     guard let type = try? pool.messageType(named: detail.typeName),

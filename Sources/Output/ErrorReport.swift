@@ -45,8 +45,7 @@ package struct ErrorReport {
       object.add("code", error.code.name)
       object.add("code_number", error.code.rawValue)
       object.add("message", error.message)
-      object.add(
-        "details", raw: "[\((details.map { error.details.map($0.json) } ?? []).joined(separator: ","))]")
+      object.add("details", details == nil ? [] : error.details) { details?.debug($0) }
       if case .interceptor(let name) = error.origin { object.add("interceptor", name) }
     }
     if let place = words.place {
@@ -56,7 +55,7 @@ package struct ErrorReport {
       object.add("path", place.fieldPath)
       if let excerpt = place.excerpt { object.add("excerpt", excerpt.line) }
     }
-    return "{\"error\":\(Self.harmless(object.object()))}\n"
+    return "{\"error\":\(Self.harmless(object.object))}\n"
   }
 
   /// JSON in which nothing steers a terminal: such characters are in strings only, where they can be escaped.

@@ -118,7 +118,7 @@ package struct Explanation {
     let interceptors = order.map { json($0, isUsed: true) } + unused.map { json($0, isUsed: false) }
     object.add("interceptors", raw: "[\(interceptors.joined(separator: ","))]")
     object.add("warnings", raw: "[\(warnings.map(JSONValue.quoted).joined(separator: ","))]")
-    return object.object() + "\n"
+    return object.object + "\n"
   }
 
   private func json(_ registration: InterceptorRegistration, isUsed: Bool) -> String {
@@ -128,7 +128,7 @@ package struct Explanation {
     object.add("priority", registration.priority)
     object.add("methods", registration.methods.description)
     object.add("used", raw: isUsed ? "true" : "false")
-    return object.object()
+    return object.object
   }
 
   /// Where the call goes; only the server knows the service of a method that was given alone.

@@ -65,10 +65,8 @@ package final class CallPrinter: CallObserver {
     guard plan.format == .events else { return }
     var event = event("start")
     event.add("method", start.method.description)
-    event.add("kind", plan.method.kind.rawValue)
-    event.add("protocol", plan.protocolName.rawValue)
-    event.add("url", url)
-    event.add("headers", raw: json(headers, redaction))
+    event.add(
+      start: headers, redaction, kind: plan.method.kind, protocolName: plan.protocolName, url: url)
     print(event)
   }
 
@@ -95,9 +93,7 @@ package final class CallPrinter: CallObserver {
     }
     guard plan.format == .events else { return }
     var event = event("headers")
-    event.add("http_status", start.httpStatus)
-    event.add("http_version", start.httpVersion)
-    event.add("headers", raw: json(start.headers))
+    event.add(start, redaction)
     print(event)
   }
 
@@ -123,11 +119,7 @@ package final class CallPrinter: CallObserver {
     }
     if plan.format == .events {
       var event = event("end")
-      event.add("code", end.code.name)
-      event.add("code_number", end.code.rawValue)
-      event.add("message", end.error?.message ?? "")
-      event.add("details", raw: "[\((end.error?.details ?? []).map(details.json).joined(separator: ","))]")
-      event.add("trailers", raw: json(end.trailers))
+      event.add(end, redaction, debug: details.debug)
       event.add("sent", sent)
       event.add("received", received)
       print(event)
@@ -142,14 +134,7 @@ package final class CallPrinter: CallObserver {
     if plan.showsTiming { output.remark(named(TimingLine.text(metrics)) + "\n") }
     guard plan.format == .events else { return }
     var event = event("metrics")
-    event.add("total_ms", milliseconds: metrics.total)
-    if let resolve = metrics.resolve { event.add("resolve_ms", milliseconds: resolve) }
-    if let connect = metrics.connect { event.add("connect_ms", milliseconds: connect) }
-    if let tls = metrics.tls { event.add("tls_ms", milliseconds: tls) }
-    if let firstByte = metrics.firstByte { event.add("first_byte_ms", milliseconds: firstByte) }
-    event.add("bytes_sent", metrics.sentBytes)
-    event.add("bytes_received", metrics.receivedBytes)
-    event.add("attempts", metrics.attempts)
+    event.add(metrics)
     print(event)
   }
 
@@ -281,16 +266,8 @@ package final class CallPrinter: CallObserver {
     received += 1
   }
 
-  private func json(_ headers: Headers, _ redaction: Redaction? = nil) -> String {
-    let redaction = redaction ?? self.redaction
-    let pairs = headers.fields.map {
-      "[\(JSONValue.quoted($0.name)),\(JSONValue.quoted(redaction.value(of: $0)))]"
-    }
-    return "[\(pairs.joined(separator: ","))]"
-  }
-
-  private func print(_ event: consuming JSONObject) {
-    let line = event.line()
+  private func print(_ event: JSONObject) {
+    let line = event.line
     output.write { $0 += line }
   }
 

@@ -61,7 +61,7 @@ final class CallRecording {
   }
 
   func start(_ start: RequestStart, _ kind: CallKind, _ protocolName: ProtocolName) throws(RPCError) {
-    var line = LineObject()
+    var line = JSONObject()
     line.add("call", number)
     line.add("event", "start")
     line.add("time", CivilTime.text(nanosecondsSince1970: startedAt))
@@ -110,10 +110,10 @@ final class CallRecording {
     try writer.write(line.line)
   }
 
-  private func event(_ name: String) -> LineObject {
+  private func event(_ name: String) -> JSONObject {
     // The time of day may be set back.
     lastTime = max(lastTime, writer.now - startedAt)
-    var line = LineObject()
+    var line = JSONObject()
     line.add("call", number)
     line.add("event", name)
     line.add("ms", raw: Duration.nanoseconds(lastTime).millisecondsText)

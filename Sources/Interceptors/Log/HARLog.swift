@@ -102,7 +102,7 @@ final class HARLog: LogWriter {
 
   private func entry(_ metrics: CallMetrics) -> String {
     let timings = timings(metrics)
-    var entry = LineObject()
+    var entry = JSONObject()
     entry.add("startedDateTime", CivilTime.text(nanosecondsSince1970: startedAt))
     entry.add("time", raw: timings.total.millisecondsText)
     entry.add("request", raw: request)
@@ -130,7 +130,7 @@ final class HARLog: LogWriter {
   }
 
   private var request: String {
-    var object = LineObject()
+    var object = JSONObject()
     object.add("method", "POST")
     object.add("url", "\((start?.target ?? call.target).withoutUserInfo)/\(call.method)")
     object.add("httpVersion", httpVersion)
@@ -140,7 +140,7 @@ final class HARLog: LogWriter {
       raw: headers(start?.headers ?? Headers(), start.map(options.redaction.hiding) ?? options.redaction))
     object.add("queryString", raw: "[]")
     if !sent.texts.isEmpty {
-      var data = LineObject()
+      var data = JSONObject()
       data.add("mimeType", mimeType)
       data.add("params", raw: "[]")
       data.add("text", sent.text)
@@ -153,7 +153,7 @@ final class HARLog: LogWriter {
   }
 
   private var responseObject: String {
-    var content = LineObject()
+    var content = JSONObject()
     content.add("size", received.sizeBytes)
     content.add("mimeType", mimeType)
     if !received.texts.isEmpty {
@@ -162,7 +162,7 @@ final class HARLog: LogWriter {
       content.add("encoding", "base64")
       if received.isCut { content.add("comment", "cut at \(options.maxBodyBytes) bytes a message") }
     }
-    var object = LineObject()
+    var object = JSONObject()
     object.add("status", response?.httpStatus ?? 0)
     object.add("statusText", "")
     object.add("httpVersion", httpVersion)
@@ -183,7 +183,7 @@ final class HARLog: LogWriter {
 
   private func headers(_ headers: Headers, _ redaction: Redaction) -> String {
     let objects = headers.fields.map { field in
-      var object = LineObject()
+      var object = JSONObject()
       object.add("name", field.name)
       object.add("value", redaction.value(of: field))
       return object.object
@@ -199,7 +199,7 @@ final class HARLog: LogWriter {
     let connect = min(metrics.tls ?? metrics.connect ?? .zero, first)
     let send = min(max(sentAt - connect, .zero), first - connect)
     let wait = first - connect - send
-    var object = LineObject()
+    var object = JSONObject()
     object.add("blocked", -1)
     object.add("dns", -1)
     object.add("connect", raw: metrics.connect == nil ? "-1" : connect.millisecondsText)

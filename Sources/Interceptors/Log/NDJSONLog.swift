@@ -15,43 +15,33 @@ final class NDJSONLog: LogWriter {
   }
 
   func write(_ event: LogEvent) throws(ServiceFailure) {
-    var line = LineObject()
+    var line = JSONObject()
     line.add("time", CivilTime.text(nanosecondsSince1970: event.time))
     line.add("ms", raw: event.elapsed.millisecondsText)
     line.add("method", call.method.description)
     switch event.kind {
     case .start(let start):
       line.add("event", "start")
-      line.add("kind", call.kind.rawValue)
-      line.add("protocol", call.protocolName.rawValue)
-      line.add("url", "\(start.target.withoutUserInfo)/\(start.method)")
-      line.add("headers", start.headers, options.redaction.hiding(credentialsOf: start))
+      line.add(
+        start: start.headers, options.redaction.hiding(credentialsOf: start), kind: call.kind,
+        protocolName: call.protocolName, url: "\(start.target.withoutUserInfo)/\(start.method)")
     case .sent(let message): add(message, "sent", to: &line)
     case .halfClose: line.add("event", "half_close")
     case .headers(let start):
       line.add("event", "headers")
-      line.add("http_status", start.httpStatus)
-      line.add("http_version", start.httpVersion)
-      line.add("headers", start.headers, options.redaction)
+      line.add(start, options.redaction)
     case .received(let message): add(message, "message", to: &line)
     case .end(let end):
       line.add("event", "end")
-      line.add("code", end.code.name)
-      line.add("code_number", end.code.rawValue)
-      line.add("message", end.error?.message ?? "")
-      line.add("details", end.error?.details ?? [])
-      line.add("trailers", end.trailers, options.redaction)
+      line.add(end, options.redaction)
     case .finish(let outcome):
       line.add("event", "metrics")
-      line.add("total_ms", raw: outcome.metrics.total.millisecondsText)
-      line.add("bytes_sent", outcome.metrics.sentBytes)
-      line.add("bytes_received", outcome.metrics.receivedBytes)
-      line.add("attempts", outcome.metrics.attempts)
+      line.add(outcome.metrics)
     }
     try file.write(line.line)
   }
 
-  private func add(_ message: LoggedMessage, _ event: String, to line: inout LineObject) {
+  private func add(_ message: LoggedMessage, _ event: String, to line: inout JSONObject) {
     line.add("event", event)
     line.add("index", message.index)
     line.add("bytes", message.sizeBytes)

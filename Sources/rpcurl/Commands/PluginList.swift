@@ -70,7 +70,7 @@ struct PluginList {
     object.add("refused", raw: array(refused.map(self.object)))
     object.add("searchPath", raw: array(searchPath.directories.map { JSONValue.quoted($0) }))
     object.add("ignoredDirectories", raw: array(searchPath.ignored.map { JSONValue.quoted($0) }))
-    return object.object() + "\n"
+    return object.object + "\n"
   }
 
   private func array(_ elements: [String]) -> String { "[\(elements.joined(separator: ","))]" }
@@ -83,10 +83,10 @@ struct PluginList {
       var object = JSONObject()
       object.add("form", key.form)
       object.add("summary", key.summary)
-      return object.object()
+      return object.object
     }
     object.add("keys", raw: array(keys))
-    return object.object()
+    return object.object
   }
 
   private func object(_ plugin: PluginListing) -> String {
@@ -99,13 +99,13 @@ struct PluginList {
       "keys", raw: array(plugin.configurationHelp.split(separator: "\n").map { JSONValue.quoted(String($0)) })
     )
     object.add("path", plugin.path)
-    return object.object()
+    return object.object
   }
 
   private func object(_ error: PluginError) -> String {
     var object = JSONObject()
     object.add("reason", error.description)
     if let hint = error.hint { object.add("hint", hint) }
-    return object.object()
+    return object.object
   }
 }

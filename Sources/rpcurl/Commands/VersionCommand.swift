@@ -74,9 +74,9 @@ struct VersionCommand {
     }
     var object = JSONObject()
     object.add("version", Version.current)
-    object.add("libcurl", raw: libcurl.object())
+    object.add("libcurl", raw: libcurl.object)
     object.add("compressions", raw: array(compressions))
-    return object.object()
+    return object.object
   }
 
   private static func array(_ values: [String]) -> String {

@@ -1,0 +1,81 @@
+import Interception
+import Protobuf
+import RPCProtocols
+
+/// The events of a call as JSON: the members of `--format events`, of the interceptor `log` and of cassettes.
+extension JSONObject {
+  /// Adds the members of the start of a call.
+  ///
+  /// - Parameter url: The URL without user information.
+  package mutating func add(
+    start headers: Headers, _ redaction: Redaction, kind: CallKind, protocolName: ProtocolName, url: String
+  ) {
+    add("kind", kind.rawValue)
+    add("protocol", protocolName.rawValue)
+    add("url", url)
+    add("headers", headers, redaction)
+  }
+
+  /// Adds the members of the start of a response.
+  package mutating func add(_ start: ResponseStart, _ redaction: Redaction) {
+    add("http_status", start.httpStatus)
+    add("http_version", start.httpVersion)
+    add("headers", start.headers, redaction)
+  }
+
+  /// Adds the members of the end of a call.
+  ///
+  /// - Parameter debug: The JSON form of a detail; nil if its type is unknown.
+  package mutating func add(
+    _ end: ResponseEnd, _ redaction: Redaction, debug: (StatusDetail) -> String? = { _ in nil }
+  ) {
+    add("code", end.code.name)
+    add("code_number", end.code.rawValue)
+    add("message", end.error?.message ?? "")
+    add("details", end.error?.details ?? [], debug: debug)
+    add("trailers", end.trailers, redaction)
+  }
+
+  /// Adds the times and the sizes of a call. Times are in milliseconds, to the microsecond.
+  package mutating func add(_ metrics: CallMetrics) {
+    let times = [
+      ("total_ms", metrics.total), ("resolve_ms", metrics.resolve), ("connect_ms", metrics.connect),
+      ("tls_ms", metrics.tls), ("first_byte_ms", metrics.firstByte),
+    ]
+    for (name, time) in times {
+      if let time { add(name, milliseconds: time) }
+    }
+    add("bytes_sent", metrics.sentBytes)
+    add("bytes_received", metrics.receivedBytes)
+    add("attempts", metrics.attempts)
+  }
+
+  /// Adds a member with a duration in milliseconds, to the microsecond.
+  package mutating func add(_ name: String, milliseconds duration: Duration) {
+    add(name, raw: duration.millisecondsText)
+  }
+
+  /// Adds a member with metadata: a list of `[name, value]`, with secret values replaced.
+  mutating func add(_ name: String, _ headers: Headers, _ redaction: Redaction) {
+    let pairs = headers.fields.map {
+      "[\(JSONValue.quoted($0.name)),\(JSONValue.quoted(redaction.value(of: $0)))]"
+    }
+    add(name, raw: "[\(pairs.joined(separator: ","))]")
+  }
+
+  /// Adds a member with the details of a status.
+  ///
+  /// - Parameter debug: The JSON form of a detail; nil if its type is unknown.
+  package mutating func add(
+    _ name: String, _ details: [StatusDetail], debug: (StatusDetail) -> String? = { _ in nil }
+  ) {
+    let objects = details.map { detail in
+      var object = JSONObject()
+      object.add("type", detail.typeName)
+      object.add("value", Base64.encode(detail.value))
+      if let json = debug(detail) { object.add("debug", raw: json) }
+      return object.object
+    }
+    add(name, raw: "[\(objects.joined(separator: ","))]")
+  }
+}
