@@ -26,15 +26,6 @@ package struct SessionSecrets {
     .pass: "RPCURL_PASS",
   ]
 
-  /// Settings of interceptors that are credentials, beside those whose names tell so.
-  private static let secretSettings: Set<String> = ["bearer", "basic"]
-  /// Settings that only have to do with credentials.
-  private static let harmlessSettings: Set<String> = [
-    "bearer-file", "token-url", "client-auth", "auth-scheme", "hosts", "header", "scheme", "redact",
-    "redact-field",
-    "remove", "rename", "response-remove", "response-rename",
-  ]
-
   /// Whether secrets are written all the same.
   package let showsSecrets: Bool
   /// What the placeholders that were made stand for, in order.
@@ -93,7 +84,7 @@ package struct SessionSecrets {
     _ value: String, of option: OptionID, _ optionName: String, isLiteral: Bool
   ) -> Word {
     // What a variable holds is not written.
-    guard isLiteral || !value.startsWithScalars("$") && !value.contains("${") else {
+    guard isLiteral || !value.begins(with: "$") && !value.contains("${") else {
       return Word(before: value, placeholder: nil, isLiteral: false)
     }
     if Self.headerOptions.contains(option) { return header(value) }
@@ -109,7 +100,7 @@ package struct SessionSecrets {
   /// `NAME: VALUE`.
   package mutating func header(_ line: String) -> Word {
     let name = String(line.prefixOfScalars { $0 != ":" })
-    guard !showsSecrets, !line.startsWithScalars("@"), line.utf8.contains(UInt8(ascii: ":")),
+    guard !showsSecrets, !line.begins(with: "@"), line.utf8.contains(UInt8(ascii: ":")),
       Redaction.isSecret(name.lowercased())
     else {
       return Word(before: line, placeholder: nil)
@@ -117,61 +108,13 @@ package struct SessionSecrets {
     return Word(before: "\(name): ", placeholder: note(name, "the value of the header \(name)"))
   }
 
-  /// `NAME[,key=value…]` of an interceptor, in which `env:NAME` stands for a secret.
+  /// `NAME[,KEY=VALUE…]` of an interceptor, in which `env:NAME` stands for a secret.
   package mutating func spec(_ text: String) -> String {
     guard !showsSecrets else { return text }
-    let parts = Self.split(text)
-    let interceptor = parts[0].split(separator: "/").last.map { $0.prefix { $0 != "." } } ?? ""
-    var changed = [parts[0]]
-    for part in parts.dropFirst() {
-      guard let (name, value) = part.parted(at: "=") else {
-        changed.append(part)
-        continue
-      }
-      let key = String(name)
-      let inner = value.prefixOfScalars { $0 != ":" && $0 != "=" }
-      let isElsewhere =
-        value.startsWithScalars("@") || value.startsWithScalars("env:") || value.contains("${")
-      let isSecret =
-        Self.secretSettings.contains(key) || Self.isSecret(setting: key.lowercased())
-        || inner.endIndex < value.endIndex && Redaction.isSecret(inner.lowercased())
-      guard isSecret, !isElsewhere, !Self.harmlessSettings.contains(key) else {
-        changed.append(part)
-        continue
-      }
-      let placeholder = note("\(interceptor)_\(key)", "the value of \(key) of the interceptor \(interceptor)")
-      changed.append("\(key)=env:\(placeholder.name)")
+    return InterceptorSecrets.replacing(text) { interceptor, key in
+      let meaning = "the value of \(key) of the interceptor \(interceptor)"
+      return "env:\(note("\(interceptor)_\(key)", meaning).name)"
     }
-    return changed.joined(separator: ",")
-  }
-
-  /// Whether a setting looks like a secret. Its name is shorter than that of a header, and a plugin chooses it.
-  private static func isSecret(setting key: String) -> Bool {
-    Redaction.isSecret(key) || ["key", "pass", "pwd", "pin"].contains(where: key.hasSuffix)
-      || key.contains("passphrase")
-  }
-
-  /// The settings of an interceptor, behind its name.
-  package mutating func settings(_ entry: ChainArguments.Entry) -> String {
-    let text = spec(entry.words[1])
-    return String(text.droppingScalars { $0 != "," })
-  }
-
-  /// Splits at single commas; two of them stay in their part.
-  private static func split(_ text: String) -> [String] {
-    var parts = [String.UnicodeScalarView()]
-    var rest = text.unicodeScalars[...]
-    while let scalar = rest.popFirst() {
-      if scalar == ",", rest.first == "," {
-        parts[parts.count - 1] += ",,".unicodeScalars
-        rest = rest.dropFirst()
-      } else if scalar == "," {
-        parts.append(String.UnicodeScalarView())
-      } else {
-        parts[parts.count - 1].append(scalar)
-      }
-    }
-    return parts.map { String($0) }
   }
 
   // MARK: Lines of a session
@@ -198,7 +141,7 @@ package struct SessionSecrets {
     case "set":
       let name = rest.prefixOfScalars { $0 != "=" && !$0.properties.isWhitespace }
       let value = rest[name.endIndex...].droppingScalars { $0 == "=" || $0.properties.isWhitespace }
-      guard Redaction.isSecret(name.lowercased()), !value.startsWithScalars("$"),
+      guard Redaction.isSecret(name.lowercased()), !value.begins(with: "$"),
         !value.contains("${")
       else {
         return line
@@ -218,7 +161,7 @@ package struct SessionSecrets {
       let name = rest.prefixOfScalars { Self.isAlphanumeric($0) || $0 == "-" || $0 == "_" }
       rest = rest[name.endIndex...]
       let value = rest.droppingScalars { $0.properties.isWhitespace || $0 == ":" || $0 == "=" }
-      guard Redaction.isSecret(name.lowercased()), !value.isEmpty, !value.startsWithScalars("$"),
+      guard Redaction.isSecret(name.lowercased()), !value.isEmpty, !value.begins(with: "$"),
         value.startIndex > rest.startIndex
       else { continue }
       return "\(line[..<value.startIndex])${\(note(String(name), "the value of \(name)").name)}"

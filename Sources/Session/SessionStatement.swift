@@ -1,4 +1,5 @@
 import Calls
+import CommandLine
 import Output
 import Protobuf
 
@@ -78,7 +79,7 @@ package struct SessionStatementReader {
       let rest = command[verb.endIndex...].droppingScalars(while: \.properties.isWhitespace)
       return rest.prefixOfScalars { !$0.properties.isWhitespace && $0 != "{" }.endIndex
     case "set":
-      return text.parted(at: "=")?.after.startIndex ?? text.endIndex
+      return text.parted(at: "=").after?.startIndex ?? text.endIndex
     default: return text.endIndex
     }
   }

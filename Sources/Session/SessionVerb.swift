@@ -1,3 +1,5 @@
+import CommandLine
+
 /// A command of a session, as help and completion see it.
 package struct SessionVerb {
   /// What an argument stands for, so that it can be completed.

@@ -14,7 +14,8 @@ struct HistoryFileTests {
   private func history(_ directory: String) throws -> HistoryFile {
     try #require(
       HistoryFile(
-        environment: { $0 == "XDG_STATE_HOME" ? directory : nil }, isSecret: { $0.contains("authorization") }))
+        environment: { $0 == "XDG_STATE_HOME" ? directory : nil }, isSecret: { $0.contains("authorization") })
+    )
   }
 
   @Test func keepsTheLinesOfSessionsThatRunAtATime() throws {

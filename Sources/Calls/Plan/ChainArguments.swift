@@ -7,6 +7,13 @@ package struct ChainArguments: Equatable {
     case builtIn(String, Origin = .session)
     case plugin(String, Origin = .session)
 
+    /// The interceptor with its settings, as it was written.
+    package var text: String {
+      switch self {
+      case .builtIn(let text, _), .plugin(let text, _): text
+      }
+    }
+
     /// Where it was named.
     package var origin: Origin {
       switch self {

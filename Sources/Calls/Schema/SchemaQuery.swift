@@ -24,7 +24,7 @@ package struct SchemaQuery {
     var words = options.words
     guard words.count <= 2 else {
       throw Failure(
-        .usage, words[2].text, "unexpected argument", hint: "a target and a name are all that is expected")
+        .usage, words[2].text, "unexpected argument", hint: "a target and a name are expected")
     }
     let asksServer = options.reflection.reflect ?? !options.schema.hasSources
     if words.count < 2, asksServer, let target = options.configuredTarget,
@@ -39,15 +39,17 @@ package struct SchemaQuery {
     guard asksServer else {
       server = nil
       guard options.schema.hasSources else {
-        throw Failure(.schema, "schema", "no source given", hint: "leave out --no-reflect, or name a source")
+        throw Failure(
+          .schema, "no schema", "reflection is off, and neither --proto nor --descriptor-set is given",
+          hint: "omit --no-reflect, or use --proto FILE or --descriptor-set FILE")
       }
       sources = try SchemaSource.sources(options.schema)
       return
     }
     guard let target else {
       throw Failure(
-        .schema, "schema", "no source given",
-        hint: "name a server, a descriptor set with --descriptor-set FILE, or .proto files with --proto FILE")
+        .schema, "no schema", "neither a server nor another source is given",
+        hint: "name a server, or use --descriptor-set FILE or --proto FILE")
     }
     sources = try SchemaSource.sources(options.schema)
     server = try Self.server(options, target, clients)
@@ -56,7 +58,7 @@ package struct SchemaQuery {
   /// A look into a schema that is known: `[SYMBOL]`.
   package init(_ pool: DescriptorPool, listed: [String], words: [String]) throws(Failure) {
     guard words.count <= 1 else {
-      throw Failure(.usage, words[1], "one word too many", hint: "a name is all that is expected")
+      throw Failure(.usage, words[1], "unexpected argument", hint: "one name is expected")
     }
     symbol = words.first
     known = pool

@@ -1,3 +1,4 @@
+import CommandLine
 import Interceptors
 import Protobuf
 import Terminal

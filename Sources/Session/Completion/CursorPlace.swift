@@ -1,3 +1,4 @@
+import CommandLine
 import Protobuf
 
 /// What is being typed in a session, by its grammar: a command with its arguments, or a message.

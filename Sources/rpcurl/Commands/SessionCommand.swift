@@ -14,7 +14,8 @@ struct SessionCommand {
 
   func run() throws {
     let target = invocation.positionals.first ?? invocation.configuredTarget
-    let session = try Session(SessionState(invocation, target: target), isInteractive: isatty(0) == 1,
+    let session = try Session(
+      SessionState(invocation, target: target), isInteractive: isatty(0) == 1,
       schemaCommand: SchemaCommands.run)
     let input = SessionInputs.make(session)
     let status = try session.run(input)
@@ -38,7 +39,8 @@ struct RunCommand {
         words.isEmpty ? "FILE" : "unexpected argument", hint: "rpcurl run [OPTIONS] [TARGET] FILE")
     }
     let target = words.count == 2 ? words[0] : invocation.configuredTarget
-    let session = try Session(SessionState(invocation, target: target), isInteractive: false, schemaCommand: SchemaCommands.run)
+    let session = try Session(
+      SessionState(invocation, target: target), isInteractive: false, schemaCommand: SchemaCommands.run)
     try session.run(script: path)
   }
 }

@@ -1,0 +1,75 @@
+import CommandLine
+import Interceptors
+import Protobuf
+
+/// Replaces credentials in the text `NAME[,KEY=VALUE…]` of an interceptor.
+package enum InterceptorSecrets {
+  /// Settings of interceptors that are credentials, beside those whose names tell so.
+  private static let secretSettings: Set<String> = ["bearer", "basic"]
+  /// Settings that only have to do with credentials.
+  private static let harmlessSettings: Set<String> = [
+    "bearer-file", "token-url", "client-auth", "auth-scheme", "hosts", "header", "scheme", "redact",
+    "redact-field",
+    "remove", "rename", "response-remove", "response-rename",
+  ]
+
+  /// The settings of an interceptor, without its name, as they are shown.
+  ///
+  /// - Parameter showsSecrets: Whether credentials are shown.
+  package static func settings(_ entry: ChainArguments.Entry, showsSecrets: Bool) -> String {
+    let text =
+      showsSecrets ? entry.text : replacing(entry.text) { _, _ in Redaction.placeholder }
+    return String(text.droppingScalars { $0 != "," })
+  }
+
+  /// Replaces the values that are credentials; those that name a file or a variable stay.
+  ///
+  /// - Parameters:
+  ///   - text: `NAME[,KEY=VALUE…]`.
+  ///   - replacement: Returns the new value of a key of an interceptor.
+  package static func replacing(
+    _ text: String, _ replacement: (_ interceptor: Substring, _ key: String) -> String
+  ) -> String {
+    let parts = split(text)
+    let interceptor = parts[0].split(separator: "/").last.map { $0.prefix { $0 != "." } } ?? ""
+    let changed = parts.dropFirst().map { part in
+      guard case (let name, let value?) = part.parted(at: "=") else { return part }
+      let key = String(name)
+      return isCredential(key, value) ? "\(key)=\(replacement(interceptor, key))" : part
+    }
+    return (parts.prefix(1) + changed).joined(separator: ",")
+  }
+
+  private static func isCredential(_ key: String, _ value: Substring) -> Bool {
+    if harmlessSettings.contains(key) || value.begins(with: "@") || value.begins(with: "env:") {
+      return false
+    }
+    if value.contains("${") { return false }
+    let inner = value.prefixOfScalars { $0 != ":" && $0 != "=" }
+    return secretSettings.contains(key) || isSecret(setting: key.lowercased())
+      || inner.endIndex < value.endIndex && Redaction.isSecret(inner.lowercased())
+  }
+
+  /// Whether a setting looks like a secret. Its name is shorter than that of a header, and a plugin chooses it.
+  private static func isSecret(setting key: String) -> Bool {
+    Redaction.isSecret(key) || ["key", "pass", "pwd", "pin"].contains(where: key.hasSuffix)
+      || key.contains("passphrase")
+  }
+
+  /// Splits at single commas; two of them stay in their part.
+  private static func split(_ text: String) -> [String] {
+    var parts = [String.UnicodeScalarView()]
+    var rest = text.unicodeScalars[...]
+    while let scalar = rest.popFirst() {
+      if scalar == ",", rest.first == "," {
+        parts[parts.count - 1] += ",,".unicodeScalars
+        rest = rest.dropFirst()
+      } else if scalar == "," {
+        parts.append(String.UnicodeScalarView())
+      } else {
+        parts[parts.count - 1].append(scalar)
+      }
+    }
+    return parts.map { String($0) }
+  }
+}
