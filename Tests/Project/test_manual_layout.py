@@ -24,7 +24,8 @@ def test_page_fits_a_terminal(page: Path) -> None:
 
 
 def test_pages_have_one_footer() -> None:
-    version = re.search(r'current = "(.*)"', (ROOT / "Sources/rpcurl/Version.swift").read_text())[1]
+    (file,) = (ROOT / "Sources").rglob("Version.swift")
+    version = re.search(r'current = "(.*)"', file.read_text())[1]
     footers = {tuple(re.split(r"\s{2,}", rendered(page)[-1])[:2]) for page in PAGES}
     assert len(footers) == 1 and footers.pop()[0] == f"rpcurl {version}"
 

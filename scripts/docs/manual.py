@@ -142,5 +142,6 @@ def write(root: Command, version: str, directory: Path, by_hand: Path) -> None:
     for name, text in pages.items():
         (directory / f"{name}.1").write_text(text)
     for page in by_hand.glob("rpcurl-*.[2-8]"):
-        text = re.sub(r"^\.Os.*$", f'.Os "rpcurl {version}"', page.read_text(), count=1, flags=re.M)
-        (directory / page.name).write_text(text)
+        written = directory / page.name
+        text = (written if written.exists() else page).read_text()
+        written.write_text(re.sub(r"^\.Os.*$", f'.Os "rpcurl {version}"', text, count=1, flags=re.M))
