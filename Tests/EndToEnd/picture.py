@@ -24,7 +24,8 @@ def svg(screen: Screen, title: str) -> str:
     rows = [[screen.buffer[y][x] for x in range(screen.columns)] for y in range(screen.lines)]
     while rows and not "".join(char.data for char in rows[-1]).strip():
         rows.pop()
-    width, height = (f"{side:g}" for side in (screen.columns * CELL_WIDTH + 2 * MARGIN, len(rows) * CELL_HEIGHT + 2 * MARGIN))
+    sides = screen.columns * CELL_WIDTH, len(rows) * CELL_HEIGHT
+    width, height = (f"{side + 2 * MARGIN:g}" for side in sides)
     root = ElementTree.Element("svg", xmlns="http://www.w3.org/2000/svg", width=width, height=height)
     ElementTree.SubElement(root, "title").text = title
     ElementTree.SubElement(root, "rect", width=width, height=height, rx="6", fill=BACKGROUND)

@@ -52,7 +52,8 @@ STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 def findings(text: str, name: str) -> list[str]:
     """The lines with one of the words."""
     lines = enumerate(text.splitlines(), 1)
-    return [f"{name}:{number}: {found[0]!r}: {line.strip()}" for number, line in lines if (found := PATTERN.search(line))]
+    found = ((number, line.strip(), PATTERN.search(line)) for number, line in lines)
+    return [f"{name}:{number}: {match[0]!r}: {line}" for number, line, match in found if match]
 
 
 def prose(source: str) -> str:
