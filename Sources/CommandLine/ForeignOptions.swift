@@ -1,72 +1,127 @@
 /// Options of grpcurl, buf curl, evans and curl for which rpcurl has something else than an option of the same meaning.
 enum ForeignOptions {
-  /// What to do instead of an option of another tool; nil if the name is not known.
-  static func hint(_ name: String) -> String? {
-    switch name {
-    // buf curl
-    case "--list-services": "use \"rpcurl list\""
-    case "--list-methods": "use \"rpcurl list --kind method\""
-    case "--schema": "use --descriptor-set FILE for an image of buf build, or --proto FILE for sources"
-    case "--debug": "-vv shows the connection, --explain the resolved call"
-    case "--log-format": "--format events and --error-format json are for programs"
-    case "--no-keepalive": "omit it: without --keepalive-time, no keepalive is sent"
-    // evans
-    case "--host", "-p", "--port": "the target is an argument: HOST:PORT"
-    case "-r", "--reflection": "omit it: reflection is used if no file is named"
-    case "-t", "--tls": "omit it: TLS is the default"
-    case "--path": "use -I DIR"
-    case "--web": "use --protocol grpc-web"
-    case "--package", "--service": "any unique suffix of a method's name is accepted"
-    case "--call": "the method is the last argument"
-    case "-f", "--file": "use -d @FILE"
-    case "-e", "--edit", "--edit-global": "the configuration is a text file, see rpcurl-config(5)"
-    case "--repl", "--cli": "use \"rpcurl session\""
-    // curl
-    case "-X", "--request": "omit it: the protocol determines the method; --connect-get uses GET"
-    case "-F", "--form", "-T", "--upload-file": "use -d @FILE for the message"
-    case "-L", "--location": "omit it: redirects are errors"
-    case "-G", "--get": "use --connect-get"
-    case "-b", "--cookie": "use -H 'cookie: NAME=VALUE'"
-    case "--referer": "use -H 'referer: URL'"
-    case "--fail", "--fail-with-body": "omit it: a failed call has an exit code of its own"
-    case "-D", "--dump-header": "-v shows the headers on standard error"
-    case "-w", "--write-out": "use --timing, or --format events"
-    case "-Z", "--parallel": "use --each --jobs NUMBER"
-    case "--parallel-max": "use --jobs NUMBER"
-    case "--retry", "--retry-delay", "--retry-max-time", "--retry-all-errors": "use --use retry,attempts=N"
-    case "--compressed": "omit it: all available compressions are accepted; --accept-compression selects"
-    case "--socks5", "--socks5-hostname": "use --proxy socks5h://HOST:PORT"
-    case "--socks4", "--socks4a": "use --proxy socks4a://HOST:PORT"
-    case "--noproxy": "use --proxy '', or set no_proxy"
-    case "--trace", "--trace-ascii", "--trace-time": "use -vv"
-    case "-#", "--progress-bar": "omit it: progress is shown on a terminal"
-    case "-N", "--no-buffer": "omit it: each message is printed when it arrives"
-    case "-g", "--globoff": "omit it: URLs are not expanded"
-    case "--limit-rate": "use --use fault,rate=BYTES for responses"
-    case "-O", "--remote-name": "use -o FILE"
-    case "--data-urlencode": "use -d JSON"
-    case "--interface", "--local-port", "--dns-servers":
-      "there is no such option; --resolve and --connect-to select addresses"
-    // Others
-    case "--tls-skip-verify", "--skip-verify", "--no-verify": "use -k"
-    case "--proto-path": "use -I DIR"
-    case "--metadata", "--meta": "use -H 'NAME: VALUE'"
-    case "--deadline": "use --max-time DURATION"
-    case "--service-config": "use --use retry,policy=FILE"
-    default: grpcurl(String(name.drop { $0 == "-" }))
+  /// A program with options of its own.
+  enum Tool: String {
+    case grpcurl, evans, curl, other
+    case bufCurl = "buf curl"
+  }
+
+  /// Options of another tool, and what to do instead of them.
+  struct Entry {
+    let tool: Tool
+    /// The names with their dashes, with spaces between.
+    let names: String
+    let hint: String
+
+    init(_ tool: Tool, _ names: String, _ hint: String) {
+      self.tool = tool
+      self.names = names
+      self.hint = hint
     }
   }
 
-  /// What to do instead of an option of grpcurl's, named without dashes; nil if grpcurl has no such option.
-  static func grpcurl(_ name: String) -> String? {
-    switch name {
-    case "format-error": "use --error-format json"
-    case "msg-template": "use \"rpcurl template TARGET METHOD|TYPE\""
-    case "protoset-out": "use \"rpcurl export TARGET [SYMBOL] -o FILE\""
-    case "proto-out-dir": "use \"rpcurl describe TARGET FILE.proto\", which prints the file"
-    case "unix": "write the target as unix:PATH"
-    case "alts", "alts-handshaker-service", "alts-target-service-account": "ALTS is not available"
-    default: nil
-    }
+  /// What to do instead of an option of another tool; nil if the name is not known.
+  ///
+  /// Options of grpcurl have one dash or two.
+  static func hint(_ name: String) -> String? {
+    let grpcurl = name.begins(with: "--") ? name.dropFirst() : name[...]
+    return all.first {
+      Option.has($0.names, name[...]) || $0.tool == .grpcurl && Option.has($0.names, grpcurl)
+    }?.hint
   }
+
+  /// What to do instead of an option of grpcurl's, named with one dash; nil if grpcurl has no such option.
+  static func grpcurl(_ name: String) -> String? {
+    all.first { $0.tool == .grpcurl && Option.has($0.names, name[...]) }?.hint
+  }
+
+  /// All of them, in the order in which names are looked up.
+  static let all: [Entry] = [
+    Entry(.grpcurl, "-format-error", "use --error-format json"),
+    Entry(.grpcurl, "-msg-template", "use \"rpcurl template TARGET METHOD|TYPE\""),
+    Entry(.grpcurl, "-protoset-out", "use \"rpcurl export TARGET [SYMBOL] -o FILE\""),
+    Entry(.grpcurl, "-proto-out-dir", "use \"rpcurl describe TARGET FILE.proto\", which prints the file"),
+    Entry(.grpcurl, "-unix", "write the target as unix:PATH"),
+    Entry(.grpcurl, "-alts -alts-handshaker-service -alts-target-service-account", "ALTS is not available"),
+    Entry(.bufCurl, "--list-services", "use \"rpcurl list\""),
+    Entry(.bufCurl, "--list-methods", "use \"rpcurl list --kind method\""),
+    Entry(
+      .bufCurl, "--schema", "use --descriptor-set FILE for an image of buf build, or --proto FILE for sources"
+    ),
+    Entry(.bufCurl, "--debug", "-vv shows the connection, --explain the resolved call"),
+    Entry(.bufCurl, "--log-format", "--format events and --error-format json are for programs"),
+    Entry(.bufCurl, "--no-keepalive", "omit it: without --keepalive-time, no keepalive is sent"),
+    Entry(.evans, "--host -p --port", "the target is an argument: HOST:PORT"),
+    Entry(.evans, "-r --reflection", "omit it: reflection is used if no file is named"),
+    Entry(.evans, "-t --tls", "omit it: TLS is the default"),
+    Entry(.evans, "--path", "use -I DIR"),
+    Entry(.evans, "--web", "use --protocol grpc-web"),
+    Entry(.evans, "--package --service", "any unique suffix of a method's name is accepted"),
+    Entry(.evans, "--call", "the method is the last argument"),
+    Entry(.evans, "-f --file", "use -d @FILE"),
+    Entry(.evans, "-e --edit --edit-global", "the configuration is a text file, see rpcurl-config(5)"),
+    Entry(.evans, "--repl --cli", "use \"rpcurl session\""),
+    Entry(.curl, "-X --request", "omit it: the protocol determines the method; --connect-get uses GET"),
+    Entry(.curl, "-F --form --form-string -T --upload-file", "use -d @FILE for the message"),
+    Entry(.curl, "-L --location --max-redirs --location-trusted", "omit it: redirects are errors"),
+    Entry(.curl, "-G --get", "use --connect-get"),
+    Entry(.curl, "-b --cookie --cookie-jar", "use -H 'cookie: NAME=VALUE'"),
+    Entry(.curl, "--referer", "use -H 'referer: URL'"),
+    Entry(.curl, "--fail --fail-with-body", "omit it: a failed call has an exit code of its own"),
+    Entry(.curl, "-D --dump-header", "-v shows the headers on standard error"),
+    Entry(.curl, "-w --write-out", "use --timing, or --format events"),
+    Entry(.curl, "-Z --parallel -: --next", "use --each --jobs NUMBER"),
+    Entry(.curl, "--parallel-max", "use --jobs NUMBER"),
+    Entry(
+      .curl, "--retry --retry-delay --retry-max-time --retry-all-errors --retry-connrefused",
+      "use --use retry,attempts=N"),
+    Entry(
+      .curl, "--compressed", "omit it: all available compressions are accepted; --accept-compression selects"),
+    Entry(.curl, "--socks5 --socks5-hostname", "use --proxy socks5h://HOST:PORT"),
+    Entry(.curl, "--socks4 --socks4a", "use --proxy socks4a://HOST:PORT"),
+    Entry(.curl, "--noproxy", "use --proxy '', or set no_proxy"),
+    Entry(.curl, "--trace --trace-ascii --trace-time", "use -vv"),
+    Entry(.curl, "-# --progress-bar", "omit it: progress is shown on a terminal"),
+    Entry(.curl, "--no-progress-meter", "use -s"),
+    Entry(.curl, "-N --no-buffer", "omit it: each message is printed when it arrives"),
+    Entry(.curl, "-g --globoff", "omit it: URLs are not expanded"),
+    Entry(.curl, "--limit-rate", "use --use fault,rate=BYTES for responses"),
+    Entry(.curl, "-O --remote-name", "use -o FILE"),
+    Entry(.curl, "--data-urlencode --data-ascii --url-query", "use -d JSON"),
+    Entry(.curl, "--head", "omit it: the protocol determines the method"),
+    Entry(.curl, "-0 --http1.0", "use --http1.1"),
+    Entry(.curl, "--http3-only", "use --http3"),
+    Entry(.curl, "--max-filesize", "use --max-message-size BYTES"),
+    Entry(.curl, "-1 --tlsv1 --tlsv1.0 --tlsv1.1", "use --tlsv1.2"),
+    Entry(.curl, "--basic", "omit it: --user is HTTP Basic"),
+    Entry(
+      .curl, "--digest --ntlm --negotiate --anyauth",
+      "there is no such option; --user and --bearer are the credentials"),
+    Entry(.curl, "--stderr", "redirect standard error: 2>FILE"),
+    Entry(.curl, "--tcp-nodelay --raw", "omit it: it is always so"),
+    Entry(
+      .curl, "--interface --local-port --dns-servers",
+      "there is no such option; --resolve and --connect-to select addresses"),
+    Entry(.other, "--tls-skip-verify --skip-verify --no-verify", "use -k"),
+    Entry(.other, "--proto-path", "use -I DIR"),
+    Entry(.other, "--metadata --meta", "use -H 'NAME: VALUE'"),
+    Entry(.other, "--deadline", "use --max-time DURATION"),
+    Entry(.other, "--service-config", "use --use retry,policy=FILE"),
+    Entry(.other, "-q --quiet", "use -s, or --format none for no output"),
+    Entry(.other, "--verbosity --log --log-level", "use -v, or -vv"),
+    Entry(.other, "--output-format", "use --format NAME"),
+    Entry(.other, "--token --auth", "use --bearer TOKEN, or --user NAME:PASSWORD"),
+    Entry(.other, "--header-file", "use -H @FILE"),
+    Entry(.other, "--input --input-file --data-file", "use -d @FILE"),
+    Entry(.other, "--body --message --payload", "use -d JSON"),
+    Entry(.other, "--stream --streaming", "omit it: the schema says which methods are streams"),
+    Entry(.other, "--no-tls --http --tls-disable", "use --plaintext"),
+    Entry(.other, "--dry-run", "use --explain"),
+    Entry(.other, "--services", "use \"rpcurl list\""),
+    Entry(.other, "--url --target --address --server", "the target is an argument: rpcurl TARGET METHOD"),
+    Entry(.other, "--method", "the method is an argument: rpcurl TARGET METHOD"),
+    Entry(.other, "--ca --ca-cert --tls-ca-cert", "use --cacert FILE"),
+    Entry(.other, "--client-cert --tls-cert", "use --cert FILE"),
+    Entry(.other, "--client-key --tls-key", "use --key FILE"),
+  ]
 }

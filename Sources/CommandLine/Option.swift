@@ -153,6 +153,16 @@ public struct Option: Sendable {
     return false
   }
 
+  /// The value in the same argument as the letter, which is all that follows it. grpcurl's `-d={}` is `-d {}`: no
+  /// message begins with `=`.
+  func glued(_ rest: Substring) -> Substring {
+    if case .data = kind, rest.utf8.first == UInt8(ascii: "=") {
+      Substring(rest.unicodeScalars.dropFirst())
+    } else {
+      rest
+    }
+  }
+
   func isNamed(_ name: Substring) -> Bool {
     Self.has(nameList, name) || Self.has(aliasList, name)
   }

@@ -29,8 +29,8 @@ public struct OptionPart: Equatable, Sendable {
         flags.unicodeScalars.append(letter)
         continue
       }
-      let value = rest.first == "=" ? rest.dropFirst() : rest
-      let part = OptionPart(id: option.id, text: "-\(letter)", value: rest.isEmpty ? nil : String(value))
+      let value = rest.isEmpty ? nil : String(option.glued(Substring(rest)))
+      let part = OptionPart(id: option.id, text: "-\(letter)", value: value)
       return flags == "-" ? [part] : [OptionPart(id: nil, text: flags, value: nil), part]
     }
     return [whole]

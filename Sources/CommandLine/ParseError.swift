@@ -8,8 +8,8 @@ public struct ParseError: Error, Equatable, Sendable {
     case notOfCommand(option: String, command: String, others: String)
     case missingValue(String)
     case takesNoValue(String)
-    case invalidValue(option: String, value: String, why: String)
-    case unexpectedArguments([String])
+    case invalidValue(option: String, value: String, why: String, hint: String?)
+    case unexpectedArguments([String], hint: String?)
     case missingArgument(String)
     case missingOption(String)
     case unknownCommand(String, hint: String?)
@@ -33,8 +33,9 @@ public struct ParseError: Error, Equatable, Sendable {
     case .unknownOption(let name, _), .notOfCommand(let name, _, _), .missingValue(let name),
       .takesNoValue(let name), .unknownCommand(let name, _), .onlyTyped(let name):
       name
-    case .invalidValue(let option, let value, _): "\(option) \(value)"
-    case .unexpectedArguments(let texts): texts.joined(separator: " ")
+    case .invalidValue(let option, let value, _, _): "\(option) \(value)"
+    case .unexpectedArguments(let texts, _):
+      texts.map { $0.allSatisfy { $0 == " " } ? "'\($0)'" : $0 }.joined(separator: " ")
     case .missingArgument: "missing argument"
     case .missingOption: "missing option"
     }
@@ -47,8 +48,8 @@ public struct ParseError: Error, Equatable, Sendable {
     case .notOfCommand(_, let command, let others): "\(command) has no such option, but \(others) has"
     case .missingValue: "missing value"
     case .takesNoValue: "it takes no value"
-    case .invalidValue(_, _, let why): why
-    case .unexpectedArguments(let texts): texts.count == 1 ? "unexpected argument" : "unexpected arguments"
+    case .invalidValue(_, _, let why, _): why
+    case .unexpectedArguments(let texts, _): texts.count == 1 ? "unexpected argument" : "unexpected arguments"
     case .missingArgument(let name), .missingOption(let name): name
     case .unknownCommand: "no such command"
     case .onlyTyped: "only for the command line"
@@ -58,7 +59,9 @@ public struct ParseError: Error, Equatable, Sendable {
   /// What to do about it, if that is known.
   public var hint: String? {
     switch reason {
-    case .unknownOption(_, let hint), .unknownCommand(_, let hint): hint
+    case .unknownOption(_, let hint), .unknownCommand(_, let hint), .unexpectedArguments(_, let hint),
+      .invalidValue(_, _, _, let hint):
+      hint
     default: nil
     }
   }

@@ -111,6 +111,7 @@ public struct Parser {
       let origin = Origin.typed(index: index)
       index += 1
       if endsOptions || word.utf8.first != UInt8(ascii: "-") || word.utf8.count == 1 {
+        if !endsOptions, let error = Suggestions.otherDash(word, origin) { invocation.add(error) }
         invocation.add(Positional(word, origin))
       } else if word == "--" {
         endsOptions = true
@@ -166,13 +167,19 @@ public struct Parser {
         take(option, name: "-\(letter)", attached: nil, origin)
         continue
       }
-      // grpcurl accepts -d=VALUE too.
-      let value = rest.first == "=" ? rest.dropFirst() : rest
-      return take(option, name: "-\(letter)", attached: rest.isEmpty ? nil : Substring(value), origin)
+      // -output is --output with a dash too few, and not -o with the value utput.
+      if let error = Suggestions.missingDash(word, invocation.command, origin) {
+        return invocation.add(error)
+      }
+      let value = rest.isEmpty ? nil : option.glued(Substring(rest))
+      return take(option, name: "-\(letter)", attached: value, origin, word: word)
     }
   }
 
-  private mutating func take(_ option: Option, name: String, attached: Substring?, _ origin: Origin) {
+  /// - Parameter word: The argument of which letter and value are parts.
+  private mutating func take(
+    _ option: Option, name: String, attached: Substring?, _ origin: Origin, word: String? = nil
+  ) {
     guard option.hasValue else {
       let isOff = name.begins(with: "--no-") && option.name != name
       guard attached == nil || attached == "true" || attached == "false" else {
@@ -182,7 +189,7 @@ public struct Parser {
       return invocation.add(
         Argument(option.id, name: name, text: nil, value: .flag(isOn != isOff), origin))
     }
-    if let attached { return add(option, name: name, String(attached), origin) }
+    if let attached { return add(option, name: name, String(attached), origin, word: word) }
     guard index < words.count, !isOption(words[index]) else {
       return invocation.add(ParseError(.missingValue(name), origin))
     }
@@ -190,12 +197,17 @@ public struct Parser {
     add(option, name: name, words[index - 1], origin)
   }
 
-  private mutating func add(_ option: Option, name: String, _ text: String, _ origin: Origin) {
+  private mutating func add(
+    _ option: Option, name: String, _ text: String, _ origin: Origin, word: String? = nil
+  ) {
     do throws(ParseError) {
       let value = try Value(text, of: option, name: name, origin)
       invocation.add(Argument(option.id, name: name, text: text, value: value, origin))
     } catch {
-      invocation.add(error)
+      // -maxtime is nearer to --max-time than to -m with a value.
+      let isLong = word.flatMap { Suggestions.nearest(to: "-\($0)", invocation.command) }
+      invocation.add(
+        isLong.map { ParseError(.unknownOption(word ?? name, hint: "did you mean \($0)?"), origin) } ?? error)
     }
   }
 
@@ -230,20 +242,22 @@ extension Invocation {
       if !isNamed, let first = positionals.first, let nearest = CommandTable.nearest(to: first.text) {
         return fail(ParseError(.unknownCommand(first.text, hint: "did you mean \(nearest)?"), first.origin))
       }
-      fail(ParseError(.unexpectedArguments(extra.map(\.text)), extra.first?.origin))
+      let hint = Suggestions.unexpected(positionals, from: definition.places.count, command)
+      fail(ParseError(.unexpectedArguments(extra.map(\.text), hint: hint), extra.first?.origin))
     }
     if let place = definition.places.first, place.isRequired, positionals.isEmpty {
       fail(ParseError(.missingArgument(place.name), nil))
     }
   }
 
-  /// `rpcurl --plaintext list HOST`, and grpcurl's `-plaintext HOST list`.
+  /// `rpcurl --plaintext list HOST`, and grpcurl's `-plaintext HOST list`. Two arguments may also be a target and a
+  /// method with the name of another command.
   private mutating func findCommand() {
-    guard !isNamed, let first = positionals.first?.text else { return }
+    guard !isNamed, let first = positionals.first?.text, !Suggestions.programs.contains(first) else { return }
     if let other = CommandTable.find(first) {
       become(other, without: 0)
     } else if positionals.count > 1, let other = CommandTable.find(positionals[1].text),
-      other == .list || other == .describe
+      other == .list || other == .describe || positionals.count > 2
     {
       become(other, without: 1)
     }

@@ -1,5 +1,5 @@
 /// What was meant by a name that does not exist.
-enum Suggestions {
+public enum Suggestions {
   // MARK: Options
 
   /// The error for an option with two dashes that a command does not have.
@@ -27,7 +27,10 @@ enum Suggestions {
     if let hint = ForeignOptions.hint(long) ?? nearest(to: long, command).map({ "did you mean \($0)?" }) {
       return ParseError(.unknownOption(String(name), hint: hint), origin)
     }
-    let hint = ForeignOptions.hint("-\(letter)")
+    // A word is not a letter with its value, as -XPOST is.
+    let isWord =
+      isFirst && name.unicodeScalars.dropFirst().allSatisfy { $0.properties.isLowercase || $0 == "-" }
+    let hint = isWord ? nil : ForeignOptions.hint("-\(letter)")
     let what = isFirst ? String(name) : "-\(letter) in \(name)"
     return ParseError(.unknownOption(what, hint: hint), origin)
   }
@@ -37,7 +40,7 @@ enum Suggestions {
     if let option = OptionTable.all.first(where: { Option.has($0.grpcurlList, name) }) {
       return notOf(option, "-\(name)", command, origin)
     }
-    guard let hint = ForeignOptions.grpcurl(String(name)) else { return nil }
+    guard let hint = ForeignOptions.grpcurl("-\(name)") else { return nil }
     return ParseError(.unknownOption("-\(name)", hint: hint), origin)
   }
 
@@ -66,29 +69,83 @@ enum Suggestions {
     return nearest(to: name, among: names, ignoring: 2)
   }
 
+  /// The error for a long option with one dash whose letters can be read as another option with a value; nil for any
+  /// other argument.
+  static func missingDash(_ word: String, _ command: CommandID, _ origin: Origin) -> ParseError? {
+    let name = word.parted(at: "=").before
+    let long = "-\(name)"
+    guard name.utf8.count > 3, OptionTable.find(long[...], command) != nil else { return nil }
+    return ParseError(.unknownOption(String(name), hint: "did you mean \(long)?"), origin)
+  }
+
+  /// The error for an argument that begins with a dash of another kind, as word processors write it; nil for any other.
+  static func otherDash(_ word: String, _ origin: Origin) -> ParseError? {
+    guard let dash = word.unicodeScalars.first,
+      "\u{2010}\u{2011}\u{2012}\u{2013}\u{2014}\u{2015}\u{2212}".unicodeScalars.contains(dash)
+    else { return nil }
+    let rest = word.unicodeScalars.drop { $0 == dash || $0 == "-" }
+    let code = String(dash.value, radix: 16, uppercase: true)
+    let dashes = rest.count > 1 ? "--" : "-"
+    return ParseError(
+      .unknownOption(
+        word, hint: "it begins with U+\(code), which is not a hyphen: write \(dashes)\(Substring(rest))"),
+      origin)
+  }
+
+  // MARK: Arguments
+
+  /// What a pasted command line may begin with.
+  static let programs: Set = ["$", "rpcurl", "grpcurl", "buf", "curl", "evans", "cli"]
+
+  /// What to do about arguments that are more than a command has; nil if that is not known.
+  static func unexpected(_ positionals: [Positional], from index: Int, _ command: CommandID) -> String? {
+    let texts = positionals.map(\.text)
+    let extra = texts[index]
+    if extra.allSatisfy({ $0 == " " || $0 == "\\" }) {
+      return "to continue a line, let \\ be its last character"
+    }
+    guard command == .call else { return nil }
+    if programs.contains(texts[0]) {
+      return "omit \(texts[0]): the arguments begin after the program's name"
+    }
+    if extra.begins(with: "{") || extra.begins(with: "[") {
+      return "write -d before the message: -d '\(extra)'"
+    }
+    if !texts[1].contains("/"), !extra.contains("/"),
+      extra.unicodeScalars.first?.properties.isUppercase == true
+    {
+      return "did you mean \(texts[1])/\(extra)?"
+    }
+    return nil
+  }
+
   // MARK: Commands
 
   /// The hint for a command that does not exist.
   static func command(_ name: String, among names: [String]) -> String {
-    nearest(to: name, among: names, ignoring: 0).map { "did you mean \($0)?" }
+    nearest(to: name, among: names).map { "did you mean \($0)?" }
       ?? "there are \(names.joined(separator: ", "))"
   }
 
   // MARK: Distance
 
-  /// The one of `names` that differs least from `name`, if it differs little for its length.
+  /// The one of `names` that differs least from `name`, if it differs little for its length. Case does not count.
   ///
   /// - Parameter ignoring: How many characters at the start do not count for the length.
-  static func nearest(to name: String, among names: [String], ignoring prefix: Int) -> String? {
+  public static func nearest(to name: String, among names: [String], ignoring prefix: Int = 0) -> String? {
     // What is longer than any name is near to none.
     let length = name.utf8.count - prefix
     let limit = length < 3 ? 0 : length < 8 ? 1 : length < 12 ? 2 : 3
     var best: (name: String, distance: Int)?
     for candidate in names where abs(candidate.utf8.count - name.utf8.count) <= limit {
-      let distance = distance(Array(name.utf8), Array(candidate.utf8))
+      let distance = distance(name.utf8.map(lowercased), candidate.utf8.map(lowercased))
       if distance <= limit, distance < best?.distance ?? .max { best = (candidate, distance) }
     }
     return best?.name
+  }
+
+  private static func lowercased(_ byte: UInt8) -> UInt8 {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
   }
 
   /// How many letters must be inserted, removed, replaced or exchanged with their neighbour.
@@ -116,6 +173,14 @@ enum Suggestions {
 extension CommandTable {
   /// The command that is near to `name`; nil if none is, or `name` is clearly something else.
   public static func nearest(to name: String) -> String? {
-    name.contains { ".:/".contains($0) } ? nil : Suggestions.nearest(to: name, among: names, ignoring: 0)
+    guard !name.contains(where: { ".:/".contains($0) }) else { return nil }
+    switch name {
+    case "ls", "methods", "services": return "list"
+    case "repl", "shell": return "session"
+    default: break
+    }
+    let longer = names.filter { $0.hasPrefix(name) }
+    if name.utf8.count > 2, longer.count == 1 { return longer[0] }
+    return Suggestions.nearest(to: name, among: names)
   }
 }

@@ -9,8 +9,8 @@ public enum Value: Equatable, Sendable {
 
   /// Reads the value of an option.
   init(_ text: String, of option: Option, name: String, _ origin: Origin) throws(ParseError) {
-    func invalid(_ why: String) -> ParseError {
-      ParseError(.invalidValue(option: name, value: text, why: why), origin)
+    func invalid(_ why: String, hint: String? = nil) -> ParseError {
+      ParseError(.invalidValue(option: name, value: text, why: why, hint: hint), origin)
     }
     switch option.kind {
     case .flag, .count:
@@ -19,17 +19,23 @@ public enum Value: Equatable, Sendable {
     case .text: self = .text(text)
     case .data: self = .text(text == "@" ? "@-" : text)
     case .duration:
-      guard let duration = Self.duration(text) else { throw invalid("not a valid duration") }
+      guard let duration = Self.duration(text) else {
+        throw invalid("not a valid duration", hint: "write seconds, or a unit: 1.5, 500ms, 2m")
+      }
       self = .duration(duration)
     case .bytes:
-      guard let count = Self.bytes(text) else { throw invalid("not a valid number of bytes") }
+      guard let count = Self.bytes(text) else {
+        throw invalid("not a valid number of bytes", hint: "write a number, or a unit: 65536, 512k, 64m")
+      }
       self = .bytes(count)
     case .number:
       guard let number = Int(text) else { throw invalid("not a valid number") }
       self = .number(number)
     case .choice(let values, let spellings):
       guard let value = Self.choice(text, values, spellings) else {
-        throw invalid("not one of \(Self.commas(values))")
+        throw invalid(
+          "not one of \(Self.commas(values))",
+          hint: Suggestions.nearest(to: text, among: option.values).map { "did you mean \($0)?" })
       }
       self = .text(value)
     case .choices(let values):

@@ -20,13 +20,4 @@ extension StringProtocol where SubSequence == Substring {
     }
     return start[..<start.unicodeScalars.index(after: last)]
   }
-
-  /// The text before the first `delimiter` and the text after it; returns nil if there is no delimiter.
-  func parted(at delimiter: Unicode.Scalar) -> (before: Substring, after: Substring)? {
-    guard let index = unicodeScalars.firstIndex(of: delimiter) else { return nil }
-    return (self[..<index], self[unicodeScalars.index(after: index)...])
-  }
-
-  /// Whether the scalars of `start` are the first.
-  func startsWithScalars(_ start: String) -> Bool { utf8.starts(with: start.utf8) }
 }

@@ -61,6 +61,17 @@ struct ParserTests {
     #expect(invocation.text(.data) == data)
   }
 
+  @Test(arguments: [
+    ("-H=x:1", OptionID.header, "=x:1"), ("-o=f", .output, "=f"), ("-I=d", .importPath, "=d"),
+    ("-u=a:b", .user, "=a:b"),
+    ("-vH=x:1", .header, "=x:1"), ("-Hx:1", .header, "x:1"), ("-d={}", .data, "{}"), ("-d=", .data, ""),
+  ])
+  func whatFollowsALetterIsItsValue(word: String, id: OptionID, text: String) {
+    let invocation = parse("\(word) h M")
+    #expect(invocation.errors == [])
+    #expect(invocation.last(id)?.text == text)
+  }
+
   @Test func readsADashAndWhatFollowsTwoAsArguments() {
     #expect(parse("h -").positionals.map(\.text) == ["h", "-"])
     #expect(parse("-- -h --plaintext").positionals.map(\.text) == ["-h", "--plaintext"])
@@ -143,15 +154,56 @@ struct ParserTests {
         "-X POST h M", "-X", "unknown option",
         "omit it: the protocol determines the method; --connect-get uses GET"
       ),
-      ("-Z h M", "-Z", "unknown option", "use --each --jobs NUMBER"), ("-q h M", "-q", "unknown option", nil),
-      ("-sq h M", "-q in -sq", "unknown option", nil), ("-chain h M", "-chain", "unknown option", nil),
+      ("-Z h M", "-Z", "unknown option", "use --each --jobs NUMBER"),
+      ("-q h M", "-q", "unknown option", "use -s, or --format none for no output"),
+      ("-sq h M", "-q in -sq", "unknown option", "use -s, or --format none for no output"),
+      ("-chain h M", "-chain", "unknown option", nil),
       ("-filter a h M", "-filter", "unknown option", "did you mean --filter?"),
       ("-timng h M", "-timng", "unknown option", "did you mean --timing?"),
       ("h M --data", "--data", "missing value", nil), ("h M -d", "-d", "missing value", nil),
       ("-d --plaintext h M", "-d", "missing value", nil), ("h M -m -- ", "-m", "missing value", nil),
-      ("--max-time soon h M", "--max-time soon", "not a valid duration", nil),
-      ("-m0 h M", "-m 0", "not a valid duration", nil),
-      ("--max-message-size x h M", "--max-message-size x", "not a valid number of bytes", nil),
+      (
+        "--max-time soon h M", "--max-time soon", "not a valid duration",
+        "write seconds, or a unit: 1.5, 500ms, 2m"
+      ),
+      ("-m0 h M", "-m 0", "not a valid duration", "write seconds, or a unit: 1.5, 500ms, 2m"),
+      ("-m=5 h M", "-m =5", "not a valid duration", "write seconds, or a unit: 1.5, 500ms, 2m"),
+      (
+        "--max-message-size x h M", "--max-message-size x", "not a valid number of bytes",
+        "write a number, or a unit: 65536, 512k, 64m"
+      ),
+      ("-maxtime 5 h M", "-maxtime", "unknown option", "did you mean --max-time?"),
+      ("-max_time 5 h M", "-max_time", "unknown option", "did you mean --max-time?"),
+      ("-data {} h M", "-data", "unknown option", "did you mean --data?"),
+      ("-output f h M", "-output", "unknown option", "did you mean --output?"),
+      ("-use log h M", "-use", "unknown option", "did you mean --use?"),
+      ("--PLAINTEXT h M", "--PLAINTEXT", "unknown option", "did you mean --plaintext?"),
+      ("--max_time 5 h M", "--max_time", "unknown option", "did you mean --max-time?"),
+      ("--protocol GRPC h M", "--protocol GRPC", "not one of grpc, grpc-web, connect", "did you mean grpc?"),
+      (
+        "--format jsn h M", "--format jsn", "not one of pretty, json, text, binary, events, none",
+        "did you mean json?"
+      ),
+      (
+        "–plaintext h M", "–plaintext", "unknown option",
+        "it begins with U+2013, which is not a hyphen: write --plaintext"
+      ),
+      (
+        "—d {} h M", "—d", "unknown option", "it begins with U+2014, which is not a hyphen: write -d"
+      ),
+      ("h M ' '", "' '", "unexpected argument", "to continue a line, let \\ be its last character"),
+      ("h M \\", "\\", "unexpected argument", "to continue a line, let \\ be its last character"),
+      ("h M {}", "{}", "unexpected argument", "write -d before the message: -d '{}'"),
+      ("h a.b.C D", "D", "unexpected argument", "did you mean a.b.C/D?"),
+      (
+        "grpcurl -plaintext h M", "M", "unexpected argument",
+        "omit grpcurl: the arguments begin after the program's name"
+      ),
+      (
+        "buf curl http://h/M", "http://h/M", "unexpected argument",
+        "omit buf: the arguments begin after the program's name"
+      ),
+      ("$ rpcurl h M", "h M", "unexpected arguments", "omit $: the arguments begin after the program's name"),
       ("--each --jobs x h M", "--jobs x", "not a valid number", nil),
       ("--protocol soap h M", "--protocol soap", "not one of grpc, grpc-web, connect", nil),
       ("--plaintext=yes h M", "--plaintext", "it takes no value", nil),
@@ -164,6 +216,9 @@ struct ParserTests {
       ("plugins check", "missing argument", "NAME|PATH[,KEY=VALUE…]", nil),
       ("plugins chek", "plugins chek", "no such command", "did you mean check?"),
       ("describ h:1 S", "describ", "no such command", "did you mean describe?"),
+      ("desc h:1 S x", "desc", "no such command", "did you mean describe?"),
+      ("cli call M", "M", "unexpected argument", "omit cli: the arguments begin after the program's name"),
+      ("ls h:1 S x", "ls", "no such command", "did you mean list?"),
       ("help descrbe", "help descrbe", "no such command", "did you mean describe?"),
       ("help plugins chek", "help chek", "no such command", "did you mean check?"),
       (
@@ -189,6 +244,8 @@ struct ParserTests {
     ("-plaintext h list", .list, ["h"]), ("-plaintext h list S", .list, ["h", "S"]),
     ("-plaintext h describe S", .describe, ["h", "S"]), ("--plaintext template h M", .template, ["h", "M"]),
     ("-v call h M", .call, ["h", "M"]), ("call h list", .call, ["h", "list"]), ("-- list", .list, []),
+    ("h call M", .call, ["h", "M"]), ("h template M", .template, ["h", "M"]),
+    ("h template", .call, ["h", "template"]),
     ("plugins", .pluginsList, []), ("plugins list", .pluginsList, []),
     ("plugins check p", .pluginsCheck, ["p"]),
     ("plugins --format json", .pluginsList, []), ("plugins new -s n", .pluginsNew, ["n"]),

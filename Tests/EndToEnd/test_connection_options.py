@@ -305,19 +305,38 @@ def test_version_of_ip(call, grpc_server):
     assert call("-6", address).code == 5
 
 
-def test_certificate_in_pkcs12(call, grpc_mtls_server, certificates, tmp_path):
+@pytest.fixture
+def pkcs12(certificates, tmp_path):
+    """A client certificate with its key, encrypted."""
     file = tmp_path / "client.p12"
     subprocess.run(
         ["openssl", "pkcs12", "-export", "-in", certificates / "client.pem", "-inkey", certificates / "client-key.pem",
          "-passout", "pass:open sesame", "-out", file],
         check=True, capture_output=True,
     )  # fmt: skip
-    options = ["--cacert", certificates / "ca.pem", "--cert", file, "--pass", "env:PHRASE"]
+    return file
+
+
+def test_certificate_in_pkcs12(call, grpc_mtls_server, certificates, pkcs12):
+    options = ["--cacert", certificates / "ca.pem", "--cert", pkcs12, "--pass", "env:PHRASE"]
     url = f"{grpc_mtls_server.url}/{HELLO}"
     answers(call(*options, "--cert-type", "P12", url, env={"PHRASE": "open sesame"}))
     answers(call(*options, "--cert-type", "p12", url, env={"PHRASE": "open sesame"}))
     assert call(*options, "--cert-type", "P12", url, env={"PHRASE": "wrong"}).code == 6
     assert call(*options, url, env={"PHRASE": "open sesame"}).code == 6
+
+
+def test_passphrase_of_pkcs12_is_asked_for_on_the_terminal(rpcurl, descriptor_set, grpc_mtls_server, certificates, pkcs12):
+    words = [
+        "--descriptor-set", descriptor_set, "--cacert", certificates / "ca.pem", "--cert", pkcs12, "--cert-type", "P12",
+        "-d", '{"name":"Ada"}', f"{grpc_mtls_server.url}/{HELLO}",
+    ]  # fmt: skip
+    shown = typed_at_the_prompt(rpcurl, rpcurl.command(tuple(words)), b"passphrase of")
+    assert b"Hello, Ada!" in shown and b"open sesame" not in shown
+    # Without a terminal nothing is asked.
+    result = rpcurl(*words)
+    assert result.code == 6
+    assert "hint: the passphrase of the file may be wrong or missing: give it with --pass @FILE" in result.err
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ def explained(result):
 def test_text(rpcurl, server, descriptor_set):
     result = rpcurl(
         "--explain", "--descriptor-set", descriptor_set, "-H", "Authorization: Bearer secret", "-H", "x-a: \x9b", "-u", "a:b",
-        "--max-time", "1500ms", "--use", "header,set=x:y", "--use", "header,set=a:b,priority=5",
+        "--max-time", "1500ms", "--use", "header,set=authorization:y", "-d", '{"from": 1}', "-d", "@/no/such/file", "--use", "header,set=a:b,priority=5",
         "--use", "header,set=c:d,methods=other.Service/*", f"http://{server.address}/{SERVICE}/Count",
     )  # fmt: skip
     assert (result.code, result.err) == (0, "")
@@ -44,9 +44,11 @@ compression  identity
 deadline     1.5 seconds after the start
 header       authorization: Bearer [redacted]
 header       x-a: \\u{{009B}}
-chain        1. header (built in, priority 5, methods *)
-             2. header (built in, priority 0, methods *)
-not for it   header (built in, priority 0, methods other.Service/*)
+data         {{"from": 1}}
+data         @/no/such/file
+chain        1. header (built in, priority 5, methods *): set=a:b,priority=5
+             2. header (built in, priority 0, methods *): set=[redacted]
+not for it   header (built in, priority 0, methods other.Service/*): set=c:d,methods=other.Service/*
 """
 
 
@@ -71,7 +73,10 @@ def test_json(rpcurl, server, descriptor_set):
         "compression": "gzip",
         "timeout_ms": 2000,
         "headers": [["authorization", "Bearer t"]],
-        "interceptors": [{"name": "header", "kind": "built-in", "priority": 0, "methods": "*", "used": True}],
+        "data": [],
+        "interceptors": [
+            {"name": "header", "kind": "built-in", "priority": 0, "methods": "*", "settings": "set=a:b", "used": True}
+        ],
         "warnings": [],
     }
 
@@ -92,11 +97,11 @@ def test_the_server_is_not_asked_for_its_schema(rpcurl, server):
     assert plan["http_version"] == "1.1, or 2 for a bidi method"
 
 
-def test_what_the_server_told_before_is_used(rpcurl, grpc_server):
+def test_the_cached_schema_is_used(rpcurl, grpc_server):
     words = ["--format", "json", "-d", '{"name":"A"}', f"{grpc_server.url}/{SERVICE}/Hello"]
     assert rpcurl(*words).code == 0
     plan = explained(rpcurl("--explain", *words))
-    assert (plan["kind"], plan["schema"]) == ("unary", "reflection, as the server told before")
+    assert (plan["kind"], plan["schema"]) == ("unary", "reflection, from the cache")
 
 
 @pytest.fixture

@@ -58,7 +58,7 @@ def test_grpc_web_as_buf_writes_it(rpcurl, connect_server):
 def test_options_with_files_as_grpcurl_has_them(rpcurl, grpc_server, descriptor_set, tmp_path):
     greets(rpcurl("-plaintext", "-protoset", descriptor_set, "-d", ADA, grpc_server.address, HELLO))
     (tmp_path / "a.proto").write_text('syntax = "proto3"; package a; message M { string x = 1; }')
-    for words in [["-import-path", tmp_path], [f"-I{tmp_path}"], [f"-I={tmp_path}"], ["-I", tmp_path]]:
+    for words in [["-import-path", tmp_path], [f"-I{tmp_path}"], ["-I", tmp_path]]:
         result = rpcurl("describe", *words, "-proto", "a.proto", "a.M")
         assert (result.code, result.err) == (0, "") and "message M {" in result.out
 
@@ -108,6 +108,24 @@ def test_a_bare_method_with_a_target_of_the_configuration(rpcurl, grpc_server):
         (["lst"], "lst: no such command", "did you mean list?"),
         (["shop.v1.Catalogue/Get"], "shop.v1.Catalogue/Get: no server to call", "write rpcurl HOST:PORT shop.v1.Catalogue/Get"),
         (["shop.v1.Catalogue.Get"], "shop.v1.Catalogue.Get: no server to call", "write rpcurl HOST:PORT"),
+        (["a.b.C/D", "h:1"], "a.b.C/D: a method where the target belongs", "write rpcurl h:1 a.b.C/D"),
+        (["a.b.C.D", "http://h:1"], "a.b.C.D: a method where the target belongs", "write rpcurl http://h:1 a.b.C.D"),
+        (["h:99999", "a.b.C/D"], "h:99999: the port is not a number from 1 to 65535", None),
+        (["http://h:0/a.b.C/D"], "http://h:0/a.b.C/D: the port is not a number from 1 to 65535", None),
+        (["grpc://h:1", "a.b.C/D"], "grpc://h:1: not a URL of http or https", "write HOST:PORT, http://HOST:PORT,"),
+        (["", "a.b.C/D"], "'': no host", "write HOST:PORT"),
+        (["ls", "h:1"], "ls: no such command", "did you mean list?"),
+        (["desc", "h:1", "a.b.C"], "desc: no such command", "did you mean describe?"),
+        (["–plaintext", "h:1", HELLO], "–plaintext: unknown option", "it begins with U+2013, which is not a hyphen: write --plaintext"),
+        (["h:1", HELLO, " "], "' ': unexpected argument", "to continue a line, let \\ be its last character"),
+        (["h:1", HELLO, ADA], f"{ADA}: unexpected argument", f"write -d before the message: -d '{ADA}'"),
+        (["h:1", SERVICE, "Hello"], "Hello: unexpected argument", f"did you mean {HELLO}?"),
+        (["grpcurl", "-plaintext", "h:1", HELLO], f"{HELLO}: unexpected argument", "omit grpcurl: "),
+        (["rpcurl", "list", "h:1"], "h:1: unexpected argument", "omit rpcurl: "),
+        (["--format", "JSON", "h:1", HELLO], "--format JSON: not one of pretty,", "did you mean json?"),
+        (["-maxtime", "5", "h:1", HELLO], "-maxtime: unknown option", "did you mean --max-time?"),
+        (["-output", "f", "h:1", HELLO], "-output: unknown option", "did you mean --output?"),
+        (["-H=x", "h:1", HELLO], "-H: ", "write -H 'NAME: VALUE'"),
         (["http://h/a.b.C/D", "a.b.C/D"], "a.b.C/D: the URL names the method a.b.C/D already", "omit the argument"),
         (["http://h/a.b.C/D", "E"], "E: the URL names the method a.b.C/D already", "omit the argument"),
         (["--list-services", "http://h"], "--list-services: unknown option", 'use "rpcurl list"'),
@@ -127,9 +145,42 @@ def test_a_bare_method_with_a_target_of_the_configuration(rpcurl, grpc_server):
 def test_mistakes(rpcurl, words, error, hint):
     result = rpcurl(*words)
     assert (result.code, result.out) == (2, "")
-    first, second = result.err.splitlines()
-    assert first == f"rpcurl: {error}"
-    assert second.startswith(f"hint: {hint}")
+    first, *rest = result.err.splitlines()
+    assert first.startswith(f"rpcurl: {error}") and (first == f"rpcurl: {error}" or error[-1] in " ,")
+    assert rest if hint else not rest
+    assert all(line.startswith(f"hint: {hint}") for line in rest)
+
+
+@pytest.mark.parametrize(
+    ("words", "error", "hint"),
+    [
+        (["Demo/Helo"], f"Demo/Helo: {SERVICE} has no method Helo", f"did you mean {HELLO}?"),
+        ([SERVICE], f"{SERVICE}: this is a service", f"write {SERVICE}/METHOD"),
+        (["-d", ADA, "-d", ADA, "Hello"], "-d: a second message (line 1, column 1), but Hello takes one message", "--each makes one call"),
+        (["-d", f"[{ADA}]", "Hello"], "-d: expected an object (demo.v1.HelloRequest) (line 1, column 1)", "jq -c '.[]' splits an array"),
+    ],
+)  # fmt: skip
+def test_mistakes_that_the_schema_shows(rpcurl, descriptor_set, words, error, hint):
+    *options, method = words
+    result = rpcurl("--descriptor-set", descriptor_set, *options, "http://127.0.0.1:1", method)
+    assert result.out == "" and result.code in (3, 4)
+    lines = result.err.splitlines()
+    assert lines[0] == f"rpcurl: {error}"
+    assert lines[-1].startswith(f"hint: {hint}")
+
+
+def test_a_type_by_the_end_of_its_name(rpcurl, descriptor_set):
+    words = ["convert", "--descriptor-set", descriptor_set, "--from", "json", "--to", "text", "--type"]
+    for name in ["demo.v1.HelloRequest", "v1.HelloRequest", "HelloRequest"]:
+        assert rpcurl(*words, name, input=ADA).out == 'name: "Ada"\n'
+    assert rpcurl(*words, "Duration", input='"1s"').out == "seconds: 1\n"
+    result = rpcurl(*words, "HelloReqest", input=ADA)
+    assert result.code == 3 and "hint: did you mean demo.v1.HelloRequest?" in result.err
+
+
+def test_a_path_of_http_as_the_method(rpcurl, grpc_server):
+    greets(rpcurl("--plaintext", "-d", ADA, grpc_server.address, f"/{HELLO}"))
+    greets(rpcurl("--plaintext", "-d", ADA, grpc_server.address, "call", HELLO))
 
 
 def test_a_method_in_the_prefix_of_a_url_may_stay(rpcurl, grpc_server, descriptor_set):

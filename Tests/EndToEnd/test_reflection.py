@@ -164,7 +164,7 @@ def test_descriptor_set_alone_does_not_ask(call, server, descriptor_set):
 
 
 def test_no_reflect_and_no_other_source(call, server):
-    fails(call("--no-reflect", f"{server.url}/{DELAY}"), 3, "no source given", "--descriptor-set")
+    fails(call("--no-reflect", f"{server.url}/{DELAY}"), 3, "no schema: reflection is off", "--descriptor-set")
 
 
 # What is not there

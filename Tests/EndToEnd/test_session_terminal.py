@@ -222,7 +222,7 @@ def test_says_when_the_schema_cannot_be_had(terminal: Callable[..., Terminal]) -
     screen = terminal("session", "--no-reflect", "http://localhost:1")
     screen.shows("rpcurl>")
     screen.send("call He\tx")
-    screen.wait(lambda: "no source given" in screen.text, "the reason")
+    screen.wait(lambda: "no schema" in screen.text, "the reason")
     screen.wait(lambda: screen.last.startswith("rpcurl> call Hex"), "the line")
 
 

@@ -21,7 +21,7 @@ struct SessionSecretsTests {
     ("options --proxy http://u:p@p", "options --proxy \"${RPCURL_PROXY}\""),
     ("options -kvu me:x", "options -kv -u \"${RPCURL_USER}\""),
     ("options -ume:x", "options -u \"${RPCURL_USER}\""),
-    ("options -vH=cookie:a", "options -v -H \"cookie: ${COOKIE}\""),
+    ("options -vHcookie:a", "options -v -H \"cookie: ${COOKIE}\""),
     ("options -H 'x: ${A}' -u me:x", "options -H 'x: ${A}' -u \"${RPCURL_USER}\""),
     ("options -H \"x: ${A}\" -u \"me:${B}\" -k", "options -H \"x: ${A}\" -u \"me:${B}\" -k"),
     ("options -u 'me:${B}'", "options -u \"${RPCURL_USER}\""),

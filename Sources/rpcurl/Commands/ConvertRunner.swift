@@ -32,13 +32,14 @@ struct ConvertRunner {
   private static func type(_ name: String, in pool: DescriptorPool) throws(Failure) -> MessageType {
     do {
       if let type = try pool.messageType(named: name) { return type }
+      let symbol = try SymbolLookup(pool).find(name, among: [.message])
+      if let type = try pool.messageType(named: symbol.name) { return type }
+      throw SymbolLookup(pool).unknown(name, among: [.message])
+    } catch let failure as Failure {
+      throw failure
     } catch {
-      throw Failure(.schema, "", error.description, hint: error.hint)
+      throw SchemaSource.failure(error)
     }
-    let nearest = DescriptorPool.nearestNames(to: name, among: pool.messageNames)
-    throw Failure(
-      .schema, name, "the schema has no such message type",
-      hint: nearest.isEmpty ? nil : "did you mean \(nearest.joined(separator: ", or "))?")
   }
 
   func run() throws(Failure) {

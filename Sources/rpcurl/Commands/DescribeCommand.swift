@@ -38,7 +38,7 @@ struct DescribeCommand {
       if let file = try read(symbol, pool) { return show(file, pool) }
       let nearest = DescriptorPool.nearestNames(to: symbol, among: pool.fileNames)
       throw Failure(
-        .schema, symbol, "the schema has no such file", hint: SchemaSource.suggestion(nearest))
+        .schema, symbol, "not found in the schema", hint: SchemaSource.suggestion(nearest))
     }
     let (pool, found) = try query.find(symbol, among: Set(SymbolKind.allCases))
     let file = try read(found.file, pool)

@@ -18,12 +18,15 @@ struct Explanation {
   private let order: [InterceptorRegistration]
   private let unused: [InterceptorRegistration]
   private let warnings: [String]
+  /// The request data as it was given; files are not read.
+  private let data: [String]
   private let isJSON: Bool
 
   /// Describes what the arguments resolve to.
   init(_ command: CallCommand, _ resolved: ResolvedCall) throws {
     isJSON = command.output.format == .json || command.output.format == .events
     settings = resolved.settings
+    data = command.data.data
     chain = resolved.chain
     method = resolved.plan?.method
     name = resolved.plan?.name ?? settings.name
@@ -33,7 +36,7 @@ struct Explanation {
     schema =
       switch resolved.origin {
       case .files: Self.describe(command.schema)
-      case .cache: "reflection, as the server told before"
+      case .cache: "reflection, from the cache"
       case .server, nil: "reflection, when the call is made"
       }
     order = ChainBuilder(chain.registrations).order(for: name)
@@ -77,6 +80,7 @@ struct Explanation {
     for field in settings.headers.fields {
       rows.append(("header", "\(field.name): \(redaction.value(of: field))"))
     }
+    for text in data { rows.append(("data", text)) }
     for (index, registration) in order.enumerated() {
       rows.append((index == 0 ? "chain" : "", "\(index + 1). \(describe(registration))"))
     }
@@ -91,8 +95,19 @@ struct Explanation {
 
   private func describe(_ registration: InterceptorRegistration) -> String {
     let kind = chain.isPlugin(registration) ? "plugin" : "built in"
+    let settings = configuration(registration)
     return
       "\(registration.name) (\(kind), priority \(registration.priority), methods \(registration.methods))"
+      + (settings.isEmpty ? "" : ": \(settings)")
+  }
+
+  /// The settings of an interceptor as they were given, secrets redacted.
+  private func configuration(_ registration: InterceptorRegistration) -> String {
+    guard let member = chain.members.first(where: { $0.registration.id == registration.id }) else {
+      return ""
+    }
+    let text = SessionSecrets.settings(member.entry, showsSecrets: settings.showsSecrets)
+    return String(text.dropFirst())
   }
 
   // MARK: JSON
@@ -114,6 +129,7 @@ struct Explanation {
       "[\(JSONValue.quoted($0.name)),\(JSONValue.quoted(redaction.value(of: $0)))]"
     }
     object.add("headers", raw: "[\(headers.joined(separator: ","))]")
+    object.add("data", raw: "[\(data.map(JSONValue.quoted).joined(separator: ","))]")
     let interceptors = order.map { json($0, isUsed: true) } + unused.map { json($0, isUsed: false) }
     object.add("interceptors", raw: "[\(interceptors.joined(separator: ","))]")
     object.add("warnings", raw: "[\(warnings.map(JSONValue.quoted).joined(separator: ","))]")
@@ -126,6 +142,7 @@ struct Explanation {
     object.add("kind", chain.isPlugin(registration) ? "plugin" : "built-in")
     object.add("priority", registration.priority)
     object.add("methods", registration.methods.description)
+    object.add("settings", configuration(registration))
     object.add("used", raw: isUsed ? "true" : "false")
     return object.object()
   }

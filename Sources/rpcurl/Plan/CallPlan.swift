@@ -62,6 +62,8 @@ struct CallPlan {
       "the proxy is set by --proxy, http_proxy, https_proxy or ALL_PROXY; --proxy '' uses none"
     case .tls where error.message.contains("no certificate authorities"):
       "install ca-certificates, set SSL_CERT_FILE, or name a file with --cacert FILE"
+    case .tls where error.message.contains("PKCS12"):
+      "the passphrase of the file may be wrong or missing: give it with --pass @FILE or --pass env:NAME"
     case .tls:
       "trust its authority with --cacert FILE, or take any certificate with -k"
     case .connection where !target.isTLS && error.message.contains("HTTP/0.9"):

@@ -24,10 +24,21 @@ enum CallTarget {
         return try Target.parse(target.text, method: nil, isPlaintext: command.server.plaintext)
       }
       try checkEndsNotWithMethod(target.text, method, command)
+      try checkOrder(target.text, method)
       return try Target.parse(target.text, method: method, isPlaintext: command.server.plaintext)
     } catch {
       throw error.at(target.origin)
     }
+  }
+
+  /// A method first and a server second are in the wrong order.
+  private static func checkOrder(_ target: String, _ method: String) throws(Failure) {
+    guard MethodName(target) != nil, MethodName(method) == nil,
+      method.contains(":") || method.contains("/")
+    else { return }
+    throw Failure(
+      .usage, target, "a method where the target belongs",
+      hint: "write rpcurl \(Target.shown(method)) \(target)")
   }
 
   /// Whether an argument can be a method: `pkg.Service/Method`, `pkg.Service.Method` or `Method`.

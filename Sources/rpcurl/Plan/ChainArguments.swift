@@ -7,6 +7,13 @@ struct ChainArguments: Equatable {
     case builtIn(String, Origin = .session)
     case plugin(String, Origin = .session)
 
+    /// The interceptor with its settings, as it was written.
+    var text: String {
+      switch self {
+      case .builtIn(let text, _), .plugin(let text, _): text
+      }
+    }
+
     /// Where it was named.
     var origin: Origin {
       switch self {

@@ -103,7 +103,7 @@ struct ConfigurationFile {
       throw Failure(.usage, "\(path), line \(number)", "not a section", hint: "write [profile NAME]")
     }
     let name = Substring(inside.dropFirst(profile.count)).withoutOuterSpace
-    guard !name.isEmpty, !name.startsWithScalars("-") else {
+    guard !name.isEmpty, !name.begins(with: "-") else {
       throw Failure(.usage, "\(path), line \(number)", "the profile has no name")
     }
     return String(name)
@@ -112,12 +112,12 @@ struct ConfigurationFile {
   /// `--option`, `--option VALUE`, `--option=VALUE`, `-o VALUE` or `target VALUE`; all behind the first word is the
   /// value.
   private func entry(_ line: Substring, _ number: Int) throws(Failure) -> ConfigurationLine {
-    let isLong = line.startsWithScalars("--")
+    let isLong = line.begins(with: "--")
     let name = line.prefixOfScalars { !$0.properties.isWhitespace && !(isLong && $0 == "=") }
     let rest = line[name.endIndex...]
-    let value = (isLong && rest.startsWithScalars("=") ? Substring(rest.unicodeScalars.dropFirst()) : rest)
+    let value = (isLong && rest.begins(with: "=") ? Substring(rest.unicodeScalars.dropFirst()) : rest)
       .withoutOuterSpace
-    guard name.startsWithScalars("-") || name == "target" else {
+    guard name.begins(with: "-") || name == "target" else {
       // A value is not repeated: it may be a secret.
       throw failure(
         number, "neither an option nor target", hint: "write --option VALUE, as on the command line")

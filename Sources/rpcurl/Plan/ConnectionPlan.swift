@@ -134,6 +134,10 @@ enum ConnectionPlan {
 
   private static func passphrase(_ server: ServerOptions, keyFile: String) throws -> String? {
     if let pass = server.pass { return try secret(pass) }
+    if server.certType == "P12" {
+      // Whether such a file is encrypted is known only after its passphrase was tried: without one, libcurl reports it.
+      return SecretPrompt.ask("passphrase of \(keyFile) (empty for none): ")
+    }
     guard let key = try? FileContents.read(keyFile, limitBytes: FileContents.optionLimitBytes),
       isEncrypted(key)
     else { return nil }

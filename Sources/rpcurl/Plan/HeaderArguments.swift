@@ -12,7 +12,7 @@ struct HeaderArguments {
     var headers = Headers()
     for argument in arguments {
       let text = argument.text ?? ""
-      if text.startsWithScalars("@") {
+      if text.begins(with: "@") {
         for line in try Self.lines(of: argument, option: option) {
           try add(line.text, from: line.source, to: &headers)
         }
@@ -49,14 +49,14 @@ struct HeaderArguments {
     let lines = String(decoding: contents, as: UTF8.self).split(
       omittingEmptySubsequences: false, whereSeparator: \.isNewline)
     return lines.enumerated().compactMap { index, line in
-      guard !line.allSatisfy(\.isWhitespace), !line.startsWithScalars("#") else { return nil }
+      guard !line.allSatisfy(\.isWhitespace), !line.begins(with: "#") else { return nil }
       return Line(text: String(line), source: "\(file), line \(index + 1)")
     }
   }
 
   private func add(_ text: String, from source: String, to headers: inout Headers) throws(Failure) {
     // The value is never repeated in an error: it may be a secret.
-    guard let (before, after) = text.parted(at: ":") else {
+    guard case let (before, after?) = text.parted(at: ":") else {
       throw Failure(.usage, source, "no colon in the header", hint: "write -H 'NAME: VALUE'")
     }
     let name = before.lowercased()

@@ -187,7 +187,7 @@ struct ReflectionSource {
     case .notOffered:
       return Failure(
         .schema, target.name, error.description,
-        hint: "give the schema with --descriptor-set FILE; "
+        hint: "use --proto FILE, or --descriptor-set FILE; "
           + "protoc --include_imports --descriptor_set_out=FILE makes one")
     case .failed(let status):
       let isConnection = status.origin == .connection || status.origin == .tls
@@ -198,7 +198,7 @@ struct ReflectionSource {
         hint: CallPlan.hint(for: status, target: target, protocolName: protocolName))
     case .refused, .wrongAnswer, .tooMuch:
       return Failure(
-        .schema, target.name, error.description, hint: "give the schema with --descriptor-set FILE")
+        .schema, target.name, error.description, hint: "use --proto FILE or --descriptor-set FILE")
     }
   }
 }

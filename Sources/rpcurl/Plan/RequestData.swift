@@ -22,7 +22,7 @@ struct RequestMessage {
         let excerpt = excerpt(at: error.position.byteOffset)
         let error = error.moved(to: start)
         let place = InputPlace(position: error.position, fieldPath: error.fieldPath, excerpt: excerpt)
-        throw Failure(.input, source, error.description, hint: error.hint, place: place)
+        throw Failure(.input, source, error.description, hint: error.hint ?? arrayHint(error), place: place)
       }
     case .text:
       do {
@@ -46,6 +46,14 @@ struct RequestMessage {
 }
 
 extension RequestMessage {
+  /// What to do about an array where an object is expected; nil for any other error.
+  private func arrayHint(_ error: JSONError) -> String? {
+    guard error.position.byteOffset == start.byteOffset,
+      bytes.first(where: { $0 > 0x20 }) == UInt8(ascii: "[")
+    else { return nil }
+    return "jq -c '.[]' splits an array into messages, for --each or a stream"
+  }
+
   /// The line around a byte of the message, of which what is in front of the message is not at hand.
   func excerpt(at byte: Int) -> InputExcerpt? {
     InputExcerpt(bytes, at: byte, isInside: start.column > 1)
@@ -95,7 +103,7 @@ enum RequestData {
       let items = try read(argument, source, form.format == .json ? form.splitter() : WholeSplitter(), form)
       guard !items.isEmpty else {
         throw Failure(
-          .input, source, "the data is empty", hint: "leave out -d to send an empty message, or write {}")
+          .input, source, "the data is empty", hint: "omit -d to send an empty message, or write {}")
       }
       messages += items
     }
@@ -104,6 +112,7 @@ enum RequestData {
       let place = "line \(second.start.line), column \(second.start.column)"
       throw Failure(
         .input, second.source, "a second message (\(place)), but \(method.name) takes one message",
+        hint: "--each makes one call of each message",
         place: InputPlace(position: second.start, excerpt: second.excerpt(at: 0)))
     }
     guard messages.isEmpty else { return messages }

@@ -37,15 +37,17 @@ struct SchemaQuery {
     guard asksServer else {
       server = nil
       guard options.schema.hasSources else {
-        throw Failure(.schema, "schema", "no source given", hint: "leave out --no-reflect, or name a source")
+        throw Failure(
+          .schema, "no schema", "reflection is off, and neither --proto nor --descriptor-set is given",
+          hint: "omit --no-reflect, or use --proto FILE or --descriptor-set FILE")
       }
       sources = try SchemaSource.sources(options.schema)
       return
     }
     guard let target else {
       throw Failure(
-        .schema, "schema", "no source given",
-        hint: "name a server, a descriptor set with --descriptor-set FILE, or .proto files with --proto FILE")
+        .schema, "no schema", "neither a server nor another source is given",
+        hint: "name a server, or use --descriptor-set FILE or --proto FILE")
     }
     sources = try SchemaSource.sources(options.schema)
     server = try Self.server(options, target, clients)

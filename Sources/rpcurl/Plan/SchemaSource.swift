@@ -63,8 +63,8 @@ enum SchemaSource {
   static func pool(_ schema: SchemaOptions) throws(Failure) -> DescriptorPool {
     guard schema.hasSources else {
       throw Failure(
-        .schema, "schema", "no source given",
-        hint: "name .proto files with --proto FILE, or a descriptor set with --descriptor-set FILE; "
+        .schema, "no schema", "reflection is off, and neither --proto nor --descriptor-set is given",
+        hint: "use --proto FILE, or --descriptor-set FILE; "
           + "protoc --include_imports --descriptor_set_out=FILE makes one")
     }
     return try pool(sources(schema))
@@ -128,23 +128,36 @@ enum SchemaSource {
     }
   }
 
-  private static func unknown(_ name: MethodName, in pool: DescriptorPool) throws(SchemaError) -> Failure {
+  private static func unknown(_ name: MethodName, in pool: DescriptorPool) throws -> Failure {
     guard !name.service.isEmpty else {
       return SymbolLookup(pool).unknown(name.method, among: [.method])
     }
-    guard let service = try pool.service(named: name.service) else {
+    guard let service = try service(named: name.service, in: pool) else {
       return unknownService(name, "the schema has no service \(name.service)", services: pool.serviceNames)
     }
     let names = service.methods.map(\.name)
     return Failure(
-      .schema, name.description, "\(name.service) has no method \(name.method)",
+      .schema, name.description, "\(service.name) has no method \(name.method)",
       hint: suggestion(
-        DescriptorPool.nearestNames(to: name.method, among: names).map { "\(name.service)/\($0)" })
+        DescriptorPool.nearestNames(to: name.method, among: names).map { "\(service.name)/\($0)" })
         ?? (names.isEmpty ? "it has no method at all" : "it has \(list(names))"))
+  }
+
+  /// The service with this name, or with a name that ends with it.
+  private static func service(named name: String, in pool: DescriptorPool) throws -> ServiceDescriptor? {
+    if let service = try pool.service(named: name) { return service }
+    let names = pool.serviceNames.filter { $0.hasSuffix(".\(name)") }
+    return names.isEmpty ? nil : try pool.service(named: SymbolLookup.only(name, among: names))
   }
 
   /// The failure for a service that is not among `services`.
   static func unknownService(_ name: MethodName, _ why: String, services: [String]) -> Failure {
+    let whole = "\(name.service).\(name.method)"
+    if services.contains(whole) {
+      return Failure(
+        .schema, whole, "this is a service",
+        hint: "write \(whole)/METHOD; \"rpcurl list TARGET \(whole)\" shows its methods")
+    }
     let nearest = DescriptorPool.nearestNames(to: name.service, among: services)
     return Failure(
       .schema, name.description, why,

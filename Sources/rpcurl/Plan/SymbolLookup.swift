@@ -97,10 +97,9 @@ struct SymbolLookup {
         ends[$0]
       }
     }
-    let what = kinds.count == 1 ? kinds.first?.rawValue ?? "name" : "name"
     return Failure(
-      .schema, text, "the schema has no such \(what)",
-      hint: SchemaSource.suggestion(nearest) ?? "rpcurl list tells which there are; see its --kind")
+      .schema, text, "not found in the schema",
+      hint: SchemaSource.suggestion(nearest) ?? "run \"rpcurl list\" to see what exists")
   }
 
   private static func lastParts(_ count: Int, of name: String) -> String {

@@ -29,7 +29,9 @@ struct Target: Equatable {
       }
       return (target.appending(parts.dropLast(2)), name)
     }
-    guard let name = MethodName(method) ?? Self.bareName(method) else {
+    // A path of HTTP is /pkg.Service/Method.
+    let bare = method.hasPrefix("/") ? String(method.dropFirst()) : method
+    guard let name = MethodName(bare) ?? Self.bareName(bare) else {
       throw Failure(
         .usage, shown(method), "not a method name", hint: "write pkg.Service/Method or pkg.Service.Method")
     }
@@ -62,7 +64,7 @@ struct Target: Equatable {
       return (Target(baseURL: "\(known)://\(authority)"), path)
     }
     guard !text.contains("://") else {
-      throw Failure(.usage, shown(text), "not a URL of http or https")
+      throw Failure(.usage, shown(text), "not a URL of http or https", hint: forms)
     }
     let (authority, path) = try split(text[...], in: text)
     return (Target(baseURL: "\(scheme)://\(authority)"), path)
@@ -71,18 +73,26 @@ struct Target: Equatable {
   /// Takes the authority off the front; what is left is the path, without the slash before it.
   private static func split(_ rest: Substring, in text: String) throws(Failure) -> (Substring, Substring) {
     let authority = rest.prefix { $0 != "/" }
-    guard !authority.isEmpty else { throw Failure(.usage, shown(text), "no host") }
+    guard !authority.isEmpty else {
+      throw Failure(.usage, text.isEmpty ? "''" : shown(text), "no host", hint: forms)
+    }
     let path = rest[authority.endIndex...].drop { $0 == "/" }
     guard !authority.contains("@") else {
       // What stands before the @ may be a password, so it is not repeated.
       throw Failure(.usage, "target", "credentials do not belong in it", hint: "use --user or --bearer")
     }
+    if let port = authority.lastIndex(of: ":").map({ authority[authority.index(after: $0)...] }),
+      isAuthority(authority.dropLast(port.count + 1)), !port.isEmpty,
+      port.allSatisfy({ $0.isASCII && $0.isNumber }),
+      !isPort(port)
+    {
+      throw Failure(.usage, shown(text), "the port is not a number from 1 to 65535")
+    }
     guard !text.unicodeScalars.contains(where: { $0.value <= 0x20 || $0.value == 0x7F }),
       isAuthority(authority),
       !path.contains("?"), !path.contains("#")
     else {
-      throw Failure(
-        .usage, shown(text), "not a target", hint: "write https://HOST:PORT/pkg.Service/Method, or HOST:PORT")
+      throw Failure(.usage, shown(text), "not a target", hint: forms)
     }
     return (authority, path.last == "/" ? path.dropLast() : path)
   }
@@ -101,8 +111,13 @@ struct Target: Equatable {
       guard host.allSatisfy({ !"[]\\<>^`{|}\"?#".contains($0) }) else { return false }
     }
     guard !host.isEmpty else { return false }
-    return rest.isEmpty || (rest.first == ":" && UInt16(rest.dropFirst()).map { $0 > 0 } == true)
+    return rest.isEmpty || rest.first == ":" && isPort(rest.dropFirst())
   }
+
+  private static func isPort(_ text: Substring) -> Bool { UInt16(text).map { $0 > 0 } == true }
+
+  /// The forms of a target, as a hint.
+  private static let forms = "write HOST:PORT, http://HOST:PORT, https://HOST:PORT or unix:PATH"
 
   /// A target as errors repeat it: without what may be a password or a key.
   static func shown(_ text: String) -> String {

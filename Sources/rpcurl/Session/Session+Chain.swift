@@ -6,14 +6,15 @@ extension Session {
     SessionCommandEntry("chain", "show the interceptors, the first on the request path first") { session, _ in
       let members = session.chain.members
       guard !members.isEmpty else { return session.say(["no interceptors"]) }
-      var secrets = SessionSecrets(showsSecrets: session.options.output.showSecrets)
+      let showsSecrets = session.options.output.showSecrets
       session.say(
         members.enumerated().map { index, member in
           let kind = member.plugin.map { "plugin \($0.path)" } ?? "built in"
           let registration = member.registration
           let priority = registration.priority == 0 ? "" : ", priority \(registration.priority)"
+          let settings = SessionSecrets.settings(member.entry, showsSecrets: showsSecrets)
           return
-            "\(index + 1) \(registration.name)\(secrets.settings(member.entry)) (\(kind)\(priority), methods \(registration.methods))"
+            "\(index + 1) \(registration.name)\(settings) (\(kind)\(priority), methods \(registration.methods))"
         })
       session.say(ChainWarnings.of(session.chain.names).map { "warning: \($0)" })
     },

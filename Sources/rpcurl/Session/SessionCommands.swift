@@ -1,3 +1,4 @@
+import CommandLine
 import Protobuf
 
 /// The commands of a session: what they are called, what help says, and what they do.
@@ -99,7 +100,7 @@ extension Session {
     }
     let names = entries.map(\.verb.name)
     let longer = names.filter { $0.hasPrefix(name) }
-    let nearest = longer.isEmpty ? DescriptorPool.nearestNames(to: name, among: names) : longer
+    let nearest = longer.isEmpty ? Suggestions.nearest(to: name, among: names).map { [$0] } ?? [] : longer
     return Failure(
       .usage, name, "no such command",
       hint: nearest.isEmpty ? "help lists them" : "did you mean \(nearest.joined(separator: ", or "))?")

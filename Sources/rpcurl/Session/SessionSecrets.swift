@@ -92,7 +92,7 @@ struct SessionSecrets {
     _ value: String, of option: OptionID, _ optionName: String, isLiteral: Bool
   ) -> Word {
     // What a variable holds is not written.
-    guard isLiteral || !value.startsWithScalars("$") && !value.contains("${") else {
+    guard isLiteral || !value.begins(with: "$") && !value.contains("${") else {
       return Word(before: value, placeholder: nil, isLiteral: false)
     }
     if Self.headerOptions.contains(option) { return header(value) }
@@ -108,7 +108,7 @@ struct SessionSecrets {
   /// `NAME: VALUE`.
   mutating func header(_ line: String) -> Word {
     let name = String(line.prefixOfScalars { $0 != ":" })
-    guard !showsSecrets, !line.startsWithScalars("@"), line.utf8.contains(UInt8(ascii: ":")),
+    guard !showsSecrets, !line.begins(with: "@"), line.utf8.contains(UInt8(ascii: ":")),
       Redaction.isSecret(name.lowercased())
     else {
       return Word(before: line, placeholder: nil)
@@ -116,26 +116,30 @@ struct SessionSecrets {
     return Word(before: "\(name): ", placeholder: note(name, "the value of the header \(name)"))
   }
 
-  /// `NAME[,key=value…]` of an interceptor, in which `env:NAME` stands for a secret.
-  mutating func spec(_ text: String) -> String {
+  /// `NAME[,key=value…]` of an interceptor, in which `env:NAME` stands for a secret, or `shown` if that is given.
+  mutating func spec(_ text: String, shown: String? = nil) -> String {
     guard !showsSecrets else { return text }
     let parts = Self.split(text)
     let interceptor = parts[0].split(separator: "/").last.map { $0.prefix { $0 != "." } } ?? ""
     var changed = [parts[0]]
     for part in parts.dropFirst() {
-      guard let (name, value) = part.parted(at: "=") else {
+      guard case let (name, value?) = part.parted(at: "=") else {
         changed.append(part)
         continue
       }
       let key = String(name)
       let inner = value.prefixOfScalars { $0 != ":" && $0 != "=" }
       let isElsewhere =
-        value.startsWithScalars("@") || value.startsWithScalars("env:") || value.contains("${")
+        value.begins(with: "@") || value.begins(with: "env:") || value.contains("${")
       let isSecret =
         Self.secretSettings.contains(key) || Self.isSecret(setting: key.lowercased())
         || inner.endIndex < value.endIndex && Redaction.isSecret(inner.lowercased())
       guard isSecret, !isElsewhere, !Self.harmlessSettings.contains(key) else {
         changed.append(part)
+        continue
+      }
+      if let shown {
+        changed.append("\(key)=\(shown)")
         continue
       }
       let placeholder = note("\(interceptor)_\(key)", "the value of \(key) of the interceptor \(interceptor)")
@@ -150,9 +154,10 @@ struct SessionSecrets {
       || key.contains("passphrase")
   }
 
-  /// The settings of an interceptor, behind its name.
-  mutating func settings(_ entry: ChainArguments.Entry) -> String {
-    let text = spec(entry.words[1])
+  /// The settings of an interceptor as they are shown: what follows its name, secrets redacted.
+  static func settings(_ entry: ChainArguments.Entry, showsSecrets: Bool) -> String {
+    var secrets = SessionSecrets(showsSecrets: showsSecrets)
+    let text = secrets.spec(entry.text, shown: Redaction.placeholder)
     return String(text.droppingScalars { $0 != "," })
   }
 
@@ -197,7 +202,7 @@ struct SessionSecrets {
     case "set":
       let name = rest.prefixOfScalars { $0 != "=" && !$0.properties.isWhitespace }
       let value = rest[name.endIndex...].droppingScalars { $0 == "=" || $0.properties.isWhitespace }
-      guard Redaction.isSecret(name.lowercased()), !value.startsWithScalars("$"),
+      guard Redaction.isSecret(name.lowercased()), !value.begins(with: "$"),
         !value.contains("${")
       else {
         return line
@@ -217,7 +222,7 @@ struct SessionSecrets {
       let name = rest.prefixOfScalars { Self.isAlphanumeric($0) || $0 == "-" || $0 == "_" }
       rest = rest[name.endIndex...]
       let value = rest.droppingScalars { $0.properties.isWhitespace || $0 == ":" || $0 == "=" }
-      guard Redaction.isSecret(name.lowercased()), !value.isEmpty, !value.startsWithScalars("$"),
+      guard Redaction.isSecret(name.lowercased()), !value.isEmpty, !value.begins(with: "$"),
         value.startIndex > rest.startIndex
       else { continue }
       return "\(line[..<value.startIndex])${\(note(String(name), "the value of \(name)").name)}"

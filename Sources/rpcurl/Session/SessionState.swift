@@ -95,7 +95,7 @@ struct SessionState {
   ) throws(Failure) -> [Argument] {
     var lines: [Argument] = []
     for header in headers {
-      guard header.text?.startsWithScalars("@") ?? false else {
+      guard header.text?.begins(with: "@") ?? false else {
         lines.append(header)
         continue
       }

@@ -1,3 +1,4 @@
+import CommandLine
 import Protobuf
 
 /// One thing that was typed: a command, with the JSON values that belong to it, or values alone, which are messages.
@@ -76,7 +77,7 @@ struct SessionStatementReader {
       let rest = command[verb.endIndex...].droppingScalars(while: \.properties.isWhitespace)
       return rest.prefixOfScalars { !$0.properties.isWhitespace && $0 != "{" }.endIndex
     case "set":
-      return text.parted(at: "=")?.after.startIndex ?? text.endIndex
+      return text.parted(at: "=").after?.startIndex ?? text.endIndex
     default: return text.endIndex
     }
   }
