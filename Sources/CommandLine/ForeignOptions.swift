@@ -65,7 +65,7 @@ enum ForeignOptions {
     Entry(.curl, "-F --form --form-string -T --upload-file", "use -d @FILE for the message"),
     Entry(.curl, "-L --location --max-redirs --location-trusted", "omit it: redirects are errors"),
     Entry(.curl, "-G --get", "use --connect-get"),
-    Entry(.curl, "-b --cookie --cookie-jar", "use -H 'cookie: NAME=VALUE'"),
+    Entry(.curl, "-b --cookie -c --cookie-jar", "use -H 'cookie: NAME=VALUE'"),
     Entry(.curl, "--referer", "use -H 'referer: URL'"),
     Entry(.curl, "--fail --fail-with-body", "omit it: a failed call has an exit code of its own"),
     Entry(.curl, "-D --dump-header", "-v shows the headers on standard error"),

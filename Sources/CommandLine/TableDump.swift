@@ -7,7 +7,15 @@ public enum TableDump {
       ("summary", quoted(CommandTable.summary)), ("usage", quoted(CommandTable.usage)),
       ("plugins", quoted(CommandTable.plugins.summary)), ("names", list(CommandTable.names)),
       ("commands", "[\n\(commands)\n]"),
+      ("foreign", "[\n\(ForeignOptions.all.map(foreign).joined(separator: ",\n"))\n]"),
     ]) + "\n"
+  }
+
+  private static func foreign(_ entry: ForeignOptions.Entry) -> String {
+    object([
+      ("tool", quoted(entry.tool.rawValue)),
+      ("names", list(entry.names.split(separator: " ").map(String.init))), ("hint", quoted(entry.hint)),
+    ])
   }
 
   private static func command(_ id: CommandID) -> String {

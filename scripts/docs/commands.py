@@ -68,9 +68,13 @@ def output(*words: str) -> str:
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout
 
 
-def read(binary: str) -> Command:
+def read(binary: str) -> dict:
+    """The table of commands and options."""
+    return json.loads(output(binary, "--dump-options"))
+
+
+def tree(table: dict) -> Command:
     """The root of all commands."""
-    table = json.loads(output(binary, "--dump-options"))
     found = {" ".join(one.path): one for one in map(command, table["commands"])}
     commands = []
     for name in table["names"]:
