@@ -64,13 +64,13 @@ public enum CommandTable {
     by libcurl.
 
     Exit codes: 0 ok, 1 internal error, 2 usage, 3 schema, 4 input data, 5 connection, 6 TLS, 7 interceptor or plugin, 8 \
-    a response that is not as expected, 64 + status code for a call that ended with another status than ok, 130 \
+    an unexpected response, 64 + status code for a call that ended with a status other than ok, 130 \
     interrupted by Ctrl-C, 143 by SIGTERM.
     """
 
   /// The one command that has commands.
   public static let plugins = CommandGroup(
-    name: "plugins", summary: "List interceptors and plugins, check a plugin, or start a new one.",
+    name: "plugins", summary: "List interceptors and plugins, check a plugin, or create one.",
     usage: "rpcurl plugins [list|check|new] [OPTIONS] …", standard: .pluginsList)
 
   /// The definition of a command.

@@ -40,8 +40,8 @@ extension CommandTable {
         id: id, name: "run", summary: "Run a file of session commands; the first that fails ends it.",
         usage: "rpcurl run [OPTIONS] [TARGET] FILE",
         discussion: """
-          The commands are those of rpcurl session, which save writes to such a file; # begins a comment line. At the \
-          end of the file open streams are half-closed and awaited. The exit code is that of the first command that \
+          The commands are those of rpcurl session; its command save writes such a file. A line that begins with # is a comment. At the \
+          end of the file, open streams are half-closed and awaited. The exit code is that of the first command that \
           fails, which is reported with file and line, or 0.
           """,
         examples: """
@@ -58,8 +58,8 @@ extension CommandTable {
         id: id, name: "list", summary: "List services, the methods of a service, or other names of a schema.",
         usage: "rpcurl list [OPTIONS] TARGET [SYMBOL]\nrpcurl list --descriptor-set FILE [OPTIONS] [SYMBOL]",
         discussion: """
-          Without a symbol all services are listed; of a service its methods, of a message its fields, of an enum its \
-          values. Any unique suffix of a name is accepted. With --format json the list is an array of objects with \
+          Without a symbol, all services are listed; with one, the methods of a service, the fields of a message, or the \
+          values of an enum. Any unique suffix of a name is accepted. With --format json, the list is an array of objects with \
           name, kind and file.
           """,
         examples: """
@@ -81,11 +81,11 @@ extension CommandTable {
           "rpcurl describe [OPTIONS] TARGET [SYMBOL]\nrpcurl describe --descriptor-set FILE [OPTIONS] [SYMBOL]",
         discussion: """
           A symbol is the name of a service, method, message, field, oneof, enum, value or extension, or any unique \
-          suffix of one; or the name of a .proto file, which is shown whole, as protoc accepts it. Without a symbol \
-          all services are shown.
+          suffix of one; or the name of a .proto file, which is printed as a whole, in a form that protoc accepts. Without a \
+          symbol, all services are shown.
 
-          With --format json each declaration is one line with an object: kind, name, file, comment, options, proto \
-          (the text), and what is particular to the kind: methods of a service, fields, oneofs, messages, enums, \
+          With --format json, each declaration is an object on one line: kind, name, file, comment, options, proto \
+          (the text), and the members of its kind: methods of a service, fields, oneofs, messages, enums, \
           extensions and reserved of a message, values of an enum, type and number of a field.
           """,
         examples: """
@@ -101,13 +101,13 @@ extension CommandTable {
         ])
     case .template:
       Command(
-        id: id, name: "template", summary: "Print a message with every field as JSON, to be filled in.",
+        id: id, name: "template", summary: "Print a JSON template of a message, with every field.",
         usage:
           "rpcurl template [OPTIONS] TARGET METHOD|TYPE\nrpcurl template --descriptor-set FILE [OPTIONS] METHOD|TYPE",
         discussion: """
-          Of a method it is the request. The output is valid input as it is: of a oneof the first member has a value \
-          and the others are null, which means absent; an enum has its default; a message within itself is null or an \
-          empty list. --comments explains the fields on standard error.
+          For a method, it is the request. The output is valid input: the first member of a oneof has a value and the \
+          others are null, which means absent; an enum has its default; a message within itself is null or an empty \
+          list. --comments explains the fields on standard error.
           """,
         examples: """
           rpcurl template --plaintext localhost:50051 demo.v1.Demo/Hello > request.json
@@ -125,8 +125,7 @@ extension CommandTable {
         usage:
           "rpcurl export [OPTIONS] TARGET [SYMBOL] -o FILE\nrpcurl export --descriptor-set FILE [OPTIONS] [SYMBOL] -o FILE",
         discussion: """
-          With a service, method, message, enum or extension, the set contains the file that declares it and all that \
-          this imports; without, everything. Each file follows its imports. The same schema gives the same bytes.
+          With a symbol, the set contains the file that declares it and all of its imports; without one, everything. Each file follows its imports. The same schema always gives the same bytes.
           """,
         examples: """
           rpcurl export --plaintext localhost:50051 demo.v1.Demo -o demo.binpb
@@ -143,13 +142,13 @@ extension CommandTable {
         id: id, name: "convert", summary: "Convert messages between JSON, text format and binary.",
         usage: "rpcurl convert [OPTIONS] --type TYPE --from FORMAT --to FORMAT [FILE]",
         discussion: """
-          JSON input may have several messages, one after another. With --delimited, input and output are streams: in \
-          binary each message follows its length (a varint), in text format each has a line. Streams of any length are \
-          converted as they arrive, in constant memory.
+          JSON input may have several messages, one after another. With --delimited, input and output are streams: each \
+          message is prefixed with its length (a varint) in binary, and is one line in text format. Streams of any \
+          length are converted as they arrive, in constant memory.
           """,
         examples:
           "rpcurl convert --descriptor-set demo.binpb --type demo.v1.HelloRequest --from binary --to json request.bin",
-        places: [.init("FILE", "The input (default, and for -: standard input).", completion: "file")])
+        places: [.init("FILE", "Input; - is standard input (the default).", completion: "file")])
     case .pluginsList:
       Command(
         id: id, name: "plugins list",
@@ -157,17 +156,17 @@ extension CommandTable {
         usage: "rpcurl plugins [list] [OPTIONS]",
         discussion: """
           The search path is $RPCURL_PLUGIN_PATH, $XDG_DATA_HOME/rpcurl/plugins, and lib/rpcurl/plugins where rpcurl is \
-          installed. A file is inspected before any of it runs; one that is refused is shown with the reason.
+          installed. A file is inspected without running it; one that is refused is shown with the reason.
           """,
         examples: "", places: [])
     case .pluginsCheck:
       Command(
         id: id, name: "plugins check",
-        summary: "Check a plugin: its file, without running it, and then its whole life.",
+        summary: "Check a plugin: inspect its file, then make calls through it.",
         usage: "rpcurl plugins check [OPTIONS] NAME|PATH[,KEY=VALUE…]",
         discussion: """
-          The plugin is loaded with strict=true and takes part in calls of all four kinds that are answered here, with \
-          success, an error and a cancellation, alone and among interceptors that hold every value, respond or fail. \
+          The plugin is loaded with strict=true and takes part in calls of all four kinds, to which rpcurl itself responds \
+          with success, an error and a cancellation, alone and among interceptors that hold every value, respond or fail. \
           Messages are of the type google.protobuf.Value, unless --method names a method. The exit code is 7 if \
           something is wrong: a token is used twice or never, every call of a kind fails, or a callback does not return.
           """,
@@ -179,9 +178,9 @@ extension CommandTable {
         ])
     case .pluginsNew:
       Command(
-        id: id, name: "plugins new", summary: "Write a small plugin that builds, to be changed.",
+        id: id, name: "plugins new", summary: "Create a small plugin that builds, as a starting point.",
         usage: "rpcurl plugins new [OPTIONS] NAME",
-        discussion: "It adds a header to each request. make builds it, make test checks it.",
+        discussion: "The plugin adds a header to each request. make builds it, make test checks it.",
         examples: "rpcurl plugins new hello && make -C hello test",
         places: [.init("NAME", "The name: lower-case letters, digits and hyphens.", isRequired: true)])
     case .version:
@@ -190,7 +189,7 @@ extension CommandTable {
         usage: "rpcurl version [OPTIONS]",
         discussion: """
           The line libcurl: shows where libcurl comes from: built in, the system's, or named by RPCURL_LIBCURL. With \
-          --format json the output is one object: version, compressions, and libcurl with source (built-in, system or \
+          --format json, the output is one object: version, compressions, and libcurl with source (built-in, system or \
           named), path if named, version, libraries, httpVersions and features, or error if it cannot be loaded.
           """,
         examples: "rpcurl version --format json", places: [])
@@ -200,7 +199,7 @@ extension CommandTable {
   private static let sessionDiscussion = """
     At the prompt, call METHOD {JSON} makes a call, and open METHOD starts a stream: then each JSON value that is typed is \
     sent at once, and responses are shown as they arrive. Ctrl-D half-closes the stream, Ctrl-C cancels it. Lines that \
-    begin with {, [, a quote, a digit or $ are messages; all others are commands, which help lists. JSON may continue \
+    begin with {, [, a quote, a digit or $ are messages; all others are commands; help lists them. JSON may continue \
     over several lines.
 
     $last is the last response and $request the last request; $last.items[0].name is a field of it, for JSON and for the \
@@ -210,11 +209,11 @@ extension CommandTable {
     theirs. save FILE writes the session as a script for rpcurl run, or for the shell if the name ends with .sh.
 
     On a terminal, TAB completes commands, methods, fields and values by the schema, Up and Ctrl-R find earlier lines, and \
-    keys are those of libedit, which ~/.editrc changes. Lines are kept in $XDG_STATE_HOME/rpcurl/history, except those \
+    keys are those of libedit; ~/.editrc configures them. Lines are kept in $XDG_STATE_HOME/rpcurl/history, except those \
     that set credentials.
 
     If standard input is not a terminal, the same commands are read from it, without a prompt: at its end open streams \
-    are half-closed and awaited, and the exit code is 0, whatever status calls ended with; rpcurl run is for scripts that \
+    are half-closed and awaited, and the exit code is 0, regardless of the statuses of calls; use rpcurl run for scripts that \
     must fail. Ctrl-C twice at an empty prompt ends the session with the exit code 130.
     """
 }

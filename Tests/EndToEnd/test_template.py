@@ -112,7 +112,7 @@ def test_large_messages_are_cut(rpcurl, tmp_path):
 def test_needs_a_name(schema):
     result = schema("template")
     assert (result.code, result.out_bytes) == (2, b"")
-    assert "no method or type given" in result.err
+    assert "missing argument: METHOD or TYPE" in result.err
 
 
 def test_required_messages_are_cut_too(rpcurl, tmp_path):

@@ -3,8 +3,8 @@ extension OptionTable {
     Option(
       .format, "--format", .choice("pretty json text binary events none"), "NAME", .output, .calls,
       "Format of responses: pretty, json, text, binary, events or none (default: pretty on a terminal, else json).",
-      "json has one message on each line. events are all events of the call as NDJSON. Of several messages, text "
-        + "format has one on each line, and in binary each follows its length, a varint.",
+      "json prints one message per line, events all events of the call as NDJSON. Several messages are one per line in "
+        + "text format, and each is prefixed with its length (a varint) in binary.",
       example: "rpcurl --format events https://demo.example demo.v1.Demo/Hello",
       grpcurl: "format", isCommon: true),
     Option(
@@ -27,15 +27,15 @@ extension OptionTable {
     Option(
       .filter, "--filter", .text, "PATH", .output, .call,
       "Print only this field of each response, raw.",
-      "Strings are not quoted, the elements of a list are on one line each, and messages are JSON on one line. A "
-        + "response without the field ends with exit code 8.",
+      "Strings are printed without quotes, the elements of a list one per line, and messages as JSON on one line. A "
+        + "response without the field is an error with exit code 8.",
       example: "id=$(rpcurl --filter user.id https://demo.example demo.v1.Demo/Find)",
       isCommon: true, completion: "ask:filter"),
     Option(
       .output, "-o --output", .text, "FILE", .output, .callAndExport,
       "Write the output to this file.",
       "A single response replaces the file if the call succeeded; otherwise the file is unchanged. Streams, batches "
-        + "and events are written as they arrive. - is standard output.",
+        + "and events are written as they arrive. - means standard output.",
       example: "rpcurl -o reply.json https://demo.example demo.v1.Demo/Hello",
       isCommon: true, completion: "file"),
     Option(
@@ -55,21 +55,21 @@ extension OptionTable {
     Option(
       .timing, "--timing", .flag, "", .output, .calls,
       "Print the times of the call on standard error.",
-      "They are the times until the name was resolved, the connection was made, TLS was agreed on, the first byte "
-        + "arrived, and in total. All count from the start of the call; after a retry the connection is that of the "
-        + "first attempt that made one, and the first byte that of the last attempt. The metrics event of --format "
-        + "events has the same for scripts.",
+      "The times are those of name resolution, connection, TLS handshake, first byte and the whole call, each counted "
+        + "from the start of the call. After a retry, the connection is that of the first attempt that made one, and the "
+        + "first byte that of the last attempt. The metrics event of --format events has the same values.",
       example: "rpcurl --timing https://demo.example demo.v1.Demo/Hello"),
     Option(
       .showSecrets, "--show-secrets", .flag, "", .output, .calls,
-      "Do not redact credentials in the output of -v.",
+      "Do not redact credentials in the output of -v and --explain.",
       example: "rpcurl -v --show-secrets https://demo.example demo.v1.Demo/Hello"),
     Option(
       .explain, "--explain", .flag, "", .output, .call,
       "Dry run: print the resolved call, send nothing.",
-      "The chain of interceptors is shown, with warnings of orders that are likely mistakes: redact outside of log, "
-        + "sign inside of compression or outside of what changes messages, cache outside of credentials. Plugins are "
-        + "loaded. The server is not asked for its schema. --format json is for tools.",
+      "The output has the target, the headers, the data, and the chain of interceptors with their settings, and warns "
+        + "of orders that are likely mistakes: redact outside of log, sign inside of compression or outside of an "
+        + "interceptor that changes messages, cache outside of credentials. Plugins are loaded. Files of -d are not "
+        + "read, and the server is not contacted. --format json prints one object.",
       example: "rpcurl --explain --use header,set=x-tenant:blue https://demo.example demo.v1.Demo/Hello",
       isCommon: true),
   ]
@@ -87,11 +87,11 @@ extension OptionTable {
       example: "rpcurl template --comments --descriptor-set demo.binpb demo.v1.HelloRequest"),
     Option(
       .response, "--response", .flag, "", .own, .template,
-      "Print the response of the method.",
+      "Print the response message of the method instead of its request.",
       example: "rpcurl template --response --descriptor-set demo.binpb demo.v1.Demo/Hello"),
     Option(
       .type, "--type", .text, "PKG.MESSAGE", .own, .convert,
-      "Full name of the messages' type.",
+      "Message type; any unique suffix of its name is accepted.",
       example:
         "rpcurl convert --descriptor-set demo.binpb --type demo.v1.HelloRequest --from json --to binary",
       isRequired: true, completion: "ask:type"),
@@ -133,7 +133,7 @@ extension OptionTable {
     ),
     Option(
       .method, "--method", .text, "METHOD", .own, .pluginsCheck,
-      "Make calls of this method of the schema, with every field set.",
+      "Call this method of the schema, with every field set.",
       example: "rpcurl plugins check --descriptor-set demo.binpb --method demo.v1.Demo/Hello ./sign.so"),
     Option(
       .callTime, "--call-time", .duration, "DURATION", .own, .pluginsCheck,
@@ -152,8 +152,8 @@ extension OptionTable {
   static let common: [Option] = [
     Option(
       .silent, "-s --silent", .flag, "", .errors, .all,
-      "Print no errors, warnings or progress on standard error; the exit code remains.",
-      "The output of options such as -v and --timing is still printed.",
+      "Print no errors, warnings or progress on standard error.",
+      "The exit code is unchanged, and the output of options such as -v and --timing is still printed.",
       example: "rpcurl -s --format none https://demo.example demo.v1.Demo/Hello || echo \"failed with $?\""),
     Option(
       .showError, "-S --show-error", .flag, "", .errors, .all,
@@ -161,19 +161,19 @@ extension OptionTable {
       example: "rpcurl -s -S https://demo.example demo.v1.Demo/Hello > reply.json"),
     Option(
       .errorFormat, "--error-format", .choice("text json"), "FORMAT", .errors, .all,
-      "Format of errors: text, or json with one object on each line.",
-      "The object is {\"error\":{…}} with what, why and, if there is one, hint; exit, the exit code; of a call that "
-        + "failed code, code_number, message and details as in the events of --format events, and interceptor if one "
-        + "failed the call; of input line, column, byte, path and excerpt; of a batch call. Other lines do not begin "
-        + "with {.",
+      "Format of errors: text, or json with one object per line.",
+      "The object is {\"error\":{…}} with what, why, exit (the exit code) and perhaps hint. A failed call adds code, "
+        + "code_number, message and details, as in the events of --format events, and interceptor if an interceptor "
+        + "failed it. Invalid input adds line, column, byte, path and excerpt, and a batch adds call. Other lines do not "
+        + "begin with {.",
       example:
         "rpcurl --error-format json https://demo.example demo.v1.Demo/Hello 2>&1 >reply.json | jq -r .error.code",
       standard: "text"),
     Option(
       .config, "-K --config", .text, "FILE", .configuration, .remote,
       "Read options from this file (default: $XDG_CONFIG_HOME/rpcurl/config, if it exists).",
-      "The file has one option on each line, as on the command line but without quotes, and target URL. The command "
-        + "line takes precedence. Other commands than call omit options that they do not have. Lines after "
+      "The file has one option per line, as on the command line but without quotes, and target URL. The command "
+        + "line takes precedence. Other commands than call ignore options that they do not have. Lines after "
         + "[profile NAME] apply only with --profile NAME. See rpcurl-config(5).",
       example: "rpcurl --config ci.conf demo.v1.Demo/Hello", isConfigurable: false, completion: "file"),
     Option(
@@ -183,7 +183,7 @@ extension OptionTable {
       isConfigurable: false, isCommon: true, completion: "ask:profile"),
     Option(
       .help, "-h --help", .flag, "", .general, .all,
-      "Show help: -h the common options, --help all.", example: "rpcurl list --help",
+      "Show help: -h for the common options, --help for all.", example: "rpcurl list --help",
       grpcurl: "help", isConfigurable: false),
     Option(
       .version, "-V --version", .flag, "", .general, .all,

@@ -7,7 +7,7 @@ extension OptionTable {
       example: "rpcurl --protocol connect https://demo.example demo.v1.Demo/Hello", isCommon: true),
     Option(
       .header, "-H --header", .text, "NAME: VALUE|@FILE", .request, .remote,
-      "Send this header, or those of a file with one on each line; may repeat.",
+      "Send this header, or the headers of a file, one per line; may repeat.",
       "Values of names that end with -bin are base64.",
       example: "rpcurl -H 'x-tenant: blue' https://demo.example demo.v1.Demo/Hello",
       grpcurl: "H", repeats: true, isCommon: true, completion: "header"),
@@ -15,13 +15,13 @@ extension OptionTable {
       .expandHeaders, "--expand-headers", .flag, "", .request, .remote,
       "Replace ${NAME} in header values with variables of the environment.",
       "This applies to all headers, and to their files, so that secrets are not on the command line. A variable that "
-        + "is not set is an error. Nothing else is expanded, and nothing escapes.",
+        + "is not set is an error. Nothing else is expanded, and there is no escape.",
       example: "rpcurl --expand-headers -H 'x-api-key: ${API_KEY}' https://demo.example demo.v1.Demo/Hello",
       grpcurl: "expand-headers"),
     Option(
       .user, "-u --user", .text, "NAME[:PASSWORD]", .request, .remote,
       "Credentials for the server (HTTP Basic).",
-      "If the password is omitted, the terminal asks for it.",
+      "If the password is omitted, rpcurl asks for it on the terminal.",
       example: "rpcurl -u ada https://demo.example demo.v1.Demo/Hello"),
     Option(
       .bearer, "--bearer --oauth2-bearer", .text, "TOKEN|@FILE", .request, .remote,
@@ -58,8 +58,8 @@ extension OptionTable {
     Option(
       .acceptCompression, "--accept-compression", .choices("identity gzip deflate br zstd snappy"), "LIST",
       .request, .calls,
-      "Compressions of received messages, in order of preference (default: all available).",
-      "identity alone means none.",
+      "Accepted response compressions, in order of preference (default: all available).",
+      "identity alone turns compression off.",
       example: "rpcurl --accept-compression zstd,gzip https://demo.example demo.v1.Demo/Hello"),
     Option(
       .rpcHeader, "--rpc-header", .text, "NAME: VALUE|@FILE", .request, .calls,
@@ -68,9 +68,9 @@ extension OptionTable {
       grpcurl: "rpc-header", repeats: true, completion: "header"),
     Option(
       .maxTime, "-m --max-time", .duration, "DURATION", .request, .remote,
-      "Time limit, such as 1.5, 1500ms or 2m; of a call it is the deadline.",
-      "The deadline of a call is also sent to the server. Without the option, a call has no limit, and requests for "
-        + "the schema have 10 seconds.",
+      "Time limit, such as 1.5, 1500ms or 2m; for a call, its deadline.",
+      "The deadline of a call is also sent to the server. Without the option, a call has no limit, and a request for "
+        + "the schema has 10 seconds.",
       example: "rpcurl -m 5 https://demo.example demo.v1.Demo/Hello",
       aliases: "--timeout", grpcurl: "max-time", isCommon: true),
     Option(
@@ -91,13 +91,13 @@ extension OptionTable {
     Option(
       .dataFormat, "--data-format", .choice("json text binary"), "FORMAT", .data, .call,
       "Format of the request data: json, text or binary.",
-      "A single message is all of the data. Of several messages, text format has one on each line, and in binary each "
-        + "follows its length, a varint.",
+      "The data of a unary call is one message. Several messages are one per line in text format, and each is prefixed "
+        + "with its length (a varint) in binary.",
       example: "rpcurl --data-format text -d 'name: \"Ada\"' https://demo.example demo.v1.Demo/Hello",
       standard: "json", grpcurl: "format"),
     Option(
       .allowUnknownFields, "--allow-unknown-fields", .flag, "", .data, .callsAndConvert,
-      "Ignore fields of the data that are not in the schema.",
+      "Ignore unknown fields in the data.",
       example: "rpcurl --allow-unknown-fields -d @request.json https://demo.example demo.v1.Demo/Hello",
       grpcurl: "allow-unknown-fields"),
     Option(
@@ -110,11 +110,11 @@ extension OptionTable {
       example: "rpcurl --each --jobs 32 https://demo.example demo.v1.Demo/Hello < requests.json"),
     Option(
       .jobs, "--jobs", .number, "NUMBER", .batch, .call,
-      "Number of calls of --each at a time (default: 1).",
+      "Maximum number of concurrent calls of --each (default: 1).",
       example: "rpcurl --each --jobs 32 https://demo.example demo.v1.Demo/Hello < requests.json"),
     Option(
       .failEarly, "--fail-early", .flag, "", .batch, .call,
-      "End the batch of --each when a call fails.",
+      "Stop --each at the first call that fails.",
       "Calls before it are completed; those after it are canceled.",
       example: "rpcurl --each --fail-early https://demo.example demo.v1.Demo/Hello < requests.json"),
   ]
@@ -123,13 +123,13 @@ extension OptionTable {
     Option(
       .use, "--use", .text, "NAME[,KEY=VALUE…]", .interceptors, .calls,
       "Add a built-in interceptor to the chain, in the order given; may repeat.",
-      "Keys of all: priority=N, methods=PATTERN. Two commas stand for one in a value.",
+      "Every interceptor accepts priority=N and methods=PATTERN. In a value, a comma is written twice.",
       example: "rpcurl --use retry,attempts=3 https://demo.example demo.v1.Demo/Hello",
       repeats: true, isCommon: true, completion: "ask:use"),
     Option(
       .plugin, "--plugin", .text, "NAME|PATH[,KEY=VALUE…]", .interceptors, .calls,
       "Add a plugin to the chain, in the order given; may repeat.",
-      "With ? in front (?NAME) it is omitted if there is no such plugin.",
+      "?NAME omits the plugin if it is not found.",
       example: "rpcurl --plugin ./sign.so,key=env:KEY https://demo.example demo.v1.Demo/Hello",
       repeats: true, completion: "ask:plugin"),
   ]

@@ -2,13 +2,13 @@ extension OptionTable {
   static let schema: [Option] = [
     Option(
       .descriptorSet, "--descriptor-set --protoset", .text, "FILE", .schema, .schemas,
-      "Read the schema from this descriptor set; may repeat, the first that has a name is used.",
-      "To make one: protoc --include_imports --descriptor_set_out=FILE, or buf build -o FILE.",
+      "Read the schema from this descriptor set; may repeat.",
+      "The first set that has a name is used. To make one: protoc --include_imports --descriptor_set_out=FILE, or buf build -o FILE.",
       example: "rpcurl --descriptor-set demo.binpb https://demo.example demo.v1.Demo/Hello",
       grpcurl: "protoset", repeats: true, isCommon: true, completion: "file"),
     Option(
       .proto, "--proto", .text, "FILE", .schema, .schemas,
-      "Read the schema from this .proto file, by means of protoc; may repeat.",
+      "Compile this .proto file with protoc; may repeat.",
       "Descriptor sets take precedence. protoc is in the package protobuf-compiler.",
       example: "rpcurl list -I protos --proto demo.proto",
       grpcurl: "proto", repeats: true, isCommon: true, completion: "file"),

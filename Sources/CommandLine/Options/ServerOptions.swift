@@ -88,7 +88,7 @@ extension OptionTable {
     Option(
       .proxy, "-x --proxy", .text, "URL", .server, .remote,
       "Proxy: http://, https://, socks4://, socks4a://, socks5:// or socks5h://.",
-      "Without it, http_proxy, https_proxy, all_proxy and no_proxy of the environment hold. An empty value means no "
+      "Without it, http_proxy, https_proxy, all_proxy and no_proxy of the environment apply. An empty value means no "
         + "proxy.",
       example: "rpcurl -x socks5h://localhost:1080 https://demo.example demo.v1.Demo/Hello"),
     Option(
@@ -103,7 +103,7 @@ extension OptionTable {
     Option(
       .connectTo, "--connect-to", .text, "HOST:PORT:HOST:PORT", .server, .remote,
       "Connect to the second host and port instead of the first; may repeat.",
-      "An empty host or port stands for any, or for the same.",
+      "An empty first host or port matches any; an empty second one is unchanged.",
       example: "rpcurl --connect-to demo.example:443:localhost:8443 https://demo.example demo.v1.Demo/Hello",
       repeats: true),
     Option(
@@ -114,7 +114,7 @@ extension OptionTable {
     Option(
       .keepaliveTime, "--keepalive-time", .duration, "DURATION", .server, .remote,
       "Probe a silent server after this time.",
-      "The probe is a PING of HTTP/2 if libcurl is 8.14 or newer, and TCP's keepalive, which has whole seconds. The "
+      "The probe is a PING of HTTP/2 if libcurl is 8.14 or newer, and TCP's keepalive, in whole seconds. The "
         + "connection counts as lost if nothing arrives for the same time again. Many gRPC servers refuse more than "
         + "one PING in five minutes while there is no call.",
       example: "rpcurl --keepalive-time 30 https://demo.example demo.v1.Demo/Watch", grpcurl: "keepalive-time"

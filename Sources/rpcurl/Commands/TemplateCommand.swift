@@ -20,7 +20,7 @@ struct TemplateCommand {
   /// Looks into a schema, whatever its source.
   func run(_ query: SchemaQuery) throws {
     guard let symbol = query.symbol else {
-      throw Failure(.usage, "template", "no method or type given", hint: "rpcurl list tells which there are")
+      throw Failure(.usage, "template", "missing argument: METHOD or TYPE", hint: "run \"rpcurl list\" to see what exists")
     }
     let (pool, found) = try query.find(symbol, among: [.method, .message])
     let name = try type(found, pool)

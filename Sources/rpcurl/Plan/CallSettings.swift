@@ -115,7 +115,7 @@ struct CallSettings {
     guard let name = environment("RPCURL_PROTOCOL"), !name.isEmpty else { return .grpc }
     guard let chosen = ProtocolName(rawValue: name) else {
       let names = ProtocolName.allCases.map(\.rawValue).joined(separator: ", ")
-      throw Failure(.usage, "RPCURL_PROTOCOL", "\(name.debugDescription) is none of \(names)")
+      throw Failure(.usage, "RPCURL_PROTOCOL", "\(name.debugDescription) is not one of \(names)")
     }
     return chosen
   }

@@ -22,7 +22,7 @@ struct SchemaQuery {
     var words = options.words
     guard words.count <= 2 else {
       throw Failure(
-        .usage, words[2].text, "unexpected argument", hint: "a target and a name are all that is expected")
+        .usage, words[2].text, "unexpected argument", hint: "a target and a name are expected")
     }
     let asksServer = options.reflection.reflect ?? !options.schema.hasSources
     if words.count < 2, asksServer, let target = options.configuredTarget,
@@ -56,7 +56,7 @@ struct SchemaQuery {
   /// A look into a schema that is known: `[SYMBOL]`.
   init(_ pool: DescriptorPool, listed: [String], words: [String]) throws(Failure) {
     guard words.count <= 1 else {
-      throw Failure(.usage, words[1], "one word too many", hint: "a name is all that is expected")
+      throw Failure(.usage, words[1], "unexpected argument", hint: "one name is expected")
     }
     symbol = words.first
     known = pool
