@@ -91,23 +91,6 @@ struct OptionTableTests {
     }
   }
 
-  @Test func helpUsesStandardTerms() {
-    let unwanted: Set<String> = [
-      "told", "tells", "whoever", "whatever", "somebody", "nobody", "anew", "hears", "behind", "answer",
-      "answers", "leave",
-    ]
-    let texts =
-      CommandID.allCases.map { Help.command($0, isWhole: true) } + [
-        Help.program(isWhole: true), Help.plugins(isWhole: true),
-      ]
-      + ForeignOptions.all.map(\.hint)
-    for text in texts {
-      for word in text.split(whereSeparator: { !$0.isLetter }) {
-        #expect(!unwanted.contains(word.lowercased()), "\(word): \(text)")
-      }
-    }
-  }
-
   @Test func shortHelpIsOneScreen() {
     let help = Help.program(isWhole: false)
     let lines = help.split(separator: "\n", omittingEmptySubsequences: false)

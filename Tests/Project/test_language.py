@@ -41,10 +41,10 @@ PATTERN = re.compile("|".join(rf"\b(?:{words})\b" for words in WORDS), re.I)
 DOCUMENTS = [
     *(ROOT / name for name in ("README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md")),
     *sorted((ROOT / "scripts" / "docs" / "prose").iterdir()),
-    *sorted(page for page in (ROOT / "man").iterdir() if page.name != "rpcurl-migrate.7"),
+    *sorted((ROOT / "man").iterdir()),
 ]
 # Folders of Sources whose doc comments and strings are checked.
-SOURCES: tuple[str, ...] = ()
+SOURCES: tuple[str, ...] = ("CommandLine",)
 
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
