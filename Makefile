@@ -20,7 +20,7 @@ LIBCURL  ?= built-in
 # 1: the built-in libcurl has HTTP/3, with an OpenSSL that is built for it. This takes ten minutes more, once.
 HTTP3    ?=
 
-# Told in one place each.
+# Single source of truth for the version and the ABI version.
 VERSION := $(shell sed -n 's/.*static let current = "\(.*\)"/\1/p' Sources/Calls/Version.swift)
 ABI     := $(shell awk '/define RPCURL_ABI_M(AJ|IN)OR/ { printf "%s%s", dot, $$3; dot = "." }' Sources/CPluginABI/include/rpcurl/plugin.h)
 
@@ -37,7 +37,7 @@ INSTALLED := \
   Plugins/rpcurl.pc.in:lib/pkgconfig/rpcurl.pc \
   $(foreach file,$(call files-of,Plugins/SwiftKit),$(file):$(file:Plugins/%=share/rpcurl/%)) \
   $(foreach file,$(call files-of,$(EXAMPLES:%=Plugins/%)),$(file):$(file:Plugins/%=share/doc/rpcurl/examples/%)) \
-  $(foreach file,README.md CHANGELOG.md LICENSE,$(file):share/doc/rpcurl/$(file))
+  $(foreach file,README.md CHANGELOG.md LICENSE docs/session.svg,$(file):share/doc/rpcurl/$(file))
 
 # What the build needs, what the servers need, and what the tests compare with.
 BUILD_PACKAGES  := libcurl4-openssl-dev libprotobuf-c-dev zlib1g-dev libzstd-dev libbrotli-dev libsnappy-dev libedit-dev \

@@ -33,10 +33,10 @@ function __rpcurl_has_value
     end
 end
 
-# Reads the words before the cursor: the command, the options that are there, and the words that are none.
+# Parses the words before the cursor: the command, the options, and the other arguments.
 function __rpcurl_read
     set -l tokens (commandline -opc)
-    # Each condition asks; the line is read once.
+    # Each condition calls this; the line is parsed once.
     set -q __rpcurl_command; and test "x$__rpcurl_tokens" = "x$tokens"; and return
     set -g __rpcurl_tokens $tokens
     set -g __rpcurl_command call
@@ -65,10 +65,10 @@ function __rpcurl_read
             set plain 1
         else
             set -l name (string replace -r -- '=.*' '' $token)
-            # Letters may stand together, the last one with a value.
+            # Letters may be combined, the last one with a value.
             string match -qr -- '^-[^-]' $token; and set token -(string sub -s -1 -- $token)
             if not string match -q -- '*=*' $token; and __rpcurl_has_value $__rpcurl_command $token
-                # Its value is being typed, so it is in use, but not used.
+                # Its value is being typed, so it counts as current, not as used.
                 set -q tokens[$index]; or break
                 set index (math $index + 1)
             end
@@ -82,7 +82,7 @@ function __rpcurl_is
     contains -- $__rpcurl_command $argv
 end
 
-# Whether an option is not there yet, by any of its names.
+# Whether an option is absent, by all of its names.
 function __rpcurl_unused
     for name in $argv
         contains -- $name $__rpcurl_used; and return 1
@@ -103,19 +103,19 @@ function __rpcurl_second
     test (count $tokens) -eq 2; and string match -q -- $argv[1] $tokens[2]
 end
 
-# Asks rpcurl itself, which prints candidates with descriptions.
+# Runs rpcurl, which prints candidates with descriptions.
 function __rpcurl_ask
     __rpcurl_read
     set -l tokens (commandline -opc)
     set -l program $tokens[1]
     command -q -- $program; or set program rpcurl
     command -q -- $program; or return
-    # A value may stand behind its option's name.
+    # A value may follow its option in the same word.
     set -l typed (string replace -r -- '^--[^=]*=' '' (commandline -ct | string unescape 2>/dev/null; or commandline -ct))
     $program complete $argv[1] "$typed" "$__rpcurl_words[1]" "$__rpcurl_words[2]" $tokens[2..-1] 2>/dev/null
 end
 
-# Files behind an @.
+# Files after an @.
 function __rpcurl_atfiles
     set -l typed (string replace -r -- '^--[^=]*=' '' (commandline -ct))
     string match -q -- '@*' $typed; or return
@@ -124,7 +124,7 @@ function __rpcurl_atfiles
     end
 end
 
-# One more of the words of a list with commas.
+# Another element of a comma-separated list.
 function __rpcurl_list
     set -l typed (string replace -r -- '^--[^=]*=' '' (commandline -ct))
     set -l stem (string replace -r -- '[^,]*$' '' $typed)
@@ -145,7 +145,7 @@ complete -c rpcurl -n __rpcurl_first -a 'export' -d 'Write a schema, or the part
 complete -c rpcurl -n __rpcurl_first -a 'convert' -d 'Convert messages between JSON, text format and binary'
 complete -c rpcurl -n __rpcurl_first -a 'plugins' -d 'List interceptors and plugins, check a plugin, or create one'
 complete -c rpcurl -n __rpcurl_first -a 'version' -d 'Print the version, and the features of the libraries in use'
-complete -c rpcurl -n __rpcurl_first -a help -d 'Show how a command is called'
+complete -c rpcurl -n __rpcurl_first -a help -d 'Show the help of a command'
 complete -c rpcurl -n '__rpcurl_second plugins' -a 'list' -d 'List the built-in interceptors and the plugins of the search path (the default)'
 complete -c rpcurl -n '__rpcurl_second plugins' -a 'check' -d 'Check a plugin: inspect its file, then make calls through it'
 complete -c rpcurl -n '__rpcurl_second plugins' -a 'new' -d 'Create a small plugin that builds, as a starting point'

@@ -33,7 +33,7 @@ public struct Command: Sendable {
   public let summary: String
   /// The forms of the command line, one on each line.
   public let usage: String
-  /// What else there is to know.
+  /// The paragraphs of help that follow the summary.
   public let discussion: String
   /// Command lines, one on each line.
   public let examples: String
@@ -58,7 +58,7 @@ public enum CommandTable {
   /// What the program does.
   public static let summary = "Call gRPC and Connect services from the command line."
 
-  /// What else there is to know of the program.
+  /// The paragraphs of help that follow the summary of the program.
   public static let discussion = """
     A call is encoded with the schema of the server or of a descriptor set, passes a chain of interceptors, and is sent \
     by libcurl.

@@ -59,7 +59,7 @@ public struct Option: Sendable {
   public let commands: CommandSet
   /// One line of help.
   public let summary: String
-  /// What else there is to know.
+  /// The paragraphs of help that follow the summary.
   public let discussion: String
   /// A command line that uses the option.
   public let example: String
@@ -77,7 +77,7 @@ public struct Option: Sendable {
   public let isConfigurable: Bool
   /// Whether `-h` shows it.
   public let isCommon: Bool
-  /// What the value completes to, if its kind does not tell: `file`, `dir`, `header`, `atfile` or `ask:WHAT`.
+  /// What the value completes to, if its kind does not determine it: `file`, `dir`, `header`, `atfile` or `ask:WHAT`.
   private let completionKind: String
 
   init(

@@ -2,7 +2,7 @@
 public struct ParseError: Error, Equatable, Sendable {
   /// What is wrong.
   public enum Reason: Equatable, Sendable {
-    /// No option has the name; the hint tells what was meant, if that is known.
+    /// No option has the name; the hint is what was meant, if that is clear.
     case unknownOption(String, hint: String?)
     /// The command does not have the option.
     case notOfCommand(option: String, command: String, others: String)

@@ -87,8 +87,8 @@ package final class SessionSchema {
       }
     } else if sources.isEmpty {
       throw Failure(
-        .schema, "schema", "no source given",
-        hint: "leave out --no-reflect, or name a descriptor set or .proto files")
+        .schema, "no schema", "reflection is off, and neither --proto nor --descriptor-set is given",
+        hint: "omit --no-reflect, or use --proto FILE or --descriptor-set FILE")
     }
     let read = try SchemaSource.pool(sources, withOptions: true)
     pool = read

@@ -136,6 +136,17 @@ struct OptionTableTests {
     #expect(Suggestions.nearest(to: "--\(name)", .call) == expected.map { "--\($0)" })
   }
 
+  @Test(
+    arguments: [
+      ("lst", "list"), ("ls", "list"), ("desc", "describe"), ("temp", "template"), ("repl", "session"),
+      ("LIST", "list"),
+      ("complet", nil), ("localhost", nil), ("h:1", nil), ("pkg.Service", nil), ("http://h", nil),
+      ("re", nil),
+    ] as [(String, String?)])
+  func suggestsCommands(name: String, expected: String?) {
+    #expect(CommandTable.nearest(to: name) == expected)
+  }
+
   @Test(arguments: [
     ("", "", 0), ("a", "", 1), ("", "ab", 2), ("abc", "abc", 0), ("abc", "acb", 1), ("abcd", "axcd", 1),
     ("kitten", "sitting", 3),

@@ -189,7 +189,7 @@ def test_wrong_configuration_names_the_key(rpcurl, descriptor_set, setting, word
 
 
 def test_examples_of_the_manual(tmp_path, descriptor_set, grpc_server):
-    (example,) = manual.examples("rpcurl-assert.7")
+    example = manual.examples("rpcurl-assert.7")[0]
     result = manual.run(example, tmp_path, descriptor_set, [("localhost:50051", grpc_server.address)])
     assert (result.returncode, result.stderr) == (0, "")
     assert ET.parse(tmp_path / "report.xml").getroot().find("testsuite").get("failures") == "0"

@@ -66,6 +66,10 @@ def test_encrypted_key(call, grpc_mtls_server, certificates, encrypted_key, tmp_
     answers(call(*options, "--pass", "env:PHRASE", url, env={"PHRASE": "open sesame"}))
     assert call(*options, "--pass", "env:PHRASE", url, env={"PHRASE": "wrong"}).code == 6
     assert call(*options, "--pass", "open sesame", url).code == 2
+    # As curl has it.
+    result = call("--cert", f"{certificates / 'client.pem'}:open sesame", url)
+    assert result.code == 6
+    assert result.err.endswith("hint: the passphrase is given with --pass @FILE or --pass env:NAME\n")
 
 
 def typed_at_the_prompt(rpcurl, arguments, prompt):

@@ -311,11 +311,3 @@ def test_help_tells_of_the_same_codes(rpcurl):
     told = rpcurl("--help").out.split("Exit codes:", 1)[1].split("USAGE", 1)[0]
     numbers = {int(number) for number in re.findall(r"\d+", told)}
     assert MANUAL - set(range(65, 81)) | {STATUS} == numbers
-
-
-def test_readme_tells_of_the_same_codes():
-    table = (ROOT / "README.md").read_text().split("### Exit codes")[1].split("\n## ")[0]
-    told: set[int] = set()
-    for first, last in re.findall(r"^\| (\d+)(?:–(\d+))? \|", table, re.M):
-        told |= set(range(int(first), int(last or first) + 1))
-    assert told == MANUAL

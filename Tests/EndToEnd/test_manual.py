@@ -105,12 +105,11 @@ def test_see_also_leads_somewhere():
 
 
 def test_events_of_the_manual_are_those_of_a_call(rpcurl, grpc_server, descriptor_set):
-    """What rpcurl-call(1) says of each event has the members that it has."""
+    """rpcurl-call(1) describes each event with its members."""
     text = (ROOT / "man" / "rpcurl-call.1").read_text()
-    told = {}
-    for line in re.findall(r'^\.It Li (\{"event".*\})$', text, re.M):
-        members = re.findall(r'"(\w+)":', line)
-        told[re.search(r'"event":"(\w+)"', line)[1]] = set(members)
+    described = {}
+    for event in re.findall(r'^\{"event".*?\}$', text, re.M | re.S):
+        described[re.search(r'"event":"(\w+)"', event)[1]] = set(re.findall(r'"(\w+)":', event))
     seen = {}
     assertion = "assert,field=message == nobody"
     for options in (["-d", '{"name":"Ada"}'], ["-d", '{"name":"Ada"}', "--use", assertion]):
@@ -120,10 +119,10 @@ def test_events_of_the_manual_are_those_of_a_call(rpcurl, grpc_server, descripto
         for line in result.out.splitlines():
             event = json.loads(line)
             seen.setdefault(event["event"], set()).update(event)
-    assert set(told) == set(seen)
+    assert set(described) == set(seen)
     optional = {"resolve_ms", "connect_ms", "tls_ms", "first_byte_ms"}
     for name, members in seen.items():
-        assert members - optional == told[name], name
+        assert members - optional == described[name], name
     assert all(member in text for member in optional)
 
 

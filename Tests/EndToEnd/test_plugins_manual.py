@@ -1,4 +1,4 @@
-"""The manual of those who write plugins: what it shows works, and nothing is missing."""
+"""rpcurl-plugin(3): its plugins build and run, and it describes every function."""
 
 import re
 import shutil
@@ -52,7 +52,7 @@ def test_retry_of_the_manual_builds_and_retries(rpcurl, grpc_server, descriptor_
     arguments = ["--descriptor-set", descriptor_set, "--plugin", plugin, "-d"]
     result = rpcurl(*arguments, '{"code":14,"message":"busy"}', f"{grpc_server.url}/demo.v1.Demo/Fail")
     assert result.code == 64 + 14
-    assert result.err.count("again: unavailable: once more\n") == 2
+    assert result.err.count("again: unavailable: retrying\n") == 2
     result = rpcurl(*arguments, '{"from":1,"to":3}', f"{grpc_server.url}/demo.v1.Demo/Count")
     assert (result.code, result.err) == (0, "")
 

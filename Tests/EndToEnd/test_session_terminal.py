@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, RPCURL, Rpcurl, Server
+from conftest import RPCURL, Rpcurl, Server
 from terminal import PATIENCE_SECONDS, Terminal
 from test_plugins_guard import build
 
@@ -474,28 +474,3 @@ def test_streams_go_on_while_an_editor_has_the_terminal(session: Callable[..., T
     screen.wait(lambda: '  "message": "Hello, Ada!",' in screen.lines and screen.last == "rpcurl>", "the answer")
     assert [line for line in screen.lines if '"number"' in line] == [f'  "number": {n}' for n in range(1, 10)]
     assert "* Count[1] ended" in screen.lines
-
-
-def test_the_session_of_the_readme(
-    terminal: Callable[..., Terminal], rpcurl: Rpcurl, grpc_server: Server, tmp_path: Path
-) -> None:
-    (block,) = re.findall(r"^```\n(\$ rpcurl session .*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)
-    begin, *lines, end = block.partition("$ rpcurl run looms.rpcurl\n")[0].splitlines()
-    assert (begin, end) == ("$ rpcurl session --plaintext localhost:50051", "rpcurl> quit")
-    screen = terminal("session", "--plaintext", grpc_server.address, rows=60, cwd=tmp_path)
-    screen.shows("rpcurl>")
-    screen.send("call F\t")
-    screen.wait(lambda: any(line.startswith("FailStream") for line in screen.lines), "the methods")
-    screen.send("ind\t")
-    screen.wait(lambda: screen.last.startswith("rpcurl> call Find "), "the method's name")
-    screen.send('{"i\t"2"}')
-    screen.wait(lambda: screen.last.startswith('rpcurl> call Find {"id": "2"}'), "the field's name")
-    screen.send("\x15")
-    places = [i for i, line in enumerate(lines) if re.match(r"(rpcurl|Chat\[1\])>", line)]
-    for place, following in zip(places, [*places[1:], len(lines)], strict=True):
-        screen.send(lines[place].partition(">")[2].removeprefix(" ") + "\r" if lines[place][-1] != ">" else CTRL_D)
-        prompt = (lines + [end])[following].partition(">")[0] + ">"
-        screen.wait(lambda: screen.lines == lines[:following] + [prompt], "\n".join(lines[:following]))  # noqa: B023
-    screen.send("quit\r")
-    assert screen.end() == (0, None)
-    assert rpcurl("run", tmp_path / "looms.rpcurl").out == block.partition("$ rpcurl run looms.rpcurl\n")[2]

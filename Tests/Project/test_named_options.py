@@ -14,9 +14,9 @@ DOCUMENTS = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
 # By hand; rpcurl.1 is generated, and rpcurl-migrate(7) has a test of its own.
 PAGES = sorted(p for p in (ROOT / "man").iterdir() if p.suffix != ".1" and p.stem != "rpcurl-migrate")
 
-# Options of other programs that are called: protoc, swift, pytest, pkg-config; and the form that options have.
+# Options of other programs (protoc, swift, pytest, pkg-config, the test servers), and the form of options.
 OTHERS = {
-    "--include_imports", "--descriptor_set_out", "--product", "--build-tests", "--skip-build", "--cflags", "--option",
+    "--include_imports", "--descriptor_set_out", "--port", "--product", "--build-tests", "--skip-build", "--cflags", "--option",
 }  # fmt: skip
 
 

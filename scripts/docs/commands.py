@@ -1,4 +1,4 @@
-"""The command line, as the binary describes it with --dump-options."""
+"""The command line, as the program describes it by --dump-options."""
 
 import json
 import subprocess
@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Argument:
-    """An option, a flag, or an argument that is neither."""
+    """An option, a flag, or a positional argument."""
 
     kind: str  # flag, option or positional
     names: list[str]
-    # Further names, which are accepted and not completed.
+    # Other names, which are accepted but not completed.
     aliases: list[str]
     value: str
     values: list[str]
@@ -87,7 +87,7 @@ def tree(table: dict) -> Command:
 
 
 def leaves(root: Command) -> list[Command]:
-    """The commands that take arguments: of a command with commands, these."""
+    """The commands that have arguments: subcommands instead of their command."""
     found = []
     for one in root.commands:
         if one.name != "help":

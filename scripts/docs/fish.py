@@ -8,7 +8,7 @@ def quoted(text: str) -> str:
 
 
 def value(of: Argument) -> str:
-    """How the value goes on: without files unless they are meant."""
+    """The completions of a value; files only if the value is a file."""
     kind = of.completion
     if kind == "list":
         return f" -x -a {quoted(' '.join(of.values))}"
@@ -32,14 +32,14 @@ def names(option: Argument) -> str:
 
 
 def conditioned(option: Argument) -> str:
-    """The end of a line that completes an option, without the commands that it is of."""
+    """The end of a line that completes an option, without the condition on the command."""
     unused = "" if option.repeats else f" -n {quoted('__rpcurl_unused ' + ' '.join(option.names))}"
     rest = "" if option.kind == "flag" else value(option)
     return f"{unused} {names(option)}{rest} -d {quoted(option.summary)}"
 
 
 def place(number: int, one: Argument, command: Command) -> str:
-    """A line for a word that is no option."""
+    """A line for an argument that is not an option."""
     name = "-".join(command.path)
     last = number == len(command.positionals)
     count = f"-ge {number - 1}" if last and one.repeats else f"-eq {number - 1}"
@@ -56,7 +56,7 @@ def place(number: int, one: Argument, command: Command) -> str:
 
 def script(root: Command) -> str:
     commands = leaves(root)
-    # What several commands have alike is one line.
+    # Options that several commands share are one line.
     lines: dict[str, list[str]] = {}
     for command in commands:
         for option in command.options:
@@ -71,7 +71,7 @@ def script(root: Command) -> str:
     first = "".join(
         f"complete -c rpcurl -n __rpcurl_first -a {quoted(c.name)} -d {quoted(c.abstract.rstrip('.'))}\n"
         for c in root.commands if c.name != "help"
-    ) + "complete -c rpcurl -n __rpcurl_first -a help -d 'Show how a command is called'\n"  # fmt: skip
+    ) + "complete -c rpcurl -n __rpcurl_first -a help -d 'Show the help of a command'\n"  # fmt: skip
     first += "".join(
         f"complete -c rpcurl -n '__rpcurl_second {g.name}' -a {quoted(c.name)} -d {quoted(c.abstract.rstrip('.'))}\n"
         for g in groups for c in g.commands if c.name != "help"
@@ -112,10 +112,10 @@ function __rpcurl_has_value
     end
 end
 
-# Reads the words before the cursor: the command, the options that are there, and the words that are none.
+# Parses the words before the cursor: the command, the options, and the other arguments.
 function __rpcurl_read
     set -l tokens (commandline -opc)
-    # Each condition asks; the line is read once.
+    # Each condition calls this; the line is parsed once.
     set -q __rpcurl_command; and test "x$__rpcurl_tokens" = "x$tokens"; and return
     set -g __rpcurl_tokens $tokens
     set -g __rpcurl_command @DEFAULT@
@@ -139,10 +139,10 @@ function __rpcurl_read
             set plain 1
         else
             set -l name (string replace -r -- '=.*' '' $token)
-            # Letters may stand together, the last one with a value.
+            # Letters may be combined, the last one with a value.
             string match -qr -- '^-[^-]' $token; and set token -(string sub -s -1 -- $token)
             if not string match -q -- '*=*' $token; and __rpcurl_has_value $__rpcurl_command $token
-                # Its value is being typed, so it is in use, but not used.
+                # Its value is being typed, so it counts as current, not as used.
                 set -q tokens[$index]; or break
                 set index (math $index + 1)
             end
@@ -156,7 +156,7 @@ function __rpcurl_is
     contains -- $__rpcurl_command $argv
 end
 
-# Whether an option is not there yet, by any of its names.
+# Whether an option is absent, by all of its names.
 function __rpcurl_unused
     for name in $argv
         contains -- $name $__rpcurl_used; and return 1
@@ -177,19 +177,19 @@ function __rpcurl_second
     test (count $tokens) -eq 2; and string match -q -- $argv[1] $tokens[2]
 end
 
-# Asks rpcurl itself, which prints candidates with descriptions.
+# Runs rpcurl, which prints candidates with descriptions.
 function __rpcurl_ask
     __rpcurl_read
     set -l tokens (commandline -opc)
     set -l program $tokens[1]
     command -q -- $program; or set program rpcurl
     command -q -- $program; or return
-    # A value may stand behind its option's name.
+    # A value may follow its option in the same word.
     set -l typed (string replace -r -- '^--[^=]*=' '' (commandline -ct | string unescape 2>/dev/null; or commandline -ct))
     $program complete $argv[1] "$typed" "$__rpcurl_words[1]" "$__rpcurl_words[2]" $tokens[2..-1] 2>/dev/null
 end
 
-# Files behind an @.
+# Files after an @.
 function __rpcurl_atfiles
     set -l typed (string replace -r -- '^--[^=]*=' '' (commandline -ct))
     string match -q -- '@*' $typed; or return
@@ -198,7 +198,7 @@ function __rpcurl_atfiles
     end
 end
 
-# One more of the words of a list with commas.
+# Another element of a comma-separated list.
 function __rpcurl_list
     set -l typed (string replace -r -- '^--[^=]*=' '' (commandline -ct))
     set -l stem (string replace -r -- '[^,]*$' '' $typed)

@@ -95,7 +95,12 @@ package enum ConnectionPlan {
   private static func readable(_ argument: Argument?, _ option: String) throws(Failure) -> String? {
     guard let argument, let path = argument.text else { return nil }
     func failure(_ why: String) -> Failure {
-      Failure(argument.id == .netrcFile ? .usage : .tls, "\(option) \(path)", why).at(argument.origin)
+      // curl has CERTIFICATE:PASSWORD.
+      let hint =
+        argument.id == .cert && path.contains(":")
+        ? "the passphrase is given with --pass @FILE or --pass env:NAME" : nil
+      return Failure(argument.id == .netrcFile ? .usage : .tls, "\(option) \(path)", why, hint: hint)
+        .at(argument.origin)
     }
     var status = stat()
     guard access(path, R_OK) == 0, stat(path, &status) == 0 else { throw failure(FileContents.lastError()) }
