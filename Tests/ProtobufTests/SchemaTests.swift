@@ -101,7 +101,7 @@ import Testing
     #expect(error?.file == "deep.proto")
   }
 
-  @Test(arguments: ["a\u{7}.proto", "\u{1B}[2J", "a\n", "\u{7F}"])
+  @Test(arguments: ["a\u{7}.proto", "\u{1B}[2J", "a\n", "\u{7F}", "\u{1F}", "a/long/\u{1F}name.proto"])
   func refusesNamesOfFilesWithControlCharacters(name: String) throws {
     let error = #expect(throws: SchemaError.self) { try pool(file(name, [])).serviceNames }
     #expect(

@@ -156,6 +156,27 @@ struct WireReader {
     return bytes
   }
 
+  /// Reads a length-delimited field of this number, at most 15, if it is next, of less than 2 MB, and in the shortest
+  /// form; without a step where it is not.
+  @inline(__always)
+  mutating func shortField(_ number: UInt8) -> UnsafeRawBufferPointer? {
+    guard remaining >= 4, cursor.pointee == number &<< 3 | 2 else { return nil }
+    var length = Int(cursor[1])
+    var start = cursor + 2
+    if length >= 0x80 {
+      length = length & 0x7f | Int(cursor[2]) &<< 7
+      start += 1
+      if length >= 0x4000 {
+        guard cursor[3] < 0x80 else { return nil }
+        length = length & 0x3fff | Int(cursor[3]) &<< 14
+        start += 1
+      }
+    }
+    guard length <= end - start else { return nil }
+    cursor = start + length
+    return UnsafeRawBufferPointer(start: start, count: length)
+  }
+
   /// Reads a length and gives a reader of the bytes that it announces.
   @inline(__always)
   mutating func nested() throws(DecodeError) -> WireReader {

@@ -52,7 +52,7 @@ public struct NameSearch {
   }
 
   private let sets: [SchemaBytes]
-  private let files: [SchemaIndex.File]
+  private let files: SchemaFiles
   private let crowd: Int
   private let limit: Int
   private let isOver: () -> Bool
@@ -69,7 +69,9 @@ public struct NameSearch {
     self.limit = limit
     self.isOver = isOver
     // What cannot be read has no names to tell.
-    files = sets.flatMap { (try? DescriptorSetScanner.files(of: $0.bytes, source: 0)) ?? [] }
+    var files = SchemaFiles()
+    for (number, set) in sets.enumerated() { try? files.append(set.bytes, source: number) }
+    self.files = files
   }
 
   /// The names of these kinds that go on from `typed`, in the order of the sets.

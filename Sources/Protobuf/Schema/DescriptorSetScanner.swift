@@ -6,48 +6,119 @@ enum DescriptorSetScanner {
 
   // MARK: Outlines
 
-  /// The files of a FileDescriptorSet.
-  static func files(of set: UnsafeRawBufferPointer, source: Int) throws(Malformed) -> [SchemaIndex.File] {
-    var files: [SchemaIndex.File] = []
-    try fields(of: set) { (tag, bytes) throws(Malformed) in
-      guard tag == Tag(1, .lengthDelimited) else { return true }
-      files.append(try file(bytes, source: source, index: files.count))
-      return true
-    }
-    guard !files.isEmpty else { throw Malformed(what: "it holds no files") }
-    return files
+  /// The hashes of a file's name and package.
+  struct Hashes {
+    let name: UInt64
+    let package: UInt64
   }
 
-  static func file(
-    _ bytes: UnsafeRawBufferPointer, source: Int, index: Int
-  ) throws(Malformed) -> SchemaIndex.File {
-    var name: UnsafeRawBufferPointer?
-    var package: UnsafeRawBufferPointer?
-    // Nearly every file begins with both, in this order. There may be ten thousand of them.
-    var reader = WireReader(bytes)
-    if reader.accept(Tag(1, .lengthDelimited)), let first = try? reader.lengthDelimited(),
-      reader.accept(Tag(2, .lengthDelimited)), let second = try? reader.lengthDelimited()
-    {
-      (name, package) = (first, second)
-    } else {
-      try fields(of: bytes) { (tag, value) throws(Malformed) in
-        switch tag {
-        case Tag(1, .lengthDelimited): name = value
-        case Tag(2, .lengthDelimited): package = value
-        default: break
-        }
-        return name == nil || package == nil
+  /// Calls `body` with each file of a FileDescriptorSet.
+  @inline(__always)
+  static func files(
+    of set: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer, Hashes) -> Void
+  ) throws(Malformed) {
+    var reader = WireReader(set)
+    var count = 0
+    while true {
+      let file = try nextFile(&reader)
+      guard file.baseAddress != nil else { break }
+      if let hashes = plainHashes(of: file) {
+        body(file, hashes)
+      } else {
+        body(file, try hashes(of: file, index: count))
       }
+      count &+= 1
     }
+    guard count > 0 else { throw Malformed(what: "it holds no files") }
+  }
+
+  /// The next file of a FileDescriptorSet; without an address at the end.
+  @inline(__always)
+  private static func nextFile(_ reader: inout WireReader) throws(Malformed) -> UnsafeRawBufferPointer {
+    if let file = reader.shortField(1) { return file }
+    return try searchedFile(&reader)
+  }
+
+  @inline(never)
+  private static func searchedFile(_ reader: inout WireReader) throws(Malformed) -> UnsafeRawBufferPointer {
+    do throws(DecodeError) {
+      while !reader.isAtEnd {
+        let tag = try reader.tag()
+        if tag == Tag(1, .lengthDelimited) { return try reader.lengthDelimited() }
+        try reader.skip(tag, depth: 0)
+      }
+    } catch {
+      throw Malformed(what: error.description)
+    }
+    return UnsafeRawBufferPointer(start: nil, count: 0)
+  }
+
+  /// The hashes of a file that begins with name and package, as nearly every one does, both of ASCII.
+  @inline(__always)
+  private static func plainHashes(of file: UnsafeRawBufferPointer) -> Hashes? {
+    var reader = WireReader(file)
+    guard let name = reader.shortField(1), let package = reader.shortField(2), !name.isEmpty, !package.isEmpty
+    else { return nil }
+    var marks = SIMD16<UInt8>()
+    let hashes = Hashes(name: plainHash(name, &marks), package: plainHash(package, &marks))
+    return isPlain(marks) ? hashes : nil
+  }
+
+  /// The hash of a text; `marks` gets the highest bit where a byte is a control character or not ASCII.
+  @inline(__always)
+  private static func plainHash(_ text: UnsafeRawBufferPointer, _ marks: inout SIMD16<UInt8>) -> UInt64 {
+    NameTable.hash(text) { bytes in
+      // A byte above 0x7f gets the bit from one of the two.
+      marks |= (bytes &- SIMD16(repeating: 0x20)) | (bytes &+ SIMD16(repeating: 1))
+    }
+  }
+
+  @inline(__always)
+  private static func isPlain(_ marks: SIMD16<UInt8>) -> Bool {
+    let words = unsafeBitCast(marks, to: SIMD2<UInt64>.self)
+    return (words[0] | words[1]) & 0x8080_8080_8080_8080 == 0
+  }
+
+  /// The hashes of any file.
+  @inline(never)
+  static func hashes(of file: UnsafeRawBufferPointer, index: Int) throws(Malformed) -> Hashes {
+    let (name, package) = try nameAndPackage(of: file)
     guard let name, !name.isEmpty else { throw Malformed(what: "its file \(index + 1) has no name") }
     guard isText(name) else {
       throw Malformed(what: "the name of its file \(index + 1) has control characters or is not UTF-8")
     }
-    let none = UnsafeRawBufferPointer(start: bytes.baseAddress, count: 0)
-    guard isText(package ?? name) || package?.isEmpty == true else {
+    guard package.map({ $0.isEmpty || isText($0) }) ?? true else {
       throw Malformed(what: "its file \(index + 1) has a package that is no name")
     }
-    return SchemaIndex.File(source: source, bytes: bytes, name: name, package: package ?? none)
+    return Hashes(
+      name: NameTable.hash(name),
+      package: NameTable.hash(package ?? UnsafeRawBufferPointer(start: nil, count: 0)))
+  }
+
+  /// A file that has hashes.
+  static func knownFile(_ bytes: UnsafeRawBufferPointer, source: Int) -> SchemaIndex.File {
+    let none = UnsafeRawBufferPointer(start: bytes.baseAddress, count: 0)
+    let found = try? nameAndPackage(of: bytes)
+    return SchemaIndex.File(
+      source: source, bytes: bytes, name: found?.name ?? none, package: found?.package ?? none)
+  }
+
+  private static func nameAndPackage(
+    of file: UnsafeRawBufferPointer
+  ) throws(Malformed) -> (name: UnsafeRawBufferPointer?, package: UnsafeRawBufferPointer?) {
+    var reader = WireReader(file)
+    if let name = reader.shortField(1), let package = reader.shortField(2) { return (name, package) }
+    var name: UnsafeRawBufferPointer?
+    var package: UnsafeRawBufferPointer?
+    try fields(of: file) { (tag, value) throws(Malformed) in
+      switch tag {
+      case Tag(1, .lengthDelimited): name = value
+      case Tag(2, .lengthDelimited): package = value
+      default: break
+      }
+      return name == nil || package == nil
+    }
+    return (name, package)
   }
 
   /// The top-level declarations of a file.
@@ -208,21 +279,7 @@ enum DescriptorSetScanner {
   }
 
   private static func isText(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    guard let start = bytes.baseAddress, !bytes.isEmpty else { return false }
-    // Names are ASCII nearly always.
-    var index = 0
-    var marks: UInt64 = 0
-    while index < bytes.count {
-      let rest = bytes.count - index
-      let word =
-        rest >= 8
-        ? start.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-        : Words.load(start + index, count: rest, fill: 0x2020_2020_2020_2020)
-      marks |= word | word &- 0x2020_2020_2020_2020 | word &+ 0x0101_0101_0101_0101
-      index += 8
-    }
-    if marks & 0x8080_8080_8080_8080 == 0 { return true }
-    return bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7f } && UTF8Validation.isValid(bytes)
+    bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7f } && UTF8Validation.isValid(bytes)
   }
 
   // MARK: Guessing

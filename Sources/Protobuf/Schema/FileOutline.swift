@@ -8,9 +8,10 @@ public struct FileOutline: Equatable, Sendable {
   /// Reads an outline; `nil` when the bytes are no descriptor of a file, or one without a name.
   public init?(serialized bytes: [UInt8]) {
     let outline = bytes.withUnsafeBytes { bytes -> (String, [String])? in
-      guard let file = try? DescriptorSetScanner.file(bytes, source: 0, index: 0),
+      guard (try? DescriptorSetScanner.hashes(of: bytes, index: 0)) != nil,
         let imports = try? DescriptorSetScanner.dependencies(of: bytes)
       else { return nil }
+      let file = DescriptorSetScanner.knownFile(bytes, source: 0)
       return (
         String(decoding: file.name, as: UTF8.self), imports.map { String(decoding: $0, as: UTF8.self) }
       )

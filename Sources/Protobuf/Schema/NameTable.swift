@@ -12,7 +12,8 @@ struct NameTable {
     slots = Array(repeating: Slot(hash: 0, value: -1), count: NameTable.size(for: capacity))
   }
 
-  private static func size(for capacity: Int) -> Int {
+  /// The number of places for so many names, a power of two.
+  static func size(for capacity: Int) -> Int {
     var size = 8
     while size * 3 < capacity * 4 { size *= 2 }
     return size
@@ -24,29 +25,60 @@ struct NameTable {
     if size > slots.count { grow(to: size) }
   }
 
-  /// Eight bytes at a time, mixed as wyhash does it.
+  /// Sixteen bytes at a time, mixed as wyhash does it; the last may have been in part among those before.
   @inline(__always)
   static func hash(_ name: UnsafeRawBufferPointer, seed: UInt64 = initialHash) -> UInt64 {
-    var hash = seed ^ UInt64(truncatingIfNeeded: name.count) &* 0x9e37_79b9_7f4a_7c15
-    guard let start = name.baseAddress else { return hash }
-    var index = 0
-    while index &+ 8 <= name.count {
-      hash = mix(hash ^ start.loadUnaligned(fromByteOffset: index, as: UInt64.self))
-      index &+= 8
+    hash(name, seed: seed) { _ in }
+  }
+
+  /// Calls `visit` with all bytes on the way; those that a short name lacks of sixteen are repeated or spaces.
+  @inline(__always)
+  static func hash(
+    _ name: UnsafeRawBufferPointer, seed: UInt64 = initialHash, visit: (SIMD16<UInt8>) -> Void
+  ) -> UInt64 {
+    var hash = seed &+ UInt64(truncatingIfNeeded: name.count)
+    guard let start = name.baseAddress, !name.isEmpty else { return hash }
+    guard name.count >= 8 else {
+      let word = Words.load(start, count: name.count, fill: 0x2020_2020_2020_2020)
+      visit(unsafeBitCast(SIMD2(word, word), to: SIMD16<UInt8>.self))
+      return mix(hash ^ word, multiplier)
     }
-    return mix(hash ^ Words.load(start + index, count: name.count &- index))
+    guard name.count >= 16 else {
+      let first = start.loadUnaligned(as: UInt64.self)
+      let second = start.loadUnaligned(fromByteOffset: name.count &- 8, as: UInt64.self)
+      visit(unsafeBitCast(SIMD2(first, second), to: SIMD16<UInt8>.self))
+      return mix(hash ^ first, multiplier ^ second)
+    }
+    let last = start + (name.count &- 16)
+    var position = start
+    while position < last {
+      hash = mix(position, hash, visit)
+      position += 16
+    }
+    return mix(last, hash, visit)
   }
 
   @inline(__always)
-  private static func mix(_ value: UInt64) -> UInt64 {
-    let (high, low) = value.multipliedFullWidth(by: 0xe703_7ed1_a0b4_28db)
+  private static func mix(
+    _ position: UnsafeRawPointer, _ hash: UInt64, _ visit: (SIMD16<UInt8>) -> Void
+  ) -> UInt64 {
+    visit(position.loadUnaligned(as: SIMD16<UInt8>.self))
+    return mix(
+      hash ^ position.loadUnaligned(as: UInt64.self),
+      multiplier ^ position.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+  }
+
+  @inline(__always)
+  private static func mix(_ a: UInt64, _ b: UInt64) -> UInt64 {
+    let (high, low) = a.multipliedFullWidth(by: b)
     return high ^ low
   }
 
+  private static let multiplier: UInt64 = 0xe703_7ed1_a0b4_28db
   static let initialHash: UInt64 = 0xcbf2_9ce4_8422_2325
 
   @inline(__always)
-  fileprivate static func fold(_ hash: UInt64) -> UInt32 {
+  static func fold(_ hash: UInt64) -> UInt32 {
     UInt32(truncatingIfNeeded: hash ^ hash &>> 32)
   }
 
@@ -92,6 +124,37 @@ struct NameTable {
 }
 
 extension NameTable {
+  /// A table that is being filled, with room for what is to come.
+  struct Filling {
+    fileprivate let slots: UnsafeMutableBufferPointer<Slot>
+    fileprivate(set) var count: Int
+
+    /// Adds a value unless there is one under the same name, which it gives.
+    @inline(__always)
+    mutating func insert(_ hash: UInt32, _ value: Int, unlessFound matches: (Int) -> Bool) -> Int? {
+      let mask = slots.count &- 1
+      var index = Int(hash) & mask
+      while slots[index].value >= 0 {
+        if slots[index].hash == hash, matches(Int(slots[index].value)) { return Int(slots[index].value) }
+        index = (index &+ 1) & mask
+      }
+      slots[index] = Slot(hash: hash, value: Int32(truncatingIfNeeded: value))
+      count &+= 1
+      return nil
+    }
+  }
+
+  /// Fills a table with up to `capacity` values in all.
+  mutating func fill<Result>(to capacity: Int, _ body: (inout Filling) -> Result) -> Result {
+    reserve(capacity)
+    let before = count
+    return slots.withUnsafeMutableBufferPointer { slots in
+      var filling = Filling(slots: slots, count: before)
+      defer { count = filling.count }
+      return body(&filling)
+    }
+  }
+
   /// The same table without counted references; it must be deallocated.
   struct Frozen {
     private let slots: UnsafePointer<Slot>

@@ -14,16 +14,6 @@ struct SchemaIndex {
     let bytes: UnsafeRawBufferPointer
     let name: UnsafeRawBufferPointer
     let package: UnsafeRawBufferPointer
-    /// The next file of the package.
-    var next: Int?
-  }
-
-  /// The files of a package, as a list: a set may hold ten thousand packages, of which a call looks into two.
-  private struct Package {
-    let name: UnsafeRawBufferPointer
-    /// The first file whose symbols are not in the table yet.
-    var pending: Int?
-    var last: Int
   }
 
   enum Kind: UInt8 {
@@ -50,10 +40,7 @@ struct SchemaIndex {
   }
 
   private(set) var sources: [Source] = []
-  private(set) var files: [File] = []
-  private var fileTable = NameTable()
-  private var packages: [Package] = []
-  private var packageTable = NameTable()
+  private(set) var files = SchemaFiles()
   private var symbols: [Symbol] = []
   private var symbolTable = NameTable()
   /// The file that defines a symbol too, but differently.
@@ -63,48 +50,23 @@ struct SchemaIndex {
 
   mutating func add(_ set: SchemaBytes, source: String) throws(SchemaError) {
     guard set.bytes.count > 0 else { throw SchemaError(.emptySource, source: source) }
-    let found: [File]
+    let firstNew = files.count
     do {
-      found = try DescriptorSetScanner.files(of: set.bytes, source: sources.count)
+      try files.append(set.bytes, source: sources.count)
     } catch {
       throw SchemaError(
         .notADescriptorSet(DescriptorSetScanner.guess(set.bytes) ?? error.what), source: source)
     }
-    let firstNew = files.count
-    if firstNew == 0 { files.reserveCapacity(found.count) }
-    fileTable.reserve(firstNew + found.count)
     sources.append(Source(bytes: set, name: source))
-    for file in found { try add(file, firstNew: firstNew, source: source) }
-  }
-
-  private mutating func add(_ file: File, firstNew: Int, source: String) throws(SchemaError) {
-    let hash = NameTable.hash(file.name)
-    if let earlier = fileTable.find(hash, matches: { sameBytes(files[$0].name, file.name) }) {
-      guard earlier < firstNew || sameBytes(files[earlier].bytes, file.bytes) else {
-        throw SchemaError(.conflictingFile, source: source, file: String(decoding: file.name, as: UTF8.self))
-      }
-      return
+    if let name = files.merge(from: firstNew) {
+      throw SchemaError(.conflictingFile, source: source, file: name)
     }
-    fileTable.insert(hash, files.count)
-    let packageHash = NameTable.hash(file.package)
-    if let package = packageTable.find(packageHash, matches: { sameBytes(packages[$0].name, file.package) }) {
-      if packages[package].pending == nil {
-        packages[package].pending = files.count
-      } else {
-        files[packages[package].last].next = files.count
-      }
-      packages[package].last = files.count
-    } else {
-      packageTable.insert(packageHash, packages.count)
-      packages.append(Package(name: file.package, pending: files.count, last: files.count))
-    }
-    files.append(file)
   }
 
   // MARK: Looking up
 
   func file(named name: UnsafeRawBufferPointer) -> Int? {
-    fileTable.find(NameTable.hash(name)) { sameBytes(files[$0].name, name) }
+    files.number(named: name)
   }
 
   /// Finds a symbol by its full name, without a leading dot.
@@ -126,20 +88,11 @@ struct SchemaIndex {
   private mutating func find(_ name: String, in package: String) throws(SchemaError) -> Symbol? {
     var package = package
     var name = name
-    let index = package.withUTF8 { bytes in
-      let bytes = UnsafeRawBufferPointer(bytes)
-      return packageTable.find(NameTable.hash(bytes)) { sameBytes(packages[$0].name, bytes) }
+    while let file = package.withUTF8({ files.takePending(of: UnsafeRawBufferPointer($0)) }) {
+      try indexSymbols(of: file)
     }
-    guard let index else { return nil }
-    try indexSymbols(ofPackage: index)
-    let found = name.withUTF8 { bytes in
-      let bytes = UnsafeRawBufferPointer(bytes)
-      let hash = NameTable.hash(bytes, seed: NameTable.hash(packages[index].name))
-      let found = symbolTable.find(hash) {
-        sameBytes(symbols[$0].name, bytes)
-          && sameBytes(files[symbols[$0].file].package, packages[index].name)
-      }
-      return found
+    let found = package.withUTF8 { package in
+      name.withUTF8 { number(of: UnsafeRawBufferPointer($0), in: UnsafeRawBufferPointer(package)) }
     }
     guard let found else { return nil }
     if let rival = rivals[found] {
@@ -148,36 +101,38 @@ struct SchemaIndex {
     return symbols[found]
   }
 
-  private mutating func indexSymbols(ofPackage index: Int) throws(SchemaError) {
-    while let number = packages[index].pending {
-      let file = files[number]
-      packages[index].pending = file.next
-      let seed = NameTable.hash(file.package)
-      do {
-        try DescriptorSetScanner.symbols(of: file, number: number) { symbol in
-          let hash = NameTable.hash(symbol.name, seed: seed)
-          let earlier = symbolTable.find(hash) {
-            sameBytes(symbols[$0].name, symbol.name)
-              && sameBytes(files[symbols[$0].file].package, file.package)
-          }
-          if let earlier {
-            let isSame =
-              symbols[earlier].kind == symbol.kind && sameBytes(symbols[earlier].bytes, symbol.bytes)
-            if !isSame, isSameSource(symbols[earlier].file, number) { rivals[earlier] = number }
-          } else {
-            symbolTable.insert(hash, symbols.count)
-            symbols.append(symbol)
-          }
-        }
-      } catch {
-        throw schemaError(.invalid("malformed descriptor: \(error.what)"), file: number)
-      }
+  /// The number of a symbol among those that have been read.
+  private func number(of name: UnsafeRawBufferPointer, in package: UnsafeRawBufferPointer) -> Int? {
+    symbolTable.find(NameTable.hash(name, seed: NameTable.hash(package))) {
+      sameBytes(symbols[$0].name, name) && sameBytes(files[symbols[$0].file].package, package)
     }
+  }
+
+  private mutating func indexSymbols(of number: Int) throws(SchemaError) {
+    let file = files[number]
+    do {
+      try DescriptorSetScanner.symbols(of: file, number: number) { add($0, package: file.package) }
+    } catch {
+      throw schemaError(.invalid("malformed descriptor: \(error.what)"), file: number)
+    }
+  }
+
+  private mutating func add(_ symbol: Symbol, package: UnsafeRawBufferPointer) {
+    guard let earlier = number(of: symbol.name, in: package) else {
+      symbolTable.insert(NameTable.hash(symbol.name, seed: NameTable.hash(package)), symbols.count)
+      symbols.append(symbol)
+      return
+    }
+    let isSame = symbols[earlier].kind == symbol.kind && sameBytes(symbols[earlier].bytes, symbol.bytes)
+    if !isSame, isSameSource(symbols[earlier].file, symbol.file) { rivals[earlier] = symbol.file }
   }
 
   /// Full names of all top-level symbols of a kind, in no order.
   mutating func names(of kind: Kind) throws(SchemaError) -> [String] {
-    for index in packages.indices { try indexSymbols(ofPackage: index) }
+    for number in files.indices where files.isPending(number) {
+      let package = files[number].package
+      while let file = files.takePending(of: package) { try indexSymbols(of: file) }
+    }
     return symbols.filter { $0.kind == kind }.map { fullName(of: $0) }
   }
 
@@ -189,7 +144,7 @@ struct SchemaIndex {
 
   /// Whether two files contradict each other when they define the same: of several sources the first wins.
   func isSameSource(_ first: Int, _ second: Int) -> Bool {
-    files[first].source == files[second].source
+    files.source(of: first) == files.source(of: second)
   }
 
   /// The error that two files define something differently.

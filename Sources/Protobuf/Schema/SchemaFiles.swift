@@ -1,0 +1,157 @@
+/// The files of descriptor sets, each in 32 bytes: a set may hold ten thousand, of which a call needs two.
+///
+/// Name and package of a file stand at its beginning, and are read there whenever they are needed.
+struct SchemaFiles: RandomAccessCollection {
+  private struct Entry {
+    let bytes: UnsafeRawBufferPointer
+    let nameHash: UInt32
+    let packageHash: UInt32
+    let source: Int32
+    /// The next file of a list of files, or `end` or `taken`.
+    var next: Int32
+
+    var file: SchemaIndex.File { DescriptorSetScanner.knownFile(bytes, source: Int(source)) }
+  }
+
+  private static let end: Int32 = -1
+  /// In place of the next file: the file is in no list.
+  private static let taken: Int32 = -2
+
+  private var entries: [Entry] = []
+  private var table = NameTable()
+  /// Lists of the pending files in their order, each of the packages with some hashes.
+  private var heads: [Int32] = []
+  /// How many files the lists were made from.
+  private var listedCount = 0
+
+  var startIndex: Int { 0 }
+  var endIndex: Int { entries.count }
+
+  subscript(number: Int) -> SchemaIndex.File { entries[number].file }
+
+  func source(of number: Int) -> Int { Int(entries[number].source) }
+
+  // MARK: Adding
+
+  /// Adds the files of a set, all or none; they are not found by name yet.
+  mutating func append(_ set: UnsafeRawBufferPointer, source: Int) throws(DescriptorSetScanner.Malformed) {
+    let firstNew = entries.count
+    var failure: DescriptorSetScanner.Malformed?
+    withUnsafeTemporaryAllocation(of: Entry.self, capacity: 32) { batch in
+      var count = 0
+      do throws(DescriptorSetScanner.Malformed) {
+        try DescriptorSetScanner.files(of: set) { bytes, hashes in
+          if count == batch.count {
+            append(batch[..<count], firstNew: firstNew, of: set, until: bytes.baseAddress)
+            count = 0
+          }
+          batch.initializeElement(
+            at: count,
+            to: Entry(
+              bytes: bytes, nameHash: NameTable.fold(hashes.name),
+              packageHash: NameTable.fold(hashes.package),
+              source: Int32(truncatingIfNeeded: source), next: SchemaFiles.end))
+          count &+= 1
+        }
+        append(batch[..<count], firstNew: firstNew, of: set, until: nil)
+      } catch {
+        failure = error
+      }
+    }
+    if let failure {
+      entries.removeSubrange(firstNew...)
+      throw failure
+    }
+  }
+
+  /// Adds entries, with room for as many more as the set is likely to hold, so that they are not moved often.
+  @inline(never)
+  private mutating func append(
+    _ batch: Slice<UnsafeMutableBufferPointer<Entry>>, firstNew: Int, of set: UnsafeRawBufferPointer,
+    until position: UnsafeRawPointer?
+  ) {
+    if entries.count + batch.count > entries.capacity, let start = set.baseAddress, let position,
+      start < position
+    {
+      let count = entries.count + batch.count - firstNew
+      let expected = Double(count) * Double(set.count) / Double(position - start) * 1.1
+      entries.reserveCapacity(firstNew + batch.count + Swift.max(Int(expected), count * 2))
+    }
+    entries.append(contentsOf: UnsafeBufferPointer(rebasing: batch))
+  }
+
+  /// Makes the files from `firstNew` on known by their names; leaves out those that have the name of a file of an
+  /// earlier source, or are the same as one of their own.
+  ///
+  /// - Returns: The name of the first file that differs from one of the same source and name; it and those behind it
+  ///   are left out.
+  mutating func merge(from firstNew: Int) -> String? {
+    var count = firstNew
+    let rival = entries.withUnsafeMutableBufferPointer { entries in
+      table.fill(to: entries.count) { table -> Int? in
+        for number in firstNew..<entries.count {
+          let entry = entries[number]
+          let earlier = table.insert(entry.nameHash, count) {
+            sameBytes(entries[$0].file.name, entry.file.name)
+          }
+          if let earlier {
+            if earlier >= firstNew, !sameBytes(entries[earlier].bytes, entry.bytes) { return number }
+          } else {
+            if count < number { entries[count] = entry }
+            count &+= 1
+          }
+        }
+        return nil
+      }
+    }
+    let name = rival.map { String(decoding: self[$0].name, as: UTF8.self) }
+    entries.removeSubrange(count...)
+    return name
+  }
+
+  // MARK: Looking up
+
+  func number(named name: UnsafeRawBufferPointer) -> Int? {
+    table.find(NameTable.hash(name)) { sameBytes(self[$0].name, name) }
+  }
+
+  /// Whether the symbols of a file have not been read.
+  func isPending(_ number: Int) -> Bool { entries[number].next != SchemaFiles.taken }
+
+  /// The first pending file of a package, which is no longer pending.
+  mutating func takePending(of package: UnsafeRawBufferPointer) -> Int? {
+    if listedCount < entries.count { list() }
+    guard !heads.isEmpty else { return nil }
+    let hash = NameTable.fold(NameTable.hash(package))
+    let head = Int(hash) & (heads.count - 1)
+    var before: Int?
+    var next = heads[head]
+    while next >= 0 {
+      let number = Int(next)
+      next = entries[number].next
+      if entries[number].packageHash == hash, sameBytes(self[number].package, package) {
+        if let before { entries[before].next = next } else { heads[head] = next }
+        entries[number].next = SchemaFiles.taken
+        return number
+      }
+      before = number
+    }
+    return nil
+  }
+
+  private mutating func list() {
+    let size = NameTable.size(for: entries.count)
+    heads = [Int32](unsafeUninitializedCapacity: size) { heads, count in
+      heads.initialize(repeating: SchemaFiles.end)
+      count = size
+      entries.withUnsafeMutableBufferPointer { entries in
+        for number in entries.indices.reversed() where entries[number].next != SchemaFiles.taken {
+          let head = Int(entries[number].packageHash) & (size - 1)
+          entries[number].next = heads[head]
+          heads[head] = Int32(truncatingIfNeeded: number)
+        }
+      }
+    }
+    listedCount = entries.count
+  }
+}

@@ -1,0 +1,166 @@
+import Testing
+
+@testable import Protobuf
+
+/// How the files of descriptor sets are found by name and by package.
+@Suite struct SchemaFilesTests {
+  private func field(_ number: UInt8, _ content: [UInt8]) -> [UInt8] {
+    var out = OutputBuffer(capacity: content.count + 8)
+    out.appendTag(Tag(UInt32(number), .lengthDelimited))
+    out.appendVarint(UInt64(content.count))
+    return out.copyBytes() + content
+  }
+
+  private func field(_ number: UInt8, _ text: String) -> [UInt8] { field(number, Array(text.utf8)) }
+
+  private func message(_ name: String) -> [UInt8] { field(4, field(1, name)) }
+
+  private func file(_ name: [UInt8], package: [UInt8], _ content: [UInt8] = []) -> [UInt8] {
+    field(1, field(1, name) + field(2, package) + content)
+  }
+
+  private func file(_ name: String, package: String = "p", _ content: [UInt8] = []) -> [UInt8] {
+    file(Array(name.utf8), package: Array(package.utf8), content)
+  }
+
+  private func pool(_ sets: [UInt8]...) throws -> DescriptorPool {
+    let pool = DescriptorPool()
+    for (number, set) in sets.enumerated() { try pool.add(SchemaBytes(set), source: "set \(number + 1)") }
+    return pool
+  }
+
+  private func reason(_ set: [UInt8]) -> SchemaError.Reason? {
+    #expect(throws: SchemaError.self) { try pool(set) }?.reason
+  }
+
+  private static let names = [1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 100, 127, 128, 300, 20_000].map { length in
+    [UInt8]((0..<length).map { UInt8(ascii: "a") + UInt8($0 % 26) })
+  }
+
+  @Test(arguments: names) func refusesAnyByteThatIsNoText(name: [UInt8]) throws {
+    for position in Set([0, name.count / 2, name.count - 1]) {
+      for byte: UInt8 in [0, 0x1f, 0x7f, 0x80, 0xbf, 0xdf, 0xff] {
+        var damaged = name
+        damaged[position] = byte
+        #expect(
+          reason(file(damaged, package: name))
+            == .notADescriptorSet("the name of its file 1 has control characters or is not UTF-8"))
+        #expect(
+          reason(file("a.proto") + file(name, package: damaged))
+            == .notADescriptorSet("its file 2 has a package that is no name"))
+      }
+    }
+  }
+
+  @Test(arguments: names) func findsFilesWithNamesOfAnyLength(name: [UInt8]) throws {
+    let text = String(decoding: name, as: UTF8.self)
+    let pool = try pool(file(name, package: name, message("M")) + file("b.proto"))
+    #expect(try pool.fileOptions(of: text) != nil)
+    #expect(try pool.fileOptions(of: text + "a") == nil)
+    #expect(try pool.messageType(named: text + ".M")?.file() == text)
+    #expect(try pool.messageType(named: text + "a.M") == nil)
+    #expect(pool.fileNames == [text, "b.proto"])
+  }
+
+  @Test func findsNamesThatAreNotASCII() throws {
+    let pool = try pool(file("dossier/été.proto", package: "paquet.été", message("M")))
+    #expect(try pool.messageType(named: "paquet.été.M")?.file() == "dossier/été.proto")
+  }
+
+  @Test(arguments: [0, 1, 2, 3])
+  func findsFilesWhateverTheirFirstFieldsAre(form: Int) throws {
+    let (name, package) = (field(1, "a.proto"), field(2, "q"))
+    let content = [
+      package + name + message("M"), field(3, "b.proto") + name + message("M") + package,
+      name + message("M") + field(12, "proto3") + package,
+      [0x8a, 0] + name.dropFirst() + package + message("M"),
+    ]
+    let pool = try pool(field(1, content[form]))
+    #expect(try pool.messageType(named: "q.M")?.file() == "a.proto")
+  }
+
+  @Test func findsFilesWithoutAPackage() throws {
+    let pool = try pool(
+      field(1, field(1, "a.proto") + message("M")) + file("b.proto", package: "", message("N")))
+    #expect(pool.messageNames == ["M", "N"])
+    #expect(try pool.messageType(named: "N")?.file() == "b.proto")
+  }
+
+  @Test func passesOverOtherFieldsOfASet() throws {
+    let others: [UInt8] = [0x10, 1] + field(3, "x") + [0x8a, 0, 0]
+    let error = reason([0x10, 1] + field(3, "x"))
+    #expect(error == .notADescriptorSet("it holds no files"))
+    #expect(reason(file("a.proto") + others) == .notADescriptorSet("its file 2 has no name"))
+    let pool = try pool(
+      [0x10, 1] + file("a.proto", message("M")) + field(3, "x") + file("b.proto", message("N")))
+    #expect(pool.messageNames == ["p.M", "p.N"])
+  }
+
+  @Test func refusesWhatEndsEarly() throws {
+    let set = file("a.proto", message("M")) + file("b.proto", message("N"))
+    let whole = file("a.proto", message("M")).count
+    for length in 1..<set.count where length != whole {
+      #expect(throws: SchemaError.self) { try pool(Array(set.prefix(length))) }
+    }
+  }
+
+  /// Many packages, the files of each not beside each other.
+  private func manyFiles() -> [UInt8] {
+    (0..<3000).flatMap { file("f\($0).proto", package: "p\($0 % 1000)", message("M\($0)")) }
+  }
+
+  @Test func findsEachSymbolOfManyFiles() throws {
+    let pool = try pool(manyFiles())
+    for number in stride(from: 0, to: 3000, by: 7) {
+      let type = try pool.messageType(named: "p\(number % 1000).M\(number)")
+      #expect(try type?.file() == "f\(number).proto")
+      #expect(try pool.messageType(named: "p\((number + 1) % 1000).M\(number)") == nil)
+    }
+    #expect(pool.messageNames.count == 3000)
+    #expect(try pool.messageType(named: "p1.M1")?.file() == "f1.proto")
+  }
+
+  @Test func findsSymbolsOfASetThatIsAddedAfterALookUp() throws {
+    let pool = try pool(manyFiles())
+    #expect(try pool.messageType(named: "p1.M1") != nil)
+    #expect(try pool.messageType(named: "p1.X") == nil)
+    let more = file("f1.proto", package: "p1", message("X")) + file("g.proto", package: "p1", message("Y"))
+    try pool.add(SchemaBytes(more), source: "more")
+    // The first source that has a file wins.
+    #expect(try pool.messageType(named: "p1.X") == nil)
+    #expect(try pool.messageType(named: "p1.Y")?.file() == "g.proto")
+    #expect(pool.messageNames.count == 3001)
+    #expect(try pool.messageType(named: "p2.M2") != nil)
+  }
+
+  @Test func leavesOutFilesThatRepeat() throws {
+    let (a, b, c) = (
+      file("a.proto", message("A")), file("b.proto", message("B")), file("c.proto", message("C"))
+    )
+    let pool = try pool(a + a + b + a, b + c + c)
+    #expect(pool.fileNames == ["a.proto", "b.proto", "c.proto"])
+    #expect(pool.fileNames(exceptOf: "set 1") == ["c.proto"])
+    #expect(pool.messageNames == ["p.A", "p.B", "p.C"])
+  }
+
+  @Test func keepsWhatStandsBeforeAFileThatDiffers() throws {
+    let pool = DescriptorPool()
+    let set =
+      file("a.proto", message("A")) + file("b.proto") + file("a.proto", message("B")) + file("c.proto")
+    let error = #expect(throws: SchemaError.self) { try pool.add(SchemaBytes(set), source: "s") }
+    #expect(error?.reason == .conflictingFile && error?.file == "a.proto")
+    #expect(pool.fileNames == ["a.proto", "b.proto"])
+    // What is malformed is reported first.
+    #expect(reason(set + [0x0a]) != .conflictingFile)
+  }
+
+  @Test func reportsEachDamagedFileOfAPackageOnce() throws {
+    let pool = try pool(
+      file("a.proto", [0x22, 9]) + file("b.proto", message("B")) + file("c.proto", [0x22, 9]))
+    let errors = (0..<2).map { _ in
+      #expect(throws: SchemaError.self) { try pool.messageType(named: "p.B") }?.file
+    }
+    #expect(errors == ["a.proto", "c.proto"])
+    #expect(try pool.messageType(named: "p.B") != nil)
+  }
+}
