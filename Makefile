@@ -55,12 +55,12 @@ SWIFT_FLAGS := $(patsubst %,-Xcc %,$(filter-out -I/usr/include%,$(shell pkg-conf
 # The directory of the built-in libcurl; empty if the program uses the system's. Known once libcurl is built.
 BUILT_IN = $(if $(filter built-in,$(LIBCURL)),$(shell readlink -e $(BUILD)/libcurl/current))
 # Archives that are linked in: of the program that is built, only the C library is needed where it runs.
-ARCHIVES := stdc++ protobuf-c snappy
-LINK_ARCHIVES := -Xcc -DRPCURL_BUILTIN_SNAPPY -Xlinker -lsnappy
+ARCHIVES := stdc++ protobuf-c snappy z
+LINK_ARCHIVES := -Xcc -DRPCURL_BUILTIN_COMPRESSION -Xlinker -lsnappy -Xlinker -lz
 # With HTTP/3 those of OpenSSL are beside libcurl's.
 TLS_ARCHIVES := ssl crypto
 HTTP3_ARCHIVES = $(if $(wildcard $(BUILT_IN)/lib/libngtcp2.a),ngtcp2_crypto_ossl ngtcp2 nghttp3)
-LIBCURL_ARCHIVES = nghttp2 $(if $(HTTP3_ARCHIVES),,$(TLS_ARCHIVES)) idn2 unistring z
+LIBCURL_ARCHIVES = nghttp2 $(if $(HTTP3_ARCHIVES),,$(TLS_ARCHIVES)) idn2 unistring
 LINK_BUILT_IN = -Xcc -DRPCURL_BUILTIN_LIBCURL -Xcc -isystem -Xcc $(BUILT_IN)/include \
   -Xlinker -L$(BUILT_IN)/lib $(patsubst %,-Xlinker -l%,curl $(HTTP3_ARCHIVES) $(TLS_ARCHIVES) $(LIBCURL_ARCHIVES))
 # lld, because the default linker warns about functions of the Swift runtime that nothing here calls.
@@ -77,7 +77,7 @@ SWIFT_RELEASE_OF = RPCURL_RELEASE=1 swift build -c release --static-swift-stdlib
   $(if $(BUILT_IN),$(LINK_BUILT_IN)) $(SWIFT_FLAGS) --product
 # Of the program only: archives of the toolchain without what is not called, identical functions once, and not the table
 # of the names of all characters (Sources/rpcurl/CharacterNames.swift).
-SWIFT_ARCHIVES := swiftCore swiftSynchronization
+SWIFT_ARCHIVES := swiftCore swiftSynchronization swiftGlibc
 SWIFT_RELEASE = RPCURL_ARCHIVES="$(SWIFT_ARCHIVES:%=$(CURDIR)/$(BUILD)/static/swift/lib%.a)" $(SWIFT_RELEASE_OF) rpcurl \
   -Xlinker --icf=all -Xlinker --wrap=_swift_stdlib_getScalarName
 PYTEST := $(VENV)/bin/python -B -m pytest -q -p no:cacheprovider -n 2

@@ -1,6 +1,7 @@
 import CommandLine
 import Glibc
 import Protobuf
+import RPCProtocols
 
 /// The line that a person is typing, as far as the candidates depend on it.
 struct CompletionLine {
@@ -22,7 +23,7 @@ struct CompletionLine {
   private let invocation: Invocation
   /// The target that the configuration file names.
   var configuredTarget: String? { invocation.configuredTarget?.text }
-  private let deadline = ContinuousClock.now + patience
+  private let deadline = MonotonicClock.now + patience
 
   init?(_ words: [String]) {
     guard words.count >= 4 else { return nil }
@@ -41,7 +42,7 @@ struct CompletionLine {
   static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
   /// Whether it has taken too long.
-  var isOver: Bool { ContinuousClock.now > deadline }
+  var isOver: Bool { MonotonicClock.now > deadline }
 
   /// Whether a flag is on or off; nil if it is not given.
   func flag(_ id: OptionID) -> Bool? { invocation.flag(id) }

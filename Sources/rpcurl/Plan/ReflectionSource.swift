@@ -61,7 +61,7 @@ struct ReflectionSource {
   /// The service may be the end of a name that only one of the server's has; then that one comes with it.
   func fetch(_ method: MethodName, known: [String]) throws(Failure) -> (SchemaSource.Source, MethodName) {
     if isOffline { throw Self.notAsked }
-    let begin = ContinuousClock.now
+    let begin = MonotonicClock.now
     guard !method.service.isEmpty else {
       let schema = try schema(for: .allServices)
       return (SchemaSource.Source(set: SchemaBytes(schema.descriptorSet), name: sourceName), method)
@@ -70,7 +70,7 @@ struct ReflectionSource {
     switch result {
     case .success(let schema):
       if isVerbose {
-        let milliseconds = Int(((ContinuousClock.now - begin) / .milliseconds(1)).rounded())
+        let milliseconds = Int(((MonotonicClock.now - begin) / .milliseconds(1)).rounded())
         Self.tell(schema.version, schema.fileCount, "\(milliseconds) ms")
       }
       keep(schema, .symbols([method.service]))

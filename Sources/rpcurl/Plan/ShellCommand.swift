@@ -1,5 +1,6 @@
 import Glibc
 import Interceptors
+import RPCProtocols
 
 /// A command line that the shell runs, for what it writes to standard output.
 struct ShellCommand {
@@ -33,7 +34,7 @@ struct ShellCommand {
   }
 
   private static func run(
-    _ command: String, until deadline: ContinuousClock.Instant
+    _ command: String, until deadline: MonotonicClock.Instant
   ) -> Result<[UInt8], ServiceFailure> {
     var ends: (read: Int32, write: Int32) = (-1, -1)
     let piped = withUnsafeMutablePointer(to: &ends) {
@@ -60,7 +61,7 @@ struct ShellCommand {
   }
 
   private static func read(
-    _ descriptor: Int32, until deadline: ContinuousClock.Instant
+    _ descriptor: Int32, until deadline: MonotonicClock.Instant
   ) -> Result<[UInt8], ServiceFailure> {
     var output: [UInt8] = []
     while true {

@@ -1,4 +1,5 @@
 import Glibc
+import RPCProtocols
 import Transport
 
 /// Lines that are typed on a terminal: edited, completed, and kept whole while responses come in between.
