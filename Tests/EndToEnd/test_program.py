@@ -72,6 +72,15 @@ def test_has_no_concurrency_runtime():
     assert "swift_task_create" not in symbols and "dispatch_async" not in symbols
 
 
+def test_size():
+    """At most 12,000,000 bytes, with libcurl and what it needs inside."""
+    if not (BUILT_IN / "libssl.a").exists():
+        pytest.skip("libcurl or OpenSSL is not built in")
+    if (BUILT_IN / "libngtcp2.a").exists():
+        pytest.skip("the limit is that of a program without HTTP/3")
+    assert STRIPPED.stat().st_size <= 12_000_000
+
+
 def test_debug_information_is_separate():
     sections = readelf("--sections")
     assert ".gnu_debuglink" in sections and ".debug_info" not in sections and ".symtab" not in sections
