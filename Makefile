@@ -17,7 +17,7 @@ PREFIX   ?= /usr/local
 # The libcurl of the release build: `built-in` is linked into the program (scripts/libcurl), `system` is the one that
 # the system has when the program runs.
 LIBCURL  ?= built-in
-# 1: the built-in libcurl has HTTP/3, with an OpenSSL that is built for it. This takes ten minutes more, once.
+# 1: the built-in libcurl has HTTP/3. This takes five minutes more, once.
 HTTP3    ?=
 
 # Single source of truth for the version and the ABI version.
@@ -42,8 +42,7 @@ INSTALLED := \
 # What the build needs, what the servers need, and what the tests compare with.
 BUILD_PACKAGES  := libcurl4-openssl-dev libprotobuf-c-dev zlib1g-dev libzstd-dev libbrotli-dev libsnappy-dev libedit-dev \
   pkg-config gcc binutils python3
-LIBCURL_PACKAGES := libnghttp2-dev libssl-dev libidn2-dev libunistring-dev debian-archive-keyring patch xz-utils
-HTTP3_PACKAGES  := dpkg-dev perl
+LIBCURL_PACKAGES := libnghttp2-dev libssl-dev libidn2-dev libunistring-dev debian-archive-keyring patch xz-utils dpkg-dev perl
 PLUGIN_PACKAGES := libssl-dev libprotobuf-c-dev pkg-config gcc
 SERVER_PACKAGES := python3 python3-venv libpython3-dev
 TEST_PACKAGES   := protobuf-compiler libprotobuf-dev protobuf-c-compiler curl jq g++ mandoc binutils openssl zsh fish bash-completion \
@@ -55,12 +54,12 @@ SWIFT_FLAGS := $(patsubst %,-Xcc %,$(filter-out -I/usr/include%,$(shell pkg-conf
 # The directory of the built-in libcurl; empty if the program uses the system's. Known once libcurl is built.
 BUILT_IN = $(if $(filter built-in,$(LIBCURL)),$(shell readlink -e $(BUILD)/libcurl/current))
 # Archives that are linked in: of the program that is built, only the C library is needed where it runs.
-ARCHIVES := stdc++ protobuf-c snappy
-LINK_ARCHIVES := -Xcc -DRPCURL_BUILTIN_SNAPPY -Xlinker -lsnappy
-# With HTTP/3 those of OpenSSL are beside libcurl's.
+ARCHIVES := stdc++ protobuf-c snappy z
+LINK_ARCHIVES := -Xcc -DRPCURL_BUILTIN_COMPRESSION -Xlinker -lsnappy -Xlinker -lz
+# Those of OpenSSL are beside libcurl's, unless they could not be built.
 TLS_ARCHIVES := ssl crypto
 HTTP3_ARCHIVES = $(if $(wildcard $(BUILT_IN)/lib/libngtcp2.a),ngtcp2_crypto_ossl ngtcp2 nghttp3)
-LIBCURL_ARCHIVES = nghttp2 $(if $(HTTP3_ARCHIVES),,$(TLS_ARCHIVES)) idn2 unistring z
+LIBCURL_ARCHIVES = nghttp2 $(if $(wildcard $(BUILT_IN)/lib/libssl.a),,$(TLS_ARCHIVES)) idn2 unistring
 LINK_BUILT_IN = -Xcc -DRPCURL_BUILTIN_LIBCURL -Xcc -isystem -Xcc $(BUILT_IN)/include \
   -Xlinker -L$(BUILT_IN)/lib $(patsubst %,-Xlinker -l%,curl $(HTTP3_ARCHIVES) $(TLS_ARCHIVES) $(LIBCURL_ARCHIVES))
 # lld, because the default linker warns about functions of the Swift runtime that nothing here calls.
@@ -77,7 +76,7 @@ SWIFT_RELEASE_OF = RPCURL_RELEASE=1 swift build -c release --static-swift-stdlib
   $(if $(BUILT_IN),$(LINK_BUILT_IN)) $(SWIFT_FLAGS) --product
 # Of the program only: archives of the toolchain without what is not called, identical functions once, and not the table
 # of the names of all characters (Sources/rpcurl/CharacterNames.swift).
-SWIFT_ARCHIVES := swiftCore swiftSynchronization
+SWIFT_ARCHIVES := swiftCore swiftSynchronization swiftGlibc
 SWIFT_RELEASE = RPCURL_ARCHIVES="$(SWIFT_ARCHIVES:%=$(CURDIR)/$(BUILD)/static/swift/lib%.a)" $(SWIFT_RELEASE_OF) rpcurl \
   -Xlinker --icf=all -Xlinker --wrap=_swift_stdlib_getScalarName
 PYTEST := $(VENV)/bin/python -B -m pytest -q -p no:cacheprovider -n 2
@@ -125,7 +124,6 @@ $(STRIPPED): $(RELEASE)
 libcurl: ## Build the libcurl that is linked into the program, once (HTTP3=1: with HTTP/3)
 ifeq ($(LIBCURL),built-in)
 	@scripts/need $(LIBCURL_PACKAGES)
-	@$(if $(HTTP3),scripts/need $(HTTP3_PACKAGES))
 	@scripts/libcurl $(BUILD)/libcurl $(if $(HTTP3),http3)
 endif
 

@@ -58,8 +58,6 @@ let package = Package(
     .target(name: "CPluginGuard", cSettings: strictC),
     // The pure middle: values in, values out
     .target(name: "CommandLine", swiftSettings: small),
-    // Files, processes and signals of the machine. Imports nothing of ours.
-    .target(name: "System", swiftSettings: small),
     .target(
       name: "Protobuf", dependencies: ["CSchemas"],
       exclude: [
@@ -91,6 +89,8 @@ let package = Package(
       name: "RPCClient",
       dependencies: ["Interception", "Transport", "Reflection", "RPCProtocols", "Protobuf"],
       swiftSettings: small),
+    // Files, processes and signals of the machine.
+    .target(name: "System", dependencies: ["RPCProtocols"], swiftSettings: small),
     // What standard output and standard error show, and the errors and exit codes of commands.
     .target(
       name: "Output",

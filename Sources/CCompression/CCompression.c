@@ -73,22 +73,21 @@ static void *open_library(library *state, const char *name) {
     if (!handle) return;                                                                                       \
     FUNCTIONS(RESOLVE)                                                                                         \
   }
-DEFINE_LIBRARY(zlib, "libz.so.1", ZLIB_FUNCTIONS)
+#ifdef RPCURL_BUILTIN_COMPRESSION
+/* Those that are in the program: libcurl needs zlib, and libsnappy.so.1 would load the C++ library a second time, which is
+ * 2 million instructions in each call. */
+#define LINKED(name) lib.name = name;
+#define DEFINE_INCLUDED(variable, file, FUNCTIONS)                                                             \
+  static library variable = {.once = PTHREAD_ONCE_INIT};                                                       \
+  static void load_##variable(void) { FUNCTIONS(LINKED) }
+#else
+#define DEFINE_INCLUDED DEFINE_LIBRARY
+#endif
+DEFINE_INCLUDED(zlib, "libz.so.1", ZLIB_FUNCTIONS)
+DEFINE_INCLUDED(snappy, "libsnappy.so.1", SNAPPY_FUNCTIONS)
 DEFINE_LIBRARY(zstd, "libzstd.so.1", ZSTD_FUNCTIONS)
 DEFINE_LIBRARY(brotli_decoder, "libbrotlidec.so.1", BROTLI_DECODER_FUNCTIONS)
 DEFINE_LIBRARY(brotli_encoder, "libbrotlienc.so.1", BROTLI_ENCODER_FUNCTIONS)
-
-#ifdef RPCURL_BUILTIN_SNAPPY
-/* Linked into a program that contains the C++ library, which libsnappy.so.1 would load a second time: 2 million
- * instructions in each call. */
-static library snappy = {.once = PTHREAD_ONCE_INIT};
-static void load_snappy(void) {
-#define LINKED(name) lib.name = name;
-  SNAPPY_FUNCTIONS(LINKED)
-}
-#else
-DEFINE_LIBRARY(snappy, "libsnappy.so.1", SNAPPY_FUNCTIONS)
-#endif
 
 static void load_snappy_and_framing(void) {
   load_snappy();

@@ -15,10 +15,10 @@ final class CallEvents: ChainCaller, ExchangeObserver {
   private let loop: EventLoop
   private let observer: any CallObserver
   private let liveCalls: LiveCalls
-  private var begin = ContinuousClock.now
+  private var begin = MonotonicClock.now
   private var timer: EventLoop.TimerID?
   /// When the call is to have ended.
-  private(set) var deadline: ContinuousClock.Instant?
+  private(set) var deadline: MonotonicClock.Instant?
   /// The start as the caller gave it.
   private var given: RequestStart?
   private var hasToldStart = false
@@ -97,7 +97,7 @@ final class CallEvents: ChainCaller, ExchangeObserver {
 
   // MARK: From the chain
 
-  func deadlineChanged(to deadline: ContinuousClock.Instant?) {
+  func deadlineChanged(to deadline: MonotonicClock.Instant?) {
     keep(deadline: deadline, deadline.map { ($0 - begin).inMilliseconds } ?? .zero)
   }
 
@@ -159,7 +159,7 @@ final class CallEvents: ChainCaller, ExchangeObserver {
     }
   }
 
-  private func keep(deadline: ContinuousClock.Instant?, _ limit: Duration) {
+  private func keep(deadline: MonotonicClock.Instant?, _ limit: Duration) {
     self.deadline = deadline
     keepTime(until: deadline) {
       RPCError(.deadlineExceeded, "the call took longer than \(limit)", origin: .client)
@@ -167,7 +167,7 @@ final class CallEvents: ChainCaller, ExchangeObserver {
   }
 
   /// Ends the call with an error at `instant`, unless it has ended or another time is kept by then.
-  private func keepTime(until instant: ContinuousClock.Instant?, _ error: @escaping () -> RPCError) {
+  private func keepTime(until instant: MonotonicClock.Instant?, _ error: @escaping () -> RPCError) {
     if let timer { loop.cancel(timer) }
     timer = instant.map { loop.schedule(at: $0) { [chain] in chain.cancel(error()) } }
   }

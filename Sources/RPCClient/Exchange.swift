@@ -6,7 +6,7 @@ import Transport
 /// Hears what an exchange sends, as it does.
 protocol ExchangeObserver: AnyObject {
   /// When the call is ended anyhow.
-  var deadline: ContinuousClock.Instant? { get }
+  var deadline: MonotonicClock.Instant? { get }
   /// The request goes out.
   func exchangeStarted(_ start: RequestStart, request: HTTPRequest)
   /// The message with this number, from 0 on, goes out.
@@ -46,8 +46,8 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
   private var untaken: [(end: Int, size: MessageSize)] = []
   private var bodyBytes = 0
   private var hasResponse = false
-  private var begin = ContinuousClock.now
-  private var deadline: ContinuousClock.Instant?
+  private var begin = MonotonicClock.now
+  private var deadline: MonotonicClock.Instant?
   private var timer: EventLoop.TimerID?
   private var endTimer: EventLoop.TimerID?
   private var hasWholeRequest = false

@@ -1,5 +1,6 @@
 import Glibc
 import Interception
+import RPCProtocols
 import Transport
 
 /// The loop's time, for chains.
@@ -12,7 +13,7 @@ final class LoopClock: ChainClock {
     self.loop = loop
   }
 
-  var now: ContinuousClock.Instant { .now }
+  var now: MonotonicClock.Instant { .now }
 
   var coarseNanoseconds: Int64 {
     var time = timespec()

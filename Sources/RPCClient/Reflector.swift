@@ -22,7 +22,7 @@ public final class Reflector {
 
   private let request: ReflectionRequest
   private let client: RPCClient
-  private let deadline: ContinuousClock.Instant
+  private let deadline: MonotonicClock.Instant
   private var query: ReflectionQuery
   private var connection: ConnectionOptions
   private var stream: ReflectionStream?

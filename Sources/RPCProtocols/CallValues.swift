@@ -7,7 +7,7 @@ public struct RequestStart: Sendable, Equatable {
   /// Metadata to send. The protocol's own headers are added below the chain.
   public var headers: Headers
   /// When the call must have ended; the time left then travels in the protocol's timeout header.
-  public var deadline: ContinuousClock.Instant?
+  public var deadline: MonotonicClock.Instant?
   /// How messages are encoded on the wire.
   public var codec: CodecName
   /// What of the headers is for one server alone; `nil` when nothing is. A request that would carry it elsewhere is
@@ -17,7 +17,7 @@ public struct RequestStart: Sendable, Equatable {
   /// Makes the start of a request.
   public init(
     method: MethodName, target: String, headers: Headers = Headers(),
-    deadline: ContinuousClock.Instant? = nil, codec: CodecName = .proto
+    deadline: MonotonicClock.Instant? = nil, codec: CodecName = .proto
   ) {
     self.method = method
     self.target = target

@@ -1,4 +1,5 @@
 import Glibc
+import RPCProtocols
 
 /// A file, read whole or mapped into memory.
 package enum FileContents {
@@ -39,7 +40,7 @@ package enum FileContents {
     defer { close(descriptor) }
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw Problem(why: lastError()) }
-    let deadline = waitLimit.map { ContinuousClock.now + $0 }
+    let deadline = waitLimit.map { MonotonicClock.now + $0 }
     var contents: [UInt8] = []
     while true {
       if status.st_mode & S_IFMT != S_IFREG { try wait(for: descriptor, until: deadline) }
@@ -61,7 +62,7 @@ package enum FileContents {
 
   /// Waits until a pipe has data, or its writer has gone.
   private static func wait(
-    for descriptor: Int32, until deadline: ContinuousClock.Instant?
+    for descriptor: Int32, until deadline: MonotonicClock.Instant?
   ) throws(Problem) {
     while true {
       var milliseconds: Int32 = -1

@@ -1,13 +1,14 @@
 import Glibc
+import RPCProtocols
 import Synchronization
 
 /// How long output waits for its reader: as long as it takes while the command goes on, but only a moment for each
 /// piece when the command is to end.
 package enum FlushDeadline {
   private struct State {
-    var deadline: ContinuousClock.Instant?
+    var deadline: MonotonicClock.Instant?
     /// Since when the command is to end.
-    var end: ContinuousClock.Instant?
+    var end: MonotonicClock.Instant?
   }
 
   /// How long a reader may take nothing when the command is to end, and how long it may take in all.
@@ -18,7 +19,7 @@ package enum FlushDeadline {
   private static let state = Mutex(State())
 
   /// The command is to end at `deadline`, unless it is changed.
-  package static func keep(_ deadline: ContinuousClock.Instant?) {
+  package static func keep(_ deadline: MonotonicClock.Instant?) {
     state.withLock { $0.deadline = deadline }
   }
 
@@ -48,7 +49,7 @@ package enum FlushDeadline {
   /// Waits until `stream` takes something; `false` when that is not to be expected in time.
   package static func wait(for stream: OutputStream) -> Bool {
     while true {
-      let now = ContinuousClock.now
+      let now = MonotonicClock.now
       let (deadline, end) = state.withLock { state in
         let isOver = state.deadline.map { $0 <= now } ?? false
         if state.end == nil, isOver || Interrupt.isPending { state.end = now }

@@ -1,5 +1,6 @@
 import CCurl
 import Glibc
+import RPCProtocols
 
 /// The one loop of a client: transfers of libcurl, timers, other file descriptors, and work from other threads.
 ///
@@ -42,7 +43,7 @@ public final class EventLoop {
   private var yielding: [Transfer] = []
   private var timers = TimerQueue()
   /// When this round is late.
-  private var roundEnd = ContinuousClock.now
+  private var roundEnd = MonotonicClock.now
   /// Whether the last round received bytes.
   private var hasReceived = false
   private var readable: [Int32: () -> Void] = [:]
@@ -86,7 +87,7 @@ public final class EventLoop {
 
   /// Calls `action` once at `due`, or soon after.
   @discardableResult
-  public func schedule(at due: ContinuousClock.Instant, _ action: @escaping () -> Void) -> TimerID {
+  public func schedule(at due: MonotonicClock.Instant, _ action: @escaping () -> Void) -> TimerID {
     TimerID(id: timers.add(due: due, action))
   }
 
@@ -146,7 +147,7 @@ public final class EventLoop {
   /// Whether this round has taken so long that what else there is comes first. Asked whenever bytes were received.
   var isLate: Bool {
     hasReceived = true
-    return ContinuousClock.now > roundEnd
+    return MonotonicClock.now > roundEnd
   }
 
   /// Sends a PING on each HTTP/2 connection. Returns false if libcurl cannot.
@@ -180,7 +181,7 @@ public final class EventLoop {
 
   private func fireTimers() {
     guard timers.nextDue() != nil else { return }
-    let now = ContinuousClock.now
+    let now = MonotonicClock.now
     while let action = timers.take(dueAt: now) { action() }
   }
 

@@ -1,4 +1,5 @@
 import CCurl
+import RPCProtocols
 
 /// Detects a peer that no longer responds, on a connection that is silent for a time.
 ///
@@ -9,7 +10,7 @@ final class KeepAlive {
     /// The connection has received something within `time`.
     case alive
     /// It has not for a time, and a PING was sent.
-    case asked(at: ContinuousClock.Instant, after: Duration)
+    case asked(at: MonotonicClock.Instant, after: Duration)
     case stopped
   }
 

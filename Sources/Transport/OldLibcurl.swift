@@ -1,4 +1,5 @@
 import CCurl
+import RPCProtocols
 
 /// Work-arounds for what libcurl before 8.14 does wrong. A newer one takes none of these paths.
 ///

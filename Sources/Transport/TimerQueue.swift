@@ -1,4 +1,5 @@
 import HeapModule
+import RPCProtocols
 
 /// Actions that are due at a time, in the order of that time, and of their addition where the time is the same.
 struct TimerQueue {
@@ -8,7 +9,7 @@ struct TimerQueue {
   }
 
   private struct Entry: Comparable {
-    let due: ContinuousClock.Instant
+    let due: MonotonicClock.Instant
     let id: ID
 
     static func < (left: Entry, right: Entry) -> Bool {
@@ -22,7 +23,7 @@ struct TimerQueue {
   private var lastNumber = 0
 
   /// Adds an action.
-  mutating func add(due: ContinuousClock.Instant, _ action: @escaping () -> Void) -> ID {
+  mutating func add(due: MonotonicClock.Instant, _ action: @escaping () -> Void) -> ID {
     lastNumber += 1
     let id = ID(number: lastNumber)
     actions[id] = action
@@ -39,7 +40,7 @@ struct TimerQueue {
   }
 
   /// When the next action is due; nil if there is none.
-  mutating func nextDue() -> ContinuousClock.Instant? {
+  mutating func nextDue() -> MonotonicClock.Instant? {
     while let next = heap.min {
       if actions[next.id] != nil { return next.due }
       heap.removeMin()
@@ -48,7 +49,7 @@ struct TimerQueue {
   }
 
   /// Takes the next action that is due at `now`; nil if there is none.
-  mutating func take(dueAt now: ContinuousClock.Instant) -> (() -> Void)? {
+  mutating func take(dueAt now: MonotonicClock.Instant) -> (() -> Void)? {
     while let next = heap.min, next.due <= now {
       heap.removeMin()
       if let action = actions.removeValue(forKey: next.id) { return action }

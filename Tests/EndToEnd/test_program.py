@@ -11,6 +11,7 @@ from conftest import ROOT, RPCURL
 # What the C library consists of, by any version of glibc.
 C_LIBRARY = re.compile(r"(libc|libm|libdl|libpthread|librt|ld-linux[-a-z0-9_]*)\.so\.\d")
 STRIPPED = RPCURL.with_name("rpcurl.stripped")
+BUILT_IN = ROOT / ".build" / "libcurl" / "current" / "lib"
 
 pytestmark = pytest.mark.skipif(RPCURL.parent != ROOT / ".build" / "release", reason="another binary is tested")
 
@@ -64,6 +65,22 @@ def test_has_no_library_of_regular_expressions():
         assert [line for line in own if f"$s{module}" in line] == []
 
 
+def test_has_no_concurrency_runtime():
+    """It would be half a megabyte, and libdispatch, which prepares threads at each start."""
+    symbols = readelf("--symbols", file=RPCURL)
+    assert "swift_retain" in symbols
+    assert "swift_task_create" not in symbols and "dispatch_async" not in symbols
+
+
+def test_size():
+    """At most 12,000,000 bytes, with libcurl and what it needs inside."""
+    if not (BUILT_IN / "libssl.a").exists():
+        pytest.skip("libcurl or OpenSSL is not built in")
+    if (BUILT_IN / "libngtcp2.a").exists():
+        pytest.skip("the limit is that of a program without HTTP/3")
+    assert STRIPPED.stat().st_size <= 12_000_000
+
+
 def test_debug_information_is_separate():
     sections = readelf("--sections")
     assert ".gnu_debuglink" in sections and ".debug_info" not in sections and ".symtab" not in sections
@@ -75,8 +92,7 @@ def test_debug_information_is_separate():
 
 
 def test_version_says_built_in(rpcurl):
-    archive = ROOT / ".build" / "libcurl" / "current" / "lib" / "libcurl.a"
-    if not archive.exists():
+    if not (BUILT_IN / "libcurl.a").exists():
         pytest.skip("libcurl is not built in")
     libcurl = json.loads(rpcurl("version", "--format", "json", env={"RPCURL_LIBCURL": ""}).out)["libcurl"]
     assert libcurl["source"] == "built-in" and "path" not in libcurl

@@ -1,10 +1,11 @@
 import Interception
+import RPCProtocols
 
 /// A clock that stands still until a test moves it.
 package final class ManualClock: ChainClock {
-  package private(set) var now = ContinuousClock.now
+  package private(set) var now = MonotonicClock.now
   package var coarseNanoseconds: Int64 = 0
-  private var timers: [(number: Int, due: ContinuousClock.Instant, body: () -> Void)] = []
+  private var timers: [(number: Int, due: MonotonicClock.Instant, body: () -> Void)] = []
   private var last = 0
 
   package init() {}

@@ -20,7 +20,7 @@ package final class TestCall: ChainCaller {
   package private(set) var wireStarts = 0
   package var sent: [[UInt8]] = []
   /// The deadlines that interceptors have set.
-  package var deadlines: [ContinuousClock.Instant?] = []
+  package var deadlines: [MonotonicClock.Instant?] = []
   package var receivedStart: ResponseStart?
   package var received: [Payload] = []
   package var end: ResponseEnd?
@@ -183,7 +183,7 @@ package final class TestCall: ChainCaller {
 
   // MARK: Caller
 
-  package func deadlineChanged(to deadline: ContinuousClock.Instant?) { deadlines.append(deadline) }
+  package func deadlineChanged(to deadline: MonotonicClock.Instant?) { deadlines.append(deadline) }
   package func responseStarted(_ start: ResponseStart) {
     receivedStart = start
     journal.note("caller headers")

@@ -14,12 +14,13 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 LAYERS = [
-    {"CSchemas", "CPluginABI", "CPluginGuard", "CCurl", "CCompression", "CLineEditor", "CommandLine", "System"},
+    {"CSchemas", "CPluginABI", "CPluginGuard", "CCurl", "CCompression", "CLineEditor", "CommandLine"},
     {"Protobuf"},
     {"RPCProtocols"},
     {"Interception"},
     {"Interceptors", "AsyncInterception", "PluginHost", "Transport", "Reflection"},
     {"RPCClient"},
+    {"System"},
     {"Output"},
     {"Terminal"},
     {"Calls"},

@@ -1,9 +1,10 @@
+import RPCProtocols
 import Testing
 
 @testable import Transport
 
 struct TimerQueueTests {
-  private let start = ContinuousClock.now
+  private let start = MonotonicClock.now
 
   private func drain(_ timers: inout TimerQueue, at seconds: Int) {
     while let action = timers.take(dueAt: start + .seconds(seconds)) { action() }

@@ -1,8 +1,8 @@
 /* The system's compression libraries behind one interface, each loaded when it is first needed.
  *
  * Few calls compress, so zlib, zstd, brotli and snappy are not linked: they are opened with dlopen, and a program that
- * does not use them starts without them. With RPCURL_BUILTIN_SNAPPY libsnappy is linked in. Functions may be called on
- * any thread; a codec belongs to one at a time. */
+ * does not use them starts without them. With RPCURL_BUILTIN_COMPRESSION zlib and snappy are linked in. Functions may be
+ * called on any thread; a codec belongs to one at a time. */
 #ifndef CCOMPRESSION_H
 #define CCOMPRESSION_H
 

@@ -1,5 +1,6 @@
 import Glibc
 import Interceptors
+import RPCProtocols
 import System
 
 /// A command line that the shell runs, for what it writes to standard output.
@@ -36,7 +37,7 @@ package struct ShellCommand {
   }
 
   private static func run(
-    _ command: String, until deadline: ContinuousClock.Instant
+    _ command: String, until deadline: MonotonicClock.Instant
   ) -> Result<[UInt8], ServiceFailure> {
     var ends: (read: Int32, write: Int32) = (-1, -1)
     let piped = withUnsafeMutablePointer(to: &ends) {
@@ -63,7 +64,7 @@ package struct ShellCommand {
   }
 
   private static func read(
-    _ descriptor: Int32, until deadline: ContinuousClock.Instant
+    _ descriptor: Int32, until deadline: MonotonicClock.Instant
   ) -> Result<[UInt8], ServiceFailure> {
     var output: [UInt8] = []
     while true {

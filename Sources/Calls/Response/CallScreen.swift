@@ -12,7 +12,7 @@ package final class CallScreen: CallObserver {
   /// Why a message that was held cannot be shown.
   private var failure: RPCError?
   private var isOutputBehind = false
-  private var deadline: ContinuousClock.Instant?
+  private var deadline: MonotonicClock.Instant?
   /// The call; it is told when no more of its answer can be shown.
   package weak var call: Call?
 

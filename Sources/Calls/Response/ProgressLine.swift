@@ -1,4 +1,5 @@
 import Output
+import RPCProtocols
 import Transport
 
 /// What travels, in one line on the terminal, while a call takes its time and nothing else is to be seen.
@@ -26,10 +27,10 @@ package final class ProgressLine {
 
   private let loop: EventLoop
   private let traffic: () -> Traffic
-  private let begin = ContinuousClock.now
+  private let begin = MonotonicClock.now
   private var timer: EventLoop.TimerID?
   /// What had travelled about a second ago, from which the rate is.
-  private var samples: [(time: ContinuousClock.Instant, bytes: Int)] = []
+  private var samples: [(time: MonotonicClock.Instant, bytes: Int)] = []
 
   /// `nil` where nobody would see it, or where it would stand between the messages.
   package init?(_ loop: EventLoop, traffic: @escaping () -> Traffic) {
@@ -49,7 +50,7 @@ package final class ProgressLine {
   }
 
   private func draw() {
-    let now = ContinuousClock.now
+    let now = MonotonicClock.now
     let traffic = traffic()
     let bytes = traffic.sentBytes + traffic.receivedBytes
     let past = samples.first ?? (begin, 0)

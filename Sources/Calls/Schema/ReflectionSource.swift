@@ -65,7 +65,7 @@ package struct ReflectionSource {
     SchemaSource.Source, MethodName
   ) {
     if isOffline { throw Self.notAsked }
-    let begin = ContinuousClock.now
+    let begin = MonotonicClock.now
     guard !method.service.isEmpty else {
       let schema = try schema(for: .allServices)
       return (SchemaSource.Source(set: SchemaBytes(schema.descriptorSet), name: sourceName), method)
@@ -74,7 +74,7 @@ package struct ReflectionSource {
     switch result {
     case .success(let schema):
       if isVerbose {
-        let milliseconds = Int(((ContinuousClock.now - begin) / .milliseconds(1)).rounded())
+        let milliseconds = Int(((MonotonicClock.now - begin) / .milliseconds(1)).rounded())
         Self.tell(schema.version, schema.fileCount, "\(milliseconds) ms")
       }
       keep(schema, .symbols([method.service]))

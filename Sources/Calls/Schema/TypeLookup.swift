@@ -28,7 +28,7 @@ package final class TypeLookup {
   private var answered: Set<String> = []
   private var reflector: Reflector?
   /// The look-ups in the order in which they were asked for; the first one runs.
-  private var waiting: [(names: [String], deadline: ContinuousClock.Instant?, done: () -> Void)] = []
+  private var waiting: [(names: [String], deadline: MonotonicClock.Instant?, done: () -> Void)] = []
   private var isOver = false
 
   /// Makes a look-up for the answers of a plan's calls, at the server that the schema is of.
@@ -71,7 +71,7 @@ package final class TypeLookup {
   }
 
   /// Looks types up until `deadline`, and calls `done` when they are known, or will not be: later, from the loop.
-  package func find(_ names: [String], until deadline: ContinuousClock.Instant?, done: @escaping () -> Void) {
+  package func find(_ names: [String], until deadline: MonotonicClock.Instant?, done: @escaping () -> Void) {
     waiting.append((names, deadline, done))
     // Later, so that `done` is not called before this returns.
     if reflector == nil, waiting.count == 1 {

@@ -237,9 +237,9 @@ struct Progress {
   }
 
   var isStarted = false
-  var begin: ContinuousClock.Instant?
+  var begin: MonotonicClock.Instant?
   /// The call's deadline, as far as its start has come.
-  var deadline: ContinuousClock.Instant?
+  var deadline: MonotonicClock.Instant?
   /// How many interceptors the request's start has reached.
   var reached = 0
   /// Interceptors from here on have seen the end; the values of the call are for those before it only.

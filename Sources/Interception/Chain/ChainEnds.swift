@@ -6,7 +6,7 @@ import RPCProtocols
 /// worked off after the method returns.
 public protocol ChainCaller: AnyObject {
   /// An interceptor has changed the call's deadline: from now on this is the one to keep.
-  func deadlineChanged(to deadline: ContinuousClock.Instant?)
+  func deadlineChanged(to deadline: MonotonicClock.Instant?)
   /// The response starts. At most once.
   func responseStarted(_ start: ResponseStart)
   /// A message has come: typed when an interceptor changed it so, its bytes otherwise.
@@ -25,7 +25,7 @@ public protocol ChainCaller: AnyObject {
 
 extension ChainCaller {
   /// For who keeps no deadline.
-  public func deadlineChanged(to deadline: ContinuousClock.Instant?) {}
+  public func deadlineChanged(to deadline: MonotonicClock.Instant?) {}
 }
 
 /// What lies below the chain: the protocol and the network. The chain calls it on the loop's thread.

@@ -1,3 +1,4 @@
+import RPCProtocols
 import Synchronization
 
 /// A place on a path where one interceptor is called, and where values wait for it.
@@ -34,7 +35,7 @@ final class Station {
   /// What was put into its direction before the start has gone by.
   var early: [Item] = []
   /// Since when the value at the head of the lane has been held; for the warning.
-  var heldSince: (sequence: Int, instant: ContinuousClock.Instant)?
+  var heldSince: (sequence: Int, instant: MonotonicClock.Instant)?
   var hasWarned = false
 
   /// What the interceptor was given while it held the start, before its neighbours: what has to pass here unchanged.

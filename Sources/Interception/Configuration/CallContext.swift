@@ -25,10 +25,10 @@ public struct CallContext: Sendable {
   }
 
   /// The time by the loop's clock, which deadlines and timers go by. `[loop's thread]`
-  public var now: ContinuousClock.Instant { clock.now }
+  public var now: MonotonicClock.Instant { clock.now }
 
   /// The call's deadline, which an interceptor may have changed; `nil` without one. `[loop's thread]`
-  public var deadline: ContinuousClock.Instant? { mailbox.chain?.progress.deadline }
+  public var deadline: MonotonicClock.Instant? { mailbox.chain?.progress.deadline }
 
   /// Ends the call at once: every interceptor that saw it start, and the caller, receive `canceled` with this
   /// reason. Does nothing when the call has ended.

@@ -3,7 +3,7 @@ import RPCProtocols
 /// The time of the loop on which chains live. They have none of their own, so that a test can give them one.
 public protocol ChainClock: AnyObject {
   /// The time now.
-  var now: ContinuousClock.Instant { get }
+  var now: MonotonicClock.Instant { get }
   /// A count of nanoseconds that is cheap to read, and may be some milliseconds late. Read at every stage.
   var coarseNanoseconds: Int64 { get }
   /// Calls `body` once on the loop's thread when `delay` has passed, and never from within this method.

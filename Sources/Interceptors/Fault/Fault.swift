@@ -19,7 +19,7 @@ final class Fault: Interceptor {
 
   /// The rate of this call's response, and when it will have let through all that came so far.
   private var bytesPerSecond: Double?
-  private var isFreeAt: ContinuousClock.Instant?
+  private var isFreeAt: MonotonicClock.Instant?
 
   /// - Parameters:
   ///   - plan: What may go wrong.

@@ -13,7 +13,7 @@ final class Retry: Interceptor {
   private let context: CallContext
   private let gate: ResponseGate
   private var server: String
-  private var deadline: ContinuousClock.Instant?
+  private var deadline: MonotonicClock.Instant?
   /// Attempts made, with the one under way.
   private var attempt = 1
   /// The number of the next retry since the beginning, or since the server last told a time to wait.

@@ -28,7 +28,7 @@ extension HostFunctions {
 
   static func setTimeout(_ host: Host?, _ token: rpcurl_token, _ nanoseconds: Int64) -> Int32 {
     call(host) { instance throws(ABIFailure) in
-      let deadline = nanoseconds < 0 ? nil : ContinuousClock.now + .nanoseconds(nanoseconds)
+      let deadline = nanoseconds < 0 ? nil : MonotonicClock.now + .nanoseconds(nanoseconds)
       try withStart(instance, token) { $0.deadline = deadline }
     }
   }

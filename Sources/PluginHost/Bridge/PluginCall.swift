@@ -41,7 +41,7 @@ final class PluginCall: @unchecked Sendable {
   }
 
   /// Has the watchdog keep a deadline.
-  func keep(_ deadline: ContinuousClock.Instant?) {
+  func keep(_ deadline: MonotonicClock.Instant?) {
     guard let deadline else { return deadlineNanoseconds = 0 }
     var now = timespec()
     clock_gettime(CLOCK_MONOTONIC, &now)

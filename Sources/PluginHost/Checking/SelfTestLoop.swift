@@ -1,15 +1,16 @@
 import Glibc
 import Interception
+import RPCProtocols
 
 /// A loop with nothing but time and what is posted to it: enough for calls that are answered here.
 final class SelfTestLoop: ChainClock, @unchecked Sendable {
   private let lock = Lock()
   private var posted: [@Sendable () -> Void] = []
   // What follows belongs to the loop's thread.
-  private var timers: [Int: (due: ContinuousClock.Instant, body: () -> Void)] = [:]
+  private var timers: [Int: (due: MonotonicClock.Instant, body: () -> Void)] = [:]
   private var lastTimer = 0
 
-  var now: ContinuousClock.Instant { .now }
+  var now: MonotonicClock.Instant { .now }
 
   var coarseNanoseconds: Int64 {
     var time = timespec()
@@ -32,7 +33,7 @@ final class SelfTestLoop: ChainClock, @unchecked Sendable {
 
   /// Does what comes until a condition holds; `false` when it does not in time.
   func run(for limit: Duration, until isDone: () -> Bool) -> Bool {
-    let end = ContinuousClock.now + limit
+    let end = MonotonicClock.now + limit
     while !isDone() {
       let work = lock.holding {
         defer { posted = [] }
@@ -44,7 +45,7 @@ final class SelfTestLoop: ChainClock, @unchecked Sendable {
       }
       for (number, timer) in due where timers.removeValue(forKey: number) != nil { timer.body() }
       guard work.isEmpty, due.isEmpty else { continue }
-      if ContinuousClock.now >= end { return false }
+      if MonotonicClock.now >= end { return false }
       usleep(500)
     }
     return true

@@ -1,5 +1,6 @@
 import CPluginGuard
 import Glibc
+import RPCProtocols
 
 /// Asks a plugin for its description in a child process, so that one that crashes, exits or never returns spoils nothing
 /// but its own entry in a list.
@@ -69,7 +70,7 @@ struct PluginInquiry {
 
   private func read(_ descriptor: Int32) -> (bytes: [UInt8], isInTime: Bool) {
     var bytes: [UInt8] = []
-    let end = ContinuousClock.now + .milliseconds(Int(Self.limitMilliseconds))
+    let end = MonotonicClock.now + .milliseconds(Int(Self.limitMilliseconds))
     var buffer = [UInt8](repeating: 0, count: 4096)
     while bytes.count <= Self.mostBytes {
       let left = (end - .now).components

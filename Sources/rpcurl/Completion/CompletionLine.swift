@@ -2,6 +2,7 @@ import Calls
 import CommandLine
 import Glibc
 import Protobuf
+import RPCProtocols
 import System
 
 /// The line that a person is typing, as far as the candidates depend on it.
@@ -24,7 +25,7 @@ struct CompletionLine {
   private let invocation: Invocation
   /// The target that the configuration file names.
   var configuredTarget: String? { invocation.configuredTarget?.text }
-  private let deadline = ContinuousClock.now + patience
+  private let deadline = MonotonicClock.now + patience
 
   init?(_ words: [String]) {
     guard words.count >= 4 else { return nil }
@@ -43,7 +44,7 @@ struct CompletionLine {
   static func environment(_ name: String) -> String? { EnvironmentVariables.value(name) }
 
   /// Whether it has taken too long.
-  var isOver: Bool { ContinuousClock.now > deadline }
+  var isOver: Bool { MonotonicClock.now > deadline }
 
   /// Whether a flag is on or off; nil if it is not given.
   func flag(_ id: OptionID) -> Bool? { invocation.flag(id) }

@@ -42,7 +42,7 @@ final class Ends: ChainCaller, ChainWire {
 
 /// A clock whose timers never fire.
 final class StillClock: ChainClock {
-  var now: ContinuousClock.Instant { .now }
+  var now: MonotonicClock.Instant { .now }
   var coarseNanoseconds: Int64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
@@ -81,13 +81,13 @@ func measure(_ registrations: [InterceptorRegistration], isOutbound: Bool) -> Do
     chain.start(
       RequestStart(method: chain.facts.method, target: "http://server"), caller: ends, wire: { _ in ends })
     chain.received(ResponseStart())
-    let begin = ContinuousClock.now
+    let begin = MonotonicClock.now
     if isOutbound {
       for _ in 0..<messages { chain.send(.bytes(bytes)) }
     } else {
       for _ in 0..<messages { chain.received(bytes.span.bytes) }
     }
-    let spent = (ContinuousClock.now - begin).components
+    let spent = (MonotonicClock.now - begin).components
     precondition(ends.count == messages)
     best = min(best, (Double(spent.seconds) * 1e9 + Double(spent.attoseconds) / 1e9) / Double(messages))
     chain.cancel(RPCError(.canceled, "", origin: .client))

@@ -65,7 +65,7 @@ final class PluginCallTest: ChainCaller, ChainWire {
         clock: clock, post: { work in waker.waiting.withLock { $0.append(work) } }, network: network))
   }
 
-  func start(deadline: ContinuousClock.Instant? = nil) {
+  func start(deadline: MonotonicClock.Instant? = nil) {
     chain.start(
       RequestStart(
         method: MethodName(service: "test.Echo", method: "Say"), target: "http://server",
@@ -79,7 +79,7 @@ final class PluginCallTest: ChainCaller, ChainWire {
   }
 
   /// A whole call, which the server ends with an error.
-  func run(deadline: ContinuousClock.Instant? = nil) {
+  func run(deadline: MonotonicClock.Instant? = nil) {
     start(deadline: deadline)
     chain.send(.bytes(Self.bytes("Ada")))
     chain.closeRequest()
