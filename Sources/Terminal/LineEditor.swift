@@ -1,5 +1,6 @@
 import Glibc
 import Output
+import RPCProtocols
 import System
 import Transport
 
