@@ -7,6 +7,7 @@ Where things are, by environment variable, with defaults below the repository's 
     DEMO_GENERATED  output of generate.py       .build/servers/generated
     HTTP3_LIBCURL   a libcurl with HTTP/3       .build/http3-libcurl/libcurl.so.4 (make http3-libcurl)
     RPCURL_LIBCURL  the libcurl that rpcurl uses, in all tests; by default its own
+    RPCURL_TESTS    `all`: also the cases that a selection represents by default (make test-all)
 
 Servers start when the first test asks for them, and end with the test run, however it ends.
 """
@@ -38,6 +39,8 @@ VENV = Path(os.environ.get("DEMO_VENV") or ROOT / ".build" / "servers" / "venv")
 GENERATED = Path(os.environ.get("DEMO_GENERATED") or ROOT / ".build" / "servers" / "generated")
 
 HTTP3_LIBCURL = Path(os.environ.get("HTTP3_LIBCURL") or ROOT / ".build" / "http3-libcurl" / "libcurl.so.4")
+
+ALL_TESTS = os.environ.get("RPCURL_TESTS") == "all"
 
 # The tests talk to the servers with grpcio too, to know that they are right.
 sys.path.insert(0, str(GENERATED))
