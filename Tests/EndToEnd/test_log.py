@@ -53,13 +53,16 @@ def test_messages_are_not_written_unless_asked_for(call):
 def test_lines_for_programs(call, tmp_path, method, data, sent, received):
     file = tmp_path / "log.ndjson"
     result = call(method, data, "--use", f"log,format=ndjson,file={file},bodies=true")
-    assert result.err == "" or method == "FailStream"
+    fails = method == "FailStream"
+    assert result.code == (64 + 9 if fails else 0)
+    # The log goes to its file only.
+    assert result.err == (f"rpcurl: {DEMO}/FailStream: failed_precondition (9)\n" if fails else "")
     events = [json.loads(line) for line in file.read_text().splitlines()]
     kinds = [event["event"] for event in events]
     assert (kinds[0], kinds[-2], kinds[-1]) == ("start", "end", "metrics")
     assert (kinds.count("sent"), kinds.count("message")) == (sent, received)
     assert [json.loads(line) for line in result.out.splitlines()] == [e["message"] for e in events if e["event"] == "message"]
-    assert events[-2]["code"] == ("failed_precondition" if method == "FailStream" else "ok")
+    assert events[-2]["code"] == ("failed_precondition" if fails else "ok")
 
 
 def test_bidi_stream_is_written_as_it_happens(rpcurl, descriptor_set, grpc_server, tmp_path):
