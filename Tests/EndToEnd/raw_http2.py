@@ -57,8 +57,16 @@ class Stream:
     def go_away(self, last_stream: int, code: int = 0) -> None:
         self.frame(GOAWAY, 0, struct.pack(">II", last_stream, code), stream=0)
 
+    def wait_until_read(self) -> None:
+        """Wait until the client has read all frames that were sent so far: it acknowledges a PING."""
+        self.frame(PING, 0, b"8 bytes.", stream=0)
+        while True:
+            kind, flags, _, _ = read_frame(self.connection)
+            if kind == PING and flags & ACK:
+                return
+
     def wait_for_the_end(self) -> list[int]:
-        """Reads until the client closes, and tells the kinds of frames that came."""
+        """Read until the client closes; returns the types of the frames that came."""
         kinds = []
         try:
             while True:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pexpect
 import pyte
 
-PATIENCE_SECONDS = 20
+from conftest import PATIENCE_SECONDS
 
 
 class Terminal:

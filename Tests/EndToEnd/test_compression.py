@@ -6,6 +6,7 @@ import os
 import subprocess
 
 import pytest
+from conftest import Process
 
 HELLO = "demo.v1.Demo/Hello"
 ALL = ["gzip", "deflate", "br", "zstd", "snappy"]
@@ -158,7 +159,7 @@ def test_bomb_stops_at_the_limit_in_flat_memory(rpcurl, raw_server, descriptor_s
             "--descriptor-set", descriptor_set, "--protocol", "connect", "--max-message-size", "1m", "-d", "{}",
             f"http://{raw_server(answer).address}/demo.v1.Demo/Large",
         ))  # fmt: skip
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=rpcurl.environment(None))
+        process = Process(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=rpcurl.environment(None))
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         with process.stderr as errors:

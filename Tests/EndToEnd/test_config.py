@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from conftest import RPCURL
+from conftest import RPCURL, Process
 
 SERVICE = "demo.v1.Demo"
 HELLO = f"{SERVICE}/Hello"
@@ -398,13 +398,13 @@ def test_a_byte_order_mark(rpcurl, config):
 
 def test_a_pipe_is_read_to_its_end(rpcurl):
     command = [str(RPCURL), "--config", "/dev/stdin", *EXPLAIN, "http://host", HELLO]
-    process = subprocess.Popen(
+    process = Process(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={"HOME": str(rpcurl.home)}
     )
     for part in ["--max-time 7\n", "# …\n" * 20_000, "-H x-last: 1\n"]:
         process.stdin.write(part)
         process.stdin.flush()
-    out, _ = process.communicate(timeout=20)
+    out, _ = process.communicate()
     told = json.loads(out)
     assert (told["timeout_ms"], told["headers"]) == (7000, [["x-last", "1"]])
 

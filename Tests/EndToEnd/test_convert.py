@@ -74,7 +74,7 @@ def test_input_that_comes_in_pieces_is_converted_as_it_comes(rpcurl, descriptor_
             process.stdin.write(f'{{"name":"{name}"}}\n'.encode())
             assert process.stdout.readline() == f'{{"name":"{name}"}}\n'.encode()
         process.stdin.close()
-        assert process.wait(5) == 0
+        assert process.wait() == 0
 
 
 @pytest.mark.parametrize(("source", "target"), [("binary", "json"), ("json", "binary"), ("text", "binary")])

@@ -254,7 +254,7 @@ def test_silent_peer_meets_the_deadline(call, raw_server):
             pass
 
     server = raw_server(listen)
-    fails(call("--max-time", "300ms", server.address, HELLO, timeout=5), 64 + 4, "deadline_exceeded")
+    fails(call("--max-time", "300ms", server.address, HELLO), 64 + 4, "deadline_exceeded")
 
 
 @pytest.mark.parametrize("protocol", ["grpc", "connect"])

@@ -72,7 +72,7 @@ class World:
             process.send_signal(number)
             out += process.stdout.read()
             errors = process.stderr.read().decode()
-            return Result(process.wait(5), out, errors)
+            return Result(process.wait(), out, errors)
 
 
 CHAT = b'{"text":"you said: a"}\n'
@@ -118,7 +118,7 @@ def an_output_that_is_full(world):
         url = f"{world.value('grpc_server').url}/{SERVICE}/Hello"
         words = world.rpcurl.command(("--descriptor-set", world.value("descriptor_set"), *HELLO, url))
         done = subprocess.run(
-            words, stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE, env=world.rpcurl.environment(None), timeout=20
+            words, stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE, env=world.rpcurl.environment(None), timeout=60
         )
     return Result(done.returncode, b"", done.stderr.decode())
 

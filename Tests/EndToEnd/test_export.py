@@ -61,7 +61,7 @@ def test_protoc_reads_it(rpcurl, descriptor_set, tmp_path):
     file = tmp_path / "demo.binpb"
     rpcurl("export", "--descriptor-set", descriptor_set, "Hello", "--output", file)
     command = ["protoc", f"--descriptor_set_in={file}", f"--python_out={tmp_path}", "demo.proto"]
-    subprocess.run(command, check=True, timeout=20)
+    subprocess.run(command, check=True, timeout=60)
     assert (tmp_path / "demo_pb2.py").exists()
 
 
@@ -78,7 +78,7 @@ def test_not_to_a_terminal(rpcurl, descriptor_set):
     main, other = pty.openpty()
     done = subprocess.run(
         rpcurl.command(("export", "--descriptor-set", descriptor_set)),
-        stdout=other, stderr=subprocess.PIPE, env=rpcurl.environment(None), timeout=20,
+        stdout=other, stderr=subprocess.PIPE, env=rpcurl.environment(None), timeout=60,
     )  # fmt: skip
     os.close(other)
     os.close(main)

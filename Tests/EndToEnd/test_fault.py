@@ -104,7 +104,7 @@ def test_responses_come_at_a_rate(call):
     begin = time.monotonic()
     result = call("demo.v1.Demo/Large", "-d", '{"sizeBytes":10000}', "--use", "fault,rate=25000")
     assert result.code == 0, result.err
-    assert 0.4 <= time.monotonic() - begin < 5
+    assert time.monotonic() - begin >= 0.4
 
 
 @pytest.mark.parametrize(

@@ -168,7 +168,7 @@ def test_each_response_comes_before_the_next_request(rpcurl, http_proxy, grpc_se
             process.stdin.write(b'{"text":"%d"}' % number)
             assert process.stdout.readline() == b'{"text":"you said: %d"}\n' % number
         process.stdin.close()
-        assert (process.wait(5), process.stderr.read()) == (0, b"")
+        assert (process.wait(), process.stderr.read()) == (0, b"")
 
 
 def test_calls_share_a_tunnel(rpcurl, http_proxy, grpc_server, descriptor_set):

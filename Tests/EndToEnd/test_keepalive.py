@@ -1,6 +1,7 @@
 """--keepalive-time: HTTP/2's PING, which a peer that is there acknowledges at once."""
 
 import json
+import queue
 
 import pytest
 import raw_http2
@@ -38,17 +39,17 @@ def test_a_peer_that_acknowledges_stays(call, raw_server):
 
 def test_a_peer_that_is_silent_is_given_up(call, raw_server):
     """Its kernel still acknowledges what TCP brings, as a NAT or a proxy does for a peer that is gone."""
-    seen = []
+    seen = queue.SimpleQueue()
 
     def answer(stream):
         stream.headers(raw_http2.OK)
-        seen.extend(stream.wait_for_the_end())
+        seen.put(stream.wait_for_the_end())
 
     with call(raw_server(raw_http2.handler(answer, waits=False)), "300ms") as process:
         error = process.stderr.read().decode()
         assert process.wait() == 5
     assert "did not respond to an HTTP/2 PING within 0.3 seconds" in error
-    assert raw_http2.PING in seen
+    assert raw_http2.PING in seen.get(timeout=60)
 
 
 def test_a_batch_on_one_connection_is_asked_once_at_a_time(current_rpcurl, raw_server, descriptor_set):

@@ -5,14 +5,14 @@ import subprocess
 import threading
 
 import pytest
-from test_streams import peak_kilobytes
+from conftest import Process
 
 LIMIT = 64 << 20
 
 
 def cpu_seconds(rpcurl, *arguments):
     """What a run takes of the processor, which other processes do not change much."""
-    process = subprocess.Popen(
+    process = Process(
         rpcurl.command(arguments),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -84,5 +84,5 @@ def test_an_endless_file_takes_no_more_memory_than_the_limit_needs(rpcurl, descr
                 sent = 0
                 while sent < 1 << 20:
                     sent += data.write(b"a" * ((1 << 20) - sent))
-            assert peak_kilobytes(process) < 400_000
+            assert process.peak_kilobytes() < 400_000
             process.kill()

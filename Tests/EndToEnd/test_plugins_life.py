@@ -3,7 +3,6 @@ that it changes is the one that is kept."""
 
 import signal
 import subprocess
-import time
 
 import pytest
 
@@ -94,7 +93,7 @@ def test_plugin_is_told_the_end_once_when_it_is_interrupted(
         process.stdout.readline()
         process.send_signal(number)
         process.stdout.read()
-        assert process.wait(5) == 128 + number
+        assert process.wait() == 128 + number
         assert told(process.stderr.read().decode()) == life("Count", 1)
 
 
@@ -113,11 +112,9 @@ def test_calls_of_a_plugins_own_end_with_the_call(call, raw_server):
 
 
 def test_plugin_shortens_the_deadline_and_rpcurl_keeps_it(call, raw_server):
-    begin = time.monotonic()
     result = call("Hello", "-d", "{}", "--max-time", "15", plugins=[",timeout=300"], server=raw_server(deaf))
     assert result.code == 64 + 4
     assert "the call took longer than 0.3" in result.err
-    assert time.monotonic() - begin < 10
 
 
 @pytest.mark.parametrize("options", [["--max-time", "0.2"], []], ids=["longer", "without"])

@@ -22,7 +22,7 @@ def sample():
 
 
 def run(sample, *words):
-    return subprocess.run([sample, *words], capture_output=True, text=True, timeout=20)
+    return subprocess.run([sample, *words], capture_output=True, text=True, timeout=60)
 
 
 def test_it_calls_through_its_own_interceptor(sample, descriptor_set, grpc_server):

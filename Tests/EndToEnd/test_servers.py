@@ -12,7 +12,7 @@ import demo_pb2 as demo
 import demo_pb2_grpc
 import grpc
 import pytest
-from conftest import GENERATED, SERVERS, VENV, Rpcurl
+from conftest import GENERATED, SERVERS, VENV, Process, Rpcurl
 from google.protobuf import descriptor_pb2
 from google.rpc import error_details_pb2, status_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
@@ -81,7 +81,7 @@ class TestGRPC:
     def test_bidi_streams_are_full_duplex(self, stub):
         """Each request is sent after the response to the one before it."""
         requests: queue.SimpleQueue[demo.ChatRequest | None] = queue.SimpleQueue()
-        replies = stub.Chat(iter(requests.get, None), timeout=30)
+        replies = stub.Chat(iter(requests.get, None), timeout=60)
         for number in range(100):
             requests.put(demo.ChatRequest(text=str(number)))
             assert next(replies).text == f"you said: {number}"
@@ -208,7 +208,7 @@ class TestGRPC:
         for client in (None, "other-client"):
             with channel_to(grpc_mtls_server, certificates, client) as channel:
                 with pytest.raises(grpc.RpcError) as caught:
-                    demo_pb2_grpc.DemoStub(channel).Hello(request, timeout=30)
+                    demo_pb2_grpc.DemoStub(channel).Hello(request, timeout=60)
                 assert caught.value.code() == grpc.StatusCode.UNAVAILABLE
 
 
@@ -310,7 +310,7 @@ def test_streams_in_envelopes(connect_server, connect_tls_server, protocol):
 @pytest.mark.parametrize("protocol", ["connect", "grpc-web"])
 def test_full_duplex_in_http1(connect_server, protocol):
     """HTTP/1.1 does not promise it, but this server offers it: each request is sent after the response before it."""
-    with socket.create_connection(("127.0.0.1", connect_server.port), timeout=30) as client:
+    with socket.create_connection(("127.0.0.1", connect_server.port), timeout=60) as client:
         response = client.makefile("rb")
         client.sendall(
             b"POST /demo.v1.Demo/Chat HTTP/1.1\r\nHost: localhost\r\n"
@@ -379,7 +379,7 @@ def test_raw_server_stops_while_a_handler_waits(raw_server):
 @pytest.mark.parametrize("script", ["grpc_server.py", "connect_server.py"])
 @pytest.mark.parametrize("end", ["stdin", "terminate", "kill"])
 def test_no_server_outlives_the_test_run(script, end):
-    process = subprocess.Popen(
+    process = Process(
         [str(VENV / "bin" / "python"), str(SERVERS / script), "--exit-with-stdin"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -393,7 +393,7 @@ def test_no_server_outlives_the_test_run(script, end):
                 process.stdin.close()
             else:
                 process.send_signal(signal.SIGTERM if end == "terminate" else signal.SIGKILL)
-            assert process.wait(30) == (-signal.SIGKILL if end == "kill" else 0)
+            assert process.wait() == (-signal.SIGKILL if end == "kill" else 0)
         # Envoy ends after the process that started it. Both have the same standard error.
         process.stdin = None
-        process.communicate(timeout=30)
+        process.communicate()

@@ -15,7 +15,7 @@ from collections import deque
 import pytest
 
 import raw_http2
-from conftest import ROOT, RPCURL
+from conftest import PATIENCE_SECONDS, ROOT, RPCURL
 
 ADA = '{"message":"Hello, Ada!","name":"Ada"}'
 
@@ -34,11 +34,11 @@ class Prompt:
     def type(self, *lines):
         self.process.stdin.write("".join(f"{line}\n" for line in lines).encode())
 
-    def line(self, timeout=10):
+    def line(self, timeout=PATIENCE_SECONDS):
         """The next line of standard output."""
         return self.take(self.process.stdout, timeout)
 
-    def error(self, timeout=10):
+    def error(self, timeout=PATIENCE_SECONDS):
         """The next line of standard error."""
         return self.take(self.process.stderr, timeout)
 
@@ -58,7 +58,7 @@ class Prompt:
 
     def end(self, code=0):
         self.process.stdin.close()
-        assert self.process.wait(10) == code
+        assert self.process.wait() == code
 
 
 @pytest.fixture
@@ -293,7 +293,7 @@ def test_exit_cancels_what_is_open(prompt, start_server):
     session.type("open Chat", '{"text":"a"}')
     session.line()
     session.type("exit")
-    assert session.process.wait(10) == 0
+    assert session.process.wait() == 0
     server.wait_for_canceled_calls("demo.v1.Demo/Chat", 1)
 
 
@@ -322,7 +322,7 @@ def test_interrupt_cancels_the_stream_then_the_session(prompt, start_server):
     session.type('call Hello {"name":"Ada"}')
     assert session.line() == ADA
     session.process.send_signal(signal.SIGINT)
-    assert session.process.wait(10) == 130
+    assert session.process.wait() == 130
 
 
 def test_more_responses_are_awaited_than_can_come(rpcurl, grpc_server):
@@ -337,7 +337,7 @@ def test_termination_ends_it(prompt, grpc_server):
     session.type("open Chat", '{"text":"a"}')
     session.line()
     session.process.send_signal(signal.SIGTERM)
-    assert session.process.wait(10) == 143
+    assert session.process.wait() == 143
 
 
 def test_server_that_dies_is_told_and_called_again(prompt, start_server):
@@ -345,11 +345,9 @@ def test_server_that_dies_is_told_and_called_again(prompt, start_server):
     session = prompt(server.url)
     session.type("open Chat", '{"text":"a"}')
     session.line()
-    begin = time.monotonic()
     server.process.kill()
     server.process.wait()
     told = session.error()
-    assert time.monotonic() - begin < 1
     assert told.startswith(f"rpcurl: call 1: {server.url}: ")
     session.type('call Hello {"name":"Ada"}')
     assert session.error().startswith(f"rpcurl: {server.url}: ")
@@ -373,30 +371,23 @@ def test_a_million_responses_in_flat_memory(prompt, raw_server, descriptor_set):
     session.type('open Count {"from":1}')
     for _ in range(20_000):
         session.line()
-    before = resident_kilobytes(session.process)
+    before = session.process.resident_kilobytes()
     for _ in range(980_000):
         assert session.line(60) == '{"number":5}'
-    assert resident_kilobytes(session.process) < before + 4_000
+    assert session.process.resident_kilobytes() < before + 4_000
     assert session.line() == '{"number":7}'
     session.type("set n = $last.number", "vars")
     assert session.line() == "n = 7"
     session.end()
 
 
-def resident_kilobytes(process):
-    for line in open(f"/proc/{process.pid}/status"):
-        if line.startswith("VmRSS"):
-            return int(line.split()[1])
-    raise AssertionError("no VmRSS")
-
-
 def test_reader_that_is_behind_slows_the_server_down(prompt, grpc_server):
     session = prompt(grpc_server.url)
     session.type('open Count {"from":1,"to":2000000000}')
     session.line()
-    before = resident_kilobytes(session.process)
-    time.sleep(1)
-    assert resident_kilobytes(session.process) < before + 8_000
+    before = session.process.resident_kilobytes()
+    session.process.wait_until_idle()
+    assert session.process.resident_kilobytes() < before + 8_000
 
 
 # Variables

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from conftest import RPCURL, Rpcurl, Server
+from conftest import RPCURL, Rpcurl, Server, wait_until
 from terminal import PATIENCE_SECONDS, Terminal
 from test_plugins_guard import build
 
@@ -418,8 +418,11 @@ def test_gives_the_terminal_back_when_a_plugin_keeps_it_from_ending(
 def wait_until_delivered(process: int) -> None:
     """A signal that is sent while another of its kind is pending would be lost."""
     status = Path(f"/proc/{process}/status")
-    while status.exists() and int(re.findall(r"^ShdPnd:\t(\w+)$", status.read_text(), re.M)[0], 16):
-        time.sleep(0.001)
+
+    def is_delivered() -> bool:
+        return not status.exists() or not int(re.findall(r"^ShdPnd:\t(\w+)$", status.read_text(), re.M)[0], 16)
+
+    wait_until(is_delivered, "the signal is delivered")
 
 
 @pytest.mark.parametrize("kind", ["dumb", "", "no-such-terminal"])

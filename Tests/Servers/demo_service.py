@@ -11,7 +11,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from server_process import use_generated_code
+from server_process import log_received, use_generated_code
 
 use_generated_code()
 
@@ -94,14 +94,14 @@ def methods() -> list[Method]:
             client_streaming=method.client_streaming,
             server_streaming=method.server_streaming,
             has_side_effects=method.GetOptions().idempotency_level != no_side_effects,
-            handler=obeying_headers(handlers[method.name], method.server_streaming),
+            handler=obeying_headers(f"/{SERVICE.full_name}/{method.name}", handlers[method.name], method.server_streaming),
             takes_bytes=method.name == "Raw",
         )
         for method in SERVICE.methods
     ]
 
 
-def obeying_headers(handler: Callable[..., Any], streams: bool) -> Callable[..., Any]:
+def obeying_headers(path: str, handler: Callable[..., Any], streams: bool) -> Callable[..., Any]:
     """The handler of a method of which the request's headers may ask more than its messages can.
 
     `demo-header` and `demo-trailer` (NAME=VALUE) add to the response's metadata, and
@@ -122,6 +122,7 @@ def obeying_headers(handler: Callable[..., Any], streams: bool) -> Callable[...,
         raise Failure(code, message)
 
     async def begin(request: Any, call: Call) -> None:
+        log_received(path)
         for token in asked(call, "demo-token"):
             if asked(call, "authorization") != [f"Bearer {token}"]:
                 await refuse(code_pb2.UNAUTHENTICATED, "that is not the token", request)

@@ -77,13 +77,18 @@ def announce(address: str) -> None:
     print(f"listening {address}", flush=True)
 
 
+def log_received(path: str) -> None:
+    """Report to the tests that a call arrived; `path` is as in HTTP, "/pkg.Service/Method"."""
+    print(f"received {path.removeprefix('/')}", file=sys.stderr, flush=True)
+
+
 def log_canceled(path: str) -> None:
-    """Tell the tests that a cancellation arrived; `path` is as in HTTP, "/pkg.Service/Method"."""
+    """Report to the tests that a cancellation arrived; `path` is as in HTTP, "/pkg.Service/Method"."""
     print(f"canceled {path.removeprefix('/')}", file=sys.stderr, flush=True)
 
 
 def log_reflection(request: Any, note: str) -> None:
-    """Tell the tests what was asked of reflection: `reflection file_containing_symbol demo.v1.Demo NOTE`."""
+    """Report to the tests what was asked of reflection: `reflection file_containing_symbol demo.v1.Demo NOTE`."""
     kind = request.WhichOneof("message_request")
     print(f"reflection {kind} {getattr(request, kind)} {note}".rstrip(), file=sys.stderr, flush=True)
 
