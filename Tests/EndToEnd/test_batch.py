@@ -85,7 +85,7 @@ def test_calls_are_made_at_a_time_and_printed_in_order(batch, raw_server):
     assert [json.loads(line)["message"] for line in result.out.splitlines()] == [str(number) for number in range(9)]
 
 
-def test_an_answer_comes_before_the_next_message(rpcurl, grpc_server, descriptor_set):
+def test_a_response_is_printed_before_the_next_message_is_read(rpcurl, grpc_server, descriptor_set):
     options = ["--each", "--fail-early", "--descriptor-set", descriptor_set]
     with rpcurl.start(*options, f"{grpc_server.url}/{HELLO}") as process:
         for number in range(5):
@@ -133,7 +133,7 @@ def test_events_carry_the_call(batch, grpc_server):
 # Failures
 
 
-def test_the_others_go_on_when_a_call_fails(batch, grpc_server):
+def test_other_calls_continue_after_a_failed_one(batch, grpc_server):
     data = '{"id":"1"}{"id":"8"}{"id":"2"}{"id":"9"}{"id":"3"}'
     for jobs in (1, 8):
         result = batch("--jobs", jobs, f"{grpc_server.url}/{FIND}", input=data)
@@ -170,7 +170,7 @@ def test_fail_early_starts_no_call_after_the_failed_one(batch, grpc_server):
 
 
 @pytest.mark.parametrize(("wrong", "word"), [('{"nam":1}', "did you mean name"), ("nonsense", "line 1, column 23"), ('{"name":', "too early")])
-def test_wrong_data_ends_the_batch_at_its_place(batch, grpc_server, wrong, word):
+def test_wrong_data_ends_the_batch(batch, grpc_server, wrong, word):
     result = batch("--jobs", 8, f"{grpc_server.url}/{HELLO}", input='{"name":"a"}{"name":""}'[:12] + '          ' + wrong)
     assert result.code == 4
     assert [json.loads(line)["name"] for line in result.out.splitlines()] == ["a"]
@@ -253,7 +253,7 @@ def test_wrong_usage(rpcurl, descriptor_set, arguments, words):
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_cancels_the_calls_that_run(rpcurl, start_server, descriptor_set, number, code):
+def test_a_signal_cancels_running_calls(rpcurl, start_server, descriptor_set, number, code):
     server = start_server("grpc_server.py")
     arguments = ["--each", "--jobs", 4, "--format", "events", "--descriptor-set", descriptor_set, f"{server.url}/{DELAY}"]
     with rpcurl.start(*arguments) as process:

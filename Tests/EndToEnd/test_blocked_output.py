@@ -140,7 +140,7 @@ def test_the_open_file_keeps_its_flags(start, reader):
     assert not flags & os.O_NONBLOCK
 
 
-def test_input_goes_on_while_output_waits(rpcurl, descriptor_set, grpc_server):
+def test_input_is_read_while_output_is_blocked(rpcurl, descriptor_set, grpc_server):
     """A program may write all of its messages before it reads a response."""
     arguments = ["--descriptor-set", descriptor_set, f"{grpc_server.url}/{SERVICE}/Chat"]
     with rpcurl.start(*arguments) as process:

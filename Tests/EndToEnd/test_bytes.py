@@ -113,7 +113,7 @@ def test_request_bytes_equal_those_of_python_and_protobuf_c(
     assert sent == sent_bytes(rpcurl, connect_server, "connect", descriptor_set, data)
 
 
-def test_map_entries_travel_sorted_by_key(rpcurl, grpc_server, descriptor_set):
+def test_map_entries_are_sent_sorted_by_key(rpcurl, grpc_server, descriptor_set):
     """Python's own order is another one, so the entries are compared one by one."""
     import demo_pb2
 
@@ -137,7 +137,7 @@ def test_string_with_a_zero_byte_equals_pythons(rpcurl, grpc_server, descriptor_
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_answer_equals_what_python_prints(rpcurl, grpc_server, descriptor_set, name):
+def test_response_equals_what_python_prints(rpcurl, grpc_server, descriptor_set, name):
     import demo_pb2
 
     data = json.dumps(MESSAGES[name])

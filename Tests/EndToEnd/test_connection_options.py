@@ -91,7 +91,7 @@ def typed_at_the_prompt(rpcurl, arguments, prompt):
     return shown
 
 
-def test_encrypted_key_is_asked_for_on_the_terminal(rpcurl, descriptor_set, grpc_mtls_server, certificates, encrypted_key):
+def test_passphrase_of_an_encrypted_key_is_prompted_for(rpcurl, descriptor_set, grpc_mtls_server, certificates, encrypted_key):
     arguments = rpcurl.command(
         (
             "--descriptor-set", descriptor_set, "--cacert", certificates / "ca.pem", "--cert",
@@ -126,7 +126,7 @@ def test_tls_versions(call, grpc_tls_server, certificates, version):
     answers(call("--cacert", certificates / "ca.pem", version, f"{grpc_tls_server.url}/{HELLO}"))
 
 
-def test_http3_is_refused_where_libcurl_has_none(call, rpcurl):
+def test_http3_is_refused_if_libcurl_has_none(call, rpcurl):
     if "3" in rpcurl("version").out.splitlines()[2].removeprefix("HTTP: ").split(", "):
         pytest.skip("this libcurl speaks HTTP/3")
     result = call("--http3", "https://localhost:1", HELLO)
@@ -203,7 +203,7 @@ def test_keepalive_is_accepted(call, grpc_server):
     answers(call("--keepalive-time", "1s", f"{grpc_server.url}/{HELLO}"))
 
 
-def test_keepalive_notices_a_peer_that_takes_nothing(rpcurl, raw_server, descriptor_set):
+def test_keepalive_detects_a_peer_that_reads_nothing(rpcurl, raw_server, descriptor_set):
     """It grants a window as large as HTTP/2 has, and then reads nothing: an upload would wait for ever."""
     release = threading.Event()
 
@@ -379,7 +379,7 @@ def test_abstract_unix_socket(call, abstract_socket):
     answers(call("--abstract-unix-socket", abstract_socket, f"http://localhost/{HELLO}"))
 
 
-def test_password_is_asked_for_on_the_terminal(rpcurl, descriptor_set, connect_server):
+def test_password_is_prompted_for(rpcurl, descriptor_set, connect_server):
     arguments = rpcurl.command(
         ("--descriptor-set", descriptor_set, "--protocol", "connect", "-u", "ada", f"{connect_server.url}/{ECHO}")
     )

@@ -67,7 +67,7 @@ def test_options_of_json(convert):
     assert result.out.startswith("{\n  ")
 
 
-def test_input_that_comes_in_pieces_is_converted_as_it_comes(rpcurl, descriptor_set):
+def test_input_is_converted_as_it_arrives(rpcurl, descriptor_set):
     words = ["--type", TYPE, "--from", "json", "--to", "json"]
     with rpcurl.start("convert", "--descriptor-set", descriptor_set, *words) as process:
         for name in ["a", "b"]:
@@ -118,11 +118,11 @@ def test_schema_errors(rpcurl, convert):
         ("binary", b"\x0a\x01\xff", ["UTF-8", "name", "byte 1"]),
     ],
 )
-def test_input_that_does_not_fit(convert, source, data, words):
+def test_input_that_does_not_match_the_schema(convert, source, data, words):
     fails(convert(source, "json", input=data), 4, *words)
 
 
-def test_what_was_right_before_an_error_is_printed(convert):
+def test_messages_before_an_error_are_printed(convert):
     fails(convert("json", "json", input='{"name":"Ada"} {"name":1}'), 4, "column 24", out=FORMS["json"])
     fails(convert("binary", "text", "--delimited", input=b"\x05\x0a\x03Ada\x05\x0a"), 4, "message 2", out=FORMS["text"])
 
@@ -131,7 +131,7 @@ def test_several_messages_need_a_stream(convert):
     fails(convert("json", "binary", input="{} {}"), 4, "more than one message")
 
 
-def test_file_that_cannot_be_read(convert, tmp_path):
+def test_unreadable_file(convert, tmp_path):
     for options in [[], ["--delimited"]]:
         fails(convert("binary", "json", *options, "/no/such/file"), 4, "/no/such/file", "No such file")
         fails(convert("binary", "json", *options, tmp_path), 4, str(tmp_path), "directory")

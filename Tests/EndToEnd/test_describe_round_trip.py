@@ -67,7 +67,7 @@ def test_file(rpcurl, tmp_path, file):
     assert again.out.replace("\n\n", "\n") == shown.out.replace("\n\n", "\n")
 
 
-def test_fields_of_option_values_that_no_schema_has_are_told(rpcurl, tmp_path):
+def test_unknown_fields_of_option_values_are_reported(rpcurl, tmp_path):
     path = tmp_path / "set.binpb"
     protoc(path, "old.proto", HERE)
     whole = rpcurl("describe", "--descriptor-set", path, "old.proto").out

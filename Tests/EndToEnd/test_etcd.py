@@ -170,12 +170,12 @@ def test_errors(current_rpcurl, etcd, method, request_, code, words):
         ("etcdserverpb.Watch/MissingStream", "unknown method MissingStream for service etcdserverpb.Watch"),
     ],
 )
-def test_methods_that_etcd_does_not_have(current_rpcurl, etcd_server, etcd_schema_with_missing_methods, method, words):
+def test_unimplemented_methods(current_rpcurl, etcd_server, etcd_schema_with_missing_methods, method, words):
     options = ["--descriptor-set", etcd_schema_with_missing_methods]
     fails(current_rpcurl(*options, f"{etcd_server.url}/{method}"), method, UNIMPLEMENTED, words)
 
 
-def test_etcd_serves_no_reflection(current_rpcurl, etcd_server):
+def test_server_without_reflection(current_rpcurl, etcd_server):
     result = current_rpcurl("list", etcd_server.url)
     assert (result.code, result.out) == (3, "")
     assert result.err.startswith(f"rpcurl: {etcd_server.url}: the server does not offer reflection\n")
@@ -196,7 +196,7 @@ def test_put_beyond_the_limit_of_the_store(current_rpcurl, etcd, key):
 # Streams
 
 
-def test_watch_sees_the_puts_of_another_process(start, etcd, key):
+def test_watch_receives_the_puts_of_another_process(start, etcd, key):
     watch = start(WATCH)
     send(watch, {"createRequest": {"key": key}})
     assert receive(watch)["created"]

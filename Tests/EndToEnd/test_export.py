@@ -65,7 +65,7 @@ def test_protoc_reads_it(rpcurl, descriptor_set, tmp_path):
     assert (tmp_path / "demo_pb2.py").exists()
 
 
-def test_missing_imports_are_told(rpcurl, tmp_path):
+def test_missing_imports_are_reported(rpcurl, tmp_path):
     file = descriptor_pb2.FileDescriptorProto(name="x.proto", dependency=["gone.proto"])
     path = tmp_path / "x.binpb"
     path.write_bytes(descriptor_pb2.FileDescriptorSet(file=[file]).SerializeToString())
@@ -86,7 +86,7 @@ def test_not_to_a_terminal(rpcurl, descriptor_set):
     assert b"not for a terminal" in done.stderr and b"-o FILE" in done.stderr
 
 
-def test_what_cannot_be_written_is_told(rpcurl, descriptor_set, tmp_path):
+def test_write_errors_are_reported(rpcurl, descriptor_set, tmp_path):
     for path, why in [(tmp_path / "no" / "file", "No such file"), ("/dev/full", "No space left")]:
         result = rpcurl("export", "--descriptor-set", descriptor_set, "-o", path)
         assert result.code == 1 and f"rpcurl: {path}: {why}" in result.err

@@ -76,7 +76,7 @@ def test_output_of_events(rpcurl, grpc_server, descriptor_set):
     assert list(events[-1])[-3:] == ["bytes_sent", "bytes_received", "attempts"]
 
 
-def test_a_batch_prints_each_answer_for_itself(rpcurl, options):
+def test_a_batch_prints_each_response_separately(rpcurl, options):
     arguments, url = options
     words = ["--each", "-d", '{"name":"A"}{"name":"B"}', f"{url}/{SERVICE}/Hello"]
     text = ended_well(rpcurl(*arguments, "--format", "text", *words))
@@ -85,7 +85,7 @@ def test_a_batch_prints_each_answer_for_itself(rpcurl, options):
     assert [m.name for m in split(binary.out_bytes, HelloReply)] == ["A", "B"]
 
 
-def test_control_characters_do_not_come_through_as_text(rpcurl, options):
+def test_control_characters_are_escaped_in_text(rpcurl, options):
     arguments, url = options
     data = json.dumps({"stringValue": "\x1b[31m\x9b2J\x07"})
     result = ended_well(rpcurl(*arguments, "--format", "text", "-d", data, f"{url}/{SERVICE}/Echo"))
@@ -108,7 +108,7 @@ def test_binary_is_refused_on_a_terminal(rpcurl, grpc_server, descriptor_set):
 # Requests
 
 
-def test_a_single_message_in_each_form(rpcurl, options, tmp_path):
+def test_a_single_message_in_each_format(rpcurl, options, tmp_path):
     arguments, url = options
     message = HelloRequest(name="Ada", language="de")
     inputs = {"text": text_format.MessageToString(message).encode(), "binary": message.SerializeToString()}
@@ -123,13 +123,13 @@ def test_a_single_message_in_each_form(rpcurl, options, tmp_path):
     assert ended_well(rpcurl(*arguments, *words, f"{url}/{SERVICE}/Hello")).out == GOLDEN["json"][0]
 
 
-def test_no_data_is_an_empty_message_in_any_form(rpcurl, options):
+def test_no_data_is_an_empty_message_in_any_format(rpcurl, options):
     arguments, url = options
     for form in ["json", "text", "binary"]:
         assert ended_well(rpcurl(*arguments, "--data-format", form, f"{url}/{SERVICE}/Echo")).out == "{}\n"
 
 
-def test_streams_in_each_form(rpcurl, options, tmp_path):
+def test_streams_in_each_format(rpcurl, options, tmp_path):
     arguments, url = options
     messages = [SumRequest(value=n) for n in range(3000)]
     inputs = {
@@ -160,14 +160,14 @@ def test_each_message_is_sent_when_it_is_complete(rpcurl, options, form):
         assert process.wait() == 0
 
 
-def test_a_batch_takes_any_form(rpcurl, options):
+def test_a_batch_accepts_any_format(rpcurl, options):
     arguments, url = options
     data = delimited([HelloRequest(name="A"), HelloRequest(name="B")])
     result = ended_well(rpcurl(*arguments, "--each", "--data-format", "binary", f"{url}/{SERVICE}/Hello", input=data))
     assert [json.loads(line)["name"] for line in result.out.splitlines()] == ["A", "B"]
 
 
-def test_what_one_call_prints_another_takes(rpcurl, options):
+def test_output_of_a_call_is_input_of_another(rpcurl, options):
     arguments, url = options
     data = json.dumps({"stringValue": "ü\n", "int64s": ["1", "-2"], "nested": {"label": "x"}, "bytesValue": "/wA="})
     for form in ["text", "binary"]:
@@ -189,7 +189,7 @@ def test_what_one_call_prints_another_takes(rpcurl, options):
         ("Sum", "binary", b"\xff\xff\xff\x7f", "longer than 67108864 bytes"),
     ],
 )
-def test_wrong_data_is_told_with_its_place(rpcurl, options, method, form, data, said):
+def test_errors_in_data_name_the_position(rpcurl, options, method, form, data, said):
     arguments, url = options
     result = rpcurl(*arguments, "--data-format", form, "-d", "@-", f"{url}/{SERVICE}/{method}", input=data)
     assert result.code == 4

@@ -330,7 +330,7 @@ def test_golden(rpcurl, request, name):
     assert session.normalized() == path.read_text()
 
 
-def test_every_golden_file_is_of_a_transcript():
+def test_every_golden_file_has_a_transcript():
     assert {path.name for path in GOLDEN.iterdir()} == {f"{name}.txt" for name in TRANSCRIPTS}
 
 

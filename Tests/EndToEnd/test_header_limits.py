@@ -75,7 +75,7 @@ def test_lines_of_http1(call, protocol, place, lines):
     is_accepted_or_refused(call(http1(**{place: lines}, **body), *options))
 
 
-def test_lines_that_are_few_are_accepted(call):
+def test_a_thousand_lines_are_accepted(call):
     """As many as any server sends: a thousand, of 90 bytes each."""
     lines = b"".join(b"x-%d: %s\r\n" % (number, b"v" * 80) for number in range(1000))
     for serve in (http1(lines=lines), http1(trailers=lines)):
@@ -84,7 +84,7 @@ def test_lines_that_are_few_are_accepted(call):
         assert json.loads(result.out) == {"message": "Ada"}
 
 
-def test_trailers_of_http1_without_end(call):
+def test_endless_trailers_of_http1(call):
     """A limit ends the call long before the deadline."""
 
     def serve(connection):
@@ -135,7 +135,7 @@ def test_indexed_fields_of_http2(call, place, count):
 
 
 @pytest.mark.parametrize("place", ["headers", "trailers"])
-def test_line_of_http1_without_end_is_an_error_of_the_connection(call, place):
+def test_endless_line_of_http1_is_a_connection_error(call, place):
     """libcurl's limit for a line ends the call, long before the deadline."""
 
     def serve(connection):

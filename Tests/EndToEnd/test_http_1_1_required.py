@@ -79,7 +79,7 @@ def test_reset_before_the_headers(rpcurl, resetting_server, descriptor_set):
     assert "HTTP/1.1" not in server.requests
 
 
-def test_server_that_does_not_reset_the_stream(rpcurl, resetting_server, descriptor_set):
+def test_without_a_reset_the_call_succeeds(rpcurl, resetting_server, descriptor_set):
     def answer(stream):
         stream.headers(OK)
         stream.data(ANSWER)

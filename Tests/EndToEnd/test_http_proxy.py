@@ -109,7 +109,7 @@ def test_variables(call, way, http_proxy, variable):
 
 
 @pytest.mark.parametrize("variable", ["NO_PROXY", "no_proxy"])
-def test_hosts_that_need_no_proxy(call, way, http_proxy, variable):
+def test_hosts_without_a_proxy(call, way, http_proxy, variable):
     options, server, method = way
     proxy = {name: f"http://{http_proxy.address}" for name in ("http_proxy", "https_proxy")}
     with requests_to(http_proxy, method, server, count=0):
@@ -154,7 +154,7 @@ def test_proxy_whose_name_has_no_address(call, grpc_server):
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
-def test_server_that_the_proxy_does_not_reach(call, http_proxy, closed_port, scheme):
+def test_server_that_the_proxy_cannot_reach(call, http_proxy, closed_port, scheme):
     """tinyproxy refuses the tunnel with 500. The error names the server and the proxy."""
     target = f"127.0.0.1:{closed_port}"
     result = call("--proxy", f"http://{http_proxy.address}", f"{scheme}://{target}/{HELLO}")
@@ -250,6 +250,6 @@ def test_unreachable_socks_proxy(call, grpc_server, closed_port):
     is_a_failure_of_the_proxy(result, f"127.0.0.1:{closed_port}")
 
 
-def test_server_that_the_socks_proxy_does_not_reach(call, socks_proxy, closed_port):
+def test_server_that_the_socks_proxy_cannot_reach(call, socks_proxy, closed_port):
     result = call("--proxy", f"socks5://{socks_proxy.address}", f"http://127.0.0.1:{closed_port}/{HELLO}")
     is_a_failure_of_the_proxy(result, socks_proxy.address, f"127.0.0.1:{closed_port}")

@@ -81,7 +81,7 @@ def version():
 # The files
 
 
-def test_everything_is_in_its_place(prefix):
+def test_all_files_are_installed(prefix):
     found = files(prefix)
     assert {f for f in found if not any(f.startswith(f"{folder}/") for folder in FOLDERS)} == PLACES
     for folder, parts in FOLDERS.items():
@@ -108,14 +108,14 @@ def test_the_binary_is_stripped_and_runs(installed, prefix):
     assert (prefix / "bin" / "rpcurl").stat().st_size < RPCURL.stat().st_size
 
 
-def test_version_tells_what_libcurl_can_do(installed):
+def test_version_lists_the_features_of_libcurl(installed):
     lines = installed("version").out.splitlines()
     assert lines[1].startswith("libcurl/")
     assert [line.split(": ")[0] for line in lines[2:]] == ["HTTP", "features", "libcurl", "compression"]
     assert {"TLS", "unix sockets", "IPv6"} <= set(lines[3].removeprefix("features: ").split(", "))
 
 
-def test_the_version_is_told_in_one_place(environment):
+def test_the_version_has_a_single_source(environment):
     header = (ROOT / "Sources/CPluginABI/include/rpcurl/plugin.h").read_text()
     major, minor = (re.search(rf"define RPCURL_ABI_{part} (\d+)", header)[1] for part in ("MAJOR", "MINOR"))
     assert pkg_config(environment, "--modversion") == version()
@@ -127,14 +127,14 @@ def test_the_version_is_told_in_one_place(environment):
     assert told == [ROOT / "Sources/rpcurl/Version.swift"]
 
 
-def test_pages_can_be_read(prefix):
+def test_man_finds_the_pages(prefix):
     for page in (prefix / "share" / "man").rglob("*.?"):
         done = subprocess.run(["mandoc", "-T", "ascii", page], capture_output=True, text=True, check=True)
         assert done.stdout.startswith(f"{page.stem.upper()}({page.suffix[1:]})")
         assert page.parent.name == f"man{page.suffix[1:]}"
 
 
-def test_completions_are_for_their_shells(prefix):
+def test_shells_find_their_completions(prefix):
     bash = (prefix / "share/bash-completion/completions/rpcurl").read_text()
     assert re.search(r"complete .* rpcurl$", bash, re.M)
     assert (prefix / "share/zsh/site-functions/_rpcurl").read_text().startswith("#compdef rpcurl")
@@ -225,7 +225,7 @@ def test_uninstall_leaves_nothing(tmp_path):
     assert list(prefix.parent.iterdir()) == []
 
 
-def test_uninstall_leaves_what_was_there(tmp_path):
+def test_uninstall_keeps_other_files(tmp_path):
     (tmp_path / "bin").mkdir()
     (tmp_path / "share" / "man").mkdir(parents=True)
     make("install-built", f"PREFIX={tmp_path}")

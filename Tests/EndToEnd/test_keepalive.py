@@ -15,7 +15,7 @@ def call(current_rpcurl, descriptor_set):
     return lambda server, time: current_rpcurl.start(*options, time, server.address, CHAT)
 
 
-def test_a_peer_that_acknowledges_stays(call, raw_server):
+def test_a_peer_that_acknowledges_pings_stays_connected(call, raw_server):
     """The server sends nothing but acknowledgements until it has seen two PINGs."""
     pings = []
 
@@ -37,7 +37,7 @@ def test_a_peer_that_acknowledges_stays(call, raw_server):
     assert json.loads(out) == {"text": "hi"}
 
 
-def test_a_peer_that_is_silent_is_given_up(call, raw_server):
+def test_a_silent_peer_ends_the_call(call, raw_server):
     """Its kernel still acknowledges what TCP brings, as a NAT or a proxy does for a peer that is gone."""
     seen = queue.SimpleQueue()
 
@@ -52,7 +52,7 @@ def test_a_peer_that_is_silent_is_given_up(call, raw_server):
     assert raw_http2.PING in seen.get(timeout=60)
 
 
-def test_a_batch_on_one_connection_is_asked_once_at_a_time(current_rpcurl, raw_server, descriptor_set):
+def test_calls_of_a_batch_share_the_pings_of_a_connection(current_rpcurl, raw_server, descriptor_set):
     """Each call looks after its connection, but what one receives shows the others that the peer is there."""
     pings = []
 

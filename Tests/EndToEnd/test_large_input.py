@@ -73,7 +73,7 @@ def test_endless_data_of_a_unary_call_is_refused_at_the_limit(rpcurl, descriptor
     assert LIMIT <= sent <= LIMIT + (4 << 20)
 
 
-def test_an_endless_file_takes_no_more_memory_than_the_limit_needs(rpcurl, descriptor_set, tmp_path):
+def test_memory_of_an_endless_file_is_bounded(rpcurl, descriptor_set, tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     words = ["--descriptor-set", descriptor_set, "-d", f"@{pipe}"]

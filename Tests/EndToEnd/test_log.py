@@ -36,7 +36,7 @@ def test_lines_for_people(call):
     assert lines[-1].startswith("< ok after ")
 
 
-def test_messages_are_not_written_unless_asked_for(call):
+def test_messages_are_not_logged_by_default(call):
     result = call("Hello", '{"name":"Ada"}', "--use", "log")
     assert "5 bytes\n" in result.err and "Ada" not in result.err
 
@@ -148,7 +148,7 @@ def test_archive_of_a_stream_and_of_a_failure(call, tmp_path):
     assert entry["comment"].startswith('not_found (5): no item "9"')
 
 
-def test_archive_of_a_call_that_reaches_nobody(rpcurl, descriptor_set, tmp_path):
+def test_archive_of_a_failed_connection(rpcurl, descriptor_set, tmp_path):
     file = tmp_path / "calls.har"
     options = ["--descriptor-set", descriptor_set, "--use", f"log,format=har,file={file}"]
     assert rpcurl(*options, "-d", "{}", f"http://127.0.0.1:1/{DEMO}/Hello").code == 5

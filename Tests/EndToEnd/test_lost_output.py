@@ -45,7 +45,7 @@ def test_head(rpcurl, words, grpc_server, format):
     grpc_server.wait_for_canceled_calls(f"{SERVICE}/Count", before + 1)
 
 
-def test_a_reader_that_is_gone_from_the_start(words, run):
+def test_a_reader_that_was_closed_before_the_start(words, run):
     reading, writing = os.pipe()
     os.close(reading)
     try:
@@ -67,7 +67,7 @@ def test_other_commands(rpcurl, descriptor_set, run):
         os.close(writing)
 
 
-def test_a_named_pipe_whose_reader_goes_away(words, run, tmp_path):
+def test_a_named_pipe_whose_reader_closes_it(words, run, tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with Process(["head", "-c", "1", pipe], stdout=subprocess.PIPE) as reader:
@@ -101,7 +101,7 @@ def test_a_full_disk_of_other_commands(rpcurl, descriptor_set, run):
     assert (done.returncode, done.stderr) == (1, b"rpcurl: /dev/full: No space left on device\n")
 
 
-def test_a_file_with_a_limit_is_not_half_an_answer(words, run, tmp_path):
+def test_a_file_size_limit_leaves_no_partial_response(words, run, tmp_path):
     """Where the disk is full, what was there stays."""
     file = tmp_path / "reply"
     file.write_text("before")
@@ -112,7 +112,7 @@ def test_a_file_with_a_limit_is_not_half_an_answer(words, run, tmp_path):
     assert [entry.name for entry in tmp_path.iterdir()] == ["reply"]
 
 
-def test_standard_error_that_is_full_or_gone_changes_nothing(words, rpcurl):
+def test_a_full_or_closed_standard_error_changes_nothing(words, rpcurl):
     reading, writing = os.pipe()
     os.close(reading)
     with open("/dev/full", "wb") as full:

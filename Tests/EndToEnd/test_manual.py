@@ -45,7 +45,7 @@ def place(tmp_path, certificates):
 
 
 @pytest.mark.parametrize(("page", "number"), EXAMPLES)
-def test_example_runs(page, number, place, descriptor_set, request, tmp_path_factory, start_server):
+def test_examples_succeed(page, number, place, descriptor_set, request, tmp_path_factory, start_server):
     script = manual.examples(page)[number]
     if "make -C" in script and not shutil.which("make"):
         pytest.skip("make is missing")
@@ -86,7 +86,7 @@ def test_every_command_has_its_page():
     assert {f"rpcurl-{name}.1" for name in names} | {"rpcurl.1"} == set(PAGES)
 
 
-def test_every_option_is_described_where_it_is_taken():
+def test_every_option_is_described_on_the_pages_of_its_commands():
     for path, command in commands():
         page = (ROOT / "man" / f"rpcurl-{path[0]}.1").read_text()
         for option in command["options"]:
@@ -102,7 +102,7 @@ def test_the_first_page_names_all_others():
     assert pages <= named
 
 
-def test_see_also_leads_somewhere():
+def test_pages_of_see_also_exist():
     own = {(page.stem, page.suffix[1:]) for page in (ROOT / "man").iterdir()}
     for page in (ROOT / "man").iterdir():
         for name, number in re.findall(r"^\.Xr (rpcurl\S*) (\d)", page.read_text(), re.M):

@@ -40,7 +40,7 @@ def ends_well(result):
     assert json.loads(result.out) == {"message": "Ada"}
 
 
-def test_the_rig_answers_well(call):
+def test_the_test_server_responds(call):
     def answer(stream):
         stream.headers(OK)
         stream.data(ANSWER)
@@ -109,7 +109,7 @@ def test_reset_with_each_code(call, reset, code, when):
     assert result.out == ""
 
 
-def test_refused_stream_is_tried_again(call):
+def test_refused_stream_is_retried(call):
     refusals = [True]
 
     def answer(stream):
@@ -130,7 +130,7 @@ def test_refused_stream_is_tried_again(call):
     ends_well(call(answer))
 
 
-def test_go_away_before_the_answer(call):
+def test_go_away_before_the_response(call):
     def answer(stream):
         stream.go_away(0)
         stream.connection.close()
@@ -138,7 +138,7 @@ def test_go_away_before_the_answer(call):
     fails(call(answer), 5)
 
 
-def test_go_away_during_the_answer_lets_it_finish(call, libcurl_version):
+def test_go_away_during_the_response_lets_it_finish(call, libcurl_version):
     def answer(stream):
         stream.headers(OK)
         stream.go_away(stream.number)
@@ -171,7 +171,7 @@ def test_connection_closed_in_the_middle(call, sent):
         ("unknown status", UNKNOWN), ("status not a number", UNKNOWN),
     ],
 )  # fmt: skip
-def test_broken_answers(call, name, code):
+def test_broken_responses(call, name, code):
     def answer(stream):
         if name == "html":
             stream.headers([(":status", "503"), ("content-type", "text/html")])
@@ -233,7 +233,7 @@ def test_a_megabyte_of_headers(call):
 LARGE = json.dumps({"name": "x" * 5_000_000})
 
 
-def test_answer_that_comes_before_the_request_has_left(call):
+def test_response_before_the_request_is_sent(call):
     """The server answers, grants no window, and lets the request go."""
 
     def answer(stream):
@@ -257,7 +257,7 @@ def test_refusal_before_the_request_is_sent_is_reported(call):
 
 
 @pytest.mark.parametrize("reset", [None, 0, 8])
-def test_refusal_that_comes_before_the_request_has_left(call, libcurl_version, reset):
+def test_refusal_before_the_request_is_sent(call, libcurl_version, reset):
     def answer(stream):
         status = [*OK, ("grpc-status", "8"), ("grpc-message", "too much")]
         stream.headers(status, end=True)
@@ -325,7 +325,7 @@ def test_request_beyond_the_servers_limit(rpcurl, libcurl_version, start_server,
         refused(rpcurl(*options, f"{server.url}/{HELLO}", input=LARGE), libcurl_version, "larger than max")
 
 
-def test_deadline_ends_the_resolving_of_a_name(rpcurl, descriptor_set):
+def test_deadline_ends_name_resolution(rpcurl, descriptor_set):
     """A name that is asked of a nameserver: whatever it does, the deadline is kept."""
     result = rpcurl(
         "--descriptor-set", descriptor_set, "--max-time", "200ms", "--plaintext", "slow.example.invalid:1", HELLO
@@ -349,7 +349,7 @@ def test_deadline_ends_the_resolving_of_a_name(rpcurl, descriptor_set):
         (b"HTTP/1.1 200 OK\r\ncontent-type: application/proto\r\ncontent-encoding: x\r\ncontent-length: 1\r\n\r\na", INTERNAL),
     ],
 )  # fmt: skip
-def test_broken_connect_answers(rpcurl, raw_server, descriptor_set, response, code):
+def test_broken_connect_responses(rpcurl, raw_server, descriptor_set, response, code):
     def answer(connection):
         connection.recv(1 << 16)
         connection.sendall(response)
@@ -377,7 +377,7 @@ def test_status_in_the_trailers_replaces_that_in_the_headers(call):
     ends_well(call(answer))
 
 
-def test_status_in_the_headers_holds_if_nothing_follows(call):
+def test_status_in_the_headers_applies_if_nothing_follows(call):
     fails(call(lambda stream: refused_headers(stream, end=True)), 64 + 7, "no")
 
 

@@ -79,7 +79,7 @@ def test_client_stream(call):
     assert (result.code, json.loads(result.out)) == (0, {"total": "3", "count": 3})
 
 
-def test_bidi_stream_is_answered_as_it_comes(rpcurl, descriptor_set, tmp_path):
+def test_bidi_stream_responds_to_each_message(rpcurl, descriptor_set, tmp_path):
     stubs = tmp_path / "stubs.json"
     stubs.write_text(STUBS)
     options = ["--descriptor-set", descriptor_set, "--use", f"mock,file={stubs}"]
@@ -100,7 +100,7 @@ def test_half_close_ends_a_bidi_stream(call):
     assert [json.loads(line)["text"] for line in result.out.splitlines()] == ["hello", "a?", "b?"]
 
 
-def test_endless_stream_is_taken(call):
+def test_endless_request_stream_is_accepted(call):
     result = call("Sum", "@-", input='{"value":1}' * 20_000)
     assert (result.code, json.loads(result.out)) == (0, {"total": "1", "count": 20_000})
 

@@ -62,7 +62,7 @@ def test_a_large_file_has_a_limit_too(rpcurl, descriptor_set, option):
     assert LIMITED in result.err and "256 MiB" in result.err
 
 
-def test_an_endless_schema_is_an_error(rpcurl):
+def test_endless_schema_is_an_error(rpcurl):
     result = rpcurl("list", "--descriptor-set", "/dev/zero", timeout=60)
     assert result.code == 3
     assert LIMITED in result.err and "256 MiB" in result.err
@@ -75,14 +75,14 @@ def pipe(tmp_path):
 
 
 @pytest.mark.parametrize("option", OPTIONS | LARGE)
-def test_a_pipe_that_nobody_writes_does_not_outlast_max_time(rpcurl, descriptor_set, pipe, option):
+def test_max_time_ends_the_wait_for_a_pipe_without_a_writer(rpcurl, descriptor_set, pipe, option):
     options = (OPTIONS | LARGE)[option](pipe)
     result = rpcurl("--descriptor-set", descriptor_set, "-d", "{}", "--max-time", "0.5", *options, NOWHERE)
     assert result.code == CODES.get(option, 7), result.err
     assert "no data came within --max-time" in result.err
 
 
-def test_a_schema_in_a_pipe_that_nobody_writes_does_not_outlast_max_time(rpcurl, pipe):
+def test_max_time_ends_the_wait_for_a_schema_in_a_pipe(rpcurl, pipe):
     result = rpcurl("--descriptor-set", pipe, "-d", "{}", "--max-time", "0.5", NOWHERE)
     assert result.code == 3
     assert "no data came within --max-time" in result.err
@@ -108,7 +108,7 @@ def open_writer(pipe):
 
 
 @pytest.mark.parametrize("option", ["bearer", "bearer-file"])
-def test_a_pipe_that_is_written_later_is_read_whole(rpcurl, descriptor_set, grpc_server, pipe, option):
+def test_a_pipe_that_is_written_later_is_read_to_its_end(rpcurl, descriptor_set, grpc_server, pipe, option):
     def write():
         with pipe.open("wb", buffering=0) as file:
             for piece in [b"to", b"ken", b"\n"]:
@@ -120,7 +120,7 @@ def test_a_pipe_that_is_written_later_is_read_whole(rpcurl, descriptor_set, grpc
     assert "Bearer token" in result.out
 
 
-def test_a_certificate_comes_through_a_pipe(rpcurl, descriptor_set, grpc_tls_server):
+def test_a_certificate_may_be_in_a_pipe(rpcurl, descriptor_set, grpc_tls_server):
     command = rpcurl.command((
         "--descriptor-set", descriptor_set, "--cacert", "/dev/stdin", "-d", '{"name":"Ada"}',
         f"{grpc_tls_server.url}/{HELLO}",
@@ -138,7 +138,7 @@ def test_a_certificate_comes_through_a_pipe(rpcurl, descriptor_set, grpc_tls_ser
 @pytest.mark.parametrize(
     "number", [signal.SIGHUP, signal.SIGQUIT, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGINT, signal.SIGKILL]
 )
-def test_a_signal_leaves_nothing_beside_the_file_of_o(
+def test_a_signal_leaves_no_temporary_file_beside_the_output(
     rpcurl, descriptor_set, tmp_path, silent_server, number, default_signals
 ):
     directory = tmp_path / "out"
@@ -180,7 +180,7 @@ def silent_server(raw_server):
 
 
 @pytest.mark.parametrize("umask", [0o022, 0o077])
-def test_the_file_of_o_has_the_mode_of_a_new_file(rpcurl, descriptor_set, grpc_server, tmp_path, umask):
+def test_the_output_file_has_the_mode_of_a_new_file(rpcurl, descriptor_set, grpc_server, tmp_path, umask):
     file = tmp_path / "reply.json"
     command = rpcurl.command(
         ("--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', "-o", file, f"{grpc_server.url}/{HELLO}")

@@ -87,7 +87,7 @@ def test_filter_of_a_stream_and_of_a_batch(echo):
 
 
 @pytest.mark.parametrize("path", ["optionalString", "self.stringValue", 'stringToInt32["other"]', "strings[9]"])
-def test_an_answer_without_the_field(echo, path):
+def test_a_response_without_the_field(echo, path):
     result = echo("--filter", path)
     assert (result.code, result.out) == (8, "")
     assert result.err == f"rpcurl: --filter {path}: message 0 of the answer has no such field\n"
@@ -102,7 +102,7 @@ def test_an_answer_without_the_field(echo, path):
         ("a[", 2, "hint: write it as user.addresses[0].city"),
     ],
 )
-def test_a_wrong_path_is_told_before_the_call(rpcurl, raw_server, descriptor_set, path, code, said):
+def test_a_wrong_path_is_reported_before_the_call(rpcurl, raw_server, descriptor_set, path, code, said):
     server = raw_server(lambda connection: None)
     result = rpcurl("--descriptor-set", descriptor_set, "--filter", path, f"http://{server.address}/{SERVICE}/Echo")
     assert (result.code, result.out) == (code, "")
@@ -110,7 +110,7 @@ def test_a_wrong_path_is_told_before_the_call(rpcurl, raw_server, descriptor_set
     assert server.connections == 0
 
 
-def test_filter_needs_a_form_with_fields(echo):
+def test_filter_needs_a_format_with_fields(echo):
     result = echo("--filter", "color", "--format", "events")
     assert (result.code, result.err) == (2, "rpcurl: --filter: --format events has no single field to print\n")
 
@@ -122,7 +122,7 @@ def test_a_failed_call_prints_its_own_error(echo):
     assert result.code == 69
 
 
-def test_a_filtered_string_does_not_steer_a_terminal(rpcurl, grpc_server, descriptor_set):
+def test_a_filtered_string_cannot_control_a_terminal(rpcurl, grpc_server, descriptor_set):
     words = ("--descriptor-set", descriptor_set, "--filter", "stringValue", "-d", '{"stringValue":"\\u001b[31m"}', f"{grpc_server.url}/{SERVICE}/Echo")
     assert on_terminal(rpcurl, *words) == (0, "\\u{1B}[31m\n")
     assert rpcurl(*words).out == "\x1b[31m\n"
@@ -154,7 +154,7 @@ def test_a_failed_call_leaves_the_file_as_it_was(echo, tmp_path):
     assert [f.name for f in tmp_path.iterdir()] == ["reply.json"]
 
 
-def test_a_symbolic_link_stays_one(echo, tmp_path):
+def test_a_symbolic_link_is_kept(echo, tmp_path):
     (tmp_path / "real").write_text("before")
     (tmp_path / "link").symlink_to("real")
     assert echo("-o", tmp_path / "link", "--format", "text", data={"name": "A"}, method="Hello").code == 0
@@ -162,7 +162,7 @@ def test_a_symbolic_link_stays_one(echo, tmp_path):
     assert (tmp_path / "real").read_text() == 'message: "Hello, A!"\nname: "A"\n'
 
 
-def test_streams_and_events_are_written_as_they_come(echo, tmp_path):
+def test_streams_and_events_are_written_as_they_arrive(echo, tmp_path):
     file = tmp_path / "out"
     assert echo("-o", file, data={"code": 5, "afterMessages": 2}, method="FailStream").code == 69
     assert file.read_text() == '{"number":1}\n{"number":2}\n'
@@ -172,7 +172,7 @@ def test_streams_and_events_are_written_as_they_come(echo, tmp_path):
 
 
 @pytest.mark.parametrize("method", ["Hello", "Count"])
-def test_a_file_that_cannot_be_written(echo, tmp_path, method):
+def test_unwritable_file(echo, tmp_path, method):
     result = echo("-o", tmp_path / "none" / "file", data={}, method=method)
     assert (result.code, result.err) == (1, f"rpcurl: -o {tmp_path}/none/file: No such file or directory\n")
     data = {"from": 1, "to": 3} if method == "Count" else {"name": "A"}
@@ -180,7 +180,7 @@ def test_a_file_that_cannot_be_written(echo, tmp_path, method):
     assert (result.code, result.err) == (1, "rpcurl: /dev/full: No space left on device\n")
 
 
-def test_standard_output_that_is_full(rpcurl, grpc_server, descriptor_set):
+def test_full_standard_output(rpcurl, grpc_server, descriptor_set):
     words = ("--descriptor-set", descriptor_set, f"{grpc_server.url}/{SERVICE}/Echo")
     with open("/dev/full", "wb") as full:
         done = subprocess.run(rpcurl.command(words), stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE, env=rpcurl.environment(None), timeout=60)
@@ -207,7 +207,7 @@ def plain(text):
     return re.sub(r"\x1b\[\d+m", "", text)
 
 
-def test_color_when_it_is_asked_for(echo):
+def test_color_always(echo):
     result = echo("--color", "always", "--format", "pretty", data={"name": 'A"'}, method="Hello")
     assert (result.code, result.out) == (0, COLORED)
     line = echo("--color", "always", data=ALL).out
@@ -236,7 +236,7 @@ def test_color_on_a_terminal(rpcurl, grpc_server, descriptor_set, options, env, 
 # --timing
 
 
-def test_timing_is_told_on_standard_error(echo, rpcurl, grpc_tls_server, descriptor_set, certificates):
+def test_timing_is_printed_on_standard_error(echo, rpcurl, grpc_tls_server, descriptor_set, certificates):
     result = echo("--timing", data={"name": "A"}, method="Hello")
     assert json.loads(result.out)["name"] == "A"
     number = r"\d+\.\d ms"

@@ -61,7 +61,7 @@ def test_interrupted_while_it_waits_for_its_own_call(rpcurl, raw_server, descrip
     assert "greeting at request_start" in result.err
 
 
-def test_plugin_tries_a_call_again(rpcurl, grpc_server, descriptor_set, greeting):
+def test_plugin_retries_a_call(rpcurl, grpc_server, descriptor_set, greeting):
     """The first attempt is told to fail before any header is sent; the plugin takes that back."""
     result = rpcurl(
         "--descriptor-set", descriptor_set, "-d", '{"code":14,"message":"busy"}', "--plugin", greeting,

@@ -113,7 +113,7 @@ def test_exception_that_leaves_a_callback(call, tmp_path):
     assert f"plugin escaping: crashed (SIGABRT) in request_start, in the call {HELLO}" in result.err
 
 
-def test_crash_outside_of_plugins_is_not_put_on_them(rpcurl, silent_call):
+def test_crash_outside_of_plugins_is_not_attributed_to_them(rpcurl, silent_call):
     """A signal from outside ends the process as it would without plugins."""
     with silent_call() as process:
         process.send_signal(signal.SIGABRT)
@@ -176,7 +176,7 @@ def test_callback_that_never_returns_does_not_outlive_a_signal(rpcurl, grpc_serv
 
 
 @pytest.mark.parametrize("place", ["open", "request_start", "response_bytes", "close"])
-def test_stage_that_blocks_is_told_of_and_waited_for(call, crash, place):
+def test_blocking_stage_is_reported_and_awaited(call, crash, place):
     result = call(crash, BLOCK_AT=place)
     assert result.code == 0
     assert json.loads(result.out)["message"] == "Hello, Ada!"
@@ -185,6 +185,6 @@ def test_stage_that_blocks_is_told_of_and_waited_for(call, crash, place):
     assert result.err.startswith(words)
 
 
-def test_load_may_take_its_time(call, crash):
+def test_slow_load_is_accepted(call, crash):
     result = call(crash, BLOCK_AT="load")
     assert (result.code, result.err) == (0, "")

@@ -58,13 +58,13 @@ def deaf(connection):
     ],
     ids=["success", "stream", "failure", "deadline"],
 )  # fmt: skip
-def test_plugin_is_told_the_end_once(call, method, arguments, code):
+def test_plugin_is_notified_of_the_end_once(call, method, arguments, code):
     result = call(method, *arguments)
     assert result.code == (64 + code if code else 0)
     assert told(result.err) == life(method, code)
 
 
-def test_plugin_is_told_the_end_once_when_the_peer_crashes(call, raw_server):
+def test_plugin_is_notified_of_the_end_once_when_the_peer_crashes(call, raw_server):
     def crash(connection):
         connection.recv(24)
 
@@ -74,7 +74,7 @@ def test_plugin_is_told_the_end_once_when_the_peer_crashes(call, raw_server):
     assert [line.split()[0] for line in lines] == ["open", "end", "close"]
 
 
-def test_plugin_is_told_the_end_once_when_nobody_listens(call, raw_server):
+def test_plugin_is_notified_of_the_end_once_when_the_connection_is_refused(call, raw_server):
     server = raw_server(deaf)
     server.stop()
     lines = told(call("Hello", "-d", "{}", server=server).err)
@@ -82,7 +82,7 @@ def test_plugin_is_told_the_end_once_when_nobody_listens(call, raw_server):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_plugin_is_told_the_end_once_when_it_is_interrupted(
+def test_plugin_is_notified_of_the_end_once_when_it_is_interrupted(
     rpcurl, grpc_server, descriptor_set, witness, number
 ):
     arguments = [
@@ -97,7 +97,7 @@ def test_plugin_is_told_the_end_once_when_it_is_interrupted(
         assert told(process.stderr.read().decode()) == life("Count", 1)
 
 
-def test_calls_of_a_plugins_own_end_with_the_call(call, raw_server):
+def test_own_calls_of_a_plugin_end_with_the_call(call, raw_server):
     """The second plugin takes part in the call that the first one makes, and waits for."""
     result = call(
         "Hello", "-d", "{}", "--max-time", "0.3", plugins=[",own=demo.v1.Demo/Find", ""], server=raw_server(deaf)

@@ -58,7 +58,7 @@ def test_sign_signs_method_time_and_body(call):
     assert result["x-signature"] == signature("EchoMetadata", timestamp, body)
 
 
-def test_sign_signs_what_an_earlier_interceptor_made_of_the_message(call):
+def test_sign_signs_the_message_as_changed_by_earlier_interceptors(call):
     stamp = f"{SAMPLES}/stamp.so,request-field=headers[0].value,request-value=z"
     result = headers(
         call(
@@ -190,7 +190,7 @@ def test_redact_hides_fields_of_every_shape(call):
     }  # fmt: skip
 
 
-def test_redact_warns_of_a_path_that_nothing_had(call):
+def test_redact_warns_of_a_path_that_never_matched(call):
     result = call("Hello", "-d", '{"name":"Ada"}', "--plugin", redact("nmae"))
     assert result.code == 0
     assert result.err == "redact: no message of the call has a field nmae\n"
@@ -232,7 +232,7 @@ def test_redact_reads_its_own_configuration_message(call, rules):
     assert json.loads(result.out) == {"message": "***", "name": "Grace"}
 
 
-def test_redact_lets_nothing_pass_that_it_cannot_hide(rpcurl, raw_server, descriptor_set, rules):
+def test_redact_fails_calls_that_it_cannot_redact(rpcurl, raw_server, descriptor_set, rules):
     server = raw_server(lambda connection: None)
     file = rules({"rules": [{"fields": ["nmae"], "messageType": "demo.v1.HelloRequest"}]})
     arguments = ["--descriptor-set", descriptor_set, f"http://{server.address}/demo.v1.Demo/Hello"]
@@ -271,7 +271,7 @@ def test_approve_waits_for_a_file(rpcurl, grpc_server, descriptor_set, tmp_path)
     assert json.loads(out)["message"] == "Hello, Ada!"
 
 
-def test_approve_gives_up_in_time_and_sends_nothing(rpcurl, raw_server, descriptor_set, tmp_path):
+def test_approve_times_out_and_sends_nothing(rpcurl, raw_server, descriptor_set, tmp_path):
     server = raw_server(lambda connection: None)
     plugin = f"{SAMPLES}/approve.so,file={tmp_path}/never,timeout=0.1"
     result = rpcurl("--descriptor-set", descriptor_set, "--plugin", plugin, f"http://{server.address}/demo.v1.Demo/Hello")
@@ -280,7 +280,7 @@ def test_approve_gives_up_in_time_and_sends_nothing(rpcurl, raw_server, descript
     assert server.connections == 0
 
 
-def test_approve_does_not_keep_a_deadline_or_an_interrupt(rpcurl, descriptor_set, tmp_path):
+def test_deadline_and_interrupt_end_the_wait_of_approve(rpcurl, descriptor_set, tmp_path):
     plugin = f"{SAMPLES}/approve.so,file={tmp_path}/never"
     arguments = ["--descriptor-set", descriptor_set, *HOLDING, plugin, "http://localhost:1/demo.v1.Demo/Hello"]
     result = rpcurl("--max-time", "0.2", *arguments)
@@ -318,7 +318,7 @@ def test_approve_asks_on_the_terminal(rpcurl, grpc_server, descriptor_set, answe
     assert (b"Hello, Ada!" in seen) == (code == 0)
 
 
-def test_approve_without_a_terminal_says_so(rpcurl, descriptor_set):
+def test_approve_needs_a_terminal(rpcurl, descriptor_set):
     command = rpcurl.command(
         ("--descriptor-set", descriptor_set, "--plugin", f"{SAMPLES}/approve.so", "http://localhost:1/demo.v1.Demo/Hello")
     )
@@ -358,7 +358,7 @@ def test_count_counts_values_of_requests(rpcurl, grpc_server, descriptor_set):
         ("bytes_value", '"AQ=="'), ("string_value", "(empty)"), ("double_value", "1.5"), ("string_to_int32[\"k\"]", "4"),
     ],
 )  # fmt: skip
-def test_count_shows_values_as_a_person_writes_them(rpcurl, grpc_server, descriptor_set, field, shown):
+def test_count_shows_values_in_readable_form(rpcurl, grpc_server, descriptor_set, field, shown):
     sent = {
         "color": 1, "nested": {"label": "x"}, "boolValue": True, "strings": ["a"], "bytesValue": "AQ==", "doubleValue": 1.5,
         "stringToInt32": {"k": 4},

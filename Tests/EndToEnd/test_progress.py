@@ -87,12 +87,12 @@ def test_a_file(on_terminal, tmp_path):
     assert len((tmp_path / "file").read_text().splitlines()) == 9
 
 
-def test_standard_error_that_is_no_terminal(rpcurl, grpc_server, descriptor_set):
+def test_standard_error_that_is_not_a_terminal(rpcurl, grpc_server, descriptor_set):
     words = ["--descriptor-set", descriptor_set, "-d", SLOW, f"{grpc_server.url}/{SERVICE}/Count"]
     assert rpcurl(*words).err == ""
 
 
-def test_errors_take_its_place(on_terminal):
+def test_errors_replace_the_line(on_terminal):
     code, _, shown = on_terminal("--max-time", "1.5")
     assert code == 68
     assert "received " in shown

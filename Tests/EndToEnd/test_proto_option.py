@@ -115,7 +115,7 @@ def test_temporary_file(rpcurl, proto, tmp_path):
     fails(missing, 3, "none: No such file or directory")
 
 
-def test_errors_do_not_steer_a_terminal(rpcurl, proto):
+def test_errors_cannot_control_a_terminal(rpcurl, proto):
     proto.write_text('syntax = "proto3";\nmessage \x1b[31mX { }\n')
     result = rpcurl("list", "--proto", proto)
     assert result.code == 3 and "\x1b" not in result.err

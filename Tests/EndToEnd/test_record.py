@@ -179,7 +179,7 @@ def test_wrong_cassettes_are_refused(call, cassette, content, words):
     assert "replay: file: " in result.err and words in result.err, result.err
 
 
-def test_cassette_that_is_not_there(call, cassette):
+def test_missing_cassette(call, cassette):
     result = call(NOWHERE, "Hello", "{}", "--use", f"replay,file={cassette}")
     assert result.code == 7 and "hint: record a cassette" in result.err
     result = call(NOWHERE, "Hello", "{}", "--use", "record,file=/no/such/file")

@@ -93,7 +93,7 @@ def test_reflection_and_the_call_share_a_connection(call, server, raw_server):
     assert proxy.connections == 1
 
 
-def test_the_call_makes_a_connection_where_that_of_reflection_is_gone(rpcurl, grpc_server, raw_server):
+def test_the_call_reconnects_if_the_connection_of_reflection_is_closed(rpcurl, grpc_server, raw_server):
     """libcurl 7.88 asks for HTTP/2 in different ways for new and for used connections."""
     connections = []
 
@@ -120,7 +120,7 @@ def test_the_call_makes_a_connection_where_that_of_reflection_is_gone(rpcurl, gr
     assert proxy.connections > 1
 
 
-def test_headers_go_where_they_should(call, server, rpcurl):
+def test_headers_are_sent_to_the_call_to_reflection_or_to_both(call, server, rpcurl):
     note = f"note-{time.monotonic_ns()}"
     result = call(
         "-H", f"demo-note: {note}-both", "--reflect-header", f"demo-other: {note}-schema",
@@ -157,7 +157,7 @@ def test_descriptor_set_comes_first(call, server, descriptor_set):
     assert schema_line(other).startswith("reflection v1, ")
 
 
-def test_descriptor_set_alone_does_not_ask(call, server, descriptor_set):
+def test_descriptor_set_alone_makes_no_reflection(call, server, descriptor_set):
     result = call("--descriptor-set", descriptor_set, f"{server.url}/{HEALTH}")
     fails(result, 3, "the schema has no service grpc.health.v1.Health")
 
@@ -174,7 +174,7 @@ def test_unknown_service_suggests_the_nearest(call, server):
     fails(result, 3, "the server has no service demo.v1.Dem", "did you mean demo.v1.Demo/Hello?")
 
 
-def test_unknown_service_lists_those_there_are(call, server):
+def test_unknown_service_lists_the_existing_ones(call, server):
     fails(call(f"{server.url}/a.b.C/D"), 3, "no service a.b.C", "it has demo.v1.Demo, grpc.health.v1.Health")
 
 
@@ -182,7 +182,7 @@ def test_unknown_method_suggests_the_nearest(call, server):
     fails(call(f"{server.url}/demo.v1.Demo/Dela"), 3, "no method Dela", "did you mean demo.v1.Demo/Delay?")
 
 
-def test_symbol_that_is_no_service(call, server):
+def test_symbol_that_is_not_a_service(call, server):
     fails(call(f"{server.url}/demo.v1.HelloRequest/Hello"), 3, "no service demo.v1.HelloRequest")
 
 
@@ -210,7 +210,7 @@ def test_http_server_without_reflection(rpcurl, raw_server):
     fails(result, 3, "does not seem to offer reflection", "HTTP 404")
 
 
-def test_v1alpha_where_there_is_no_v1(rpcurl, v1alpha_server):
+def test_v1alpha_if_there_is_no_v1(rpcurl, v1alpha_server):
     result = rpcurl("-v", f"{v1alpha_server.url}/{DELAY}")
     assert result.code == 0, result.err
     assert schema_line(result).startswith("reflection v1alpha, 7 files, ")
@@ -218,7 +218,7 @@ def test_v1alpha_where_there_is_no_v1(rpcurl, v1alpha_server):
     assert schema_line(again) == "reflection v1alpha, 7 files, cached"
 
 
-def test_asked_for_version_is_the_only_one(rpcurl, v1alpha_server):
+def test_requested_version_is_the_only_one(rpcurl, v1alpha_server):
     fails(rpcurl("--reflect-version", "v1", f"{v1alpha_server.url}/{DELAY}"), 3, "offer reflection")
     fails(rpcurl("--reflect-version", "v2", f"{v1alpha_server.url}/{DELAY}"), 2, "v2", "v1alpha")
 
@@ -294,7 +294,7 @@ def test_refusal_of_v1_is_reported_where_v1alpha_is_refused_too(rpcurl, refusing
 
 
 @pytest.mark.parametrize("code", ["DEADLINE_EXCEEDED", "CANCELLED", "RESOURCE_EXHAUSTED"])
-def test_v1alpha_is_not_asked_where_v1_lacks_time_or_room(rpcurl, refusing, code):
+def test_v1alpha_is_not_tried_after_a_timeout_or_limit_of_v1(rpcurl, refusing, code):
     url, asked = refusing(v1=code, v1alpha=None)
     fails(rpcurl(url), 64 + grpc.StatusCode[code].value[0], "v1: no route")
     assert asked == ["v1"]
@@ -342,7 +342,7 @@ def test_v1alpha_where_a_proxy_has_no_route_for_v1(call, server, raw_server, sta
 # The cache
 
 
-def test_second_call_does_not_ask(call, server, rpcurl):
+def test_second_call_uses_the_cache(call, server, rpcurl):
     note = f"note-{time.monotonic_ns()}"
     for count in (1, 1):
         result = call("-v", "-H", f"demo-note: {note}", f"{server.url}/{DELAY}")
@@ -362,7 +362,7 @@ def test_cache_file_is_a_descriptor_set(call, server, rpcurl):
     assert call("--descriptor-set", file, f"{server.url}/{DELAY}").code == 0
 
 
-def test_cache_is_where_xdg_says(call, server, rpcurl, tmp_path):
+def test_cache_is_in_the_xdg_directory(call, server, rpcurl, tmp_path):
     assert call(f"{server.url}/{DELAY}", env={"XDG_CACHE_HOME": str(tmp_path / "c")}).code == 0
     assert len(list((tmp_path / "c" / "rpcurl" / "reflection").iterdir())) == 1
     assert cache_files(rpcurl) == []
@@ -377,7 +377,7 @@ def test_no_cache(call, server, rpcurl):
 
 
 @pytest.mark.parametrize("seconds", [-301, 3600], ids=["old", "from the future"])
-def test_old_answer_is_asked_for_again(call, server, rpcurl, seconds):
+def test_old_cache_is_refreshed(call, server, rpcurl, seconds):
     assert call(f"{server.url}/{DELAY}").code == 0
     (file,) = cache_files(rpcurl)
     os.utime(file, (time.time() + seconds, time.time() + seconds))
@@ -429,7 +429,7 @@ def stamped(descriptor_set):
     return body + struct.pack("<Q", total)
 
 
-def test_method_that_the_cache_does_not_know_is_asked_for(rpcurl, grpc_server):
+def test_method_missing_from_the_cache_is_fetched(rpcurl, grpc_server):
     url = f"{grpc_server.url}/{DELAY}"
     assert rpcurl(url).code == 0
     (file,) = cache_files(rpcurl)
@@ -440,7 +440,7 @@ def test_method_that_the_cache_does_not_know_is_asked_for(rpcurl, grpc_server):
     assert schema_line(rpcurl("-v", url)).endswith("cached")
 
 
-def test_cache_that_cannot_be_written_is_no_failure(rpcurl, grpc_server, tmp_path):
+def test_unwritable_cache_is_not_an_error(rpcurl, grpc_server, tmp_path):
     (tmp_path / "file").write_text("")
     for environment in ({"XDG_CACHE_HOME": str(tmp_path / "file")}, {"XDG_CACHE_HOME": "relative", "HOME": ""}):
         result = rpcurl("-v", f"{grpc_server.url}/{DELAY}", env=environment)
@@ -448,7 +448,7 @@ def test_cache_that_cannot_be_written_is_no_failure(rpcurl, grpc_server, tmp_pat
     assert not (rpcurl.home / "relative").exists()
 
 
-def test_targets_do_not_share_an_answer(rpcurl, grpc_server, v1alpha_server):
+def test_targets_do_not_share_the_cache(rpcurl, grpc_server, v1alpha_server):
     for server in (grpc_server, v1alpha_server):
         assert schema_line(rpcurl("-v", f"{server.url}/{DELAY}")).endswith(" ms")
     assert schema_line(rpcurl("-v", f"{grpc_server.url}/{HEALTH}")).endswith(" ms")
@@ -589,7 +589,7 @@ def test_missing_import_that_is_needed(rpcurl, reflecting):
     fails(rpcurl(reflecting(reflect)), 3, "a.T", "t.proto", "reflection of http://127.0.0.1")
 
 
-def test_missing_import_is_found_by_what_is_needed_of_it(rpcurl, reflecting):
+def test_missing_import_is_found_by_a_symbol(rpcurl, reflecting):
     """The server has the file by another name than its importer gives it."""
     types = file("t.proto", "dir/u.proto")
     types.message_type.add(name="T").field.add(name="u", number=1, label=1, type=11, type_name=".a.U", json_name="u")
@@ -659,7 +659,7 @@ def test_types_of_details_are_looked_up(asking):
     assert sorted(asked) == ["demo.v1.Demo", "grpc.health.v1.HealthCheckResponse", "no.such.Type"]
 
 
-def test_calls_of_a_batch_share_what_is_looked_up(asking):
+def test_calls_of_a_batch_share_lookups(asking):
     result, asked = asking("Echo", None, "--each", "--jobs", 4, input=json.dumps({"any": UNNAMED}) * 20)
     assert (result.code, result.err) == (0, "")
     assert [json.loads(line) for line in result.out.splitlines()] == [{"any": SERVING}] * 20
@@ -701,7 +701,7 @@ def test_look_ups_keep_the_deadline(rpcurl, reflecting):
     assert (result.code, json.loads(result.out)) == (0, {"any": UNKNOWN}), result.err
 
 
-def test_answers_without_end(rpcurl, reflecting):
+def test_endless_responses(rpcurl, reflecting):
     def reflect(requests, context):
         while True:
             yield answer_with(file("x.proto"))
@@ -709,7 +709,7 @@ def test_answers_without_end(rpcurl, reflecting):
     fails(rpcurl(reflecting(reflect)), 3)
 
 
-def test_imports_without_end(rpcurl, reflecting):
+def test_endless_imports(rpcurl, reflecting):
     def reflect(requests, context):
         for number, request in enumerate(requests):
             yield answer_with(file(f"{number}.proto", f"{number + 1}.proto"))
@@ -730,7 +730,7 @@ def test_circle_of_imports(rpcurl, reflecting):
 
 
 @pytest.mark.parametrize("answer", [b"\xff\xff", b"", answer_with(), b"\x22\x04\x0a\x02\xff\xff"])
-def test_answers_that_make_no_sense(rpcurl, reflecting, answer):
+def test_invalid_responses(rpcurl, reflecting, answer):
     def reflect(requests, context):
         for _ in requests:
             yield answer
@@ -738,7 +738,7 @@ def test_answers_that_make_no_sense(rpcurl, reflecting, answer):
     fails(rpcurl(reflecting(reflect)), 3)
 
 
-def test_stream_that_ends_without_an_answer(rpcurl, reflecting):
+def test_stream_that_ends_without_a_response(rpcurl, reflecting):
     def reflect(requests, context):
         next(requests)
         yield from ()
@@ -770,7 +770,7 @@ def test_status_of_reflection_is_the_exit_code(rpcurl, reflecting, code):
     fails(result, 64 + status.value[0], "reflection failed", status.value[1].replace(" ", "_"), "not \\u{1B}[31mnow")
 
 
-def test_refusal_in_an_answer(rpcurl, reflecting):
+def test_error_in_a_response(rpcurl, reflecting):
     def reflect(requests, context):
         for _ in requests:
             yield reflection_pb2.ServerReflectionResponse(
@@ -780,7 +780,7 @@ def test_refusal_in_an_answer(rpcurl, reflecting):
     fails(rpcurl(reflecting(reflect)), 3, "refused a.S", "permission_denied (7): not you")
 
 
-def test_http_2_where_a_server_wants_it_for_streams(rpcurl, raw_server):
+def test_http_2_if_a_server_requires_it_for_streams(rpcurl, raw_server):
     """connect-go answers a stream in both directions with 505 over HTTP/1.1."""
     beginnings = []
 
@@ -793,7 +793,7 @@ def test_http_2_where_a_server_wants_it_for_streams(rpcurl, raw_server):
     assert beginnings == [b"POST /grpc.ref", b"PRI * HTTP/2.0"]
 
 
-def test_unfinished_files_of_others_are_left_alone(rpcurl, grpc_server):
+def test_unfinished_files_of_other_processes_are_kept(rpcurl, grpc_server):
     """A process of another container, with the same home, may have the same number."""
     directory = rpcurl.home / ".cache" / "rpcurl" / "reflection"
     script = f'mkdir -p {directory} && echo theirs >{directory}/.$$.tmp && exec "$@"'

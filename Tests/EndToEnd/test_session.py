@@ -97,13 +97,13 @@ def test_calls_by_their_own_names_over_each_protocol(rpcurl, options):
     assert result.err.startswith("rpcurl: demo.v1.Demo/Hello: invalid_argument (3): name must not be empty\n")
 
 
-def test_errors_are_shown_as_call_shows_them_and_end_nothing(rpcurl, grpc_server, descriptor_set):
+def test_errors_are_those_of_call_and_the_session_continues(rpcurl, grpc_server, descriptor_set):
     plain = rpcurl("-d", '{"id":"9"}', grpc_server.url, "demo.v1.Demo/Find")
     result = run(rpcurl, grpc_server.url, lines=['call Find {"id":"9"}', 'call Hello {"name":"Ada"}'])
     assert (result.code, result.out, result.err) == (0, ADA + "\n", plain.err)
 
 
-def test_json_may_go_on_over_lines(rpcurl, grpc_server):
+def test_json_may_span_lines(rpcurl, grpc_server):
     result = run(rpcurl, grpc_server.url, lines=["call Hello {", "", '  "name":', ' "A}da"', "}", 'call Find {"id":"1"}'])
     assert result.err == ""
     assert [json.loads(line)["message" if i == 0 else "id"] for i, line in enumerate(result.out.splitlines())] == ["Hello, A}da!", "1"]
@@ -152,7 +152,7 @@ def test_server_stream_and_client_stream_by_call(rpcurl, grpc_server):
         ("call", "call METHOD [JSON]"),
     ],
 )
-def test_mistakes_are_told_and_the_session_goes_on(rpcurl, grpc_server, line, words):
+def test_mistakes_are_reported_and_the_session_continues(rpcurl, grpc_server, line, words):
     result = run(rpcurl, grpc_server.url, lines=[line, "headers", 'call Hello {"name":"Ada"}'])
     assert result.code == 0
     assert result.out.splitlines()[-1] == ADA
@@ -165,7 +165,7 @@ def test_values_of_headers_have_no_quotes(rpcurl, grpc_server):
     assert (result.code, result.out, result.err) == (0, "x: 'unclosed\n", "")
 
 
-def test_json_that_never_ends(rpcurl, grpc_server):
+def test_unfinished_json(rpcurl, grpc_server):
     result = run(rpcurl, grpc_server.url, lines=['call Hello {"name":"Ada"', "exit"])
     assert (result.code, result.err) == (4, "rpcurl: standard input: the JSON ends too early\n")
 
@@ -177,7 +177,7 @@ def test_no_server_is_needed_until_a_call(rpcurl):
     assert result.err.startswith("rpcurl: http://127.0.0.1:1: ")
 
 
-def test_target_is_named_later(rpcurl, grpc_server):
+def test_target_is_set_later(rpcurl, grpc_server):
     result = run(rpcurl, lines=["call Hello", f"target {grpc_server.url}", 'call Hello {"name":"Ada"}'])
     assert (result.out, result.err) == (ADA + "\n", "rpcurl: target: no server is named\nhint: target URL\n")
 
@@ -200,7 +200,7 @@ def test_help_names_every_command(rpcurl):
 # Streams
 
 
-def test_each_answer_comes_before_the_next_message(prompt, options):
+def test_each_response_is_printed_before_the_next_message_is_read(prompt, options):
     if options[1] == "grpc-web" or options[-1].startswith("http:") and options[1] == "connect":
         options = ["--http2", *options]
     session = prompt(*options)
@@ -287,7 +287,7 @@ def test_end_of_a_pipe_half_closes_and_waits(rpcurl, grpc_server):
     )
 
 
-def test_exit_cancels_what_is_open(prompt, start_server):
+def test_exit_cancels_open_streams(prompt, start_server):
     server = start_server("grpc_server.py")
     session = prompt(server.url)
     session.type("open Chat", '{"text":"a"}')
@@ -325,7 +325,7 @@ def test_interrupt_cancels_the_stream_then_the_session(prompt, start_server):
     assert session.process.wait() == 130
 
 
-def test_more_responses_are_awaited_than_can_come(rpcurl, grpc_server):
+def test_receive_ends_when_the_stream_does(rpcurl, grpc_server):
     lines = ['open Count {"from":1,"to":3}', "receive", "receive 9223372036854775807", 'call Hello {"name":"Ada"}']
     result = run(rpcurl, grpc_server.url, lines=lines)
     assert (result.code, result.out.splitlines()[-1]) == (0, ADA)
@@ -340,7 +340,7 @@ def test_termination_ends_it(prompt, grpc_server):
     assert session.process.wait() == 143
 
 
-def test_server_that_dies_is_told_and_called_again(prompt, start_server):
+def test_a_killed_server_is_reported_and_called_again(prompt, start_server):
     server = start_server("grpc_server.py")
     session = prompt(server.url)
     session.type("open Chat", '{"text":"a"}')
@@ -381,7 +381,7 @@ def test_a_million_responses_in_flat_memory(prompt, raw_server, descriptor_set):
     session.end()
 
 
-def test_reader_that_is_behind_slows_the_server_down(prompt, grpc_server):
+def test_a_slow_reader_slows_the_server_down(prompt, grpc_server):
     session = prompt(grpc_server.url)
     session.type('open Count {"from":1,"to":2000000000}')
     session.line()
@@ -424,7 +424,7 @@ def test_variables_in_json_and_in_words(rpcurl, grpc_server):
     assert "did you mean name?" in result.err
 
 
-def test_variables_of_the_environment_stand_in_braces(rpcurl, grpc_server):
+def test_environment_variables_are_in_braces(rpcurl, grpc_server):
     lines = ["header x-note: ${MY_KEY}", "headers", "header x-note: ${NO_KEY}"]
     result = run(rpcurl, grpc_server.url, lines=lines, env={"MY_KEY": "abc"})
     assert result.out == "x-note: abc\n"
@@ -479,7 +479,7 @@ def test_options_of_the_command_line_and_of_a_file(rpcurl, grpc_server, tmp_path
     assert result.err == ""
 
 
-def test_configuration_for_calls_only_is_left_out(rpcurl, grpc_server, tmp_path):
+def test_configuration_for_calls_only_is_ignored(rpcurl, grpc_server, tmp_path):
     config = tmp_path / "config"
     config.write_text(f'target {grpc_server.url}\n--each\n-d {{"name":"Bob"}}\n-o nowhere\n-H x-config: yes\n[profile fast]\n--max-time 9\n--jobs 4\n')
     result = run(rpcurl, "--config", config, "--profile", "fast", lines=["headers", "deadline", 'call Hello {"name":"Ada"}'])
@@ -621,7 +621,7 @@ def version_of(line):
     return {h["name"]: h.get("value") for h in json.loads(line)["headers"]}.get("x-version")
 
 
-def test_plugin_that_was_built_anew_is_loaded_anew(prompt, grpc_server, tmp_path):
+def test_rebuilt_plugin_is_reloaded(prompt, grpc_server, tmp_path):
     plugin = tmp_path / "version.so"
     build_plugin(plugin, "one")
     session = prompt(grpc_server.url)
@@ -654,7 +654,7 @@ def test_plugin_that_was_built_anew_is_loaded_anew(prompt, grpc_server, tmp_path
 # Scripts
 
 
-def test_source_runs_commands_and_stops_at_the_first_that_fails(rpcurl, grpc_server, tmp_path):
+def test_source_stops_at_the_first_failed_command(rpcurl, grpc_server, tmp_path):
     (tmp_path / "inner").write_text('# a comment\ncall Hello {"name":\n  "Ada"}\ncall Find {"id":"9"}\ncall Hello {"name":"never"}\n')
     (tmp_path / "outer").write_text(f"header x-a: 1\nsource {tmp_path}/inner\nheader x-b: 2\n")
     result = run(rpcurl, grpc_server.url, lines=[f"source {tmp_path}/outer", "headers", f"source --keep-going {tmp_path}/inner"])
@@ -684,7 +684,7 @@ def test_run_ends_with_the_first_failure(rpcurl, grpc_server, tmp_path):
     assert rpcurl("run", script).code == 4
 
 
-def test_run_tells_of_a_stream_that_fails(rpcurl, grpc_server, tmp_path):
+def test_run_reports_a_failed_stream(rpcurl, grpc_server, tmp_path):
     script = tmp_path / "script"
     script.write_text('header x-a: b\nopen FailStream {"code":9,"afterMessages":1}\n')
     result = rpcurl("run", grpc_server.url, script)
@@ -700,7 +700,7 @@ def test_lines_of_scripts_end_as_those_of_the_prompt(rpcurl, grpc_server, tmp_pa
     assert result.err == f"rpcurl: {script}, line 2: nowhere: No such file or directory\n"
 
 
-def test_script_runs_by_its_first_line(rpcurl, grpc_server, tmp_path):
+def test_script_runs_by_its_interpreter_line(rpcurl, grpc_server, tmp_path):
     script = tmp_path / "script"
     script.write_text(f"#!/usr/bin/env -S {RPCURL} run\ntarget {grpc_server.url}\ncall Hello {{\"name\":\"Ada\"}}\n")
     script.chmod(0o700)
@@ -738,7 +738,7 @@ def masked(out):
     return lines
 
 
-def test_what_was_saved_gives_the_same_answers(rpcurl, grpc_server, tmp_path):
+def test_saved_scripts_print_the_same_responses(rpcurl, grpc_server, tmp_path):
     script, shell = tmp_path / "saved", tmp_path / "saved.sh"
     result = run(rpcurl, "-H", "x-first: 1", grpc_server.url, lines=[*SAVED, "list", f"save {script}", f"save {shell}"])
     answers = masked("".join(line + "\n" for line in result.out.splitlines() if line.startswith("{")))
@@ -758,7 +758,7 @@ def test_what_was_saved_gives_the_same_answers(rpcurl, grpc_server, tmp_path):
     assert "AUTHORIZATION" in subprocess.run(["sh", shell], capture_output=True, text=True, env=environment).stderr
 
 
-def test_secrets_are_saved_when_that_is_asked_for(rpcurl, grpc_server, tmp_path):
+def test_secrets_are_saved_on_request(rpcurl, grpc_server, tmp_path):
     run(rpcurl, "--bearer", "s3", grpc_server.url, lines=["header x-token: s4", 'call Hello {"name":"Ada"}', f"save --show-secrets {tmp_path}/a", f"save --show-secrets {tmp_path}/a.sh", f"save {tmp_path}/b"])
     for name in ("a", "a.sh"):
         text = (tmp_path / name).read_text()
@@ -780,7 +780,7 @@ def test_secrets_are_found_however_options_are_written(rpcurl, grpc_server, tmp_
     assert '{"name":"x","value":"me/1"}' in again.out
 
 
-def test_record_has_what_was_typed_and_shown(rpcurl, grpc_server, tmp_path):
+def test_record_contains_input_and_output(rpcurl, grpc_server, tmp_path):
     file = tmp_path / "transcript"
     run(rpcurl, grpc_server.url, lines=[f"record {file}", 'call Hello {"name":"Ada"}', "header authorization: hunter2", "nonsense", "record off", "vars"])
     assert file.read_text() == (
@@ -792,7 +792,7 @@ def test_record_has_what_was_typed_and_shown(rpcurl, grpc_server, tmp_path):
     assert file.stat().st_mode & 0o077 == 0
 
 
-def test_edit_sends_what_the_editor_saves(rpcurl, grpc_server, tmp_path):
+def test_edit_sends_the_saved_message(rpcurl, grpc_server, tmp_path):
     editor = tmp_path / "editor"
     editor.write_text('#!/bin/sh\ncp "$1" "$0.seen"; sed -i \'s/"name": ""/"name": "Ada"/; s/Ada"/Ada+"/\' "$1"\n')
     editor.chmod(0o700)
@@ -831,7 +831,7 @@ def test_schema_of_files(rpcurl, grpc_server, descriptor_set):
     assert grpc_server.log().count("reflection ") == before
 
 
-def test_schema_of_the_server_is_asked_for_once(rpcurl, start_server):
+def test_schema_of_the_server_is_fetched_once(rpcurl, start_server):
     server = start_server("grpc_server.py")
     run(rpcurl, server.url, lines=["call Hello", "call Find", "list"])
     first = server.log().count("reflection list_services")

@@ -56,7 +56,7 @@ def after(prompt: str, hint: str, columns: int = 80) -> str:
 # Typing
 
 
-def test_calls_are_typed_and_answered(session: Callable[..., Terminal]) -> None:
+def test_calls_print_their_responses(session: Callable[..., Terminal]) -> None:
     screen = session()
     screen.send('call Hello {"name":"Ada"}\r')
     screen.shows(
@@ -108,7 +108,7 @@ def test_lines_that_wrap_stay_whole(session: Callable[..., Terminal]) -> None:
     screen.shows("}", "Chat[1]>")
 
 
-def test_text_of_any_script_is_taken(session: Callable[..., Terminal]) -> None:
+def test_text_of_any_script_is_accepted(session: Callable[..., Terminal]) -> None:
     screen = session(LC_ALL="C")
     screen.send("open Chat\r")
     screen.shows("* Chat[1] is open", "Chat[1]>")
@@ -218,7 +218,7 @@ def test_completes_files(session: Callable[..., Terminal], tmp_path: Path) -> No
     screen.wait(lambda: "Hello, Ada!" in screen.text, "the answer")
 
 
-def test_says_when_the_schema_cannot_be_had(terminal: Callable[..., Terminal]) -> None:
+def test_reports_that_the_schema_is_not_available(terminal: Callable[..., Terminal]) -> None:
     screen = terminal("session", "--no-reflect", "http://localhost:1")
     screen.shows("rpcurl>")
     screen.send("call He\tx")
@@ -226,7 +226,7 @@ def test_says_when_the_schema_cannot_be_had(terminal: Callable[..., Terminal]) -
     screen.wait(lambda: screen.last.startswith("rpcurl> call Hex"), "the line")
 
 
-def test_hints_tell_what_is_expected(session: Callable[..., Terminal]) -> None:
+def test_hints_show_the_expected_argument(session: Callable[..., Terminal]) -> None:
     screen = session("--color", "always")
     screen.send("call")
     screen.shows(after("rpcurl> call", "call METHOD [JSON]"))
@@ -244,7 +244,7 @@ def test_hints_tell_what_is_expected(session: Callable[..., Terminal]) -> None:
     screen.wait(lambda: screen.last.endswith('{"label":'), "no hint, where there is no room")
 
 
-def test_hints_have_no_colour_where_none_is_wanted(session: Callable[..., Terminal]) -> None:
+def test_hints_have_no_colour_with_no_color(session: Callable[..., Terminal]) -> None:
     screen = session(NO_COLOR="1")
     screen.send("call")
     screen.shows(after("rpcurl> call", "call METHOD [JSON]"))
@@ -318,7 +318,7 @@ def test_ctrl_c_cancels_a_call(session: Callable[..., Terminal], grpc_server: Se
 # Ctrl-Z, signals, and terminals that cannot be drawn on
 
 
-def test_stops_and_comes_back(terminal: Callable[..., Terminal], grpc_server: Server) -> None:
+def test_suspends_and_resumes(terminal: Callable[..., Terminal], grpc_server: Server) -> None:
     screen = terminal("--norc", "--noprofile", "-i", program="bash", PS1="$ ")
     screen.shows("$")
     screen.send(f"{RPCURL} session --plaintext {grpc_server.address}\r")
@@ -338,7 +338,7 @@ def test_stops_and_comes_back(terminal: Callable[..., Terminal], grpc_server: Se
     screen.shows("rpcurl> quit", "$")
 
 
-def test_goes_on_in_the_background_and_comes_back(terminal: Callable[..., Terminal], grpc_server: Server) -> None:
+def test_continues_in_the_background_and_resumes(terminal: Callable[..., Terminal], grpc_server: Server) -> None:
     screen = terminal("--norc", "--noprofile", "-i", program="bash", PS1="$ ")
     screen.shows("$")
     screen.send(f"{RPCURL} session --plaintext {grpc_server.address}\r")
@@ -365,7 +365,7 @@ def test_goes_on_in_the_background_and_comes_back(terminal: Callable[..., Termin
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGSEGV])
-def test_gives_the_terminal_back_when_it_is_ended(
+def test_restores_the_terminal_when_a_signal_ends_it(
     terminal: Callable[..., Terminal], grpc_server: Server, number: signal.Signals
 ) -> None:
     script = f'stty -g; sh -c \'echo pid $$; exec "$0" "$@"\' {RPCURL} session --plaintext {grpc_server.address}; stty -g'
@@ -396,7 +396,7 @@ def crash(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("exit", 0, {(7, None)}),
     ],
 )
-def test_gives_the_terminal_back_when_a_plugin_keeps_it_from_ending(
+def test_restores_the_terminal_when_a_plugin_prevents_the_end(
     session: Callable[..., Terminal], crash: Path, how: str, signals: int, ends: set[tuple[int | None, int | None]]
 ) -> None:
     screen = session(CRASH_AT="response_message", CRASH_HOW=how)
@@ -426,7 +426,7 @@ def wait_until_delivered(process: int) -> None:
 
 
 @pytest.mark.parametrize("kind", ["dumb", "", "no-such-terminal"])
-def test_terminals_that_cannot_be_drawn_on(session: Callable[..., Terminal], kind: str) -> None:
+def test_terminals_without_cursor_control(session: Callable[..., Terminal], kind: str) -> None:
     screen = session(TERM=kind)
     screen.send('call Hello {"name":"Ada"}\r')
     screen.shows(
@@ -437,7 +437,7 @@ def test_terminals_that_cannot_be_drawn_on(session: Callable[..., Terminal], kin
     assert b"\x1b" not in screen.output
 
 
-def test_does_without_libedit(session: Callable[..., Terminal], tmp_path: Path) -> None:
+def test_works_without_libedit(session: Callable[..., Terminal], tmp_path: Path) -> None:
     (tmp_path / "libedit.so.2").write_text("no library")
     path = ":".join(filter(None, [str(tmp_path), os.environ.get("LD_LIBRARY_PATH")]))
     screen = session(LD_LIBRARY_PATH=path)
@@ -447,7 +447,7 @@ def test_does_without_libedit(session: Callable[..., Terminal], tmp_path: Path) 
     assert screen.text.count("libedit:") == 1
 
 
-def test_a_pipe_is_not_drawn_on(rpcurl: Rpcurl, grpc_server: Server) -> None:
+def test_no_line_editing_in_a_pipe(rpcurl: Rpcurl, grpc_server: Server) -> None:
     result = rpcurl("session", "--plaintext", grpc_server.address, input='call Hello {"name":"Ada"}\n')
     assert result.code == 0
     assert "\x1b" not in result.out
@@ -457,7 +457,7 @@ def test_a_pipe_is_not_drawn_on(rpcurl: Rpcurl, grpc_server: Server) -> None:
 # Beside the prompt
 
 
-def test_streams_go_on_while_an_editor_has_the_terminal(session: Callable[..., Terminal], tmp_path: Path) -> None:
+def test_streams_continue_while_an_editor_has_the_terminal(session: Callable[..., Terminal], tmp_path: Path) -> None:
     editor, log, go = tmp_path / "editor", tmp_path / "log", tmp_path / "go"
     # It takes Ctrl-C for itself, as ed does.
     editor.write_text(f'trap "echo caught" INT; echo editing; while [ ! -e {go} ]; do sleep 0.05; done; echo \'{{"name":"Ada"}}\' > "$1"\n')

@@ -54,7 +54,7 @@ def test_no_message_at_all(rpcurl, options):
     assert lines(rpcurl(*arguments, f"{url}/{SERVICE}/Chat")) == []
 
 
-def test_each_answer_comes_before_the_next_message(rpcurl, options):
+def test_each_response_is_printed_before_the_next_message_is_read(rpcurl, options):
     arguments, url = options
     with rpcurl.start(*arguments, f"{url}/{SERVICE}/Chat") as process:
         for number in range(20):
@@ -92,7 +92,7 @@ def test_wrong_data_in_a_stream_cancels_it(rpcurl, options, text, words):
     assert sum(line.startswith("rpcurl: ") for line in result.err.splitlines()) == 1
 
 
-def test_wrong_data_in_an_option_is_told_before_anything_is_sent(rpcurl, raw_server, descriptor_set):
+def test_wrong_data_in_an_option_is_reported_before_anything_is_sent(rpcurl, raw_server, descriptor_set):
     server = raw_server(lambda connection: None)
     data = ["-d", '{"text":"a"}', "-d", '{"tex":"b"}']
     url = f"http://{server.address}/{SERVICE}/Chat"
@@ -101,7 +101,7 @@ def test_wrong_data_in_an_option_is_told_before_anything_is_sent(rpcurl, raw_ser
 
 
 @pytest.mark.parametrize("protocol", ["grpc", "connect"])
-def test_ten_thousand_answers_each_awaited(rpcurl, request, descriptor_set, protocol):
+def test_ten_thousand_responses_each_awaited(rpcurl, request, descriptor_set, protocol):
     server = request.getfixturevalue(f"{protocol}_server")
     arguments = ["--descriptor-set", descriptor_set, "--protocol", protocol, f"{server.url}/{SERVICE}/Chat"]
     with rpcurl.start(*arguments) as process:
@@ -131,7 +131,7 @@ def test_second_interrupt_ends_at_once(rpcurl, raw_server, descriptor_set):
 
 
 @pytest.mark.parametrize("protocol", ["grpc", "connect"])
-def test_endless_answer_into_a_slow_pipe_stays_in_flat_memory(rpcurl, request, descriptor_set, protocol):
+def test_endless_response_into_a_slow_pipe_stays_in_flat_memory(rpcurl, request, descriptor_set, protocol):
     server = request.getfixturevalue(f"{protocol}_server")
     arguments = [
         "--descriptor-set", descriptor_set, "--protocol", protocol, "-d", '{"from":1,"to":2000000000}',

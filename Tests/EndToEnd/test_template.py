@@ -34,7 +34,7 @@ def test_of_a_method_and_of_a_type(schema):
     assert "message" in json.loads(schema("template", "Hello", "--response").out)
 
 
-def test_every_field_is_there(schema, descriptor_set):
+def test_every_field_is_present(schema, descriptor_set):
     template = json.loads(schema("template", "demo.v1.AllTypes").out)
     new, _ = class_of(descriptor_set, "demo.v1.AllTypes")
     assert list(template) == [field.json_name for field in sorted(new.DESCRIPTOR.fields, key=lambda f: f.number)]
@@ -143,7 +143,7 @@ def test_many_fields_of_a_large_enum(rpcurl, tmp_path):
     assert (result.code, result.err) == (0, "")
 
 
-def test_of_what_is_no_message(schema):
+def test_service_is_an_error(schema):
     result = schema("template", "demo.v1.Demo")
     assert (result.code, result.out_bytes) == (3, b"")
     assert result.err == "rpcurl: demo.v1.Demo: this is a service\nhint: name a method, or a message\n"

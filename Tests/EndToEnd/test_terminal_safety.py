@@ -110,7 +110,7 @@ def test_reordered_text_in_a_message(rpcurl, grpc_server, descriptor_set, words)
 
 
 @pytest.mark.parametrize("to", ["json", "text"])
-def test_what_a_terminal_shows_of_reordered_text_means_the_same(rpcurl, descriptor_set, to):
+def test_reordered_text_on_a_terminal_keeps_its_meaning(rpcurl, descriptor_set, to):
     words = ("convert", "--descriptor-set", descriptor_set, "--type", "demo.v1.HelloReply")
     data = HelloReply(message=REORDERING + MARKS).SerializeToString()
     file = rpcurl.home / "message"
@@ -217,7 +217,7 @@ ANSWERS = list(answers())
 
 @pytest.mark.parametrize("format", ["json", "events"])
 @pytest.mark.parametrize(("name", "protocol", "method", "handler"), ANSWERS, ids=[case[0] for case in ANSWERS])
-def test_what_only_a_raw_server_sends(rpcurl, raw_server, descriptor_set, name, protocol, method, handler, format):
+def test_text_that_only_a_raw_server_sends(rpcurl, raw_server, descriptor_set, name, protocol, method, handler, format):
     server = raw_server(handler)
     words = ("--descriptor-set", descriptor_set, "--protocol", protocol, "--http1.1", "-v", "--timing", "--format", format)
     code, out, err = shows(rpcurl, *words, f"http://{server.address}/{SERVICE}/{method}")

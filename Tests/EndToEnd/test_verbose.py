@@ -94,7 +94,7 @@ def test_secrets_of_a_proxy(rpcurl, descriptor_set):
         assert SECRET not in result.err
 
 
-def test_a_connection_that_is_used_again(call):
+def test_reused_connection(call):
     err = call("-vv", "--each", "-d", '{"name":"B"}')
     assert len(re.findall("Re-?using existing", err)) >= 1
     assert len(re.findall(r"^\*   Trying", err, re.M)) == 1
@@ -109,7 +109,7 @@ def test_schema_commands(rpcurl, grpc_server):
     assert twice.out == once.out
 
 
-def test_the_configuration_file_counts_too(rpcurl, call):
+def test_the_configuration_file_may_contain_it(rpcurl, call):
     (rpcurl.home / "config").write_text("--verbose\n")
     assert "Trying" not in call("--config", rpcurl.home / "config")
     assert "Trying" in call("--config", rpcurl.home / "config", "-v")
@@ -129,7 +129,7 @@ RPCURL_PLUGIN(plugin)
 """
 
 
-def test_interceptors_say_more(rpcurl, call, tmp_path):
+def test_interceptors_log_more(rpcurl, call, tmp_path):
     (tmp_path / "chatty.c").write_text(CHATTY)
     fixtures = ROOT / "Tests" / "PluginHostTests" / "Fixtures"
     headers = ["-I", ROOT / "Sources" / "CPluginABI" / "include", "-I", fixtures]
