@@ -1,6 +1,6 @@
 """Fixtures of the end-to-end tests: rpcurl itself, real servers, and what they need.
 
-Where things are, by environment variable, with defaults below the repository's root:
+Paths and settings, by environment variable, with defaults below the repository's root:
 
     RPCURL          the binary under test       .build/release/rpcurl
     DEMO_VENV       Python with the servers     .build/servers/venv
@@ -9,7 +9,7 @@ Where things are, by environment variable, with defaults below the repository's 
     RPCURL_LIBCURL  the libcurl that rpcurl uses, in all tests; by default its own
     RPCURL_TESTS    `all`: also the cases that a selection represents by default (make test-all)
 
-Servers start when the first test asks for them, and end with the test run, however it ends.
+A server starts with the first test that needs it, and ends with the test run, however it ends.
 """
 
 import importlib.util
@@ -43,7 +43,7 @@ HTTP3_LIBCURL = Path(os.environ.get("HTTP3_LIBCURL") or ROOT / ".build" / "http3
 
 ALL_TESTS = os.environ.get("RPCURL_TESTS") == "all"
 
-# The tests talk to the servers with grpcio too, to know that they are right.
+# The tests also call the servers with grpcio, to verify them.
 sys.path.insert(0, str(GENERATED))
 
 # Below nohup, or in the background of a shell, a process ignores these, and so would those that the tests send them to.
@@ -228,7 +228,7 @@ def current_rpcurl(rpcurl: Rpcurl, keeps_early_responses: None) -> Rpcurl:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """What was not tested is said, also by a quiet run."""
+    """Print the reasons of skipped tests, also in a quiet run."""
     reasons = {report.longrepr[2] for report in terminalreporter.stats.get("skipped", [])}
     for reason in sorted(reasons):
         terminalreporter.write_line(f"not tested: {reason.removeprefix('Skipped: ')}")
@@ -369,7 +369,7 @@ def connect_tls_server(start_server: Callable[..., Server], certificates: Path) 
 
 @pytest.fixture(scope="session")
 def connect_http3_server(start_server: Callable[..., Server], certificates: Path) -> Server:
-    """Speaks all three protocols over HTTP/3."""
+    """Serves all three protocols over HTTP/3."""
     return start_server("connect_server.py", "--tls-dir", certificates, "--http3")
 
 

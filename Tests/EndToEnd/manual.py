@@ -1,4 +1,4 @@
-"""The examples of the manual's pages, to be run as they stand there."""
+"""The examples of the manual's pages, to be run verbatim."""
 
 import os
 import re

@@ -68,7 +68,7 @@ class Bash(Shell):
     package: bool = False
 
     def candidates(self, line, behind=""):
-        """What the function gives that bash calls, as it calls it: what is put behind the last break."""
+        """The replies of the completion function, called as bash does: replacements of the text after the last word break."""
         words, current = self.words(line)
         script = f"""
             source {COMPLETIONS / 'rpcurl.bash'}

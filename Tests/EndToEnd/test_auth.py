@@ -42,19 +42,19 @@ class TokenHandler(BaseHTTPRequestHandler):
             pair = base64.b64decode(credentials.removeprefix("Basic ")).decode()
             client = tuple(parse_qs(f"x={part}")["x"][0] for part in pair.split(":"))
         if self.headers["content-type"] != "application/x-www-form-urlencoded":
-            self.answer(415, {})
+            self.respond(415, {})
         elif form.get("grant_type") != "client_credentials":
-            self.answer(400, {"error": "unsupported_grant_type"})
+            self.respond(400, {"error": "unsupported_grant_type"})
         elif client not in [("me", "s3 cret"), ("me", "secret")]:
-            self.answer(401, {"error": "invalid_client", "error_description": f"who is {client}?"})
+            self.respond(401, {"error": "invalid_client", "error_description": f"who is {client}?"})
         elif form.get("scope") == "everything":
-            self.answer(400, {"error": "invalid_scope", "error_description": "not for you"})
+            self.respond(400, {"error": "invalid_scope", "error_description": "not for you"})
         else:
             self.server.given += 1
             token = {"access_token": f"t{self.server.given}", "token_type": "Bearer", "expires_in": self.server.expires_in}
-            self.answer(200, token)
+            self.respond(200, token)
 
-    def answer(self, status, value):
+    def respond(self, status, value):
         body = json.dumps(value).encode()
         self.send_response(status)
         self.send_header("content-type", "application/json")

@@ -1,4 +1,4 @@
-"""Batches: one unary call for each message, some at a time, over one connection, with answers in order."""
+"""Batches: one unary call for each message, some at a time, over one connection, with responses in order."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import threading
 import pytest
 import raw_http2
 from conftest import relay
-from raw_http2 import ANSWER, OK, STATUS_OK
+from raw_http2 import RESPONSE, OK, STATUS_OK
 
 HELLO, FIND, DELAY = "demo.v1.Demo/Hello", "demo.v1.Demo/Find", "demo.v1.Demo/Delay"
 
@@ -186,9 +186,9 @@ def test_no_server(batch):
 
 
 def test_a_connection_that_ends_is_replaced(rpcurl, raw_server, descriptor_set):
-    """A server that lets each connection serve two calls: the next ones go by another."""
+    """The server closes each connection after two calls; the next ones use a new connection."""
     used = []
-    answered = threading.Semaphore(0)
+    responded = threading.Semaphore(0)
     ended = threading.Semaphore(0)
 
     def serve(connection):
@@ -202,12 +202,12 @@ def test_a_connection_that_ends_is_replaced(rpcurl, raw_server, descriptor_set):
                 if kind in (raw_http2.DATA, raw_http2.HEADERS) and flags & raw_http2.END_STREAM:
                     stream = raw_http2.Stream(connection, number)
                     stream.headers(OK)
-                    stream.data(ANSWER)
+                    stream.data(RESPONSE)
                     stream.headers(STATUS_OK, end=True)
                     served += 1
             used.append(connection)
             # libcurl 7.88 loses a response that it reads together with this.
-            assert answered.acquire(timeout=60)
+            assert responded.acquire(timeout=60)
             control.go_away(number)
             connection.shutdown(socket.SHUT_WR)
             ended.release()
@@ -217,14 +217,14 @@ def test_a_connection_that_ends_is_replaced(rpcurl, raw_server, descriptor_set):
             pass
 
     server = raw_server(serve)
-    # A failure ends it, so that this test cannot wait for an answer that never comes.
+    # A failure ends the batch, so that the test does not wait for a response that never comes.
     options = ["--each", "--fail-early", "--descriptor-set", descriptor_set, "--plaintext"]
     with rpcurl.start(*options, server.address, HELLO) as process:
         for number in range(6):
             process.stdin.write(b'{"name":"x"}')
             assert json.loads(process.stdout.readline()) == {"message": "Ada"}
             if number % 2:
-                answered.release()
+                responded.release()
                 assert ended.acquire(timeout=60)
                 # It has read the end of the connection, which came over loopback.
                 process.wait_until_idle()
@@ -269,7 +269,7 @@ def test_a_signal_cancels_running_calls(rpcurl, start_server, descriptor_set, nu
 
 
 def test_millions_of_messages_in_flat_memory(rpcurl, grpc_server, descriptor_set):
-    """The first call is slow, and nobody reads the others' answers: what waits is bounded."""
+    """The output is not read: the number of waiting responses is bounded."""
     arguments = ["--each", "--jobs", 8, "--descriptor-set", descriptor_set, f"{grpc_server.url}/{HELLO}"]
     with rpcurl.start(*arguments) as process:
         feeder = threading.Thread(target=feed, args=(process,), daemon=True)

@@ -148,6 +148,6 @@ def test_input_is_read_while_output_is_blocked(rpcurl, descriptor_set, grpc_serv
         for _ in range(300):
             process.stdin.write(b'{"text":"%s"}' % text.encode())
         process.stdin.close()
-        answers = process.stdout.read().splitlines()
-        assert len(answers) == 300
+        responses = process.stdout.read().splitlines()
+        assert len(responses) == 300
         assert process.wait() == 0

@@ -82,7 +82,7 @@ def use_proto2(message):
         if field.proto3_optional:
             field.ClearField("proto3_optional")
             field.ClearField("oneof_index")
-    # The oneofs that proto3 makes up for its optional fields stand behind the real ones.
+    # The synthetic oneofs of optional fields come after the real ones.
     used = {field.oneof_index for field in message.field if field.HasField("oneof_index")}
     del message.oneof_decl[len(used) :]
     for nested in message.nested_type:
@@ -128,7 +128,7 @@ def test_map_entries_are_sent_sorted_by_key(rpcurl, grpc_server, descriptor_set)
 
 
 def test_string_with_a_zero_byte_equals_pythons(rpcurl, grpc_server, descriptor_set):
-    """protobuf-c ends strings there, so it cannot tell."""
+    """protobuf-c is no oracle here, because its strings end at a zero byte."""
     import demo_pb2
 
     data = json.dumps({"stringValue": "a\0b"})

@@ -115,7 +115,7 @@ def test_options_are_offered_once_unless_they_are_repeatable(bash, fish, zsh):
     assert bash.candidates("rpcurl --pl") == ["--plaintext", "--plugin"]
     assert bash.candidates("rpcurl --plaintext --plugin x --pl") == ["--plugin"]
     assert bash.candidates("rpcurl -k --ins") == []
-    # Also with what is behind the cursor.
+    # Options after the cursor count too.
     assert bash.candidates("rpcurl --pl", " --plaintext") == ["--plugin"]
     assert list(fish.candidates("rpcurl --plaintext --plugin x --pl")) == ["--plugin"]
     assert list(fish.candidates("rpcurl -k --ins")) == []
@@ -226,7 +226,7 @@ def test_damaged_sets_have_no_names(directory, complete, content):
 
 
 def test_the_cached_schema_of_a_server_is_used(rpcurl, grpc_server, directory, complete, bash):
-    """Of its services after list, and of their methods when they were looked at or called."""
+    """Its services after list, and their methods after describe or a call."""
     environment = {"XDG_CACHE_HOME": str(directory / "cache")}
     url, address = grpc_server.url, grpc_server.address
     assert complete("method", "", first=url) == {}
@@ -350,12 +350,12 @@ def test_no_shell_needs_rpcurl_to_load(shell, directory):
 
 
 def test_completion_never_blocks(complete, directory):
-    """Neither what has no end, nor a person who is to type."""
+    """Endless files, pipes without a writer and standard input are not read."""
     os.mkfifo(directory / "pipe")
     for file in ["pipe", "/dev/zero", "-", "."]:
         assert complete("describe", "demo", "--descriptor-set", file) == {}
         assert complete("describe", "demo", "--config", file) == {}
-    # Packages within packages are gone through as long as there is only one way on, but not for ever.
+    # A chain of packages with one member each is completed at once, up to a limit.
     file = descriptor_pb2.FileDescriptorProto(name="x.proto", package=".".join(["a"] * 40_000), syntax="proto3")
     for number in range(200):
         file.message_type.add(name=f"M{number}")

@@ -150,14 +150,14 @@ def read_request(connection):
 
 def test_bomb_stops_at_the_limit_in_flat_memory(rpcurl, raw_server, descriptor_set):
     def peak_kib(body):
-        def answer(connection):
+        def respond(connection):
             read_request(connection)
             head = "HTTP/1.1 200 OK\r\ncontent-type: application/proto\r\ncontent-encoding: gzip\r\n"
             connection.sendall(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
 
         command = rpcurl.command((
             "--descriptor-set", descriptor_set, "--protocol", "connect", "--max-message-size", "1m", "-d", "{}",
-            f"http://{raw_server(answer).address}/demo.v1.Demo/Large",
+            f"http://{raw_server(respond).address}/demo.v1.Demo/Large",
         ))  # fmt: skip
         process = Process(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=rpcurl.environment(None))
         _, status, usage = os.wait4(process.pid, 0)

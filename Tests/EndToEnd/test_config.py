@@ -255,7 +255,7 @@ def test_links_are_followed_one_by_one(rpcurl, config, tmp_path, open_directory)
     (tmp_path / "way").symlink_to(open_directory, target_is_directory=True)
     (open_directory / "config").write_text("--max-time 1")
     config_refused_for(rpcurl, tmp_path / "way" / "config", open_directory)
-    # What is safe stays safe through links.
+    # A link to a safe file is accepted.
     (tmp_path / "one").symlink_to("two")
     (tmp_path / "two").symlink_to(file)
     assert plan(rpcurl("--config", tmp_path / "one", *EXPLAIN, "http://host", HELLO))["timeout_ms"] == 1000
@@ -322,8 +322,8 @@ def test_schema_commands_use_the_options_that_they_have(rpcurl, shared, profile,
     assert json.loads(rpcurl("template", *profile, HELLO).out)["name"] == ""
     assert rpcurl("export", *profile, "-o", "set", SERVICE).code == 0
     assert (rpcurl.home / "set").stat().st_size > 100
-    asked = rpcurl("list", *profile, SERVICE).err
-    assert ("* schema: reflection" in asked) == (not profile)
+    requested = rpcurl("list", *profile, SERVICE).err
+    assert ("* schema: reflection" in requested) == (not profile)
     # What they do not have, or mean otherwise, is left out.
     assert not rpcurl("list", *profile).out.startswith(("[", "{"))
 
@@ -405,12 +405,12 @@ def test_a_pipe_is_read_to_its_end(rpcurl):
         process.stdin.write(part)
         process.stdin.flush()
     out, _ = process.communicate()
-    told = json.loads(out)
-    assert (told["timeout_ms"], told["headers"]) == (7000, [["x-last", "1"]])
+    shown = json.loads(out)
+    assert (shown["timeout_ms"], shown["headers"]) == (7000, [["x-last", "1"]])
 
 
 def test_missing_value(rpcurl, config, descriptor_set):
-    """The line is not taken for one that is right for calls only, nor does it take the next word."""
+    """The line is an error of all commands, and the next argument is not its value."""
     file = config("--user\n")
     for words in [["list", "--descriptor-set", descriptor_set], ["http://host", HELLO]]:
         result = rpcurl(*words)

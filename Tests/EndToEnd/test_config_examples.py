@@ -1,4 +1,4 @@
-"""The example of rpcurl-config(5): its file, and its calls, as they stand there."""
+"""The example of rpcurl-config(5): its file and its calls, verbatim."""
 
 import json
 
@@ -31,12 +31,12 @@ def test_a_profile_has_all_options_of_a_call(call):
 
 
 def test_the_command_line_takes_precedence(call):
-    answer = call(1)
-    headers = [(h["name"], h.get("value")) for h in answer["headers"]]
+    response = call(1)
+    headers = [(h["name"], h.get("value")) for h in response["headers"]]
     assert [value for name, value in headers if name == "x-tenant"] == ["green"]
     assert ("x-client", "rpcurl # the whole rest of the line") in headers
     assert ("x-from", "the file") in headers
-    assert 0 < int(answer["timeoutMs"]) <= 10_000
+    assert 0 < int(response["timeoutMs"]) <= 10_000
 
 
 def test_explain_shows_the_resulting_options(call):

@@ -89,7 +89,7 @@ def test_memory_does_not_grow_with_the_stream(rpcurl, descriptor_set, tmp_path, 
         child = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
         return int(subprocess.run(["python3", "-c", child, *command], check=True, capture_output=True).stdout)
 
-    # Without a sanitizer, which keeps what was freed: 3 MB of input, where little more than one piece is kept.
+    # 3 MB of input, of which little more than one piece is kept. Sanitizers keep freed memory.
     assert peak_kilobytes(300_000) < peak_kilobytes(1000) + 6000
 
 

@@ -92,7 +92,7 @@ def groups(depth):
 
 
 def in_any(content, levels, before=b""):
-    """Content in an Any in an Any …; `before` stands before the Any of each level."""
+    """Content in an Any in an Any …; `before` precedes the Any of each level."""
     for _ in range(levels):
         content = before + delimited(16, delimited(1, b"/w.W") + delimited(2, content))
     return content

@@ -21,7 +21,7 @@ def timeless(text):
 
 @pytest.fixture
 def errors(rpcurl, descriptor_set):
-    """The objects that a command tells, and its exit code, which they know."""
+    """The error objects that a command prints, and its exit code, which they contain."""
 
     def errors(*words, command=None, **more):
         words = [*command, *words] if command else ["--descriptor-set", descriptor_set, *words]

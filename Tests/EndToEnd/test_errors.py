@@ -9,7 +9,7 @@ HELLO = "demo.v1.Demo/Hello"
 
 
 def fails(result, code, *words):
-    """The exit code, and one line (perhaps a hint after it) that says all of `words`."""
+    """Checks the exit code, and that the error is one line, with at most a hint, that contains all of `words`."""
     assert result.code == code, result.err
     assert result.out == ""
     first, *rest = result.err.splitlines()
@@ -69,7 +69,7 @@ def test_wrong_usage(call, arguments, words):
         (["--plaintext=yes", "http://a/b.C/D"], "--plaintext", "it takes no value", None),
         ([], "missing argument", "TARGET", 'see "rpcurl call --help"'),
         (["convert"], "missing option", "--type", 'see "rpcurl convert --help"'),
-        # What is missing is so because of the word that is wrong.
+        # The argument is missing because of the wrong one.
         (["convert", "--nope"], "--nope", "unknown option", None),
         (["convert", "--tipe=a.B"], "--tipe", "unknown option", "did you mean --type?"),
         (["--plaintxt"], "--plaintxt", "unknown option", "did you mean --plaintext?"),
@@ -126,7 +126,7 @@ def test_file_that_is_not_a_descriptor_set(rpcurl, tmp_path, content):
 
 
 def schema_with(*files):
-    """A serialized set of one service `a.S` with a method `M`, and what `files` say of its file."""
+    """A serialized set of one service `a.S` with a method `M`, and the fields `files` of its file."""
     from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
     file = FileDescriptorProto(name="a.proto", package="a", syntax="proto3")

@@ -214,7 +214,7 @@ def test_watch_receives_the_puts_of_another_process(start, etcd, key):
 
 @pytest.mark.parametrize("half_closed", [False, True])
 def test_interrupt_cancels_a_watch(start, etcd, etcd_server, key, half_closed):
-    """etcd goes on with a watch after the client has half-closed it."""
+    """etcd continues a watch after the client has half-closed it."""
     watch = start(WATCH)
     send(watch, {"createRequest": {"key": key}})
     assert receive(watch)["created"]

@@ -13,7 +13,7 @@ SERVICE = "demo.v1.Demo"
 
 @pytest.fixture
 def server(raw_server):
-    """A server that nobody must connect to."""
+    """A server to which no client may connect."""
     server = raw_server(lambda connection: None)
     yield server
     assert server.connections == 0
@@ -159,7 +159,7 @@ def test_errors_are_the_same_as_those_of_the_call(rpcurl, server, descriptor_set
 
 
 def test_headers_and_tokens_may_come_from_a_pipe(rpcurl, grpc_server, tmp_path):
-    """Each is read once, though the server is asked for its schema with them too."""
+    """Each is read once, although reflection uses them too."""
     pipes = [tmp_path / "headers", tmp_path / "token"]
     for pipe, text in zip(pipes, ["x-from: pipe\n", "secret\n"]):
         os.mkfifo(pipe)

@@ -10,7 +10,7 @@ from test_describe_round_trip import HERE, protoc
 
 
 def load(data: bytes) -> descriptor_pool.DescriptorPool:
-    """As Python reads it, which wants each file behind what it imports."""
+    """Read by Python, which requires each file after its imports."""
     pool = descriptor_pool.DescriptorPool()
     for file in descriptor_pb2.FileDescriptorSet.FromString(data).file:
         pool.Add(file)

@@ -76,12 +76,12 @@ def start_flood(request, raw_server):
     def start(piece):
         begun = threading.Event()
 
-        def answer(stream):
+        def respond(stream):
             if request.param == "after the headers":
                 stream.headers(OK)
             flood_with(stream.connection, piece, begun)
 
-        return f"http://{raw_server(raw_http2.handler(answer)).address}/{HELLO}", begun
+        return f"http://{raw_server(raw_http2.handler(respond)).address}/{HELLO}", begun
 
     return start
 
@@ -200,7 +200,7 @@ MESSAGE_OPTIONS = [["-v", "--format", "events"], ["--format", "json"], ["--forma
 @pytest.mark.parametrize("options", MESSAGE_OPTIONS, ids=" ".join)
 @pytest.mark.parametrize("is_read", [True, False], ids=["read", "not read"])
 def test_deadline_in_a_flood_of_messages(rpcurl, message_flood, descriptor_set, options, is_read):
-    """Whether the output is read or not. Nothing of it is looked at: there is too much."""
+    """With and without a reader of the output, which is too large to check."""
     url, early = message_flood
     words = ["--descriptor-set", descriptor_set, "--protocol", "connect", "-d", "{}", "--max-time", "1s", *options, url]
     start = time.monotonic()

@@ -1,12 +1,12 @@
-"""What is printed, as a whole: transcripts of runs, held against the files of golden/.
+"""Complete output: transcripts of runs, compared with the files of golden/.
 
-A file of golden/ has the command lines and what they printed. What differs from run to run is replaced by a word
-(SERVER, DATE, TIME, VERSION …), control characters are shown by their symbols (␛ for ESC), and what is no text in
-hexadecimal. To write the files anew:
+A file of golden/ has the command lines and their output. Values that differ from run to run are replaced by a word
+(SERVER, DATE, TIME, VERSION …), control characters are shown by their symbols (␛ for ESC), and bytes that are not text in
+hexadecimal. To write the files again:
 
     RPCURL_GOLDEN=write pytest Tests/EndToEnd/test_golden.py
 
-and then read what git diff shows: these outputs are promises.
+and then read the output of git diff: these outputs are promises.
 """
 
 import json
@@ -114,7 +114,7 @@ def shown(output: bytes) -> str:
 
 
 def without_details(schema: bytes) -> bytes:
-    """The schema without google.rpc: of a server that tells nothing of its details."""
+    """The schema without google.rpc, as of a server without the types of its details."""
     files = descriptor_pb2.FileDescriptorSet.FromString(schema)
     kept = [file for file in files.file if not file.name.startswith("google/rpc/")]
     return descriptor_pb2.FileDescriptorSet(file=kept).SerializeToString()
@@ -186,7 +186,7 @@ def verbose(session: Transcript, protocol: str) -> None:
     session.call("Hello", *words, "--bearer", "secret", "--show-secrets", data={"name": "Ada"}, server=server)
     session.call("Count", *words, "--max-time", "20s", data={"from": 1, "to": 2}, server=server)
     session.call("Count", *words, *FAILING, data={"from": 1, "to": 1}, server=server)
-    # An answer of gRPC that has nothing but trailers.
+    # A response of gRPC with trailers only.
     session.call("Find", *words, "-H", "demo-trailer: x-late=yes", data={"id": "9"}, server=server)
     session.call("Hello", *words, "--color", "always", data={"name": "Ada"}, server=server)
     session.run(*SCHEMA, *words, "http://127.0.0.1:1/demo.v1.Demo/Hello")

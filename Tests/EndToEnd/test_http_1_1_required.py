@@ -4,7 +4,7 @@ import socket
 
 import pytest
 import raw_http2
-from raw_http2 import ANSWER, OK, STATUS_OK
+from raw_http2 import RESPONSE, OK, STATUS_OK
 
 HTTP_1_1_REQUIRED = 13
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
@@ -82,7 +82,7 @@ def test_reset_before_the_headers(rpcurl, resetting_server, descriptor_set):
 def test_without_a_reset_the_call_succeeds(rpcurl, resetting_server, descriptor_set):
     def answer(stream):
         stream.headers(OK)
-        stream.data(ANSWER)
+        stream.data(RESPONSE)
         stream.headers(STATUS_OK, end=True)
 
     server = resetting_server(answer)

@@ -224,7 +224,7 @@ def test_headers_of_the_proxy_are_not_those_of_the_response(rpcurl, http_proxy, 
 def test_socks(call, way, socks_proxy, scheme):
     options, server, _ = way
     before = socks_proxy.log().count("connected to")
-    # With socks5, libcurl asks for the first address of a name only.
+    # With socks5, libcurl uses only the first address of a name.
     url = server.url.replace("localhost", "127.0.0.1") if scheme == "socks5" else server.url
     succeeds(call(*options, "--proxy", f"{scheme}://{socks_proxy.address}", f"{url}/{HELLO}"))
     assert socks_proxy.log().count("connected to") == before + 1

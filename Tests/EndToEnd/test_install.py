@@ -1,4 +1,4 @@
-"""What `make install` puts in place: all of it is there, works from there, and goes away again."""
+"""The files of `make install`: all are installed, work in their places, and are uninstalled."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from conftest import ROOT, RPCURL, Rpcurl
 
 HELLO = "demo.v1.Demo/Hello"
 
-# Files of which there are many are told by their folder.
+# Where there are many files, the folder stands for them.
 PLACES = {
     "bin/rpcurl",
     "include/rpcurl/plugin.h",
@@ -123,8 +123,8 @@ def test_the_version_has_a_single_source(environment):
     for page in (ROOT / "man").iterdir():
         assert re.findall(r'^\.Os "rpcurl (.*)"$', page.read_text(), re.M) == [version()], page
     literal = re.compile(rf'"{re.escape(version())}"')
-    told = [file for file in (ROOT / "Sources").rglob("*.swift") if literal.search(file.read_text())]
-    assert told == [ROOT / "Sources/rpcurl/Version.swift"]
+    shown = [file for file in (ROOT / "Sources").rglob("*.swift") if literal.search(file.read_text())]
+    assert shown == [ROOT / "Sources/rpcurl/Version.swift"]
 
 
 def test_man_finds_the_pages(prefix):
@@ -162,7 +162,7 @@ def build(examples, name, environment, place):
 
 @pytest.fixture
 def plugins(environment, prefix):
-    """The directory below the prefix that is searched; gone again after the test."""
+    """The directory below the prefix that is searched. It is removed after the test."""
     place = pkg_config(environment, "--variable=plugindir")
     assert place == f"{prefix}/lib/rpcurl/plugins"
     os.makedirs(place)
@@ -199,7 +199,7 @@ def test_new_plugins_use_what_is_installed(installed, prefix, tmp_path):
 
 @pytest.mark.parametrize("language", ["c", "swift"])
 def test_new_plugins_find_what_is_installed_by_pkg_config(rpcurl, environment, prefix, tmp_path, language):
-    """Also those that an rpcurl of another place wrote, which is gone by now."""
+    """Also those that a removed rpcurl of another prefix wrote."""
     folder = tmp_path / "mine"
     assert rpcurl("plugins", "new", "mine", "--lang", language, "--dir", folder).code == 0
     for name in {"c": ["Makefile"], "swift": ["Makefile", "Package.swift"]}[language]:

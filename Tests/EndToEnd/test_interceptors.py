@@ -28,7 +28,7 @@ def call(request, rpcurl, descriptor_set):
 
 
 def headers(result, prefix="x-test"):
-    """What reached the server: pairs whose name starts with `prefix`, in order."""
+    """The headers that the server received whose name starts with `prefix`, in order."""
     assert (result.code, result.err) == (0, "")
     fields = [(h["name"], h.get("value", "")) for h in json.loads(result.out)["headers"]]
     return [(name, one.strip()) for name, value in fields if name.startswith(prefix) for one in value.split(",")]
@@ -94,10 +94,10 @@ def test_wrong_configuration_names_the_key(rpcurl, descriptor_set, spec, words):
 
 
 def test_a_mistake_is_reported_before_a_server_is_contacted(rpcurl, raw_server):
-    asked = []
-    server = raw_server(lambda connection: asked.append(connection.recv(1)))
+    requested = []
+    server = raw_server(lambda connection: requested.append(connection.recv(1)))
     result = rpcurl("--use", "no-such-one", f"http://{server.address}/{HELLO}")
-    assert (result.code, asked) == (7, [])
+    assert (result.code, requested) == (7, [])
 
 
 def test_values_are_never_repeated_in_errors(rpcurl, descriptor_set):

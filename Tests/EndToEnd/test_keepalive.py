@@ -19,7 +19,7 @@ def test_a_peer_that_acknowledges_pings_stays_connected(call, raw_server):
     """The server sends nothing but acknowledgements until it has seen two PINGs."""
     pings = []
 
-    def answer(stream):
+    def respond(stream):
         stream.headers(raw_http2.OK)
         while len(pings) < 2:
             kind, flags, _, payload = raw_http2.read_frame(stream.connection)
@@ -31,21 +31,21 @@ def test_a_peer_that_acknowledges_pings_stays_connected(call, raw_server):
         stream.reset(0)
 
     # Long enough for a server on a busy machine.
-    with call(raw_server(raw_http2.handler(answer, waits=False)), "2s") as process:
+    with call(raw_server(raw_http2.handler(respond, waits=False)), "2s") as process:
         out = process.stdout.read()
         assert (process.wait(), process.stderr.read()) == (0, b"")
     assert json.loads(out) == {"text": "hi"}
 
 
 def test_a_silent_peer_ends_the_call(call, raw_server):
-    """Its kernel still acknowledges what TCP brings, as a NAT or a proxy does for a peer that is gone."""
+    """The kernel still acknowledges TCP segments, as a NAT or a proxy does for a lost peer."""
     seen = queue.SimpleQueue()
 
-    def answer(stream):
+    def respond(stream):
         stream.headers(raw_http2.OK)
         seen.put(stream.wait_for_the_end())
 
-    with call(raw_server(raw_http2.handler(answer, waits=False)), "300ms") as process:
+    with call(raw_server(raw_http2.handler(respond, waits=False)), "300ms") as process:
         error = process.stderr.read().decode()
         assert process.wait() == 5
     assert "did not respond to an HTTP/2 PING within 0.3 seconds" in error
@@ -70,7 +70,7 @@ def test_calls_of_a_batch_share_the_pings_of_a_connection(current_rpcurl, raw_se
                     if len(pings) == 3:
                         for stream in streams:
                             stream.headers(raw_http2.OK)
-                            stream.data(raw_http2.ANSWER)
+                            stream.data(raw_http2.RESPONSE)
                             stream.headers(raw_http2.STATUS_OK, end=True)
                 if kind == raw_http2.DATA and flags & raw_http2.END_STREAM:
                     streams.append(raw_http2.Stream(connection, number))
@@ -83,5 +83,5 @@ def test_calls_of_a_batch_share_the_pings_of_a_connection(current_rpcurl, raw_se
         server.address, "demo.v1.Demo/Hello", input='{"name":"x"}' * 8,
     )  # fmt: skip
     assert (result.code, result.err) == (0, "")
-    # Eight calls that each asked for themselves would have sent 24.
+    # Eight calls with PINGs of their own would have sent 24.
     assert 3 <= len(pings) < 12

@@ -1,4 +1,4 @@
-"""Output whose reader goes away ends the command quietly; output that cannot be written is told, with the exit code 1."""
+"""A closed output ends the command quietly; a write error is reported, with exit code 1."""
 
 import os
 import signal
@@ -102,7 +102,7 @@ def test_a_full_disk_of_other_commands(rpcurl, descriptor_set, run):
 
 
 def test_a_file_size_limit_leaves_no_partial_response(words, run, tmp_path):
-    """Where the disk is full, what was there stays."""
+    """On a full disk, the existing file is kept."""
     file = tmp_path / "reply"
     file.write_text("before")
     script = 'trap "" XFSZ; ulimit -f 1; exec "$@"'

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pytest
 from conftest import ALL_TESTS
 
-# What is tested is a race.
+# The tests provoke a race.
 CALLS, AT_A_TIME = 200 if ALL_TESTS else 48, 8
 TRANSACTIONS = 400 if ALL_TESTS else 100
 UNKNOWN_SERVICE = "unimplemented (12): unknown service etcdserverpb.Missing"

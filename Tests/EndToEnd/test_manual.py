@@ -1,4 +1,4 @@
-"""The manual's pages of commands: each example runs as it stands there, and no option is without one."""
+"""The manual's pages of commands: each example succeeds verbatim, and each option has one."""
 
 import json
 import re
@@ -132,7 +132,7 @@ def test_events_of_the_manual_are_those_of_a_call(rpcurl, grpc_server, descripto
 
 
 def test_keys_of_interceptors_are_those_of_their_pages(rpcurl):
-    """Both ways: the list of keys is what completion, errors and `rpcurl plugins` know."""
+    """In both directions. Completion, errors and `rpcurl plugins` use the same list of keys."""
     for interceptor in json.loads(rpcurl("plugins", "list", "--format", "json").out)["builtIns"]:
         page = (ROOT / "man" / f"rpcurl-{interceptor['name']}.7").read_text().split(".Sh EXAMPLES")[0]
         keys = {key["form"].partition("=")[0] for key in interceptor["keys"]}
@@ -143,7 +143,7 @@ def test_keys_of_interceptors_are_those_of_their_pages(rpcurl):
 
 
 def test_commands_of_a_session_are_in_its_page(rpcurl):
-    """Both ways, but for the words that stand behind a command."""
+    """In both directions, without the arguments of commands."""
     lines = rpcurl("session", "http://localhost:1", input="help\n").out.split("\n\n")[0].splitlines()
     page = (ROOT / "man" / "rpcurl-session.1").read_text().split(".Sh LINES")[1].split(".Sh ")[0]
     items = " ".join(re.findall(r"^\.It (.*)$", page, re.M))

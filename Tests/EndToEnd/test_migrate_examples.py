@@ -1,4 +1,4 @@
-"""The examples of rpcurl-migrate(7): the commands of rpcurl, as they stand there, do what is said."""
+"""The examples of rpcurl-migrate(7): the commands of rpcurl, verbatim, do what the page describes."""
 
 import json
 

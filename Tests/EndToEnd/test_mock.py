@@ -1,4 +1,4 @@
-"""The interceptor mock: calls that are answered from stub files."""
+"""The interceptor mock: responses from stub files."""
 
 import json
 
@@ -63,9 +63,9 @@ def test_status_with_details(call):
 def test_placeholders_keep_their_types(call):
     result = call("Echo", '{"int32Value":7,"int64Value":"9007199254740993","strings":["a","b"]}')
     assert result.code == 0, result.err
-    answer = json.loads(result.out)
-    assert (answer["int64Value"], answer["stringValue"]) == ("7", "7")
-    assert answer["struct"] == {"n": 9007199254740992, "l": ["a", "b"]}  # a double, in a Struct
+    response = json.loads(result.out)
+    assert (response["int64Value"], response["stringValue"]) == ("7", "7")
+    assert response["struct"] == {"n": 9007199254740992, "l": ["a", "b"]}  # a double, in a Struct
 
 
 def test_server_stream(call):

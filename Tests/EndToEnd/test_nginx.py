@@ -70,7 +70,7 @@ def wait_for_accesses(server, method, count):
 
 def test_unary_calls(call, nginx):
     assert replies(call(nginx, HELLO, "-d", '{"name":"Ada"}'))[0]["message"] == "Hello, Ada!"
-    assert ("2.0", "200") in accesses(nginx, HELLO)
+    assert ("2.0", "200") in wait_for_accesses(nginx, HELLO, 1)
 
 
 @pytest.mark.parametrize("code", range(1, 17))
@@ -253,7 +253,7 @@ def web(request, call, start_nginx, connect_server):
 
 def test_http1_unary_calls(web):
     assert replies(web(HELLO, "-d", '{"name":"Ada"}'))[0]["message"] == "Hello, Ada!"
-    assert accesses(web.server, HELLO) == [("1.1", "200")]
+    assert wait_for_accesses(web.server, HELLO, 1) == [("1.1", "200")]
     result = web(FIND, "-d", '{"id":"9"}')
     assert result.code == 64 + 5 and 'no item "9"' in result.err
 

@@ -160,7 +160,7 @@ def test_a_signal_leaves_no_temporary_file_beside_the_output(
 
 @pytest.fixture
 def default_signals():
-    """A shell lets a job in the background ignore SIGQUIT, which its children inherit."""
+    """Jobs in the background of a shell ignore SIGQUIT, and so do their children."""
     before = signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     yield
     signal.signal(signal.SIGQUIT, before)
@@ -168,7 +168,7 @@ def default_signals():
 
 @pytest.fixture
 def silent_server(raw_server):
-    """A server that says nothing: its URL, and an event that is set when a client has connected."""
+    """A silent server: its URL, and an event that is set when a client has connected."""
     connected = threading.Event()
 
     def serve(connection):

@@ -218,7 +218,7 @@ def test_new_in_c_builds_and_passes_its_own_test(rpcurl, tmp_path):
     make(folder, "test", "CFLAGS=-Werror")
     result = rpcurl("plugins", "check", f"{folder}/my-plugin.so")
     assert result.code == 7 and "needs header=TEXT" in result.err
-    # What was loaded stays as it is: the file is replaced, and not overwritten.
+    # The loaded plugin does not change: the file is replaced, not overwritten.
     before = (folder / "my-plugin.so").stat().st_ino
     os.utime(folder / "my-plugin.c")
     with open(folder / "my-plugin.so") as _:

@@ -1,4 +1,4 @@
-"""What is said of plugins that crash or block."""
+"""Reports of plugins that crash or block."""
 
 import json
 import re
@@ -124,7 +124,7 @@ def test_crash_outside_of_plugins_is_not_attributed_to_them(rpcurl, silent_call)
 
 @pytest.fixture
 def silent_call(rpcurl, crash, descriptor_set, raw_server):
-    """A call with a plugin to a server that says nothing."""
+    """A call with a plugin to a silent server."""
 
     server = raw_server(lambda connection: [*iter(lambda: connection.recv(1 << 16), b"")])
 
@@ -132,7 +132,7 @@ def silent_call(rpcurl, crash, descriptor_set, raw_server):
         process = rpcurl.start(
             "--descriptor-set", descriptor_set, "--plugin", crash, "-v", f"http://{server.address}/{HELLO}"
         )
-        # Verbose output says that the plugin is loaded and the call under way.
+        # Verbose output shows that the plugin is loaded and that the call runs.
         assert process.stderr.read(1)
         return process
 
@@ -181,7 +181,7 @@ def test_blocking_stage_is_reported_and_awaited(call, crash, place):
     assert result.code == 0
     assert json.loads(result.out)["message"] == "Hello, Ada!"
     words = f"crash: {place} has been running for 100 ms, in the call {HELLO}; everything waits for it\n"
-    # The chain says afterwards how long it was.
+    # The chain reports afterwards how long it took.
     assert result.err.startswith(words)
 
 

@@ -72,7 +72,7 @@ def test_sign_signs_the_message_as_changed_by_earlier_interceptors(call):
 
 @pytest.fixture
 def recording_server():
-    """An HTTP server that keeps what it receives, and answers with an empty message of Connect's unary protocol."""
+    """An HTTP server that records requests, and responds with an empty message of Connect's unary protocol."""
     received = []
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -252,7 +252,7 @@ def test_generated_code_of_redact_is_current(tmp_path):
 
 # approve
 
-# The log says when the call has reached the plugin after it, which holds it.
+# The log prints a line before the plugin after it holds the call.
 HOLDING = ["--use", "log", "--plugin"]
 
 
@@ -292,8 +292,8 @@ def test_deadline_and_interrupt_end_the_wait_of_approve(rpcurl, descriptor_set, 
     assert process.returncode == 130
 
 
-@pytest.mark.parametrize(("answer", "code"), [(b"y\n", 0), (b"n\n", 71), (b"\n", 71)])
-def test_approve_asks_on_the_terminal(rpcurl, grpc_server, descriptor_set, answer, code):
+@pytest.mark.parametrize(("response", "code"), [(b"y\n", 0), (b"n\n", 71), (b"\n", 71)])
+def test_approve_asks_on_the_terminal(rpcurl, grpc_server, descriptor_set, response, code):
     arguments = [
         "--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', "--plugin", f"{SAMPLES}/approve.so",
         f"{grpc_server.url}/demo.v1.Demo/Hello",
@@ -306,7 +306,7 @@ def test_approve_asks_on_the_terminal(rpcurl, grpc_server, descriptor_set, answe
     while b"[y/N]" not in seen:
         seen += os.read(terminal, 1024)
     assert b"approve: call demo.v1.Demo/Hello of http" in seen
-    os.write(terminal, answer)
+    os.write(terminal, response)
     try:
         while piece := os.read(terminal, 1024):
             seen += piece

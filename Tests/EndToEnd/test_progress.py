@@ -1,4 +1,4 @@
-"""The line of progress: on a terminal only, not at once, and gone when anything else is written."""
+"""The progress line: only on a terminal, not at once, and erased before other output."""
 
 import fcntl
 import os
@@ -19,7 +19,7 @@ LINE = re.compile(r"sent \d+ messages?, [\d.]+ [KMG]?i?B; received (\d+) message
 
 @pytest.fixture
 def on_terminal(rpcurl, grpc_server, descriptor_set):
-    """Runs a call whose standard error is a terminal, and gives code, output and what the terminal gets."""
+    """Runs a call whose standard error is a terminal; returns its exit code, output, and the terminal's input."""
 
     def run(*options, data=SLOW, method="Count", out=subprocess.PIPE, columns=120, number=None):
         reading, writing = pty.openpty()
@@ -50,7 +50,7 @@ def on_terminal(rpcurl, grpc_server, descriptor_set):
 
 
 def left(shown):
-    """What is left on the screen."""
+    """The text that remains on the screen."""
     return re.sub(r"[^\n]*\r\x1b\[K", "", shown)
 
 

@@ -316,7 +316,7 @@ def json_of(message, **options):
 
 
 def json_or_none(message):
-    """Two durations of different signs merge into one that is none."""
+    """Two durations of different signs merge into an invalid one."""
     try:
         return json_of(message)
     except json_format.SerializeToJsonError:

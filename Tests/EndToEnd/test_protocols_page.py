@@ -1,4 +1,4 @@
-"""rpcurl-protocols(7): its tables say what rpcurl does, and its examples do what is said."""
+"""rpcurl-protocols(7): its tables and examples describe what rpcurl does."""
 
 import json
 import re
@@ -15,7 +15,7 @@ PROTOCOLS = ["grpc", "grpc-web", "connect"]
 
 
 def table(head):
-    """The rows of the table whose head has this word first."""
+    """The rows of the table whose header starts with this word."""
     body = PAGE.split(f".It Sy {head} Ta ")[1].split(".El")[0]
     return [row.split(" Ta ") for row in re.findall(r"^\.It (.*)$", body, re.M)]
 

@@ -11,7 +11,7 @@ HELLO = "demo.v1.Demo/Hello"
 FAIL = "demo.v1.Demo/Fail"
 QUICK = "retry,initial=10ms,jitter=0"
 
-# What each kind of method is sent, and what it answers.
+# The requests and the responses of each kind of method.
 CALLS = {
     "Hello": (['{"name":"Ada"}'], [{"message": "Hello, Ada!", "name": "Ada"}]),
     "Count": (['{"from":1,"to":3}'], [{"number": "1"}, {"number": "2"}, {"number": "3"}]),
@@ -52,15 +52,15 @@ def test_calls_of_all_kinds_are_retried(call, method):
         "retry: attempt 1 of 5 failed: unavailable (attempt 1 is to fail); next in 10 ms",
         "retry: attempt 2 of 5 failed: unavailable (attempt 2 is to fail); next in 20 ms",
     ]
-    told = call(f"demo.v1.Demo/{method}", "--format", "events", *options)
-    assert [event["attempts"] for event in events(told, "metrics")] == [3]
-    assert len(events(told, "headers")) == len(events(told, "end")) == 1
+    shown = call(f"demo.v1.Demo/{method}", "--format", "events", *options)
+    assert [event["attempts"] for event in events(shown, "metrics")] == [3]
+    assert len(events(shown, "headers")) == len(events(shown, "end")) == 1
 
 
 def test_times_after_a_retry_count_from_the_start_of_the_call(call):
     words = ["-d", '{"name":"Ada"}', "--use", "retry,initial=200ms,jitter=0", "-H", "demo-fail-attempts: 1"]
     (metrics,) = events(call(HELLO, "--format", "events", *words), "metrics")
-    # The connection of the first attempt, the answer to the second.
+    # The connection of the first attempt, the response to the second.
     assert 0 < metrics["resolve_ms"] <= metrics["connect_ms"] < 200
     assert 200 <= metrics["first_byte_ms"] <= metrics["total_ms"]
 

@@ -1,4 +1,4 @@
-"""A package that uses the library products, as somebody else's would: it builds, and calls a real server."""
+"""A package that uses the library products builds and calls a real server."""
 
 import json
 import subprocess

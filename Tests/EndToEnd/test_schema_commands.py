@@ -209,7 +209,7 @@ def test_reflection(rpcurl, grpc_server, schema):
         result = rpcurl("list", "--plaintext", grpc_server.address, *words)
         assert (result.code, result.err, result.out) == (0, "", schema("list", *words).out)
     described = rpcurl("describe", "--plaintext", grpc_server.address, "demo.v1.HelloRequest")
-    # Servers do not tell comments.
+    # Reflection has no comments.
     assert described.out.splitlines()[1:] == [
         "message HelloRequest {",
         "  string name = 1;",
@@ -227,7 +227,7 @@ def test_several_sources(rpcurl, grpc_server, tmp_path, descriptor_set):
     assert rpcurl("list", *sets).out.split() == ["one.Service", "two.Service"]
     with_server = rpcurl("list", *sets, "--reflect", "--plaintext", grpc_server.address)
     assert {"one.Service", "two.Service", "demo.v1.Demo"} <= set(with_server.out.split())
-    # A target that need not be asked is not asked.
+    # A target that is not needed is not contacted.
     assert rpcurl("list", *sets, "127.0.0.1:1", "one.Service").out == "one.Service/Call\n"
     result = rpcurl("list", "--descriptor-set", "-", input=descriptor_set.read_bytes())
     assert (result.code, result.out) == (0, "demo.v1.Demo\n")
@@ -307,7 +307,7 @@ def test_a_truncated_set_is_an_error(rpcurl, tmp_path, descriptor_set):
 
 
 def test_large_schemas_take_linear_time(rpcurl, tmp_path):
-    """Each command has twenty seconds; a second look at everything for each of these would take longer."""
+    """A quadratic algorithm would exceed the limit for a run of rpcurl."""
     file = descriptor_pb2.FileDescriptorProto(name="large.proto", package="p", syntax="proto3")
     for name in ("Maps", "Nested"):
         message = file.message_type.add(name=name)
@@ -338,5 +338,5 @@ def test_comments_of_a_file_with_carriage_returns(rpcurl):
     (rpcurl.home / "crlf.proto").write_bytes(text.encode())
     shown = rpcurl("describe", "--proto", "crlf.proto", "M")
     assert shown.out.split("\n", 1)[1] == "// One.\n// Two.\nmessage M {\n  // A field.\n  string a = 1;\n}\n"
-    told = json.loads(rpcurl("describe", "--proto", "crlf.proto", "M", "--format", "json").out)
-    assert told["comment"] == "One.\nTwo."
+    printed = json.loads(rpcurl("describe", "--proto", "crlf.proto", "M", "--format", "json").out)
+    assert printed["comment"] == "One.\nTwo."

@@ -1,4 +1,4 @@
-"""Sessions by a pipe: commands and messages go in, answers come out, over one connection."""
+"""Sessions in a pipe: commands and messages in, responses out, over one connection."""
 
 import contextlib
 import json
@@ -21,7 +21,7 @@ ADA = '{"message":"Hello, Ada!","name":"Ada"}'
 
 
 class Prompt:
-    """A session that runs, and what it has said."""
+    """A running session, and the lines that it has printed."""
 
     def __init__(self, process):
         self.process = process
@@ -347,8 +347,8 @@ def test_a_killed_server_is_reported_and_called_again(prompt, start_server):
     session.line()
     server.process.kill()
     server.process.wait()
-    told = session.error()
-    assert told.startswith(f"rpcurl: call 1: {server.url}: ")
+    shown = session.error()
+    assert shown.startswith(f"rpcurl: call 1: {server.url}: ")
     session.type('call Hello {"name":"Ada"}')
     assert session.error().startswith(f"rpcurl: {server.url}: ")
     start_server("grpc_server.py", "--port", server.port)
@@ -358,7 +358,7 @@ def test_a_killed_server_is_reported_and_called_again(prompt, start_server):
 
 
 def test_a_million_responses_in_flat_memory(prompt, raw_server, descriptor_set):
-    def answer(stream):
+    def respond(stream):
         # demo.v1.CountReply{number: 5}, and 7 for the last one: less in all than the window that libcurl grants.
         stream.headers(raw_http2.OK)
         for _ in range(500):
@@ -366,7 +366,7 @@ def test_a_million_responses_in_flat_memory(prompt, raw_server, descriptor_set):
         stream.data(b"\0\0\0\0\x02\x08\x07")
         stream.headers(raw_http2.STATUS_OK, end=True)
 
-    server = raw_server(raw_http2.handler(answer))
+    server = raw_server(raw_http2.handler(respond))
     session = prompt("--descriptor-set", descriptor_set, f"http://{server.address}")
     session.type('open Count {"from":1}')
     for _ in range(20_000):
@@ -507,7 +507,7 @@ def test_headers_are_expanded_once(rpcurl, grpc_server):
     start = ["--expand-headers", "-H", "x-start: ${API_KEY}", grpc_server.url]
     result = run(rpcurl, *start, lines=["header x-own: ${API_KEY}", "headers"], env=environment)
     assert result.out.splitlines() == ["x-start: abc", "x-own: abc"]
-    # What a variable holds is not looked at again.
+    # The value of a variable is not expanded again.
     for line in ["header x-own: ${TRICK}", 'options -H "x-own: ${TRICK}"']:
         result = run(rpcurl, *start, lines=[line, "headers"], env=environment)
         assert result.out.splitlines() == ["x-start: abc"]
@@ -633,7 +633,7 @@ def test_rebuilt_plugin_is_reloaded(prompt, grpc_server, tmp_path):
         assert version_of(session.line()) == before
         session.type("plugin reload version", "call EchoMetadata")
         assert version_of(session.line()) == version
-    # Also where it was taken off meanwhile, and where the file was written in place.
+    # Also after it was removed from the chain, and if the file was written in place.
     session.type("remove version", "call EchoMetadata")
     assert version_of(session.line()) is None
     build_plugin(plugin, "four")
@@ -730,7 +730,7 @@ SAVED = [
 
 
 def masked(out):
-    """The answers, without what differs from call to call."""
+    """The responses, without the values that differ from call to call."""
     lines = [json.loads(line) for line in out.splitlines()]
     for line in lines:
         if "headers" in line:
@@ -741,19 +741,19 @@ def masked(out):
 def test_saved_scripts_print_the_same_responses(rpcurl, grpc_server, tmp_path):
     script, shell = tmp_path / "saved", tmp_path / "saved.sh"
     result = run(rpcurl, "-H", "x-first: 1", grpc_server.url, lines=[*SAVED, "list", f"save {script}", f"save {shell}"])
-    answers = masked("".join(line + "\n" for line in result.out.splitlines() if line.startswith("{")))
-    assert len(answers) == 5
+    responses = masked("".join(line + "\n" for line in result.out.splitlines() if line.startswith("{")))
+    assert len(responses) == 5
     secret = {"AUTHORIZATION": "Bearer hunter2"}
     for file in (script, shell):
         assert "hunter2" not in file.read_text()
         assert file.stat().st_mode & 0o077 == 0
     again = rpcurl("run", script, env=secret)
-    assert (again.code, again.err, masked(again.out)) == (0, "", answers)
+    assert (again.code, again.err, masked(again.out)) == (0, "", responses)
     missing = rpcurl("run", script)
     assert missing.code == 4 and "AUTHORIZATION" in missing.err
     environment = rpcurl.environment(secret) | {"PATH": f"{RPCURL.parent}:{os.environ['PATH']}"}
     by_shell = subprocess.run(["sh", shell], capture_output=True, text=True, env=environment)
-    assert (by_shell.returncode, by_shell.stderr, masked(by_shell.stdout)) == (0, "", answers)
+    assert (by_shell.returncode, by_shell.stderr, masked(by_shell.stdout)) == (0, "", responses)
     del environment["AUTHORIZATION"]
     assert "AUTHORIZATION" in subprocess.run(["sh", shell], capture_output=True, text=True, env=environment).stderr
 

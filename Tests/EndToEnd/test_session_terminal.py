@@ -1,4 +1,4 @@
-"""rpcurl session on a terminal: what is on the screen while somebody types."""
+"""rpcurl session on a terminal: the screen while lines are typed."""
 
 import os
 import re
@@ -90,7 +90,7 @@ def test_lines_that_wrap_stay_whole(session: Callable[..., Terminal]) -> None:
     screen = session(columns=30)
     screen.send("open Chat\r")
     screen.shows("* Chat[1] is open", "Chat[1]>")
-    # The answer comes while the next line is typed, or before it; what is shown at the end is the same.
+    # The response arrives before or while the next line is typed; the screen is the same at the end.
     screen.send('{"text":"one"}\r' + '{"text":"a line of 中文 that wraps twice, at least, and stays"' + LEFT * 3)
     screen.wait(lambda: "said: one" in screen.text, "the answer")
     screen.shows(
@@ -130,7 +130,7 @@ def test_pasted_lines_arrive_as_lines(session: Callable[..., Terminal]) -> None:
 
 
 def test_a_long_line_is_pasted(session: Callable[..., Terminal]) -> None:
-    # As many characters as would keep it busy for minutes, were all of them looked at behind each.
+    # So many characters that a quadratic algorithm would take minutes.
     name = "x" * 300_000
     screen = session("--format", "none")
     paste = f'\x1b[200~call Hello {{"name":"{name}"}}\x1b[201~set done = 1'
@@ -152,7 +152,7 @@ def test_narrow_windows(session: Callable[..., Terminal]) -> None:
     screen = session(columns=16, rows=6)
     screen.send("describe abcdefghijklmnopqrstuvwxyz0123456789")
     screen.shows("rpcurl> describe", " abcdefghijklmno", "pqrstuvwxyz01234", "56789")
-    # More than the window holds: what is around the cursor remains.
+    # More than fits into the window: the text around the cursor is shown.
     screen.send("x" * 100 + HOME)
     screen.wait(lambda: screen.cursor == (0, 8), "the cursor at the start")
     assert screen.lines[0] == "rpcurl> describe"
@@ -349,13 +349,13 @@ def test_continues_in_the_background_and_resumes(terminal: Callable[..., Termina
     screen.wait(lambda: "Stopped" in screen.text and screen.last == "$", "the shell")
     screen.send("bg\r")
     screen.wait(lambda: screen.last == "$", "the shell")
-    # What is typed is the shell's.
+    # The shell has the input.
     for word in ("one", "two", "three"):
         screen.send(f"echo {word[:2]}''{word[2:]}\r")
         screen.shows(word, "$")
     screen.send("jobs -r | grep -c session\r")
     screen.shows("1", "$")
-    # A job that runs is not told.
+    # A running job is not printed.
     screen.send("fg\r")
     screen.wait(lambda: screen.last.startswith("rpcurl> call Hel"), "the line, again")
     screen.send('lo {"name":"Ada"}\r')

@@ -1,4 +1,4 @@
-"""-s and -S: standard error is empty, but for what was asked for, as with curl."""
+"""-s and -S: standard error is empty except for requested output, as with curl."""
 
 import json
 
@@ -87,7 +87,7 @@ def test_warnings_are_omitted(rpcurl, tmp_path):
 
 
 def test_the_argument_after_an_option_is_its_value(call):
-    """What only looks like the flag is none."""
+    """An argument that looks like the flag may be the value of an option."""
     assert call("-H", "x: -s", data='{"code":5}', method="Fail").err == FAILED
 
 

@@ -105,16 +105,16 @@ def test_ten_thousand_responses_each_awaited(rpcurl, request, descriptor_set, pr
     server = request.getfixturevalue(f"{protocol}_server")
     arguments = ["--descriptor-set", descriptor_set, "--protocol", protocol, f"{server.url}/{SERVICE}/Chat"]
     with rpcurl.start(*arguments) as process:
-        with os.fdopen(os.dup(process.stdout.fileno()), "rb") as answers:
+        with os.fdopen(os.dup(process.stdout.fileno()), "rb") as responses:
             for number in range(10_000):
                 process.stdin.write(b'{"text":"%d"}\n' % number)
-                assert answers.readline() == b'{"text":"you said: %d"}\n' % number
+                assert responses.readline() == b'{"text":"you said: %d"}\n' % number
         process.stdin.close()
         assert process.wait() == 0
 
 
 def test_second_interrupt_ends_at_once(rpcurl, raw_server, descriptor_set):
-    """Also when the program cannot get to the first one: here its output is full and nobody reads."""
+    """Also if the program has not handled the first one: here it was stopped."""
     release = threading.Event()
     server = raw_server(lambda connection: release.wait(120))
     arguments = ["--descriptor-set", descriptor_set, f"http://{server.address}/{SERVICE}/Chat"]

@@ -1,4 +1,4 @@
-"""`rpcurl template`: a message with every field, which is valid input as it stands."""
+"""`rpcurl template`: a message with every field, which is valid input."""
 
 import json
 
@@ -116,7 +116,7 @@ def test_needs_a_name(schema):
 
 
 def test_required_messages_are_cut_too(rpcurl, tmp_path):
-    """Nobody can fill these in, but nobody has to wait for them either."""
+    """No message can satisfy them, but the command ends."""
     file = descriptor_pb2.FileDescriptorProto(name="x.proto")
     for index in range(60):
         message = file.message_type.add(name=f"M{index}")

@@ -140,7 +140,7 @@ def test_events_describe_the_whole_call(rpcurl, server_arguments):
         "headers": [{"name": "x-lead", "value": "1"}],
         "trailers": [{"name": "x-trail", "value": "2"}, {"name": "x-trail-bin", "binary": "AAEC"}],
     }
-    # Compressed answers can be shorter than their messages.
+    # Compressed responses can be shorter than their messages.
     arguments = ["--accept-compression", "identity", "--format", "events", "-d", json.dumps(request)]
     result = rpcurl(*options, *arguments, host, "demo.v1.Demo/EchoMetadata")
     assert result.code == 0

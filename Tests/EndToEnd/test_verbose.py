@@ -1,4 +1,4 @@
-"""-v and -vv: what is shown of a call and its connection on standard error, and what is not."""
+"""-v and -vv: the details of a call and its connection on standard error, without secrets."""
 
 import json
 import re
@@ -87,7 +87,7 @@ def test_secrets_of_a_proxy(rpcurl, descriptor_set):
     assert "http_proxy == 'http://[redacted]@127.0.0.1:1'" in result.err
     assert SECRET in rpcurl("--show-secrets", *words, env={"http_proxy": proxy}).err
     assert SECRET not in rpcurl("--proxy", proxy, *words).err
-    # A proxy needs no scheme, and what is no URL is told all the same.
+    # A proxy needs no scheme, and an invalid URL is reported too.
     for proxy in [f"me:{SECRET}@127.0.0.1:1", f"http://me:a/{SECRET}@127.0.0.1:1", f"http://me:a '{SECRET}@127.0.0.1:1"]:
         result = rpcurl(*words, env={"http_proxy": proxy})
         assert "@127.0.0.1:1'" in result.err

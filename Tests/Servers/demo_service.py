@@ -111,12 +111,12 @@ def obeying_headers(path: str, handler: Callable[..., Any], streams: bool) -> Ca
     """
 
     def asked(call: Call, name: str) -> list[str]:
-        # Whoever passes headers on may join them with commas.
+        # Intermediaries may join headers with commas.
         values = [value for key, value in call.request_headers() if key == name]
         return [part.strip() for value in values for part in value.split(",")]
 
     async def refuse(code: int, message: str, request: Any) -> None:
-        # A whole request, so that clients which are still sending do not hear of a reset stream instead.
+        # The whole request, so that clients that are still sending do not receive a reset instead.
         if isinstance(request, AsyncIterable):
             [message async for message in request]
         raise Failure(code, message)

@@ -46,7 +46,7 @@ def serve(options: argparse.Namespace, command: Callable[[int], list[str]]) -> N
             command(port),
             cwd=options.directory,
             stdin=subprocess.DEVNULL,
-            # Standard output is for the line that says where the server listens.
+            # Standard output is for the line with the server's address.
             stdout=sys.stderr,
             preexec_fn=lambda: server_process.die_with(parent),
         )
