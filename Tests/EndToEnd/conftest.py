@@ -125,6 +125,11 @@ class Process(subprocess.Popen):
             # Nothing announces that a process does nothing.
             time.sleep(0.1)
 
+    def processor_ticks(self) -> int:
+        """The processor time of the process, in hundredths of a second."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return int(fields[11]) + int(fields[12])
+
     def peak_kilobytes(self) -> int:
         """The most memory that it has had."""
         return self.memory("VmHWM")

@@ -41,7 +41,7 @@ class Terminal:
     def wait(self, is_done: Callable[[], object], what: str) -> None:
         end = time.monotonic() + PATIENCE_SECONDS
         while not is_done():
-            assert time.monotonic() < end, f"{what} was awaited, and this is shown:\n{self.text}"
+            assert time.monotonic() < end, f"not in time: {what}; the screen shows:\n{self.text}"
             self.read(0.05)
 
     @property

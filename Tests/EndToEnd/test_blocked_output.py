@@ -64,10 +64,6 @@ def start(rpcurl, grpc_server, descriptor_set, reader):
             pass
 
 
-def processor_ticks(process):
-    return sum(map(int, open(f"/proc/{process.pid}/stat").read().rsplit(")", 1)[1].split()[11:13]))
-
-
 def wait_until_blocked(process, reader):
     """Wait until the process has written some output, and waits for the reader."""
     wait_until(lambda: select.select([reader[0]], [], [], 0)[0], "the output begins")
@@ -106,9 +102,9 @@ def test_memory_and_processor_time(start, reader):
     process.wait_until_idle()
     assert process.peak_kilobytes() < before + 4_000
     # It sleeps: a loop would use 50 ticks of half a second, or its share of them on a busy machine.
-    ticks = processor_ticks(process)
+    ticks = process.processor_ticks()
     time.sleep(0.5)
-    assert processor_ticks(process) <= ticks + 2
+    assert process.processor_ticks() <= ticks + 2
 
 
 @pytest.mark.parametrize("reader", ["pipe"], indirect=True)

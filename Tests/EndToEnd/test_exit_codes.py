@@ -282,7 +282,7 @@ def test_exit_code(rpcurl, request, scenario):
 
 
 def test_documented_codes_and_tested_codes_are_the_same():
-    assert MANUAL, "the manual tells of no exit code"
+    assert MANUAL, "the manual has no exit codes"
     reached = {scenario.code for scenario in SCENARIOS}
     assert MANUAL - reached == set(), "documented, but without a scenario"
     assert reached - MANUAL == set(), "reached, but not documented"

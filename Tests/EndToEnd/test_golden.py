@@ -79,7 +79,7 @@ class Transcript:
         return result
 
     def call(self, method: str, *words: object, data: object = None, server: str = "grpc", schema=SCHEMA) -> Result:
-        """A call of the demo service; of the Connect server with the protocol that is none of gRPC."""
+        """A call of the demo service; the Connect server is called with the protocol Connect."""
         found = self.request.getfixturevalue(f"{server}_server")
         self.addresses.append(found.address)
         sent = () if data is None else ("-d", "@rich.json" if data is RICH else json.dumps(data))

@@ -1,5 +1,5 @@
-"""That a plugin hears of the end of each call that it saw begin, once, however the call ends; and that a deadline
-that it changes is the one that is kept."""
+"""A plugin is notified once of the end of each call that it was notified of, however the call ends; and it can change
+the deadline."""
 
 import signal
 import subprocess
