@@ -78,5 +78,6 @@ def accepts_connections(child: subprocess.Popen, port: int) -> bool:
             socket.create_connection(("127.0.0.1", port), 1).close()
             return child.poll() is None
         except OSError:
+            # Nothing announces that a server of another program listens.
             time.sleep(0.02)
     return False
