@@ -81,7 +81,7 @@ SWIFT_RELEASE = RPCURL_ARCHIVES="$(SWIFT_ARCHIVES:%=$(CURDIR)/$(BUILD)/static/sw
   -Xlinker --icf=all -Xlinker --wrap=_swift_stdlib_getScalarName
 PYTEST := $(VENV)/bin/python -B -m pytest -q -p no:cacheprovider -n 2
 
-.PHONY: help demo test unit-test end-to-end-test system-libcurl-test http3-libcurl libcurl static-libraries release plugins servers bench sanitize sanitize-threads fuzz lint docs check-docs schemas check-schemas \
+.PHONY: help demo test test-all unit-test end-to-end-test system-libcurl-test http3-libcurl libcurl static-libraries release plugins servers bench sanitize sanitize-threads fuzz lint docs check-docs schemas check-schemas \
   install install-built uninstall clean build-packages plugin-packages server-packages test-packages bench-packages
 
 help: ## Show what can be made
@@ -91,6 +91,9 @@ demo: release plugins servers ## Build, start a real server, and make three real
 	@scripts/demo
 
 test: lint check-schemas unit-test end-to-end-test system-libcurl-test check-docs ## Install what the tests need, and run all of them
+
+test-all: export RPCURL_TESTS := all
+test-all: test ## The same, with each combination where `make test` runs a selection
 
 unit-test: build-packages test-packages
 	swift build --build-tests $(SWIFT_FLAGS)

@@ -1,14 +1,15 @@
 """Fixtures of the end-to-end tests: rpcurl itself, real servers, and what they need.
 
-Where things are, by environment variable, with defaults below the repository's root:
+Paths and settings, by environment variable, with defaults below the repository's root:
 
     RPCURL          the binary under test       .build/release/rpcurl
     DEMO_VENV       Python with the servers     .build/servers/venv
     DEMO_GENERATED  output of generate.py       .build/servers/generated
     HTTP3_LIBCURL   a libcurl with HTTP/3       .build/http3-libcurl/libcurl.so.4 (make http3-libcurl)
     RPCURL_LIBCURL  the libcurl that rpcurl uses, in all tests; by default its own
+    RPCURL_TESTS    `all`: also the cases that a selection represents by default (make test-all)
 
-Servers start when the first test asks for them, and end with the test run, however it ends.
+A server starts with the first test that needs it, and ends with the test run, however it ends.
 """
 
 import importlib.util
@@ -27,6 +28,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
@@ -39,7 +41,9 @@ GENERATED = Path(os.environ.get("DEMO_GENERATED") or ROOT / ".build" / "servers"
 
 HTTP3_LIBCURL = Path(os.environ.get("HTTP3_LIBCURL") or ROOT / ".build" / "http3-libcurl" / "libcurl.so.4")
 
-# The tests talk to the servers with grpcio too, to know that they are right.
+ALL_TESTS = os.environ.get("RPCURL_TESTS") == "all"
+
+# The tests also call the servers with grpcio, to verify them.
 sys.path.insert(0, str(GENERATED))
 
 # Below nohup, or in the background of a shell, a process ignores these, and so would those that the tests send them to.
@@ -53,7 +57,20 @@ KEPT_VARIABLES = re.compile(
     r"PATH|LD_LIBRARY_PATH|RPCURL_LIBCURL|(A|L|T|UB)SAN_OPTIONS|LLVM_PROFILE_FILE|SWIFT_BACKTRACE"
 )
 
-START_SECONDS = 30
+# No test takes this long, even on a machine with much else to do: what takes longer hangs.
+PATIENCE_SECONDS = 60
+
+
+def wait_until(condition: Callable[[], Any], what: str) -> Any:
+    """Wait until a condition holds of which nothing sends an event, such as the state of another process.
+
+    Returns the condition's value.
+    """
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not (value := condition()):
+        assert time.monotonic() < deadline, f"not within {PATIENCE_SECONDS} seconds: {what}"
+        time.sleep(0.01)
+    return value
 
 
 # rpcurl
@@ -72,6 +89,59 @@ class Result:
         return self.out_bytes.decode()
 
 
+class Process(subprocess.Popen):
+    """A process that is killed when it does not end in time, so that a test fails and does not hang."""
+
+    def wait(self, timeout: float | None = PATIENCE_SECONDS) -> int:
+        try:
+            return super().wait(timeout)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise
+
+    def communicate(self, input: bytes | None = None, timeout: float | None = PATIENCE_SECONDS) -> tuple[Any, Any]:
+        return super().communicate(input, timeout)
+
+    def activity(self) -> tuple | None:
+        """How often each thread was scheduled so far; None while a thread is running or waits for a processor."""
+        threads = []
+        for status in Path(f"/proc/{self.pid}/task").glob("*/status"):
+            try:
+                fields = dict(line.split(":\t", 1) for line in status.read_text().splitlines())
+            except (FileNotFoundError, ProcessLookupError):  # The thread has just ended.
+                return None
+            if fields["State"][0] == "R":
+                return None
+            threads.append((status, fields["voluntary_ctxt_switches"], fields["nonvoluntary_ctxt_switches"]))
+        return tuple(threads)
+
+    def wait_until_idle(self) -> None:
+        """Wait until the process has nothing to do: no thread of it ran for a tenth of a second, nor wanted to."""
+        before = None
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while before is None or before != self.activity():
+            assert time.monotonic() < deadline, "the process is never idle"
+            before = self.activity()
+            # Nothing announces that a process does nothing.
+            time.sleep(0.1)
+
+    def processor_ticks(self) -> int:
+        """The processor time of the process, in hundredths of a second."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return int(fields[11]) + int(fields[12])
+
+    def peak_kilobytes(self) -> int:
+        """The most memory that it has had."""
+        return self.memory("VmHWM")
+
+    def resident_kilobytes(self) -> int:
+        return self.memory("VmRSS")
+
+    def memory(self, name: str) -> int:
+        (value,) = re.findall(rf"^{name}:\s+(\d+) kB$", Path(f"/proc/{self.pid}/status").read_text(), re.M)
+        return int(value)
+
+
 @dataclass(frozen=True)
 class Rpcurl:
     """Runs the binary in an environment of its own, without settings and without colour."""
@@ -83,7 +153,7 @@ class Rpcurl:
         *arguments: object,
         input: str | bytes | None = None,
         env: dict[str, str] | None = None,
-        timeout: float = 20,
+        timeout: float = PATIENCE_SECONDS,
     ) -> Result:
         """Run to the end. Without `input`, standard input is at its end from the start."""
         data = input.encode() if isinstance(input, str) else input
@@ -97,9 +167,9 @@ class Rpcurl:
         )
         return Result(done.returncode, done.stdout, done.stderr.decode(errors="replace"))
 
-    def start(self, *arguments: object, env: dict[str, str] | None = None) -> subprocess.Popen:
+    def start(self, *arguments: object, env: dict[str, str] | None = None) -> "Process":
         """Start, for a test that talks to it through unbuffered pipes. For a `with` statement."""
-        return subprocess.Popen(
+        return Process(
             self.command(arguments),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -163,7 +233,7 @@ def current_rpcurl(rpcurl: Rpcurl, keeps_early_responses: None) -> Rpcurl:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """What was not tested is said, also by a quiet run."""
+    """Print the reasons of skipped tests, also in a quiet run."""
     reasons = {report.longrepr[2] for report in terminalreporter.stats.get("skipped", [])}
     for reason in sorted(reasons):
         terminalreporter.write_line(f"not tested: {reason.removeprefix('Skipped: ')}")
@@ -201,16 +271,17 @@ class Server:
             words[:1] == ["canceled"] and method in (None, words[1]) for words in logged
         )
 
-    def wait_for_canceled_calls(self, method: str, count: int, timeout: float = 5) -> None:
-        deadline = time.monotonic() + timeout
-        while self.canceled_calls(method) < count:
-            if time.monotonic() > deadline:
-                raise AssertionError(f"{method} was not cancelled; the server's log:\n{self.log()}")
-            time.sleep(0.02)
+    def wait_for_canceled_calls(self, method: str, count: int) -> None:
+        wait_until(lambda: self.canceled_calls(method) >= count, f"{count} calls of {method} are cancelled")
+
+    def wait_for_calls(self, method: str, count: int) -> None:
+        """Wait until the server has received so many calls of "demo.v1.Demo/METHOD"."""
+        line = f"received {method}"
+        wait_until(lambda: self.log().splitlines().count(line) >= count, f"{count} calls of {method} arrive")
 
 
 def first_line(process: subprocess.Popen, timeout: float) -> str:
-    """The first line of a process's output, or what came of it until the time was up."""
+    """The first line of a process's output, or the part of it that came in time."""
     assert process.stdout
     deadline = time.monotonic() + timeout
     line = b""
@@ -250,7 +321,7 @@ def start_server(
                 stderr=log,
                 env=os.environ | {"DEMO_GENERATED": str(GENERATED)},
             )
-        line = first_line(process, START_SECONDS)
+        line = first_line(process, PATIENCE_SECONDS)
         if not line.startswith("listening "):
             process.kill()
             process.wait()
@@ -303,7 +374,7 @@ def connect_tls_server(start_server: Callable[..., Server], certificates: Path) 
 
 @pytest.fixture(scope="session")
 def connect_http3_server(start_server: Callable[..., Server], certificates: Path) -> Server:
-    """Speaks all three protocols over HTTP/3."""
+    """Serves all three protocols over HTTP/3."""
     return start_server("connect_server.py", "--tls-dir", certificates, "--http3")
 
 
@@ -408,11 +479,11 @@ class RawServer:
         # connection is opened any more.
         self.shut_down(self.listener)
         self.listener.close()
-        self.threads[0].join(2)
+        self.threads[0].join(PATIENCE_SECONDS)
         for connection in list(self.open):
             self.shut_down(connection)
         for thread in self.threads[1:]:
-            thread.join(2)
+            thread.join(PATIENCE_SECONDS)
 
     @staticmethod
     def shut_down(waiting: socket.socket) -> None:

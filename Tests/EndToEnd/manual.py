@@ -1,4 +1,4 @@
-"""The examples of the manual's pages, to be run as they stand there."""
+"""The examples of the manual's pages, to be run verbatim."""
 
 import os
 import re
@@ -24,6 +24,6 @@ def run(script, directory, descriptor_set, replacing=(), **environment):
         script = script.replace(old, new)
     path = f"{RPCURL.resolve().parent}:{os.environ['PATH']}"
     return subprocess.run(
-        ["sh", "-ec", script], cwd=directory, capture_output=True, text=True, timeout=20,
+        ["sh", "-ec", script], cwd=directory, capture_output=True, text=True, timeout=60,
         env={"PATH": path, "HOME": str(directory), "LC_ALL": "C.UTF-8", "NO_COLOR": "1"} | environment,
     )  # fmt: skip

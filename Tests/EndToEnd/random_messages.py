@@ -106,7 +106,7 @@ class RandomMessages:
             return self.integer(32, signed=True)
         return self.random.choice(numbers)
 
-    # Well-known types: what has no JSON is left out
+    # Well-known types, without the values that have no JSON
 
     def fill_google_protobuf_Timestamp(self, message, depth):
         message.seconds = self.random.choice([-62135596800, 253402300799, 0, -1, self.random.randrange(-62135596800, 253402300799)])
@@ -148,7 +148,7 @@ class RandomMessages:
         if content.DESCRIPTOR.full_name.startswith("google."):
             self.fill(content, depth + 1)
         else:
-            # Neither maps nor extensions, whose order Python chooses in another way.
+            # Neither maps nor extensions, because Python orders them differently.
             for field in content.DESCRIPTOR.fields:
                 if not field.message_type and self.random.random() < 0.2:
                     self.set(content, field, depth + 1)

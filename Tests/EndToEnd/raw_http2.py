@@ -1,4 +1,4 @@
-"""An HTTP/2 server that does what it is told, frame by frame, right or wrong.
+"""An HTTP/2 server that sends the given frames, valid or not.
 
 It writes frames by hand, since libraries refuse to send what a broken server sends.
 """
@@ -13,7 +13,7 @@ END_STREAM, END_HEADERS, ACK = 1, 4, 1
 OK = [(":status", "200"), ("content-type", "application/grpc")]
 STATUS_OK = [("grpc-status", "0")]
 # demo.v1.HelloReply{message: "Ada"}
-ANSWER = b"\0\0\0\0\x05\x0a\x03Ada"
+RESPONSE = b"\0\0\0\0\x05\x0a\x03Ada"
 
 
 def header_block(fields: list[tuple[str, str | bytes]]) -> bytes:
@@ -57,8 +57,16 @@ class Stream:
     def go_away(self, last_stream: int, code: int = 0) -> None:
         self.frame(GOAWAY, 0, struct.pack(">II", last_stream, code), stream=0)
 
+    def wait_until_read(self) -> None:
+        """Wait until the client has read all frames that were sent so far: it acknowledges a PING."""
+        self.frame(PING, 0, b"8 bytes.", stream=0)
+        while True:
+            kind, flags, _, _ = read_frame(self.connection)
+            if kind == PING and flags & ACK:
+                return
+
     def wait_for_the_end(self) -> list[int]:
-        """Reads until the client closes, and tells the kinds of frames that came."""
+        """Read until the client closes; returns the types of the frames that came."""
         kinds = []
         try:
             while True:
@@ -83,10 +91,10 @@ def read_frame(connection: socket.socket) -> tuple[int, int, int, bytes]:
     return header[3], header[4], int.from_bytes(header[5:], "big"), payload
 
 
-def handler(answer: Callable[[Stream], None], waits: bool = True) -> Callable[[socket.socket], None]:
-    """A handler for `raw_server`: speaks HTTP/2 until the request is there, then lets `answer` go on.
+def handler(respond: Callable[[Stream], None], waits: bool = True) -> Callable[[socket.socket], None]:
+    """A handler for `raw_server`: it receives a request over HTTP/2 and then calls `respond`.
 
-    Without `waits`, it answers when the request's headers are there, and lets the body wait.
+    Without `waits`, it calls it after the request's headers, and does not read the body.
     """
 
     def handle(connection: socket.socket) -> None:
@@ -105,8 +113,8 @@ def handler(answer: Callable[[Stream], None], waits: bool = True) -> Callable[[s
                 if (kind in (DATA, HEADERS) and flags & END_STREAM) or (kind == HEADERS and not waits):
                     break
             stream = Stream(connection, number)
-            answer(stream)
-            # To close while something is unread would reset the connection, and take the answer with it.
+            respond(stream)
+            # Closing a connection with unread bytes would reset it, and the response would be lost.
             stream.wait_for_the_end()
         except EOFError:
             return

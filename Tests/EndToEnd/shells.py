@@ -1,4 +1,4 @@
-"""Asks the real shells what a line goes on to, with the completions as they are installed."""
+"""The completions of a line by the real shells, with the scripts as they are installed."""
 
 import os
 import re
@@ -27,7 +27,7 @@ class Shell:
 
     def run(self, *command, input=None):
         done = subprocess.run(
-            command, input=input, capture_output=True, text=True, cwd=self.directory, env=self.environment(), timeout=20,
+            command, input=input, capture_output=True, text=True, cwd=self.directory, env=self.environment(), timeout=60,
         )  # fmt: skip
         assert done.stderr == ""
         return done.stdout
@@ -35,17 +35,40 @@ class Shell:
     def spawn(self, *command):
         return pexpect.spawn(
             command[0], list(command[1:]), cwd=str(self.directory), env=self.environment(), encoding="utf-8",
-            timeout=20, dimensions=(50, 200),
+            timeout=60, dimensions=(50, 200),
         )  # fmt: skip
+
+    def start(self):
+        """An interactive shell that prints its line as `<<LINE>>` for control-X p, and empties it."""
+        raise NotImplementedError
+
+    def typed(self, line, tabs=1):
+        """The line after TAB in an interactive shell, and the text that was shown."""
+        ((result, shown),) = self.all_typed([line], tabs)
+        return result, shown
+
+    def all_typed(self, lines, tabs=1):
+        """The same for several lines, one after the other in one shell."""
+        shell = self.start()
+        typed = []
+        for line in lines:
+            # The shell handles keys in their order, so it prints the line after it has completed it.
+            shell.send(line + "\t" * tabs + "\x18p")
+            shell.expect(r"<<(.*)>>\r\n")
+            typed.append((shell.match[1], re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shell.before)))
+        shell.close(force=True)
+        return typed
 
 
 @dataclass
 class Bash(Shell):
-    # What readline takes for the end of a word.
+    # The characters that end a word for readline.
     breaks: str = " \t\n\"'@><=;|&(:"
+    # Whether the package bash-completion is loaded.
+    package: bool = False
 
     def candidates(self, line, behind=""):
-        """What the function gives that bash calls, as it calls it: what is put behind the last break."""
+        """The replies of the completion function, called as bash does: replacements of the text after the last word break."""
         words, current = self.words(line)
         script = f"""
             source {COMPLETIONS / 'rpcurl.bash'}
@@ -68,28 +91,20 @@ class Bash(Shell):
             words.append("")
         return words, words[-1]
 
-    def typed(self, line, tabs=1, package=False):
-        """The line after TAB in an interactive shell, and what was shown."""
+    def start(self):
         shell = self.spawn("bash", "--norc", "--noprofile", "-i")
         shell.sendline(
             "PS1='re''ady> '; bind 'set enable-bracketed-paste off'; bind 'set bell-style none'; bind 'set page-completions off'"
         )
         shell.expect("ready> ")
-        if package:
+        if self.package:
             shell.sendline("source /usr/share/bash-completion/bash_completion; PS1='pack''age> '")
             shell.expect("package> ")
         shell.sendline(f"source {COMPLETIONS / 'rpcurl.bash'}; PS1='lo''aded> '")
         shell.expect("loaded> ")
         shell.sendline("show() { printf '\\n<<%s>>\\n' \"$READLINE_LINE\"; READLINE_LINE=; }; bind -x '\"\\C-xp\": show'; PS1='bo''und> '")
         shell.expect("bound> ")
-        shell.send(line + "\t" * tabs)
-        # What is typed is read one after the other, so the answer is there when this is.
-        shell.send("\x18p")
-        shell.expect(r"<<(.*)>>\r\n")
-        shown = shell.before
-        result = shell.match[1]
-        shell.close(force=True)
-        return result, shown
+        return shell
 
 
 class Zsh(Shell):
@@ -104,22 +119,13 @@ class Zsh(Shell):
         PS1='rea''dy> '
     """
 
-    def typed(self, line, tabs=1):
-        """The line after TAB in an interactive shell, and what was shown."""
+    def start(self):
         setup = self.directory / "setup.zsh"
         setup.write_text(self.SETUP.format(completions=COMPLETIONS))
         shell = self.spawn("zsh", "-f", "-i")
         shell.sendline("source ./setup.zsh")
         shell.expect("ready> ")
-        shell.send(line)
-        for _ in range(tabs):
-            shell.send("\t")
-        shell.send("\x18p")
-        shell.expect(r"<<(.*)>>\r\n")
-        shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shell.before)
-        result = shell.match[1]
-        shell.close(force=True)
-        return result, shown
+        return shell
 
 
 class Fish(Shell):
@@ -130,8 +136,7 @@ class Fish(Shell):
         )
         return dict((l.split("\t") + [""])[:2] for l in out.splitlines())
 
-    def typed(self, line):
-        """The line after TAB in an interactive shell, and what was shown."""
+    def start(self):
         setup = self.directory / "setup.fish"
         setup.write_text(f"""
             source {COMPLETIONS / 'rpcurl.fish'}
@@ -143,9 +148,4 @@ class Fish(Shell):
         shell.sendline("source ./setup.fish; echo se''tup")
         shell.expect("setup\r\n")
         shell.expect("ready> ")
-        shell.send(line + "\t")
-        shell.send("\x18p")
-        shell.expect(r"<<(.*)>>\r\n")
-        result, shown = shell.match[1], shell.before
-        shell.close(force=True)
-        return result, shown
+        return shell

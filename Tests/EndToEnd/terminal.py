@@ -1,4 +1,4 @@
-"""A terminal in which rpcurl runs, and what is on its screen."""
+"""A terminal in which rpcurl runs, and the contents of its screen."""
 
 import termios
 import time
@@ -7,11 +7,11 @@ from collections.abc import Callable
 import pexpect
 import pyte
 
-PATIENCE_SECONDS = 20
+from conftest import PATIENCE_SECONDS
 
 
 class Terminal:
-    """A program in a terminal of its own; waits until the screen shows what is expected."""
+    """A program in a terminal of its own. Waits until the screen shows the expected text."""
 
     def __init__(
         self, command: list[str], env: dict[str, str], columns: int = 80, rows: int = 24, cwd: str | None = None
@@ -21,7 +21,7 @@ class Terminal:
         self.process = pexpect.spawn(
             command[0], command[1:], env=env, cwd=cwd, dimensions=(rows, columns), timeout=PATIENCE_SECONDS
         )
-        # What is typed is sent at once.
+        # Input is sent at once.
         self.process.delaybeforesend = None
         self.output = b""
 
@@ -41,7 +41,7 @@ class Terminal:
     def wait(self, is_done: Callable[[], object], what: str) -> None:
         end = time.monotonic() + PATIENCE_SECONDS
         while not is_done():
-            assert time.monotonic() < end, f"{what} was awaited, and this is shown:\n{self.text}"
+            assert time.monotonic() < end, f"not in time: {what}; the screen shows:\n{self.text}"
             self.read(0.05)
 
     @property
@@ -72,7 +72,7 @@ class Terminal:
 
     @property
     def is_given_back(self) -> bool:
-        """Whether the terminal takes lines, as it does where no editor asks for keys."""
+        """Whether the terminal is in line mode, as it is without a line editor."""
         return bool(termios.tcgetattr(self.process.child_fd)[3] & termios.ICANON)
 
     def resize(self, columns: int, rows: int = 24) -> None:

@@ -45,7 +45,7 @@ def is_refused(result, server):
     assert hint and hint[0].startswith("hint: ") and "--protocol" in hint[0], result.err
     assert "grpc-web" in hint[0] and "connect" in hint[0], result.err
     for thread in server.threads[1:]:
-        thread.join(5)
+        thread.join(60)
     # The handshake selected HTTP/1.1 or no protocol, if it was completed at all, and nothing followed it.
     assert server.received in ([], ["http/1.1"], [None])
     assert server.connections == 1

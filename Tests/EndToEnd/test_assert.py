@@ -33,7 +33,7 @@ def failures(result):
     return [line.removeprefix(prefix) for line in lines]
 
 
-def test_unary_call_that_is_as_expected(call):
+def test_unary_call_that_meets_the_conditions(call):
     use = "assert,code=ok,field=message == Hello,, Ada!,field=name =~ ^A,messages=1,latency=<10s"
     result = call("Hello", '{"name":"Ada"}', "--use", use)
     assert (result.code, result.err) == (0, "")
@@ -56,7 +56,7 @@ def test_expected_status_is_success(call, code):
     assert (result.code, result.out, result.err) == (0, "", "")
 
 
-def test_status_that_is_not_the_expected_one(call):
+def test_unexpected_status_is_a_failure(call):
     result = call("Find", '{"id":"9"}', "--use", "assert,code=ok")
     assert result.code == 8
     assert 'rpcurl: assertion failed: code: expected ok, found not_found: no item "9"\n' in result.err
@@ -123,7 +123,7 @@ def test_kinds_of_fields(call):
     assert (result.code, result.err) == (0, "")
 
 
-def test_field_that_the_message_lacks_fails_the_call_before_it_is_sent(rpcurl, raw_server, descriptor_set):
+def test_unknown_field_fails_the_call_before_it_is_sent(rpcurl, raw_server, descriptor_set):
     server = raw_server(lambda connection: None)
     result = rpcurl(
         "--descriptor-set", descriptor_set, "--use", "assert,field=mesage == x",
@@ -195,7 +195,7 @@ def test_examples_of_the_manual(tmp_path, descriptor_set, grpc_server):
     assert ET.parse(tmp_path / "report.xml").getroot().find("testsuite").get("failures") == "0"
 
 
-def test_each_call_of_a_batch_is_held_against_the_conditions(call, tmp_path):
+def test_conditions_apply_to_each_call_of_a_batch(call, tmp_path):
     report = tmp_path / "report.xml"
     use = f"assert,field=name != Eve,junit={report}"
     result = call("Hello", '{"name":"Ada"}{"name":"Eve"}{"name":"Joe"}', "--each", "--use", use)

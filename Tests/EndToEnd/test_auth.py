@@ -42,19 +42,19 @@ class TokenHandler(BaseHTTPRequestHandler):
             pair = base64.b64decode(credentials.removeprefix("Basic ")).decode()
             client = tuple(parse_qs(f"x={part}")["x"][0] for part in pair.split(":"))
         if self.headers["content-type"] != "application/x-www-form-urlencoded":
-            self.answer(415, {})
+            self.respond(415, {})
         elif form.get("grant_type") != "client_credentials":
-            self.answer(400, {"error": "unsupported_grant_type"})
+            self.respond(400, {"error": "unsupported_grant_type"})
         elif client not in [("me", "s3 cret"), ("me", "secret")]:
-            self.answer(401, {"error": "invalid_client", "error_description": f"who is {client}?"})
+            self.respond(401, {"error": "invalid_client", "error_description": f"who is {client}?"})
         elif form.get("scope") == "everything":
-            self.answer(400, {"error": "invalid_scope", "error_description": "not for you"})
+            self.respond(400, {"error": "invalid_scope", "error_description": "not for you"})
         else:
             self.server.given += 1
             token = {"access_token": f"t{self.server.given}", "token_type": "Bearer", "expires_in": self.server.expires_in}
-            self.answer(200, token)
+            self.respond(200, token)
 
-    def answer(self, status, value):
+    def respond(self, status, value):
         body = json.dumps(value).encode()
         self.send_response(status)
         self.send_header("content-type", "application/json")
@@ -115,7 +115,7 @@ def test_values_of_all_kinds_reach_the_server(call, tmp_path):
 
 
 @pytest.mark.parametrize("method", CALLS)
-def test_a_fetched_token_is_renewed_when_it_is_not_taken(call, tokens, oauth, method):
+def test_a_fetched_token_is_renewed_after_unauthenticated(call, tokens, oauth, method):
     options = [word for one in CALLS[method] for word in ("-d", one)]
     plain = call(f"demo.v1.Demo/{method}", *options)
     options += ["--use", f"{oauth},scope=a b", "-H", "demo-token: t2"]
@@ -133,14 +133,14 @@ def test_a_token_is_renewed_once_only(call, tokens, oauth):
 
 
 @pytest.mark.parametrize("where", ["basic", "body"])
-def test_the_client_tells_itself_in_either_way(call, tokens, oauth, where):
+def test_client_credentials_in_the_header_and_in_the_body(call, tokens, oauth, where):
     result = call(ECHO, "-d", "{}", "--use", f"{oauth},client-auth={where},audience=api")
     assert header(result) == ["Bearer t1"]
     assert ("client_secret" in tokens.requests[0]) == (where == "body")
     assert tokens.requests[0]["audience"] == "api"
 
 
-def test_a_refusal_is_told_and_nothing_is_sent(rpcurl, descriptor_set, raw_server, tokens, oauth):
+def test_a_refusal_of_the_token_server_is_reported_and_nothing_is_sent(rpcurl, descriptor_set, raw_server, tokens, oauth):
     server = raw_server(lambda connection: None)
 
     def fails(spec, *words):
@@ -161,7 +161,7 @@ def test_a_refusal_is_told_and_nothing_is_sent(rpcurl, descriptor_set, raw_serve
     fails("auth,bearer-file=/no/such/file", "/no/such/file")
 
 
-def test_a_token_server_that_is_not_there(rpcurl, descriptor_set, grpc_server, tokens, oauth):
+def test_unreachable_token_server(rpcurl, descriptor_set, grpc_server, tokens, oauth):
     tokens.shutdown()
     tokens.server_close()
     result = rpcurl("--descriptor-set", descriptor_set, "-d", "{}", "--use", oauth, f"{grpc_server.url}/{ECHO}")
@@ -246,7 +246,7 @@ def test_other_hosts_get_nothing(call):
 
 @pytest.mark.parametrize("options", [["-v"], ["-v", "--format", "events"]])
 @pytest.mark.parametrize("name", ["authorization", "x-plain"])
-def test_what_is_shown_of_a_call_holds_no_credentials(call, options, name):
+def test_output_of_a_call_contains_no_credentials(call, options, name):
     result = call(
         "demo.v1.Demo/Hello", "-d", '{"name":"Ada"}', "--use", f"auth,bearer=t0psecret,header={name}", *options
     )

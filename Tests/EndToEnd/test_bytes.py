@@ -82,7 +82,7 @@ def use_proto2(message):
         if field.proto3_optional:
             field.ClearField("proto3_optional")
             field.ClearField("oneof_index")
-    # The oneofs that proto3 makes up for its optional fields stand behind the real ones.
+    # The synthetic oneofs of optional fields come after the real ones.
     used = {field.oneof_index for field in message.field if field.HasField("oneof_index")}
     del message.oneof_decl[len(used) :]
     for nested in message.nested_type:
@@ -113,7 +113,7 @@ def test_request_bytes_equal_those_of_python_and_protobuf_c(
     assert sent == sent_bytes(rpcurl, connect_server, "connect", descriptor_set, data)
 
 
-def test_map_entries_travel_sorted_by_key(rpcurl, grpc_server, descriptor_set):
+def test_map_entries_are_sent_sorted_by_key(rpcurl, grpc_server, descriptor_set):
     """Python's own order is another one, so the entries are compared one by one."""
     import demo_pb2
 
@@ -128,7 +128,7 @@ def test_map_entries_travel_sorted_by_key(rpcurl, grpc_server, descriptor_set):
 
 
 def test_string_with_a_zero_byte_equals_pythons(rpcurl, grpc_server, descriptor_set):
-    """protobuf-c ends strings there, so it cannot tell."""
+    """protobuf-c is no oracle here, because its strings end at a zero byte."""
     import demo_pb2
 
     data = json.dumps({"stringValue": "a\0b"})
@@ -137,7 +137,7 @@ def test_string_with_a_zero_byte_equals_pythons(rpcurl, grpc_server, descriptor_
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_answer_equals_what_python_prints(rpcurl, grpc_server, descriptor_set, name):
+def test_response_equals_what_python_prints(rpcurl, grpc_server, descriptor_set, name):
     import demo_pb2
 
     data = json.dumps(MESSAGES[name])

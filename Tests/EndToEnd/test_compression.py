@@ -6,6 +6,7 @@ import os
 import subprocess
 
 import pytest
+from conftest import Process
 
 HELLO = "demo.v1.Demo/Hello"
 ALL = ["gzip", "deflate", "br", "zstd", "snappy"]
@@ -20,12 +21,12 @@ def events(result):
     return {line["event"]: line for line in map(json.loads, result.out.splitlines())}
 
 
-def test_version_tells_the_compressions(rpcurl):
+def test_version_lists_the_compressions(rpcurl):
     assert "compression: identity, gzip, deflate, br, zstd, snappy\n" in rpcurl("version").out
 
 
 @pytest.mark.parametrize("protocol", ["grpc", "grpc-web", "connect"])
-def test_all_compressions_are_accepted_unless_told_otherwise(call, connect_server, protocol):
+def test_all_compressions_are_accepted_by_default(call, connect_server, protocol):
     arguments = ["--protocol", protocol, "--format", "events", "-d", '{"name":"Ada"}', f"{connect_server.url}/{HELLO}"]
     name = "accept-encoding" if protocol == "connect" else "grpc-accept-encoding"
     for options, expected in [
@@ -54,7 +55,7 @@ def test_wrong_usage(call, arguments, words):
         assert word in result.err
 
 
-def test_missing_library_is_told_where_it_was_asked_for(call, rpcurl, connect_server, tmp_path):
+def test_missing_library_is_an_error_when_its_compression_is_requested(call, rpcurl, connect_server, tmp_path):
     # Writing and reading brotli are two libraries; libcurl needs the second itself.
     (tmp_path / "libbrotlienc.so.1").write_bytes(b"no library")
     env = {"LD_LIBRARY_PATH": str(tmp_path)}
@@ -69,7 +70,7 @@ def test_missing_library_is_told_where_it_was_asked_for(call, rpcurl, connect_se
 
 
 @pytest.mark.parametrize("protocol", ["grpc-web", "connect"])
-def test_server_that_does_not_know_the_compression_says_so(call, connect_server, protocol):
+def test_server_without_the_compression_reports_it(call, connect_server, protocol):
     result = call("--protocol", protocol, "--compression", "deflate", "-d", '{"name":"Ada"}', f"{connect_server.url}/{HELLO}")
     assert result.code == 64 + 12
     assert "unimplemented (12): " in result.err and "deflate" in result.err
@@ -104,7 +105,7 @@ def test_message_without_a_byte_counts_as_sent(call, connect_server, get):
     assert [json.loads(line)["event"] for line in result.out.splitlines()] == ["start", "sent", "headers", "message", "end", "metrics"]
 
 
-def test_connect_get_becomes_post_where_the_url_would_be_too_long(call, connect_server):
+def test_connect_get_becomes_post_if_the_url_is_too_long(call, connect_server):
     url = f"{connect_server.url}/{HELLO}"
     options = ["--protocol", "connect", "--connect-get", "--codec", "json", "-v"]
 
@@ -149,16 +150,16 @@ def read_request(connection):
 
 def test_bomb_stops_at_the_limit_in_flat_memory(rpcurl, raw_server, descriptor_set):
     def peak_kib(body):
-        def answer(connection):
+        def respond(connection):
             read_request(connection)
             head = "HTTP/1.1 200 OK\r\ncontent-type: application/proto\r\ncontent-encoding: gzip\r\n"
             connection.sendall(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
 
         command = rpcurl.command((
             "--descriptor-set", descriptor_set, "--protocol", "connect", "--max-message-size", "1m", "-d", "{}",
-            f"http://{raw_server(answer).address}/demo.v1.Demo/Large",
+            f"http://{raw_server(respond).address}/demo.v1.Demo/Large",
         ))  # fmt: skip
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=rpcurl.environment(None))
+        process = Process(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=rpcurl.environment(None))
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         with process.stderr as errors:

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from conftest import RPCURL
+from conftest import RPCURL, Process
 
 SERVICE = "demo.v1.Demo"
 HELLO = f"{SERVICE}/Hello"
@@ -34,7 +34,7 @@ def plan(result):
 EXPLAIN = ["--explain", "--format", "json"]
 
 
-def test_a_profile_holds_what_a_call_needs(rpcurl, config, grpc_server, descriptor_set):
+def test_a_profile_has_all_options_of_a_call(rpcurl, config, grpc_server, descriptor_set):
     config(f"""
         # for every call
         --max-time 10
@@ -54,7 +54,7 @@ def test_a_profile_holds_what_a_call_needs(rpcurl, config, grpc_server, descript
     assert (without["headers"], without["timeout_ms"]) == ([["x-all", "1"]], 10000)
 
 
-def test_where_the_file_is(rpcurl, config, tmp_path):
+def test_places_of_the_file(rpcurl, config, tmp_path):
     config("--max-time 1")
     (tmp_path / "rpcurl").mkdir()
     (tmp_path / "rpcurl" / "config").write_text("--max-time 2")
@@ -66,7 +66,7 @@ def test_where_the_file_is(rpcurl, config, tmp_path):
     assert plan(rpcurl("call", f"--config={tmp_path}/own", *words))["timeout_ms"] == 3000
 
 
-def test_what_is_typed_wins(rpcurl, config, grpc_server, descriptor_set, tmp_path):
+def test_the_command_line_takes_precedence(rpcurl, config, grpc_server, descriptor_set, tmp_path):
     (tmp_path / "other").write_bytes(descriptor_set.read_bytes())
     config(f"""
         target http://unused
@@ -91,13 +91,13 @@ def test_what_is_typed_wins(rpcurl, config, grpc_server, descriptor_set, tmp_pat
 
 
 @pytest.mark.parametrize("words", [["-H", "X-A: typed"], ["--header=x-a: typed"], ["--rpc-header", "x-a:typed"]])
-def test_a_typed_header_wins_however_it_is_written(rpcurl, config, words):
+def test_a_header_of_the_command_line_takes_precedence(rpcurl, config, words):
     config("-H x-a: file\n--header=x-b: file")
     headers = plan(rpcurl(*EXPLAIN, *words, "http://host", HELLO))["headers"]
     assert sorted(headers) == [["x-a", "typed"], ["x-b", "file"]]
 
 
-def test_a_profile_wins_over_what_is_for_every_call(rpcurl, config):
+def test_a_profile_takes_precedence_over_general_lines(rpcurl, config):
     config("""
         target http://first
         --max-time 10
@@ -116,7 +116,7 @@ def test_a_profile_wins_over_what_is_for_every_call(rpcurl, config):
     assert plan(rpcurl(*EXPLAIN, HELLO))["headers"][:2] == [["x-a", "common"], ["x-b", "common"]]
 
 
-def test_a_typed_schema_is_looked_at_first(rpcurl, config, tmp_path):
+def test_a_schema_of_the_command_line_is_searched_first(rpcurl, config, tmp_path):
     for name, field in (("typed", "mine"), ("file", "theirs")):
         (tmp_path / f"{name}.proto").write_text(
             f'syntax = "proto3"; package {name}; message M {{ string {field} = 1; }}'
@@ -148,7 +148,7 @@ def test_a_method_alone_goes_to_the_target_of_the_file(rpcurl, config, word):
     assert plan(rpcurl(*EXPLAIN, "http://other", word))["target"] == "http://other"
 
 
-def test_flags_for_json_in_the_file_do_not_stand_in_the_way_of_text(rpcurl, config, grpc_server, descriptor_set):
+def test_flags_for_json_in_the_file_do_not_prevent_text(rpcurl, config, grpc_server, descriptor_set):
     config("--emit-defaults\n--proto-names")
     words = ("--descriptor-set", descriptor_set, "--format", "text", f"{grpc_server.url}/demo.v1.Demo/Hello")
     result = rpcurl(*words, "-d", '{"name":"Ada"}')
@@ -179,7 +179,7 @@ def test_an_error_names_file_and_line(rpcurl, config, text, line, why):
     assert "\x1b" not in result.err
 
 
-def test_a_file_or_profile_that_is_not_there(rpcurl, config, tmp_path):
+def test_missing_file_or_profile(rpcurl, config, tmp_path):
     result = rpcurl("--config", tmp_path / "none", "http://host", HELLO)
     assert (result.code, result.err) == (2, f"rpcurl: {tmp_path}/none: No such file or directory\n")
     file = config("[profile a]\n[profile b]")
@@ -255,7 +255,7 @@ def test_links_are_followed_one_by_one(rpcurl, config, tmp_path, open_directory)
     (tmp_path / "way").symlink_to(open_directory, target_is_directory=True)
     (open_directory / "config").write_text("--max-time 1")
     config_refused_for(rpcurl, tmp_path / "way" / "config", open_directory)
-    # What is safe stays safe through links.
+    # A link to a safe file is accepted.
     (tmp_path / "one").symlink_to("two")
     (tmp_path / "two").symlink_to(file)
     assert plan(rpcurl("--config", tmp_path / "one", *EXPLAIN, "http://host", HELLO))["timeout_ms"] == 1000
@@ -265,7 +265,7 @@ def test_links_are_followed_one_by_one(rpcurl, config, tmp_path, open_directory)
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to others")
 @pytest.mark.parametrize("culprit", ["file", "directory", "link"])
-def test_what_belongs_to_another_user_is_refused(rpcurl, tmp_path, culprit):
+def test_files_of_another_user_are_refused(rpcurl, tmp_path, culprit):
     directory = tmp_path / "directory"
     directory.mkdir()
     directory.chmod(0o755)
@@ -315,26 +315,26 @@ def shared(config, grpc_server, descriptor_set):
 
 
 @pytest.mark.parametrize("profile", [[], ["--profile", "set"]])
-def test_schema_commands_take_what_they_have(rpcurl, shared, profile, grpc_server):
+def test_schema_commands_use_the_options_that_they_have(rpcurl, shared, profile, grpc_server):
     assert SERVICE in rpcurl("list", *profile).out.splitlines()
     assert f"{HELLO}" in rpcurl("list", *profile, SERVICE).out.replace("Demo.Hello", "Demo/Hello")
     assert "message HelloRequest {" in rpcurl("describe", *profile, "HelloRequest").out
     assert json.loads(rpcurl("template", *profile, HELLO).out)["name"] == ""
     assert rpcurl("export", *profile, "-o", "set", SERVICE).code == 0
     assert (rpcurl.home / "set").stat().st_size > 100
-    asked = rpcurl("list", *profile, SERVICE).err
-    assert ("* schema: reflection" in asked) == (not profile)
+    requested = rpcurl("list", *profile, SERVICE).err
+    assert ("* schema: reflection" in requested) == (not profile)
     # What they do not have, or mean otherwise, is left out.
     assert not rpcurl("list", *profile).out.startswith(("[", "{"))
 
 
-def test_a_typed_target_of_a_schema_command_wins(rpcurl, shared, grpc_server):
+def test_a_target_of_the_command_line_takes_precedence_in_schema_commands(rpcurl, shared, grpc_server):
     assert rpcurl("list", "http://127.0.0.1:1").code == 5
     assert rpcurl("list", "http://127.0.0.1:1", SERVICE).code == 5
     assert rpcurl("list", grpc_server.url, SERVICE).code == 0
 
 
-def test_the_first_source_that_is_typed_is_first(rpcurl, config, grpc_server, descriptor_set, tmp_path):
+def test_sources_of_the_command_line_keep_their_order(rpcurl, config, grpc_server, descriptor_set, tmp_path):
     (tmp_path / "own.proto").write_text('syntax = "proto3";\npackage demo.v1;\nmessage HelloRequest { int32 own = 1; }\n')
     config(f"--proto own.proto\n-I {tmp_path}\n")
     assert "int32 own = 1" in rpcurl("describe", "HelloRequest").out
@@ -344,7 +344,7 @@ def test_the_first_source_that_is_typed_is_first(rpcurl, config, grpc_server, de
     assert "message Typed" in rpcurl("describe", "-I", tmp_path / "typed", "Typed").out
 
 
-def test_a_line_that_no_command_has_is_an_error_of_all(rpcurl, shared):
+def test_an_unknown_option_is_an_error_of_all_commands(rpcurl, shared):
     for command in ("list", "describe", "template", "export"):
         result = rpcurl(command, "--profile", "wrong", "x")
         assert result.code == 2
@@ -365,7 +365,7 @@ def test_a_line_that_no_command_has_is_an_error_of_all(rpcurl, shared):
         ("--netrc-file /no/such", 2, "--netrc-file /no/such: No such file"),
     ],
 )
-def test_errors_that_show_later_name_the_line_too(rpcurl, config, text, code, rest):
+def test_errors_found_later_name_the_line_too(rpcurl, config, text, code, rest):
     file = config(f"# first\n{text}\n")
     result = rpcurl("http://127.0.0.1:1", HELLO, "--explain")
     assert result.code == code
@@ -383,7 +383,7 @@ def test_a_wrong_target_names_its_line(rpcurl, config):
         assert result.err.startswith(f"rpcurl: {file}, line 2: ftp://host: not a URL of http or https\nhint: write ")
 
 
-def test_what_was_typed_is_not_put_on_the_file(rpcurl, config):
+def test_errors_of_the_command_line_do_not_name_the_file(rpcurl, config):
     config("--cacert /no/such.pem\n")
     result = rpcurl("http://127.0.0.1:1", HELLO, "--explain", "--cacert", "/no/such.pem")
     assert result.err.startswith("rpcurl: --cacert /no/such.pem: ")
@@ -398,19 +398,19 @@ def test_a_byte_order_mark(rpcurl, config):
 
 def test_a_pipe_is_read_to_its_end(rpcurl):
     command = [str(RPCURL), "--config", "/dev/stdin", *EXPLAIN, "http://host", HELLO]
-    process = subprocess.Popen(
+    process = Process(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={"HOME": str(rpcurl.home)}
     )
     for part in ["--max-time 7\n", "# …\n" * 20_000, "-H x-last: 1\n"]:
         process.stdin.write(part)
         process.stdin.flush()
-    out, _ = process.communicate(timeout=20)
-    told = json.loads(out)
-    assert (told["timeout_ms"], told["headers"]) == (7000, [["x-last", "1"]])
+    out, _ = process.communicate()
+    shown = json.loads(out)
+    assert (shown["timeout_ms"], shown["headers"]) == (7000, [["x-last", "1"]])
 
 
-def test_a_value_that_is_missing(rpcurl, config, descriptor_set):
-    """The line is not taken for one that is right for calls only, nor does it take the next word."""
+def test_missing_value(rpcurl, config, descriptor_set):
+    """The line is an error of all commands, and the next argument is not its value."""
     file = config("--user\n")
     for words in [["list", "--descriptor-set", descriptor_set], ["http://host", HELLO]]:
         result = rpcurl(*words)

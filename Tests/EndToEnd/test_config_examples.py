@@ -1,4 +1,4 @@
-"""The example of rpcurl-config(5): its file, and its calls, as they stand there."""
+"""The example of rpcurl-config(5): its file and its calls, verbatim."""
 
 import json
 
@@ -26,20 +26,20 @@ def call(tmp_path, descriptor_set, grpc_server):
     return run
 
 
-def test_a_profile_holds_what_a_call_needs(call):
+def test_a_profile_has_all_options_of_a_call(call):
     assert call(0)["message"] == "Hello, Ada!"
 
 
-def test_what_is_typed_wins(call):
-    answer = call(1)
-    headers = [(h["name"], h.get("value")) for h in answer["headers"]]
+def test_the_command_line_takes_precedence(call):
+    response = call(1)
+    headers = [(h["name"], h.get("value")) for h in response["headers"]]
     assert [value for name, value in headers if name == "x-tenant"] == ["green"]
     assert ("x-client", "rpcurl # the whole rest of the line") in headers
     assert ("x-from", "the file") in headers
-    assert 0 < int(answer["timeoutMs"]) <= 10_000
+    assert 0 < int(response["timeoutMs"]) <= 10_000
 
 
-def test_explain_shows_what_came_of_it(call):
+def test_explain_shows_the_resulting_options(call):
     plan = call(2)
     assert plan["timeout_ms"] == 2000
     assert [i["name"] for i in plan["interceptors"]] == ["header"]

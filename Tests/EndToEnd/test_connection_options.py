@@ -23,7 +23,7 @@ def call(rpcurl, descriptor_set):
     )
 
 
-def answers(result):
+def succeeds(result):
     assert (result.code, result.err) == (0, "")
     assert json.loads(result.out)["message"] == "Hello, Ada!"
 
@@ -44,7 +44,7 @@ def test_client_certificate(call, grpc_mtls_server, certificates):
     url = f"{grpc_mtls_server.url}/{HELLO}"
     trust = ["--cacert", certificates / "ca.pem"]
     assert call(*trust, url).code in (5, 6)
-    answers(call(*trust, "--cert", certificates / "client.pem", "--key", certificates / "client-key.pem", url))
+    succeeds(call(*trust, "--cert", certificates / "client.pem", "--key", certificates / "client-key.pem", url))
     assert call(*trust, "-E", certificates / "other-client.pem", url).code in (5, 6)
 
 
@@ -62,8 +62,8 @@ def test_encrypted_key(call, grpc_mtls_server, certificates, encrypted_key, tmp_
     url = f"{grpc_mtls_server.url}/{HELLO}"
     options = ["--cacert", certificates / "ca.pem", "--cert", certificates / "client.pem", "--key", encrypted_key]
     (tmp_path / "pass").write_text("open sesame\n")
-    answers(call(*options, "--pass", f"@{tmp_path / 'pass'}", url))
-    answers(call(*options, "--pass", "env:PHRASE", url, env={"PHRASE": "open sesame"}))
+    succeeds(call(*options, "--pass", f"@{tmp_path / 'pass'}", url))
+    succeeds(call(*options, "--pass", "env:PHRASE", url, env={"PHRASE": "open sesame"}))
     assert call(*options, "--pass", "env:PHRASE", url, env={"PHRASE": "wrong"}).code == 6
     assert call(*options, "--pass", "open sesame", url).code == 2
     # As curl has it.
@@ -91,7 +91,7 @@ def typed_at_the_prompt(rpcurl, arguments, prompt):
     return shown
 
 
-def test_encrypted_key_is_asked_for_on_the_terminal(rpcurl, descriptor_set, grpc_mtls_server, certificates, encrypted_key):
+def test_passphrase_of_an_encrypted_key_is_prompted_for(rpcurl, descriptor_set, grpc_mtls_server, certificates, encrypted_key):
     arguments = rpcurl.command(
         (
             "--descriptor-set", descriptor_set, "--cacert", certificates / "ca.pem", "--cert",
@@ -106,8 +106,8 @@ def test_encrypted_key_is_asked_for_on_the_terminal(rpcurl, descriptor_set, grpc
 def test_authorities_in_a_directory(call, grpc_tls_server, certificates, tmp_path):
     shutil.copy(certificates / "ca.pem", tmp_path / "ca.pem")
     subprocess.run(["openssl", "rehash", tmp_path], check=True)
-    # libcurl trusts the system's file beside it, so only what is in the directory makes the difference.
-    answers(call("--capath", tmp_path, f"{grpc_tls_server.url}/{HELLO}"))
+    # libcurl also trusts the system's file, so only the contents of the directory make the difference.
+    succeeds(call("--capath", tmp_path, f"{grpc_tls_server.url}/{HELLO}"))
     assert call("--capath", "/no/such/directory", f"{grpc_tls_server.url}/{HELLO}").code == 6
 
 
@@ -115,7 +115,7 @@ def test_server_name_and_authority(call, rpcurl, descriptor_set, grpc_tls_server
     trust = ["--cacert", certificates / "ca.pem", "--resolve", f"elsewhere.test:{grpc_tls_server.port}:127.0.0.1"]
     elsewhere = f"https://elsewhere.test:{grpc_tls_server.port}/{HELLO}"
     assert call(*trust, elsewhere).code == 6
-    answers(call(*trust, "--servername", "localhost", elsewhere))
+    succeeds(call(*trust, "--servername", "localhost", elsewhere))
     trust = ["--cacert", certificates / "ca.pem"]
     headers = echoed(rpcurl, descriptor_set, connect_tls_server, *trust, "--authority", "tenant.example")
     assert "tenant.example" in (headers.get("host"), headers.get(":authority"))
@@ -123,10 +123,10 @@ def test_server_name_and_authority(call, rpcurl, descriptor_set, grpc_tls_server
 
 @pytest.mark.parametrize("version", ["--tlsv1.2", "--tlsv1.3"])
 def test_tls_versions(call, grpc_tls_server, certificates, version):
-    answers(call("--cacert", certificates / "ca.pem", version, f"{grpc_tls_server.url}/{HELLO}"))
+    succeeds(call("--cacert", certificates / "ca.pem", version, f"{grpc_tls_server.url}/{HELLO}"))
 
 
-def test_http3_is_refused_where_libcurl_has_none(call, rpcurl):
+def test_http3_is_refused_if_libcurl_has_none(call, rpcurl):
     if "3" in rpcurl("version").out.splitlines()[2].removeprefix("HTTP: ").split(", "):
         pytest.skip("this libcurl speaks HTTP/3")
     result = call("--http3", "https://localhost:1", HELLO)
@@ -140,8 +140,8 @@ def test_http3_is_refused_where_libcurl_has_none(call, rpcurl):
 def test_unix_socket(call, start_server, tmp_path):
     path = tmp_path / "s"
     start_server("grpc_server.py", "--unix", path)
-    answers(call("--plaintext", f"unix:{path}", HELLO))
-    answers(call("--plaintext", "--unix-socket", path, "any.test", HELLO))
+    succeeds(call("--plaintext", f"unix:{path}", HELLO))
+    succeeds(call("--plaintext", "--unix-socket", path, "any.test", HELLO))
     result = call("--plaintext", f"unix:{tmp_path / 'none'}", HELLO)
     assert result.code == 5 and f"unix:{tmp_path / 'none'}" in result.err
 
@@ -172,7 +172,7 @@ def proxy(log):
             thread = threading.Thread(target=pump, args=(upstream, connection), daemon=True)
             thread.start()
             pump(connection, upstream)
-            thread.join(5)
+            thread.join(60)
 
     return handle
 
@@ -181,10 +181,10 @@ def test_proxy(call, raw_server, grpc_tls_server, certificates):
     log = []
     server = raw_server(proxy(log))
     url, trust = f"{grpc_tls_server.url}/{HELLO}", ["--cacert", certificates / "ca.pem"]
-    answers(call(*trust, "--proxy", f"http://{server.address}", url))
-    answers(call(*trust, url, env={"https_proxy": f"http://{server.address}"}))
+    succeeds(call(*trust, "--proxy", f"http://{server.address}", url))
+    succeeds(call(*trust, url, env={"https_proxy": f"http://{server.address}"}))
     assert log == [(b"CONNECT", b"localhost:%d" % grpc_tls_server.port)] * 2
-    answers(call(*trust, url, env={"https_proxy": f"http://{server.address}", "no_proxy": "localhost"}))
+    succeeds(call(*trust, url, env={"https_proxy": f"http://{server.address}", "no_proxy": "localhost"}))
     assert len(log) == 2
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
@@ -193,17 +193,17 @@ def test_proxy(call, raw_server, grpc_tls_server, certificates):
 
 def test_connect_timeout(call, raw_server):
     with socket.create_server(("127.0.0.1", 0), backlog=0) as listener:
-        # TLS never answers, as nobody accepts.
+        # The handshake never completes, because the server does not accept.
         port = listener.getsockname()[1]
-        result = call("-k", "--connect-timeout", "200ms", f"https://127.0.0.1:{port}", HELLO, timeout=5)
+        result = call("-k", "--connect-timeout", "200ms", f"https://127.0.0.1:{port}", HELLO)
     assert result.code == 5
 
 
 def test_keepalive_is_accepted(call, grpc_server):
-    answers(call("--keepalive-time", "1s", f"{grpc_server.url}/{HELLO}"))
+    succeeds(call("--keepalive-time", "1s", f"{grpc_server.url}/{HELLO}"))
 
 
-def test_keepalive_notices_a_peer_that_takes_nothing(rpcurl, raw_server, descriptor_set):
+def test_keepalive_detects_a_peer_that_reads_nothing(rpcurl, raw_server, descriptor_set):
     """It grants a window as large as HTTP/2 has, and then reads nothing: an upload would wait for ever."""
     release = threading.Event()
 
@@ -212,17 +212,17 @@ def test_keepalive_notices_a_peer_that_takes_nothing(rpcurl, raw_server, descrip
         control = raw_http2.Stream(connection, 0)
         control.frame(raw_http2.SETTINGS, 0, struct.pack(">HI", 4, 0x7FFF0000))
         control.frame(raw_http2.WINDOW_UPDATE, 0, struct.pack(">I", 0x7FFF0000 - 65_535))
-        release.wait(10)
+        release.wait(120)
 
     server = raw_server(serve)
     arguments = ["--descriptor-set", descriptor_set, "--keepalive-time", "1s", f"http://{server.address}/demo.v1.Demo/Sum"]
     with rpcurl.start(*arguments) as process:
         feeder = threading.Thread(target=feed_values, args=(process,), daemon=True)
         feeder.start()
-        code = process.wait(8)
+        code = process.wait()
         release.set()
         assert code == 5, process.stderr.read()
-        feeder.join(2)
+        feeder.join(60)
 
 
 def feed_values(process):
@@ -280,14 +280,14 @@ def test_wrong_targets(rpcurl, descriptor_set, target):
 
 
 def test_connect_to(call, grpc_server, grpc_tls_server, certificates):
-    answers(call("--connect-to", f"elsewhere.test:1:127.0.0.1:{grpc_server.port}", f"http://elsewhere.test:1/{HELLO}"))
-    answers(call("--connect-to", f"::127.0.0.1:{grpc_server.port}", f"http://elsewhere.test:1/{HELLO}"))
+    succeeds(call("--connect-to", f"elsewhere.test:1:127.0.0.1:{grpc_server.port}", f"http://elsewhere.test:1/{HELLO}"))
+    succeeds(call("--connect-to", f"::127.0.0.1:{grpc_server.port}", f"http://elsewhere.test:1/{HELLO}"))
     # Together with another name for TLS.
     entry = f"elsewhere.test:1:127.0.0.1:{grpc_tls_server.port}"
     url = f"https://elsewhere.test:1/{HELLO}"
     trust = ["--cacert", certificates / "ca.pem", "--connect-to", entry]
     assert call(*trust, url).code == 6
-    answers(call(*trust, "--servername", "localhost", url))
+    succeeds(call(*trust, "--servername", "localhost", url))
     for wrong in ["a:1:b", "a:1:b:2:c", "[::1:1:b:2"]:
         result = call("--connect-to", wrong, url)
         assert (result.code, result.err.splitlines()[0]) == (2, f"rpcurl: --connect-to {wrong}: not of the form HOST:PORT:HOST:PORT")
@@ -298,14 +298,14 @@ def test_credentials_do_not_follow_connect_to(call, rpcurl, grpc_server):
     use = ["--use", "auth,bearer=s3cret,hosts=localhost:1"]
     result = call(*use, "--connect-to", "localhost:1:192.0.2.1:80", f"http://localhost:1/{HELLO}")
     assert result.code == 64 + 16 and "192.0.2.1" in result.err and "s3cret" not in result.err
-    answers(call(*use, "--connect-to", f"localhost:1:127.0.0.1:{grpc_server.port}", f"http://localhost:1/{HELLO}"))
+    succeeds(call(*use, "--connect-to", f"localhost:1:127.0.0.1:{grpc_server.port}", f"http://localhost:1/{HELLO}"))
 
 
 def test_version_of_ip(call, grpc_server):
     """The server listens on 127.0.0.1 only."""
     address = f"http://localhost:{grpc_server.port}/{HELLO}"
-    answers(call("-4", address))
-    answers(call("-6", "--ipv4", address))
+    succeeds(call("-4", address))
+    succeeds(call("-6", "--ipv4", address))
     assert call("-6", address).code == 5
 
 
@@ -324,8 +324,8 @@ def pkcs12(certificates, tmp_path):
 def test_certificate_in_pkcs12(call, grpc_mtls_server, certificates, pkcs12):
     options = ["--cacert", certificates / "ca.pem", "--cert", pkcs12, "--pass", "env:PHRASE"]
     url = f"{grpc_mtls_server.url}/{HELLO}"
-    answers(call(*options, "--cert-type", "P12", url, env={"PHRASE": "open sesame"}))
-    answers(call(*options, "--cert-type", "p12", url, env={"PHRASE": "open sesame"}))
+    succeeds(call(*options, "--cert-type", "P12", url, env={"PHRASE": "open sesame"}))
+    succeeds(call(*options, "--cert-type", "p12", url, env={"PHRASE": "open sesame"}))
     assert call(*options, "--cert-type", "P12", url, env={"PHRASE": "wrong"}).code == 6
     assert call(*options, url, env={"PHRASE": "open sesame"}).code == 6
 
@@ -376,10 +376,10 @@ def abstract_socket(grpc_server):
 
 
 def test_abstract_unix_socket(call, abstract_socket):
-    answers(call("--abstract-unix-socket", abstract_socket, f"http://localhost/{HELLO}"))
+    succeeds(call("--abstract-unix-socket", abstract_socket, f"http://localhost/{HELLO}"))
 
 
-def test_password_is_asked_for_on_the_terminal(rpcurl, descriptor_set, connect_server):
+def test_password_is_prompted_for(rpcurl, descriptor_set, connect_server):
     arguments = rpcurl.command(
         ("--descriptor-set", descriptor_set, "--protocol", "connect", "-u", "ada", f"{connect_server.url}/{ECHO}")
     )
@@ -393,7 +393,7 @@ def test_no_password_without_a_terminal(rpcurl, descriptor_set):
     command = rpcurl.command(("--descriptor-set", descriptor_set, "-u", "ada", f"http://127.0.0.1:1/{HELLO}"))
     done = subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=rpcurl.environment(None),
-        start_new_session=True, timeout=20,
+        start_new_session=True, timeout=60,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("rpcurl: -u: no password, and there is no terminal to ask on\n")

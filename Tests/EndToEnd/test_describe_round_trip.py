@@ -25,7 +25,7 @@ FILES = [
 
 
 def protoc(out: Path, file: str, *paths: Path, system: bool = False) -> None:
-    """Compile with the protoc that knows editions, or with the system's."""
+    """Compile with a protoc that supports editions, or with the system's."""
     command = ["protoc"] if system else [VENV / "bin" / "python", "-m", "grpc_tools.protoc"]
     words = [f"-I{path}" for path in (*paths, WELL_KNOWN)]
     words += ["--include_imports", "--include_source_info", f"--descriptor_set_out={out}"]
@@ -62,12 +62,12 @@ def test_file(rpcurl, tmp_path, file):
     (written / file.name).write_bytes(shown.out_bytes)
     protoc(second, file.name, written, file.parent)
     assert normal(first, file.name) == normal(second, file.name)
-    # What was shown once is shown so again, with the comments.
+    # The declarations of the second set are the same, with their comments.
     again = rpcurl("describe", "--descriptor-set", second, file.name)
     assert again.out.replace("\n\n", "\n") == shown.out.replace("\n\n", "\n")
 
 
-def test_fields_of_option_values_that_no_schema_has_are_told(rpcurl, tmp_path):
+def test_unknown_fields_of_option_values_are_reported(rpcurl, tmp_path):
     path = tmp_path / "set.binpb"
     protoc(path, "old.proto", HERE)
     whole = rpcurl("describe", "--descriptor-set", path, "old.proto").out
@@ -75,11 +75,11 @@ def test_fields_of_option_values_that_no_schema_has_are_told(rpcurl, tmp_path):
     rule = next(m for file in set.file for m in file.message_type if (file.package, m.name) == ("opt", "Rule"))
     del rule.field[[field.name for field in rule.field].index("mode")]
     path.write_bytes(set.SerializeToString())
-    told = "// and options that the schema does not define"
+    printed = "// and options that the schema does not define"
     lines = rpcurl("describe", "--descriptor-set", path, "old.proto").out.splitlines()
-    assert told not in whole
+    assert printed not in whole
     # In the option of the file, and within one in that of a message.
-    assert told in lines and f"  {told}" in lines
+    assert printed in lines and f"  {printed}" in lines
 
 
 @pytest.mark.parametrize("name", ["old.proto", "modern.proto"])
@@ -93,7 +93,7 @@ def test_with_the_protoc_of_the_system(rpcurl, tmp_path, name):
 
 @pytest.mark.parametrize("name", ["old.proto", "modern.proto", "edition.proto"])
 def test_declarations_one_by_one(rpcurl, tmp_path, name):
-    """Each declaration that is shown alone, put together behind the file's head, makes the file."""
+    """The head of a file and its declarations, each described separately, compile to the same file."""
     first, second = tmp_path / "first.binpb", tmp_path / "second.binpb"
     protoc(first, name, HERE)
     data = descriptor_pb2.FileDescriptorSet.FromString(first.read_bytes())

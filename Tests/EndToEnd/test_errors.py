@@ -9,7 +9,7 @@ HELLO = "demo.v1.Demo/Hello"
 
 
 def fails(result, code, *words):
-    """The exit code, and one line (perhaps a hint after it) that says all of `words`."""
+    """Checks the exit code, and that the error is one line, with at most a hint, that contains all of `words`."""
     assert result.code == code, result.err
     assert result.out == ""
     first, *rest = result.err.splitlines()
@@ -69,7 +69,7 @@ def test_wrong_usage(call, arguments, words):
         (["--plaintext=yes", "http://a/b.C/D"], "--plaintext", "it takes no value", None),
         ([], "missing argument", "TARGET", 'see "rpcurl call --help"'),
         (["convert"], "missing option", "--type", 'see "rpcurl convert --help"'),
-        # What is missing is so because of the word that is wrong.
+        # The argument is missing because of the wrong one.
         (["convert", "--nope"], "--nope", "unknown option", None),
         (["convert", "--tipe=a.B"], "--tipe", "unknown option", "did you mean --type?"),
         (["--plaintxt"], "--plaintxt", "unknown option", "did you mean --plaintext?"),
@@ -83,7 +83,7 @@ def test_wrong_usage(call, arguments, words):
         (["--format", "binary", "--proto-names", "http://a/b.C/D"], "--proto-names", "it is for JSON, and the output is binary", None),
     ],
 )  # fmt: skip
-def test_words_that_are_not_taken(rpcurl, arguments, what, why, hint):
+def test_unexpected_arguments(rpcurl, arguments, what, why, hint):
     result = rpcurl(*arguments)
     assert (result.code, result.out) == (2, "")
     first, *rest = result.err.splitlines()
@@ -119,14 +119,14 @@ def test_descriptor_set_that_is_a_directory(rpcurl, tmp_path):
     [b"", b'syntax = "proto3";\n', b'{"file":[]}', b"\x00\x01\x02\x03", os.urandom(4096), b"\x0a\xff\xff\xff\xff\x0f"],
     ids=["empty", "proto source", "json", "binary", "random", "overlong"],
 )
-def test_file_that_is_no_descriptor_set(rpcurl, tmp_path, content):
+def test_file_that_is_not_a_descriptor_set(rpcurl, tmp_path, content):
     file = tmp_path / "x.binpb"
     file.write_bytes(content)
     fails(rpcurl("--descriptor-set", file, "localhost:1", HELLO), 3, str(file), "descriptor set")
 
 
 def schema_with(*files):
-    """A serialized set of one service `a.S` with a method `M`, and what `files` say of its file."""
+    """A serialized set of one service `a.S` with a method `M`, and the fields `files` of its file."""
     from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
     file = FileDescriptorProto(name="a.proto", package="a", syntax="proto3")
@@ -190,7 +190,7 @@ def test_unknown_service_suggests_the_nearest(call):
         (b'{"name":"\xff"}', ["UTF-8", "column 10"]),
     ],
 )
-def test_data_that_does_not_fit(call, grpc_server, data, words):
+def test_data_that_does_not_match_the_schema(call, grpc_server, data, words):
     if isinstance(data, bytes):
         fails(call("-d", "@-", grpc_server.address, HELLO, input=data), 4, *words)
     else:
@@ -202,7 +202,7 @@ def test_field_path_of_wrong_data(call):
     fails(result, 4, "nested.child.number", "line 1, column 30")
 
 
-def test_streams_of_wrong_data_reach_no_server(call, raw_server):
+def test_streams_of_wrong_data_are_not_sent(call, raw_server):
     server = raw_server(lambda connection: None)
     fails(call("-d", '{"nam":1}', server.address, HELLO), 4)
     assert server.connections == 0
@@ -218,7 +218,7 @@ def test_refused_connection(call):
 
 
 @pytest.mark.parametrize("make", [False, True])
-def test_socket_that_nobody_listens_on(rpcurl, descriptor_set, tmp_path, make):
+def test_socket_without_a_listener(rpcurl, descriptor_set, tmp_path, make):
     path = tmp_path / "socket"
     if make:
         with socket.socket(socket.AF_UNIX) as unused:
@@ -239,7 +239,7 @@ def test_peer_that_closes_at_once(call, raw_server):
     fails(call(server.address, HELLO), 5)
 
 
-def test_peer_that_speaks_no_http(call, raw_server):
+def test_peer_that_is_not_an_http_server(call, raw_server):
     def speak(connection):
         connection.recv(100)
         connection.sendall(b"SSH-2.0-OpenSSH_9.2\r\n" * 10)
@@ -254,7 +254,7 @@ def test_silent_peer_meets_the_deadline(call, raw_server):
             pass
 
     server = raw_server(listen)
-    fails(call("--max-time", "300ms", server.address, HELLO, timeout=5), 64 + 4, "deadline_exceeded")
+    fails(call("--max-time", "300ms", server.address, HELLO), 64 + 4, "deadline_exceeded")
 
 
 @pytest.mark.parametrize("protocol", ["grpc", "connect"])
@@ -287,7 +287,7 @@ def test_tls_to_a_plain_server_and_the_reverse(rpcurl, grpc_server, grpc_tls_ser
 # Protocol
 
 
-def test_wrong_protocol_is_hinted_at(rpcurl, connect_server, grpc_server, raw_server, descriptor_set):
+def test_wrong_protocol_has_a_hint(rpcurl, connect_server, grpc_server, raw_server, descriptor_set):
     def page(connection):
         connection.recv(1 << 16)
         connection.sendall(b"HTTP/1.1 404 Not Found\r\ncontent-type: text/html\r\ncontent-length: 2\r\n\r\nhi")
@@ -313,7 +313,7 @@ def test_control_characters_of_a_server_do_not_reach_the_terminal(call, grpc_ser
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("words", [[], ["demo.v1.Demo/Hello"], ["demo.v1.Demo/Hello?key=s3cret"]])
-def test_an_error_does_not_repeat_keys_of_a_target(rpcurl, target, words):
+def test_an_error_does_not_contain_credentials_of_a_target(rpcurl, target, words):
     for result in [rpcurl("--plaintext", target, *words), rpcurl(target, *words), rpcurl("list", target)]:
         assert result.code == 2
         assert "s3cret" not in result.err and "s3" not in result.err

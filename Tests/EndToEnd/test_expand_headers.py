@@ -33,7 +33,7 @@ def test_variables(explain, value, expanded):
 
 
 @pytest.mark.parametrize("option", ["-H", "--rpc-header", "--reflect-header"])
-def test_a_variable_that_is_not_set(rpcurl, option):
+def test_unset_variable(rpcurl, option):
     words = ["--expand-headers", option, "authorization: Bearer ${NO_SUCH} secret", "http://127.0.0.1:1", f"{SERVICE}/Hello"]
     result = rpcurl(*words)
     assert result.code == 2
@@ -56,7 +56,7 @@ def test_files(explain, tmp_path):
     assert result.err.startswith(f"rpcurl: {tmp_path}/headers, line 2: the value of x-a refers to the variable NO_SUCH")
 
 
-def test_binary_values_are_checked_behind_it(explain):
+def test_binary_values_are_checked_after_expansion(explain):
     assert explain("--expand-headers", "-H", "x-bin: ${BIN}") == {"x-bin": "AAE="}
     assert "base64" in explain("--expand-headers", "-H", "x-bin: ${KEY}").err
 

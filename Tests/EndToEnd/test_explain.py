@@ -13,7 +13,7 @@ SERVICE = "demo.v1.Demo"
 
 @pytest.fixture
 def server(raw_server):
-    """A server that nobody must connect to."""
+    """A server to which no client may connect."""
     server = raw_server(lambda connection: None)
     yield server
     assert server.connections == 0
@@ -81,7 +81,7 @@ def test_json(rpcurl, server, descriptor_set):
     }
 
 
-def test_the_kind_of_the_method_chooses_the_version_of_http(rpcurl, server, descriptor_set):
+def test_the_kind_of_the_method_selects_the_http_version(rpcurl, server, descriptor_set):
     words = ["--explain", "--format", "json", "--protocol", "connect", "--descriptor-set", descriptor_set]
     chat = explained(rpcurl(*words, f"http://{server.address}/{SERVICE}/Chat"))
     assert (chat["kind"], chat["http_version"]) == ("bidi_streaming", "2")
@@ -89,7 +89,7 @@ def test_the_kind_of_the_method_chooses_the_version_of_http(rpcurl, server, desc
     assert tls["http_version"] == "2 or 1.1, as negotiated"
 
 
-def test_the_server_is_not_asked_for_its_schema(rpcurl, server):
+def test_no_reflection_is_made(rpcurl, server):
     words = ["--explain", "--format", "json", f"http://{server.address}/{SERVICE}/Hello"]
     plan = explained(rpcurl(*words))
     assert (plan["kind"], plan["schema"], plan["http_version"]) == (None, "reflection, when the call is made", "2")
@@ -130,7 +130,7 @@ def named(tmp_path):
         (["catalog", "login"], []),
     ],
 )  # fmt: skip
-def test_hazardous_placements_are_warned_of(rpcurl, server, descriptor_set, named, names, warnings):
+def test_hazardous_placements_have_warnings(rpcurl, server, descriptor_set, named, names, warnings):
     plugins = [word for name in names for word in ("--plugin", f"{named(name)},header=x-stamp:1")]
     words = ["--explain", "--descriptor-set", descriptor_set, *plugins, f"http://{server.address}/{SERVICE}/Hello"]
     plan = explained(rpcurl(*words, "--format", "json"))
@@ -151,7 +151,7 @@ def test_hazardous_placements_are_warned_of(rpcurl, server, descriptor_set, name
         (["-H", "nonsense"], 2),
     ],
 )
-def test_errors_are_those_of_the_call(rpcurl, server, descriptor_set, words, code):
+def test_errors_are_the_same_as_those_of_the_call(rpcurl, server, descriptor_set, words, code):
     words = ["--descriptor-set", descriptor_set, *words, f"http://{server.address}/{SERVICE}/Hello"]
     explained, called = rpcurl("--explain", *words), rpcurl(*words)
     assert explained == called
@@ -159,7 +159,7 @@ def test_errors_are_those_of_the_call(rpcurl, server, descriptor_set, words, cod
 
 
 def test_headers_and_tokens_may_come_from_a_pipe(rpcurl, grpc_server, tmp_path):
-    """Each is read once, though the server is asked for its schema with them too."""
+    """Each is read once, although reflection uses them too."""
     pipes = [tmp_path / "headers", tmp_path / "token"]
     for pipe, text in zip(pipes, ["x-from: pipe\n", "secret\n"]):
         os.mkfifo(pipe)
@@ -171,13 +171,13 @@ def test_headers_and_tokens_may_come_from_a_pipe(rpcurl, grpc_server, tmp_path):
 
 
 @pytest.mark.parametrize(("flags", "version"), [(["--http2", "--http1.1"], "1.1"), (["--http1.1", "--http2"], "2")])
-def test_the_last_http_version_holds(rpcurl, descriptor_set, flags, version):
+def test_the_last_http_version_applies(rpcurl, descriptor_set, flags, version):
     plan = explained(
         rpcurl("--explain", "--format", "json", "--descriptor-set", descriptor_set, "--protocol", "connect", *flags,
                f"http://localhost:1/{SERVICE}/Hello"))  # fmt: skip
     assert plan["http_version"] == version
 
 
-def test_method_whose_service_only_the_server_knows(rpcurl):
+def test_method_that_only_the_server_has(rpcurl):
     plan = json.loads(rpcurl("--explain", "--format", "json", "--no-cache", "http://localhost:1", "Hello").out)
     assert (plan["method"], plan["url"]) == ("Hello", "http://localhost:1")

@@ -18,7 +18,7 @@ HELLO = "demo.v1.Demo/Hello"
 DEADLINE_EXCEEDED = 64 + 4
 PRIORITY, UNKNOWN_TYPE, PADDED = 2, 0x77, 8
 # The limit for the end of the client. The flood has none.
-SECONDS = 8
+SECONDS = 60
 # More than the buffers of both sockets: a client that this many bytes were sent to reads them.
 BYTES_OF_A_FLOOD = 2 << 20
 
@@ -76,12 +76,12 @@ def start_flood(request, raw_server):
     def start(piece):
         begun = threading.Event()
 
-        def answer(stream):
+        def respond(stream):
             if request.param == "after the headers":
                 stream.headers(OK)
             flood_with(stream.connection, piece, begun)
 
-        return f"http://{raw_server(raw_http2.handler(answer)).address}/{HELLO}", begun
+        return f"http://{raw_server(raw_http2.handler(respond)).address}/{HELLO}", begun
 
     return start
 
@@ -90,11 +90,11 @@ def start_flood(request, raw_server):
 def test_deadline(rpcurl, start_flood, descriptor_set, name):
     url, _ = start_flood(FLOODS[name])
     start = time.monotonic()
-    result = rpcurl("--descriptor-set", descriptor_set, "--max-time", "1s", url, timeout=SECONDS)
+    result = rpcurl("--descriptor-set", descriptor_set, "--max-time", "500ms", url, timeout=SECONDS)
     assert result.code in (DEADLINE_EXCEEDED, REFUSED), result.err
     assert result.out == "" and result.err.startswith("rpcurl: ")
     # The flood did not end before the deadline.
-    assert result.code != DEADLINE_EXCEEDED or time.monotonic() - start > 0.9
+    assert result.code != DEADLINE_EXCEEDED or time.monotonic() - start > 0.4
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
@@ -150,7 +150,7 @@ def start_http1_flood(raw_server):
 def test_http1_deadline(rpcurl, start_http1_flood, descriptor_set, name):
     """The deadline ends the call, or a limit before it does."""
     url, _ = start_http1_flood(name)
-    options = ["--descriptor-set", descriptor_set, "--protocol", "connect", "--max-time", "1s"]
+    options = ["--descriptor-set", descriptor_set, "--protocol", "connect", "--max-time", "500ms"]
     result = rpcurl(*options, url, timeout=SECONDS)
     assert result.code in (DEADLINE_EXCEEDED, REFUSED), result.err
     assert result.out == "" and result.err.startswith("rpcurl: ")
@@ -200,9 +200,9 @@ MESSAGE_OPTIONS = [["-v", "--format", "events"], ["--format", "json"], ["--forma
 @pytest.mark.parametrize("options", MESSAGE_OPTIONS, ids=" ".join)
 @pytest.mark.parametrize("is_read", [True, False], ids=["read", "not read"])
 def test_deadline_in_a_flood_of_messages(rpcurl, message_flood, descriptor_set, options, is_read):
-    """Whether the output is read or not. Nothing of it is looked at: there is too much."""
+    """With and without a reader of the output, which is too large to check."""
     url, early = message_flood
-    words = ["--descriptor-set", descriptor_set, "--protocol", "connect", "-d", "{}", "--max-time", "2s", *options, url]
+    words = ["--descriptor-set", descriptor_set, "--protocol", "connect", "-d", "{}", "--max-time", "1s", *options, url]
     start = time.monotonic()
     with rpcurl.start(*words) as process:
         try:
@@ -213,7 +213,7 @@ def test_deadline_in_a_flood_of_messages(rpcurl, message_flood, descriptor_set, 
         finally:
             process.kill()
     assert ended in (DEADLINE_EXCEEDED, *early)
-    assert ended != DEADLINE_EXCEEDED or time.monotonic() - start > 1.9
+    assert ended != DEADLINE_EXCEEDED or time.monotonic() - start > 0.9
 
 
 @pytest.mark.parametrize("options", [["-v", "--format", "events"], ["--format", "json"]], ids=" ".join)

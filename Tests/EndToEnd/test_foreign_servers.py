@@ -7,7 +7,7 @@ import socket
 import subprocess
 
 import pytest
-from conftest import SERVERS, START_SECONDS, VENV, first_line
+from conftest import PATIENCE_SECONDS, SERVERS, VENV, Process, first_line
 
 
 @pytest.fixture(params=[["etcd_server.py"], ["nginx_server.py", "--mode", "http", "--backend", "127.0.0.1:1"],
@@ -17,8 +17,8 @@ def launcher(request, tmp_path):
     """Gives the process that runs the server, and the server's id."""
     script, *options = request.param
     command = [VENV / "bin" / "python", SERVERS / script, "--directory", tmp_path, "--exit-with-stdin", *options]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
-        line = first_line(process, START_SECONDS)
+    with Process(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        line = first_line(process, PATIENCE_SECONDS)
         assert line.startswith("listening 127.0.0.1:")
         [child] = open(f"/proc/{process.pid}/task/{process.pid}/children").read().split()
         yield process, int(child), int(line.rpartition(":")[2])
@@ -42,6 +42,6 @@ def test_server_ends_with_its_launcher(launcher, end):
         assert poll.poll(10_000), "the server still runs"
     finally:
         os.close(descriptor)
-    process.wait(10)
+    process.wait()
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", port))

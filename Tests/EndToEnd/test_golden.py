@@ -1,12 +1,12 @@
-"""What is printed, as a whole: transcripts of runs, held against the files of golden/.
+"""Complete output: transcripts of runs, compared with the files of golden/.
 
-A file of golden/ has the command lines and what they printed. What differs from run to run is replaced by a word
-(SERVER, DATE, TIME, VERSION …), control characters are shown by their symbols (␛ for ESC), and what is no text in
-hexadecimal. To write the files anew:
+A file of golden/ has the command lines and their output. Values that differ from run to run are replaced by a word
+(SERVER, DATE, TIME, VERSION …), control characters are shown by their symbols (␛ for ESC), and bytes that are not text in
+hexadecimal. To write the files again:
 
     RPCURL_GOLDEN=write pytest Tests/EndToEnd/test_golden.py
 
-and then read what git diff shows: these outputs are promises.
+and then read the output of git diff: these outputs are promises.
 """
 
 import json
@@ -79,7 +79,7 @@ class Transcript:
         return result
 
     def call(self, method: str, *words: object, data: object = None, server: str = "grpc", schema=SCHEMA) -> Result:
-        """A call of the demo service; of the Connect server with the protocol that is none of gRPC."""
+        """A call of the demo service; the Connect server is called with the protocol Connect."""
         found = self.request.getfixturevalue(f"{server}_server")
         self.addresses.append(found.address)
         sent = () if data is None else ("-d", "@rich.json" if data is RICH else json.dumps(data))
@@ -114,7 +114,7 @@ def shown(output: bytes) -> str:
 
 
 def without_details(schema: bytes) -> bytes:
-    """The schema without google.rpc: of a server that tells nothing of its details."""
+    """The schema without google.rpc, as of a server without the types of its details."""
     files = descriptor_pb2.FileDescriptorSet.FromString(schema)
     kept = [file for file in files.file if not file.name.startswith("google/rpc/")]
     return descriptor_pb2.FileDescriptorSet(file=kept).SerializeToString()
@@ -186,7 +186,7 @@ def verbose(session: Transcript, protocol: str) -> None:
     session.call("Hello", *words, "--bearer", "secret", "--show-secrets", data={"name": "Ada"}, server=server)
     session.call("Count", *words, "--max-time", "20s", data={"from": 1, "to": 2}, server=server)
     session.call("Count", *words, *FAILING, data={"from": 1, "to": 1}, server=server)
-    # An answer of gRPC that has nothing but trailers.
+    # A response of gRPC with trailers only.
     session.call("Find", *words, "-H", "demo-trailer: x-late=yes", data={"id": "9"}, server=server)
     session.call("Hello", *words, "--color", "always", data={"name": "Ada"}, server=server)
     session.run(*SCHEMA, *words, "http://127.0.0.1:1/demo.v1.Demo/Hello")
@@ -330,7 +330,7 @@ def test_golden(rpcurl, request, name):
     assert session.normalized() == path.read_text()
 
 
-def test_every_golden_file_is_of_a_transcript():
+def test_every_golden_file_has_a_transcript():
     assert {path.name for path in GOLDEN.iterdir()} == {f"{name}.txt" for name in TRANSCRIPTS}
 
 

@@ -31,7 +31,7 @@ def fields(result):
     return {h["name"]: h.get("value") or base64.b64decode(h.get("binary", "")) for h in json.loads(result.out)["headers"]}
 
 
-def test_values_come_from_wherever_they_are(call, tmp_path):
+def test_values_come_from_all_sources(call, tmp_path):
     (tmp_path / "text").write_text("from file\n")
     (tmp_path / "bytes").write_bytes(b"\x00\xff\n")
     spec = (
@@ -84,7 +84,7 @@ def test_headers_and_trailers_of_responses_of_all_kinds(call, method, data):
         ("set-command=x-a:printf 'a\\nb'", ["control characters"]),
     ],
 )
-def test_a_value_that_cannot_be_had_fails_the_call_before_it_is_sent(rpcurl, raw_server, descriptor_set, setting, words):
+def test_an_unavailable_value_fails_the_call_before_it_is_sent(rpcurl, raw_server, descriptor_set, setting, words):
     server = raw_server(lambda connection: None)
     result = rpcurl(
         "--descriptor-set", descriptor_set, "-d", "{}", "--use", f"header,{setting}", f"http://{server.address}/{ECHO}"

@@ -6,12 +6,12 @@ import struct
 
 import pytest
 import raw_http2
-from raw_http2 import ANSWER, CONTINUATION, END_HEADERS, END_STREAM, HEADERS, OK, STATUS_OK, header_block
+from raw_http2 import RESPONSE, CONTINUATION, END_HEADERS, END_STREAM, HEADERS, OK, STATUS_OK, header_block
 
 HELLO = "demo.v1.Demo/Hello"
 # Linear cost is far below, and quadratic cost 2 to 7 seconds.
 CPU_SECONDS = 1
-REPLY = ANSWER[5:]
+REPLY = RESPONSE[5:]
 # "accept-encoding: gzip, deflate", which is in HPACK's static table: one byte on the wire.
 INDEXED = b"\x90"
 
@@ -71,11 +71,11 @@ def different_lines(count):
 def test_lines_of_http1(call, protocol, place, lines):
     options = ["--protocol", protocol]
     web = b"\x80" + struct.pack(">I", len(b"grpc-status: 0\r\n")) + b"grpc-status: 0\r\n"
-    body = {"body": ANSWER + web, "content_type": b"application/grpc-web+proto"} if protocol == "grpc-web" else {}
+    body = {"body": RESPONSE + web, "content_type": b"application/grpc-web+proto"} if protocol == "grpc-web" else {}
     is_accepted_or_refused(call(http1(**{place: lines}, **body), *options))
 
 
-def test_lines_that_are_few_are_accepted(call):
+def test_a_thousand_lines_are_accepted(call):
     """As many as any server sends: a thousand, of 90 bytes each."""
     lines = b"".join(b"x-%d: %s\r\n" % (number, b"v" * 80) for number in range(1000))
     for serve in (http1(lines=lines), http1(trailers=lines)):
@@ -84,14 +84,14 @@ def test_lines_that_are_few_are_accepted(call):
         assert json.loads(result.out) == {"message": "Ada"}
 
 
-def test_trailers_of_http1_without_end(call):
+def test_endless_trailers_of_http1(call):
     """A limit ends the call long before the deadline."""
 
     def serve(connection):
         connection.recv(1 << 16)
         head = b"HTTP/1.1 200 OK\r\ncontent-type: application/proto\r\ntransfer-encoding: chunked\r\n\r\n"
         connection.sendall(head + b"%x\r\n%s\r\n0\r\n" % (len(REPLY), REPLY))
-        while True:  # until the client is gone
+        while True:  # until the client closes the connection
             connection.sendall(b"x: y\r\n" * 10_000)
 
     result, seconds = call(serve, "--protocol", "connect")
@@ -115,16 +115,16 @@ def send_block(stream, block, end=False):
 def test_indexed_fields_of_http2(call, place, count):
     """A field of 30 bytes is one byte on the wire."""
 
-    def answer(stream):
+    def respond(stream):
         try:
             send_block(stream, header_block(OK) + INDEXED * (count if place == "headers" else 0))
-            stream.data(ANSWER)
+            stream.data(RESPONSE)
             send_block(stream, header_block(STATUS_OK) + INDEXED * (count if place == "trailers" else 0), end=True)
             stream.wait_for_the_end()
         except OSError:  # refused
             pass
 
-    result, seconds = call(raw_http2.handler(answer))
+    result, seconds = call(raw_http2.handler(respond))
     assert seconds < CPU_SECONDS
     if count == 1_000:
         assert (result.code, result.err) == (0, "")
@@ -135,7 +135,7 @@ def test_indexed_fields_of_http2(call, place, count):
 
 
 @pytest.mark.parametrize("place", ["headers", "trailers"])
-def test_line_of_http1_without_end_is_an_error_of_the_connection(call, place):
+def test_endless_line_of_http1_is_a_connection_error(call, place):
     """libcurl's limit for a line ends the call, long before the deadline."""
 
     def serve(connection):
@@ -144,7 +144,7 @@ def test_line_of_http1_without_end_is_an_error_of_the_connection(call, place):
         if place == "trailers":
             head += b"\r\n%x\r\n%s\r\n0\r\n" % (len(REPLY), REPLY)
         connection.sendall(head + b"x: ")
-        while True:  # until the client is gone
+        while True:  # until the client closes the connection
             connection.sendall(b"y" * 65_536)
 
     result, seconds = call(serve, "--protocol", "connect")

@@ -109,7 +109,7 @@ def test_variables(call, way, http_proxy, variable):
 
 
 @pytest.mark.parametrize("variable", ["NO_PROXY", "no_proxy"])
-def test_hosts_that_need_no_proxy(call, way, http_proxy, variable):
+def test_hosts_without_a_proxy(call, way, http_proxy, variable):
     options, server, method = way
     proxy = {name: f"http://{http_proxy.address}" for name in ("http_proxy", "https_proxy")}
     with requests_to(http_proxy, method, server, count=0):
@@ -154,7 +154,7 @@ def test_proxy_whose_name_has_no_address(call, grpc_server):
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
-def test_server_that_the_proxy_does_not_reach(call, http_proxy, closed_port, scheme):
+def test_server_that_the_proxy_cannot_reach(call, http_proxy, closed_port, scheme):
     """tinyproxy refuses the tunnel with 500. The error names the server and the proxy."""
     target = f"127.0.0.1:{closed_port}"
     result = call("--proxy", f"http://{http_proxy.address}", f"{scheme}://{target}/{HELLO}")
@@ -168,7 +168,7 @@ def test_each_response_comes_before_the_next_request(rpcurl, http_proxy, grpc_se
             process.stdin.write(b'{"text":"%d"}' % number)
             assert process.stdout.readline() == b'{"text":"you said: %d"}\n' % number
         process.stdin.close()
-        assert (process.wait(5), process.stderr.read()) == (0, b"")
+        assert (process.wait(), process.stderr.read()) == (0, b"")
 
 
 def test_calls_share_a_tunnel(rpcurl, http_proxy, grpc_server, descriptor_set):
@@ -224,7 +224,7 @@ def test_headers_of_the_proxy_are_not_those_of_the_response(rpcurl, http_proxy, 
 def test_socks(call, way, socks_proxy, scheme):
     options, server, _ = way
     before = socks_proxy.log().count("connected to")
-    # With socks5, libcurl asks for the first address of a name only.
+    # With socks5, libcurl uses only the first address of a name.
     url = server.url.replace("localhost", "127.0.0.1") if scheme == "socks5" else server.url
     succeeds(call(*options, "--proxy", f"{scheme}://{socks_proxy.address}", f"{url}/{HELLO}"))
     assert socks_proxy.log().count("connected to") == before + 1
@@ -250,6 +250,6 @@ def test_unreachable_socks_proxy(call, grpc_server, closed_port):
     is_a_failure_of_the_proxy(result, f"127.0.0.1:{closed_port}")
 
 
-def test_server_that_the_socks_proxy_does_not_reach(call, socks_proxy, closed_port):
+def test_server_that_the_socks_proxy_cannot_reach(call, socks_proxy, closed_port):
     result = call("--proxy", f"socks5://{socks_proxy.address}", f"http://127.0.0.1:{closed_port}/{HELLO}")
     is_a_failure_of_the_proxy(result, socks_proxy.address, f"127.0.0.1:{closed_port}")

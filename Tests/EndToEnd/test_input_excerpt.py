@@ -56,11 +56,11 @@ def test_a_file_and_standard_input(shown, tmp_path, data, lines):
     assert shown("-d", "@-", *ECHO, input=data) == lines
 
 
-def test_bytes_that_are_no_text(shown):
+def test_bytes_that_are_not_text(shown):
     assert shown("-d", "@-", *ECHO, input=b'{"stringValue":"\xff\xfe"}') == ['{"stringValue":"\ufffd\ufffd"}', "                ^"]
 
 
-def test_a_long_line_is_cut_around_the_place(shown):
+def test_a_long_line_is_cut_around_the_position(shown):
     data = '{"strings":[' + ",".join(f'"{n:06}"' for n in range(100_000)) + ',1,"x"' + ',"y"' * 100_000 + "]}"
     line, mark = shown("-d", "@-", *ECHO, input=data)
     assert len(line) <= 76 and line.startswith("…") and line.endswith("…")
@@ -72,7 +72,7 @@ def test_a_long_line_is_cut_around_the_place(shown):
     assert (line[1], mark) == ('"', " ^") and line.endswith("…") and len(line) < 60
 
 
-def test_a_stream_that_runs(rpcurl, grpc_server, descriptor_set):
+def test_a_running_stream(rpcurl, grpc_server, descriptor_set):
     words = ["--descriptor-set", descriptor_set, f"{grpc_server.url}/{SUM}"]
     result = rpcurl(*words, input='{"value":1}\n{"value":2} {"valu":3}\n')
     assert result.code == 4 and excerpt(result) == ['…{"valu":3}', "  ^"]
@@ -120,14 +120,14 @@ def test_convert(rpcurl, descriptor_set, from_, options, data, lines):
     assert result.code == 4 and excerpt(result) == lines
 
 
-def test_convert_of_much(rpcurl, descriptor_set):
+def test_convert_of_large_input(rpcurl, descriptor_set):
     words = ["convert", "--descriptor-set", descriptor_set, "--type", "demo.v1.HelloRequest", "--from", "json", "--to", "json", "--delimited"]
     result = rpcurl(*words, input='{"name":"A"}' * 200_000 + '{"nam":"B"}' + '{"name":"C"}' * 100)
     line, mark = excerpt(result)
     assert result.code == 4 and line[mark.index("^") :].startswith('"nam"') and line.startswith("…") and line.endswith("…")
 
 
-def test_json_has_it_too(rpcurl, descriptor_set):
+def test_errors_as_json_contain_the_excerpt(rpcurl, descriptor_set):
     result = rpcurl("--error-format", "json", "--descriptor-set", descriptor_set, "-d", '{"a":\n1}', *ECHO)
     assert json.loads(result.err)["error"]["excerpt"] == '{"a":'
 
@@ -140,5 +140,5 @@ def test_json_has_it_too(rpcurl, descriptor_set):
         ('{"stringValue":\r\n}\r\n', ["}", "^"]),
     ],
 )
-def test_lines_that_end_with_two_characters(shown, data, lines):
+def test_lines_that_end_with_carriage_return_and_newline(shown, data, lines):
     assert shown("-d", "@-", *ECHO, input=data) == lines

@@ -1,4 +1,4 @@
-"""What `make install` puts in place: all of it is there, works from there, and goes away again."""
+"""The files of `make install`: all are installed, work in their places, and are uninstalled."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from conftest import ROOT, RPCURL, Rpcurl
 
 HELLO = "demo.v1.Demo/Hello"
 
-# Files of which there are many are told by their folder.
+# Where there are many files, the folder stands for them.
 PLACES = {
     "bin/rpcurl",
     "include/rpcurl/plugin.h",
@@ -81,7 +81,7 @@ def version():
 # The files
 
 
-def test_everything_is_in_its_place(prefix):
+def test_all_files_are_installed(prefix):
     found = files(prefix)
     assert {f for f in found if not any(f.startswith(f"{folder}/") for folder in FOLDERS)} == PLACES
     for folder, parts in FOLDERS.items():
@@ -108,14 +108,14 @@ def test_the_binary_is_stripped_and_runs(installed, prefix):
     assert (prefix / "bin" / "rpcurl").stat().st_size < RPCURL.stat().st_size
 
 
-def test_version_tells_what_libcurl_can_do(installed):
+def test_version_lists_the_features_of_libcurl(installed):
     lines = installed("version").out.splitlines()
     assert lines[1].startswith("libcurl/")
     assert [line.split(": ")[0] for line in lines[2:]] == ["HTTP", "features", "libcurl", "compression"]
     assert {"TLS", "unix sockets", "IPv6"} <= set(lines[3].removeprefix("features: ").split(", "))
 
 
-def test_the_version_is_told_in_one_place(environment):
+def test_the_version_has_a_single_source(environment):
     header = (ROOT / "Sources/CPluginABI/include/rpcurl/plugin.h").read_text()
     major, minor = (re.search(rf"define RPCURL_ABI_{part} (\d+)", header)[1] for part in ("MAJOR", "MINOR"))
     assert pkg_config(environment, "--modversion") == version()
@@ -123,18 +123,18 @@ def test_the_version_is_told_in_one_place(environment):
     for page in (ROOT / "man").iterdir():
         assert re.findall(r'^\.Os "rpcurl (.*)"$', page.read_text(), re.M) == [version()], page
     literal = re.compile(rf'"{re.escape(version())}"')
-    told = [file for file in (ROOT / "Sources").rglob("*.swift") if literal.search(file.read_text())]
-    assert told == [ROOT / "Sources/Calls/Version.swift"]
+    shown = [file for file in (ROOT / "Sources").rglob("*.swift") if literal.search(file.read_text())]
+    assert shown == [ROOT / "Sources/Calls/Version.swift"]
 
 
-def test_pages_can_be_read(prefix):
+def test_man_finds_the_pages(prefix):
     for page in (prefix / "share" / "man").rglob("*.?"):
         done = subprocess.run(["mandoc", "-T", "ascii", page], capture_output=True, text=True, check=True)
         assert done.stdout.startswith(f"{page.stem.upper()}({page.suffix[1:]})")
         assert page.parent.name == f"man{page.suffix[1:]}"
 
 
-def test_completions_are_for_their_shells(prefix):
+def test_shells_find_their_completions(prefix):
     bash = (prefix / "share/bash-completion/completions/rpcurl").read_text()
     assert re.search(r"complete .* rpcurl$", bash, re.M)
     assert (prefix / "share/zsh/site-functions/_rpcurl").read_text().startswith("#compdef rpcurl")
@@ -162,7 +162,7 @@ def build(examples, name, environment, place):
 
 @pytest.fixture
 def plugins(environment, prefix):
-    """The directory below the prefix that is searched; gone again after the test."""
+    """The directory below the prefix that is searched. It is removed after the test."""
     place = pkg_config(environment, "--variable=plugindir")
     assert place == f"{prefix}/lib/rpcurl/plugins"
     os.makedirs(place)
@@ -199,7 +199,7 @@ def test_new_plugins_use_what_is_installed(installed, prefix, tmp_path):
 
 @pytest.mark.parametrize("language", ["c", "swift"])
 def test_new_plugins_find_what_is_installed_by_pkg_config(rpcurl, environment, prefix, tmp_path, language):
-    """Also those that an rpcurl of another place wrote, which is gone by now."""
+    """Also those that a removed rpcurl of another prefix wrote."""
     folder = tmp_path / "mine"
     assert rpcurl("plugins", "new", "mine", "--lang", language, "--dir", folder).code == 0
     for name in {"c": ["Makefile"], "swift": ["Makefile", "Package.swift"]}[language]:
@@ -225,7 +225,7 @@ def test_uninstall_leaves_nothing(tmp_path):
     assert list(prefix.parent.iterdir()) == []
 
 
-def test_uninstall_leaves_what_was_there(tmp_path):
+def test_uninstall_keeps_other_files(tmp_path):
     (tmp_path / "bin").mkdir()
     (tmp_path / "share" / "man").mkdir(parents=True)
     make("install-built", f"PREFIX={tmp_path}")

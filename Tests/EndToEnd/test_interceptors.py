@@ -28,7 +28,7 @@ def call(request, rpcurl, descriptor_set):
 
 
 def headers(result, prefix="x-test"):
-    """What reached the server: pairs whose name starts with `prefix`, in order."""
+    """The headers that the server received whose name starts with `prefix`, in order."""
     assert (result.code, result.err) == (0, "")
     fields = [(h["name"], h.get("value", "")) for h in json.loads(result.out)["headers"]]
     return [(name, one.strip()) for name, value in fields if name.startswith(prefix) for one in value.split(",")]
@@ -63,7 +63,7 @@ def test_interceptors_act_in_the_order_written(call):
     assert headers(call(ECHO, {}, *use, *stamp)) == [("x-test", "plugin")]
 
 
-def test_priority_moves_and_methods_scope(call):
+def test_priority_reorders_and_methods_restrict(call):
     first, second = "header,set=x-test:first", "header,set=x-test:second"
     assert headers(call(ECHO, {}, "--use", first, "--use", second)) == [("x-test", "second")]
     assert headers(call(ECHO, {}, "--use", first, "--use", f"{second},priority=1")) == [("x-test", "first")]
@@ -93,11 +93,11 @@ def test_wrong_configuration_names_the_key(rpcurl, descriptor_set, spec, words):
     assert all(word in result.err for word in words), result.err
 
 
-def test_a_mistake_is_told_before_a_server_is_asked_for_anything(rpcurl, raw_server):
-    asked = []
-    server = raw_server(lambda connection: asked.append(connection.recv(1)))
+def test_a_mistake_is_reported_before_a_server_is_contacted(rpcurl, raw_server):
+    requested = []
+    server = raw_server(lambda connection: requested.append(connection.recv(1)))
     result = rpcurl("--use", "no-such-one", f"http://{server.address}/{HELLO}")
-    assert (result.code, asked) == (7, [])
+    assert (result.code, requested) == (7, [])
 
 
 def test_values_are_never_repeated_in_errors(rpcurl, descriptor_set):
@@ -126,7 +126,7 @@ def test_plugin_is_found_by_its_name(call):
     assert call(ECHO, {}, "--plugin", "stamp", env={"RPCURL_PLUGIN_PATH": "."}).code == 7
 
 
-def test_field_that_the_message_lacks_fails_the_call_before_it_is_sent(rpcurl, raw_server, descriptor_set):
+def test_unknown_field_fails_the_call_before_it_is_sent(rpcurl, raw_server, descriptor_set):
     server = raw_server(lambda connection: None)
     result = rpcurl(
         "--descriptor-set", descriptor_set, "--plugin", f"{STAMP},request-field=nam",
@@ -160,7 +160,7 @@ def load(rpcurl, descriptor_set, plugin):
         ("/bin/true", ["/bin/true"]),
     ],
 )
-def test_what_is_no_plugin(rpcurl, descriptor_set, plugin, words):
+def test_files_that_are_not_plugins(rpcurl, descriptor_set, plugin, words):
     result = load(rpcurl, descriptor_set, plugin)
     assert (result.code, result.out) == (7, "")
     assert result.err.startswith("rpcurl: plugin ")

@@ -1,6 +1,7 @@
 """--keepalive-time: HTTP/2's PING, which a peer that is there acknowledges at once."""
 
 import json
+import queue
 
 import pytest
 import raw_http2
@@ -14,11 +15,11 @@ def call(current_rpcurl, descriptor_set):
     return lambda server, time: current_rpcurl.start(*options, time, server.address, CHAT)
 
 
-def test_a_peer_that_acknowledges_stays(call, raw_server):
+def test_a_peer_that_acknowledges_pings_stays_connected(call, raw_server):
     """The server sends nothing but acknowledgements until it has seen two PINGs."""
     pings = []
 
-    def answer(stream):
+    def respond(stream):
         stream.headers(raw_http2.OK)
         while len(pings) < 2:
             kind, flags, _, payload = raw_http2.read_frame(stream.connection)
@@ -30,28 +31,28 @@ def test_a_peer_that_acknowledges_stays(call, raw_server):
         stream.reset(0)
 
     # Long enough for a server on a busy machine.
-    with call(raw_server(raw_http2.handler(answer, waits=False)), "2s") as process:
+    with call(raw_server(raw_http2.handler(respond, waits=False)), "2s") as process:
         out = process.stdout.read()
         assert (process.wait(), process.stderr.read()) == (0, b"")
     assert json.loads(out) == {"text": "hi"}
 
 
-def test_a_peer_that_is_silent_is_given_up(call, raw_server):
-    """Its kernel still acknowledges what TCP brings, as a NAT or a proxy does for a peer that is gone."""
-    seen = []
+def test_a_silent_peer_ends_the_call(call, raw_server):
+    """The kernel still acknowledges TCP segments, as a NAT or a proxy does for a lost peer."""
+    seen = queue.SimpleQueue()
 
-    def answer(stream):
+    def respond(stream):
         stream.headers(raw_http2.OK)
-        seen.extend(stream.wait_for_the_end())
+        seen.put(stream.wait_for_the_end())
 
-    with call(raw_server(raw_http2.handler(answer, waits=False)), "300ms") as process:
+    with call(raw_server(raw_http2.handler(respond, waits=False)), "300ms") as process:
         error = process.stderr.read().decode()
         assert process.wait() == 5
     assert "did not respond to an HTTP/2 PING within 0.3 seconds" in error
-    assert raw_http2.PING in seen
+    assert raw_http2.PING in seen.get(timeout=60)
 
 
-def test_a_batch_on_one_connection_is_asked_once_at_a_time(current_rpcurl, raw_server, descriptor_set):
+def test_calls_of_a_batch_share_the_pings_of_a_connection(current_rpcurl, raw_server, descriptor_set):
     """Each call looks after its connection, but what one receives shows the others that the peer is there."""
     pings = []
 
@@ -69,7 +70,7 @@ def test_a_batch_on_one_connection_is_asked_once_at_a_time(current_rpcurl, raw_s
                     if len(pings) == 3:
                         for stream in streams:
                             stream.headers(raw_http2.OK)
-                            stream.data(raw_http2.ANSWER)
+                            stream.data(raw_http2.RESPONSE)
                             stream.headers(raw_http2.STATUS_OK, end=True)
                 if kind == raw_http2.DATA and flags & raw_http2.END_STREAM:
                     streams.append(raw_http2.Stream(connection, number))
@@ -82,5 +83,5 @@ def test_a_batch_on_one_connection_is_asked_once_at_a_time(current_rpcurl, raw_s
         server.address, "demo.v1.Demo/Hello", input='{"name":"x"}' * 8,
     )  # fmt: skip
     assert (result.code, result.err) == (0, "")
-    # Eight calls that each asked for themselves would have sent 24.
+    # Eight calls with PINGs of their own would have sent 24.
     assert 3 <= len(pings) < 12

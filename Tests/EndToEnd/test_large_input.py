@@ -5,14 +5,14 @@ import subprocess
 import threading
 
 import pytest
-from test_streams import peak_kilobytes
+from conftest import Process
 
 LIMIT = 64 << 20
 
 
 def cpu_seconds(rpcurl, *arguments):
     """What a run takes of the processor, which other processes do not change much."""
-    process = subprocess.Popen(
+    process = Process(
         rpcurl.command(arguments),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -73,7 +73,7 @@ def test_endless_data_of_a_unary_call_is_refused_at_the_limit(rpcurl, descriptor
     assert LIMIT <= sent <= LIMIT + (4 << 20)
 
 
-def test_an_endless_file_takes_no_more_memory_than_the_limit_needs(rpcurl, descriptor_set, tmp_path):
+def test_memory_of_an_endless_file_is_bounded(rpcurl, descriptor_set, tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     words = ["--descriptor-set", descriptor_set, "-d", f"@{pipe}"]
@@ -84,5 +84,5 @@ def test_an_endless_file_takes_no_more_memory_than_the_limit_needs(rpcurl, descr
                 sent = 0
                 while sent < 1 << 20:
                     sent += data.write(b"a" * ((1 << 20) - sent))
-            assert peak_kilobytes(process) < 400_000
+            assert process.peak_kilobytes() < 400_000
             process.kill()

@@ -66,7 +66,7 @@ def test_an_empty_variable_is_ignored(rpcurl):
     ],
 )
 @pytest.mark.parametrize("options", [[], ["--http3"]])
-def test_a_libcurl_that_cannot_be_loaded(rpcurl, descriptor_set, path, why, options):
+def test_unloadable_libcurl(rpcurl, descriptor_set, path, why, options):
     env = {"RPCURL_LIBCURL": path}
     result = rpcurl("--descriptor-set", descriptor_set, *options, f"https://localhost:1/{HELLO}", env=env)
     assert (result.code, result.out) == (2, "")
@@ -195,7 +195,7 @@ def test_no_authorities_at_all(call_where_authorities_are_in, certificates):
 
 
 @pytest.mark.skipif(RPCURL.name != "rpcurl", reason="another binary is tested")
-def test_a_copy_alone_calls_over_tls(tmp_path, grpc_tls_server, certificates, descriptor_set):
+def test_a_copied_binary_calls_over_tls(tmp_path, grpc_tls_server, certificates, descriptor_set):
     """The program needs nothing beside itself, and no variable of the environment."""
     program = tmp_path / "rpcurl"
     shutil.copy(RPCURL, program)

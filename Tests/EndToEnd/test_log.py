@@ -36,7 +36,7 @@ def test_lines_for_people(call):
     assert lines[-1].startswith("< ok after ")
 
 
-def test_messages_are_not_written_unless_asked_for(call):
+def test_messages_are_not_logged_by_default(call):
     result = call("Hello", '{"name":"Ada"}', "--use", "log")
     assert "5 bytes\n" in result.err and "Ada" not in result.err
 
@@ -53,13 +53,16 @@ def test_messages_are_not_written_unless_asked_for(call):
 def test_lines_for_programs(call, tmp_path, method, data, sent, received):
     file = tmp_path / "log.ndjson"
     result = call(method, data, "--use", f"log,format=ndjson,file={file},bodies=true")
-    assert result.err == "" or method == "FailStream"
+    fails = method == "FailStream"
+    assert result.code == (64 + 9 if fails else 0)
+    # The log goes to its file only.
+    assert result.err == (f"rpcurl: {DEMO}/FailStream: failed_precondition (9)\n" if fails else "")
     events = [json.loads(line) for line in file.read_text().splitlines()]
     kinds = [event["event"] for event in events]
     assert (kinds[0], kinds[-2], kinds[-1]) == ("start", "end", "metrics")
     assert (kinds.count("sent"), kinds.count("message")) == (sent, received)
     assert [json.loads(line) for line in result.out.splitlines()] == [e["message"] for e in events if e["event"] == "message"]
-    assert events[-2]["code"] == ("failed_precondition" if method == "FailStream" else "ok")
+    assert events[-2]["code"] == ("failed_precondition" if fails else "ok")
 
 
 def test_bidi_stream_is_written_as_it_happens(rpcurl, descriptor_set, grpc_server, tmp_path):
@@ -72,7 +75,7 @@ def test_bidi_stream_is_written_as_it_happens(rpcurl, descriptor_set, grpc_serve
             events = [json.loads(line) for line in file.read_text().splitlines()]
             assert [e["message"]["text"] for e in events if e["event"] == "message"][number] == f"you said: {text}"
         process.stdin.close()
-        assert process.wait(5) == 0
+        assert process.wait() == 0
 
 
 def test_long_messages_are_cut(call):
@@ -129,7 +132,7 @@ def test_archive(call, tmp_path):
     assert json.loads(base64.b64decode(content["text"])) == {"message": "Hello, Ada!", "name": "Ada"}
     assert (entry["response"]["status"], entry["comment"]) == (200, f"ok; unary over {call.protocol}")
     assert entry["response"]["httpVersion"] == ("HTTP/2.0" if call.protocol == "grpc" else "HTTP/1.1")
-    assert 0 < entry["time"] < 10_000 and file.stat().st_mode & 0o777 == 0o600
+    assert entry["time"] > 0 and file.stat().st_mode & 0o777 == 0o600
 
 
 def test_archive_of_a_stream_and_of_a_failure(call, tmp_path):
@@ -145,7 +148,7 @@ def test_archive_of_a_stream_and_of_a_failure(call, tmp_path):
     assert entry["comment"].startswith('not_found (5): no item "9"')
 
 
-def test_archive_of_a_call_that_reaches_nobody(rpcurl, descriptor_set, tmp_path):
+def test_archive_of_a_failed_connection(rpcurl, descriptor_set, tmp_path):
     file = tmp_path / "calls.har"
     options = ["--descriptor-set", descriptor_set, "--use", f"log,format=har,file={file}"]
     assert rpcurl(*options, "-d", "{}", f"http://127.0.0.1:1/{DEMO}/Hello").code == 5

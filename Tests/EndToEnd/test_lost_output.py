@@ -1,10 +1,11 @@
-"""Output whose reader goes away ends the command quietly; output that cannot be written is told, with the exit code 1."""
+"""A closed output ends the command quietly; a write error is reported, with exit code 1."""
 
 import os
 import signal
 import subprocess
 
 import pytest
+from conftest import Process
 
 SERVICE = "demo.v1.Demo"
 ENDLESS = '{"from":1,"to":2000000000}'
@@ -24,7 +25,7 @@ def words(rpcurl, grpc_server, descriptor_set):
 def run(rpcurl):
     def run(words, out=subprocess.PIPE, **more):
         return subprocess.run(
-            words, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, env=rpcurl.environment(None), timeout=20,
+            words, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, env=rpcurl.environment(None), timeout=60,
             cwd=rpcurl.home, **more,
         )  # fmt: skip
 
@@ -38,13 +39,13 @@ def test_head(rpcurl, words, grpc_server, format):
     script = 'set -o pipefail; "$@" | head -c 4000 > /dev/null'
     done = subprocess.run(
         ["bash", "-c", script, "bash", *words("--format", format)], stdin=subprocess.DEVNULL, capture_output=True,
-        env=rpcurl.environment(None), timeout=20,
+        env=rpcurl.environment(None), timeout=60,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, b"")
     grpc_server.wait_for_canceled_calls(f"{SERVICE}/Count", before + 1)
 
 
-def test_a_reader_that_is_gone_from_the_start(words, run):
+def test_a_reader_that_was_closed_before_the_start(words, run):
     reading, writing = os.pipe()
     os.close(reading)
     try:
@@ -66,14 +67,14 @@ def test_other_commands(rpcurl, descriptor_set, run):
         os.close(writing)
 
 
-def test_a_named_pipe_whose_reader_goes_away(words, run, tmp_path):
+def test_a_named_pipe_whose_reader_closes_it(words, run, tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with subprocess.Popen(["head", "-c", "1", pipe], stdout=subprocess.PIPE) as reader:
+    with Process(["head", "-c", "1", pipe], stdout=subprocess.PIPE) as reader:
         try:
             done = run(words("-o", pipe))
             assert (done.returncode, done.stderr) == (-signal.SIGPIPE, b"")
-            assert len(reader.communicate(timeout=10)[0]) == 1
+            assert len(reader.communicate(timeout=60)[0]) == 1
         finally:
             reader.kill()
     assert pipe.is_fifo()
@@ -100,8 +101,8 @@ def test_a_full_disk_of_other_commands(rpcurl, descriptor_set, run):
     assert (done.returncode, done.stderr) == (1, b"rpcurl: /dev/full: No space left on device\n")
 
 
-def test_a_file_with_a_limit_is_not_half_an_answer(words, run, tmp_path):
-    """Where the disk is full, what was there stays."""
+def test_a_file_size_limit_leaves_no_partial_response(words, run, tmp_path):
+    """On a full disk, the existing file is kept."""
     file = tmp_path / "reply"
     file.write_text("before")
     script = 'trap "" XFSZ; ulimit -f 1; exec "$@"'
@@ -111,14 +112,14 @@ def test_a_file_with_a_limit_is_not_half_an_answer(words, run, tmp_path):
     assert [entry.name for entry in tmp_path.iterdir()] == ["reply"]
 
 
-def test_standard_error_that_is_full_or_gone_changes_nothing(words, rpcurl):
+def test_a_full_or_closed_standard_error_changes_nothing(words, rpcurl):
     reading, writing = os.pipe()
     os.close(reading)
     with open("/dev/full", "wb") as full:
         for errors in (full, writing):
             done = subprocess.run(
                 words("-v", data='{"code":5}', method="Fail"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                stderr=errors, env=rpcurl.environment(None), timeout=20,
+                stderr=errors, env=rpcurl.environment(None), timeout=60,
             )  # fmt: skip
             assert done.returncode == 69
     os.close(writing)

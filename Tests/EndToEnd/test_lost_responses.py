@@ -1,25 +1,27 @@
-"""No response is lost: of 200 calls, each ends with the server's status and message.
+"""No response is lost: of many calls, each ends with the server's status and message.
 
 A server that ends a call before the request has ended sends the status and resets the stream. A client may receive
 both in one read.
 """
 
 import json
-import subprocess
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import pytest
+from conftest import ALL_TESTS
 
-CALLS, AT_A_TIME = 200, 8
+# The tests provoke a race.
+CALLS, AT_A_TIME = 200 if ALL_TESTS else 48, 8
+TRANSACTIONS = 400 if ALL_TESTS else 100
 UNKNOWN_SERVICE = "unimplemented (12): unknown service etcdserverpb.Missing"
 HELLO, CHAT = "demo.v1.Demo/Hello", "demo.v1.Demo/Chat"
 
 
 @pytest.fixture
 def outcomes(current_rpcurl, tmp_path):
-    """`outcomes(*arguments)` makes 200 calls and counts the exit codes and outputs.
+    """`outcomes(*arguments)` makes many calls and counts the exit codes and outputs.
 
     Standard input stays open, so that nothing half-closes a stream. `data` is the text of a file for -d.
     """
@@ -27,10 +29,7 @@ def outcomes(current_rpcurl, tmp_path):
     def run(arguments):
         process = current_rpcurl.start(*arguments)
         with process:
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
+            process.wait()
             out, error = process.stdout.read(), process.stderr.read().decode()
         return process.returncode, out, error
 
@@ -87,11 +86,11 @@ def test_batch_of_large_requests_and_responses(current_rpcurl, etcd, tmp_path):
             {"requestPut": {"key": "YmF0Y2g=", "value": value}}, {"requestPut": {"key": "YmF0Y2gy", "value": value}},
             {"requestRange": {"key": "YmF0Y2g=", "rangeEnd": "YmF0Y2gz"}},
         ]}
-    ] * 400  # fmt: skip
+    ] * TRANSACTIONS  # fmt: skip
     file = tmp_path / "calls.json"
     file.write_text("\n".join(map(json.dumps, calls)))
     arguments = ["--each", "--jobs", 50, "-d", f"@{file}", *etcd("etcdserverpb.KV/Txn")]
-    result = current_rpcurl(*arguments, timeout=40)
+    result = current_rpcurl(*arguments)
     assert (result.code, result.err) == (0, "")
     revisions = set()
     for line in result.out.splitlines():
@@ -99,7 +98,7 @@ def test_batch_of_large_requests_and_responses(current_rpcurl, etcd, tmp_path):
         assert [kv["value"] for kv in reply["responses"][2]["responseRange"]["kvs"]] == [value, value]
         revisions.add(reply["header"]["revision"])
     # Each call was made once.
-    assert len(revisions) == 400
+    assert len(revisions) == TRANSACTIONS
 
 
 # grpcio and connectrpc

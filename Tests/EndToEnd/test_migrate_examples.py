@@ -1,4 +1,4 @@
-"""The examples of rpcurl-migrate(7): the commands of rpcurl, as they stand there, do what is said."""
+"""The examples of rpcurl-migrate(7): the commands of rpcurl, verbatim, do what the page describes."""
 
 import json
 
@@ -58,7 +58,7 @@ def test_descriptor_set_and_text_format(run):
     assert run("-format text").splitlines() == ['message: "Hello, Ada!"', 'name: "Ada"']
 
 
-def test_what_a_schema_has(run, tmp_path):
+def test_contents_of_a_schema(run, tmp_path):
     lines = run("-msg-template").splitlines()
     assert "demo.v1.Demo" in lines
     assert any(line.startswith("message HelloRequest") for line in lines)
@@ -77,5 +77,5 @@ def test_a_message_on_standard_input(run):
     assert json.loads(run("evans")) == HELLO
 
 
-def test_curl_gets_the_same_answer(run):
+def test_curl_receives_the_same_response(run):
     assert json.loads(run("curl -s -H", theirs=True)) == json.loads(run("curl -s -H")) == HELLO

@@ -2,13 +2,12 @@
 
 import json
 import struct
-import threading
 import time
 
 import pytest
 
 import raw_http2
-from raw_http2 import ANSWER, OK, STATUS_OK, header_block
+from raw_http2 import RESPONSE, OK, STATUS_OK, header_block
 
 HELLO = "demo.v1.Demo/Hello"
 UNAVAILABLE, INTERNAL, UNKNOWN = 64 + 14, 64 + 13, 64 + 2
@@ -16,18 +15,14 @@ UNAVAILABLE, INTERNAL, UNKNOWN = 64 + 14, 64 + 13, 64 + 2
 
 @pytest.fixture
 def call(rpcurl, raw_server, descriptor_set):
-    """Calls Hello at an HTTP/2 server that answers as told; gives the result and how long it took."""
+    """Calls Hello at an HTTP/2 server that responds as the function does; returns the result."""
 
-    def run(answer, *options, waits=True, data='{"name":"Ada"}', timeout=10):
-        server = raw_server(raw_http2.handler(answer, waits))
-        start = time.monotonic()
-        result = rpcurl(
+    def run(respond, *options, waits=True, data='{"name":"Ada"}'):
+        server = raw_server(raw_http2.handler(respond, waits))
+        return rpcurl(
             "--descriptor-set", descriptor_set, "-d", "@-", *options, f"http://{server.address}/{HELLO}",
-            input=data, timeout=timeout,
+            input=data,
         )  # fmt: skip
-        result_seconds = time.monotonic() - start
-        assert result_seconds < timeout / 2
-        return result
 
     return run
 
@@ -40,55 +35,56 @@ def fails(result, code, *words):
         assert word in result.err
 
 
-def ends_well(result):
+def succeeds(result):
     assert (result.code, result.err) == (0, "")
     assert json.loads(result.out) == {"message": "Ada"}
 
 
-def test_the_rig_answers_well(call):
-    def answer(stream):
+def test_the_test_server_responds(call):
+    def respond(stream):
         stream.headers(OK)
-        stream.data(ANSWER)
+        stream.data(RESPONSE)
         stream.headers(STATUS_OK, end=True)
 
-    ends_well(call(answer))
+    succeeds(call(respond))
 
 
 def test_trailers_after_a_content_length(call):
     """libcurl would stop at the length and drop them."""
 
-    def answer(stream):
-        stream.headers([*OK, ("content-length", str(len(ANSWER)))])
-        stream.data(ANSWER)
-        time.sleep(0.1)
+    def respond(stream):
+        stream.headers([*OK, ("content-length", str(len(RESPONSE)))])
+        stream.data(RESPONSE)
+        stream.wait_until_read()
         stream.headers(STATUS_OK, end=True)
 
-    ends_well(call(answer))
+    succeeds(call(respond))
 
 
 def test_trailers_in_pieces(call):
     block = header_block([("grpc-status", "5"), ("grpc-message", "not%20here"), ("x-long", "y" * 3000)])
 
-    def answer(stream):
+    def respond(stream):
         stream.headers(OK)
-        stream.data(ANSWER)
+        stream.data(RESPONSE)
         stream.frame(raw_http2.HEADERS, raw_http2.END_STREAM, block[:10])
         for start in range(10, len(block), 700):
+            # No other frame may come between these, so nothing shows that the client has read a piece.
             time.sleep(0.02)
             last = start + 700 >= len(block)
             stream.frame(raw_http2.CONTINUATION, raw_http2.END_HEADERS if last else 0, block[start : start + 700])
 
-    fails(call(answer), 64 + 5, "not here")
+    fails(call(respond), 64 + 5, "not here")
 
 
 def test_information_before_the_response(call):
-    def answer(stream):
+    def respond(stream):
         stream.headers([(":status", "103"), ("link", "x")])
         stream.headers(OK)
-        stream.data(ANSWER)
+        stream.data(RESPONSE)
         stream.headers(STATUS_OK, end=True)
 
-    ends_well(call(answer))
+    succeeds(call(respond))
 
 
 @pytest.mark.parametrize(
@@ -100,23 +96,23 @@ def test_information_before_the_response(call):
 )  # fmt: skip
 @pytest.mark.parametrize("when", ["before", "during"])
 def test_reset_with_each_code(call, reset, code, when):
-    def answer(stream):
+    def respond(stream):
         if when == "during":
             stream.headers(OK)
-            stream.data(ANSWER[:7])
+            stream.data(RESPONSE[:7])
         stream.reset(reset)
         stream.wait_for_the_end()
 
     # libcurl repeats a request that was refused unseen; in the end it is unavailable, or has no connection.
-    result = call(answer)
+    result = call(respond)
     assert result.code in ((code, 5) if reset in (7, 13) else (code,)), result.err
     assert result.out == ""
 
 
-def test_refused_stream_is_tried_again(call):
+def test_refused_stream_is_retried(call):
     refusals = [True]
 
-    def answer(stream):
+    def respond(stream):
         if refusals:
             refusals.pop()
             stream.reset(7)
@@ -128,42 +124,42 @@ def test_refused_stream_is_tried_again(call):
                     break
             stream = raw_http2.Stream(connection, number)
         stream.headers(OK)
-        stream.data(ANSWER)
+        stream.data(RESPONSE)
         stream.headers(STATUS_OK, end=True)
 
-    ends_well(call(answer))
+    succeeds(call(respond))
 
 
-def test_go_away_before_the_answer(call):
-    def answer(stream):
+def test_go_away_before_the_response(call):
+    def respond(stream):
         stream.go_away(0)
         stream.connection.close()
 
-    fails(call(answer), 5)
+    fails(call(respond), 5)
 
 
-def test_go_away_during_the_answer_lets_it_finish(call):
-    def answer(stream):
+def test_go_away_during_the_response_lets_it_finish(call, libcurl_version):
+    def respond(stream):
         stream.headers(OK)
         stream.go_away(stream.number)
-        stream.data(ANSWER)
+        stream.data(RESPONSE)
         stream.headers(STATUS_OK, end=True)
 
-    result = call(answer)
-    # libcurl 7.88 may close the connection at once; the call must not hang, nor claim success without an answer.
-    assert result.code in (0, 5, UNKNOWN, INTERNAL)
+    result = call(respond)
+    # libcurl 7.88 may close the connection at once; the call must not hang, nor succeed without a response.
+    assert result.code in ((0,) if libcurl_version >= (8, 14) else (0, 5, UNKNOWN, INTERNAL)), result.err
     assert (result.code == 0) == (result.out != "")
 
 
-@pytest.mark.parametrize("sent", [b"", ANSWER[:3], ANSWER[:7], ANSWER])
+@pytest.mark.parametrize("sent", [b"", RESPONSE[:3], RESPONSE[:7], RESPONSE])
 def test_connection_closed_in_the_middle(call, sent):
-    def answer(stream):
+    def respond(stream):
         stream.headers(OK)
         if sent:
             stream.data(sent)
         stream.connection.close()
 
-    fails(call(answer), 5)
+    fails(call(respond), 5)
 
 
 @pytest.mark.parametrize(
@@ -175,17 +171,17 @@ def test_connection_closed_in_the_middle(call, sent):
         ("unknown status", UNKNOWN), ("status not a number", UNKNOWN),
     ],
 )  # fmt: skip
-def test_broken_answers(call, name, code):
-    def answer(stream):
+def test_broken_responses(call, name, code):
+    def respond(stream):
         if name == "html":
             stream.headers([(":status", "503"), ("content-type", "text/html")])
             return stream.data(b"<h1>\x1b[31m", end=True)
         stream.headers(OK)
         body = {
-            "promised length never delivered": ANSWER[:-1], "two messages": ANSWER * 2, "no message": b"",
-            "compressed without an encoding": b"\1" + ANSWER[1:], "larger than any message": b"\0\xff\xff\xff\xff",
+            "promised length never delivered": RESPONSE[:-1], "two messages": RESPONSE * 2, "no message": b"",
+            "compressed without an encoding": b"\1" + RESPONSE[1:], "larger than any message": b"\0\xff\xff\xff\xff",
             "not the message's type": b"\0\0\0\0\x05" + b"\xff" * 5,
-        }.get(name, ANSWER)  # fmt: skip
+        }.get(name, RESPONSE)  # fmt: skip
         stream.data(body, end=name == "no trailers")
         if name == "no trailers":
             return
@@ -193,34 +189,34 @@ def test_broken_answers(call, name, code):
         trailers = status.get(name, [("grpc-status", "x")] if name == "status not a number" else STATUS_OK)
         stream.headers(trailers, end=True)
 
-    fails(call(answer), code)
+    fails(call(respond), code)
 
 
 @pytest.mark.parametrize("silent_after", ["connect", "headers", "message"])
 def test_silence_meets_the_deadline(call, silent_after):
-    def answer(stream):
+    def respond(stream):
         if silent_after != "connect":
             stream.headers(OK)
         if silent_after == "message":
-            stream.data(ANSWER)
+            stream.data(RESPONSE)
         stream.wait_for_the_end()
 
-    fails(call(answer, "--max-time", "300ms", timeout=4), 64 + 4, "deadline_exceeded")
+    fails(call(respond, "--max-time", "300ms"), 64 + 4, "deadline_exceeded")
 
 
 def test_one_byte_at_a_time(call):
-    def answer(stream):
+    def respond(stream):
         stream.headers(OK)
-        for byte in ANSWER:
+        for byte in RESPONSE:
             stream.data(bytes([byte]))
-            time.sleep(0.01)
+            stream.wait_until_read()
         stream.headers(STATUS_OK, end=True)
 
-    ends_well(call(answer))
+    succeeds(call(respond))
 
 
 def test_a_megabyte_of_headers(call):
-    def answer(stream):
+    def respond(stream):
         try:
             stream.frame(raw_http2.HEADERS, 0, header_block(OK))
             for number in range(1000):
@@ -230,52 +226,53 @@ def test_a_megabyte_of_headers(call):
         except OSError:
             pass
 
-    result = call(answer)
+    result = call(respond)
     assert result.code not in (0, 1) and result.out == ""
 
 
 LARGE = json.dumps({"name": "x" * 5_000_000})
 
 
-def test_answer_that_comes_before_the_request_has_left(call):
-    """The server answers, grants no window, and lets the request go."""
+def test_response_before_the_request_is_sent(call):
+    """The server responds and grants no window for the request."""
 
-    def answer(stream):
+    def respond(stream):
         stream.headers(OK)
-        stream.data(ANSWER)
+        stream.data(RESPONSE)
         stream.headers(STATUS_OK, end=True)
         stream.wait_for_the_end()
 
-    # libcurl 7.88 does not tell of the trailers before the request has left: the deadline ends the call.
-    fails(call(answer, "--max-time", "300ms", waits=False, data=LARGE), 64 + 4)
+    # libcurl does not report the trailers before the request is sent: the deadline ends the call.
+    fails(call(respond, "--max-time", "300ms", waits=False, data=LARGE), 64 + 4)
 
 
 @pytest.mark.usefixtures("keeps_early_responses")
 def test_refusal_before_the_request_is_sent_is_reported(call):
-    def answer(stream):
+    def respond(stream):
         stream.headers([*OK, ("grpc-status", "8"), ("grpc-message", "too much")], end=True)
         stream.reset(0)
         stream.wait_for_the_end()
 
-    fails(call(answer, waits=False, data=LARGE), 64 + 8, "too much")
+    fails(call(respond, waits=False, data=LARGE), 64 + 8, "too much")
 
 
 @pytest.mark.parametrize("reset", [None, 0, 8])
-def test_refusal_that_comes_before_the_request_has_left(call, reset):
-    def answer(stream):
+def test_refusal_before_the_request_is_sent(call, libcurl_version, reset):
+    def respond(stream):
         status = [*OK, ("grpc-status", "8"), ("grpc-message", "too much")]
         stream.headers(status, end=True)
         if reset is not None:
             stream.reset(reset)
         stream.wait_for_the_end()
 
-    refused(call(answer, waits=False, data=LARGE), "too much")
+    refused(call(respond, waits=False, data=LARGE), libcurl_version, "too much")
 
 
-def refused(result, words):
-    """The refusal is told, or where libcurl has lost it (7.88, when the stream is reset), what is likely."""
+def refused(result, libcurl_version, words):
+    """The error is the server's refusal. Where libcurl has lost it (7.88, when the stream is reset), it is a guess."""
     assert result.out == ""
-    if result.code == 64 + 8:
+    if libcurl_version >= (8, 14) or result.code == 64 + 8:
+        assert result.code == 64 + 8, result.err
         assert words in result.err
     else:
         assert result.code in (5, 64 + 1), result.err
@@ -283,28 +280,27 @@ def refused(result, words):
 
 
 @pytest.mark.parametrize("reset", [0, 8])
-def test_refusal_and_reset_in_one_piece_while_a_stream_is_open(rpcurl, raw_server, descriptor_set, reset):
-    """libcurl 7.88 drops such an answer, and would wait for the rest of the request for ever."""
+def test_refusal_and_reset_in_one_piece_while_a_stream_is_open(rpcurl, libcurl_version, raw_server, descriptor_set, reset):
+    """libcurl 7.88 drops such a response, and would wait for the rest of the request for ever."""
 
-    def answer(stream):
+    def respond(stream):
         block = header_block([*OK, ("grpc-status", "12"), ("grpc-message", "no such method")])
         headers = struct.pack(">I", len(block))[1:] + b"\1\5" + struct.pack(">I", stream.number) + block
         stream.connection.sendall(headers + b"\0\0\4\3\0" + struct.pack(">II", stream.number, reset))
         stream.wait_for_the_end()
 
-    server = raw_server(raw_http2.handler(answer, waits=False))
+    server = raw_server(raw_http2.handler(respond, waits=False))
     with rpcurl.start("--descriptor-set", descriptor_set, f"http://{server.address}/demo.v1.Demo/Chat") as process:
-        start = time.monotonic()
-        assert process.wait(3) in (64 + 12, 64 + 1 if reset == 8 else 5)
-        assert time.monotonic() - start < 2
+        lost = [] if libcurl_version >= (8, 14) else [64 + 1 if reset == 8 else 5]
+        assert process.wait() in [64 + 12, *lost]
         err = process.stderr.read().decode()
         assert ("no such method" if process.returncode == 64 + 12 else "was lost by libcurl") in err
 
 
 def test_message_and_trailers_in_one_piece_while_a_stream_is_open(current_rpcurl, raw_server, descriptor_set):
-    """As gRPC servers end a stream whose request is open: with trailers, and a reset without an error."""
+    """gRPC servers end a stream with an open request by trailers and a reset without an error."""
 
-    def answer(stream):
+    def respond(stream):
         stream.headers(OK)
         block = header_block([("grpc-status", "0")])
         message = b"\0\0\0\0\x04\x0a\x02hi"
@@ -314,29 +310,27 @@ def test_message_and_trailers_in_one_piece_while_a_stream_is_open(current_rpcurl
         stream.connection.sendall(data + trailers + reset)
         stream.wait_for_the_end()
 
-    server = raw_server(raw_http2.handler(answer, waits=False))
+    server = raw_server(raw_http2.handler(respond, waits=False))
     options = ["--descriptor-set", descriptor_set, "--max-time", "10"]
     with current_rpcurl.start(*options, f"http://{server.address}/demo.v1.Demo/Chat") as process:
-        assert process.wait(20) == 0
+        assert process.wait() == 0
         assert (process.stdout.read(), process.stderr.read()) == (b'{"text":"hi"}\n', b"")
 
 
-def test_request_beyond_the_servers_limit(rpcurl, start_server, descriptor_set):
+def test_request_beyond_the_servers_limit(rpcurl, libcurl_version, start_server, descriptor_set):
     """grpcio refuses it when it has seen its length, and resets the stream."""
     server = start_server("grpc_server.py", "--max-message-bytes", 4 << 20)
     options = ["--descriptor-set", descriptor_set, "-d", "@-"]
     for _ in range(5):
-        refused(rpcurl(*options, f"{server.url}/{HELLO}", input=LARGE), "larger than max")
+        refused(rpcurl(*options, f"{server.url}/{HELLO}", input=LARGE), libcurl_version, "larger than max")
 
 
-def test_deadline_ends_the_resolving_of_a_name(rpcurl, descriptor_set):
-    """A name that is asked of a nameserver: whatever it does, the deadline is kept."""
-    start = time.monotonic()
+def test_deadline_ends_name_resolution(rpcurl, descriptor_set):
+    """Whatever the name server does."""
     result = rpcurl(
         "--descriptor-set", descriptor_set, "--max-time", "200ms", "--plaintext", "slow.example.invalid:1", HELLO
     )
     assert result.code in (5, 64 + 4)
-    assert time.monotonic() - start < 2
 
 
 # HTTP/1.1, for Connect
@@ -355,13 +349,13 @@ def test_deadline_ends_the_resolving_of_a_name(rpcurl, descriptor_set):
         (b"HTTP/1.1 200 OK\r\ncontent-type: application/proto\r\ncontent-encoding: x\r\ncontent-length: 1\r\n\r\na", INTERNAL),
     ],
 )  # fmt: skip
-def test_broken_connect_answers(rpcurl, raw_server, descriptor_set, response, code):
-    def answer(connection):
+def test_broken_connect_responses(rpcurl, raw_server, descriptor_set, response, code):
+    def respond(connection):
         connection.recv(1 << 16)
         connection.sendall(response)
 
     result = rpcurl(
-        "--descriptor-set", descriptor_set, "--protocol", "connect", f"http://{raw_server(answer).address}/{HELLO}"
+        "--descriptor-set", descriptor_set, "--protocol", "connect", f"http://{raw_server(respond).address}/{HELLO}"
     )
     fails(result, code)
 
@@ -375,34 +369,34 @@ def refused_headers(stream, end=False):
 
 
 def test_status_in_the_trailers_replaces_that_in_the_headers(call):
-    def answer(stream):
+    def respond(stream):
         refused_headers(stream)
-        stream.data(ANSWER)
+        stream.data(RESPONSE)
         stream.headers(STATUS_OK, end=True)
 
-    ends_well(call(answer))
+    succeeds(call(respond))
 
 
-def test_status_in_the_headers_holds_if_nothing_follows(call):
+def test_status_in_the_headers_applies_if_nothing_follows(call):
     fails(call(lambda stream: refused_headers(stream, end=True)), 64 + 7, "no")
 
 
 def test_body_after_a_status_in_the_headers_is_an_error(call):
-    def answer(stream):
+    def respond(stream):
         refused_headers(stream)
-        stream.data(ANSWER, end=True)
+        stream.data(RESPONSE, end=True)
 
-    fails(call(answer), INTERNAL, "status with the headers")
+    fails(call(respond), INTERNAL, "status with the headers")
 
 
 def test_status_in_the_headers_of_a_stream_that_does_not_end(call):
     """The end is waited for, but not for long."""
 
-    def answer(stream):
+    def respond(stream):
         refused_headers(stream)
         stream.wait_for_the_end()
 
-    fails(call(answer, "--max-time", "8", timeout=20), 64 + 7, "no")
+    fails(call(respond, "--max-time", "8"), 64 + 7, "no")
 
 
 @pytest.mark.parametrize("more", [b"\0\0\0\0\0", b"\2\0\0\0\2{}", b"x"], ids=["message", "end", "rest"])
@@ -412,7 +406,7 @@ def test_data_after_the_end_of_a_connect_stream_is_an_error(rpcurl, raw_server, 
     if pieces == 1:
         body = [b"".join(body)]
 
-    def answer(connection):
+    def respond(connection):
         # The end of a response is waited for if the request is complete: an envelope of five bytes.
         request = b""
         while len(request.partition(b"\r\n\r\n")[2]) < 5:
@@ -423,6 +417,6 @@ def test_data_after_the_end_of_a_connect_stream_is_an_error(rpcurl, raw_server, 
             connection.sendall(b"%x\r\n%s\r\n" % (len(piece), piece))
         connection.sendall(b"0\r\n\r\n")
 
-    url = f"http://{raw_server(answer).address}/demo.v1.Demo/Count"
+    url = f"http://{raw_server(respond).address}/demo.v1.Demo/Count"
     result = rpcurl("--descriptor-set", descriptor_set, "--protocol", "connect", "-d", "{}", url)
     fails(result, INTERNAL, "after the end of the stream")

@@ -1,4 +1,4 @@
-"""The interceptor mock: calls that are answered from stub files."""
+"""The interceptor mock: responses from stub files."""
 
 import json
 
@@ -63,9 +63,9 @@ def test_status_with_details(call):
 def test_placeholders_keep_their_types(call):
     result = call("Echo", '{"int32Value":7,"int64Value":"9007199254740993","strings":["a","b"]}')
     assert result.code == 0, result.err
-    answer = json.loads(result.out)
-    assert (answer["int64Value"], answer["stringValue"]) == ("7", "7")
-    assert answer["struct"] == {"n": 9007199254740992, "l": ["a", "b"]}  # a double, in a Struct
+    response = json.loads(result.out)
+    assert (response["int64Value"], response["stringValue"]) == ("7", "7")
+    assert response["struct"] == {"n": 9007199254740992, "l": ["a", "b"]}  # a double, in a Struct
 
 
 def test_server_stream(call):
@@ -79,7 +79,7 @@ def test_client_stream(call):
     assert (result.code, json.loads(result.out)) == (0, {"total": "3", "count": 3})
 
 
-def test_bidi_stream_is_answered_as_it_comes(rpcurl, descriptor_set, tmp_path):
+def test_bidi_stream_responds_to_each_message(rpcurl, descriptor_set, tmp_path):
     stubs = tmp_path / "stubs.json"
     stubs.write_text(STUBS)
     options = ["--descriptor-set", descriptor_set, "--use", f"mock,file={stubs}"]
@@ -91,7 +91,7 @@ def test_bidi_stream_is_answered_as_it_comes(rpcurl, descriptor_set, tmp_path):
         assert json.loads(process.stdout.readline()) == {"text": "b?"}
         process.stdin.write(b'{"text":"bye"}')
         assert json.loads(process.stdout.readline()) == {"text": "farewell"}
-        assert process.wait(5) == 64 + 11
+        assert process.wait() == 64 + 11
 
 
 def test_half_close_ends_a_bidi_stream(call):
@@ -100,7 +100,7 @@ def test_half_close_ends_a_bidi_stream(call):
     assert [json.loads(line)["text"] for line in result.out.splitlines()] == ["hello", "a?", "b?"]
 
 
-def test_endless_stream_is_taken(call):
+def test_endless_request_stream_is_accepted(call):
     result = call("Sum", "@-", input='{"value":1}' * 20_000)
     assert (result.code, json.loads(result.out)) == (0, {"total": "1", "count": 20_000})
 

@@ -4,9 +4,9 @@ import os
 import signal
 import subprocess
 import threading
-import time
 
 import pytest
+from conftest import wait_until
 
 HELLO = "demo.v1.Demo/Hello"
 ECHO = "demo.v1.Demo/EchoMetadata"
@@ -28,7 +28,12 @@ OPTIONS = {
     "setting": lambda file: ["--use", f"header,set=@{file}"],
     "setting of a plugin": lambda file: ["--plugin", f"none,key=@{file}"],
 }
-# Those that may be large.
+# The exit codes of errors. Those of interceptors are 7 when the chain is built, and a status during a call.
+CODES = {
+    "bearer": 2, "header": 2, "rpc-header": 2, "netrc-file": 2, "cert": 6, "cacert": 6,
+    "bearer-file": 64 + 16, "set-file": 64 + 9,
+}  # fmt: skip
+# Files that may be large.
 LARGE = {
     "mock": lambda file: ["--use", f"mock,file={file}"],
     "replay": lambda file: ["--use", f"replay,file={file}"],
@@ -44,7 +49,7 @@ def test_a_file_over_the_limit_is_an_error(rpcurl, descriptor_set, tmp_path, opt
         with file.open("wb") as sparse:
             sparse.truncate((16 << 20) + 1)
     result = rpcurl("--descriptor-set", descriptor_set, "-d", "{}", *OPTIONS[option](file), NOWHERE)
-    assert result.code not in (0, 5, -signal.SIGABRT), result.err
+    assert result.code == CODES.get(option, 7), result.err
     # On a busy machine it is reported first that the reading of the file has blocked the call.
     error = result.err.splitlines()[-1]
     assert error.startswith("rpcurl: ") and LIMITED in error and "16 MiB" in error
@@ -53,11 +58,11 @@ def test_a_file_over_the_limit_is_an_error(rpcurl, descriptor_set, tmp_path, opt
 @pytest.mark.parametrize("option", LARGE)
 def test_a_large_file_has_a_limit_too(rpcurl, descriptor_set, option):
     result = rpcurl("--descriptor-set", descriptor_set, "-d", "{}", *LARGE[option]("/dev/zero"), NOWHERE, timeout=60)
-    assert result.code not in (0, 5, -signal.SIGABRT)
+    assert result.code == 7
     assert LIMITED in result.err and "256 MiB" in result.err
 
 
-def test_an_endless_schema_is_an_error(rpcurl):
+def test_endless_schema_is_an_error(rpcurl):
     result = rpcurl("list", "--descriptor-set", "/dev/zero", timeout=60)
     assert result.code == 3
     assert LIMITED in result.err and "256 MiB" in result.err
@@ -70,16 +75,14 @@ def pipe(tmp_path):
 
 
 @pytest.mark.parametrize("option", OPTIONS | LARGE)
-def test_a_pipe_that_nobody_writes_does_not_outlast_max_time(rpcurl, descriptor_set, pipe, option):
+def test_max_time_ends_the_wait_for_a_pipe_without_a_writer(rpcurl, descriptor_set, pipe, option):
     options = (OPTIONS | LARGE)[option](pipe)
-    start = time.monotonic()
     result = rpcurl("--descriptor-set", descriptor_set, "-d", "{}", "--max-time", "0.5", *options, NOWHERE)
-    assert time.monotonic() - start < 10
-    assert result.code not in (0, 5)
+    assert result.code == CODES.get(option, 7), result.err
     assert "no data came within --max-time" in result.err
 
 
-def test_a_schema_in_a_pipe_that_nobody_writes_does_not_outlast_max_time(rpcurl, pipe):
+def test_max_time_ends_the_wait_for_a_schema_in_a_pipe(rpcurl, pipe):
     result = rpcurl("--descriptor-set", pipe, "-d", "{}", "--max-time", "0.5", NOWHERE)
     assert result.code == 3
     assert "no data came within --max-time" in result.err
@@ -89,17 +92,12 @@ def test_a_schema_in_a_pipe_that_nobody_writes_does_not_outlast_max_time(rpcurl,
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_wait_for_a_pipe(rpcurl, descriptor_set, pipe, option, number):
     with rpcurl.start("--descriptor-set", descriptor_set, "-d", "{}", *OPTIONS[option](pipe), NOWHERE) as process:
-        try:
-            # Opened without waiting, this fails until rpcurl has the pipe open.
-            while (writer := open_writer(pipe)) is None:
-                time.sleep(0.01)
-            process.send_signal(number)
-            ended = process.wait(10)
-        finally:
-            process.kill()
-            if writer is not None:
-                os.close(writer)
-        assert ended in (-number, 128 + number)
+        # Opened without waiting, this fails until rpcurl has the pipe open.
+        writer = wait_until(lambda: open_writer(pipe), "the pipe is open")
+        process.send_signal(number)
+        ended = process.wait()
+        os.close(writer)
+    assert ended in (-number, 128 + number)
 
 
 def open_writer(pipe):
@@ -110,7 +108,7 @@ def open_writer(pipe):
 
 
 @pytest.mark.parametrize("option", ["bearer", "bearer-file"])
-def test_a_pipe_that_is_written_later_is_read_whole(rpcurl, descriptor_set, grpc_server, pipe, option):
+def test_a_pipe_that_is_written_later_is_read_to_its_end(rpcurl, descriptor_set, grpc_server, pipe, option):
     def write():
         with pipe.open("wb", buffering=0) as file:
             for piece in [b"to", b"ken", b"\n"]:
@@ -122,14 +120,14 @@ def test_a_pipe_that_is_written_later_is_read_whole(rpcurl, descriptor_set, grpc
     assert "Bearer token" in result.out
 
 
-def test_a_certificate_comes_through_a_pipe(rpcurl, descriptor_set, grpc_tls_server):
+def test_a_certificate_may_be_in_a_pipe(rpcurl, descriptor_set, grpc_tls_server):
     command = rpcurl.command((
         "--descriptor-set", descriptor_set, "--cacert", "/dev/stdin", "-d", '{"name":"Ada"}',
         f"{grpc_tls_server.url}/{HELLO}",
     ))  # fmt: skip
     with open(grpc_tls_server.ca, "rb") as authorities:
         done = subprocess.run(
-            command, input=authorities.read(), capture_output=True, env=rpcurl.environment(None), timeout=20
+            command, input=authorities.read(), capture_output=True, env=rpcurl.environment(None), timeout=60
         )
     assert (done.returncode, done.stderr) == (0, b"")
 
@@ -140,7 +138,7 @@ def test_a_certificate_comes_through_a_pipe(rpcurl, descriptor_set, grpc_tls_ser
 @pytest.mark.parametrize(
     "number", [signal.SIGHUP, signal.SIGQUIT, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGINT, signal.SIGKILL]
 )
-def test_a_signal_leaves_nothing_beside_the_file_of_o(
+def test_a_signal_leaves_no_temporary_file_beside_the_output(
     rpcurl, descriptor_set, tmp_path, silent_server, number, default_signals
 ):
     directory = tmp_path / "out"
@@ -151,9 +149,9 @@ def test_a_signal_leaves_nothing_beside_the_file_of_o(
     # Where Swift prints backtraces, SIGQUIT does not end a process.
     with rpcurl.start(*arguments, url, env={"SWIFT_BACKTRACE": "enable=no"}) as process:
         try:
-            assert connected.wait(20)
+            assert connected.wait(60)
             process.send_signal(number)
-            process.wait(10)
+            process.wait()
         finally:
             process.kill()
     assert [file.name for file in directory.iterdir()] == ["reply.json"]
@@ -162,7 +160,7 @@ def test_a_signal_leaves_nothing_beside_the_file_of_o(
 
 @pytest.fixture
 def default_signals():
-    """A shell lets a job in the background ignore SIGQUIT, which its children inherit."""
+    """Jobs in the background of a shell ignore SIGQUIT, and so do their children."""
     before = signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     yield
     signal.signal(signal.SIGQUIT, before)
@@ -170,7 +168,7 @@ def default_signals():
 
 @pytest.fixture
 def silent_server(raw_server):
-    """A server that says nothing: its URL, and an event that is set when a client has connected."""
+    """A silent server: its URL, and an event that is set when a client has connected."""
     connected = threading.Event()
 
     def serve(connection):
@@ -182,15 +180,15 @@ def silent_server(raw_server):
 
 
 @pytest.mark.parametrize("umask", [0o022, 0o077])
-def test_the_file_of_o_has_the_mode_of_a_new_file(rpcurl, descriptor_set, grpc_server, tmp_path, umask):
+def test_the_output_file_has_the_mode_of_a_new_file(rpcurl, descriptor_set, grpc_server, tmp_path, umask):
     file = tmp_path / "reply.json"
     command = rpcurl.command(
         ("--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', "-o", file, f"{grpc_server.url}/{HELLO}")
     )
-    subprocess.run(command, env=rpcurl.environment(None), umask=umask, check=True, timeout=20)
+    subprocess.run(command, env=rpcurl.environment(None), umask=umask, check=True, timeout=60)
     assert file.stat().st_mode & 0o777 == 0o666 & ~umask
     file.chmod(0o640)
-    subprocess.run(command, env=rpcurl.environment(None), umask=umask, check=True, timeout=20)
+    subprocess.run(command, env=rpcurl.environment(None), umask=umask, check=True, timeout=60)
     assert file.stat().st_mode & 0o777 == 0o640
     assert os.listdir(tmp_path) == ["reply.json"]
 

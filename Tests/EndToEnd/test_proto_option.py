@@ -41,7 +41,7 @@ def test_every_command(rpcurl, grpc_server):
 
 
 def test_protoc_without_the_well_known_types(rpcurl, tmp_path):
-    """As it is installed by the package protobuf-compiler alone: it looks for them beside itself."""
+    """As in the package protobuf-compiler alone: protoc searches for them beside itself."""
     (tmp_path / "bin").mkdir()
     shutil.copy(shutil.which("protoc"), tmp_path / "bin")
     (tmp_path / "own.proto").write_text(
@@ -97,25 +97,25 @@ def test_missing_protoc(rpcurl, proto, tmp_path):
 
 
 def test_temporary_file(rpcurl, proto, tmp_path):
-    """It is in $TMPDIR, for the user alone, and gone from the start."""
-    fake, directory, told = tmp_path / "bin", tmp_path / "tmp", tmp_path / "told"
+    """It is in $TMPDIR, readable by its owner only, and unlinked from the start."""
+    fake, directory, shown = tmp_path / "bin", tmp_path / "tmp", tmp_path / "told"
     fake.mkdir()
     directory.mkdir()
     (fake / "protoc").write_text(
         f'#!/bin/sh\nfor a; do case "$a" in --descriptor_set_out=*) out="${{a#*=}}";; esac; done\n'
-        f'(readlink "$out"; stat -L -c %a "$out"; ls -A {directory} | wc -l) > {told}\nexit 1\n'
+        f'(readlink "$out"; stat -L -c %a "$out"; ls -A {directory} | wc -l) > {shown}\nexit 1\n'
     )
     (fake / "protoc").chmod(0o755)
     env = {"PATH": f"{fake}:{os.environ['PATH']}", "TMPDIR": str(directory)}
     fails(rpcurl("list", "--proto", proto, env=env), 3)
-    link, mode, files = told.read_text().split("\n")[:3]
+    link, mode, files = shown.read_text().split("\n")[:3]
     assert link.startswith(f"{directory}/rpcurl.")
     assert (mode, files.strip()) == ("600", "0")
     missing = rpcurl("list", "--proto", proto, env={"TMPDIR": str(tmp_path / "none")})
     fails(missing, 3, "none: No such file or directory")
 
 
-def test_errors_do_not_steer_a_terminal(rpcurl, proto):
+def test_errors_cannot_control_a_terminal(rpcurl, proto):
     proto.write_text('syntax = "proto3";\nmessage \x1b[31mX { }\n')
     result = rpcurl("list", "--proto", proto)
     assert result.code == 3 and "\x1b" not in result.err
@@ -134,5 +134,5 @@ def test_the_reason_is_part_of_the_error(rpcurl, proto):
     proto.write_text('syntax = "proto3";\nmessage X { Missing x = 1; }\n')
     assert '"Missing" is not defined' in rpcurl("list", "-sS", "--proto", proto).err
     assert rpcurl("list", "-s", "--proto", proto).err == ""
-    told = json.loads(rpcurl("list", "--error-format", "json", "--proto", proto).err)
-    assert '"Missing" is not defined' in told["error"]["why"]
+    shown = json.loads(rpcurl("list", "--error-format", "json", "--proto", proto).err)
+    assert '"Missing" is not defined' in shown["error"]["why"]

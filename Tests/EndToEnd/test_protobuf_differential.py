@@ -177,8 +177,8 @@ def test_concatenated_messages_merge_as_python_merges_them(convert, messages, ty
         same_json(line, json_of(All.FromString(item)))
 
 
-# protobuf-c is no oracle for message sets, whatever the numbers of their items: these are groups, and it refuses each
-# message that holds a group, even one that it does not know. Its generator leaves extensions out.
+# protobuf-c is no oracle for message sets: their items are groups, and it refuses each message with a group, known or
+# unknown. Its generator omits extensions.
 def test_items_of_message_sets_merge_as_protoc_merges_them(pool, convert, type_of):
     source = RandomMessages(pool, "sets")
     items = [serialized(source.fill(type_of("diff2.Batch")(), density=1)) for _ in range(3)]
@@ -316,7 +316,7 @@ def json_of(message, **options):
 
 
 def json_or_none(message):
-    """Two durations of different signs merge into one that is none."""
+    """Two durations of different signs merge into an invalid one."""
     try:
         return json_of(message)
     except json_format.SerializeToJsonError:

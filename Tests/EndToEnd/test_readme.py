@@ -18,7 +18,7 @@ def on_terminal(script, directory):
     """What a shell script prints on a terminal."""
     path = f"{RPCURL.resolve().parent}:{os.environ['PATH']}"
     environment = {"PATH": path, "HOME": str(directory), "LC_ALL": "C.UTF-8", "TERM": "xterm", "NO_COLOR": "1"}
-    shell = pexpect.spawn("sh", ["-ec", script], cwd=str(directory), env=environment, dimensions=(60, 200), timeout=20)
+    shell = pexpect.spawn("sh", ["-ec", script], cwd=str(directory), env=environment, dimensions=(60, 200), timeout=60)
     shown = shell.read().decode().replace("\r\n", "\n")
     shell.close()
     assert shell.exitstatus == 0, shown

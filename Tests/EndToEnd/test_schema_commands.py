@@ -124,7 +124,7 @@ def test_describe_kinds(schema, symbol, kind, line):
     assert line in described["proto"]
 
 
-def test_oneofs_of_optional_fields_are_not_there(schema):
+def test_oneofs_of_optional_fields_are_not_shown(schema):
     """They are the compiler's, and no .proto file has them."""
     assert schema("list", "--kind", "oneof").out.splitlines() == ["demo.v1.AllTypes.choice", "google.protobuf.Value.kind"]
     result = schema("describe", "demo.v1.AllTypes._optional_bool")
@@ -177,7 +177,7 @@ def test_ambiguous_name(rpcurl, tmp_path):
     assert "b.proto" in rpcurl("describe", "--descriptor-set", file, "b.Same").out
 
 
-def test_own_names_come_before_those_that_everybody_has(rpcurl, tmp_path):
+def test_own_names_come_before_the_standard_ones(rpcurl, tmp_path):
     file = tmp_path / "own.binpb"
     file.write_bytes(file_set(small("own.proto", "own", "Timestamp")))
     assert rpcurl("describe", "--descriptor-set", file, "Timestamp").out.startswith("// own.Timestamp:")
@@ -186,14 +186,14 @@ def test_own_names_come_before_those_that_everybody_has(rpcurl, tmp_path):
 
 @pytest.mark.parametrize("method", ["Hello", "Demo/Hello", "v1.Demo.Hello"])
 @pytest.mark.parametrize("source", ["set", "reflection"])
-def test_end_of_a_name_is_enough_for_calls(rpcurl, grpc_server, descriptor_set, method, source):
+def test_suffix_of_a_name_is_enough_for_calls(rpcurl, grpc_server, descriptor_set, method, source):
     sources = ["--descriptor-set", descriptor_set] if source == "set" else []
     result = rpcurl(*sources, "--plaintext", "-d", '{"name":"Ada"}', grpc_server.address, method)
     assert (result.code, result.err) == (0, "")
     assert json.loads(result.out)["message"] == "Hello, Ada!"
 
 
-def test_unknown_end_of_a_name_in_calls(rpcurl, grpc_server, descriptor_set):
+def test_unknown_suffix_of_a_name_in_calls(rpcurl, grpc_server, descriptor_set):
     for sources in [["--descriptor-set", descriptor_set], []]:
         fails(rpcurl(*sources, "--plaintext", grpc_server.address, "Helo"), 3, "did you mean demo.v1.Demo/Hello")
 
@@ -209,7 +209,7 @@ def test_reflection(rpcurl, grpc_server, schema):
         result = rpcurl("list", "--plaintext", grpc_server.address, *words)
         assert (result.code, result.err, result.out) == (0, "", schema("list", *words).out)
     described = rpcurl("describe", "--plaintext", grpc_server.address, "demo.v1.HelloRequest")
-    # Servers do not tell comments.
+    # Reflection has no comments.
     assert described.out.splitlines()[1:] == [
         "message HelloRequest {",
         "  string name = 1;",
@@ -227,7 +227,7 @@ def test_several_sources(rpcurl, grpc_server, tmp_path, descriptor_set):
     assert rpcurl("list", *sets).out.split() == ["one.Service", "two.Service"]
     with_server = rpcurl("list", *sets, "--reflect", "--plaintext", grpc_server.address)
     assert {"one.Service", "two.Service", "demo.v1.Demo"} <= set(with_server.out.split())
-    # A target that need not be asked is not asked.
+    # A target that is not needed is not contacted.
     assert rpcurl("list", *sets, "127.0.0.1:1", "one.Service").out == "one.Service/Call\n"
     result = rpcurl("list", "--descriptor-set", "-", input=descriptor_set.read_bytes())
     assert (result.code, result.out) == (0, "demo.v1.Demo\n")
@@ -262,7 +262,7 @@ def test_without_a_server_libcurl_is_not_loaded(rpcurl, descriptor_set, tmp_path
 HOSTILE = "\x1b[31m\x07\x9b\u202e\r\nnew line"
 
 
-def test_nothing_of_a_schema_steers_a_terminal(rpcurl, tmp_path):
+def test_schemas_cannot_control_a_terminal(rpcurl, tmp_path):
     file = small(f"x{HOSTILE}.proto", "x", f"Bad{HOSTILE}")
     message = file.message_type[0]
     field = message.field.add(name=f"f{HOSTILE}", number=1, type=9, label=1, json_name=HOSTILE)
@@ -296,18 +296,18 @@ def test_nothing_of_a_schema_steers_a_terminal(rpcurl, tmp_path):
             assert not [line for line in text.splitlines() if line.startswith("new line")], words
 
 
-def test_a_damaged_set_is_told(rpcurl, tmp_path, descriptor_set):
+def test_a_truncated_set_is_an_error(rpcurl, tmp_path, descriptor_set):
     whole = descriptor_set.read_bytes()
     file = tmp_path / "damaged.binpb"
     for end in range(0, 400, 57):
         file.write_bytes(whole[:end])
         for words in (["list"], ["describe"], ["export", "-o", os.devnull]):
             result = rpcurl(words[0], "--descriptor-set", file, *words[1:])
-            assert result.code in (0, 3), (end, words, result.err)
+            assert result.code == 3, (end, words, result.err)
 
 
-def test_large_schemas_take_no_time_beyond_their_size(rpcurl, tmp_path):
-    """Each command has twenty seconds; a second look at everything for each of these would take longer."""
+def test_large_schemas_take_linear_time(rpcurl, tmp_path):
+    """A quadratic algorithm would exceed the limit for a run of rpcurl."""
     file = descriptor_pb2.FileDescriptorProto(name="large.proto", package="p", syntax="proto3")
     for name in ("Maps", "Nested"):
         message = file.message_type.add(name=name)
@@ -338,5 +338,5 @@ def test_comments_of_a_file_with_carriage_returns(rpcurl):
     (rpcurl.home / "crlf.proto").write_bytes(text.encode())
     shown = rpcurl("describe", "--proto", "crlf.proto", "M")
     assert shown.out.split("\n", 1)[1] == "// One.\n// Two.\nmessage M {\n  // A field.\n  string a = 1;\n}\n"
-    told = json.loads(rpcurl("describe", "--proto", "crlf.proto", "M", "--format", "json").out)
-    assert told["comment"] == "One.\nTwo."
+    printed = json.loads(rpcurl("describe", "--proto", "crlf.proto", "M", "--format", "json").out)
+    assert printed["comment"] == "One.\nTwo."

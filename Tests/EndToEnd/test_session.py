@@ -1,4 +1,4 @@
-"""Sessions by a pipe: commands and messages go in, answers come out, over one connection."""
+"""Sessions in a pipe: commands and messages in, responses out, over one connection."""
 
 import contextlib
 import json
@@ -15,13 +15,13 @@ from collections import deque
 import pytest
 
 import raw_http2
-from conftest import ROOT, RPCURL
+from conftest import PATIENCE_SECONDS, ROOT, RPCURL
 
 ADA = '{"message":"Hello, Ada!","name":"Ada"}'
 
 
 class Prompt:
-    """A session that runs, and what it has said."""
+    """A running session, and the lines that it has printed."""
 
     def __init__(self, process):
         self.process = process
@@ -34,11 +34,11 @@ class Prompt:
     def type(self, *lines):
         self.process.stdin.write("".join(f"{line}\n" for line in lines).encode())
 
-    def line(self, timeout=10):
+    def line(self, timeout=PATIENCE_SECONDS):
         """The next line of standard output."""
         return self.take(self.process.stdout, timeout)
 
-    def error(self, timeout=10):
+    def error(self, timeout=PATIENCE_SECONDS):
         """The next line of standard error."""
         return self.take(self.process.stderr, timeout)
 
@@ -58,7 +58,7 @@ class Prompt:
 
     def end(self, code=0):
         self.process.stdin.close()
-        assert self.process.wait(10) == code
+        assert self.process.wait() == code
 
 
 @pytest.fixture
@@ -97,13 +97,13 @@ def test_calls_by_their_own_names_over_each_protocol(rpcurl, options):
     assert result.err.startswith("rpcurl: demo.v1.Demo/Hello: invalid_argument (3): name must not be empty\n")
 
 
-def test_errors_are_shown_as_call_shows_them_and_end_nothing(rpcurl, grpc_server, descriptor_set):
+def test_errors_are_those_of_call_and_the_session_continues(rpcurl, grpc_server, descriptor_set):
     plain = rpcurl("-d", '{"id":"9"}', grpc_server.url, "demo.v1.Demo/Find")
     result = run(rpcurl, grpc_server.url, lines=['call Find {"id":"9"}', 'call Hello {"name":"Ada"}'])
     assert (result.code, result.out, result.err) == (0, ADA + "\n", plain.err)
 
 
-def test_json_may_go_on_over_lines(rpcurl, grpc_server):
+def test_json_may_span_lines(rpcurl, grpc_server):
     result = run(rpcurl, grpc_server.url, lines=["call Hello {", "", '  "name":', ' "A}da"', "}", 'call Find {"id":"1"}'])
     assert result.err == ""
     assert [json.loads(line)["message" if i == 0 else "id"] for i, line in enumerate(result.out.splitlines())] == ["Hello, A}da!", "1"]
@@ -148,21 +148,24 @@ def test_server_stream_and_client_stream_by_call(rpcurl, grpc_server):
         ("describe NoSuchThing", "not found in the schema"),
         ("source /no/such/file", "No such file"),
         ("help nonsense", "no such command"),
-        ("header x: 'unclosed", None),
         ("list 'unclosed", "the quote ' is not closed"),
         ("call", "call METHOD [JSON]"),
     ],
 )
-def test_mistakes_are_told_and_the_session_goes_on(rpcurl, grpc_server, line, words):
+def test_mistakes_are_reported_and_the_session_continues(rpcurl, grpc_server, line, words):
     result = run(rpcurl, grpc_server.url, lines=[line, "headers", 'call Hello {"name":"Ada"}'])
     assert result.code == 0
     assert result.out.splitlines()[-1] == ADA
-    if words is not None:
-        assert words in result.err, result.err
-        assert result.err.count("rpcurl: ") == 1
+    assert words in result.err, result.err
+    assert result.err.count("rpcurl: ") == 1
 
 
-def test_json_that_never_ends(rpcurl, grpc_server):
+def test_values_of_headers_have_no_quotes(rpcurl, grpc_server):
+    result = run(rpcurl, grpc_server.url, lines=["header x: 'unclosed", "headers"])
+    assert (result.code, result.out, result.err) == (0, "x: 'unclosed\n", "")
+
+
+def test_unfinished_json(rpcurl, grpc_server):
     result = run(rpcurl, grpc_server.url, lines=['call Hello {"name":"Ada"', "exit"])
     assert (result.code, result.err) == (4, "rpcurl: standard input: the JSON ends too early\n")
 
@@ -174,7 +177,7 @@ def test_no_server_is_needed_until_a_call(rpcurl):
     assert result.err.startswith("rpcurl: http://127.0.0.1:1: ")
 
 
-def test_target_is_named_later(rpcurl, grpc_server):
+def test_target_is_set_later(rpcurl, grpc_server):
     result = run(rpcurl, lines=["call Hello", f"target {grpc_server.url}", 'call Hello {"name":"Ada"}'])
     assert (result.out, result.err) == (ADA + "\n", "rpcurl: target: no server is named\nhint: target URL\n")
 
@@ -197,7 +200,7 @@ def test_help_names_every_command(rpcurl):
 # Streams
 
 
-def test_each_answer_comes_before_the_next_message(prompt, options):
+def test_each_response_is_printed_before_the_next_message_is_read(prompt, options):
     if options[1] == "grpc-web" or options[-1].startswith("http:") and options[1] == "connect":
         options = ["--http2", *options]
     session = prompt(*options)
@@ -284,13 +287,13 @@ def test_end_of_a_pipe_half_closes_and_waits(rpcurl, grpc_server):
     )
 
 
-def test_exit_cancels_what_is_open(prompt, start_server):
+def test_exit_cancels_open_streams(prompt, start_server):
     server = start_server("grpc_server.py")
     session = prompt(server.url)
     session.type("open Chat", '{"text":"a"}')
     session.line()
     session.type("exit")
-    assert session.process.wait(10) == 0
+    assert session.process.wait() == 0
     server.wait_for_canceled_calls("demo.v1.Demo/Chat", 1)
 
 
@@ -319,10 +322,10 @@ def test_interrupt_cancels_the_stream_then_the_session(prompt, start_server):
     session.type('call Hello {"name":"Ada"}')
     assert session.line() == ADA
     session.process.send_signal(signal.SIGINT)
-    assert session.process.wait(10) == 130
+    assert session.process.wait() == 130
 
 
-def test_more_responses_are_awaited_than_can_come(rpcurl, grpc_server):
+def test_receive_ends_when_the_stream_does(rpcurl, grpc_server):
     lines = ['open Count {"from":1,"to":3}', "receive", "receive 9223372036854775807", 'call Hello {"name":"Ada"}']
     result = run(rpcurl, grpc_server.url, lines=lines)
     assert (result.code, result.out.splitlines()[-1]) == (0, ADA)
@@ -334,20 +337,18 @@ def test_termination_ends_it(prompt, grpc_server):
     session.type("open Chat", '{"text":"a"}')
     session.line()
     session.process.send_signal(signal.SIGTERM)
-    assert session.process.wait(10) == 143
+    assert session.process.wait() == 143
 
 
-def test_server_that_dies_is_told_and_called_again(prompt, start_server):
+def test_a_killed_server_is_reported_and_called_again(prompt, start_server):
     server = start_server("grpc_server.py")
     session = prompt(server.url)
     session.type("open Chat", '{"text":"a"}')
     session.line()
-    begin = time.monotonic()
     server.process.kill()
     server.process.wait()
-    told = session.error()
-    assert time.monotonic() - begin < 1
-    assert told.startswith(f"rpcurl: call 1: {server.url}: ")
+    shown = session.error()
+    assert shown.startswith(f"rpcurl: call 1: {server.url}: ")
     session.type('call Hello {"name":"Ada"}')
     assert session.error().startswith(f"rpcurl: {server.url}: ")
     start_server("grpc_server.py", "--port", server.port)
@@ -357,7 +358,7 @@ def test_server_that_dies_is_told_and_called_again(prompt, start_server):
 
 
 def test_a_million_responses_in_flat_memory(prompt, raw_server, descriptor_set):
-    def answer(stream):
+    def respond(stream):
         # demo.v1.CountReply{number: 5}, and 7 for the last one: less in all than the window that libcurl grants.
         stream.headers(raw_http2.OK)
         for _ in range(500):
@@ -365,35 +366,28 @@ def test_a_million_responses_in_flat_memory(prompt, raw_server, descriptor_set):
         stream.data(b"\0\0\0\0\x02\x08\x07")
         stream.headers(raw_http2.STATUS_OK, end=True)
 
-    server = raw_server(raw_http2.handler(answer))
+    server = raw_server(raw_http2.handler(respond))
     session = prompt("--descriptor-set", descriptor_set, f"http://{server.address}")
     session.type('open Count {"from":1}')
     for _ in range(20_000):
         session.line()
-    before = resident_kilobytes(session.process)
+    before = session.process.resident_kilobytes()
     for _ in range(980_000):
         assert session.line(60) == '{"number":5}'
-    assert resident_kilobytes(session.process) < before + 4_000
+    assert session.process.resident_kilobytes() < before + 4_000
     assert session.line() == '{"number":7}'
     session.type("set n = $last.number", "vars")
     assert session.line() == "n = 7"
     session.end()
 
 
-def resident_kilobytes(process):
-    for line in open(f"/proc/{process.pid}/status"):
-        if line.startswith("VmRSS"):
-            return int(line.split()[1])
-    raise AssertionError("no VmRSS")
-
-
-def test_reader_that_is_behind_slows_the_server_down(prompt, grpc_server):
+def test_a_slow_reader_slows_the_server_down(prompt, grpc_server):
     session = prompt(grpc_server.url)
     session.type('open Count {"from":1,"to":2000000000}')
     session.line()
-    before = resident_kilobytes(session.process)
-    time.sleep(1)
-    assert resident_kilobytes(session.process) < before + 8_000
+    before = session.process.resident_kilobytes()
+    session.process.wait_until_idle()
+    assert session.process.resident_kilobytes() < before + 8_000
 
 
 # Variables
@@ -430,7 +424,7 @@ def test_variables_in_json_and_in_words(rpcurl, grpc_server):
     assert "did you mean name?" in result.err
 
 
-def test_variables_of_the_environment_stand_in_braces(rpcurl, grpc_server):
+def test_environment_variables_are_in_braces(rpcurl, grpc_server):
     lines = ["header x-note: ${MY_KEY}", "headers", "header x-note: ${NO_KEY}"]
     result = run(rpcurl, grpc_server.url, lines=lines, env={"MY_KEY": "abc"})
     assert result.out == "x-note: abc\n"
@@ -485,7 +479,7 @@ def test_options_of_the_command_line_and_of_a_file(rpcurl, grpc_server, tmp_path
     assert result.err == ""
 
 
-def test_configuration_for_calls_only_is_left_out(rpcurl, grpc_server, tmp_path):
+def test_configuration_for_calls_only_is_ignored(rpcurl, grpc_server, tmp_path):
     config = tmp_path / "config"
     config.write_text(f'target {grpc_server.url}\n--each\n-d {{"name":"Bob"}}\n-o nowhere\n-H x-config: yes\n[profile fast]\n--max-time 9\n--jobs 4\n')
     result = run(rpcurl, "--config", config, "--profile", "fast", lines=["headers", "deadline", 'call Hello {"name":"Ada"}'])
@@ -513,7 +507,7 @@ def test_headers_are_expanded_once(rpcurl, grpc_server):
     start = ["--expand-headers", "-H", "x-start: ${API_KEY}", grpc_server.url]
     result = run(rpcurl, *start, lines=["header x-own: ${API_KEY}", "headers"], env=environment)
     assert result.out.splitlines() == ["x-start: abc", "x-own: abc"]
-    # What a variable holds is not looked at again.
+    # The value of a variable is not expanded again.
     for line in ["header x-own: ${TRICK}", 'options -H "x-own: ${TRICK}"']:
         result = run(rpcurl, *start, lines=[line, "headers"], env=environment)
         assert result.out.splitlines() == ["x-start: abc"]
@@ -627,19 +621,19 @@ def version_of(line):
     return {h["name"]: h.get("value") for h in json.loads(line)["headers"]}.get("x-version")
 
 
-def test_plugin_that_was_built_anew_is_loaded_anew(prompt, grpc_server, tmp_path):
+def test_rebuilt_plugin_is_reloaded(prompt, grpc_server, tmp_path):
     plugin = tmp_path / "version.so"
     build_plugin(plugin, "one")
     session = prompt(grpc_server.url)
     session.type(f"plugin load {plugin}", "call EchoMetadata")
     assert version_of(session.line()) == "one"
-    for version in ("two", "three"):
+    for before, version in [("one", "two"), ("two", "three")]:
         build_plugin(plugin, version)
         session.type("call EchoMetadata")
-        assert version_of(session.line()) in ("one", "two")
+        assert version_of(session.line()) == before
         session.type("plugin reload version", "call EchoMetadata")
         assert version_of(session.line()) == version
-    # Also where it was taken off meanwhile, and where the file was written in place.
+    # Also after it was removed from the chain, and if the file was written in place.
     session.type("remove version", "call EchoMetadata")
     assert version_of(session.line()) is None
     build_plugin(plugin, "four")
@@ -660,7 +654,7 @@ def test_plugin_that_was_built_anew_is_loaded_anew(prompt, grpc_server, tmp_path
 # Scripts
 
 
-def test_source_runs_commands_and_stops_at_the_first_that_fails(rpcurl, grpc_server, tmp_path):
+def test_source_stops_at_the_first_failed_command(rpcurl, grpc_server, tmp_path):
     (tmp_path / "inner").write_text('# a comment\ncall Hello {"name":\n  "Ada"}\ncall Find {"id":"9"}\ncall Hello {"name":"never"}\n')
     (tmp_path / "outer").write_text(f"header x-a: 1\nsource {tmp_path}/inner\nheader x-b: 2\n")
     result = run(rpcurl, grpc_server.url, lines=[f"source {tmp_path}/outer", "headers", f"source --keep-going {tmp_path}/inner"])
@@ -690,7 +684,7 @@ def test_run_ends_with_the_first_failure(rpcurl, grpc_server, tmp_path):
     assert rpcurl("run", script).code == 4
 
 
-def test_run_tells_of_a_stream_that_fails(rpcurl, grpc_server, tmp_path):
+def test_run_reports_a_failed_stream(rpcurl, grpc_server, tmp_path):
     script = tmp_path / "script"
     script.write_text('header x-a: b\nopen FailStream {"code":9,"afterMessages":1}\n')
     result = rpcurl("run", grpc_server.url, script)
@@ -706,7 +700,7 @@ def test_lines_of_scripts_end_as_those_of_the_prompt(rpcurl, grpc_server, tmp_pa
     assert result.err == f"rpcurl: {script}, line 2: nowhere: No such file or directory\n"
 
 
-def test_script_runs_by_its_first_line(rpcurl, grpc_server, tmp_path):
+def test_script_runs_by_its_interpreter_line(rpcurl, grpc_server, tmp_path):
     script = tmp_path / "script"
     script.write_text(f"#!/usr/bin/env -S {RPCURL} run\ntarget {grpc_server.url}\ncall Hello {{\"name\":\"Ada\"}}\n")
     script.chmod(0o700)
@@ -736,7 +730,7 @@ SAVED = [
 
 
 def masked(out):
-    """The answers, without what differs from call to call."""
+    """The responses, without the values that differ from call to call."""
     lines = [json.loads(line) for line in out.splitlines()]
     for line in lines:
         if "headers" in line:
@@ -744,27 +738,27 @@ def masked(out):
     return lines
 
 
-def test_what_was_saved_gives_the_same_answers(rpcurl, grpc_server, tmp_path):
+def test_saved_scripts_print_the_same_responses(rpcurl, grpc_server, tmp_path):
     script, shell = tmp_path / "saved", tmp_path / "saved.sh"
     result = run(rpcurl, "-H", "x-first: 1", grpc_server.url, lines=[*SAVED, "list", f"save {script}", f"save {shell}"])
-    answers = masked("".join(line + "\n" for line in result.out.splitlines() if line.startswith("{")))
-    assert len(answers) == 5
+    responses = masked("".join(line + "\n" for line in result.out.splitlines() if line.startswith("{")))
+    assert len(responses) == 5
     secret = {"AUTHORIZATION": "Bearer hunter2"}
     for file in (script, shell):
         assert "hunter2" not in file.read_text()
         assert file.stat().st_mode & 0o077 == 0
     again = rpcurl("run", script, env=secret)
-    assert (again.code, again.err, masked(again.out)) == (0, "", answers)
+    assert (again.code, again.err, masked(again.out)) == (0, "", responses)
     missing = rpcurl("run", script)
     assert missing.code == 4 and "AUTHORIZATION" in missing.err
     environment = rpcurl.environment(secret) | {"PATH": f"{RPCURL.parent}:{os.environ['PATH']}"}
     by_shell = subprocess.run(["sh", shell], capture_output=True, text=True, env=environment)
-    assert (by_shell.returncode, by_shell.stderr, masked(by_shell.stdout)) == (0, "", answers)
+    assert (by_shell.returncode, by_shell.stderr, masked(by_shell.stdout)) == (0, "", responses)
     del environment["AUTHORIZATION"]
     assert "AUTHORIZATION" in subprocess.run(["sh", shell], capture_output=True, text=True, env=environment).stderr
 
 
-def test_secrets_are_saved_when_that_is_asked_for(rpcurl, grpc_server, tmp_path):
+def test_secrets_are_saved_on_request(rpcurl, grpc_server, tmp_path):
     run(rpcurl, "--bearer", "s3", grpc_server.url, lines=["header x-token: s4", 'call Hello {"name":"Ada"}', f"save --show-secrets {tmp_path}/a", f"save --show-secrets {tmp_path}/a.sh", f"save {tmp_path}/b"])
     for name in ("a", "a.sh"):
         text = (tmp_path / name).read_text()
@@ -786,7 +780,7 @@ def test_secrets_are_found_however_options_are_written(rpcurl, grpc_server, tmp_
     assert '{"name":"x","value":"me/1"}' in again.out
 
 
-def test_record_has_what_was_typed_and_shown(rpcurl, grpc_server, tmp_path):
+def test_record_contains_input_and_output(rpcurl, grpc_server, tmp_path):
     file = tmp_path / "transcript"
     run(rpcurl, grpc_server.url, lines=[f"record {file}", 'call Hello {"name":"Ada"}', "header authorization: hunter2", "nonsense", "record off", "vars"])
     assert file.read_text() == (
@@ -798,7 +792,7 @@ def test_record_has_what_was_typed_and_shown(rpcurl, grpc_server, tmp_path):
     assert file.stat().st_mode & 0o077 == 0
 
 
-def test_edit_sends_what_the_editor_saves(rpcurl, grpc_server, tmp_path):
+def test_edit_sends_the_saved_message(rpcurl, grpc_server, tmp_path):
     editor = tmp_path / "editor"
     editor.write_text('#!/bin/sh\ncp "$1" "$0.seen"; sed -i \'s/"name": ""/"name": "Ada"/; s/Ada"/Ada+"/\' "$1"\n')
     editor.chmod(0o700)
@@ -837,7 +831,7 @@ def test_schema_of_files(rpcurl, grpc_server, descriptor_set):
     assert grpc_server.log().count("reflection ") == before
 
 
-def test_schema_of_the_server_is_asked_for_once(rpcurl, start_server):
+def test_schema_of_the_server_is_fetched_once(rpcurl, start_server):
     server = start_server("grpc_server.py")
     run(rpcurl, server.url, lines=["call Hello", "call Find", "list"])
     first = server.log().count("reflection list_services")

@@ -1,4 +1,4 @@
-"""rpcurl session on a terminal: what is on the screen while somebody types."""
+"""rpcurl session on a terminal: the screen while lines are typed."""
 
 import os
 import re
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from conftest import RPCURL, Rpcurl, Server
+from conftest import RPCURL, Rpcurl, Server, wait_until
 from terminal import PATIENCE_SECONDS, Terminal
 from test_plugins_guard import build
 
@@ -56,7 +56,7 @@ def after(prompt: str, hint: str, columns: int = 80) -> str:
 # Typing
 
 
-def test_calls_are_typed_and_answered(session: Callable[..., Terminal]) -> None:
+def test_calls_print_their_responses(session: Callable[..., Terminal]) -> None:
     screen = session()
     screen.send('call Hello {"name":"Ada"}\r')
     screen.shows(
@@ -90,7 +90,7 @@ def test_lines_that_wrap_stay_whole(session: Callable[..., Terminal]) -> None:
     screen = session(columns=30)
     screen.send("open Chat\r")
     screen.shows("* Chat[1] is open", "Chat[1]>")
-    # The answer comes while the next line is typed, or before it; what is shown at the end is the same.
+    # The response arrives before or while the next line is typed; the screen is the same at the end.
     screen.send('{"text":"one"}\r' + '{"text":"a line of 中文 that wraps twice, at least, and stays"' + LEFT * 3)
     screen.wait(lambda: "said: one" in screen.text, "the answer")
     screen.shows(
@@ -108,7 +108,7 @@ def test_lines_that_wrap_stay_whole(session: Callable[..., Terminal]) -> None:
     screen.shows("}", "Chat[1]>")
 
 
-def test_text_of_any_script_is_taken(session: Callable[..., Terminal]) -> None:
+def test_text_of_any_script_is_accepted(session: Callable[..., Terminal]) -> None:
     screen = session(LC_ALL="C")
     screen.send("open Chat\r")
     screen.shows("* Chat[1] is open", "Chat[1]>")
@@ -130,7 +130,7 @@ def test_pasted_lines_arrive_as_lines(session: Callable[..., Terminal]) -> None:
 
 
 def test_a_long_line_is_pasted(session: Callable[..., Terminal]) -> None:
-    # As many characters as would keep it busy for minutes, were all of them looked at behind each.
+    # So many characters that a quadratic algorithm would take minutes.
     name = "x" * 300_000
     screen = session("--format", "none")
     paste = f'\x1b[200~call Hello {{"name":"{name}"}}\x1b[201~set done = 1'
@@ -152,7 +152,7 @@ def test_narrow_windows(session: Callable[..., Terminal]) -> None:
     screen = session(columns=16, rows=6)
     screen.send("describe abcdefghijklmnopqrstuvwxyz0123456789")
     screen.shows("rpcurl> describe", " abcdefghijklmno", "pqrstuvwxyz01234", "56789")
-    # More than the window holds: what is around the cursor remains.
+    # More than fits into the window: the text around the cursor is shown.
     screen.send("x" * 100 + HOME)
     screen.wait(lambda: screen.cursor == (0, 8), "the cursor at the start")
     assert screen.lines[0] == "rpcurl> describe"
@@ -218,7 +218,7 @@ def test_completes_files(session: Callable[..., Terminal], tmp_path: Path) -> No
     screen.wait(lambda: "Hello, Ada!" in screen.text, "the answer")
 
 
-def test_says_when_the_schema_cannot_be_had(terminal: Callable[..., Terminal]) -> None:
+def test_reports_that_the_schema_is_not_available(terminal: Callable[..., Terminal]) -> None:
     screen = terminal("session", "--no-reflect", "http://localhost:1")
     screen.shows("rpcurl>")
     screen.send("call He\tx")
@@ -226,7 +226,7 @@ def test_says_when_the_schema_cannot_be_had(terminal: Callable[..., Terminal]) -
     screen.wait(lambda: screen.last.startswith("rpcurl> call Hex"), "the line")
 
 
-def test_hints_tell_what_is_expected(session: Callable[..., Terminal]) -> None:
+def test_hints_show_the_expected_argument(session: Callable[..., Terminal]) -> None:
     screen = session("--color", "always")
     screen.send("call")
     screen.shows(after("rpcurl> call", "call METHOD [JSON]"))
@@ -244,7 +244,7 @@ def test_hints_tell_what_is_expected(session: Callable[..., Terminal]) -> None:
     screen.wait(lambda: screen.last.endswith('{"label":'), "no hint, where there is no room")
 
 
-def test_hints_have_no_colour_where_none_is_wanted(session: Callable[..., Terminal]) -> None:
+def test_hints_have_no_colour_with_no_color(session: Callable[..., Terminal]) -> None:
     screen = session(NO_COLOR="1")
     screen.send("call")
     screen.shows(after("rpcurl> call", "call METHOD [JSON]"))
@@ -318,7 +318,7 @@ def test_ctrl_c_cancels_a_call(session: Callable[..., Terminal], grpc_server: Se
 # Ctrl-Z, signals, and terminals that cannot be drawn on
 
 
-def test_stops_and_comes_back(terminal: Callable[..., Terminal], grpc_server: Server) -> None:
+def test_suspends_and_resumes(terminal: Callable[..., Terminal], grpc_server: Server) -> None:
     screen = terminal("--norc", "--noprofile", "-i", program="bash", PS1="$ ")
     screen.shows("$")
     screen.send(f"{RPCURL} session --plaintext {grpc_server.address}\r")
@@ -338,7 +338,7 @@ def test_stops_and_comes_back(terminal: Callable[..., Terminal], grpc_server: Se
     screen.shows("rpcurl> quit", "$")
 
 
-def test_goes_on_in_the_background_and_comes_back(terminal: Callable[..., Terminal], grpc_server: Server) -> None:
+def test_continues_in_the_background_and_resumes(terminal: Callable[..., Terminal], grpc_server: Server) -> None:
     screen = terminal("--norc", "--noprofile", "-i", program="bash", PS1="$ ")
     screen.shows("$")
     screen.send(f"{RPCURL} session --plaintext {grpc_server.address}\r")
@@ -349,13 +349,13 @@ def test_goes_on_in_the_background_and_comes_back(terminal: Callable[..., Termin
     screen.wait(lambda: "Stopped" in screen.text and screen.last == "$", "the shell")
     screen.send("bg\r")
     screen.wait(lambda: screen.last == "$", "the shell")
-    # What is typed is the shell's.
+    # The shell has the input.
     for word in ("one", "two", "three"):
         screen.send(f"echo {word[:2]}''{word[2:]}\r")
         screen.shows(word, "$")
     screen.send("jobs -r | grep -c session\r")
     screen.shows("1", "$")
-    # A job that runs is not told.
+    # A running job is not printed.
     screen.send("fg\r")
     screen.wait(lambda: screen.last.startswith("rpcurl> call Hel"), "the line, again")
     screen.send('lo {"name":"Ada"}\r')
@@ -365,7 +365,7 @@ def test_goes_on_in_the_background_and_comes_back(terminal: Callable[..., Termin
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGSEGV])
-def test_gives_the_terminal_back_when_it_is_ended(
+def test_restores_the_terminal_when_a_signal_ends_it(
     terminal: Callable[..., Terminal], grpc_server: Server, number: signal.Signals
 ) -> None:
     script = f'stty -g; sh -c \'echo pid $$; exec "$0" "$@"\' {RPCURL} session --plaintext {grpc_server.address}; stty -g'
@@ -396,7 +396,7 @@ def crash(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("exit", 0, {(7, None)}),
     ],
 )
-def test_gives_the_terminal_back_when_a_plugin_keeps_it_from_ending(
+def test_restores_the_terminal_when_a_plugin_prevents_the_end(
     session: Callable[..., Terminal], crash: Path, how: str, signals: int, ends: set[tuple[int | None, int | None]]
 ) -> None:
     screen = session(CRASH_AT="response_message", CRASH_HOW=how)
@@ -418,12 +418,15 @@ def test_gives_the_terminal_back_when_a_plugin_keeps_it_from_ending(
 def wait_until_delivered(process: int) -> None:
     """A signal that is sent while another of its kind is pending would be lost."""
     status = Path(f"/proc/{process}/status")
-    while status.exists() and int(re.findall(r"^ShdPnd:\t(\w+)$", status.read_text(), re.M)[0], 16):
-        time.sleep(0.001)
+
+    def is_delivered() -> bool:
+        return not status.exists() or not int(re.findall(r"^ShdPnd:\t(\w+)$", status.read_text(), re.M)[0], 16)
+
+    wait_until(is_delivered, "the signal is delivered")
 
 
 @pytest.mark.parametrize("kind", ["dumb", "", "no-such-terminal"])
-def test_terminals_that_cannot_be_drawn_on(session: Callable[..., Terminal], kind: str) -> None:
+def test_terminals_without_cursor_control(session: Callable[..., Terminal], kind: str) -> None:
     screen = session(TERM=kind)
     screen.send('call Hello {"name":"Ada"}\r')
     screen.shows(
@@ -434,7 +437,7 @@ def test_terminals_that_cannot_be_drawn_on(session: Callable[..., Terminal], kin
     assert b"\x1b" not in screen.output
 
 
-def test_does_without_libedit(session: Callable[..., Terminal], tmp_path: Path) -> None:
+def test_works_without_libedit(session: Callable[..., Terminal], tmp_path: Path) -> None:
     (tmp_path / "libedit.so.2").write_text("no library")
     path = ":".join(filter(None, [str(tmp_path), os.environ.get("LD_LIBRARY_PATH")]))
     screen = session(LD_LIBRARY_PATH=path)
@@ -444,7 +447,7 @@ def test_does_without_libedit(session: Callable[..., Terminal], tmp_path: Path) 
     assert screen.text.count("libedit:") == 1
 
 
-def test_a_pipe_is_not_drawn_on(rpcurl: Rpcurl, grpc_server: Server) -> None:
+def test_no_line_editing_in_a_pipe(rpcurl: Rpcurl, grpc_server: Server) -> None:
     result = rpcurl("session", "--plaintext", grpc_server.address, input='call Hello {"name":"Ada"}\n')
     assert result.code == 0
     assert "\x1b" not in result.out
@@ -454,7 +457,7 @@ def test_a_pipe_is_not_drawn_on(rpcurl: Rpcurl, grpc_server: Server) -> None:
 # Beside the prompt
 
 
-def test_streams_go_on_while_an_editor_has_the_terminal(session: Callable[..., Terminal], tmp_path: Path) -> None:
+def test_streams_continue_while_an_editor_has_the_terminal(session: Callable[..., Terminal], tmp_path: Path) -> None:
     editor, log, go = tmp_path / "editor", tmp_path / "log", tmp_path / "go"
     # It takes Ctrl-C for itself, as ed does.
     editor.write_text(f'trap "echo caught" INT; echo editing; while [ ! -e {go} ]; do sleep 0.05; done; echo \'{{"name":"Ada"}}\' > "$1"\n')

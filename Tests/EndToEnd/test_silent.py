@@ -1,4 +1,4 @@
-"""-s and -S: standard error is empty, but for what was asked for, as with curl."""
+"""-s and -S: standard error is empty except for requested output, as with curl."""
 
 import json
 
@@ -68,7 +68,7 @@ def test_errors_of_other_commands(rpcurl, words):
     assert rpcurl(*words, "-sS").err == rpcurl(*words).err != ""
 
 
-def test_what_was_asked_for_is_said(call):
+def test_requested_output_is_printed(call):
     result = call("-s", "-v", "--timing", data='{"code":5}', method="Fail")
     assert result.code == 69
     assert "> POST " in result.err and "* not_found (5)" in result.err and "timing: " in result.err
@@ -77,7 +77,7 @@ def test_what_was_asked_for_is_said(call):
     assert "> POST " in flags and "rpcurl: " not in flags
 
 
-def test_warnings_are_remarks(rpcurl, tmp_path):
+def test_warnings_are_omitted(rpcurl, tmp_path):
     (tmp_path / "a.proto").write_text('syntax = "proto3";\nimport "google/protobuf/empty.proto";\nmessage M {}\n')
     words = ["describe", "-I", tmp_path, "--proto", "a.proto", "M"]
     assert "unused" in rpcurl(*words).err
@@ -86,18 +86,18 @@ def test_warnings_are_remarks(rpcurl, tmp_path):
     assert silent.out == rpcurl(*words).out
 
 
-def test_a_word_behind_an_option_is_its_value(call):
-    """What only looks like the flag is none."""
+def test_the_argument_after_an_option_is_its_value(call):
+    """An argument that looks like the flag may be the value of an option."""
     assert call("-H", "x: -s", data='{"code":5}', method="Fail").err == FAILED
 
 
-def test_the_configuration_file_may_have_it(rpcurl, call):
+def test_the_configuration_file_may_contain_it(rpcurl, call):
     file = rpcurl.home / "config"
     file.write_text("--silent\n")
     assert call("--config", file, data='{"code":5}', method="Fail").err == ""
     assert call("--config", file, "-S", data='{"code":5}', method="Fail").err == FAILED
 
 
-def test_answers_are_not_errors(call):
+def test_responses_are_not_errors(call):
     result = call("-s", data='{"name":"A"}')
     assert (result.code, result.err, json.loads(result.out)["name"]) == (0, "", "A")

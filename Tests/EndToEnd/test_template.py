@@ -1,4 +1,4 @@
-"""`rpcurl template`: a message with every field, which is valid input as it stands."""
+"""`rpcurl template`: a message with every field, which is valid input."""
 
 import json
 
@@ -34,7 +34,7 @@ def test_of_a_method_and_of_a_type(schema):
     assert "message" in json.loads(schema("template", "Hello", "--response").out)
 
 
-def test_every_field_is_there(schema, descriptor_set):
+def test_every_field_is_present(schema, descriptor_set):
     template = json.loads(schema("template", "demo.v1.AllTypes").out)
     new, _ = class_of(descriptor_set, "demo.v1.AllTypes")
     assert list(template) == [field.json_name for field in sorted(new.DESCRIPTOR.fields, key=lambda f: f.number)]
@@ -116,7 +116,7 @@ def test_needs_a_name(schema):
 
 
 def test_required_messages_are_cut_too(rpcurl, tmp_path):
-    """Nobody can fill these in, but nobody has to wait for them either."""
+    """No message can satisfy them, but the command ends."""
     file = descriptor_pb2.FileDescriptorProto(name="x.proto")
     for index in range(60):
         message = file.message_type.add(name=f"M{index}")
@@ -143,7 +143,7 @@ def test_many_fields_of_a_large_enum(rpcurl, tmp_path):
     assert (result.code, result.err) == (0, "")
 
 
-def test_of_what_is_no_message(schema):
+def test_service_is_an_error(schema):
     result = schema("template", "demo.v1.Demo")
     assert (result.code, result.out_bytes) == (3, b"")
     assert result.err == "rpcurl: demo.v1.Demo: this is a service\nhint: name a method, or a message\n"

@@ -15,13 +15,13 @@ from test_output import on_terminal
 SERVICE = "demo.v1.Demo"
 # Colour, a title, DEL, C1's CSI, and lines that look like rpcurl's own.
 HOSTILE = "\x1b[31mred\x1b]0;title\x07\x7f\x9b2J\r\nrpcurl: all is well\b"
-# As far as HTTP lets it pass in a header.
+# As far as HTTP allows it in a header.
 HEADER = "\x1b[31mred\x1b]0;title\x07\x7f\b"
 COLORS = re.compile(r"\x1b\[(0|\d\d)m")
 
 
 def assert_safe(text, colored=False):
-    """Fails too when a line of the server's stands alone."""
+    """Also fails if text of the server is a line of its own."""
     if colored:
         text = COLORS.sub("", text)
     found = [c for c in text if c != "\n" and (ord(c) < 32 or 0x7F <= ord(c) < 0xA0)]
@@ -80,7 +80,7 @@ def test_converted_text(rpcurl, descriptor_set, tmp_path, to):
     assert (code, err) == (0, "") and "title" in out
 
 
-# What makes text read in another order than it stands in
+# Characters that change the order in which text is displayed
 
 REORDERING = "\u202egnp.exe"
 # Of each range the first and the last, and ends of lines.
@@ -110,7 +110,7 @@ def test_reordered_text_in_a_message(rpcurl, grpc_server, descriptor_set, words)
 
 
 @pytest.mark.parametrize("to", ["json", "text"])
-def test_what_a_terminal_shows_of_reordered_text_means_the_same(rpcurl, descriptor_set, to):
+def test_reordered_text_on_a_terminal_keeps_its_meaning(rpcurl, descriptor_set, to):
     words = ("convert", "--descriptor-set", descriptor_set, "--type", "demo.v1.HelloReply")
     data = HelloReply(message=REORDERING + MARKS).SerializeToString()
     file = rpcurl.home / "message"
@@ -149,26 +149,26 @@ def details():
 def test_message_and_details_of_a_status(rpcurl, request, descriptor_set, tmp_path, protocol, format, method):
     server = request.getfixturevalue("grpc_server" if protocol == "grpc" else "connect_server")
     file = tmp_path / "request"
-    asked = FailRequest(code=9, message=HOSTILE, details=details() if protocol == "grpc" else details()[:1])
-    file.write_bytes(asked.SerializeToString())
+    requested = FailRequest(code=9, message=HOSTILE, details=details() if protocol == "grpc" else details()[:1])
+    file.write_bytes(requested.SerializeToString())
     words = ("--descriptor-set", descriptor_set, "--protocol", protocol, "--data-format", "binary", "-d", f"@{file}")
     code, _, err = shows(rpcurl, *words, "-v", "--format", format, f"{server.url}/{SERVICE}/{method}")
     assert code == 64 + 9
     assert "failed_precondition (9): \\u{1B}[31mred" in err
 
 
-# Metadata. HTTP/2 lets no control characters pass; HTTP/1.1 and bodies do.
+# Metadata. HTTP/2 allows no control characters; HTTP/1.1 and bodies do.
 
 
 def http1(*headers, body=b"", status="200 OK"):
-    """An answer of HTTP/1.1, whatever was asked."""
+    """A response of HTTP/1.1 to any request."""
     lines = [f"HTTP/1.1 {status}", *headers, f"content-length: {len(body)}", "", ""]
-    answer = "\r\n".join(lines).encode("latin-1") + body
+    response = "\r\n".join(lines).encode("latin-1") + body
 
     def handle(connection):
         connection.recv(1 << 16)
-        connection.sendall(answer)
-        # Until the client is through with it, as a reset would take the answer away.
+        connection.sendall(response)
+        # Until the client has read it: a reset would discard the response.
         while connection.recv(1 << 16):
             pass
 
@@ -185,8 +185,8 @@ def connect_error(message):
     ]}  # fmt: skip
 
 
-def answers():
-    """Name, protocol, method, and what the server says."""
+def responses():
+    """Name, protocol, method, and the server's text."""
     reply, number = HelloReply(message="hi").SerializeToString(), CountReply(number=1).SerializeToString()
     yield "a header", "connect", "Hello", http1("content-type: application/proto", f"x-late: {HEADER}", body=reply)
     yield "a trailer", "connect", "Hello", http1("content-type: application/proto", f"trailer-x-late: {HEADER}", body=reply)
@@ -197,9 +197,9 @@ def answers():
     stream = frame(0, number) + frame(2, end)
     yield "the end of a stream", "connect", "Count", http1("content-type: application/connect+proto", body=stream)
     trailers = f"x-late: {HEADER}\r\ngrpc-status: 5\r\ngrpc-message: {quote(HOSTILE)}\r\n"
-    for told, lines in (("trailers of a body", trailers), ("a trailer's name", f"x-late{HEADER}: a\r\n{trailers}")):
+    for shown, lines in (("trailers of a body", trailers), ("a trailer's name", f"x-late{HEADER}: a\r\n{trailers}")):
         web = frame(0, number) + frame(0x80, lines.encode())
-        yield told, "grpc-web", "Count", http1("content-type: application/grpc-web+proto", body=web)
+        yield shown, "grpc-web", "Count", http1("content-type: application/grpc-web+proto", body=web)
     status = status_pb2.Status(code=5, message=HOSTILE, details=details())
     encoded = base64.b64encode(status.SerializeToString()).decode()
     yield "trailers only", "grpc-web", "Count", http1(
@@ -212,12 +212,12 @@ def answers():
     yield "an unknown code", "connect", "Hello", http1("content-type: application/json", body=error, status=f"500 {HEADER}")
 
 
-ANSWERS = list(answers())
+RESPONSES = list(responses())
 
 
 @pytest.mark.parametrize("format", ["json", "events"])
-@pytest.mark.parametrize(("name", "protocol", "method", "handler"), ANSWERS, ids=[case[0] for case in ANSWERS])
-def test_what_only_a_raw_server_sends(rpcurl, raw_server, descriptor_set, name, protocol, method, handler, format):
+@pytest.mark.parametrize(("name", "protocol", "method", "handler"), RESPONSES, ids=[case[0] for case in RESPONSES])
+def test_text_that_only_a_raw_server_sends(rpcurl, raw_server, descriptor_set, name, protocol, method, handler, format):
     server = raw_server(handler)
     words = ("--descriptor-set", descriptor_set, "--protocol", protocol, "--http1.1", "-v", "--timing", "--format", format)
     code, out, err = shows(rpcurl, *words, f"http://{server.address}/{SERVICE}/{method}")

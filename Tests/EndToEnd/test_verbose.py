@@ -1,4 +1,4 @@
-"""-v and -vv: what is shown of a call and its connection on standard error, and what is not."""
+"""-v and -vv: the details of a call and its connection on standard error, without secrets."""
 
 import json
 import re
@@ -34,7 +34,8 @@ def test_once_shows_metadata_only(call):
 def test_twice_shows_the_connection_and_messages(call, grpc_server, options):
     err = call(*options)
     assert re.search(r"^\*   Trying 127\.0\.0\.1:\d+", err, re.M)
-    assert re.search(rf"^\* Connected to 127\.0\.0\.1 .*{grpc_server.port}", err, re.M) or "Established connection" in err
+    # The second form is that of libcurl 8.16 and later.
+    assert re.search(rf"^\* (Connected|Established connection) to 127\.0\.0\.1 .*port {grpc_server.port}\b", err, re.M)
     assert "* sent message 0: 3 bytes (8 on the wire)\n" in err
     assert "* received message 0: 14 bytes (19 on the wire)\n" in err
     lines = [line for line in call("-v").splitlines() if not line.startswith("< date")]
@@ -45,7 +46,7 @@ def test_compression_of_messages(call):
     err = call("-vv", "--compression", "gzip", data=json.dumps({"stringValue": "x" * 4000}), method="Echo")
     (sent,) = re.findall(r"^\* sent message 0: 4003 bytes \((\d+) on the wire, gzip\)$", err, re.M)
     assert int(sent) < 100
-    assert re.search(r"^\* received message 0: 4003 bytes \(\d+ on the wire(, gzip)?\)$", err, re.M)
+    assert re.search(r"^\* received message 0: 4003 bytes \(4008 on the wire\)$", err, re.M)
 
 
 def test_each_message_of_a_stream(call):
@@ -86,14 +87,14 @@ def test_secrets_of_a_proxy(rpcurl, descriptor_set):
     assert "http_proxy == 'http://[redacted]@127.0.0.1:1'" in result.err
     assert SECRET in rpcurl("--show-secrets", *words, env={"http_proxy": proxy}).err
     assert SECRET not in rpcurl("--proxy", proxy, *words).err
-    # A proxy needs no scheme, and what is no URL is told all the same.
+    # A proxy needs no scheme, and an invalid URL is reported too.
     for proxy in [f"me:{SECRET}@127.0.0.1:1", f"http://me:a/{SECRET}@127.0.0.1:1", f"http://me:a '{SECRET}@127.0.0.1:1"]:
         result = rpcurl(*words, env={"http_proxy": proxy})
         assert "@127.0.0.1:1'" in result.err
         assert SECRET not in result.err
 
 
-def test_a_connection_that_is_used_again(call):
+def test_reused_connection(call):
     err = call("-vv", "--each", "-d", '{"name":"B"}')
     assert len(re.findall("Re-?using existing", err)) >= 1
     assert len(re.findall(r"^\*   Trying", err, re.M)) == 1
@@ -108,7 +109,7 @@ def test_schema_commands(rpcurl, grpc_server):
     assert twice.out == once.out
 
 
-def test_the_configuration_file_counts_too(rpcurl, call):
+def test_the_configuration_file_may_contain_it(rpcurl, call):
     (rpcurl.home / "config").write_text("--verbose\n")
     assert "Trying" not in call("--config", rpcurl.home / "config")
     assert "Trying" in call("--config", rpcurl.home / "config", "-v")
@@ -128,7 +129,7 @@ RPCURL_PLUGIN(plugin)
 """
 
 
-def test_interceptors_say_more(rpcurl, call, tmp_path):
+def test_interceptors_log_more(rpcurl, call, tmp_path):
     (tmp_path / "chatty.c").write_text(CHATTY)
     fixtures = ROOT / "Tests" / "PluginHostTests" / "Fixtures"
     headers = ["-I", ROOT / "Sources" / "CPluginABI" / "include", "-I", fixtures]

@@ -1,4 +1,4 @@
-"""Every public declaration of the library products says what it is.
+"""Every public declaration of the library products has a doc comment.
 
 swift-format's rule, which `make lint` applies, passes over members of protocols and cases of enums; this is a scan of
 the text, by indentation, which finds those too.

@@ -55,7 +55,7 @@ def dependencies():
 
 def imports(target):
     for file in sorted((ROOT / "Sources" / target).rglob("*.swift")):
-        # What is within a text is not the file's own import.
+        # Imports within string literals are not imports of the file.
         for name in IMPORT.findall(re.sub(r'"""\n.*?"""', "", file.read_text(), flags=re.S)):
             yield file.relative_to(ROOT), name
 

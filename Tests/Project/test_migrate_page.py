@@ -71,7 +71,7 @@ def test_every_option_of_the_tool_is_accepted_or_has_a_hint(file, table):
 
 
 def test_entries_of_grpcurl_name_the_option_that_the_table_has(table):
-    """What the program makes of an option of grpcurl's is what the page says."""
+    """The program translates an option of grpcurl as the page describes."""
     for option in {id(option): option for option in table.values()}.values():
         for name in option["grpcurl"]:
             entry = re.search(rf"^\.It Fl {re.escape(name)}\n(.*?)(?=^\.It |^\.El)", section("GRPCURL").split(".Ss Options")[1], re.M | re.S)

@@ -88,7 +88,7 @@ def encoded(value: str | bytes) -> str:
 
 
 class RawBytes:
-    """Stands for the request type of a method that takes bytes: see `RawCodec`."""
+    """The request type of a method that takes bytes: see `RawCodec`."""
 
 
 class RawCodec(Codec):

@@ -34,7 +34,7 @@ async def serve(options: Any) -> int:
         "connect_app:app",
         port=options.port,
         log_level="critical",
-        # Standard output is for the line that says where the server listens.
+        # Standard output is for the line with the server's address.
         stdout=sys.stderr,
         stderr=sys.stderr,
         env={server_process.LAUNCHER_VARIABLE: str(os.getpid())},

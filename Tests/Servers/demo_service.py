@@ -11,7 +11,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from server_process import use_generated_code
+from server_process import log_received, use_generated_code
 
 use_generated_code()
 
@@ -94,14 +94,14 @@ def methods() -> list[Method]:
             client_streaming=method.client_streaming,
             server_streaming=method.server_streaming,
             has_side_effects=method.GetOptions().idempotency_level != no_side_effects,
-            handler=obeying_headers(handlers[method.name], method.server_streaming),
+            handler=obeying_headers(f"/{SERVICE.full_name}/{method.name}", handlers[method.name], method.server_streaming),
             takes_bytes=method.name == "Raw",
         )
         for method in SERVICE.methods
     ]
 
 
-def obeying_headers(handler: Callable[..., Any], streams: bool) -> Callable[..., Any]:
+def obeying_headers(path: str, handler: Callable[..., Any], streams: bool) -> Callable[..., Any]:
     """The handler of a method of which the request's headers may ask more than its messages can.
 
     `demo-header` and `demo-trailer` (NAME=VALUE) add to the response's metadata, and
@@ -111,17 +111,18 @@ def obeying_headers(handler: Callable[..., Any], streams: bool) -> Callable[...,
     """
 
     def asked(call: Call, name: str) -> list[str]:
-        # Whoever passes headers on may join them with commas.
+        # Intermediaries may join headers with commas.
         values = [value for key, value in call.request_headers() if key == name]
         return [part.strip() for value in values for part in value.split(",")]
 
     async def refuse(code: int, message: str, request: Any) -> None:
-        # A whole request, so that clients which are still sending do not hear of a reset stream instead.
+        # The whole request, so that clients that are still sending do not receive a reset instead.
         if isinstance(request, AsyncIterable):
             [message async for message in request]
         raise Failure(code, message)
 
     async def begin(request: Any, call: Call) -> None:
+        log_received(path)
         for token in asked(call, "demo-token"):
             if asked(call, "authorization") != [f"Bearer {token}"]:
                 await refuse(code_pb2.UNAUTHENTICATED, "that is not the token", request)

@@ -46,7 +46,7 @@ def serve(options: argparse.Namespace, command: Callable[[int], list[str]]) -> N
             command(port),
             cwd=options.directory,
             stdin=subprocess.DEVNULL,
-            # Standard output is for the line that says where the server listens.
+            # Standard output is for the line with the server's address.
             stdout=sys.stderr,
             preexec_fn=lambda: server_process.die_with(parent),
         )
@@ -78,5 +78,6 @@ def accepts_connections(child: subprocess.Popen, port: int) -> bool:
             socket.create_connection(("127.0.0.1", port), 1).close()
             return child.poll() is None
         except OSError:
+            # Nothing announces that a server of another program listens.
             time.sleep(0.02)
     return False

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Generate what is not committed: the Python code and the descriptor set.
+"""Generate the files that are not committed: the Python code and the descriptor set.
 
 OUTDIR receives `demo_pb2.py` and `demo_pb2_grpc.py` for the servers and their
 tests, and `demo.binpb`, a descriptor set with everything demo.proto imports,

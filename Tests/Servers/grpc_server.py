@@ -2,8 +2,8 @@
 """The demo service on grpcio: gRPC over HTTP/2, cleartext or TLS.
 
 Also serves reflection (v1 and v1alpha) and the health service. A request with
-the header `demo-compression: gzip` (or deflate) is answered compressed. Each
-question of reflection is logged, with the request's header `demo-note`.
+the header `demo-compression: gzip` (or deflate) has a compressed response. Each
+request for reflection is logged, with its header `demo-note`.
 """
 
 import asyncio
@@ -166,7 +166,7 @@ async def serve(options: Any) -> None:
             ("grpc.max_receive_message_length", options.max_message_bytes),
             # Two servers on one port would hide a test's mistake.
             ("grpc.so_reuseport", 0),
-            # Let clients test their own keepalive without being told off.
+            # Accept the PINGs of clients with a short keepalive.
             ("grpc.http2.min_ping_interval_without_data_ms", 10),
             ("grpc.http2.max_ping_strikes", 0),
         ]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A forward proxy: tinyproxy (--kind http) or microsocks (--kind socks5).
 
-Both log to standard error what they are asked for.
+Both log requests to standard error.
 """
 
 import foreign_server

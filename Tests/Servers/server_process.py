@@ -22,7 +22,7 @@ def generated_dir() -> Path:
 
 
 def use_generated_code() -> None:
-    """Make `import demo_pb2` work, or say what is missing."""
+    """Make `import demo_pb2` work, or report what is missing."""
     directory = generated_dir()
     if not (directory / "demo_pb2.py").is_file():
         sys.exit(
@@ -77,13 +77,18 @@ def announce(address: str) -> None:
     print(f"listening {address}", flush=True)
 
 
+def log_received(path: str) -> None:
+    """Report to the tests that a call arrived; `path` is as in HTTP, "/pkg.Service/Method"."""
+    print(f"received {path.removeprefix('/')}", file=sys.stderr, flush=True)
+
+
 def log_canceled(path: str) -> None:
-    """Tell the tests that a cancellation arrived; `path` is as in HTTP, "/pkg.Service/Method"."""
+    """Report to the tests that a cancellation arrived; `path` is as in HTTP, "/pkg.Service/Method"."""
     print(f"canceled {path.removeprefix('/')}", file=sys.stderr, flush=True)
 
 
 def log_reflection(request: Any, note: str) -> None:
-    """Tell the tests what was asked of reflection: `reflection file_containing_symbol demo.v1.Demo NOTE`."""
+    """Report a request for reflection to the tests: `reflection file_containing_symbol demo.v1.Demo NOTE`."""
     kind = request.WhichOneof("message_request")
     print(f"reflection {kind} {getattr(request, kind)} {note}".rstrip(), file=sys.stderr, flush=True)
 
@@ -112,5 +117,5 @@ def die_with_launcher() -> None:
 def die_with(parent: int) -> None:
     """Have the kernel kill this process when its parent, the process with this id, ends."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it ended before the kernel was asked
+    if os.getppid() != parent:  # it ended before prctl
         os._exit(1)
