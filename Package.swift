@@ -165,8 +165,23 @@ let package = Package(
     .testTarget(
       name: "ReflectionTests", dependencies: ["Reflection", "RPCProtocols", "Protobuf"], swiftSettings: strict
     ),
+    // A directory for files and a schema, for the tests of the program's parts.
+    .target(
+      name: "CommandSupport", dependencies: ["Protobuf"], path: "Tests/CommandSupport", swiftSettings: strict),
+    .testTarget(name: "SystemTests", dependencies: ["System", "CommandSupport"], swiftSettings: strict),
     .testTarget(
-      name: "SessionTests", dependencies: ["Session", "Terminal", "Output", "Protobuf"],
+      name: "OutputTests",
+      dependencies: [
+        "Output", "System", "Interception", "RPCProtocols", "Protobuf", "CommandLine", "CommandSupport",
+      ], swiftSettings: strict),
+    .testTarget(
+      name: "CallsTests",
+      dependencies: [
+        "Calls", "Output", "Reflection", "Transport", "RPCProtocols", "Protobuf", "CommandLine",
+        "CommandSupport",
+      ], swiftSettings: strict),
+    .testTarget(
+      name: "SessionTests", dependencies: ["Session", "Terminal", "Output", "Protobuf", "CommandSupport"],
       exclude: ["Fixtures"],
       swiftSettings: strict),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal"], swiftSettings: strict),

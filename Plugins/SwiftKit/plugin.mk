@@ -17,7 +17,7 @@ FLAGS_shared := $(if $(SWIFT_RUNPATH),-Xlinker -rpath=$(SWIFT_RUNPATH))
 $(OUT)/$(NAME).so: Package.swift $(shell find Sources $(KIT)/Sources -type f) $(KIT)/Package.swift
 	@mkdir -p $(OUT)
 	swift build $(FLAGS) $(FLAGS_$(SWIFT_RUNTIME)) --product $(PRODUCT)
-	# Renamed into place, so that nobody loads a half of it.
+	# Built under another name and renamed, so that no process loads an incomplete file.
 	cp $(SCRATCH)/release/lib$(PRODUCT).so $@.new
 	mv -f $@.new $@
 

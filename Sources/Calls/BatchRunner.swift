@@ -5,18 +5,18 @@ import RPCProtocols
 import System
 import Transport
 
-/// Carries out a plan as many calls, one for each message, some at a time; their output has the messages' order.
+/// Runs a plan as a batch: one call per message, several at a time, with output in the order of the messages.
 ///
-/// What is kept in memory is bounded: by the calls that run, and by the answers that wait for an earlier one.
+/// Memory is bounded: it holds the running calls and a limited amount of output that waits for an earlier call.
 package final class BatchRunner {
-  /// A call of the batch that has not been shown to its end.
+  /// A call of the batch whose output is not complete.
   private final class Member {
     let index: Int
     let output = CallOutput(isDirect: false)
     var call: Call?
-    var screen: CallScreen?
-    var printer: CallPrinter? { screen?.printer }
-    /// How it failed, once it has.
+    var observer: TypeResolvingObserver?
+    var printer: CallPrinter? { observer?.printer }
+    /// The exit status of the call, if it failed.
     var status: ExitStatus?
     var isDone = false
 
@@ -25,7 +25,7 @@ package final class BatchRunner {
     }
   }
 
-  /// The answers that may wait for an earlier one: so many for each that runs, and so many bytes of all.
+  /// The limits of output that waits for an earlier call: calls per running call, and bytes in total.
   private static let waitingPerJob = 16
   private static let waitingBytes = 4 << 20
 
@@ -34,15 +34,15 @@ package final class BatchRunner {
   private let client: RPCClient
   private let lookup: TypeLookup?
   private let reader: RequestReader<RequestMessage>
-  /// From the first call that is not shown to its end, to the last that was started.
+  /// The calls from the first one whose output is not complete to the last one started.
   private var members: [Member] = []
   private var running = 0
-  /// What the calls that have ended sent and received.
+  /// The traffic of the calls that have ended.
   private var ended = ProgressLine.Traffic()
   private var count = 0
   private var failed = 0
   private var firstFailure: (index: Int, status: ExitStatus)?
-  /// Nothing more is started.
+  /// Whether no more calls are started.
   private var isStopped = false
   private var isOutputBehind = false
 
@@ -75,16 +75,16 @@ package final class BatchRunner {
       conclude: {})
     if failed > 0, !isInterrupted, let first = firstFailure?.index, count > 1 {
       let why = "\(failed) of \(count) calls failed, the first is call \(first)"
-      StandardError.tell(ErrorReport(Failure.Words(what: "", why: why), firstFailure?.status))
+      StandardError.report(ErrorReport(Failure.Message(what: "", why: why), firstFailure?.status))
     }
     if isInterrupted { throw Failure(reported: Interrupt.status) }
     if let firstFailure { throw Failure(reported: firstFailure.status) }
   }
 
-  /// Notes what has ended, shows what can be shown, and starts what may be started; `true` when all is done.
+  /// Handles ended calls, prints what is next, and starts more calls. Returns true when all calls are done.
   private func advance() -> Bool {
     for member in members where !member.isDone && member.call?.isFinished == true {
-      if member.screen?.isHolding != true { end(member) }
+      if member.observer?.isHolding != true { end(member) }
     }
     show()
     let areAnswersFew = members.reduce(0) { $0 + $1.output.waitingBytes } < Self.waitingBytes
@@ -98,11 +98,11 @@ package final class BatchRunner {
       && members.count < batch.jobs * Self.waitingPerJob
   }
 
-  /// Lets the first call that is not shown write; the next one's turn comes when it is done.
+  /// Lets the first incomplete call write directly; the next one follows when it is done.
   private func show() {
     var shown = 0
     for member in members {
-      member.output.takeTurn()
+      member.output.beginTurn()
       guard member.isDone else { break }
       shown += 1
     }
@@ -111,7 +111,7 @@ package final class BatchRunner {
 
   // MARK: Calls
 
-  /// Starts the call of the next message; `false` when there is none now.
+  /// Starts the call of the next message. Returns false if none can be started now.
   private func startNext() -> Bool {
     let member = Member(count)
     do {
@@ -127,7 +127,7 @@ package final class BatchRunner {
       members.append(member)
       try start(member, with: message)
     } catch {
-      // Wrong data: where the next message begins may not be known.
+      // The data is invalid; the start of the next message may be unknown.
       if members.last !== member {
         count += 1
         members.append(member)
@@ -139,27 +139,27 @@ package final class BatchRunner {
 
   private func start(_ member: Member, with message: RequestMessage) throws(Failure) {
     let printer = CallPrinter(plan, lookup: lookup, output: member.output, index: member.index)
-    let screen = CallScreen(printer, lookup: lookup)
-    member.screen = screen
+    let observer = TypeResolvingObserver(printer, lookup: lookup)
+    member.observer = observer
     client.find = printer.findings.sink
-    let call = client.makeCall(plan.request, observer: screen)
+    let call = client.makeCall(plan.request, observer: observer)
     do {
       let payload = try message.encode(for: call)
       member.call = call
-      screen.call = call
+      observer.call = call
       running += 1
       call.start()
       call.send(payload)
       call.finishSending()
     } catch {
-      // Its interceptors were made, so they are notified of its end.
+      // The call's interceptors exist already, so they must be notified of its end.
       printer.isUnsent = true
       call.cancel("the input cannot be sent")
       throw error
     }
   }
 
-  /// What the calls have sent and received so far.
+  /// The traffic of all calls so far.
   private var traffic: ProgressLine.Traffic {
     members.reduce(into: ended) { sum, member in if member.call != nil { Self.add(member, to: &sum) } }
   }
@@ -178,33 +178,33 @@ package final class BatchRunner {
     member.call = nil
     member.isDone = true
     if let printer = member.printer, let status = printer.conclude(), !printer.isGivenUp {
-      note(status, of: member)
+      record(status, of: member)
     } else if let failure = member.printer?.failure {
-      if let words = failure.words {
-        member.output.remark(ErrorReport(words, failure.status, call: member.index).rendered)
+      if let message = failure.message {
+        member.output.remark(ErrorReport(message, failure.status, call: member.index).rendered)
       }
-      note(failure.status, of: member)
+      record(failure.status, of: member)
     }
-    member.screen = nil
+    member.observer = nil
   }
 
-  /// Ends the batch at a message that is wrong.
+  /// Ends the batch at an invalid message.
   private func fail(_ member: Member, _ failure: Failure) {
-    if let words = failure.words {
-      member.output.remark(ErrorReport(words, failure.status, call: member.index).rendered)
+    if let message = failure.message {
+      member.output.remark(ErrorReport(message, failure.status, call: member.index).rendered)
     }
     member.isDone = true
-    note(failure.status, of: member)
+    record(failure.status, of: member)
     stop(cancelingAfter: nil, "")
   }
 
-  private func note(_ status: ExitStatus, of member: Member) {
+  private func record(_ status: ExitStatus, of member: Member) {
     failed += 1
     if firstFailure.map({ member.index < $0.index }) ?? true { firstFailure = (member.index, status) }
     if batch.failsEarly { stop(cancelingAfter: member.index, "an earlier call failed") }
   }
 
-  /// Starts nothing more, and cancels what comes after a place.
+  /// Starts no more calls, and cancels those after an index.
   private func stop(cancelingAfter index: Int?, _ reason: String) {
     isStopped = true
     reader.stop()

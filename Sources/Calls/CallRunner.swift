@@ -5,7 +5,7 @@ import RPCProtocols
 import System
 import Transport
 
-/// Carries out a plan: makes the call, and ends as the call ended.
+/// Runs a plan: makes the call and fails as the call fails.
 package struct CallRunner {
   private let plan: CallPlan
   private let clients: ClientSource
@@ -22,22 +22,22 @@ package struct CallRunner {
     client.log = plan.chain.log
     let lookup = TypeLookup(plan, client: client)
     let printer = CallPrinter(plan, lookup: lookup)
-    let screen = CallScreen(printer, lookup: lookup)
+    let observer = TypeResolvingObserver(printer, lookup: lookup)
     client.find = printer.findings.sink
-    let call = client.makeCall(plan.request, observer: screen)
-    screen.call = call
+    let call = client.makeCall(plan.request, observer: observer)
+    observer.call = call
     let feeder: RequestFeeder
     do throws(Failure) {
       feeder = try RequestFeeder(plan, call: call, loop: client.loop)
     } catch {
-      // Its interceptors were made, so they are notified of its end.
+      // The call's interceptors exist already, so they must be notified of its end.
       printer.isUnsent = true
       call.cancel("the input cannot be sent")
       throw error
     }
     printer.feeder = feeder
 
-    FlushDeadline.keep(plan.timeout.map { .now + $0 })
+    FlushDeadline.set(plan.timeout.map { .now + $0 })
     let (isInterrupted, status) = try CommandLoop(client.loop).run(
       traffic: {
         let traffic = call.traffic
@@ -45,7 +45,7 @@ package struct CallRunner {
           sentMessages: printer.sent, receivedMessages: printer.received, sentBytes: traffic.sent,
           receivedBytes: traffic.received)
       },
-      whenBehind: { screen.setOutputBehind($0) },
+      whenBehind: { observer.setOutputBehind($0) },
       start: {
         call.start()
         feeder.start()
@@ -54,11 +54,11 @@ package struct CallRunner {
         call.cancel(Interrupt.reason)
         lookup?.cancel()
       },
-      until: { call.isFinished && !screen.isHolding },
+      until: { call.isFinished && !observer.isHolding },
       conclude: {
         let status = printer.conclude()
-        FlushDeadline.keep(nil)
-        if plan.timeout != nil, printer.end?.code == .deadlineExceeded { FlushDeadline.hurry() }
+        FlushDeadline.set(nil)
+        if plan.timeout != nil, printer.end?.code == .deadlineExceeded { FlushDeadline.begin() }
         return status
       })
     if isInterrupted { throw Failure(reported: Interrupt.status) }

@@ -3,17 +3,21 @@ import Output
 import RPCClient
 import Transport
 
-/// The client of the process, made when the first call needs it, so that one connection serves all of them.
+/// Creates the client of the process when the first call needs it. All calls share it and its connections.
 package final class ClientSource {
   private var made: RPCClient?
   private var trace: ConnectionTrace?
 
-  /// - Parameter verbosity: From 2 on it is shown what libcurl says about connections.
+  /// Creates a source.
+  ///
+  /// - Parameters:
+  ///   - verbosity: The number of `-v`; from 2, libcurl's messages about connections are printed.
+  ///   - showsSecrets: Whether credentials in them are printed.
   package init(verbosity: Int, showsSecrets: Bool) {
     trace = Self.trace(verbosity, showsSecrets)
   }
 
-  /// Shows more or less from the next call on.
+  /// Sets what is printed from the next call on.
   package func show(verbosity: Int, showsSecrets: Bool) {
     trace = Self.trace(verbosity, showsSecrets)
     made?.loop.trace = trace
@@ -23,13 +27,15 @@ package final class ClientSource {
     verbosity < 2 ? nil : ConnectionTrace { StandardOutput.remark("* \(shown($0, showsSecrets))\n") }
   }
 
-  /// A line of libcurl's without the credentials of a proxy.
+  /// Removes the credentials of a proxy from a line of libcurl.
   private static func shown(_ line: String, _ showsSecrets: Bool) -> String {
     TerminalText.escape(
       showsSecrets ? line : LibcurlWords.withoutCredentials(line, placeholder: Redaction.placeholder))
   }
 
   /// The client.
+  ///
+  /// - Throws: `Failure` if libcurl cannot be used.
   package func client() throws(Failure) -> RPCClient {
     if let made { return made }
     do {
@@ -44,7 +50,7 @@ package final class ClientSource {
 }
 
 extension Failure {
-  /// Makes the failure of a libcurl that cannot be used.
+  /// Creates the failure for a libcurl that cannot be used.
   package init(library error: TransportError) {
     switch TransportLibrary.Source.current {
     case .named:

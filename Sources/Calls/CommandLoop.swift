@@ -56,7 +56,7 @@ package struct CommandLoop {
     start: () -> Void = {}, onInterrupt: @escaping () -> Void, until isDone: () -> Bool,
     conclude: () -> Conclusion
   ) throws(Failure) -> (isInterrupted: Bool, conclusion: Conclusion) {
-    // A slow reader slows the server down, but delays neither the deadline nor a signal.
+    // A slow reader slows the server down, but does not delay the deadline or a signal.
     let flusher = OutputFlusher(loop, whenBehind: whenBehind)
     let progress = ProgressLine(loop, traffic: traffic)
     defer { progress?.finish() }
@@ -64,7 +64,7 @@ package struct CommandLoop {
     progress?.finish()
     let conclusion = conclude()
     flusher.finish()
-    // The call may have been over when the signal arrived, and its output not.
+    // The call may have ended before the signal arrived, but not its output.
     return (isInterrupted || Interrupt.isPending, conclusion)
   }
 }

@@ -1,4 +1,4 @@
-/// The version of rpcurl, in one place.
+/// The version of rpcurl.
 package enum Version {
   package static let current = "0.1.0"
   /// The value of the `user-agent` header.

@@ -1,4 +1,5 @@
-/// Where one call's output goes: to the process's own streams, or into memory until it is the call's turn.
+/// The output of one call of a batch: written to the standard streams directly, or buffered until it is the call's
+/// turn.
 package final class CallOutput {
   private enum Piece {
     case output([UInt8])
@@ -7,17 +8,17 @@ package final class CallOutput {
 
   private var isDirect: Bool
   private var pieces: [Piece] = []
-  /// What stands in front of each piece of output, to tell calls apart whose output is mixed.
+  /// The prefix of each piece of output; distinguishes calls whose output is interleaved.
   package var mark: () -> String = { "" }
-  /// What waits for the call's turn.
+  /// The number of buffered bytes.
   package private(set) var waitingBytes = 0
 
-  /// Makes an output that writes at once, or when it is told that it may.
+  /// Creates an output that writes directly, or one that buffers until `takeTurn`.
   package init(isDirect: Bool) {
     self.isDirect = isDirect
   }
 
-  /// Writes what `body` appends to standard output; nothing when it throws.
+  /// Writes what `body` appends to standard output; nothing if it throws.
   package func write<E: Error>(_ body: (inout [UInt8]) throws(E) -> Void) throws(E) {
     guard !isDirect else {
       let mark = mark()
@@ -35,15 +36,15 @@ package final class CallOutput {
     pieces.append(.output(bytes))
   }
 
-  /// Says `text` on standard error, after what was written before.
+  /// Writes `text` to standard error, after the output so far.
   package func remark(_ text: String) {
     guard !isDirect else { return StandardOutput.remark(text) }
     waitingBytes += text.utf8.count
     pieces.append(.remark(text))
   }
 
-  /// It is the call's turn: writes what waits, and from now on at once.
-  package func takeTurn() {
+  /// Writes what is buffered, and from now on writes directly.
+  package func beginTurn() {
     guard !isDirect else { return }
     isDirect = true
     waitingBytes = 0

@@ -1,7 +1,7 @@
 import Protobuf
 import RPCProtocols
 
-/// Shows the details of a status, decoded with the call's schema, which always knows `google.rpc`.
+/// Prints the details of a status, decoded with the call's schema, which always contains `google.rpc`.
 package struct DetailPrinter {
   package let pool: DescriptorPool
 
@@ -9,8 +9,9 @@ package struct DetailPrinter {
     self.pool = pool
   }
 
-  /// `google.rpc.ErrorInfo: {"reason":"…"}`; where no schema knows the type, what a Connect server shows of it, or the
-  /// bytes.
+  /// A detail as text, for example `google.rpc.ErrorInfo: {"reason":"…"}`.
+  ///
+  /// If no schema contains the type: the Connect server's debug text, or the bytes in base64.
   package func line(_ detail: StatusDetail) -> String {
     if let json = decoded(detail) { return "\(detail.typeName): \(json)" }
     if let debug = detail.debug { return "\(detail.typeName): \(debug) (as the server shows it)" }

@@ -1,17 +1,16 @@
 import CommandLine
 
-/// What is printed on standard error beside what was asked for, and in which form: `--silent`, `--show-error` and
-/// `--error-format`.
+/// What standard error shows, and in which form: `--silent`, `--show-error` and `--error-format`.
 package struct Diagnostics: Equatable {
-  /// How errors are printed.
+  /// The format of errors.
   package enum Format: String {
     case text
     case json
   }
 
-  /// Whether warnings and progress are printed.
+  /// Whether warnings and progress are shown.
   package let showsRemarks: Bool
-  /// Whether errors are printed.
+  /// Whether errors are shown.
   package let showsErrors: Bool
   package let format: Format
 

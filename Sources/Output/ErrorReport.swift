@@ -2,29 +2,33 @@ import Interceptors
 import Protobuf
 import RPCProtocols
 
-/// An error as it is told on standard error.
+/// An error to print on standard error.
 package struct ErrorReport {
-  private let words: Failure.Words
-  /// How the process ends for it; `nil` when it ends as it would have without.
+  private let message: Failure.Message
+  /// The exit status that this error causes; nil if it causes none.
   private let status: ExitStatus?
-  /// The place of the call in a batch.
+  /// The number of the call in a batch.
   private let call: Int?
-  /// The status of a call that failed, with what shows its details.
+  /// The name of the call in the text; nil if there is only one.
+  private let title: String?
+  /// The status of a failed call, and the printer of its details.
   private let error: RPCError?
   private let details: DetailPrinter?
 
   package init(
-    _ words: Failure.Words, _ status: ExitStatus?, call: Int? = nil, error: RPCError? = nil,
+    _ message: Failure.Message, _ status: ExitStatus?, call: Int? = nil, title: String? = nil,
+    error: RPCError? = nil,
     details: DetailPrinter? = nil
   ) {
-    self.words = words
+    self.message = message
     self.status = status
     self.call = call
+    self.title = title ?? call.map { "call \($0)" }
     self.error = error
     self.details = details
   }
 
-  /// The text for standard error; empty when errors are not to be told.
+  /// The text for standard error; empty if errors are not shown.
   package var rendered: String {
     guard StandardError.showsErrors else { return "" }
     return switch StandardError.errorFormat {
@@ -33,12 +37,12 @@ package struct ErrorReport {
     }
   }
 
-  /// One object on one line. A member that has nothing to say is left out.
+  /// One JSON object on one line, without empty members.
   private var json: String {
     var object = JSONObject()
-    object.add("what", words.what)
-    object.add("why", words.why)
-    if let hint = words.hint { object.add("hint", hint) }
+    object.add("what", message.what)
+    object.add("why", message.why)
+    if let hint = message.hint { object.add("hint", hint) }
     if let status { object.add("exit", Int(status.rawValue)) }
     if let call { object.add("call", call) }
     if let error {
@@ -48,7 +52,7 @@ package struct ErrorReport {
       object.add("details", details == nil ? [] : error.details) { details?.debug($0) }
       if case .interceptor(let name) = error.origin { object.add("interceptor", name) }
     }
-    if let place = words.place {
+    if let place = message.place {
       object.add("line", place.position.line)
       object.add("column", place.position.column)
       object.add("byte", place.position.byteOffset)
@@ -58,7 +62,7 @@ package struct ErrorReport {
     return "{\"error\":\(Self.harmless(object.object))}\n"
   }
 
-  /// JSON in which nothing steers a terminal: such characters are in strings only, where they can be escaped.
+  /// Escapes characters that can control a terminal; in JSON from this program they only occur in strings.
   private static func harmless(_ json: String) -> String {
     json.unicodeScalars.reduce(into: "") { text, scalar in
       guard scalar.steersReader else { return text.unicodeScalars.append(scalar) }
@@ -67,9 +71,9 @@ package struct ErrorReport {
   }
 
   private var text: String {
-    var words = words
-    if let call { words.what = "call \(call)" + (words.what.isEmpty ? "" : ": \(words.what)") }
-    var text = words.rendered
+    var message = message
+    if let title { message.what = title + (message.what.isEmpty ? "" : ": \(message.what)") }
+    var text = message.rendered
     for detail in error?.details ?? [] {
       if let line = details?.line(detail) { text += "  \(TerminalText.escape(line))\n" }
     }

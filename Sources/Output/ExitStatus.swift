@@ -1,6 +1,6 @@
 import RPCProtocols
 
-/// The exit codes. Scripts depend on them.
+/// An exit code. Scripts depend on the values.
 package struct ExitStatus: Equatable {
   package let rawValue: Int32
 
@@ -16,7 +16,7 @@ package struct ExitStatus: Equatable {
   package static let interrupted = ExitStatus(rawValue: 130)
   package static let terminated = ExitStatus(rawValue: 143)
 
-  /// How a call that failed ends the process: by its layer, or else 64 and the status code.
+  /// The exit code of a failed call: by the layer that failed, else 64 plus the status code.
   package static func call(_ error: RPCError) -> ExitStatus {
     switch error.origin {
     case .connection, .proxy: .connection

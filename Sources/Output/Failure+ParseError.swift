@@ -1,7 +1,12 @@
 import CommandLine
 
 extension Failure {
-  /// The failure for arguments that are wrong, with the help of the command as a hint if there is no other.
+  /// Creates the failure for invalid arguments.
+  ///
+  /// - Parameters:
+  ///   - error: The error of the parser.
+  ///   - command: The command whose help is the hint, if there is no other.
+  ///   - hint: The hint if the error has none.
   package init(_ error: ParseError, of command: CommandID? = nil, hint: String? = nil) {
     let standard = command.map { "see \"rpcurl \(CommandTable[$0].name) --help\"" }
     let help = error.hint ?? hint ?? standard
@@ -12,10 +17,10 @@ extension Failure {
     }
   }
 
-  /// The same failure, with the place of the argument in a file that is its cause.
+  /// The same failure, prefixed with the file and line of the argument that caused it.
   package func at(_ origin: Origin?) -> Failure {
-    guard let place = origin?.place, var words else { return self }
-    words.what = words.what.isEmpty ? place : "\(place): \(words.what)"
-    return Failure(status, words)
+    guard let place = origin?.place, var message else { return self }
+    message.what = message.what.isEmpty ? place : "\(place): \(message.what)"
+    return Failure(status, message)
   }
 }

@@ -1,13 +1,13 @@
 import Interceptors
 
-/// Why a command cannot go on, in words for the person who typed it.
+/// Why a command failed, and its exit code.
 package struct Failure: Error {
-  /// `rpcurl: WHAT: WHY`, and what to do about it.
-  package struct Words: Equatable {
+  /// The message: `rpcurl: WHAT: WHY`, and a hint.
+  package struct Message: Equatable {
     package var what: String
     package var why: String
     package var hint: String?
-    /// Where in the input, if it is about that.
+    /// The place in the input, if the input is invalid.
     package var place: InputPlace?
 
     package init(what: String, why: String, hint: String? = nil, place: InputPlace? = nil) {
@@ -17,8 +17,8 @@ package struct Failure: Error {
       self.place = place
     }
 
-    /// The text for standard error. Parts of it may come from a server or a file, so nothing in it may
-    /// steer a terminal.
+    /// The text for standard error. Parts of it may come from a server or a file, so terminal control characters are
+    /// escaped.
     package var rendered: String {
       let first = what.isEmpty ? "rpcurl: \(why)" : "rpcurl: \(what): \(why)"
       var text = TerminalText.escape(first) + "\n"
@@ -30,24 +30,24 @@ package struct Failure: Error {
 
   /// The exit code.
   package let status: ExitStatus
-  /// What to print; `nil` when all was said already.
-  package let words: Words?
+  /// The message to print; nil if the error was already reported.
+  package let message: Message?
 
   package init(
     _ status: ExitStatus, _ what: String, _ why: String, hint: String? = nil, place: InputPlace? = nil
   ) {
     self.status = status
-    words = Words(what: what, why: why, hint: hint, place: place)
+    message = Message(what: what, why: why, hint: hint, place: place)
   }
 
-  package init(_ status: ExitStatus, _ words: Words) {
+  package init(_ status: ExitStatus, _ message: Message) {
     self.status = status
-    self.words = words
+    self.message = message
   }
 
-  /// The command ends with this code, and has said why.
+  /// Creates a failure for an error that was already reported.
   package init(reported status: ExitStatus) {
     self.status = status
-    words = nil
+    message = nil
   }
 }

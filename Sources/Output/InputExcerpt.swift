@@ -1,29 +1,32 @@
 import Interceptors
 
-/// The line of an input in which something is wrong, with a mark under the place, as far as a terminal has room.
+/// The line of an invalid input with a mark under the error, cut to the width of a terminal.
 package struct InputExcerpt: Equatable {
-  /// What is shown of a long line: so many columns in front of the place, and in all.
+  /// The width of the shown part of a long line: before the mark, and in total, in columns.
   private static let columnsBefore = 36
   private static let columns = 72
   private static let ellipsis = "…"
 
-  /// The part of the line, safe for a terminal.
+  /// The shown part of the line, with control characters escaped.
   package let line: String
-  /// The columns of a terminal in front of the mark.
+  /// The number of columns before the mark.
   package let offset: Int
 
-  /// The line around a byte of `text`; `nil` where there is nothing to show.
+  /// Cuts out the line around a byte of `text`; returns nil if that line is empty.
   ///
-  /// - Parameter isInside: Whether the text starts within a line, of which the rest is not at hand.
+  /// - Parameters:
+  ///   - text: The input, or a part of it.
+  ///   - byte: The offset of the error in `text`.
+  ///   - isInside: Whether `text` starts within a line.
   package init?(_ text: some RandomAccessCollection<UInt8>, at byte: Int, isInside: Bool = false) {
     let place = text.index(text.startIndex, offsetBy: byte, limitedBy: text.endIndex) ?? text.endIndex
-    // A line may be megabytes long, of which only so many bytes can be shown.
+    // A line may have megabytes; only so many bytes can be shown.
     let reach = Self.columns * 4
     let before = text[..<place].suffix(reach)
     let after = text[place...].prefix(reach)
     let start = before.lastIndex(of: 0x0a).map { text.index(after: $0) } ?? before.startIndex
     var end = after.firstIndex(of: 0x0a) ?? after.endIndex
-    // The end of a line may have two characters.
+    // A line may end with a carriage return and a line feed.
     if end > place, end < after.endIndex, text[text.index(before: end)] == 0x0d {
       text.formIndex(before: &end)
     }
@@ -45,14 +48,14 @@ package struct InputExcerpt: Equatable {
     offset = Self.width(left)
   }
 
-  /// Two lines for standard error: the input's, and the mark.
+  /// The line, and the mark on a line of its own.
   package var rendered: String {
     "  \(line)\n  \(String(repeating: " ", count: offset))^\n"
   }
 
   // MARK: Columns
 
-  /// A character as it is shown.
+  /// A character as it is displayed.
   private struct Cell {
     let text: String
     let width: Int
@@ -61,7 +64,7 @@ package struct InputExcerpt: Equatable {
   private static func width(_ cells: [Cell]) -> Int { cells.reduce(0) { $0 + $1.width } }
 
   private static func cells(_ bytes: some Collection<UInt8>) -> [Cell] {
-    // What is cut in the middle of a character, or is no UTF-8 at all, is shown as U+FFFD.
+    // An incomplete or invalid UTF-8 sequence is shown as U+FFFD.
     String(decoding: bytes, as: UTF8.self).map { character in
       if character == "\t" { return Cell(text: "  ", width: 2) }
       let text = TerminalText.escape(String(character))
@@ -70,7 +73,7 @@ package struct InputExcerpt: Equatable {
     }
   }
 
-  /// Whether a terminal takes two columns for it: the scripts of East Asia, and pictures.
+  /// Whether a character occupies two columns (East Asian scripts and emoji).
   private static func isWide(_ character: Character) -> Bool {
     guard let scalar = character.unicodeScalars.first else { return false }
     switch scalar.value {

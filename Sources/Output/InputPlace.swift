@@ -1,12 +1,12 @@
 import Protobuf
 
-/// Where something is wrong in data that was read.
+/// The place of an error in input data.
 package struct InputPlace: Equatable {
-  /// The place in the whole of it.
+  /// The position in the whole input.
   package let position: JSONPosition
-  /// The path of the field, empty at the top level.
+  /// The path of the field; empty at the top level.
   package var fieldPath = ""
-  /// The line that it is in, where that is at hand.
+  /// The line that contains the error, if it is available.
   package var excerpt: InputExcerpt?
 
   package init(position: JSONPosition, fieldPath: String = "", excerpt: InputExcerpt? = nil) {

@@ -1,10 +1,10 @@
-/// Colours for JSON: names and strings apart, nothing else.
+/// Colours for JSON: one for names, one for strings.
 package enum JSONColor {
   private static let name = Array("\u{1b}[36m".utf8)
   private static let string = Array("\u{1b}[32m".utf8)
   private static let plain = Array("\u{1b}[0m".utf8)
 
-  /// `json`, as the codec prints it, in colour.
+  /// Colours `json` as the codec prints it.
   package static func colored(_ json: some Sequence<UInt8>) -> [UInt8] {
     let bytes = Array(json)
     var out: [UInt8] = []
@@ -26,7 +26,7 @@ package enum JSONColor {
     return out
   }
 
-  /// Behind the closing quote of the string that starts at `start`.
+  /// The index after the closing quotation mark of the string that starts at `start`.
   private static func endOfString(_ bytes: [UInt8], from start: Int) -> Int {
     var index = start + 1
     while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {

@@ -1,15 +1,15 @@
 import Protobuf
 
-/// Declarations as JSON, for tools. Members without a value are left out.
+/// Declarations as JSON, for `--json` of the schema commands. Members without a value are omitted.
 package enum SchemaJSON {
-  /// A name of a list.
+  /// The entry of a name in a list.
   package static func object(_ symbol: DescriptorPool.Symbol) -> JSONValue {
     .members([
       ("name", .string(symbol.name)), ("kind", .string(symbol.kind.rawValue)), ("file", .string(symbol.file)),
     ])
   }
 
-  /// A whole file.
+  /// A file with all its declarations.
   package static func object(_ file: FileDeclaration, proto: String) -> JSONValue {
     let syntax =
       switch file.syntax {
@@ -29,7 +29,7 @@ package enum SchemaJSON {
     ])
   }
 
-  /// One declaration.
+  /// A declaration.
   package static func object(_ declaration: Declaration, of file: FileDeclaration, proto: String) -> JSONValue
   {
     let particular: [(String, JSONValue?)] =
@@ -59,7 +59,7 @@ package enum SchemaJSON {
     comments.summary.isEmpty ? nil : .string(comments.summary)
   }
 
-  /// The options as ProtoJSON, in which custom ones are `[pkg.name]`.
+  /// The options as ProtoJSON, with `[pkg.name]` for custom options.
   private static func options(_ options: DescriptorOptions) -> JSONValue? {
     guard let message = try? options.message(),
       let json = try? message.json(options: JSONEncodingOptions(protoNames: true))
@@ -133,7 +133,7 @@ package enum SchemaJSON {
     return .array(fields.map { .members(members($0, of: message, entries)) })
   }
 
-  /// The messages that hold the entries of the maps.
+  /// The map entry messages of `message`, by full name.
   private static func entries(of message: MessageDeclaration?) -> [String: MessageDeclaration] {
     let entries = (message?.messages ?? []).filter(\.isMapEntry)
     return Dictionary(entries.map { ($0.fullName, $0) }) { first, _ in first }
@@ -165,12 +165,12 @@ extension JSONValue {
     .object(members.compactMap { name, value in value.map { Member(name: name, value: $0) } })
   }
 
-  /// Nil for no names.
+  /// An array of strings; nil if there are none.
   fileprivate static func strings(_ names: [String]) -> JSONValue? {
     names.isEmpty ? nil : .array(names.map { .string($0) })
   }
 
-  /// `[first, last]` each; nil for none.
+  /// An array of `[first, last]`; nil if there are none.
   fileprivate static func ranges(_ ranges: [(Int64, Int64)]) -> JSONValue? {
     ranges.isEmpty ? nil : .array(ranges.map { .array([.number("\($0.0)"), .number("\($0.1)")]) })
   }

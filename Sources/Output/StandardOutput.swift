@@ -2,63 +2,64 @@ import Glibc
 import Interceptors
 import System
 
-/// Standard output, and what standard error says between its lines.
+/// Buffered standard output, and text for standard error in the order of the output.
 ///
-/// What is added waits until a flush. `flush` waits for the reader; `flushWhatFits` does not, so that a call goes on
-/// while its reader takes its time.
+/// `flush` waits for the reader. `flushWhatFits` does not, so that a call continues while the reader is slow.
 package enum StandardOutput {
-  /// Text for standard error that stands behind `offset` bytes of the buffer.
+  /// Text for standard error that follows `offset` bytes of the buffer.
   private struct Remark {
     let offset: Int
     let text: String
   }
 
   nonisolated(unsafe) private static var stream = OutputStream(1)
-  /// What it is called in errors.
+  /// The name of the output in errors.
   nonisolated(unsafe) private static var name = "standard output"
-  /// Called before the process ends because of an error.
+  /// Called before a write error ends the process.
   nonisolated(unsafe) private static var whenFailed: (() -> Void)?
   nonisolated(unsafe) private static var buffer: [UInt8] = []
-  /// How much of the buffer has been written.
+  /// The number of bytes of the buffer that have been written.
   nonisolated(unsafe) private static var written = 0
   nonisolated(unsafe) private static var remarks: [Remark] = []
-  /// Called when much waits; without it, `write` waits for the reader.
+  /// Called when the buffer is large; if nil, `write` waits for the reader instead.
   package nonisolated(unsafe) static var whenFull: (() -> Void)?
 
-  /// Whether a person sees it.
+  /// Whether the output is a terminal.
   package static var isTerminal: Bool { stream.isTerminal }
 
-  /// Whether what is written is text, of which nothing may steer a terminal.
+  /// Whether the output is text, in which control characters are escaped on a terminal.
   package nonisolated(unsafe) static var holdsText = true
 
-  /// Writes to another descriptor from now on, before anything was written.
+  /// Sets another descriptor as the output, before anything is written.
   ///
   /// - Parameters:
-  ///   - name: What it is called in errors.
-  ///   - whenFailed: Called before the process ends because it cannot be written.
+  ///   - descriptor: The descriptor to write to.
+  ///   - name: The name of the output in errors.
+  ///   - whenFailed: Called before a write error ends the process.
   package static func redirect(to descriptor: Int32, name: String, whenFailed: @escaping () -> Void) {
     stream = OutputStream(descriptor)
     self.name = name
     self.whenFailed = whenFailed
   }
 
-  /// The descriptor that tells when more can be written.
+  /// The descriptor to poll for room to write.
   package static var descriptor: Int32 { stream.descriptor }
 
-  /// What is kept until it is written, without asking for a flush.
+  /// The size at which a write calls `whenFull`, in bytes.
   private static let limitBytes = 1 << 16
-  /// What is kept at most: one piece of the network may hold messages that are large when they are printed.
+  /// The size at which a write flushes, in bytes: one read from the network may hold messages that are large when
+  /// printed.
   private static let mostBytes = 8 << 20
 
-  /// What waits to be written.
+  /// The number of bytes that are not written yet.
   package static var waitingBytes: Int { buffer.count - written }
 
-  /// Adds `bytes` to what the next flush writes.
+  /// Appends `bytes` to the buffer.
   package static func write(_ bytes: [UInt8]) {
     write { $0.append(contentsOf: bytes) }
   }
 
-  /// Adds what `body` appends to what the next flush writes; nothing when it throws.
+  /// Appends what `body` appends; nothing if it throws.
   package static func write<E: Error>(_ body: (inout [UInt8]) throws(E) -> Void) throws(E) {
     let count = buffer.count
     do throws(E) {
@@ -72,20 +73,21 @@ package enum StandardOutput {
     if waitingBytes < mostBytes, let whenFull { whenFull() } else { flush() }
   }
 
-  /// Adds `bytes` to what the next flush writes.
+  /// Appends `bytes` to the buffer, without a flush.
   package static func write(_ bytes: UnsafeRawBufferPointer) {
     let count = buffer.count
     buffer.append(contentsOf: bytes)
     makeSafe(from: count)
   }
 
-  /// Sees to it that what was added does not steer a terminal. In a pipe it is data, and stays as it is.
+  /// Escapes control characters in the new text for a terminal. Output to a pipe or a file is data, and is not
+  /// changed.
   private static func makeSafe(from start: Int) {
     guard isTerminal, holdsText, let safe = TerminalText.escaped(printed: buffer[start...]) else { return }
     buffer.replaceSubrange(start..., with: safe)
   }
 
-  /// Says `text` on standard error, after what was written before.
+  /// Writes `text` to standard error, after the output so far.
   package static func remark(_ text: String) {
     guard waitingBytes > 0 || !remarks.isEmpty || TerminalMultiplexer.isLent else {
       return StandardError.write(text)
@@ -93,8 +95,7 @@ package enum StandardOutput {
     remarks.append(Remark(offset: buffer.count, text: text))
   }
 
-  /// Writes what was added, waiting for the reader while the command goes on. When the command is to end, a reader
-  /// that takes nothing loses the rest, which is told.
+  /// Writes the whole buffer. Waits for the reader within `FlushDeadline`; then discards the rest and reports that.
   package static func flush() {
     guard !TerminalMultiplexer.isLent else { return }
     while !flushWhatFits() {
@@ -102,9 +103,9 @@ package enum StandardOutput {
     }
   }
 
-  /// Writes what the reader takes at once; `false` when some is left.
+  /// Writes as much of the buffer as the reader accepts without blocking. Returns false if some is left.
   ///
-  /// A reader that went away ends the process as it ends any other; any other error (a full disk) is told.
+  /// A closed pipe ends the process with SIGPIPE; any other write error (a full disk) is reported and ends it.
   package static func flushWhatFits() -> Bool {
     guard waitingBytes > 0 || !remarks.isEmpty else { return true }
     guard !TerminalMultiplexer.isLent else {
@@ -129,7 +130,7 @@ package enum StandardOutput {
       switch outcome {
       case .wrote(let count):
         if TerminalMultiplexer.transcript != nil {
-          TerminalMultiplexer.note(buffer[written..<(written + count)])
+          TerminalMultiplexer.record(buffer[written..<(written + count)])
         }
         written += count
       case .full:
@@ -143,7 +144,7 @@ package enum StandardOutput {
     return true
   }
 
-  /// What was written must not pile up in front of what was not.
+  /// Frees the written part of the buffer once it is the larger part.
   private static func dropWritten() {
     guard written > buffer.count / 2 else { return }
     buffer.removeFirst(written)
@@ -157,8 +158,8 @@ package enum StandardOutput {
     remarks = []
     buffer = []
     written = 0
-    let words = Failure.Words(what: name, why: "its reader did not take the last \(lost) bytes")
-    StandardError.tell(ErrorReport(words, nil))
+    let message = Failure.Message(what: name, why: "\(lost) bytes were discarded: the reader stopped reading")
+    StandardError.report(ErrorReport(message, nil))
   }
 
   private static func fail(_ error: Int32) -> Never {
@@ -168,8 +169,8 @@ package enum StandardOutput {
       signal(SIGPIPE, SIG_DFL)
       raise(SIGPIPE)
     }
-    let words = Failure.Words(what: name, why: String(cString: strerror(error)))
-    StandardError.tell(ErrorReport(words, .internalError))
+    let message = Failure.Message(what: name, why: String(cString: strerror(error)))
+    StandardError.report(ErrorReport(message, .internalError))
     exit(ExitStatus.internalError.rawValue)
   }
 }

@@ -1,16 +1,16 @@
-/// How those who write share a terminal with a line that is being typed on it, and a transcript of what they write.
+/// Moves the line being edited aside while output is written, and copies output to the transcript.
 ///
-/// Both belong to the main thread, on which all of them write while there is a session.
+/// Used on the main thread only: a session writes nothing from other threads.
 package enum TerminalMultiplexer {
-  /// Runs what writes, with the line out of the way; `nil` when no line is being typed.
+  /// Runs a closure that writes, with the line being edited removed from the screen; nil if no line is being edited.
   package nonisolated(unsafe) static var aside: ((() -> Void) -> Void)?
-  /// Takes what was written; `nil` when nobody asks for it.
+  /// Receives a copy of the output; nil if there is no transcript.
   package nonisolated(unsafe) static var transcript: (([UInt8]) -> Void)?
   nonisolated(unsafe) private static var isAside = false
-  /// Whether another program has the terminal, so that what is to be shown waits.
+  /// Whether another program uses the terminal. Output is buffered until it ends.
   nonisolated(unsafe) package private(set) static var isLent = false
 
-  /// Runs `body` while another program has the terminal; shows then what has waited.
+  /// Runs `body` while another program uses the terminal, then writes the output buffered meanwhile.
   package static func lend<Result, E: Error>(_ body: () throws(E) -> Result) throws(E) -> Result {
     _ = StandardOutput.flushWhatFits()
     isLent = true
@@ -21,7 +21,7 @@ package enum TerminalMultiplexer {
     return try body()
   }
 
-  /// Runs `body`, which writes.
+  /// Runs `body`, which writes to the terminal.
   package static func write(_ body: () -> Void) {
     guard let aside, !isAside else { return body() }
     isAside = true
@@ -29,8 +29,8 @@ package enum TerminalMultiplexer {
     aside(body)
   }
 
-  /// Says what was written.
-  package static func note(_ bytes: some Sequence<UInt8>) {
+  /// Copies `bytes` to the transcript.
+  package static func record(_ bytes: some Sequence<UInt8>) {
     if let transcript { transcript(Array(bytes)) }
   }
 }

@@ -2,10 +2,10 @@ import Interceptors
 import Protobuf
 
 extension TerminalText {
-  /// Printed text as a terminal may have it: what steers a reader is written as `\u202e`, which JSON and text format read
-  /// as the same character. `nil` when nothing is to be changed.
+  /// Escapes the characters of printed text that can control a terminal or reverse its text, as `\u202e`, which JSON
+  /// and text format read as the same character. Returns nil if there are none.
   ///
-  /// Characters of ASCII stay: the formats escape those of a message, and the others are layout and colours.
+  /// ASCII characters are not changed: the formats escape those of a message, and the others are layout and colours.
   package static func escaped(printed bytes: ArraySlice<UInt8>) -> [UInt8]? {
     guard bytes.contains(where: { $0 >= 0x80 }) else { return nil }
     let scalars = String(decoding: bytes, as: UTF8.self).unicodeScalars
@@ -21,7 +21,7 @@ extension TerminalText {
     return Array(text.utf8)
   }
 
-  /// A character that steers a reader as JSON escapes it.
+  /// The escape sequence of a character in JSON.
   package static func jsonEscape(_ scalar: Unicode.Scalar) -> String {
     let digits = String(scalar.value, radix: 16)
     return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits

@@ -1,6 +1,6 @@
 import RPCProtocols
 
-/// What a call took, in one line for people: each time is counted from the start of the call.
+/// The timing of a call as one line of text. Each time is measured from the start of the call.
 package enum TimingLine {
   package static func text(_ metrics: CallMetrics) -> String {
     let times: [(String, Duration?)] = [
@@ -12,7 +12,7 @@ package enum TimingLine {
     return "timing: \(known.joined(separator: ", "))\(attempts)"
   }
 
-  /// With one digit behind the point.
+  /// A duration in milliseconds with one decimal digit.
   private static func milliseconds(_ duration: Duration) -> String {
     let tenths = Int((duration / .microseconds(100)).rounded())
     return "\(tenths / 10).\(tenths % 10)"

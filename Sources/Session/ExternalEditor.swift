@@ -2,12 +2,16 @@ import Glibc
 import Output
 import System
 
-/// The editor of the user's choice, on a text.
+/// Runs the user's editor on a text.
 package enum ExternalEditor {
-  /// Lets the user change `text`; gives what was saved.
+  /// Opens `text` in the editor. Returns the saved text.
   ///
-  /// - Parameter waitForEnd: Waits until the descriptor can be read, which is when the editor has ended; `false` when it
-  ///   is not to be waited for any longer.
+  /// - Parameters:
+  ///   - text: The text to edit.
+  ///   - environment: Returns the value of an environment variable.
+  ///   - waitForEnd: Waits until the descriptor is readable, which means that the editor has ended. Returns false to
+  ///     stop waiting.
+  /// - Throws: `Failure` if the editor cannot be run or fails.
   package static func edit(
     _ text: String, _ environment: (String) -> String?, waitForEnd: (Int32) throws(Failure) -> Bool
   ) throws(Failure) -> String {
@@ -15,7 +19,7 @@ package enum ExternalEditor {
     let editor = chosen ?? "vi"
     let directory = environment("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
     var template = Array("\(directory)/rpcurl.XXXXXX.json".utf8CString)
-    // Readable and writable by the user alone.
+    // Mode 0600.
     let descriptor = mkstemps(&template, Int32(".json".utf8.count))
     guard descriptor >= 0 else { throw Failure(.internalError, directory, FileContents.lastError()) }
     let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
@@ -24,7 +28,7 @@ package enum ExternalEditor {
     close(descriptor)
     if let problem { throw Failure(.internalError, path, problem.why) }
     guard try run(editor, path, waitForEnd) == 0 else {
-      throw Failure(.input, editor, "it did not end well, so nothing is sent", hint: "set VISUAL or EDITOR")
+      throw Failure(.input, editor, "the editor failed; nothing was sent", hint: "set VISUAL or EDITOR")
     }
     do {
       return String(decoding: try FileContents.read(path), as: UTF8.self)
@@ -33,7 +37,7 @@ package enum ExternalEditor {
     }
   }
 
-  /// Runs the editor on our own terminal, to its end; gives how it ended.
+  /// Runs the editor on the terminal until it ends. Returns its status as `waitpid` reports it.
   private static func run(
     _ editor: String, _ path: String, _ waitForEnd: (Int32) throws(Failure) -> Bool
   ) throws(Failure) -> Int32 {
@@ -41,8 +45,8 @@ package enum ExternalEditor {
     guard pipe(&ends) == 0 else { throw Failure(.internalError, editor, FileContents.lastError()) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     defer { close(ends[0]) }
-    // The shell alone holds the other end of the pipe, which closes with it: what the editor leaves behind does not. It
-    // outlives a Ctrl-C that the editor takes for itself.
+    // Only the shell holds the write end of the pipe; processes that the editor leaves running do not. The shell
+    // ignores a Ctrl-C that is meant for the editor.
     let script = "trap : INT; \(editor) \"$1\" 3>&-; exit $?"
     let started = ChildProcess.start(
       ["/bin/sh", "-c", script, "sh", path], hasInput: true, giving: [(ends[1], 3)])

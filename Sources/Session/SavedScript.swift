@@ -1,13 +1,13 @@
 import Protobuf
 
-/// Writes down what was done in a session: for `rpcurl run`, or for the shell.
+/// Converts a session's record to a script: for `rpcurl run`, or for a shell.
 package enum SavedScript {
-  /// The commands of the session.
+  /// The session's commands, for `rpcurl run`.
   package static func session(_ record: SessionRecord, showsSecrets: Bool) -> String {
     var secrets = SessionSecrets(showsSecrets: showsSecrets)
     let start = record.beginning
     var lines: [String] = []
-    if !start.fixedWords.isEmpty { lines.append(secrets.options(start.fixedWords)) }
+    if !start.fixedArguments.isEmpty { lines.append(secrets.options(start.fixedArguments)) }
     if let target = start.target { lines.append("target \(target.text)") }
     for choice in SessionState.choices {
       if let value = start.chosen[choice.option]?.text { lines.append("\(choice.verb) \(value)") }
@@ -27,17 +27,17 @@ package enum SavedScript {
     return (head + lines).joined(separator: "\n") + "\n"
   }
 
-  /// The calls as commands of a shell.
+  /// The session's calls as shell commands.
   package static func shell(_ record: SessionRecord, showsSecrets: Bool) -> String {
     var secrets = SessionSecrets(showsSecrets: showsSecrets)
     var commands: [String] = []
     for call in record.calls where !call.hasFailed {
-      var words = ["rpcurl", "call"] + secrets.words(call.words).map(quoted)
-      if !call.takesStream, let message = call.messages.first, message != "{}" {
+      var words = ["rpcurl", "call"] + secrets.words(call.arguments).map(quoted)
+      if !call.isClientStreaming, let message = call.messages.first, message != "{}" {
         words += ["-d", quoted(message)]
       }
       words += [quoted(call.target), quoted(call.method.description)]
-      commands.append(words.joined(separator: " ") + (call.takesStream ? document(call.messages) : ""))
+      commands.append(words.joined(separator: " ") + (call.isClientStreaming ? document(call.messages) : ""))
     }
     var head = ["#!/bin/sh", "set -e"]
     if record.isCut { head.append("# Not all of the session: \(SessionRecord.cutRemark).") }
@@ -45,7 +45,7 @@ package enum SavedScript {
     return (head + commands).joined(separator: "\n") + "\n"
   }
 
-  /// A here-document, whose end none of the messages has.
+  /// A here-document with a delimiter that no message contains.
   private static func document(_ messages: [String]) -> String {
     guard !messages.isEmpty else { return " </dev/null" }
     var end = "EOF"
@@ -54,13 +54,13 @@ package enum SavedScript {
     return " <<'\(end)'\n\(messages.joined(separator: "\n"))\n\(end)"
   }
 
-  /// A word of a POSIX shell in which the secret is a variable.
+  /// Quotes a word for a POSIX shell; the secret is a variable.
   package static func quoted(_ word: SessionSecrets.Word) -> String {
     guard let placeholder = word.placeholder else { return quoted(word.before) }
     return "\"\(SessionWords.escaped(word.before, "\"\\$`"))${\(placeholder.name)}\""
   }
 
-  /// `word` as one word of a POSIX shell.
+  /// Quotes `word` for a POSIX shell.
   static func quoted(_ word: String) -> String {
     let isPlain =
       !word.isEmpty

@@ -1,14 +1,14 @@
 import Calls
 import Interception
 
-/// The chain of interceptors, which changes between calls.
+/// The commands that change the chain of interceptors.
 extension Session {
   package static let chainEntries: [SessionCommandEntry] = [
-    SessionCommandEntry("chain", "show the interceptors, the first on the request path first") { session, _ in
+    SessionCommandEntry("chain", "list the interceptors in the order of the request path") { session, _ in
       let members = session.chain.members
-      guard !members.isEmpty else { return session.say(["no interceptors"]) }
+      guard !members.isEmpty else { return session.print(["no interceptors"]) }
       let showsSecrets = session.options.output.showSecrets
-      session.say(
+      session.print(
         members.enumerated().map { index, member in
           let kind = member.plugin.map { "plugin \($0.path)" } ?? "built in"
           let registration = member.registration
@@ -17,10 +17,10 @@ extension Session {
           return
             "\(index + 1) \(registration.name)\(settings) (\(kind)\(priority), methods \(registration.methods))"
         })
-      session.say(ChainWarnings.of(session.chain.names).map { "warning: \($0)" })
+      session.print(ChainWarnings.of(session.chain.names).map { "warning: \($0)" })
     },
     SessionCommandEntry(
-      "use NAME[,KEY=VALUE…]", "put a built-in interceptor behind the others", [.interceptor, .text],
+      "use NAME[,KEY=VALUE…]", "append a built-in interceptor to the chain", [.interceptor, .text],
       saving: .always
     ) { session, arguments in
       guard !arguments.rest.isEmpty else { throw arguments.wrongUsage }
@@ -29,9 +29,9 @@ extension Session {
     },
     SessionCommandEntry(
       "plugin load|reload NAME|PATH[,KEY=VALUE…]",
-      "put a plugin behind the others; reload NAME|N: load its file anew, in its place",
+      "append a plugin to the chain; reload NAME|N: load its file again, in its place",
       [.choice(["load", "reload"]), .file, .text], saving: .always,
-      details: "A file that was built anew since is what runs after reload."
+      details: "After reload, the plugin's current file runs."
     ) { session, arguments in
       let verb = arguments.rest.prefixOfScalars { !$0.properties.isWhitespace }
       let rest = arguments.rest[verb.endIndex...].droppingScalars(while: \.properties.isWhitespace)
@@ -44,11 +44,13 @@ extension Session {
       default: throw arguments.wrongUsage
       }
     },
-    SessionCommandEntry("remove N|NAME", "take an interceptor off", [.interceptor], saving: .always) {
+    SessionCommandEntry(
+      "remove N|NAME", "remove an interceptor from the chain", [.interceptor], saving: .always
+    ) {
       session, arguments in session.notice("\(try session.chain.remove(arguments.only())) removed")
     },
     SessionCommandEntry(
-      "move N|NAME M", "put an interceptor to another place", [.interceptor], saving: .always
+      "move N|NAME M", "move an interceptor to position M", [.interceptor], saving: .always
     ) {
       session, arguments in
       guard arguments.words.count == 2 else { throw arguments.wrongUsage }

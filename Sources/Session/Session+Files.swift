@@ -4,11 +4,11 @@ import Output
 import Protobuf
 import System
 
-/// Commands that read and write files.
+/// The commands that read and write files.
 extension Session {
   package static let fileEntries: [SessionCommandEntry] = [
     SessionCommandEntry(
-      "source [--keep-going] FILE", "run a file of commands; the first that fails ends it", [.file],
+      "source [--keep-going] FILE", "run the commands of a file until one fails", [.file],
       saving: .itself
     ) { session, arguments in
       var words = arguments.words
@@ -18,11 +18,11 @@ extension Session {
       try session.runScript(words[0], keepsGoing: keepsGoing)
     },
     SessionCommandEntry(
-      "save [--show-secrets] FILE", "write what was done as a script", [.file],
+      "save [--show-secrets] FILE", "write the session as a script", [.file],
       details: """
-        rpcurl run FILE does it again; a name that ends in .sh gets commands of a shell. Calls that failed are left \
-        out. Credentials are variables of the environment there, unless --show-secrets. At most 10,000 commands and \
-        16 MiB are kept.
+        "rpcurl run FILE" repeats the session. With a name in .sh, the script is one of shell commands. Failed \
+        commands are omitted. Credentials become environment variables unless --show-secrets is given. At most \
+        10,000 commands and 16 MiB are kept.
         """
     ) { session, arguments in
       var words = arguments.words
@@ -32,14 +32,14 @@ extension Session {
       try session.save(words[0], showsSecrets: showsSecrets)
     },
     SessionCommandEntry(
-      "record FILE|off", "write what is typed and shown to a file, from now on", [.file]
+      "record FILE|off", "write input and output to a file from now on", [.file]
     ) { session, arguments in
       let path = try arguments.only()
       _ = StandardOutput.flushWhatFits()
       session.transcript = nil
       guard path != "off" else { return }
       session.transcript = try SessionTranscript(path) { [weak session] why in
-        session?.tell(Failure(.internalError, path, why))
+        session?.report(Failure(.internalError, path, why))
       }
     },
   ]
@@ -53,14 +53,14 @@ extension Session {
       throw Failure(.internalError, path, problem.why)
     }
     var status = stat()
-    // Both begin with the program that runs them.
+    // Both kinds of script start with a `#!` line.
     if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
       chmod(path, status.st_mode & 0o777 | 0o100)
     }
     if record.isCut { notice(SessionRecord.cutRemark) }
   }
 
-  /// Has an editor run on the terminal, if there is one. Streams go on, and what they answer is shown when it has ended.
+  /// Runs an editor on the terminal, if there is one. Streams continue; their output appears after the editor ends.
   private func withEditor(
     _ body: ((Int32) throws(Failure) -> Bool) throws(Failure) -> String
   ) throws(Failure) -> String {
@@ -69,8 +69,8 @@ extension Session {
       self.client.loop.watch(descriptor) { hasEnded = true }
       defer { self.client.loop.unwatch(descriptor) }
       while !(try self.wait { hasEnded }) {
-        // Ctrl-C was the editor's.
-        self.noteSignal()
+        // The editor handles Ctrl-C.
+        self.handleSignal()
         if self.end != nil { return false }
       }
       return true
@@ -79,7 +79,7 @@ extension Session {
     return try TerminalMultiplexer.lend { () throws(Failure) in try body(wait) }
   }
 
-  /// `edit METHOD`: has the request written in an editor, and calls.
+  /// `edit METHOD`: opens the request in an editor and makes the call.
   package func edit(_ method: String) throws {
     let plan = try plan(method)
     let key = plan.name.description
@@ -91,13 +91,13 @@ extension Session {
       try ExternalEditor.edit(text, environment, waitForEnd: wait)
     }
     guard written.contains(where: { !$0.isWhitespace }) else {
-      throw Failure(.input, method, "the text is empty, so nothing is sent")
+      throw Failure(.input, method, "the text is empty; nothing was sent")
     }
     edited[key] = written
     var reader = SessionStatementReader()
     guard let statement = try reader.add(written), statement.head.isEmpty else {
       throw Failure(
-        .input, method, "not JSON, or not all of it", hint: "edit \(method) offers the text again")
+        .input, method, "invalid or incomplete JSON", hint: "run \"edit \(method)\" to correct the text")
     }
     try call(method, statement.values)
     record.add("call \(plan.name) \(statement.text)")

@@ -4,7 +4,7 @@ import Output
 import Protobuf
 import RPCProtocols
 
-/// The commands that look into the schema: those of the command line, on what the session knows.
+/// The commands that show the schema: those of the command line, with the session's schema.
 extension Session: SessionKnowledge {
   package static let schemaEntries: [SessionCommandEntry] = [
     SessionCommandEntry("list [SYMBOL]", "list services, or the members of one", [.symbol]) {
@@ -12,12 +12,12 @@ extension Session: SessionKnowledge {
       let invocation = try parse(.list, arguments)
       try session.schemaCommand(invocation) { try session.query(invocation) }
     },
-    SessionCommandEntry("describe [SYMBOL]", "show what the schema declares", [.symbol]) {
+    SessionCommandEntry("describe [SYMBOL]", "show declarations of the schema", [.symbol]) {
       session, arguments in
       let invocation = try parse(.describe, arguments)
       try session.schemaCommand(invocation) { try session.query(invocation) }
     },
-    SessionCommandEntry("template METHOD|TYPE", "show a message to fill in", [.symbol]) {
+    SessionCommandEntry("template METHOD|TYPE", "show a template of a message", [.symbol]) {
       session, arguments in
       let invocation = try parse(.template, arguments)
       try session.schemaCommand(invocation) { try session.query(invocation) }
@@ -31,13 +31,13 @@ extension Session: SessionKnowledge {
       let invocation = try parse(.export, rest)
       try session.schemaCommand(invocation) { try session.query(invocation) }
     },
-    SessionCommandEntry("reflect", "ask the server for its schema anew") { session, _ in
+    SessionCommandEntry("reflect", "fetch the server's schema again") { session, _ in
       guard let server = try session.server() else {
-        throw Failure(.usage, "reflect", "the server is not asked for the schema", hint: "options --reflect")
+        throw Failure(.usage, "reflect", "reflection is off", hint: "options --reflect")
       }
       _ = try session.schema.reread(session.options, server: server)
       let services = try session.query(Invocation(.list)).serviceNames().count
-      session.say(["\(services) service\(services == 1 ? "" : "s")"])
+      session.print(["\(services) service\(services == 1 ? "" : "s")"])
     },
   ]
 
@@ -62,9 +62,9 @@ extension Session: SessionKnowledge {
     learners.append(completion)
   }
 
-  /// Learns the schema for those who wait for it.
+  /// Fetches the schema and notifies the closures that wait for it.
   package func learn() {
-    do { _ = try knownSchema() } catch { tell(error) }
+    do { _ = try knownSchema() } catch { report(error) }
     let waiting = learners
     learners = []
     for completion in waiting { completion() }

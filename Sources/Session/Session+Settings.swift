@@ -4,9 +4,9 @@ import Interceptors
 import Output
 import Protobuf
 
-/// What calls are made by.
+/// The commands that change the settings of calls.
 extension Session {
-  /// Leaves out a header from now on.
+  /// Removes a header.
   package func unset(header name: String) throws {
     try setState { state in
       let count = state.headers.count
@@ -15,7 +15,7 @@ extension Session {
         let names = state.headers.map { Self.name(ofHeader: $0.text ?? "") }
         throw Failure(
           .usage, name, "no such header is set",
-          hint: names.isEmpty ? "none is" : "set are \(names.joined(separator: ", "))")
+          hint: names.isEmpty ? "no headers are set" : "headers: \(names.joined(separator: ", "))")
       }
     }
   }
@@ -24,45 +24,48 @@ extension Session {
     line.prefixOfScalars { $0 != ":" }.lowercased()
   }
 
-  /// Reads headers as the options say.
+  /// Parses headers as the options specify.
   fileprivate var headerArguments: HeaderArguments { options.request.common.headerArguments(environment) }
 
-  /// Replaces the variables in a word. What they hold, which may be from a server, is not looked at again: so it may not
-  /// hold what `--expand-headers` would replace.
+  /// Replaces the variables in a word.
+  ///
+  /// Values may come from a server, so they are not expanded again: a header must not contain what `--expand-headers`
+  /// would replace.
   fileprivate func expand(_ word: String, mayBeHeader: Bool) throws(Failure) -> String {
     let text = try bindings.expand(word: word)
     guard mayBeHeader, text.contains("${") else { return text }
     throw Failure(
-      .usage, "", "the value holds ${ once variables are replaced",
-      hint: "--expand-headers would replace it again; leave that out")
+      .usage, "", "the value contains ${ after variables are replaced",
+      hint: "omit --expand-headers, which would expand it again")
   }
 
-  /// Shows the options that calls have, as the command line would.
+  /// Prints the options as on the command line.
   fileprivate func showOptions() {
     var secrets = SessionSecrets(showsSecrets: options.output.showSecrets)
-    say([secrets.options(state.words)])
+    print([secrets.options(state.commandLine)])
   }
 
   package static let settingEntries: [SessionCommandEntry] = [
     SessionCommandEntry(
-      "target URL", "call this server from now on", [.text], saving: .withWords,
+      "target URL", "set the server of later calls", [.text], saving: .withWords,
       details:
-        "As on the command line: a URL, HOST:PORT or unix:PATH. Streams that are open stay where they are."
+        "A URL, HOST:PORT or unix:PATH, as on the command line. Open streams are not affected."
     ) { session, arguments in
       let text = try session.bindings.expand(word: arguments.rest)
-      guard !text.isEmpty else { return session.say([session.state.target?.text ?? "none"]) }
+      guard !text.isEmpty else { return session.print([session.state.target?.text ?? "none"]) }
       try session.setState { $0.set(target: text) }
     },
-    SessionCommandEntry("headers", "list the headers that calls have") { session, _ in
+    SessionCommandEntry("headers", "list the headers that are sent with calls") { session, _ in
       let redaction = Redaction(showsSecrets: session.options.output.showSecrets)
-      session.say(
+      session.print(
         try session.headerArguments.parse(session.state.headers).fields.map {
           "\($0.name): \(redaction.value(of: $0))"
         })
     },
     SessionCommandEntry(
-      "header NAME: VALUE", "send this header with calls from now on, in place of one with this name",
-      [.header, .text], saving: .always, details: "${NAME} in it is a variable, also of the environment."
+      "header NAME: VALUE", "send this header with calls, instead of one with this name",
+      [.header, .text], saving: .always,
+      details: "${NAME} in it is replaced by a variable or an environment variable."
     ) { session, arguments in
       let line = try session.expand(arguments.rest, mayBeHeader: session.options.request.common.expandHeaders)
       guard line.utf8.contains(UInt8(ascii: ":")) else { throw arguments.wrongUsage }
@@ -76,26 +79,27 @@ extension Session {
     SessionCommandEntry("unheader NAME", "the same as unset header NAME", [.header], saving: .always) {
       session, arguments in try session.unset(header: arguments.only())
     },
-    choice("deadline", "DURATION|none", "how long calls may take, such as 2s or 500ms", option: .maxTime),
+    choice("deadline", "DURATION|none", "set the deadline of calls, such as 2s or 500ms", option: .maxTime),
     choice(
-      "protocol", "NAME", "speak grpc, grpc-web or connect", option: .protocolName,
+      "protocol", "NAME", "set the protocol: grpc, grpc-web or connect", option: .protocolName,
       [.choice(["connect", "grpc", "grpc-web"])]),
     choice(
-      "codec", "NAME", "encode messages as proto or json", option: .codec, [.choice(["json", "proto"])]),
+      "codec", "NAME", "set the encoding of messages: proto or json", option: .codec,
+      [.choice(["json", "proto"])]),
     choice(
-      "format", "NAME", "show responses as pretty, json, text, events or none", option: .format,
+      "format", "NAME", "set the output format: pretty, json, text, events or none", option: .format,
       [.choice(["events", "json", "none", "pretty", "text"])]),
     SessionCommandEntry(
-      "verbose [0|1|2|on|off]", "show the metadata of calls, or with 2 their connection and messages too",
-      [.choice(["0", "1", "2", "off", "on"])], saving: .always, details: "Alone, or as on, it is 1; off is 0."
+      "verbose [0|1|2|on|off]", "show metadata; at level 2, also connections and message sizes",
+      [.choice(["0", "1", "2", "off", "on"])], saving: .always, details: "The default and on are 1; off is 0."
     ) { session, arguments in
       let levels = ["0": 0, "off": 0, "1": 1, "on": 1, "2": 2]
       guard let level = levels[try arguments.atMostOne() ?? "on"] else { throw arguments.wrongUsage }
       try session.setState { $0.verbosity = level }
     },
-    toggle("timing", "show what calls took", option: .timing),
+    toggle("timing", "show the timing of calls", option: .timing),
     SessionCommandEntry(
-      "options OPTION…", "take further options, as on the command line", [.text], saving: .withWords,
+      "options OPTION…", "add options of the command line", [.text], saving: .withWords,
       details: "Example: options --cacert ca.pem --compression gzip"
     ) { session, arguments in
       let typed = try SessionWords.split(arguments.rest)
@@ -108,10 +112,11 @@ extension Session {
       let invocation = Parser.parse(words, as: .session)
       guard invocation.last(of: [.use, .plugin]) == nil else {
         throw Failure(
-          .usage, "options", "interceptors have commands of their own", hint: "use NAME, plugin load PATH")
+          .usage, "options", "interceptors are added by commands", hint: "use NAME, plugin load PATH")
       }
       guard invocation.last(of: [.config, .profile]) == nil else {
-        throw Failure(.usage, "options", "a configuration file is named where the session begins")
+        throw Failure(
+          .usage, "options", "--config and --profile are only accepted at the start of the session")
       }
       if let error = invocation.errors.first { throw Failure(error) }
       guard invocation.positionals.isEmpty else {
@@ -129,7 +134,7 @@ extension Session {
     SessionCommandEntry("\(name) \(value)", summary, arguments, saving: .withWords) { session, arguments in
       let typed = arguments.words.isEmpty ? arguments.rest : try arguments.only()
       let text = try session.bindings.expand(word: typed)
-      guard !text.isEmpty else { return session.say([session.state.chosen[option]?.text ?? "none"]) }
+      guard !text.isEmpty else { return session.print([session.state.chosen[option]?.text ?? "none"]) }
       let isNone = text == "none" && name == "deadline"
       let argument = isNone ? nil : try SessionState.argument(option, text)
       try session.setState { $0.chosen[option] = argument }

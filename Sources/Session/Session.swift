@@ -11,21 +11,21 @@ import System
 import Terminal
 import Transport
 
-/// A session on a server: what its calls are made by, the streams that are open, and the loop around both.
+/// A session: the settings of its calls, its open streams, and the loop that runs both.
 ///
-/// Commands run one after the other; while one waits for a call, everything that is open goes on.
+/// Commands run one after the other. Open streams continue while a command waits.
 package final class Session {
-  /// Runs a command that prints a part of the schema, as on the command line.
+  /// Runs a command that prints a part of the schema.
   package typealias SchemaCommand = (_ invocation: Invocation, _ query: () throws -> SchemaQuery) throws ->
     Void
 
   package let clients: ClientSource
   package let client: RPCClient
-  /// Whether somebody types.
+  /// Whether lines are typed on a terminal.
   package let isInteractive: Bool
   package let environment: (String) -> String? = EnvironmentVariables.value
 
-  /// What calls are made by; `setState` changes it.
+  /// The settings of calls; changed by `setState`.
   package private(set) var state: SessionState
   package private(set) var options: SessionOptions
   package let schema = SessionSchema()
@@ -38,27 +38,33 @@ package final class Session {
   package var bindings: SessionVariables
   package var record: SessionRecord
   package var transcript: SessionTranscript?
-  /// The text that was edited last, for each method.
+  /// The last edited text of each method.
   package var edited: [String: String] = [:]
-  /// The script that is run, and the line of it.
+  /// The file and line of the running script.
   package var place: String?
   package var scriptDepth = 0
-  /// Calls that were opened by a script and have failed since.
+  /// The streams opened by a script that have failed.
   private var failures: [(place: String?, status: ExitStatus)] = []
-  /// How the session ends, once it is to.
+  /// The exit status, once the session is to end.
   package private(set) var end: ExitStatus?
 
   private var input: (any LineInput)?
   private var reader = SessionStatementReader()
   private var lines: [String?] = []
   private var interrupts: [Bool] = []
-  /// Who waits for the schema; called when it is known, or cannot be had.
+  /// Called when the schema is fetched, or cannot be.
   package var learners: [() -> Void] = []
-  /// Whether Ctrl-C was typed last, when there was nothing to interrupt.
+  /// Whether the last input was a Ctrl-C with nothing to interrupt.
   private var isLeaving = false
   private var pump: OutputFlusher?
 
-  /// Starts a session, without a word to the server.
+  /// Starts a session. Does not connect to the server.
+  ///
+  /// - Parameters:
+  ///   - state: The settings of its calls.
+  ///   - isInteractive: Whether lines are typed on a terminal.
+  ///   - schemaCommand: Runs `list`, `describe`, `template` or `export`.
+  /// - Throws: `Failure` if the settings are invalid.
   package init(_ state: SessionState, isInteractive: Bool, schemaCommand: @escaping SchemaCommand) throws {
     self.schemaCommand = schemaCommand
     self.isInteractive = isInteractive
@@ -73,12 +79,12 @@ package final class Session {
     listen()
     pump = OutputFlusher(client.loop) { [weak self] isBehind in
       guard let self else { return }
-      for stream in streams.open { stream.screen.setOutputBehind(isBehind) }
-      foreground?.screen.setOutputBehind(isBehind)
+      for stream in streams.open { stream.observer.setOutputBehind(isBehind) }
+      foreground?.observer.setOutputBehind(isBehind)
     }
   }
 
-  /// Hears what interceptors have to say, which may be on any thread; the terminal belongs to this one.
+  /// Sets the log of interceptors. They log from any thread; the terminal belongs to this one.
   private func listen() {
     let mailbox = client.loop.mailbox
     let log = ChainSource.log(showingDebug: options.output.verbose > 1)
@@ -87,7 +93,7 @@ package final class Session {
 
   // MARK: Running
 
-  /// Takes lines until there are no more; gives how the session ends.
+  /// Runs lines until the input or the session ends. Returns the exit status.
   package func run(_ input: any LineInput) throws -> ExitStatus {
     self.input = input
     defer { finish() }
@@ -111,7 +117,7 @@ package final class Session {
       } else if !learners.isEmpty {
         learn()
       } else if !lines.isEmpty {
-        take(lines.removeFirst())
+        handle(lines.removeFirst())
       }
       guard end == nil, lines.isEmpty else { continue }
       shown = prompt
@@ -120,7 +126,7 @@ package final class Session {
     return end ?? .success
   }
 
-  /// Runs a script to its end, or to the first command that fails.
+  /// Runs a script until its end or the first command that fails.
   package func run(script path: String) throws {
     defer { finish() }
     do {
@@ -143,8 +149,8 @@ package final class Session {
     transcript = nil
   }
 
-  /// One line, or the end of input.
-  private func take(_ line: String?) {
+  /// Handles a line; nil is the end of input.
+  private func handle(_ line: String?) {
     isLeaving = false
     do {
       guard let line else { return try endOfInput() }
@@ -153,15 +159,15 @@ package final class Session {
       input?.remember(statement.text)
       try execute(statement)
     } catch {
-      tell(error)
+      report(error)
     }
   }
 
-  /// Ctrl-D half-closes the current stream; where there is none, and at the end of a pipe, the session ends.
+  /// Handles Ctrl-D and the end of a pipe: half-closes the current stream of a prompt, otherwise ends the session.
   private func endOfInput() throws {
     if reader.isWithin {
       reader.reset()
-      tell(Failure(.input, "standard input", "the JSON ends too early"))
+      report(Failure(.input, "standard input", "the JSON ends too early"))
       guard isInteractive else {
         try finishStreams()
         return leave(.input)
@@ -177,22 +183,22 @@ package final class Session {
     leave(.success)
   }
 
-  /// Ends the session after the command that runs.
+  /// Ends the session after the current command.
   package func leave(_ status: ExitStatus) {
     if end == nil { end = status }
   }
 
-  /// Tells what is wrong; the session goes on.
-  package func tell(_ error: any Error) {
+  /// Prints an error; the session continues.
+  package func report(_ error: any Error) {
     let failure = error as? Failure ?? Failure(.internalError, "internal error", "\(error)")
-    guard let words = failure.words else { return }
-    StandardOutput.remark(ErrorReport(words, failure.status).rendered)
+    guard let message = failure.message else { return }
+    StandardOutput.remark(ErrorReport(message, failure.status).rendered)
   }
 
-  /// What was typed of a statement that goes on.
+  /// The text of an incomplete statement.
   package var begun: String { reader.begun }
 
-  /// What to type next to.
+  /// The prompt of the next line.
   package var prompt: String {
     if reader.isWithin { return "... " }
     return streams.current.map { "\($0.title)> " } ?? "rpcurl> "
@@ -200,7 +206,7 @@ package final class Session {
 
   // MARK: Waiting
 
-  /// Runs the loop until `isDone` holds; `false` when a signal came before.
+  /// Runs the loop until `isDone` returns true. Returns false if a signal arrived first.
   package func wait(until isDone: () -> Bool) throws(Failure) -> Bool {
     _ = try CommandLoop(client.loop).run {
       settle()
@@ -209,9 +215,9 @@ package final class Session {
     return !Interrupt.isPending
   }
 
-  /// Lets go of streams that are over.
+  /// Releases streams that have ended.
   private func settle() {
-    for stream in streams.takeDone() {
+    for stream in streams.removeDone() {
       if let status = conclude(stream) {
         if stream.place != nil { failures.append((stream.place, status)) }
       } else {
@@ -221,31 +227,31 @@ package final class Session {
     if streams.open.isEmpty, foreground == nil { chain.settle() }
   }
 
-  /// Tells what there is to tell about a call that is over; gives how it failed, if it has.
+  /// Prints the result of a call that has ended. Returns its exit status if it failed.
   package func conclude(_ stream: SessionStream) -> ExitStatus? {
     defer { stream.forget() }
-    let status = stream.screen.printer.conclude()
-    if let failure = stream.screen.printer.failure { tell(failure) }
-    return status ?? stream.screen.printer.failure?.status
+    let status = stream.observer.printer.conclude()
+    if let failure = stream.observer.printer.failure { report(failure) }
+    return status ?? stream.observer.printer.failure?.status
   }
 
-  /// Says something that is for people only.
+  /// Prints a notice, if the session is interactive.
   package func notice(_ text: String) {
     guard isInteractive, StandardError.showsRemarks else { return }
     StandardOutput.remark("* \(TerminalText.escape(text))\n")
   }
 
-  /// Waits for streams to end; Ctrl-C cancels them.
+  /// Half-closes all streams and waits for their end; Ctrl-C cancels them.
   package func finishStreams() throws(Failure) {
     for stream in streams.open { stream.halfClose() }
     try waitForEnd(of: streams.open)
   }
 
-  /// Waits until all of `awaited` are over; Ctrl-C cancels them.
+  /// Waits until all of `awaited` have ended; Ctrl-C cancels them.
   package func waitForEnd(of awaited: [SessionStream]) throws(Failure) {
     while !(try wait { awaited.allSatisfy(\.isDone) }) {
       for stream in awaited { stream.cancel(Interrupt.reason) }
-      noteSignal()
+      handleSignal()
     }
   }
 
@@ -254,27 +260,27 @@ package final class Session {
     if let foreground { foreground.cancel(reason) }
     let all = streams.open
     _ = try? wait { all.allSatisfy(\.isDone) }
-    // A round more, so that what was canceled is reset on the wire.
+    // Run the loop once more to send the resets of canceled streams.
     try? client.loop.run { true }
   }
 
-  /// Forgets what earlier scripts have opened.
+  /// Drops the failures of streams that earlier scripts opened.
   package func forgetFailuresOfStreams() {
     failures.removeAll()
   }
 
-  /// What a script has opened and failed since ends it.
+  /// Throws the failure of a stream that the script opened.
   package func throwFailureOfStream() throws(Failure) {
     guard scriptDepth > 0 || input == nil, let failure = failures.first else { return }
     failures.removeAll()
-    throw Failure(failure.status, failure.place ?? "", "the stream that was opened here failed")
+    throw Failure(failure.status, failure.place ?? "", "the stream opened here failed")
   }
 
   // MARK: Ctrl-C
 
-  /// Ctrl-C at the prompt: drops what was typed, or cancels the current stream, or leaves.
+  /// Handles Ctrl-C at the prompt: drops an incomplete statement, cancels the current stream, or ends the session.
   private func interrupted(hadText: Bool) {
-    noteSignal()
+    handleSignal()
     guard end == nil else { return }
     if reader.isWithin {
       reader.reset()
@@ -290,20 +296,20 @@ package final class Session {
     }
     guard isInteractive, !isLeaving else { return leave(.interrupted) }
     isLeaving = true
-    notice("Ctrl-C again, or Ctrl-D, ends the session")
+    notice("press Ctrl-C again, or Ctrl-D, to end the session")
   }
 
-  /// Takes note of a signal, if one came, and waits for the next one. SIGTERM ends the session, and any ends a script.
-  package func noteSignal() {
+  /// Handles a pending signal and waits for the next one. SIGTERM ends the session; any signal ends a script.
+  package func handleSignal() {
     guard Interrupt.isPending else { return }
     if input == nil || Interrupt.status != .interrupted { leave(Interrupt.status) }
     Interrupt.rearm()
-    FlushDeadline.calm()
+    FlushDeadline.lift()
   }
 
   // MARK: Settings
 
-  /// Changes what calls are made by; wrong options leave it as it was.
+  /// Changes the settings of calls. Invalid settings are rejected and change nothing.
   package func setState(_ change: (inout SessionState) throws -> Void) throws {
     var changed = state
     try change(&changed)
@@ -319,7 +325,7 @@ package final class Session {
     listen()
   }
 
-  /// For a session that names no server yet.
+  /// The target for checking settings while none is set.
   private static let noTarget = Positional("http://localhost", .session)
 
   private func settings(
@@ -327,7 +333,8 @@ package final class Session {
   ) throws -> CallSettings {
     guard options.output.format != .binary else {
       throw Failure(
-        .usage, "binary", "messages of a session stand between other text", hint: "use text, or json")
+        .usage, "binary", "not available in a session, which prints text around messages",
+        hint: "format text, or format json")
     }
     let target: Target
     do throws(Failure) {
@@ -343,29 +350,31 @@ package final class Session {
   /// The settings for calls of a method.
   package func settings(for name: MethodName) throws -> CallSettings {
     guard let target = state.target else {
-      throw Failure(.usage, "target", "no server is named", hint: "target URL")
+      throw Failure(.usage, "missing target", "the session has no server", hint: "target URL")
     }
     return try settings(options, target, name)
   }
 
-  /// The server as a source of the schema, if it is to be asked.
+  /// The server as a source of the schema; nil if reflection is off.
   package func server() throws -> ReflectionSource? {
     guard options.reflection.reflect ?? !options.schema.hasSources else { return nil }
     return try settings(for: MethodName(service: "", method: "")).reflection(options, clients, environment)
   }
 
-  /// All that is known of the schema.
+  /// The complete schema; fetched from the server if needed.
   package func knownSchema() throws -> DescriptorPool {
     try schema.pool(options, server: server())
   }
 
-  /// Everything that a call of the method needs.
+  /// The plan of a call of the method.
+  ///
+  /// - Parameter text: The method as typed: `Method` or `pkg.Service/Method`.
   package func plan(_ text: String) throws -> CallPlan {
     guard
       let written = MethodName(text)
         ?? MethodName("Service/\(text)").map({ MethodName(service: "", method: $0.method) })
     else {
-      throw Failure(.usage, text, "not a method name", hint: "a method's own name, or pkg.Service/Method")
+      throw Failure(.usage, text, "not a method name", hint: "use Method or pkg.Service/Method")
     }
     let server = try server()
     let found = try schema.method(written, options, server: server)
@@ -376,9 +385,9 @@ package final class Session {
     return plan
   }
 
-  /// Whether output cannot be written now.
+  /// Whether output waits for its reader.
   package var isOutputBehind: Bool { pump?.isBehind ?? false }
 
-  /// Takes no lines for a while: something else reads from the terminal.
+  /// Stops reading lines while another program reads from the terminal.
   package func pauseInput() { input?.pause() }
 }

@@ -3,16 +3,16 @@ import Interceptors
 import Output
 import Protobuf
 
-/// The commands of a session: what they are called, what help says, and what they do.
+/// A command of a session: its usage, its help and its implementation.
 package struct SessionCommandEntry {
-  /// Whether a command belongs into a script that does again what was done.
+  /// Whether the record of the session, which scripts are made from, contains a command.
   package enum Saving {
     case never
-    /// With the words that were typed.
+    /// As it was typed.
     case always
-    /// The same, but without words it only shows something.
+    /// As it was typed, unless it has no arguments: then it only prints a setting.
     case withWords
-    /// By whoever carries it out.
+    /// The implementation adds to the record.
     case itself
   }
 
@@ -32,56 +32,62 @@ package struct SessionCommandEntry {
   }
 }
 
-/// What stands behind the name of a command.
+/// The arguments of a command.
 package struct SessionArguments {
-  /// The words, variables in them replaced.
+  /// The words of the line (shell words), with variables replaced.
   package let words: [String]
-  /// All of it as it was typed, for values that may hold anything.
+  /// The rest of the line as typed, for commands with one free-form argument.
   package let rest: String
-  /// JSON values, variables not replaced.
+  /// The JSON values, with variables not replaced.
   package let values: [String]
   /// The name of the command, for errors.
   package let name: String
   package let usage: String
 
-  /// The word at a place; it must be there.
+  /// The word at an index.
+  ///
+  /// - Throws: `wrongUsage` if it is missing.
   package func word(_ index: Int) throws(Failure) -> String {
     guard words.indices.contains(index) else { throw wrongUsage }
     return words[index]
   }
 
   /// The only word.
+  ///
+  /// - Throws: `wrongUsage` unless there is exactly one.
   package func only() throws(Failure) -> String {
     guard words.count == 1 else { throw wrongUsage }
     return words[0]
   }
 
-  /// The only word, if there is one.
+  /// The only word; nil if there is none.
+  ///
+  /// - Throws: `wrongUsage` if there are several.
   package func atMostOne() throws(Failure) -> String? {
     guard words.count <= 1 else { throw wrongUsage }
     return words.first
   }
 
-  /// What is thrown when the words are not as usage says.
-  package var wrongUsage: Failure { Failure(.usage, name, "that is not how it is called", hint: usage) }
+  /// The error for wrong arguments.
+  package var wrongUsage: Failure { Failure(.usage, name, "wrong usage", hint: usage) }
 }
 
 extension Session {
-  /// Carries out what was typed.
+  /// Runs a statement: a command, or messages for the current stream.
   package func execute(_ statement: SessionStatement) throws {
     guard !statement.head.isEmpty else {
       try send(statement.values)
       record.add(statement.text)
       return
     }
-    // A colon in front says that it is a command; it can stand in front of any.
+    // A leading colon marks a command; it is optional.
     let line = statement.head.droppingScalars { $0 == ":" }
     let verb = line.prefixOfScalars { !$0.properties.isWhitespace }
     let name = String(verb)
     guard let entry = Self.entries.first(where: { $0.verb.name == name }) else { throw Self.unknown(name) }
     let rest = line[verb.endIndex...].droppingScalars(while: \.properties.isWhitespace)
     let arguments = SessionArguments(
-      words: try entry.verb.takesText ? [] : words(rest), rest: String(rest), values: statement.values,
+      words: try entry.verb.isFreeForm ? [] : words(rest), rest: String(rest), values: statement.values,
       name: name, usage: entry.verb.usage)
     guard !entry.verb.arguments.isEmpty || rest.isEmpty else { throw arguments.wrongUsage }
     try entry.run(self, arguments)
@@ -98,29 +104,30 @@ extension Session {
 
   private static func unknown(_ name: String) -> Failure {
     guard !name.isEmpty else {
-      return Failure(.usage, "a colon alone", "no command follows", hint: "help lists them")
+      return Failure(.usage, ":", "missing command", hint: "run \"help\" to list the commands")
     }
     let names = entries.map(\.verb.name)
     let longer = names.filter { $0.hasPrefix(name) }
     let nearest = longer.isEmpty ? Suggestions.nearest(to: name, among: names).map { [$0] } ?? [] : longer
     return Failure(
       .usage, name, "no such command",
-      hint: nearest.isEmpty ? "help lists them" : "did you mean \(nearest.joined(separator: ", or "))?")
+      hint: nearest.isEmpty
+        ? "run \"help\" to list the commands" : "did you mean \(nearest.joined(separator: ", or "))?")
   }
 
-  /// Shows what a command has found out.
-  package func say(_ lines: [String]) {
+  /// Prints lines on standard output.
+  package func print(_ lines: [String]) {
     StandardOutput.write(Array(lines.map { "\(TerminalText.escape($0))\n" }.joined().utf8))
   }
 
-  /// All commands, in the order of help.
+  /// All commands, in the order of `help`.
   package static let entries: [SessionCommandEntry] =
     callEntries + variableEntries + settingEntries + chainEntries + schemaEntries + fileEntries + otherEntries
 }
 
 extension SessionVerb {
-  /// Whether all that follows is one value, which may hold anything.
-  package var takesText: Bool { arguments.last == .text }
+  /// Whether the rest of the line is one free-form argument.
+  package var isFreeForm: Bool { arguments.last == .text }
 }
 
 // MARK: Calls
@@ -130,57 +137,63 @@ extension Session {
     SessionCommandEntry(
       "call METHOD [JSON]", "make a call and wait for its end", [.method, .json], saving: .always,
       details: """
-        A method's own name is enough where only one has it. Without JSON an empty message is sent. A method that takes \
-        a stream is sent all the values given. Ctrl-C cancels the call.
+        The service may be omitted if only one has the method. Without JSON, an empty message is sent. A \
+        client-streaming method is sent all the values. Ctrl-C cancels the call.
         Example: call Hello {"name":"Ada"}
         """
     ) { session, arguments in try session.call(arguments.only(), arguments.values) },
     SessionCommandEntry(
-      "open METHOD [JSON]", "start a stream, which messages go to from now on", [.method, .json],
+      "open METHOD [JSON]", "start a stream and make it the current one", [.method, .json],
       saving: .always,
       details: """
-        Each JSON value that is typed then is sent at once, and responses are shown as they come, behind the number of \
-        their stream where several are open.
+        Each JSON value typed after this is sent at once. Responses are shown as they arrive, prefixed with their \
+        stream, such as Chat[1], if several are open.
         Example: open Chat
                  {"text":"hello"}
         """
     ) { session, arguments in try session.open(arguments.only(), arguments.values) },
     SessionCommandEntry(
-      "edit METHOD", "write the request in $VISUAL or $EDITOR, and call", [.method],
-      details: "The text is a template with every field at first, and what was written last time after that."
+      "edit METHOD", "write the request in $VISUAL or $EDITOR and make the call", [.method],
+      details: "The editor opens on a template with all fields, or on the text of the last edit."
     ) { session, arguments in try session.edit(arguments.only()) },
-    SessionCommandEntry("streams", "list the streams that are open") { session, _ in
-      session.say(
+    SessionCommandEntry("streams", "list the open streams") { session, _ in
+      session.print(
         session.streams.open.map { stream in
           let mark = stream === session.streams.current ? "*" : " "
-          return "\(mark) \(stream.number ?? 0) \(stream.summary)"
+          return "\(mark) \(stream.title) \(stream.summary)"
         })
     },
-    SessionCommandEntry("switch N", "send messages to this stream", [.stream], saving: .always) {
+    SessionCommandEntry(
+      "switch N", "make this the current stream, which messages are sent on", [.stream], saving: .always
+    ) {
       session, arguments in
       let stream = try session.streams.find(arguments.only())
-      guard stream.takesMessages else { throw Failure(.usage, stream.title, "it takes no more messages") }
+      guard stream.acceptsMessages else {
+        throw Failure(.usage, stream.title, "the stream accepts no more messages")
+      }
       session.streams.makeCurrent(stream)
     },
     SessionCommandEntry(
       "close [N]", "half-close a stream: no more messages follow", [.stream], saving: .always
     ) { session, arguments in
       let number = try arguments.atMostOne()
-      if session.streams.hasEnded(number) { return session.notice("it has ended already") }
+      if session.streams.hasEnded(number) { return session.notice("the stream has already ended") }
       let stream = try session.streams.find(number)
-      guard stream.takesMessages else { throw Failure(.usage, stream.title, "it is half-closed already") }
+      guard stream.acceptsMessages else {
+        throw Failure(.usage, stream.title, "the stream is already half-closed")
+      }
       session.halfClose(stream)
     },
     SessionCommandEntry("cancel [N]", "cancel a stream", [.stream], saving: .always) { session, arguments in
       let number = try arguments.atMostOne()
-      if session.streams.hasEnded(number) { return session.notice("it has ended already") }
+      if session.streams.hasEnded(number) { return session.notice("the stream has already ended") }
       let stream = try session.streams.find(number)
       stream.cancel("canceled")
       try session.waitForEnd(of: [stream])
     },
     SessionCommandEntry(
-      "receive [COUNT]", "wait for so many further responses (default: 1)", [.text], saving: .always,
-      details: "For scripts: what follows can rely on $last."
+      "receive [COUNT]", "wait for COUNT more responses (default: 1)", [.text], saving: .always,
+      details: "For scripts: $last is then the last of these responses."
     ) { session, arguments in
       guard let count = arguments.rest.isEmpty ? 1 : Int(arguments.rest), count > 0 else {
         throw arguments.wrongUsage
@@ -193,7 +206,7 @@ extension Session {
       let number = try arguments.atMostOne()
       if session.streams.hasEnded(number) { return }
       let awaited = try number.map { [try session.streams.find($0)] } ?? session.streams.open
-      for stream in awaited where stream.takesMessages { session.halfClose(stream) }
+      for stream in awaited where stream.acceptsMessages { session.halfClose(stream) }
       try session.waitForEnd(of: awaited)
     },
   ]
@@ -204,11 +217,11 @@ extension Session {
 extension Session {
   private static let variableEntries: [SessionCommandEntry] = [
     SessionCommandEntry(
-      "set NAME = VALUE", "make a variable of JSON, or of a value such as $last.user.id", [.variable, .json],
+      "set NAME = VALUE", "set a variable to JSON, or to a value such as $last.user.id", [.variable, .json],
       saving: .always,
       details: """
-        $NAME stands for it in JSON and as a word of a command, and ${NAME} within strings and words. ${NAME} is also \
-        an environment variable, where no variable has the name.
+        $NAME is replaced by the value in JSON and as an argument of a command, ${NAME} also within strings and \
+        arguments. If no variable has the name, ${NAME} is an environment variable.
         Example: set id = $last.user.id
         """
     ) { session, arguments in
@@ -221,18 +234,20 @@ extension Session {
       do {
         try session.bindings.set(name[0], to: JSONValue(parsing: Array(json.utf8)))
       } catch let error as JSONError {
-        throw Failure(.input, name[0], error.description, hint: error.hint ?? "write JSON, or $last.user.id")
+        throw Failure(
+          .input, name[0], error.description, hint: error.hint ?? "use JSON, or a value such as $last.user.id"
+        )
       }
     },
     SessionCommandEntry(
-      "unset NAME", "forget a variable; unset header NAME: a header", [.variable], saving: .always
+      "unset NAME", "remove a variable; unset header NAME: remove a header", [.variable], saving: .always
     ) { session, arguments in
       guard arguments.words.first == "header" else { return try session.bindings.unset(arguments.only()) }
       guard arguments.words.count == 2 else { throw arguments.wrongUsage }
       try session.unset(header: arguments.words[1])
     },
     SessionCommandEntry("vars", "list the variables") { session, _ in
-      session.say(
+      session.print(
         try session.bindings.names.map { name in
           guard let reference = VariableReference(name) else { return name }
           let text = try session.bindings.value(reference).text
@@ -246,25 +261,29 @@ extension Session {
 
 extension Session {
   private static let otherEntries: [SessionCommandEntry] = [
-    SessionCommandEntry("help [COMMAND]", "list the commands, or explain one", [.command]) {
+    SessionCommandEntry("help [COMMAND]", "list the commands, or describe one", [.command]) {
       session, arguments in
       guard let name = try arguments.atMostOne() else {
         let width = entries.map(\.verb.usage.count).max() ?? 0
-        session.say(
+        session.print(
           entries.map { entry in
             let usage = entry.verb.usage
             return usage + String(repeating: " ", count: width - usage.count + 2) + entry.verb.summary
           })
-        session.say([
-          "", "Lines that begin with {, [, a quote, a digit or $ are messages for the current stream.",
+        session.print([
+          "",
+          "Lines that begin with {, [, a quote, a digit or $ are messages; they are sent on the current stream.",
         ])
         return
       }
       guard let entry = entries.first(where: { $0.verb.name == name }) else { throw unknown(name) }
-      session.say(["\(entry.verb.usage): \(entry.verb.summary)"])
-      session.say(entry.verb.details.split(separator: "\n", omittingEmptySubsequences: true).map(String.init))
+      session.print(["\(entry.verb.usage): \(entry.verb.summary)"])
+      session.print(
+        entry.verb.details.split(separator: "\n", omittingEmptySubsequences: true).map(String.init))
     },
-    SessionCommandEntry("exit", "cancel what is open, and end") { session, _ in session.leave(.success) },
+    SessionCommandEntry("exit", "cancel open streams and end the session") { session, _ in
+      session.leave(.success)
+    },
     SessionCommandEntry("quit", "the same as exit") { session, _ in session.leave(.success) },
   ]
 }

@@ -2,14 +2,14 @@ import Output
 import PluginHost
 import Terminal
 
-/// Which input a session has.
+/// Chooses the input of a session.
 package enum SessionInputs {
   package static func make(_ session: Session) -> any LineInput {
     let loop = session.client.loop
     guard session.isInteractive, StandardOutput.isTerminal else {
       return PipedInput(loop, showsPrompt: false)
     }
-    PluginExit.restore { TerminalModes.giveBack() }
+    PluginExit.restore { TerminalModes.restore() }
     do throws(LineEditor.Unavailable) {
       let isStyled = session.options.output.color.isUsed(isTerminal: true, session.environment)
       return try LineEditor(
@@ -17,7 +17,7 @@ package enum SessionInputs {
         isSecret: SessionSecrets.occur(in:))
     } catch {
       if case .library(let reason) = error {
-        session.notice("lines cannot be edited without libedit: \(reason)")
+        session.notice("no line editing: libedit: \(reason)")
       }
       return PipedInput(loop, showsPrompt: true)
     }

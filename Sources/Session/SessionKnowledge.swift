@@ -1,26 +1,26 @@
 import Protobuf
 
-/// What completion and hints need of the session: provided by the session to the editor.
+/// The data that completion and hints need from a session.
 package protocol SessionKnowledge: AnyObject {
-  /// The schema as far as known.
+  /// The schema; nil until it is fetched.
   var pool: DescriptorPool? { get }
-  /// Full names.
+  /// The full names of the services.
   var services: [String] { get }
-  /// Message type of the open stream that lines go to; nil when none.
+  /// The request type of the current stream; nil if there is none.
   var currentRequestType: MessageType? { get }
-  /// For "call METHOD {…" lines; nil when unknown.
+  /// The request type of a method; nil if unknown.
   func requestType(of method: String) -> MessageType?
-  /// On the chain now, in order.
+  /// The interceptors of the chain, in order.
   var interceptorNames: [String] { get }
-  /// The streams that are open, with what is to be known of them.
+  /// The numbers of the open streams, with a short description.
   var openStreams: [(number: Int, note: String)] { get }
-  /// The variables that are set, without the dollar sign.
+  /// The variables, without the dollar sign.
   var variables: [String] { get }
-  /// What was typed of a statement that goes on in the next line; empty when none has begun.
+  /// The text of an incomplete statement; empty if there is none.
   var begun: String { get }
-  /// Learns the schema, which may mean to ask the server, while no lines are taken; tells when that fails. Then
-  /// `completion` is called.
+  /// Fetches the schema, which may involve a request to the server, and prints an error if that fails. Then calls
+  /// `completion`.
   func learn(_ completion: @escaping () -> Void)
-  /// Name, usage, one-line help, what its arguments are (method, symbol, file, …).
+  /// The commands.
   var commands: [SessionVerb] { get }
 }

@@ -1,7 +1,7 @@
 import Calls
 import CommandLine
 
-/// The options of a session, as they are now.
+/// The current options of a session.
 package struct SessionOptions: CallOptions {
   package let schema: SchemaOptions
   package let reflection: ReflectionOptions

@@ -1,30 +1,30 @@
 import Calls
 import RPCProtocols
 
-/// One call of a session, as it is written down for the shell.
+/// A call of a session, for a shell script.
 package final class SavedCall {
-  /// The options, and the interceptors, as the command line has them.
-  package let words: [String]
+  /// The options and interceptors as arguments of the command line.
+  package let arguments: [String]
   package let target: String
   package let method: MethodName
-  /// Whether messages are read while the call runs.
-  package let takesStream: Bool
-  /// What was sent, as JSON.
+  /// Whether the method is client-streaming: messages are read while the call runs.
+  package let isClientStreaming: Bool
+  /// The messages that were sent, as JSON.
   package fileprivate(set) var messages: [String] = []
-  /// Whether it ended otherwise than well, so that a script would end at it.
+  /// Whether the call failed; a script would stop at it.
   package var hasFailed = false
 
   package init(_ state: SessionState, _ chain: SessionChain, _ plan: CallPlan) {
-    words = state.words + chain.members.flatMap { $0.entry.words }
+    arguments = state.commandLine + chain.members.flatMap { $0.entry.arguments }
     target = state.target?.text ?? plan.target.baseURL
     method = plan.name
-    takesStream = plan.method.clientStreaming
+    isClientStreaming = plan.method.clientStreaming
   }
 }
 
-/// What was done in a session, as far as it belongs into a script that does it again.
+/// The commands and calls of a session that `save` writes.
 package struct SessionRecord {
-  /// What is kept at most; what comes later is left out of scripts.
+  /// The limits of the record; later commands are not recorded.
   private static let limitEntries = 10_000
   private static let limitBytes = 16 << 20
 
@@ -32,28 +32,28 @@ package struct SessionRecord {
   package private(set) var lines: [String] = []
   package private(set) var calls: [SavedCall] = []
   private var bytes = 0
-  /// Whether not all was kept.
+  /// Whether a limit was reached.
   package private(set) var isCut = false
 
-  /// Nothing was done yet.
+  /// Creates an empty record.
   package init(_ start: SessionState) {
     self.start = start
   }
 
-  /// What the session started with.
+  /// The settings at the start of the session.
   package var beginning: SessionState { start }
 
-  /// Keeps a line that was typed.
+  /// Records a line.
   package mutating func add(_ line: String) {
     if makeRoom(for: line, lines.count) { lines.append(line) }
   }
 
-  /// Keeps a call that is made.
+  /// Records a call.
   package mutating func calls(_ call: SavedCall?) {
     if let call, makeRoom(for: "", calls.count) { calls.append(call) }
   }
 
-  /// Keeps a message of a call.
+  /// Records a message of a call.
   package mutating func sends(_ json: String, _ call: SavedCall?) {
     if let call, makeRoom(for: json, call.messages.count) { call.messages.append(json) }
   }
@@ -67,21 +67,21 @@ package struct SessionRecord {
     return true
   }
 
-  /// What tells that not all was kept.
+  /// The notice for a record that reached its limits.
   package static let cutRemark =
-    "only the first \(limitEntries) commands and \(limitBytes >> 20) MiB were kept"
+    "only the first \(limitEntries) commands and \(limitBytes >> 20) MiB were recorded"
 }
 
 extension ChainArguments.Entry {
-  /// The words of the command line.
-  package var words: [String] {
+  /// The arguments of the command line.
+  package var arguments: [String] {
     switch self {
     case .builtIn(let text, _): ["--use", text]
     case .plugin(let text, _): ["--plugin", text]
     }
   }
 
-  /// The command of a session.
+  /// The session command.
   package var line: String {
     switch self {
     case .builtIn(let text, _): "use \(text)"

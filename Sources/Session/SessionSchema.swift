@@ -3,29 +3,29 @@ import Output
 import Protobuf
 import RPCProtocols
 
-/// The schema of a session: what the options name, and what the server told, kept for all calls.
+/// The schema of a session, from files and from the server, cached for all calls.
 package final class SessionSchema {
   private var own: [SchemaSource.Source]?
-  /// All that is known; `nil` until it is needed for the first time.
+  /// The complete schema; nil until it is first needed.
   package private(set) var pool: DescriptorPool?
-  /// The names of services that the server lists, of which it may describe fewer; `nil` until it was asked.
+  /// The services that the server lists, some of which it may not describe; nil until it is asked.
   private var services: [String]?
-  /// Whether the server told it before the session, so that it may be old.
+  /// Whether the schema came from the cache on disk and may be outdated.
   private var isFromCache = false
 
-  /// Forgets what the server told: there is another one.
+  /// Drops the server's schema, because the target changed.
   package func forgetServer() {
     pool = nil
     services = nil
   }
 
-  /// Forgets everything: other sources are named.
+  /// Drops everything, because the sources changed.
   package func forget() {
     own = nil
     forgetServer()
   }
 
-  /// The names of services that the server lists.
+  /// The services that the server lists.
   package func listed(by server: ReflectionSource?) throws(Failure) -> [String] {
     if let services { return services }
     let services = try server?.schema(for: .serviceNames).services ?? []
@@ -33,16 +33,18 @@ package final class SessionSchema {
     return services
   }
 
-  /// All that is known.
+  /// The complete schema.
   ///
-  /// - Parameter server: The server, if it is to be asked.
+  /// - Parameters:
+  ///   - options: The schema options.
+  ///   - server: The server to ask; nil if reflection is off.
   package func pool(_ options: some CallOptions, server: ReflectionSource?) throws(Failure) -> DescriptorPool
   {
     if let pool { return pool }
     return try read(options, server, usesCache: true)
   }
 
-  /// Asks the server anew.
+  /// Fetches the server's schema again.
   package func reread(_ options: some CallOptions, server: ReflectionSource?) throws(Failure)
     -> DescriptorPool
   {
@@ -50,7 +52,7 @@ package final class SessionSchema {
     return try read(options, server, usesCache: false)
   }
 
-  /// The method that `name` means. What the server told long ago is not believed when it lacks the method.
+  /// The method with this name. If a schema from the cache lacks it, fetches the server's schema again.
   package func method(
     _ name: MethodName, _ options: some CallOptions, server: ReflectionSource?
   ) throws(Failure) -> (DescriptorPool, MethodDescriptor) {
@@ -77,7 +79,7 @@ package final class SessionSchema {
     isFromCache = false
     if let server {
       if usesCache, let cached = server.cached(ReflectionSource.allServices) {
-        cached.tell()
+        cached.report()
         isFromCache = true
         sources.append(cached.source)
       } else {

@@ -5,15 +5,18 @@ import Terminal
 
 /// Scripts of session commands.
 extension Session {
-  /// How deep scripts may run others.
+  /// The limit of nested scripts.
   private static let depthLimit = 16
 
   /// Runs the commands of a file.
   ///
-  /// - Parameter keepsGoing: Whether a command that fails is told, and does not end the script.
+  /// - Parameters:
+  ///   - path: The file; `-` for standard input.
+  ///   - keepsGoing: Whether to print the error of a command and continue.
+  /// - Throws: `Failure` with the file and line of the command that failed.
   package func runScript(_ path: String, keepsGoing: Bool = false) throws {
     guard scriptDepth < Self.depthLimit else {
-      throw Failure(.usage, path, "scripts run scripts, more than \(Self.depthLimit) deep")
+      throw Failure(.usage, path, "scripts are nested more than \(Self.depthLimit) deep")
     }
     let text: [UInt8]
     do {
@@ -30,7 +33,7 @@ extension Session {
     }
     var reader = SessionStatementReader()
     var first = 0
-    // As at the prompt: what else Unicode calls the end of a line may stand in JSON.
+    // Split at line feeds only, as the prompt does: JSON strings may contain the other line ends of Unicode.
     let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     for (index, line) in lines.enumerated() where end == nil {
       if !reader.isWithin { first = index + 1 }
@@ -38,13 +41,13 @@ extension Session {
       do {
         guard let statement = try reader.add(PipedInput.text(ofLine: line)) else { continue }
         try execute(statement)
-        // What is open goes on, and a signal is heard.
-        if !(try wait { true }) { noteSignal() }
+        // Let open streams progress, and handle signals.
+        if !(try wait { true }) { handleSignal() }
         try throwFailureOfStream()
       } catch {
         let failure = Self.placed(error, place ?? path)
         guard keepsGoing, end == nil else { throw failure }
-        tell(failure)
+        report(failure)
       }
     }
     if reader.isWithin, end == nil {
@@ -52,13 +55,14 @@ extension Session {
     }
   }
 
-  /// An error with the place in a script in front; one that was told already is told to end the script.
+  /// Prefixes an error with its place in the script. For an error that was already printed, the result only ends the
+  /// script.
   private static func placed(_ error: any Error, _ place: String) -> Failure {
     guard let failure = error as? Failure else { return Failure(.internalError, place, "\(error)") }
-    guard var words = failure.words else { return Failure(failure.status, place, "the command failed") }
-    // The place of a stream that failed is where it was opened.
-    if words.what.contains(", line ") { return failure }
-    words.what = words.what.isEmpty ? place : "\(place): \(words.what)"
-    return Failure(failure.status, words)
+    guard var message = failure.message else { return Failure(failure.status, place, "the command failed") }
+    // This error already has a place: that of the command that opened the stream.
+    if message.what.contains(", line ") { return failure }
+    message.what = message.what.isEmpty ? place : "\(place): \(message.what)"
+    return Failure(failure.status, message)
   }
 }

@@ -3,20 +3,20 @@ import CommandLine
 import Interceptors
 import Protobuf
 
-/// Keeps credentials out of what a session writes to files: a variable of the environment stands for each.
+/// Replaces credentials in the files that a session writes by environment variables.
 package struct SessionSecrets {
-  /// A variable that stands for a secret.
+  /// An environment variable that replaces a secret.
   package struct Placeholder: Hashable {
     package let name: String
-    /// What its value is.
+    /// What the value of the variable is.
     package let meaning: String
   }
 
-  /// A word of which one part may be a placeholder.
+  /// A word that may end with a placeholder.
   package struct Word {
     package let before: String
     package let placeholder: Placeholder?
-    /// Whether it has no variables of a session.
+    /// Whether the session must not replace variables in it.
     package var isLiteral = true
   }
 
@@ -26,9 +26,9 @@ package struct SessionSecrets {
     .pass: "RPCURL_PASS",
   ]
 
-  /// Whether secrets are written all the same.
+  /// Whether secrets are not replaced.
   package let showsSecrets: Bool
-  /// What the placeholders that were made stand for, in order.
+  /// The placeholders made so far, in order.
   package private(set) var placeholders: [Placeholder] = []
 
   package init(showsSecrets: Bool) {
@@ -37,7 +37,7 @@ package struct SessionSecrets {
 
   // MARK: Words of the command line
 
-  /// Words of a command line, secrets replaced.
+  /// Replaces secrets in words of a command line.
   package mutating func words(_ words: [String]) -> [Word] {
     self.words(words.map { SessionWords.Word(text: $0, isLiteral: true) })
   }
@@ -53,7 +53,7 @@ package struct SessionSecrets {
       }
       let parts = OptionPart.parts(of: word.text)
       guard parts.contains(where: Self.hasSecrets) else {
-        // A value that follows is not an option, even if it begins with a dash.
+        // The next word is the value, even if it starts with a dash.
         if let last = parts.last, let id = last.id, last.value == nil { option = (id, last.text) }
         result.append(Self.plain(word.text, isLiteral: word.isLiteral))
         continue
@@ -83,7 +83,7 @@ package struct SessionSecrets {
   private mutating func value(
     _ value: String, of option: OptionID, _ optionName: String, isLiteral: Bool
   ) -> Word {
-    // What a variable holds is not written.
+    // The value of a variable is not written.
     guard isLiteral || !value.begins(with: "$") && !value.contains("${") else {
       return Word(before: value, placeholder: nil, isLiteral: false)
     }
@@ -94,10 +94,10 @@ package struct SessionSecrets {
       value.hasPrefix("@") || option == .proxy && !value.contains("@")
       || option == .pass && value.hasPrefix("env:")
     guard !showsSecrets, !isHarmless else { return Word(before: value, placeholder: nil) }
-    return Word(before: "", placeholder: note(name, "the value of \(optionName)"))
+    return Word(before: "", placeholder: placeholder(name, "the value of \(optionName)"))
   }
 
-  /// `NAME: VALUE`.
+  /// Replaces the secret in a header `NAME: VALUE`.
   package mutating func header(_ line: String) -> Word {
     let name = String(line.prefixOfScalars { $0 != ":" })
     guard !showsSecrets, !line.begins(with: "@"), line.utf8.contains(UInt8(ascii: ":")),
@@ -105,21 +105,21 @@ package struct SessionSecrets {
     else {
       return Word(before: line, placeholder: nil)
     }
-    return Word(before: "\(name): ", placeholder: note(name, "the value of the header \(name)"))
+    return Word(before: "\(name): ", placeholder: placeholder(name, "the value of the header \(name)"))
   }
 
-  /// `NAME[,KEY=VALUE…]` of an interceptor, in which `env:NAME` stands for a secret.
+  /// Replaces secrets in an interceptor `NAME[,KEY=VALUE…]` by `env:NAME`.
   package mutating func spec(_ text: String) -> String {
     guard !showsSecrets else { return text }
     return InterceptorSecrets.replacing(text) { interceptor, key in
       let meaning = "the value of \(key) of the interceptor \(interceptor)"
-      return "env:\(note("\(interceptor)_\(key)", meaning).name)"
+      return "env:\(placeholder("\(interceptor)_\(key)", meaning).name)"
     }
   }
 
   // MARK: Lines of a session
 
-  /// A line as it was typed, secrets replaced.
+  /// Replaces secrets in a line of a session.
   package mutating func line(_ line: String) -> String {
     guard !showsSecrets else { return line }
     let trimmed = line.droppingScalars { $0.properties.isWhitespace || $0 == ":" }
@@ -137,7 +137,7 @@ package struct SessionSecrets {
       guard let words = try? SessionWords.split(rest) else { return mistyped(line) }
       return options(self.words(words))
     case "target" where Self.hasCredentials(target: rest):
-      return "target ${\(note("RPCURL_TARGET", "the target").name)}"
+      return "target ${\(placeholder("RPCURL_TARGET", "the target").name)}"
     case "set":
       let name = rest.prefixOfScalars { $0 != "=" && !$0.properties.isWhitespace }
       let value = rest[name.endIndex...].droppingScalars { $0 == "=" || $0.properties.isWhitespace }
@@ -146,16 +146,17 @@ package struct SessionSecrets {
       else {
         return line
       }
-      return "set \(name) = \"${\(note(String(name), "the value of the variable \(name)").name)}\""
+      return "set \(name) = \"${\(placeholder(String(name), "the value of the variable \(name)").name)}\""
     case let verb where verb != "header" && Session.entries.contains { $0.verb.name == verb }: return line
     default: return mistyped(line)
     }
   }
 
-  /// A line that is not a command. What it was meant to be is a guess, so rather too much is replaced than too little.
+  /// Replaces secrets in a line that is not a valid command. Its meaning is a guess, so this replaces too much rather
+  /// than too little.
   private mutating func mistyped(_ line: String) -> String {
     var rest = line[...]
-    // `header NAME: VALUE` with a mistake in it.
+    // A misspelled `header NAME: VALUE`.
     for _ in 0..<2 {
       rest = rest.droppingScalars { $0.properties.isWhitespace || $0 == ":" }
       let name = rest.prefixOfScalars { Self.isAlphanumeric($0) || $0 == "-" || $0 == "_" }
@@ -164,15 +165,15 @@ package struct SessionSecrets {
       guard Redaction.isSecret(name.lowercased()), !value.isEmpty, !value.begins(with: "$"),
         value.startIndex > rest.startIndex
       else { continue }
-      return "\(line[..<value.startIndex])${\(note(String(name), "the value of \(name)").name)}"
+      return "\(line[..<value.startIndex])${\(placeholder(String(name), "the value of \(name)").name)}"
     }
     // Options with secrets.
     for word in line.unicodeScalars.split(whereSeparator: \.properties.isWhitespace)
     where word.first == "-" {
       guard OptionPart.parts(of: String(word)).contains(where: Self.hasSecrets) else { continue }
-      return "\(line[..<word.startIndex])${\(note("RPCURL_OPTIONS", "the options").name)}"
+      return "\(line[..<word.startIndex])${\(placeholder("RPCURL_OPTIONS", "the options").name)}"
     }
-    // `use` or `plugin` with settings.
+    // A misspelled `use` or `plugin` with settings.
     let scalars = line.unicodeScalars
     guard let comma = scalars.firstIndex(of: ",") else { return line }
     let start =
@@ -181,7 +182,7 @@ package struct SessionSecrets {
     return "\(line[..<start])\(spec(String(line[start...])))"
   }
 
-  /// `options` with these words.
+  /// The command `options` with these arguments.
   package mutating func options(_ options: [String]) -> String {
     self.options(words(options))
   }
@@ -194,7 +195,7 @@ package struct SessionSecrets {
     return (["options"] + texts).joined(separator: " ")
   }
 
-  /// Whether a target holds credentials, which are refused there, but may have been typed.
+  /// Whether a target contains credentials. They are rejected, but may have been typed.
   private static func hasCredentials(target: String) -> Bool {
     let start = target.firstRange(of: "://")?.upperBound ?? target.startIndex
     let behindScheme = target[start...]
@@ -203,7 +204,7 @@ package struct SessionSecrets {
         || behindScheme.utf8.contains(UInt8(ascii: "?")))
   }
 
-  /// A word as a session reads it.
+  /// A word in the syntax of a session.
   package func session(_ word: Word, escaping: Bool) -> String {
     let before = escaping ? word.before.replacing("${", with: "$${") : word.before
     return before + (word.placeholder.map { "${\($0.name)}" } ?? "")
@@ -216,7 +217,7 @@ package struct SessionSecrets {
     }
   }
 
-  private mutating func note(_ text: String, _ meaning: String) -> Placeholder {
+  private mutating func placeholder(_ text: String, _ meaning: String) -> Placeholder {
     var name = text.uppercased().unicodeScalars.map { Self.isAlphanumeric($0) ? "\($0)" : "_" }.joined()
     if name.utf8.first.map({ $0 <= UInt8(ascii: "9") }) ?? true { name = "_\(name)" }
     let placeholder = Placeholder(name: name, meaning: meaning)
@@ -226,7 +227,7 @@ package struct SessionSecrets {
 }
 
 extension SessionSecrets {
-  /// Whether a line contains a credential that must not be written to files. The content of messages is not examined.
+  /// Whether a line contains a credential that must not be written to files. Message contents are not examined.
   package static func occur(in line: String) -> Bool {
     var secrets = SessionSecrets(showsSecrets: false)
     _ = secrets.line(line)

@@ -5,51 +5,51 @@ import Output
 import Protobuf
 import System
 
-/// What a session's calls are made by: its options, of which commands change some.
+/// The settings of a session's calls: its options, some of which commands change.
 ///
-/// Arguments are kept rather than what they mean, so that a session can be written down as a script.
+/// Keeps arguments instead of parsed values, so that the session can be saved as a script.
 package struct SessionState {
-  /// Options of which there is one value, and the command that sets it.
+  /// Options with one value, and the command that sets each.
   package static let choices = [
     (option: OptionID.protocolName, verb: "protocol"), (option: .codec, verb: "codec"),
     (option: .maxTime, verb: "deadline"), (option: .format, verb: "format"),
   ]
-  /// Flags, and the command that switches each.
+  /// Flags, and the command that sets each.
   package static let flags = [(option: OptionID.timing, verb: "timing")]
 
-  /// The server, and where it was named.
+  /// The server, and where it was set.
   package private(set) var target: Positional?
   /// The values of `-H`.
   package var headers: [Argument] = []
   /// The values of `choices`.
   package var chosen: [OptionID: Argument] = [:]
-  /// Those of `flags` that are on.
+  /// The members of `flags` that are set.
   package var switched: Set<OptionID> = []
-  /// How often `-v` is given.
+  /// The number of `-v`.
   package var verbosity = 0
   /// All other options.
   package private(set) var fixed: [Argument] = []
-  /// The interceptors that the options name; a session's chain starts with them.
+  /// The interceptors that options specify: the initial chain.
   package private(set) var chain: [ChainArguments.Entry] = []
 
-  /// Takes the arguments that a session starts with.
+  /// Creates the settings from the arguments of the command line.
   package init(_ invocation: Invocation, target: Positional?) throws(Failure) {
     self.target = target
     try add(invocation)
   }
 
-  /// Calls this server from now on.
+  /// Sets the server.
   package mutating func set(target: String) {
     self.target = Positional(target, .session)
   }
 
-  /// Takes further options.
+  /// Adds options.
   package mutating func add(_ invocation: Invocation) throws(Failure) {
     let common = CommonRequestOptions(invocation)
-    // What was set by a command is as it is to be sent.
+    // Values set by a command are sent as they are, so they must not be expanded later.
     let turnsExpansionOn = common.expandHeaders && !options.request.common.expandHeaders
     guard !turnsExpansionOn || !headers.contains(where: { $0.text?.contains("${") ?? false }) else {
-      throw Failure(.usage, "--expand-headers", "a header is set that holds ${", hint: "unheader NAME")
+      throw Failure(.usage, "--expand-headers", "a header that was set contains ${", hint: "unheader NAME")
     }
     let arguments = common.headerArguments(EnvironmentVariables.value)
     chain += ChainArguments(invocation).entries
@@ -60,13 +60,13 @@ package struct SessionState {
     for flag in Self.flags where invocation.has(flag.option) { switched.insert(flag.option) }
     let given = invocation.count(.verbose)
     if given > 0 { verbosity = given }
-    // What the configuration file has is among the arguments.
+    // Arguments of the configuration file are included already.
     let own: Set<OptionID> = [.use, .plugin, .header, .verbose, .config, .profile]
     let taken = own.union(Self.choices.map(\.option)).union(Self.flags.map(\.option))
     fixed += invocation.arguments.filter { !taken.contains($0.id) }
   }
 
-  /// The options, interceptors aside.
+  /// The options without interceptors.
   private var arguments: [Argument] {
     var arguments = fixed + headers
     arguments += Self.choices.compactMap { chosen[$0.option] }
@@ -74,25 +74,25 @@ package struct SessionState {
     return arguments
   }
 
-  /// The same as arguments of a command line.
-  package var words: [String] {
-    let words = arguments.flatMap(\.words)
-    return verbosity > 0 ? words + ["-\(String(repeating: "v", count: verbosity))"] : words
+  /// The options as arguments of the command line.
+  package var commandLine: [String] {
+    let strings = arguments.flatMap(\.words)
+    return verbosity > 0 ? strings + ["-\(String(repeating: "v", count: verbosity))"] : strings
   }
 
-  /// The arguments of `fixed` as a command line has them.
-  package var fixedWords: [String] { fixed.flatMap(\.words) }
+  /// The arguments of `fixed` as strings.
+  package var fixedArguments: [String] { fixed.flatMap(\.words) }
 
-  /// What the options are, as if they were given now.
+  /// The options as a parsed invocation.
   package var invocation: Invocation {
     let verbose = (0..<verbosity).compactMap { _ in try? Argument(.verbose) }
     return Invocation(.session, arguments + verbose)
   }
 
-  /// What the options mean.
+  /// The parsed options.
   package var options: SessionOptions { SessionOptions(invocation) }
 
-  /// Files of headers are read once: they may be pipes. Variables in them stay, as they do in what was typed.
+  /// Reads each `-H @FILE` once, because it may be a pipe. Variables are not replaced.
   private static func lines(
     _ headers: [Argument], _ arguments: HeaderArguments
   ) throws(Failure) -> [Argument] {
@@ -110,12 +110,14 @@ package struct SessionState {
     return lines
   }
 
-  /// A header as an option.
+  /// The option `-H` with this value.
   package static func header(_ line: String) throws(Failure) -> Argument {
     try argument(.header, line, name: "-H")
   }
 
   /// An option that a command sets.
+  ///
+  /// - Throws: `Failure` if the value is invalid.
   package static func argument(_ id: OptionID, _ text: String, name: String? = nil) throws(Failure)
     -> Argument
   {

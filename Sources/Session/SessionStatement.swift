@@ -3,46 +3,46 @@ import CommandLine
 import Output
 import Protobuf
 
-/// One thing that was typed: a command, with the JSON values that belong to it, or values alone, which are messages.
+/// A statement: a command with its JSON values, or only values, which are messages.
 package struct SessionStatement {
-  /// The command with its words, or nothing.
+  /// The command with its arguments; empty if there is none.
   package let head: String
-  /// The values behind it, not read yet: JSON, or a variable with its dollar sign.
+  /// The unparsed values: JSON, or a variable with its dollar sign.
   package let values: [String]
-  /// All of it as it was typed.
+  /// The statement as typed.
   package let text: String
 }
 
-/// Puts lines together to statements: JSON may go on over several lines.
+/// Assembles statements from lines. JSON values may span lines.
 package struct SessionStatementReader {
   private var head = ""
   private var values: [String] = []
   private var text = ""
-  /// Reads the value that is not complete yet.
+  /// Reads an incomplete JSON value.
   private var reader: JSONValueReader?
 
-  /// Whether a statement has begun that is not complete.
+  /// Whether a statement is incomplete.
   package var isWithin: Bool { reader != nil }
 
-  /// What was typed of a statement that is not complete.
+  /// The text of an incomplete statement; empty if there is none.
   package var begun: String { isWithin ? text : "" }
 
-  /// Forgets what has begun.
+  /// Drops an incomplete statement.
   package mutating func reset() {
     self = SessionStatementReader()
   }
 
-  /// Takes a line; gives the statement when it is complete, and `nil` when there is none or more is needed.
+  /// Adds a line. Returns a complete statement; nil if the line is empty or more lines are needed.
   package mutating func add(_ line: String) throws(Failure) -> SessionStatement? {
     do {
-      return try take(line)
+      return try statement(endingWith: line)
     } catch {
       reset()
       throw error
     }
   }
 
-  private mutating func take(_ line: String) throws(Failure) -> SessionStatement? {
+  private mutating func statement(endingWith line: String) throws(Failure) -> SessionStatement? {
     if isWithin {
       text += "\n" + line
       try read(line[...])
@@ -63,14 +63,14 @@ package struct SessionStatementReader {
     return SessionStatement(head: head, values: values, text: text)
   }
 
-  /// Whether `text` is a message and no command: no command begins so.
+  /// Whether `text` starts a message rather than a command.
   package static func beginsValue(_ text: Substring) -> Bool {
     guard let first = text.unicodeScalars.first else { return false }
     if "{[\"$-".unicodeScalars.contains(first) || ("0"..."9").contains(first) { return true }
     return ["true", "false", "null"].contains(text.prefixOfScalars { !$0.properties.isWhitespace })
   }
 
-  /// Behind the words of a command: what follows are JSON values, if the command takes any.
+  /// The end of the arguments of a command; JSON values follow, if the command accepts any.
   private static func endOfHead(_ text: Substring) -> Substring.Index {
     let command = text.droppingScalars { $0 == ":" }
     let verb = command.prefixOfScalars { !$0.properties.isWhitespace }
@@ -89,7 +89,7 @@ package struct SessionStatementReader {
   private mutating func read(_ line: Substring) throws(Failure) {
     let bytes = Array(line.utf8) + [UInt8(ascii: "\n")]
     var index = 0
-    // The reader gets pieces that double, so that neither a long value nor many short ones take quadratic time.
+    // The pieces double in size, so that neither a long value nor many short ones take quadratic time.
     var piece = 64
     while index < bytes.count {
       let byte = bytes[index]
@@ -100,7 +100,7 @@ package struct SessionStatementReader {
         }
         if byte == UInt8(ascii: "$") {
           guard let end = VariableReference.end(in: bytes, from: index) else {
-            throw Failure(.input, "", "no name behind the dollar sign")
+            throw Failure(.input, "", "missing name after the dollar sign")
           }
           values.append(String(decoding: bytes[index..<end], as: UTF8.self))
           index = end
@@ -115,7 +115,8 @@ package struct SessionStatementReader {
     }
   }
 
-  /// Gives the reader a piece of a line; returns how many bytes of it follow the value that it completes.
+  /// Feeds a piece of a line to the reader. Returns the number of its bytes that follow
+  /// the value, if that is complete; otherwise 0.
   private mutating func feed(_ piece: ArraySlice<UInt8>) throws(Failure) -> Int {
     do {
       reader?.append(piece)

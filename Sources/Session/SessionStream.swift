@@ -5,56 +5,67 @@ import Protobuf
 import RPCClient
 import RPCProtocols
 
-/// One call of a session, while it is open: observes it, and passes on what happens to what shows it.
+/// A call of a session: observes it and forwards its events to the output.
 package final class SessionStream: CallObserver {
-  /// Its place among the streams of the session; `nil` for a call that the prompt waits for.
+  /// The number of the stream; nil for a call that the prompt waits for.
   package let number: Int?
   package let plan: CallPlan
-  package let screen: CallScreen
-  /// Where it was opened, in a script.
+  package let observer: TypeResolvingObserver
+  /// The file and line of the script that opened it.
   package let place: String?
-  private let tell: (SessionVariables.LastMessage) -> Void
+  private let onResponse: (SessionVariables.LastMessage) -> Void
   package private(set) var call: Call?
-  /// Whether it takes more messages now.
+  /// Whether flow control allows more messages now.
   package private(set) var wantsInput = true
-  /// Whether no more messages may follow.
+  /// Whether the request is closed.
   package private(set) var isHalfClosed = false
-  /// How many responses have come, and how many of them were waited for.
+  /// The number of responses received, and of those that `receive` waited for.
   package private(set) var received = 0
   package var awaited = 0
-  /// The call as it is saved.
+  /// The record of the call.
   package var saved: SavedCall?
 
-  /// Makes a stream. `tell` hears of each response.
+  /// Creates a stream.
+  ///
+  /// - Parameters:
+  ///   - plan: The call.
+  ///   - number: The number of the stream; nil for a call that the prompt waits for.
+  ///   - place: The file and line of the script that opens it.
+  ///   - observer: Prints the call.
+  ///   - onResponse: Called with each response message.
   package init(
-    _ plan: CallPlan, number: Int?, place: String?, _ screen: CallScreen,
-    tell: @escaping (SessionVariables.LastMessage) -> Void
+    _ plan: CallPlan, number: Int?, place: String?, _ observer: TypeResolvingObserver,
+    onResponse: @escaping (SessionVariables.LastMessage) -> Void
   ) {
     self.plan = plan
     self.number = number
     self.place = place
-    self.screen = screen
-    self.tell = tell
+    self.observer = observer
+    self.onResponse = onResponse
   }
 
-  /// What it is called in prompts and lists.
-  package var title: String { number.map { "\(plan.method.name)[\($0)]" } ?? plan.method.name }
-  /// What it is and how it stands, for lists.
+  /// The name of the stream in prompts, errors and lists: `Chat[1]`.
+  package var title: String { number.map { Self.title(plan.method.name, $0) } ?? plan.method.name }
+
+  /// The name of a stream: `Chat[1]`.
+  package static func title(_ method: String, _ number: Int) -> String { "\(method)[\(number)]" }
+
+  /// The state of the stream for lists.
   package var summary: String {
-    "\(plan.name) \(takesMessages ? "open" : "half-closed"), \(received) received"
+    "\(plan.name) \(acceptsMessages ? "open" : "half-closed"), \(received) received"
   }
-  /// Whether it is over, and all of it was shown.
-  package var isDone: Bool { call.map { $0.isFinished && !screen.isHolding } ?? true }
+  /// Whether the call has ended and its output is complete.
+  package var isDone: Bool { call.map { $0.isFinished && !observer.isHolding } ?? true }
   /// Whether messages can be sent.
-  package var takesMessages: Bool { !isHalfClosed && call?.isFinished == false }
+  package var acceptsMessages: Bool { !isHalfClosed && call?.isFinished == false }
 
   package func start(_ call: Call) {
     self.call = call
-    screen.call = call
+    observer.call = call
     call.start()
   }
 
-  /// Sends a message that was encoded; the only one of a method that takes one half-closes.
+  /// Sends an encoded message. Half-closes if the method accepts only one.
   package func send(_ payload: Payload) {
     call?.send(payload)
     if !plan.method.clientStreaming { halfClose() }
@@ -66,14 +77,14 @@ package final class SessionStream: CallObserver {
     call?.finishSending()
   }
 
-  /// Ends it, without a word from the server.
+  /// Cancels the call.
   package func cancel(_ reason: String) {
-    screen.printer.isGivenUp = true
+    observer.printer.isGivenUp = true
     isHalfClosed = true
     call?.cancel(reason)
   }
 
-  /// Lets go of the call, which keeps its observer.
+  /// Releases the call, which retains its observer.
   package func forget() {
     call = nil
   }
@@ -81,48 +92,48 @@ package final class SessionStream: CallObserver {
   // MARK: From the call
 
   package func callStarted(_ start: RequestStart, request: HTTPRequest?) {
-    screen.callStarted(start, request: request)
+    observer.callStarted(start, request: request)
   }
 
-  package func callSent(_ size: MessageSize) { screen.callSent(size) }
+  package func callSent(_ size: MessageSize) { observer.callSent(size) }
 
-  package func callReceived(_ size: MessageSize) { screen.callReceived(size) }
+  package func callReceived(_ size: MessageSize) { observer.callReceived(size) }
 
-  package func callReceived(_ start: ResponseStart) { screen.callReceived(start) }
+  package func callReceived(_ start: ResponseStart) { observer.callReceived(start) }
 
   package func callReceived(_ message: RawSpan) throws(RPCError) {
     received += 1
-    tell(.bytes(message.copyBytes(), plan.codec, plan.method.output))
-    try screen.callReceived(message)
+    onResponse(.bytes(message.copyBytes(), plan.codec, plan.method.output))
+    try observer.callReceived(message)
   }
 
   package func callReceived(_ message: Message) throws(RPCError) {
     received += 1
-    tell(.typed(message))
-    try screen.callReceived(message)
+    onResponse(.typed(message))
+    try observer.callReceived(message)
   }
 
   package func callWantsInput(_ isWanted: Bool) { wantsInput = isWanted }
 
-  package func callEnded(_ end: ResponseEnd) { screen.callEnded(end) }
+  package func callEnded(_ end: ResponseEnd) { observer.callEnded(end) }
 
-  package func callMeasured(_ metrics: CallMetrics) { screen.callMeasured(metrics) }
+  package func callMeasured(_ metrics: CallMetrics) { observer.callMeasured(metrics) }
 }
 
 /// The streams of a session.
 package struct SessionStreams {
-  /// Those that are open, in the order of their numbers.
+  /// The open streams, by number.
   package private(set) var open: [SessionStream] = []
-  /// The one that messages go to.
+  /// The stream that messages are sent to.
   package private(set) var current: SessionStream?
-  /// The one that was opened last, which may be over.
+  /// The stream that was opened last; it may have ended.
   package private(set) var latest: SessionStream?
   private var lastNumber = 0
 
-  /// The number of the next stream that is added.
+  /// The number of the next stream.
   package var nextNumber: Int { lastNumber + 1 }
 
-  /// Adds a stream, which becomes the current one.
+  /// Adds a stream and makes it the current one.
   package mutating func add(_ stream: SessionStream) {
     lastNumber += 1
     open.append(stream)
@@ -130,14 +141,14 @@ package struct SessionStreams {
     latest = stream
   }
 
-  /// Whether the stream with this number is over, which it may be before its user knows.
+  /// Whether the stream with this number has ended.
   package func hasEnded(_ text: String?) -> Bool {
     guard let number = text.flatMap({ Int($0) }) else { return false }
     return (1..<nextNumber).contains(number) && !open.contains { $0.number == number }
   }
 
-  /// Takes out those that are over.
-  package mutating func takeDone() -> [SessionStream] {
+  /// Removes and returns the streams that have ended.
+  package mutating func removeDone() -> [SessionStream] {
     guard open.contains(where: \.isDone) else { return [] }
     let done = open.filter(\.isDone)
     open.removeAll(where: \.isDone)
@@ -145,9 +156,9 @@ package struct SessionStreams {
     return done
   }
 
-  /// Goes on with another stream that takes messages, if there is one.
+  /// Makes another stream that accepts messages the current one, if there is one.
   package mutating func switchOn() {
-    current = open.last { $0.takesMessages }
+    current = open.last { $0.acceptsMessages }
   }
 
   /// Makes a stream the current one.
@@ -155,7 +166,9 @@ package struct SessionStreams {
     current = stream
   }
 
-  /// The stream with this number, or the current one without.
+  /// The stream with this number; the current stream for nil.
+  ///
+  /// - Throws: `Failure` if it is not open.
   package func find(_ text: String?) throws(Failure) -> SessionStream {
     guard let text else {
       guard let stream = current ?? open.last else {
@@ -164,9 +177,9 @@ package struct SessionStreams {
       return stream
     }
     guard let stream = open.first(where: { $0.number.map(String.init) == text }) else {
-      let names = open.compactMap(\.number).map(String.init).joined(separator: ", ")
+      let names = open.map(\.title).joined(separator: ", ")
       throw Failure(
-        .usage, text, "no such stream is open", hint: names.isEmpty ? nil : "open are \(names)")
+        .usage, text, "no such stream is open", hint: names.isEmpty ? nil : "open streams: \(names)")
     }
     return stream
   }

@@ -2,17 +2,21 @@ import Glibc
 import Output
 import System
 
-/// What is typed and shown, written to a file as it comes, without colours.
+/// A file that receives the input and output of a session, without colours.
 package final class SessionTranscript {
   private let descriptor: Int32
   private var secrets = SessionSecrets(showsSecrets: false)
   private var isInEscape = false
-  /// Called once, when no more can be written.
+  /// Called once with the reason if writing fails.
   private var whenFailed: ((String) -> Void)?
 
-  /// Begins a transcript.
+  /// Creates the file.
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - whenFailed: Called once with the reason if writing fails later.
   package init(_ path: String, whenFailed: @escaping (String) -> Void) throws(Failure) {
-    // What is written there may be confidential.
+    // Mode 0600: the file may contain confidential data.
     descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw Failure(.internalError, path, FileContents.lastError()) }
     self.whenFailed = whenFailed
@@ -24,7 +28,7 @@ package final class SessionTranscript {
     close(descriptor)
   }
 
-  /// Notes a line that was typed; secrets in it are not written.
+  /// Writes a typed line without its secrets.
   package func typed(_ prompt: String, _ line: String) {
     _ = StandardOutput.flushWhatFits()
     write(Array("\(prompt)\(secrets.line(line))\n".utf8))
@@ -32,7 +36,7 @@ package final class SessionTranscript {
 
   private func write(_ bytes: [UInt8]) {
     let plain = bytes.filter { byte in
-      // Our own escape sequences are ESC [ … and a letter.
+      // The escape sequences that rpcurl writes are ESC [ … and a letter.
       if byte == 0x1B {
         isInEscape = true
         return false
@@ -41,8 +45,8 @@ package final class SessionTranscript {
       if byte >= 0x40, byte != UInt8(ascii: "[") { isInEscape = false }
       return false
     }
-    guard let problem = FileContents.write(plain, to: descriptor), let tell = whenFailed else { return }
+    guard let problem = FileContents.write(plain, to: descriptor), let report = whenFailed else { return }
     whenFailed = nil
-    tell(problem.why)
+    report(problem.why)
   }
 }

@@ -3,12 +3,12 @@ import Output
 import Protobuf
 import RPCProtocols
 
-/// The values that a session's user can name: the last request and response, and what was set.
+/// The variables of a session: the last request and response, and those set by `set`.
 package struct SessionVariables {
-  /// A message that was sent or received last.
+  /// The last message that was sent or received.
   package enum LastMessage {
     case typed(Message)
-    /// Serialized in a codec.
+    /// Encoded with a codec.
     case bytes([UInt8], CodecName, MessageType)
 
     package func message() throws(Failure) -> Message {
@@ -20,7 +20,7 @@ package struct SessionVariables {
           return try Message(type, json: bytes, options: JSONDecodingOptions(allowUnknownFields: true))
         }
       } catch {
-        throw Failure(.input, "", "the message cannot be read: \(error)")
+        throw Failure(.input, "", "invalid message: \(error)")
       }
     }
   }
@@ -29,12 +29,12 @@ package struct SessionVariables {
   package var last: LastMessage?
   /// The last request message.
   package var request: LastMessage?
-  /// How much all variables that were set may hold, and how much a line may be once they are replaced: a variable that
-  /// is set to itself twice doubles each time.
+  /// The limit of all variables together and of a line with variables replaced, in bytes. A variable that is
+  /// repeatedly set to itself twice doubles each time.
   package static let defaultLimitBytes = 64 << 20
 
   private var own: [String: JSONValue] = [:]
-  /// The bytes of what was set, by name.
+  /// The sizes of the variables that were set, in bytes.
   private var sizes: [String: Int] = [:]
   private let limitBytes: Int
   private let environment: (String) -> String?
@@ -44,39 +44,42 @@ package struct SessionVariables {
     self.environment = environment
   }
 
-  /// The names that have a value.
+  /// The names of the variables that have a value.
   package var names: [String] {
     own.keys.sorted() + (last == nil ? [] : ["last"]) + (request == nil ? [] : ["request"])
   }
 
   /// Sets a variable.
+  ///
+  /// - Throws: `Failure` if the name is invalid or the value is too large.
   package mutating func set(_ name: String, to value: JSONValue) throws(Failure) {
     guard VariableReference(name)?.path == "" else {
-      throw Failure(.usage, name, "not a name", hint: "letters, digits and _, such as user_id")
+      throw Failure(.usage, name, "invalid name", hint: "use letters, digits and _, as in user_id")
     }
     guard name != "last", name != "request" else {
-      throw Failure(.usage, name, "it is set by calls", hint: "choose another name")
+      throw Failure(.usage, name, "this variable is set by calls", hint: "choose another name")
     }
     let size = value.text.utf8.count
     let others = sizes.values.reduce(0, +) - (sizes[name] ?? 0)
-    guard others + size <= limitBytes else { throw tooLarge(name, "the variables would hold") }
+    guard others + size <= limitBytes else { throw tooLarge(name, "the variables") }
     own[name] = value
     sizes[name] = size
   }
 
-  private func tooLarge(_ what: String, _ words: String) -> Failure {
+  private func tooLarge(_ what: String, _ subject: String) -> Failure {
     Failure(
-      .usage, what, "\(words) more than \(limitBytes) bytes", hint: "unset variables that are not needed")
+      .usage, what, "\(subject) would exceed \(limitBytes) bytes", hint: "unset variables that are not needed"
+    )
   }
 
-  /// Throws if a line would become too long by a value.
+  /// Throws if a line would become too long with a value.
   private func checkLength(_ line: [UInt8], _ value: String, of reference: VariableReference) throws(Failure)
   {
     guard value.utf8.count > limitBytes - line.count else { return }
-    throw tooLarge("$\(reference.name)\(reference.path)", "with its value the line would have")
+    throw tooLarge("$\(reference.name)\(reference.path)", "the line with its value")
   }
 
-  /// Forgets a variable.
+  /// Removes a variable.
   package mutating func unset(_ name: String) throws(Failure) {
     guard own.removeValue(forKey: name) != nil else { throw unknown(name) }
     sizes[name] = nil
@@ -85,6 +88,8 @@ package struct SessionVariables {
   // MARK: Values
 
   /// The value of a reference such as `last.user.id`.
+  ///
+  /// - Throws: `Failure` if there is no such variable or value.
   package func value(_ reference: VariableReference) throws(Failure) -> JSONValue {
     let message: LastMessage?
     switch reference.name {
@@ -126,7 +131,7 @@ package struct SessionVariables {
     }
     var value = value
     for step in steps {
-      guard let next = member(step, of: value) else { throw Failure(.input, what, "there is no such value") }
+      guard let next = member(step, of: value) else { throw Failure(.input, what, "no such value") }
       value = next
     }
     return value
@@ -137,7 +142,7 @@ package struct SessionVariables {
     case (.field(let name), _), (.extension(let name), _), (.subscripted(.string(let name)), _):
       return value[name]
     case (.subscripted(.integer(let index)), .array(let elements)):
-      // Not from the end either: it is the same language as the paths of messages.
+      // Negative indexes are invalid, as in field paths of messages.
       let index = Int(clamping: index)
       return elements.indices.contains(index) ? elements[index] : nil
     case (.subscripted(.integer(let key)), _): return value["\(key)"]
@@ -150,7 +155,7 @@ package struct SessionVariables {
     let nearest = DescriptorPool.nearestNames(to: name, among: names)
     let why =
       name == "last"
-      ? "no response has come yet" : name == "request" ? "nothing was sent yet" : "no such variable"
+      ? "no response received yet" : name == "request" ? "no request sent yet" : "no such variable"
     return Failure(
       .input, "$\(name)", why,
       hint: nearest.isEmpty ? nil : "did you mean $\(nearest.joined(separator: ", or $"))?")
@@ -158,8 +163,10 @@ package struct SessionVariables {
 
   // MARK: Replacing
 
-  /// `json` with the references in it replaced: `$name.path` and `${name.path}` by JSON, `${name.path}` within a string
-  /// by the text. `$${` in a string is `${`.
+  /// Replaces the references in JSON.
+  ///
+  /// `$name.path` and `${name.path}` become JSON; within a string, `${name.path}` becomes the text of the value and
+  /// `$${` becomes `${`.
   package func expand(json: String) throws(Failure) -> String {
     guard json.utf8.contains(UInt8(ascii: "$")) else { return json }
     let bytes = Array(json.utf8)
@@ -196,7 +203,7 @@ package struct SessionVariables {
     return String(decoding: out, as: UTF8.self)
   }
 
-  /// A word of a command: all of it may be `$name.path`, and any part `${name.path}`.
+  /// Replaces the references in a word of a command: the whole word may be `$name.path`, any part `${name.path}`.
   package func expand(word: String) throws(Failure) -> String {
     guard word.utf8.contains(UInt8(ascii: "$")) else { return word }
     let bytes = Array(word.utf8)
@@ -228,11 +235,13 @@ package struct SessionVariables {
     let inner = bytes.dropFirst()
     let isBraced = inner.first == UInt8(ascii: "{")
     let text = String(decoding: isBraced ? inner.dropFirst().dropLast() : inner, as: UTF8.self)
-    guard let reference = VariableReference(text) else { throw Failure(.input, text, "not a variable") }
+    guard let reference = VariableReference(text) else {
+      throw Failure(.input, text, "not a reference to a variable")
+    }
     return reference
   }
 
-  /// A value as text: strings without their quotes.
+  /// A value as text: a string without its quotation marks, otherwise JSON.
   private static func text(_ value: JSONValue) -> String {
     if case .string(let content) = value { return content }
     return value.text

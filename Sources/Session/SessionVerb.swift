@@ -1,22 +1,22 @@
 import CommandLine
 
-/// A command of a session, as help and completion see it.
+/// The description of a session command, for help and completion.
 package struct SessionVerb {
-  /// What an argument stands for, so that it can be completed.
+  /// The kind of an argument, for completion.
   package enum Argument: Equatable {
     case method, service, symbol, json, file, variable, interceptor, header, stream, command, text
     /// One of these words.
     case choice([String])
   }
 
-  /// The word that it begins with.
+  /// The name of the command.
   package let name: String
-  /// Name and arguments, as help shows them.
+  /// The name and arguments, as in `help`.
   package let usage: String
-  /// What it does, in one line.
+  /// A summary on one line.
   package let summary: String
-  /// What its arguments are; the last one may stand for several.
+  /// The kinds of the arguments; the last one may repeat.
   package let arguments: [Argument]
-  /// What help adds.
+  /// More text for `help COMMAND`.
   package var details = ""
 }

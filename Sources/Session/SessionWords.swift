@@ -1,64 +1,66 @@
 import Output
 
-/// Splits a line of a session into words, as a shell does: white space between words, quotes around text that has some.
+/// Splits a line into words as a shell does: separated by white space, with single and double quotes.
 package enum SessionWords {
-  /// One word.
+  /// A word.
   package struct Word: Equatable {
     package let text: String
-    /// Whether single quotes keep variables in it from being replaced.
+    /// Whether it was in single quotes: variables in it are not replaced.
     package let isLiteral: Bool
   }
 
   /// The words of `line`.
+  ///
+  /// - Throws: `Failure` if a quote is not closed.
   package static func split(_ line: some StringProtocol) throws(Failure) -> [Word] {
     var words: [Word] = []
     var reader = WordReader()
     for scalar in line.unicodeScalars {
-      if let word = reader.take(scalar) { words.append(word) }
+      if let word = reader.add(scalar) { words.append(word) }
     }
-    if let quote = reader.quote { throw Failure(.usage, "", "the quote \(quote) is not closed") }
+    if let quote = reader.quote { throw Failure(.usage, "", "missing closing quote \(quote)") }
     if let word = reader.word { words.append(word) }
     return words
   }
 
-  /// The text of a word that is being typed, of which a quote may be open.
+  /// The text of an incomplete word, which may have an open quote.
   package static func begun(_ text: some StringProtocol) -> String {
     var reader = WordReader()
-    for scalar in text.unicodeScalars { _ = reader.take(scalar) }
+    for scalar in text.unicodeScalars { _ = reader.add(scalar) }
     return reader.word?.text ?? ""
   }
 
-  /// Where the first word of `text` ends; `nil` when it may go on.
+  /// The end of the first word of `text`; nil if it may continue.
   package static func end(of text: Substring) -> Substring.Index? {
     var reader = WordReader()
-    return text.unicodeScalars.indices.first { reader.take(text.unicodeScalars[$0]) != nil }
+    return text.unicodeScalars.indices.first { reader.add(text.unicodeScalars[$0]) != nil }
   }
 
   // MARK: Writing
 
-  /// `word`, written so that `split` gives it back, and nothing in it is replaced.
+  /// Quotes `word` so that `split` returns it and replaces nothing in it.
   package static func quoted(_ word: String) -> String {
     needsQuotes(word) ? "'\(withinQuotes(word))'" : word
   }
 
-  /// `word`, written so that `split` gives it back, and variables in it are replaced.
+  /// Quotes `word` so that `split` returns it and variables in it are replaced.
   package static func doubleQuoted(_ word: String) -> String {
     "\"\(escaped(word, "\"\\"))\""
   }
 
-  /// Whether a word means something else than it says when it stands alone.
+  /// Whether an unquoted word would not be read literally.
   static func needsQuotes(_ word: String) -> Bool {
     let special = "'\"\\$#".unicodeScalars
     return word.isEmpty || word.unicodeScalars.contains { $0.properties.isWhitespace || special.contains($0) }
   }
 
-  /// `text` as it stands within single quotes.
+  /// Escapes `text` for use within single quotes.
   static func withinQuotes(_ text: String) -> String {
     text.unicodeScalars.split(separator: "'", omittingEmptySubsequences: false).map { String($0) }
       .joined(separator: "'\\''")
   }
 
-  /// `text` with a backslash before each scalar of `special`.
+  /// Puts a backslash before each scalar of `special`.
   static func escaped(_ text: String, _ special: String) -> String {
     var escaped = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
@@ -69,22 +71,22 @@ package enum SessionWords {
   }
 }
 
-/// Reads words by Unicode scalars: a `Character` would join a quote with the combining scalar after it.
+/// Reads words by Unicode scalars: a `Character` may join a quote with a combining scalar after it.
 private struct WordReader {
   private var text = String.UnicodeScalarView()
   private var isWord = false
   private var isLiteral = false
   private var isEscaped = false
-  /// The quote that is open.
+  /// The open quote.
   private(set) var quote: Unicode.Scalar?
 
-  /// The word that has begun.
+  /// The current word.
   var word: SessionWords.Word? {
     isWord ? SessionWords.Word(text: String(text), isLiteral: isLiteral) : nil
   }
 
-  /// Reads a scalar; returns the word that ends before it.
-  mutating func take(_ scalar: Unicode.Scalar) -> SessionWords.Word? {
+  /// Reads a scalar. Returns the word that it ends.
+  mutating func add(_ scalar: Unicode.Scalar) -> SessionWords.Word? {
     if isEscaped {
       isEscaped = false
       if quote != nil, scalar != "\"", scalar != "\\" { text.append("\\") }

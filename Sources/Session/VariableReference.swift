@@ -1,12 +1,12 @@
 import Protobuf
 
-/// A variable as it is written, with the way to a value in it: `last.items[0].name`.
+/// A reference to a variable or to a value in it: `last.items[0].name`.
 package struct VariableReference {
   package let name: String
-  /// The way from the variable on, as it is written; empty for all of it.
+  /// The path within the variable, as typed; empty for the whole value.
   package let path: String
 
-  /// Reads what stands behind a dollar sign, or between braces.
+  /// Parses the text after a dollar sign or between braces. Returns nil if it is invalid.
   package init?(_ text: String) {
     let bytes = Array(text.utf8)
     guard let end = Self.endOfPath(bytes, from: 0), end == bytes.count else { return nil }
@@ -15,7 +15,8 @@ package struct VariableReference {
     path = String(text[name.endIndex...])
   }
 
-  /// Behind a reference that begins with the dollar sign at `start`: `$name.path` or `${name.path}`.
+  /// The end of the reference that starts with the dollar sign at `start`: `$name.path` or `${name.path}`; nil if
+  /// there is none.
   package static func end(in bytes: [UInt8], from start: Int) -> Int? {
     let index = start + 1
     guard index < bytes.count else { return nil }
@@ -32,7 +33,7 @@ package struct VariableReference {
     while index < bytes.count {
       switch bytes[index] {
       case UInt8(ascii: "."):
-        // A full stop behind a reference is not part of it.
+        // A full stop at the end of a reference is not part of it.
         guard let end = endOfStep(bytes, from: index + 1) else { return index }
         index = end
       case UInt8(ascii: "["):

@@ -1,27 +1,30 @@
 import Glibc
 
-/// Another program, run to its end.
+/// Runs another program until it ends.
 package enum ChildProcess {
-  /// Why it did not run.
+  /// Why a program did not run.
   package struct Problem: Error {
     package let why: String
     package let isMissing: Bool
   }
 
-  /// How it ended.
+  /// How a program ended.
   package struct Outcome {
     package let hasSucceeded: Bool
-    /// What it wrote, to standard error and output.
+    /// What the program wrote to standard error and standard output.
     package let errors: String
   }
 
-  /// Runs a program of `$PATH`, without input. Descriptors that are not closed by it, it has too.
-  package static func run(_ words: [String]) throws(Problem) -> Outcome {
+  /// Runs a program found in `$PATH`, without input. It inherits descriptors that have no `FD_CLOEXEC`.
+  ///
+  /// - Parameter arguments: The program's name and its arguments.
+  /// - Throws: `Problem` if the program could not be started.
+  package static func run(_ arguments: [String]) throws(Problem) -> Outcome {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw Problem(why: FileContents.lastError(), isMissing: false) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     defer { close(ends[0]) }
-    let started = start(words, hasInput: false, giving: [(ends[1], 1), (ends[1], 2)])
+    let started = start(arguments, hasInput: false, giving: [(ends[1], 1), (ends[1], 2)])
     close(ends[1])
     let process: pid_t
     switch started {
@@ -30,7 +33,7 @@ package enum ChildProcess {
     }
     var output: [UInt8] = []
     while let piece = try? FileContents.readPiece(ends[0], limitBytes: 1 << 14), !piece.isEmpty {
-      // More than anybody reads is passed over.
+      // Discard output over 1 MiB: it is only shown in an error.
       if output.count < 1 << 20 { output += piece }
     }
     return Outcome(hasSucceeded: wait(for: process) == 0, errors: String(decoding: output, as: UTF8.self))
@@ -38,20 +41,22 @@ package enum ChildProcess {
 
   // MARK: Starting and waiting
 
-  /// Why a program could not be started, by `errno`.
+  /// Why a program could not be started: an `errno`.
   package struct StartError: Error {
     package let number: Int32
     package var why: String { String(cString: strerror(number)) }
   }
 
-  /// Starts a program of `$PATH`, for which signals have their usual effect.
+  /// Starts a program found in `$PATH`, with the default action for all signals.
   ///
   /// - Parameters:
-  ///   - hasInput: Whether it reads our standard input.
-  ///   - descriptors: Ours that it has, and by which numbers.
-  ///   - leadsGroup: Whether it and its children are a group of their own.
+  ///   - arguments: The program's name and its arguments.
+  ///   - hasInput: Whether it inherits standard input; otherwise it reads `/dev/null`.
+  ///   - descriptors: The descriptors that it inherits, each with its number in the child.
+  ///   - leadsGroup: Whether it gets a process group of its own.
+  /// - Returns: The process's id, or the reason why it could not be started.
   package static func start(
-    _ words: [String], hasInput: Bool, giving descriptors: [(own: Int32, its: Int32)],
+    _ arguments: [String], hasInput: Bool, giving descriptors: [(own: Int32, its: Int32)],
     leadsGroup: Bool = false
   ) -> Result<pid_t, StartError> {
     var actions = posix_spawn_file_actions_t()
@@ -68,14 +73,14 @@ package enum ChildProcess {
     var signals = sigset_t()
     sigfillset(&signals)
     posix_spawnattr_setsigdefault(&attributes, &signals)
-    let arguments = words.map { strdup($0) }
-    defer { for argument in arguments { free(argument) } }
+    let copies = arguments.map { strdup($0) }
+    defer { for copy in copies { free(copy) } }
     var process = pid_t()
-    let number = posix_spawnp(&process, words[0], &actions, &attributes, arguments + [nil], environ)
+    let number = posix_spawnp(&process, arguments[0], &actions, &attributes, copies + [nil], environ)
     return number == 0 ? .success(process) : .failure(StartError(number: number))
   }
 
-  /// Waits until a child ends; gives its status, as `waitpid` has it.
+  /// Waits until a child ends. Returns its status as `waitpid` reports it.
   package static func wait(for process: pid_t) -> Int32 {
     var status: Int32 = 0
     while waitpid(process, &status, 0) < 0, errno == EINTR {}

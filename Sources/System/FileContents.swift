@@ -1,9 +1,9 @@
 import Glibc
 import RPCProtocols
 
-/// A file, read whole or mapped into memory.
+/// Reads, writes and replaces files.
 package enum FileContents {
-  /// Why a file cannot be read.
+  /// Why a file cannot be read or written.
   package struct Problem: Error {
     package let why: String
 
@@ -12,7 +12,7 @@ package enum FileContents {
     }
   }
 
-  /// The bytes of the file at `path`; standard input for `-`.
+  /// Reads the file at `path`, or standard input for `-`, until its end.
   package static func read(_ path: String) throws(Problem) -> [UInt8] {
     let descriptor = try open(path)
     defer { close(descriptor) }
@@ -24,16 +24,20 @@ package enum FileContents {
     }
   }
 
-  /// The limit for a file that an option names, unless it holds data or a schema.
+  /// The limit for a file that an option names, in bytes; not for data and schemas.
   package static let optionLimitBytes = 16 << 20
-  /// The limit for cassettes and scripts, and for a schema that comes through a pipe.
+  /// The limit for cassettes, scripts, and schemas from a pipe, in bytes.
   package static let dataLimitBytes = 256 << 20
 
-  /// How long a pipe may keep an option waiting: the time that a call may take; `nil` is without a limit.
+  /// How long to wait for data from a pipe that an option names (`--max-time`); nil for no limit.
   package nonisolated(unsafe) static var waitLimit: Duration?
 
-  /// The bytes of a file that an option names; standard input for `-`. Neither a pipe without a writer nor a file without
-  /// an end keeps the process longer than a call may take, or from obeying a signal.
+  /// Reads the file at `path`, or standard input for `-`, until its end.
+  ///
+  /// Waits for a pipe no longer than `waitLimit`, and stops at SIGINT and SIGTERM.
+  ///
+  /// - Parameter limitBytes: The largest accepted file.
+  /// - Throws: `Problem` if the file cannot be read, is too large, or has no data in time.
   package static func read(_ path: String, limitBytes: Int) throws(Problem) -> [UInt8] {
     let descriptor = path == "-" ? 0 : Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw Problem(why: lastError()) }
@@ -60,7 +64,7 @@ package enum FileContents {
     }
   }
 
-  /// Waits until a pipe has data, or its writer has gone.
+  /// Waits until a pipe has data or all its writers have closed it.
   private static func wait(
     for descriptor: Int32, until deadline: MonotonicClock.Instant?
   ) throws(Problem) {
@@ -72,7 +76,7 @@ package enum FileContents {
         milliseconds = Int32(clamping: left.components.seconds * 1000 + 1)
         if left < .seconds(1000) { milliseconds = Int32(left / .milliseconds(1)) + 1 }
       }
-      // Before a call, a signal ends the process.
+      // A signal before the call ends the process.
       var waits = [
         pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
         pollfd(fd: Interrupt.descriptor, events: Int16(POLLIN), revents: 0),
@@ -83,19 +87,19 @@ package enum FileContents {
     }
   }
 
-  /// Opens the file at `path`; standard input for `-`.
+  /// Opens the file at `path`, or standard input for `-`, for reading.
   package static func open(_ path: String) throws(Problem) -> Int32 {
     let descriptor = path == "-" ? 0 : Glibc.open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw Problem(why: lastError()) }
     return descriptor
   }
 
-  /// Closes what `open` opened; standard input stays open.
+  /// Closes a descriptor that `open` returned, except standard input.
   package static func close(_ descriptor: Int32) {
     if descriptor != 0 { Glibc.close(descriptor) }
   }
 
-  /// The next bytes, at most `limitBytes`; none at the end.
+  /// Reads the next bytes, at most `limitBytes`; returns none at the end of the file.
   package static func readPiece(_ descriptor: Int32, limitBytes: Int) throws(Problem) -> [UInt8] {
     while true {
       var failure: Int32 = 0
@@ -109,7 +113,7 @@ package enum FileContents {
     }
   }
 
-  /// Writes all of `bytes`; gives the problem if there is one.
+  /// Writes all of `bytes`. Returns nil, or why they could not be written.
   package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Problem? {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -123,11 +127,13 @@ package enum FileContents {
     return nil
   }
 
-  /// Puts a file in place in one step; gives the problem if there is one.
+  /// Replaces the file at `path` atomically. Returns nil, or why that failed.
   ///
-  /// What is there and no regular file (a pipe, a terminal, a symbolic link) is written instead.
+  /// A path that exists and is not a regular file (a pipe, a terminal, a symbolic link) is opened and written to.
   ///
-  /// - Parameter isPrivate: Whether others must not read the file, even if they could read the one that it replaces.
+  /// - Parameters:
+  ///   - bytes: The new contents.
+  ///   - isPrivate: Whether to allow only the user to read the file, whatever the mode of the file that it replaces.
   package static func replace(_ path: String, with bytes: [UInt8], isPrivate: Bool = false) -> Problem? {
     var status = stat()
     let isThere = lstat(path, &status) == 0
@@ -137,17 +143,17 @@ package enum FileContents {
       let problem = write(bytes, to: descriptor)
       return Glibc.close(descriptor) == 0 ? problem : problem ?? Problem(why: lastError())
     }
-    // What is written there may be confidential.
+    // A new file may hold confidential data.
     let mode = isThere && !isPrivate ? status.st_mode & 0o777 : 0o600
     guard let file = ReplacementFile(for: path, mode: mode) else { return Problem(why: lastError()) }
     if let problem = write(bytes, to: file.descriptor) {
       file.discard()
       return problem
     }
-    return file.takePlace() ? nil : Problem(why: lastError())
+    return file.replace() ? nil : Problem(why: lastError())
   }
 
-  /// Where a symbolic link points to.
+  /// The target of a symbolic link; nil if it cannot be read.
   package static func target(ofLink path: String) -> String? {
     let target = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
       guard let address = buffer.baseAddress else { return }
@@ -158,7 +164,7 @@ package enum FileContents {
     return target.isEmpty ? nil : String(decoding: target, as: UTF8.self)
   }
 
-  /// The words for `errno`.
+  /// The description of `errno`.
   package static func lastError() -> String {
     String(cString: strerror(errno))
   }

@@ -1,13 +1,12 @@
 import Glibc
 
-/// Whether only the user and root can have written a file, or put it where it is: the rule of ssh for its
-/// configuration.
+/// Checks that only the user and root can have written a file or replaced it, as ssh does for its configuration.
 ///
-/// Every directory and link on the way is checked, in the order in which the system follows them.
+/// Checks every directory and link of the path, in the order in which the system resolves them.
 package struct FileTrust {
   /// Why a file is not trusted.
   package struct Problem: Error, Equatable {
-    /// The file, directory or link that others control.
+    /// The file, directory or link that other users control.
     package let culprit: String
     package let why: String
     package let hint: String
@@ -29,15 +28,18 @@ package struct FileTrust {
     }
   }
 
-  /// As many links as the system follows.
+  /// The number of links that the kernel follows (`MAXSYMLINKS`).
   private static let maxLinks = 40
 
-  /// Names that are still to be looked up, the next one last.
+  /// The path components that are not resolved yet, in reverse order.
   private var pending: [Substring] = []
   private var directory = "/"
   private var links = 0
 
   /// Checks the file at `path`, which was opened as `descriptor`.
+  ///
+  /// - Throws: `Problem` if another user can write the file or a part of its path, or replaced it after it was
+  ///   opened.
   package static func check(_ path: String, opened descriptor: Int32) throws(Problem) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw .replaced(path) }
@@ -51,7 +53,7 @@ package struct FileTrust {
     try enter(path.hasPrefix("/") ? path : "\(Self.workingDirectory)/\(path)")
     while let name = pending.popLast() {
       if name == ".." {
-        // No link is left in the path so far.
+        // All links of `directory` are resolved.
         directory = directory.lastIndex(of: "/").map { String(directory[..<$0]) } ?? ""
         if directory.isEmpty { directory = "/" }
         continue
@@ -67,14 +69,14 @@ package struct FileTrust {
         guard links <= Self.maxLinks, let target = FileContents.target(ofLink: entry) else {
           throw .replaced(path)
         }
-        // A descriptor without a name, such as a pipe: `fstat` has reported everything about it.
+        // A pipe has no path to check: `fstat` has reported its owner and mode.
         if target.hasPrefix("pipe:["), file.st_mode.format == S_IFIFO { return }
         try enter(target)
       case S_IFDIR:
         try Self.requireOwn(status, entry)
         directory = entry
       default:
-        // It was opened before, so what is there now must be the same.
+        // The path must still name the file that was opened.
         guard let status, pending.isEmpty, status.st_ino == file.st_ino, status.st_dev == file.st_dev else {
           throw .replaced(path)
         }
@@ -95,8 +97,8 @@ package struct FileTrust {
     guard let status else { throw .replaced(path) }
     guard isOwn(status.st_uid) else { throw .foreign(path, owner: status.st_uid) }
     let isDirectory = status.st_mode.format == S_IFDIR
-    // In a sticky directory, such as /tmp, others can make files but not replace those of the user. What others may
-    // write to a terminal is not read from it.
+    // In a sticky directory such as /tmp, other users can create files but not replace the user's. Writing to a
+    // terminal does not change what is read from it.
     if isDirectory && status.st_mode & S_ISVTX != 0 || status.st_mode.format == S_IFCHR { return }
     if status.st_mode & 0o022 != 0 { throw .writable(path, isDirectory: isDirectory) }
   }
@@ -116,6 +118,6 @@ package struct FileTrust {
 }
 
 extension mode_t {
-  /// What kind of file it is.
+  /// The file type bits.
   fileprivate var format: mode_t { self & S_IFMT }
 }

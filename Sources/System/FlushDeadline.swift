@@ -2,51 +2,51 @@ import Glibc
 import RPCProtocols
 import Synchronization
 
-/// How long output waits for its reader: as long as it takes while the command goes on, but only a moment for each
-/// piece when the command is to end.
+/// Limits how long output waits for its reader: without limit while the command runs; 200 ms without progress and a
+/// fixed time in total, once it is exiting.
 package enum FlushDeadline {
   private struct State {
     var deadline: MonotonicClock.Instant?
-    /// Since when the command is to end.
+    /// When the command began to exit; nil while it runs.
     var end: MonotonicClock.Instant?
   }
 
-  /// How long a reader may take nothing when the command is to end, and how long it may take in all.
+  /// Once the command is exiting: the longest wait without progress, and the longest wait in total.
   private static let pause = Duration.milliseconds(200)
   private static let total = Duration.seconds(2)
 
-  // Interceptors write to the log from any thread.
+  // The log of interceptors is written from any thread.
   private static let state = Mutex(State())
 
-  /// The command is to end at `deadline`, unless it is changed.
-  package static func keep(_ deadline: MonotonicClock.Instant?) {
+  /// Sets the time at which the command begins to exit; nil for none.
+  package static func set(_ deadline: MonotonicClock.Instant?) {
     state.withLock { $0.deadline = deadline }
   }
 
-  /// From now on, readers are waited for no longer than a moment.
-  package static func hurry() {
+  /// Starts the exit limits now.
+  package static func begin() {
     state.withLock { $0.end = $0.end ?? .now }
   }
 
-  /// The command does not end after all: readers may take their time again.
-  package static func calm() {
+  /// Lifts the exit limits: the command goes on.
+  package static func lift() {
     state.withLock { $0.end = nil }
   }
 
-  /// Writes all of `bytes`, for as long as somebody may still read them.
+  /// Writes all of `bytes`, unless the reader exceeds the limits.
   package static func write(_ bytes: UnsafeBufferPointer<UInt8>, to stream: OutputStream) {
     var rest = UnsafeRawBufferPointer(bytes)[...]
     while !rest.isEmpty {
       switch stream.write(UnsafeRawBufferPointer(rebasing: rest)) {
       case .wrote(let count): rest = rest.dropFirst(count)
       case .full: guard wait(for: stream) else { return }
-      // Nothing can be told any more.
+      // The error cannot be reported: this is standard error.
       case .failed: return
       }
     }
   }
 
-  /// Waits until `stream` takes something; `false` when that is not to be expected in time.
+  /// Waits until `stream` accepts output. Returns false if the reader exceeds the limits.
   package static func wait(for stream: OutputStream) -> Bool {
     while true {
       let now = MonotonicClock.now

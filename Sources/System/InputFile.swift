@@ -1,12 +1,12 @@
 import Glibc
 
-/// A file, or standard input, that is read in pieces as they come.
+/// A file or standard input, read in pieces.
 package struct InputFile {
   private static let pieceBytes = 1 << 18
 
   private let descriptor: Int32
 
-  /// Opens the file at `path`; standard input for `-`.
+  /// Opens the file at `path`, or standard input for `-`.
   package init(_ path: String) throws(FileContents.Problem) {
     descriptor = path == "-" ? 0 : open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw FileContents.Problem(why: FileContents.lastError()) }
@@ -16,7 +16,7 @@ package struct InputFile {
     if descriptor != 0 { Glibc.close(descriptor) }
   }
 
-  /// What there is to read, waiting for it if there is nothing; `nil` at the end.
+  /// Reads the next piece, and waits for it; returns nil at the end of the file.
   package func next() throws(FileContents.Problem) -> [UInt8]? {
     while true {
       var failure: Int32 = 0

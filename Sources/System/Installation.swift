@@ -1,24 +1,24 @@
 import Glibc
 
-/// Where rpcurl and what belongs to it are on this machine.
+/// The paths of rpcurl's installation on this machine.
 package enum Installation {
-  /// The directory above that of the binary.
+  /// The installation prefix: the parent of the directory of the executable.
   package static var prefix: String {
     guard let path = FileContents.target(ofLink: "/proc/self/exe") else { return "/usr/local" }
     return parent(of: path, levels: 2)
   }
 
-  /// The directory that has `rpcurl/plugin.h`; `nil` when there is none.
+  /// The directory that contains `rpcurl/plugin.h`; nil if not found.
   package static var headers: String? {
     find(installed: "include", inSources: "Sources/CPluginABI/include", "rpcurl/plugin.h")
   }
 
-  /// The package for plugins in Swift; `nil` when there is none.
+  /// The directory of the Swift package for plugins; nil if not found.
   package static var swiftKit: String? {
     find(installed: "share/rpcurl/SwiftKit", inSources: "Plugins/SwiftKit", "Package.swift")
   }
 
-  /// A directory that has a file: installed beside the binary, or in the sources that it was built in.
+  /// Finds the directory that contains `file`: in the installation prefix, or in the source tree of the build.
   private static func find(installed: String, inSources: String, _ file: String) -> String? {
     guard let path = FileContents.target(ofLink: "/proc/self/exe") else { return nil }
     // PREFIX/bin/rpcurl, or SOURCES/.build/TRIPLE/release/rpcurl

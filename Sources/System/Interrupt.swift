@@ -1,33 +1,33 @@
 import Glibc
 
-/// Ctrl-C and SIGTERM, turned into something that the event loop can wait for.
+/// Turns SIGINT (Ctrl-C) and SIGTERM into a descriptor that the event loop can wait for.
 ///
-/// The first signal of each kind makes the descriptor readable. A second one restores the terminal and ends the process
-/// at once, in any state. A session takes the signal over again when it has done what the first one asks for.
+/// The first signal of each kind makes the descriptor readable. A second one restores the terminal and ends the
+/// process at once. A session calls `rearm` after it has handled the first signal.
 package enum Interrupt {
-  // Written by `install` before any signal can come; a handler may only read it.
+  // Set by `install` before the handlers are; a handler only reads it.
   nonisolated(unsafe) private static var writeEnd: Int32 = -1
-  // The first signal that came; written by the handler, and by `rearm`.
+  // The number of the first signal, 0 for none. Set by the handler and by `rearm`.
   nonisolated(unsafe) private static var signalNumber: Int32 = 0
 
-  /// What becomes readable when a signal came, and stays so; -1 before `install`.
+  /// Becomes readable when a signal arrives, and stays readable until `rearm`; -1 before `install`.
   nonisolated(unsafe) package private(set) static var descriptor: Int32 = -1
 
-  /// Whether a signal came.
+  /// Whether a signal has arrived.
   package static var isPending: Bool { signalNumber != 0 }
 
-  /// Whether the signal that came is SIGTERM.
+  /// Whether the signal that arrived is SIGTERM.
   package static var isTermination: Bool { signalNumber == SIGTERM }
 
-  /// What the signal did, in a word.
+  /// The effect of the signal, as a word of an error message.
   package static var reason: String { isTermination ? "terminated" : "interrupted" }
 
-  /// Called in a signal handler before the second signal ends the process; restores the terminal.
+  /// Called in the signal handler before the second signal ends the process. Must be async-signal-safe.
   package nonisolated(unsafe) static var beforeEnd: (@convention(c) () -> Void)?
 
-  /// Takes over the signals. Gives the descriptor that becomes readable, or `nil` when there is none to be had.
+  /// Installs the signal handlers. Returns the descriptor that becomes readable, or nil if no pipe can be created.
   ///
-  /// Further calls give the same one.
+  /// Further calls return the same descriptor.
   package static func install() -> Int32? {
     if descriptor >= 0 { return descriptor }
     var ends: [Int32] = [-1, -1]
@@ -40,7 +40,7 @@ package enum Interrupt {
     return descriptor
   }
 
-  /// Forgets the signal that came, which has had its effect, and waits for the next one.
+  /// Resets the state after a signal was handled, so that the next one counts as the first.
   package static func rearm() {
     guard descriptor >= 0 else { return }
     var bytes: (UInt64, UInt64) = (0, 0)
@@ -65,12 +65,12 @@ package enum Interrupt {
     }
   }
 
-  /// Has the next signal of this kind end the process. Called by a signal handler.
+  /// Makes the next signal of this kind end the process. Called by the signal handler.
   private static func endAtNext(_ number: Int32) {
     var action = sigaction()
     action.__sigaction_handler.sa_handler = { number in
       Interrupt.beforeEnd?()
-      // Blocked until this returns; then it has its usual effect.
+      // The signal is blocked until this handler returns; then its default action ends the process.
       raise(number)
     }
     action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND))

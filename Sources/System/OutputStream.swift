@@ -1,38 +1,38 @@
 import Glibc
 
-/// A descriptor that others read, written without ever waiting for them.
+/// An output descriptor that is written without blocking.
 ///
-/// Whether a write waits is a property of the open file, which other processes have as well: the shell's terminal
-/// may be the same one. So that is left as it is. A pipe or a terminal is opened once more instead, which gives an
-/// open file of our own; where that is not allowed, pieces are written that fit when `poll` says so.
+/// O_NONBLOCK belongs to the open file description, which other processes share (the shell's terminal, for example),
+/// so it is not changed. A pipe or a terminal is reopened instead, for a file description of its own. Where reopening
+/// fails, output is written in pieces of `PIPE_BUF` bytes when `poll` reports room.
 package struct OutputStream {
-  /// What became of a write.
+  /// The result of a write.
   package enum Outcome {
-    /// This many bytes were taken.
+    /// The stream accepted this many bytes.
     case wrote(Int)
-    /// Nothing can be taken now.
+    /// The stream accepts nothing now.
     case full
-    /// It failed with this `errno`.
+    /// The write failed with this `errno`.
     case failed(Int32)
   }
 
   private enum Way {
-    /// A file, or a device that takes everything.
+    /// A regular file, or a device that always accepts output.
     case plain
     case socket
-    /// An open file of our own, which does not wait.
+    /// A reopened, non-blocking file description.
     case own
-    /// Whatever is left: written in pieces that a pipe takes whole when it takes anything.
+    /// A pipe or terminal that could not be reopened: written in pieces that fit when `poll` reports room.
     case pieces
   }
 
-  /// What `poll` is to watch.
+  /// The descriptor to poll.
   package let descriptor: Int32
-  /// Whether a person sees it.
+  /// Whether the stream is a terminal.
   package let isTerminal: Bool
   private let way: Way
 
-  /// Looks at what `descriptor` is.
+  /// Chooses how to write to `descriptor` by its file type.
   package init(_ descriptor: Int32) {
     isTerminal = isatty(descriptor) == 1
     var status = stat()
@@ -53,7 +53,9 @@ package struct OutputStream {
     return own >= 0 ? (own, .own) : (descriptor, .pieces)
   }
 
-  /// Writes what is taken at once of `bytes`, of which there are some.
+  /// Writes as much of `bytes` as the stream accepts without blocking.
+  ///
+  /// - Parameter bytes: At least one byte.
   package func write(_ bytes: UnsafeRawBufferPointer) -> Outcome {
     while true {
       let count: Int
@@ -65,13 +67,13 @@ package struct OutputStream {
         count = Glibc.write(descriptor, bytes.baseAddress, min(bytes.count, Int(PIPE_BUF)))
       }
       if count >= 0 { return .wrote(count) }
-      // Whoever gave us the stream may have made it one that does not wait.
+      // The parent process may have set O_NONBLOCK.
       if errno == EAGAIN { return .full }
       if errno != EINTR { return .failed(errno) }
     }
   }
 
-  /// Whether something can be written, or a write would fail at once.
+  /// Waits until a write would accept bytes or fail; returns false after `milliseconds` (-1: no limit).
   package func isWritable(within milliseconds: Int32) -> Bool {
     var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     return poll(&wait, 1, milliseconds) > 0

@@ -1,24 +1,24 @@
 import Glibc
 
-/// A file that takes the place of another when it is complete.
+/// A new file that atomically replaces another when it is complete.
 ///
-/// Until then it has no name, where the file system allows that: nothing is left of it however the process ends, and
-/// others cannot prepare a file of its name.
+/// Until then it has no name, where the file system allows that (O_TMPFILE): the kernel removes it however the
+/// process ends, and other users cannot create a file of its name in advance.
 package final class ReplacementFile {
   /// `O_TMPFILE`, a macro that Swift does not import.
   private static let unnamed = 0o20000000 | O_DIRECTORY
 
-  /// What is written.
+  /// The descriptor to write to.
   package let descriptor: Int32
   private let path: String
-  /// Its name beside the file that it replaces; `nil` while it has none.
+  /// Its name beside the file that it replaces; nil while it has none.
   private var name: String?
 
-  /// Makes a file; `nil` if that is not possible, for the reason in `errno`.
+  /// Creates a file; returns nil and sets `errno` on failure.
   ///
   /// - Parameters:
-  ///   - path: The file that it is to replace.
-  ///   - mode: Its permissions; `nil` are those of a new file.
+  ///   - path: The file to replace.
+  ///   - mode: The permissions; nil for those of a new file.
   package init?(for path: String, mode: mode_t?) {
     self.path = path
     let slash = path.lastIndex(of: "/").map { path[...$0] } ?? "./"
@@ -37,15 +37,15 @@ package final class ReplacementFile {
     if let mode { _ = fchmod(opened, mode) }
   }
 
-  /// Puts the file in place, and closes it. Says whether that was possible; otherwise the reason is in `errno`.
-  package func takePlace() -> Bool {
+  /// Renames the file to its final path and closes it. Returns false and sets `errno` on failure.
+  package func replace() -> Bool {
     for _ in 0..<8 where name == nil {
       let beside = Self.name(beside: path)
       let linked = linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, beside, AT_SYMLINK_FOLLOW)
       if linked == 0 { name = beside } else if errno != EEXIST { break }
     }
     guard let name else { return failed(closing: true) }
-    // Some file systems report only now that they are full.
+    // Some file systems report a full disk only on close.
     guard close(descriptor) == 0 else { return failed(closing: false) }
     guard rename(name, path) == 0 else { return failed(closing: false) }
     self.name = nil

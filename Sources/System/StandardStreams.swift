@@ -1,9 +1,10 @@
 import Glibc
 
-/// The three streams that a process starts with.
+/// The three standard streams of the process.
 package enum StandardStreams {
-  /// Opens what is closed, so that no socket of ours takes its place. Standard input is then at its end, and
-  /// standard output still cannot be written.
+  /// Opens `/dev/null` for each closed standard stream, so that no socket gets its number.
+  ///
+  /// Standard input is then at its end; writing to standard output still fails.
   package static func ensureOpen() {
     for descriptor in [Int32(0), 1, 2] where fcntl(descriptor, F_GETFD) < 0 {
       _ = open("/dev/null", descriptor == 2 ? O_WRONLY : O_RDONLY)

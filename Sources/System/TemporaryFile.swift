@@ -1,17 +1,17 @@
 import Glibc
 
-/// A file that nobody else can open, and that is gone when the process is, however it ends: it has no name.
+/// An unnamed temporary file. No other process can open it, and the kernel removes it however the process ends.
 package struct TemporaryFile {
   package let descriptor: Int32
 
-  /// Makes a file below `$TMPDIR`.
+  /// Creates a file in `$TMPDIR`, or `/tmp`.
   ///
   /// - Throws: `FileContents.Problem` if the directory does not permit it.
   package init() throws(FileContents.Problem) {
     let directory = getenv("TMPDIR").map { String(cString: $0) } ?? ""
     let base = directory.isEmpty ? "/tmp" : directory
     var template = Array("\(base)/rpcurl.XXXXXX".utf8CString)
-    // Readable and writable by the user alone. A child process gets it, which is what it is for.
+    // Mode 0600. Child processes inherit the descriptor: protoc writes to it.
     descriptor = mkstemp(&template)
     guard descriptor >= 0 else { throw FileContents.Problem(why: "\(base): \(FileContents.lastError())") }
     unlink(template)
@@ -19,12 +19,12 @@ package struct TemporaryFile {
 
   package func close() { Glibc.close(descriptor) }
 
-  /// Adds to it.
+  /// Appends `bytes`.
   package func write(_ bytes: UnsafeRawBufferPointer) throws(FileContents.Problem) {
     if let problem = FileContents.write(Array(bytes), to: descriptor) { throw problem }
   }
 
-  /// All that was written.
+  /// Reads everything that was written.
   package func contents() throws(FileContents.Problem) -> [UInt8] {
     guard lseek(descriptor, 0, SEEK_SET) == 0 else {
       throw FileContents.Problem(why: FileContents.lastError())

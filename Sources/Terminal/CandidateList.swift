@@ -1,8 +1,14 @@
 import Interceptors
 
-/// Candidates as they are listed: with what is to be known of them, or in columns where they are many.
+/// Lays out completion candidates: one per line with a description, or in columns if there are many.
 package enum CandidateList {
-  /// The rows of a window of `columns`, at most `limit`.
+  /// The rows to show.
+  ///
+  /// - Parameters:
+  ///   - candidates: The candidates, in order.
+  ///   - columns: The width of the window.
+  ///   - limit: The largest number of rows.
+  ///   - width: The width of a text in columns.
   package static func rows(
     _ candidates: [Completion.Candidate], columns: Int, limit: Int, width: (String) -> Int
   ) -> [String] {
@@ -19,7 +25,7 @@ package enum CandidateList {
     return grid(labels, widest: widest, columns: columns, limit: limit, width)
   }
 
-  /// Columns that are read downwards.
+  /// Lays out `labels` in columns, ordered from top to bottom.
   private static func grid(
     _ labels: [String], widest: Int, columns: Int, limit: Int, _ width: (String) -> Int
   ) -> [String] {

@@ -1,12 +1,12 @@
-/// What may stand where the cursor is.
+/// The completions at the cursor.
 package struct Completion: Equatable {
-  /// One of several.
+  /// A possible completion.
   package struct Candidate: Equatable {
-    /// What it is called in a list.
+    /// The text shown in a list.
     package let label: String
-    /// What takes the place of what was typed.
+    /// The text that replaces what was typed.
     package let text: String
-    /// What is to be known of it.
+    /// A short description; may be empty.
     package var note = ""
 
     package init(label: String, text: String, note: String = "") {
@@ -16,7 +16,7 @@ package struct Completion: Equatable {
     }
   }
 
-  /// What was typed of it, before the cursor.
+  /// The part of the text before the cursor that a candidate replaces.
   package var replaced = ""
   package var candidates: [Candidate] = []
 
@@ -25,8 +25,8 @@ package struct Completion: Equatable {
     self.candidates = candidates
   }
 
-  /// What takes the place of what was typed: the candidate if it is the only one, or what all have in common; what was
-  /// typed when that is no more.
+  /// The text to insert instead of `replaced`: the only candidate, or the longest common prefix of all; `replaced` if
+  /// that is no longer.
   package var inserted: String {
     guard let first = candidates.first else { return replaced }
     guard candidates.count > 1 else { return first.text }
@@ -35,7 +35,7 @@ package struct Completion: Equatable {
       let count = zip(common, candidate.text.unicodeScalars).prefix { $0 == $1 }.count
       common = common.prefix(count)
     }
-    // A quotation mark alone is no step forward.
+    // An opening quotation mark alone does not help the user.
     let isMore =
       common.count > replaced.unicodeScalars.count
       && !(replaced.isEmpty && common.elementsEqual("\"".unicodeScalars))

@@ -1,38 +1,41 @@
 import CLineEditor
 
-/// libedit: characters in, an edited line out. It draws nothing and never waits.
+/// Edits a line with libedit: characters in, an edited line out. Draws nothing and never blocks.
 package final class EditingEngine {
-  /// What came of a character.
+  /// The effect of a character.
   package enum Event {
-    /// The line changed, or nothing did.
+    /// The line may have changed.
     case edited
     /// The line is complete.
     case line(String)
-    /// The end of input was typed on an empty line.
+    /// End of input: Ctrl-D on an empty line.
     case end
-    /// Ctrl-C was typed.
+    /// Ctrl-C.
     case interrupt
-    /// The line is to be completed at its cursor.
+    /// Completion was requested at the cursor.
     case complete
-    /// The screen is to be cleared.
+    /// Clearing the screen was requested.
     case clearScreen
   }
 
-  /// The line as it stands, with where the cursor is, in characters of Unicode.
+  /// The current line and the cursor position in it, in Unicode scalars.
   package struct Line {
     package var text: [Unicode.Scalar] = []
     package var cursor = 0
 
-    /// What is typed in a search stands on a line of its own.
+    /// Whether a history search is active: libedit shows its pattern on a line of its own.
     package var isSearched: Bool { text.contains("\n") }
     package var isEmpty: Bool { text.isEmpty }
-    /// What stands before the cursor.
+    /// The text before the cursor.
     package var head: String { String(String.UnicodeScalarView(text[..<cursor])) }
   }
 
   private let editor: OpaquePointer
 
-  /// Loads libedit and makes an editor. The locale must have been set.
+  /// Loads libedit and creates an editor. The locale must be set before.
+  ///
+  /// - Parameter historySize: The largest number of lines in the history.
+  /// - Throws: `LineEditor.Unavailable` if libedit cannot be loaded.
   package init(historySize: Int) throws(LineEditor.Unavailable) {
     if let reason = cline_load() { throw .library(String(cString: reason)) }
     guard let editor = cline_create(Int32(historySize)) else { throw .library("it did not initialise") }
@@ -41,10 +44,10 @@ package final class EditingEngine {
 
   deinit { cline_destroy(editor) }
 
-  /// Whether the terminal understands what drawing needs.
-  package var knowsTerminal: Bool { cline_is_terminal_known(editor) }
+  /// Whether the terminal supports the control sequences that drawing needs.
+  package var supportsTerminal: Bool { cline_is_terminal_known(editor) }
 
-  /// Takes a character.
+  /// Handles a typed character.
   package func feed(_ character: Unicode.Scalar) -> Event {
     switch cline_feed(editor, character.value) {
     case CLINE_LINE:
@@ -59,14 +62,14 @@ package final class EditingEngine {
     }
   }
 
-  /// The line as it stands; after it is complete, as it was.
+  /// The current line; after a complete line, that line.
   package var line: Line {
     let line = cline_line(editor)
     let text = UnsafeBufferPointer(start: line.text, count: line.count)
     return Line(text: text.map { Unicode.Scalar($0) ?? "\u{FFFD}" }, cursor: min(line.cursor, line.count))
   }
 
-  /// Replaces `count` characters before the cursor, when the line is to be completed.
+  /// Replaces the `count` characters before the cursor.
   package func replace(_ count: Int, by text: String) {
     cline_replace(editor, count, text)
   }

@@ -1,30 +1,32 @@
 import Glibc
 import System
 
-/// The lines of earlier sessions, below `$XDG_STATE_HOME`.
+/// The history file, in `$XDG_STATE_HOME/rpcurl`.
 ///
-/// Lines are added under a lock to what is there then, and the file is put in place in one step, so that sessions that
-/// run at a time keep each other's.
+/// Each write locks the file, appends to its current lines and replaces it atomically, so that concurrent sessions
+/// keep each other's lines.
 package struct HistoryFile {
-  /// How many lines are kept.
+  /// The largest number of lines.
   package static let limit = 1_000
-  /// A longer line is not kept.
+  /// Longer lines are not saved (bytes).
   private static let longestLine = 1 << 16
-  /// A larger file is not one of ours.
+  /// Larger files are ignored (bytes): rpcurl does not write such a file.
   private static let largestFile = 64 << 20
 
   private let directory: String
   private let isSecret: (_ line: String) -> Bool
   private var path: String { "\(directory)/history" }
-  /// What is still to be written.
+  /// The lines that are not written yet.
   private var waiting: [String] = []
 
-  /// The file of this user; `nil` when there is no directory for it.
+  /// The user's history file; nil if neither `XDG_STATE_HOME` nor `HOME` names a directory.
   ///
-  /// - Parameter isSecret: Whether a line contains a credential, so that it is not written.
+  /// - Parameters:
+  ///   - environment: Returns the value of an environment variable.
+  ///   - isSecret: Whether a line contains a credential; such lines are not written.
   package init?(environment: (String) -> String?, isSecret: @escaping (_ line: String) -> Bool) {
     self.isSecret = isSecret
-    // The XDG specification has a path that is not absolute passed over.
+    // The XDG Base Directory Specification says to ignore relative paths.
     if let base = environment("XDG_STATE_HOME"), base.hasPrefix("/") {
       directory = "\(base)/rpcurl"
     } else if let home = environment("HOME"), home.hasPrefix("/") {
@@ -34,7 +36,7 @@ package struct HistoryFile {
     }
   }
 
-  /// The lines of earlier sessions, oldest first.
+  /// The lines of the file, oldest first.
   package func lines() -> [String] {
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= Self.largestFile,
@@ -43,7 +45,8 @@ package struct HistoryFile {
     return String(decoding: bytes, as: UTF8.self).split(separator: "\n").suffix(Self.limit).map(String.init)
   }
 
-  /// Adds a line, unless it is not to be kept. Where another session writes just now, it is written with the next one.
+  /// Adds a line, unless it is empty, too long or secret. If another session holds the lock, the next write includes
+  /// it.
   package mutating func add(_ line: String) {
     let isKept =
       !line.isEmpty && line.utf8.count <= Self.longestLine && !line.contains(where: \.isNewline)
@@ -53,7 +56,7 @@ package struct HistoryFile {
     write(patience: 1)
   }
 
-  /// Writes what is still to be written.
+  /// Writes the remaining lines; waits up to 0.5 s for the lock.
   package mutating func close() {
     if !waiting.isEmpty { write(patience: 50) }
   }
@@ -72,7 +75,7 @@ package struct HistoryFile {
     var all = lines()
     for line in waiting where line != all.last { all.append(line) }
     let text = all.suffix(Self.limit).map { $0 + "\n" }.joined()
-    // A history that cannot be written is no reason to stop.
+    // The session continues without a history if the file cannot be written.
     if FileContents.replace(path, with: Array(text.utf8)) == nil { chmod(path, 0o600) }
     waiting = []
   }

@@ -1,10 +1,10 @@
-/// Bytes of a terminal, taken apart into characters, control sequences and what was pasted.
+/// Splits the input of a terminal into characters, control sequences and pasted text.
 package struct KeyReader {
-  /// What was typed.
+  /// A unit of input.
   package enum Key: Equatable {
-    /// A character, or a control sequence that the line editor knows.
+    /// A character, or a control sequence that the line editor supports.
     case typed([Unicode.Scalar])
-    /// A character that was pasted.
+    /// A pasted character.
     case pasted(Unicode.Scalar)
     /// Ctrl-Z.
     case suspend
@@ -12,45 +12,45 @@ package struct KeyReader {
     case quit
   }
 
-  /// The control sequences that the line editor binds; others do nothing.
+  /// The supported control sequences; others are ignored.
   private static let known: Set<String> = [
     "[A", "[B", "[C", "[D", "[H", "[F", "OA", "OB", "OC", "OD", "OH", "OF", "[1~", "[3~", "[4~", "[7~", "[8~",
     "[1;5C", "[1;5D", "[1;3C", "[1;3D",
   ]
   private static let pasteBegins = "[200~"
   private static let pasteEnds = "[201~"
-  /// More than any sequence has.
+  /// The limit of a control sequence in bytes; longer than any real one.
   private static let longestSequence = 32
 
   private var bytes: [UInt8] = []
   private var position = 0
-  /// Whether the end of what is pasted is still to come.
+  /// Whether input is inside a bracketed paste.
   package private(set) var isPasting = false
-  /// Whether the last character pasted was a carriage return, which a line feed may belong to.
+  /// Whether the last pasted character was a carriage return; a line feed after it is ignored.
   private var wasReturn = false
-  /// Whether the next character is to be taken as it is: it follows a Ctrl-V.
+  /// Whether the next character is literal: Ctrl-V precedes it.
   private var isQuoted = false
 
-  /// Whether everything was taken that is complete.
+  /// Whether no complete key is left.
   package var isEmpty: Bool {
     var copy = self
     return copy.next() == nil
   }
 
-  /// Adds what was read.
+  /// Appends input.
   package mutating func add(_ more: some Sequence<UInt8>) {
     bytes.removeFirst(position)
     position = 0
     bytes += more
   }
 
-  /// The next key; `nil` when none is complete.
+  /// The next key; nil if none is complete.
   package mutating func next() -> Key? {
     while position < bytes.count {
       let byte = bytes[position]
       if byte == 0x1B, !isQuoted {
         guard let sequence = sequence() else { return nil }
-        if let key = take(sequence) { return key }
+        if let key = key(for: sequence) { return key }
         continue
       }
       guard let scalar = scalar() else { return nil }
@@ -69,12 +69,12 @@ package struct KeyReader {
     return nil
   }
 
-  /// What follows an escape, if it is complete; reads it.
+  /// Reads the control sequence after an escape character; returns nil if it is incomplete.
   private mutating func sequence() -> String? {
     guard position + 1 < bytes.count else { return nil }
     let first = bytes[position + 1]
     guard first == UInt8(ascii: "[") || first == UInt8(ascii: "O") else {
-      // Meta and a character; two escapes are taken apart.
+      // An escape and a character are the Meta key. Of two escapes, the first is ignored.
       position += 1
       guard first != 0x1B else { return "" }
       guard let scalar = scalar() else {
@@ -89,7 +89,7 @@ package struct KeyReader {
         defer { position = end + 1 }
         return String(decoding: bytes[position + 1...end], as: UTF8.self)
       }
-      // Not within a sequence: it was none.
+      // This byte cannot be part of a control sequence.
       guard (0x20...0x3F).contains(bytes[end]) else { break }
       end += 1
     }
@@ -98,7 +98,7 @@ package struct KeyReader {
     return ""
   }
 
-  private mutating func take(_ sequence: String) -> Key? {
+  private mutating func key(for sequence: String) -> Key? {
     switch sequence {
     case "": return nil
     case Self.pasteBegins:
@@ -116,7 +116,7 @@ package struct KeyReader {
     }
   }
 
-  /// Line ends end lines, tabs are spaces, and other control characters are left out.
+  /// Converts a pasted character: line ends to line feeds, tabs to spaces; drops other control characters.
   private mutating func paste(_ scalar: Unicode.Scalar) -> Key? {
     defer { wasReturn = scalar == "\r" }
     switch scalar {
@@ -129,13 +129,13 @@ package struct KeyReader {
     }
   }
 
-  /// The next character of UTF-8; `nil` when it is not complete.
+  /// Reads the next UTF-8 character; returns nil if it is incomplete.
   private mutating func scalar() -> Unicode.Scalar? {
     let byte = bytes[position]
     let length = byte < 0x80 ? 1 : byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4
     let end = min(position + length, bytes.count)
     let continued = bytes[position + 1..<end].prefix { $0 & 0xC0 == 0x80 }.count + 1
-    // What is cut off by another character is wrong rather than incomplete.
+    // Followed by another character, it is invalid, not incomplete.
     guard continued == length || position + continued < bytes.count else { return nil }
     defer { position += continued }
     return String(decoding: bytes[position..<position + continued], as: UTF8.self).unicodeScalars.first

@@ -4,16 +4,16 @@ import RPCProtocols
 import System
 import Transport
 
-/// Lines that are typed on a terminal: edited, completed, and kept whole while responses come in between.
+/// Reads lines from a terminal: editing, history, completion, and output above the line being edited.
 ///
-/// Keys are read when there are some, and nothing waits. What is drawn is drawn here, since libedit knows nothing of
-/// what else the terminal shows.
+/// Driven by the event loop; never blocks. Drawing happens here rather than in libedit, which does not know what else
+/// the terminal shows.
 package final class LineEditor: LineInput {
-  /// Why lines cannot be edited.
+  /// Why the line editor cannot be used.
   package enum Unavailable: Error {
-    /// Standard input or output is no terminal that can be drawn on.
+    /// Standard input or output is not a terminal with cursor control.
     case terminal
-    /// There is no libedit, for this reason.
+    /// libedit cannot be loaded, for this reason.
     case library(String)
   }
 
@@ -28,7 +28,7 @@ package final class LineEditor: LineInput {
   private let screen = OutputStream(1)
   private var keys = KeyReader()
   private var history: HistoryFile?
-  /// The line as it stands. It is read when it is needed, not behind each character of what is pasted.
+  /// The current line. Reading it for each pasted character would take quadratic time.
   private var line: EditingEngine.Line {
     get {
       if let known = knownLine { return known }
@@ -40,23 +40,27 @@ package final class LineEditor: LineInput {
   }
   private var knownLine: EditingEngine.Line? = EditingEngine.Line()
   private var prompt = ""
-  /// Whether lines are taken.
+  /// Whether lines are read.
   private var isAsking = false
   private var isClosed = false
-  /// Whether keys are being worked off, which calls out.
+  /// Whether `work` is running; it calls closures that may call it.
   private var isWorking = false
-  /// Whether the schema is asked for, to complete the line.
+  /// Whether completion waits for the schema.
   private var isLearning = false
-  /// Whether the shell has the terminal, and this runs in the background.
+  /// Whether this process is in the background of its shell.
   private var isAway = false
-  /// Where a line is drawn: the row of the cursor, from the first.
+  /// The row of the cursor within the drawn line; nil if nothing is drawn.
   private var drawnRow: Int?
 
-  /// Prepares to ask on standard input and output.
+  /// Prepares to read from standard input and draw on standard output.
   ///
   /// - Parameters:
-  ///   - isStyled: Whether prompt and hints are shown in bold and dim.
-  ///   - isSecret: Whether a line contains a credential, so that the history file must not contain it.
+  ///   - loop: The event loop that watches the terminal.
+  ///   - assistant: Completes lines and provides hints.
+  ///   - isStyled: Whether the prompt is bold and hints are dim.
+  ///   - environment: Returns the value of an environment variable.
+  ///   - isSecret: Whether a line contains a credential; the history file must not contain it.
+  /// - Throws: `Unavailable` if lines cannot be edited.
   package init(
     on loop: EventLoop, assistant: any LineAssistant, isStyled: Bool,
     isSecret: @escaping (_ line: String) -> Bool,
@@ -67,7 +71,7 @@ package final class LineEditor: LineInput {
     }
     CharacterWidth.prepare()
     engine = try EditingEngine(historySize: HistoryFile.limit)
-    guard engine.knowsTerminal else { throw .terminal }
+    guard engine.supportsTerminal else { throw .terminal }
     self.loop = loop
     self.assistant = assistant
     self.isStyled = isStyled
@@ -91,7 +95,7 @@ package final class LineEditor: LineInput {
     isAsking = true
     guard !isWorking else { return }
     begin()
-    // What was typed ahead.
+    // Handle input that was typed before.
     if !keys.isEmpty { loop.schedule(at: .now) { [weak self] in self?.work() } }
   }
 
@@ -112,7 +116,7 @@ package final class LineEditor: LineInput {
   }
 
   package func remember(_ line: String) {
-    // What was typed on several lines comes back on one.
+    // A multi-line text is recalled as one line.
     let line = String(line.map { $0.isNewline ? " " : $0 })
     engine.remember(line)
     history?.add(line)
@@ -129,9 +133,9 @@ package final class LineEditor: LineInput {
 
   // MARK: Keys
 
-  /// Takes the terminal and shows the line.
+  /// Switches the terminal to key-by-key input and shows the line.
   private func begin() {
-    guard TerminalModes.take() else { return end() }
+    guard TerminalModes.enter() else { return end() }
     watchKeys()
     draw()
   }
@@ -140,11 +144,11 @@ package final class LineEditor: LineInput {
     loop.watch(0) { [weak self] in self?.read() }
   }
 
-  /// Gives the terminal back.
+  /// Restores the terminal.
   private func rest() {
     hide()
     loop.unwatch(0)
-    TerminalModes.giveBack()
+    TerminalModes.restore()
   }
 
   private func read() {
@@ -159,21 +163,21 @@ package final class LineEditor: LineInput {
     }
   }
 
-  /// The terminal is gone.
+  /// Handles the loss of the terminal.
   private func end() {
     loop.unwatch(0)
     drawnRow = nil
     onLine?(nil)
   }
 
-  /// Works off what was typed, as long as lines are taken.
+  /// Handles typed keys while lines are read.
   private func work() {
     guard !isWorking else { return }
     isWorking = true
-    while isAsking, let key = keys.next() { take(key) }
+    while isAsking, let key = keys.next() { handle(key) }
     isWorking = false
     guard !isAsking else {
-      // Of what is pasted, not each piece.
+      // Draw once per read, not once per pasted character.
       if !hasMoreKeys { draw() }
       return
     }
@@ -181,13 +185,13 @@ package final class LineEditor: LineInput {
     rest()
   }
 
-  /// Whether more was typed that can be read.
+  /// Whether more input can be read now.
   private var hasMoreKeys: Bool {
     var ready = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
     return poll(&ready, 1, 0) == 1
   }
 
-  /// Takes what has come of a paste, before the terminal shows it by itself.
+  /// Reads the rest of a paste, before the terminal echoes it.
   private func readRestOfPaste() {
     var buffer = [UInt8](repeating: 0, count: 4096)
     while keys.isPasting, hasMoreKeys {
@@ -197,14 +201,14 @@ package final class LineEditor: LineInput {
     }
   }
 
-  private func take(_ key: KeyReader.Key) {
+  private func handle(_ key: KeyReader.Key) {
     switch key {
     case .typed(let characters): for character in characters { feed(character) }
     case .pasted(let character): feed(character)
     case .suspend: suspend()
     case .quit:
       leaveLine()
-      TerminalModes.giveBack()
+      TerminalModes.restore()
       raise(SIGQUIT)
     }
   }
@@ -234,7 +238,7 @@ package final class LineEditor: LineInput {
     }
   }
 
-  /// Calls the session. What it shows then comes after the line, and before the next.
+  /// Calls the session. Its output appears between this line and the next.
   private func callOut(_ body: () -> Void) {
     body()
     StandardOutput.flush()
@@ -242,16 +246,16 @@ package final class LineEditor: LineInput {
 
   private func suspend() {
     leaveLine()
-    TerminalModes.giveBack()
-    // As the terminal would: the whole job stops.
+    TerminalModes.restore()
+    // As the terminal does: stop the whole job.
     kill(0, SIGTSTP)
     comeBack()
   }
 
   private func noticeSignals() {
-    let events = WindowSignals.take()
+    let events = WindowSignals.removeAll()
     if events.contains(.continued) {
-      TerminalModes.forget()
+      TerminalModes.reset()
       drawnRow = nil
       comeBack()
     } else if events.contains(.resized), drawnRow != nil {
@@ -262,11 +266,11 @@ package final class LineEditor: LineInput {
   private func comeBack() {
     guard isAsking else { return }
     guard TerminalModes.isForeground else { return waitForTerminal() }
-    if TerminalModes.take() { draw() }
+    if TerminalModes.enter() { draw() }
   }
 
-  /// Looks from time to time whether the shell has given the terminal back: it does not tell a job that runs. Who reads
-  /// before is stopped, within the reading.
+  /// Checks periodically whether the shell has brought this job to the foreground. The shell does not notify a
+  /// running job; reading earlier would stop the process (SIGTTIN) inside the read.
   private func waitForTerminal() {
     loop.unwatch(0)
     guard !isAway else { return }
@@ -297,7 +301,7 @@ package final class LineEditor: LineInput {
     }
   }
 
-  /// Has the session learn the schema, and then completes. The line stays as it is meanwhile.
+  /// Lets the session fetch the schema, then completes. The line does not change meanwhile.
   private func learn() {
     isLearning = true
     isAsking = false
@@ -320,13 +324,13 @@ package final class LineEditor: LineInput {
 
   // MARK: Drawing
 
-  /// Draws the line over itself.
+  /// Redraws the line.
   private func draw() {
     draw(hint: line.isSearched ? "" : assistant.hint(line.head))
   }
 
   private func draw(hint: String) {
-    guard TerminalModes.isTaken else { return }
+    guard TerminalModes.isKeyByKey else { return }
     let size = TerminalModes.size
     let content = LineLayout.Content(
       prompt: prompt, text: line.text, cursor: line.cursor, hint: hint, isStyled: isStyled)
@@ -339,7 +343,7 @@ package final class LineEditor: LineInput {
     drawnRow = layout.cursorRow
   }
 
-  /// Goes to where the line begins, and clears from there on.
+  /// The control sequence that moves to the start of the line and clears to the end of the screen.
   private var clearing: String {
     guard let drawnRow else { return "\r\u{1B}[J" }
     return (drawnRow > 0 ? "\u{1B}[\(drawnRow)A" : "") + "\r\u{1B}[J"
@@ -351,7 +355,7 @@ package final class LineEditor: LineInput {
     drawnRow = nil
   }
 
-  /// Leaves the line on the screen as it is now, and goes on below it.
+  /// Leaves the line on the screen and moves below it.
   private func finishLine() {
     line.cursor = line.text.count
     leaveLine()
@@ -369,7 +373,7 @@ package final class LineEditor: LineInput {
 
   private func write(_ text: String) {
     var text = text
-    // When the terminal is gone, reading tells.
+    // Loss of the terminal is detected when reading.
     text.withUTF8 { FlushDeadline.write($0, to: screen) }
   }
 }

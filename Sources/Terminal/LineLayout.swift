@@ -1,19 +1,19 @@
 import Interceptors
 
-/// A prompt and a line, laid out in rows of a window.
+/// Lays out a prompt and a line in the rows of a window.
 package struct LineLayout {
-  /// What is drawn.
+  /// The text to lay out.
   package struct Content {
     package var prompt: String
     package var text: [Unicode.Scalar] = []
     package var cursor = 0
-    /// Shown on the right of the last row, if there is room.
+    /// Shown at the right of the last row, if there is room.
     package var hint = ""
     /// Whether the prompt is bold and the hint dim.
     package var isStyled = false
   }
 
-  /// A character as it is shown.
+  /// A character as it is displayed.
   private struct Cell {
     let text: String
     let width: Int
@@ -21,7 +21,7 @@ package struct LineLayout {
 
   /// The rows, each no wider than the window.
   package private(set) var rows: [String] = [""]
-  /// Where the cursor is.
+  /// The cursor position in `rows`.
   package private(set) var cursorRow = 0
   package private(set) var cursorColumn = 0
 
@@ -29,7 +29,13 @@ package struct LineLayout {
   private let width: (Unicode.Scalar) -> Int
   private var column = 0
 
-  /// Lays `content` out in a window of `columns` by `height`; of more rows than fit, those around the cursor remain.
+  /// Lays out `content`. If it needs more than `height` rows, keeps those around the cursor.
+  ///
+  /// - Parameters:
+  ///   - content: The text to lay out.
+  ///   - columns: The width of the window.
+  ///   - height: The height of the window in rows.
+  ///   - width: The width of a character in columns; negative if it cannot be displayed.
   package init(
     _ content: Content, columns: Int, height: Int,
     width: @escaping (Unicode.Scalar) -> Int = CharacterWidth.columns
@@ -44,7 +50,7 @@ package struct LineLayout {
       if scalar == "\n" { wrap() } else { put(cell) }
     }
     if content.cursor >= content.text.count {
-      // The cursor stands behind the last character.
+      // The cursor follows the last character.
       if column >= self.columns { wrap() }
       markCursor()
     }
@@ -67,7 +73,7 @@ package struct LineLayout {
     column += cell.width
   }
 
-  /// The end of the prompt, in no more than half of the window.
+  /// Lays out the end of the prompt, in at most half of the window.
   private mutating func put(prompt content: Content) {
     var cells = content.prompt.unicodeScalars.map(cell)
     var room = max(columns / 2, columns - 20)
@@ -89,7 +95,7 @@ package struct LineLayout {
   private mutating func put(hint content: Content) {
     let cells = content.hint.unicodeScalars.map(cell)
     let width = cells.reduce(0) { $0 + $1.width }
-    // The last column stays free: some terminals wrap when it is written.
+    // The last column stays empty: some terminals wrap when it is written.
     let space = columns - 1 - column - width
     guard width > 0, space >= 2 else { return }
     let text = cells.map(\.text).joined()
@@ -104,7 +110,7 @@ package struct LineLayout {
     cursorRow -= first
   }
 
-  /// Control characters are shown as `^X`, what has no glyph by its number.
+  /// Control characters are shown as `^X`, characters that cannot be displayed as their code point.
   private func cell(_ scalar: Unicode.Scalar) -> Cell {
     if scalar == "\n" { return Cell(text: "", width: 0) }
     if scalar.value < 0x20 || scalar.value == 0x7F {

@@ -2,9 +2,9 @@ import Output
 import System
 import Transport
 
-/// Lines of standard input where no line is edited: of a pipe, a file, or a terminal that edits lines itself.
+/// Reads lines from standard input without editing: from a pipe, a file, or a terminal that cannot move the cursor.
 package final class PipedInput: LineInput {
-  /// The longest line that is taken.
+  /// The longest line in bytes.
   private static let limitBytes = 64 << 20
 
   package var onLine: ((String?) -> Void)?
@@ -13,14 +13,18 @@ package final class PipedInput: LineInput {
   private let loop: EventLoop
   private let showsPrompt: Bool
   private var buffer: [UInt8] = []
-  /// The start of the next line in `buffer`, and the first byte that has not been looked at.
+  /// The start of the next line in `buffer`, and the first byte that was not searched for a line end.
   private var start = 0
   private var scanned = 0
   private var isAtEnd = false
   private var isAsking = false
   private var isWatching = false
 
-  /// Reads standard input on `loop`.
+  /// Prepares to read standard input on `loop`.
+  ///
+  /// - Parameters:
+  ///   - loop: The event loop that watches standard input.
+  ///   - showsPrompt: Whether to print the prompt.
   package init(_ loop: EventLoop, showsPrompt: Bool) {
     self.loop = loop
     self.showsPrompt = showsPrompt
@@ -50,7 +54,7 @@ package final class PipedInput: LineInput {
     pause()
   }
 
-  /// Gives out lines that are there, until it is told to pause; waits for more when there are none.
+  /// Delivers complete lines until reading pauses, and then waits for more input.
   private func deliver() {
     while isAsking {
       if let line = nextLine() {
@@ -68,18 +72,18 @@ package final class PipedInput: LineInput {
   private func nextLine() -> String? {
     while scanned < buffer.count {
       scanned += 1
-      if buffer[scanned - 1] == UInt8(ascii: "\n") { return take(through: scanned, dropping: 1) }
+      if buffer[scanned - 1] == UInt8(ascii: "\n") { return line(through: scanned, dropping: 1) }
     }
     let isTooLong = scanned - start > Self.limitBytes
-    return (isAtEnd || isTooLong) && start < buffer.count ? take(through: buffer.count, dropping: 0) : nil
+    return (isAtEnd || isTooLong) && start < buffer.count ? line(through: buffer.count, dropping: 0) : nil
   }
 
-  private func take(through end: Int, dropping count: Int) -> String {
+  private func line(through end: Int, dropping count: Int) -> String {
     defer { start = end }
     return Self.text(ofLine: buffer[start..<(end - count)])
   }
 
-  /// The text of a line, whose end may be that of other systems.
+  /// The text of a line without its line end. A carriage return before the line feed is dropped.
   package static func text(ofLine line: ArraySlice<UInt8>) -> String {
     String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
   }
@@ -98,7 +102,7 @@ package final class PipedInput: LineInput {
     buffer.removeFirst(start)
     scanned -= start
     start = 0
-    // Input that cannot be read has ended.
+    // A read error ends the input.
     let piece = (try? FileContents.readPiece(0, limitBytes: 1 << 16)) ?? []
     if piece.isEmpty { isAtEnd = true } else { buffer += piece }
     deliver()

@@ -1,12 +1,12 @@
 import Glibc
 import Interceptors
 
-/// Asks for a secret on the terminal, whatever standard input and output are.
+/// Prompts for a secret on the controlling terminal, whether or not standard input is redirected.
 package enum SecretPrompt {
-  /// What was answered before: a session needs a secret often, and its user types it once.
+  /// The earlier answers by prompt: a session needs the same secret for each call.
   nonisolated(unsafe) private static var answers: [String: String] = [:]
 
-  /// The line that was typed, unseen; `nil` when there is no terminal or no answer.
+  /// Prompts for a line without echo. Returns nil if there is no terminal or the line is empty.
   package static func ask(_ prompt: String) -> String? {
     if let answer = answers[prompt] { return answer }
     let answer = read(prompt)

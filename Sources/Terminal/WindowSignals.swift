@@ -1,12 +1,13 @@
 import Glibc
 
-/// A new size of the window, and coming back after a stop, turned into something that the event loop can wait for.
+/// Turns SIGWINCH (the window size changed) and SIGCONT (continued after a stop) into a descriptor that the event
+/// loop can wait for.
 package enum WindowSignals {
-  // Written by `install` before any signal can come; a handler may only read it.
+  // Set by `install` before the handlers are; a handler only reads it.
   nonisolated(unsafe) private static var writeEnd: Int32 = -1
   nonisolated(unsafe) private static var readEnd: Int32 = -1
 
-  /// What happened.
+  /// The signals that arrived.
   package struct Events: OptionSet {
     package let rawValue: UInt8
 
@@ -18,7 +19,7 @@ package enum WindowSignals {
     package static let continued = Events(rawValue: 2)
   }
 
-  /// Takes the signals over. Gives the descriptor that becomes readable, or `nil` when there is none to be had.
+  /// Installs the signal handlers. Returns the descriptor that becomes readable, or nil if no pipe can be created.
   package static func install() -> Int32? {
     if readEnd >= 0 { return readEnd }
     var ends: [Int32] = [-1, -1]
@@ -43,8 +44,8 @@ package enum WindowSignals {
     return readEnd
   }
 
-  /// What happened since the last time.
-  package static func take() -> Events {
+  /// Returns the signals that arrived since the last call.
+  package static func removeAll() -> Events {
     var events: Events = []
     var byte: UInt8 = 0
     while read(readEnd, &byte, 1) == 1 { events.insert(Events(rawValue: byte)) }

@@ -4,12 +4,12 @@ import Glibc
 import Output
 import System
 
-/// The program, from its arguments to the exit code.
+/// The program: parses the arguments, runs the command and exits.
 @main
 enum RPCURL {
   static func main() {
     StandardStreams.ensureOpen()
-    // A write to a closed connection is an error to handle, not the end of the process.
+    // Writing to a closed connection must be an error, not end the process.
     signal(SIGPIPE, SIG_IGN)
     var invocation = Parser.parse(Array(Swift.CommandLine.arguments.dropFirst()))
     do {
@@ -20,17 +20,17 @@ enum RPCURL {
       try configure(&invocation)
       try run(invocation)
     } catch let failure as Failure {
-      if let words = failure.words { StandardError.tell(ErrorReport(words, failure.status)) }
+      if let message = failure.message { StandardError.report(ErrorReport(message, failure.status)) }
       exit(failure.status.rawValue)
     } catch {
-      // Nothing but `Failure` is expected here.
-      let words = Failure.Words(what: "internal error", why: "\(error)")
-      StandardError.tell(ErrorReport(words, .internalError))
+      // Commands throw only `Failure`.
+      let message = Failure.Message(what: "internal error", why: "\(error)")
+      StandardError.report(ErrorReport(message, .internalError))
       exit(ExitStatus.internalError.rawValue)
     }
   }
 
-  /// Help is shown even if other arguments are wrong.
+  /// Whether the request is for help, which is shown even if other arguments are invalid.
   private static func isHelp(_ request: Invocation.Request) -> Bool {
     if case .help = request { true } else { false }
   }
@@ -43,19 +43,19 @@ enum RPCURL {
     case .pluginsHelp(let isWhole): text = Help.plugins(isWhole: isWhole)
     case .version: text = "rpcurl \(Version.current)\n"
     case .dump: text = TableDump.json
-    case .complete(let words): return CompleteCommand.answer(words)
+    case .complete(let arguments): return CompleteCommand.run(arguments)
     }
     StandardOutput.write(Array(text.utf8))
     StandardOutput.flush()
   }
 
-  /// Adds the configuration file, and throws the first error of the arguments and of the file.
+  /// Adds the arguments of the configuration file. Throws the first error of the arguments or the file.
   private static func configure(_ invocation: inout Invocation) throws(Failure) {
     do throws(Failure) {
       try ConfigurationFile.read(into: &invocation, environment: EnvironmentVariables.value)
       StandardError.configure(Diagnostics(invocation))
     } catch {
-      // What was typed is checked first.
+      // Errors of the command line come first.
       guard invocation.errors.isEmpty else { throw Failure(invocation.errors[0], of: invocation.command) }
       throw error
     }

@@ -234,7 +234,7 @@ def test_the_cached_schema_of_a_server_is_used(rpcurl, grpc_server, directory, c
     services = complete("list", "", first=url)
     assert services["demo.v1.Demo"] == "service" and "grpc.health.v1.Health" in services
     assert complete("method", "demo.", first=url) == {"demo.v1.Demo/": "service"}
-    assert complete("list", "")[address] == "asked before"
+    assert complete("list", "")[address] == "used before"
     assert rpcurl("describe", url, "demo.v1.Demo", env=environment).code == 0
     assert complete("method", "demo.v1.Demo/He", first=url) == {"demo.v1.Demo/Hello": "unary: HelloRequest → HelloReply"}
     assert complete("filter", "m", first=f"{url}/demo.v1.Demo/Hello") == {"message": "string"}

@@ -71,7 +71,7 @@ def test_missing_imports_are_reported(rpcurl, tmp_path):
     path.write_bytes(descriptor_pb2.FileDescriptorSet(file=[file]).SerializeToString())
     result = rpcurl("export", "--descriptor-set", path)
     assert (result.code, names(result.out_bytes)) == (0, ["x.proto"])
-    assert result.err == "rpcurl: imported, but in no source: gone.proto\n"
+    assert result.err == "rpcurl: imported files not found in any source: gone.proto\n"
 
 
 def test_not_to_a_terminal(rpcurl, descriptor_set):
@@ -83,7 +83,7 @@ def test_not_to_a_terminal(rpcurl, descriptor_set):
     os.close(other)
     os.close(main)
     assert done.returncode == 2
-    assert b"not for a terminal" in done.stderr and b"-o FILE" in done.stderr
+    assert b"standard output is a terminal" in done.stderr and b"-o FILE" in done.stderr
 
 
 def test_write_errors_are_reported(rpcurl, descriptor_set, tmp_path):

@@ -87,7 +87,7 @@ def test_corrupted_messages_are_detected(call):
     result = call(HELLO, *ADA, "--use", "fault,truncate-request=100,seed=2")
     assert result.code != 0 and "cuts message 0 of the request to" in result.err
     result = call(HELLO, *ADA, "--use", "fault,truncate-response=100,seed=2")
-    assert result.code == 64 + 13 and "the answer is not a demo.v1.HelloReply" in result.err
+    assert result.code == 64 + 13 and "invalid response: not a demo.v1.HelloReply" in result.err
 
 
 def test_a_changed_byte_changes_the_message(call):

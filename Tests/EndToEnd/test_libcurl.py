@@ -72,7 +72,7 @@ def test_unloadable_libcurl(rpcurl, descriptor_set, path, why, options):
     assert (result.code, result.out) == (2, "")
     assert result.err in [f"rpcurl: RPCURL_LIBCURL: {path}: {reason}\n{HINT}" for reason in why.split("|")]
     version = rpcurl("version", env=env)
-    assert version.code == 0 and f"no libcurl: RPCURL_LIBCURL: {path}: " in version.out
+    assert version.code == 0 and f"libcurl: not available: RPCURL_LIBCURL: {path}: " in version.out
     assert libcurl(rpcurl, **env)["error"].startswith(f"RPCURL_LIBCURL: {path}: ")
 
 

@@ -90,7 +90,7 @@ def test_filter_of_a_stream_and_of_a_batch(echo):
 def test_a_response_without_the_field(echo, path):
     result = echo("--filter", path)
     assert (result.code, result.out) == (8, "")
-    assert result.err == f"rpcurl: --filter {path}: message 0 of the answer has no such field\n"
+    assert result.err == f"rpcurl: --filter {path}: response message 0 has no such field\n"
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_response_without_the_field(echo, path):
         ("stringvalue", 3, "demo.v1.AllTypes has no field stringvalue\nhint: did you mean string"),
         ("strings.x", 2, "--filter strings.x: "),
         ("nesteds.label", 2, "say which element"),
-        ("a[", 2, "hint: write it as user.addresses[0].city"),
+        ("a[", 2, "hint: use a path such as user.addresses[0].city"),
     ],
 )
 def test_a_wrong_path_is_reported_before_the_call(rpcurl, raw_server, descriptor_set, path, code, said):
@@ -112,7 +112,7 @@ def test_a_wrong_path_is_reported_before_the_call(rpcurl, raw_server, descriptor
 
 def test_filter_needs_a_format_with_fields(echo):
     result = echo("--filter", "color", "--format", "events")
-    assert (result.code, result.err) == (2, "rpcurl: --filter: --format events has no single field to print\n")
+    assert (result.code, result.err) == (2, "rpcurl: --filter: cannot be combined with --format events\n")
 
 
 def test_a_failed_call_prints_its_own_error(echo):

@@ -93,7 +93,7 @@ def test_errors_pass_through(rpcurl, proto):
 
 def test_missing_protoc(rpcurl, proto, tmp_path):
     result = rpcurl("list", "--proto", proto, env={"PATH": str(tmp_path)})
-    fails(result, 3, "rpcurl: protoc: not found", "the package protobuf-compiler")
+    fails(result, 3, "rpcurl: protoc: not found", "Debian and Ubuntu: protobuf-compiler")
 
 
 def test_temporary_file(rpcurl, proto, tmp_path):

@@ -170,7 +170,7 @@ def test_unknown_file(schema):
 def test_ambiguous_name(rpcurl, tmp_path):
     file = tmp_path / "two.binpb"
     file.write_bytes(file_set(small("a.proto", "a", "Same"), small("b.proto", "b", "Same")))
-    fails(rpcurl("describe", "--descriptor-set", file, "Same"), 3, "2 names end with it", "a.Same, b.Same")
+    fails(rpcurl("describe", "--descriptor-set", file, "Same"), 3, "2 names end with this", "a.Same, b.Same")
     assert rpcurl("describe", "--descriptor-set", file, "b.Same").code == 0
     # A full name is not ambiguous, though others end with it.
     file.write_bytes(file_set(small("a.proto", "a.b", "Same"), small("b.proto", "b", "Same")))

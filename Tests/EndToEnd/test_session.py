@@ -119,32 +119,32 @@ def test_server_stream_and_client_stream_by_call(rpcurl, grpc_server):
     ("line", "words"),
     [
         ("exut", "rpcurl: exut: no such command\nhint: did you mean exit?"),
-        (":", "rpcurl: a colon alone: no command follows\nhint: help lists them"),
-        ("exit 3", "rpcurl: exit: that is not how it is called\nhint: exit"),
+        (":", "rpcurl: :: missing command\nhint: run \"help\" to list the commands"),
+        ("exit 3", "rpcurl: exit: wrong usage\nhint: exit"),
         ("chain x", "hint: chain"),
         ("desc X", "hint: did you mean describe?"),
         ("call Hallo", "did you mean demo.v1.Demo/Hello?"),
         ('call Hello {"nam":"x"}', "no field “nam”"),
         ("call Hello nonsense", "line 1, column 1"),
-        ('call Hello {"name":"a"}{"name":"b"}', "2 messages, but it takes one"),
-        ('{"text":"a"}', "no stream takes messages"),
+        ('call Hello {"name":"a"}{"name":"b"}', "2 messages given, but the method accepts one"),
+        ('{"text":"a"}', "no open stream accepts messages"),
         ("close", "no stream is open"),
         ("switch 7", "rpcurl: 7: no such stream is open"),
         ("call Find $nothing", "rpcurl: $nothing: no such variable"),
         ('call Find {"id":"${last.id}"}', "rpcurl: $last: no response has come yet"),
-        ("set 9 = 1", "not a name"),
+        ("set 9 = 1", "invalid name"),
         ("use nonsense", "no built-in interceptor of this name"),
         ("use header,colour=blue", "colour"),
         ("plugin load ./missing.so", "missing.so"),
         ("remove 3", "the chain is empty"),
         ("protocol carrier-pigeon", "carrier-pigeon"),
         ("deadline soon", "soon"),
-        ("format binary", "text, or json"),
+        ("format binary", "format text, or format json"),
         ("target http://", "no host"),
         ("header novalue", "header NAME: VALUE"),
         ("header a b: c", "not a header name"),
         ("options --each", "--each"),
-        ("options --use log", "commands of their own"),
+        ("options --use log", "interceptors are added by commands"),
         ("describe NoSuchThing", "not found in the schema"),
         ("source /no/such/file", "No such file"),
         ("help nonsense", "no such command"),
@@ -167,7 +167,7 @@ def test_values_of_headers_have_no_quotes(rpcurl, grpc_server):
 
 def test_unfinished_json(rpcurl, grpc_server):
     result = run(rpcurl, grpc_server.url, lines=['call Hello {"name":"Ada"', "exit"])
-    assert (result.code, result.err) == (4, "rpcurl: standard input: the JSON ends too early\n")
+    assert (result.code, result.err) == (4, "rpcurl: standard input: incomplete JSON\n")
 
 
 def test_no_server_is_needed_until_a_call(rpcurl):
@@ -179,7 +179,7 @@ def test_no_server_is_needed_until_a_call(rpcurl):
 
 def test_target_is_set_later(rpcurl, grpc_server):
     result = run(rpcurl, lines=["call Hello", f"target {grpc_server.url}", 'call Hello {"name":"Ada"}'])
-    assert (result.out, result.err) == (ADA + "\n", "rpcurl: target: no server is named\nhint: target URL\n")
+    assert (result.out, result.err) == (ADA + "\n", "rpcurl: missing target: the session has no server\nhint: target URL\n")
 
 
 def test_control_characters_of_the_server_are_escaped(rpcurl, grpc_server):
@@ -218,23 +218,23 @@ def test_streams_of_all_kinds_at_once_over_one_connection(prompt, start_server):
     with counting_proxy(server) as proxy:
         session = prompt("--plaintext", f"127.0.0.1:{proxy.port}")
         session.type("open Chat", "open Sum", "open Chat", 'open Count {"from":7,"to":8}')
-        assert {session.line(), session.line()} == {'[4] {"number":7}', '[4] {"number":8}'}
+        assert {session.line(), session.line()} == {'Count[4] {"number":7}', 'Count[4] {"number":8}'}
         session.type('{"text":"third"}')
-        assert session.line() == '[3] {"text":"you said: third"}'
+        assert session.line() == 'Chat[3] {"text":"you said: third"}'
         session.type("switch 2", '{"value":1}', '{"value":41}', "switch 1", '{"text":"first"}')
-        assert session.line() == '[1] {"text":"you said: first"}'
+        assert session.line() == 'Chat[1] {"text":"you said: first"}'
         session.type('call Hello {"name":"Ada"}')
         assert session.line() == ADA
         session.type("streams")
         assert [session.line() for _ in range(3)] == [
-            "* 1 demo.v1.Demo/Chat open, 1 received",
-            "  2 demo.v1.Demo/Sum open, 0 received",
-            "  3 demo.v1.Demo/Chat open, 1 received",
+            "* Chat[1] demo.v1.Demo/Chat open, 1 received",
+            "  Sum[2] demo.v1.Demo/Sum open, 0 received",
+            "  Chat[3] demo.v1.Demo/Chat open, 1 received",
         ]
         session.type("wait 2")
-        assert session.line() == '[2] {"total":"42","count":2}'
+        assert session.line() == 'Sum[2] {"total":"42","count":2}'
         session.type("cancel 3", "streams")
-        assert session.line() == "* 1 demo.v1.Demo/Chat open, 1 received"
+        assert session.line() == "* Chat[1] demo.v1.Demo/Chat open, 1 received"
         session.type('{"text":"alone"}')
         assert session.line() == '{"text":"you said: alone"}'
         session.end()
@@ -282,8 +282,8 @@ def test_end_of_a_pipe_half_closes_and_waits(rpcurl, grpc_server):
     result = run(rpcurl, grpc_server.url, lines=["open Sum", '{"value":2}', "open Chat", '{"text":"a"}', "switch 1", '{"value":3}'])
     assert (result.code, result.err) == (0, "")
     assert sorted(result.out.splitlines())[-2:] in (
-        ['[1] {"total":"5","count":2}', '[2] {"text":"you said: a"}'],
-        ['[2] {"text":"you said: a"}', '{"total":"5","count":2}'],
+        ['Sum[1] {"total":"5","count":2}', 'Chat[2] {"text":"you said: a"}'],
+        ['Chat[2] {"text":"you said: a"}', '{"total":"5","count":2}'],
     )
 
 
@@ -329,7 +329,7 @@ def test_receive_ends_when_the_stream_does(rpcurl, grpc_server):
     lines = ['open Count {"from":1,"to":3}', "receive", "receive 9223372036854775807", 'call Hello {"name":"Ada"}']
     result = run(rpcurl, grpc_server.url, lines=lines)
     assert (result.code, result.out.splitlines()[-1]) == (0, ADA)
-    assert result.err == "rpcurl: Count[1]: it ended before the response came\n"
+    assert result.err == "rpcurl: Count[1]: the stream ended before the response arrived\n"
 
 
 def test_termination_ends_it(prompt, grpc_server):
@@ -348,7 +348,7 @@ def test_a_killed_server_is_reported_and_called_again(prompt, start_server):
     server.process.kill()
     server.process.wait()
     shown = session.error()
-    assert shown.startswith(f"rpcurl: call 1: {server.url}: ")
+    assert shown.startswith(f"rpcurl: Chat[1]: {server.url}: ")
     session.type('call Hello {"name":"Ada"}')
     assert session.error().startswith(f"rpcurl: {server.url}: ")
     start_server("grpc_server.py", "--port", server.port)
@@ -511,10 +511,10 @@ def test_headers_are_expanded_once(rpcurl, grpc_server):
     for line in ["header x-own: ${TRICK}", 'options -H "x-own: ${TRICK}"']:
         result = run(rpcurl, *start, lines=[line, "headers"], env=environment)
         assert result.out.splitlines() == ["x-start: abc"]
-        assert "rpcurl: the value holds ${ once variables are replaced\nhint: --expand-headers" in result.err
+        assert "rpcurl: the value contains ${ after variables are replaced\nhint: --expand-headers" in result.err
     result = run(rpcurl, grpc_server.url, lines=["header x-own: ${TRICK}", "options --expand-headers", "headers"], env=environment)
     assert result.out.splitlines() == ["x-own: ${API_KEY}"]
-    assert "a header is set that holds ${" in result.err
+    assert "a header that was set contains ${" in result.err
     result = run(rpcurl, *start, lines=["headers"], env={})
     assert "the variable API_KEY, which is not set" in result.err
 
@@ -679,7 +679,7 @@ def test_run_ends_with_the_first_failure(rpcurl, grpc_server, tmp_path):
     assert result.err.endswith(f"rpcurl: {script}, line 4: the command failed\n")
     script.write_text("nonsense\n")
     result = rpcurl("run", script)
-    assert (result.code, result.err) == (2, f"rpcurl: {script}, line 1: nonsense: no such command\nhint: help lists them\n")
+    assert (result.code, result.err) == (2, f"rpcurl: {script}, line 1: nonsense: no such command\nhint: run \"help\" to list the commands\n")
     script.write_text('call Hello {"name":\n')
     assert rpcurl("run", script).code == 4
 
@@ -689,7 +689,7 @@ def test_run_reports_a_failed_stream(rpcurl, grpc_server, tmp_path):
     script.write_text('header x-a: b\nopen FailStream {"code":9,"afterMessages":1}\n')
     result = rpcurl("run", grpc_server.url, script)
     assert (result.code, result.out) == (64 + 9, '{"number":1}\n')
-    assert f"rpcurl: {script}, line 2: the stream that was opened here failed\n" in result.err
+    assert f"rpcurl: {script}, line 2: the stream opened here failed\n" in result.err
 
 
 def test_lines_of_scripts_end_as_those_of_the_prompt(rpcurl, grpc_server, tmp_path):
@@ -786,7 +786,7 @@ def test_record_contains_input_and_output(rpcurl, grpc_server, tmp_path):
     assert file.read_text() == (
         'rpcurl> call Hello {"name":"Ada"}\n' + ADA + "\n"
         "rpcurl> header authorization: ${AUTHORIZATION}\n"
-        "rpcurl> nonsense\nrpcurl: nonsense: no such command\nhint: help lists them\n"
+        "rpcurl> nonsense\nrpcurl: nonsense: no such command\nhint: run \"help\" to list the commands\n"
         "rpcurl> record off\n"
     )
     assert file.stat().st_mode & 0o077 == 0
@@ -801,7 +801,7 @@ def test_edit_sends_the_saved_message(rpcurl, grpc_server, tmp_path):
     assert [json.loads(line)["name"] for line in result.out.splitlines()] == ["Ada+", "Ada+"]
     assert json.loads((tmp_path / "editor.seen").read_text())["name"] == "Ada+"
     result = run(rpcurl, grpc_server.url, lines=["edit Hello"], env={"VISUAL": "false"})
-    assert "did not end well" in result.err and result.out == ""
+    assert "the editor failed" in result.err and result.out == ""
 
 
 # The schema

@@ -297,7 +297,7 @@ def test_ctrl_c_drops_the_line_first(session: Callable[..., Terminal]) -> None:
     screen.send(CTRL_C)
     screen.shows("Chat[1]> ^C", "* Chat[1] canceled", "rpcurl>")
     screen.send(CTRL_C)
-    screen.shows("rpcurl> ^C", "* Ctrl-C again, or Ctrl-D, ends the session", "rpcurl>")
+    screen.shows("rpcurl> ^C", "* press Ctrl-C again, or Ctrl-D, to end the session", "rpcurl>")
     screen.send(CTRL_C)
     assert screen.end() == (130, None)
 
@@ -441,7 +441,7 @@ def test_works_without_libedit(session: Callable[..., Terminal], tmp_path: Path)
     (tmp_path / "libedit.so.2").write_text("no library")
     path = ":".join(filter(None, [str(tmp_path), os.environ.get("LD_LIBRARY_PATH")]))
     screen = session(LD_LIBRARY_PATH=path)
-    assert screen.lines[0].startswith("* lines cannot be edited without libedit: ")
+    assert screen.lines[0].startswith("* no line editing: libedit: ")
     screen.send('call Hello {"name":"Ada"}\r')
     screen.shows("{", '  "message": "Hello, Ada!",', '  "name": "Ada"', "}", "rpcurl>")
     assert screen.text.count("libedit:") == 1

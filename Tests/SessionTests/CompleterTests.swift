@@ -20,7 +20,7 @@ struct CompleterTests {
     return Completer(session) { Self.files[$0] ?? [] }.complete(head)
   }
 
-  /// What the line is after TAB.
+  /// The line after TAB.
   private func completed(_ head: String, open: Bool = false) throws -> String {
     let completion = try complete(head, open: open)
     #expect(head.hasSuffix(completion.replaced))
@@ -30,7 +30,7 @@ struct CompleterTests {
   @Test(arguments: [
     ("ca", "call "), ("c", "c"), ("nothing", "nothing"), ("close ", "close "), ("verbose o", "verbose o"),
     ("verbose of", "verbose off "),
-    // Methods: by name where it is the only one.
+    // Methods: by name if it is unique.
     ("call Pl", "call Place "), ("call F", "call shop."), ("call shop.O", "call shop.Orders/"),
     ("call shop.Orders/W", "call shop.Orders/Watch "), ("call shop.Stock/", "call shop.Stock/Find "),
     ("call None", "call None"),
@@ -61,13 +61,13 @@ struct CompleterTests {
     #expect(try completed(head) == expected)
   }
 
-  @Test func completesMessagesOfAnOpenStream() throws {
+  @Test func completesMessagesOfOpenStream() throws {
     #expect(try completed(#"{"st"#, open: true) == #"{"status": "#)
     #expect(try completed("  {it", open: true) == #"  {"itemCount": "#)
     #expect(try completed(#"{"st"#) == #"{"st"#)
   }
 
-  @Test func goesOnWithWhatHasBegun() throws {
+  @Test func continuesIncompleteStatement() throws {
     let session = try KnownSession()
     session.begun = "call Place {\"id\": \"a\","
     let completer = Completer(session) { _ in [] }
@@ -76,7 +76,7 @@ struct CompleterTests {
     #expect(Hints(session).hint(#"  "status": "#) == "status: enum Status (UNKNOWN, OPEN, DONE)")
   }
 
-  @Test func knowsWhereASchemaHelps() throws {
+  @Test func reportsWhetherSchemaIsNeeded() throws {
     let completer = Completer(try KnownSession()) { _ in [] }
     for head in ["call ", "call P", "call Place {", "{", "describe x"] {
       #expect(completer.needsSchema(head))
@@ -84,7 +84,7 @@ struct CompleterTests {
     for head in ["", "ca", "source ", "use re", "close "] { #expect(!completer.needsSchema(head)) }
   }
 
-  @Test func listsWithNotes() throws {
+  @Test func showsDescriptions() throws {
     let methods = try complete("call ").candidates
     #expect(methods.map(\.label) == ["Place", "Watch", "shop.Orders/Find", "shop.Stock/Find"])
     #expect(methods.map(\.note) == ["", "server streaming", "", ""])
@@ -100,7 +100,7 @@ struct CompleterTests {
     #expect(streams.map(\.note) == ["shop.Orders/Watch open, 0 received", ""])
   }
 
-  @Test func offersNoKeyTwice() throws {
+  @Test func omitsKeysThatAreGiven() throws {
     let first = try complete("use retry,").candidates.map(\.text)
     let second = try complete("use retry,jitter=1,").candidates.map(\.text)
     #expect(first.contains("jitter="))
@@ -120,7 +120,7 @@ struct CompleterTests {
     #expect(Hints(try KnownSession()).hint(head) == expected)
   }
 
-  @Test func hintsAtKeysOfInterceptors() throws {
+  @Test func describesKeysOfInterceptors() throws {
     #expect(Hints(try KnownSession()).hint("use retry,jitter=").hasPrefix("jitter="))
     #expect(Hints(try KnownSession()).hint("use sign,x=") == "use NAME[,KEY=VALUE…]")
   }

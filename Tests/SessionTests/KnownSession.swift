@@ -1,18 +1,10 @@
+import CommandSupport
+
 @testable import Protobuf
 @testable import Session
 
-/// What a session might know: two services, a few commands, a stream if one is asked for.
+/// A session with two services, a few commands and optionally a stream.
 final class KnownSession: SessionKnowledge {
-  /// Fixtures/shop.proto, by `protoc --descriptor_set_out`.
-  private static let schema = """
-    CoIDCgpzaG9wLnByb3RvEgRzaG9wIn8KBU9yZGVyEg4KAmlkGAEgASgJUgJpZBIdCgppdGVtX2NvdW50GAIgASgFUglpdGVt\
-    Q291bnQSJAoGc3RhdHVzGAMgASgOMgwuc2hvcC5TdGF0dXNSBnN0YXR1cxIhCgVwYXJ0cxgEIAMoCzILLnNob3AuT3JkZXJS\
-    BXBhcnRzIhsKBVF1ZXJ5EhIKBHRleHQYASABKAlSBHRleHQqKQoGU3RhdHVzEgsKB1VOS05PV04QABIICgRPUEVOEAESCAoE\
-    RE9ORRACMnIKBk9yZGVycxIhCgVQbGFjZRILLnNob3AuT3JkZXIaCy5zaG9wLk9yZGVyEiMKBVdhdGNoEgsuc2hvcC5RdWVy\
-    eRoLLnNob3AuT3JkZXIwARIgCgRGaW5kEgsuc2hvcC5RdWVyeRoLLnNob3AuT3JkZXIyKQoFU3RvY2sSIAoERmluZBILLnNo\
-    b3AuUXVlcnkaCy5zaG9wLk9yZGVyYgZwcm90bzM=
-    """
-
   let pool: DescriptorPool?
   let services = ["shop.Stock", "shop.Orders"]
   var currentRequestType: MessageType?
@@ -31,15 +23,13 @@ final class KnownSession: SessionKnowledge {
     SessionVerb(name: "switch", usage: "switch N", summary: "Send to it", arguments: [.stream]),
     SessionVerb(name: "use", usage: "use NAME[,KEY=VALUE…]", summary: "Add one", arguments: [.interceptor]),
     SessionVerb(
-      name: "verbose", usage: "verbose on|off", summary: "Tell more", arguments: [.choice(["on", "off"])]),
+      name: "verbose", usage: "verbose on|off", summary: "Show more", arguments: [.choice(["on", "off"])]),
   ]
 
   var begun = ""
 
   init() throws {
-    let pool = DescriptorPool()
-    try pool.add(SchemaBytes(Base64.decode(Array(Self.schema.utf8)) ?? []), source: "shop")
-    self.pool = pool
+    pool = try ShopSchema.pool()
   }
 
   func requestType(of method: String) -> MessageType? {

@@ -8,11 +8,11 @@ struct SavedScriptTests {
     // A character that joins the quote with other scalars is a quote to the shell.
     ("a'\u{301};b", "'a'\\''\u{301};b'"), ("\u{600}'", "'\u{600}'\\'''"),
   ])
-  func quotesWordsForTheShell(word: String, quoted: String) {
+  func quotesWordsForShell(word: String, quoted: String) {
     #expect(Array(SavedScript.quoted(word).utf8) == Array(quoted.utf8))
   }
 
-  @Test func escapesWhatTheShellReplacesBesideASecret() {
+  @Test func escapesShellSyntaxBesideSecret() {
     let word = SessionSecrets.Word(
       before: "a\"\u{301}$\u{301}`\u{200D}\\: ", placeholder: .init(name: "TOKEN", meaning: "a token"))
     let quoted = "\"a\\\"\u{301}\\$\u{301}\\`\u{200D}\\\\: ${TOKEN}\""

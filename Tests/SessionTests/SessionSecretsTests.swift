@@ -39,7 +39,7 @@ struct SessionSecretsTests {
       "plugin load sign.so,signingKey=env:SIGN_SIGNINGKEY,db_pass=env:SIGN_DB_PASS"
     ),
     ("plugin load sign.so,keys=x,level=1", "plugin load sign.so,keys=x,level=1"),
-    // Lines that are no commands.
+    // Lines that are not commands.
     ("HEADER x-token: x", "HEADER x-token: ${X_TOKEN}"),
     ("headr authorization: Bearer x", "headr authorization: ${AUTHORIZATION}"),
     ("header authorization x", "header authorization ${AUTHORIZATION}"),
@@ -63,7 +63,7 @@ struct SessionSecretsTests {
     ("target http://\u{301}me:x@host", "target ${RPCURL_TARGET}"),
     ("set token =\u{301}x", "set token = \"${TOKEN}\""),
   ])
-  func replacesSecretsOfLines(line: String, expected: String) {
+  func replacesSecretsInLines(line: String, expected: String) {
     var secrets = SessionSecrets(showsSecrets: false)
     #expect(secrets.line(line) == expected)
     var open = SessionSecrets(showsSecrets: true)
@@ -71,13 +71,13 @@ struct SessionSecretsTests {
     #expect(open.placeholders.isEmpty)
   }
 
-  @Test func namesEachPlaceholderOnce() {
+  @Test func listsEachPlaceholderOnce() {
     var secrets = SessionSecrets(showsSecrets: false)
     _ = secrets.words(["-H", "authorization: a", "--bearer", "x", "--header", "authorization: b", "-k"])
     #expect(secrets.placeholders.map(\.name) == ["AUTHORIZATION", "RPCURL_BEARER"])
   }
 
-  @Test func readsWordsOfTheCommandLine() {
+  @Test func replacesSecretsInOptions() {
     var secrets = SessionSecrets(showsSecrets: false)
     let words = secrets.words(["--bearer=x", "--use", "auth,bearer=y", "-H", "x: 1", "--max-time", "2"])
     #expect(
@@ -94,7 +94,7 @@ struct SessionSecretsTests {
     "use auth,token=abc",
     "options -H 'Cookie: a=b'", "set password = x", "options --bearer x", "options -u me:x",
   ])
-  func knowsSecrets(line: String) {
+  func detectsSecrets(line: String) {
     #expect(SessionSecrets.occur(in: line))
   }
 
@@ -103,7 +103,7 @@ struct SessionSecretsTests {
     "call shop.Orders/Token", "{\"a\": 1}",
     "use retry,max-delay=1", "",
   ])
-  func keepsOthers(line: String) {
+  func ignoresOtherLines(line: String) {
     #expect(!SessionSecrets.occur(in: line))
   }
 }

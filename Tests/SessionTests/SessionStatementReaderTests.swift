@@ -39,11 +39,11 @@ struct SessionStatementReaderTests {
   }
 
   @Test(arguments: ["", "   ", "# a comment", "  # one more {"])
-  func passesOver(line: String) throws {
+  func ignores(line: String) throws {
     #expect(try read(line) == [])
   }
 
-  @Test func goesOnOverLines() throws {
+  @Test func readsValuesOverSeveralLines() throws {
     #expect(
       try read("call Hello {", "  \"name\":", "", " \"Ada\"", "}", "list") == [
         "call Hello|{\n  \"name\":\n\n \"Ada\"\n}", "list",
@@ -52,7 +52,7 @@ struct SessionStatementReaderTests {
     #expect(try read("[", "1") == ["…"])
   }
 
-  @Test func readsLongValuesAndManyOfThem() throws {
+  @Test func readsLongValuesAndManyValues() throws {
     let long = "{\"a\":\"\(String(repeating: "é", count: 1000))\"}"
     #expect(try read("call Hello \(long)$last \(long) 1 2") == ["call Hello|\(long)|$last|\(long)|1|2"])
     let many = String(repeating: "{}[1]", count: 5000)
@@ -63,7 +63,7 @@ struct SessionStatementReaderTests {
     }
   }
 
-  @Test func keepsWhatWasTyped() throws {
+  @Test func keepsTextAsTyped() throws {
     var reader = SessionStatementReader()
     #expect(try reader.add(" call Hello {") == nil)
     #expect(reader.begun == "call Hello {")
@@ -72,7 +72,7 @@ struct SessionStatementReaderTests {
   }
 
   @Test(arguments: ["$", "{} $ {}", "call Find $-", "[1] $."])
-  func forgetsWhatIsWrong(line: String) throws {
+  func dropsInvalidStatement(line: String) throws {
     var reader = SessionStatementReader()
     #expect(throws: Failure.self) { try reader.add(line) }
     #expect(!reader.isWithin)

@@ -17,7 +17,7 @@ struct SessionVariablesTests {
 
   @Test(arguments: [
     ("{}", "{}"), (#"{"a": 1}"#, #"{"a": 1}"#),
-    // In the place of JSON.
+    // Instead of JSON.
     (#"{"id": $last.id}"#, #"{"id": "a\"b"}"#),
     (#"{"n": $last.itemCount, "m": ${n}}"#, #"{"n": 3, "m": -1.50}"#),
     ("$last.parts[1].id", #""p1""#), ("$list", #"[1,{"k":"v"},"s"]"#),
@@ -26,7 +26,7 @@ struct SessionVariablesTests {
     (#"{"id": "<${last.id}>"}"#, #"{"id": "<a\"b>"}"#), (#""${list[1]}""#, #""{\"k\":\"v\"}""#),
     (#""$last.id costs $5""#, #""$last.id costs $5""#), (#""$${last.id}""#, #""${last.id}""#),
     (#""${not a name}""#, #""${not a name}""#), (#""\"${n}""#, #""\"-1.50""#),
-    // What a variable holds is not looked at again.
+    // Values are not expanded again.
     (#""${TRICK}""#, #""${HOME_TOWN}""#),
   ])
   func replacesInJSON(json: String, expected: String) throws {
@@ -44,17 +44,17 @@ struct SessionVariablesTests {
 
   @Test(arguments: [
     ("$none", "$none", "no such variable"), ("$lost", "$lost", "no such variable"),
-    ("$request.id", "$request", "nothing was sent yet"), ("$list[9]", "$list[9]", "there is no such value"),
-    ("$list[0].a", "$list[0].a", "there is no such value"),
+    ("$request.id", "$request", "no request sent yet"), ("$list[9]", "$list[9]", "no such value"),
+    ("$list[0].a", "$list[0].a", "no such value"),
     ("$HOME_TOWN.a", "$HOME_TOWN", "no such variable"),
   ])
-  func tellsWhatIsMissing(json: String, what: String, why: String) throws {
+  func reportsMissingValue(json: String, what: String, why: String) throws {
     let failure = try #require(throws: Failure.self) { try variables().expand(json: json) }
-    #expect(failure.words?.what == what)
-    #expect(failure.words?.why == why)
+    #expect(failure.message?.what == what)
+    #expect(failure.message?.why == why)
   }
 
-  @Test func variablesThatDoubleMeetALimit() throws {
+  @Test func limitsSizeOfVariables() throws {
     var variables = SessionVariables(limitBytes: 1000) { _ in nil }
     try variables.set("x", to: .string("0123456789"))
     var rounds = 0
@@ -65,7 +65,7 @@ struct SessionVariablesTests {
       }
     }
     #expect(rounds == 6)
-    #expect(failure?.words?.why.contains("more than 1000 bytes") == true)
+    #expect(failure?.message?.why.contains("would exceed 1000 bytes") == true)
     #expect(throws: Failure.self) { try variables.expand(json: #"{"a":"${x}${x}"}"#) }
     #expect(throws: Failure.self) { try variables.set("y", to: .string(variables.expand(word: "$x"))) }
     try variables.unset("x")
@@ -74,16 +74,16 @@ struct SessionVariablesTests {
 
   @Test func suggestsNames() throws {
     let failure = try #require(throws: Failure.self) { try variables().expand(json: "$lisd") }
-    #expect(failure.words?.hint?.contains("$list") == true)
+    #expect(failure.message?.hint?.contains("$list") == true)
   }
 
   @Test(arguments: ["last", "request", "9a", "", "a b", "a.b", "$a", "größe"])
-  func refusesNames(name: String) throws {
+  func rejectsInvalidNames(name: String) throws {
     var variables = try variables()
     #expect(throws: Failure.self) { try variables.set(name, to: .null) }
   }
 
-  @Test func forgets() throws {
+  @Test func removesVariables() throws {
     var variables = try variables()
     #expect(variables.names == ["list", "n", "last"])
     try variables.unset("n")
@@ -105,17 +105,17 @@ struct VariableReferenceTests {
   }
 
   @Test(arguments: ["", "1a", "a.", "a b", "a[", ".a", "[0]", "a..b", "é"])
-  func refuses(text: String) {
+  func rejects(text: String) {
     #expect(VariableReference(text) == nil)
   }
 
-  /// How much of a text is the reference at its start.
+  /// The end of the reference at the start of a text.
   @Test(arguments: [
     ("$a", 2), ("$a b", 2), ("$a.", 2), ("$a.b.", 4), ("$a[0],", 5), ("$a[0", 2), ("${a.b}c", 6),
     ("${a", nil),
     ("${a b}", nil), ("$", nil), ("$1", nil), ("${}", nil), (#"$a["]"]x"#, 7),
   ])
-  func ends(text: String, end: Int?) {
+  func findsEndOfReference(text: String, end: Int?) {
     #expect(VariableReference.end(in: Array(text.utf8), from: 0) == end)
   }
 }

@@ -28,7 +28,7 @@ struct SessionWordsTests {
   }
 
   @Test(arguments: ["'a", "\"a", "a'b", #""a\""#])
-  func wantsQuotesClosed(line: String) {
+  func rejectsUnclosedQuotes(line: String) {
     #expect(throws: Failure.self) { try SessionWords.split(line) }
   }
 
@@ -37,7 +37,7 @@ struct SessionWordsTests {
     "a'\u{301}b c", "'\u{200D}", "\u{600}'", "a \u{301}", "\"\u{301}", "\\\u{20E3} d", "$\u{301}a",
     "\r\n\u{301}",
   ])
-  func quotesWhatItReads(word: String) throws {
+  func splitReturnsQuotedWord(word: String) throws {
     let words = try SessionWords.split("x \(SessionWords.quoted(word)) y")
     #expect(words.map(\.text) == ["x", word, "y"])
     #expect(words[1].isLiteral || !word.unicodeScalars.contains("$"))
@@ -47,7 +47,7 @@ struct SessionWordsTests {
   @Test(arguments: [
     ("", ""), ("a", "a"), ("'a b", "a b"), (#""a \"b"#, #"a "b"#), (#"a\ b"#, "a b"), (#"a\"#, "a"),
   ])
-  func readsWhatHasBegun(text: String, word: String) {
+  func readsIncompleteWord(text: String, word: String) {
     #expect(SessionWords.begun(text) == word)
   }
 
@@ -55,7 +55,7 @@ struct SessionWordsTests {
     ("a b", 1), ("'a b' c", 5), (#"a\ b c"#, 4), ("'a'\u{301} c", 3), ("a", nil), ("'a b", nil),
     (#"a\ "#, nil),
   ])
-  func findsTheEndOfAWord(text: String, length: Int?) {
+  func findsEndOfWord(text: String, length: Int?) {
     let text = text[...]
     #expect(SessionWords.end(of: text).map { text.distance(from: text.startIndex, to: $0) } == length)
   }

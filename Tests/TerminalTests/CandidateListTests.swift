@@ -19,7 +19,7 @@ struct CandidateListTests {
       ])
   }
 
-  @Test func boundsLists() {
+  @Test func limitsRows() {
     let rows = rows(100, columns: 20, limit: 4)
     #expect(rows == ["name0   name3", "name1   name4", "name2   name5", "… and 94 more"])
   }

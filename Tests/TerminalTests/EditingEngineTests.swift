@@ -2,7 +2,7 @@ import Testing
 
 @testable import Terminal
 
-/// libedit as it is used here. These tests run one after the other: the locale belongs to the process.
+/// Tests of libedit. Serialized: the locale is global.
 @Suite(.serialized)
 struct EditingEngineTests {
   private func engine() throws -> EditingEngine {
@@ -20,7 +20,7 @@ struct EditingEngineTests {
     String(String.UnicodeScalarView(engine.line.text))
   }
 
-  @Test func editsALine() throws {
+  @Test func editsLine() throws {
     let engine = try engine()
     guard case .line("xa中") = type("a中\u{1}x\r", into: engine) else { return #expect(Bool(false)) }
     _ = type("ab\u{1B}[Dc", into: engine)
@@ -28,7 +28,7 @@ struct EditingEngineTests {
     #expect(engine.line.cursor == 2)
   }
 
-  @Test func goesThroughTheHistory() throws {
+  @Test func recallsHistory() throws {
     let engine = try engine()
     engine.remember("wörld")
     engine.remember("two")
@@ -42,7 +42,7 @@ struct EditingEngineTests {
     guard case .line("wörld") = engine.feed("\r") else { return #expect(Bool(false)) }
   }
 
-  @Test func tellsOfWhatTheCallerDoes() throws {
+  @Test func reportsEventsForCaller() throws {
     let engine = try engine()
     guard case .complete = type("ab\t", into: engine) else { return #expect(Bool(false)) }
     engine.replace(1, by: "xyz é")
@@ -54,7 +54,7 @@ struct EditingEngineTests {
     #expect(text(engine) == "still")
   }
 
-  @Test func takesLongLines() throws {
+  @Test func acceptsLongLines() throws {
     let engine = try engine()
     let long = String(repeating: "é", count: 20_000)
     guard case .line(long) = type(long + "\r", into: engine) else { return #expect(Bool(false)) }

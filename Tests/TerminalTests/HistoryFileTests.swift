@@ -18,7 +18,7 @@ struct HistoryFileTests {
     )
   }
 
-  @Test func keepsTheLinesOfSessionsThatRunAtATime() throws {
+  @Test func keepsLinesOfConcurrentSessions() throws {
     try withDirectory { directory in
       var first = try history(directory)
       var second = try history(directory)
@@ -33,7 +33,7 @@ struct HistoryFileTests {
     }
   }
 
-  @Test func belongsToTheUserAlone() throws {
+  @Test func isPrivate() throws {
     try withDirectory { directory in
       var history = try history("\(directory)/state")
       history.add("one")
@@ -45,7 +45,7 @@ struct HistoryFileTests {
     }
   }
 
-  @Test func isBounded() throws {
+  @Test func limitsLines() throws {
     try withDirectory { directory in
       let lines = (0..<HistoryFile.limit).map { "line \($0)\n" }.joined()
       var history = try history(directory)
@@ -59,7 +59,7 @@ struct HistoryFileTests {
     }
   }
 
-  @Test func needsAPlace() throws {
+  @Test func returnsNilWithoutHomeDirectory() throws {
     #expect(HistoryFile(environment: { _ in nil }, isSecret: { _ in false }) == nil)
     #expect(HistoryFile(environment: { $0 == "HOME" ? "relative" : nil }, isSecret: { _ in false }) == nil)
   }

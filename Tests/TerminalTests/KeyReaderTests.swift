@@ -3,7 +3,7 @@ import Testing
 @testable import Terminal
 
 struct KeyReaderTests {
-  /// The keys of `pieces`, which come one after the other; `~` before what was pasted.
+  /// The keys of consecutive `pieces`; `~` marks pasted characters.
   private func keys(_ pieces: [UInt8]...) -> [String] {
     var reader = KeyReader()
     var keys: [String] = []
@@ -36,25 +36,25 @@ struct KeyReaderTests {
     #expect(keys("\u{1B}[3~x") == ["\u{1B}[3~", "x"])
   }
 
-  @Test func passesOverSequencesThatMeanNothing() {
+  @Test func ignoresUnknownSequences() {
     #expect(keys("\u{1B}[99;5~a\u{1B}[200;3Rb\u{1B}OPc") == ["a", "b", "c"])
     #expect(keys("\u{1B}\u{1B}[Aa") == ["\u{1B}[A", "a"])
     #expect(keys("\u{1B}[" + String(repeating: "1", count: 100) + "a").last == "a")
   }
 
-  @Test func takesPastesAsText() {
+  @Test func readsPastesAsText() {
     #expect(keys("\u{1B}[200~{\t\r\n\u{3}}\n\u{1B}[201~\t") == ["~{", "~ ", "~\n", "~}", "~\n", "\t"])
     #expect(keys("\u{1B}[200~a\u{1B}[Ab\u{1B}[201~") == ["~a", "~b"])
   }
 
-  @Test func tellsSuspendAndQuitUnlessQuoted() {
+  @Test func readsSuspendAndQuitUnlessQuoted() {
     #expect(keys("\u{1A}\u{1C}") == ["suspend", "quit"])
     #expect(keys("\u{16}\u{1A}\u{1A}") == ["\u{16}", "\u{1A}", "suspend"])
     #expect(keys("\u{16}\u{16}\u{1A}") == ["\u{16}", "\u{16}", "suspend"])
     #expect(keys("\u{16}\u{1B}[") == ["\u{16}", "\u{1B}", "["])
   }
 
-  @Test func knowsWhetherAnythingIsComplete() {
+  @Test func reportsWhetherKeyIsComplete() {
     var reader = KeyReader()
     #expect(reader.isEmpty)
     reader.add([0x1B])

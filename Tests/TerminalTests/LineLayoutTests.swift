@@ -18,7 +18,7 @@ struct LineLayoutTests {
 
   private func place(_ layout: LineLayout) -> [Int] { [layout.cursorRow, layout.cursorColumn] }
 
-  @Test func wrapsAtTheEdge() {
+  @Test func wrapsAtEdge() {
     #expect(layout("abc").rows == ["> abc"])
     #expect(place(layout("abc")) == [0, 5])
     let full = layout("abcdefgh")
@@ -30,7 +30,7 @@ struct LineLayoutTests {
     #expect(place(layout("abcdefghi", cursor: 0)) == [0, 2])
   }
 
-  @Test func keepsWideCharactersWhole() {
+  @Test func doesNotSplitWideCharacters() {
     let layout = layout("abcdefg中x")
     #expect(layout.rows == ["> abcdefg", "中x"])
     #expect(place(layout) == [1, 3])
@@ -43,25 +43,25 @@ struct LineLayoutTests {
     #expect(layout("\u{202E}", columns: 20).rows == [#"> \u{202E}"#])
   }
 
-  @Test func putsSearchesOnARowOfTheirOwn() {
+  @Test func showsSearchOnItsOwnRow() {
     let layout = layout("abc\nbck:a", cursor: 1)
     #expect(layout.rows == ["> abc", "bck:a"])
     #expect(place(layout) == [0, 3])
   }
 
-  @Test func showsHintsWhereThereIsRoom() {
+  @Test func showsHintIfThereIsRoom() {
     #expect(layout("abc", hint: "int", columns: 20).rows == ["> abc           int"])
     #expect(layout("abc", hint: "int", columns: 11).rows == ["> abc  int"])
     #expect(layout("abc", hint: "int", columns: 10).rows == ["> abc"])
     #expect(layout("a", hint: "b", isStyled: true).rows == ["\u{1B}[1m> \u{1B}[0ma     \u{1B}[2mb\u{1B}[0m"])
   }
 
-  @Test func keepsPromptsShort() {
+  @Test func shortensPrompt() {
     #expect(layout("a", prompt: "a-long-prompt> ").rows == ["…pt> a"])
     #expect(layout("a", prompt: "\u{1B}[31m> ", columns: 30).rows == ["^[[31m> a"])
   }
 
-  @Test func staysWithinTheWindow() {
+  @Test func staysWithinWindow() {
     let text = String(repeating: "x", count: 100)
     let end = layout(text, height: 3)
     #expect(end.rows.count == 3)

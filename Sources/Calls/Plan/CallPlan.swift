@@ -116,7 +116,7 @@ extension CallPlan {
         found = try SchemaSource.find(
           settings.name, schema: command.schema, reflection: asksServer ? reflection : nil)
       } catch {
-        guard isDry, error.words == ReflectionSource.notAsked.words else { throw error }
+        guard isDry, error.message == ReflectionSource.notAsked.message else { throw error }
         return ResolvedCall(settings: settings, chain: chain, plan: nil, origin: nil)
       }
       let batch = try BatchPlan(command.batch, found.method)

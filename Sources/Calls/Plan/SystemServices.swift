@@ -65,7 +65,7 @@ private final class DescriptorFile: OutputFile {
     if isOwned {
       problem = FileContents.write(bytes, to: descriptor)
     } else {
-      TerminalMultiplexer.note(bytes)
+      TerminalMultiplexer.record(bytes)
       TerminalMultiplexer.write { problem = FileContents.write(bytes, to: descriptor) }
     }
     if let problem { throw ServiceFailure(problem.why) }

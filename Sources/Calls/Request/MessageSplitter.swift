@@ -1,20 +1,20 @@
 import Output
 import Protobuf
 
-/// A message of the request data, not yet read.
+/// An undecoded message of the request data.
 package struct MessagePiece {
   package let bytes: [UInt8]
-  /// Where it starts in the data.
+  /// Its position in the data.
   package let start: JSONPosition
 }
 
-/// Splits data that comes in pieces into the messages that follow each other in it.
+/// Splits data that arrives in pieces into consecutive messages.
 package protocol MessageSplitter {
   /// Adds a piece of the data.
   mutating func append(_ bytes: [UInt8])
-  /// Says that the data has ended.
+  /// Ends the data.
   mutating func finish()
-  /// The next complete message; `nil` when more data is needed or, after `finish`, when there is none.
+  /// The next complete message; nil if more data is needed or, after `finish`, if there are no more.
   mutating func next() throws(SplitError) -> MessagePiece?
 }
 
@@ -22,14 +22,14 @@ package protocol MessageSplitter {
 package struct SplitError: Error {
   package let why: String
   package var hint: String?
-  /// Where, if the data has lines.
+  /// The position of the error, if the data has lines.
   package var position: JSONPosition?
-  /// The line there.
+  /// The line that contains the error.
   package var excerpt: InputExcerpt?
 }
 
 extension SplitError {
-  /// What is told of it; `source` is what the data is called.
+  /// The failure to report; `source` is the name of the data.
   package func failure(in source: String) -> Failure {
     Failure(
       .input, source, why, hint: hint, place: position.map { InputPlace(position: $0, excerpt: excerpt) })
@@ -37,11 +37,11 @@ extension SplitError {
 }
 
 extension MessageSplitter {
-  /// The longest message that is read.
+  /// The longest accepted message, in bytes.
   package static var limitBytes: Int { 64 << 20 }
 }
 
-/// JSON values, with or without white space between them.
+/// Splits JSON values, with or without white space between them.
 package struct JSONSplitter: MessageSplitter {
   private var reader = JSONValueReader(limitBytes: Self.limitBytes)
 
@@ -66,7 +66,7 @@ package struct JSONSplitter: MessageSplitter {
   }
 }
 
-/// One message, which is all of the data; also an empty one.
+/// Treats all of the data as one message, which may be empty.
 package struct WholeSplitter: MessageSplitter {
   private enum State {
     case reading, finished, done
@@ -85,7 +85,7 @@ package struct WholeSplitter: MessageSplitter {
 
   package mutating func next() throws(SplitError) -> MessagePiece? {
     guard buffer.count <= Self.limitBytes else {
-      throw SplitError(why: "a message longer than \(Self.limitBytes) bytes")
+      throw SplitError(why: "the message is longer than \(Self.limitBytes) bytes")
     }
     guard case .finished = state else { return nil }
     state = .done
@@ -93,10 +93,10 @@ package struct WholeSplitter: MessageSplitter {
   }
 }
 
-/// Text format, a message on each line.
+/// Splits text format with one message per line.
 package struct LineSplitter: MessageSplitter {
   private var buffer: [UInt8] = []
-  /// The start of the line in `buffer`, and the first byte that has not been looked at.
+  /// The start of the line in `buffer`, and the first byte that was not searched for a line end.
   private var start = 0
   private var scanned = 0
   private var position = JSONPosition()
@@ -116,16 +116,16 @@ package struct LineSplitter: MessageSplitter {
   package mutating func next() throws(SplitError) -> MessagePiece? {
     while scanned < buffer.count {
       scanned += 1
-      if buffer[scanned - 1] == UInt8(ascii: "\n") { return take(through: scanned, dropping: 1) }
+      if buffer[scanned - 1] == UInt8(ascii: "\n") { return piece(through: scanned, dropping: 1) }
     }
     guard scanned - start <= Self.limitBytes else {
       throw SplitError(
         why: "line \(position.line) is longer than \(Self.limitBytes) bytes", position: position)
     }
-    return isFinished && start < buffer.count ? take(through: buffer.count, dropping: 0) : nil
+    return isFinished && start < buffer.count ? piece(through: buffer.count, dropping: 0) : nil
   }
 
-  private mutating func take(through end: Int, dropping count: Int) -> MessagePiece {
+  private mutating func piece(through end: Int, dropping count: Int) -> MessagePiece {
     let piece = MessagePiece(bytes: Array(buffer[start..<(end - count)]), start: position)
     position.line += 1
     position.byteOffset += end - start
@@ -134,7 +134,7 @@ package struct LineSplitter: MessageSplitter {
   }
 }
 
-/// Binary messages, each behind its length as a varint.
+/// Splits binary messages, each preceded by its length as a varint.
 package struct DelimitedSplitter: MessageSplitter {
   private var buffer: [UInt8] = []
   /// The start of the length in `buffer`.
@@ -160,14 +160,14 @@ package struct DelimitedSplitter: MessageSplitter {
       let byte = buffer[index]
       guard index - start < 4 || byte < 0x80 else {
         throw SplitError(
-          why: "no length of a message at byte \(offset)",
-          hint: "a stream of binary messages has each behind its length, as a varint")
+          why: "invalid message length at byte \(offset)",
+          hint: "in a stream of binary messages, a varint length precedes each message")
       }
       length |= Int(byte & 0x7f) << (7 * (index - start))
       index += 1
       guard byte < 0x80 else { continue }
       guard length <= Self.limitBytes else {
-        throw SplitError(why: "a message longer than \(Self.limitBytes) bytes (byte \(offset))")
+        throw SplitError(why: "the message is longer than \(Self.limitBytes) bytes (byte \(offset))")
       }
       guard length <= buffer.count - index else { break }
       let end = index + length
@@ -178,7 +178,7 @@ package struct DelimitedSplitter: MessageSplitter {
       return MessagePiece(bytes: Array(buffer[index..<end]), start: place)
     }
     guard !isFinished || start == buffer.count else {
-      throw SplitError(why: "the data ends within a message (byte \(offset))")
+      throw SplitError(why: "the data ends within the message (byte \(offset))")
     }
     return nil
   }

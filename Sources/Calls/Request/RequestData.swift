@@ -4,11 +4,11 @@ import Protobuf
 import RPCClient
 import System
 
-/// One request message as it was given, not yet read.
+/// An undecoded request message.
 package struct RequestMessage {
-  /// Where it was given, for errors.
+  /// The name of its source, for errors.
   package let source: String
-  /// Where it starts there.
+  /// Its position in the source.
   package let start: JSONPosition
   package let bytes: [UInt8]
   package let form: RequestForm
@@ -20,7 +20,9 @@ package struct RequestMessage {
     self.form = form
   }
 
-  /// The message in the form that the call's chain and codec want.
+  /// Encodes the message in the form that the call's chain and codec need.
+  ///
+  /// - Throws: `Failure` if the message is invalid.
   package func encode(for call: Call) throws(Failure) -> Payload {
     switch form.format {
     case .json:
@@ -63,25 +65,25 @@ extension RequestMessage {
     return "jq -c '.[]' splits an array into messages, for --each or a stream"
   }
 
-  /// The line around a byte of the message, of which what is in front of the message is not at hand.
+  /// The line around a byte of the message; data before the message is not available.
   package func excerpt(at byte: Int) -> InputExcerpt? {
     InputExcerpt(bytes, at: byte, isInside: start.column > 1)
   }
 }
 
-/// Where request messages come from.
+/// A source of request messages.
 package enum RequestSource {
-  /// Messages that are there before the call starts.
+  /// Messages that are read before the call starts.
   case messages([RequestMessage])
-  /// A file, or standard input for `-`, that is read while the call runs: each message is sent when it is
-  /// complete.
+  /// A file, or standard input for `-`, that is read while the call runs. Each message is sent when it is complete.
   case stream(path: String)
 }
 
-/// The request messages that `-d` gives.
+/// The request messages that `-d` specifies.
 package enum RequestData {
-  /// The sources of the messages for `method`, in order. Where it takes one message, that is read now, unless each
-  /// message is for a call of its own.
+  /// The sources of the messages for `method`, in order.
+  ///
+  /// If the method accepts one message, that is read now, unless each message is for a call of its own.
   package static func sources(
     _ arguments: [String], for method: MethodDescriptor, isBatch: Bool, form: RequestForm
   ) throws(Failure) -> [RequestSource] {
@@ -100,7 +102,7 @@ package enum RequestData {
     return sources
   }
 
-  /// The one message for `method`; its fields are checked when it is encoded.
+  /// The only message for `method`. Its fields are checked when it is encoded.
   private static func messages(
     _ arguments: [String], for method: MethodDescriptor, form: RequestForm
   ) throws(Failure) -> [RequestMessage] {
@@ -108,11 +110,11 @@ package enum RequestData {
     for argument in arguments {
       let path = argument.hasPrefix("@") ? String(argument.dropFirst()) : nil
       let source = path.map { $0 == "-" ? "standard input" : $0 } ?? "-d"
-      // In formats other than JSON all of it is one message, so that it can be written over several lines.
+      // In formats other than JSON, all of the data is one message, which may span lines.
       let items = try read(argument, source, form.format == .json ? form.splitter() : WholeSplitter(), form)
       guard !items.isEmpty else {
         throw Failure(
-          .input, source, "the data is empty", hint: "omit -d to send an empty message, or write {}")
+          .input, source, "the data is empty", hint: "omit -d to send an empty message, or use {}")
       }
       messages += items
     }
@@ -120,8 +122,8 @@ package enum RequestData {
       let second = messages[1]
       let place = "line \(second.start.line), column \(second.start.column)"
       throw Failure(
-        .input, second.source, "a second message (\(place)), but \(method.name) takes one message",
-        hint: "--each makes one call of each message",
+        .input, second.source, "second message (\(place)), but \(method.name) accepts one message",
+        hint: "--each makes one call per message",
         place: InputPlace(position: second.start, excerpt: second.excerpt(at: 0)))
     }
     guard messages.isEmpty else { return messages }
@@ -129,18 +131,18 @@ package enum RequestData {
     return [RequestMessage(source: "-d", start: JSONPosition(), bytes: empty, form: RequestForm())]
   }
 
-  /// The messages that follow each other in `text`.
+  /// The consecutive messages in `text`.
   private static func split(
     _ text: [UInt8], _ source: String, _ form: RequestForm
   ) throws(Failure) -> [RequestMessage] {
     var splitter = form.splitter()
     splitter.append(text)
     splitter.finish()
-    return try take(&splitter, source, form)
+    return try removeMessages(from: &splitter, source, form)
   }
 
-  /// The messages of an argument, or of the file or standard input that it names, which is read no further than a
-  /// message that is too long, or a second message.
+  /// The messages of an argument, or of the file or standard input that it names. Stops reading at a message that is
+  /// too long and at a second message.
   private static func read(
     _ argument: String, _ source: String, _ splitter: any MessageSplitter, _ form: RequestForm
   ) throws(Failure) -> [RequestMessage] {
@@ -148,7 +150,7 @@ package enum RequestData {
     guard argument.hasPrefix("@") else {
       splitter.append(Array(argument.utf8))
       splitter.finish()
-      return try take(&splitter, source, form)
+      return try removeMessages(from: &splitter, source, form)
     }
     var messages: [RequestMessage] = []
     let descriptor = try reading(source) { () throws(FileContents.Problem) in
@@ -160,7 +162,7 @@ package enum RequestData {
         try FileContents.readPiece(descriptor, limitBytes: 1 << 16)
       }
       if piece.isEmpty { splitter.finish() } else { splitter.append(piece) }
-      messages += try take(&splitter, source, form)
+      messages += try removeMessages(from: &splitter, source, form)
       if piece.isEmpty { break }
     }
     return messages
@@ -172,9 +174,9 @@ package enum RequestData {
     do throws(FileContents.Problem) { return try body() } catch { throw Failure(.input, source, error.why) }
   }
 
-  /// The messages that are complete.
-  private static func take(
-    _ splitter: inout any MessageSplitter, _ source: String, _ form: RequestForm
+  /// Removes complete messages from the splitter.
+  private static func removeMessages(
+    from splitter: inout any MessageSplitter, _ source: String, _ form: RequestForm
   ) throws(Failure) -> [RequestMessage] {
     var messages: [RequestMessage] = []
     do {

@@ -4,18 +4,18 @@ import Protobuf
 import RPCClient
 import Transport
 
-/// Sends the request messages of a call: those at hand at once, those of a file or of standard input as they come.
+/// Sends the request messages of a call: available ones at once, those of a file or standard input as they arrive.
 ///
-/// Input is read only while the call takes more.
+/// Reads input only while flow control allows more messages.
 package final class RequestFeeder {
   private let call: Call
   private let reader: RequestReader<Payload>
   private var isPaused = false
   private var isDone = false
-  /// Why the input cannot be sent; the call was canceled then.
+  /// Why the input is invalid; the call was canceled for it.
   package private(set) var failure: Failure?
 
-  /// Encodes what is at hand, so that wrong data is told before anything is sent.
+  /// Encodes the available messages, so that invalid data is reported before anything is sent.
   package init(_ plan: CallPlan, call: Call, loop: EventLoop) throws(Failure) {
     self.call = call
     var sources: [RequestReader<Payload>.Source] = []
@@ -32,7 +32,7 @@ package final class RequestFeeder {
     reader.whenReady = { [weak self] in self?.start() }
   }
 
-  /// Starts to send.
+  /// Starts sending.
   package func start() {
     do {
       try feed()
@@ -41,13 +41,13 @@ package final class RequestFeeder {
     }
   }
 
-  /// Reads on, or stops reading until the call takes more.
+  /// Continues reading, or pauses until the call accepts more messages.
   package func setWanted(_ isWanted: Bool) {
     isPaused = !isWanted
     if isPaused { reader.pause() } else { start() }
   }
 
-  /// Sends nothing more: the call has ended.
+  /// Stops sending: the call has ended.
   package func stop() {
     isDone = true
     reader.stop()
@@ -70,6 +70,6 @@ package final class RequestFeeder {
     guard self.failure == nil else { return }
     self.failure = failure
     stop()
-    call.cancel("the input cannot be sent")
+    call.cancel("the request is invalid")
   }
 }

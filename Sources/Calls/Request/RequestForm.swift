@@ -1,13 +1,13 @@
 import Protobuf
 
-/// How request data is read.
+/// The format of request data.
 package struct RequestForm: Equatable {
-  /// What the messages are written in.
+  /// The format of the messages.
   package var format = MessageFormat.json
-  /// Whether fields that the schema does not know are passed over.
+  /// Whether unknown fields are ignored.
   package var allowsUnknownFields = false
 
-  /// Takes apart data that holds several messages.
+  /// Creates the splitter for data with several messages.
   package func splitter() -> any MessageSplitter {
     switch format {
     case .json: JSONSplitter()

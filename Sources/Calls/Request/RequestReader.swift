@@ -3,24 +3,24 @@ import Protobuf
 import System
 import Transport
 
-/// Gives out request messages one after the other: those at hand, and those of files and standard input as they come.
+/// Delivers request messages one by one: available ones, and those of files and standard input as they arrive.
 ///
-/// Input is watched by the loop, and only while a message is waited for: who takes no more slows reading, so memory
-/// stays flat however much there is to send.
+/// The event loop watches input only while a message is requested, so backpressure stops reading and memory stays
+/// bounded.
 package final class RequestReader<Ready> {
-  /// Where messages come from.
+  /// A source of messages.
   package enum Source {
-    /// Messages that are there already.
+    /// Messages that are available.
     case ready([Ready])
     /// A file, or standard input for `-`.
     case stream(path: String)
   }
 
-  /// What comes next.
+  /// The result of a request for a message.
   package enum Next {
     case ready(Ready)
     case read(RequestMessage)
-    /// Nothing yet; the reader says when it is worth to ask again.
+    /// No message yet; `whenReady` is called when there may be one.
     case later
     case end
   }
@@ -28,7 +28,7 @@ package final class RequestReader<Ready> {
   /// A file or standard input that is being read.
   private struct Stream {
     let descriptor: Int32
-    /// What it is called in errors.
+    /// Its name in errors.
     let name: String
     var splitter: any MessageSplitter
     var isAtEnd = false
@@ -41,7 +41,7 @@ package final class RequestReader<Ready> {
   private var stream: Stream?
   private var isWatching = false
   private var problem: Failure?
-  /// Called when there may be more, after `later`.
+  /// Called after `later`, when there may be a message.
   package var whenReady: () -> Void = {}
 
   package init(_ sources: [Source], form: RequestForm, loop: EventLoop) {
@@ -51,6 +51,8 @@ package final class RequestReader<Ready> {
   }
 
   /// The next message.
+  ///
+  /// - Throws: `Failure` if input cannot be read or split.
   package func next() throws(Failure) -> Next {
     while true {
       if let problem { throw problem }
@@ -70,21 +72,21 @@ package final class RequestReader<Ready> {
     }
   }
 
-  /// Stops reading until `next` is asked for again.
+  /// Stops reading until the next call of `next`.
   package func pause() {
     guard isWatching, let stream else { return }
     isWatching = false
     loop.unwatch(stream.descriptor)
   }
 
-  /// Reads nothing more.
+  /// Stops reading for good.
   package func stop() {
     closeStream()
     ready = []
     rest = []
   }
 
-  /// The next message of the stream; `nil` when there is none yet, or when it has ended, and was closed.
+  /// The next message of the stream; nil if there is none yet, or if the stream has ended and was closed.
   private func nextOfStream() throws(Failure) -> RequestMessage? {
     guard let name = stream?.name else { return nil }
     let piece: MessagePiece?
@@ -123,7 +125,7 @@ package final class RequestReader<Ready> {
   }
 
   private func readPiece() {
-    // Not a copy of the stream: with a second reference to its data, each piece would copy all of it.
+    // Do not copy the stream: with a second reference to its data, each piece would copy all of it.
     guard let descriptor = stream?.descriptor, let name = stream?.name else { return }
     pause()
     do {

@@ -6,45 +6,56 @@ import RPCClient
 import RPCProtocols
 import System
 
-/// Prints a call as it goes: what the format asks for on standard output, the rest on standard error.
+/// Prints a call: responses in the chosen format on standard output, the rest on standard error.
 package final class CallPrinter: CallObserver {
   private let plan: CallPlan
   private let output: CallOutput
-  /// The call's place in a batch.
+  /// The index of the call in a batch, or its number in a session, for JSON output.
   private let index: Int?
+  /// The name of the call in text; nil if there is only one.
+  private let title: String?
   private let details: DetailPrinter
   private let redaction: Redaction
   private let writer: MessageWriter
-  /// The messages that were sent, and those that were shown.
+  /// The number of messages sent, and of those printed.
   package private(set) var sent = 0
   package private(set) var received = 0
-  /// The messages that came from the wire, of which interceptors may make fewer or more.
+  /// The number of messages received, before interceptors add or drop any.
   private var arrived = 0
-  /// Sends the request; it is told when the call takes no more.
+  /// Sends the request; paused by flow control.
   package weak var feeder: RequestFeeder?
-  /// Tells which types of a message that is shown may be looked up; it is not shown then.
+  /// Reports the types of a message that can be looked up; such a message is not printed yet.
   private let lookup: TypeLookup?
-  /// The types of the last message that were to be looked up first.
+  /// The types of the last message that must be looked up first.
   package private(set) var missingTypes: [String] = []
-  /// Whether nobody needs to be told how the call ended: it was given up together with others.
+  /// Whether errors are not printed: the call was canceled together with others.
   package var isGivenUp = false
-  /// Whether the call is never started, because its input is invalid. Nothing of it is shown.
+  /// Whether the call is not started because its input is invalid. Nothing of it is printed.
   package var isUnsent = false
-  /// What is wrong with an answer to a call that ended well.
+  /// Why the response to a successful call is unusable.
   package private(set) var failure: Failure?
-  /// How the call ended.
+  /// The status of the call.
   package private(set) var end: ResponseEnd?
-  /// What interceptors find out about the call.
-  package let findings = FindingLedger()
+  /// The findings of interceptors about the call.
+  package let findings = FindingCollector()
 
+  /// Creates a printer.
+  ///
+  /// - Parameters:
+  ///   - plan: The call.
+  ///   - lookup: Reports types that can be looked up; nil if none can.
+  ///   - output: The destination.
+  ///   - index: The index of the call in a batch, or its number in a session.
+  ///   - title: The name of the call in text; by default `call INDEX`.
   package init(
     _ plan: CallPlan, lookup: TypeLookup? = nil, output: CallOutput = CallOutput(isDirect: true),
-    index: Int? = nil
+    index: Int? = nil, title: String? = nil
   ) {
     self.plan = plan
     self.lookup = lookup
     self.output = output
     self.index = index
+    self.title = title ?? index.map { "call \($0)" }
     details = DetailPrinter(pool: plan.pool)
     redaction = Redaction(showsSecrets: plan.showsSecrets)
     writer = MessageWriter(plan)
@@ -88,7 +99,8 @@ package final class CallPrinter: CallObserver {
 
   package func callReceived(_ start: ResponseStart) {
     if plan.verbosity > 0 {
-      trace("<", start.httpVersion.isEmpty ? "(no server)" : "HTTP/\(start.httpVersion) \(start.httpStatus)")
+      trace(
+        "<", start.httpVersion.isEmpty ? "(local response)" : "HTTP/\(start.httpVersion) \(start.httpStatus)")
       trace("<", start.headers)
     }
     guard plan.format == .events else { return }
@@ -124,7 +136,7 @@ package final class CallPrinter: CallObserver {
       event.add("received", received)
       print(event)
     }
-    // Input that cannot be sent is told by whoever ends the command.
+    // The command reports an invalid input itself.
     if let error = end.error, feeder?.failure == nil, !isGivenUp, !findings.hasExpectedStatus {
       report(error)
     }
@@ -138,18 +150,18 @@ package final class CallPrinter: CallObserver {
     print(event)
   }
 
-  /// Tells what interceptors have found out about the call, when it is over.
+  /// Prints the findings of interceptors, after the call has ended.
   ///
-  /// - Returns: How the call ends the process; `nil` when it is as it should be.
+  /// - Returns: The exit status that the call causes; nil if it succeeded.
   package func conclude() -> ExitStatus? {
-    let found = findings.takeAll()
-    if !isGivenUp { tell(found) }
+    let found = findings.removeAll()
+    if !isGivenUp { report(found) }
     if found.hasFailure { return .assertion }
     guard let error = end?.error, !found.hasExpectedStatus else { return nil }
     return .call(error)
   }
 
-  private func tell(_ findings: [Finding]) {
+  private func report(_ findings: [Finding]) {
     for finding in findings where plan.format == .events {
       var event = event("note")
       event.add("interceptor", finding.interceptor)
@@ -160,7 +172,7 @@ package final class CallPrinter: CallObserver {
     for finding in findings {
       switch finding.kind {
       case .failure:
-        report(Failure.Words(what: "assertion failed", why: finding.text), .assertion)
+        report(Failure.Message(what: "assertion failed", why: finding.text), .assertion)
       case .note, .expectedStatus:
         if plan.verbosity > 0 { trace("*", "\(finding.interceptor): \(finding.text)") }
       }
@@ -169,40 +181,41 @@ package final class CallPrinter: CallObserver {
 
   // MARK: Standard error
 
-  /// The error of a call: its status, then its details, decoded.
+  /// Prints the error of a call: its status and its decoded details.
   private func report(_ error: RPCError) {
     let why =
       "\(error.code.name) (\(error.code.rawValue))\(error.message.isEmpty ? "" : ": \(error.message)")"
-    let words =
+    let message =
       switch error.origin {
       case .connection, .tls, .request:
-        Failure.Words(what: plan.target.name, why: error.message, hint: plan.hint(for: error))
+        Failure.Message(what: plan.target.name, why: error.message, hint: plan.hint(for: error))
       case .proxy(let proxy):
-        Failure.Words(what: "proxy \(proxy)", why: error.message, hint: plan.hint(for: error))
-      case .server, .client: Failure.Words(what: "\(plan.name)", why: why)
-      case .violation: Failure.Words(what: "\(plan.name)", why: why, hint: plan.hint(for: error))
+        Failure.Message(what: "proxy \(proxy)", why: error.message, hint: plan.hint(for: error))
+      case .server, .client: Failure.Message(what: "\(plan.name)", why: why)
+      case .violation: Failure.Message(what: "\(plan.name)", why: why, hint: plan.hint(for: error))
       case .interceptor(let name):
-        Failure.Words(what: "\(plan.name)", why: "interceptor \(name): \(why)")
+        Failure.Message(what: "\(plan.name)", why: "interceptor \(name): \(why)")
       }
-    report(words, status(error), error)
+    report(message, status(error), error)
   }
 
-  /// How the process, or this call of a batch, ends for the error.
+  /// The exit status that the error causes.
   private func status(_ error: RPCError) -> ExitStatus {
     if Interrupt.isPending { return Interrupt.status }
     return findings.hasFailure ? .assertion : .call(error)
   }
 
-  private func report(_ words: Failure.Words, _ status: ExitStatus, _ error: RPCError? = nil) {
-    output.remark(ErrorReport(words, status, call: index, error: error, details: details).rendered)
+  private func report(_ message: Failure.Message, _ status: ExitStatus, _ error: RPCError? = nil) {
+    output.remark(
+      ErrorReport(message, status, call: index, title: title, error: error, details: details).rendered)
   }
 
-  /// `text`, behind the call's place in a batch.
+  /// Prefixes `text` with the name of the call, if there are several.
   private func named(_ text: String) -> String {
-    index.map { "call \($0): \(text)" } ?? text
+    title.map { "\($0): \(text)" } ?? text
   }
 
-  /// `17 bytes (22 on the wire)`
+  /// The size of a message as text, for example `17 bytes (22 on the wire)`.
   private func describe(_ size: MessageSize) -> String {
     let compression = size.compression.map { ", \($0.rawValue)" } ?? ""
     let way = size.wireBytes.map { "\($0) on the wire" } ?? "in the URL"
@@ -223,7 +236,7 @@ package final class CallPrinter: CallObserver {
 
   // MARK: JSON
 
-  /// Prints one message, which `append` writes.
+  /// Prints a message, which `append` writes.
   private func show(bytes: Int, _ append: (inout [UInt8]) throws -> Void) throws(RPCError) {
     missingTypes = []
     do {
@@ -254,14 +267,14 @@ package final class CallPrinter: CallObserver {
       return
     } catch is FieldFilter.Missing {
       let what = "--filter \(plan.filter.map { $0.path.description } ?? "")"
-      failure = failure ?? Failure(.assertion, what, "message \(received) of the answer has no such field")
+      failure = failure ?? Failure(.assertion, what, "response message \(received) has no such field")
     } catch {
       if case .unknownAnyType(let name)? = (error as? JSONError)?.reason, lookup?.mayFind(name) == true {
         missingTypes = [name]
         return
       }
       let type = plan.method.output.name
-      throw RPCError(.internal, "the answer is not a \(type): \(error)", origin: .violation)
+      throw RPCError(.internal, "invalid response: not a \(type): \(error)", origin: .violation)
     }
     received += 1
   }

@@ -2,29 +2,34 @@ import Interceptors
 import Output
 import Protobuf
 
-/// One field of each response, for the variables of a shell: `--filter`.
+/// Selects one field of each response (`--filter`).
 package struct FieldFilter {
-  /// The answer lacks the field.
+  /// The response lacks the field.
   package struct Missing: Error {}
 
   package let path: FieldPath
   private let isList: Bool
   private let isMap: Bool
 
-  /// The path that the options name, if they do.
+  /// The path of `--filter`; nil if not given.
+  ///
+  /// - Throws: `Failure` if it is invalid or the format cannot print a field.
   package static func path(_ options: AnswerOptions, format: OutputFormat?) throws(Failure) -> FieldPath? {
     guard let text = options.filter?.text else { return nil }
     if let format, format != .json, format != .pretty {
-      throw Failure(.usage, "--filter", "--format \(format.rawValue) has no single field to print")
+      throw Failure(.usage, "--filter", "cannot be combined with --format \(format.rawValue)")
     }
     do {
       return try FieldPath(text)
     } catch {
-      throw Failure(.usage, "--filter \(text)", error.description, hint: "write it as user.addresses[0].city")
+      throw Failure(
+        .usage, "--filter \(text)", error.description, hint: "use a path such as user.addresses[0].city")
     }
   }
 
-  /// A filter for messages of a type, which must have the field; `nil` without a path.
+  /// Creates a filter for messages of a type; returns nil without a path.
+  ///
+  /// - Throws: `Failure` if the type has no such field.
   package init?(_ path: FieldPath?, of type: MessageType) throws(Failure) {
     guard let path else { return nil }
     self.path = path
@@ -43,7 +48,7 @@ package struct FieldFilter {
     }
   }
 
-  /// What leads through a list needs to say which element.
+  /// A path through a list must name an element.
   private static func check(_ path: FieldPath, of type: MessageType) throws(FieldPathError) {
     do throws(FieldPathError) {
       _ = try Message(type).json(at: path)
@@ -52,7 +57,8 @@ package struct FieldFilter {
     }
   }
 
-  /// Appends the field of a message and a line feed: strings without quotes, the elements of a list each on a line.
+  /// Appends the field of a message and a line feed. Strings have no quotes; each element of a list is on a line of
+  /// its own.
   package func append(_ message: Message, options: JSONEncodingOptions, to out: inout [UInt8]) throws {
     guard try isList || isThere(in: message) else { throw Missing() }
     let json = try JSONValue(parsing: message.json(at: path, options: options))
@@ -74,7 +80,7 @@ package struct FieldFilter {
 
   private func append(_ value: JSONValue, to out: inout [UInt8]) {
     if case .string(let content) = value {
-      // A script gets the string itself; a terminal must not be steered by it.
+      // A script gets the string itself; on a terminal, control characters are escaped.
       out += Array((StandardOutput.isTerminal ? TerminalText.escape(content) : content).utf8)
     } else {
       out += Array(value.text.utf8)

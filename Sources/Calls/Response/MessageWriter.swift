@@ -1,12 +1,12 @@
 import Protobuf
 import RPCProtocols
 
-/// Writes the messages of an answer in the form that is asked for.
+/// Writes response messages in the chosen format.
 package struct MessageWriter {
   private let type: MessageType
   private let codec: CodecName
   private let format: OutputFormat
-  /// Whether messages may follow each other.
+  /// Whether several messages may be written.
   private let isSequence: Bool
   private let transcoder: JSONTranscoder
   private let filter: FieldFilter?
@@ -22,7 +22,7 @@ package struct MessageWriter {
     transcoder = JSONTranscoder(plan.method.output, encoding: encoding)
   }
 
-  /// Appends a message that is serialized in the call's codec.
+  /// Appends a message encoded with the call's codec.
   package func append(_ message: RawSpan, to out: inout [UInt8]) throws {
     if filter != nil, codec == .proto { return try append(Message(type, serialized: message), to: &out) }
     switch (codec, format) {
@@ -30,7 +30,7 @@ package struct MessageWriter {
     case (.proto, .text): append(text: try Message(type, serialized: message), to: &out)
     case (.proto, _): try transcoder.transcode(serialized: message, into: &out)
     case (.json, _):
-      // Read and written anew, so that it is checked, and printed as asked. A server may know more fields.
+      // Decode and encode it, to check it and apply the options. A server may know more fields.
       let lenient = JSONDecodingOptions(allowUnknownFields: true)
       try append(Message(type, json: message.copyBytes(), options: lenient), to: &out)
     }

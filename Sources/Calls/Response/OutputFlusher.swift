@@ -1,23 +1,23 @@
 import Output
 import Transport
 
-/// Writes standard output from the event loop, which goes on while the reader takes nothing.
+/// Flushes standard output from the event loop, which continues while the reader is slow.
 package final class OutputFlusher {
   private let loop: EventLoop
-  /// Called when the reader is behind, and when all was taken.
-  private let tell: (_ isBehind: Bool) -> Void
-  /// Whether the reader has not taken what was written.
+  /// Called when the reader falls behind, and when it has caught up.
+  private let onChange: (_ isBehind: Bool) -> Void
+  /// Whether output waits for the reader.
   package private(set) var isBehind = false
 
-  /// Takes over the loop's moment to flush.
-  package init(_ loop: EventLoop, whenBehind tell: @escaping (_ isBehind: Bool) -> Void) {
+  /// Flushes before each wait of the loop.
+  package init(_ loop: EventLoop, whenBehind onChange: @escaping (_ isBehind: Bool) -> Void) {
     self.loop = loop
-    self.tell = tell
+    self.onChange = onChange
     loop.beforeWait = { [weak self] in self?.pump() ?? false }
     StandardOutput.whenFull = { [weak self] in _ = self?.pump() }
   }
 
-  /// Gives output back, to be written by waiting for the reader.
+  /// Stops. Output is then written by waiting for the reader.
   package func finish() {
     loop.beforeWait = { false }
     StandardOutput.whenFull = nil
@@ -25,18 +25,18 @@ package final class OutputFlusher {
     StandardOutput.flush()
   }
 
-  /// Returns whether the reader has caught up, so that what waited for it may go on.
+  /// Flushes what the reader accepts. Returns whether it has caught up.
   private func pump() -> Bool {
     let isNowBehind = !StandardOutput.flushWhatFits()
     guard isNowBehind != isBehind else { return false }
     isBehind = isNowBehind
-    // Nobody would take it while the terminal is lent, however ready that is.
+    // While another program uses the terminal, nothing is written to it.
     if isBehind, !TerminalMultiplexer.isLent {
       loop.watchWriting(StandardOutput.descriptor) { [weak self] in _ = self?.pump() }
     } else {
       loop.unwatchWriting(StandardOutput.descriptor)
     }
-    tell(isBehind)
+    onChange(isBehind)
     return !isBehind
   }
 }

@@ -2,9 +2,9 @@ import Output
 import RPCProtocols
 import Transport
 
-/// What travels, in one line on the terminal, while a call takes its time and nothing else is to be seen.
+/// A line on the terminal that shows the traffic of a long call that prints nothing.
 package final class ProgressLine {
-  /// What has happened so far.
+  /// The messages and bytes transferred so far.
   package struct Traffic {
     package var sentMessages = 0
     package var receivedMessages = 0
@@ -21,7 +21,7 @@ package final class ProgressLine {
     }
   }
 
-  /// Who waits for less needs no progress.
+  /// A call that ends sooner shows no progress.
   private static let delay = Duration.seconds(1)
   private static let interval = Duration.milliseconds(200)
 
@@ -29,10 +29,10 @@ package final class ProgressLine {
   private let traffic: () -> Traffic
   private let begin = MonotonicClock.now
   private var timer: EventLoop.TimerID?
-  /// What had travelled about a second ago, from which the rate is.
+  /// The traffic of the last second, for the rate.
   private var samples: [(time: MonotonicClock.Instant, bytes: Int)] = []
 
-  /// `nil` where nobody would see it, or where it would stand between the messages.
+  /// Creates the line; returns nil if standard error is not a terminal or messages are printed on it.
   package init?(_ loop: EventLoop, traffic: @escaping () -> Traffic) {
     guard StandardError.isTerminal, !StandardOutput.isTerminal, StandardError.showsRemarks else {
       return nil
@@ -42,7 +42,7 @@ package final class ProgressLine {
     timer = loop.schedule(at: begin + Self.delay) { [weak self] in self?.draw() }
   }
 
-  /// Takes the line away for good.
+  /// Removes the line for good.
   package func finish() {
     if let timer { loop.cancel(timer) }
     timer = nil
@@ -58,15 +58,20 @@ package final class ProgressLine {
     if samples.count > 5 { samples.removeFirst() }
     let rate = Double(max(bytes - past.bytes, 0)) / ((now - past.time) / .seconds(1))
     let line = Self.text(traffic, rate: rate, elapsed: now - begin)
-    // A line that is wrapped could not be taken away.
+    // A wrapped line could not be removed.
     StandardError.show(progress: String(line.prefix(StandardError.columns - 1)))
     timer = loop.schedule(at: now + Self.interval) { [weak self] in self?.draw() }
   }
 
-  /// `sent 1 message, 17 B; received 3 messages, 1.2 MiB; 340.0 KiB/s; 0:05`
+  /// The text of the line, for example `sent 1 message, 17 B; received 3 messages, 1.2 MiB; 340.0 KiB/s; 0:05`.
+  ///
+  /// - Parameters:
+  ///   - traffic: The traffic so far.
+  ///   - rate: The transfer rate in bytes per second.
+  ///   - elapsed: The time since the start of the call.
   package static func text(_ traffic: Traffic, rate: Double, elapsed: Duration) -> String {
     func count(_ messages: Int) -> String { "\(messages) message\(messages == 1 ? "" : "s")" }
-    let seconds = Int(elapsed / .seconds(1))
+    let seconds = elapsed.components.seconds
     let parts = [
       "sent \(count(traffic.sentMessages)), \(size(Double(traffic.sentBytes)))",
       "received \(count(traffic.receivedMessages)), \(size(Double(traffic.receivedBytes)))",
@@ -75,7 +80,7 @@ package final class ProgressLine {
     return parts.joined(separator: "; ")
   }
 
-  /// With one digit behind the point from KiB on.
+  /// A size with its unit; from KiB, with one decimal digit.
   private static func size(_ bytes: Double) -> String {
     var number = bytes
     var units = ["B", "KiB", "MiB", "GiB", "TiB"][...]

@@ -3,8 +3,8 @@ import Protobuf
 import System
 
 extension FileContents {
-  /// The file at `path`, mapped, so that only the pages that are looked at are read; a copy of what is no
-  /// regular file, up to a limit.
+  /// Maps the file at `path` into memory, so that only the used pages are read. If it is not a regular file, reads a
+  /// copy, up to a limit.
   package static func map(_ path: String) throws(Problem) -> SchemaBytes {
     var status = stat()
     guard path != "-", stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else {

@@ -6,13 +6,15 @@ import System
 
 /// Compiles `.proto` files with `protoc`.
 package enum ProtoCompiler {
-  /// What the files and all that they import define, with comments.
+  /// The descriptor set of the files and their imports, with comments.
+  ///
+  /// - Throws: `Failure` with protoc's first error.
   package static func compile(_ files: [String], importPaths: [String]) throws(Failure) -> SchemaSource.Source
   {
     let name = files.joined(separator: ", ")
     let output = try temporaryFile()
     defer { output.close() }
-    // protoc may be installed without the well-known types; its own, and those of -I, are taken first.
+    // protoc may be installed without the well-known types. Its own, and those of -I, take precedence.
     let wellKnown = try temporaryFile(WellKnownSchemas.set.bytes, WellKnownSchemas.optionTypes.bytes)
     defer { wellKnown.close() }
     var words = ["protoc", "--include_imports", "--include_source_info"]
@@ -24,8 +26,8 @@ package enum ProtoCompiler {
       result = try ChildProcess.run(words + files.map(plain))
     } catch {
       throw Failure(
-        .schema, "protoc", error.isMissing ? "not found; --proto needs it" : error.why,
-        hint: error.isMissing ? "on Debian and Ubuntu it is in the package protobuf-compiler" : nil)
+        .schema, "protoc", error.isMissing ? "not found, but --proto needs it" : error.why,
+        hint: error.isMissing ? "install it (Debian and Ubuntu: protobuf-compiler)" : nil)
     }
     let said = result.errors.split(separator: "\n").map { TerminalText.escape(String($0)) }
     guard result.hasSucceeded else { throw failure(name, said) }
@@ -37,9 +39,9 @@ package enum ProtoCompiler {
     }
   }
 
-  /// What protoc said is the reason, so it is told wherever the error is.
+  /// The failure with protoc's output as the reason.
   private static func failure(_ name: String, _ said: [String]) -> Failure {
-    let why = "protoc could not compile it"
+    let why = "protoc failed"
     switch StandardError.errorFormat {
     case .json:
       return Failure(.schema, name, ([why] + said).joined(separator: "\n"))
@@ -59,10 +61,10 @@ package enum ProtoCompiler {
     }
   }
 
-  /// A file's name that no option can be taken for.
+  /// A file name that protoc does not read as an option.
   private static func plain(_ file: String) -> String { file.hasPrefix("-") ? "./\(file)" : file }
 
-  /// Files below the working directory are found there, others where they are.
+  /// The import path `.` for files below the working directory; otherwise their directories.
   private static func defaultPaths(of files: [String]) -> [String] {
     var paths: [String] = []
     for file in files where file.hasPrefix("/") || file.split(separator: "/").contains("..") {

@@ -3,27 +3,27 @@ import Protobuf
 import Reflection
 import System
 
-/// Keeps what servers told of their schemas, in a file for each service of each target.
+/// The cache of server schemas on disk: one file per target and service.
 ///
-/// A cache is a convenience: whatever is wrong with it, the server is asked instead.
+/// Errors of the cache are not fatal: the server is asked instead.
 package struct ReflectionCache {
-  /// What was asked, of whom.
+  /// The key of an entry.
   package struct Key {
-    /// The target and the service, to be recognised by people.
+    /// The target and the service, readable in the file name.
     package let target: String
     package let service: String
-    /// All that the answer may depend on, the two above aside.
+    /// Everything else that the schema may depend on, as part of a hash.
     package let facts: [String]
   }
 
-  /// A file this old is removed when another is written.
+  /// Entries of this age are removed when another one is written, in seconds.
   private static let keptSeconds = 30 * 24 * 3600
 
   private let directory: String
 
-  /// The cache of the user; `nil` when the environment names no place for it.
+  /// The user's cache; nil if the environment names no directory.
   package init?(environment: (String) -> String?) {
-    // The XDG specification has a path that is not absolute passed over.
+    // The XDG Base Directory Specification says to ignore relative paths.
     if let base = environment("XDG_CACHE_HOME"), base.hasPrefix("/") {
       directory = "\(base)/rpcurl/reflection"
     } else if let home = environment("HOME"), home.hasPrefix("/") {
@@ -33,7 +33,7 @@ package struct ReflectionCache {
     }
   }
 
-  /// The descriptor set of `key`, mapped, if there is one that is whole and not too old.
+  /// The mapped descriptor set of `key`, and its age; nil if there is none, it is incomplete or it is too old.
   package func load(_ key: Key, notOlderThan age: Duration) -> (set: SchemaBytes, stamp: CachedSchema.Stamp)?
   {
     var status = stat()
@@ -46,12 +46,12 @@ package struct ReflectionCache {
     return (set, stamp)
   }
 
-  /// Keeps `schema`; gives the reason when that is not possible.
+  /// Stores a schema. Returns nil, or why that failed.
   package func store(_ schema: ReflectedSchema, _ key: Key) -> String? {
     store(CachedSchema.encode(schema), path(key))
   }
 
-  /// Keeps the names of all services of the target; gives the reason when that is not possible.
+  /// Stores the services of the target. Returns nil, or why that failed.
   package func store(services: [String], _ key: Key) -> String? {
     store(services.filter { !$0.contains("\n") }.flatMap { Array("\($0)\n".utf8) }, path(key, ".services"))
   }
@@ -59,8 +59,8 @@ package struct ReflectionCache {
   private func store(_ bytes: [UInt8], _ path: String) -> String? {
     makeDirectory()
     prune()
-    // Written beside its place and then put there, so that nobody ever sees a part of it.
-    // Processes of two containers, or of two machines, may have the same number: the name is nobody else's.
+    // Written under another name and renamed, so that no process reads an incomplete file. The name is random:
+    // processes in two containers may have the same id.
     let ending = ".tmp"
     var name = Array("\(directory)/.XXXXXX\(ending)".utf8CString)
     let descriptor = mkstemps(&name, Int32(ending.utf8.count))
@@ -113,13 +113,13 @@ package struct ReflectionCache {
 
   // MARK: Completion
 
-  /// What a server told, however it was reached and however long ago: names to offer, which a call asks for anew.
+  /// The cached schemas of a server of any age, for completion.
   package struct Known {
     package fileprivate(set) var sets: [SchemaBytes] = []
     package fileprivate(set) var services: [String] = []
   }
 
-  /// What the server at `target` told.
+  /// The cached schemas of the server at `target`.
   package func known(of target: Target) -> Known {
     var known = Known()
     let start = "\(Key.readable(Self.name(of: target, socket: target.unixSocket)))-"
@@ -139,7 +139,7 @@ package struct ReflectionCache {
     return known
   }
 
-  /// The servers that told something, where the name of a file tells which it was: `HOST:PORT`.
+  /// The servers in the cache whose file name contains their address: `HOST:PORT`.
   package var targets: [String] {
     let found = fileNames.compactMap { name -> String? in
       let target = name.prefix { $0 != "-" }
@@ -151,19 +151,19 @@ package struct ReflectionCache {
     return Set(found).sorted()
   }
 
-  /// How a target is called in the names of files.
+  /// The name of a target in file names.
   package static func name(of target: Target, socket: String?) -> String {
     socket.map { "unix\($0)" } ?? String(target.baseURL.split(separator: "/", maxSplits: 1)[1])
   }
 }
 
 extension ReflectionCache.Key {
-  /// `localhost_50051-demo.v1.Demo-0123456789abcdef`, without its ending.
+  /// The file name without its extension: `localhost_50051-demo.v1.Demo-0123456789abcdef`.
   package var fileName: String {
     "\(Self.readable(target))-\(Self.readable(service))-\(hash)"
   }
 
-  /// FNV-1a. Each text ends with a byte that no UTF-8 has, so that two lists never read the same.
+  /// FNV-1a. Each text ends with a byte that UTF-8 does not contain, so that different lists have different input.
   private var hash: String {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for text in [target, service] + facts {

@@ -7,11 +7,11 @@ import Reflection
 import System
 import Transport
 
-/// The server as a source of the schema, and what it told before.
+/// A server as a source of the schema, with the cache of its schemas.
 package struct ReflectionSource {
-  /// How long the server may take, unless `--max-time` says otherwise.
+  /// The time limit of the server, unless `--max-time` is given.
   package static let defaultTimeout = Duration.seconds(10)
-  /// How long an answer is taken for true without asking again.
+  /// How long a cached schema is used before asking the server again.
   private static let freshness = Duration.seconds(300)
 
   package let target: Target
@@ -22,45 +22,50 @@ package struct ReflectionSource {
   package var version: ReflectionVersion?
   package var timeout = defaultTimeout
   package var isVerbose = false
-  /// Whether only what is known already is told.
+  /// Whether only the cache is used.
   package var isOffline = false
-  /// `nil` when nothing is to be kept.
+  /// The cache; nil with `--no-cache`.
   package var cache: ReflectionCache?
 
-  /// An earlier answer.
+  /// A cached schema.
   package struct Cached {
     package let source: SchemaSource.Source
     fileprivate let stamp: CachedSchema.Stamp
     fileprivate let isVerbose: Bool
 
-    /// Says that it is used, if asked to.
-    package func tell() {
-      if isVerbose { ReflectionSource.tell(stamp.version, stamp.fileCount, "cached") }
+    /// Prints that the cache is used, with `-v`.
+    package func report() {
+      if isVerbose { ReflectionSource.report(stamp.version, stamp.fileCount, "cached") }
     }
   }
 
-  /// What the server told of `service` before, if that is not too long ago.
+  /// The cached schema of `service`, unless it is too old.
   package func cached(_ service: String) -> Cached? {
     guard let found = cache?.load(key(service), notOlderThan: Self.freshness) else { return nil }
     return Cached(
       source: SchemaSource.Source(set: found.set, name: sourceName), stamp: found.stamp, isVerbose: isVerbose)
   }
 
-  /// What the answer that has all services is kept as.
+  /// The name in the cache of the schema with all services.
   package static let allServices = "*"
 
-  /// Asks the server for everything; gives the names of services beside it, as it may not describe all of them.
+  /// Fetches the complete schema. Also returns the names of all services, some of which the server may not describe.
   package func fetchAll() throws(Failure) -> (SchemaSource.Source, services: [String]) {
     let schema = try schema(for: .allServices)
     if let why = cache?.store(schema, key(Self.allServices)), isVerbose {
-      StandardError.write("* schema: not kept: \(TerminalText.escape(why))\n")
+      StandardError.write("* schema: not cached: \(TerminalText.escape(why))\n")
     }
     return (SchemaSource.Source(set: SchemaBytes(schema.descriptorSet), name: sourceName), schema.services)
   }
 
-  /// Asks the server for the service of `method`; `known` services are offered when it has none like it.
+  /// Fetches the service of `method`.
   ///
-  /// The service may be the end of a name that only one of the server's has; then that one comes with it.
+  /// The service may be a unique suffix of a name that the server lists.
+  ///
+  /// - Parameters:
+  ///   - method: The method.
+  ///   - known: The services of other sources, for suggestions.
+  /// - Throws: `Failure` if the server has no such service.
   package func fetch(_ method: MethodName, known: [String]) throws(Failure) -> (
     SchemaSource.Source, MethodName
   ) {
@@ -75,9 +80,9 @@ package struct ReflectionSource {
     case .success(let schema):
       if isVerbose {
         let milliseconds = Int(((MonotonicClock.now - begin) / .milliseconds(1)).rounded())
-        Self.tell(schema.version, schema.fileCount, "\(milliseconds) ms")
+        Self.report(schema.version, schema.fileCount, "\(milliseconds) ms")
       }
-      keep(schema, .symbols([method.service]))
+      store(schema, .symbols([method.service]))
       return (SchemaSource.Source(set: SchemaBytes(schema.descriptorSet), name: sourceName), method)
     case .failure(.unknownSymbol(_, let services))
     where services.contains { $0.hasSuffix(".\(method.service)") }:
@@ -89,23 +94,23 @@ package struct ReflectionSource {
     }
   }
 
-  /// What `fetch` throws when the server is not to be asked.
-  package static let notAsked = Failure(.schema, "schema", "the server was not asked")
+  /// The failure of `fetch` if `isOffline` is set.
+  package static let notAsked = Failure(.schema, "no schema", "the server was not asked")
 
-  /// Asks the server for what `goal` names; a symbol that it does not know gives nothing.
+  /// Fetches the schema for `goal`; returns nil if the server does not know the symbol.
   package func schema(for goal: ReflectionQuery.Goal) throws(Failure) -> ReflectedSchema {
     switch try ask(goal) {
     case .success(let schema):
-      if isVerbose { Self.tell(schema.version, schema.fileCount, "fetched") }
-      keep(schema, goal)
+      if isVerbose { Self.report(schema.version, schema.fileCount, "fetched") }
+      store(schema, goal)
       return schema
     case .failure(let error):
       throw failure(error, MethodName(service: "", method: ""), [])
     }
   }
 
-  /// Keeps an answer: calls of the service take it while it is fresh, and completion knows its names.
-  private func keep(_ schema: ReflectedSchema, _ goal: ReflectionQuery.Goal) {
+  /// Stores a schema for later calls and for completion.
+  private func store(_ schema: ReflectedSchema, _ goal: ReflectionQuery.Goal) {
     guard let cache else { return }
     var problem: String?
     switch goal {
@@ -118,10 +123,10 @@ package struct ReflectionSource {
     }
     if !schema.services.isEmpty { problem = problem ?? cache.store(services: schema.services, key("")) }
     guard let problem, isVerbose else { return }
-    StandardError.write("* schema: not kept: \(TerminalText.escape(problem))\n")
+    StandardError.write("* schema: not cached: \(TerminalText.escape(problem))\n")
   }
 
-  private static func tell(_ version: ReflectionVersion, _ files: Int, _ how: String) {
+  private static func report(_ version: ReflectionVersion, _ files: Int, _ how: String) {
     StandardError.write(
       "* schema: reflection \(version.rawValue), \(files) file\(files == 1 ? "" : "s"), \(how)\n")
   }
@@ -134,13 +139,13 @@ package struct ReflectionSource {
     let loop = CommandLoop(client.loop)
     let isInterrupted = try loop.run(
       onInterrupt: { reflector.cancel(Interrupt.reason) }, until: { reflector.result != nil })
-    // A round more, so that the canceled stream is reset on the wire.
+    // Run the loop once more to send the reset of the canceled stream.
     if isInterrupted { _ = try loop.run { true } }
     guard !isInterrupted, let result = reflector.result else { throw Failure(reported: Interrupt.status) }
     return result
   }
 
-  /// The question for `goal`, as a client asks it.
+  /// The reflection request for `goal`.
   package func request(_ goal: ReflectionQuery.Goal) -> ReflectionRequest {
     var request = ReflectionRequest(goal, target: target.baseURL, userAgent: Version.userAgent)
     request.version = version
@@ -151,12 +156,12 @@ package struct ReflectionSource {
     return request
   }
 
-  /// What the schema of this server is called in errors.
+  /// The name of the schema in errors.
   package var sourceName: String { "reflection of \(target.name)" }
 
-  /// What makes two answers of a server the answer to the same question.
+  /// The cache key: everything that the schema may depend on.
   private func key(_ service: String) -> ReflectionCache.Key {
-    // Credentials are left out: they change often, and seldom what the server is.
+    // Credentials are not part of the key: they change often, and the schema does not depend on them.
     let headers = headers.fields.filter { !Redaction.isSecret($0.name) }.map { "\($0.name):\($0.value)" }
     return ReflectionCache.Key(
       target: ReflectionCache.name(of: target, socket: connection.unixSocket),
@@ -181,7 +186,7 @@ package struct ReflectionSource {
       return Failure(
         .schema, target.name, error.description,
         hint: "use --proto FILE, or --descriptor-set FILE; "
-          + "protoc --include_imports --descriptor_set_out=FILE makes one")
+          + "protoc --include_imports --descriptor_set_out=FILE creates one")
     case .failed(let status):
       let isConnection = status.origin == .connection || status.origin == .tls
       let proxy: String? = if case .proxy(let url) = status.origin { "proxy \(url)" } else { nil }

@@ -1,6 +1,6 @@
 import CommandLine
 
-/// What the commands have in common that look into a schema and call no method.
+/// The options of the commands that read a schema and call no method.
 package struct SchemaCommandOptions {
   package let schema: SchemaOptions
   package let reflection: ReflectionOptions
@@ -8,7 +8,7 @@ package struct SchemaCommandOptions {
   package let common: CommonRequestOptions
   package let maxTime: Duration?
   package let verbose: Int
-  /// The arguments that are not options: `[TARGET] [SYMBOL]`.
+  /// The positional arguments: `[TARGET] [SYMBOL]`.
   package let words: [Positional]
   package let configuredTarget: Positional?
 
@@ -23,7 +23,7 @@ package struct SchemaCommandOptions {
     configuredTarget = invocation.configuredTarget
   }
 
-  /// The client of the command.
+  /// Creates the source of the client.
   package func clients() -> ClientSource {
     ClientSource(verbosity: verbose, showsSecrets: false)
   }

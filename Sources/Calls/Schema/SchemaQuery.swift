@@ -6,20 +6,21 @@ import RPCProtocols
 import Reflection
 import System
 
-/// The schema that a command looks into, and the name that it looks for.
+/// A schema and the name that a command looks for in it.
 package struct SchemaQuery {
-  /// The name, as it was written; `nil` when none was.
+  /// The name as typed; nil if there is none.
   package let symbol: String?
   private let sources: [SchemaSource.Source]
   private let server: ReflectionSource?
-  /// All there is to know, where that is known already.
+  /// The complete schema, if it was given.
   private var known: DescriptorPool?
-  /// The services that a server is known to list, beside those.
+  /// More services that a server lists.
   private var listed: [String] = []
 
-  /// Resolves the words of a command: `[TARGET] [SYMBOL]`, where a target is expected if the server is to be asked.
+  /// Resolves the positional arguments `[TARGET] [SYMBOL]`. A target is expected if the server is to be asked.
   ///
-  /// Where the configuration file has a target, one word is a target if it has a colon, as no symbol has.
+  /// If the configuration file has a target, a single argument is a target only if it contains a colon, which no
+  /// symbol does.
   package init(_ options: SchemaCommandOptions, clients: ClientSource) throws {
     var words = options.words
     guard words.count <= 2 else {
@@ -32,7 +33,7 @@ package struct SchemaQuery {
     {
       words.insert(target, at: 0)
     }
-    // A target that need not be asked is not asked.
+    // A target that is not needed is ignored.
     if !asksServer, words.count == 1, Self.isTarget(words[0].text) { words.removeFirst() }
     let target = words.count == 2 || asksServer ? words.first : nil
     symbol = words.count == 2 ? words[1].text : target == nil ? words.first?.text : nil
@@ -55,7 +56,7 @@ package struct SchemaQuery {
     server = try Self.server(options, target, clients)
   }
 
-  /// A look into a schema that is known: `[SYMBOL]`.
+  /// Creates a query of a given schema: `[SYMBOL]`.
   package init(_ pool: DescriptorPool, listed: [String], words: [String]) throws(Failure) {
     guard words.count <= 1 else {
       throw Failure(.usage, words[1], "unexpected argument", hint: "one name is expected")
@@ -67,7 +68,7 @@ package struct SchemaQuery {
     server = nil
   }
 
-  /// Whether an argument is a server, and certainly not the name of a symbol.
+  /// Whether an argument can only be a server, not the name of a symbol.
   private static func isTarget(_ text: String) -> Bool {
     text.contains("://") || text.hasPrefix("unix:") || text.contains(":") && !text.contains(".proto")
   }
@@ -95,12 +96,12 @@ package struct SchemaQuery {
     source.version = options.reflection.reflectVersion.map { $0 == "v1" ? .v1 : .v1alpha }
     source.timeout = options.maxTime ?? ReflectionSource.defaultTimeout
     source.isVerbose = options.verbose > 0
-    // Nothing is taken from it here: these commands show what the server has now.
+    // Cached schemas are not read here: these commands show the server's current schema.
     source.cache = options.reflection.refusesCache ? nil : ReflectionCache(environment: environment)
     return source
   }
 
-  /// The full names of all services, where nothing else is needed of them.
+  /// The full names of all services, without their declarations.
   package func serviceNames() throws(Failure) -> [String] {
     let pool = if let known { known } else { try SchemaSource.pool(sources) }
     var names = Set(pool.symbols([.service]).filter(Self.isOwn).map(\.name))
@@ -109,14 +110,12 @@ package struct SchemaQuery {
     return names.sorted()
   }
 
-  /// Everything that is known.
+  /// The complete schema.
   package func pool() throws(Failure) -> DescriptorPool {
     try pool(asking: server == nil ? nil : .allServices)
   }
 
-  /// Everything that is known, and what `symbol` means in it.
-  ///
-  /// The server is asked for the symbol alone before it is asked for all.
+  /// Finds `symbol`. Asks the server for that symbol alone before it asks for everything.
   package func find(_ symbol: String, among kinds: Set<SymbolKind>) throws(Failure) -> (
     DescriptorPool, DescriptorPool.Symbol
   ) {
@@ -149,7 +148,7 @@ package struct SchemaQuery {
     return try SchemaSource.pool(sources, withOptions: true)
   }
 
-  /// Whether a symbol is from a source that was named, not one that everybody has.
+  /// Whether a symbol comes from a source that was given, not from the well-known types.
   package static func isOwn(_ symbol: DescriptorPool.Symbol) -> Bool {
     symbol.source != WellKnownSchemas.sourceName
   }

@@ -4,14 +4,14 @@ import Protobuf
 import RPCProtocols
 import System
 
-/// Finds methods in the schema that the options name.
+/// Finds methods in the schema that the options specify.
 package enum SchemaSource {
-  /// A method, with the pool that it is of.
+  /// A method and its pool.
   package struct Found {
-    /// Where the schema is from.
+    /// The source of the schema.
     package enum Origin {
       case files
-      /// The server's schema of earlier.
+      /// A cached schema of the server.
       case cache
       case server
     }
@@ -21,10 +21,10 @@ package enum SchemaSource {
     package let origin: Origin
   }
 
-  /// The method, and the pool that it is of.
+  /// Finds a method and its pool.
   ///
-  /// Descriptor sets come first. The server is asked when they do not know the method's service; an earlier answer
-  /// of it will do if that is not old and knows the method.
+  /// Files come first. If they lack the service, the server is asked, or a cached schema is used that is not too old
+  /// and has the method.
   package static func find(
     _ name: MethodName, schema: SchemaOptions, reflection: ReflectionSource?
   ) throws(Failure) -> Found {
@@ -43,7 +43,7 @@ package enum SchemaSource {
     if let cached = reflection.cached(name.service), let pool = try? pool(sets + [cached.source]),
       let method = try? method(name, in: pool)
     {
-      cached.tell()
+      cached.report()
       return Found(pool: pool, method: method, origin: .cache)
     }
     let (fetched, known) = try reflection.fetch(name, known: own.serviceNames)
@@ -51,35 +51,35 @@ package enum SchemaSource {
     return Found(pool: pool, method: try method(completed(known, in: pool), in: pool), origin: .server)
   }
 
-  /// The method of `pool` that `name` is, or is the end of when only one such is known.
+  /// The method of `pool` with this name, or with this unique suffix.
   package static func find(_ name: MethodName, in pool: DescriptorPool) throws(Failure) -> MethodDescriptor {
     try method(completed(name, in: pool), in: pool)
   }
 
-  /// The method that `name` is, or is the end of when only one such is known.
+  /// Completes a name that is a unique suffix.
   private static func completed(_ name: MethodName, in pool: DescriptorPool) throws(Failure) -> MethodName {
     guard try !knows(name.service, pool) else { return name }
     return try SymbolLookup(pool).method(name) ?? name
   }
 
-  /// A pool of the sources that the options name, of which there must be one.
+  /// The pool of the files that the options name, of which there must be one.
   package static func pool(_ schema: SchemaOptions) throws(Failure) -> DescriptorPool {
     guard schema.hasSources else {
       throw Failure(
         .schema, "no schema", "reflection is off, and neither --proto nor --descriptor-set is given",
         hint: "use --proto FILE, or --descriptor-set FILE; "
-          + "protoc --include_imports --descriptor_set_out=FILE makes one")
+          + "protoc --include_imports --descriptor_set_out=FILE creates one")
     }
     return try pool(sources(schema))
   }
 
-  /// A source of a pool: a descriptor set, and its name in errors.
+  /// A descriptor set, and its name in errors.
   package struct Source {
     package let set: SchemaBytes
     package let name: String
   }
 
-  /// What the options name, in the order in which names are looked up.
+  /// The files that the options name, in the order of precedence.
   package static func sources(_ schema: SchemaOptions) throws(Failure) -> [Source] {
     var sources: [Source] = []
     for argument in schema.descriptorSets {
@@ -97,7 +97,7 @@ package enum SchemaSource {
     return sources
   }
 
-  /// A pool of the sources, in order, and of the well-known types behind them.
+  /// The pool of the sources, in order, followed by the well-known types.
   package static func pool(_ sources: [Source], withOptions: Bool = false) throws(Failure) -> DescriptorPool {
     let pool = DescriptorPool()
     do {
@@ -118,7 +118,7 @@ package enum SchemaSource {
     }
   }
 
-  /// The method, or an error that names the nearest ones.
+  /// The method, or a failure that suggests similar names.
   private static func method(_ name: MethodName, in pool: DescriptorPool) throws(Failure) -> MethodDescriptor
   {
     do {
@@ -136,14 +136,14 @@ package enum SchemaSource {
       return SymbolLookup(pool).unknown(name.method, among: [.method])
     }
     guard let service = try service(named: name.service, in: pool) else {
-      return unknownService(name, "the schema has no service \(name.service)", services: pool.serviceNames)
+      return unknownService(name, "no service \(name.service) in the schema", services: pool.serviceNames)
     }
     let names = service.methods.map(\.name)
     return Failure(
       .schema, name.description, "\(service.name) has no method \(name.method)",
       hint: suggestion(
         DescriptorPool.nearestNames(to: name.method, among: names).map { "\(service.name)/\($0)" })
-        ?? (names.isEmpty ? "it has no method at all" : "it has \(list(names))"))
+        ?? (names.isEmpty ? "it has no methods" : "methods: \(list(names))"))
   }
 
   /// The service with this name, or with a name that ends with it.
@@ -165,7 +165,7 @@ package enum SchemaSource {
     return Failure(
       .schema, name.description, why,
       hint: suggestion(nearest.map { "\($0)/\(name.method)" })
-        ?? (services.isEmpty ? "it has no service at all" : "it has \(list(services))"))
+        ?? (services.isEmpty ? "there are no services" : "services: \(list(services))"))
   }
 
   package static func suggestion(_ names: [String]) -> String? {

@@ -2,11 +2,11 @@ import Output
 import Protobuf
 import RPCProtocols
 
-/// Finds what a person means by a name: a full one, or the end of one that only one declaration has.
+/// Resolves a typed name: a full name or a unique suffix.
 package struct SymbolLookup {
   package typealias Symbol = DescriptorPool.Symbol
 
-  /// What is meant rather than the members of others.
+  /// The kinds that take precedence over members.
   private static let prominent: Set<SymbolKind> = [
     .service, .method, .message, .enumeration, .extensionField,
   ]
@@ -31,7 +31,7 @@ package struct SymbolLookup {
   private static func withArticle(_ kind: SymbolKind) -> String {
     switch kind {
     case .enumeration, .extensionField: "an \(kind.rawValue)"
-    case .enumValue: "a value of an enum"
+    case .enumValue: "an enum value"
     default: "a \(kind.rawValue)"
     }
   }
@@ -43,14 +43,14 @@ package struct SymbolLookup {
     return Symbol(name: found.declaration.name, kind: found.declaration.kind, file: found.file.name)
   }
 
-  /// The method that `name` means, if one is meant.
+  /// The full name of a method; nil if `name` does not name one.
   package func method(_ name: MethodName) throws(Failure) -> MethodName? {
     let text = name.service.isEmpty ? name.method : name.description
     if let exact = try exactly(text, [.method]) { return MethodName(exact.name) }
     return try ending(text, [.method]).flatMap { MethodName($0.name) }
   }
 
-  /// The one declaration whose name ends with `text`; of those that everybody has, only if there is no other.
+  /// The only declaration whose name ends with `text`. Well-known types match only if nothing else does.
   private func ending(_ text: String, _ kinds: Set<SymbolKind>) throws(Failure) -> Symbol? {
     let end = Array(Self.dotted(text).utf8)
     let last = String(decoding: end.reversed().prefix { $0 != UInt8(ascii: ".") }.reversed(), as: UTF8.self)
@@ -65,7 +65,7 @@ package struct SymbolLookup {
     throw Self.ambiguous(text, candidates.map(\.name))
   }
 
-  /// The one of `names`, which all end with `text`.
+  /// The only one of `names`, which all end with `text`.
   package static func only(_ text: String, among names: [String]) throws(Failure) -> String {
     guard let first = names.first, names.count == 1 else { throw ambiguous(text, names) }
     return first
@@ -75,11 +75,11 @@ package struct SymbolLookup {
     let sorted = names.sorted()
     let rest = sorted.count > 20 ? ", and \(sorted.count - 20) more" : ""
     return Failure(
-      .schema, text, "\(sorted.count) names end with it",
+      .schema, text, "\(sorted.count) names end with this",
       hint: "one of \(sorted.prefix(20).joined(separator: ", "))\(rest)")
   }
 
-  /// The failure for a name that nothing has, with the nearest ones.
+  /// The failure for an unknown name, with similar ones.
   package func unknown(_ text: String, among kinds: Set<SymbolKind>) -> Failure {
     let mostLikely = kinds.intersection(Self.prominent)
     let symbols = pool.symbols(mostLikely.isEmpty ? kinds : mostLikely)
@@ -88,7 +88,7 @@ package struct SymbolLookup {
     let parts = Self.dotted(text).split(separator: ".").count
     var nearest = parts > 1 ? DescriptorPool.nearestNames(to: text, among: names) : []
     if nearest.isEmpty {
-      // Without the package, or the service.
+      // Compare without the package or the service too.
       var ends: [String: String] = [:]
       for name in names {
         let end = Self.lastParts(parts, of: name)
@@ -112,7 +112,7 @@ package struct SymbolLookup {
     return dotted(String(decoding: end.reversed(), as: UTF8.self))
   }
 
-  /// Methods are `Service/Method`, and also `Service.Method`.
+  /// The name with dots only: a method is `Service/Method`, and also `Service.Method`.
   private static func dotted(_ name: String) -> String {
     guard name.utf8.contains(UInt8(ascii: "/")) else { return name }
     return String(name.map { $0 == "/" ? "." : $0 })
@@ -120,7 +120,7 @@ package struct SymbolLookup {
 
   private static func ends(_ symbol: Symbol, with end: [UInt8]) -> Bool {
     if ends(symbol.name, with: end) { return true }
-    // Values of an enum are also known without its name.
+    // An enum value also has a name in the enum's scope.
     guard symbol.kind == .enumValue else { return false }
     let parts = symbol.name.split(separator: ".")
     return ends((parts.dropLast(2) + parts.suffix(1)).joined(separator: "."), with: end)

@@ -4,36 +4,33 @@ import RPCProtocols
 import Reflection
 import Transport
 
-/// Asks the server for types that its answers turn out to hold: those in an `Any`, and those of error details, which
-/// no method of the schema names.
+/// Asks the server for types in its responses that no method names: those in an `Any`, and those of error details.
 ///
-/// Each type is asked for once, and only so many of them, whatever a server sends.
+/// Asks for each type once, and for a limited number, whatever the server sends.
 package final class TypeLookup {
-  /// Types that may be found, in a message that is not to be shown before.
+  /// The types of a message that must be looked up before it is printed.
   package struct Missing: Error {
     package let names: [String]
   }
 
-  /// How many types are looked up at most, and how long it may take where no deadline is closer.
+  /// The largest number of types, and the time limit unless the deadline is sooner.
   private static let limit = 32
   private static let patience = Duration.seconds(2)
 
   private let source: ReflectionSource
   private let pool: DescriptorPool
   private let client: RPCClient
-  /// Whether answers can hold messages of any type; looked at when the first one is there.
+  /// Whether responses can contain an `Any`. Computed for the first response.
   private lazy var canHoldAny = Self.canHoldAny(output)
   private let output: MessageType
-  /// The types that a look-up is over for.
+  /// The types whose lookup has ended.
   private var answered: Set<String> = []
   private var reflector: Reflector?
-  /// The look-ups in the order in which they were asked for; the first one runs.
+  /// The lookups in order; the first one runs.
   private var waiting: [(names: [String], deadline: MonotonicClock.Instant?, done: () -> Void)] = []
   private var isOver = false
 
-  /// Makes a look-up for the answers of a plan's calls, at the server that the schema is of.
-  ///
-  /// Fails where the server is not to be asked.
+  /// Creates the lookup for the responses of a plan's calls. Returns nil if the server must not be asked.
   package init?(_ plan: CallPlan, client: RPCClient) {
     guard let source = plan.reflection else { return nil }
     self.source = source
@@ -42,18 +39,18 @@ package final class TypeLookup {
     output = plan.method.output
   }
 
-  /// Throws when `json`, as the codec prints it, holds types that may be found.
+  /// Throws if `json`, as the codec prints it, contains types that can be looked up.
   package func check(_ json: ArraySlice<UInt8>) throws(Missing) {
     guard canHoldAny, let names = missing(among: Self.unknownTypes(in: json)) else { return }
     throw Missing(names: names)
   }
 
-  /// Whether a look-up may find the type.
+  /// Whether the type can be looked up.
   package func mayFind(_ name: String) -> Bool {
     missing(among: [name]) != nil
   }
 
-  /// Those of the types that the schema does not know, and that no answer is there for; `nil` when there are none.
+  /// The types among `names` that are unknown and were not looked up; nil if there are none.
   package func missing(among names: [String]) -> [String]? {
     guard !isOver, !names.isEmpty else { return nil }
     var missing: [String] = []
@@ -65,7 +62,7 @@ package final class TypeLookup {
     return missing.isEmpty ? nil : missing
   }
 
-  /// Whether it can be the name of a type, so that it may be sent to a server.
+  /// Whether `name` can be the name of a type; only such names are sent to a server.
   private static func isName(_ name: String) -> Bool {
     MethodName("\(name)/X") != nil
   }
@@ -73,13 +70,13 @@ package final class TypeLookup {
   /// Looks types up until `deadline`, and calls `done` when they are known, or will not be: later, from the loop.
   package func find(_ names: [String], until deadline: MonotonicClock.Instant?, done: @escaping () -> Void) {
     waiting.append((names, deadline, done))
-    // Later, so that `done` is not called before this returns.
+    // Delayed, so that `done` is not called before this returns.
     if reflector == nil, waiting.count == 1 {
       client.loop.schedule(at: .now) { [weak self] in self?.start() }
     }
   }
 
-  /// Looks nothing up any more.
+  /// Cancels all lookups.
   package func cancel() {
     isOver = true
     reflector?.cancel("interrupted")
@@ -88,7 +85,7 @@ package final class TypeLookup {
   private func start() {
     guard let next = waiting.first else { return }
     let left = min(source.timeout, Self.patience, next.deadline.map { $0 - .now } ?? Self.patience)
-    // A look-up before this one may have been for the same.
+    // An earlier lookup may have included these types.
     let names = next.names.filter { !answered.contains($0) }
     guard !isOver, left > .zero, !names.isEmpty else { return finish() }
     var request = source.request(.whateverOf(names))
@@ -96,13 +93,13 @@ package final class TypeLookup {
     let reflector = client.reflect(request)
     self.reflector = reflector
     reflector.whenDone = { [weak self] in self?.finish() }
-    // It may have failed at once.
+    // The lookup may have failed at once.
     if reflector.result != nil { finish() }
   }
 
   private func finish() {
     if case .success(let schema)? = reflector?.result, schema.fileCount > 0 {
-      // What the schema knows already wins; a set that contradicts it finds no type.
+      // Existing declarations take precedence; a set that contradicts them adds no type.
       try? pool.add(SchemaBytes(schema.descriptorSet), source: source.sourceName)
     }
     reflector = nil
@@ -113,9 +110,9 @@ package final class TypeLookup {
     if !waiting.isEmpty { start() }
   }
 
-  /// The types that the codec did not know, and printed as `{"@type":"…/NAME","@value":"…"}`.
+  /// The types that the codec did not know and printed as `{"@type":"…/NAME","@value":"…"}`.
   private static func unknownTypes(in json: ArraySlice<UInt8>) -> [String] {
-    // In a string the quote would have a backslash, so this is a key.
+    // Within a string, a backslash would precede the quote, so this is a key.
     let mark = #"value":"#.utf8
     var names: [String] = []
     var rest = json
@@ -130,7 +127,7 @@ package final class TypeLookup {
     return names
   }
 
-  /// Whether a message of this type can hold an `Any`; so it is taken to be where there is much to look through.
+  /// Whether a message of this type can contain an `Any`. Assumed for types with very many fields.
   private static func canHoldAny(_ type: MessageType) -> Bool {
     var seen: Set<String> = [type.name]
     var rest = [type]

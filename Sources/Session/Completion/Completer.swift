@@ -3,9 +3,9 @@ import Interceptors
 import Protobuf
 import Terminal
 
-/// Finds what may stand at the cursor of a session's line.
+/// Completes the lines of a session.
 package struct Completer {
-  /// What a directory holds.
+  /// An entry of a directory.
   package struct FileEntry: Equatable {
     package let name: String
     package let isDirectory: Bool
@@ -14,13 +14,17 @@ package struct Completer {
   private let knowledge: any SessionKnowledge
   private let files: (_ directory: String) -> [FileEntry]
 
-  /// - Parameter files: What is in a directory, by its path; the empty path is the current one.
+  /// Creates a completer.
+  ///
+  /// - Parameters:
+  ///   - knowledge: The data of the session.
+  ///   - files: The entries of a directory, by its path; the empty path is the working directory.
   package init(_ knowledge: any SessionKnowledge, files: @escaping (_ directory: String) -> [FileEntry]) {
     self.knowledge = knowledge
     self.files = files
   }
 
-  /// Whether a schema would have something to tell here.
+  /// Whether completion at the end of `head` needs the schema.
   package func needsSchema(_ head: String) -> Bool {
     switch CursorPlace(head, knowledge).place {
     case .message, .argument(.method, _, _), .argument(.service, _, _), .argument(.symbol, _, _): true
@@ -28,7 +32,9 @@ package struct Completer {
     }
   }
 
-  /// - Parameter head: What stands before the cursor.
+  /// The completions at the end of `head`.
+  ///
+  /// - Parameter head: The text before the cursor.
   package func complete(_ head: String) -> Completion {
     var completion = variable(head) ?? completion(of: CursorPlace(head, knowledge).place)
     completion.candidates.removeAll { candidate in
@@ -54,7 +60,7 @@ package struct Completer {
     case .method: method(typed)
     case .service: words(typed, knowledge.services.sorted().map { ($0, "") })
     case .symbol: symbol(typed)
-    case .file: file(typed, isWord: !verb.takesText)
+    case .file: file(typed, isWord: !verb.isFreeForm)
     case .variable: words(typed, knowledge.variables.sorted().map { ($0, "") })
     case .interceptor: interceptor(typed)
     case .command: words(typed, knowledge.commands.map { ($0.name, $0.summary) })
@@ -64,7 +70,7 @@ package struct Completer {
     }
   }
 
-  /// Those of `all` that begin with what was typed, with a space behind.
+  /// The names of `all` with the typed prefix, with a space appended.
   private func words(_ typed: String, _ all: [(name: String, note: String)]) -> Completion {
     let candidates = all.filter { $0.name.hasPrefix(typed) }.map {
       Completion.Candidate(label: $0.name, text: "\($0.name) ", note: $0.note)
@@ -74,7 +80,7 @@ package struct Completer {
 
   // MARK: Variables
 
-  /// A variable, wherever one is being typed: `$na`, `${na`.
+  /// Completes a variable: `$na`, `${na`. Returns nil if none is being typed.
   private func variable(_ head: String) -> Completion? {
     guard let dollar = head.lastIndex(of: "$") else { return nil }
     let typed = String(head[dollar...])
@@ -100,7 +106,7 @@ package struct Completer {
       candidates: suggestions.map { Completion.Candidate(label: $0.label, text: $0.text, note: $0.note) })
   }
 
-  /// A method by its name alone where only one service has it, otherwise as `pkg.Service/Method`.
+  /// Completes a method: the name alone if it is unique, otherwise `pkg.Service/Method`.
   private func method(_ typed: String) -> Completion {
     let services = knowledge.services.sorted()
     if let slash = typed.firstIndex(of: "/") {
@@ -151,7 +157,7 @@ package struct Completer {
 
   // MARK: Interceptors
 
-  /// The name of an interceptor, or one of its keys: `retry,attem`.
+  /// Completes the name of an interceptor, or one of its keys: `retry,attem`.
   private func interceptor(_ typed: String) -> Completion {
     guard let comma = typed.lastIndex(of: ",") else {
       let chain = knowledge.interceptorNames
@@ -174,7 +180,11 @@ package struct Completer {
 
   // MARK: Files
 
-  /// - Parameter isWord: Whether quotes keep a name with blanks together, as in a word of a command.
+  /// Completes a path.
+  ///
+  /// - Parameters:
+  ///   - typed: The path as typed.
+  ///   - isWord: Whether to quote names that contain blanks.
   private func file(_ typed: String, isWord: Bool) -> Completion {
     let path = isWord ? SessionWords.begun(typed) : typed
     let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
@@ -182,7 +192,7 @@ package struct Completer {
     let found = files(directory).filter {
       $0.name.hasPrefix(name) && $0.name.hasPrefix(".") == name.hasPrefix(".")
     }
-    // All alike, so that what they have in common is seen.
+    // Quote all or none, so that their common prefix is completed.
     let isQuoted = isWord && found.contains { SessionWords.needsQuotes(directory + $0.name) }
     let candidates = found.sorted { $0.name < $1.name }.map { entry in
       let label = entry.isDirectory ? "\(entry.name)/" : entry.name

@@ -1,25 +1,29 @@
 import CommandLine
 import Protobuf
 
-/// What is being typed in a session, by its grammar: a command with its arguments, or a message.
+/// The part of a session's line that contains the cursor, by the grammar of statements.
 package struct CursorPlace {
-  /// What the cursor is in.
+  /// The element at the cursor.
   package enum Place {
-    /// The first word.
+    /// The name of a command.
     case command(String)
-    /// An argument of a command.
+    /// An argument of a command, as typed so far.
     case argument(SessionVerb.Argument, String, of: SessionVerb)
-    /// A message, with the text that was typed of it; the type is nil when nothing is known of it.
+    /// A message, as typed so far; the type is nil if unknown.
     case message(MessageType?, String)
-    /// Nothing that has a meaning here.
+    /// No known element.
     case nothing
   }
 
   package let place: Place
-  /// The command, when its name is complete.
+  /// The command; nil until its name is complete.
   package let verb: SessionVerb?
 
-  /// - Parameter head: What stands before the cursor.
+  /// Finds the place of the cursor.
+  ///
+  /// - Parameters:
+  ///   - head: The text before the cursor.
+  ///   - knowledge: The data of the session.
   package init(_ head: String, _ knowledge: any SessionKnowledge) {
     let begun = knowledge.begun
     let text = begun.isEmpty ? head : "\(begun)\n\(head)"
@@ -41,7 +45,7 @@ package struct CursorPlace {
     place = verb.map { Self.place(command[end...], of: $0, knowledge) } ?? .nothing
   }
 
-  /// Gives the words to the arguments, one after the other.
+  /// Matches the words of `text` with the arguments of a command.
   private static func place(
     _ text: Substring, of verb: SessionVerb, _ knowledge: any SessionKnowledge
   ) -> Place {
@@ -59,7 +63,7 @@ package struct CursorPlace {
       guard let end else { return .argument(argument, String(rest), of: verb) }
       let word = String(rest[..<end])
       rest = rest[end...].drop { $0 == " " }
-      // Options come before arguments, and are none.
+      // Options precede the arguments.
       if word.hasPrefix("-") { continue }
       if argument == .method { method = word }
       if arguments.count > 1 { arguments = arguments.dropFirst() }

@@ -1,11 +1,11 @@
 import Glibc
 
-/// What directories hold, for completion.
+/// Lists directories for completion.
 package enum FileNames {
-  /// More than anybody picks from.
+  /// The limit of listed entries.
   private static let most = 10_000
 
-  /// The entries of a directory; none when it cannot be read.
+  /// The entries of a directory; empty if it cannot be read.
   package static func entries(_ directory: String) -> [Completer.FileEntry] {
     guard let stream = opendir(directory.isEmpty ? "." : directory) else { return [] }
     defer { closedir(stream) }

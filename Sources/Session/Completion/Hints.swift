@@ -1,18 +1,18 @@
 import Interceptors
 import Protobuf
 
-/// Tells what is expected at the cursor, in a few words.
+/// Describes what is expected at the cursor.
 package struct Hints {
-  /// Messages that are longer are not read at every key.
+  /// Longer lines get no hint: they are read again at each key.
   private static let longestLine = 1 << 16
 
   private let knowledge: any SessionKnowledge
 
   package init(_ knowledge: any SessionKnowledge) { self.knowledge = knowledge }
 
-  /// The hint, without control characters; empty when there is nothing to tell.
+  /// The hint, without control characters; empty if there is none.
   ///
-  /// - Parameter head: What stands before the cursor.
+  /// - Parameter head: The text before the cursor.
   package func hint(_ head: String) -> String {
     guard !head.isEmpty, head.utf8.count <= Self.longestLine else { return "" }
     return TerminalText.escape(text(head))
@@ -32,7 +32,7 @@ package struct Hints {
     }
   }
 
-  /// What a key of an interceptor does, while it is typed.
+  /// The summary of the interceptor key that is being typed.
   private func interceptor(_ typed: String) -> String? {
     let parts = typed.split(separator: ",", omittingEmptySubsequences: false)
     guard parts.count > 1, let last = parts.last,

@@ -1,6 +1,6 @@
 import Terminal
 
-/// Completes and explains the lines of a session.
+/// Provides completion and hints of a session to the line editor.
 package final class SessionAssistant: LineAssistant {
   private weak var knowledge: (any SessionKnowledge)?
 

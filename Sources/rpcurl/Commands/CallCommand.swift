@@ -3,7 +3,7 @@ import CommandLine
 import Output
 import System
 
-/// `rpcurl [call]`: calls one method.
+/// `rpcurl [call]`: calls a method.
 struct CallCommand {
   private let arguments: CallArguments
 
@@ -26,14 +26,14 @@ struct CallCommand {
     StandardOutput.holdsText = plan.format != .binary
     guard let path = arguments.answer.output, path != "-" else { return try run(plan, clients) }
     let isWhole = !plan.method.serverStreaming && plan.batch == nil && plan.format != .events
-    let file = try AnswerFile(path, isWhole: isWhole)
+    let file = try ResponseFile(path, isWhole: isWhole)
     do {
       try run(plan, clients)
     } catch {
       file.discard()
       throw error
     }
-    try file.keep()
+    try file.commit()
   }
 
   private func run(_ plan: CallPlan, _ clients: ClientSource) throws {

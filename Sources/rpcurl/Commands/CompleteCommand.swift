@@ -1,14 +1,14 @@
 import Protobuf
 
-/// `rpcurl complete KIND TYPED FIRST SECOND WORD…`: what a word can go on to, one candidate a line with a description
-/// behind a tab. The shells' completion scripts ask it; people do not see it.
+/// `rpcurl complete KIND TYPED FIRST SECOND ARGUMENT…`: prints completions for the shells' completion scripts, one
+/// per line, with a description after a tab. Not documented for users.
 ///
-/// `FIRST` and `SECOND` are the words before the cursor that are no options, empty where there are none yet, and the
-/// words are all others on the line. Nothing is sent, compiled or loaded, and nothing that goes wrong is told.
+/// `FIRST` and `SECOND` are the positional arguments before the cursor, or empty; the rest are all other arguments.
+/// Sends nothing, compiles nothing, loads no plugin and prints no errors.
 enum CompleteCommand {
   /// Prints the candidates.
-  static func answer(_ words: [String]) {
-    guard let line = CompletionLine(words) else { return }
+  static func run(_ arguments: [String]) {
+    guard let line = CompletionLine(arguments) else { return }
     let candidates: [Candidate] =
       switch line.kind {
       case "use": ChainCompletion.interceptors(line.typed)

@@ -3,7 +3,7 @@ import CommandLine
 import Output
 import Protobuf
 
-/// `rpcurl convert`: turns messages into another form, without a server.
+/// `rpcurl convert`: converts messages to another format, without a server.
 struct ConvertCommand {
   let schema: SchemaOptions
   let type: Argument
@@ -13,7 +13,7 @@ struct ConvertCommand {
   let pretty: Bool
   let json: JSONOptions
   let allowUnknownFields: Bool
-  /// Whether unknown fields are omitted; and whether that was typed, not configured.
+  /// Whether unknown fields are omitted, and whether that was set on the command line.
   let noUnknownFields: (isOn: Bool, isTyped: Bool)
   let allowPartial: Bool
   let file: String?

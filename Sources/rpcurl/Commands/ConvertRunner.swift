@@ -4,13 +4,13 @@ import Output
 import Protobuf
 import System
 
-/// Carries out a conversion: reads, converts and writes in pieces.
+/// Reads, converts and writes messages in pieces.
 struct ConvertRunner {
   private let type: MessageType
   private let options: ConversionOptions
   private let path: String
 
-  /// Resolves the options. Of the input nothing is read.
+  /// Resolves the options. Reads no input.
   init(_ command: ConvertCommand) throws(Failure) {
     let pool = try SchemaSource.pool(command.schema)
     type = try Self.type(command.type.text ?? "", in: pool)
@@ -20,7 +20,7 @@ struct ConvertRunner {
     }
     if command.to != .text, command.noUnknownFields.isOn, command.noUnknownFields.isTyped {
       throw Failure(
-        .usage, "--no-unknown-fields", "it is for text format, and the output is \(command.to.rawValue)")
+        .usage, "--no-unknown-fields", "only for text format; the output is \(command.to.rawValue)")
     }
     var options = ConversionOptions(from: command.from, to: command.to, isDelimited: command.delimited)
     options.jsonEncoding = command.json.encoding
@@ -53,7 +53,7 @@ struct ConvertRunner {
       if options.isDelimited || options.from == .json {
         try stream(&converter)
       } else {
-        // One message: all of it is needed at once, and a mapped file need not be copied.
+        // A single message is needed as a whole; a mapped file need not be copied.
         let input = try FileContents.map(path)
         var output = OutputBuffer()
         try converter.finish(with: RawSpan(_unsafeBytes: input.bytes), into: &output)
@@ -62,7 +62,7 @@ struct ConvertRunner {
     } catch let problem as FileContents.Problem {
       throw Failure(.input, source, problem.why)
     } catch let error as ConversionError {
-      // What was before the message that is wrong is right.
+      // The messages before the invalid one are valid.
       StandardOutput.flush()
       throw Failure(
         error.isAboutSchema ? .schema : .input, source, error.description, hint: error.hint,
@@ -73,12 +73,12 @@ struct ConvertRunner {
     StandardOutput.flush()
     if converter.hasRepairedText {
       StandardError.remark(
-        "rpcurl: \(TerminalText.escape(source)): warning: strings that are not UTF-8 have U+FFFD in JSON; "
-          + "binary and text keep them\n")
+        "rpcurl: \(TerminalText.escape(source)): warning: invalid UTF-8 in strings became U+FFFD; "
+          + "binary and text output keep it\n")
     }
   }
 
-  /// Converts and writes what is complete whenever something has come.
+  /// Converts and writes complete messages as input arrives.
   private func stream(_ converter: inout Converter) throws {
     let input = try InputFile(path)
     defer { input.close() }
@@ -97,7 +97,7 @@ struct ConvertRunner {
 }
 
 extension ConversionError {
-  /// Where it is, in an input that has lines.
+  /// The place of the error in the input, if the input has lines.
   fileprivate var place: InputPlace? {
     let excerpt = surroundings.flatMap { around in
       let isInside = position.map { $0.byteOffset > around.offset } ?? false
@@ -110,7 +110,7 @@ extension ConversionError {
     }
   }
 
-  /// Whether the schema is to blame, not the input.
+  /// Whether the schema is invalid, rather than the input.
   fileprivate var isAboutSchema: Bool {
     switch reason {
     case .json(let error): if case .schema = error.reason { true } else { false }

@@ -4,7 +4,7 @@ import Interceptors
 import Output
 import Protobuf
 
-/// `rpcurl describe`: declarations of a schema, as they were written.
+/// `rpcurl describe`: prints declarations of a schema in the syntax of `.proto` files.
 struct DescribeCommand {
   private let options: SchemaCommandOptions
   let format: SchemaFormat
@@ -18,12 +18,12 @@ struct DescribeCommand {
     try run(SchemaQuery(options, clients: options.clients()))
   }
 
-  /// Looks into a schema, whatever its source.
+  /// Prints what `query` names.
   func run(_ query: SchemaQuery) throws {
     guard let symbol = query.symbol else {
       let pool = try query.pool()
       let services = pool.symbols([.service]).filter(SchemaQuery.isOwn).sorted { $0.name < $1.name }
-      // Services of one package mostly are of one file, which may be large.
+      // Services of one package are usually declared in one file, which may be large.
       var last: (file: FileDeclaration, services: [String: ServiceDeclaration])?
       for (index, service) in services.enumerated() {
         if index > 0, format == .text { SchemaOutput.print(text: "\n") }
@@ -64,7 +64,7 @@ struct DescribeCommand {
     _ name: String, _ file: FileDeclaration?, _ pool: DescriptorPool, _ declaration: Declaration?
   ) throws {
     guard let file, let declaration else {
-      throw Failure(.schema, name, "its file cannot be read")
+      throw Failure(.schema, name, "the file that declares it cannot be read")
     }
     let text = ProtoPrinter(file, in: pool).print(declaration)
     switch format {
@@ -76,7 +76,7 @@ struct DescribeCommand {
   private func title(_ declaration: Declaration, _ file: FileDeclaration) -> String {
     let kind =
       switch declaration.kind {
-      case .enumValue: "value of an enum"
+      case .enumValue: "enum value"
       default: declaration.kind.rawValue
       }
     return "\(declaration.name): \(kind), \(file.name)"

@@ -6,7 +6,7 @@ import Output
 import Protobuf
 import System
 
-/// `rpcurl export`: the schema as a descriptor set.
+/// `rpcurl export`: writes the schema as a descriptor set.
 struct ExportCommand {
   private let options: SchemaCommandOptions
   let output: String?
@@ -20,20 +20,21 @@ struct ExportCommand {
     try run { try SchemaQuery(options, clients: options.clients()) }
   }
 
-  /// Exports what `makeQuery` leads to, which is asked for when it is sure that there is a place to write to.
+  /// Exports what the query names. The query is made only after the output is checked.
   func run(_ makeQuery: () throws -> SchemaQuery) throws {
     let path = output == "-" ? nil : output
     guard path != nil || !StandardOutput.isTerminal else {
       throw Failure(
-        .usage, "standard output", "a descriptor set is not for a terminal",
-        hint: "write it to a file with -o FILE")
+        .usage, "standard output", "a descriptor set is binary, and standard output is a terminal",
+        hint: "use -o FILE")
     }
     let query = try makeQuery()
     let (pool, files) = try files(query)
     let set = try SchemaOutput.schema { () throws(SchemaError) in try pool.descriptorSet(ofFiles: files) }
     if !set.missingImports.isEmpty {
       let names = set.missingImports.joined(separator: ", ")
-      StandardError.remark("rpcurl: \(TerminalText.escape("imported, but in no source: \(names)"))\n")
+      StandardError.remark(
+        "rpcurl: \(TerminalText.escape("imported files not found in any source: \(names)"))\n")
     }
     guard let path else {
       StandardOutput.write(set.serialized)
@@ -46,7 +47,7 @@ struct ExportCommand {
     guard let symbol = query.symbol else {
       let pool = try query.pool()
       let files = pool.fileNames(exceptOf: WellKnownSchemas.sourceName)
-      guard !files.isEmpty else { throw Failure(.schema, "schema", "there is nothing to export") }
+      guard !files.isEmpty else { throw Failure(.schema, "no schema", "nothing to export") }
       return (pool, files)
     }
     let kinds: Set<SymbolKind> = [.service, .method, .message, .enumeration, .extensionField]

@@ -3,7 +3,7 @@ import CommandLine
 import Output
 import Protobuf
 
-/// `rpcurl list`: names that a schema has.
+/// `rpcurl list`: lists the names of a schema.
 struct ListCommand {
   private let options: SchemaCommandOptions
   let kind: [SymbolKind]
@@ -19,7 +19,7 @@ struct ListCommand {
     try run(SchemaQuery(options, clients: options.clients()))
   }
 
-  /// Looks into a schema, whatever its source.
+  /// Lists what `query` names.
   func run(_ query: SchemaQuery) throws {
     if query.symbol == nil, kind.isEmpty, format == .text {
       return SchemaOutput.print(lines: try query.serviceNames())
@@ -55,7 +55,7 @@ struct ListCommand {
   }
 }
 
-/// The forms in which schemas are shown.
+/// The output formats of the schema commands.
 enum SchemaFormat: String {
   case text, json
 }

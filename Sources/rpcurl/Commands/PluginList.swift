@@ -3,13 +3,13 @@ import Output
 import PluginHost
 import Protobuf
 
-/// What can be put on the chain: what is built in, and what the search path holds.
+/// The interceptors that can be added to the chain: the built-in ones, and the plugins in the search path.
 struct PluginList {
   private let searchPath: PluginSearchPath
   private let plugins: [PluginListing]
   private let refused: [PluginError]
 
-  /// Looks into the search path.
+  /// Reads the search path.
   init(_ loader: PluginLoader) {
     searchPath = loader.searchPath
     var plugins: [PluginListing] = []
@@ -26,7 +26,7 @@ struct PluginList {
 
   // MARK: - Text
 
-  /// The list for people.
+  /// The list as text.
   var text: String {
     var lines = ["Built in, for --use:"]
     for entry in BuiltIns.all {
@@ -39,7 +39,7 @@ struct PluginList {
     }
     lines.append("Plugins, for --plugin:")
     for plugin in plugins { lines += Self.lines(of: plugin) }
-    if plugins.isEmpty { lines.append("  none in \(searchPath.directories.joined(separator: ", "))") }
+    if plugins.isEmpty { lines.append("  none found in \(searchPath.directories.joined(separator: ", "))") }
     for directory in searchPath.ignored {
       lines.append("  ignored in RPCURL_PLUGIN_PATH: '\(directory)' is not absolute")
     }
@@ -62,7 +62,7 @@ struct PluginList {
 
   // MARK: - JSON
 
-  /// The list for scripts: one object on one line.
+  /// The list as one JSON object on one line.
   var json: String {
     var object = JSONObject()
     object.add("builtIns", raw: array(BuiltIns.all.map(self.object)))

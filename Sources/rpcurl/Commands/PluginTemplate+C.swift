@@ -1,5 +1,5 @@
 extension PluginTemplate {
-  /// A plugin in C: one file, and a Makefile.
+  /// A plugin in C: a source file and a Makefile.
   static func c(_ name: String, headers: String) -> [(path: String, text: String)] {
     [
       ("\(name).c", source.replacing("@NAME@", with: name)),
@@ -9,13 +9,13 @@ extension PluginTemplate {
 
   private static let makefile = """
     # make         builds @NAME@.so
-    # make test    checks it: rpcurl plugins check
+    # make test    runs rpcurl plugins check
     CFLAGS ?= -O2 -g
-    # Where rpcurl/plugin.h is: of the installed rpcurl, or else of the one that wrote this file.
+    # The directory of rpcurl/plugin.h: of the installed rpcurl, else of the one that generated this file.
     HEADERS ?= $(or $(shell pkg-config --variable=includedir rpcurl 2>/dev/null),@HEADERS@)
     RPCURL ?= rpcurl
 
-    # Renamed into place, so that nobody loads a half of it.
+    # Built under another name and renamed, so that no process loads an incomplete file.
     @NAME@.so: @NAME@.c $(HEADERS)/rpcurl/plugin.h
     \t$(CC) $(CFLAGS) -std=c11 -Wall -Wextra -fvisibility=hidden -fPIC -I$(HEADERS) -shared -o $@.new @NAME@.c
     \tmv -f $@.new $@
@@ -36,21 +36,21 @@ extension PluginTemplate {
      *
      *     rpcurl --plugin ./@NAME@.so,header=x-test ...
      *
-     * rpcurl-plugin(3) and rpcurl/plugin.h tell what else a plugin can do.
+     * See rpcurl-plugin(3) and rpcurl/plugin.h for everything a plugin can do.
      */
     #include <rpcurl/plugin.h>
 
     #include <stdlib.h>
     #include <string.h>
 
-    /* The configuration: one of these each time that the plugin is put on the chain. */
+    /* The configuration. The host creates one for each use of the plugin in the chain. */
     struct plugin {
       const rpcurl_host *host;
       char *header;
     };
 
-    static int32_t fail(const rpcurl_host *host, rpcurl_text words) {
-      host->set_error(host, words);
+    static int32_t fail(const rpcurl_host *host, rpcurl_text message) {
+      host->set_error(host, message);
       return RPCURL_EFAILED;
     }
 
@@ -84,7 +84,7 @@ extension PluginTemplate {
       free(plugin);
     }
 
-    /* A call: there is nothing to keep for one, so its state is the configuration. */
+    /* A call needs no state of its own, so its state is the configuration. */
     static int32_t open_call(void *plugin, rpcurl_call call, void **state) {
       (void)call;
       *state = plugin;

@@ -1,7 +1,7 @@
 import Output
 
 extension PluginTemplate {
-  /// A plugin in Swift: a package that uses the kit, and a Makefile.
+  /// A plugin in Swift: a package that uses SwiftKit, and a Makefile.
   static func swift(_ name: String, kit: String) -> [(path: String, text: String)] {
     let module = name.split(separator: "-").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
     func fill(_ text: String) -> String {
@@ -19,7 +19,7 @@ extension PluginTemplate {
 
     import PackageDescription
 
-    // Where SwiftKit is; the Makefile asks pkg-config for that of the installed rpcurl.
+    // The path of SwiftKit. The Makefile sets it to that of the installed rpcurl (pkg-config).
     let kit = Context.environment["KIT"] ?? "@KIT@"
 
     let package = Package(
@@ -37,9 +37,9 @@ extension PluginTemplate {
 
   private static let makefile = """
     # make         builds @NAME@.so, with the Swift runtime linked in
-    # make test    runs its tests, and checks it: rpcurl plugins check
+    # make test    runs its tests and rpcurl plugins check
     PRODUCT := @NAME@
-    # Where SwiftKit is: of the installed rpcurl, or else of the one that wrote this file.
+    # The directory of SwiftKit: of the installed rpcurl, else of the one that generated this file.
     export KIT ?= $(or $(shell pkg-config --variable=swiftkit rpcurl 2>/dev/null),@KIT@)
     RPCURL ?= rpcurl
     include $(KIT)/plugin.mk
@@ -73,7 +73,7 @@ extension PluginTemplate {
         header = try Self.checked(value)
       }
 
-      /// A header's name, in lower case.
+      /// Checks the name of a header. Returns it in lower case.
       static func checked(_ value: String) throws -> String {
         if value.isEmpty { throw Failure("is empty") }
         return value.lowercased()
@@ -86,7 +86,7 @@ extension PluginTemplate {
       func open(_ call: Call) -> (any Interceptor)? { @MODULE@Call(header: header) }
     }
 
-    /// Its part in one call.
+    /// The interceptor of one call.
     final class @MODULE@Call: Interceptor {
       let stages: Stages = .requestStart
       private let header: String
@@ -99,7 +99,7 @@ extension PluginTemplate {
       }
     }
 
-    /// What rpcurl asks for the plugin.
+    /// The entry point that rpcurl looks up.
     @_cdecl("rpcurl_plugin_entry")
     public func entry() -> UnsafeRawPointer { export(@MODULE@.self) }
 

@@ -2,9 +2,9 @@ import Glibc
 import Output
 import System
 
-/// A small plugin to start from: it adds a header, which a key sets, to each request.
+/// The source of a small new plugin, which adds a header to each request.
 struct PluginTemplate {
-  /// What it is written in.
+  /// The language of the plugin.
   enum Language: String {
     case c, swift
   }
@@ -12,15 +12,17 @@ struct PluginTemplate {
   private let name: String
   private let files: [(path: String, text: String)]
 
-  /// Prepares a plugin.
+  /// Creates the files of a plugin.
+  ///
+  /// - Throws: `Failure` if the name is invalid or rpcurl's headers are not installed.
   init(name: String, language: Language) throws(Failure) {
     let isName =
       name.utf8.allSatisfy { (0x61...0x7a).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2d }
       && name.utf8.first.map { (0x61...0x7a).contains($0) } == true && !name.hasSuffix("-")
     guard isName else {
       throw Failure(
-        .usage, "", "'\(name)' is not a plugin's name",
-        hint: "it has lower-case letters, digits and hyphens, and begins with a letter")
+        .usage, "", "'\(name)' is not a valid plugin name",
+        hint: "use lower-case letters, digits and hyphens, starting with a letter")
     }
     self.name = name
     switch language {
@@ -35,14 +37,14 @@ struct PluginTemplate {
 
   private static func missing(_ what: String) -> Failure {
     Failure(
-      .interceptor, "", "\(Installation.prefix)/\(what) is not there", hint: "make install puts it there")
+      .interceptor, "", "\(Installation.prefix)/\(what): not found", hint: "\"make install\" installs it")
   }
 
-  /// Writes it. What is there already is left alone.
+  /// Writes the files. Does not overwrite existing files.
   func write(to directory: String) throws(Failure) {
     if access(directory, F_OK) == 0, files.contains(where: { access("\(directory)/\($0.path)", F_OK) == 0 }) {
       throw Failure(
-        .usage, directory, "it has such files already, which are not overwritten", hint: "give --dir")
+        .usage, directory, "the files exist already", hint: "use --dir DIRECTORY")
     }
     for file in files {
       let path = "\(directory)/\(file.path)"
@@ -61,7 +63,7 @@ struct PluginTemplate {
   }
 
   private static func write(_ text: String, to path: String) throws(Failure) {
-    // Nothing is overwritten, not even what came between the look and this.
+    // O_EXCL: do not overwrite a file that was created since the check.
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { throw Failure(.input, path, FileContents.lastError()) }
     defer { close(descriptor) }

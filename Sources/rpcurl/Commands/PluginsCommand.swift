@@ -7,7 +7,7 @@ import PluginHost
 import Protobuf
 import RPCProtocols
 
-/// `rpcurl plugins list`: what can be put on the chain.
+/// `rpcurl plugins list`: lists the available interceptors.
 struct PluginsListCommand {
   private let format: SchemaFormat
 
@@ -22,7 +22,7 @@ struct PluginsListCommand {
   }
 }
 
-/// `rpcurl plugins check`: tries a plugin.
+/// `rpcurl plugins check`: tests a plugin.
 struct PluginsCheckCommand {
   private let schema: SchemaOptions
   private let method: String?
@@ -49,10 +49,10 @@ struct PluginsCheckCommand {
       let text =
         switch line {
         case .passed(let step): "ok    \(step)"
-        case .note(let words): "note  \(words)"
+        case .note(let note): "note  \(note)"
         }
       StandardOutput.write(Array("\(TerminalText.escape(text))\n".utf8))
-      // A crash that follows must not take what was said with it.
+      // Output must not be lost if the plugin crashes next.
       StandardOutput.flush()
     }
     do throws(PluginCheck.Fault) {
@@ -60,15 +60,15 @@ struct PluginsCheckCommand {
     } catch {
       throw Failure(.interceptor, error.step, error.reason, hint: error.hint)
     }
-    StandardOutput.write(Array("nothing wrong was found\n".utf8))
+    StandardOutput.write(Array("no problems found\n".utf8))
     StandardOutput.flush()
   }
 
-  /// The method that the calls are of; `nil` if none is named.
+  /// The method of the test calls; nil if none is given.
   private func subject() throws(Failure) -> MethodDescriptor? {
     guard let method else {
       guard !schema.hasSources else {
-        throw Failure(.usage, "plugins check", "--method is missing", hint: "name a method of the schema")
+        throw Failure(.usage, "missing option", "--method", hint: "use --method with a method of the schema")
       }
       return nil
     }
@@ -77,7 +77,7 @@ struct PluginsCheckCommand {
   }
 }
 
-/// `rpcurl plugins new`: writes a plugin to start from.
+/// `rpcurl plugins new`: writes the source of a new plugin.
 struct PluginsNewCommand {
   private let lang: PluginTemplate.Language
   private let dir: String?
@@ -94,8 +94,8 @@ struct PluginsNewCommand {
     let directory = dir ?? name
     try template.write(to: directory)
     let place = TerminalText.escape(directory)
-    let words = "wrote \(place): make -C \(place) builds it, make -C \(place) test checks it\n"
-    StandardOutput.write(Array(words.utf8))
+    let text = "created \(place); build it with make -C \(place), check it with make -C \(place) test\n"
+    StandardOutput.write(Array(text.utf8))
     StandardOutput.flush()
   }
 }

@@ -3,7 +3,7 @@ import CommandLine
 
 /// The commands that print a part of the schema.
 enum SchemaCommands {
-  /// Runs one of them on a schema that is known, for a session.
+  /// Runs a command with a session's schema.
   static func run(_ invocation: Invocation, _ query: () throws -> SchemaQuery) throws {
     switch invocation.command {
     case .list: try ListCommand(invocation).run(query())

@@ -4,7 +4,7 @@ import Glibc
 import Output
 import Session
 
-/// `rpcurl session`: a prompt on a server.
+/// `rpcurl session`: an interactive session.
 struct SessionCommand {
   private let invocation: Invocation
 
@@ -23,7 +23,7 @@ struct SessionCommand {
   }
 }
 
-/// `rpcurl run`: the commands of a file.
+/// `rpcurl run`: runs a script of session commands.
 struct RunCommand {
   private let invocation: Invocation
 

@@ -4,7 +4,7 @@ import Interceptors
 import Output
 import Protobuf
 
-/// `rpcurl template`: a message to fill in.
+/// `rpcurl template`: prints a template of a message.
 struct TemplateCommand {
   private let options: SchemaCommandOptions
   let comments: Bool
@@ -20,7 +20,7 @@ struct TemplateCommand {
     try run(SchemaQuery(options, clients: options.clients()))
   }
 
-  /// Looks into a schema, whatever its source.
+  /// Prints the template that `query` names.
   func run(_ query: SchemaQuery) throws {
     guard let symbol = query.symbol else {
       throw Failure(
@@ -32,7 +32,7 @@ struct TemplateCommand {
     let template = try SchemaOutput.schema { () throws(SchemaError) in
       try pool.messageType(named: name).map { (type) throws(SchemaError) in try MessageTemplate(type) }
     }
-    guard let template else { throw Failure(.schema, name, "the schema has no such message type") }
+    guard let template else { throw Failure(.schema, name, "no such message type in the schema") }
     SchemaOutput.print(text: template.json)
     guard comments else { return }
     for note in template.notes {

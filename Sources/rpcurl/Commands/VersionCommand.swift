@@ -7,7 +7,7 @@ import RPCClient
 import RPCProtocols
 import Transport
 
-/// `rpcurl version`: the version of rpcurl, and what libcurl and the compression libraries can do.
+/// `rpcurl version`: prints the version of rpcurl and the features of libcurl and the compression libraries.
 struct VersionCommand {
   private let format: SchemaFormat
 
@@ -46,7 +46,7 @@ struct VersionCommand {
         "libcurl: \(TerminalText.escape(source))",
       ]
     case .failure(let error):
-      lines.append("no libcurl: \(TerminalText.escape(error.message))")
+      lines.append("libcurl: not available: \(TerminalText.escape(error.message))")
     }
     lines.append("compression: \(compressions.joined(separator: ", "))")
     return lines.joined(separator: "\n")

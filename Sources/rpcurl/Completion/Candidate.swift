@@ -1,12 +1,12 @@
 import Interceptors
 import Output
 
-/// What a word can go on to.
+/// A completion of an argument.
 struct Candidate: Equatable {
-  /// More than a person would look through.
+  /// The largest number of printed candidates.
   static let limit = 2000
 
-  /// The whole word.
+  /// The completed argument.
   let text: String
   let description: String
 
@@ -15,9 +15,10 @@ struct Candidate: Equatable {
     self.description = description
   }
 
-  /// Prints candidates, each on a line, for scripts that read them back.
+  /// Prints candidates, one per line, for completion scripts.
   ///
-  /// Names may come from a file or a server. Those that could steer a terminal or a shell are left out.
+  /// Names may come from a file or a server, so candidates with characters that are special to a terminal or a shell
+  /// are omitted.
   static func print(_ candidates: [Candidate]) {
     var seen: Set<String> = []
     for candidate in candidates where candidate.isSafe && seen.insert(candidate.text).inserted {
@@ -33,7 +34,7 @@ struct Candidate: Equatable {
       && TerminalText.escape(text) == text
   }
 
-  /// Whether it can be a name of a schema, or a URL with one: nothing here means anything to a shell.
+  /// Whether `text` has only characters of schema names and URLs, none of which is special to a shell.
   static func isName(_ text: String) -> Bool {
     text.utf8.count < 1000
       && text.utf8.allSatisfy { byte in

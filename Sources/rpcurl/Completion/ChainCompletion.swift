@@ -4,12 +4,12 @@ import Interceptors
 import PluginHost
 import RPCProtocols
 
-/// What `--use` and `--plugin` take: a name, then keys with their values. No plugin is loaded for it.
+/// Completes values of `--use` and `--plugin`: a name, then keys and values. Loads no plugin.
 enum ChainCompletion {
-  /// The keys that every interceptor has.
+  /// The keys of every interceptor.
   private static let commonKeys = [
-    BuiltIns.Key("priority=N", "higher comes first on the request path (0)"),
-    BuiltIns.Key("methods=PATTERN", "pass it by in calls of other methods"),
+    BuiltIns.Key("priority=N", "higher is earlier on the request path (0)"),
+    BuiltIns.Key("methods=PATTERN", "skip it for other methods"),
   ]
   private static let pluginKeys = [
     BuiltIns.Key("strict=true|false", "fail calls in which the plugin misuses its interface (false)")
@@ -42,7 +42,7 @@ enum ChainCompletion {
 
   // MARK: Settings
 
-  /// What goes on from `NAME,key=value,…`.
+  /// Completes the settings of `NAME,key=value,…`.
   private static func settings(_ typed: String, _ keys: [BuiltIns.Key]) -> [Candidate] {
     let (stem, last, used) = parts(typed)
     guard let equals = last.firstIndex(of: "=") else {
@@ -54,7 +54,7 @@ enum ChainCompletion {
     return values(key, value).map { Candidate("\(stem)\(key.name)=\($0.text)", $0.description) }
   }
 
-  /// Splits at the last comma; two in a row are one of a value.
+  /// Splits at the last comma. A double comma is part of a value.
   private static func parts(_ typed: String) -> (stem: String, last: String, used: Set<String>) {
     var parts = [""]
     var rest = typed.unicodeScalars[...]
@@ -75,7 +75,7 @@ enum ChainCompletion {
     )
   }
 
-  /// The values that the form of a key tells: words as they are, codes, files.
+  /// The values of a key, according to its form: words, status codes or files.
   private static func values(_ key: BuiltIns.Key, _ typed: String) -> [Candidate] {
     let form = key.form.dropFirst(key.name.count + 1)
     switch form {
@@ -99,7 +99,7 @@ enum ChainCompletion {
     let stem = typed.lastIndex(of: "/").map { String(typed[...$0]) } ?? ""
     let directory = CompletionLine.expanded(stem)
     return entries(directory.isEmpty ? "." : directory).sorted().compactMap { name in
-      // A comma would have to be written twice; such a file is left to those who have one.
+      // Names with a comma are omitted: the comma would have to be doubled.
       guard "\(stem)\(name)".hasPrefix(typed), !name.contains(",") else { return nil }
       guard !name.hasPrefix(".") || typed.dropFirst(stem.count).hasPrefix(".") else { return nil }
       var status = stat()

@@ -5,32 +5,32 @@ import Protobuf
 import RPCProtocols
 import System
 
-/// The line that a person is typing, as far as the candidates depend on it.
+/// The command line that is being completed.
 struct CompletionLine {
-  /// How long an answer may take: a person waits for it.
+  /// The time limit, because the user waits.
   private static let patience = Duration.milliseconds(500)
-  /// What is asked for commands that read the configuration file.
+  /// The kinds of completion for commands that read the configuration file.
   private static let configuredKinds: Set<String> = [
     "target", "method", "filter", "list", "describe", "template", "export",
   ]
 
-  /// What is asked for.
+  /// The kind of completion.
   let kind: String
-  /// The word before the cursor.
+  /// The argument before the cursor.
   let typed: String
-  /// The words before it that are no options; empty when they are not there.
+  /// The positional arguments before the cursor; empty if missing.
   let first: String
   let second: String
-  /// The line, with the configuration file where the command reads it.
+  /// The parsed arguments, with those of the configuration file if the command reads it.
   private let invocation: Invocation
-  /// The target that the configuration file names.
+  /// The target from the configuration file.
   var configuredTarget: String? { invocation.configuredTarget?.text }
   private let deadline = MonotonicClock.now + patience
 
-  init?(_ words: [String]) {
-    guard words.count >= 4 else { return nil }
-    (kind, typed, first, second) = (words[0], words[1], words[2], words[3])
-    let typed = Parser.parse(Array(words[4...]))
+  init?(_ arguments: [String]) {
+    guard arguments.count >= 4 else { return nil }
+    (kind, typed, first, second) = (arguments[0], arguments[1], arguments[2], arguments[3])
+    let typed = Parser.parse(Array(arguments[4...]))
     var configured = typed
     guard Self.configuredKinds.contains(kind), typed.texts(.config).allSatisfy(Self.isFile),
       (try? ConfigurationFile.read(into: &configured, environment: Self.environment)) != nil
@@ -43,13 +43,13 @@ struct CompletionLine {
 
   static func environment(_ name: String) -> String? { EnvironmentVariables.value(name) }
 
-  /// Whether it has taken too long.
+  /// Whether the time limit is exceeded.
   var isOver: Bool { MonotonicClock.now > deadline }
 
-  /// Whether a flag is on or off; nil if it is not given.
+  /// The value of a flag; nil if not given.
   func flag(_ id: OptionID) -> Bool? { invocation.flag(id) }
 
-  /// The descriptor sets that the line names and that can be read.
+  /// The readable descriptor sets of the line.
   var descriptorSets: [SchemaBytes] {
     invocation.texts(.descriptorSet).map(Self.expanded).filter(Self.isFile)
       .compactMap { try? FileContents.map($0) }
@@ -58,7 +58,7 @@ struct CompletionLine {
   /// Whether the line names a source of the schema.
   var hasSources: Bool { SchemaOptions(invocation).hasSources }
 
-  /// The server that `text` names, as the options of the line have it.
+  /// The target `text`, with the options of the line.
   func target(_ text: String) -> Target? {
     var target = try? Target.parse(server: text, isPlaintext: invocation.has(.plaintext))
     if let socket = invocation.text(.unixSocket) { target?.unixSocket = Self.expanded(socket) }
@@ -78,13 +78,13 @@ struct CompletionLine {
     }
   }
 
-  /// Whether it can be read at once. Anything else, such as standard input, may have to be waited for, or have no end.
+  /// Whether the path is a regular file: reading anything else may block.
   private static func isFile(_ path: String) -> Bool {
     var status = stat()
     return path != "-" && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
-  /// A path as the shell will make it: shells complete before they expand.
+  /// Expands a path as the shell does later: shells complete before they expand.
   static func expanded(_ path: String) -> String {
     guard let first = path.first, first == "~" || first == "$" else { return path }
     let word = path.prefix { $0 != "/" }

@@ -1,13 +1,13 @@
 import Protobuf
 import RPCProtocols
 
-/// Paths to fields of a method's response, for `--filter`.
+/// Completes field paths of a method's response, for `--filter`.
 struct FieldCompletion {
   private let line: CompletionLine
 
   init(_ line: CompletionLine) { self.line = line }
 
-  /// The fields of the message that was typed so far; what leads on to one ends with a dot.
+  /// The fields of the message at the typed path. A path of a message field ends with a dot.
   var paths: [Candidate] {
     guard let type = output else { return [] }
     let dot = line.typed.lastIndex(of: ".")
@@ -19,7 +19,7 @@ struct FieldCompletion {
       let path = stem + field.name
       found.append(Candidate(path, Self.description(field)))
       if field.messageType != nil, !field.isRepeated, !field.isMap {
-        found.append(Candidate("\(path).", "fields of it"))
+        found.append(Candidate("\(path).", "field of this message"))
       }
     }
     return found

@@ -2,18 +2,18 @@ import Calls
 import Protobuf
 import RPCProtocols
 
-/// What can be known of a schema without asking anybody: descriptor sets, and what a server told before.
+/// The schema that is available without a request: descriptor sets, and the cache of server schemas.
 struct KnownSchema {
-  /// From so many names on, packages are told before what is in them.
+  /// From this number of names on, packages are suggested first.
   private static let crowd = 100
 
   let sets: [SchemaBytes]
-  /// Services that a server has, whether their files are known or not.
+  /// The services of the server, including those without a cached schema.
   private let services: [String]
   private let search: NameSearch
   private let isOver: () -> Bool
 
-  /// The schema for a line, with what the server at `target` told, if one is named.
+  /// Loads the schema for a line, including the cached schema of the server at `target`.
   init(_ line: CompletionLine, target: String?) {
     let known = target.flatMap { text -> ReflectionCache.Known? in
       guard line.flag(.noCache) != true, line.flag(.reflect) != false,
@@ -27,16 +27,16 @@ struct KnownSchema {
     services = known?.services ?? []
   }
 
-  /// The names that go on from `typed`, and packages where they are too many; ends of names where none does.
+  /// The names that start with `typed`, or packages if there are too many; if there are none, unique suffixes.
   func names(_ typed: String, _ kinds: Set<SymbolKind>) -> [NameSearch.Match] {
     let found = beginning(typed, kinds)
     return found.isEmpty ? ends(typed, kinds) : found
   }
 
-  /// The full names that go on from `typed`, and packages where they are too many.
+  /// The full names that start with `typed`, or packages if there are too many.
   func beginning(_ typed: String, _ kinds: Set<SymbolKind>) -> [NameSearch.Match] {
     var answer = search.names(.beginning, typed, kinds)
-    // The next dot is of no use while there is only one way to it.
+    // Skip dots where only one package follows.
     while answer.matches.isEmpty, let only = answer.packages.first, answer.packages.count == 1,
       Candidate.isName(only), !isOver()
     {
@@ -53,7 +53,7 @@ struct KnownSchema {
     return Self.sorted(found)
   }
 
-  /// The ends of names that go on from `typed`.
+  /// The unique suffixes that start with `typed`.
   func ends(_ typed: String, _ kinds: Set<SymbolKind>) -> [NameSearch.Match] {
     typed.isEmpty ? [] : Self.sorted(search.names(.end, typed, kinds).matches)
   }

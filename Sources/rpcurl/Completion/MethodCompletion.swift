@@ -2,37 +2,38 @@ import Calls
 import Protobuf
 import RPCProtocols
 
-/// Targets and methods of calls.
+/// Completes the targets and methods of calls.
 struct MethodCompletion {
   private let line: CompletionLine
 
   init(_ line: CompletionLine) { self.line = line }
 
-  /// The first word of a call: a server, a URL with its method, or a method of the configured target.
+  /// Completes the first positional argument of a call: a server, a URL with a method, or a method of the configured
+  /// target.
   var targets: [Candidate] {
     let own = line.configuredTarget == nil ? [] : methods(line.typed)
     if own.isEmpty, let (base, rest) = Self.split(line.typed) { return methods(atEndOf: base, rest) }
     return Self.knownTargets(line) + own
   }
 
-  /// The servers that something is known of.
+  /// The configured target, and the servers with a cached schema.
   static func knownTargets(_ line: CompletionLine) -> [Candidate] {
     let cached = ReflectionCache(environment: CompletionLine.environment)?.targets ?? []
     let configured = line.configuredTarget.map { [Candidate($0, "configured")] } ?? []
-    return (configured + cached.map { Candidate($0, "asked before") })
+    return (configured + cached.map { Candidate($0, "used before") })
       .filter { $0.text.hasPrefix(line.typed) }
   }
 
-  /// The methods of a call that go on from `typed`.
+  /// The methods that start with `typed`.
   func methods(_ typed: String) -> [Candidate] {
     methods(typed, KnownSchema(line, target: line.first.isEmpty ? line.configuredTarget : line.first))
   }
 
-  /// Services first, and the methods of one when it is the only one, or typed.
+  /// Services, or the methods of a service if it is the only match or is typed.
   private func methods(_ typed: String, _ schema: KnownSchema) -> [Candidate] {
     guard !typed.contains("/") else { return schema.names(typed, [.method]).map(Self.candidate) }
     var found = schema.beginning(typed, [.service])
-    // Also pkg.Service.Method, and the end of a name.
+    // Also accept pkg.Service.Method and unique suffixes.
     if found.isEmpty { found = schema.beginning(typed, [.method]) }
     if found.isEmpty { found = schema.ends(typed, [.service, .method]) }
     if found.count == 1, let only = found.first, only.method == nil, !only.text.hasSuffix(".") {
@@ -51,7 +52,7 @@ struct MethodCompletion {
     return Candidate(match.text, match.text == match.name ? text : "\(text), of \(match.name)")
   }
 
-  /// Its kind and its types.
+  /// The kind of the method and its types.
   static func description(_ method: NameSearch.MethodOutline) -> String {
     let kind = CallKind(clientStreams: method.clientStreaming, serverStreams: method.serverStreaming)
     let words = kind.rawValue.split(separator: "_").joined(separator: " ")
@@ -64,7 +65,7 @@ struct MethodCompletion {
 
   // MARK: URLs
 
-  /// A URL's server with the slash behind it, and the path; `nil` when there is no path yet.
+  /// Splits a URL into the server, with a slash, and the path; nil if there is no path yet.
   private static func split(_ text: String) -> (base: String, path: String)? {
     let start = text.range(of: "://")?.upperBound ?? text.startIndex
     guard let slash = text[start...].firstIndex(of: "/"), slash > start, !text.hasPrefix("unix:") else {
@@ -74,13 +75,14 @@ struct MethodCompletion {
     return (String(text[..<end]), String(text[end...]))
   }
 
-  /// The path is a prefix, perhaps, and what has been typed of a method: the last two parts of it, or the last.
+  /// Completes the method at the end of a URL path. The last two components may be a service and a method; those
+  /// before are a prefix.
   private func methods(atEndOf base: String, _ path: String) -> [Candidate] {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     for count in [2, 1] where parts.count >= count {
       let typed = parts.suffix(count).joined(separator: "/")
       let prefix = parts.dropLast(count).map { "\($0)/" }.joined()
-      // The prefix is part of what the server was asked under.
+      // The cache key of a server includes the prefix.
       let target = String((base + prefix).dropLast())
       let found = methods(typed, KnownSchema(line, target: target)).filter {
         $0.text.contains("/") || $0.text.hasSuffix(".")
@@ -90,7 +92,7 @@ struct MethodCompletion {
     return []
   }
 
-  /// The server and the method of a call, as far as they were typed.
+  /// The server and the method of the call, as far as typed.
   static func call(_ line: CompletionLine) -> (target: String?, method: MethodName)? {
     if let method = MethodName(line.second) { return (line.first, method) }
     if line.second.isEmpty, let configured = line.configuredTarget, let method = MethodName(line.first) {
@@ -106,7 +108,7 @@ struct MethodCompletion {
 }
 
 extension String {
-  /// Where `text` stands; Foundation has this, which nothing here pays for.
+  /// The range of `text`. Foundation has this function, but rpcurl does not link it.
   fileprivate func range(of text: String) -> Range<String.Index>? {
     var start = startIndex
     while start < endIndex {

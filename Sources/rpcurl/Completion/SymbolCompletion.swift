@@ -1,12 +1,12 @@
 import Protobuf
 
-/// Names of a schema, for the commands that look into one.
+/// Completes names of a schema.
 struct SymbolCompletion {
   private let line: CompletionLine
 
   init(_ line: CompletionLine) { self.line = line }
 
-  /// The words of these commands: a target first, where no other source is named, and then a name.
+  /// The positional arguments of the schema commands: a target, unless another source is given, then a name.
   func words(_ kinds: Set<SymbolKind>) -> [Candidate] {
     let asksServer = line.flag(.reflect) ?? !line.hasSources
     guard line.first.isEmpty, asksServer else { return names(kinds) }
@@ -14,7 +14,7 @@ struct SymbolCompletion {
       ? MethodCompletion.knownTargets(line) : names(kinds) + MethodCompletion.knownTargets(line)
   }
 
-  /// Names of these kinds.
+  /// The names of these kinds.
   func names(_ kinds: Set<SymbolKind>) -> [Candidate] {
     let target = line.first.isEmpty ? line.configuredTarget : line.first
     let schema = KnownSchema(line, target: line.kind == "type" ? nil : target)

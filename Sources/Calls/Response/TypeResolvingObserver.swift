@@ -2,18 +2,18 @@ import Protobuf
 import RPCClient
 import RPCProtocols
 
-/// Stands between a call and its printer, and holds what happens while types of a message are looked up.
-package final class CallScreen: CallObserver {
-  /// What shows the call.
+/// Forwards the events of a call to its printer. Holds them while types of a message are looked up.
+package final class TypeResolvingObserver: CallObserver {
+  /// The printer.
   package let printer: CallPrinter
   private let lookup: TypeLookup?
-  /// What happened while types were being looked up, to be shown when they are known.
-  private var held: [(CallScreen) -> Void]?
-  /// Why a message that was held cannot be shown.
+  /// The events to forward when the types are known; nil if none are being looked up.
+  private var held: [(TypeResolvingObserver) -> Void]?
+  /// Why a held message cannot be printed.
   private var failure: RPCError?
   private var isOutputBehind = false
   private var deadline: MonotonicClock.Instant?
-  /// The call; it is told when no more of its answer can be shown.
+  /// The call; its flow control follows the output.
   package weak var call: Call?
 
   package init(_ printer: CallPrinter, lookup: TypeLookup?) {
@@ -21,13 +21,13 @@ package final class CallScreen: CallObserver {
     self.lookup = lookup
   }
 
-  /// Whether something is still to be shown.
+  /// Whether events are held.
   package var isHolding: Bool { held != nil }
 
-  /// Says whether the reader of the output is behind.
+  /// Sets whether the reader of the output is behind.
   package func setOutputBehind(_ isBehind: Bool) {
     isOutputBehind = isBehind
-    tellWhetherResponseIsWanted()
+    updateFlowControl()
   }
 
   package func callStarted(_ start: RequestStart, request: HTTPRequest?) {
@@ -53,7 +53,7 @@ package final class CallScreen: CallObserver {
       guard !printer.missingTypes.isEmpty else { return }
     }
     let bytes = message.copyBytes()
-    keep { printer throws(RPCError) in try printer.callReceived(bytes.span.bytes) }
+    hold { printer throws(RPCError) in try printer.callReceived(bytes.span.bytes) }
   }
 
   package func callReceived(_ message: Message) throws(RPCError) {
@@ -61,7 +61,7 @@ package final class CallScreen: CallObserver {
       try printer.callReceived(message)
       guard !printer.missingTypes.isEmpty else { return }
     }
-    keep { printer throws(RPCError) in try printer.callReceived(message) }
+    hold { printer throws(RPCError) in try printer.callReceived(message) }
   }
 
   package func callWantsInput(_ isWanted: Bool) {
@@ -74,10 +74,10 @@ package final class CallScreen: CallObserver {
     if let missing = lookup?.missing(among: names), held == nil {
       hold(for: missing, [])
     }
-    show { screen in
+    show { observer in
       var end = end
-      if let failure = screen.failure { end.error = failure }
-      screen.printer.callEnded(end)
+      if let failure = observer.failure { end.error = failure }
+      observer.printer.callEnded(end)
     }
   }
 
@@ -87,30 +87,30 @@ package final class CallScreen: CallObserver {
 
   // MARK: Holding
 
-  private func show(_ event: @escaping (CallScreen) -> Void) {
+  private func show(_ event: @escaping (TypeResolvingObserver) -> Void) {
     if held == nil { event(self) } else { held?.append(event) }
   }
 
-  /// Keeps a message, which the printer has refused to show yet, or which comes after such a one.
-  private func keep(_ print: @escaping (CallPrinter) throws(RPCError) -> Void) {
-    let event: (CallScreen) -> Void = { screen in screen.tryAgain(print) }
+  /// Holds a message that the printer cannot print yet, or that follows such a message.
+  private func hold(_ print: @escaping (CallPrinter) throws(RPCError) -> Void) {
+    let event: (TypeResolvingObserver) -> Void = { $0.retry(print) }
     if held == nil { hold(for: printer.missingTypes, [event]) } else { held?.append(event) }
   }
 
-  private func tryAgain(_ print: @escaping (CallPrinter) throws(RPCError) -> Void) {
+  private func retry(_ print: @escaping (CallPrinter) throws(RPCError) -> Void) {
     guard failure == nil else { return }
     do throws(RPCError) {
       try print(printer)
-      if !printer.missingTypes.isEmpty { keep(print) }
+      if !printer.missingTypes.isEmpty { hold(print) }
     } catch {
       failure = error
-      call?.cancel("its answer cannot be shown")
+      call?.cancel("the response cannot be shown")
     }
   }
 
-  private func hold(for names: [String], _ events: [(CallScreen) -> Void]) {
+  private func hold(for names: [String], _ events: [(TypeResolvingObserver) -> Void]) {
     held = events
-    tellWhetherResponseIsWanted()
+    updateFlowControl()
     lookup?.find(names, until: deadline) { [weak self] in self?.release() }
   }
 
@@ -124,10 +124,10 @@ package final class CallScreen: CallObserver {
         return
       }
     }
-    tellWhetherResponseIsWanted()
+    updateFlowControl()
   }
 
-  private func tellWhetherResponseIsWanted() {
+  private func updateFlowControl() {
     call?.wantResponse(!isOutputBehind && held == nil)
   }
 }

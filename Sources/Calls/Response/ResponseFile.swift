@@ -2,23 +2,26 @@ import Glibc
 import Output
 import System
 
-/// The file of `-o`.
+/// The output file of `-o`.
 ///
-/// What must not be taken for whole when it is not goes to another file, which takes its place in the end.
-package final class AnswerFile {
+/// Output that is useless unless complete is written to another file, which replaces this one at the end.
+package final class ResponseFile {
   private let path: String
   private let descriptor: Int32
-  /// The file that takes its place; `nil` when the file itself is written.
+  /// The file that replaces the output file; nil if that is written directly.
   private var replacement: ReplacementFile?
 
-  /// Opens the file, and has standard output write to it.
+  /// Opens the file and redirects standard output to it.
   ///
-  /// - Parameter isWhole: Whether nothing may be in the file but all of the output.
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - isWhole: Whether the file must not contain a part of the output.
+  /// - Throws: `Failure` if the file cannot be created.
   package init(_ path: String, isWhole: Bool) throws(Failure) {
     var status = stat()
     let exists = stat(path, &status) == 0
     let isRegular = !exists || status.st_mode & S_IFMT == S_IFREG
-    // The file that a symbolic link leads to is replaced, not the link.
+    // Replace the target of a symbolic link, not the link.
     self.path = exists ? Self.resolved(path) : path
     if isWhole, isRegular {
       if let file = ReplacementFile(for: self.path, mode: exists ? status.st_mode & 0o777 : nil) {
@@ -27,7 +30,7 @@ package final class AnswerFile {
         redirect()
         return
       }
-      // Without the right to make files there, the file itself may still be writable.
+      // The file may be writable although its directory is not.
       guard exists else { throw Self.failure(path) }
     }
     descriptor = open(self.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0o666)
@@ -39,15 +42,17 @@ package final class AnswerFile {
     StandardOutput.redirect(to: descriptor, name: path) { [self] in discard() }
   }
 
-  /// All was written: the file is what it should be from now on.
-  package func keep() throws(Failure) {
+  /// Completes the file after everything is written.
+  ///
+  /// - Throws: `Failure` if that fails.
+  package func commit() throws(Failure) {
     let replacement = replacement
     self.replacement = nil
-    // Some file systems tell only now that they are full.
-    guard replacement?.takePlace() ?? (close(descriptor) == 0) else { throw Self.failure(path) }
+    // Some file systems report a full disk only on close.
+    guard replacement?.replace() ?? (close(descriptor) == 0) else { throw Self.failure(path) }
   }
 
-  /// What was written is not all.
+  /// Removes the replacement file: the output is not complete.
   package func discard() {
     replacement?.discard()
     replacement = nil

@@ -1,25 +1,25 @@
 import Interception
 import Synchronization
 
-/// What interceptors have found out about a call, kept until it is over. Findings may come from any thread.
-package final class FindingLedger: Sendable {
+/// Collects the findings that interceptors report about a call, until it ends. Findings come from any thread.
+package final class FindingCollector: Sendable {
   private let findings = Mutex<[Finding]>([])
 
   package init() {}
 
-  /// Takes findings.
+  /// Records a finding.
   package var sink: FindingSink {
     { [self] finding in findings.withLock { $0.append(finding) } }
   }
 
-  /// Whether the status that the call ended with was to be expected.
+  /// Whether an interceptor expected the status that the call ended with.
   package var hasExpectedStatus: Bool { findings.withLock { $0.contains { $0.kind == .expectedStatus } } }
 
-  /// Whether the call is not as it should be.
+  /// Whether a finding makes the call fail.
   package var hasFailure: Bool { findings.withLock { $0.hasFailure } }
 
-  /// All there is, in the order in which it came; nothing of it is kept.
-  package func takeAll() -> [Finding] {
+  /// Returns all findings in the order in which they were reported, and removes them.
+  package func removeAll() -> [Finding] {
     findings.withLock { findings in
       defer { findings = [] }
       return findings
@@ -28,7 +28,7 @@ package final class FindingLedger: Sendable {
 }
 
 extension Finding.Kind {
-  /// The kind as `--format events` names it.
+  /// The name of the kind in `--format events`.
   package var name: String {
     switch self {
     case .note: "note"
@@ -39,8 +39,8 @@ extension Finding.Kind {
 }
 
 extension [Finding] {
-  /// Whether the call is not as it should be.
+  /// Whether a finding makes the call fail.
   package var hasFailure: Bool { contains { $0.kind == .failure } }
-  /// Whether the status that the call ended with was to be expected.
+  /// Whether an interceptor expected the status that the call ended with.
   package var hasExpectedStatus: Bool { contains { $0.kind == .expectedStatus } }
 }

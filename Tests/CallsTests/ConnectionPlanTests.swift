@@ -1,0 +1,118 @@
+import CommandLine
+import CommandSupport
+import Output
+import RPCProtocols
+import Testing
+import Transport
+
+@testable import Calls
+
+struct ConnectionPlanTests {
+  private let plaintext = Target(baseURL: "http://a")
+  private let encrypted = Target(baseURL: "https://a")
+
+  private func server(_ options: [String]) -> ServerOptions {
+    ServerOptions(Parser.parse(["call"] + options))
+  }
+
+  private func plan(_ options: [String], _ target: Target? = nil) throws -> ConnectionOptions {
+    let invocation = Parser.parse(["call"] + options)
+    return try ConnectionPlan.options(
+      ServerOptions(invocation), CommonRequestOptions(invocation), target ?? plaintext, .connect)
+  }
+
+  @Test(arguments: [
+    (ProtocolName.grpc, CallKind.unary, true, ConnectionOptions.HTTPVersion.http2),
+    (.grpc, .unary, false, .http2), (.connect, .unary, true, .negotiated), (.connect, .unary, false, .http1),
+    (.grpcWeb, .serverStreaming, true, .negotiated), (.grpcWeb, .serverStreaming, false, .http1),
+    (.connect, .bidiStreaming, true, .http2), (.connect, .bidiStreaming, false, .http2),
+  ])
+  func choosesHTTPVersion(
+    name: ProtocolName, kind: CallKind, isTLS: Bool, version: ConnectionOptions.HTTPVersion
+  ) throws {
+    let target = isTLS ? encrypted : plaintext
+    #expect(try ConnectionPlan.httpVersion(server([]), target, name, kind) == version)
+  }
+
+  @Test(arguments: [
+    ("--http1.1", ProtocolName.connect, ConnectionOptions.HTTPVersion.http1), ("--http1.1", .grpcWeb, .http1),
+    ("--http2", .connect, .http2), ("--http2-prior-knowledge", .grpc, .http2PriorKnowledge),
+  ])
+  func followsOptions(
+    option: String, name: ProtocolName, version: ConnectionOptions.HTTPVersion
+  ) throws {
+    #expect(try ConnectionPlan.httpVersion(server([option]), plaintext, name, .bidiStreaming) == version)
+  }
+
+  @Test func rejectsHTTP1ForGRPC() {
+    let failure = #expect(throws: Failure.self) {
+      try ConnectionPlan.httpVersion(server(["--http1.1"]), encrypted, .grpc, .unary)
+    }
+    #expect(failure?.message?.what == "--http1.1")
+    #expect(failure?.message?.why == "gRPC needs HTTP/2")
+  }
+
+  @Test func passesOptionsOn() throws {
+    let directory = try #require(TemporaryDirectory())
+    let file = directory.write("ca.pem", [])
+    let options = try plan([
+      "-k", "--cacert", file, "--capath", directory.path, "--tlsv1.3", "--servername", "s", "-6",
+      "--connect-to", "a:1:[::1]:2", "--proxy", "http://p", "--netrc",
+    ])
+    #expect(options.isInsecure)
+    #expect(options.authoritiesFile == file)
+    #expect(options.authoritiesDirectory == directory.path)
+    #expect(options.oldestTLS == .tls13)
+    #expect(options.serverName == "s")
+    #expect(options.ipVersion == .v6)
+    #expect(options.connectTo == ["a:1:[::1]:2"])
+    #expect(options.proxy == "http://p")
+    #expect(options.netrcFile == "")
+    #expect(options.certificate == nil)
+  }
+
+  @Test func prefersSocketOfOption() throws {
+    let target = Target(baseURL: "http://localhost", unixSocket: "/target")
+    #expect(try plan([], target).unixSocket == "/target")
+    #expect(try plan(["--unix-socket", "/option"], target).unixSocket == "/option")
+  }
+
+  @Test(arguments: ["a", "a:1", "a:1:b", "a:1:b:2:c", "[::1:1:b:2", "a]:1:b:2"])
+  func rejectsIncompleteConnectTo(text: String) {
+    let failure = #expect(throws: Failure.self) { try plan(["--connect-to", text]) }
+    #expect(failure?.message?.what == "--connect-to \(text)")
+    #expect(failure?.message?.why == "not of the form HOST:PORT:HOST:PORT")
+  }
+
+  @Test(arguments: [
+    (["--cacert", "/none"], Output.ExitStatus.tls, "--cacert /none", "No such file or directory"),
+    (["--cert", "/none"], .tls, "--cert /none", "No such file or directory"),
+    (["--netrc-file", "/none"], .usage, "--netrc-file /none", "No such file or directory"),
+    (["--key", "/dev/null"], .usage, "--key", "no certificate"),
+  ])
+  func rejectsUnreadableFiles(options: [String], status: Output.ExitStatus, what: String, why: String) {
+    let failure = #expect(throws: Failure.self) { try plan(options) }
+    #expect(failure?.status == status)
+    #expect(failure?.message?.what == what)
+    #expect(failure?.message?.why == why)
+  }
+
+  @Test func readsPassphraseFromFile() throws {
+    let directory = try #require(TemporaryDirectory())
+    let certificate = directory.write("cert.pem", [])
+    let key = directory.write("key.pem", Array("ENCRYPTED".utf8))
+    let pass = directory.write("pass", Array("öffne dich\nsecond line".utf8))
+    let options = try plan(["--cert", certificate, "--key", key, "--pass", "@\(pass)"])
+    #expect(options.certificate?.file == certificate)
+    #expect(options.certificate?.keyFile == key)
+    #expect(options.certificate?.passphrase == "öffne dich")
+  }
+
+  @Test(arguments: ["typed", "env:RPCURL_TEST_NO_SUCH_VARIABLE"])
+  func rejectsPassphraseOnCommandLine(value: String) throws {
+    let directory = try #require(TemporaryDirectory())
+    let certificate = directory.write("cert.pem", [])
+    let failure = #expect(throws: Failure.self) { try plan(["--cert", certificate, "--pass", value]) }
+    #expect(failure?.message?.why == "neither @FILE nor env:NAME of a variable that is set")
+  }
+}

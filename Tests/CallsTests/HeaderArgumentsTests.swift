@@ -1,0 +1,94 @@
+import CommandLine
+import CommandSupport
+import Output
+import RPCProtocols
+import Testing
+
+@testable import Calls
+
+struct HeaderArgumentsTests {
+  private func parse(_ texts: [String], _ environment: [String: String]? = nil) throws -> Headers {
+    let expansion = environment.map { variables in HeaderExpansion { variables[$0] } }
+    let arguments = Parser.parse(["call"] + texts.flatMap { ["-H", $0] }).all(.header)
+    return try HeaderArguments(expansion: expansion).parse(arguments)
+  }
+
+  @Test(arguments: [
+    ("a: b", "a", "b"), ("A:b", "a", "b"), ("x-y:\t b c ", "x-y", "b c "), ("a:", "a", ""),
+    ("a: b: c", "a", "b: c"), ("a: größ", "a", "größ"), ("a-bin: AQI=", "a-bin", "AQI="),
+    ("a: ${HOME}", "a", "${HOME}"),
+  ])
+  func parsesHeader(text: String, name: String, value: String) throws {
+    let fields = try parse([text]).fields
+    #expect(fields.map(\.name) == [name])
+    #expect(fields.map(\.value) == [value])
+  }
+
+  @Test func keepsOrderAndRepeatedNames() throws {
+    let fields = try parse(["b: 1", "a: 2", "b: 3"]).fields
+    #expect(fields.map { "\($0.name)=\($0.value)" } == ["b=1", "a=2", "b=3"])
+  }
+
+  @Test(arguments: [
+    ("secret", "no colon in the header"), ("a b: secret", "\"a b\" is not a header name"),
+    (": secret", "\"\" is not a header name"),
+    ("a: secret\nb: c", "the value of a holds a control character"),
+    ("a-bin: se-cret!", "the value of a-bin is not base64, as a name in -bin demands"),
+    ("content-length: 1", "the header content-length is written by the transport, and cannot be set"),
+  ])
+  func rejectsInvalidHeader(text: String, why: String) {
+    let failure = #expect(throws: Failure.self) { try parse([text]) }
+    #expect(failure?.status == .usage)
+    #expect(failure?.message?.what == "-H")
+    #expect(failure?.message?.why == why)
+    #expect(failure?.message?.rendered.contains("secret") == false)
+  }
+
+  @Test func readsFileWithoutCommentsAndEmptyLines() throws {
+    let directory = try #require(TemporaryDirectory())
+    let file = directory.write("headers", Array("# comment\na: 1\r\n\n  \nb: 2".utf8))
+    #expect(try parse(["@\(file)"]).fields.map { "\($0.name)=\($0.value)" } == ["a=1", "b=2"])
+  }
+
+  @Test func namesLineOfFile() throws {
+    let directory = try #require(TemporaryDirectory())
+    let file = directory.write("headers", Array("a: 1\n\nsecret\n".utf8))
+    let failure = #expect(throws: Failure.self) { try parse(["@\(file)"]) }
+    #expect(failure?.message?.what == "\(file), line 3")
+    let missing = #expect(throws: Failure.self) { try parse(["@\(file).none"]) }
+    #expect(missing?.message?.what == "-H @\(file).none")
+    #expect(missing?.message?.why == "No such file or directory")
+  }
+
+  @Test func explainsVariablesThatCannotBeUsed() {
+    let unset = #expect(throws: Failure.self) { try parse(["a: ${NONE}"], [:]) }
+    #expect(unset?.message?.why == "the value of a refers to the variable NONE, which is not set")
+    let broken = #expect(throws: Failure.self) { try parse(["a: ${B}"], ["B": "secret\nx"]) }
+    #expect(broken?.message?.why == "the variable B in the value of a holds a line break")
+  }
+}
+
+struct HeaderExpansionTests {
+  private let expansion = HeaderExpansion { ["A": "1", "B_2": "${A}", "E": "", "L": "a\nb"][$0] }
+
+  @Test(arguments: [
+    ("", ""), ("a", "a"), ("${A}", "1"), ("x${A}y${A}", "x1y1"), ("${E}", ""),
+    // A value is not expanded again.
+    ("${B_2}", "${A}"),
+    // Not names of variables.
+    ("$A", "$A"), ("${}", "${}"), ("${A", "${A"), ("${a-b}", "${a-b}"), ("${${A}}", "${1}"), ("$${A}", "$1"),
+    ("${A}\u{301}", "1\u{301}"),
+  ])
+  func replacesVariables(text: String, expanded: String) throws {
+    #expect(try expansion.expand(text) == expanded)
+  }
+
+  @Test func throwsForUnusableVariables() {
+    let unset = #expect(throws: HeaderExpansion.Problem.self) { try expansion.expand("${NONE}") }
+    guard case .unset("NONE") = unset else { return #expect(Bool(false), "\(String(describing: unset))") }
+    let broken = #expect(throws: HeaderExpansion.Problem.self) { try expansion.expand("${L}") }
+    guard case .hasLineBreak("L") = broken else {
+      return #expect(Bool(false), "\(String(describing: broken))")
+    }
+  }
+}

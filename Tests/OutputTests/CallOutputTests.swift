@@ -1,0 +1,80 @@
+import Glibc
+import Testing
+
+@testable import Output
+
+// Serialized: standard output and its transcript are global.
+@Suite(.serialized) struct CallOutputTests {
+  private struct Unwritable: Error {}
+
+  /// Runs `body` with standard output in a file that is discarded. Returns what was written to both streams, in order.
+  private func transcript(_ body: () throws -> Void) throws -> String {
+    let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
+    defer { close(null) }
+    StandardOutput.redirect(to: null, name: "test") {}
+    var written: [UInt8] = []
+    TerminalMultiplexer.transcript = { written += $0 }
+    defer { TerminalMultiplexer.transcript = nil }
+    try body()
+    StandardOutput.flush()
+    return String(decoding: written, as: UTF8.self)
+  }
+
+  private func write(_ text: String, to output: CallOutput) { output.write { $0 += Array(text.utf8) } }
+
+  @Test func keepsOrderOfOutputAndNotices() throws {
+    let text = try transcript {
+      let output = CallOutput(isDirect: true)
+      write("1", to: output)
+      output.remark("2")
+      write("3", to: output)
+    }
+    #expect(text == "123")
+  }
+
+  @Test func buffersUntilItsTurn() throws {
+    let first = CallOutput(isDirect: true)
+    let second = CallOutput(isDirect: false)
+    let text = try transcript {
+      write("b1", to: second)
+      second.remark("b2")
+      #expect(second.waitingBytes == 4)
+      write("a1", to: first)
+      second.beginTurn()
+      #expect(second.waitingBytes == 0)
+      write("b3", to: second)
+      second.beginTurn()
+      write("a2", to: first)
+    }
+    #expect(text == "a1b1b2b3a2")
+  }
+
+  @Test(arguments: [true, false])
+  func writesNothingOfFailedMessage(isDirect: Bool) throws {
+    let text = try transcript {
+      let output = CallOutput(isDirect: isDirect)
+      #expect(throws: Unwritable.self) {
+        try output.write { (bytes) throws(Unwritable) in
+          bytes += [0x78]
+          throw Unwritable()
+        }
+      }
+      #expect(output.waitingBytes == 0)
+      write("next", to: output)
+      output.beginTurn()
+    }
+    #expect(text == "next")
+  }
+
+  @Test func marksEachPieceThatIsNotEmpty() throws {
+    let text = try transcript {
+      let output = CallOutput(isDirect: true)
+      output.mark = { "Chat[1] " }
+      write("a\n", to: output)
+      write("", to: output)
+      output.mark = { "" }
+      write("b\n", to: output)
+    }
+    #expect(text == "Chat[1] a\nb\n")
+  }
+}
