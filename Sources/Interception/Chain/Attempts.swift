@@ -249,8 +249,8 @@ extension Chain {
   /// Whether the last interceptor holds the end of an attempt and may make another of it, for which the request's
   /// values are kept meanwhile.
   var mayStillRetry: Bool {
-    guard attemptPlan != nil, let last = links.last else { return false }
-    return progress.endFrontier == links.count - 1 && !last.inboundHome.hasClosed && progress.end == nil
+    guard attemptPlan != nil, let last = slots.last else { return false }
+    return progress.endFrontier == slots.count - 1 && !last.responseNode.hasClosed && progress.end == nil
       && !progress.isRequestClosed
   }
 
@@ -263,13 +263,13 @@ extension Chain {
     guard let reason = reasonAgainstRetry(ticket) else { return true }
     environment.log(
       LogRecord(
-        level: .info, source: link(of: ticket).name, text: "the call cannot be retried: \(reason)"))
+        level: .info, source: slot(of: ticket).name, text: "the call cannot be retried: \(reason)"))
     return false
   }
 
   private func reasonAgainstRetry(_ ticket: Ticket) -> String? {
-    if link(of: ticket) !== links.last || attemptPlan == nil { return "it did not say so in its needs" }
-    if progress.responseStartFrontier < links.count - 1 || progress.end != nil {
+    if slot(of: ticket) !== slots.last || attemptPlan == nil { return "it did not say so in its needs" }
+    if progress.responseStartFrontier < slots.count - 1 || progress.end != nil {
       return "the response is under way"
     }
     return (wire as? Attempts)?.canRetry == true ? nil : "the request was too large to be kept"
@@ -279,19 +279,19 @@ extension Chain {
     guard isLive(ticket), progress.end == nil, let attempts = wire as? Attempts else { return }
     flush(inbound)
     // What the attempt gave and the chain has not taken yet.
-    entries.removeAll { if case .inbound = $0 { true } else { false } }
-    for link in links {
-      link.reopenResponse()
+    inputs.removeAll { if case .inbound = $0 { true } else { false } }
+    for slot in slots {
+      slot.reopenResponse()
     }
-    inbound.layOutResponse(links)
-    progress.endFrontier = links.count
-    progress.responseStartFrontier = links.count
+    inbound.layOutResponse(slots)
+    progress.endFrontier = slots.count
+    progress.responseStartFrontier = slots.count
     progress.isWireDone = false
     // The wire was not notified of changes while it was done.
     attempts.responseWanted(!progress.isResponsePaused)
-    attempts.retry(after: delay, headers: headers, by: link(of: ticket).name)
-    for station in outbound.stations where station.position == links.count - 1 {
-      markDirty(station, outbound)
+    attempts.retry(after: delay, headers: headers, by: slot(of: ticket).name)
+    for node in outbound.nodes where node.position == slots.count - 1 {
+      markDirty(node, outbound)
     }
   }
 }

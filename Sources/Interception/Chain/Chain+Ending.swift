@@ -5,11 +5,11 @@ enum Ending: Sendable {
   /// An interceptor failed the call, with a token.
   case fail(Ticket, RPCError)
   /// An interceptor failed the call, without one.
-  case failWithout(Seat, RPCError)
+  case failWithout(InterceptorHandle, RPCError)
   /// An interceptor answers the call.
   case respond(Ticket, LocalResponse)
   /// A message could not be parsed or serialized, or the request does not keep the rules. Interceptors before this
-  /// position, or all that have not received the end, receive the error; what the response has before this station
+  /// position, or all that have not received the end, receive the error; what the response has before this node
   /// goes, or everything.
   case breakdown(below: Int?, RPCError, flushing: Int?)
   /// An interceptor has the call tried again.
@@ -28,20 +28,20 @@ extension Chain {
     case .fail(let ticket, let error):
       guard let position = author(ticket) else { return }
       conclude(at: position, ticket, LocalResponse(error: error), because: error)
-    case .failWithout(let seat, let error):
-      guard let position = link(in: seat)?.position, position <= progress.endFrontier, progress.end == nil
+    case .failWithout(let handle, let error):
+      guard let position = slot(in: handle)?.position, position <= progress.endFrontier, progress.end == nil
       else { return }
       conclude(at: position, nil, LocalResponse(error: error), because: error)
     case .respond(let ticket, let response):
       guard let position = author(ticket) else { return }
-      let name = links[position].name
+      let name = slots[position].name
       let reason = RPCError(.canceled, "\(name) answered the call", origin: .interceptor(name))
       conclude(at: position, ticket, response, because: reason, hasHeaders: true)
-    case .breakdown(let position, let error, let station):
+    case .breakdown(let position, let error, let node):
       let position = position ?? progress.endFrontier
       guard position <= progress.endFrontier, progress.end == nil else { return }
       closeRequest(because: error)
-      flush(inbound, through: station.map { $0 - 1 })
+      flush(inbound, through: node.map { $0 - 1 })
       tellCanceled(from: position, error)
       progress.endFrontier = min(progress.endFrontier, position, progress.reached)
       advance(.responseEnd(ResponseEnd(error: error)), on: inbound, from: 0)
@@ -55,7 +55,7 @@ extension Chain {
   /// The position of the interceptor that uses a token, if it may still end the call.
   private func author(_ ticket: Ticket) -> Int? {
     guard isLive(ticket), progress.end == nil else { return nil }
-    let position = ticket.station.takeUnretainedValue().position
+    let position = ticket.node.takeUnretainedValue().position
     // Who has seen the end cannot end the request any more, but for one to whom it is no end yet.
     return isRequest(ticket.stage) && position >= progress.endFrontier && !mayStillRetry ? nil : position
   }
@@ -72,18 +72,18 @@ extension Chain {
     at position: Int, _ ticket: Ticket?, _ response: LocalResponse, because reason: RPCError,
     hasHeaders: Bool = false
   ) {
-    let link = links[position]
-    let last = lastFlushed(by: link, ticket)
-    let released = released(by: link, before: ticket, flushingThrough: last)
+    let slot = slots[position]
+    let last = lastFlushed(by: slot, ticket)
+    let released = released(by: slot, before: ticket, flushingThrough: last)
     closeRequest(because: reason)
     earlyCount -= inbound.flush { $0.index <= last || $0.position >= position }
     tellCanceled(from: position + 1, reason)
     progress.endFrontier = min(progress.endFrontier, position)
-    link.closeResponse()
+    slot.closeResponse()
     var items: [Item] = []
     if released.startsAtHome || (released.startAtHead == nil && progress.responseStartFrontier < position) {
-      // It has passed the interceptors between the two stations, and does not pass them again.
-      put(released.atHome, at: link.inboundHome, of: inbound)
+      // It has passed the interceptors between the two nodes, and does not pass them again.
+      put(released.atHome, at: slot.responseNode, of: inbound)
       items = released.atHead
     } else if let start = released.startAtHead
       ?? (hasHeaders ? .responseStart(ResponseStart(headers: response.headers)) : nil)
@@ -92,61 +92,63 @@ extension Chain {
     }  // A call that fails before its headers has no messages.
     items += response.messages.map { .message(Carried($0)) }
     items.append(.responseEnd(ResponseEnd(error: response.error, trailers: response.trailers)))
-    put(items, at: link.responseHead, of: inbound)
+    put(items, at: slot.firstResponseNode, of: inbound)
   }
 
-  /// The index of the last station of the response of which everything goes when an interceptor ends the call: what has
+  /// The index of the last node of the response of which everything goes when an interceptor ends the call: what has
   /// passed it in the stage at which it does so stays, and what it has made.
-  private func lastFlushed(by link: Link, _ ticket: Ticket?) -> Int {
-    if link.isAnswering { return link.responseHead.index }
-    let home = link.inboundHome.index
-    guard let ticket, !isRequest(ticket.stage), progress.responseStartFrontier < link.position else {
+  private func lastFlushed(by slot: InterceptorSlot, _ ticket: Ticket?) -> Int {
+    if slot.isAnswering { return slot.firstResponseNode.index }
+    let home = slot.responseNode.index
+    guard let ticket, !isRequest(ticket.stage), progress.responseStartFrontier < slot.position else {
       return home
     }
-    let index = ticket.station._withUnsafeGuaranteedRef { $0.index }
+    let index = ticket.node._withUnsafeGuaranteedRef { $0.index }
     // What follows a value that is dropped goes with it.
-    let hasGap = inbound.stations[index...].dropFirst().contains {
-      $0.position >= link.position && !$0.lane.isEmpty
+    let hasGap = inbound.nodes[index...].dropFirst().contains {
+      $0.position >= slot.position && !$0.lane.isEmpty
     }
     return hasGap ? home : index
   }
 
   /// What goes on of the response when an interceptor ends the call: what it has released or made, and what has not
-  /// left its stations yet.
+  /// left its nodes yet.
   private struct Released {
-    /// What is at its home station, the start first.
+    /// What is at its home node, the start first.
     var atHome: [Item] = []
     var startsAtHome = false
-    /// What is at the first of its two stations, or at its only one.
+    /// What is at the first of its two nodes, or at its only one.
     var startAtHead: Item?
     var atHead: [Item] = []
   }
 
   /// What an interceptor has released in the response, and made, that has not left it yet.
   ///
-  /// - Parameter last: The index of the last station that is emptied.
-  private func released(by link: Link, before ticket: Ticket?, flushingThrough last: Int) -> Released {
+  /// - Parameter last: The index of the last node that is emptied.
+  private func released(by slot: InterceptorSlot, before ticket: Ticket?, flushingThrough last: Int)
+    -> Released
+  {
     var released = Released()
     var isWhole = true
-    // What is at the second of its stations comes before what is at the first.
-    for station in link.responseStations.reversed() {
+    // What is at the second of its nodes comes before what is at the first.
+    for node in slot.responseNodes.reversed() {
       var start: Item?
-      var messages = station.early
-      let isHere = ticket?.station.toOpaque() == Unmanaged.passUnretained(station).toOpaque()
-      for item in station.lane.released(before: isHere ? ticket?.sequence : nil, isWhole: &isWhole) {
+      var messages = node.early
+      let isHere = ticket?.node.toOpaque() == Unmanaged.passUnretained(node).toOpaque()
+      for item in node.lane.released(before: isHere ? ticket?.sequence : nil, isWhole: &isWhole) {
         switch item {
         case .message: messages.append(item)
         case .responseStart: start = item
         case .requestStart, .requestEnd, .responseEnd, .metrics: break
         }
       }
-      if station === link.responseHead {
+      if node === slot.firstResponseNode {
         (released.startAtHead, released.atHead) = (start, messages)
       } else {
         (released.startsAtHome, released.atHome) = (start != nil, (start.map { [$0] } ?? []) + messages)
       }
       // What is emptied between the two leaves a gap.
-      let between = inbound.stations[link.responseHead.index..<link.inboundHome.index].dropFirst()
+      let between = inbound.nodes[slot.firstResponseNode.index..<slot.responseNode.index].dropFirst()
       if between.contains(where: { $0.index <= last && !$0.lane.isEmpty }) { isWhole = false }
     }
     return released
@@ -191,10 +193,10 @@ extension Chain {
     if progress.isWireStarted { wire?.cancel(error) }
   }
 
-  /// Lets go of what waits on a path, up to and with a station: for the response that is an interceptor's home,
+  /// Lets go of what waits on a pipeline, up to and with a node: for the response that is an interceptor's home,
   /// and what has left it stands.
-  func flush(_ path: Path, through last: Int? = nil) {
-    earlyCount -= path.flush { last == nil || $0.index <= last ?? 0 }
+  func flush(_ pipeline: Pipeline, through last: Int? = nil) {
+    earlyCount -= pipeline.flush { last == nil || $0.index <= last ?? 0 }
   }
 
   /// Tells the interceptors from `position` on, which see no more of the call, that it was canceled.
@@ -206,12 +208,12 @@ extension Chain {
   private func tell(from first: Int, _ error: RPCError) {
     let last = min(progress.reached, progress.endFrontier)
     progress.endFrontier = min(progress.endFrontier, first)
-    for link in links.dropFirst(first) { link.closeResponse() }
+    for slot in slots.dropFirst(first) { slot.closeResponse() }
     guard first < last else { return }
-    for link in links[first..<last].reversed() where link.stages.contains(.responseEnd) {
-      let token = ResponseToken<ResponseEnd>(mailbox, .shown(link.inboundHome, .responseEnd))
+    for slot in slots[first..<last].reversed() where slot.stages.contains(.responseEnd) {
+      let token = ResponseToken<ResponseEnd>(mailbox, .shown(slot.responseNode, .responseEnd))
       // An observation cannot fail what is over.
-      try? link.interceptor?.responseEnd(ResponseEnd(error: error), token)
+      try? slot.interceptor?.responseEnd(ResponseEnd(error: error), token)
     }
   }
 
@@ -235,22 +237,22 @@ extension Chain {
       progress.report = .travelling(metrics)
       return advance(.metrics(metrics), on: report, from: 0)
     }
-    for link in links[..<progress.reached].reversed() where link.stages.contains(.metrics) {
-      try? link.interceptor?.metrics(metrics, ReportToken(mailbox, .shown(link.report, .metrics)))
+    for slot in slots[..<progress.reached].reversed() where slot.stages.contains(.metrics) {
+      try? slot.interceptor?.metrics(metrics, ReportToken(mailbox, .shown(slot.report, .metrics)))
     }
     finish(metrics)
   }
 
   /// Ends the wait for an interceptor that holds the metrics: those further out get them without it.
   private func giveUpReport(_ metrics: CallMetrics) {
-    guard let index = report.stations.firstIndex(where: { !$0.lane.isEmpty }) else { return finish(metrics) }
-    let holder = links[report.stations[index].position]
+    guard let index = report.nodes.firstIndex(where: { !$0.lane.isEmpty }) else { return finish(metrics) }
+    let holder = slots[report.nodes[index].position]
     environment.log(
       LogRecord(level: .warning, source: holder.name, text: "held the metrics until the call was given up"))
     flush(report)
-    for station in report.stations[(index + 1)...] {
-      let token = ReportToken<CallMetrics>(mailbox, .shown(station, .metrics))
-      try? links[station.position].interceptor?.metrics(metrics, token)
+    for node in report.nodes[(index + 1)...] {
+      let token = ReportToken<CallMetrics>(mailbox, .shown(node, .metrics))
+      try? slots[node.position].interceptor?.metrics(metrics, token)
     }
     finish(metrics)
   }
@@ -264,7 +266,7 @@ extension Chain {
     flush(report)
     cancelTimers()
     mailbox.close()
-    entries.removeAll()
+    inputs.removeAll()
     inbox.removeAll()
     roomWaiters = ([], [])
     pendingEndings = 0
@@ -272,7 +274,7 @@ extension Chain {
     caller?.measured(metrics)
     outbound.letGo()
     inbound.letGo()
-    for link in links.reversed() { link.letGo()?.finish(outcome) }
+    for slot in slots.reversed() { slot.letGo()?.finish(outcome) }
     caller?.finished(outcome)
     caller = nil
     wire = nil

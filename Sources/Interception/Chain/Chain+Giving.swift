@@ -4,40 +4,40 @@ import RPCProtocols
 // What an interceptor is given ahead. One that holds the request's start may wait for what follows it: it signs a body in
 // a header. Where bytes and half-close are delivered in the second pass, and interceptors further in want the start
 // before that, they would never come. So once all of the request waits after the start, it is given to the interceptor
-// that holds it, in the order of its stages. What was given must then pass its other station unchanged; where an
+// that holds it, in the order of its stages. What was given must then pass its other node unchanged; where an
 // interceptor further in changes it, the first has seen something that is not so, and the call fails.
 extension Chain {
   /// Gives an interceptor that holds the request's start what waits after it, if that is all of the request.
-  func giveAhead(_ station: Station, _ path: Path) {
-    guard station.kind == .outboundHome, station.lane.trailingEnd != nil else { return }
-    let tail = links[station.position].requestTail
-    guard tail !== station else { return }
-    while !hasMail, station.position < recipients(of: path), station.lane.headHold?.stage == .requestStart,
-      let (sequence, item) = station.lane.nextToGive(station.stages)
+  func giveAhead(_ node: PipelineNode, _ pipeline: Pipeline) {
+    guard node.kind == .request, node.lane.trailingEnd != nil else { return }
+    let tail = slots[node.position].lastRequestNode
+    guard tail !== node else { return }
+    while !hasMail, node.position < recipients(of: pipeline), node.lane.headHold?.stage == .requestStart,
+      let (sequence, item) = node.lane.nextToGive(node.stages)
     {
       guard let stage = stage(of: item, tail) else {
-        station.lane.settle(sequence, .given(item))
+        node.lane.settle(sequence, .given(item))
         continue
       }
       if tail.given == nil { tail.given = Given() }
-      path.hasGiven = true
+      pipeline.hasGiven = true
       guard let item = prepared(item, for: stage, tail) else { return }
       if stage == .requestEnd { tail.given?.hasEnd = true }
-      let answer = deliver(item, stage, station, sequence: sequence)
-      for front in answer.fronts { station.lane.addFront(front, before: sequence) }
+      let answer = deliver(item, stage, node, sequence: sequence)
+      for front in answer.fronts { node.lane.addFront(front, before: sequence) }
       guard let verdict = answer.verdict else {
-        station.lane.settle(sequence, .held(stage, item))
+        node.lane.settle(sequence, .held(stage, item))
         continue
       }
       let next = apply(verdict, to: item, answer.ticket, fronts: answer.fronts.count)
-      station.lane.settle(sequence, next.map(Lane.State.given) ?? .dropped, isLate: answer.isLate)
+      node.lane.settle(sequence, next.map(Lane.State.given) ?? .dropped, isLate: answer.isLate)
     }
   }
 
-  /// Notes what leaves the first station of an interceptor that was given it ahead, or made it.
-  func noteGiven(_ item: Item, at station: Station) {
-    guard station.kind == .outboundHome, case .message(let carried) = item else { return }
-    let tail = links[station.position].requestTail
+  /// Notes what leaves the first node of an interceptor that was given it ahead, or made it.
+  func noteGiven(_ item: Item, at node: PipelineNode) {
+    guard node.kind == .request, case .message(let carried) = item else { return }
+    let tail = slots[node.position].lastRequestNode
     guard tail.given != nil, tail.messageStage != nil else { return }
     // One that has no serialized form fails the call when it comes to need one.
     if let bytes = serializedForm(of: carried) { tail.given?.messages.append(bytes) }
@@ -49,17 +49,17 @@ extension Chain {
   }
 
   /// Compares a value with what was given ahead.
-  func passUnchanged(_ item: Item, at station: Station) -> Passage {
-    guard let given = station.given else { return .isDue }
+  func passUnchanged(_ item: Item, at node: PipelineNode) -> Passage {
+    guard let given = node.given else { return .isDue }
     switch item {
     case .requestEnd:
-      guard given.messages.isEmpty else { return failForChange(at: station) }
+      guard given.messages.isEmpty else { return failForChange(at: node) }
       return given.hasEnd ? .wasGiven : .isDue
     case .message(let carried):
-      guard let expected = station.given?.messages.popFirst() else {
-        return given.hasEnd ? failForChange(at: station) : .isDue
+      guard let expected = node.given?.messages.popFirst() else {
+        return given.hasEnd ? failForChange(at: node) : .isDue
       }
-      return serializedForm(of: carried) == expected ? .wasGiven : failForChange(at: station)
+      return serializedForm(of: carried) == expected ? .wasGiven : failForChange(at: node)
     case .requestStart, .responseStart, .responseEnd, .metrics:
       return .isDue
     }
@@ -69,9 +69,9 @@ extension Chain {
     carried.bytes ?? carried.typed.flatMap { try? codec.serialize($0) }
   }
 
-  private func failForChange(at station: Station) -> Passage {
-    let name = links[station.position].name
-    let others = links.dropFirst(station.position + 1).filter { $0.stages.contains(.requestMessage) }
+  private func failForChange(at node: PipelineNode) -> Passage {
+    let name = slots[node.position].name
+    let others = slots.dropFirst(node.position + 1).filter { $0.stages.contains(.requestMessage) }
     let names = others.isEmpty ? "another interceptor" : others.map(\.name).joined(separator: " or ")
     let text =
       "\(names) changed the request after \(name) had received it: \(name) holds \(Stage.requestStart) until it has "

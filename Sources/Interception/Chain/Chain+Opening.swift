@@ -6,13 +6,13 @@ extension Chain {
   /// Takes the start as far as it goes.
   func open(with start: Item) {
     var start = start
-    while let link = makeNext() {
+    while let slot = makeNext() {
       guard pendingEndings == 0 else {
         // The factory ended the call, or tried to.
-        queue(start, at: link.outboundHome)
+        queue(start, at: slot.requestNode)
         return layOut()
       }
-      guard let next = pass(start, link.outboundHome, outbound) else { return layOut() }
+      guard let next = pass(start, slot.requestNode, outbound) else { return layOut() }
       start = next
     }
     layOut()
@@ -27,39 +27,41 @@ extension Chain {
   }
 
   /// Makes the next interceptor that takes part; returns nil if no other does, or the call ends here.
-  private func makeNext() -> Link? {
+  private func makeNext() -> InterceptorSlot? {
     while pendingEndings == 0, let registration = unmade.popFirst() {
-      let seat = Seat(registration.id)
-      let context = CallContext(name: registration.name, seat: seat, mailbox: mailbox, environment)
+      let handle = InterceptorHandle(registration.id)
+      let context = CallContext(name: registration.name, handle: handle, mailbox: mailbox, environment)
       do {
         guard let interceptor = try registration.factory.make(for: facts, context) else { continue }
-        return add(Link(name: registration.name, seat: seat, interceptor: interceptor, position: links.count))
+        return add(
+          InterceptorSlot(
+            name: registration.name, handle: handle, interceptor: interceptor, position: slots.count))
       } catch {
         unmade = []
         end(
-          .breakdown(below: links.count, self.error(error, of: registration.name), flushing: nil))
+          .breakdown(below: slots.count, self.error(error, of: registration.name), flushing: nil))
       }
     }
     return nil
   }
 
-  private func add(_ link: Link) -> Link {
-    links.append(link)
-    mailbox.stations += link.stations
-    progress.endFrontier = links.count
-    progress.responseStartFrontier = links.count
-    windowBytes = max(windowBytes, link.needs.windowBytes)
-    if link.needs.replayLimitBytes > 0 {
-      attemptPlan = AttemptPlan(registrations: unmade, replayLimitBytes: link.needs.replayLimitBytes)
+  private func add(_ slot: InterceptorSlot) -> InterceptorSlot {
+    slots.append(slot)
+    mailbox.nodes += slot.nodes
+    progress.endFrontier = slots.count
+    progress.responseStartFrontier = slots.count
+    windowBytes = max(windowBytes, slot.needs.windowBytes)
+    if slot.needs.replayLimitBytes > 0 {
+      attemptPlan = AttemptPlan(registrations: unmade, replayLimitBytes: slot.needs.replayLimitBytes)
       unmade = []
     }
-    return link
+    return slot
   }
 
   private func layOut() {
-    outbound.layOutRequest(links)
-    inbound.layOutResponse(links)
-    report.layOutReport(links)
+    outbound.layOutRequest(slots)
+    inbound.layOutResponse(slots)
+    report.layOutReport(slots)
   }
 
   /// The wire, or the attempts above it.

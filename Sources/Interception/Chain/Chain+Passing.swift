@@ -1,204 +1,208 @@
 import Protobuf
 import RPCProtocols
 
-// How values go from station to station.
+// How values go from node to node.
 extension Chain {
-  /// Takes a value as far as it goes: to a station where it rests, or out of the chain.
-  func advance(_ item: Item, on path: Path, from index: Int) {
+  /// Takes a value as far as it goes: to a node where it rests, or out of the chain.
+  func advance(_ item: Item, on pipeline: Pipeline, from index: Int) {
     var item = item
     var index = index
     while true {
-      if path.waitingCount == 0, case .message(var carried) = item {
-        index = run(&carried, on: path, from: index)
+      if pipeline.waitingCount == 0, case .message(var carried) = item {
+        index = run(&carried, on: pipeline, from: index)
         guard index >= 0 else { return }
         item = .message(carried)
       }
-      guard index < path.stations.count else { return leave(item, path) }
-      let station = path.stations[index]
-      if isStartDue(before: item, at: station) {
-        links[station.position].isRawLate = true
-        path.layOutResponse(links)
+      guard index < pipeline.nodes.count else { return leave(item, pipeline) }
+      let node = pipeline.nodes[index]
+      if isStartDue(before: item, at: node) {
+        slots[node.position].isRawLate = true
+        pipeline.layOutResponse(slots)
         continue
       }
-      guard let next = pass(item, station, path) else { return }
+      guard let next = pass(item, node, pipeline) else { return }
       item = next
       index += 1
     }
   }
 
-  /// Whether a message has come to an interceptor's raw station before the start of the response to its typed one.
-  private func isStartDue(before item: Item, at station: Station) -> Bool {
-    guard station.kind == .inboundRaw, case .message = item else { return false }
-    let link = links[station.position]
-    return !link.isRawLate && link.stages.contains(.responseStart)
-      && station.position < recipients(of: inbound)
-      && progress.responseStartFrontier > station.position
+  /// Whether a message has come to an interceptor's raw node before the start of the response to its typed one.
+  private func isStartDue(before item: Item, at node: PipelineNode) -> Bool {
+    guard node.kind == .responseBytes, case .message = item else { return false }
+    let slot = slots[node.position]
+    return !slot.isRawLate && slot.stages.contains(.responseStart)
+      && node.position < recipients(of: inbound)
+      && progress.responseStartFrontier > node.position
   }
 
-  /// Sends on what nothing holds any more at a station.
-  func drain(_ station: Station, of path: Path) {
+  /// Sends on what nothing holds any more at a node.
+  func drain(_ node: PipelineNode, of pipeline: Pipeline) {
     // Whether there is another attempt that gets it is not known yet.
-    guard path !== outbound || station.position < progress.endFrontier || !mayStillRetry else { return }
-    giveAhead(station, path)
+    guard pipeline !== outbound || node.position < progress.endFrontier || !mayStillRetry else { return }
+    giveAhead(node, pipeline)
     // A value that goes on may end the call, and empty this lane.
-    while !hasMail, let sequence = station.lane.headSequence {
-      if station.lane.headEndHasFronts, !station.hasStarted, station.kind == .inboundHome {
+    while !hasMail, let sequence = node.lane.headSequence {
+      if node.lane.headEndHasFronts, !node.hasStarted, node.kind == .response {
         // What is put in front of the end of a response that had no headers needs some.
         let start = Item.responseStart(ResponseStart())
-        note(start, at: station)
-        noteGone(start, station)
-        advance(start, on: path, from: station.index + 1)
+        note(start, at: node)
+        noteGone(start, node)
+        advance(start, on: pipeline, from: node.index + 1)
         continue
       }
-      guard let departure = station.lane.depart() else { break }
+      guard let departure = node.lane.depart() else { break }
       switch departure {
       case .item(let item, let sizeBytes, let isGiven):
-        path.waitingCount -= 1
-        path.waitingBytes -= sizeBytes
-        if isGiven { noteGiven(item, at: station) }
-        note(item, at: station)
-        noteGone(item, station)
-        if station.hasStarted, !station.early.isEmpty { release(station, path, behind: sequence) }
-        advance(item, on: path, from: station.index + 1)
+        pipeline.waitingCount -= 1
+        pipeline.waitingBytes -= sizeBytes
+        if isGiven { noteGiven(item, at: node) }
+        note(item, at: node)
+        noteGone(item, node)
+        if node.hasStarted, !node.early.isEmpty { release(node, pipeline, behind: sequence) }
+        advance(item, on: pipeline, from: node.index + 1)
       case .nothing(let sizeBytes):
-        path.waitingCount -= 1
-        path.waitingBytes -= sizeBytes
+        pipeline.waitingCount -= 1
+        pipeline.waitingBytes -= sizeBytes
       case .front(let item):
-        noteGiven(item, at: station)
-        advance(item, on: path, from: station.index + 1)
+        noteGiven(item, at: node)
+        advance(item, on: pipeline, from: node.index + 1)
       case .delivery(let item):
-        deliverLate(item, station, path)
+        deliverLate(item, node, pipeline)
       }
     }
-    if !station.lane.isEmpty, hasMail { markDirty(station, path) }
+    if !node.lane.isEmpty, hasMail { markDirty(node, pipeline) }
   }
 
-  /// Lets a value pass one station; `nil` when it rests there, or was taken out.
-  func pass(_ item: Item, _ station: Station, _ path: Path) -> Item? {
-    guard station.position < recipients(of: path) else {
+  /// Lets a value pass one node; `nil` when it rests there, or was taken out.
+  func pass(_ item: Item, _ node: PipelineNode, _ pipeline: Pipeline) -> Item? {
+    guard node.position < recipients(of: pipeline) else {
       // This interceptor has seen the end: what is for it goes nowhere, what is for those further out goes by, behind
       // what it left when it ended the call.
-      guard path === outbound else {
-        if station.lane.isEmpty || station.lane.headHold != nil { return item }
-        append(.ready(item), item, station, path)
-        markDirty(station, path)
+      guard pipeline === outbound else {
+        if node.lane.isEmpty || node.lane.headHold != nil { return item }
+        append(.ready(item), item, node, pipeline)
+        markDirty(node, pipeline)
         return nil
       }
-      if mayStillRetry { append(.queued(item), item, station, path) }
+      if mayStillRetry { append(.queued(item), item, node, pipeline) }
       return nil
     }
-    var stage = stage(of: item, station)
-    if stage != nil, station.given != nil {
-      switch passUnchanged(item, at: station) {
+    var stage = stage(of: item, node)
+    if stage != nil, node.given != nil {
+      switch passUnchanged(item, at: node) {
       case .isDue: break
       case .wasGiven: stage = nil
       case .hasChanged: return nil
       }
     }
     guard let stage else {
-      guard station.lane.isEmpty, station.early.isEmpty else {
-        append(.ready(item), item, station, path)
-        markDirty(station, path)
+      guard node.lane.isEmpty, node.early.isEmpty else {
+        append(.ready(item), item, node, pipeline)
+        markDirty(node, pipeline)
         return nil
       }
-      note(item, at: station)
-      noteGone(item, station)
+      note(item, at: node)
+      noteGone(item, node)
       return item
     }
-    if station.isSerial, !station.lane.isEmpty {
-      append(.queued(item), item, station, path)
+    if node.isSerial, !node.lane.isEmpty {
+      append(.queued(item), item, node, pipeline)
       return nil
     }
-    note(item, at: station)
-    guard let item = prepared(item, for: stage, station) else { return nil }
-    let answer = deliver(item, stage, station, sequence: mailbox.takeSequence())
-    return rest(item, stage, station, path, answer)
+    note(item, at: node)
+    guard let item = prepared(item, for: stage, node) else { return nil }
+    let answer = deliver(item, stage, node, sequence: mailbox.takeSequence())
+    return rest(item, stage, node, pipeline, answer)
   }
 
   /// Does with a value what was said about it; `nil` when it rests, or was taken out.
   @discardableResult
-  func rest(_ item: Item, _ stage: Stage, _ station: Station, _ path: Path, _ answer: Answer) -> Item? {
+  func rest(_ item: Item, _ stage: Stage, _ node: PipelineNode, _ pipeline: Pipeline, _ answer: Answer)
+    -> Item?
+  {
     guard let verdict = answer.verdict else {
-      append(.held(stage, item), item, station, path, sequence: answer.ticket.sequence, fronts: answer.fronts)
-      watchHolds(station)
-      if !answer.fronts.isEmpty { markDirty(station, path) }
+      append(
+        .held(stage, item), item, node, pipeline, sequence: answer.ticket.sequence, fronts: answer.fronts)
+      watchHolds(node)
+      if !answer.fronts.isEmpty { markDirty(node, pipeline) }
       return nil
     }
     let next = apply(verdict, to: item, answer.ticket, fronts: answer.fronts.count)
-    if station.lane.isEmpty, pendingEndings == 0, answer.fronts.isEmpty, station.early.isEmpty {
+    if node.lane.isEmpty, pendingEndings == 0, answer.fronts.isEmpty, node.early.isEmpty {
       guard let next else { return nil }
-      noteGone(next, station)
+      noteGone(next, node)
       return next
     }
     // What is taken out at once takes no place: an endless stream may be taken out behind what is held.
     if next == nil, answer.fronts.isEmpty { return nil }
     append(
-      next.map(Lane.State.ready) ?? .dropped, next, station, path, fronts: answer.fronts,
+      next.map(Lane.State.ready) ?? .dropped, next, node, pipeline, fronts: answer.fronts,
       isLate: answer.isLate)
-    markDirty(station, path)
+    markDirty(node, pipeline)
     return nil
   }
 
   /// Delivers a value that waited for its turn at the head of a lane.
-  private func deliverLate(_ item: Item, _ station: Station, _ path: Path) {
-    guard let sequence = station.lane.headSequence else { return }
-    guard let stage = stage(of: item, station) else { return station.lane.settle(sequence, .ready(item)) }
-    guard station.position < recipients(of: path), let item = prepared(item, for: stage, station) else {
-      return station.lane.settle(sequence, .dropped)
+  private func deliverLate(_ item: Item, _ node: PipelineNode, _ pipeline: Pipeline) {
+    guard let sequence = node.lane.headSequence else { return }
+    guard let stage = stage(of: item, node) else { return node.lane.settle(sequence, .ready(item)) }
+    guard node.position < recipients(of: pipeline), let item = prepared(item, for: stage, node) else {
+      return node.lane.settle(sequence, .dropped)
     }
-    note(item, at: station)
-    let answer = deliver(item, stage, station, sequence: sequence)
-    for front in answer.fronts { station.lane.addFront(front, before: sequence) }
+    note(item, at: node)
+    let answer = deliver(item, stage, node, sequence: sequence)
+    for front in answer.fronts { node.lane.addFront(front, before: sequence) }
     guard let verdict = answer.verdict else {
-      station.lane.settle(sequence, .held(stage, item))
-      return watchHolds(station)
+      node.lane.settle(sequence, .held(stage, item))
+      return watchHolds(node)
     }
     let next = apply(verdict, to: item, answer.ticket, fronts: answer.fronts.count)
-    station.lane.settle(sequence, next.map(Lane.State.ready) ?? .dropped, isLate: answer.isLate)
+    node.lane.settle(sequence, next.map(Lane.State.ready) ?? .dropped, isLate: answer.isLate)
   }
 
-  /// Interceptors before this position get the values of a path.
-  func recipients(of path: Path) -> Int {
-    switch path {
-    case _ where path === report: progress.reached
-    case _ where path === inbound: min(progress.endFrontier, progress.reached)
+  /// Interceptors before this position get the values of a pipeline.
+  func recipients(of pipeline: Pipeline) -> Int {
+    switch pipeline {
+    case _ where pipeline === report: progress.reached
+    case _ where pipeline === inbound: min(progress.endFrontier, progress.reached)
     default: progress.endFrontier
     }
   }
 
   private func append(
-    _ state: Lane.State, _ item: Item?, _ station: Station, _ path: Path, sequence: Int? = nil,
+    _ state: Lane.State, _ item: Item?, _ node: PipelineNode, _ pipeline: Pipeline, sequence: Int? = nil,
     fronts: [Item] = [], isLate: Bool = false
   ) {
     let sizeBytes = (item?.sizeBytes ?? 0) + fronts.reduce(0) { $0 + $1.sizeBytes }
     // One more may always come, however large.
-    if path.waitingBytes / Self.windowsToOverflow > windowBytes { overflow(path) }
-    station.lane.append(
+    if pipeline.waitingBytes / Self.windowsToOverflow > windowBytes { overflow(pipeline) }
+    node.lane.append(
       state, sequence: sequence ?? mailbox.takeSequence(), sizeBytes: sizeBytes, fronts: fronts,
       isLate: isLate)
-    path.waitingCount += 1
-    path.waitingBytes += sizeBytes
+    pipeline.waitingCount += 1
+    pipeline.waitingBytes += sizeBytes
   }
 
   /// Has the start wait at an interceptor that has not been given it.
-  func queue(_ start: Item, at station: Station) {
-    append(.queued(start), start, station, outbound)
-    markDirty(station, outbound)
+  func queue(_ start: Item, at node: PipelineNode) {
+    append(.queued(start), start, node, outbound)
+    markDirty(node, outbound)
   }
 
-  /// Has values go on from a station as its interceptor's own.
-  func put(_ items: [Item], at station: Station, of path: Path) {
+  /// Has values go on from a node as its interceptor's own.
+  func put(_ items: [Item], at node: PipelineNode, of pipeline: Pipeline) {
     for item in items {
-      station.lane.append(
+      node.lane.append(
         .ready(item), sequence: mailbox.takeSequence(), sizeBytes: item.sizeBytes, isOwn: true)
-      path.waitingCount += 1
-      path.waitingBytes += item.sizeBytes
+      pipeline.waitingCount += 1
+      pipeline.waitingBytes += item.sizeBytes
     }
-    markDirty(station, path)
+    markDirty(node, pipeline)
   }
 
-  private func overflow(_ path: Path) {
-    let (name, stage) = holder ?? ("an interceptor", path === outbound ? .requestMessage : .responseMessage)
+  private func overflow(_ pipeline: Pipeline) {
+    let (name, stage) =
+      holder ?? ("an interceptor", pipeline === outbound ? .requestMessage : .responseMessage)
     end(
       .cancel(
         RPCError(
@@ -206,51 +210,51 @@ extension Chain {
           origin: .interceptor(name))))
   }
 
-  func markDirty(_ station: Station, _ path: Path) {
-    guard !station.isDirty else { return }
-    station.isDirty = true
-    dirtyStations.append((station, path))
+  func markDirty(_ node: PipelineNode, _ pipeline: Pipeline) {
+    guard !node.isDirty else { return }
+    node.isDirty = true
+    dirtyNodes.append((node, pipeline))
   }
 
   /// Keeps count of whom the starts and the end have reached.
-  private func note(_ item: Item, at station: Station) {
+  private func note(_ item: Item, at node: PipelineNode) {
     switch item {
-    case .requestStart where station.kind == .outboundHome:
-      progress.reached = max(progress.reached, station.position + 1)
-    case .responseStart where station.kind == .inboundHome:
-      progress.responseStartFrontier = min(progress.responseStartFrontier, station.position)
-    case .responseEnd where station.kind == .inboundHome:
-      progress.endFrontier = min(progress.endFrontier, station.position)
+    case .requestStart where node.kind == .request:
+      progress.reached = max(progress.reached, node.position + 1)
+    case .responseStart where node.kind == .response:
+      progress.responseStartFrontier = min(progress.responseStartFrontier, node.position)
+    case .responseEnd where node.kind == .response:
+      progress.endFrontier = min(progress.endFrontier, node.position)
     case .requestStart, .requestEnd, .responseStart, .responseEnd, .message, .metrics: break
     }
   }
 
-  /// Keeps count of what has left a station.
-  private func noteGone(_ item: Item, _ station: Station) {
+  /// Keeps count of what has left a node.
+  private func noteGone(_ item: Item, _ node: PipelineNode) {
     switch item {
-    case .requestEnd, .responseEnd: station.hasClosed = true
+    case .requestEnd, .responseEnd: node.hasClosed = true
     case .requestStart(let start):
-      station.hasStarted = true
+      node.hasStarted = true
       guard start.deadline != progress.deadline else { return }
       progress.deadline = start.deadline
       caller?.deadlineChanged(to: start.deadline)
-    case .responseStart: station.hasStarted = true
+    case .responseStart: node.hasStarted = true
     case .message, .metrics: break
     }
   }
 
   /// Lets what was waiting for the start go behind it: the value with this number, whose place is free.
-  private func release(_ station: Station, _ path: Path, behind sequence: Int) {
-    let sizeBytes = station.early.reduce(0) { $0 + $1.sizeBytes }
-    station.lane.putFirst(station.early, sequence: sequence, sizeBytes: sizeBytes)
-    path.waitingCount += 1
-    path.waitingBytes += sizeBytes
-    earlyCount -= station.early.count
-    station.early = []
+  private func release(_ node: PipelineNode, _ pipeline: Pipeline, behind sequence: Int) {
+    let sizeBytes = node.early.reduce(0) { $0 + $1.sizeBytes }
+    node.lane.putFirst(node.early, sequence: sequence, sizeBytes: sizeBytes)
+    pipeline.waitingCount += 1
+    pipeline.waitingBytes += sizeBytes
+    earlyCount -= node.early.count
+    node.early = []
   }
 
-  /// The stage at which a station's interceptor wants an item; `nil` when it does not.
-  func stage(of item: Item, _ station: Station) -> Stage? {
+  /// The stage at which a node's interceptor wants an item; `nil` when it does not.
+  func stage(of item: Item, _ node: PipelineNode) -> Stage? {
     let candidates: Stages =
       switch item {
       case .requestStart: .requestStart
@@ -258,9 +262,9 @@ extension Chain {
       case .responseStart: .responseStart
       case .responseEnd: .responseEnd
       case .metrics: .metrics
-      case .message: Path.messageStages
+      case .message: Pipeline.messageStages
       }
-    let wanted = station.stages.intersection(candidates)
+    let wanted = node.stages.intersection(candidates)
     return wanted.isEmpty ? nil : Stage(rawValue: UInt32(wanted.rawValue.trailingZeroBitCount))
   }
 
@@ -276,19 +280,19 @@ extension Chain {
   }
 
   /// Gives a value to an interceptor.
-  func deliver(_ item: Item, _ stage: Stage, _ station: Station, sequence: Int) -> Answer {
-    let link = links[station.position]
-    let ticket = Ticket(station, stage, sequence: sequence)
+  func deliver(_ item: Item, _ stage: Stage, _ node: PipelineNode, sequence: Int) -> Answer {
+    let slot = slots[node.position]
+    let ticket = Ticket(node, stage, sequence: sequence)
     mailbox.beginDelivery(sequence)
     delivery = ticket
     let clock = environment.clock
     let begin = clock.coarseNanoseconds
     do {
-      if let interceptor = link.interceptor { try hand(item, stage, ticket, to: interceptor) }
+      if let interceptor = slot.interceptor { try hand(item, stage, ticket, to: interceptor) }
     } catch {
-      mailbox.say(thrown(error, ticket, link))
+      mailbox.say(thrown(error, ticket, slot))
     }
-    _ = warnIfBlocked(since: begin, clock, station.position, stage)
+    _ = warnIfBlocked(since: begin, clock, node.position, stage)
     return takeAnswer(ticket)
   }
 
@@ -327,11 +331,11 @@ extension Chain {
   }
 
   /// What is said by throwing: it counts for more than what was said with the token.
-  func thrown(_ error: any Error, _ ticket: Ticket, _ link: Link) -> Verdict {
-    let error = self.error(error, of: link.name)
+  func thrown(_ error: any Error, _ ticket: Ticket, _ slot: InterceptorSlot) -> Verdict {
+    let error = self.error(error, of: slot.name)
     guard ticket.stage != .metrics else {
       environment.log(
-        LogRecord(level: .error, source: link.name, text: "failed at metrics: \(error.message)"))
+        LogRecord(level: .error, source: slot.name, text: "failed at metrics: \(error.message)"))
       return .abandoned
     }
     if mailbox.hasSaidEnd { return .ended }
@@ -342,18 +346,18 @@ extension Chain {
   // MARK: - Forms of a message
 
   /// The message with the form that a stage needs; `nil` when it has none, which ends the call.
-  func prepared(_ item: Item, for stage: Stage, _ station: Station) -> Item? {
+  func prepared(_ item: Item, for stage: Stage, _ node: PipelineNode) -> Item? {
     guard case .message(let carried) = item else { return item }
     switch stage {
-    case .requestMessage: return typed(carried, codec.parseRequest, station, flushing: nil)
-    case .responseMessage: return typed(carried, codec.parseResponse, station, flushing: station.index)
+    case .requestMessage: return typed(carried, codec.parseRequest, node, flushing: nil)
+    case .responseMessage: return typed(carried, codec.parseResponse, node, flushing: node.index)
     case .requestBytes: return serialized(carried, below: outbound.typedCount, flushing: nil)
-    default: return serialized(carried, below: station.position + 1, flushing: station.index)
+    default: return serialized(carried, below: node.position + 1, flushing: node.index)
     }
   }
 
   private func typed(
-    _ carried: Carried, _ parse: ([UInt8]) throws -> Message, _ station: Station, flushing: Int?
+    _ carried: Carried, _ parse: ([UInt8]) throws -> Message, _ node: PipelineNode, flushing: Int?
   ) -> Item? {
     guard carried.typed == nil, let bytes = carried.bytes else { return .message(carried) }
     do {
@@ -365,7 +369,7 @@ extension Chain {
         error as? RPCError
         ?? RPCError(
           .internal, "the message cannot be parsed: \(error)", origin: flushing == nil ? .client : .violation)
-      end(.breakdown(below: station.position + 1, error, flushing: flushing))
+      end(.breakdown(below: node.position + 1, error, flushing: flushing))
       return nil
     }
   }
@@ -388,7 +392,7 @@ extension Chain {
 
   // MARK: - Out of the chain
 
-  func leave(_ item: Item, _ path: Path) {
+  func leave(_ item: Item, _ pipeline: Pipeline) {
     switch item {
     case .requestStart(let start):
       guard unmade.isEmpty else { return open(with: item) }
@@ -404,7 +408,7 @@ extension Chain {
         return failCount("took the only message out of")
       }
       wire?.closeRequest()
-    case .message(let carried) where path === outbound:
+    case .message(let carried) where pipeline === outbound:
       guard isWireOpen,
         case .message(let carried)? = serialized(carried, below: outbound.typedCount, flushing: nil)
       else { return }
@@ -413,7 +417,7 @@ extension Chain {
       if let bytes = carried.bytes { wire?.send(bytes) }
     case .message(let carried):
       // The headers may have been given up while an interceptor held them.
-      if progress.responseStartFrontier >= 0 { leave(.responseStart(ResponseStart()), path) }
+      if progress.responseStartFrontier >= 0 { leave(.responseStart(ResponseStart()), pipeline) }
       if let bytes = carried.bytes {
         caller?.responseReceived(.bytes(bytes))
       } else if let message = carried.typed {

@@ -1,7 +1,7 @@
 import RPCProtocols
 
 /// A value that enters the chain at one of its ends.
-enum Entry {
+enum Input {
   case outbound(Item)
   case inbound(Item)
 }
@@ -9,8 +9,8 @@ enum Entry {
 // The pump: one loop works off everything, one value at a time and each as far as it goes. Verdicts that callbacks give
 // while it runs are queued, so no callback makes it recurse.
 extension Chain {
-  func enter(_ entry: Entry) {
-    entries.append(entry)
+  func enter(_ input: Input) {
+    inputs.append(input)
     pump()
   }
 
@@ -28,11 +28,11 @@ extension Chain {
     takeMail()
     if let letter = inbox.popFirst() {
       read(letter)
-    } else if let (station, path) = dirtyStations.popFirst() {
-      station.isDirty = false
-      drain(station, of: path)
-    } else if let entry = entries.popFirst() {
-      take(entry)
+    } else if let (node, pipeline) = dirtyNodes.popFirst() {
+      node.isDirty = false
+      drain(node, of: pipeline)
+    } else if let input = inputs.popFirst() {
+      take(input)
     } else if progress.end != nil, case .given(let metrics) = progress.report {
       sendReport(metrics)
     } else {
@@ -73,7 +73,7 @@ extension Chain {
       settleHere(ticket, verdict)
       isReadingVerdict = false
     case .front(let ticket, let message): putHere(message, before: ticket)
-    case .inject(let seat, let isRequest, let message): inject(message, by: seat, isRequest: isRequest)
+    case .inject(let handle, let isRequest, let message): inject(message, by: handle, isRequest: isRequest)
     case .run(let body): body(self)
     case .cancel(let error): perform(.cancel(error))
     case .ending(let ending):
@@ -82,15 +82,15 @@ extension Chain {
     }
   }
 
-  private func take(_ entry: Entry) {
-    switch entry {
+  private func take(_ input: Input) {
+    switch input {
     case .outbound(.requestStart(let start)):
       if !progress.isRequestClosed { open(with: .requestStart(start)) }
     case .outbound(let item):
       guard progress.isStarted, !progress.isRequestClosed else { return }
       // Behind a start that is held there is no telling where a message belongs before all are made.
       makeTheRest()
-      guard pendingEndings == 0 else { return entries.prepend(entry) }
+      guard pendingEndings == 0 else { return inputs.prepend(input) }
       advance(item, on: outbound, from: 0)
     case .inbound(let item):
       guard progress.isWireStarted, !progress.isWireDone else { return }
@@ -126,8 +126,8 @@ extension Chain {
       || !ready.isEmpty
   }
 
-  /// A full path stays full until half of it is free, so that pauses are few.
-  private func isFull(_ path: Path, _ wasFull: Bool) -> Bool {
-    path.waitingBytes >= (wasFull ? windowBytes / 2 + 1 : windowBytes)
+  /// A full pipeline stays full until half of it is free, so that pauses are few.
+  private func isFull(_ pipeline: Pipeline, _ wasFull: Bool) -> Bool {
+    pipeline.waitingBytes >= (wasFull ? windowBytes / 2 + 1 : windowBytes)
   }
 }

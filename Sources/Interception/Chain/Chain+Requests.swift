@@ -5,98 +5,100 @@ extension Chain {
   // MARK: - Further messages
 
   /// Puts a message after everything that an interceptor has been given in a direction.
-  func inject(_ message: Payload, by seat: Seat, isRequest: Bool) {
+  func inject(_ message: Payload, by handle: InterceptorHandle, isRequest: Bool) {
     // Behind a start that is held a message belongs where all are made.
     if isRequest { makeTheRest() }
-    guard let link = link(in: seat) else { return }
+    guard let slot = slot(in: handle) else { return }
     let item = Item.message(Carried(message))
     // An answer passes both passes of those further out.
-    let station =
-      switch (isRequest, link.isAnswering) {
-      case (true, _): link.outboundHome.hasClosed ? link.requestTail : link.outboundHome
-      case (false, true): link.responseHead
-      case (false, false): link.inboundHome
+    let node =
+      switch (isRequest, slot.isAnswering) {
+      case (true, _): slot.requestNode.hasClosed ? slot.lastRequestNode : slot.requestNode
+      case (false, true): slot.firstResponseNode
+      case (false, false): slot.responseNode
       }
-    let path = isRequest ? outbound : inbound
+    let pipeline = isRequest ? outbound : inbound
     let isOver =
-      station.hasClosed
+      node.hasClosed
       || (isRequest ? progress.isRequestClosed : progress.end != nil)
     guard !isOver else {
       let end = isRequest ? "the half-close" : "the end"
       return environment.log(
-        LogRecord(level: .warning, source: link.name, text: "a message injected after \(end) goes nowhere"))
+        LogRecord(level: .warning, source: slot.name, text: "a message injected after \(end) goes nowhere"))
     }
-    if !station.hasStarted, station.lane.isEmpty {
+    if !node.hasStarted, node.lane.isEmpty {
       // Headers come before messages. A request's start may be held further out still.
-      station.early.append(item)
+      node.early.append(item)
       earlyCount += 1
-    } else if let end = station.lane.trailingEnd {
-      station.lane.addFront(item, before: end)
-      markDirty(station, path)
+    } else if let end = node.lane.trailingEnd {
+      node.lane.addFront(item, before: end)
+      markDirty(node, pipeline)
     } else {
-      put([item], at: station, of: path)
+      put([item], at: node, of: pipeline)
     }
   }
 
   /// Starts the response at an interceptor that answers the call.
   ///
   /// - Parameter isGivenStart: Whether it did so while it was given the request's start, before it released that.
-  func startResponse(_ start: ResponseStart, by seat: Seat, isGivenStart: Bool) {
+  func startResponse(_ start: ResponseStart, by handle: InterceptorHandle, isGivenStart: Bool) {
     // Who has ended the call meanwhile holds its start no more.
-    guard let link = link(in: seat), progress.end == nil, !link.inboundHome.hasClosed,
-      isGivenStart ? !link.outboundHome.hasStarted : link.outboundHome.lane.headHold?.stage == .requestStart
+    guard let slot = slot(in: handle), progress.end == nil, !slot.responseNode.hasClosed,
+      isGivenStart ? !slot.requestNode.hasStarted : slot.requestNode.lane.headHold?.stage == .requestStart
     else { return }
-    let position = link.inboundHome.position
+    let position = slot.responseNode.position
     guard progress.responseStartFrontier >= position else {
       return environment.log(
-        LogRecord(level: .warning, source: link.name, text: "a response that is started again goes nowhere"))
+        LogRecord(level: .warning, source: slot.name, text: "a response that is started again goes nowhere"))
     }
     // It counts as gone by for this interceptor, so that its answer does not give headers again.
     progress.responseStartFrontier = position - 1
-    link.isAnswering = true
-    put([.responseStart(start)], at: link.responseHead, of: inbound)
+    slot.isAnswering = true
+    put([.responseStart(start)], at: slot.firstResponseNode, of: inbound)
   }
 
   /// Fails the call in the name of an interceptor that holds no token.
-  func fail(_ error: RPCError, by seat: Seat) {
-    end(.failWithout(seat, error))
+  func fail(_ error: RPCError, by handle: InterceptorHandle) {
+    end(.failWithout(handle, error))
   }
 
-  func link(in seat: Seat) -> Link? { links.first { $0.seat === seat } }
+  func slot(in handle: InterceptorHandle) -> InterceptorSlot? { slots.first { $0.handle === handle } }
 
   // MARK: - Timers
 
-  func setTimer(_ timer: CallTimer, of seat: Seat, after delay: Duration, _ body: @escaping () -> Void) {
-    guard let link = link(in: seat) else { return }
-    link.timers[timer] = environment.clock.schedule(after: delay) { [weak self, weak link] in
-      guard let self, let link, link.timers.removeValue(forKey: timer) != nil else { return }
+  func setTimer(
+    _ timer: CallTimer, of handle: InterceptorHandle, after delay: Duration, _ body: @escaping () -> Void
+  ) {
+    guard let slot = slot(in: handle) else { return }
+    slot.timers[timer] = environment.clock.schedule(after: delay) { [weak self, weak slot] in
+      guard let self, let slot, slot.timers.removeValue(forKey: timer) != nil else { return }
       nonisolated(unsafe) let body = body
       mailbox.post(.run { _ in body() })
       pump()
     }
   }
 
-  func cancelTimer(_ timer: CallTimer, of seat: Seat) {
-    guard let number = link(in: seat)?.timers.removeValue(forKey: timer) else { return }
+  func cancelTimer(_ timer: CallTimer, of handle: InterceptorHandle) {
+    guard let number = slot(in: handle)?.timers.removeValue(forKey: timer) else { return }
     environment.clock.cancel(number)
   }
 
   func cancelTimers() {
     if holdTimer != 0 { environment.clock.cancel(holdTimer) }
     holdTimer = 0
-    for link in links {
-      for number in link.timers.values { environment.clock.cancel(number) }
-      link.timers = [:]
+    for slot in slots {
+      for number in slot.timers.values { environment.clock.cancel(number) }
+      slot.timers = [:]
     }
   }
 
   // MARK: - Calls of their own
 
-  func make(_ call: OwnCall, of seat: Seat, _ completion: @escaping (OwnAnswer) -> Void) {
+  func make(_ call: OwnCall, of handle: InterceptorHandle, _ completion: @escaping (OwnAnswer) -> Void) {
     guard let network = environment.network else {
       return completion(OwnAnswer(end: ResponseEnd(error: Self.noNetwork)))
     }
-    network.call(call, for: facts, excluding: excluded(by: seat.registration)) { [weak self] answer in
+    network.call(call, for: facts, excluding: excluded(by: handle.registration)) { [weak self] answer in
       self?.run { completion(answer) }
     }
   }
@@ -108,7 +110,9 @@ extension Chain {
     return environment.excluded.union(isOwnCall ? registrations.map(\.id) : [caller])
   }
 
-  func make(_ fetch: Fetch, of seat: Seat, _ completion: @escaping (Result<Fetched, RPCError>) -> Void) {
+  func make(
+    _ fetch: Fetch, of handle: InterceptorHandle, _ completion: @escaping (Result<Fetched, RPCError>) -> Void
+  ) {
     guard let network = environment.network else { return completion(.failure(Self.noNetwork)) }
     network.fetch(fetch) { [weak self] result in
       self?.run { completion(result) }

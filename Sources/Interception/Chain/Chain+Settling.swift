@@ -31,20 +31,20 @@ extension Mailbox {
   }
 
   /// Puts a message after what an interceptor was given so far; if it was given nothing, the message is the first.
-  func inject(_ message: Payload, by seat: Seat, isRequest: Bool) {
-    if isGiven(isRequest ? .requestEnd : .responseEnd, seat) {
+  func inject(_ message: Payload, by handle: InterceptorHandle, isRequest: Bool) {
+    if isGiven(isRequest ? .requestEnd : .responseEnd, handle) {
       fronts.append(.message(Carried(message)))
     } else {
-      post(.inject(seat, isRequest: isRequest, message))
+      post(.inject(handle, isRequest: isRequest, message))
     }
   }
 
   /// Whether an interceptor is being given a value of this stage, here and now, and has not said what becomes of it.
-  func isGiven(_ stage: Stage, _ seat: Seat) -> Bool {
+  func isGiven(_ stage: Stage, _ handle: InterceptorHandle) -> Bool {
     guard isInside, said == .nothing, let chain, let ticket = chain.delivery, ticket.stage == stage,
       ticket.sequence == deliveredSequence
     else { return false }
-    return chain.link(of: ticket).seat === seat
+    return chain.slot(of: ticket).handle === handle
   }
 
   /// Puts a message in front of a value.
@@ -63,25 +63,25 @@ extension Chain {
   func settleHere(_ ticket: Ticket, _ verdict: Verdict) {
     guard isLive(ticket) else { return }
     if mailbox.isDelivering(ticket) { return mailbox.say(noted(verdict, ticket)) }
-    let station = ticket.station.takeUnretainedValue()
-    guard let item = station.lane.held(ticket.sequence) else { return }
-    let fronts = station.lane.frontCount(ticket.sequence)
+    let node = ticket.node.takeUnretainedValue()
+    guard let item = node.lane.held(ticket.sequence) else { return }
+    let fronts = node.lane.frontCount(ticket.sequence)
     let isLate = pendingEndings > 0 && !isReadingVerdict
     // One of a later stage was given ahead.
-    let goesOn = station.stages.contains(ticket.stage) ? Lane.State.ready : Lane.State.given
+    let goesOn = node.stages.contains(ticket.stage) ? Lane.State.ready : Lane.State.given
     let next = apply(verdict, to: item, ticket, fronts: fronts)
     let state = next.map(goesOn) ?? (verdict.isEnding ? .ending : .dropped)
-    station.lane.settle(ticket.sequence, state, isLate: isLate)
-    markDirty(station, path(of: ticket.stage))
+    node.lane.settle(ticket.sequence, state, isLate: isLate)
+    markDirty(node, pipeline(of: ticket.stage))
   }
 
   func putHere(_ message: Payload, before ticket: Ticket) {
     guard isLive(ticket) else { return }
     let item = Item.message(Carried(message))
     if mailbox.isDelivering(ticket) { return mailbox.fronts.append(item) }
-    let station = ticket.station.takeUnretainedValue()
-    station.lane.addFront(item, before: ticket.sequence)
-    markDirty(station, path(of: ticket.stage))
+    let node = ticket.node.takeUnretainedValue()
+    node.lane.addFront(item, before: ticket.sequence)
+    markDirty(node, pipeline(of: ticket.stage))
   }
 
   /// Notes at once what ends the call, so that the first to end it wins.
@@ -110,7 +110,7 @@ extension Chain {
       start.codec = facts.codec
       environment.log(
         LogRecord(
-          level: .warning, source: link(of: ticket).name, text: "the codec of a call cannot be changed"))
+          level: .warning, source: slot(of: ticket).name, text: "the codec of a call cannot be changed"))
       return .requestStart(start)
     case .proceed(let new):
       return new
@@ -136,11 +136,11 @@ extension Chain {
   }
 
   private func fail(_ ticket: Ticket, _ what: String) {
-    let name = link(of: ticket).name
+    let name = slot(of: ticket).name
     end(.fail(ticket, RPCError(.internal, "\(name) \(what)", origin: .interceptor(name))))
   }
 
-  func link(of ticket: Ticket) -> Link { links[ticket.station.takeUnretainedValue().position] }
+  func slot(of ticket: Ticket) -> InterceptorSlot { slots[ticket.node.takeUnretainedValue().position] }
 
   private func isOnlyMessage(_ stage: Stage) -> Bool {
     isRequest(stage) ? !facts.kind.clientStreams : !facts.kind.serverStreams
@@ -148,7 +148,7 @@ extension Chain {
 
   func isRequest(_ stage: Stage) -> Bool { Stages.request.contains(stage) }
 
-  private func path(of stage: Stage) -> Path {
+  private func pipeline(of stage: Stage) -> Pipeline {
     stage == .metrics ? report : isRequest(stage) ? outbound : inbound
   }
 }

@@ -12,23 +12,23 @@ extension Chain {
   func warnIfBlocked(since begin: Int64, _ clock: any ChainClock, _ position: Int, _ stage: Stage) -> Int64 {
     let now = clock.coarseNanoseconds
     if now &- begin > Self.patienceNanoseconds {
-      warnOfBlocking(links[position], stage, nanoseconds: now &- begin)
+      warnOfBlocking(slots[position], stage, nanoseconds: now &- begin)
     }
     return now
   }
 
-  private func warnOfBlocking(_ link: Link, _ stage: Stage, nanoseconds: Int64) {
-    guard !link.needs.isWatched else { return }
+  private func warnOfBlocking(_ slot: InterceptorSlot, _ stage: Stage, nanoseconds: Int64) {
+    guard !slot.needs.isWatched else { return }
     environment.log(
       LogRecord(
-        level: .warning, source: link.name,
+        level: .warning, source: slot.name,
         text: "blocked everything for \(nanoseconds / 1_000_000) ms at \(stage)"))
   }
 
   /// Sees to it that somebody looks whether a value is held for too long.
-  func watchHolds(_ station: Station) {
-    if let hold = station.lane.headHold, station.heldSince?.sequence != hold.sequence {
-      station.heldSince = (hold.sequence, environment.clock.now)
+  func watchHolds(_ node: PipelineNode) {
+    if let hold = node.lane.headHold, node.heldSince?.sequence != hold.sequence {
+      node.heldSince = (hold.sequence, environment.clock.now)
     }
     if holdTimer == 0 { scheduleLook(after: Self.holdPatience) }
   }
@@ -42,14 +42,14 @@ extension Chain {
     guard !progress.isFinished else { return }
     let now = environment.clock.now
     var next: Duration?
-    for path in [outbound, inbound, report] {
-      for station in path.stations {
-        guard let hold = station.lane.headHold, !station.hasWarned else { continue }
-        if station.heldSince?.sequence != hold.sequence { station.heldSince = (hold.sequence, now) }
-        guard let since = station.heldSince?.instant else { continue }
+    for pipeline in [outbound, inbound, report] {
+      for node in pipeline.nodes {
+        guard let hold = node.lane.headHold, !node.hasWarned else { continue }
+        if node.heldSince?.sequence != hold.sequence { node.heldSince = (hold.sequence, now) }
+        guard let since = node.heldSince?.instant else { continue }
         let left = Self.holdPatience - (now - since)
         if left <= .zero {
-          warnOfHolding(station, hold.stage, path)
+          warnOfHolding(node, hold.stage, pipeline)
         } else {
           next = min(next ?? left, left)
         }
@@ -58,15 +58,15 @@ extension Chain {
     if let next { scheduleLook(after: next) }
   }
 
-  private func warnOfHolding(_ station: Station, _ stage: Stage, _ path: Path) {
-    station.hasWarned = true
-    let link = links[station.position]
+  private func warnOfHolding(_ node: PipelineNode, _ stage: Stage, _ pipeline: Pipeline) {
+    node.hasWarned = true
+    let slot = slots[node.position]
     // Who waits for a time of its own, or answers the call, knows what it does.
-    guard link.timers.isEmpty, !link.isAnswering else { return }
+    guard slot.timers.isEmpty, !slot.isAnswering else { return }
     var text = "has held the call at \(stage) for \(Self.holdPatience.components.seconds) seconds"
-    if path.waitingBytes >= windowBytes {
+    if pipeline.waitingBytes >= windowBytes {
       text += "; the chain is full, so nothing more comes to it: to hold more it has to say so in its needs"
     }
-    environment.log(LogRecord(level: .warning, source: link.name, text: text))
+    environment.log(LogRecord(level: .warning, source: slot.name, text: text))
   }
 }

@@ -27,15 +27,15 @@ public final class Chain {
   let environment: ChainEnvironment
   let mailbox: Mailbox
   /// The interceptors made so far.
-  var links: [Link] = []
+  var slots: [InterceptorSlot] = []
   /// Those still to be made, when the request's start comes to them.
   var unmade: ArraySlice<InterceptorRegistration>
   /// What each attempt is to be made of, below an interceptor that may retry.
   var attemptPlan: AttemptPlan?
   var windowBytes: Int
-  let outbound = Path()
-  let inbound = Path()
-  let report = Path()
+  let outbound = Pipeline()
+  let inbound = Pipeline()
+  let report = Pipeline()
 
   var caller: (any ChainCaller)?
   var makeWire: ((Chain) -> any ChainWire)?
@@ -44,7 +44,7 @@ public final class Chain {
 
   // What is to be done next. `pump` works it off, so that nothing recurses.
   var isPumping = false
-  var entries = Queue<Entry>()
+  var inputs = Queue<Input>()
   /// What interceptors do when more of a direction is taken.
   var roomWaiters: (request: [() -> Void], response: [() -> Void]) = ([], [])
   /// What was said and has no effect yet, in the order in which it was said.
@@ -57,11 +57,11 @@ public final class Chain {
   var delivery: Ticket?
   /// Whether a way to end the call was said before what becomes of the value that is being given.
   var isVerdictLate = false
-  var dirtyStations = Queue<(Station, Path)>()
+  var dirtyNodes = Queue<(PipelineNode, Pipeline)>()
   /// How many messages wait anywhere for a start to go by.
   var earlyCount = 0
   /// What was given before the start, which goes first.
-  private var beforeStart: [Entry] = []
+  private var inputsBeforeStart: [Input] = []
   /// The clock's number of the timer that looks for values held for long; 0 if there is no timer.
   var holdTimer = 0
 
@@ -118,14 +118,14 @@ public final class Chain {
     self.caller = caller
     self.makeWire = makeWire
     enter(.outbound(.requestStart(start)))
-    let entries = beforeStart
-    beforeStart = []
-    for entry in entries { enter(entry) }
+    let held = inputsBeforeStart
+    inputsBeforeStart = []
+    for input in held { enter(input) }
   }
 
   /// Takes a value of the request that follows the start.
   private func take(afterStart item: Item) {
-    if progress.isStarted { enter(.outbound(item)) } else { beforeStart.append(.outbound(item)) }
+    if progress.isStarted { enter(.outbound(item)) } else { inputsBeforeStart.append(.outbound(item)) }
   }
 
   /// Sends a message.
@@ -200,8 +200,8 @@ public final class Chain {
   /// Whether a response message that came now would leave the chain at once and unchanged: no interceptor wants
   /// messages, and no value waits.
   private var letsResponsesThrough: Bool {
-    inbound.nextForMessages[0] == inbound.stations.count && inbound.waitingCount == 0 && !isPumping
-      && entries.isEmpty && inbox.isEmpty && dirtyStations.isEmpty && progress.isStarted
+    inbound.nextForMessages[0] == inbound.nodes.count && inbound.waitingCount == 0 && !isPumping
+      && inputs.isEmpty && inbox.isEmpty && dirtyNodes.isEmpty && progress.isStarted
       && !progress.isWireDone && progress.end == nil
   }
 
@@ -215,12 +215,12 @@ public final class Chain {
   /// Who has been keeping the call waiting: the interceptor that holds the first value of the response, else of
   /// the request, and the stage at which it does.
   public var holder: (name: String, stage: Stage)? {
-    for station in inbound.stations.reversed() {
-      if let hold = station.lane.headHold { return (links[station.position].name, hold.stage) }
+    for node in inbound.nodes.reversed() {
+      if let hold = node.lane.headHold { return (slots[node.position].name, hold.stage) }
     }
     if let holder = (wire as? Attempts)?.holder { return holder }
-    for station in outbound.stations.reversed() + report.stations {
-      if let hold = station.lane.headHold { return (links[station.position].name, hold.stage) }
+    for node in outbound.nodes.reversed() + report.nodes {
+      if let hold = node.lane.headHold { return (slots[node.position].name, hold.stage) }
     }
     return nil
   }

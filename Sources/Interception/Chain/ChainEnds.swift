@@ -38,7 +38,7 @@ public protocol ChainWire: AnyObject {
   func send(_ bytes: [UInt8])
   /// Half-closes. Once, after every message.
   func closeRequest()
-  /// The call has ended without the server: stop at once. Once, after `start`; what is received after it is
+  /// The call has ended without the server: entry at once. Once, after `start`; what is received after it is
   /// ignored.
   func cancel(_ error: RPCError)
   /// `Chain.wantsMoreResponse` has changed: pause receiving, or go on.

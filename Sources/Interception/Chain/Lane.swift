@@ -1,4 +1,4 @@
-/// The values that wait at one station, in the order in which they came: those held by its interceptor, and
+/// The values that wait at one node, in the order in which they came: those held by its interceptor, and
 /// those behind them.
 struct Lane {
   enum State {

@@ -22,7 +22,7 @@ package final class Lock: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Takes the lock; for where a closure costs too much. `unlock` must follow on every path.
+  /// Takes the lock; for where a closure costs too much. `unlock` must follow on every pipeline.
   package func lock() { pthread_mutex_lock(mutex) }
 
   /// Gives the lock back.

@@ -10,7 +10,7 @@ final class Mailbox: @unchecked Sendable {
   enum Letter: Sendable {
     case verdict(Ticket, Verdict)
     case front(Ticket, Payload)
-    case inject(Seat, isRequest: Bool, Payload)
+    case inject(InterceptorHandle, isRequest: Bool, Payload)
     case run(@Sendable (Chain) -> Void)
     case cancel(RPCError)
     case ending(Ending)
@@ -27,9 +27,9 @@ final class Mailbox: @unchecked Sendable {
 
   // For the loop's thread only.
   weak var chain: Chain?
-  /// The stations that tokens know, which they may ask for longer than the chain lives.
-  var stations: [Station] = []
-  /// The number of the last value that was delivered, at any station.
+  /// The nodes that tokens know, which they may ask for longer than the chain lives.
+  var nodes: [PipelineNode] = []
+  /// The number of the last value that was delivered, at any node.
   private var lastSequence = 0
   /// The number of the value that an interceptor receives at the moment; 0 between deliveries.
   private(set) var deliveredSequence = 0

@@ -8,16 +8,16 @@ import RPCProtocols
 public struct CallContext: Sendable {
   /// The interceptor's name, as logs and errors give it.
   public let name: String
-  let seat: Seat
+  let handle: InterceptorHandle
   private let mailbox: Mailbox
   // Used on the loop's thread only, to which it belongs.
   private nonisolated(unsafe) let clock: any ChainClock
   private let logSink: LogSink
   private let findingSink: FindingSink
 
-  init(name: String, seat: Seat, mailbox: Mailbox, _ environment: ChainEnvironment) {
+  init(name: String, handle: InterceptorHandle, mailbox: Mailbox, _ environment: ChainEnvironment) {
     self.name = name
-    self.seat = seat
+    self.handle = handle
     self.mailbox = mailbox
     clock = environment.clock
     logSink = environment.log
@@ -38,7 +38,7 @@ public struct CallContext: Sendable {
 
   /// Fails the call as a token would: those further out see the error, those further in that it was canceled.
   public func fail(_ error: RPCError) {
-    onLoop { chain, seat in chain.fail(error, by: seat) }
+    onLoop { chain, handle in chain.fail(error, by: handle) }
   }
 
   /// Writes to the log in this interceptor's name.
@@ -54,7 +54,7 @@ public struct CallContext: Sendable {
   /// Sends a further message, after everything that this interceptor has been given so far; in front of the half-close.
   /// Not once the half-close has gone on.
   public func inject(request message: Payload) {
-    mailbox.inject(message, by: seat, isRequest: true)
+    mailbox.inject(message, by: handle, isRequest: true)
   }
 
   /// Starts the response in place of a server, for one who answers the call and holds `requestStart` meanwhile:
@@ -63,15 +63,15 @@ public struct CallContext: Sendable {
   ///
   /// Once. The request goes on coming to the interceptor.
   public func start(response start: ResponseStart) {
-    let seat = seat
-    let isGivenStart = mailbox.isGiven(.requestStart, seat)
-    mailbox.post(.run { chain in chain.startResponse(start, by: seat, isGivenStart: isGivenStart) })
+    let handle = handle
+    let isGivenStart = mailbox.isGiven(.requestStart, handle)
+    mailbox.post(.run { chain in chain.startResponse(start, by: handle, isGivenStart: isGivenStart) })
   }
 
   /// Gives the caller a further message, after everything that this interceptor has been given so far; in front of the
   /// end, or of the response that this interceptor ends the call with. Not once the end has gone on.
   public func inject(response message: Payload) {
-    mailbox.inject(message, by: seat, isRequest: false)
+    mailbox.inject(message, by: handle, isRequest: false)
   }
 
   /// Has `body` run when the chain and the wire take more of the request: for an interceptor that makes many messages,
@@ -95,14 +95,14 @@ public struct CallContext: Sendable {
   /// `[loop's thread]`
   @discardableResult
   public func after(_ delay: Duration, _ body: @escaping () -> Void) -> CallTimer {
-    let timer = CallTimer(number: seat.takeTimerNumber())
-    onLoop { chain, seat in chain.setTimer(timer, of: seat, after: delay, body) }
+    let timer = CallTimer(number: handle.takeTimerNumber())
+    onLoop { chain, handle in chain.setTimer(timer, of: handle, after: delay, body) }
     return timer
   }
 
   /// Forgets a timer; one that has fired is no error.
   public func cancel(_ timer: CallTimer) {
-    onLoop { chain, seat in chain.cancelTimer(timer, of: seat) }
+    onLoop { chain, handle in chain.cancelTimer(timer, of: handle) }
   }
 
   /// Makes a call of the interceptor's own, which does not pass through this interceptor. `[loop's thread]`
@@ -111,7 +111,7 @@ public struct CallContext: Sendable {
   ///   - call: What to call.
   ///   - completion: Called once on the loop's thread, unless this call finishes before.
   public func call(_ call: OwnCall, _ completion: @escaping (OwnAnswer) -> Void) {
-    onLoop { chain, seat in chain.make(call, of: seat, completion) }
+    onLoop { chain, handle in chain.make(call, of: handle, completion) }
   }
 
   /// Makes a plain HTTP request of the interceptor's own. `[loop's thread]`
@@ -120,14 +120,14 @@ public struct CallContext: Sendable {
   ///   - fetch: What to ask for.
   ///   - completion: Called once on the loop's thread, unless this call finishes before.
   public func fetch(_ fetch: Fetch, _ completion: @escaping (Result<Fetched, RPCError>) -> Void) {
-    onLoop { chain, seat in chain.make(fetch, of: seat, completion) }
+    onLoop { chain, handle in chain.make(fetch, of: handle, completion) }
   }
 
   /// The closures that come here are the interceptor's own, which lives on the loop's thread, and are run there.
-  private func onLoop(_ body: @escaping (Chain, Seat) -> Void) {
+  private func onLoop(_ body: @escaping (Chain, InterceptorHandle) -> Void) {
     nonisolated(unsafe) let body = body
-    let seat = seat
-    mailbox.post(.run { chain in body(chain, seat) })
+    let handle = handle
+    mailbox.post(.run { chain in body(chain, handle) })
   }
 }
 

@@ -1,0 +1,128 @@
+import Protobuf
+import RPCProtocols
+
+// The short way of messages. Streams have many of them, and most interceptors only look: so while nothing waits
+// on a pipeline, a message runs from entry to entry without becoming an item that could rest. Reference counts are what
+// an entry costs, so here nothing is copied that the interceptor leaves alone.
+extension Chain {
+  /// Takes a message through the nodes from an index on, while each lets it go on at once.
+  ///
+  /// - Returns: The index of the node at which the message stands now, which is the end of the pipeline or where it
+  ///   cannot go the short way; -1 when it goes no further, or rests.
+  func run(_ carried: inout Carried, on pipeline: Pipeline, from index: Int) -> Int {
+    let list = pipeline.entries
+    let entries = list.span
+    var next = pipeline.firstFastEntries[index]
+    let recipients = recipients(of: pipeline)
+    // Until the start is out, it may be due to an interceptor before a message.
+    guard pipeline === outbound || progress.responseStartFrontier < 0 else { return index }
+    while next < entries.count {
+      // One that has seen the end is passed by the long way.
+      guard entries[next].position < recipients, pendingEndings == 0, earlyCount == 0, !pipeline.hasGiven
+      else {
+        break
+      }
+      let stage = entries[next].stage
+      let first = next
+      guard prepare(&carried, for: stage, entries[next].node) else { return -1 }
+      if stage == .requestMessage || stage == .responseMessage {
+        guard let message = carried.typed else { break }
+        show(message, entries, &next, recipients)
+      } else {
+        guard let bytes = carried.bytes else { break }
+        show(bytes, entries, &next, recipients)
+      }
+      guard next < entries.count else { break }
+      // The last one shown may have said more than that the message goes on.
+      if mailbox.isDelivering {
+        guard settleShown(&carried, entries[next], pipeline) else { return -1 }
+        next += 1
+      } else if next == first {
+        break
+      }
+    }
+    return next < entries.count ? entries[next].node.index : pipeline.nodes.count
+  }
+
+  /// Builds the form of a message that a stage wants; returns false if the message has no such form, which ends the call.
+  private func prepare(_ carried: inout Carried, for stage: Stage, _ node: PipelineNode) -> Bool {
+    let isThere =
+      stage == .requestMessage || stage == .responseMessage
+      ? carried.typed != nil : carried.bytes != nil
+    if isThere { return true }
+    guard case .message(let built)? = prepared(.message(carried), for: stage, node) else { return false }
+    carried = built
+    return true
+  }
+
+  /// Shows bytes to one interceptor after the other, for as long as they let them go on unchanged.
+  private func show(_ bytes: [UInt8], _ entries: Span<FastPathEntry>, _ next: inout Int, _ recipients: Int) {
+    let mailbox = mailbox
+    let isRequest = entries[next].stage == .requestBytes
+    show(entries, &next, recipients, identity: Mailbox.identity(of: bytes)) { interceptor, ticket in
+      if isRequest {
+        try interceptor.requestBytes(bytes, RequestToken(mailbox, ticket))
+      } else {
+        try interceptor.responseBytes(bytes, ResponseToken(mailbox, ticket))
+      }
+    }
+  }
+
+  /// Shows a message to one interceptor after the other, for as long as they let it go on unchanged.
+  private func show(_ message: Message, _ entries: Span<FastPathEntry>, _ next: inout Int, _ recipients: Int)
+  {
+    let mailbox = mailbox
+    let isRequest = entries[next].stage == .requestMessage
+    show(entries, &next, recipients, identity: message.identity) { interceptor, ticket in
+      if isRequest {
+        try interceptor.requestMessage(message, RequestToken(mailbox, ticket))
+      } else {
+        try interceptor.responseMessage(message, ResponseToken(mailbox, ticket))
+      }
+    }
+  }
+
+  /// Gives a message in one form to each interceptor whose entry follows and is of the same stage, up to the first
+  /// that says more than that it goes on unchanged.
+  ///
+  /// - Parameters:
+  ///   - identity: What tells the message from others.
+  ///   - give: Gives it to an interceptor.
+  @inline(__always)
+  private func show(
+    _ entries: Span<FastPathEntry>, _ next: inout Int, _ recipients: Int, identity: Int,
+    _ give: (any Interceptor, Ticket) throws -> Void
+  ) {
+    let mailbox = mailbox
+    let clock = environment.clock
+    let stage = entries[next].stage
+    var begin = clock.coarseNanoseconds
+    while next < entries.count {
+      guard entries[next].stage == stage, entries[next].position < recipients else { return }
+      let ticket = Ticket(entries[next].node, stage, sequence: mailbox.takeSequence())
+      mailbox.beginDelivery(ticket.sequence, identity: identity)
+      do {
+        try give(entries[next].interceptor, ticket)
+      } catch {
+        mailbox.say(thrown(error, ticket, slots[entries[next].position]))
+      }
+      begin = warnIfBlocked(since: begin, clock, entries[next].position, stage)
+      guard mailbox.said == .same, mailbox.fronts.isEmpty, pendingEndings == 0 else { return }
+      mailbox.endDelivery()
+      next += 1
+    }
+  }
+
+  /// Does with a message what the last interceptor that it was shown to said; `false` when it goes no further.
+  private func settleShown(_ carried: inout Carried, _ entry: FastPathEntry, _ pipeline: Pipeline) -> Bool {
+    if mailbox.said == .bytes, mailbox.fronts.isEmpty, pendingEndings == 0 {
+      carried.replace(bytes: mailbox.takeBytes())
+      return true
+    }
+    let ticket = Ticket(entry.node, entry.stage, sequence: mailbox.deliveredSequence)
+    let next = rest(.message(carried), entry.stage, entry.node, pipeline, takeAnswer(ticket))
+    guard case .message(let after)? = next else { return false }
+    carried = after
+    return true
+  }
+}
