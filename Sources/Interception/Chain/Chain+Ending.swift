@@ -61,7 +61,7 @@ extension Chain {
   }
 
   /// Ends the call at an interceptor: nothing goes further in, and those further out get what it has let go of and
-  /// made so far, then this response. All of it waits in the interceptor's lane, so that it arrives whatever else is
+  /// made so far, then this response. All of it waits in the interceptor's buffer, so that it arrives whatever else is
   /// said in the meantime.
   ///
   /// - Parameters:
@@ -106,7 +106,7 @@ extension Chain {
     let index = ticket.node._withUnsafeGuaranteedRef { $0.index }
     // What follows a value that is dropped goes with it.
     let hasGap = inbound.nodes[index...].dropFirst().contains {
-      $0.position >= slot.position && !$0.lane.isEmpty
+      $0.position >= slot.position && !$0.buffer.isEmpty
     }
     return hasGap ? home : index
   }
@@ -135,7 +135,7 @@ extension Chain {
       var start: Item?
       var messages = node.early
       let isHere = ticket?.node.toOpaque() == Unmanaged.passUnretained(node).toOpaque()
-      for item in node.lane.released(before: isHere ? ticket?.sequence : nil, isWhole: &isWhole) {
+      for item in node.buffer.released(before: isHere ? ticket?.sequence : nil, isWhole: &isWhole) {
         switch item {
         case .message: messages.append(item)
         case .responseStart: start = item
@@ -149,7 +149,7 @@ extension Chain {
       }
       // What is emptied between the two leaves a gap.
       let between = inbound.nodes[slot.firstResponseNode.index..<slot.responseNode.index].dropFirst()
-      if between.contains(where: { $0.index <= last && !$0.lane.isEmpty }) { isWhole = false }
+      if between.contains(where: { $0.index <= last && !$0.buffer.isEmpty }) { isWhole = false }
     }
     return released
   }
@@ -245,7 +245,7 @@ extension Chain {
 
   /// Ends the wait for an interceptor that holds the metrics: those further out get them without it.
   private func giveUpReport(_ metrics: CallMetrics) {
-    guard let index = report.nodes.firstIndex(where: { !$0.lane.isEmpty }) else { return finish(metrics) }
+    guard let index = report.nodes.firstIndex(where: { !$0.buffer.isEmpty }) else { return finish(metrics) }
     let holder = slots[report.nodes[index].position]
     environment.log(
       LogRecord(level: .warning, source: holder.name, text: "held the metrics until the call was given up"))

@@ -107,7 +107,7 @@ extension Chain {
         mailbox.say(thrown(error, ticket, slots[entries[next].position]))
       }
       begin = warnIfBlocked(since: begin, clock, entries[next].position, stage)
-      guard mailbox.said == .same, mailbox.fronts.isEmpty, pendingEndings == 0 else { return }
+      guard mailbox.said == .same, mailbox.injectedBefore.isEmpty, pendingEndings == 0 else { return }
       mailbox.endDelivery()
       next += 1
     }
@@ -115,7 +115,7 @@ extension Chain {
 
   /// Does with a message what the last interceptor that it was shown to said; `false` when it goes no further.
   private func settleShown(_ carried: inout Carried, _ entry: FastPathEntry, _ pipeline: Pipeline) -> Bool {
-    if mailbox.said == .bytes, mailbox.fronts.isEmpty, pendingEndings == 0 {
+    if mailbox.said == .bytes, mailbox.injectedBefore.isEmpty, pendingEndings == 0 {
       carried.replace(bytes: mailbox.takeBytes())
       return true
     }

@@ -9,14 +9,14 @@ import RPCProtocols
 extension Chain {
   /// Gives an interceptor that holds the request's start what waits after it, if that is all of the request.
   func giveAhead(_ node: PipelineNode, _ pipeline: Pipeline) {
-    guard node.kind == .request, node.lane.trailingEnd != nil else { return }
+    guard node.kind == .request, node.buffer.trailingEnd != nil else { return }
     let tail = slots[node.position].lastRequestNode
     guard tail !== node else { return }
-    while !hasMail, node.position < recipients(of: pipeline), node.lane.headHold?.stage == .requestStart,
-      let (sequence, item) = node.lane.nextToGive(node.stages)
+    while !hasMail, node.position < recipients(of: pipeline), node.buffer.headHold?.stage == .requestStart,
+      let (sequence, item) = node.buffer.nextToGive(node.stages)
     {
       guard let stage = stage(of: item, tail) else {
-        node.lane.settle(sequence, .given(item))
+        node.buffer.settle(sequence, .given(item))
         continue
       }
       if tail.given == nil { tail.given = Given() }
@@ -24,13 +24,13 @@ extension Chain {
       guard let item = prepared(item, for: stage, tail) else { return }
       if stage == .requestEnd { tail.given?.hasEnd = true }
       let answer = deliver(item, stage, node, sequence: sequence)
-      for front in answer.fronts { node.lane.addFront(front, before: sequence) }
+      for injected in answer.injectedBefore { node.buffer.addInjected(injected, before: sequence) }
       guard let verdict = answer.verdict else {
-        node.lane.settle(sequence, .held(stage, item))
+        node.buffer.settle(sequence, .held(stage, item))
         continue
       }
-      let next = apply(verdict, to: item, answer.ticket, fronts: answer.fronts.count)
-      node.lane.settle(sequence, next.map(Lane.State.given) ?? .dropped, isLate: answer.isLate)
+      let next = apply(verdict, to: item, answer.ticket, injectedCount: answer.injectedBefore.count)
+      node.buffer.settle(sequence, next.map(ReorderBuffer.State.given) ?? .dropped, isLate: answer.isLate)
     }
   }
 

@@ -40,9 +40,9 @@ extension Chain {
     // Whether there is another attempt that gets it is not known yet.
     guard pipeline !== outbound || node.position < progress.endFrontier || !mayStillRetry else { return }
     giveAhead(node, pipeline)
-    // A value that goes on may end the call, and empty this lane.
-    while !hasMail, let sequence = node.lane.headSequence {
-      if node.lane.headEndHasFronts, !node.hasStarted, node.kind == .response {
+    // A value that goes on may end the call, and empty this buffer.
+    while !hasMail, let sequence = node.buffer.headSequence {
+      if node.buffer.headEndHasInjected, !node.hasStarted, node.kind == .response {
         // What is put in front of the end of a response that had no headers needs some.
         let start = Item.responseStart(ResponseStart())
         note(start, at: node)
@@ -50,8 +50,8 @@ extension Chain {
         advance(start, on: pipeline, from: node.index + 1)
         continue
       }
-      guard let departure = node.lane.depart() else { break }
-      switch departure {
+      guard let output = node.buffer.takeOutput() else { break }
+      switch output {
       case .item(let item, let sizeBytes, let isGiven):
         pipeline.waitingCount -= 1
         pipeline.waitingBytes -= sizeBytes
@@ -63,14 +63,14 @@ extension Chain {
       case .nothing(let sizeBytes):
         pipeline.waitingCount -= 1
         pipeline.waitingBytes -= sizeBytes
-      case .front(let item):
+      case .injected(let item):
         noteGiven(item, at: node)
         advance(item, on: pipeline, from: node.index + 1)
       case .delivery(let item):
         deliverLate(item, node, pipeline)
       }
     }
-    if !node.lane.isEmpty, hasMail { markDirty(node, pipeline) }
+    if !node.buffer.isEmpty, hasMail { markDirty(node, pipeline) }
   }
 
   /// Lets a value pass one node; `nil` when it rests there, or was taken out.
@@ -79,7 +79,7 @@ extension Chain {
       // This interceptor has seen the end: what is for it goes nowhere, what is for those further out goes by, behind
       // what it left when it ended the call.
       guard pipeline === outbound else {
-        if node.lane.isEmpty || node.lane.headHold != nil { return item }
+        if node.buffer.isEmpty || node.buffer.headHold != nil { return item }
         append(.ready(item), item, node, pipeline)
         markDirty(node, pipeline)
         return nil
@@ -96,7 +96,7 @@ extension Chain {
       }
     }
     guard let stage else {
-      guard node.lane.isEmpty, node.early.isEmpty else {
+      guard node.buffer.isEmpty, node.early.isEmpty else {
         append(.ready(item), item, node, pipeline)
         markDirty(node, pipeline)
         return nil
@@ -105,7 +105,7 @@ extension Chain {
       noteGone(item, node)
       return item
     }
-    if node.isSerial, !node.lane.isEmpty {
+    if node.isSerial, !node.buffer.isEmpty {
       append(.queued(item), item, node, pipeline)
       return nil
     }
@@ -122,42 +122,44 @@ extension Chain {
   {
     guard let verdict = answer.verdict else {
       append(
-        .held(stage, item), item, node, pipeline, sequence: answer.ticket.sequence, fronts: answer.fronts)
+        .held(stage, item), item, node, pipeline, sequence: answer.ticket.sequence,
+        injectedBefore: answer.injectedBefore)
       watchHolds(node)
-      if !answer.fronts.isEmpty { markDirty(node, pipeline) }
+      if !answer.injectedBefore.isEmpty { markDirty(node, pipeline) }
       return nil
     }
-    let next = apply(verdict, to: item, answer.ticket, fronts: answer.fronts.count)
-    if node.lane.isEmpty, pendingEndings == 0, answer.fronts.isEmpty, node.early.isEmpty {
+    let next = apply(verdict, to: item, answer.ticket, injectedCount: answer.injectedBefore.count)
+    if node.buffer.isEmpty, pendingEndings == 0, answer.injectedBefore.isEmpty, node.early.isEmpty {
       guard let next else { return nil }
       noteGone(next, node)
       return next
     }
     // What is taken out at once takes no place: an endless stream may be taken out behind what is held.
-    if next == nil, answer.fronts.isEmpty { return nil }
+    if next == nil, answer.injectedBefore.isEmpty { return nil }
     append(
-      next.map(Lane.State.ready) ?? .dropped, next, node, pipeline, fronts: answer.fronts,
+      next.map(ReorderBuffer.State.ready) ?? .dropped, next, node, pipeline,
+      injectedBefore: answer.injectedBefore,
       isLate: answer.isLate)
     markDirty(node, pipeline)
     return nil
   }
 
-  /// Delivers a value that waited for its turn at the head of a lane.
+  /// Delivers a value that waited for its turn at the head of a buffer.
   private func deliverLate(_ item: Item, _ node: PipelineNode, _ pipeline: Pipeline) {
-    guard let sequence = node.lane.headSequence else { return }
-    guard let stage = stage(of: item, node) else { return node.lane.settle(sequence, .ready(item)) }
+    guard let sequence = node.buffer.headSequence else { return }
+    guard let stage = stage(of: item, node) else { return node.buffer.settle(sequence, .ready(item)) }
     guard node.position < recipients(of: pipeline), let item = prepared(item, for: stage, node) else {
-      return node.lane.settle(sequence, .dropped)
+      return node.buffer.settle(sequence, .dropped)
     }
     note(item, at: node)
     let answer = deliver(item, stage, node, sequence: sequence)
-    for front in answer.fronts { node.lane.addFront(front, before: sequence) }
+    for injected in answer.injectedBefore { node.buffer.addInjected(injected, before: sequence) }
     guard let verdict = answer.verdict else {
-      node.lane.settle(sequence, .held(stage, item))
+      node.buffer.settle(sequence, .held(stage, item))
       return watchHolds(node)
     }
-    let next = apply(verdict, to: item, answer.ticket, fronts: answer.fronts.count)
-    node.lane.settle(sequence, next.map(Lane.State.ready) ?? .dropped, isLate: answer.isLate)
+    let next = apply(verdict, to: item, answer.ticket, injectedCount: answer.injectedBefore.count)
+    node.buffer.settle(sequence, next.map(ReorderBuffer.State.ready) ?? .dropped, isLate: answer.isLate)
   }
 
   /// Interceptors before this position get the values of a pipeline.
@@ -170,14 +172,16 @@ extension Chain {
   }
 
   private func append(
-    _ state: Lane.State, _ item: Item?, _ node: PipelineNode, _ pipeline: Pipeline, sequence: Int? = nil,
-    fronts: [Item] = [], isLate: Bool = false
+    _ state: ReorderBuffer.State, _ item: Item?, _ node: PipelineNode, _ pipeline: Pipeline,
+    sequence: Int? = nil,
+    injectedBefore: [Item] = [], isLate: Bool = false
   ) {
-    let sizeBytes = (item?.sizeBytes ?? 0) + fronts.reduce(0) { $0 + $1.sizeBytes }
+    let sizeBytes = (item?.sizeBytes ?? 0) + injectedBefore.reduce(0) { $0 + $1.sizeBytes }
     // One more may always come, however large.
     if pipeline.waitingBytes / Self.windowsToOverflow > windowBytes { overflow(pipeline) }
-    node.lane.append(
-      state, sequence: sequence ?? mailbox.takeSequence(), sizeBytes: sizeBytes, fronts: fronts,
+    node.buffer.append(
+      state, sequence: sequence ?? mailbox.takeSequence(), sizeBytes: sizeBytes,
+      injectedBefore: injectedBefore,
       isLate: isLate)
     pipeline.waitingCount += 1
     pipeline.waitingBytes += sizeBytes
@@ -192,7 +196,7 @@ extension Chain {
   /// Has values go on from a node as its interceptor's own.
   func put(_ items: [Item], at node: PipelineNode, of pipeline: Pipeline) {
     for item in items {
-      node.lane.append(
+      node.buffer.append(
         .ready(item), sequence: mailbox.takeSequence(), sizeBytes: item.sizeBytes, isOwn: true)
       pipeline.waitingCount += 1
       pipeline.waitingBytes += item.sizeBytes
@@ -246,7 +250,7 @@ extension Chain {
   /// Lets what was waiting for the start go behind it: the value with this number, whose place is free.
   private func release(_ node: PipelineNode, _ pipeline: Pipeline, behind sequence: Int) {
     let sizeBytes = node.early.reduce(0) { $0 + $1.sizeBytes }
-    node.lane.putFirst(node.early, sequence: sequence, sizeBytes: sizeBytes)
+    node.buffer.putFirst(node.early, sequence: sequence, sizeBytes: sizeBytes)
     pipeline.waitingCount += 1
     pipeline.waitingBytes += sizeBytes
     earlyCount -= node.early.count
@@ -274,7 +278,7 @@ extension Chain {
   struct Answer {
     let ticket: Ticket
     let verdict: Verdict?
-    let fronts: [Item]
+    let injectedBefore: [Item]
     /// Whether it was said after a way to end the call.
     let isLate: Bool
   }
@@ -299,11 +303,12 @@ extension Chain {
   func takeAnswer(_ ticket: Ticket) -> Answer {
     let verdict = mailbox.takeVerdict()
     defer {
-      mailbox.fronts = []
+      mailbox.injectedBefore = []
       delivery = nil
       isVerdictLate = false
     }
-    return Answer(ticket: ticket, verdict: verdict, fronts: mailbox.fronts, isLate: isVerdictLate)
+    return Answer(
+      ticket: ticket, verdict: verdict, injectedBefore: mailbox.injectedBefore, isLate: isVerdictLate)
   }
 
   private func hand(

@@ -72,7 +72,7 @@ extension Chain {
       isReadingVerdict = true
       settleHere(ticket, verdict)
       isReadingVerdict = false
-    case .front(let ticket, let message): putHere(message, before: ticket)
+    case .injected(let ticket, let message): putHere(message, before: ticket)
     case .inject(let handle, let isRequest, let message): inject(message, by: handle, isRequest: isRequest)
     case .run(let body): body(self)
     case .cancel(let error): perform(.cancel(error))

@@ -26,12 +26,12 @@ extension Chain {
       return environment.log(
         LogRecord(level: .warning, source: slot.name, text: "a message injected after \(end) goes nowhere"))
     }
-    if !node.hasStarted, node.lane.isEmpty {
+    if !node.hasStarted, node.buffer.isEmpty {
       // Headers come before messages. A request's start may be held further out still.
       node.early.append(item)
       earlyCount += 1
-    } else if let end = node.lane.trailingEnd {
-      node.lane.addFront(item, before: end)
+    } else if let end = node.buffer.trailingEnd {
+      node.buffer.addInjected(item, before: end)
       markDirty(node, pipeline)
     } else {
       put([item], at: node, of: pipeline)
@@ -44,7 +44,7 @@ extension Chain {
   func startResponse(_ start: ResponseStart, by handle: InterceptorHandle, isGivenStart: Bool) {
     // Who has ended the call meanwhile holds its start no more.
     guard let slot = slot(in: handle), progress.end == nil, !slot.responseNode.hasClosed,
-      isGivenStart ? !slot.requestNode.hasStarted : slot.requestNode.lane.headHold?.stage == .requestStart
+      isGivenStart ? !slot.requestNode.hasStarted : slot.requestNode.buffer.headHold?.stage == .requestStart
     else { return }
     let position = slot.responseNode.position
     guard progress.responseStartFrontier >= position else {

@@ -33,7 +33,7 @@ extension Mailbox {
   /// Puts a message after what an interceptor was given so far; if it was given nothing, the message is the first.
   func inject(_ message: Payload, by handle: InterceptorHandle, isRequest: Bool) {
     if isGiven(isRequest ? .requestEnd : .responseEnd, handle) {
-      fronts.append(.message(Carried(message)))
+      injectedBefore.append(.message(Carried(message)))
     } else {
       post(.inject(handle, isRequest: isRequest, message))
     }
@@ -52,7 +52,7 @@ extension Mailbox {
     if isInside, let chain {
       chain.putHere(message, before: ticket)
     } else {
-      post(.front(ticket, message))
+      post(.injected(ticket, message))
     }
   }
 }
@@ -64,23 +64,23 @@ extension Chain {
     guard isLive(ticket) else { return }
     if mailbox.isDelivering(ticket) { return mailbox.say(noted(verdict, ticket)) }
     let node = ticket.node.takeUnretainedValue()
-    guard let item = node.lane.held(ticket.sequence) else { return }
-    let fronts = node.lane.frontCount(ticket.sequence)
+    guard let item = node.buffer.held(ticket.sequence) else { return }
+    let injectedCount = node.buffer.injectedCount(ticket.sequence)
     let isLate = pendingEndings > 0 && !isReadingVerdict
     // One of a later stage was given ahead.
-    let goesOn = node.stages.contains(ticket.stage) ? Lane.State.ready : Lane.State.given
-    let next = apply(verdict, to: item, ticket, fronts: fronts)
+    let goesOn = node.stages.contains(ticket.stage) ? ReorderBuffer.State.ready : ReorderBuffer.State.given
+    let next = apply(verdict, to: item, ticket, injectedCount: injectedCount)
     let state = next.map(goesOn) ?? (verdict.isEnding ? .ending : .dropped)
-    node.lane.settle(ticket.sequence, state, isLate: isLate)
+    node.buffer.settle(ticket.sequence, state, isLate: isLate)
     markDirty(node, pipeline(of: ticket.stage))
   }
 
   func putHere(_ message: Payload, before ticket: Ticket) {
     guard isLive(ticket) else { return }
     let item = Item.message(Carried(message))
-    if mailbox.isDelivering(ticket) { return mailbox.fronts.append(item) }
+    if mailbox.isDelivering(ticket) { return mailbox.injectedBefore.append(item) }
     let node = ticket.node.takeUnretainedValue()
-    node.lane.addFront(item, before: ticket.sequence)
+    node.buffer.addInjected(item, before: ticket.sequence)
     markDirty(node, pipeline(of: ticket.stage))
   }
 
@@ -100,7 +100,7 @@ extension Chain {
   func isLive(_ ticket: Ticket) -> Bool { !ticket.isVoid && !progress.isFinished }
 
   /// The value that goes on after a verdict; `nil` when none does.
-  func apply(_ verdict: Verdict, to item: Item, _ ticket: Ticket, fronts: Int) -> Item? {
+  func apply(_ verdict: Verdict, to item: Item, _ ticket: Ticket, injectedCount: Int) -> Item? {
     switch verdict {
     case .proceed(.message(let new)):
       guard case .message(let old) = item else { return nil }
@@ -115,7 +115,7 @@ extension Chain {
     case .proceed(let new):
       return new
     case .drop:
-      if isOnlyMessage(ticket.stage), fronts == 0 {
+      if isOnlyMessage(ticket.stage), injectedCount == 0 {
         let side = isRequest(ticket.stage) ? "request" : "response"
         fail(ticket, "dropped the only message of a unary \(side)")
       }

@@ -27,7 +27,7 @@ extension Chain {
 
   /// Sees to it that somebody looks whether a value is held for too long.
   func watchHolds(_ node: PipelineNode) {
-    if let hold = node.lane.headHold, node.heldSince?.sequence != hold.sequence {
+    if let hold = node.buffer.headHold, node.heldSince?.sequence != hold.sequence {
       node.heldSince = (hold.sequence, environment.clock.now)
     }
     if holdTimer == 0 { scheduleLook(after: Self.holdPatience) }
@@ -44,7 +44,7 @@ extension Chain {
     var next: Duration?
     for pipeline in [outbound, inbound, report] {
       for node in pipeline.nodes {
-        guard let hold = node.lane.headHold, !node.hasWarned else { continue }
+        guard let hold = node.buffer.headHold, !node.hasWarned else { continue }
         if node.heldSince?.sequence != hold.sequence { node.heldSince = (hold.sequence, now) }
         guard let since = node.heldSince?.instant else { continue }
         let left = Self.holdPatience - (now - since)

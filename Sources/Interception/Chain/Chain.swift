@@ -216,11 +216,11 @@ public final class Chain {
   /// the request, and the stage at which it does.
   public var holder: (name: String, stage: Stage)? {
     for node in inbound.nodes.reversed() {
-      if let hold = node.lane.headHold { return (slots[node.position].name, hold.stage) }
+      if let hold = node.buffer.headHold { return (slots[node.position].name, hold.stage) }
     }
     if let holder = (wire as? Attempts)?.holder { return holder }
     for node in outbound.nodes.reversed() + report.nodes {
-      if let hold = node.lane.headHold { return (slots[node.position].name, hold.stage) }
+      if let hold = node.buffer.headHold { return (slots[node.position].name, hold.stage) }
     }
     return nil
   }

@@ -9,7 +9,7 @@ import Synchronization
 final class Mailbox: @unchecked Sendable {
   enum Letter: Sendable {
     case verdict(Ticket, Verdict)
-    case front(Ticket, Payload)
+    case injected(Ticket, Payload)
     case inject(InterceptorHandle, isRequest: Bool, Payload)
     case run(@Sendable (Chain) -> Void)
     case cancel(RPCError)
@@ -40,7 +40,7 @@ final class Mailbox: @unchecked Sendable {
   private var message: Message?
   private var verdict: Verdict?
   /// What the interceptor sends on before the value.
-  var fronts: [Item] = []
+  var injectedBefore: [Item] = []
 
   private let lock = Lock()
   private var letters: [Letter] = []

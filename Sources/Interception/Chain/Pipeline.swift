@@ -129,8 +129,8 @@ final class Pipeline {
   func flush(_ isFlushed: (PipelineNode) -> Bool) -> Int {
     var earlyCount = 0
     for node in nodes where isFlushed(node) {
-      waitingCount -= node.lane.count
-      waitingBytes -= node.lane.removeAll()
+      waitingCount -= node.buffer.count
+      waitingBytes -= node.buffer.removeAll()
       earlyCount += node.early.count
       node.early = []
       node.given = nil

@@ -22,10 +22,10 @@ final class PipelineNode {
   }
   /// The stage at which messages are delivered here.
   private(set) var messageStage: Stage?
-  var lane = Lane()
+  var buffer = ReorderBuffer()
   /// The epoch of the tokens that count. Other threads read it to see whether theirs is void.
   let epoch = Atomic<UInt32>(0)
-  /// Whether the node is listed as one whose lane may have moved.
+  /// Whether the node is listed as one whose buffer may have moved.
   var isDirty = false
   /// Whether the end of its direction has gone by.
   var hasClosed = false
@@ -33,7 +33,7 @@ final class PipelineNode {
   var hasStarted = false
   /// What was put into its direction before the start has gone by.
   var early: [Item] = []
-  /// Since when the value at the head of the lane has been held; for the warning.
+  /// Since when the value at the head of the buffer has been held; for the warning.
   var heldSince: (sequence: Int, instant: ContinuousClock.Instant)?
   var hasWarned = false
 
