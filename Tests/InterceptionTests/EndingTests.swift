@@ -55,7 +55,7 @@ import Testing
     call.start()
     #expect(call.end == nil)
     held.take().use { $0.proceed(ResponseEnd()) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.end?.error == nil)
   }
 
@@ -99,7 +99,7 @@ import Testing
     call.receive("2")
     #expect(call.end == nil)
     held.take().use { $0.proceed(TestMessages.make("1x")) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.callerLines.prefix(3) == ["headers", "typed 1x", "end permission_denied"])
   }
 
@@ -203,7 +203,7 @@ import Testing
     #expect(late.isVoid)
     #expect(!end.isVoid)
     end.use { $0.proceed(ResponseEnd(error: refused)) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.callerLines.prefix(1) == ["end permission_denied"])
   }
 
@@ -297,7 +297,7 @@ import Testing
     let token = held.take()
     #expect(token.isVoid)
     token.use { $0.proceed(call.request) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.wireLines.isEmpty)
   }
 
@@ -371,7 +371,7 @@ import Testing
     let call = TestCall(.unary, journal, [probe])
     call.run()
     held.letGo()
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.end?.error?.message == "careless dropped the call at response_end")
   }
 

@@ -21,7 +21,7 @@ import Testing
     #expect(call.chain.holder?.name == "A")
     #expect(call.chain.holder?.stage == .requestStart)
     held.take().use { $0.proceed(call.request) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.wireLines == ["start", "1", "2", "half-close"])
     #expect(call.chain.holder == nil)
   }
@@ -38,10 +38,10 @@ import Testing
     call.receiveEnd()
     held.take(2).use { $0.proceed(TestMessages.make("3x")) }
     held.take(1).use { $0.drop() }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.callerLines == ["headers"])
     held.take().use { $0.proceed(TestMessages.make("1x")) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.callerLines.prefix(4) == ["headers", "typed 1x", "typed 3x", "end ok"])
   }
 
@@ -56,7 +56,7 @@ import Testing
     #expect(journal.lines(of: "B").contains("end ok"))
     #expect(journal.lines(of: "A").contains("end ok"))
     held.take().use { $0.proceed(ResponseStart()) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.callerLines == ["headers", "pong", "end ok", "metrics 7", "finished"])
   }
 
@@ -99,7 +99,7 @@ import Testing
     }
     #expect(call.wakes.count.load(ordering: .relaxed) >= 1)
     #expect(call.wireLines == ["start"])
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.wireLines == ["start"] + (0..<100).map { "\($0)" })
   }
 
@@ -171,7 +171,7 @@ import Testing
       out.take().use { $0.proceed([]) }
       back.take().use { $0.drop() }
     }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.chain.wantsMoreInput && call.chain.wantsMoreResponse)
     #expect(call.callerLines.last == "go on")
     #expect(call.wireLines.last == "go on")

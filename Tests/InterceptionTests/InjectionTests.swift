@@ -47,11 +47,11 @@ import Testing
     call.close()
     let token = held.take()
     token.look { $0.inject(self.bytes("1")) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.wireLines == ["start", "1"])
     token.look { $0.inject(self.bytes("2")) }
     token.use { $0.proceed() }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.wireLines == ["start", "1", "2", "half-close"])
   }
 
@@ -64,7 +64,7 @@ import Testing
     second.context?.inject(request: bytes("out"))
     call.receiveHeaders()
     second.context?.inject(response: bytes("in"))
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(journal.lines(of: "A").isEmpty)
     #expect(journal.lines(of: "B").isEmpty)
     #expect(journal.lines(of: "C") == ["message out"])
@@ -82,10 +82,10 @@ import Testing
     probe.context?.inject(request: bytes("mine"))
     call.send("2")
     call.close()
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.wireLines == ["start"])
     for text in ["1", "2"] { held.take().use { $0.proceed(TestMessages.bytes(text)) } }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.wireLines == ["start", "1", "mine", "2", "half-close"])
   }
 
@@ -98,13 +98,13 @@ import Testing
     call.receiveHeaders()
     call.receiveEnd()
     probe.context?.inject(response: bytes("late"))
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.callerLines == ["headers", "late"])
     held.take().use { $0.proceed(ResponseEnd()) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.callerLines.prefix(3) == ["headers", "late", "end ok"])
     probe.context?.inject(response: bytes("too late"))
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.received.count == 1)
   }
 
@@ -113,7 +113,7 @@ import Testing
     let call = TestCall(.serverStreaming, journal, [probe])
     call.start()
     probe.context?.inject(response: bytes("early"))
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.callerLines.isEmpty)
     call.receiveHeaders()
     call.receive("1")
@@ -126,7 +126,7 @@ import Testing
     call.start()
     call.close()
     probe.context?.inject(request: bytes("late"))
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.wireLines == ["start", "half-close"])
     #expect(call.logged.map(\.text) == ["a message injected after the half-close goes nowhere"])
   }
@@ -185,19 +185,19 @@ import Testing
     call.close()
     let request = requests.take()
     request.look { $0.inject(self.bytes("new")) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.wireLines == ["start", "new"])
     request.use { $0.drop() }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.wireLines == ["start", "new", "half-close"])
     call.receiveHeaders()
     call.receive("old")
     call.receiveEnd()
     let response = responses.take()
     response.look { $0.inject(self.bytes("other")) }
-    call.chain.processMail()
+    call.chain.processCommands()
     response.use { $0.drop() }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.callerLines.prefix(3) == ["headers", "other", "end ok"])
   }
 
@@ -213,10 +213,10 @@ import Testing
     call.send("1")
     // The message has had them all made, and the start has come to the first only.
     injector.context?.inject(request: bytes("early"))
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(journal.lines(of: "C").isEmpty)
     held.take().use { $0.proceed(call.request) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(journal.lines(of: "C") == ["start", "bytes early", "bytes 1"])
     #expect(call.wireLines == ["start", "early", "1"])
   }
@@ -247,7 +247,7 @@ import Testing
     call.start()
     injector.context?.inject(response: bytes("early"))
     injector.context?.inject(response: bytes("too"))
-    call.chain.processMail()
+    call.chain.processCommands()
     call.receiveHeaders()
     #expect(journal.lines(of: "A") == ["headers", "finish permission_denied"])
     #expect(call.end?.error == refused)

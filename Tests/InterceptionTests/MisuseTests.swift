@@ -124,7 +124,7 @@ import Testing
       call.send("x")
       call.clock.advance(by: .seconds(4))
       held.take().use { $0.proceed(TestMessages.bytes("x")) }
-      call.chain.processMail()
+      call.chain.processCommands()
     }
     #expect(call.logged.isEmpty)
   }
@@ -196,13 +196,13 @@ import Testing
     call.close()
     #expect(journal.lines(of: "A") == ["bytes 1"])
     held.take().use { $0.proceed(TestMessages.bytes("1")) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(journal.lines(of: "A") == ["bytes 1", "bytes 2"])
     #expect(call.wireLines == ["start", "1"])
     held.take().use { $0.drop() }
-    call.chain.processMail()
+    call.chain.processCommands()
     held.take().use { $0.proceed(TestMessages.bytes("3")) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(journal.lines(of: "A") == ["bytes 1", "bytes 2", "bytes 3", "half-close"])
     #expect(call.wireLines == ["start", "1", "3", "half-close"])
   }

@@ -37,7 +37,7 @@ import Testing
     let call = TestCall(.unary, journal, [TestCall.registration(answerer), noted("C")])
     call.start()
     held.take().use { $0.respond(LocalResponse(messages: [.bytes(TestMessages.bytes("mine"))])) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.callerLines.prefix(3) == ["headers", "mine", "end ok"])
     #expect(journal.lines(of: "C").isEmpty)
   }
@@ -55,7 +55,7 @@ import Testing
     // The typed message comes first, so that C may change what R sees as bytes.
     #expect(journal.lines == ["R start", "C made"])
     held.take().use { $0.proceed(call.request) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(
       journal.lines == ["R start", "C made", "C start", "wire start", "C message 1", "R bytes 1", "wire 1"])
   }
@@ -134,7 +134,7 @@ import Testing
       start.deadline = nil
       token.proceed(start)
     }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.deadlines == [deadline, nil])
     #expect(call.wireStarts == 1)
   }

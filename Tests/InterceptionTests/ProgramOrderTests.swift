@@ -27,7 +27,7 @@ import Testing
     call.send("1")
     starts.take().use { $0.respond(response) }
     messages.take().use { $0.fail(refused) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.callerLines == ["headers", "local", "end ok", "metrics 0", "finished"])
   }
 
@@ -126,7 +126,7 @@ import Testing
     for text in ["1", "2", "3"] { call.receive(text) }
     held.take().use { $0.proceed(TestMessages.bytes("1")) }
     held.take().use { $0.fail(refused) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.callerLines.prefix(3) == ["headers", "1", "end permission_denied"])
   }
 
@@ -217,7 +217,7 @@ import Testing
     for text in ["1", "2"] { call.receive(text) }
     call.receiveEnd()
     for text in ["1", "2"] {
-      held.take().use { $0.proceed(TestMessages.make(text)) }; call.chain.processMail()
+      held.take().use { $0.proceed(TestMessages.make(text)) }; call.chain.processCommands()
     }
     #expect(call.callerLines.prefix(4) == ["headers", "typed 1", "typed 2", "end ok"])
   }

@@ -238,7 +238,7 @@ private final class RandomCall {
 
   private func turn() {
     call.work()
-    call.chain.processMail()
+    call.chain.processCommands()
   }
 
   private func check() {

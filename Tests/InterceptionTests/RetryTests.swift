@@ -269,7 +269,7 @@ import Testing
     call.send("second")
     call.receiveEnd(gone)
     messages.take().use { $0.proceed(TestMessages.make("second")) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(
       call.end?.error?.message == "interceptors put a second message into a request that has exactly one")
   }
@@ -320,7 +320,7 @@ import Testing
     call.send("3")
     call.close()
     ends.take().use { $0.retry() }
-    call.chain.processMail()
+    call.chain.processCommands()
     call.clock.advance(by: .zero)
     #expect(call.wireLines == ["start", "1", "start", "1", "2", "3", "half-close"])
     call.receiveHeaders()
@@ -346,9 +346,9 @@ import Testing
     call.receiveEnd(gone)
     call.send("3")
     held.take().use { $0.proceed(TestMessages.bytes("2")) }
-    call.chain.processMail()
+    call.chain.processCommands()
     ends.take().use { $0.retry() }
-    call.chain.processMail()
+    call.chain.processCommands()
     call.clock.advance(by: .zero)
     call.close()
     #expect(call.wireLines == ["start", "1", "start", "1", "2", "3", "half-close"])
@@ -364,7 +364,7 @@ import Testing
     call.send("1")
     call.receiveEnd(gone)
     held.take().use { $0.fail(refused) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.end?.error == refused)
     #expect(call.chain.isFinished)
   }
@@ -377,7 +377,7 @@ import Testing
     call.receiveEnd(gone)
     call.chain.callerWants(response: true)
     ends.take().use { $0.retry() }
-    call.chain.processMail()
+    call.chain.processCommands()
     call.clock.advance(by: .zero)
     #expect(call.wireLines == ["start", "pause", "start"])
   }
@@ -391,7 +391,7 @@ import Testing
     call.start()
     call.receiveHeaders()
     starts.take().use { $0.retry() }
-    call.chain.processMail()
+    call.chain.processCommands()
     call.clock.advance(by: .zero)
     call.receiveEnd(gone)
     #expect(journal.lines(of: "R").suffix(2) == ["metrics 14", "finish unavailable"])

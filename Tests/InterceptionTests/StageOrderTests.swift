@@ -54,7 +54,7 @@ import Testing
     let call = call(.unary, signer: Signer(), [log])
     call.run()
     if holdsMore { starts.take().use { $0.proceed(call.request) } }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(holdsMore || call.sentStart?.headers.first("signature") == "ping.")
     #expect(call.wireLines == ["start", "ping", "half-close"])
     #expect(
@@ -110,7 +110,7 @@ import Testing
     call.send("1")
     call.close()
     starts.take().use { $0.proceed(call.request) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(journal.lines(of: "A") == ["start", "message 1", "bytes 1", "half-close"])
   }
 

@@ -18,7 +18,7 @@ enum Ending: Sendable {
   case cancel(RPCError)
 }
 
-// How calls end. An ending waits in the inbox among everything else that was said, and is judged when its turn comes:
+// How calls end. An ending waits in the command queue among everything else that was said, and is judged when its turn comes:
 // by then everything said before it has had its effect. It is void if the call has ended for its author, and one
 // moment for everybody otherwise.
 extension Chain {
@@ -211,7 +211,7 @@ extension Chain {
     for slot in slots.dropFirst(first) { slot.closeResponse() }
     guard first < last else { return }
     for slot in slots[first..<last].reversed() where slot.stages.contains(.responseEnd) {
-      let token = ResponseToken<ResponseEnd>(mailbox, .shown(slot.responseNode, .responseEnd))
+      let token = ResponseToken<ResponseEnd>(sink, .shown(slot.responseNode, .responseEnd))
       // An observation cannot fail what is over.
       try? slot.interceptor?.responseEnd(ResponseEnd(error: error), token)
     }
@@ -238,7 +238,7 @@ extension Chain {
       return advance(.metrics(metrics), on: report, from: 0)
     }
     for slot in slots[..<progress.reached].reversed() where slot.stages.contains(.metrics) {
-      try? slot.interceptor?.metrics(metrics, ReportToken(mailbox, .shown(slot.report, .metrics)))
+      try? slot.interceptor?.metrics(metrics, ReportToken(sink, .shown(slot.report, .metrics)))
     }
     finish(metrics)
   }
@@ -251,7 +251,7 @@ extension Chain {
       LogRecord(level: .warning, source: holder.name, text: "held the metrics until the call was given up"))
     flush(report)
     for node in report.nodes[(index + 1)...] {
-      let token = ReportToken<CallMetrics>(mailbox, .shown(node, .metrics))
+      let token = ReportToken<CallMetrics>(sink, .shown(node, .metrics))
       try? slots[node.position].interceptor?.metrics(metrics, token)
     }
     finish(metrics)
@@ -265,9 +265,9 @@ extension Chain {
     flush(inbound)
     flush(report)
     cancelTimers()
-    mailbox.close()
+    sink.close()
     inputs.removeAll()
-    inbox.removeAll()
+    commandQueue.removeAll()
     roomWaiters = ([], [])
     pendingEndings = 0
     let outcome = Outcome(end: progress.end ?? end, metrics: metrics)

@@ -34,7 +34,7 @@ extension Chain {
       }
       guard next < entries.count else { break }
       // The last one shown may have said more than that the message goes on.
-      if mailbox.isDelivering {
+      if sink.isDelivering {
         guard settleShown(&carried, entries[next], pipeline) else { return -1 }
         next += 1
       } else if next == first {
@@ -57,13 +57,13 @@ extension Chain {
 
   /// Shows bytes to one interceptor after the other, for as long as they let them go on unchanged.
   private func show(_ bytes: [UInt8], _ entries: Span<FastPathEntry>, _ next: inout Int, _ recipients: Int) {
-    let mailbox = mailbox
+    let sink = sink
     let isRequest = entries[next].stage == .requestBytes
-    show(entries, &next, recipients, identity: Mailbox.identity(of: bytes)) { interceptor, ticket in
+    show(entries, &next, recipients, identity: TokenSink.identity(of: bytes)) { interceptor, ticket in
       if isRequest {
-        try interceptor.requestBytes(bytes, RequestToken(mailbox, ticket))
+        try interceptor.requestBytes(bytes, RequestToken(sink, ticket))
       } else {
-        try interceptor.responseBytes(bytes, ResponseToken(mailbox, ticket))
+        try interceptor.responseBytes(bytes, ResponseToken(sink, ticket))
       }
     }
   }
@@ -71,13 +71,13 @@ extension Chain {
   /// Shows a message to one interceptor after the other, for as long as they let it go on unchanged.
   private func show(_ message: Message, _ entries: Span<FastPathEntry>, _ next: inout Int, _ recipients: Int)
   {
-    let mailbox = mailbox
+    let sink = sink
     let isRequest = entries[next].stage == .requestMessage
     show(entries, &next, recipients, identity: message.identity) { interceptor, ticket in
       if isRequest {
-        try interceptor.requestMessage(message, RequestToken(mailbox, ticket))
+        try interceptor.requestMessage(message, RequestToken(sink, ticket))
       } else {
-        try interceptor.responseMessage(message, ResponseToken(mailbox, ticket))
+        try interceptor.responseMessage(message, ResponseToken(sink, ticket))
       }
     }
   }
@@ -93,33 +93,33 @@ extension Chain {
     _ entries: Span<FastPathEntry>, _ next: inout Int, _ recipients: Int, identity: Int,
     _ give: (any Interceptor, Ticket) throws -> Void
   ) {
-    let mailbox = mailbox
+    let sink = sink
     let clock = environment.clock
     let stage = entries[next].stage
     var begin = clock.coarseNanoseconds
     while next < entries.count {
       guard entries[next].stage == stage, entries[next].position < recipients else { return }
-      let ticket = Ticket(entries[next].node, stage, sequence: mailbox.takeSequence())
-      mailbox.beginDelivery(ticket.sequence, identity: identity)
+      let ticket = Ticket(entries[next].node, stage, sequence: sink.takeSequence())
+      sink.beginDelivery(ticket.sequence, identity: identity)
       do {
         try give(entries[next].interceptor, ticket)
       } catch {
-        mailbox.say(thrown(error, ticket, slots[entries[next].position]))
+        sink.say(thrown(error, ticket, slots[entries[next].position]))
       }
       begin = warnIfBlocked(since: begin, clock, entries[next].position, stage)
-      guard mailbox.said == .same, mailbox.injectedBefore.isEmpty, pendingEndings == 0 else { return }
-      mailbox.endDelivery()
+      guard sink.said == .same, sink.injectedBefore.isEmpty, pendingEndings == 0 else { return }
+      sink.endDelivery()
       next += 1
     }
   }
 
   /// Does with a message what the last interceptor that it was shown to said; `false` when it goes no further.
   private func settleShown(_ carried: inout Carried, _ entry: FastPathEntry, _ pipeline: Pipeline) -> Bool {
-    if mailbox.said == .bytes, mailbox.injectedBefore.isEmpty, pendingEndings == 0 {
-      carried.replace(bytes: mailbox.takeBytes())
+    if sink.said == .bytes, sink.injectedBefore.isEmpty, pendingEndings == 0 {
+      carried.replace(bytes: sink.takeBytes())
       return true
     }
-    let ticket = Ticket(entry.node, entry.stage, sequence: mailbox.deliveredSequence)
+    let ticket = Ticket(entry.node, entry.stage, sequence: sink.deliveredSequence)
     let next = rest(.message(carried), entry.stage, entry.node, pipeline, takeAnswer(ticket))
     guard case .message(let after)? = next else { return false }
     carried = after

@@ -12,7 +12,8 @@ extension Chain {
     guard node.kind == .request, node.buffer.trailingEnd != nil else { return }
     let tail = slots[node.position].lastRequestNode
     guard tail !== node else { return }
-    while !hasMail, node.position < recipients(of: pipeline), node.buffer.headHold?.stage == .requestStart,
+    while !hasCommands, node.position < recipients(of: pipeline),
+      node.buffer.headHold?.stage == .requestStart,
       let (sequence, item) = node.buffer.nextToGive(node.stages)
     {
       guard let stage = stage(of: item, tail) else {

@@ -30,7 +30,7 @@ extension Chain {
   private func makeNext() -> InterceptorSlot? {
     while pendingEndings == 0, let registration = unmade.popFirst() {
       let handle = InterceptorHandle(registration.id)
-      let context = CallContext(name: registration.name, handle: handle, mailbox: mailbox, environment)
+      let context = CallContext(name: registration.name, handle: handle, sink: sink, environment)
       do {
         guard let interceptor = try registration.factory.make(for: facts, context) else { continue }
         return add(
@@ -47,7 +47,7 @@ extension Chain {
 
   private func add(_ slot: InterceptorSlot) -> InterceptorSlot {
     slots.append(slot)
-    mailbox.nodes += slot.nodes
+    sink.nodes += slot.nodes
     progress.endFrontier = slots.count
     progress.responseStartFrontier = slots.count
     windowBytes = max(windowBytes, slot.needs.windowBytes)

@@ -41,7 +41,7 @@ extension Chain {
     guard pipeline !== outbound || node.position < progress.endFrontier || !mayStillRetry else { return }
     giveAhead(node, pipeline)
     // A value that goes on may end the call, and empty this buffer.
-    while !hasMail, let sequence = node.buffer.headSequence {
+    while !hasCommands, let sequence = node.buffer.headSequence {
       if node.buffer.headEndHasInjected, !node.hasStarted, node.kind == .response {
         // What is put in front of the end of a response that had no headers needs some.
         let start = Item.responseStart(ResponseStart())
@@ -70,7 +70,7 @@ extension Chain {
         deliverLate(item, node, pipeline)
       }
     }
-    if !node.buffer.isEmpty, hasMail { markDirty(node, pipeline) }
+    if !node.buffer.isEmpty, hasCommands { markDirty(node, pipeline) }
   }
 
   /// Lets a value pass one node; `nil` when it rests there, or was taken out.
@@ -111,7 +111,7 @@ extension Chain {
     }
     note(item, at: node)
     guard let item = prepared(item, for: stage, node) else { return nil }
-    let answer = deliver(item, stage, node, sequence: mailbox.takeSequence())
+    let answer = deliver(item, stage, node, sequence: sink.takeSequence())
     return rest(item, stage, node, pipeline, answer)
   }
 
@@ -180,7 +180,7 @@ extension Chain {
     // One more may always come, however large.
     if pipeline.waitingBytes / Self.windowsToOverflow > windowBytes { overflow(pipeline) }
     node.buffer.append(
-      state, sequence: sequence ?? mailbox.takeSequence(), sizeBytes: sizeBytes,
+      state, sequence: sequence ?? sink.takeSequence(), sizeBytes: sizeBytes,
       injectedBefore: injectedBefore,
       isLate: isLate)
     pipeline.waitingCount += 1
@@ -197,7 +197,7 @@ extension Chain {
   func put(_ items: [Item], at node: PipelineNode, of pipeline: Pipeline) {
     for item in items {
       node.buffer.append(
-        .ready(item), sequence: mailbox.takeSequence(), sizeBytes: item.sizeBytes, isOwn: true)
+        .ready(item), sequence: sink.takeSequence(), sizeBytes: item.sizeBytes, isOwn: true)
       pipeline.waitingCount += 1
       pipeline.waitingBytes += item.sizeBytes
     }
@@ -287,28 +287,28 @@ extension Chain {
   func deliver(_ item: Item, _ stage: Stage, _ node: PipelineNode, sequence: Int) -> Answer {
     let slot = slots[node.position]
     let ticket = Ticket(node, stage, sequence: sequence)
-    mailbox.beginDelivery(sequence)
+    sink.beginDelivery(sequence)
     delivery = ticket
     let clock = environment.clock
     let begin = clock.coarseNanoseconds
     do {
       if let interceptor = slot.interceptor { try hand(item, stage, ticket, to: interceptor) }
     } catch {
-      mailbox.say(thrown(error, ticket, slot))
+      sink.say(thrown(error, ticket, slot))
     }
     _ = warnIfBlocked(since: begin, clock, node.position, stage)
     return takeAnswer(ticket)
   }
 
   func takeAnswer(_ ticket: Ticket) -> Answer {
-    let verdict = mailbox.takeVerdict()
+    let verdict = sink.takeVerdict()
     defer {
-      mailbox.injectedBefore = []
+      sink.injectedBefore = []
       delivery = nil
       isVerdictLate = false
     }
     return Answer(
-      ticket: ticket, verdict: verdict, injectedBefore: mailbox.injectedBefore, isLate: isVerdictLate)
+      ticket: ticket, verdict: verdict, injectedBefore: sink.injectedBefore, isLate: isVerdictLate)
   }
 
   private func hand(
@@ -317,21 +317,21 @@ extension Chain {
     switch (item, stage) {
     case (.message(let carried), .requestMessage):
       if let message = carried.typed {
-        try interceptor.requestMessage(message, RequestToken(mailbox, ticket))
+        try interceptor.requestMessage(message, RequestToken(sink, ticket))
       }
     case (.message(let carried), .requestBytes):
-      if let bytes = carried.bytes { try interceptor.requestBytes(bytes, RequestToken(mailbox, ticket)) }
+      if let bytes = carried.bytes { try interceptor.requestBytes(bytes, RequestToken(sink, ticket)) }
     case (.message(let carried), .responseMessage):
       if let message = carried.typed {
-        try interceptor.responseMessage(message, ResponseToken(mailbox, ticket))
+        try interceptor.responseMessage(message, ResponseToken(sink, ticket))
       }
     case (.message(let carried), _):
-      if let bytes = carried.bytes { try interceptor.responseBytes(bytes, ResponseToken(mailbox, ticket)) }
-    case (.requestStart(let start), _): try interceptor.requestStart(start, RequestToken(mailbox, ticket))
-    case (.requestEnd, _): try interceptor.requestEnd(RequestToken(mailbox, ticket))
-    case (.responseStart(let start), _): try interceptor.responseStart(start, ResponseToken(mailbox, ticket))
-    case (.responseEnd(let end), _): try interceptor.responseEnd(end, ResponseToken(mailbox, ticket))
-    case (.metrics(let metrics), _): try interceptor.metrics(metrics, ReportToken(mailbox, ticket))
+      if let bytes = carried.bytes { try interceptor.responseBytes(bytes, ResponseToken(sink, ticket)) }
+    case (.requestStart(let start), _): try interceptor.requestStart(start, RequestToken(sink, ticket))
+    case (.requestEnd, _): try interceptor.requestEnd(RequestToken(sink, ticket))
+    case (.responseStart(let start), _): try interceptor.responseStart(start, ResponseToken(sink, ticket))
+    case (.responseEnd(let end), _): try interceptor.responseEnd(end, ResponseToken(sink, ticket))
+    case (.metrics(let metrics), _): try interceptor.metrics(metrics, ReportToken(sink, ticket))
     }
   }
 
@@ -343,7 +343,7 @@ extension Chain {
         LogRecord(level: .error, source: slot.name, text: "failed at metrics: \(error.message)"))
       return .abandoned
     }
-    if mailbox.hasSaidEnd { return .ended }
+    if sink.hasSaidEnd { return .ended }
     end(.fail(ticket, error))
     return .ended
   }

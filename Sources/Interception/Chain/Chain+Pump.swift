@@ -17,17 +17,17 @@ extension Chain {
   func pump() {
     guard !isPumping else { return }
     isPumping = true
-    mailbox.enter()
+    sink.enter()
     while step() {}
-    mailbox.leave()
+    sink.leave()
     isPumping = false
   }
 
   /// Does one step; returns false if nothing is left to do. Verdicts come first, then the value that has waited longest.
   private func step() -> Bool {
-    takeMail()
-    if let letter = inbox.popFirst() {
-      read(letter)
+    takeCommands()
+    if let command = commandQueue.popFirst() {
+      execute(command)
     } else if let (node, pipeline) = dirtyNodes.popFirst() {
       node.isDirty = false
       drain(node, of: pipeline)
@@ -42,32 +42,32 @@ extension Chain {
   }
 
   /// Appends the verdicts of other threads to those that came before.
-  private func takeMail() {
-    for letter in mailbox.takeAll() { inbox.append(letter) }
+  private func takeCommands() {
+    for command in sink.takeAll() { commandQueue.append(command) }
   }
 
   /// Takes what is said inside the chain, on its own thread.
-  func receive(_ letter: Mailbox.Letter) {
+  func receive(_ command: TokenSink.Command) {
     guard !progress.isFinished else { return }
-    takeMail()
-    inbox.append(letter)
+    takeCommands()
+    commandQueue.append(command)
   }
 
   /// Has a way to end the call take effect when all that was said before has. Whether it is void is known only then.
   func end(_ ending: Ending) {
     guard !progress.isFinished else { return }
     pendingEndings += 1
-    if mailbox.isDelivering, mailbox.said == .nothing { isVerdictLate = true }
-    // What a letter says comes before the letters that follow it.
-    if isReadingVerdict { inbox.prepend(.ending(ending)) } else { receive(.ending(ending)) }
+    if sink.isDelivering, sink.said == .nothing { isVerdictLate = true }
+    // What a command says comes before the commands that follow it.
+    if isReadingVerdict { commandQueue.prepend(.ending(ending)) } else { receive(.ending(ending)) }
   }
 
   /// Whether something was said that comes before the next value.
-  var hasMail: Bool { !inbox.isEmpty || mailbox.hasMail }
+  var hasCommands: Bool { !commandQueue.isEmpty || sink.hasCommands }
 
-  private func read(_ letter: Mailbox.Letter) {
+  private func execute(_ command: TokenSink.Command) {
     guard !progress.isFinished else { return }
-    switch letter {
+    switch command {
     case .verdict(let ticket, let verdict):
       isReadingVerdict = true
       settleHere(ticket, verdict)

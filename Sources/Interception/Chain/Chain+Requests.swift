@@ -73,7 +73,7 @@ extension Chain {
     slot.timers[timer] = environment.clock.schedule(after: delay) { [weak self, weak slot] in
       guard let self, let slot, slot.timers.removeValue(forKey: timer) != nil else { return }
       nonisolated(unsafe) let body = body
-      mailbox.post(.run { _ in body() })
+      sink.post(.run { _ in body() })
       pump()
     }
   }
@@ -126,7 +126,7 @@ extension Chain {
   /// Runs what an interceptor waits for, unless the call has finished.
   private func run(_ body: @escaping () -> Void) {
     nonisolated(unsafe) let body = body
-    mailbox.post(.run { _ in body() })
+    sink.post(.run { _ in body() })
     pump()
   }
 }

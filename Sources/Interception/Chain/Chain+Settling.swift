@@ -2,7 +2,7 @@ import Protobuf
 import RPCProtocols
 
 // What tokens say. `[any thread]`
-extension Mailbox {
+extension TokenSink {
   /// Hears that a serialized message goes on.
   func proceed(_ ticket: Ticket, _ bytes: [UInt8]) {
     if isDelivering(ticket), said == .nothing {
@@ -62,7 +62,7 @@ extension Chain {
   /// Notes the verdict; the pump acts on it when the callback has returned.
   func settleHere(_ ticket: Ticket, _ verdict: Verdict) {
     guard isLive(ticket) else { return }
-    if mailbox.isDelivering(ticket) { return mailbox.say(noted(verdict, ticket)) }
+    if sink.isDelivering(ticket) { return sink.say(noted(verdict, ticket)) }
     let node = ticket.node.takeUnretainedValue()
     guard let item = node.buffer.held(ticket.sequence) else { return }
     let injectedCount = node.buffer.injectedCount(ticket.sequence)
@@ -78,7 +78,7 @@ extension Chain {
   func putHere(_ message: Payload, before ticket: Ticket) {
     guard isLive(ticket) else { return }
     let item = Item.message(Carried(message))
-    if mailbox.isDelivering(ticket) { return mailbox.injectedBefore.append(item) }
+    if sink.isDelivering(ticket) { return sink.injectedBefore.append(item) }
     let node = ticket.node.takeUnretainedValue()
     node.buffer.addInjected(item, before: ticket.sequence)
     markDirty(node, pipeline(of: ticket.stage))

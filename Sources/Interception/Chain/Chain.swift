@@ -5,7 +5,7 @@ import RPCProtocols
 ///
 /// The caller stands above, the wire below; both give values here and are called when values come out. The
 /// chain belongs to one thread, the loop's: only what interceptors do with tokens and contexts may come from
-/// others, and waits in a mailbox until the owner, woken, calls `processMail()`.
+/// others, and waits in the token sink until the owner, woken, calls `processCommands()`.
 ///
 /// The chain neither reads nor waits. What an interceptor holds stays until it is resumed, or until the owner
 /// cancels the call, at its deadline or at Ctrl-C.
@@ -25,7 +25,7 @@ public final class Chain {
   let registrations: ArraySlice<InterceptorRegistration>
   let codec: MessageCodec
   let environment: ChainEnvironment
-  let mailbox: Mailbox
+  let sink: TokenSink
   /// The interceptors made so far.
   var slots: [InterceptorSlot] = []
   /// Those still to be made, when the request's start comes to them.
@@ -48,8 +48,8 @@ public final class Chain {
   /// What interceptors do when more of a direction is taken.
   var roomWaiters: (request: [() -> Void], response: [() -> Void]) = ([], [])
   /// What was said and has no effect yet, in the order in which it was said.
-  var inbox = Queue<Mailbox.Letter>()
-  /// How many endings are in the inbox. Until each is performed, or found to be void, no value moves.
+  var commandQueue = Queue<TokenSink.Command>()
+  /// How many endings are in the command queue. Until each is performed, or found to be void, no value moves.
   var pendingEndings = 0
   /// Whether a verdict of another thread is being read.
   var isReadingVerdict = false
@@ -75,12 +75,12 @@ public final class Chain {
     self.codec = codec
     self.environment = environment
     windowBytes = environment.windowBytes
-    mailbox = Mailbox(post: environment.post)
-    mailbox.chain = self
+    sink = TokenSink(post: environment.post)
+    sink.chain = self
   }
 
   deinit {
-    mailbox.close()
+    sink.close()
   }
 
   /// Whether an interceptor wants typed request messages, or may. If none does, the caller can give bytes, and no
@@ -201,14 +201,14 @@ public final class Chain {
   /// messages, and no value waits.
   private var letsResponsesThrough: Bool {
     inbound.nextForMessages[0] == inbound.nodes.count && inbound.waitingCount == 0 && !isPumping
-      && inputs.isEmpty && inbox.isEmpty && dirtyNodes.isEmpty && progress.isStarted
+      && inputs.isEmpty && commandQueue.isEmpty && dirtyNodes.isEmpty && progress.isStarted
       && !progress.isWireDone && progress.end == nil
   }
 
   // MARK: - From the owner
 
   /// Works off what interceptors said on other threads. To be called on the loop's thread after each wake-up.
-  public func processMail() {
+  public func processCommands() {
     pump()
   }
 

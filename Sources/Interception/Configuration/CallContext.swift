@@ -9,16 +9,16 @@ public struct CallContext: Sendable {
   /// The interceptor's name, as logs and errors give it.
   public let name: String
   let handle: InterceptorHandle
-  private let mailbox: Mailbox
+  private let sink: TokenSink
   // Used on the loop's thread only, to which it belongs.
   private nonisolated(unsafe) let clock: any ChainClock
   private let logSink: LogSink
   private let findingSink: FindingSink
 
-  init(name: String, handle: InterceptorHandle, mailbox: Mailbox, _ environment: ChainEnvironment) {
+  init(name: String, handle: InterceptorHandle, sink: TokenSink, _ environment: ChainEnvironment) {
     self.name = name
     self.handle = handle
-    self.mailbox = mailbox
+    self.sink = sink
     clock = environment.clock
     logSink = environment.log
     findingSink = environment.find
@@ -28,12 +28,12 @@ public struct CallContext: Sendable {
   public var now: ContinuousClock.Instant { clock.now }
 
   /// The call's deadline, which an interceptor may have changed; `nil` without one. `[loop's thread]`
-  public var deadline: ContinuousClock.Instant? { mailbox.chain?.progress.deadline }
+  public var deadline: ContinuousClock.Instant? { sink.chain?.progress.deadline }
 
   /// Ends the call at once: every interceptor that saw it start, and the caller, receive `canceled` with this
   /// reason. Does nothing when the call has ended.
   public func cancel(_ reason: String) {
-    mailbox.post(.cancel(RPCError(.canceled, reason, origin: .interceptor(name))))
+    sink.post(.cancel(RPCError(.canceled, reason, origin: .interceptor(name))))
   }
 
   /// Fails the call as a token would: those further out see the error, those further in that it was canceled.
@@ -54,7 +54,7 @@ public struct CallContext: Sendable {
   /// Sends a further message, after everything that this interceptor has been given so far; in front of the half-close.
   /// Not once the half-close has gone on.
   public func inject(request message: Payload) {
-    mailbox.inject(message, by: handle, isRequest: true)
+    sink.inject(message, by: handle, isRequest: true)
   }
 
   /// Starts the response in place of a server, for one who answers the call and holds `requestStart` meanwhile:
@@ -64,14 +64,14 @@ public struct CallContext: Sendable {
   /// Once. The request goes on coming to the interceptor.
   public func start(response start: ResponseStart) {
     let handle = handle
-    let isGivenStart = mailbox.isGiven(.requestStart, handle)
-    mailbox.post(.run { chain in chain.startResponse(start, by: handle, isGivenStart: isGivenStart) })
+    let isGivenStart = sink.isGiven(.requestStart, handle)
+    sink.post(.run { chain in chain.startResponse(start, by: handle, isGivenStart: isGivenStart) })
   }
 
   /// Gives the caller a further message, after everything that this interceptor has been given so far; in front of the
   /// end, or of the response that this interceptor ends the call with. Not once the end has gone on.
   public func inject(response message: Payload) {
-    mailbox.inject(message, by: handle, isRequest: false)
+    sink.inject(message, by: handle, isRequest: false)
   }
 
   /// Has `body` run when the chain and the wire take more of the request: for an interceptor that makes many messages,
@@ -88,7 +88,7 @@ public struct CallContext: Sendable {
 
   /// Has `body` run on the loop's thread, soon, unless the call finishes before.
   public func post(_ body: @escaping @Sendable () -> Void) {
-    mailbox.post(.run { _ in body() })
+    sink.post(.run { _ in body() })
   }
 
   /// Has `body` run on the loop's thread when `delay` has passed, unless the call finishes before.
@@ -127,7 +127,7 @@ public struct CallContext: Sendable {
   private func onLoop(_ body: @escaping (Chain, InterceptorHandle) -> Void) {
     nonisolated(unsafe) let body = body
     let handle = handle
-    mailbox.post(.run { chain in body(chain, handle) })
+    sink.post(.run { chain in body(chain, handle) })
   }
 }
 

@@ -95,7 +95,7 @@ final class PluginCallTest: ChainCaller, ChainWire {
       return waiting
     }
     for item in waiting { item() }
-    chain.processMail()
+    chain.processCommands()
   }
 
   /// Works off what comes from other threads until a condition holds, for up to five seconds.

@@ -6,8 +6,8 @@ import Synchronization
 /// nothing else of it.
 ///
 /// There are no weak references to it, unlike to the chain: they would make each token more expensive.
-final class Mailbox: @unchecked Sendable {
-  enum Letter: Sendable {
+final class TokenSink: @unchecked Sendable {
+  enum Command: Sendable {
     case verdict(Ticket, Verdict)
     case injected(Ticket, Payload)
     case inject(InterceptorHandle, isRequest: Bool, Payload)
@@ -43,10 +43,10 @@ final class Mailbox: @unchecked Sendable {
   var injectedBefore: [Item] = []
 
   private let lock = Lock()
-  private var letters: [Letter] = []
+  private var commands: [Command] = []
   private var isClosed = false
-  /// Whether there are letters; a hint that saves the lock when there are none.
-  private let hasLetters = Atomic(false)
+  /// Whether there are commands; a hint that saves the lock when there are none.
+  private let hasCommandsHint = Atomic(false)
   /// The thread that is inside the chain now; 0 while no thread is.
   private let insideThread = Atomic<UInt>(0)
   private let postToLoop: @Sendable (@escaping @Sendable () -> Void) -> Void
@@ -165,41 +165,41 @@ final class Mailbox: @unchecked Sendable {
 
   // MARK: Letters
 
-  func post(_ letter: Letter) {
+  func post(_ command: Command) {
     if isInside, let chain {
       // What ends the call stops the value that is being given.
-      if case .cancel(let error) = letter { chain.end(.cancel(error)) } else { chain.receive(letter) }
+      if case .cancel(let error) = command { chain.end(.cancel(error)) } else { chain.receive(command) }
       return
     }
     let isFirst = lock.holding {
       guard !isClosed else { return false }
-      letters.append(letter)
-      hasLetters.store(true, ordering: .relaxed)
-      return letters.count == 1
+      commands.append(command)
+      hasCommandsHint.store(true, ordering: .relaxed)
+      return commands.count == 1
     }
-    if isFirst { postToLoop { self.chain?.processMail() } }
+    if isFirst { postToLoop { self.chain?.processCommands() } }
   }
 
-  /// Whether other threads have left letters.
-  var hasMail: Bool { hasLetters.load(ordering: .relaxed) }
+  /// Whether other threads have left commands.
+  var hasCommands: Bool { hasCommandsHint.load(ordering: .relaxed) }
 
-  func takeAll() -> [Letter] {
-    guard hasLetters.load(ordering: .relaxed) else { return [] }
+  func takeAll() -> [Command] {
+    guard hasCommandsHint.load(ordering: .relaxed) else { return [] }
     return lock.holding {
-      hasLetters.store(false, ordering: .relaxed)
-      defer { letters = [] }
-      return letters
+      hasCommandsHint.store(false, ordering: .relaxed)
+      defer { commands = [] }
+      return commands
     }
   }
 
-  /// Takes no more letters.
+  /// Takes no more commands.
   func close() {
-    // What is in the letters may have more to say when it goes: not under the lock.
+    // What is in the commands may have more to say when it goes: not under the lock.
     let left = lock.holding {
       isClosed = true
-      hasLetters.store(false, ordering: .relaxed)
-      defer { letters = [] }
-      return letters
+      hasCommandsHint.store(false, ordering: .relaxed)
+      defer { commands = [] }
+      return commands
     }
     withExtendedLifetime(left) {}
   }
