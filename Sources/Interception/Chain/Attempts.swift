@@ -256,27 +256,27 @@ extension Chain {
 
   /// Whether the interceptor that a token was given to may try the call again: nothing of the response has gone
   /// further, and the request is still known.
-  func canRetry(_ ticket: Ticket) -> Bool { isLive(ticket) && reasonAgainstRetry(ticket) == nil }
+  func canRetry(_ tokenID: TokenID) -> Bool { isLive(tokenID) && reasonAgainstRetry(tokenID) == nil }
 
   /// Whether the call is retried, as a token asks for; if not, the reason is logged.
-  func admitsRetry(_ ticket: Ticket) -> Bool {
-    guard let reason = reasonAgainstRetry(ticket) else { return true }
+  func admitsRetry(_ tokenID: TokenID) -> Bool {
+    guard let reason = reasonAgainstRetry(tokenID) else { return true }
     environment.log(
       LogRecord(
-        level: .info, source: slot(of: ticket).name, text: "the call cannot be retried: \(reason)"))
+        level: .info, source: slot(of: tokenID).name, text: "the call cannot be retried: \(reason)"))
     return false
   }
 
-  private func reasonAgainstRetry(_ ticket: Ticket) -> String? {
-    if slot(of: ticket) !== slots.last || attemptPlan == nil { return "it did not say so in its needs" }
+  private func reasonAgainstRetry(_ tokenID: TokenID) -> String? {
+    if slot(of: tokenID) !== slots.last || attemptPlan == nil { return "it did not say so in its needs" }
     if progress.responseStartFrontier < slots.count - 1 || progress.end != nil {
       return "the response is under way"
     }
     return (wire as? Attempts)?.canRetry == true ? nil : "the request was too large to be kept"
   }
 
-  func retry(_ ticket: Ticket, after delay: Duration, _ headers: Headers) {
-    guard isLive(ticket), progress.end == nil, let attempts = wire as? Attempts else { return }
+  func retry(_ tokenID: TokenID, after delay: Duration, _ headers: Headers) {
+    guard isLive(tokenID), progress.end == nil, let attempts = wire as? Attempts else { return }
     flush(inbound)
     // What the attempt gave and the chain has not taken yet.
     inputs.removeAll { if case .inbound = $0 { true } else { false } }
@@ -289,7 +289,7 @@ extension Chain {
     progress.isWireDone = false
     // The wire was not notified of changes while it was done.
     attempts.responseWanted(!progress.isResponsePaused)
-    attempts.retry(after: delay, headers: headers, by: slot(of: ticket).name)
+    attempts.retry(after: delay, headers: headers, by: slot(of: tokenID).name)
     for node in outbound.nodes where node.position == slots.count - 1 {
       markDirty(node, outbound)
     }

@@ -3,17 +3,17 @@ import RPCProtocols
 /// A way in which a call, or an attempt at it, ends before the server's end has come through.
 enum Ending: Sendable {
   /// An interceptor failed the call, with a token.
-  case fail(Ticket, RPCError)
+  case fail(TokenID, RPCError)
   /// An interceptor failed the call, without one.
   case failWithout(InterceptorHandle, RPCError)
   /// An interceptor answers the call.
-  case respond(Ticket, LocalResponse)
+  case respond(TokenID, LocalResponse)
   /// A message could not be parsed or serialized, or the request does not keep the rules. Interceptors before this
   /// position, or all that have not received the end, receive the error; what the response has before this node
   /// goes, or everything.
   case breakdown(below: Int?, RPCError, flushing: Int?)
   /// An interceptor has the call tried again.
-  case retry(Ticket, after: Duration, Headers)
+  case retry(TokenID, after: Duration, Headers)
   /// The call is over for everybody at once.
   case cancel(RPCError)
 }
@@ -25,18 +25,18 @@ extension Chain {
   func perform(_ ending: Ending) {
     guard !progress.isFinished else { return }
     switch ending {
-    case .fail(let ticket, let error):
-      guard let position = author(ticket) else { return }
-      conclude(at: position, ticket, LocalResponse(error: error), because: error)
+    case .fail(let tokenID, let error):
+      guard let position = author(tokenID) else { return }
+      conclude(at: position, tokenID, LocalResponse(error: error), because: error)
     case .failWithout(let handle, let error):
       guard let position = slot(in: handle)?.position, position <= progress.endFrontier, progress.end == nil
       else { return }
       conclude(at: position, nil, LocalResponse(error: error), because: error)
-    case .respond(let ticket, let response):
-      guard let position = author(ticket) else { return }
+    case .respond(let tokenID, let response):
+      guard let position = author(tokenID) else { return }
       let name = slots[position].name
       let reason = RPCError(.canceled, "\(name) answered the call", origin: .interceptor(name))
-      conclude(at: position, ticket, response, because: reason, hasHeaders: true)
+      conclude(at: position, tokenID, response, because: reason, hasHeaders: true)
     case .breakdown(let position, let error, let node):
       let position = position ?? progress.endFrontier
       guard position <= progress.endFrontier, progress.end == nil else { return }
@@ -45,19 +45,19 @@ extension Chain {
       tellCanceled(from: position, error)
       progress.endFrontier = min(progress.endFrontier, position, progress.reached)
       advance(.responseEnd(ResponseEnd(error: error)), on: inbound, from: 0)
-    case .retry(let ticket, let delay, let headers):
-      retry(ticket, after: delay, headers)
+    case .retry(let tokenID, let delay, let headers):
+      retry(tokenID, after: delay, headers)
     case .cancel(let error):
       cancelNow(error)
     }
   }
 
   /// The position of the interceptor that uses a token, if it may still end the call.
-  private func author(_ ticket: Ticket) -> Int? {
-    guard isLive(ticket), progress.end == nil else { return nil }
-    let position = ticket.node.takeUnretainedValue().position
+  private func author(_ tokenID: TokenID) -> Int? {
+    guard isLive(tokenID), progress.end == nil else { return nil }
+    let position = tokenID.node.takeUnretainedValue().position
     // Who has seen the end cannot end the request any more, but for one to whom it is no end yet.
-    return isRequest(ticket.stage) && position >= progress.endFrontier && !mayStillRetry ? nil : position
+    return isRequest(tokenID.stage) && position >= progress.endFrontier && !mayStillRetry ? nil : position
   }
 
   /// Ends the call at an interceptor: nothing goes further in, and those further out get what it has let go of and
@@ -65,16 +65,16 @@ extension Chain {
   /// said in the meantime.
   ///
   /// - Parameters:
-  ///   - ticket: The token that ends the call.
+  ///   - tokenID: The token that ends the call.
   ///   - reason: What those further in, and the wire, are told.
   ///   - hasHeaders: Whether the response starts, if none has.
   private func conclude(
-    at position: Int, _ ticket: Ticket?, _ response: LocalResponse, because reason: RPCError,
+    at position: Int, _ tokenID: TokenID?, _ response: LocalResponse, because reason: RPCError,
     hasHeaders: Bool = false
   ) {
     let slot = slots[position]
-    let last = lastFlushed(by: slot, ticket)
-    let released = released(by: slot, before: ticket, flushingThrough: last)
+    let last = lastFlushed(by: slot, tokenID)
+    let released = released(by: slot, before: tokenID, flushingThrough: last)
     closeRequest(because: reason)
     earlyCount -= inbound.flush { $0.index <= last || $0.position >= position }
     tellCanceled(from: position + 1, reason)
@@ -90,20 +90,20 @@ extension Chain {
     {
       items = [start] + released.atHome + released.atHead
     }  // A call that fails before its headers has no messages.
-    items += response.messages.map { .message(Carried($0)) }
+    items += response.messages.map { .message(MessageForms($0)) }
     items.append(.responseEnd(ResponseEnd(error: response.error, trailers: response.trailers)))
     put(items, at: slot.firstResponseNode, of: inbound)
   }
 
   /// The index of the last node of the response of which everything goes when an interceptor ends the call: what has
   /// passed it in the stage at which it does so stays, and what it has made.
-  private func lastFlushed(by slot: InterceptorSlot, _ ticket: Ticket?) -> Int {
+  private func lastFlushed(by slot: InterceptorSlot, _ tokenID: TokenID?) -> Int {
     if slot.isAnswering { return slot.firstResponseNode.index }
     let home = slot.responseNode.index
-    guard let ticket, !isRequest(ticket.stage), progress.responseStartFrontier < slot.position else {
+    guard let tokenID, !isRequest(tokenID.stage), progress.responseStartFrontier < slot.position else {
       return home
     }
-    let index = ticket.node._withUnsafeGuaranteedRef { $0.index }
+    let index = tokenID.node._withUnsafeGuaranteedRef { $0.index }
     // What follows a value that is dropped goes with it.
     let hasGap = inbound.nodes[index...].dropFirst().contains {
       $0.position >= slot.position && !$0.buffer.isEmpty
@@ -125,7 +125,7 @@ extension Chain {
   /// What an interceptor has released in the response, and made, that has not left it yet.
   ///
   /// - Parameter last: The index of the last node that is emptied.
-  private func released(by slot: InterceptorSlot, before ticket: Ticket?, flushingThrough last: Int)
+  private func released(by slot: InterceptorSlot, before tokenID: TokenID?, flushingThrough last: Int)
     -> Released
   {
     var released = Released()
@@ -134,8 +134,8 @@ extension Chain {
     for node in slot.responseNodes.reversed() {
       var start: Item?
       var messages = node.early
-      let isHere = ticket?.node.toOpaque() == Unmanaged.passUnretained(node).toOpaque()
-      for item in node.buffer.released(before: isHere ? ticket?.sequence : nil, isWhole: &isWhole) {
+      let isHere = tokenID?.node.toOpaque() == Unmanaged.passUnretained(node).toOpaque()
+      for item in node.buffer.released(before: isHere ? tokenID?.sequence : nil, isWhole: &isWhole) {
         switch item {
         case .message: messages.append(item)
         case .responseStart: start = item

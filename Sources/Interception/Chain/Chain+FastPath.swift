@@ -9,7 +9,7 @@ extension Chain {
   ///
   /// - Returns: The index of the node at which the message stands now, which is the end of the pipeline or where it
   ///   cannot go the short way; -1 when it goes no further, or rests.
-  func run(_ carried: inout Carried, on pipeline: Pipeline, from index: Int) -> Int {
+  func run(_ forms: inout MessageForms, on pipeline: Pipeline, from index: Int) -> Int {
     let list = pipeline.entries
     let entries = list.span
     var next = pipeline.firstFastEntries[index]
@@ -24,18 +24,18 @@ extension Chain {
       }
       let stage = entries[next].stage
       let first = next
-      guard prepare(&carried, for: stage, entries[next].node) else { return -1 }
+      guard prepare(&forms, for: stage, entries[next].node) else { return -1 }
       if stage == .requestMessage || stage == .responseMessage {
-        guard let message = carried.typed else { break }
+        guard let message = forms.typed else { break }
         show(message, entries, &next, recipients)
       } else {
-        guard let bytes = carried.bytes else { break }
+        guard let bytes = forms.bytes else { break }
         show(bytes, entries, &next, recipients)
       }
       guard next < entries.count else { break }
       // The last one shown may have said more than that the message goes on.
       if sink.isDelivering {
-        guard settleShown(&carried, entries[next], pipeline) else { return -1 }
+        guard settleShown(&forms, entries[next], pipeline) else { return -1 }
         next += 1
       } else if next == first {
         break
@@ -45,13 +45,13 @@ extension Chain {
   }
 
   /// Builds the form of a message that a stage wants; returns false if the message has no such form, which ends the call.
-  private func prepare(_ carried: inout Carried, for stage: Stage, _ node: PipelineNode) -> Bool {
+  private func prepare(_ forms: inout MessageForms, for stage: Stage, _ node: PipelineNode) -> Bool {
     let isThere =
       stage == .requestMessage || stage == .responseMessage
-      ? carried.typed != nil : carried.bytes != nil
+      ? forms.typed != nil : forms.bytes != nil
     if isThere { return true }
-    guard case .message(let built)? = prepared(.message(carried), for: stage, node) else { return false }
-    carried = built
+    guard case .message(let built)? = prepared(.message(forms), for: stage, node) else { return false }
+    forms = built
     return true
   }
 
@@ -59,11 +59,11 @@ extension Chain {
   private func show(_ bytes: [UInt8], _ entries: Span<FastPathEntry>, _ next: inout Int, _ recipients: Int) {
     let sink = sink
     let isRequest = entries[next].stage == .requestBytes
-    show(entries, &next, recipients, identity: TokenSink.identity(of: bytes)) { interceptor, ticket in
+    show(entries, &next, recipients, identity: TokenSink.identity(of: bytes)) { interceptor, tokenID in
       if isRequest {
-        try interceptor.requestBytes(bytes, RequestToken(sink, ticket))
+        try interceptor.requestBytes(bytes, RequestToken(sink, tokenID))
       } else {
-        try interceptor.responseBytes(bytes, ResponseToken(sink, ticket))
+        try interceptor.responseBytes(bytes, ResponseToken(sink, tokenID))
       }
     }
   }
@@ -73,11 +73,11 @@ extension Chain {
   {
     let sink = sink
     let isRequest = entries[next].stage == .requestMessage
-    show(entries, &next, recipients, identity: message.identity) { interceptor, ticket in
+    show(entries, &next, recipients, identity: message.identity) { interceptor, tokenID in
       if isRequest {
-        try interceptor.requestMessage(message, RequestToken(sink, ticket))
+        try interceptor.requestMessage(message, RequestToken(sink, tokenID))
       } else {
-        try interceptor.responseMessage(message, ResponseToken(sink, ticket))
+        try interceptor.responseMessage(message, ResponseToken(sink, tokenID))
       }
     }
   }
@@ -91,7 +91,7 @@ extension Chain {
   @inline(__always)
   private func show(
     _ entries: Span<FastPathEntry>, _ next: inout Int, _ recipients: Int, identity: Int,
-    _ give: (any Interceptor, Ticket) throws -> Void
+    _ give: (any Interceptor, TokenID) throws -> Void
   ) {
     let sink = sink
     let clock = environment.clock
@@ -99,30 +99,31 @@ extension Chain {
     var begin = clock.coarseNanoseconds
     while next < entries.count {
       guard entries[next].stage == stage, entries[next].position < recipients else { return }
-      let ticket = Ticket(entries[next].node, stage, sequence: sink.takeSequence())
-      sink.beginDelivery(ticket.sequence, identity: identity)
+      let tokenID = TokenID(entries[next].node, stage, sequence: sink.takeSequence())
+      sink.beginDelivery(tokenID.sequence, identity: identity)
       do {
-        try give(entries[next].interceptor, ticket)
+        try give(entries[next].interceptor, tokenID)
       } catch {
-        sink.say(thrown(error, ticket, slots[entries[next].position]))
+        sink.record(thrown(error, tokenID, slots[entries[next].position]))
       }
       begin = warnIfBlocked(since: begin, clock, entries[next].position, stage)
-      guard sink.said == .same, sink.injectedBefore.isEmpty, pendingEndings == 0 else { return }
+      guard sink.immediateVerdict == .same, sink.injectedBefore.isEmpty, pendingEndings == 0 else { return }
       sink.endDelivery()
       next += 1
     }
   }
 
   /// Does with a message what the last interceptor that it was shown to said; `false` when it goes no further.
-  private func settleShown(_ carried: inout Carried, _ entry: FastPathEntry, _ pipeline: Pipeline) -> Bool {
-    if sink.said == .bytes, sink.injectedBefore.isEmpty, pendingEndings == 0 {
-      carried.replace(bytes: sink.takeBytes())
+  private func settleShown(_ forms: inout MessageForms, _ entry: FastPathEntry, _ pipeline: Pipeline) -> Bool
+  {
+    if sink.immediateVerdict == .bytes, sink.injectedBefore.isEmpty, pendingEndings == 0 {
+      forms.replace(bytes: sink.takeBytes())
       return true
     }
-    let ticket = Ticket(entry.node, entry.stage, sequence: sink.deliveredSequence)
-    let next = rest(.message(carried), entry.stage, entry.node, pipeline, takeAnswer(ticket))
+    let tokenID = TokenID(entry.node, entry.stage, sequence: sink.deliveredSequence)
+    let next = rest(.message(forms), entry.stage, entry.node, pipeline, takeResult(tokenID))
     guard case .message(let after)? = next else { return false }
-    carried = after
+    forms = after
     return true
   }
 }

@@ -57,7 +57,7 @@ extension Chain {
   func end(_ ending: Ending) {
     guard !progress.isFinished else { return }
     pendingEndings += 1
-    if sink.isDelivering, sink.said == .nothing { isVerdictLate = true }
+    if sink.isDelivering, sink.immediateVerdict == .nothing { isVerdictLate = true }
     // What a command says comes before the commands that follow it.
     if isReadingVerdict { commandQueue.prepend(.ending(ending)) } else { receive(.ending(ending)) }
   }
@@ -68,11 +68,11 @@ extension Chain {
   private func execute(_ command: TokenSink.Command) {
     guard !progress.isFinished else { return }
     switch command {
-    case .verdict(let ticket, let verdict):
+    case .verdict(let tokenID, let verdict):
       isReadingVerdict = true
-      settleHere(ticket, verdict)
+      settleHere(tokenID, verdict)
       isReadingVerdict = false
-    case .injected(let ticket, let message): putHere(message, before: ticket)
+    case .injected(let tokenID, let message): putHere(message, before: tokenID)
     case .inject(let handle, let isRequest, let message): inject(message, by: handle, isRequest: isRequest)
     case .run(let body): body(self)
     case .cancel(let error): perform(.cancel(error))

@@ -9,7 +9,7 @@ extension Chain {
     // Behind a start that is held a message belongs where all are made.
     if isRequest { makeTheRest() }
     guard let slot = slot(in: handle) else { return }
-    let item = Item.message(Carried(message))
+    let item = Item.message(MessageForms(message))
     // An answer passes both passes of those further out.
     let node =
       switch (isRequest, slot.isAnswering) {

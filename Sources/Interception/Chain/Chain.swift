@@ -54,7 +54,7 @@ public final class Chain {
   /// Whether a verdict of another thread is being read.
   var isReadingVerdict = false
   /// The token of the value that an interceptor is being given, unless that is a message on its short way.
-  var delivery: Ticket?
+  var delivery: TokenID?
   /// Whether a way to end the call was said before what becomes of the value that is being given.
   var isVerdictLate = false
   var dirtyNodes = Queue<(PipelineNode, Pipeline)>()
@@ -134,7 +134,7 @@ public final class Chain {
   ///   - message: The message; bytes are in the call's codec.
   ///   - sizeBytes: For a typed message, the size of what it was made of, to be counted while it waits.
   public func send(_ message: Payload, sizeBytes: Int = 0) {
-    take(afterStart: .message(Carried(message, sizeBytes: sizeBytes)))
+    take(afterStart: .message(MessageForms(message, sizeBytes: sizeBytes)))
   }
 
   /// Half-closes: no more messages follow.
@@ -166,7 +166,7 @@ public final class Chain {
 
   /// A message has come; bytes are decompressed.
   public func received(_ message: Payload) {
-    enter(.inbound(.message(Carried(message))))
+    enter(.inbound(.message(MessageForms(message))))
   }
 
   /// A serialized message has come, decompressed; valid during this call only. When no interceptor wants messages it

@@ -8,8 +8,8 @@ import Synchronization
 /// There are no weak references to it, unlike to the chain: they would make each token more expensive.
 final class TokenSink: @unchecked Sendable {
   enum Command: Sendable {
-    case verdict(Ticket, Verdict)
-    case injected(Ticket, Payload)
+    case verdict(TokenID, Verdict)
+    case injected(TokenID, Payload)
     case inject(InterceptorHandle, isRequest: Bool, Payload)
     case run(@Sendable (Chain) -> Void)
     case cancel(RPCError)
@@ -17,7 +17,7 @@ final class TokenSink: @unchecked Sendable {
   }
 
   /// What an interceptor has said at once about the value that it is being given.
-  enum Said {
+  enum ImmediateVerdict {
     case nothing
     /// The message goes on as it is.
     case same
@@ -35,7 +35,7 @@ final class TokenSink: @unchecked Sendable {
   private(set) var deliveredSequence = 0
   /// What tells the message being delivered from others; -1 where that does not matter.
   private var deliveredIdentity = -1
-  private(set) var said = Said.nothing
+  private(set) var immediateVerdict = ImmediateVerdict.nothing
   private var bytes: [UInt8] = []
   private var message: Message?
   private var verdict: Verdict?
@@ -82,23 +82,23 @@ final class TokenSink: @unchecked Sendable {
   @inline(__always)
   func endDelivery() {
     deliveredSequence = 0
-    said = .nothing
+    immediateVerdict = .nothing
   }
 
   /// Ends the delivery of any value; returns what was said.
   func takeVerdict() -> Verdict? {
     defer { endDelivery() }
-    switch said {
+    switch immediateVerdict {
     case .nothing:
       return nil
     case .same:
       return .asItIs
     case .bytes:
       defer { bytes = [] }
-      return .proceed(.message(Carried(bytes: bytes)))
+      return .proceed(.message(MessageForms(bytes: bytes)))
     case .message:
       defer { message = nil }
-      return message.map { .proceed(.message(Carried(typed: $0))) }
+      return message.map { .proceed(.message(MessageForms(typed: $0))) }
     case .verdict:
       defer { verdict = nil }
       return verdict
@@ -116,44 +116,44 @@ final class TokenSink: @unchecked Sendable {
   /// Whether a value is being delivered, or what was said of it is still to be taken.
   var isDelivering: Bool { deliveredSequence != 0 }
 
-  /// Whether a ticket is of the value that is being delivered, here and now.
+  /// Whether a tokenID is of the value that is being delivered, here and now.
   @inline(__always)
-  func isDelivering(_ ticket: Ticket) -> Bool {
+  func isDelivering(_ tokenID: TokenID) -> Bool {
     // In this order: what is delivered is for the loop's thread alone to know.
-    isInside && deliveredSequence == ticket.sequence
+    isInside && deliveredSequence == tokenID.sequence
   }
 
   /// Whether what was said ends the call, or the attempt.
-  var hasSaidEnd: Bool {
-    guard said == .verdict, case .ended? = verdict else { return false }
+  var hasVerdictToEnd: Bool {
+    guard immediateVerdict == .verdict, case .ended? = verdict else { return false }
     return true
   }
 
   /// Notes an answer at once.
-  func say(_ verdict: Verdict) {
+  func record(_ verdict: Verdict) {
     self.verdict = verdict
-    said = .verdict
+    immediateVerdict = .verdict
   }
 
   /// Notes that the message being delivered goes on.
   @inline(__always)
-  func say(_ bytes: [UInt8]) {
+  func record(_ bytes: [UInt8]) {
     if Self.identity(of: bytes) == deliveredIdentity {
-      said = .same
+      immediateVerdict = .same
     } else {
       self.bytes = bytes
-      said = .bytes
+      immediateVerdict = .bytes
     }
   }
 
   /// Notes that the message being delivered goes on.
   @inline(__always)
-  func say(_ message: Message) {
+  func record(_ message: Message) {
     if message.identity == deliveredIdentity {
-      said = .same
+      immediateVerdict = .same
     } else {
       self.message = message
-      said = .message
+      immediateVerdict = .message
     }
   }
 

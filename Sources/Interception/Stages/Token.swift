@@ -25,25 +25,25 @@ public typealias ReportToken<Value> = Token<Value, Report>
 /// becomes void, and a verdict with it has no effect.
 public struct Token<Value, Direction>: ~Copyable, Sendable {
   private var sink: TokenSink?
-  private let ticket: Ticket
+  private let tokenID: TokenID
 
-  init(_ sink: TokenSink, _ ticket: Ticket) {
+  init(_ sink: TokenSink, _ tokenID: TokenID) {
     self.sink = sink
-    self.ticket = ticket
+    self.tokenID = tokenID
   }
 
   /// Whether the call has ended meanwhile, so that nothing said with this token will be heard. `[any thread]`
   public var isVoid: Bool {
-    sink == nil || ticket.isVoid
+    sink == nil || tokenID.isVoid
   }
 
   private mutating func settle(_ verdict: Verdict) {
     guard let sink = sink.take() else { return }
-    sink.settle(ticket, verdict)
+    sink.settle(tokenID, verdict)
   }
 
   deinit {
-    sink?.settle(ticket, .abandoned)
+    sink?.settle(tokenID, .abandoned)
   }
 }
 
@@ -65,7 +65,7 @@ extension Token where Direction == Inbound {
   public consuming func fail(_ error: RPCError) { settle(.fail(error)) }
 
   /// Whether `retry` would try the call again now, rather than let the value go on. `[loop's thread]`
-  public var canRetry: Bool { sink?.chain?.canRetry(ticket) ?? false }
+  public var canRetry: Bool { sink?.chain?.canRetry(tokenID) ?? false }
 
   /// Retries the call from here: new instances of the interceptors further in are made, and what this interceptor has
   /// sent on of the request is sent again, headers as they left it. The response of this attempt is discarded.
@@ -87,23 +87,23 @@ extension Token where Direction == Inbound {
 extension Token where Value == Message {
   /// Lets a further message of the same direction go on in front of this one, which is still to be decided on.
   /// Dropped after that, the only message of a unary call is replaced. `[any thread]`
-  public func inject(_ message: Payload) { sink?.put(message, before: ticket) }
+  public func inject(_ message: Payload) { sink?.put(message, before: tokenID) }
 }
 
 extension Token where Value == [UInt8] {
   /// Lets a further message of the same direction go on in front of this one, which is still to be decided on.
   /// Dropped after that, the only message of a unary call is replaced. `[any thread]`
-  public func inject(_ message: Payload) { sink?.put(message, before: ticket) }
+  public func inject(_ message: Payload) { sink?.put(message, before: tokenID) }
 }
 
 extension Token where Value == Void, Direction == Outbound {
   /// Sends a further message before the half-close. `[any thread]`
-  public func inject(_ message: Payload) { sink?.put(message, before: ticket) }
+  public func inject(_ message: Payload) { sink?.put(message, before: tokenID) }
 }
 
 extension Token where Value == ResponseEnd, Direction == Inbound {
   /// Gives the caller a further message before the end. `[any thread]`
-  public func inject(_ message: Payload) { sink?.put(message, before: ticket) }
+  public func inject(_ message: Payload) { sink?.put(message, before: tokenID) }
 }
 
 // MARK: - Passing a value on
@@ -137,7 +137,7 @@ extension Token where Value == Message, Direction == Outbound {
   /// Passes the message on, changed or not. One that was not changed keeps its bytes. `[any thread]`
   public consuming func proceed(_ message: Message) {
     guard let sink = sink.take() else { return }
-    sink.proceed(ticket, message)
+    sink.proceed(tokenID, message)
   }
 }
 
@@ -145,7 +145,7 @@ extension Token where Value == Message, Direction == Inbound {
   /// Passes the message on, changed or not. One that was not changed keeps its bytes. `[any thread]`
   public consuming func proceed(_ message: Message) {
     guard let sink = sink.take() else { return }
-    sink.proceed(ticket, message)
+    sink.proceed(tokenID, message)
   }
 }
 
@@ -153,7 +153,7 @@ extension Token where Value == [UInt8], Direction == Outbound {
   /// Passes the serialized message on, changed or not. `[any thread]`
   public consuming func proceed(_ bytes: [UInt8]) {
     guard let sink = sink.take() else { return }
-    sink.proceed(ticket, bytes)
+    sink.proceed(tokenID, bytes)
   }
 }
 
@@ -161,7 +161,7 @@ extension Token where Value == [UInt8], Direction == Inbound {
   /// Passes the serialized message on, changed or not. `[any thread]`
   public consuming func proceed(_ bytes: [UInt8]) {
     guard let sink = sink.take() else { return }
-    sink.proceed(ticket, bytes)
+    sink.proceed(tokenID, bytes)
   }
 }
 

@@ -24,24 +24,24 @@ extension Chain {
       pipeline.hasGiven = true
       guard let item = prepared(item, for: stage, tail) else { return }
       if stage == .requestEnd { tail.given?.hasEnd = true }
-      let answer = deliver(item, stage, node, sequence: sequence)
-      for injected in answer.injectedBefore { node.buffer.addInjected(injected, before: sequence) }
-      guard let verdict = answer.verdict else {
+      let result = deliver(item, stage, node, sequence: sequence)
+      for injected in result.injectedBefore { node.buffer.addInjected(injected, before: sequence) }
+      guard let verdict = result.verdict else {
         node.buffer.settle(sequence, .held(stage, item))
         continue
       }
-      let next = apply(verdict, to: item, answer.ticket, injectedCount: answer.injectedBefore.count)
-      node.buffer.settle(sequence, next.map(ReorderBuffer.State.given) ?? .dropped, isLate: answer.isLate)
+      let next = apply(verdict, to: item, result.tokenID, injectedCount: result.injectedBefore.count)
+      node.buffer.settle(sequence, next.map(ReorderBuffer.State.given) ?? .dropped, isLate: result.isLate)
     }
   }
 
   /// Notes what leaves the first node of an interceptor that was given it ahead, or made it.
   func noteGiven(_ item: Item, at node: PipelineNode) {
-    guard node.kind == .request, case .message(let carried) = item else { return }
+    guard node.kind == .request, case .message(let forms) = item else { return }
     let tail = slots[node.position].lastRequestNode
     guard tail.given != nil, tail.messageStage != nil else { return }
     // One that has no serialized form fails the call when it comes to need one.
-    if let bytes = serializedForm(of: carried) { tail.given?.messages.append(bytes) }
+    if let bytes = serializedForm(of: forms) { tail.given?.messages.append(bytes) }
   }
 
   /// What a value is to an interceptor that was given some of the request ahead.
@@ -56,18 +56,18 @@ extension Chain {
     case .requestEnd:
       guard given.messages.isEmpty else { return failForChange(at: node) }
       return given.hasEnd ? .wasGiven : .isDue
-    case .message(let carried):
+    case .message(let forms):
       guard let expected = node.given?.messages.popFirst() else {
         return given.hasEnd ? failForChange(at: node) : .isDue
       }
-      return serializedForm(of: carried) == expected ? .wasGiven : failForChange(at: node)
+      return serializedForm(of: forms) == expected ? .wasGiven : failForChange(at: node)
     case .requestStart, .responseStart, .responseEnd, .metrics:
       return .isDue
     }
   }
 
-  private func serializedForm(of carried: Carried) -> [UInt8]? {
-    carried.bytes ?? carried.typed.flatMap { try? codec.serialize($0) }
+  private func serializedForm(of forms: MessageForms) -> [UInt8]? {
+    forms.bytes ?? forms.typed.flatMap { try? codec.serialize($0) }
   }
 
   private func failForChange(at node: PipelineNode) -> Passage {

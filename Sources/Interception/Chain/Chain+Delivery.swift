@@ -8,10 +8,10 @@ extension Chain {
     var item = item
     var index = index
     while true {
-      if pipeline.waitingCount == 0, case .message(var carried) = item {
-        index = run(&carried, on: pipeline, from: index)
+      if pipeline.waitingCount == 0, case .message(var forms) = item {
+        index = run(&forms, on: pipeline, from: index)
         guard index >= 0 else { return }
-        item = .message(carried)
+        item = .message(forms)
       }
       guard index < pipeline.nodes.count else { return leave(item, pipeline) }
       let node = pipeline.nodes[index]
@@ -111,35 +111,37 @@ extension Chain {
     }
     note(item, at: node)
     guard let item = prepared(item, for: stage, node) else { return nil }
-    let answer = deliver(item, stage, node, sequence: sink.takeSequence())
-    return rest(item, stage, node, pipeline, answer)
+    let result = deliver(item, stage, node, sequence: sink.takeSequence())
+    return rest(item, stage, node, pipeline, result)
   }
 
   /// Does with a value what was said about it; `nil` when it rests, or was taken out.
   @discardableResult
-  func rest(_ item: Item, _ stage: Stage, _ node: PipelineNode, _ pipeline: Pipeline, _ answer: Answer)
+  func rest(
+    _ item: Item, _ stage: Stage, _ node: PipelineNode, _ pipeline: Pipeline, _ result: DeliveryResult
+  )
     -> Item?
   {
-    guard let verdict = answer.verdict else {
+    guard let verdict = result.verdict else {
       append(
-        .held(stage, item), item, node, pipeline, sequence: answer.ticket.sequence,
-        injectedBefore: answer.injectedBefore)
+        .held(stage, item), item, node, pipeline, sequence: result.tokenID.sequence,
+        injectedBefore: result.injectedBefore)
       watchHolds(node)
-      if !answer.injectedBefore.isEmpty { markDirty(node, pipeline) }
+      if !result.injectedBefore.isEmpty { markDirty(node, pipeline) }
       return nil
     }
-    let next = apply(verdict, to: item, answer.ticket, injectedCount: answer.injectedBefore.count)
-    if node.buffer.isEmpty, pendingEndings == 0, answer.injectedBefore.isEmpty, node.early.isEmpty {
+    let next = apply(verdict, to: item, result.tokenID, injectedCount: result.injectedBefore.count)
+    if node.buffer.isEmpty, pendingEndings == 0, result.injectedBefore.isEmpty, node.early.isEmpty {
       guard let next else { return nil }
       noteGone(next, node)
       return next
     }
     // What is taken out at once takes no place: an endless stream may be taken out behind what is held.
-    if next == nil, answer.injectedBefore.isEmpty { return nil }
+    if next == nil, result.injectedBefore.isEmpty { return nil }
     append(
       next.map(ReorderBuffer.State.ready) ?? .dropped, next, node, pipeline,
-      injectedBefore: answer.injectedBefore,
-      isLate: answer.isLate)
+      injectedBefore: result.injectedBefore,
+      isLate: result.isLate)
     markDirty(node, pipeline)
     return nil
   }
@@ -152,14 +154,14 @@ extension Chain {
       return node.buffer.settle(sequence, .dropped)
     }
     note(item, at: node)
-    let answer = deliver(item, stage, node, sequence: sequence)
-    for injected in answer.injectedBefore { node.buffer.addInjected(injected, before: sequence) }
-    guard let verdict = answer.verdict else {
+    let result = deliver(item, stage, node, sequence: sequence)
+    for injected in result.injectedBefore { node.buffer.addInjected(injected, before: sequence) }
+    guard let verdict = result.verdict else {
       node.buffer.settle(sequence, .held(stage, item))
       return watchHolds(node)
     }
-    let next = apply(verdict, to: item, answer.ticket, injectedCount: answer.injectedBefore.count)
-    node.buffer.settle(sequence, next.map(ReorderBuffer.State.ready) ?? .dropped, isLate: answer.isLate)
+    let next = apply(verdict, to: item, result.tokenID, injectedCount: result.injectedBefore.count)
+    node.buffer.settle(sequence, next.map(ReorderBuffer.State.ready) ?? .dropped, isLate: result.isLate)
   }
 
   /// Interceptors before this position get the values of a pipeline.
@@ -275,8 +277,8 @@ extension Chain {
   // MARK: - Delivering
 
   /// What an interceptor said at once of a value that it was given.
-  struct Answer {
-    let ticket: Ticket
+  struct DeliveryResult {
+    let tokenID: TokenID
     let verdict: Verdict?
     let injectedBefore: [Item]
     /// Whether it was said after a way to end the call.
@@ -284,67 +286,67 @@ extension Chain {
   }
 
   /// Gives a value to an interceptor.
-  func deliver(_ item: Item, _ stage: Stage, _ node: PipelineNode, sequence: Int) -> Answer {
+  func deliver(_ item: Item, _ stage: Stage, _ node: PipelineNode, sequence: Int) -> DeliveryResult {
     let slot = slots[node.position]
-    let ticket = Ticket(node, stage, sequence: sequence)
+    let tokenID = TokenID(node, stage, sequence: sequence)
     sink.beginDelivery(sequence)
-    delivery = ticket
+    delivery = tokenID
     let clock = environment.clock
     let begin = clock.coarseNanoseconds
     do {
-      if let interceptor = slot.interceptor { try hand(item, stage, ticket, to: interceptor) }
+      if let interceptor = slot.interceptor { try hand(item, stage, tokenID, to: interceptor) }
     } catch {
-      sink.say(thrown(error, ticket, slot))
+      sink.record(thrown(error, tokenID, slot))
     }
     _ = warnIfBlocked(since: begin, clock, node.position, stage)
-    return takeAnswer(ticket)
+    return takeResult(tokenID)
   }
 
-  func takeAnswer(_ ticket: Ticket) -> Answer {
+  func takeResult(_ tokenID: TokenID) -> DeliveryResult {
     let verdict = sink.takeVerdict()
     defer {
       sink.injectedBefore = []
       delivery = nil
       isVerdictLate = false
     }
-    return Answer(
-      ticket: ticket, verdict: verdict, injectedBefore: sink.injectedBefore, isLate: isVerdictLate)
+    return DeliveryResult(
+      tokenID: tokenID, verdict: verdict, injectedBefore: sink.injectedBefore, isLate: isVerdictLate)
   }
 
   private func hand(
-    _ item: Item, _ stage: Stage, _ ticket: Ticket, to interceptor: any Interceptor
+    _ item: Item, _ stage: Stage, _ tokenID: TokenID, to interceptor: any Interceptor
   ) throws {
     switch (item, stage) {
-    case (.message(let carried), .requestMessage):
-      if let message = carried.typed {
-        try interceptor.requestMessage(message, RequestToken(sink, ticket))
+    case (.message(let forms), .requestMessage):
+      if let message = forms.typed {
+        try interceptor.requestMessage(message, RequestToken(sink, tokenID))
       }
-    case (.message(let carried), .requestBytes):
-      if let bytes = carried.bytes { try interceptor.requestBytes(bytes, RequestToken(sink, ticket)) }
-    case (.message(let carried), .responseMessage):
-      if let message = carried.typed {
-        try interceptor.responseMessage(message, ResponseToken(sink, ticket))
+    case (.message(let forms), .requestBytes):
+      if let bytes = forms.bytes { try interceptor.requestBytes(bytes, RequestToken(sink, tokenID)) }
+    case (.message(let forms), .responseMessage):
+      if let message = forms.typed {
+        try interceptor.responseMessage(message, ResponseToken(sink, tokenID))
       }
-    case (.message(let carried), _):
-      if let bytes = carried.bytes { try interceptor.responseBytes(bytes, ResponseToken(sink, ticket)) }
-    case (.requestStart(let start), _): try interceptor.requestStart(start, RequestToken(sink, ticket))
-    case (.requestEnd, _): try interceptor.requestEnd(RequestToken(sink, ticket))
-    case (.responseStart(let start), _): try interceptor.responseStart(start, ResponseToken(sink, ticket))
-    case (.responseEnd(let end), _): try interceptor.responseEnd(end, ResponseToken(sink, ticket))
-    case (.metrics(let metrics), _): try interceptor.metrics(metrics, ReportToken(sink, ticket))
+    case (.message(let forms), _):
+      if let bytes = forms.bytes { try interceptor.responseBytes(bytes, ResponseToken(sink, tokenID)) }
+    case (.requestStart(let start), _): try interceptor.requestStart(start, RequestToken(sink, tokenID))
+    case (.requestEnd, _): try interceptor.requestEnd(RequestToken(sink, tokenID))
+    case (.responseStart(let start), _): try interceptor.responseStart(start, ResponseToken(sink, tokenID))
+    case (.responseEnd(let end), _): try interceptor.responseEnd(end, ResponseToken(sink, tokenID))
+    case (.metrics(let metrics), _): try interceptor.metrics(metrics, ReportToken(sink, tokenID))
     }
   }
 
   /// What is said by throwing: it counts for more than what was said with the token.
-  func thrown(_ error: any Error, _ ticket: Ticket, _ slot: InterceptorSlot) -> Verdict {
+  func thrown(_ error: any Error, _ tokenID: TokenID, _ slot: InterceptorSlot) -> Verdict {
     let error = self.error(error, of: slot.name)
-    guard ticket.stage != .metrics else {
+    guard tokenID.stage != .metrics else {
       environment.log(
         LogRecord(level: .error, source: slot.name, text: "failed at metrics: \(error.message)"))
       return .abandoned
     }
-    if sink.hasSaidEnd { return .ended }
-    end(.fail(ticket, error))
+    if sink.hasVerdictToEnd { return .ended }
+    end(.fail(tokenID, error))
     return .ended
   }
 
@@ -352,23 +354,23 @@ extension Chain {
 
   /// The message with the form that a stage needs; `nil` when it has none, which ends the call.
   func prepared(_ item: Item, for stage: Stage, _ node: PipelineNode) -> Item? {
-    guard case .message(let carried) = item else { return item }
+    guard case .message(let forms) = item else { return item }
     switch stage {
-    case .requestMessage: return typed(carried, codec.parseRequest, node, flushing: nil)
-    case .responseMessage: return typed(carried, codec.parseResponse, node, flushing: node.index)
-    case .requestBytes: return serialized(carried, below: outbound.typedCount, flushing: nil)
-    default: return serialized(carried, below: node.position + 1, flushing: node.index)
+    case .requestMessage: return typed(forms, codec.parseRequest, node, flushing: nil)
+    case .responseMessage: return typed(forms, codec.parseResponse, node, flushing: node.index)
+    case .requestBytes: return serialized(forms, below: outbound.typedCount, flushing: nil)
+    default: return serialized(forms, below: node.position + 1, flushing: node.index)
     }
   }
 
   private func typed(
-    _ carried: Carried, _ parse: ([UInt8]) throws -> Message, _ node: PipelineNode, flushing: Int?
+    _ forms: MessageForms, _ parse: ([UInt8]) throws -> Message, _ node: PipelineNode, flushing: Int?
   ) -> Item? {
-    guard carried.typed == nil, let bytes = carried.bytes else { return .message(carried) }
+    guard forms.typed == nil, let bytes = forms.bytes else { return .message(forms) }
     do {
-      var carried = carried
-      carried.typed = try parse(bytes)
-      return .message(carried)
+      var forms = forms
+      forms.typed = try parse(bytes)
+      return .message(forms)
     } catch {
       let error =
         error as? RPCError
@@ -379,13 +381,13 @@ extension Chain {
     }
   }
 
-  func serialized(_ carried: Carried, below position: Int, flushing: Int?) -> Item? {
-    guard carried.bytes == nil, let message = carried.typed else { return .message(carried) }
+  func serialized(_ forms: MessageForms, below position: Int, flushing: Int?) -> Item? {
+    guard forms.bytes == nil, let message = forms.typed else { return .message(forms) }
     do {
-      var carried = carried
-      carried.bytes = try codec.serialize(message)
-      carried.sizeBytes = carried.bytes?.count ?? 0
-      return .message(carried)
+      var forms = forms
+      forms.bytes = try codec.serialize(message)
+      forms.sizeBytes = forms.bytes?.count ?? 0
+      return .message(forms)
     } catch {
       let error =
         error as? RPCError
@@ -413,19 +415,19 @@ extension Chain {
         return failCount("took the only message out of")
       }
       wire?.closeRequest()
-    case .message(let carried) where pipeline === outbound:
+    case .message(let forms) where pipeline === outbound:
       guard isWireOpen,
-        case .message(let carried)? = serialized(carried, below: outbound.typedCount, flushing: nil)
+        case .message(let forms)? = serialized(forms, below: outbound.typedCount, flushing: nil)
       else { return }
       progress.sentCount += 1
       if !facts.kind.clientStreams, progress.sentCount > 1 { return failCount("put a second message into") }
-      if let bytes = carried.bytes { wire?.send(bytes) }
-    case .message(let carried):
+      if let bytes = forms.bytes { wire?.send(bytes) }
+    case .message(let forms):
       // The headers may have been given up while an interceptor held them.
       if progress.responseStartFrontier >= 0 { leave(.responseStart(ResponseStart()), pipeline) }
-      if let bytes = carried.bytes {
+      if let bytes = forms.bytes {
         caller?.responseReceived(.bytes(bytes))
-      } else if let message = carried.typed {
+      } else if let message = forms.typed {
         caller?.responseReceived(.typed(message))
       }
     case .responseStart(let start):
