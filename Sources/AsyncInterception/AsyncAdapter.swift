@@ -7,7 +7,7 @@ final class AsyncAdapter: Interceptor {
   let stages: Stages = [
     .requestStart, .requestMessage, .requestEnd, .responseStart, .responseMessage, .responseEnd,
   ]
-  let needs: Needs
+  let requirements: InterceptorRequirements
 
   private let interceptor: any AsyncInterceptor
   private let kind: CallKind
@@ -33,7 +33,7 @@ final class AsyncAdapter: Interceptor {
     self.interceptor = interceptor
     self.kind = kind
     self.context = context
-    needs = Needs(replayLimitBytes: interceptor.replayLimitBytes)
+    requirements = InterceptorRequirements(replayLimitBytes: interceptor.replayLimitBytes)
     bridge = AsyncBridge(context)
     request = AsyncSide(injectBehind: { context.inject(request: .typed($0)) }, fail: { context.fail($0) })
     response = AsyncSide(injectBehind: { context.inject(response: .typed($0)) }, fail: { context.fail($0) })

@@ -28,7 +28,7 @@ package final class Probe: Interceptor {
   package let name: String
   package let stages: Stages
   package let journal: Journal
-  package var needs = Needs()
+  package var requirements = InterceptorRequirements()
   package var context: CallContext?
   package var onRequestStart: ((RequestStart, consuming RequestToken<RequestStart>) -> Void)?
   package var onRequestMessage: ((Message, consuming RequestToken<Message>) -> Void)?

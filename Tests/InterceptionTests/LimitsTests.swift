@@ -54,7 +54,7 @@ import Testing
   /// Tries each failed call again, once.
   private final class Retrier: Interceptor {
     let stages: Stages = .responseEnd
-    let needs = Needs(replayLimitBytes: 1000)
+    let requirements = InterceptorRequirements(replayLimitBytes: 1000)
     private var isLeft = true
     func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) {
       guard isLeft, end.error != nil, token.canRetry else { return token.proceed(end) }

@@ -151,10 +151,10 @@ import Testing
     call.start()
     while call.chain.wantsMoreInput { call.send("0123456789") }
     call.clock.advance(by: .seconds(5))
-    #expect(call.logged.first?.text.contains("it has to say so in its needs") == true)
+    #expect(call.logged.first?.text.contains("it must declare a larger window") == true)
 
     let asking = Probe("B", [.requestBytes], Journal())
-    asking.needs = Needs(windowBytes: 3000)
+    asking.requirements = InterceptorRequirements(windowBytes: 3000)
     asking.onRequestBytes = { _, token in held.keep(token) }
     let second = TestCall(.clientStreaming, Journal(), [asking], windowBytes: 300)
     second.start()
@@ -188,7 +188,7 @@ import Testing
   @Test func aSerialInterceptorGetsOneValueAtATime() {
     let held = Holder<[UInt8], Outbound>()
     let probe = Probe("A", [.requestBytes, .requestEnd], journal)
-    probe.needs = Needs(isSerial: true)
+    probe.requirements = InterceptorRequirements(isSerial: true)
     probe.onRequestBytes = { _, token in held.keep(token) }
     let call = TestCall(.clientStreaming, journal, [probe])
     call.start()
@@ -210,7 +210,7 @@ import Testing
   @Test func othersAreNotMadeSerialByIt() {
     let held = Holder<[UInt8], Outbound>()
     let serial = Probe("A", [.requestBytes], journal)
-    serial.needs = Needs(isSerial: true)
+    serial.requirements = InterceptorRequirements(isSerial: true)
     let other = Probe("B", [.requestBytes], journal)
     other.onRequestBytes = { _, token in held.keep(token) }
     let call = TestCall(.clientStreaming, journal, [serial, other])
@@ -224,7 +224,7 @@ import Testing
   @Test func aWindowBeyondAllMeasureIsAWindow() {
     let held = Holder<[UInt8], Outbound>()
     let probe = Probe("A", .requestBytes, journal)
-    probe.needs = Needs(windowBytes: .max, replayLimitBytes: .max)
+    probe.requirements = InterceptorRequirements(windowBytes: .max, replayLimitBytes: .max)
     probe.onRequestBytes = { _, token in held.keep(token) }
     let call = TestCall(.clientStreaming, journal, [probe])
     call.start()

@@ -208,7 +208,7 @@ import Testing
 
   @Test func messagesThatWaitForTheirTurnAreNotLostAtTheEnd() {
     let probe = Probe("A", .responseMessage, journal)
-    probe.needs.isSerial = true
+    probe.requirements.isSerial = true
     let held = Holder<Message, Inbound>()
     probe.onResponseMessage = { _, token in held.keep(token) }
     let call = TestCall(.serverStreaming, journal, [probe])

@@ -142,15 +142,15 @@ private final class RandomCall {
     var hasRetriers = false
     for index in 0..<(1 + dice.roll(6)) {
       let stages = Stages(rawValue: UInt32(dice.roll(512)))
-      let needs = Needs(
+      let requirements = InterceptorRequirements(
         isSerial: dice.roll(4) == 0, replayLimitBytes: dice.roll(6) == 0 ? 20 + dice.roll(100) : 0)
-      hasRetriers = hasRetriers || needs.replayLimitBytes > 0
+      hasRetriers = hasRetriers || requirements.replayLimitBytes > 0
       let isDeclining = dice.roll(10) == 0
       registrations.append(
         TestCall.registration("I\(index)") { [journal, dice, made] facts, context in
           if isDeclining { return nil }
           let probe = RandomInterceptor(
-            "I\(index).\(made.probes.count).", stages, needs, context, journal, dice)
+            "I\(index).\(made.probes.count).", stages, requirements, context, journal, dice)
           made.probes.append(probe)
           return probe
         })
@@ -311,7 +311,7 @@ private final class RandomCall {
     for number in 0..<5 {
       expectOrder(first("message out\(number)"), first("bytes out\(number)"), "bytes before message")
     }
-    if probe.needs.replayLimitBytes > 0 { return }
+    if probe.requirements.replayLimitBytes > 0 { return }
     for word in ["got-message", "got-bytes", "end"] { expectOrder(first("headers"), first(word), "headers") }
     for word in ["got-message", "got-bytes"] { expectOrder(last(word), first("end"), "end") }
     for number in 0..<5 {
@@ -331,7 +331,7 @@ private final class RandomCall {
     expectRising(lines, "got-bytes in", "\(probe.name) \(lines)")
     expectRising(lines, "got-message in", "\(probe.name) \(lines)")
     // One that retries sees a response for each attempt.
-    if probe.needs.replayLimitBytes > 0 { return }
+    if probe.requirements.replayLimitBytes > 0 { return }
     expect(count("end") <= 1, "\(probe.name) heard \(count("end")) ends")
     expect(count("headers") <= 1, "\(probe.name): headers twice")
     if let end = lines.firstIndex(where: { $0.hasPrefix("end") }) {
@@ -367,7 +367,7 @@ private final class RandomCall {
 private final class RandomInterceptor: Interceptor {
   let name: String
   let stages: Stages
-  let needs: Needs
+  let requirements: InterceptorRequirements
   private(set) var hasEndedTheCall = false
   private let context: CallContext
   private let journal: Journal
@@ -393,12 +393,13 @@ private final class RandomInterceptor: Interceptor {
   private struct Broken: Error {}
 
   init(
-    _ name: String, _ stages: Stages, _ needs: Needs, _ context: CallContext, _ journal: Journal,
+    _ name: String, _ stages: Stages, _ requirements: InterceptorRequirements, _ context: CallContext,
+    _ journal: Journal,
     _ dice: RandomCall.Dice
   ) {
     self.name = name
     self.stages = stages
-    self.needs = needs
+    self.requirements = requirements
     self.context = context
     self.journal = journal
     self.dice = dice

@@ -14,7 +14,7 @@ import Testing
     limit: Int = 1000
   ) -> Probe {
     let probe = Probe(name, [.responseStart, .responseEnd, .metrics], journal)
-    probe.needs = Needs(replayLimitBytes: limit)
+    probe.requirements = InterceptorRequirements(replayLimitBytes: limit)
     var left = times
     let starts = Holder<ResponseStart, Inbound>()
     probe.onResponseStart = { _, token in starts.keep(token) }
@@ -125,7 +125,7 @@ import Testing
 
   @Test func onceTheCallerHasSomethingOfTheResponseTheEndStands() {
     let probe = Probe("R", [.responseEnd], journal)
-    probe.needs = Needs(replayLimitBytes: 1000)
+    probe.requirements = InterceptorRequirements(replayLimitBytes: 1000)
     probe.onResponseEnd = { _, token in token.retry() }
     let call = TestCall(.serverStreaming, journal, [probe])
     call.start()
@@ -143,7 +143,8 @@ import Testing
     call.start()
     call.receiveEnd(gone)
     #expect(call.end?.error == gone)
-    #expect(call.logged.map(\.text) == ["the call cannot be retried: it did not say so in its needs"])
+    #expect(
+      call.logged.map(\.text) == ["the call cannot be retried: the interceptor declared no replay limit"])
   }
 
   @Test func aRetryThatIsAwaitedEndsWithTheCall() {
@@ -162,7 +163,7 @@ import Testing
 
   @Test func aRetryInTheMiddleOfAnAttemptCancelsItOnTheWire() {
     let probe = Probe("R", [.responseStart], journal)
-    probe.needs = Needs(replayLimitBytes: 1000)
+    probe.requirements = InterceptorRequirements(replayLimitBytes: 1000)
     var left = 1
     probe.onResponseStart = { start, token in
       left -= 1
@@ -229,7 +230,7 @@ import Testing
 
   @Test func nothingOfAnAttemptThatWasGivenUpFollows() {
     let outer = Probe("R", [.responseStart, .responseMessage, .responseEnd], journal)
-    outer.needs = Needs(replayLimitBytes: 1000)
+    outer.requirements = InterceptorRequirements(replayLimitBytes: 1000)
     let starts = Holder<ResponseStart, Inbound>()
     outer.onResponseStart = { _, token in starts.keep(token) }
     outer.onResponseMessage = { message, token in
@@ -261,7 +262,7 @@ import Testing
       messages.keep(token)
     }
     let inner = Probe("R", .responseEnd, journal)
-    inner.needs = Needs(replayLimitBytes: 1000)
+    inner.requirements = InterceptorRequirements(replayLimitBytes: 1000)
     let ends = Holder<ResponseEnd, Inbound>()
     inner.onResponseEnd = { _, token in ends.keep(token) }
     let call = TestCall(.unary, journal, [outer, inner])
@@ -301,7 +302,7 @@ import Testing
   /// An interceptor that keeps the end of a failed attempt until a test says that it is to be tried again.
   private func undecided(_ stages: Stages, _ ends: Holder<ResponseEnd, Inbound>) -> Probe {
     let probe = Probe("R", stages.union(.responseEnd), journal)
-    probe.needs = Needs(replayLimitBytes: 1000)
+    probe.requirements = InterceptorRequirements(replayLimitBytes: 1000)
     probe.onResponseEnd = { end, token in
       if end.error != nil { ends.keep(token) } else { token.proceed(end) }
     }
@@ -385,7 +386,7 @@ import Testing
   @Test func whatAnAttemptTookIsCountedOnce() {
     let starts = Holder<ResponseStart, Inbound>()
     let probe = Probe("R", [.responseStart, .metrics], journal)
-    probe.needs = Needs(replayLimitBytes: 1000)
+    probe.requirements = InterceptorRequirements(replayLimitBytes: 1000)
     probe.onResponseStart = { _, token in starts.keep(token) }
     let call = TestCall(.unary, journal, [probe])
     call.start()

@@ -6,7 +6,7 @@ import Testing
 @Suite struct RetryingTests {
   private func probe(replayLimitBytes: Int) -> Probe {
     let probe = Probe("A", .all, Journal())
-    probe.needs.replayLimitBytes = replayLimitBytes
+    probe.requirements.replayLimitBytes = replayLimitBytes
     return probe
   }
 

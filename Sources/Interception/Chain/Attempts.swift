@@ -268,7 +268,9 @@ extension Chain {
   }
 
   private func reasonAgainstRetry(_ tokenID: TokenID) -> String? {
-    if slot(of: tokenID) !== slots.last || attemptPlan == nil { return "it did not say so in its needs" }
+    if slot(of: tokenID) !== slots.last || attemptPlan == nil {
+      return "the interceptor declared no replay limit"
+    }
     if progress.responseStartFrontier < slots.count - 1 || progress.end != nil {
       return "the response is under way"
     }

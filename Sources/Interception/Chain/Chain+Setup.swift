@@ -50,9 +50,9 @@ extension Chain {
     sink.nodes += slot.nodes
     progress.endFrontier = slots.count
     progress.responseStartFrontier = slots.count
-    windowBytes = max(windowBytes, slot.needs.windowBytes)
-    if slot.needs.replayLimitBytes > 0 {
-      attemptPlan = AttemptPlan(registrations: unmade, replayLimitBytes: slot.needs.replayLimitBytes)
+    windowBytes = max(windowBytes, slot.requirements.windowBytes)
+    if slot.requirements.replayLimitBytes > 0 {
+      attemptPlan = AttemptPlan(registrations: unmade, replayLimitBytes: slot.requirements.replayLimitBytes)
       unmade = []
     }
     return slot

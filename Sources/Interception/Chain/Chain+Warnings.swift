@@ -18,7 +18,7 @@ extension Chain {
   }
 
   private func warnOfBlocking(_ slot: InterceptorSlot, _ stage: Stage, nanoseconds: Int64) {
-    guard !slot.needs.isWatched else { return }
+    guard !slot.requirements.isWatched else { return }
     environment.log(
       LogRecord(
         level: .warning, source: slot.name,
@@ -65,7 +65,7 @@ extension Chain {
     guard slot.timers.isEmpty, !slot.isAnswering else { return }
     var text = "has held the call at \(stage) for \(Self.holdPatience.components.seconds) seconds"
     if pipeline.waitingBytes >= windowBytes {
-      text += "; the chain is full, so nothing more comes to it: to hold more it has to say so in its needs"
+      text += "; the chain is full, so it receives no more: to hold more it must declare a larger window"
     }
     environment.log(LogRecord(level: .warning, source: slot.name, text: text))
   }

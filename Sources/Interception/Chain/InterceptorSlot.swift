@@ -21,7 +21,7 @@ final class InterceptorSlot {
   /// The instance; released when the call has finished.
   private(set) var interceptor: (any Interceptor)?
   let stages: Stages
-  let needs: Needs
+  let requirements: InterceptorRequirements
   /// The nodes that it has in any case, and those that it has where it is split (see `Pipeline`).
   let requestNode: PipelineNode
   let requestBytesNode: PipelineNode
@@ -63,8 +63,8 @@ final class InterceptorSlot {
     self.handle = handle
     self.interceptor = interceptor
     stages = interceptor.stages
-    needs = interceptor.needs
-    let place = (position: position, isSerial: needs.isSerial)
+    requirements = interceptor.requirements
+    let place = (position: position, isSerial: requirements.isSerial)
     requestNode = PipelineNode(.request, place)
     // The start passes before the pipeline is laid out.
     requestNode.stages = stages.intersection(.requestStart)

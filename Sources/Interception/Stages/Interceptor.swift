@@ -29,7 +29,7 @@ public protocol Interceptor: AnyObject {
   /// The stages to be called at. Asked once for each call, before the first of them.
   var stages: Stages { get }
   /// What it asks of the chain beyond that. Asked once for each call, before the first stage.
-  var needs: Needs { get }
+  var requirements: InterceptorRequirements { get }
 
   /// The request starts. Outbound, first to last, once.
   func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) throws
@@ -60,7 +60,7 @@ public protocol Interceptor: AnyObject {
 
 extension Interceptor {
   /// Nothing beyond the stages.
-  public var needs: Needs { Needs() }
+  public var requirements: InterceptorRequirements { InterceptorRequirements() }
   /// Passes the start on.
   public func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
     token.proceed(start)

@@ -70,7 +70,7 @@ extension Token where Direction == Inbound {
   /// Retries the call from here: new instances of the interceptors further in are made, and what this interceptor has
   /// sent on of the request is sent again, headers as they left it. The response of this attempt is discarded.
   ///
-  /// Only for one whose `needs` say how much of the request is to be kept, and only until it has let something of
+  /// Only for one whose `requirements` say how much of the request is to be kept, and only until it has let something of
   /// the response go on: it holds `responseStart`, which a server's error has too, when that is all that the server
   /// sends. Where it is not possible any more the value goes on instead, as it came. `[any thread]`
   ///

@@ -9,7 +9,7 @@ import RPCProtocols
 /// streams in both directions go on by turns.
 final class Replay: Interceptor {
   let stages: Stages
-  let needs: Needs
+  let requirements: InterceptorRequirements
   private let factory: ReplayFactory
   private let call: CallFacts
   private let context: CallContext
@@ -39,7 +39,7 @@ final class Replay: Interceptor {
     if recording != nil { stages.formUnion([.responseStart, .responseMessage, .responseEnd]) }
     self.stages = stages
     // A stream that may yet have to go through is kept until it is known.
-    needs = Needs(windowBytes: call.kind == .clientStreaming && factory.miss != .error ? 64 << 20 : 0)
+    requirements = InterceptorRequirements(windowBytes: call.kind == .clientStreaming && factory.miss != .error ? 64 << 20 : 0)
   }
 
   // MARK: The request

@@ -40,7 +40,7 @@ struct PluginFactory: InterceptorFactory {
 /// A plugin's part in one call.
 final class PluginInterceptor: Interceptor {
   private(set) var stages: Stages = []
-  private(set) var needs = Needs()
+  private(set) var requirements = InterceptorRequirements()
   private let instance: PluginInstance
   private let pluginCall: PluginCall
   /// The call's number.
@@ -70,17 +70,17 @@ final class PluginInterceptor: Interceptor {
       stages.formIntersection(Stages(rawValue: UInt32(truncatingIfNeeded: chosen)))
     }
     // The watchdog reports a callback that blocks, while it blocks.
-    needs.isWatched = true
+    requirements.isWatched = true
     guard let ask = functions.needs else { return }
     var plain = rpcurl_needs(
       struct_size: MemoryLayout<rpcurl_needs>.size, replay_limit_bytes: 0, window_bytes: 0, is_serial: 0,
       reserved: 0)
     let result = instance.guarding.run("needs", in: pluginCall) { ask(state, &plain) }
     if result != RPCURL_OK { throw failure(instance.reason(result, "needs")) }
-    needs = Needs(
+    requirements = InterceptorRequirements(
       isSerial: plain.is_serial != 0, windowBytes: Int(clamping: plain.window_bytes),
       replayLimitBytes: Int(clamping: plain.replay_limit_bytes))
-    needs.isWatched = true
+    requirements.isWatched = true
   }
 
   private func failure(_ reason: String) -> RPCError {

@@ -1,5 +1,5 @@
 /// What an interceptor asks of the chain beyond its stages. Asked once for each call, with the stages.
-public struct Needs: Sendable, Equatable {
+public struct InterceptorRequirements: Sendable, Equatable {
   /// Whether values come to it one at a time: while it holds one, later ones of that direction wait in the
   /// chain rather than being given to it.
   ///
@@ -18,7 +18,7 @@ public struct Needs: Sendable, Equatable {
   /// Whether somebody else tells when it blocks the loop, so that the chain need not.
   package var isWatched = false
 
-  /// Makes needs.
+  /// Makes requirements.
   public init(isSerial: Bool = false, windowBytes: Int = 0, replayLimitBytes: Int = 0) {
     self.isSerial = isSerial
     self.windowBytes = windowBytes
