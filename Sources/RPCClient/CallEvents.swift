@@ -10,8 +10,8 @@ final class CallEvents: ChainCaller, ExchangeObserver {
 
   private let request: CallRequest
   private let chain: Chain
-  /// Where the interceptors' own calls are.
-  private let network: OwnNetwork
+  /// Where the interceptors' subrequests are.
+  private let subrequests: ClientSubrequestTransport
   private let loop: EventLoop
   private let observer: any CallObserver
   private let liveCalls: LiveCalls
@@ -32,12 +32,13 @@ final class CallEvents: ChainCaller, ExchangeObserver {
   var traffic: (sent: Int, received: Int) { exchange?.traffic ?? (0, 0) }
 
   init(
-    _ request: CallRequest, chain: Chain, network: OwnNetwork, loop: EventLoop, liveCalls: LiveCalls,
+    _ request: CallRequest, chain: Chain, subrequests: ClientSubrequestTransport, loop: EventLoop,
+    liveCalls: LiveCalls,
     observer: any CallObserver
   ) {
     self.request = request
     self.chain = chain
-    self.network = network
+    self.subrequests = subrequests
     self.loop = loop
     self.liveCalls = liveCalls
     self.observer = observer
@@ -136,7 +137,7 @@ final class CallEvents: ChainCaller, ExchangeObserver {
   func finished(_ outcome: Outcome) {
     liveCalls.remove(self)
     if let timer { loop.cancel(timer) }
-    network.end()
+    subrequests.end()
   }
 
   func inputWanted(_ isWanted: Bool) {

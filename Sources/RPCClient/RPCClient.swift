@@ -52,13 +52,13 @@ public final class RPCClient {
     request.formerAddresses = formerAddresses
     formerAddresses += request.connection.resolve.filter { !formerAddresses.contains($0) }
     let mailbox = loop.mailbox
-    let network = OwnNetwork(self, request)
+    let subrequests = ClientSubrequestTransport(self, request)
     var environment = ChainEnvironment(
-      clock: LoopClock(loop), post: { mailbox.post($0) }, log: log, network: network)
+      clock: LoopClock(loop), post: { mailbox.post($0) }, log: log, subrequests: subrequests)
     environment.find = find
     environment.excluded = excluding
     return Call(
-      request, builder: ChainBuilder(interceptors), environment: environment, network: network,
+      request, builder: ChainBuilder(interceptors), environment: environment, subrequests: subrequests,
       loop: loop, liveCalls: liveCalls, observer: observer)
   }
 }

@@ -54,7 +54,7 @@ package final class TestCall: ChainCaller {
   package init(
     _ kind: CallKind = .bidiStreaming, _ journal: Journal = Journal(),
     _ registrations: some Sequence<InterceptorRegistration>, windowBytes: Int = Chain.defaultWindowBytes,
-    network: (any InterceptorNetwork)? = nil, excluded: Set<RegistrationID> = [],
+    network: (any SubrequestTransport)? = nil, excluded: Set<RegistrationID> = [],
     typed: Bool = false, protocolName: ProtocolName = .grpc
   ) {
     self.journal = journal
@@ -67,7 +67,7 @@ package final class TestCall: ChainCaller {
         wakes.count.add(1, ordering: .relaxed)
         wakes.work.holding { wakes.waiting.append(work) }
       },
-      log: { record in log.lock.holding { log.records.append(record) } }, network: network,
+      log: { record in log.lock.holding { log.records.append(record) } }, subrequests: network,
       windowBytes: windowBytes)
     environment.find = { finding in log.lock.holding { log.findings.append(finding) } }
     environment.excluded = excluded

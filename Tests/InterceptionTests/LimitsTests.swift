@@ -85,24 +85,24 @@ import Testing
     private let context: CallContext
     init(_ context: CallContext) { self.context = context }
     func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
-      context.call(OwnCall(method: start.method)) { _ in }
+      context.call(Subrequest(method: start.method)) { _ in }
       token.proceed(start)
     }
   }
 
   /// Starts each call that is asked for, through what is left of the interceptors.
-  private final class CountingNetwork: InterceptorNetwork {
+  private final class CountingNetwork: SubrequestTransport {
     var registrations: [InterceptorRegistration] = []
     private(set) var calls: [TestCall] = []
     func call(
-      _ call: OwnCall, for facts: CallFacts, excluding excluded: Set<RegistrationID>,
-      completion: @escaping (OwnAnswer) -> Void
+      _ call: Subrequest, for facts: CallFacts, excluding excluded: Set<RegistrationID>,
+      completion: @escaping (SubrequestResponse) -> Void
     ) {
       let made = TestCall(.unary, Journal(), registrations, network: self, excluded: excluded)
       calls.append(made)
       made.start()
     }
-    func fetch(_ fetch: Fetch, completion: @escaping (Result<Fetched, RPCError>) -> Void) {}
+    func fetch(_ fetch: HTTPFetch, completion: @escaping (Result<HTTPFetchResponse, RPCError>) -> Void) {}
     func end() { calls = [] }
   }
 

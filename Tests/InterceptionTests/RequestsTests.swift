@@ -75,16 +75,16 @@ import Testing
 
   // MARK: Calls of their own
 
-  private final class Network: InterceptorNetwork {
-    var calls: [(OwnCall, Set<RegistrationID>, (OwnAnswer) -> Void)] = []
-    var fetches: [(Fetch, (Result<Fetched, RPCError>) -> Void)] = []
+  private final class Network: SubrequestTransport {
+    var calls: [(Subrequest, Set<RegistrationID>, (SubrequestResponse) -> Void)] = []
+    var fetches: [(HTTPFetch, (Result<HTTPFetchResponse, RPCError>) -> Void)] = []
     func call(
-      _ call: OwnCall, for facts: CallFacts, excluding excluded: Set<RegistrationID>,
-      completion: @escaping (OwnAnswer) -> Void
+      _ call: Subrequest, for facts: CallFacts, excluding excluded: Set<RegistrationID>,
+      completion: @escaping (SubrequestResponse) -> Void
     ) {
       calls.append((call, excluded, completion))
     }
-    func fetch(_ fetch: Fetch, completion: @escaping (Result<Fetched, RPCError>) -> Void) {
+    func fetch(_ fetch: HTTPFetch, completion: @escaping (Result<HTTPFetchResponse, RPCError>) -> Void) {
       fetches.append((fetch, completion))
     }
   }
@@ -95,7 +95,7 @@ import Testing
     let probe = Probe("A", [.requestStart], journal)
     probe.onRequestStart = { start, token in
       held.keep(token)
-      probe.context?.call(OwnCall(method: start.method)) { answer in
+      probe.context?.call(Subrequest(method: start.method)) { answer in
         held.take().use { $0.proceed(start) }
         self.journal.note("A answered \(answer.end.code.name)")
       }
@@ -110,7 +110,7 @@ import Testing
     own.start()
     #expect(own.sentStart != nil)
     #expect(journal.lines == ["A start", "B start"])
-    network.calls[0].2(OwnAnswer(end: ResponseEnd()))
+    network.calls[0].2(SubrequestResponse(end: ResponseEnd()))
     #expect(journal.lines(of: "A") == ["start", "answered ok"])
     #expect(call.wireLines == ["start"])
   }
@@ -119,14 +119,14 @@ import Testing
     let network = Network()
     let probe = Probe("A", [.requestStart], journal)
     probe.onRequestStart = { start, token in
-      probe.context?.fetch(Fetch(url: "http://token")) { _ in self.journal.note("A fetched") }
+      probe.context?.fetch(HTTPFetch(url: "http://token")) { _ in self.journal.note("A fetched") }
       token.proceed(start)
     }
     let call = TestCall(.unary, journal, [TestCall.registration(probe)], network: network)
     call.start()
     #expect(network.fetches.map(\.0.url) == ["http://token"])
     call.chain.cancel(RPCError(.canceled, "Ctrl-C", origin: .client))
-    network.fetches[0].1(.success(Fetched(status: 200)))
+    network.fetches[0].1(.success(HTTPFetchResponse(status: 200)))
     #expect(journal.lines(of: "A") == ["start", "finish canceled"])
   }
 

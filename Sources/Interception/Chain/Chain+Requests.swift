@@ -94,11 +94,13 @@ extension Chain {
 
   // MARK: - Calls of their own
 
-  func make(_ call: OwnCall, of handle: InterceptorHandle, _ completion: @escaping (OwnAnswer) -> Void) {
-    guard let network = environment.network else {
-      return completion(OwnAnswer(end: ResponseEnd(error: Self.noNetwork)))
+  func make(
+    _ call: Subrequest, of handle: InterceptorHandle, _ completion: @escaping (SubrequestResponse) -> Void
+  ) {
+    guard let transport = environment.subrequests else {
+      return completion(SubrequestResponse(end: ResponseEnd(error: Self.noSubrequestTransport)))
     }
-    network.call(call, for: facts, excluding: excluded(by: handle.registration)) { [weak self] answer in
+    transport.call(call, for: facts, excluding: excluded(by: handle.registration)) { [weak self] answer in
       self?.run { completion(answer) }
     }
   }
@@ -106,21 +108,24 @@ extension Chain {
   /// The interceptors that a call made from within does not pass through: the one that makes it, and where this call is
   /// such a call itself, all that it passes through. So calls never multiply beyond the square of the interceptors.
   private func excluded(by caller: RegistrationID) -> Set<RegistrationID> {
-    let isOwnCall = !environment.excluded.isEmpty
-    return environment.excluded.union(isOwnCall ? registrations.map(\.id) : [caller])
+    let isSubrequest = !environment.excluded.isEmpty
+    return environment.excluded.union(isSubrequest ? registrations.map(\.id) : [caller])
   }
 
   func make(
-    _ fetch: Fetch, of handle: InterceptorHandle, _ completion: @escaping (Result<Fetched, RPCError>) -> Void
+    _ fetch: HTTPFetch, of handle: InterceptorHandle,
+    _ completion: @escaping (Result<HTTPFetchResponse, RPCError>) -> Void
   ) {
-    guard let network = environment.network else { return completion(.failure(Self.noNetwork)) }
-    network.fetch(fetch) { [weak self] result in
+    guard let transport = environment.subrequests else {
+      return completion(.failure(Self.noSubrequestTransport))
+    }
+    transport.fetch(fetch) { [weak self] result in
       self?.run { completion(result) }
     }
   }
 
-  private static var noNetwork: RPCError {
-    RPCError(.unimplemented, "there is no network for calls of interceptors' own", origin: .client)
+  private static var noSubrequestTransport: RPCError {
+    RPCError(.unimplemented, "this chain cannot make subrequests: it has no network", origin: .client)
   }
 
   /// Runs what an interceptor waits for, unless the call has finished.

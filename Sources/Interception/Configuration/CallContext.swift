@@ -110,7 +110,7 @@ public struct CallContext: Sendable {
   /// - Parameters:
   ///   - call: What to call.
   ///   - completion: Called once on the loop's thread, unless this call finishes before.
-  public func call(_ call: OwnCall, _ completion: @escaping (OwnAnswer) -> Void) {
+  public func call(_ call: Subrequest, _ completion: @escaping (SubrequestResponse) -> Void) {
     onLoop { chain, handle in chain.make(call, of: handle, completion) }
   }
 
@@ -119,7 +119,8 @@ public struct CallContext: Sendable {
   /// - Parameters:
   ///   - fetch: What to ask for.
   ///   - completion: Called once on the loop's thread, unless this call finishes before.
-  public func fetch(_ fetch: Fetch, _ completion: @escaping (Result<Fetched, RPCError>) -> Void) {
+  public func fetch(_ fetch: HTTPFetch, _ completion: @escaping (Result<HTTPFetchResponse, RPCError>) -> Void)
+  {
     onLoop { chain, handle in chain.make(fetch, of: handle, completion) }
   }
 

@@ -25,7 +25,7 @@ public struct ChainEnvironment {
   /// Where interceptors' findings go. Called on any thread.
   public var find: FindingSink = { _ in }
   /// Makes the calls of interceptors' own; `nil` when there is no network for them.
-  public var network: (any InterceptorNetwork)?
+  public var subrequests: (any SubrequestTransport)?
   /// How many bytes may wait in a chain, for each direction, before it asks the input or the network to pause.
   public var windowBytes: Int
   /// The registrations that calls made from within do not pass through either: those of the interceptors that
@@ -35,13 +35,13 @@ public struct ChainEnvironment {
   /// Makes an environment.
   public init(
     clock: any ChainClock, post: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
-    log: @escaping LogSink = { _ in }, network: (any InterceptorNetwork)? = nil,
+    log: @escaping LogSink = { _ in }, subrequests: (any SubrequestTransport)? = nil,
     windowBytes: Int = Chain.defaultWindowBytes
   ) {
     self.clock = clock
     self.post = post
     self.log = log
-    self.network = network
+    self.subrequests = subrequests
     self.windowBytes = windowBytes
   }
 }

@@ -49,7 +49,7 @@ final class PluginCallTest: ChainCaller, ChainWire {
 
   init(
     _ plugins: [LoadedPlugin], _ kind: CallKind = .unary, method: String = "Say",
-    type: MessageType? = nil, network: (any InterceptorNetwork)? = nil
+    type: MessageType? = nil, network: (any SubrequestTransport)? = nil
   ) throws {
     let type = try type ?? Self.messageType()
     let waker = Waker()
@@ -62,7 +62,7 @@ final class PluginCallTest: ChainCaller, ChainWire {
         serialize: { $0.serialized() }, parseRequest: { try Message(type, serialized: $0) },
         parseResponse: { try Message(type, serialized: $0) }),
       environment: ChainEnvironment(
-        clock: clock, post: { work in waker.waiting.withLock { $0.append(work) } }, network: network))
+        clock: clock, post: { work in waker.waiting.withLock { $0.append(work) } }, subrequests: network))
   }
 
   func start(deadline: ContinuousClock.Instant? = nil) {

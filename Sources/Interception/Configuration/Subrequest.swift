@@ -5,7 +5,7 @@ import RPCProtocols
 /// It passes through the chain of its method like any other, but not through the interceptor that makes it. What the
 /// interceptors on that chain call in turn passes through none of them. So no call can cause itself, and with n
 /// interceptors that each make a call, one call causes at most n² others.
-public struct OwnCall: Sendable {
+public struct Subrequest: Sendable {
   /// The method.
   public var method: MethodName
   /// The server: `http[s]://host[:port][/prefix]`; `nil` is the server of the call that it is made for.
@@ -30,8 +30,8 @@ public struct OwnCall: Sendable {
   }
 }
 
-/// What came of an `OwnCall`.
-public struct OwnAnswer: Sendable {
+/// What came of an `Subrequest`.
+public struct SubrequestResponse: Sendable {
   /// Leading metadata.
   public var headers: Headers
   /// The message, serialized; `nil` when the call failed.
@@ -48,7 +48,7 @@ public struct OwnAnswer: Sendable {
 }
 
 /// A plain HTTP request that an interceptor makes on its own account, to a token server for example.
-public struct Fetch: Sendable {
+public struct HTTPFetch: Sendable {
   /// The method, such as `POST`.
   public var method: String
   /// The whole URL.
@@ -78,8 +78,8 @@ public struct Fetch: Sendable {
   }
 }
 
-/// What came of a `Fetch`.
-public struct Fetched: Sendable {
+/// What came of a `HTTPFetch`.
+public struct HTTPFetchResponse: Sendable {
   /// HTTP's status.
   public var status: Int
   /// The headers received.
@@ -96,7 +96,7 @@ public struct Fetched: Sendable {
 }
 
 /// Makes what interceptors ask for on their own account. It belongs to the loop's thread.
-public protocol InterceptorNetwork: AnyObject {
+public protocol SubrequestTransport: AnyObject {
   /// Makes a call that does not pass through the interceptors that are named.
   ///
   /// - Parameters:
@@ -105,12 +105,12 @@ public protocol InterceptorNetwork: AnyObject {
   ///   - excluded: The registrations that it does not pass through.
   ///   - completion: Called once on the loop's thread, never from within this method.
   func call(
-    _ call: OwnCall, for facts: CallFacts, excluding excluded: Set<RegistrationID>,
-    completion: @escaping (OwnAnswer) -> Void)
+    _ call: Subrequest, for facts: CallFacts, excluding excluded: Set<RegistrationID>,
+    completion: @escaping (SubrequestResponse) -> Void)
   /// Makes a plain HTTP request, with the connection options (proxy, certificates) of the client.
   ///
   /// - Parameters:
   ///   - fetch: What to ask for.
   ///   - completion: Called once on the loop's thread, never from within this method.
-  func fetch(_ fetch: Fetch, completion: @escaping (Result<Fetched, RPCError>) -> Void)
+  func fetch(_ fetch: HTTPFetch, completion: @escaping (Result<HTTPFetchResponse, RPCError>) -> Void)
 }

@@ -4,7 +4,7 @@ import RPCProtocols
 import Transport
 
 /// Makes what interceptors of a call ask for on their own account, over the client's loop and connections.
-final class OwnNetwork: InterceptorNetwork {
+final class ClientSubrequestTransport: SubrequestTransport {
   private weak var client: RPCClient?
   private let request: CallRequest
   // What may be under way still.
@@ -21,8 +21,8 @@ final class OwnNetwork: InterceptorNetwork {
   }
 
   func call(
-    _ call: OwnCall, for facts: CallFacts, excluding excluded: Set<RegistrationID>,
-    completion: @escaping (OwnAnswer) -> Void
+    _ call: Subrequest, for facts: CallFacts, excluding excluded: Set<RegistrationID>,
+    completion: @escaping (SubrequestResponse) -> Void
   ) {
     // Not from within an interceptor's callback: the call passes through others' callbacks.
     client?.loop.schedule(at: .now) { [weak self, weak client, request] in
@@ -32,7 +32,7 @@ final class OwnNetwork: InterceptorNetwork {
         method = try OpaqueMethod.descriptor(of: call.method)
       } catch {
         let error = RPCError(.internal, "\(call.method): \(error)", origin: .client)
-        return completion(OwnAnswer(end: ResponseEnd(error: error)))
+        return completion(SubrequestResponse(end: ResponseEnd(error: error)))
       }
       var own = CallRequest(
         method: method, target: call.target ?? facts.target, userAgent: request.userAgent)
@@ -45,7 +45,7 @@ final class OwnNetwork: InterceptorNetwork {
       own.connection = request.connection
       // Nor from within the last callback of this call.
       let loop = client.loop
-      let observer = OwnCallObserver { answer in loop.schedule(at: .now) { completion(answer) } }
+      let observer = SubrequestObserver { answer in loop.schedule(at: .now) { completion(answer) } }
       let made = client.makeCall(
         own, interceptors: client.interceptors, excluding: excluded, observer: observer)
       calls.removeAll { $0.isFinished }
@@ -56,7 +56,7 @@ final class OwnNetwork: InterceptorNetwork {
     }
   }
 
-  func fetch(_ fetch: Fetch, completion: @escaping (Result<Fetched, RPCError>) -> Void) {
+  func fetch(_ fetch: HTTPFetch, completion: @escaping (Result<HTTPFetchResponse, RPCError>) -> Void) {
     client?.loop.schedule(at: .now) { [weak self, weak client, request] in
       guard let self, let client, !hasEnded else { return }
       let transfer = FetchTransfer(fetch, completion)
@@ -78,12 +78,12 @@ final class OwnNetwork: InterceptorNetwork {
 }
 
 /// Gathers what comes of an interceptor's call.
-private final class OwnCallObserver: CallObserver {
-  private var completion: ((OwnAnswer) -> Void)?
+private final class SubrequestObserver: CallObserver {
+  private var completion: ((SubrequestResponse) -> Void)?
   private var headers = Headers()
   private var message: [UInt8]?
 
-  init(_ completion: @escaping (OwnAnswer) -> Void) {
+  init(_ completion: @escaping (SubrequestResponse) -> Void) {
     self.completion = completion
   }
 
@@ -91,7 +91,7 @@ private final class OwnCallObserver: CallObserver {
   func callReceived(_ message: RawSpan) { self.message = message.copyBytes() }
   func callReceived(_ message: Message) { self.message = message.serialized() }
   func callEnded(_ end: ResponseEnd) {
-    completion?(OwnAnswer(headers: headers, message: end.error == nil ? message : nil, end: end))
+    completion?(SubrequestResponse(headers: headers, message: end.error == nil ? message : nil, end: end))
     completion = nil
   }
 }
