@@ -23,7 +23,7 @@ public final class RPCClient {
   /// Where interceptors' log records go; called on any thread.
   public var log: LogSink = { _ in }
   /// Where interceptors' findings go; called on any thread.
-  public var find: FindingSink = { _ in }
+  public var onFinding: FindingSink = { _ in }
   /// Addresses for names that requests gave. libcurl keeps them for the requests that follow.
   private var formerAddresses: [String] = []
 
@@ -55,7 +55,7 @@ public final class RPCClient {
     let subrequests = ClientSubrequestTransport(self, request)
     var environment = ChainEnvironment(
       clock: LoopClock(loop), post: { mailbox.post($0) }, log: log, subrequests: subrequests)
-    environment.find = find
+    environment.onFinding = onFinding
     environment.excluded = excluding
     return Call(
       request, builder: ChainBuilder(interceptors), environment: environment, subrequests: subrequests,

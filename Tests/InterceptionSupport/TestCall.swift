@@ -69,7 +69,7 @@ package final class TestCall: ChainCaller {
       },
       log: { record in log.lock.holding { log.records.append(record) } }, subrequests: network,
       windowBytes: windowBytes)
-    environment.find = { finding in log.lock.holding { log.findings.append(finding) } }
+    environment.onFinding = { finding in log.lock.holding { log.findings.append(finding) } }
     environment.excluded = excluded
     chain = ChainBuilder(Array(registrations)).makeChain(
       for: TestCall.facts(kind, protocolName, typed: typed), codec: TestMessages.codec,

@@ -136,7 +136,7 @@ import Testing
     let probe = Probe("A", [.requestStart], journal)
     let call = TestCall(.unary, journal, [probe])
     call.start()
-    probe.context?.find(.failure, "too slow")
+    probe.context?.report(.failure, "too slow")
     #expect(call.found == [Finding(interceptor: "A", kind: .failure, text: "too slow")])
   }
 }

@@ -21,7 +21,7 @@ public struct CallContext: Sendable {
     self.sink = sink
     clock = environment.clock
     logSink = environment.log
-    findingSink = environment.find
+    findingSink = environment.onFinding
   }
 
   /// The time by the loop's clock, which deadlines and timers go by. `[loop's thread]`
@@ -47,7 +47,7 @@ public struct CallContext: Sendable {
   }
 
   /// Tells what this interceptor has found out about the call.
-  public func find(_ kind: Finding.Kind, _ text: String) {
+  public func report(_ kind: Finding.Kind, _ text: String) {
     findingSink(Finding(interceptor: name, kind: kind, text: text))
   }
 

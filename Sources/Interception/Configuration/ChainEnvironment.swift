@@ -23,7 +23,7 @@ public struct ChainEnvironment {
   /// Where interceptors' log records go. Called on any thread.
   public var log: LogSink
   /// Where interceptors' findings go. Called on any thread.
-  public var find: FindingSink = { _ in }
+  public var onFinding: FindingSink = { _ in }
   /// Makes the calls of interceptors' own; `nil` when there is no network for them.
   public var subrequests: (any SubrequestTransport)?
   /// How many bytes may wait in a chain, for each direction, before it asks the input or the network to pause.

@@ -149,7 +149,7 @@ final class BatchRunner {
     let printer = CallPrinter(plan, lookup: lookup, output: member.output, index: member.index)
     let screen = CallScreen(printer, lookup: lookup)
     member.screen = screen
-    client.find = printer.findings.sink
+    client.onFinding = printer.findings.sink
     let call = client.makeCall(plan.request, observer: screen)
     do {
       let payload = try message.encode(for: call)

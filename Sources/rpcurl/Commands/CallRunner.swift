@@ -21,7 +21,7 @@ struct CallRunner {
     let lookup = TypeLookup(plan, client: client)
     let printer = CallPrinter(plan, lookup: lookup)
     let screen = CallScreen(printer, lookup: lookup)
-    client.find = printer.findings.sink
+    client.onFinding = printer.findings.sink
     let call = client.makeCall(plan.request, observer: screen)
     screen.call = call
     let feeder: RequestFeeder

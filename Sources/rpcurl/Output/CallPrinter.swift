@@ -33,7 +33,7 @@ final class CallPrinter: CallObserver {
   /// How the call ended.
   private(set) var end: ResponseEnd?
   /// What interceptors find out about the call.
-  let findings = FindingLedger()
+  let findings = FindingCollector()
 
   init(
     _ plan: CallPlan, lookup: TypeLookup? = nil, output: CallOutput = CallOutput(isDirect: true),

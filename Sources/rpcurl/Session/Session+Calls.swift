@@ -102,7 +102,7 @@ extension Session {
   /// Starts the call, once all that is known to be sent is right.
   private func start(_ stream: SessionStream, _ messages: [String]) throws -> [Payload] {
     client.interceptors = stream.plan.chain.registrations
-    client.find = stream.screen.printer.findings.sink
+    client.onFinding = stream.screen.printer.findings.sink
     let call = client.makeCall(stream.plan.request, observer: stream)
     stream.saved = SavedCall(state, chain, stream.plan)
     let payloads: [Payload]

@@ -2,7 +2,7 @@ import Interception
 import Synchronization
 
 /// What interceptors have found out about a call, kept until it is over. Findings may come from any thread.
-final class FindingLedger: Sendable {
+final class FindingCollector: Sendable {
   private let findings = Mutex<[Finding]>([])
 
   /// Takes findings.
