@@ -148,7 +148,7 @@ package final class TestCall: ChainCaller {
   // MARK: Wire
 
   /// The wire of one attempt.
-  private final class Wire: ChainWire {
+  private final class Wire: ChainTransport {
     let call: TestCall
     weak var chain: Chain?
     init(_ call: TestCall, _ chain: Chain) {

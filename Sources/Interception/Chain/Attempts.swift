@@ -8,17 +8,17 @@ struct AttemptPlan {
   let replayLimitBytes: Int
 }
 
-/// The wire below an interceptor that may retry: the attempts, each a chain of its own with a wire of its own, one
+/// The transport below an interceptor that may retry: the attempts, each a chain of its own with a transport of its own, one
 /// after the other, and the record of what was sent.
 ///
 /// ```
-/// caller → A → retry → [ B → C → wire ]   the first attempt
-///                    → [ B → C → wire ]   the second, with new instances of B and C
+/// caller → A → retry → [ B → C → transport ]   the first attempt
+///                    → [ B → C → transport ]   the second, with new instances of B and C
 /// ```
-final class Attempts: ChainWire {
+final class Attempts: ChainTransport {
   private weak var upper: Chain?
   private let plan: AttemptPlan
-  private let makeWire: (Chain) -> any ChainWire
+  private let makeTransport: (Chain) -> any ChainTransport
 
   // What was sent, as it left the upper chain.
   private var start: RequestStart?
@@ -43,10 +43,11 @@ final class Attempts: ChainWire {
   /// How many attempts those made that are over and measured; one that has interceptors that retry may make several.
   private var measuredAttempts = (over: 0, made: 0)
 
-  init(of upper: Chain, _ plan: AttemptPlan, wire makeWire: @escaping (Chain) -> any ChainWire) {
+  init(of upper: Chain, _ plan: AttemptPlan, transport makeTransport: @escaping (Chain) -> any ChainTransport)
+  {
     self.upper = upper
     self.plan = plan
-    self.makeWire = makeWire
+    self.makeTransport = makeTransport
   }
 
   /// Who keeps the attempt waiting.
@@ -92,7 +93,7 @@ final class Attempts: ChainWire {
     let attempt = Attempt(chain, self, offset: now - (upper.progress.begin ?? now))
     current = attempt
     isBeginning = true
-    chain.start(start, caller: attempt, wire: makeWire)
+    chain.start(start, caller: attempt, transport: makeTransport)
     // Further ones may come from the upper chain meanwhile, and the attempt may be over.
     var index = 0
     while index < messages.count, current === attempt {
@@ -190,7 +191,7 @@ final class Attempts: ChainWire {
   /// Between attempts nothing takes what comes, beyond what is kept for the next.
   private func inputMayHaveChanged() {
     let isWanted = current.map(\.wantsInput) ?? (recordedBytes < plan.replayLimitBytes)
-    upper?.wireWants(input: isWanted)
+    upper?.transportWants(input: isWanted)
   }
 
   /// One attempt, as the caller of its chain.
@@ -274,11 +275,11 @@ extension Chain {
     if progress.responseStartFrontier < slots.count - 1 || progress.end != nil {
       return "the response is under way"
     }
-    return (wire as? Attempts)?.canRetry == true ? nil : "the request was too large to be kept"
+    return (transport as? Attempts)?.canRetry == true ? nil : "the request was too large to be kept"
   }
 
   func retry(_ tokenID: TokenID, after delay: Duration, _ headers: Headers) {
-    guard isLive(tokenID), progress.end == nil, let attempts = wire as? Attempts else { return }
+    guard isLive(tokenID), progress.end == nil, let attempts = transport as? Attempts else { return }
     flush(inbound)
     // What the attempt gave and the chain has not taken yet.
     inputs.removeAll { if case .inbound = $0 { true } else { false } }
@@ -288,8 +289,8 @@ extension Chain {
     inbound.layOutResponse(slots)
     progress.endFrontier = slots.count
     progress.responseStartFrontier = slots.count
-    progress.isWireDone = false
-    // The wire was not notified of changes while it was done.
+    progress.isTransportDone = false
+    // The transport was not notified of changes while it was done.
     attempts.responseWanted(!progress.isResponsePaused)
     attempts.retry(after: delay, headers: headers, by: slot(of: tokenID).name)
     for node in outbound.nodes where node.position == slots.count - 1 {

@@ -403,25 +403,25 @@ extension Chain {
     switch item {
     case .requestStart(let start):
       guard unmade.isEmpty else { return open(with: item) }
-      guard !progress.isWireDone else { return }
-      progress.isWireStarted = true
-      let wire = connect()
-      self.wire = wire
-      wire.start(start)
-      if progress.isResponsePaused { wire.responseWanted(false) }
+      guard !progress.isTransportDone else { return }
+      progress.isTransportStarted = true
+      let transport = connect()
+      self.transport = transport
+      transport.start(start)
+      if progress.isResponsePaused { transport.responseWanted(false) }
     case .requestEnd:
-      guard isWireOpen else { return }
+      guard isTransportOpen else { return }
       if !facts.kind.clientStreams, progress.sentCount == 0 {
         return failCount("took the only message out of")
       }
-      wire?.closeRequest()
+      transport?.closeRequest()
     case .message(let forms) where pipeline === outbound:
-      guard isWireOpen,
+      guard isTransportOpen,
         case .message(let forms)? = serialized(forms, below: outbound.typedCount, flushing: nil)
       else { return }
       progress.sentCount += 1
       if !facts.kind.clientStreams, progress.sentCount > 1 { return failCount("put a second message into") }
-      if let bytes = forms.bytes { wire?.send(bytes) }
+      if let bytes = forms.bytes { transport?.send(bytes) }
     case .message(let forms):
       // The headers may have been given up while an interceptor held them.
       if progress.responseStartFrontier >= 0 { leave(.responseStart(ResponseStart()), pipeline) }
@@ -444,6 +444,8 @@ extension Chain {
     end(.breakdown(below: nil, error, flushing: nil))
   }
 
-  /// Whether the wire takes what is sent: a server, or the record that the next attempt is made of.
-  private var isWireOpen: Bool { progress.isWireStarted && (!progress.isWireDone || mayStillRetry) }
+  /// Whether the transport takes what is sent: a server, or the record that the next attempt is made of.
+  private var isTransportOpen: Bool {
+    progress.isTransportStarted && (!progress.isTransportDone || mayStillRetry)
+  }
 }

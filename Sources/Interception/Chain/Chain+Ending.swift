@@ -66,7 +66,7 @@ extension Chain {
   ///
   /// - Parameters:
   ///   - tokenID: The token that ends the call.
-  ///   - reason: What those further in, and the wire, are told.
+  ///   - reason: What those further in, and the transport, are told.
   ///   - hasHeaders: Whether the response starts, if none has.
   private func conclude(
     at position: Int, _ tokenID: TokenID?, _ response: LocalResponse, because reason: RPCError,
@@ -163,7 +163,7 @@ extension Chain {
     if case .travelling(let metrics) = progress.report { return giveUpReport(metrics) }
     if progress.end != nil {
       // Attempts may be waiting for somebody as well.
-      if case .awaited = progress.report { (wire as? Attempts)?.cancel(error) }
+      if case .awaited = progress.report { (transport as? Attempts)?.cancel(error) }
       return
     }
     guard isFirst else { return }
@@ -183,14 +183,14 @@ extension Chain {
 
   // MARK: - The steps
 
-  /// Sends nothing more, and stops the wire if it was started.
+  /// Sends nothing more, and stops the transport if it was started.
   private func closeRequest(because error: RPCError) {
     progress.isRequestClosed = true
     unmade = []
     flush(outbound)
-    guard !progress.isWireDone else { return }
-    progress.isWireDone = true
-    if progress.isWireStarted { wire?.cancel(error) }
+    guard !progress.isTransportDone else { return }
+    progress.isTransportDone = true
+    if progress.isTransportStarted { transport?.cancel(error) }
   }
 
   /// Lets go of what waits on a pipeline, up to and with a node: for the response that is an interceptor's home,
@@ -225,7 +225,7 @@ extension Chain {
     progress.total = progress.begin.map { clock.now - $0 } ?? .zero
     flush(outbound)
     caller?.responseEnded(end)
-    if let wire { wire.measure() } else { measured(CallMetrics()) }
+    if let transport { transport.measure() } else { measured(CallMetrics()) }
   }
 
   // MARK: - After the end
@@ -277,8 +277,8 @@ extension Chain {
     for slot in slots.reversed() { slot.letGo()?.finish(outcome) }
     caller?.finished(outcome)
     caller = nil
-    wire = nil
-    makeWire = nil
+    transport = nil
+    makeTransport = nil
     unmade = []
     attemptPlan = nil
   }

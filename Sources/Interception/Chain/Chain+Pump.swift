@@ -93,8 +93,8 @@ extension Chain {
       guard pendingEndings == 0 else { return inputs.prepend(input) }
       advance(item, on: outbound, from: 0)
     case .inbound(let item):
-      guard progress.isWireStarted, !progress.isWireDone else { return }
-      if case .responseEnd = item { progress.isWireDone = true }
+      guard progress.isTransportStarted, !progress.isTransportDone else { return }
+      if case .responseEnd = item { progress.isTransportDone = true }
       advance(item, on: inbound, from: 0)
     }
   }
@@ -104,13 +104,13 @@ extension Chain {
   private func updateFlow() -> Bool {
     let wasInputPaused = progress.isInputPaused
     let wasResponsePaused = progress.isResponsePaused
-    progress.isInputPaused = !progress.wireWantsInput || isFull(outbound, wasInputPaused)
+    progress.isInputPaused = !progress.transportWantsInput || isFull(outbound, wasInputPaused)
     progress.isResponsePaused = !progress.callerWantsResponse || isFull(inbound, wasResponsePaused)
     if progress.isInputPaused != wasInputPaused, progress.end == nil {
       caller?.inputWanted(!progress.isInputPaused)
     }
-    if progress.isResponsePaused != wasResponsePaused, !progress.isWireDone {
-      wire?.responseWanted(!progress.isResponsePaused)
+    if progress.isResponsePaused != wasResponsePaused, !progress.isTransportDone {
+      transport?.responseWanted(!progress.isResponsePaused)
     }
     var ready: [() -> Void] = []
     if !progress.isInputPaused { swap(&ready, &roomWaiters.request) }

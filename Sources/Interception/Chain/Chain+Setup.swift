@@ -64,11 +64,11 @@ extension Chain {
     report.layOutReport(slots)
   }
 
-  /// The wire, or the attempts above it.
-  func connect() -> any ChainWire {
-    guard let makeWire else { preconditionFailure("a chain is started before its start leaves it") }
-    if let attemptPlan { return Attempts(of: self, attemptPlan, wire: makeWire) }
-    return makeWire(self)
+  /// The transport, or the attempts above it.
+  func connect() -> any ChainTransport {
+    guard let makeTransport else { preconditionFailure("a chain is started before its start leaves it") }
+    if let attemptPlan { return Attempts(of: self, attemptPlan, transport: makeTransport) }
+    return makeTransport(self)
   }
 
   /// What an interceptor threw, as the error of the call.

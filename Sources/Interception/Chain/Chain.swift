@@ -3,7 +3,7 @@ import RPCProtocols
 
 /// The interceptors of one call, and the values that are on their way through them.
 ///
-/// The caller stands above, the wire below; both give values here and are called when values come out. The
+/// The caller stands above, the transport below; both give values here and are called when values come out. The
 /// chain belongs to one thread, the loop's: only what interceptors do with tokens and contexts may come from
 /// others, and waits in the token sink until the owner, woken, calls `processCommands()`.
 ///
@@ -38,8 +38,8 @@ public final class Chain {
   let report = Pipeline()
 
   var caller: (any ChainCaller)?
-  var makeWire: ((Chain) -> any ChainWire)?
-  var wire: (any ChainWire)?
+  var makeTransport: ((Chain) -> any ChainTransport)?
+  var transport: (any ChainTransport)?
   var progress = Progress()
 
   // What is to be done next. `pump` works it off, so that nothing recurses.
@@ -90,7 +90,7 @@ public final class Chain {
   /// Whether an interceptor wants typed response messages.
   public var wantsResponseMessages: Bool { inbound.typedCount > 0 }
 
-  /// Whether the chain and the wire take more messages to send. When not, what is given is still taken.
+  /// Whether the chain and the transport take more messages to send. When not, what is given is still taken.
   public var wantsMoreInput: Bool { !progress.isInputPaused }
 
   /// Whether the chain and the caller take more of the response. When not, what is given is still taken.
@@ -106,17 +106,18 @@ public final class Chain {
   /// - Parameters:
   ///   - start: What to start with.
   ///   - caller: Hears what comes out above.
-  ///   - makeWire: Makes what lies below the chain that it is given. Called when the start leaves the chain; and
+  ///   - makeTransport: Makes what lies below the chain that it is given. Called when the start leaves the chain; and
   ///     again for each attempt, where an interceptor retries.
   public func start(
-    _ start: RequestStart, caller: any ChainCaller, wire makeWire: @escaping (Chain) -> any ChainWire
+    _ start: RequestStart, caller: any ChainCaller,
+    transport makeTransport: @escaping (Chain) -> any ChainTransport
   ) {
     guard !progress.isStarted, !progress.isFinished else { return }
     progress.isStarted = true
     progress.begin = environment.clock.now
     progress.deadline = start.deadline
     self.caller = caller
-    self.makeWire = makeWire
+    self.makeTransport = makeTransport
     enter(.outbound(.requestStart(start)))
     let held = inputsBeforeStart
     inputsBeforeStart = []
@@ -157,7 +158,7 @@ public final class Chain {
     pump()
   }
 
-  // MARK: - From the wire
+  // MARK: - From the transport
 
   /// The response starts.
   public func received(_ start: ResponseStart) {
@@ -179,7 +180,7 @@ public final class Chain {
     }
   }
 
-  /// The response has ended, or the connection has. The wire is not called any more, but for `measure`.
+  /// The response has ended, or the connection has. The transport is not called any more, but for `measure`.
   public func received(_ end: ResponseEnd) {
     enter(.inbound(.responseEnd(end)))
   }
@@ -191,9 +192,9 @@ public final class Chain {
     pump()
   }
 
-  /// Whether the wire takes more to send now.
-  public func wireWants(input isWanted: Bool) {
-    progress.wireWantsInput = isWanted
+  /// Whether the transport takes more to send now.
+  public func transportWants(input isWanted: Bool) {
+    progress.transportWantsInput = isWanted
     pump()
   }
 
@@ -202,7 +203,7 @@ public final class Chain {
   private var letsResponsesThrough: Bool {
     inbound.nextForMessages[0] == inbound.nodes.count && inbound.waitingCount == 0 && !isPumping
       && inputs.isEmpty && commandQueue.isEmpty && dirtyNodes.isEmpty && progress.isStarted
-      && !progress.isWireDone && progress.end == nil
+      && !progress.isTransportDone && progress.end == nil
   }
 
   // MARK: - From the owner
@@ -218,7 +219,7 @@ public final class Chain {
     for node in inbound.nodes.reversed() {
       if let hold = node.buffer.headHold { return (slots[node.position].name, hold.stage) }
     }
-    if let holder = (wire as? Attempts)?.holder { return holder }
+    if let holder = (transport as? Attempts)?.holder { return holder }
     for node in outbound.nodes.reversed() + report.nodes {
       if let hold = node.buffer.headHold { return (slots[node.position].name, hold.stage) }
     }
@@ -246,12 +247,12 @@ struct Progress {
   var endFrontier = 0
   /// Interceptors from here on have seen the response's start; -1 when the caller has.
   var responseStartFrontier = 0
-  var isWireStarted = false
-  /// The wire has ended, or was cancelled, or is not to be started any more.
-  var isWireDone = false
+  var isTransportStarted = false
+  /// The transport has ended, or was cancelled, or is not to be started any more.
+  var isTransportDone = false
   /// Nothing more goes out: the call ended on this side, or the caller has received the end.
   var isRequestClosed = false
-  /// How many messages were sent to the wire.
+  /// How many messages were sent to the transport.
   var sentCount = 0
   /// The end, once the caller has received it, and how long the call took.
   var end: ResponseEnd?
@@ -260,7 +261,7 @@ struct Progress {
   var isCancelled = false
   var report = Report.awaited
   var isFinished = false
-  var wireWantsInput = true
+  var transportWantsInput = true
   var callerWantsResponse = true
   var isInputPaused = false
   var isResponsePaused = false

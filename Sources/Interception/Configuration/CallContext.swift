@@ -74,7 +74,7 @@ public struct CallContext: Sendable {
     sink.inject(message, by: handle, isRequest: false)
   }
 
-  /// Has `body` run when the chain and the wire take more of the request: for an interceptor that makes many messages,
+  /// Has `body` run when the chain and the transport take more of the request: for an interceptor that makes many messages,
   /// which would run ahead of the server otherwise. Not when the call finishes before. `[loop's thread]`
   public func whenRequestWanted(_ body: @escaping () -> Void) {
     onLoop { chain, _ in chain.roomWaiters.request.append(body) }

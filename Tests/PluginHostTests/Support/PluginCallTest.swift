@@ -19,7 +19,7 @@ final class LogCollector: Sendable {
 
 /// A call through plugins, without a network. Unless a test says otherwise its messages are of the type
 /// `google.protobuf.Value`.
-final class PluginCallTest: ChainCaller, ChainWire {
+final class PluginCallTest: ChainCaller, ChainTransport {
   let chain: Chain
   let clock = ManualClock()
   var sentStart: RequestStart?
@@ -71,7 +71,7 @@ final class PluginCallTest: ChainCaller, ChainWire {
         method: MethodName(service: "test.Echo", method: "Say"), target: "http://server",
         headers: Headers([("a", "1"), ("b", "2")]), deadline: deadline),
       caller: self,
-      wire: { chain in
+      transport: { chain in
         self.wireChain = chain
         return self
       })

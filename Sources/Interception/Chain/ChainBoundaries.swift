@@ -31,7 +31,7 @@ extension ChainCaller {
 /// What lies below the chain: the protocol and the network. The chain calls it on the loop's thread.
 ///
 /// The chain keeps it until the call has finished. It may call the chain back from any of these methods.
-public protocol ChainWire: AnyObject {
+public protocol ChainTransport: AnyObject {
   /// Starts the request. Once, and first; never called for a call that ended before.
   func start(_ start: RequestStart)
   /// Sends one serialized message, not yet compressed.
