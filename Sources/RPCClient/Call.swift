@@ -7,7 +7,7 @@ import Transport
 public final class Call {
   private let request: CallRequest
   private let chain: Chain
-  private let events: CallEvents
+  private let events: CallDriver
 
   init(
     _ request: CallRequest, builder: ChainBuilder, environment: ChainEnvironment,
@@ -17,7 +17,7 @@ public final class Call {
     self.request = request
     interceptorNames = builder.order(for: request.name).map(\.name)
     chain = builder.makeChain(for: request.facts, codec: request.messageCodec, environment: environment)
-    events = CallEvents(
+    events = CallDriver(
       request, chain: chain, subrequests: subrequests, loop: loop, liveCalls: liveCalls, observer: observer)
   }
 

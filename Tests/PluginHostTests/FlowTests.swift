@@ -157,7 +157,7 @@ import Testing
     #expect(log.lines.filter { $0.hasPrefix("done") }.count == 1)
   }
 
-  // MARK: - Strictness
+  // MARK: - MisusePolicy
 
   @Test func strictnessFailsACallWhosePluginMisbehavesInACallback() throws {
     let call = try call("Misuse", isStrict: true)

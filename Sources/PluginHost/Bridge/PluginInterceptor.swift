@@ -25,7 +25,7 @@ struct PluginFactory: InterceptorFactory {
       if result == RPCURL_DECLINE { return nil }
       throw RPCError(.internal, instance.reason(result, "open"), origin: .interceptor(context.name))
     }
-    instance.strictness?.add(number, context)
+    instance.misusePolicy?.add(number, context)
     let interceptor = PluginInterceptor(instance, call, number, state)
     do {
       try interceptor.prepare()
@@ -123,8 +123,8 @@ final class PluginInterceptor: Interceptor {
         RPCError(.resourceExhausted, "holds too many values", origin: .interceptor(instance.description.name))
       )
     }
-    guard let strictness = instance.strictness else { return run(callback, held, number) }
-    if let fault = strictness.watch({ run(callback, held, number) }) {
+    guard let misusePolicy = instance.misusePolicy else { return run(callback, held, number) }
+    if let fault = misusePolicy.watch({ run(callback, held, number) }) {
       throw failure("the plugin misbehaves: \(fault)")
     }
   }
@@ -150,7 +150,7 @@ final class PluginInterceptor: Interceptor {
   }
 
   func finish(_ outcome: Outcome) {
-    instance.strictness?.remove(call)
+    instance.misusePolicy?.remove(call)
     pluginCall.end()
     let arena = Arena()
     var plain = rpcurl_outcome(

@@ -4,7 +4,7 @@ import RPCProtocols
 import Transport
 
 /// The caller above the chain: tells the observer what leaves the chain, keeps the deadline, and takes the time.
-final class CallEvents: ChainCaller, ExchangeObserver {
+final class CallDriver: ChainCaller, ExchangeObserver {
   /// How long interceptors may hold the metrics after the end.
   private static let reportTime = Duration.seconds(5)
 

@@ -6,7 +6,7 @@ import RPCProtocols
 ///
 /// Misuse in a callback fails the call that the callback is for. Misuse elsewhere cannot be assigned to a call, so
 /// every call that the plugin takes part in fails.
-final class Strictness: @unchecked Sendable {
+final class MisusePolicy: @unchecked Sendable {
   private let lock = Lock()
   private var calls: [UInt64: CallContext] = [:]
   /// The thread that is in a callback of the plugin.

@@ -4,7 +4,7 @@ import RPCProtocols
 
 /// An interceptor beside the plugin on the chain. It holds every value for a round of the loop, and may end the call in
 /// the round in which it lets the others go.
-final class SelfTestNeighbour: Interceptor {
+final class SelfTestPeer: Interceptor {
   /// How it ends the call once it has all of the request.
   enum Ending {
     case none, response, failure
@@ -29,7 +29,7 @@ final class SelfTestNeighbour: Interceptor {
   ) -> InterceptorRegistration {
     InterceptorRegistration(
       name: name,
-      factory: ClosureFactory { _, context in SelfTestNeighbour(context, ending, response) },
+      factory: ClosureFactory { _, context in SelfTestPeer(context, ending, response) },
       priority: priority)
   }
 

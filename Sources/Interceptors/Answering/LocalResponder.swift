@@ -6,7 +6,7 @@ import RPCProtocols
 ///
 /// The request's start is held to the end of an answer that is given here, so that nothing goes further in, and a
 /// stream may go on in both directions. What an interceptor decides to let through goes on as it came.
-final class AnswerDesk {
+final class LocalResponder {
   private enum State {
     case undecided
     case passing
@@ -22,7 +22,7 @@ final class AnswerDesk {
   private var end: HeldToken<Void, Outbound>?
 
   // The answer.
-  private var steps: [AnswerStep] = []
+  private var steps: [ResponseScript.Step] = []
   private var next = 0
   private var requestCount = 0
   private var isHalfClosed = false
@@ -85,7 +85,7 @@ final class AnswerDesk {
     start?.token.use { $0.fail(error) }
   }
 
-  /// Answers the call here, by what `play` is given.
+  /// Answers the call here, by what `run` is given.
   func answer() {
     state = .answering
     if kind.clientStreams {
@@ -97,13 +97,13 @@ final class AnswerDesk {
   // MARK: The answer
 
   /// Adds to the answer, and goes on with it.
-  func play(_ steps: [AnswerStep]) {
+  func run(_ steps: [ResponseScript.Step]) {
     self.steps += steps
     goOn()
   }
 
   /// Goes on with these instead of what is left of the answer.
-  func playInstead(_ steps: [AnswerStep]) {
+  func runInstead(_ steps: [ResponseScript.Step]) {
     self.steps = steps
     next = 0
     goOn()
