@@ -32,7 +32,7 @@ extension Chain {
     let slot = slots[node.position]
     return !slot.isRawLate && slot.stages.contains(.responseStart)
       && node.position < recipients(of: inbound)
-      && progress.responseStartFrontier > node.position
+      && progress.responseFrontier > .interceptor(node.position)
   }
 
   /// Sends on what nothing holds any more at a node.
@@ -228,7 +228,7 @@ extension Chain {
     case .requestStart where node.kind == .request:
       progress.reached = max(progress.reached, node.position + 1)
     case .responseStart where node.kind == .response:
-      progress.responseStartFrontier = min(progress.responseStartFrontier, node.position)
+      progress.responseFrontier = min(progress.responseFrontier, .interceptor(node.position))
     case .responseEnd where node.kind == .response:
       progress.endFrontier = min(progress.endFrontier, node.position)
     case .requestStart, .requestEnd, .responseStart, .responseEnd, .message, .metrics: break
@@ -348,104 +348,5 @@ extension Chain {
     if sink.hasVerdictToEnd { return .ended }
     end(.fail(tokenID, error))
     return .ended
-  }
-
-  // MARK: - Forms of a message
-
-  /// The message with the form that a stage needs; `nil` when it has none, which ends the call.
-  func prepared(_ item: Item, for stage: Stage, _ node: PipelineNode) -> Item? {
-    guard case .message(let forms) = item else { return item }
-    switch stage {
-    case .requestMessage: return typed(forms, codec.parseRequest, node, flushing: nil)
-    case .responseMessage: return typed(forms, codec.parseResponse, node, flushing: node.index)
-    case .requestBytes: return serialized(forms, below: outbound.typedCount, flushing: nil)
-    default: return serialized(forms, below: node.position + 1, flushing: node.index)
-    }
-  }
-
-  private func typed(
-    _ forms: MessageForms, _ parse: ([UInt8]) throws -> Message, _ node: PipelineNode, flushing: Int?
-  ) -> Item? {
-    guard forms.typed == nil, let bytes = forms.bytes else { return .message(forms) }
-    do {
-      var forms = forms
-      forms.typed = try parse(bytes)
-      return .message(forms)
-    } catch {
-      let error =
-        error as? RPCError
-        ?? RPCError(
-          .internal, "the message cannot be parsed: \(error)", origin: flushing == nil ? .client : .violation)
-      end(.breakdown(below: node.position + 1, error, flushing: flushing))
-      return nil
-    }
-  }
-
-  func serialized(_ forms: MessageForms, below position: Int, flushing: Int?) -> Item? {
-    guard forms.bytes == nil, let message = forms.typed else { return .message(forms) }
-    do {
-      var forms = forms
-      forms.bytes = try codec.serialize(message)
-      forms.sizeBytes = forms.bytes?.count ?? 0
-      return .message(forms)
-    } catch {
-      let error =
-        error as? RPCError
-        ?? RPCError(.internal, "the message cannot be serialized: \(error)", origin: .client)
-      end(.breakdown(below: position, error, flushing: flushing))
-      return nil
-    }
-  }
-
-  // MARK: - Out of the chain
-
-  func leave(_ item: Item, _ pipeline: Pipeline) {
-    switch item {
-    case .requestStart(let start):
-      guard unmade.isEmpty else { return open(with: item) }
-      guard !progress.isTransportDone else { return }
-      progress.isTransportStarted = true
-      let transport = connect()
-      self.transport = transport
-      transport.start(start)
-      if progress.isResponsePaused { transport.responseWanted(false) }
-    case .requestEnd:
-      guard isTransportOpen else { return }
-      if !facts.kind.clientStreams, progress.sentCount == 0 {
-        return failCount("took the only message out of")
-      }
-      transport?.closeRequest()
-    case .message(let forms) where pipeline === outbound:
-      guard isTransportOpen,
-        case .message(let forms)? = serialized(forms, below: outbound.typedCount, flushing: nil)
-      else { return }
-      progress.sentCount += 1
-      if !facts.kind.clientStreams, progress.sentCount > 1 { return failCount("put a second message into") }
-      if let bytes = forms.bytes { transport?.send(bytes) }
-    case .message(let forms):
-      // The headers may have been given up while an interceptor held them.
-      if progress.responseStartFrontier >= 0 { leave(.responseStart(ResponseStart()), pipeline) }
-      if let bytes = forms.bytes {
-        caller?.responseReceived(.bytes(bytes))
-      } else if let message = forms.typed {
-        caller?.responseReceived(.typed(message))
-      }
-    case .responseStart(let start):
-      progress.responseStartFrontier = -1
-      caller?.responseStarted(start)
-    case .responseEnd(let end): endReachedCaller(end)
-    case .metrics(let metrics): finish(metrics)
-    }
-  }
-
-  private func failCount(_ what: String) {
-    let error = RPCError(
-      .internal, "interceptors \(what) a request that has exactly one", origin: .client)
-    end(.breakdown(below: nil, error, flushing: nil))
-  }
-
-  /// Whether the transport takes what is sent: a server, or the record that the next attempt is made of.
-  private var isTransportOpen: Bool {
-    progress.isTransportStarted && (!progress.isTransportDone || mayStillRetry)
   }
 }

@@ -29,7 +29,7 @@ extension Chain {
       guard let position = author(tokenID) else { return }
       conclude(at: position, tokenID, LocalResponse(error: error), because: error)
     case .failWithout(let handle, let error):
-      guard let position = slot(in: handle)?.position, position <= progress.endFrontier, progress.end == nil
+      guard let position = slot(in: handle)?.position, position <= progress.endFrontier, !progress.hasEnded
       else { return }
       conclude(at: position, nil, LocalResponse(error: error), because: error)
     case .respond(let tokenID, let response):
@@ -39,7 +39,7 @@ extension Chain {
       conclude(at: position, tokenID, response, because: reason, hasHeaders: true)
     case .breakdown(let position, let error, let node):
       let position = position ?? progress.endFrontier
-      guard position <= progress.endFrontier, progress.end == nil else { return }
+      guard position <= progress.endFrontier, !progress.hasEnded else { return }
       closeRequest(because: error)
       flush(inbound, through: node.map { $0 - 1 })
       tellCanceled(from: position, error)
@@ -54,7 +54,7 @@ extension Chain {
 
   /// The position of the interceptor that uses a token, if it may still end the call.
   private func author(_ tokenID: TokenID) -> Int? {
-    guard isLive(tokenID), progress.end == nil else { return nil }
+    guard isLive(tokenID), !progress.hasEnded else { return nil }
     let position = tokenID.node.takeUnretainedValue().position
     // Who has seen the end cannot end the request any more, but for one to whom it is no end yet.
     return isRequest(tokenID.stage) && position >= progress.endFrontier && !mayStillRetry ? nil : position
@@ -81,7 +81,7 @@ extension Chain {
     progress.endFrontier = min(progress.endFrontier, position)
     slot.closeResponse()
     var items: [Item] = []
-    if released.startsAtHome || (released.startAtHead == nil && progress.responseStartFrontier < position) {
+    if released.startsAtHome || (released.startAtHead == nil && progress.responseFrontier < .interceptor(position)) {
       // It has passed the interceptors between the two nodes, and does not pass them again.
       put(released.atHome, at: slot.responseNode, of: inbound)
       items = released.atHead
@@ -100,7 +100,7 @@ extension Chain {
   private func lastFlushed(by slot: InterceptorSlot, _ tokenID: TokenID?) -> Int {
     if slot.isAnswering { return slot.firstResponseNode.index }
     let home = slot.responseNode.index
-    guard let tokenID, !isRequest(tokenID.stage), progress.responseStartFrontier < slot.position else {
+    guard let tokenID, !isRequest(tokenID.stage), progress.responseFrontier < .interceptor(slot.position) else {
       return home
     }
     let index = tokenID.node._withUnsafeGuaranteedRef { $0.index }
@@ -157,21 +157,24 @@ extension Chain {
   // MARK: - Cancelling
 
   private func cancelNow(_ error: RPCError) {
-    guard progress.isStarted else { return finish(CallMetrics(), ResponseEnd(error: error)) }
-    let isFirst = !progress.isCancelled
-    progress.isCancelled = true
-    if case .travelling(let metrics) = progress.report { return giveUpReport(metrics) }
-    if progress.end != nil {
-      // Attempts may be waiting for somebody as well.
-      if case .awaited = progress.report { (transport as? Attempts)?.cancel(error) }
-      return
+    switch progress.completion {
+    case .pending:
+      guard !progress.downstream.isUnstarted else { return finish(CallMetrics(), ResponseEnd(error: error)) }
+      let error = namingHolder(error)
+      closeRequest(because: error)
+      flush(inbound)
+      tell(from: 0, error)
+      endReachedCaller(ResponseEnd(error: error), isCancelled: true)
+    case .ended(let ended):
+      progress.updateEnded { $0.isObserved = true }
+      switch ended.report {
+      case .passing(let metrics): giveUpReport(metrics)
+      // Interceptors of an attempt may hold its metrics as well.
+      case .awaited: progress.downstream.attempts?.cancel(error)
+      case .received: break
+      }
+    case .finished: break
     }
-    guard isFirst else { return }
-    let error = namingHolder(error)
-    closeRequest(because: error)
-    flush(inbound)
-    tell(from: 0, error)
-    endReachedCaller(ResponseEnd(error: error))
   }
 
   private func namingHolder(_ error: RPCError) -> RPCError {
@@ -183,14 +186,13 @@ extension Chain {
 
   // MARK: - The steps
 
-  /// Sends nothing more, and stops the transport if it was started.
+  /// Sends nothing more, and stops the transport if it is open.
   private func closeRequest(because error: RPCError) {
-    progress.isRequestClosed = true
+    let before = progress.downstream
+    progress.downstream = .closed(before.target)
     unmade = []
     flush(outbound)
-    guard !progress.isTransportDone else { return }
-    progress.isTransportDone = true
-    if progress.isTransportStarted { transport?.cancel(error) }
+    if case .open(let target) = before { target.transport.cancel(error) }
   }
 
   /// Lets go of what waits on a pipeline, up to and with a node: for the response that is an interceptor's home,
@@ -217,24 +219,13 @@ extension Chain {
     }
   }
 
-  func endReachedCaller(_ end: ResponseEnd) {
-    guard progress.end == nil else { return }
-    progress.end = end
-    progress.isRequestClosed = true
-    let clock = environment.clock
-    progress.total = progress.begin.map { clock.now - $0 } ?? .zero
-    flush(outbound)
-    caller?.responseEnded(end)
-    if let transport { transport.measure() } else { measured(CallMetrics()) }
-  }
-
   // MARK: - After the end
 
-  func sendReport(_ metrics: CallMetrics) {
+  func sendReport(_ metrics: CallMetrics, _ ended: EndedCall) {
     var metrics = metrics
-    metrics.total = progress.total
-    guard progress.isCancelled else {
-      progress.report = .travelling(metrics)
+    metrics.total = ended.total
+    guard ended.isObserved else {
+      progress.updateEnded { $0.report = .passing(metrics) }
       return advance(.metrics(metrics), on: report, from: 0)
     }
     for slot in slots[..<progress.reached].reversed() where slot.stages.contains(.metrics) {
@@ -259,8 +250,9 @@ extension Chain {
 
   func finish(_ metrics: CallMetrics, _ end: ResponseEnd = ResponseEnd()) {
     guard !progress.isFinished else { return }
-    progress.isFinished = true
-    progress.report = .done
+    let outcome = Outcome(end: progress.end ?? end, metrics: metrics)
+    progress.completion = .finished
+    progress.downstream = .closed(nil)
     flush(outbound)
     flush(inbound)
     flush(report)
@@ -270,15 +262,12 @@ extension Chain {
     commandQueue.removeAll()
     roomWaiters = ([], [])
     pendingEndings = 0
-    let outcome = Outcome(end: progress.end ?? end, metrics: metrics)
     caller?.measured(metrics)
     outbound.letGo()
     inbound.letGo()
     for slot in slots.reversed() { slot.letGo()?.finish(outcome) }
     caller?.finished(outcome)
     caller = nil
-    transport = nil
-    makeTransport = nil
     unmade = []
     attemptPlan = nil
   }

@@ -15,7 +15,7 @@ extension Chain {
     var next = pipeline.firstFastEntries[index]
     let recipients = recipients(of: pipeline)
     // Until the start is out, it may be due to an interceptor before a message.
-    guard pipeline === outbound || progress.responseStartFrontier < 0 else { return index }
+    guard pipeline === outbound || progress.responseFrontier == .caller else { return index }
     while next < entries.count {
       // One that has seen the end is passed by the long way.
       guard entries[next].position < recipients, pendingEndings == 0, earlyCount == 0, !pipeline.hasGiven

@@ -33,8 +33,8 @@ extension Chain {
       drain(node, of: pipeline)
     } else if let input = inputs.popFirst() {
       take(input)
-    } else if progress.end != nil, case .given(let metrics) = progress.report {
-      sendReport(metrics)
+    } else if case .ended(let ended) = progress.completion, case .received(let metrics) = ended.report {
+      sendReport(metrics, ended)
     } else {
       return updateFlow()
     }
@@ -85,16 +85,16 @@ extension Chain {
   private func take(_ input: Input) {
     switch input {
     case .outbound(.requestStart(let start)):
-      if !progress.isRequestClosed { open(with: .requestStart(start)) }
+      if !progress.downstream.isClosed { sendStart(.requestStart(start)) }
     case .outbound(let item):
-      guard progress.isStarted, !progress.isRequestClosed else { return }
+      guard !progress.downstream.isUnstarted, !progress.downstream.isClosed else { return }
       // Behind a start that is held there is no telling where a message belongs before all are made.
       makeTheRest()
       guard pendingEndings == 0 else { return inputs.prepend(input) }
       advance(item, on: outbound, from: 0)
     case .inbound(let item):
-      guard progress.isTransportStarted, !progress.isTransportDone else { return }
-      if case .responseEnd = item { progress.isTransportDone = true }
+      guard case .open(let target) = progress.downstream else { return }
+      if case .responseEnd = item { progress.downstream = .ended(target) }
       advance(item, on: inbound, from: 0)
     }
   }
@@ -102,19 +102,19 @@ extension Chain {
   /// Notifies both ends, and interceptors that make messages, when they should pause or continue; returns whether one was
   /// notified.
   private func updateFlow() -> Bool {
-    let wasInputPaused = progress.isInputPaused
-    let wasResponsePaused = progress.isResponsePaused
-    progress.isInputPaused = !progress.transportWantsInput || isFull(outbound, wasInputPaused)
-    progress.isResponsePaused = !progress.callerWantsResponse || isFull(inbound, wasResponsePaused)
-    if progress.isInputPaused != wasInputPaused, progress.end == nil {
-      caller?.inputWanted(!progress.isInputPaused)
-    }
-    if progress.isResponsePaused != wasResponsePaused, !progress.isTransportDone {
-      transport?.responseWanted(!progress.isResponsePaused)
+    let wasRequestPaused = progress.requestFlow.isPaused
+    let wasResponsePaused = progress.responseFlow.isPaused
+    let isRequestPaused = !progress.requestFlow.isWanted || isFull(outbound, wasRequestPaused)
+    let isResponsePaused = !progress.responseFlow.isWanted || isFull(inbound, wasResponsePaused)
+    progress.requestFlow.isPaused = isRequestPaused
+    progress.responseFlow.isPaused = isResponsePaused
+    if isRequestPaused != wasRequestPaused, !progress.hasEnded { caller?.inputWanted(!isRequestPaused) }
+    if isResponsePaused != wasResponsePaused, case .open(let target) = progress.downstream {
+      target.transport.responseWanted(!isResponsePaused)
     }
     var ready: [() -> Void] = []
-    if !progress.isInputPaused { swap(&ready, &roomWaiters.request) }
-    if !progress.isResponsePaused {
+    if !progress.requestFlow.isPaused { swap(&ready, &roomWaiters.request) }
+    if !progress.responseFlow.isPaused {
       ready += roomWaiters.response
       roomWaiters.response = []
     }
@@ -122,8 +122,7 @@ extension Chain {
       nonisolated(unsafe) let body = body
       receive(.run { _ in body() })
     }
-    return progress.isInputPaused != wasInputPaused || progress.isResponsePaused != wasResponsePaused
-      || !ready.isEmpty
+    return isRequestPaused != wasRequestPaused || isResponsePaused != wasResponsePaused || !ready.isEmpty
   }
 
   /// A full pipeline stays full until half of it is free, so that pauses are few.

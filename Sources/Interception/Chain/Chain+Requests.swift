@@ -20,7 +20,7 @@ extension Chain {
     let pipeline = isRequest ? outbound : inbound
     let isOver =
       node.hasClosed
-      || (isRequest ? progress.isRequestClosed : progress.end != nil)
+      || (isRequest ? progress.downstream.isClosed : progress.hasEnded)
     guard !isOver else {
       let end = isRequest ? "the half-close" : "the end"
       return environment.log(
@@ -43,16 +43,16 @@ extension Chain {
   /// - Parameter isGivenStart: Whether it did so while it was given the request's start, before it released that.
   func startResponse(_ start: ResponseStart, by handle: InterceptorHandle, isGivenStart: Bool) {
     // Who has ended the call meanwhile holds its start no more.
-    guard let slot = slot(in: handle), progress.end == nil, !slot.responseNode.hasClosed,
+    guard let slot = slot(in: handle), !progress.hasEnded, !slot.responseNode.hasClosed,
       isGivenStart ? !slot.requestNode.hasStarted : slot.requestNode.buffer.headHold?.stage == .requestStart
     else { return }
     let position = slot.responseNode.position
-    guard progress.responseStartFrontier >= position else {
+    guard progress.responseFrontier >= .interceptor(position) else {
       return environment.log(
         LogRecord(level: .warning, source: slot.name, text: "a response that is started again goes nowhere"))
     }
     // It counts as gone by for this interceptor, so that its answer does not give headers again.
-    progress.responseStartFrontier = position - 1
+    progress.responseFrontier = .beyond(position)
     slot.isAnswering = true
     put([.responseStart(start)], at: slot.firstResponseNode, of: inbound)
   }

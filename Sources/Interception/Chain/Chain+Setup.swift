@@ -3,20 +3,21 @@ import RPCProtocols
 // How a call opens: its interceptors are made one after the other, each when the request's start comes to it. So
 // those after one that fails the call, or responds to it, are never made.
 extension Chain {
-  /// Takes the start as far as it goes.
-  func open(with start: Item) {
+  /// Takes the start through the interceptors that are not made yet; returns nil if it goes no further.
+  func passUnmade(_ start: Item) -> Item? {
+    guard !unmade.isEmpty else { return start }
+    defer { layOut() }
     var start = start
     while let slot = makeNext() {
       guard pendingEndings == 0 else {
         // The factory ended the call, or tried to.
         queue(start, at: slot.requestNode)
-        return layOut()
+        return nil
       }
-      guard let next = pass(start, slot.requestNode, outbound) else { return layOut() }
+      guard let next = pass(start, slot.requestNode, outbound) else { return nil }
       start = next
     }
-    layOut()
-    if pendingEndings == 0 { leave(start, outbound) }
+    return pendingEndings == 0 ? start : nil
   }
 
   /// Makes those that the start has not come to.
@@ -49,7 +50,7 @@ extension Chain {
     slots.append(slot)
     sink.nodes += slot.nodes
     progress.endFrontier = slots.count
-    progress.responseStartFrontier = slots.count
+    progress.responseFrontier = .interceptor(slots.count)
     windowBytes = max(windowBytes, slot.requirements.windowBytes)
     if slot.requirements.replayLimitBytes > 0 {
       attemptPlan = AttemptPlan(registrations: unmade, replayLimitBytes: slot.requirements.replayLimitBytes)
@@ -62,13 +63,6 @@ extension Chain {
     outbound.layOutRequest(slots)
     inbound.layOutResponse(slots)
     report.layOutReport(slots)
-  }
-
-  /// The transport, or the attempts above it.
-  func connect() -> any ChainTransport {
-    guard let makeTransport else { preconditionFailure("a chain is started before its start leaves it") }
-    if let attemptPlan { return Attempts(of: self, attemptPlan, transport: makeTransport) }
-    return makeTransport(self)
   }
 
   /// What an interceptor threw, as the error of the call.

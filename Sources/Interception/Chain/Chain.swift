@@ -38,8 +38,6 @@ public final class Chain {
   let report = Pipeline()
 
   var caller: (any ChainCaller)?
-  var makeTransport: ((Chain) -> any ChainTransport)?
-  var transport: (any ChainTransport)?
   var progress = Progress()
 
   // What is to be done next. `pump` works it off, so that nothing recurses.
@@ -91,10 +89,10 @@ public final class Chain {
   public var wantsResponseMessages: Bool { inbound.typedCount > 0 }
 
   /// Whether the chain and the transport take more messages to send. When not, what is given is still taken.
-  public var wantsMoreInput: Bool { !progress.isInputPaused }
+  public var wantsMoreInput: Bool { !progress.requestFlow.isPaused }
 
   /// Whether the chain and the caller take more of the response. When not, what is given is still taken.
-  public var wantsMoreResponse: Bool { !progress.isResponsePaused }
+  public var wantsMoreResponse: Bool { !progress.responseFlow.isPaused }
 
   /// Whether every interceptor has finished.
   public var isFinished: Bool { progress.isFinished }
@@ -112,12 +110,11 @@ public final class Chain {
     _ start: RequestStart, caller: any ChainCaller,
     transport makeTransport: @escaping (Chain) -> any ChainTransport
   ) {
-    guard !progress.isStarted, !progress.isFinished else { return }
-    progress.isStarted = true
+    guard progress.downstream.isUnstarted else { return }
+    progress.downstream = .unopened(makeTransport)
     progress.begin = environment.clock.now
     progress.deadline = start.deadline
     self.caller = caller
-    self.makeTransport = makeTransport
     enter(.outbound(.requestStart(start)))
     let held = inputsBeforeStart
     inputsBeforeStart = []
@@ -126,7 +123,7 @@ public final class Chain {
 
   /// Takes a value of the request that follows the start.
   private func take(afterStart item: Item) {
-    if progress.isStarted { enter(.outbound(item)) } else { inputsBeforeStart.append(.outbound(item)) }
+    if progress.downstream.isUnstarted { inputsBeforeStart.append(.outbound(item)) } else { enter(.outbound(item)) }
   }
 
   /// Sends a message.
@@ -154,7 +151,7 @@ public final class Chain {
 
   /// Whether the caller takes more of the response now.
   public func callerWants(response isWanted: Bool) {
-    progress.callerWantsResponse = isWanted
+    progress.responseFlow.isWanted = isWanted
     pump()
   }
 
@@ -187,14 +184,13 @@ public final class Chain {
 
   /// What the call took on the wire.
   public func measured(_ metrics: CallMetrics) {
-    guard progress.report == .awaited else { return }
-    progress.report = .given(metrics)
+    progress.updateEnded { if case .awaited = $0.report { $0.report = .received(metrics) } }
     pump()
   }
 
   /// Whether the transport takes more to send now.
   public func transportWants(input isWanted: Bool) {
-    progress.transportWantsInput = isWanted
+    progress.requestFlow.isWanted = isWanted
     pump()
   }
 
@@ -202,8 +198,7 @@ public final class Chain {
   /// messages, and no value waits.
   private var letsResponsesThrough: Bool {
     inbound.nextForMessages[0] == inbound.nodes.count && inbound.waitingCount == 0 && !isPumping
-      && inputs.isEmpty && commandQueue.isEmpty && dirtyNodes.isEmpty && progress.isStarted
-      && !progress.isTransportDone && progress.end == nil
+      && inputs.isEmpty && commandQueue.isEmpty && dirtyNodes.isEmpty && progress.downstream.isOpen
   }
 
   // MARK: - From the owner
@@ -219,50 +214,10 @@ public final class Chain {
     for node in inbound.nodes.reversed() {
       if let hold = node.buffer.headHold { return (slots[node.position].name, hold.stage) }
     }
-    if let holder = (transport as? Attempts)?.holder { return holder }
+    if let holder = progress.downstream.attempts?.holder { return holder }
     for node in outbound.nodes.reversed() + report.nodes {
       if let hold = node.buffer.headHold { return (slots[node.position].name, hold.stage) }
     }
     return nil
   }
-}
-
-/// How far a call has come.
-struct Progress {
-  enum Report: Equatable {
-    case awaited
-    case given(CallMetrics)
-    /// On their way through the chain.
-    case travelling(CallMetrics)
-    case done
-  }
-
-  var isStarted = false
-  var begin: ContinuousClock.Instant?
-  /// The call's deadline, as far as its start has come.
-  var deadline: ContinuousClock.Instant?
-  /// How many interceptors the request's start has reached.
-  var reached = 0
-  /// Interceptors from here on have seen the end; the values of the call are for those before it only.
-  var endFrontier = 0
-  /// Interceptors from here on have seen the response's start; -1 when the caller has.
-  var responseStartFrontier = 0
-  var isTransportStarted = false
-  /// The transport has ended, or was cancelled, or is not to be started any more.
-  var isTransportDone = false
-  /// Nothing more goes out: the call ended on this side, or the caller has received the end.
-  var isRequestClosed = false
-  /// How many messages were sent to the transport.
-  var sentCount = 0
-  /// The end, once the caller has received it, and how long the call took.
-  var end: ResponseEnd?
-  var total = Duration.zero
-  /// The call was cancelled: reports still go to every interceptor, but no verdict on them has an effect.
-  var isCancelled = false
-  var report = Report.awaited
-  var isFinished = false
-  var transportWantsInput = true
-  var callerWantsResponse = true
-  var isInputPaused = false
-  var isResponsePaused = false
 }
