@@ -16,7 +16,7 @@ extension Chain {
       guard index < pipeline.nodes.count else { return leave(item, pipeline) }
       let node = pipeline.nodes[index]
       if isStartDue(before: item, at: node) {
-        slots[node.position].isRawLate = true
+        slots[node.position].isBytesNodeDelayed = true
         pipeline.layOutResponse(slots)
         continue
       }
@@ -30,7 +30,7 @@ extension Chain {
   private func isStartDue(before item: Item, at node: PipelineNode) -> Bool {
     guard node.kind == .responseBytes, case .message = item else { return false }
     let slot = slots[node.position]
-    return !slot.isRawLate && slot.stages.contains(.responseStart)
+    return !slot.isBytesNodeDelayed && slot.stages.contains(.responseStart)
       && node.position < recipients(of: inbound)
       && progress.responseFrontier > .interceptor(node.position)
   }
@@ -39,10 +39,10 @@ extension Chain {
   func drain(_ node: PipelineNode, of pipeline: Pipeline) {
     // Whether there is another attempt that gets it is not known yet.
     guard pipeline !== outbound || node.position < progress.endFrontier || !mayStillRetry else { return }
-    giveAhead(node, pipeline)
+    deliverEarly(node, pipeline)
     // A value that goes on may end the call, and empty this buffer.
     while !hasCommands, let sequence = node.buffer.headSequence {
-      if node.buffer.headEndHasInjected, !node.hasStarted, node.kind == .response {
+      if node.buffer.headEndHasInjected, node.passage == .awaitingStart, node.kind == .response {
         // What is put in front of the end of a response that had no headers needs some.
         let start = Item.responseStart(ResponseStart())
         note(start, at: node)
@@ -52,19 +52,19 @@ extension Chain {
       }
       guard let output = node.buffer.takeOutput() else { break }
       switch output {
-      case .item(let item, let sizeBytes, let isGiven):
+      case .item(let item, let sizeBytes, let wasDeliveredEarly):
         pipeline.waitingCount -= 1
         pipeline.waitingBytes -= sizeBytes
-        if isGiven { noteGiven(item, at: node) }
+        if wasDeliveredEarly { recordEarlyDelivery(item, at: node) }
         note(item, at: node)
         noteGone(item, node)
-        if node.hasStarted, !node.early.isEmpty { release(node, pipeline, behind: sequence) }
+        if node.passage == .started, !node.beforeStart.isEmpty { release(node, pipeline, behind: sequence) }
         advance(item, on: pipeline, from: node.index + 1)
       case .nothing(let sizeBytes):
         pipeline.waitingCount -= 1
         pipeline.waitingBytes -= sizeBytes
       case .injected(let item):
-        noteGiven(item, at: node)
+        recordEarlyDelivery(item, at: node)
         advance(item, on: pipeline, from: node.index + 1)
       case .delivery(let item):
         deliverLate(item, node, pipeline)
@@ -88,15 +88,15 @@ extension Chain {
       return nil
     }
     var stage = stage(of: item, node)
-    if stage != nil, node.given != nil {
+    if stage != nil, node.deliveredEarly != nil {
       switch passUnchanged(item, at: node) {
       case .isDue: break
-      case .wasGiven: stage = nil
+      case .wasDelivered: stage = nil
       case .hasChanged: return nil
       }
     }
     guard let stage else {
-      guard node.buffer.isEmpty, node.early.isEmpty else {
+      guard node.buffer.isEmpty, node.beforeStart.isEmpty else {
         append(.ready(item), item, node, pipeline)
         markDirty(node, pipeline)
         return nil
@@ -131,7 +131,7 @@ extension Chain {
       return nil
     }
     let next = apply(verdict, to: item, result.tokenID, injectedCount: result.injectedBefore.count)
-    if node.buffer.isEmpty, pendingEndings == 0, result.injectedBefore.isEmpty, node.early.isEmpty {
+    if node.buffer.isEmpty, pendingEndings == 0, result.injectedBefore.isEmpty, node.beforeStart.isEmpty {
       guard let next else { return nil }
       noteGone(next, node)
       return next
@@ -238,25 +238,25 @@ extension Chain {
   /// Keeps count of what has left a node.
   private func noteGone(_ item: Item, _ node: PipelineNode) {
     switch item {
-    case .requestEnd, .responseEnd: node.hasClosed = true
+    case .requestEnd, .responseEnd: node.passage = .closed
     case .requestStart(let start):
-      node.hasStarted = true
+      node.recordStart()
       guard start.deadline != progress.deadline else { return }
       progress.deadline = start.deadline
       caller?.deadlineChanged(to: start.deadline)
-    case .responseStart: node.hasStarted = true
+    case .responseStart: node.recordStart()
     case .message, .metrics: break
     }
   }
 
   /// Lets what was waiting for the start go behind it: the value with this number, whose place is free.
   private func release(_ node: PipelineNode, _ pipeline: Pipeline, behind sequence: Int) {
-    let sizeBytes = node.early.reduce(0) { $0 + $1.sizeBytes }
-    node.buffer.putFirst(node.early, sequence: sequence, sizeBytes: sizeBytes)
+    let sizeBytes = node.beforeStart.reduce(0) { $0 + $1.sizeBytes }
+    node.buffer.putFirst(node.beforeStart, sequence: sequence, sizeBytes: sizeBytes)
     pipeline.waitingCount += 1
     pipeline.waitingBytes += sizeBytes
-    earlyCount -= node.early.count
-    node.early = []
+    beforeStartCount -= node.beforeStart.count
+    node.beforeStart = []
   }
 
   /// The stage at which a node's interceptor wants an item; `nil` when it does not.

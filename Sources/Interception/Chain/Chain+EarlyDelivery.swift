@@ -8,22 +8,22 @@ import RPCProtocols
 // interceptor further in changes it, the first has seen something that is not so, and the call fails.
 extension Chain {
   /// Gives an interceptor that holds the request's start what waits after it, if that is all of the request.
-  func giveAhead(_ node: PipelineNode, _ pipeline: Pipeline) {
+  func deliverEarly(_ node: PipelineNode, _ pipeline: Pipeline) {
     guard node.kind == .request, node.buffer.trailingEnd != nil else { return }
     let tail = slots[node.position].lastRequestNode
     guard tail !== node else { return }
     while !hasCommands, node.position < recipients(of: pipeline),
       node.buffer.headHold?.stage == .requestStart,
-      let (sequence, item) = node.buffer.nextToGive(node.stages)
+      let (sequence, item) = node.buffer.nextForEarlyDelivery(node.stages)
     {
       guard let stage = stage(of: item, tail) else {
-        node.buffer.settle(sequence, .given(item))
+        node.buffer.settle(sequence, .deliveredEarly(item))
         continue
       }
-      if tail.given == nil { tail.given = Given() }
-      pipeline.hasGiven = true
+      if tail.deliveredEarly == nil { tail.deliveredEarly = EarlyDelivery() }
+      pipeline.hasEarlyDeliveries = true
       guard let item = prepared(item, for: stage, tail) else { return }
-      if stage == .requestEnd { tail.given?.hasEnd = true }
+      if stage == .requestEnd { tail.deliveredEarly?.hasEnd = true }
       let result = deliver(item, stage, node, sequence: sequence)
       for injected in result.injectedBefore { node.buffer.addInjected(injected, before: sequence) }
       guard let verdict = result.verdict else {
@@ -31,36 +31,37 @@ extension Chain {
         continue
       }
       let next = apply(verdict, to: item, result.tokenID, injectedCount: result.injectedBefore.count)
-      node.buffer.settle(sequence, next.map(ReorderBuffer.State.given) ?? .dropped, isLate: result.isLate)
+      node.buffer.settle(
+        sequence, next.map(ReorderBuffer.State.deliveredEarly) ?? .dropped, isLate: result.isLate)
     }
   }
 
   /// Notes what leaves the first node of an interceptor that was given it ahead, or made it.
-  func noteGiven(_ item: Item, at node: PipelineNode) {
+  func recordEarlyDelivery(_ item: Item, at node: PipelineNode) {
     guard node.kind == .request, case .message(let forms) = item else { return }
     let tail = slots[node.position].lastRequestNode
-    guard tail.given != nil, tail.messageStage != nil else { return }
+    guard tail.deliveredEarly != nil, tail.messageStage != nil else { return }
     // One that has no serialized form fails the call when it comes to need one.
-    if let bytes = serializedForm(of: forms) { tail.given?.messages.append(bytes) }
+    if let bytes = serializedForm(of: forms) { tail.deliveredEarly?.messages.append(bytes) }
   }
 
   /// What a value is to an interceptor that was given some of the request ahead.
   enum Passage {
-    case isDue, wasGiven, hasChanged
+    case isDue, wasDelivered, hasChanged
   }
 
   /// Compares a value with what was given ahead.
   func passUnchanged(_ item: Item, at node: PipelineNode) -> Passage {
-    guard let given = node.given else { return .isDue }
+    guard let deliveredEarly = node.deliveredEarly else { return .isDue }
     switch item {
     case .requestEnd:
-      guard given.messages.isEmpty else { return failForChange(at: node) }
-      return given.hasEnd ? .wasGiven : .isDue
+      guard deliveredEarly.messages.isEmpty else { return failForChange(at: node) }
+      return deliveredEarly.hasEnd ? .wasDelivered : .isDue
     case .message(let forms):
-      guard let expected = node.given?.messages.popFirst() else {
-        return given.hasEnd ? failForChange(at: node) : .isDue
+      guard let expected = node.deliveredEarly?.messages.popFirst() else {
+        return deliveredEarly.hasEnd ? failForChange(at: node) : .isDue
       }
-      return serializedForm(of: forms) == expected ? .wasGiven : failForChange(at: node)
+      return serializedForm(of: forms) == expected ? .wasDelivered : failForChange(at: node)
     case .requestStart, .responseStart, .responseEnd, .metrics:
       return .isDue
     }

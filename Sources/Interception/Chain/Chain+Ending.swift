@@ -76,12 +76,14 @@ extension Chain {
     let last = lastFlushed(by: slot, tokenID)
     let released = released(by: slot, before: tokenID, flushingThrough: last)
     closeRequest(because: reason)
-    earlyCount -= inbound.flush { $0.index <= last || $0.position >= position }
+    beforeStartCount -= inbound.flush { $0.index <= last || $0.position >= position }
     tellCanceled(from: position + 1, reason)
     progress.endFrontier = min(progress.endFrontier, position)
     slot.closeResponse()
     var items: [Item] = []
-    if released.startsAtHome || (released.startAtHead == nil && progress.responseFrontier < .interceptor(position)) {
+    if released.startsAtHome
+      || (released.startAtHead == nil && progress.responseFrontier < .interceptor(position))
+    {
       // It has passed the interceptors between the two nodes, and does not pass them again.
       put(released.atHome, at: slot.responseNode, of: inbound)
       items = released.atHead
@@ -100,7 +102,8 @@ extension Chain {
   private func lastFlushed(by slot: InterceptorSlot, _ tokenID: TokenID?) -> Int {
     if slot.isAnswering { return slot.firstResponseNode.index }
     let home = slot.responseNode.index
-    guard let tokenID, !isRequest(tokenID.stage), progress.responseFrontier < .interceptor(slot.position) else {
+    guard let tokenID, !isRequest(tokenID.stage), progress.responseFrontier < .interceptor(slot.position)
+    else {
       return home
     }
     let index = tokenID.node._withUnsafeGuaranteedRef { $0.index }
@@ -133,7 +136,7 @@ extension Chain {
     // What is at the second of its nodes comes before what is at the first.
     for node in slot.responseNodes.reversed() {
       var start: Item?
-      var messages = node.early
+      var messages = node.beforeStart
       let isHere = tokenID?.node.toOpaque() == Unmanaged.passUnretained(node).toOpaque()
       for item in node.buffer.released(before: isHere ? tokenID?.sequence : nil, isWhole: &isWhole) {
         switch item {
@@ -198,7 +201,7 @@ extension Chain {
   /// Lets go of what waits on a pipeline, up to and with a node: for the response that is an interceptor's home,
   /// and what has left it stands.
   func flush(_ pipeline: Pipeline, through last: Int? = nil) {
-    earlyCount -= pipeline.flush { last == nil || $0.index <= last ?? 0 }
+    beforeStartCount -= pipeline.flush { last == nil || $0.index <= last ?? 0 }
   }
 
   /// Tells the interceptors from `position` on, which see no more of the call, that it was canceled.

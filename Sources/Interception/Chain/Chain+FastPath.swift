@@ -18,7 +18,8 @@ extension Chain {
     guard pipeline === outbound || progress.responseFrontier == .caller else { return index }
     while next < entries.count {
       // One that has seen the end is passed by the long way.
-      guard entries[next].position < recipients, pendingEndings == 0, earlyCount == 0, !pipeline.hasGiven
+      guard entries[next].position < recipients, pendingEndings == 0, beforeStartCount == 0,
+        !pipeline.hasEarlyDeliveries
       else {
         break
       }

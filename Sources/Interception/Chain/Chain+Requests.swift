@@ -13,23 +13,23 @@ extension Chain {
     // An answer passes both passes of those further out.
     let node =
       switch (isRequest, slot.isAnswering) {
-      case (true, _): slot.requestNode.hasClosed ? slot.lastRequestNode : slot.requestNode
+      case (true, _): slot.requestNode.passage == .closed ? slot.lastRequestNode : slot.requestNode
       case (false, true): slot.firstResponseNode
       case (false, false): slot.responseNode
       }
     let pipeline = isRequest ? outbound : inbound
     let isOver =
-      node.hasClosed
+      node.passage == .closed
       || (isRequest ? progress.downstream.isClosed : progress.hasEnded)
     guard !isOver else {
       let end = isRequest ? "the half-close" : "the end"
       return environment.log(
         LogRecord(level: .warning, source: slot.name, text: "a message injected after \(end) goes nowhere"))
     }
-    if !node.hasStarted, node.buffer.isEmpty {
+    if node.passage == .awaitingStart, node.buffer.isEmpty {
       // Headers come before messages. A request's start may be held further out still.
-      node.early.append(item)
-      earlyCount += 1
+      node.beforeStart.append(item)
+      beforeStartCount += 1
     } else if let end = node.buffer.trailingEnd {
       node.buffer.addInjected(item, before: end)
       markDirty(node, pipeline)
@@ -43,8 +43,10 @@ extension Chain {
   /// - Parameter isGivenStart: Whether it did so while it was given the request's start, before it released that.
   func startResponse(_ start: ResponseStart, by handle: InterceptorHandle, isGivenStart: Bool) {
     // Who has ended the call meanwhile holds its start no more.
-    guard let slot = slot(in: handle), !progress.hasEnded, !slot.responseNode.hasClosed,
-      isGivenStart ? !slot.requestNode.hasStarted : slot.requestNode.buffer.headHold?.stage == .requestStart
+    guard let slot = slot(in: handle), !progress.hasEnded, slot.responseNode.passage != .closed,
+      isGivenStart
+        ? slot.requestNode.passage == .awaitingStart
+        : slot.requestNode.buffer.headHold?.stage == .requestStart
     else { return }
     let position = slot.responseNode.position
     guard progress.responseFrontier >= .interceptor(position) else {
@@ -84,8 +86,8 @@ extension Chain {
   }
 
   func cancelTimers() {
-    if holdTimer != 0 { environment.clock.cancel(holdTimer) }
-    holdTimer = 0
+    if let holdTimer { environment.clock.cancel(holdTimer) }
+    holdTimer = nil
     for slot in slots {
       for number in slot.timers.values { environment.clock.cancel(number) }
       slot.timers = [:]

@@ -6,7 +6,7 @@ extension Chain {
   /// of the request are kept for the next attempt.
   var mayStillRetry: Bool {
     guard case .ended(.attempts) = progress.downstream, let last = slots.last else { return false }
-    return progress.endFrontier == last.position && !last.responseNode.hasClosed
+    return progress.endFrontier == last.position && last.responseNode.passage != .closed
   }
 
   /// Whether the interceptor that received a token may retry the call: nothing of the response has gone further, and the

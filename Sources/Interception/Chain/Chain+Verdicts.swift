@@ -32,7 +32,7 @@ extension TokenSink {
 
   /// Puts a message after what an interceptor was given so far; if it was given nothing, the message is the first.
   func inject(_ message: Payload, by handle: InterceptorHandle, isRequest: Bool) {
-    if isGiven(isRequest ? .requestEnd : .responseEnd, handle) {
+    if isDelivering(isRequest ? .requestEnd : .responseEnd, handle) {
       injectedBefore.append(.message(MessageForms(message)))
     } else {
       post(.inject(handle, isRequest: isRequest, message))
@@ -40,7 +40,7 @@ extension TokenSink {
   }
 
   /// Whether an interceptor is being given a value of this stage, here and now, and has not said what becomes of it.
-  func isGiven(_ stage: Stage, _ handle: InterceptorHandle) -> Bool {
+  func isDelivering(_ stage: Stage, _ handle: InterceptorHandle) -> Bool {
     guard isInside, immediateVerdict == .nothing, let chain, let tokenID = chain.delivery,
       tokenID.stage == stage,
       tokenID.sequence == deliveredSequence
@@ -69,7 +69,8 @@ extension Chain {
     let injectedCount = node.buffer.injectedCount(tokenID.sequence)
     let isLate = pendingEndings > 0 && !isReadingVerdict
     // One of a later stage was given ahead.
-    let goesOn = node.stages.contains(tokenID.stage) ? ReorderBuffer.State.ready : ReorderBuffer.State.given
+    let goesOn =
+      node.stages.contains(tokenID.stage) ? ReorderBuffer.State.ready : ReorderBuffer.State.deliveredEarly
     let next = apply(verdict, to: item, tokenID, injectedCount: injectedCount)
     let state = next.map(goesOn) ?? (verdict.isEnding ? .ending : .dropped)
     node.buffer.settle(tokenID.sequence, state, isLate: isLate)

@@ -57,11 +57,11 @@ public final class Chain {
   var isVerdictLate = false
   var dirtyNodes = Queue<(PipelineNode, Pipeline)>()
   /// How many messages wait anywhere for a start to go by.
-  var earlyCount = 0
+  var beforeStartCount = 0
   /// What was given before the start, which goes first.
   private var inputsBeforeStart: [Input] = []
-  /// The clock's number of the timer that looks for values held for long; 0 if there is no timer.
-  var holdTimer = 0
+  /// The clock's number of the timer that looks for values held for long.
+  var holdTimer: Int?
 
   init(
     facts: CallFacts, registrations: ArraySlice<InterceptorRegistration>, codec: MessageCodec,
@@ -123,7 +123,11 @@ public final class Chain {
 
   /// Takes a value of the request that follows the start.
   private func take(afterStart item: Item) {
-    if progress.downstream.isUnstarted { inputsBeforeStart.append(.outbound(item)) } else { enter(.outbound(item)) }
+    if progress.downstream.isUnstarted {
+      inputsBeforeStart.append(.outbound(item))
+    } else {
+      enter(.outbound(item))
+    }
   }
 
   /// Sends a message.

@@ -33,7 +33,7 @@ final class InterceptorSlot {
   /// The first of its nodes on the pipeline of the response.
   var firstResponseNode: PipelineNode
   /// Whether messages come to its raw node on the pipeline of the response after those further in have had them typed.
-  var isRawLate = false
+  var isBytesNodeDelayed = false
   /// Its nodes on the pipeline of the response.
   var responseNodes: [PipelineNode] {
     firstResponseNode === responseNode ? [responseNode] : [firstResponseNode, responseNode]
@@ -41,16 +41,13 @@ final class InterceptorSlot {
 
   /// Notes that it gives nothing more to the response.
   func closeResponse() {
-    for node in responseNodes { node.hasClosed = true }
+    for node in responseNodes { node.passage = .closed }
   }
 
   /// Notes that a further attempt brings another response.
   func reopenResponse() {
-    isRawLate = false
-    for node in responseNodes {
-      node.hasClosed = false
-      node.hasStarted = false
-    }
+    isBytesNodeDelayed = false
+    for node in responseNodes { node.passage = .awaitingStart }
   }
 
   /// Whether it answers the call, and holds the request's start for that.

@@ -23,7 +23,7 @@ struct FastPathEntry {
 /// Starts and ends pass in the chain's order, and each interceptor gets start, messages and end in this order, wherever
 /// values wait. Out, that is so because the half-close comes with the raw pass. In, a message that comes to a split
 /// interceptor's raw node before the start has come to its typed one, because an interceptor between holds it, makes
-/// the raw node move to right in front of the typed one (`InterceptorSlot.isRawLate`).
+/// the raw node move to right in front of the typed one (`InterceptorSlot.isBytesNodeDelayed`).
 final class Pipeline {
   private(set) var nodes: [PipelineNode] = []
   /// For each index, the first node from there on that wants messages: what a message goes straight to
@@ -37,7 +37,7 @@ final class Pipeline {
   /// messages.
   private(set) var typedCount = 0
   /// Whether a node has values that must pass unchanged.
-  var hasGiven = false
+  var hasEarlyDeliveries = false
   /// How many values wait, and their bytes.
   var waitingCount = 0
   var waitingBytes = 0
@@ -86,7 +86,11 @@ final class Pipeline {
       if position >= firstRaw {
         slot.responseBytesNode.stages = slot.stages.intersection(.responseBytes)
         slot.firstResponseNode = slot.responseBytesNode
-        if slot.isRawLate { typed.append(slot.responseBytesNode) } else { raw.append(slot.responseBytesNode) }
+        if slot.isBytesNodeDelayed {
+          typed.append(slot.responseBytesNode)
+        } else {
+          raw.append(slot.responseBytesNode)
+        }
       }
       typed.append(home)
     }
@@ -127,15 +131,15 @@ final class Pipeline {
   ///
   /// - Returns: How many of them waited for a start.
   func flush(_ isFlushed: (PipelineNode) -> Bool) -> Int {
-    var earlyCount = 0
+    var beforeStartCount = 0
     for node in nodes where isFlushed(node) {
       waitingCount -= node.buffer.count
       waitingBytes -= node.buffer.removeAll()
-      earlyCount += node.early.count
-      node.early = []
-      node.given = nil
+      beforeStartCount += node.beforeStart.count
+      node.beforeStart = []
+      node.deliveredEarly = nil
       node.beginEpoch()
     }
-    return earlyCount
+    return beforeStartCount
   }
 }

@@ -1,9 +1,21 @@
 import Synchronization
 
-/// A place on a pipeline where one interceptor is called, and where values wait for it.
+/// A place on a pipeline: one interceptor is called here, and values wait here for it.
 final class PipelineNode {
   enum Kind {
     case request, requestBytes, responseBytes, response, report
+  }
+
+  /// How much of its direction has passed the node.
+  enum Passage {
+    case awaitingStart, started, closed
+  }
+
+  /// The warning about a value that is held for long at the head of the buffer; at most one for each node.
+  enum HoldWatch {
+    case none
+    case watching(sequence: Int, since: ContinuousClock.Instant)
+    case warned
   }
 
   let kind: Kind
@@ -23,22 +35,16 @@ final class PipelineNode {
   /// The stage at which messages are delivered here.
   private(set) var messageStage: Stage?
   var buffer = ReorderBuffer()
-  /// The epoch of the tokens that count. Other threads read it to see whether theirs is void.
+  /// The epoch of the tokens that are valid. Other threads compare it with their token's.
   let epoch = Atomic<UInt32>(0)
-  /// Whether the node is listed as one whose buffer may have moved.
+  /// Whether the chain's list of nodes whose buffer may have output contains the node.
   var isDirty = false
-  /// Whether the end of its direction has gone by.
-  var hasClosed = false
-  /// Whether the start of its direction has gone by.
-  var hasStarted = false
-  /// What was put into its direction before the start has gone by.
-  var early: [Item] = []
-  /// Since when the value at the head of the buffer has been held; for the warning.
-  var heldSince: (sequence: Int, instant: ContinuousClock.Instant)?
-  var hasWarned = false
-
-  /// What the interceptor was given while it held the start, before its neighbours: what has to pass here unchanged.
-  var given: Given?
+  var passage = Passage.awaitingStart
+  /// Messages that were injected before the start has passed; they follow it.
+  var beforeStart: [Item] = []
+  var holdWatch = HoldWatch.none
+  /// What was delivered early to the node's interceptor, at its other node. It must pass here unchanged.
+  var deliveredEarly: EarlyDelivery?
 
   init(_ kind: Kind, _ place: (position: Int, isSerial: Bool)) {
     self.kind = kind
@@ -48,12 +54,15 @@ final class PipelineNode {
 
   /// Makes every token of this node void.
   func beginEpoch() { epoch.add(1, ordering: .relaxed) }
+
+  /// Records that the start has passed. The response of an interceptor that ends the call passes a closed node.
+  func recordStart() { if case .awaitingStart = passage { passage = .started } }
 }
 
-/// What an interceptor was given of the request while it held the start, before others that come before it.
-struct Given {
-  /// The messages, serialized, as they left the interceptor.
+/// What an interceptor received of the request while it held the start (see Chain+EarlyDelivery.swift).
+struct EarlyDelivery {
+  /// The messages, serialized, as the interceptor passed them on.
   var messages = Queue<[UInt8]>()
-  /// Whether it was given the end.
+  /// Whether the interceptor received the end.
   var hasEnd = false
 }

@@ -8,7 +8,7 @@ struct ReorderBuffer {
     case queued(Item)
     case ready(Item)
     /// The value goes on, and was given to the interceptor at a later stage as well.
-    case given(Item)
+    case deliveredEarly(Item)
     case dropped
     /// The value's token is to end the call.
     case ending
@@ -16,7 +16,7 @@ struct ReorderBuffer {
     /// Whether the value is the last of its direction.
     var isEnd: Bool {
       switch self {
-      case .held(_, let item), .queued(let item), .ready(let item), .given(let item): item.isEnd
+      case .held(_, let item), .queued(let item), .ready(let item), .deliveredEarly(let item): item.isEnd
       case .dropped, .ending: false
       }
     }
@@ -40,7 +40,7 @@ struct ReorderBuffer {
   /// What goes on from the head of a buffer.
   enum Output {
     /// A value; its entry is gone.
-    case item(Item, sizeBytes: Int, isGiven: Bool)
+    case item(Item, sizeBytes: Int, wasDeliveredEarly: Bool)
     /// Nothing: the value was taken out, and its entry is gone.
     case nothing(sizeBytes: Int)
     /// What was put in front of the value at the head, which stays.
@@ -51,8 +51,8 @@ struct ReorderBuffer {
 
   private var entries: [Entry] = []
   private var head = 0
-  /// The place of the first value that `nextToGive` looks at.
-  private var nextGiven = 0
+  /// The place of the first value that `nextForEarlyDelivery` looks at.
+  private var nextEarlyIndex = 0
 
   var count: Int { entries.count - head }
   var isEmpty: Bool { entries.count == head }
@@ -79,7 +79,7 @@ struct ReorderBuffer {
       released += entry.injectedBefore
       if entry.sequence == last || entry.isLate { isWhole = false }
       switch entry.state {
-      case .ready(let item), .given(let item):
+      case .ready(let item), .deliveredEarly(let item):
         if entry.isOwn || isWhole { released.append(item) }
       case .held, .queued, .ending: isWhole = false
       case .dropped: break
@@ -129,14 +129,14 @@ struct ReorderBuffer {
 
   /// The first value behind the head that has gone through its own stage here and not through a later one; `nil` where
   /// the interceptor still holds one before it.
-  mutating func nextToGive(_ ownStages: Stages) -> (sequence: Int, item: Item)? {
-    nextGiven = max(nextGiven, head + 1)
-    while nextGiven < entries.count {
-      switch entries[nextGiven].state {
-      case .ready(let item): return (entries[nextGiven].sequence, item)
+  mutating func nextForEarlyDelivery(_ ownStages: Stages) -> (sequence: Int, item: Item)? {
+    nextEarlyIndex = max(nextEarlyIndex, head + 1)
+    while nextEarlyIndex < entries.count {
+      switch entries[nextEarlyIndex].state {
+      case .ready(let item): return (entries[nextEarlyIndex].sequence, item)
       case .held(let stage, _) where ownStages.contains(stage): return nil
       case .queued, .ending: return nil
-      case .held, .given, .dropped: nextGiven += 1
+      case .held, .deliveredEarly, .dropped: nextEarlyIndex += 1
       }
     }
     return nil
@@ -169,10 +169,10 @@ struct ReorderBuffer {
     case .queued(let item): return .delivery(item)
     case .ready(let item):
       removeHead()
-      return .item(item, sizeBytes: sizeBytes, isGiven: false)
-    case .given(let item):
+      return .item(item, sizeBytes: sizeBytes, wasDeliveredEarly: false)
+    case .deliveredEarly(let item):
       removeHead()
-      return .item(item, sizeBytes: sizeBytes, isGiven: true)
+      return .item(item, sizeBytes: sizeBytes, wasDeliveredEarly: true)
     case .dropped:
       removeHead()
       return .nothing(sizeBytes: sizeBytes)
@@ -185,10 +185,10 @@ struct ReorderBuffer {
     if head == entries.count {
       entries.removeAll(keepingCapacity: true)
       head = 0
-      nextGiven = 0
+      nextEarlyIndex = 0
     } else if head > 32, head * 2 > entries.count {
       entries.removeFirst(head)
-      nextGiven = max(nextGiven - head, 0)
+      nextEarlyIndex = max(nextEarlyIndex - head, 0)
       head = 0
     }
   }
@@ -198,7 +198,7 @@ struct ReorderBuffer {
     let sizeBytes = entries[head...].reduce(0) { $0 + $1.sizeBytes }
     entries.removeAll()
     head = 0
-    nextGiven = 0
+    nextEarlyIndex = 0
     return sizeBytes
   }
 

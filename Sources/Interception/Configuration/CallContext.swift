@@ -64,7 +64,7 @@ public struct CallContext: Sendable {
   /// Once. The request goes on coming to the interceptor.
   public func start(response start: ResponseStart) {
     let handle = handle
-    let isGivenStart = sink.isGiven(.requestStart, handle)
+    let isGivenStart = sink.isDelivering(.requestStart, handle)
     sink.post(.run { chain in chain.startResponse(start, by: handle, isGivenStart: isGivenStart) })
   }
 
