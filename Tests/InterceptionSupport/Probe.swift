@@ -20,7 +20,7 @@ package final class Holder<Value, Direction> {
   package var count: Int { tokens.count }
   package func keep(_ token: consuming Token<Value, Direction>) { tokens.append(HeldToken(token)) }
   package func take(_ index: Int = 0) -> HeldToken<Value, Direction> { tokens.remove(at: index) }
-  package func letGo() { tokens.removeAll() }
+  package func release() { tokens.removeAll() }
 }
 
 /// An interceptor that notes what it sees, and does what a test tells it to.

@@ -26,7 +26,7 @@ import Testing
     #expect(call.chain.holder == nil)
   }
 
-  @Test func valuesLeaveInOrderOfArrivalWhateverTheOrderOfResumption() {
+  @Test func valuesLeaveInOrderOfArrivalForAnyOrderOfVerdicts() {
     let journal = Journal()
     let probe = Probe("A", .responseMessage, journal)
     let held = Holder<Message, Inbound>()
@@ -45,7 +45,7 @@ import Testing
     #expect(call.callerLines.prefix(4) == ["headers", "typed 1x", "typed 3x", "end ok"])
   }
 
-  @Test func anInnerInterceptorsHoldDelaysOnlyWhatIsBehindIt() {
+  @Test func holdOfAnInnerInterceptorDelaysOnlyLaterValues() {
     let journal = Journal()
     let held = Holder<ResponseStart, Inbound>()
     let outer = Probe("A", .all, journal)
@@ -60,7 +60,7 @@ import Testing
     #expect(call.callerLines == ["headers", "pong", "end ok", "metrics 7", "finished"])
   }
 
-  @Test func theBodyCanBeSignedInAHeader() {
+  @Test func bodyCanBeSignedInAHeader() {
     let journal = Journal()
     let signer = Probe("B", [.requestStart, .requestBytes], journal)
     let held = Holder<RequestStart, Outbound>()
@@ -82,7 +82,7 @@ import Testing
     #expect(call.callerLines.contains("end ok"))
   }
 
-  @Test func resumesFromOtherThreadsWakeTheOwner() async {
+  @Test func verdictsOnOtherThreadsWakeTheOwner() async {
     let journal = Journal()
     let probe = Probe("A", .requestMessage, journal)
     let held = Holder<Message, Outbound>()
@@ -103,7 +103,7 @@ import Testing
     #expect(call.wireLines == ["start"] + (0..<100).map { "\($0)" })
   }
 
-  @Test func resumesInsideACallbackNeedNoWakeUp() {
+  @Test func verdictsInsideACallbackNeedNoWakeUp() {
     let journal = Journal()
     let probe = Probe("A", .requestMessage, journal)
     let held = Holder<Message, Outbound>()
@@ -122,7 +122,7 @@ import Testing
     #expect(call.wakes.count.load(ordering: .relaxed) == 0)
   }
 
-  @Test func aLongStreamDoesNotRecurse() {
+  @Test func longStreamDoesNotRecurse() {
     let journal = Journal()
     let call = TestCall(.clientStreaming, journal, [Probe("A", .requestBytes, journal)])
     final class Feeder: ChainCaller {
@@ -149,7 +149,7 @@ import Testing
     call.chain.cancel(RPCError(.canceled, "", origin: .client))
   }
 
-  @Test func fullLanesPauseTheInputAndTheNetwork() {
+  @Test func fullBuffersPauseTheCallerAndTheTransport() {
     let journal = Journal()
     let probe = Probe("A", [.requestBytes, .responseBytes], journal)
     let out = Holder<[UInt8], Outbound>()

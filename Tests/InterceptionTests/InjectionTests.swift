@@ -7,7 +7,7 @@ import Testing
   private let journal = Journal()
   private func bytes(_ text: String) -> Payload { .bytes(TestMessages.bytes(text)) }
 
-  @Test func messagesGoInFrontOfTheValueOfAToken() {
+  @Test func messagesInjectedByATokenPrecedeItsValue() {
     let probe = Probe("A", [.requestBytes, .requestEnd, .responseMessage, .responseEnd], journal)
     probe.onRequestBytes = { value, token in
       token.inject(self.bytes("before \(TestMessages.text(value))"))
@@ -38,7 +38,7 @@ import Testing
     #expect(call.callerLines.prefix(5) == ["headers", "typed first", "second", "bye", "end ok"])
   }
 
-  @Test func whatIsPutInFrontOfAHeldValueGoesOnAtOnce() {
+  @Test func messageInjectedBeforeAHeldValueLeavesAtOnce() {
     let held = Holder<Void, Outbound>()
     let probe = Probe("A", [.requestEnd], journal)
     probe.onRequestEnd = { token in held.keep(token) }
@@ -55,7 +55,7 @@ import Testing
     #expect(call.wireLines == ["start", "1", "2", "half-close"])
   }
 
-  @Test func injectedMessagesAreSeenByThoseFurtherOnOnly() {
+  @Test func injectedMessagesReachOnlyLaterInterceptors() {
     let first = Probe("A", [.requestMessage], journal)
     let second = Probe("B", [.requestMessage, .responseMessage], journal)
     let third = Probe("C", [.requestMessage, .responseMessage], journal)
@@ -72,7 +72,7 @@ import Testing
     #expect(call.callerLines == ["headers", "in"])
   }
 
-  @Test func injectedMessagesGoBehindWhatTheInterceptorHasBeenGiven() {
+  @Test func injectedMessagesFollowWhatTheInterceptorHasReceived() {
     let held = Holder<[UInt8], Outbound>()
     let probe = Probe("A", [.requestBytes], journal)
     probe.onRequestBytes = { _, token in held.keep(token) }
@@ -89,7 +89,7 @@ import Testing
     #expect(call.wireLines == ["start", "1", "mine", "2", "half-close"])
   }
 
-  @Test func injectedMessagesGoBeforeAnEndThatIsHeld() {
+  @Test func messagesInjectedWhileTheEndIsHeldPrecedeIt() {
     let held = Holder<ResponseEnd, Inbound>()
     let probe = Probe("A", [.responseEnd], journal)
     probe.onResponseEnd = { _, token in held.keep(token) }
@@ -108,7 +108,7 @@ import Testing
     #expect(call.received.count == 1)
   }
 
-  @Test func aMessageInjectedBeforeTheHeadersWaitsForThem() {
+  @Test func messageInjectedBeforeTheHeadersFollowsThem() {
     let probe = Probe("A", [], journal)
     let call = TestCall(.serverStreaming, journal, [probe])
     call.start()
@@ -120,7 +120,7 @@ import Testing
     #expect(call.callerLines == ["headers", "early", "1"])
   }
 
-  @Test func aMessageAfterTheHalfCloseGoesNowhereAndIsToldSo() {
+  @Test func messageInjectedAfterTheHalfCloseIsIgnoredAndLogged() {
     let probe = Probe("A", [], journal)
     let call = TestCall(.bidiStreaming, journal, [probe])
     call.start()
@@ -128,10 +128,10 @@ import Testing
     probe.context?.inject(request: bytes("late"))
     call.chain.processCommands()
     #expect(call.wireLines == ["start", "half-close"])
-    #expect(call.logged.map(\.text) == ["a message injected after the half-close goes nowhere"])
+    #expect(call.logged.map(\.text) == ["ignored: a message injected after the half-close"])
   }
 
-  @Test func theOnlyMessageOfAUnaryCallMayBeReplacedButNotDoubled() {
+  @Test func unaryMessageMayBeReplacedButNotDoubled() {
     let replacer = Probe("A", [.requestBytes, .responseBytes], journal)
     replacer.onRequestBytes = { _, token in
       token.inject(self.bytes("new"))
@@ -157,7 +157,7 @@ import Testing
       second.end?.error?.message == "interceptors put a second message into a request that has exactly one")
   }
 
-  @Test func anErrorBecomesAnEmptyAnswer() {
+  @Test func errorMayBecomeAnEmptyResponse() {
     let probe = Probe("A", [.responseEnd], journal)
     probe.onResponseEnd = { _, token in
       token.inject(self.bytes(""))
@@ -173,7 +173,7 @@ import Testing
   }
 
   /// What is said about one token in several turns of the loop counts like what is said in one.
-  @Test func theOnlyMessageOfAUnaryCallMayBeReplacedInTwoSteps() {
+  @Test func unaryMessageMayBeReplacedInTwoSteps() {
     let requests = Holder<[UInt8], Outbound>()
     let responses = Holder<[UInt8], Inbound>()
     let probe = Probe("A", [.requestBytes, .responseBytes], journal)
@@ -202,7 +202,7 @@ import Testing
   }
 
   @Test(arguments: [Stages(), .requestStart])
-  func aMessageInjectedBeforeTheStartWaitsForIt(_ stages: Stages) {
+  func messageInjectedBeforeTheStartFollowsIt(_ stages: Stages) {
     let held = Holder<RequestStart, Outbound>()
     let holder = Probe("A", .requestStart, journal)
     holder.onRequestStart = { _, token in held.keep(token) }
@@ -221,7 +221,7 @@ import Testing
     #expect(call.wireLines == ["start", "early", "1"])
   }
 
-  @Test func whatIsInjectedWithAMessageThatFailsTheCallIsNotSent() {
+  @Test func messageInjectedBeforeAFailingMessageIsNotSent() {
     let injector = Probe("A", [.requestBytes], journal)
     injector.onRequestBytes = { value, token in
       token.inject(self.bytes("bad"))
@@ -239,7 +239,7 @@ import Testing
     #expect(call.wireLines == ["start", "cancel"])
   }
 
-  @Test func messagesThatWaitForHeadersThatFailTheCallGoNowhere() {
+  @Test func messagesThatWaitForHeadersAreDiscardedIfTheHeadersFail() {
     let injector = Probe("B", [], journal)
     let judge = Probe("A", [.responseStart, .responseBytes], journal)
     judge.onResponseStart = { _, token in token.fail(refused) }
@@ -254,7 +254,7 @@ import Testing
     #expect(call.received.isEmpty)
   }
 
-  @Test func aMessageBeforeTheEndOfACallWithoutHeadersHasHeadersBeforeIt() {
+  @Test func messageInjectedBeforeTheEndOfACallWithoutHeadersFollowsHeaders() {
     let journal = Journal()
     let outer = Probe("A", [.responseStart, .responseEnd], journal)
     let fallback = Probe("F", .responseEnd, journal)

@@ -9,7 +9,7 @@ import Testing
 @Suite struct LimitsTests {
   private let journal = Journal()
 
-  @Test func messagesThatAreSentBeforeTheStartFollowIt() {
+  @Test func messagesSentBeforeTheStartFollowIt() {
     let call = TestCall(.clientStreaming, journal, [Probe("A", .request, journal)])
     call.send("1")
     call.close()
@@ -18,7 +18,7 @@ import Testing
     #expect(call.wireLines == ["start", "1", "half-close"])
   }
 
-  @Test func changeOfTheCodecHasNoEffectAndIsLogged() {
+  @Test func changingTheCodecHasNoEffectAndIsLogged() {
     let probe = Probe("A", .requestStart, journal)
     probe.onRequestStart = { start, token in
       var start = start
@@ -32,7 +32,7 @@ import Testing
       call.logged == [LogRecord(level: .warning, source: "A", text: "the codec of a call cannot be changed")])
   }
 
-  @Test func metricsThatAreHeldComeToThoseFurtherOutWhenTheCallIsGivenUp() {
+  @Test func heldMetricsReachOuterInterceptorsAfterCancel() {
     let held = Holder<CallMetrics, Report>()
     let holder = Probe("B", .metrics, journal)
     holder.onMetrics = { _, token in held.keep(token) }
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test(arguments: 1...6)
-  func callsOfInterceptorsGrowNoFasterThanTheSquareOfTheirNumber(_ count: Int) {
+  func subrequestsGrowNoFasterThanTheSquareOfTheInterceptors(_ count: Int) {
     let network = CountingNetwork()
     defer { network.end() }
     network.registrations = (0..<count).map { number in

@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: [Stages.requestStart, .requestBytes, .responseMessage, .responseEnd])
-  func throwingFailsTheCallWithTheError(_ stage: Stages) {
+  func throwFailsTheCallWithTheError(_ stage: Stages) {
     let call = call(Thrower(stage, Broken()))
     call.run()
     #expect(call.end?.error == RPCError(.internal, "out of cheese", origin: .interceptor("T")))
@@ -63,13 +63,13 @@ import Testing
     #expect(call.chain.isFinished)
   }
 
-  @Test func throwingAfterFailingLeavesTheFirstError() {
+  @Test func throwAfterFailKeepsTheFirstError() {
     let call = call(Thrower(.requestStart, Broken(), .fail))
     call.run()
     #expect(call.end?.error?.message == "said first")
   }
 
-  @Test func throwingAtMetricsIsLoggedAndHarmless() {
+  @Test func throwAtMetricsIsOnlyLogged() {
     let call = call(Thrower(.metrics, Broken()))
     call.run()
     #expect(call.end == ResponseEnd())
@@ -79,7 +79,7 @@ import Testing
 
   // MARK: Keeping everybody waiting
 
-  @Test func aStageThatBlocksIsNamed() {
+  @Test func blockingCallbackIsLogged() {
     let probe = Probe("A", [.requestStart], journal)
     let call = TestCall(.unary, journal, [probe])
     probe.onRequestStart = { start, token in
@@ -89,11 +89,11 @@ import Testing
     call.run()
     #expect(
       call.logged == [
-        LogRecord(level: .warning, source: "A", text: "blocked everything for 250 ms at request_start")
+        LogRecord(level: .warning, source: "A", text: "blocked the loop for 250 ms at request_start")
       ])
   }
 
-  @Test func whoHoldsAValueForLongIsNamedOnce() {
+  @Test func longHoldIsLoggedOnce() {
     let held = Holder<[UInt8], Outbound>()
     let probe = Probe("A", [.requestBytes], journal)
     probe.onRequestBytes = { _, token in held.keep(token) }
@@ -114,7 +114,7 @@ import Testing
     #expect(call.clock.timerCount == 0)
   }
 
-  @Test func whoLetsValuesGoInTimeIsNotNamed() {
+  @Test func noHoldWarningForTimelyVerdicts() {
     let held = Holder<[UInt8], Outbound>()
     let probe = Probe("A", [.requestBytes], journal)
     probe.onRequestBytes = { _, token in held.keep(token) }
@@ -129,7 +129,7 @@ import Testing
     #expect(call.logged.isEmpty)
   }
 
-  @Test func whoWaitsForATimerIsNotNamed() {
+  @Test func noHoldWarningForAnInterceptorWithATimer() {
     let held = Holder<RequestStart, Outbound>()
     let probe = Probe("A", [.requestStart], journal)
     probe.onRequestStart = { start, token in
@@ -143,7 +143,7 @@ import Testing
     #expect(call.wireLines == ["start"])
   }
 
-  @Test func whoCollectsMoreThanTheWindowIsToldHowToAskForMore() {
+  @Test func warningExplainsHowToHoldMoreThanTheWindow() {
     let held = Holder<[UInt8], Outbound>()
     let probe = Probe("A", [.requestBytes], journal)
     probe.onRequestBytes = { _, token in held.keep(token) }
@@ -166,7 +166,7 @@ import Testing
     #expect(count > 30)
   }
 
-  @Test func moreThanCanWaitIsResourceExhaustedAndNamesTheHolder() {
+  @Test func overflowIsResourceExhaustedAndNamesTheHolder() {
     let held = Holder<[UInt8], Inbound>()
     let probe = Probe("A", [.responseBytes], journal)
     probe.onResponseBytes = { _, token in held.keep(token) }
@@ -178,14 +178,14 @@ import Testing
     #expect(call.end?.error?.code == .resourceExhausted)
     #expect(
       call.end?.error?.message
-        == "A holds the call at response_bytes, and more has come than can wait behind it")
+        == "A holds the call at response_bytes, and more values arrived than the chain can hold")
     #expect(call.end?.error?.origin == .interceptor("A"))
     #expect(call.chain.isFinished)
   }
 
   // MARK: One at a time
 
-  @Test func aSerialInterceptorGetsOneValueAtATime() {
+  @Test func serialInterceptorReceivesOneValueAtATime() {
     let held = Holder<[UInt8], Outbound>()
     let probe = Probe("A", [.requestBytes, .requestEnd], journal)
     probe.requirements = InterceptorRequirements(isSerial: true)
@@ -207,7 +207,7 @@ import Testing
     #expect(call.wireLines == ["start", "1", "3", "half-close"])
   }
 
-  @Test func othersAreNotMadeSerialByIt() {
+  @Test func otherInterceptorsAreNotSerial() {
     let held = Holder<[UInt8], Outbound>()
     let serial = Probe("A", [.requestBytes], journal)
     serial.requirements = InterceptorRequirements(isSerial: true)
@@ -221,7 +221,7 @@ import Testing
     #expect(journal.lines(of: "B") == ["bytes 1", "bytes 2"])
   }
 
-  @Test func aWindowBeyondAllMeasureIsAWindow() {
+  @Test func largestWindowIsAccepted() {
     let held = Holder<[UInt8], Outbound>()
     let probe = Probe("A", .requestBytes, journal)
     probe.requirements = InterceptorRequirements(windowBytes: .max, replayLimitBytes: .max)

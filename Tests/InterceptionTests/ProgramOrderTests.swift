@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test(arguments: ["release", "fail", "drop", "respond", "throw"])
-  func responseArrivesWhateverIsSaidAboutTheMessageThatItAnswers(_ other: String) {
+  func responseArrivesWhateverTheVerdictOnItsRequestMessage(_ other: String) {
     let call = TestCall(
       .unary, journal,
       [TestCall.registration("A") { _, _ in Answering(other, LocalResponse(messages: [self.text("local")])) }]
@@ -103,7 +103,7 @@ import Testing
     #expect(call.callerLines.prefix(3) == ["headers", "last", "end permission_denied"])
   }
 
-  @Test func messageInjectedAfterTheErrorDoesNotArrive() {
+  @Test func messageInjectedAfterTheErrorIsIgnored() {
     let probe = Probe("A", .responseBytes, journal)
     probe.onResponseBytes = { [text] _, token in
       token.fail(refused)
@@ -130,7 +130,7 @@ import Testing
     #expect(call.callerLines.prefix(3) == ["headers", "1", "end permission_denied"])
   }
 
-  @Test func messagesInjectedAtTheEndsArriveBeforeThem() {
+  @Test func messagesInjectedAtAnEndPrecedeIt() {
     let probe = Probe("A", [.requestEnd, .responseEnd], journal)
     probe.onRequestEnd = { [text] token in
       probe.context?.inject(request: text("more"))
@@ -146,7 +146,7 @@ import Testing
     #expect(call.callerLines.prefix(4) == ["headers", "pong", "more", "end ok"])
   }
 
-  @Test func messageInjectedAfterTheHalfCloseWentOnGoesNowhere() {
+  @Test func messageInjectedAfterTheForwardedHalfCloseIsIgnored() {
     let probe = Probe("A", .requestEnd, journal)
     probe.onRequestEnd = { [text] token in
       token.proceed()
@@ -155,12 +155,12 @@ import Testing
     let call = TestCall(.bidiStreaming, journal, [probe])
     call.run()
     #expect(call.wireLines == ["start", "ping", "half-close"])
-    #expect(call.logged.map(\.text) == ["a message injected after the half-close goes nowhere"])
+    #expect(call.logged.map(\.text) == ["ignored: a message injected after the half-close"])
   }
 
   // MARK: Cancelling
 
-  @Test func cancelingStopsTheStartThatGoesOnAfterIt() {
+  @Test func cancelStopsAStartThatIsForwardedAfterIt() {
     let probe = Probe("A", .requestStart, journal)
     probe.onRequestStart = { start, token in
       probe.context?.cancel("enough")
@@ -206,7 +206,7 @@ import Testing
 
   // MARK: One value at a time
 
-  @Test func messagesThatWaitForTheirTurnAreNotLostAtTheEnd() {
+  @Test func queuedMessagesAreNotLostAtTheEnd() {
     let probe = Probe("A", .responseMessage, journal)
     probe.requirements.isSerial = true
     let held = Holder<Message, Inbound>()

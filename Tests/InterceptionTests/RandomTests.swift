@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: 0..<4)
-  func soItIsWhenOtherThreadsResume(_ block: Int) {
+  func stageOrderHoldsForVerdictsOnOtherThreads(_ block: Int) {
     let threads = HelperThread()
     defer { threads.stop() }
     for seed in (block * Self.runs / 16)..<((block + 1) * Self.runs / 16) {
@@ -282,7 +282,7 @@ private final class RandomCall {
     expect(call.clock.timerCount == 0, "\(call.clock.timerCount) timers are left")
     // Nothing of the call keeps an interceptor alive.
     let weak = made.probes.map(Weak.init)
-    for probe in made.probes { probe.letGo() }
+    for probe in made.probes { probe.release() }
     made.probes = []
     expect(weak.allSatisfy { $0.probe == nil }, "interceptors leaked")
   }
@@ -421,7 +421,7 @@ private final class RandomInterceptor: Interceptor {
     helper.run { work() }
   }
 
-  func letGo() { held = [] }
+  func release() { held = [] }
 
   private var error: RPCError { RPCError(.aborted, "failed by \(name)", origin: .interceptor(name)) }
 

@@ -7,7 +7,7 @@ import Testing
 @Suite struct RequestsTests {
   private let journal = Journal()
 
-  @Test func aTimerResumesWhatWasHeld() {
+  @Test func timerForwardsAHeldValue() {
     let held = Holder<RequestStart, Outbound>()
     let probe = Probe("A", [.requestStart], journal)
     probe.onRequestStart = { start, token in
@@ -22,7 +22,7 @@ import Testing
     #expect(call.wireLines == ["start"])
   }
 
-  @Test func aTimerIsForgottenWhenItIsCancelledOrTheCallHasFinished() {
+  @Test func timerDoesNotFireAfterCancelOrTheEndOfTheCall() {
     let probe = Probe("A", [.requestStart], journal)
     probe.onRequestStart = { start, token in
       probe.context?.after(.seconds(1)) { self.journal.note("A first") }
@@ -42,7 +42,7 @@ import Testing
     #expect(journal.lines(of: "A") == ["start", "first", "finish canceled"])
   }
 
-  @Test func whatIsPostedRunsOnTheLoopUnlessTheCallHasFinished() async {
+  @Test func postedWorkRunsOnTheLoopUnlessTheCallHasFinished() async {
     let probe = Probe("A", [.requestStart], journal)
     let call = TestCall(.unary, journal, [probe])
     call.start()
@@ -59,7 +59,7 @@ import Testing
     #expect(journal.lines(of: "A") == ["start", "posted", "finish canceled"])
   }
 
-  @Test func whatIsPostedMayPostAgain() {
+  @Test func postedWorkMayPostAgain() {
     let probe = Probe("A", [.requestStart], journal)
     let call = TestCall(.unary, journal, [probe])
     call.start()
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func callsOfItsOwnDoNotPassThroughTheInterceptorAgain() {
+  @Test func subrequestsDoNotPassThroughTheirInterceptor() {
     let network = Network()
     let held = Holder<RequestStart, Outbound>()
     let probe = Probe("A", [.requestStart], journal)
@@ -115,7 +115,7 @@ import Testing
     #expect(call.wireLines == ["start"])
   }
 
-  @Test func anAnswerAfterTheCallHasFinishedIsNotHeard() {
+  @Test func subrequestResponseAfterTheCallHasFinishedIsIgnored() {
     let network = Network()
     let probe = Probe("A", [.requestStart], journal)
     probe.onRequestStart = { start, token in
@@ -132,7 +132,7 @@ import Testing
 
   // MARK: Findings
 
-  @Test func findingsAreTold() {
+  @Test func findingsAreReported() {
     let probe = Probe("A", [.requestStart], journal)
     let call = TestCall(.unary, journal, [probe])
     call.start()

@@ -22,7 +22,7 @@ import Testing
       if end.error != nil, left > 0 {
         left -= 1
         token.retry(after: delay, headers: headers)
-        starts.letGo()
+        starts.release()
       } else {
         if starts.count > 0 { starts.take().use { $0.proceed(ResponseStart()) } }
         token.proceed(end)
@@ -36,7 +36,7 @@ import Testing
     TestCall.registration(name) { [journal] facts, _ in Probe("\(name)\(facts.attempt)", stages, journal) }
   }
 
-  @Test func aRetryMakesInnerInterceptorsAnewAndSendsTheRequestAgain() {
+  @Test func retryMakesNewInnerInterceptorsAndSendsTheRequestAgain() {
     let outer = Probe("A", .all, journal)
     let call = TestCall(
       .unary, journal, [TestCall.registration(outer), TestCall.registration(retrier()), attempted("C", .all)])
@@ -69,7 +69,7 @@ import Testing
     #expect(call.outcome?.metrics.attempts == 2)
   }
 
-  @Test func aRetryWaitsAndChangesHeaders() {
+  @Test func retryWaitsAndChangesHeaders() {
     let call = TestCall(
       .unary, journal,
       [retrier(after: .seconds(2), headers: Headers([("previous", "1")]))])
@@ -84,7 +84,7 @@ import Testing
     #expect(call.sentStart?.headers == Headers([("a", "1"), ("previous", "1")]))
   }
 
-  @Test func messagesThatComeBetweenAttemptsAreSentInTheNext() {
+  @Test func messagesBetweenAttemptsAreSentInTheNext() {
     let call = TestCall(.bidiStreaming, journal, [retrier(after: .seconds(1))])
     call.start()
     call.send("1")
@@ -99,7 +99,7 @@ import Testing
     #expect(call.end == ResponseEnd())
   }
 
-  @Test func aRequestLargerThanTheLimitCannotBeRetried() {
+  @Test func requestLargerThanTheLimitCannotBeRetried() {
     let call = TestCall(.clientStreaming, journal, [retrier(limit: 20)])
     call.start()
     for _ in 0..<5 { call.send("0123456789") }
@@ -123,7 +123,7 @@ import Testing
     #expect(call.wireLines == ["start", "start", "0123456789", "0123456789"])
   }
 
-  @Test func onceTheCallerHasSomethingOfTheResponseTheEndStands() {
+  @Test func responseCannotBeRetriedAfterTheCallerHasReceivedSome() {
     let probe = Probe("R", [.responseEnd], journal)
     probe.requirements = InterceptorRequirements(replayLimitBytes: 1000)
     probe.onResponseEnd = { _, token in token.retry() }
@@ -136,7 +136,7 @@ import Testing
     #expect(call.logged.map(\.text) == ["the call cannot be retried: the response is under way"])
   }
 
-  @Test func whoDidNotSayThatItMayRetryCannot() {
+  @Test func retryRequiresADeclaredReplayLimit() {
     let probe = Probe("R", [.responseEnd], journal)
     probe.onResponseEnd = { _, token in token.retry() }
     let call = TestCall(.unary, journal, [probe, Probe("B", [], journal)])
@@ -147,7 +147,7 @@ import Testing
       call.logged.map(\.text) == ["the call cannot be retried: the interceptor declared no replay limit"])
   }
 
-  @Test func aRetryThatIsAwaitedEndsWithTheCall() {
+  @Test func cancelEndsTheWaitForARetry() {
     let call = TestCall(
       .unary, journal,
       [TestCall.registration(retrier(after: .seconds(60))), attempted("C", .responseEnd)])
@@ -161,7 +161,7 @@ import Testing
     #expect(call.chain.isFinished)
   }
 
-  @Test func aRetryInTheMiddleOfAnAttemptCancelsItOnTheWire() {
+  @Test func retryDuringAnAttemptCancelsItsTransport() {
     let probe = Probe("R", [.responseStart], journal)
     probe.requirements = InterceptorRequirements(replayLimitBytes: 1000)
     var left = 1
@@ -207,7 +207,7 @@ import Testing
     #expect(call.chain.isFinished)
   }
 
-  @Test func anAnswerOfAnInnerInterceptorCanBeRetried() {
+  @Test func localResponseOfAnInnerInterceptorCanBeRetried() {
     let mock = TestCall.registration("M") { [journal] facts, _ in
       let probe = Probe("M\(facts.attempt)", .requestStart, journal)
       probe.onRequestStart = { start, token in
@@ -228,7 +228,7 @@ import Testing
     #expect(call.wireLines == ["start", "x", "half-close"])
   }
 
-  @Test func nothingOfAnAttemptThatWasGivenUpFollows() {
+  @Test func nothingOfAGivenUpAttemptFollows() {
     let outer = Probe("R", [.responseStart, .responseMessage, .responseEnd], journal)
     outer.requirements = InterceptorRequirements(replayLimitBytes: 1000)
     let starts = Holder<ResponseStart, Inbound>()
@@ -254,7 +254,7 @@ import Testing
     #expect(call.callerLines.prefix(3) == ["headers", "2", "end ok"])
   }
 
-  @Test func aRequestThatBreaksTheRulesFailsWhileTheEndOfAnAttemptIsHeld() {
+  @Test func invalidRequestFailsWhileTheEndOfAnAttemptIsHeld() {
     let outer = Probe("A", .requestMessage, journal)
     let messages = Holder<Message, Outbound>()
     outer.onRequestMessage = { _, token in
@@ -275,7 +275,7 @@ import Testing
       call.end?.error?.message == "interceptors put a second message into a request that has exactly one")
   }
 
-  @Test func aDeadlineNamesWhoHoldsTheAttempt() {
+  @Test func deadlineErrorNamesTheInterceptorThatHoldsTheAttempt() {
     let held = Holder<RequestStart, Outbound>()
     let holder = TestCall.registration("H") { [journal] _, _ in
       let probe = Probe("H", .requestStart, journal)
@@ -288,7 +288,7 @@ import Testing
     #expect(call.end?.error?.message == "after 1 s (held by H at request_start)")
   }
 
-  @Test func pausesReachTheAttemptAndEveryNextOne() {
+  @Test func pausesReachEveryAttempt() {
     let call = TestCall(.serverStreaming, journal, [retrier()])
     call.start()
     call.chain.callerWants(response: false)
@@ -310,7 +310,7 @@ import Testing
   }
 
   @Test(arguments: [Stages(), .requestBytes, [.requestMessage, .requestEnd]])
-  func whatIsSentWhileTheEndOfAnAttemptIsHeldGoesIntoTheNext(_ stages: Stages) {
+  func requestSentWhileTheEndOfAnAttemptIsHeldIsSentInTheNext(_ stages: Stages) {
     let ends = Holder<ResponseEnd, Inbound>()
     let outer = Probe("A", [.requestMessage, .requestBytes, .requestEnd], journal)
     let call = TestCall(.bidiStreaming, journal, [outer, undecided(stages, ends)])
@@ -331,7 +331,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1])
-  func aRequestHeldWhenAnAttemptEndsGoesIntoTheNext(_ position: Int) {
+  func requestHeldWhenAnAttemptEndsIsSentInTheNext(_ position: Int) {
     let ends = Holder<ResponseEnd, Inbound>()
     let held = Holder<[UInt8], Outbound>()
     let retrier = undecided([.requestMessage, .requestBytes], ends)
@@ -355,7 +355,7 @@ import Testing
     #expect(call.wireLines == ["start", "1", "start", "1", "2", "3", "half-close"])
   }
 
-  @Test func whoHoldsTheEndOfAnAttemptMayFailTheRequest() {
+  @Test func holderOfTheEndOfAnAttemptMayFailTheRequest() {
     let ends = Holder<ResponseEnd, Inbound>()
     let held = Holder<[UInt8], Outbound>()
     let retrier = undecided(.requestBytes, ends)
@@ -370,7 +370,7 @@ import Testing
     #expect(call.chain.isFinished)
   }
 
-  @Test func aCallerThatWantsMoreOfTheResponseBetweenAttemptsGetsIt() {
+  @Test func responseIsWantedAgainBetweenAttempts() {
     let ends = Holder<ResponseEnd, Inbound>()
     let call = TestCall(.serverStreaming, journal, [undecided([], ends)])
     call.start()
@@ -383,7 +383,7 @@ import Testing
     #expect(call.wireLines == ["start", "pause", "start"])
   }
 
-  @Test func whatAnAttemptTookIsCountedOnce() {
+  @Test func metricsOfAnAttemptAreCountedOnce() {
     let starts = Holder<ResponseStart, Inbound>()
     let probe = Probe("R", [.responseStart, .metrics], journal)
     probe.requirements = InterceptorRequirements(replayLimitBytes: 1000)
@@ -398,7 +398,7 @@ import Testing
     #expect(journal.lines(of: "R").suffix(2) == ["metrics 14", "finish unavailable"])
   }
 
-  @Test func timesCountFromTheStartOfTheCallWhateverAttemptTheyAreOf() {
+  @Test func timesOfEveryAttemptCountFromTheStartOfTheCall() {
     let call = TestCall(.unary, journal, [TestCall.registration(retrier())])
     (call.metrics.resolve, call.metrics.connect) = (.milliseconds(1), .milliseconds(2))
     call.metrics.firstByte = .milliseconds(3)
@@ -417,7 +417,7 @@ import Testing
     #expect(metrics?.total == .seconds(1))
   }
 
-  @Test func metricsBeyondAllMeasureOverflowNothing() {
+  @Test func largestMetricsDoNotOverflow() {
     let liar = TestCall.registration("L") { [journal] _, _ in
       let probe = Probe("L", .metrics, journal)
       probe.onMetrics = { metrics, token in
@@ -437,7 +437,7 @@ import Testing
     #expect(call.outcome?.metrics.sentBytes == .max)
   }
 
-  @Test func aDeadlineSetForAnAttemptIsNotTheCalls() {
+  @Test func deadlineSetForAnAttemptDoesNotChangeTheCalls() {
     let changer = TestCall.registration("D") { [journal] _, context in
       let probe = Probe("D", .requestStart, journal)
       probe.onRequestStart = { start, token in

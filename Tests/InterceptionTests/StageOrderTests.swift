@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func signerOutsideOfInterceptorsOfTypedMessagesSignsTheBody(_ holdsMore: Bool) {
+  func signerOutsideOfTypedInterceptorsSignsTheBody(_ holdsMore: Bool) {
     let log = Probe("log", .all, journal)
     if holdsMore { log.onRequestStart = { [starts] _, token in starts.keep(token) } }
     let call = call(.unary, signer: Signer(), [log])
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: [Stages(), .requestMessage])
-  func signerOfAWholeStreamOutsideOfInterceptorsOfTypedMessagesSignsAllOfIt(_ more: Stages) {
+  func signerOutsideOfTypedInterceptorsSignsAWholeStream(_ more: Stages) {
     let call = call(.clientStreaming, signer: Signer(waitsForEnd: true, more), [Probe("log", .all, journal)])
     call.start()
     for text in ["1", "2", "3"] { call.send(text) }
@@ -72,7 +72,7 @@ import Testing
     #expect(call.wireLines == ["start", "1", "2", "3", "half-close"])
   }
 
-  @Test func changeOfARequestThatWasSignedFailsTheCallAndNamesBoth() {
+  @Test func changingASignedRequestFailsTheCallAndNamesBothInterceptors() {
     let changing = Probe("redact", .requestMessage, journal)
     changing.onRequestMessage = { message, token in token.proceed(TestMessages.changed(message, "other")) }
     let call = call(.unary, signer: Signer(), [changing, Probe("log", .requestStart, journal)])
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(arguments: ["drop", "inject"])
-  func messagesThatAreTakenOutOrPutInAfterSigningFailTheCall(_ how: String) {
+  func droppingOrInjectingMessagesAfterSigningFailsTheCall(_ how: String) {
     let changing = Probe("filter", .requestMessage, journal)
     changing.onRequestMessage = { message, token in
       guard TestMessages.text(message) == "2" else { return token.proceed(message) }
@@ -102,7 +102,7 @@ import Testing
     #expect(call.end?.error?.message.hasPrefix("filter changed the request after sign") == true)
   }
 
-  @Test func heldStartFurtherInDoesNotBringTheHalfCloseBeforeTheBytes() {
+  @Test func startHeldFurtherInDoesNotMoveTheHalfCloseBeforeTheBytes() {
     let inner = Probe("B", [.requestStart, .requestMessage], journal)
     inner.onRequestStart = { [starts] _, token in starts.keep(token) }
     let call = TestCall(.unary, journal, [Probe("A", .request, journal), inner])
@@ -114,7 +114,7 @@ import Testing
     #expect(journal.lines(of: "A") == ["start", "message 1", "bytes 1", "half-close"])
   }
 
-  @Test func heldStartFurtherInDoesNotBringTheResponsesBytesBeforeItsStart() {
+  @Test func startHeldFurtherInDoesNotMoveResponseBytesBeforeTheStart() {
     let held = Holder<ResponseStart, Inbound>()
     let inner = Probe("B", [.responseStart, .responseMessage], journal)
     inner.onResponseStart = { _, token in held.keep(token) }

@@ -1,9 +1,9 @@
 import Protobuf
 import RPCProtocols
 
-// How values go from node to node.
+// How values go from node to node (the drawing is in ../README.md).
 extension Chain {
-  /// Takes a value as far as it goes: to a node where it rests, or out of the chain.
+  /// Takes a value as far as it goes: to a node where it waits, or out of the chain.
   func advance(_ item: Item, on pipeline: Pipeline, from index: Int) {
     var item = item
     var index = index
@@ -26,7 +26,7 @@ extension Chain {
     }
   }
 
-  /// Whether a message has come to an interceptor's raw node before the start of the response to its typed one.
+  /// Whether a message has reached an interceptor's bytes node before the response's start has reached its other node.
   private func isStartDue(before item: Item, at node: PipelineNode) -> Bool {
     guard node.kind == .responseBytes, case .message = item else { return false }
     let slot = slots[node.position]
@@ -35,18 +35,18 @@ extension Chain {
       && progress.responseFrontier > .interceptor(node.position)
   }
 
-  /// Sends on what nothing holds any more at a node.
+  /// Forwards the values of a node that nothing holds any more.
   func drain(_ node: PipelineNode, of pipeline: Pipeline) {
-    // Whether there is another attempt that gets it is not known yet.
+    // The retrying interceptor has not decided yet whether another attempt follows, which would receive the values.
     guard pipeline !== outbound || node.position < progress.endFrontier || !mayStillRetry else { return }
     deliverEarly(node, pipeline)
-    // A value that goes on may end the call, and empty this buffer.
+    // A forwarded value may end the call, which empties this buffer.
     while !hasCommands, let sequence = node.buffer.headSequence {
       if node.buffer.headEndHasInjected, node.passage == .awaitingStart, node.kind == .response {
-        // What is put in front of the end of a response that had no headers needs some.
+        // The response had no headers, and messages injected before its end must follow some.
         let start = Item.responseStart(ResponseStart())
-        note(start, at: node)
-        noteGone(start, node)
+        recordArrival(start, at: node)
+        recordDeparture(start, node)
         advance(start, on: pipeline, from: node.index + 1)
         continue
       }
@@ -56,8 +56,8 @@ extension Chain {
         pipeline.waitingCount -= 1
         pipeline.waitingBytes -= sizeBytes
         if wasDeliveredEarly { recordEarlyDelivery(item, at: node) }
-        note(item, at: node)
-        noteGone(item, node)
+        recordArrival(item, at: node)
+        recordDeparture(item, node)
         if node.passage == .started, !node.beforeStart.isEmpty { release(node, pipeline, behind: sequence) }
         advance(item, on: pipeline, from: node.index + 1)
       case .nothing(let sizeBytes):
@@ -73,11 +73,11 @@ extension Chain {
     if !node.buffer.isEmpty, hasCommands { markDirty(node, pipeline) }
   }
 
-  /// Lets a value pass one node; `nil` when it rests there, or was taken out.
+  /// Lets a value pass one node; returns nil if it waits there or was dropped.
   func pass(_ item: Item, _ node: PipelineNode, _ pipeline: Pipeline) -> Item? {
     guard node.position < recipients(of: pipeline) else {
-      // This interceptor has seen the end: what is for it goes nowhere, what is for those further out goes by, behind
-      // what it left when it ended the call.
+      // This interceptor has received the end: discard request values, and forward response values after those that it
+      // left when it ended the call.
       guard pipeline === outbound else {
         if node.buffer.isEmpty || node.buffer.headHold != nil { return item }
         append(.ready(item), item, node, pipeline)
@@ -101,23 +101,23 @@ extension Chain {
         markDirty(node, pipeline)
         return nil
       }
-      note(item, at: node)
-      noteGone(item, node)
+      recordArrival(item, at: node)
+      recordDeparture(item, node)
       return item
     }
     if node.isSerial, !node.buffer.isEmpty {
       append(.queued(item), item, node, pipeline)
       return nil
     }
-    note(item, at: node)
+    recordArrival(item, at: node)
     guard let item = prepared(item, for: stage, node) else { return nil }
     let result = deliver(item, stage, node, sequence: sink.takeSequence())
-    return rest(item, stage, node, pipeline, result)
+    return finishDelivery(item, stage, node, pipeline, result)
   }
 
-  /// Does with a value what was said about it; `nil` when it rests, or was taken out.
+  /// Acts on the result of a delivery; returns nil if the value waits or was dropped.
   @discardableResult
-  func rest(
+  func finishDelivery(
     _ item: Item, _ stage: Stage, _ node: PipelineNode, _ pipeline: Pipeline, _ result: DeliveryResult
   )
     -> Item?
@@ -133,10 +133,10 @@ extension Chain {
     let next = apply(verdict, to: item, result.tokenID, injectedCount: result.injectedBefore.count)
     if node.buffer.isEmpty, pendingEndings == 0, result.injectedBefore.isEmpty, node.beforeStart.isEmpty {
       guard let next else { return nil }
-      noteGone(next, node)
+      recordDeparture(next, node)
       return next
     }
-    // What is taken out at once takes no place: an endless stream may be taken out behind what is held.
+    // A value that is dropped at once takes no place: an endless stream may be dropped after a value that is held.
     if next == nil, result.injectedBefore.isEmpty { return nil }
     append(
       next.map(ReorderBuffer.State.ready) ?? .dropped, next, node, pipeline,
@@ -146,14 +146,14 @@ extension Chain {
     return nil
   }
 
-  /// Delivers a value that waited for its turn at the head of a buffer.
+  /// Delivers a value that was queued and is at the head of the buffer now.
   private func deliverLate(_ item: Item, _ node: PipelineNode, _ pipeline: Pipeline) {
     guard let sequence = node.buffer.headSequence else { return }
     guard let stage = stage(of: item, node) else { return node.buffer.settle(sequence, .ready(item)) }
     guard node.position < recipients(of: pipeline), let item = prepared(item, for: stage, node) else {
       return node.buffer.settle(sequence, .dropped)
     }
-    note(item, at: node)
+    recordArrival(item, at: node)
     let result = deliver(item, stage, node, sequence: sequence)
     for injected in result.injectedBefore { node.buffer.addInjected(injected, before: sequence) }
     guard let verdict = result.verdict else {
@@ -164,7 +164,7 @@ extension Chain {
     node.buffer.settle(sequence, next.map(ReorderBuffer.State.ready) ?? .dropped, isLate: result.isLate)
   }
 
-  /// Interceptors before this position get the values of a pipeline.
+  /// Interceptors before this position receive the values of a pipeline.
   func recipients(of pipeline: Pipeline) -> Int {
     switch pipeline {
     case _ where pipeline === report: progress.reached
@@ -179,7 +179,7 @@ extension Chain {
     injectedBefore: [Item] = [], isLate: Bool = false
   ) {
     let sizeBytes = (item?.sizeBytes ?? 0) + injectedBefore.reduce(0) { $0 + $1.sizeBytes }
-    // One more may always come, however large.
+    // One more value is always accepted, however large.
     if pipeline.waitingBytes / Self.windowsToOverflow > windowBytes { overflow(pipeline) }
     node.buffer.append(
       state, sequence: sequence ?? sink.takeSequence(), sizeBytes: sizeBytes,
@@ -189,13 +189,13 @@ extension Chain {
     pipeline.waitingBytes += sizeBytes
   }
 
-  /// Has the start wait at an interceptor that has not been given it.
+  /// Queues the request's start at an interceptor that has not received it.
   func queue(_ start: Item, at node: PipelineNode) {
     append(.queued(start), start, node, outbound)
     markDirty(node, outbound)
   }
 
-  /// Has values go on from a node as its interceptor's own.
+  /// Appends values that the node's interceptor made.
   func put(_ items: [Item], at node: PipelineNode, of pipeline: Pipeline) {
     for item in items {
       node.buffer.append(
@@ -212,7 +212,8 @@ extension Chain {
     end(
       .cancel(
         RPCError(
-          .resourceExhausted, "\(name) holds the call at \(stage), and more has come than can wait behind it",
+          .resourceExhausted,
+          "\(name) holds the call at \(stage), and more values arrived than the chain can hold",
           origin: .interceptor(name))))
   }
 
@@ -222,8 +223,8 @@ extension Chain {
     dirtyNodes.append((node, pipeline))
   }
 
-  /// Keeps count of whom the starts and the end have reached.
-  private func note(_ item: Item, at node: PipelineNode) {
+  /// Records how far a start or an end has come.
+  private func recordArrival(_ item: Item, at node: PipelineNode) {
     switch item {
     case .requestStart where node.kind == .request:
       progress.reached = max(progress.reached, node.position + 1)
@@ -235,8 +236,8 @@ extension Chain {
     }
   }
 
-  /// Keeps count of what has left a node.
-  private func noteGone(_ item: Item, _ node: PipelineNode) {
+  /// Records that a value has left a node.
+  private func recordDeparture(_ item: Item, _ node: PipelineNode) {
     switch item {
     case .requestEnd, .responseEnd: node.passage = .closed
     case .requestStart(let start):
@@ -249,7 +250,7 @@ extension Chain {
     }
   }
 
-  /// Lets what was waiting for the start go behind it: the value with this number, whose place is free.
+  /// Forwards the messages that waited for the start, in its place: the start had this number.
   private func release(_ node: PipelineNode, _ pipeline: Pipeline, behind sequence: Int) {
     let sizeBytes = node.beforeStart.reduce(0) { $0 + $1.sizeBytes }
     node.buffer.putFirst(node.beforeStart, sequence: sequence, sizeBytes: sizeBytes)
@@ -259,7 +260,7 @@ extension Chain {
     node.beforeStart = []
   }
 
-  /// The stage at which a node's interceptor wants an item; `nil` when it does not.
+  /// The stage at which a node's interceptor wants an item; nil if it does not want it.
   func stage(of item: Item, _ node: PipelineNode) -> Stage? {
     let candidates: Stages =
       switch item {
@@ -274,18 +275,18 @@ extension Chain {
     return wanted.isEmpty ? nil : Stage(rawValue: UInt32(wanted.rawValue.trailingZeroBitCount))
   }
 
-  // MARK: - Delivering
+  // MARK: - One delivery
 
-  /// What an interceptor said at once of a value that it was given.
+  /// What an interceptor did with a value before its callback returned.
   struct DeliveryResult {
     let tokenID: TokenID
     let verdict: Verdict?
     let injectedBefore: [Item]
-    /// Whether it was said after a way to end the call.
+    /// Whether the verdict came after a command that ends the call.
     let isLate: Bool
   }
 
-  /// Gives a value to an interceptor.
+  /// Calls an interceptor with a value.
   func deliver(_ item: Item, _ stage: Stage, _ node: PipelineNode, sequence: Int) -> DeliveryResult {
     let slot = slots[node.position]
     let tokenID = TokenID(node, stage, sequence: sequence)
@@ -294,7 +295,7 @@ extension Chain {
     let clock = environment.clock
     let begin = clock.coarseNanoseconds
     do {
-      if let interceptor = slot.interceptor { try hand(item, stage, tokenID, to: interceptor) }
+      if let interceptor = slot.interceptor { try call(item, stage, tokenID, to: interceptor) }
     } catch {
       sink.record(thrown(error, tokenID, slot))
     }
@@ -313,7 +314,7 @@ extension Chain {
       tokenID: tokenID, verdict: verdict, injectedBefore: sink.injectedBefore, isLate: isVerdictLate)
   }
 
-  private func hand(
+  private func call(
     _ item: Item, _ stage: Stage, _ tokenID: TokenID, to interceptor: any Interceptor
   ) throws {
     switch (item, stage) {
@@ -337,7 +338,7 @@ extension Chain {
     }
   }
 
-  /// What is said by throwing: it counts for more than what was said with the token.
+  /// The verdict of a callback that threw: it takes precedence over the verdict that the token gave.
   func thrown(_ error: any Error, _ tokenID: TokenID, _ slot: InterceptorSlot) -> Verdict {
     let error = self.error(error, of: slot.name)
     guard tokenID.stage != .metrics else {

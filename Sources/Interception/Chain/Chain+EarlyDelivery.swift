@@ -1,13 +1,13 @@
 import Protobuf
 import RPCProtocols
 
-// What an interceptor is given ahead. One that holds the request's start may wait for what follows it: it signs a body in
-// a header. Where bytes and half-close are delivered in the second pass, and interceptors further in want the start
-// before that, they would never come. So once all of the request waits after the start, it is given to the interceptor
-// that holds it, in the order of its stages. What was given must then pass its other node unchanged; where an
-// interceptor further in changes it, the first has seen something that is not so, and the call fails.
+// Early delivery. An interceptor that signs the body in a header holds the request's start until it has the bytes and the
+// half-close. If it has two nodes, these are delivered at the second, which nothing reaches before the start has passed.
+// So once all of the request waits after the start, the chain delivers it to that interceptor, in the order of its stages.
+// The same values must then pass the second node unchanged: if an interceptor further in changes them, the signature is
+// wrong, and the call fails.
 extension Chain {
-  /// Gives an interceptor that holds the request's start what waits after it, if that is all of the request.
+  /// Delivers the rest of the request to an interceptor that holds its start, if all of it waits there.
   func deliverEarly(_ node: PipelineNode, _ pipeline: Pipeline) {
     guard node.kind == .request, node.buffer.trailingEnd != nil else { return }
     let tail = slots[node.position].lastRequestNode
@@ -36,21 +36,21 @@ extension Chain {
     }
   }
 
-  /// Notes what leaves the first node of an interceptor that was given it ahead, or made it.
+  /// Records a message that leaves the first node of an interceptor that received it early, or made it.
   func recordEarlyDelivery(_ item: Item, at node: PipelineNode) {
     guard node.kind == .request, case .message(let forms) = item else { return }
     let tail = slots[node.position].lastRequestNode
     guard tail.deliveredEarly != nil, tail.messageStage != nil else { return }
-    // One that has no serialized form fails the call when it comes to need one.
+    // A message that cannot be serialized fails the call when a stage needs its bytes.
     if let bytes = serializedForm(of: forms) { tail.deliveredEarly?.messages.append(bytes) }
   }
 
-  /// What a value is to an interceptor that was given some of the request ahead.
+  /// What to do with a value at the second node of an interceptor that received some of the request early.
   enum Passage {
     case isDue, wasDelivered, hasChanged
   }
 
-  /// Compares a value with what was given ahead.
+  /// Compares a value with what was delivered early.
   func passUnchanged(_ item: Item, at node: PipelineNode) -> Passage {
     guard let deliveredEarly = node.deliveredEarly else { return .isDue }
     switch item {

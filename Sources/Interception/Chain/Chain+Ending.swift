@@ -1,48 +1,47 @@
 import RPCProtocols
 
-/// A way in which a call, or an attempt at it, ends before the server's end has come through.
+/// How a call, or an attempt at it, ends before the server's end has passed the chain.
 enum Ending: Sendable {
   /// An interceptor failed the call, with a token.
   case fail(TokenID, RPCError)
   /// An interceptor failed the call, without one.
   case failWithout(InterceptorHandle, RPCError)
-  /// An interceptor answers the call.
+  /// An interceptor responds to the call.
   case respond(TokenID, LocalResponse)
-  /// A message could not be parsed or serialized, or the request does not keep the rules. Interceptors before this
-  /// position, or all that have not received the end, receive the error; what the response has before this node
-  /// goes, or everything.
+  /// A message could not be parsed or serialized, or the request breaks the rules. Interceptors before the position
+  /// (nil: all that have not received the end) receive the error. The response's values at nodes before the index
+  /// (nil: all) are discarded.
   case breakdown(below: Int?, RPCError, flushing: Int?)
-  /// An interceptor has the call tried again.
+  /// An interceptor retries the call.
   case retry(TokenID, after: Duration, Headers)
-  /// The call is over for everybody at once.
+  /// The call ends at once, for every interceptor and the caller.
   case cancel(RPCError)
 }
 
-// How calls end. An ending waits in the command queue among everything else that was said, and is judged when its turn comes:
-// by then everything said before it has had its effect. It is void if the call has ended for its author, and one
-// moment for everybody otherwise.
+// How calls end. An ending waits in the command queue until every command before it has taken effect. It is void if the
+// call has ended for the interceptor that requested it by then, and takes effect in one step otherwise.
 extension Chain {
   func perform(_ ending: Ending) {
     guard !progress.isFinished else { return }
     switch ending {
     case .fail(let tokenID, let error):
-      guard let position = author(tokenID) else { return }
+      guard let position = endingPosition(tokenID) else { return }
       conclude(at: position, tokenID, LocalResponse(error: error), because: error)
     case .failWithout(let handle, let error):
       guard let position = slot(in: handle)?.position, position <= progress.endFrontier, !progress.hasEnded
       else { return }
       conclude(at: position, nil, LocalResponse(error: error), because: error)
     case .respond(let tokenID, let response):
-      guard let position = author(tokenID) else { return }
+      guard let position = endingPosition(tokenID) else { return }
       let name = slots[position].name
-      let reason = RPCError(.canceled, "\(name) answered the call", origin: .interceptor(name))
+      let reason = RPCError(.canceled, "\(name) responded to the call", origin: .interceptor(name))
       conclude(at: position, tokenID, response, because: reason, hasHeaders: true)
     case .breakdown(let position, let error, let node):
       let position = position ?? progress.endFrontier
       guard position <= progress.endFrontier, !progress.hasEnded else { return }
       closeRequest(because: error)
       flush(inbound, through: node.map { $0 - 1 })
-      tellCanceled(from: position, error)
+      showCanceled(from: position, error)
       progress.endFrontier = min(progress.endFrontier, position, progress.reached)
       advance(.responseEnd(ResponseEnd(error: error)), on: inbound, from: 0)
     case .retry(let tokenID, let delay, let headers):
@@ -52,22 +51,22 @@ extension Chain {
     }
   }
 
-  /// The position of the interceptor that uses a token, if it may still end the call.
-  private func author(_ tokenID: TokenID) -> Int? {
+  /// The position of the interceptor that received a token; nil if it may not end the call any more.
+  private func endingPosition(_ tokenID: TokenID) -> Int? {
     guard isLive(tokenID), !progress.hasEnded else { return nil }
-    let position = tokenID.node.takeUnretainedValue().position
-    // Who has seen the end cannot end the request any more, but for one to whom it is no end yet.
+    let position = tokenID.node.position
+    // An interceptor past the end frontier can no longer end the request, unless it may still retry.
     return isRequest(tokenID.stage) && position >= progress.endFrontier && !mayStillRetry ? nil : position
   }
 
-  /// Ends the call at an interceptor: nothing goes further in, and those further out get what it has let go of and
-  /// made so far, then this response. All of it waits in the interceptor's buffer, so that it arrives whatever else is
-  /// said in the meantime.
+  /// Ends the call at an interceptor: nothing goes further in, and those further out receive what it has forwarded and
+  /// made so far, then this response. All of it waits in the interceptor's buffer, so that later commands cannot affect
+  /// it.
   ///
   /// - Parameters:
   ///   - tokenID: The token that ends the call.
-  ///   - reason: What those further in, and the transport, are told.
-  ///   - hasHeaders: Whether the response starts, if none has.
+  ///   - reason: The error that interceptors further in, and the transport, receive.
+  ///   - hasHeaders: Whether the response starts, if no other has.
   private func conclude(
     at position: Int, _ tokenID: TokenID?, _ response: LocalResponse, because reason: RPCError,
     hasHeaders: Bool = false
@@ -77,55 +76,55 @@ extension Chain {
     let released = released(by: slot, before: tokenID, flushingThrough: last)
     closeRequest(because: reason)
     beforeStartCount -= inbound.flush { $0.index <= last || $0.position >= position }
-    tellCanceled(from: position + 1, reason)
+    showCanceled(from: position + 1, reason)
     progress.endFrontier = min(progress.endFrontier, position)
     slot.closeResponse()
     var items: [Item] = []
-    if released.startsAtHome
-      || (released.startAtHead == nil && progress.responseFrontier < .interceptor(position))
+    if released.startsAtLast
+      || (released.startAtFirst == nil && progress.responseFrontier < .interceptor(position))
     {
-      // It has passed the interceptors between the two nodes, and does not pass them again.
-      put(released.atHome, at: slot.responseNode, of: inbound)
-      items = released.atHead
-    } else if let start = released.startAtHead
+      // The start has passed the interceptors between the two nodes, and does not pass them again.
+      put(released.atLast, at: slot.responseNode, of: inbound)
+      items = released.atFirst
+    } else if let start = released.startAtFirst
       ?? (hasHeaders ? .responseStart(ResponseStart(headers: response.headers)) : nil)
     {
-      items = [start] + released.atHome + released.atHead
+      items = [start] + released.atLast + released.atFirst
     }  // A call that fails before its headers has no messages.
     items += response.messages.map { .message(MessageForms($0)) }
     items.append(.responseEnd(ResponseEnd(error: response.error, trailers: response.trailers)))
     put(items, at: slot.firstResponseNode, of: inbound)
   }
 
-  /// The index of the last node of the response of which everything goes when an interceptor ends the call: what has
-  /// passed it in the stage at which it does so stays, and what it has made.
+  /// The index of the last node of the response that is emptied when an interceptor ends the call. What has passed the
+  /// node at which the interceptor ends it stays, and so does what the interceptor made.
   private func lastFlushed(by slot: InterceptorSlot, _ tokenID: TokenID?) -> Int {
-    if slot.isAnswering { return slot.firstResponseNode.index }
-    let home = slot.responseNode.index
+    if slot.isResponding { return slot.firstResponseNode.index }
+    let lastIndex = slot.responseNode.index
     guard let tokenID, !isRequest(tokenID.stage), progress.responseFrontier < .interceptor(slot.position)
     else {
-      return home
+      return lastIndex
     }
-    let index = tokenID.node._withUnsafeGuaranteedRef { $0.index }
-    // What follows a value that is dropped goes with it.
+    let index = tokenID.node.index
+    // A discarded value takes those that follow it along.
     let hasGap = inbound.nodes[index...].dropFirst().contains {
       $0.position >= slot.position && !$0.buffer.isEmpty
     }
-    return hasGap ? home : index
+    return hasGap ? lastIndex : index
   }
 
-  /// What goes on of the response when an interceptor ends the call: what it has released or made, and what has not
-  /// left its nodes yet.
+  /// The part of the response that is kept when an interceptor ends the call: what it has forwarded or made, and what
+  /// has not left its nodes yet.
   private struct Released {
-    /// What is at its home node, the start first.
-    var atHome: [Item] = []
-    var startsAtHome = false
-    /// What is at the first of its two nodes, or at its only one.
-    var startAtHead: Item?
-    var atHead: [Item] = []
+    /// What is at the last of its two nodes, the start first.
+    var atLast: [Item] = []
+    var startsAtLast = false
+    /// What is at the first of its two nodes, or at its only node.
+    var startAtFirst: Item?
+    var atFirst: [Item] = []
   }
 
-  /// What an interceptor has released in the response, and made, that has not left it yet.
+  /// What an interceptor has forwarded of the response, and made, that has not left its nodes yet.
   ///
   /// - Parameter last: The index of the last node that is emptied.
   private func released(by slot: InterceptorSlot, before tokenID: TokenID?, flushingThrough last: Int)
@@ -133,11 +132,11 @@ extension Chain {
   {
     var released = Released()
     var isWhole = true
-    // What is at the second of its nodes comes before what is at the first.
+    // Values at the second of its nodes come before those at the first.
     for node in slot.responseNodes.reversed() {
       var start: Item?
       var messages = node.beforeStart
-      let isHere = tokenID?.node.toOpaque() == Unmanaged.passUnretained(node).toOpaque()
+      let isHere = tokenID?.node === node
       for item in node.buffer.released(before: isHere ? tokenID?.sequence : nil, isWhole: &isWhole) {
         switch item {
         case .message: messages.append(item)
@@ -146,11 +145,11 @@ extension Chain {
         }
       }
       if node === slot.firstResponseNode {
-        (released.startAtHead, released.atHead) = (start, messages)
+        (released.startAtFirst, released.atFirst) = (start, messages)
       } else {
-        (released.startsAtHome, released.atHome) = (start != nil, (start.map { [$0] } ?? []) + messages)
+        (released.startsAtLast, released.atLast) = (start != nil, (start.map { [$0] } ?? []) + messages)
       }
-      // What is emptied between the two leaves a gap.
+      // A node between the two that is emptied leaves a gap.
       let between = inbound.nodes[slot.firstResponseNode.index..<slot.responseNode.index].dropFirst()
       if between.contains(where: { $0.index <= last && !$0.buffer.isEmpty }) { isWhole = false }
     }
@@ -166,7 +165,7 @@ extension Chain {
       let error = namingHolder(error)
       closeRequest(because: error)
       flush(inbound)
-      tell(from: 0, error)
+      showEnd(from: 0, error)
       endReachedCaller(ResponseEnd(error: error), isCancelled: true)
     case .ended(let ended):
       progress.updateEnded { $0.isObserved = true }
@@ -198,26 +197,25 @@ extension Chain {
     if case .open(let target) = before { target.transport.cancel(error) }
   }
 
-  /// Lets go of what waits on a pipeline, up to and with a node: for the response that is an interceptor's home,
-  /// and what has left it stands.
+  /// Discards what waits on a pipeline, up to and including a node; nil is the last.
   func flush(_ pipeline: Pipeline, through last: Int? = nil) {
     beforeStartCount -= pipeline.flush { last == nil || $0.index <= last ?? 0 }
   }
 
-  /// Tells the interceptors from `position` on, which see no more of the call, that it was canceled.
-  private func tellCanceled(from position: Int, _ error: RPCError) {
-    tell(from: position, RPCError(.canceled, error.message, origin: error.origin))
+  /// Shows the interceptors from a position on that the call was canceled; they receive nothing more of it.
+  private func showCanceled(from position: Int, _ error: RPCError) {
+    showEnd(from: position, RPCError(.canceled, error.message, origin: error.origin))
   }
 
-  /// Shows an end, last to first, to those who saw the start and no end yet.
-  private func tell(from first: Int, _ error: RPCError) {
+  /// Shows an end, last to first, to the interceptors from a position on that have received the start and no end.
+  private func showEnd(from first: Int, _ error: RPCError) {
     let last = min(progress.reached, progress.endFrontier)
     progress.endFrontier = min(progress.endFrontier, first)
     for slot in slots.dropFirst(first) { slot.closeResponse() }
     guard first < last else { return }
     for slot in slots[first..<last].reversed() where slot.stages.contains(.responseEnd) {
       let token = ResponseToken<ResponseEnd>(sink, .shown(slot.responseNode, .responseEnd))
-      // An observation cannot fail what is over.
+      // An observer cannot fail a call that has ended.
       try? slot.interceptor?.responseEnd(ResponseEnd(error: error), token)
     }
   }
@@ -237,7 +235,7 @@ extension Chain {
     finish(metrics)
   }
 
-  /// Ends the wait for an interceptor that holds the metrics: those further out get them without it.
+  /// Stops waiting for an interceptor that holds the metrics: those further out receive them without it.
   private func giveUpReport(_ metrics: CallMetrics) {
     guard let index = report.nodes.firstIndex(where: { !$0.buffer.isEmpty }) else { return finish(metrics) }
     let holder = slots[report.nodes[index].position]
@@ -266,9 +264,9 @@ extension Chain {
     roomWaiters = ([], [])
     pendingEndings = 0
     caller?.measured(metrics)
-    outbound.letGo()
-    inbound.letGo()
-    for slot in slots.reversed() { slot.letGo()?.finish(outcome) }
+    outbound.release()
+    inbound.release()
+    for slot in slots.reversed() { slot.release()?.finish(outcome) }
     caller?.finished(outcome)
     caller = nil
     unmade = []

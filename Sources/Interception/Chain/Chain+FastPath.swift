@@ -1,23 +1,23 @@
 import Protobuf
 import RPCProtocols
 
-// The short way of messages. Streams have many of them, and most interceptors only look: so while nothing waits
-// on a pipeline, a message runs from entry to entry without becoming an item that could rest. Reference counts are what
-// an entry costs, so here nothing is copied that the interceptor leaves alone.
+// The fast path of messages. Streams have many, and most interceptors only read them: while nothing waits on a pipeline,
+// a message goes from entry to entry without becoming an item of a buffer. The cost of an entry is reference counting, so
+// a message that the interceptor leaves unchanged is not copied (scripts/bench-chain counts the instructions).
 extension Chain {
-  /// Takes a message through the nodes from an index on, while each lets it go on at once.
+  /// Takes a message through the nodes from an index on, while each forwards it at once.
   ///
-  /// - Returns: The index of the node at which the message stands now, which is the end of the pipeline or where it
-  ///   cannot go the short way; -1 when it goes no further, or rests.
+  /// - Returns: The index of the node that the message has reached: the end of the pipeline, or a node that needs the
+  ///   slow path. -1 if the message waits or goes no further.
   func run(_ forms: inout MessageForms, on pipeline: Pipeline, from index: Int) -> Int {
     let list = pipeline.entries
     let entries = list.span
     var next = pipeline.firstFastEntries[index]
     let recipients = recipients(of: pipeline)
-    // Until the start is out, it may be due to an interceptor before a message.
+    // Until the caller has the start, an interceptor may be due to receive it before a message.
     guard pipeline === outbound || progress.responseFrontier == .caller else { return index }
     while next < entries.count {
-      // One that has seen the end is passed by the long way.
+      // An interceptor that has received the end needs the slow path.
       guard entries[next].position < recipients, pendingEndings == 0, beforeStartCount == 0,
         !pipeline.hasEarlyDeliveries
       else {
@@ -34,7 +34,7 @@ extension Chain {
         show(bytes, entries, &next, recipients)
       }
       guard next < entries.count else { break }
-      // The last one shown may have said more than that the message goes on.
+      // The last interceptor may have done more than forward the message.
       if sink.isDelivering {
         guard settleShown(&forms, entries[next], pipeline) else { return -1 }
         next += 1
@@ -45,7 +45,7 @@ extension Chain {
     return next < entries.count ? entries[next].node.index : pipeline.nodes.count
   }
 
-  /// Builds the form of a message that a stage wants; returns false if the message has no such form, which ends the call.
+  /// Builds the form of a message that a stage wants; returns false if it cannot be built, which ends the call.
   private func prepare(_ forms: inout MessageForms, for stage: Stage, _ node: PipelineNode) -> Bool {
     let isThere =
       stage == .requestMessage || stage == .responseMessage
@@ -56,7 +56,7 @@ extension Chain {
     return true
   }
 
-  /// Shows bytes to one interceptor after the other, for as long as they let them go on unchanged.
+  /// Delivers bytes to one interceptor after the other, while each forwards them unchanged.
   private func show(_ bytes: [UInt8], _ entries: Span<FastPathEntry>, _ next: inout Int, _ recipients: Int) {
     let sink = sink
     let isRequest = entries[next].stage == .requestBytes
@@ -69,7 +69,7 @@ extension Chain {
     }
   }
 
-  /// Shows a message to one interceptor after the other, for as long as they let it go on unchanged.
+  /// Delivers a message to one interceptor after the other, while each forwards it unchanged.
   private func show(_ message: Message, _ entries: Span<FastPathEntry>, _ next: inout Int, _ recipients: Int)
   {
     let sink = sink
@@ -83,12 +83,12 @@ extension Chain {
     }
   }
 
-  /// Gives a message in one form to each interceptor whose entry follows and is of the same stage, up to the first
-  /// that says more than that it goes on unchanged.
+  /// Delivers a message in one form to the interceptors of the next entries of the same stage, up to the first that does
+  /// more than forward it unchanged.
   ///
   /// - Parameters:
-  ///   - identity: What tells the message from others.
-  ///   - give: Gives it to an interceptor.
+  ///   - identity: Identifies the message among all that exist.
+  ///   - give: Calls an interceptor with it.
   @inline(__always)
   private func show(
     _ entries: Span<FastPathEntry>, _ next: inout Int, _ recipients: Int, identity: Int,
@@ -114,7 +114,7 @@ extension Chain {
     }
   }
 
-  /// Does with a message what the last interceptor that it was shown to said; `false` when it goes no further.
+  /// Acts on what the last interceptor did with a message; returns false if the message goes no further.
   private func settleShown(_ forms: inout MessageForms, _ entry: FastPathEntry, _ pipeline: Pipeline) -> Bool
   {
     if sink.immediateVerdict == .bytes, sink.injectedBefore.isEmpty, pendingEndings == 0 {
@@ -122,7 +122,7 @@ extension Chain {
       return true
     }
     let tokenID = TokenID(entry.node, entry.stage, sequence: sink.deliveredSequence)
-    let next = rest(.message(forms), entry.stage, entry.node, pipeline, takeResult(tokenID))
+    let next = finishDelivery(.message(forms), entry.stage, entry.node, pipeline, takeResult(tokenID))
     guard case .message(let after)? = next else { return false }
     forms = after
     return true

@@ -3,7 +3,7 @@ import RPCProtocols
 
 // The forms of a message, built when a stage needs them.
 extension Chain {
-  /// The message with the form that a stage needs; `nil` when it has none, which ends the call.
+  /// The message with the form that a stage needs; nil if it cannot be built, which ends the call.
   func prepared(_ item: Item, for stage: Stage, _ node: PipelineNode) -> Item? {
     guard case .message(let forms) = item else { return item }
     switch stage {

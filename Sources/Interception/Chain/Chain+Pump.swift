@@ -6,8 +6,8 @@ enum Input {
   case inbound(Item)
 }
 
-// The pump: one loop works off everything, one value at a time and each as far as it goes. Verdicts that callbacks give
-// while it runs are queued, so no callback makes it recurse.
+// The pump: one loop that executes commands and moves values, one at a time and each as far as it goes. Commands that
+// callbacks give while it runs are queued, so no callback makes it recurse.
 extension Chain {
   func enter(_ input: Input) {
     inputs.append(input)
@@ -23,7 +23,8 @@ extension Chain {
     isPumping = false
   }
 
-  /// Does one step; returns false if nothing is left to do. Verdicts come first, then the value that has waited longest.
+  /// Does one step; returns false if nothing is left to do. Commands come first, then the node marked first, then the
+  /// input that has waited longest.
   private func step() -> Bool {
     takeCommands()
     if let command = commandQueue.popFirst() {
@@ -41,28 +42,28 @@ extension Chain {
     return true
   }
 
-  /// Appends the verdicts of other threads to those that came before.
+  /// Appends the commands of other threads to those that came before.
   private func takeCommands() {
     for command in sink.takeAll() { commandQueue.append(command) }
   }
 
-  /// Takes what is said inside the chain, on its own thread.
+  /// Queues a command given on the loop's thread, from a callback of the chain.
   func receive(_ command: TokenSink.Command) {
     guard !progress.isFinished else { return }
     takeCommands()
     commandQueue.append(command)
   }
 
-  /// Has a way to end the call take effect when all that was said before has. Whether it is void is known only then.
+  /// Queues an ending. Whether it is void is known only when the commands before it have taken effect.
   func end(_ ending: Ending) {
     guard !progress.isFinished else { return }
     pendingEndings += 1
     if sink.isDelivering, sink.immediateVerdict == .nothing { isVerdictLate = true }
-    // What a command says comes before the commands that follow it.
+    // An ending that follows from a command comes before the commands after that one.
     if isReadingVerdict { commandQueue.prepend(.ending(ending)) } else { receive(.ending(ending)) }
   }
 
-  /// Whether something was said that comes before the next value.
+  /// Whether commands wait, which come before the next value.
   var hasCommands: Bool { !commandQueue.isEmpty || sink.hasCommands }
 
   private func execute(_ command: TokenSink.Command) {
@@ -88,7 +89,7 @@ extension Chain {
       if !progress.downstream.isClosed { sendStart(.requestStart(start)) }
     case .outbound(let item):
       guard !progress.downstream.isUnstarted, !progress.downstream.isClosed else { return }
-      // Behind a start that is held there is no telling where a message belongs before all are made.
+      // A message that follows a held start needs the layout of the pipeline, and so every interceptor.
       makeTheRest()
       guard pendingEndings == 0 else { return inputs.prepend(input) }
       advance(item, on: outbound, from: 0)

@@ -1,18 +1,18 @@
 import RPCProtocols
 
-// What interceptors ask for beside their tokens: messages, timers, calls of their own.
+// What interceptors request through their context: further messages, timers, subrequests.
 extension Chain {
   // MARK: - Further messages
 
-  /// Puts a message after everything that an interceptor has been given in a direction.
+  /// Puts a message after everything that an interceptor has received in a direction.
   func inject(_ message: Payload, by handle: InterceptorHandle, isRequest: Bool) {
-    // Behind a start that is held a message belongs where all are made.
+    // A message that follows a held start needs the layout of the pipeline, and so every interceptor.
     if isRequest { makeTheRest() }
     guard let slot = slot(in: handle) else { return }
     let item = Item.message(MessageForms(message))
-    // An answer passes both passes of those further out.
+    // A local response passes both nodes of the interceptors further out.
     let node =
-      switch (isRequest, slot.isAnswering) {
+      switch (isRequest, slot.isResponding) {
       case (true, _): slot.requestNode.passage == .closed ? slot.lastRequestNode : slot.requestNode
       case (false, true): slot.firstResponseNode
       case (false, false): slot.responseNode
@@ -24,10 +24,10 @@ extension Chain {
     guard !isOver else {
       let end = isRequest ? "the half-close" : "the end"
       return environment.log(
-        LogRecord(level: .warning, source: slot.name, text: "a message injected after \(end) goes nowhere"))
+        LogRecord(level: .warning, source: slot.name, text: "ignored: a message injected after \(end)"))
     }
     if node.passage == .awaitingStart, node.buffer.isEmpty {
-      // Headers come before messages. A request's start may be held further out still.
+      // Headers come before messages. An interceptor further out may still hold the request's start.
       node.beforeStart.append(item)
       beforeStartCount += 1
     } else if let end = node.buffer.trailingEnd {
@@ -38,11 +38,11 @@ extension Chain {
     }
   }
 
-  /// Starts the response at an interceptor that answers the call.
+  /// Starts the response at an interceptor that responds to the call.
   ///
-  /// - Parameter isGivenStart: Whether it did so while it was given the request's start, before it released that.
+  /// - Parameter isGivenStart: Whether the interceptor called this from the callback that delivers the request's start.
   func startResponse(_ start: ResponseStart, by handle: InterceptorHandle, isGivenStart: Bool) {
-    // Who has ended the call meanwhile holds its start no more.
+    // An interceptor that has ended the call meanwhile does not hold its start any more.
     guard let slot = slot(in: handle), !progress.hasEnded, slot.responseNode.passage != .closed,
       isGivenStart
         ? slot.requestNode.passage == .awaitingStart
@@ -51,15 +51,15 @@ extension Chain {
     let position = slot.responseNode.position
     guard progress.responseFrontier >= .interceptor(position) else {
       return environment.log(
-        LogRecord(level: .warning, source: slot.name, text: "a response that is started again goes nowhere"))
+        LogRecord(level: .warning, source: slot.name, text: "ignored: the response has already started"))
     }
-    // It counts as gone by for this interceptor, so that its answer does not give headers again.
+    // The start counts as passed for this interceptor, so that its response does not bring headers again.
     progress.responseFrontier = .beyond(position)
-    slot.isAnswering = true
+    slot.isResponding = true
     put([.responseStart(start)], at: slot.firstResponseNode, of: inbound)
   }
 
-  /// Fails the call in the name of an interceptor that holds no token.
+  /// Fails the call for an interceptor that uses no token.
   func fail(_ error: RPCError, by handle: InterceptorHandle) {
     end(.failWithout(handle, error))
   }
@@ -94,7 +94,7 @@ extension Chain {
     }
   }
 
-  // MARK: - Calls of their own
+  // MARK: - Subrequests
 
   func make(
     _ call: Subrequest, of handle: InterceptorHandle, _ completion: @escaping (SubrequestResponse) -> Void
@@ -107,8 +107,8 @@ extension Chain {
     }
   }
 
-  /// The interceptors that a call made from within does not pass through: the one that makes it, and where this call is
-  /// such a call itself, all that it passes through. So calls never multiply beyond the square of the interceptors.
+  /// The interceptors that a subrequest does not pass through: the one that makes it, and if this call is a subrequest
+  /// itself, all that it passes through. So n interceptors make at most n² subrequests for one call.
   private func excluded(by caller: RegistrationID) -> Set<RegistrationID> {
     let isSubrequest = !environment.excluded.isEmpty
     return environment.excluded.union(isSubrequest ? registrations.map(\.id) : [caller])
@@ -130,7 +130,7 @@ extension Chain {
     RPCError(.unimplemented, "this chain cannot make subrequests: it has no network", origin: .client)
   }
 
-  /// Runs what an interceptor waits for, unless the call has finished.
+  /// Runs the completion of a subrequest, unless the call has finished.
   private func run(_ body: @escaping () -> Void) {
     nonisolated(unsafe) let body = body
     sink.post(.run { _ in body() })

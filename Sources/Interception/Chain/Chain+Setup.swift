@@ -1,7 +1,7 @@
 import RPCProtocols
 
-// How a call opens: its interceptors are made one after the other, each when the request's start comes to it. So
-// those after one that fails the call, or responds to it, are never made.
+// The setup of a call: its interceptors are made one after the other, each when the request's start reaches it.
+// Interceptors after one that fails the call, or responds to it, are never made.
 extension Chain {
   /// Takes the start through the interceptors that are not made yet; returns nil if it goes no further.
   func passUnmade(_ start: Item) -> Item? {
@@ -20,7 +20,7 @@ extension Chain {
     return pendingEndings == 0 ? start : nil
   }
 
-  /// Makes those that the start has not come to.
+  /// Makes the interceptors that the start has not reached.
   func makeTheRest() {
     guard !unmade.isEmpty else { return }
     while makeNext() != nil {}

@@ -1,9 +1,9 @@
 import Protobuf
 import RPCProtocols
 
-// What tokens say. `[any thread]`
+// What tokens and contexts call. `[any thread]`
 extension TokenSink {
-  /// Hears that a serialized message goes on.
+  /// Forwards a serialized message.
   func proceed(_ tokenID: TokenID, _ bytes: [UInt8]) {
     if isDelivering(tokenID), immediateVerdict == .nothing {
       record(bytes)
@@ -12,7 +12,7 @@ extension TokenSink {
     }
   }
 
-  /// Hears that a typed message goes on.
+  /// Forwards a typed message.
   func proceed(_ tokenID: TokenID, _ message: Message) {
     if isDelivering(tokenID), immediateVerdict == .nothing {
       record(message)
@@ -21,7 +21,7 @@ extension TokenSink {
     }
   }
 
-  /// Hears what an interceptor says about a value.
+  /// Takes the verdict on a value.
   func settle(_ tokenID: TokenID, _ verdict: Verdict) {
     if isInside, let chain {
       chain.settleHere(tokenID, verdict)
@@ -30,7 +30,7 @@ extension TokenSink {
     }
   }
 
-  /// Puts a message after what an interceptor was given so far; if it was given nothing, the message is the first.
+  /// Puts a message after what an interceptor has received so far; if it has received nothing, the message is the first.
   func inject(_ message: Payload, by handle: InterceptorHandle, isRequest: Bool) {
     if isDelivering(isRequest ? .requestEnd : .responseEnd, handle) {
       injectedBefore.append(.message(MessageForms(message)))
@@ -39,7 +39,7 @@ extension TokenSink {
     }
   }
 
-  /// Whether an interceptor is being given a value of this stage, here and now, and has not said what becomes of it.
+  /// Whether an interceptor is called with a value of this stage now, and has given no verdict on it.
   func isDelivering(_ stage: Stage, _ handle: InterceptorHandle) -> Bool {
     guard isInside, immediateVerdict == .nothing, let chain, let tokenID = chain.delivery,
       tokenID.stage == stage,
@@ -48,7 +48,7 @@ extension TokenSink {
     return chain.slot(of: tokenID).handle === handle
   }
 
-  /// Puts a message in front of a value.
+  /// Puts a message before a value.
   func put(_ message: Payload, before tokenID: TokenID) {
     if isInside, let chain {
       chain.putHere(message, before: tokenID)
@@ -58,17 +58,17 @@ extension TokenSink {
   }
 }
 
-// What becomes of a value when its token is used.
+// How verdicts take effect.
 extension Chain {
-  /// Notes the verdict; the pump acts on it when the callback has returned.
+  /// Records a verdict; the pump acts on it when the callback has returned.
   func settleHere(_ tokenID: TokenID, _ verdict: Verdict) {
     guard isLive(tokenID) else { return }
-    if sink.isDelivering(tokenID) { return sink.record(noted(verdict, tokenID)) }
-    let node = tokenID.node.takeUnretainedValue()
+    if sink.isDelivering(tokenID) { return sink.record(recordEnding(verdict, tokenID)) }
+    let node = tokenID.node
     guard let item = node.buffer.held(tokenID.sequence) else { return }
     let injectedCount = node.buffer.injectedCount(tokenID.sequence)
     let isLate = pendingEndings > 0 && !isReadingVerdict
-    // One of a later stage was given ahead.
+    // A value of a later stage was delivered early.
     let goesOn =
       node.stages.contains(tokenID.stage) ? ReorderBuffer.State.ready : ReorderBuffer.State.deliveredEarly
     let next = apply(verdict, to: item, tokenID, injectedCount: injectedCount)
@@ -81,13 +81,13 @@ extension Chain {
     guard isLive(tokenID) else { return }
     let item = Item.message(MessageForms(message))
     if sink.isDelivering(tokenID) { return sink.injectedBefore.append(item) }
-    let node = tokenID.node.takeUnretainedValue()
+    let node = tokenID.node
     node.buffer.addInjected(item, before: tokenID.sequence)
     markDirty(node, pipeline(of: tokenID.stage))
   }
 
-  /// Notes at once what ends the call, so that the first to end it wins.
-  private func noted(_ verdict: Verdict, _ tokenID: TokenID) -> Verdict {
+  /// Queues the ending that a verdict requests, at once, so that the first one counts; returns the verdict to act on.
+  private func recordEnding(_ verdict: Verdict, _ tokenID: TokenID) -> Verdict {
     switch verdict {
     case .fail(let error): end(.fail(tokenID, error))
     case .respond(let response): end(.respond(tokenID, response))
@@ -101,14 +101,14 @@ extension Chain {
 
   func isLive(_ tokenID: TokenID) -> Bool { !tokenID.isVoid && !progress.isFinished }
 
-  /// The value that goes on after a verdict; `nil` when none does.
+  /// The value that goes on after a verdict; nil if none does.
   func apply(_ verdict: Verdict, to item: Item, _ tokenID: TokenID, injectedCount: Int) -> Item? {
     switch verdict {
     case .proceed(.message(let new)):
       guard case .message(let old) = item else { return nil }
       return .message(old.replaced(by: new))
     case .proceed(.requestStart(var start)) where start.codec != facts.codec:
-      // The caller has encoded its messages already.
+      // The caller has already encoded its messages.
       start.codec = facts.codec
       environment.log(
         LogRecord(
@@ -122,17 +122,17 @@ extension Chain {
         fail(tokenID, "dropped the only message of a unary \(side)")
       }
     case .retry:
-      if case .asItIs = noted(verdict, tokenID) { return item }
+      if case .asItIs = recordEnding(verdict, tokenID) { return item }
     case .taken:
       return nil
     case .asItIs:
       return item
     case .abandoned:
-      // After the end there is no call to fail.
+      // After the end the call cannot fail any more.
       if tokenID.stage == .metrics { return item }
       fail(tokenID, "dropped the call at \(tokenID.stage)")
     case .fail, .respond, .ended:
-      _ = noted(verdict, tokenID)
+      _ = recordEnding(verdict, tokenID)
     }
     return nil
   }
@@ -142,7 +142,7 @@ extension Chain {
     end(.fail(tokenID, RPCError(.internal, "\(name) \(what)", origin: .interceptor(name))))
   }
 
-  func slot(of tokenID: TokenID) -> InterceptorSlot { slots[tokenID.node.takeUnretainedValue().position] }
+  func slot(of tokenID: TokenID) -> InterceptorSlot { slots[tokenID.node.position] }
 
   private func isOnlyMessage(_ stage: Stage) -> Bool {
     isRequest(stage) ? !facts.kind.clientStreams : !facts.kind.serverStreams

@@ -22,7 +22,7 @@ extension Chain {
     environment.log(
       LogRecord(
         level: .warning, source: slot.name,
-        text: "blocked everything for \(nanoseconds / 1_000_000) ms at \(stage)"))
+        text: "blocked the loop for \(nanoseconds / 1_000_000) ms at \(stage)"))
   }
 
   /// Schedules the check for values held longer than `holdPatience`.
@@ -72,7 +72,7 @@ extension Chain {
     node.holdWatch = .warned
     let slot = slots[node.position]
     // An interceptor that waits for a timer, or responds to the call, delays it on purpose.
-    guard slot.timers.isEmpty, !slot.isAnswering else { return }
+    guard slot.timers.isEmpty, !slot.isResponding else { return }
     var text = "has held the call at \(stage) for \(Self.holdPatience.components.seconds) seconds"
     if pipeline.waitingBytes >= windowBytes {
       text += "; the chain is full, so it receives no more: to hold more it must declare a larger window"

@@ -1,7 +1,7 @@
 import RPCProtocols
 import Synchronization
 
-/// An interceptor's place at one call, as its context knows it.
+/// Identifies an interceptor of one call to the chain; its context has it.
 final class InterceptorHandle: Sendable {
   let registration: RegistrationID
   private let lastTimerNumber = Atomic(0)
@@ -10,11 +10,11 @@ final class InterceptorHandle: Sendable {
     self.registration = registration
   }
 
-  /// A number for a timer that is to be set, on any thread.
+  /// A number for a new timer. `[any thread]`
   func takeTimerNumber() -> Int { lastTimerNumber.add(1, ordering: .relaxed).newValue }
 }
 
-/// One interceptor of a call's chain, with what it asked for.
+/// One interceptor of a call's chain, with its stages, requirements and nodes.
 final class InterceptorSlot {
   let name: String
   let handle: InterceptorHandle
@@ -22,37 +22,37 @@ final class InterceptorSlot {
   private(set) var interceptor: (any Interceptor)?
   let stages: Stages
   let requirements: InterceptorRequirements
-  /// The nodes that it has in any case, and those that it has where it is split (see `Pipeline`).
+  // The nodes; the two for bytes are used only if the interceptor is split (see `Pipeline`).
   let requestNode: PipelineNode
   let requestBytesNode: PipelineNode
   let responseBytesNode: PipelineNode
   let responseNode: PipelineNode
   let report: PipelineNode
-  /// The last of its nodes on the pipeline of the request, where the end is delivered.
+  /// Its last node of the request, where the half-close is delivered.
   var lastRequestNode: PipelineNode
-  /// The first of its nodes on the pipeline of the response.
+  /// Its first node of the response.
   var firstResponseNode: PipelineNode
-  /// Whether messages come to its raw node on the pipeline of the response after those further in have had them typed.
+  /// Whether response bytes reach it after the interceptors further in have received the typed messages.
   var isBytesNodeDelayed = false
-  /// Its nodes on the pipeline of the response.
+  /// Its nodes of the response, in the order in which values pass them.
   var responseNodes: [PipelineNode] {
     firstResponseNode === responseNode ? [responseNode] : [firstResponseNode, responseNode]
   }
 
-  /// Notes that it gives nothing more to the response.
+  /// Records that nothing more of the response passes it.
   func closeResponse() {
     for node in responseNodes { node.passage = .closed }
   }
 
-  /// Notes that a further attempt brings another response.
+  /// Records that the response of another attempt follows.
   func reopenResponse() {
     isBytesNodeDelayed = false
     for node in responseNodes { node.passage = .awaitingStart }
   }
 
-  /// Whether it answers the call, and holds the request's start for that.
-  var isAnswering = false
-  /// The clock's numbers of the timers that it has set.
+  /// Whether it responds to the call, and holds the request's start meanwhile.
+  var isResponding = false
+  /// The clock's numbers of its timers.
   var timers: [CallTimer: Int] = [:]
 
   init(name: String, handle: InterceptorHandle, interceptor: any Interceptor, position: Int) {
@@ -63,7 +63,7 @@ final class InterceptorSlot {
     requirements = interceptor.requirements
     let place = (position: position, isSerial: requirements.isSerial)
     requestNode = PipelineNode(.request, place)
-    // The start passes before the pipeline is laid out.
+    // The request's start passes before the pipeline is laid out.
     requestNode.stages = stages.intersection(.requestStart)
     requestBytesNode = PipelineNode(.requestBytes, place)
     responseBytesNode = PipelineNode(.responseBytes, place)
@@ -79,8 +79,8 @@ final class InterceptorSlot {
   /// All of its nodes.
   var nodes: [PipelineNode] { [requestNode, requestBytesNode, responseBytesNode, responseNode, report] }
 
-  /// Gives up the instance. The slot stays, with the nodes that tokens know.
-  func letGo() -> (any Interceptor)? {
+  /// Releases the instance. The slot stays, with the nodes that tokens refer to.
+  func release() -> (any Interceptor)? {
     defer { interceptor = nil }
     return interceptor
   }

@@ -3,7 +3,7 @@ import RPCProtocols
 
 /// A value on its way through the chain.
 ///
-/// Only messages are many, so only they are kept in line; the rest is boxed to keep an item small.
+/// Only messages are frequent, so only they are stored inline; the others are boxed to keep an item small.
 enum Item: Sendable {
   indirect case requestStart(RequestStart)
   case requestEnd
@@ -12,13 +12,13 @@ enum Item: Sendable {
   case message(MessageForms)
   indirect case metrics(CallMetrics)
 
-  /// What the item counts against the window: its bytes, and something for the rest.
+  /// What the item counts against the window, in bytes: the message's size and an overhead.
   var sizeBytes: Int {
     guard case .message(let forms) = self else { return Item.overheadBytes }
     return Item.overheadBytes + forms.sizeBytes
   }
 
-  /// Whether nothing follows it in its direction.
+  /// Whether it is the last of its direction.
   var isEnd: Bool {
     switch self {
     case .requestEnd, .responseEnd, .metrics: true

@@ -1,10 +1,10 @@
 import Protobuf
 
-/// A message in the forms in which somebody has built it. When both are there, they are the same message.
+/// A message in the forms that have been built. If both exist, they are the same message.
 struct MessageForms: Sendable {
   var typed: Message?
   var bytes: [UInt8]?
-  /// The size of the serialized form, or of what the caller made the message of; 0 when unknown.
+  /// The size of the serialized form, or of the caller's source of the message, in bytes; 0 if unknown.
   var sizeBytes: Int
 
   init(typed: Message, sizeBytes: Int = 0) {
@@ -24,21 +24,21 @@ struct MessageForms: Sendable {
     }
   }
 
-  /// Takes the bytes that an interceptor let go on.
+  /// Replaces the message by the bytes that an interceptor forwarded.
   mutating func replace(bytes new: [UInt8]) {
     bytes = new
     sizeBytes = new.count
     typed = nil
   }
 
-  /// Takes the message that an interceptor let go on. Unchanged, it keeps its bytes.
+  /// Replaces the message by the one that an interceptor forwarded. An unchanged message keeps its bytes.
   mutating func replace(typed new: Message) {
     if let typed, new.isIdentical(to: typed) { return }
     typed = new
     bytes = nil
   }
 
-  /// This message after an interceptor had it.
+  /// This message after an interceptor forwarded `new`.
   func replaced(by new: MessageForms) -> MessageForms {
     var forms = self
     if let typed = new.typed {

@@ -1,4 +1,4 @@
-/// A node that messages pass, on their short way.
+/// A node that wants messages, with what the fast path needs of it.
 struct FastPathEntry {
   let interceptor: any Interceptor
   let node: PipelineNode
@@ -8,35 +8,33 @@ struct FastPathEntry {
 
 /// The nodes of one direction, in the order in which values pass them.
 ///
-/// Out: the typed nodes of interceptors 0…k, then the raw ones, where k is the last interceptor that wants typed
-/// messages. In: the mirror. With q as the first interceptor that wants bytes, those of q…k are *split*: they have a
-/// node in either pass. The others have one for all their stages.
+/// Out: first the typed pass through interceptors 0…k, where k is the last that wants typed messages, then the bytes pass.
+/// In: the mirror. With q as the first interceptor that wants bytes, interceptors q…k are *split*: they have a node in
+/// each pass. The others have one node for all their stages.
 ///
 /// ```
-///        typed pass                        raw pass
+///        typed pass                        bytes pass
 /// out:   A(start) B(start, message)        A(bytes, end) B(end) C(start, bytes, end)       q = A, k = B
 ///
-///        raw pass                          typed pass
+///        bytes pass                        typed pass
 /// in:    C(start, bytes, end) B() A(bytes) B(start, message, end) A(start, end)
 /// ```
 ///
-/// Starts and ends pass in the chain's order, and each interceptor gets start, messages and end in this order, wherever
-/// values wait. Out, that is so because the half-close comes with the raw pass. In, a message that comes to a split
-/// interceptor's raw node before the start has come to its typed one, because an interceptor between holds it, makes
-/// the raw node move to right in front of the typed one (`InterceptorSlot.isBytesNodeDelayed`).
+/// Starts and ends pass in the chain's order, and each interceptor receives start, messages and end in this order, wherever
+/// values wait. Out, the half-close comes with the bytes pass. In, an interceptor between the two nodes of a split one may
+/// hold the start; a message that reaches the bytes node then moves this node to right before the typed one
+/// (`InterceptorSlot.isBytesNodeDelayed`).
 final class Pipeline {
   private(set) var nodes: [PipelineNode] = []
-  /// For each index, the first node from there on that wants messages: what a message goes straight to
-  /// while nothing waits anywhere on the pipeline.
+  /// For each index, the first node from there on that wants messages.
   private(set) var nextForMessages = [0]
-  /// The nodes that want messages, with what the short way needs of them.
+  /// The nodes that want messages.
   private(set) var entries: [FastPathEntry] = []
-  /// For each index of a node, the first entry from there on.
+  /// For each index of a node, the first of `entries` from there on.
   private(set) var firstFastEntries = [0]
-  /// How many interceptors have a typed node: the first of the chain, up to the last that wants typed
-  /// messages.
+  /// How many interceptors take part in the typed pass: those up to the last that wants typed messages.
   private(set) var typedCount = 0
-  /// Whether a node has values that must pass unchanged.
+  /// Whether values were delivered early, and must pass a node unchanged.
   var hasEarlyDeliveries = false
   /// How many values wait, and their bytes.
   var waitingCount = 0
@@ -97,7 +95,7 @@ final class Pipeline {
     layOut(raw + typed, slots)
   }
 
-  /// Lays out the pipeline of what is told after the end.
+  /// Lays out the pipeline of the metrics, which follow the end.
   func layOutReport(_ slots: [InterceptorSlot]) {
     for slot in slots { slot.report.stages = slot.stages.intersection(.metrics) }
     layOut(slots.reversed().map(\.report).filter { !$0.stages.isEmpty }, slots)
@@ -122,14 +120,14 @@ final class Pipeline {
     }
   }
 
-  /// Lets go of the interceptors, when the call has finished.
-  func letGo() {
+  /// Releases the interceptors, when the call has finished.
+  func release() {
     entries = []
   }
 
-  /// Lets go of every value that waits at some of the nodes, and makes their tokens void.
+  /// Discards every value that waits at some of the nodes, and makes their tokens void.
   ///
-  /// - Returns: How many of them waited for a start.
+  /// - Returns: How many of the values waited for a start.
   func flush(_ isFlushed: (PipelineNode) -> Bool) -> Int {
     var beforeStartCount = 0
     for node in nodes where isFlushed(node) {

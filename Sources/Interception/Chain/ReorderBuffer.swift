@@ -1,16 +1,16 @@
-/// The values that wait at one node, in the order in which they came: those held by its interceptor, and
-/// those behind them.
+/// The values that wait at one node, in the order in which they arrived: those that its interceptor holds, and those after
+/// them. Verdicts may come in any order; values leave in the order of arrival.
 struct ReorderBuffer {
   enum State {
     /// The interceptor has the token; this is the value as it was delivered.
     case held(Stage, Item)
-    /// The interceptor takes one value at a time, and has not been given this one.
+    /// The interceptor takes one value at a time, and has not received this one.
     case queued(Item)
     case ready(Item)
-    /// The value goes on, and was given to the interceptor at a later stage as well.
+    /// The value goes on, and the interceptor received it at its second node as well.
     case deliveredEarly(Item)
     case dropped
-    /// The value's token is to end the call.
+    /// The value's token ends the call.
     case ending
 
     /// Whether the value is the last of its direction.
@@ -24,28 +24,28 @@ struct ReorderBuffer {
 
   private struct Entry {
     var state: State
-    /// The value's number, higher than that of the entry before.
+    /// The value's number, higher than that of the entry before it.
     let sequence: Int
     var sizeBytes: Int
-    /// What the interceptor sends on before this value.
+    /// What the interceptor has injected before this value, and has not left yet.
     var injectedBefore: [Item] = []
-    /// How many of these have gone already.
+    /// How many injected items have left already.
     var sentInjectedCount = 0
     /// Whether the interceptor made the value.
     var isOwn = false
-    /// Whether the call was to end before it was said what becomes of the value.
+    /// Whether the verdict on the value came after a command that ends the call.
     var isLate = false
   }
 
-  /// What goes on from the head of a buffer.
+  /// What leaves the head of the buffer.
   enum Output {
-    /// A value; its entry is gone.
+    /// A value; its entry is removed.
     case item(Item, sizeBytes: Int, wasDeliveredEarly: Bool)
-    /// Nothing: the value was taken out, and its entry is gone.
+    /// Nothing: the value was dropped, and its entry is removed.
     case nothing(sizeBytes: Int)
-    /// What was put in front of the value at the head, which stays.
+    /// An item injected before the value at the head, which stays.
     case injected(Item)
-    /// The value at the head is to be delivered now; its entry stays.
+    /// The queued value at the head, to be delivered now; its entry stays.
     case delivery(Item)
   }
 
@@ -67,12 +67,12 @@ struct ReorderBuffer {
         isLate: isLate))
   }
 
-  /// What the interceptor has said is to go on before it ends the call: what it made, and what it released
-  /// before the first value that it still holds. In order.
+  /// What is kept when the interceptor ends the call: what it made, and what it forwarded before the first value that it
+  /// still holds. In order.
   ///
   /// - Parameters:
   ///   - last: The number of the value whose token ends the call, if that value is in this buffer.
-  ///   - isWhole: Whether all that came before has gone on; `false` afterwards where this buffer has a gap.
+  ///   - isWhole: Whether all that came before is kept; false afterwards if this buffer has a gap.
   func released(before last: Int?, isWhole: inout Bool) -> [Item] {
     var released: [Item] = []
     for entry in entries[head...] {
@@ -105,7 +105,7 @@ struct ReorderBuffer {
     entries[index].injectedBefore.append(item)
   }
 
-  /// How many items were put in front of the value with this number.
+  /// How many items were injected before the value with this number.
   func injectedCount(_ sequence: Int) -> Int {
     index(sequence).map { entries[$0].injectedBefore.count + entries[$0].sentInjectedCount } ?? 0
   }
@@ -122,13 +122,13 @@ struct ReorderBuffer {
     return (entries[head].sequence, stage)
   }
 
-  /// Whether the value at the head is the end of its direction, and something is put in front of it.
+  /// Whether the value at the head is the end of its direction, and an item was injected before it.
   var headEndHasInjected: Bool {
     !isEmpty && !entries[head].injectedBefore.isEmpty && entries[head].state.isEnd
   }
 
-  /// The first value behind the head that has gone through its own stage here and not through a later one; `nil` where
-  /// the interceptor still holds one before it.
+  /// The first value after the head that has passed its own stage here and was not delivered early; nil if the
+  /// interceptor still holds one before it.
   mutating func nextForEarlyDelivery(_ ownStages: Stages) -> (sequence: Int, item: Item)? {
     nextEarlyIndex = max(nextEarlyIndex, head + 1)
     while nextEarlyIndex < entries.count {
@@ -145,7 +145,7 @@ struct ReorderBuffer {
   /// The number of the value at the head.
   var headSequence: Int? { isEmpty ? nil : entries[head].sequence }
 
-  /// Puts items at the head, in the place of the value that was the last there.
+  /// Puts items at the head, in the place of the value that left it last.
   mutating func putFirst(_ items: [Item], sequence: Int, sizeBytes: Int) {
     let entry = Entry(state: .dropped, sequence: sequence, sizeBytes: sizeBytes, injectedBefore: items)
     if head > 0 {
@@ -156,7 +156,7 @@ struct ReorderBuffer {
     }
   }
 
-  /// Takes off what can go on from the head now.
+  /// Removes what can leave the head now.
   mutating func takeOutput() -> Output? {
     guard !isEmpty else { return nil }
     if !entries[head].injectedBefore.isEmpty {
@@ -193,7 +193,7 @@ struct ReorderBuffer {
     }
   }
 
-  /// Takes everything off; returns how many bytes were counted.
+  /// Removes everything; returns how many bytes were counted.
   mutating func removeAll() -> Int {
     let sizeBytes = entries[head...].reduce(0) { $0 + $1.sizeBytes }
     entries.removeAll()

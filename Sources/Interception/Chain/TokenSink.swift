@@ -2,10 +2,10 @@ import Protobuf
 import RPCProtocols
 import Synchronization
 
-/// The part of a chain that tokens and contexts hold: where they leave what they have to say. Other threads touch
-/// nothing else of it.
+/// The part of a chain that tokens and contexts refer to: it takes their verdicts and commands. Other threads use nothing
+/// else of the chain.
 ///
-/// There are no weak references to it, unlike to the chain: they would make each token more expensive.
+/// Tokens refer to it strongly: a weak reference to the chain would cost a side-table access for each token.
 final class TokenSink: @unchecked Sendable {
   enum Command: Sendable {
     case verdict(TokenID, Verdict)
@@ -16,47 +16,47 @@ final class TokenSink: @unchecked Sendable {
     case ending(Ending)
   }
 
-  /// What an interceptor has said at once about the value that it is being given.
+  /// The verdict that an interceptor has given, in its callback, on the value that it was called with.
   enum ImmediateVerdict {
     case nothing
-    /// The message goes on as it is.
+    /// The message goes on unchanged.
     case same
-    /// The message goes on as what is in `bytes`, `message` or, for anything else that was said, `verdict`.
+    /// The message goes on as `bytes` or `message`; any other verdict is in `verdict`.
     case bytes, message, verdict
   }
 
-  // For the loop's thread only.
+  // Used on the loop's thread only.
   weak var chain: Chain?
-  /// The nodes that tokens know, which they may ask for longer than the chain lives.
+  /// Retains the nodes that tokens refer to: a token may outlive the chain.
   var nodes: [PipelineNode] = []
   /// The number of the last value that was delivered, at any node.
   private var lastSequence = 0
   /// The number of the value that an interceptor receives at the moment; 0 between deliveries.
   private(set) var deliveredSequence = 0
-  /// What tells the message being delivered from others; -1 where that does not matter.
+  /// Identifies the message being delivered; -1 if it is delivered on the slow path.
   private var deliveredIdentity = -1
   private(set) var immediateVerdict = ImmediateVerdict.nothing
   private var bytes: [UInt8] = []
   private var message: Message?
   private var verdict: Verdict?
-  /// What the interceptor sends on before the value.
+  /// What the interceptor has injected before the value.
   var injectedBefore: [Item] = []
 
   private let lock = Lock()
   private var commands: [Command] = []
   private var isClosed = false
-  /// Whether there are commands; a hint that saves the lock when there are none.
+  /// Whether `commands` has any: read without the lock, so that an empty list costs none.
   private let hasCommandsHint = Atomic(false)
-  /// The thread that is inside the chain now; 0 while no thread is.
+  /// The thread that runs the chain's pump now; 0 if none does.
   private let insideThread = Atomic<UInt>(0)
   private let postToLoop: @Sendable (@escaping @Sendable () -> Void) -> Void
 
-  /// - Parameter post: Has work run on the loop's thread, soon.
+  /// - Parameter post: Schedules work on the loop's thread.
   init(post: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
     postToLoop = post
   }
 
-  /// Whether the calling thread is inside the chain, in a callback, and so may use it directly.
+  /// Whether the calling thread runs the chain's pump, in a callback, and so may use the chain directly.
   var isInside: Bool { insideThread.load(ordering: .relaxed) == currentThreadIdentity() }
 
   func enter() { insideThread.store(currentThreadIdentity(), ordering: .relaxed) }
@@ -71,21 +71,21 @@ final class TokenSink: @unchecked Sendable {
     return lastSequence
   }
 
-  /// Begins to deliver a value: what is said of it from now on is an answer at once.
+  /// Begins to deliver a value: verdicts on it are immediate from now on.
   @inline(__always)
   func beginDelivery(_ sequence: Int, identity: Int = -1) {
     deliveredSequence = sequence
     deliveredIdentity = identity
   }
 
-  /// Ends the delivery of a message that goes on as it is.
+  /// Ends the delivery of a message that goes on unchanged.
   @inline(__always)
   func endDelivery() {
     deliveredSequence = 0
     immediateVerdict = .nothing
   }
 
-  /// Ends the delivery of any value; returns what was said.
+  /// Ends the delivery of any value; returns its immediate verdict.
   func takeVerdict() -> Verdict? {
     defer { endDelivery() }
     switch immediateVerdict {
@@ -105,7 +105,7 @@ final class TokenSink: @unchecked Sendable {
     }
   }
 
-  /// Ends the delivery of a message that goes on as other bytes.
+  /// Ends the delivery of a message that goes on as other bytes; returns them.
   func takeBytes() -> [UInt8] {
     defer { endDelivery() }
     var taken: [UInt8] = []
@@ -113,29 +113,29 @@ final class TokenSink: @unchecked Sendable {
     return taken
   }
 
-  /// Whether a value is being delivered, or what was said of it is still to be taken.
+  /// Whether a value is being delivered, or its verdict has not been taken yet.
   var isDelivering: Bool { deliveredSequence != 0 }
 
-  /// Whether a tokenID is of the value that is being delivered, here and now.
+  /// Whether a token is for the value that is being delivered on this thread now.
   @inline(__always)
   func isDelivering(_ tokenID: TokenID) -> Bool {
-    // In this order: what is delivered is for the loop's thread alone to know.
+    // In this order: only the loop's thread may read `deliveredSequence`.
     isInside && deliveredSequence == tokenID.sequence
   }
 
-  /// Whether what was said ends the call, or the attempt.
+  /// Whether the immediate verdict ends the call, or the attempt.
   var hasVerdictToEnd: Bool {
     guard immediateVerdict == .verdict, case .ended? = verdict else { return false }
     return true
   }
 
-  /// Notes an answer at once.
+  /// Records an immediate verdict.
   func record(_ verdict: Verdict) {
     self.verdict = verdict
     immediateVerdict = .verdict
   }
 
-  /// Notes that the message being delivered goes on.
+  /// Records that the message being delivered goes on.
   @inline(__always)
   func record(_ bytes: [UInt8]) {
     if Self.identity(of: bytes) == deliveredIdentity {
@@ -146,7 +146,7 @@ final class TokenSink: @unchecked Sendable {
     }
   }
 
-  /// Notes that the message being delivered goes on.
+  /// Records that the message being delivered goes on.
   @inline(__always)
   func record(_ message: Message) {
     if message.identity == deliveredIdentity {
@@ -157,7 +157,7 @@ final class TokenSink: @unchecked Sendable {
     }
   }
 
-  /// What tells bytes from all others that exist at the same time, without looking at them; 0 for none.
+  /// Identifies an array of bytes among all that exist, by its address; 0 for an empty one.
   @inline(__always)
   static func identity(of bytes: [UInt8]) -> Int {
     bytes.withUnsafeBytes { Int(bitPattern: $0.baseAddress) }
@@ -167,7 +167,7 @@ final class TokenSink: @unchecked Sendable {
 
   func post(_ command: Command) {
     if isInside, let chain {
-      // What ends the call stops the value that is being given.
+      // An ending also stops the value that is being delivered.
       if case .cancel(let error) = command { chain.end(.cancel(error)) } else { chain.receive(command) }
       return
     }
@@ -180,7 +180,7 @@ final class TokenSink: @unchecked Sendable {
     if isFirst { postToLoop { self.chain?.processCommands() } }
   }
 
-  /// Whether other threads have left commands.
+  /// Whether other threads have given commands.
   var hasCommands: Bool { hasCommandsHint.load(ordering: .relaxed) }
 
   func takeAll() -> [Command] {
@@ -192,9 +192,9 @@ final class TokenSink: @unchecked Sendable {
     }
   }
 
-  /// Takes no more commands.
+  /// Discards the commands, and accepts no more.
   func close() {
-    // What is in the commands may have more to say when it goes: not under the lock.
+    // Releasing a command may release tokens, which give commands: not under the lock.
     let left = lock.holding {
       isClosed = true
       hasCommandsHint.store(false, ordering: .relaxed)

@@ -1,23 +1,23 @@
 import RPCProtocols
 
-/// What an interceptor said about one value.
+/// An interceptor's decision on one value.
 enum Verdict: Sendable {
   case proceed(Item)
-  /// The value goes on as it came.
+  /// The value goes on unchanged.
   case asItIs
   case drop
-  /// The value is taken out by somebody who sees to it that another takes its place, where one must.
+  /// Removed; the remover injects a replacement if the direction needs one.
   case taken
   indirect case fail(RPCError)
   indirect case respond(LocalResponse)
-  /// Try the call again, with these headers changed in the request.
+  /// Retry the call, with these headers replaced in the request.
   indirect case retry(after: Duration, headers: Headers)
-  /// The token was let go unused.
+  /// The token was released unused.
   case abandoned
-  /// The call is to end because of it; that is noted already.
+  /// The verdict ends the call; the ending is queued already.
   case ended
 
-  /// Whether the call, or the attempt, is to end because of it.
+  /// Whether it ends the call, or the attempt.
   var isEnding: Bool {
     switch self {
     case .fail, .respond, .retry, .abandoned, .ended: true

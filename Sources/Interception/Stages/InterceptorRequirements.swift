@@ -1,21 +1,21 @@
-/// What an interceptor asks of the chain beyond its stages. Asked once for each call, with the stages.
+/// What an interceptor requires of the chain. Read once for each call, with the stages.
 public struct InterceptorRequirements: Sendable, Equatable {
-  /// Whether values come to it one at a time: while it holds one, later ones of that direction wait in the
-  /// chain rather than being given to it.
+  /// Whether the interceptor receives values one at a time: while it holds one, later values of that direction wait in
+  /// the chain.
   ///
-  /// Counted for each pass: a message may come as bytes while the next is held as a typed message.
+  /// Applies to each pass: it may receive a message as bytes while it holds the next as a typed message.
   public var isSerial: Bool
-  /// How many bytes it may have to hold at once before it lets the first of them go; 0 is no more than the chain
-  /// takes anyhow. Without it, one that collects a whole stream would wait for ever: at a full window the chain
-  /// pauses the input or the network.
+  /// How many bytes the interceptor may have to hold at once before it forwards the first; 0 is the default window of the
+  /// chain. An interceptor that collects a whole stream must set it: at a full window the chain pauses the caller or the
+  /// transport, and the rest of the stream would never arrive.
   public var windowBytes: Int
-  /// How many bytes of the request are kept to be sent again at a retry; 0 when it never retries.
+  /// How many bytes of the request are kept to be sent again at a retry; 0 for an interceptor that never retries.
   ///
-  /// An interceptor that may retry divides the chain: those further out see one call, with one request and
-  /// one response, those further in have new instances in each attempt. A request that grows larger than this is no
-  /// longer kept, and cannot be retried.
+  /// An interceptor that may retry divides the chain: interceptors further out see one call, with one request and one
+  /// response; those further in have new instances for each attempt. A request that exceeds the limit is not kept, and
+  /// cannot be retried.
   public var replayLimitBytes: Int
-  /// Whether somebody else tells when it blocks the loop, so that the chain need not.
+  /// Whether another component (the plugin watchdog) reports callbacks that block the loop.
   package var isWatched = false
 
   /// Makes requirements.

@@ -2,24 +2,24 @@
 public enum LogLevel: Int, Sendable, Comparable {
   /// Details for debugging.
   case debug = 0
-  /// What is worth knowing.
+  /// Information about normal operation.
   case info = 1
-  /// Something is not as it should be, and the call goes on.
+  /// A problem that does not stop the call.
   case warning = 2
-  /// Something failed.
+  /// A failure.
   case error = 3
 
   /// Whether one matters less than the other.
   public static func < (one: LogLevel, other: LogLevel) -> Bool { one.rawValue < other.rawValue }
 }
 
-/// One thing that an interceptor has to say to people.
+/// A line of an interceptor's log.
 public struct LogRecord: Sendable, Equatable {
-  /// How much it matters.
+  /// The severity.
   public var level: LogLevel
-  /// Who says it: an interceptor's or a plugin's name.
+  /// The name of the interceptor or the plugin.
   public var source: String
-  /// What is said, one line.
+  /// The text, one line.
   public var text: String
 
   /// Makes a record.
@@ -30,5 +30,5 @@ public struct LogRecord: Sendable, Equatable {
   }
 }
 
-/// Where log records go. Called on any thread.
+/// Receives log records. Called on any thread.
 public typealias LogSink = @Sendable (LogRecord) -> Void

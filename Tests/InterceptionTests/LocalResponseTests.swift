@@ -5,7 +5,7 @@ import Testing
 @testable import Interception
 
 /// Interceptors that answer a call piece by piece, while the request goes on.
-@Suite struct AnsweringTests {
+@Suite struct LocalResponseTests {
   private let journal = Journal()
   private let held = Holder<RequestStart, Outbound>()
 
@@ -38,17 +38,17 @@ import Testing
     #expect(call.wireLines == [])
   }
 
-  @Test func secondStartGoesNowhere() {
+  @Test func secondResponseStartIsIgnored() {
     let answerer = answerer()
     let call = TestCall(.bidiStreaming, journal, [answerer])
     call.start()
     for _ in 0..<2 { answerer.context?.start(response: ResponseStart()) }
     call.work()
     #expect(call.callerLines == ["headers"])
-    #expect(call.logged.map(\.text) == ["a response that is started again goes nowhere"])
+    #expect(call.logged.map(\.text) == ["ignored: the response has already started"])
   }
 
-  @Test func whoAnswersIsNotWarnedOfHolding() {
+  @Test func noHoldWarningForAnInterceptorThatResponds() {
     let answerer = answerer()
     let call = TestCall(.bidiStreaming, journal, [answerer])
     call.start()
@@ -58,7 +58,7 @@ import Testing
     #expect(call.logged == [])
   }
 
-  @Test func whatIsTakenOutBehindAHeldStartTakesNoPlace() {
+  @Test func valuesDroppedAfterAHeldStartTakeNoPlace() {
     let answerer = answerer()
     let call = TestCall(.bidiStreaming, journal, [answerer])
     call.start()
@@ -66,7 +66,7 @@ import Testing
     #expect(call.chain.outbound.waitingCount == 1)
   }
 
-  @Test func whatATimerAsksForIsDone() {
+  @Test func commandsOfATimerTakeEffect() {
     let probe = answerer()
     let call = TestCall(.bidiStreaming, journal, [probe])
     call.start()

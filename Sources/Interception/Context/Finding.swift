@@ -1,12 +1,12 @@
-/// Something that an interceptor has found out about a call, for programs as much as for people.
+/// What an interceptor reports about a call, for programs as well as for people.
 public struct Finding: Sendable, Equatable {
   /// What it means for the outcome.
   public enum Kind: Sendable, Equatable {
-    /// Nothing; it is worth knowing.
+    /// Information that does not affect the outcome.
     case note
-    /// The call is not as it should be, although its status may be ok.
+    /// A check failed, although the call's status may be ok.
     case failure
-    /// The status that the call ended with is the one that was to be expected, so that it is no failure.
+    /// The call ended with the expected status, which is not a failure.
     case expectedStatus
   }
 
@@ -25,5 +25,5 @@ public struct Finding: Sendable, Equatable {
   }
 }
 
-/// Where findings go. Called on any thread.
+/// Receives findings. Called on any thread.
 public typealias FindingSink = @Sendable (Finding) -> Void

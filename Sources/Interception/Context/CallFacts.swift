@@ -1,23 +1,23 @@
 import Protobuf
 import RPCProtocols
 
-/// What is known of a call before it starts, and does not change.
+/// What is known of a call before it starts; it does not change.
 public struct CallFacts: Sendable {
   /// The method.
   public var method: MethodName
   /// Which sides are streams.
   public var kind: CallKind
-  /// The protocol to be spoken.
+  /// The protocol.
   public var protocolName: ProtocolName
   /// The server: `http[s]://host[:port][/prefix]`.
   public var target: String
   /// How messages are encoded on the wire.
   public var codec: CodecName
-  /// The type of the request's messages; `nil` when no schema is known.
+  /// The type of the request's messages; nil if no schema is known.
   public var requestType: MessageType?
-  /// The type of the response's messages; `nil` when no schema is known.
+  /// The type of the response's messages; nil if no schema is known.
   public var responseType: MessageType?
-  /// Which attempt at the call this is, from 1 on. For an interceptor further out than all that retry, always 1.
+  /// The number of this attempt at the call, from 1; always 1 for an interceptor further out than all that retry.
   public var attempt = 1
 
   /// Makes the facts of a call.

@@ -4,7 +4,7 @@ import RPCProtocols
 import Testing
 
 /// How a call's interceptors are made.
-@Suite struct OpeningTests {
+@Suite struct SetupTests {
   private let journal = Journal()
 
   private func noted(_ name: String, _ stages: Stages = .all) -> InterceptorRegistration {
@@ -14,14 +14,14 @@ import Testing
     }
   }
 
-  @Test func eachIsMadeWhenTheStartComesToIt() {
+  @Test func eachInterceptorIsMadeWhenTheStartReachesIt() {
     let call = TestCall(.unary, journal, [noted("A"), noted("B")])
     #expect(journal.lines.isEmpty)
     call.start()
     #expect(journal.lines == ["A made", "A start", "B made", "B start", "wire start"])
   }
 
-  @Test func thoseBehindOneThatFailsTheCallAreNeverMade() {
+  @Test func interceptorsAfterAFailureAreNeverMade() {
     let refuser = Probe("R", .requestStart, journal)
     refuser.onRequestStart = { _, token in token.fail(refused) }
     let call = TestCall(.unary, journal, [noted("A"), TestCall.registration(refuser), noted("C")])
@@ -30,7 +30,7 @@ import Testing
     #expect(journal.lines(of: "C").isEmpty)
   }
 
-  @Test func thoseBehindOneThatAnswersLaterAreNeverMade() {
+  @Test func interceptorsAfterALaterLocalResponseAreNeverMade() {
     let held = Holder<RequestStart, Outbound>()
     let answerer = Probe("R", .requestStart, journal)
     answerer.onRequestStart = { _, token in held.keep(token) }
@@ -42,7 +42,7 @@ import Testing
     #expect(journal.lines(of: "C").isEmpty)
   }
 
-  @Test func aMessageBehindAHeldStartHasAllOfThemMade() {
+  @Test func messageAfterAHeldStartMakesEveryInterceptor() {
     let held = Holder<RequestStart, Outbound>()
     let holder = Probe("R", [.requestStart, .requestBytes], journal)
     holder.onRequestStart = { _, token in held.keep(token) }
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func aSignerThatHoldsTheStartSeesTheBytesWhenNobodyBehindItWantsMessages() {
+  @Test func signerThatHoldsTheStartReceivesTheBytesIfNoInnerInterceptorWantsMessages() {
     let signer = TestCall.registration("S") { _, _ in Signer() }
     let call = TestCall(
       .unary, journal, [noted("A", .requestMessage), signer, noted("B", .requestStart)])
@@ -88,7 +88,7 @@ import Testing
     #expect(call.wireLines == ["start", "body", "half-close"])
   }
 
-  @Test func aDeclinedAndAnUninterestedInterceptorAreNoStations() {
+  @Test func declinedAndUninterestedInterceptorsHaveNoNodes() {
     let call = TestCall(
       .bidiStreaming, journal,
       [TestCall.registration("D") { _, _ in nil }, noted("N", [])])
@@ -98,7 +98,7 @@ import Testing
     #expect(call.callerLines == ["headers", "span straight through"])
   }
 
-  @Test func aChangeOfTheClientsInterceptorsDoesNotTouchARunningCall() {
+  @Test func changingTheRegistrationsDoesNotAffectARunningCall() {
     var builder = ChainBuilder([noted("A", .requestMessage), noted("B", .requestMessage)])
     let first = TestCall(.clientStreaming, journal, builder.registrations)
     first.start()
@@ -115,7 +115,7 @@ import Testing
     #expect(journal.lines == ["B message 2", "C message 2", "wire 2"])
   }
 
-  @Test func aDeadlineThatAnInterceptorChangesIsKeptAtOnce() {
+  @Test func changedDeadlineAppliesAtOnce() {
     let held = Holder<RequestStart, Outbound>()
     let changer = Probe("A", .requestStart, journal)
     let holder = Probe("B", .requestStart, journal)

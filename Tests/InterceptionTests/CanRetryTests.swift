@@ -3,7 +3,7 @@ import InterceptionSupport
 import RPCProtocols
 import Testing
 
-@Suite struct RetryingTests {
+@Suite struct CanRetryTests {
   private func probe(replayLimitBytes: Int) -> Probe {
     let probe = Probe("A", .all, Journal())
     probe.requirements.replayLimitBytes = replayLimitBytes
@@ -21,7 +21,7 @@ import Testing
     return answer
   }
 
-  @Test func whoMayRetryIsToldSo() {
+  @Test func canRetryIsTrueWhileTheCallMayBeRetried() {
     let probe = self.probe(replayLimitBytes: 1000)
     #expect(
       canRetryAtEnd(of: probe) { call in
@@ -31,16 +31,16 @@ import Testing
       } == true)
   }
 
-  @Test func whoSaidNothingOfItMayNotRetry() {
+  @Test func canRetryIsFalseWithoutAReplayLimit() {
     #expect(canRetryAtEnd(of: Probe("A", .all, Journal())) { $0.run() } == false)
   }
 
-  @Test func nobodyRetriesAResponseThatHasBegun() {
+  @Test func startedResponseCannotBeRetried() {
     let probe = self.probe(replayLimitBytes: 1000)
     #expect(canRetryAtEnd(of: probe) { $0.run() } == false)
   }
 
-  @Test func nobodyRetriesARequestThatWasTooLarge() {
+  @Test func tooLargeRequestCannotBeRetried() {
     let probe = self.probe(replayLimitBytes: 1)
     #expect(
       canRetryAtEnd(of: probe) { call in
@@ -50,7 +50,7 @@ import Testing
       } == false)
   }
 
-  @Test func nobodyRetriesACallThatWasCanceled() {
+  @Test func canceledCallCannotBeRetried() {
     let probe = self.probe(replayLimitBytes: 1000)
     #expect(
       canRetryAtEnd(of: probe) { call in
@@ -59,7 +59,7 @@ import Testing
       } == false)
   }
 
-  @Test func anInterceptorsTimeIsTheLoops() {
+  @Test func contextTimeIsTheLoopsTime() {
     let probe = Probe("A", .all, Journal())
     let call = TestCall(.unary, probe.journal, [probe])
     call.start()

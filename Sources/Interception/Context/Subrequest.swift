@@ -1,18 +1,18 @@
 import RPCProtocols
 
-/// A unary call that an interceptor makes on its own account.
+/// A unary call that an interceptor makes.
 ///
-/// It passes through the chain of its method like any other, but not through the interceptor that makes it. What the
-/// interceptors on that chain call in turn passes through none of them. So no call can cause itself, and with n
-/// interceptors that each make a call, one call causes at most n² others.
+/// It passes through the chain of its method like any other call, but not through the interceptor that makes it. The
+/// subrequests of the interceptors on that chain pass through none of them. So no call can cause itself, and with n
+/// interceptors that each make a subrequest, one call causes at most n² others.
 public struct Subrequest: Sendable {
   /// The method.
   public var method: MethodName
-  /// The server: `http[s]://host[:port][/prefix]`; `nil` is the server of the call that it is made for.
+  /// The server: `http[s]://host[:port][/prefix]`; nil is the server of the interceptor's call.
   public var target: String?
   /// Metadata to send.
   public var headers: Headers
-  /// The message, serialized in the codec of the call that it is made for.
+  /// The message, serialized in the codec of the interceptor's call.
   public var message: [UInt8]
   /// How long it may take.
   public var timeout: Duration
@@ -30,16 +30,16 @@ public struct Subrequest: Sendable {
   }
 }
 
-/// What came of an `Subrequest`.
+/// The response to a `Subrequest`.
 public struct SubrequestResponse: Sendable {
   /// Leading metadata.
   public var headers: Headers
-  /// The message, serialized; `nil` when the call failed.
+  /// The message, serialized; nil if the call failed.
   public var message: [UInt8]?
   /// Status and trailers.
   public var end: ResponseEnd
 
-  /// Makes an answer.
+  /// Makes a response.
   public init(headers: Headers = Headers(), message: [UInt8]? = nil, end: ResponseEnd) {
     self.headers = headers
     self.message = message
@@ -47,11 +47,11 @@ public struct SubrequestResponse: Sendable {
   }
 }
 
-/// A plain HTTP request that an interceptor makes on its own account, to a token server for example.
+/// A plain HTTP request that an interceptor makes, to a token server for example.
 public struct HTTPFetch: Sendable {
   /// The method, such as `POST`.
   public var method: String
-  /// The whole URL.
+  /// The absolute URL.
   public var url: String
   /// Headers to send.
   public var headers: Headers
@@ -61,7 +61,7 @@ public struct HTTPFetch: Sendable {
   public var timeout: Duration
   /// The limit for the response's body, in bytes.
   public var maxBodyBytes: Int
-  /// Whether it may be sent without TLS beyond this machine.
+  /// Whether it may be sent to another machine without TLS.
   public var allowsPlaintext = true
 
   /// Makes a request.
@@ -78,16 +78,16 @@ public struct HTTPFetch: Sendable {
   }
 }
 
-/// What came of a `HTTPFetch`.
+/// The response to an `HTTPFetch`.
 public struct HTTPFetchResponse: Sendable {
-  /// HTTP's status.
+  /// The HTTP status.
   public var status: Int
   /// The headers received.
   public var headers: Headers
   /// The body received.
   public var body: [UInt8]
 
-  /// Makes an answer.
+  /// Makes a response.
   public init(status: Int, headers: Headers = Headers(), body: [UInt8] = []) {
     self.status = status
     self.headers = headers
@@ -95,13 +95,13 @@ public struct HTTPFetchResponse: Sendable {
   }
 }
 
-/// Makes what interceptors ask for on their own account. It belongs to the loop's thread.
-public protocol SubrequestTransport: AnyObject {
-  /// Makes a call that does not pass through the interceptors that are named.
+/// Makes the requests of interceptors. It belongs to the loop's thread.
+package protocol SubrequestTransport: AnyObject {
+  /// Makes a call that does not pass through some registrations.
   ///
   /// - Parameters:
   ///   - call: What to call.
-  ///   - facts: The call that it is made for.
+  ///   - facts: The interceptor's call.
   ///   - excluded: The registrations that it does not pass through.
   ///   - completion: Called once on the loop's thread, never from within this method.
   func call(
@@ -110,7 +110,7 @@ public protocol SubrequestTransport: AnyObject {
   /// Makes a plain HTTP request, with the connection options (proxy, certificates) of the client.
   ///
   /// - Parameters:
-  ///   - fetch: What to ask for.
+  ///   - fetch: The request.
   ///   - completion: Called once on the loop's thread, never from within this method.
   func fetch(_ fetch: HTTPFetch, completion: @escaping (Result<HTTPFetchResponse, RPCError>) -> Void)
 }
