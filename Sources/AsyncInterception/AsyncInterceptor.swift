@@ -14,16 +14,16 @@ import RPCProtocols
 /// }
 /// ```
 ///
-/// The function runs on the threads of Swift's concurrency runtime, and each value crosses to the loop's thread and back:
-/// this is convenient, and slower than an `Interceptor`. One function runs for each call, and is cancelled if the call ends
-/// first.
+/// The function runs on the threads of Swift's concurrency runtime, and each value crosses to the loop's thread and
+/// back: this is convenient, and slower than an `Interceptor`. One function runs for each call, and is cancelled if the
+/// call ends first.
 public protocol AsyncInterceptor: Sendable {
   /// Handles one call.
   ///
   /// - Parameters:
   ///   - request: The call's start, and its messages as they arrive.
-  ///   - next: Forwards the request, and returns the response. A second call of it retries the call, if `replayLimitBytes`
-  ///     allows it.
+  ///   - next: Forwards the request, and returns the response. A second call of it retries the call, if
+  ///     `replayLimitBytes` allows it.
   /// - Returns: The response for the caller: the one from `next`, changed or not, or one in place of a server's.
   /// - Throws: The error of the call. An `RPCError` is used unchanged.
   func intercept(_ request: AsyncRequest, next: AsyncNext) async throws -> AsyncResponse
@@ -67,8 +67,8 @@ public struct AsyncResponse: Sendable {
 
   /// Makes a response from a sequence of messages.
   ///
-  /// In place of a server's response, each message goes to the caller as soon as it exists, and the next is requested when
-  /// the caller takes more.
+  /// In place of a server's response, each message goes to the caller as soon as it exists, and the next is requested
+  /// when the caller takes more.
   public init(start: ResponseStart = ResponseStart(), messages: AsyncMessages) {
     self.start = start
     self.messages = messages

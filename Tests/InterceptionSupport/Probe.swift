@@ -13,7 +13,7 @@ package final class Journal {
   }
 }
 
-/// Keeps a token until it is taken.
+/// Holds tokens until a test takes them.
 package final class Holder<Value, Direction> {
   private var tokens: [HeldToken<Value, Direction>] = []
   package init() {}
@@ -23,7 +23,7 @@ package final class Holder<Value, Direction> {
   package func release() { tokens.removeAll() }
 }
 
-/// An interceptor that notes what it sees, and does what a test tells it to.
+/// An interceptor that records what it receives, and runs a test's closures.
 package final class Probe: Interceptor {
   package let name: String
   package let stages: Stages

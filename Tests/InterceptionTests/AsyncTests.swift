@@ -8,7 +8,7 @@ import Testing
 
 /// Interceptors written as one asynchronous function.
 @Suite struct AsyncTests {
-  /// An interceptor made of a closure.
+  /// An interceptor that calls a closure.
   private struct Closure: AsyncInterceptor {
     var replayLimitBytes = 0
     let body: @Sendable (AsyncRequest, AsyncNext) async throws -> AsyncResponse
@@ -26,7 +26,7 @@ import Testing
       kind, Journal(), [InterceptorRegistration(name: "async", factory: AsyncFactory(interceptor))])
   }
 
-  /// Works off what the function's threads ask of the loop, until a condition holds or two seconds are over.
+  /// Runs the work that the function's threads schedule, until a condition holds or two seconds have passed.
   private func wait(_ call: TestCall, until holds: () -> Bool) async throws {
     for _ in 0..<2000 where !holds() {
       call.work()
@@ -135,7 +135,7 @@ import Testing
       call.work()
       await Task.yield()
     }
-    // One has gone on, and the next is not asked for.
+    // One has been forwarded, and the next is not requested.
     #expect(made.load(ordering: .relaxed) == 1)
     call.chain.callerWants(response: true)
     try await wait(call) { texts(call).count > 20 }
@@ -243,7 +243,7 @@ import Testing
     #expect(await iterator.next() == "canceled")
   }
 
-  /// A function that looks at what it is given before it decides: the most there is to read of a unary call.
+  /// A function that reads the whole request of a unary call before it decides.
   @Test func consumedUnaryRequestMayBeSentOrReplaced() async throws {
     for replacement in [nil, "changed"] {
       let call = call(.unary) { request, next in
@@ -422,7 +422,7 @@ import Testing
   }
 }
 
-/// All messages, when they have ended.
+/// Returns all messages when the sequence has ended.
 private func all(_ messages: some AsyncSequence<Message, any Error> & Sendable) async throws -> [Message] {
   var all: [Message] = []
   for try await message in messages { all.append(message) }
@@ -436,7 +436,7 @@ private func stream(_ messages: [Message]) -> AsyncMessages {
   }
 }
 
-/// Each message, and a further one behind it.
+/// Each message, followed by another.
 private func doubled(_ messages: AsyncMessages, _ word: String) -> AsyncMessages {
   AsyncThrowingStream<Message, any Error> { continuation in
     Task {

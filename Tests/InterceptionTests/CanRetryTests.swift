@@ -10,15 +10,15 @@ import Testing
     return probe
   }
 
-  /// What a probe is told at the response's end, and whether it could have retried then.
+  /// Runs a call; returns whether its probe could retry at the end, or nil if it received none.
   private func canRetryAtEnd(of probe: Probe, _ run: (TestCall) -> Void) -> Bool? {
-    var answer: Bool?
+    var canRetry: Bool?
     probe.onResponseEnd = { end, token in
-      answer = token.canRetry
+      canRetry = token.canRetry
       token.proceed(end)
     }
     run(TestCall(.bidiStreaming, probe.journal, [probe]))
-    return answer
+    return canRetry
   }
 
   @Test func canRetryIsTrueWhileTheCallMayBeRetried() {

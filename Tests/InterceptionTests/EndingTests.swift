@@ -146,7 +146,7 @@ import Testing
     call.start()
     call.send("request")
     call.receiveHeaders()
-    // The first is emptied out of the outer interceptor, which holds it.
+    // The first message is discarded at the outer interceptor, which holds it.
     for text in ["1", "2", "3"] { call.receive(text) }
     #expect(call.callerLines.prefix(2) == ["headers", "end permission_denied"])
     #expect(journal.lines(of: "A") == ["got-bytes 1", "finish permission_denied"])
@@ -223,7 +223,7 @@ import Testing
     #expect(call.callerLines.first == "end permission_denied")
   }
 
-  // MARK: Answering
+  // MARK: Responding
 
   @Test func localResponsePassesOuterInterceptorsAsAServersDoes() {
     let journal = Journal()
@@ -293,7 +293,7 @@ import Testing
         "B metrics 0", "A metrics 0", "caller metrics 0",
         "C finish canceled", "B finish canceled", "A finish canceled", "caller finished",
       ])
-    // Too late, and not heard.
+    // Too late: has no effect.
     let token = held.take()
     #expect(token.isVoid)
     token.use { $0.proceed(call.request) }

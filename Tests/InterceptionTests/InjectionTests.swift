@@ -172,7 +172,7 @@ import Testing
     #expect(call.callerLines.prefix(3) == ["headers", "", "end ok"])
   }
 
-  /// What is said about one token in several turns of the loop counts like what is said in one.
+  /// Commands for one token in several turns of the loop have the effect of commands in one turn.
   @Test func unaryMessageMayBeReplacedInTwoSteps() {
     let requests = Holder<[UInt8], Outbound>()
     let responses = Holder<[UInt8], Inbound>()
@@ -211,7 +211,7 @@ import Testing
     let call = TestCall(.bidiStreaming, journal, [holder, injector, last])
     call.start()
     call.send("1")
-    // The message has had them all made, and the start has come to the first only.
+    // The message has made all interceptors, and the start has reached only the first.
     injector.context?.inject(request: bytes("early"))
     call.chain.processCommands()
     #expect(journal.lines(of: "C").isEmpty)

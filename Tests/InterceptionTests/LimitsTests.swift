@@ -5,7 +5,7 @@ import Testing
 
 @testable import Interception
 
-/// What happens at the edges of a call: before its start, after its end, and in the calls that it causes.
+/// The limits of a call: before its start, after its end, and in its subrequests.
 @Suite struct LimitsTests {
   private let journal = Journal()
 
@@ -51,7 +51,7 @@ import Testing
 
   // MARK: Attempts
 
-  /// Tries each failed call again, once.
+  /// Retries each failed call, once.
   private final class Retrier: Interceptor {
     let stages: Stages = .responseEnd
     let requirements = InterceptorRequirements(replayLimitBytes: 1000)
@@ -77,9 +77,9 @@ import Testing
     #expect(call.outcome?.metrics.attempts == 4)
   }
 
-  // MARK: Calls of interceptors' own
+  // MARK: Subrequests
 
-  /// Makes a call of its own at each start.
+  /// Makes a subrequest at each start.
   private final class Caller: Interceptor {
     let stages: Stages = .requestStart
     private let context: CallContext
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  /// Starts each call that is asked for, through what is left of the interceptors.
+  /// Starts each subrequest, through the interceptors that are not excluded.
   private final class CountingNetwork: SubrequestTransport {
     var registrations: [InterceptorRegistration] = []
     private(set) var calls: [TestCall] = []

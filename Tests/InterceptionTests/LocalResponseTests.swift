@@ -4,12 +4,12 @@ import Testing
 
 @testable import Interception
 
-/// Interceptors that answer a call piece by piece, while the request goes on.
+/// Interceptors that respond to a call piece by piece, while the request continues.
 @Suite struct LocalResponseTests {
   private let journal = Journal()
   private let held = Holder<RequestStart, Outbound>()
 
-  /// Answers the call: it holds the start, and takes every message out.
+  /// Responds to the call: holds the start, and drops every message.
   private func answerer() -> Probe {
     let probe = Probe("B", [.requestStart, .requestMessage, .requestEnd], journal)
     probe.onRequestStart = { [held] _, token in held.keep(token) }

@@ -4,12 +4,12 @@ import Protobuf
 import RPCProtocols
 import Testing
 
-/// Interceptors that do what they should not.
+/// Interceptors that break the rules.
 @Suite struct MisuseTests {
   private let journal = Journal()
   private struct Broken: Error, CustomStringConvertible { var description: String { "out of cheese" } }
 
-  /// Throws at one stage, after doing with the token what it is told.
+  /// Throws at one stage, after a test's action with the token.
   private final class Thrower: Interceptor {
     enum Before { case nothing, proceed, keep, fail }
     let stages: Stages
@@ -77,7 +77,7 @@ import Testing
     #expect(call.logged == [LogRecord(level: .error, source: "T", text: "failed at metrics: out of cheese")])
   }
 
-  // MARK: Keeping everybody waiting
+  // MARK: Delays
 
   @Test func blockingCallbackIsLogged() {
     let probe = Probe("A", [.requestStart], journal)
@@ -173,7 +173,7 @@ import Testing
     let call = TestCall(.serverStreaming, journal, [probe], windowBytes: 300)
     call.start()
     call.receiveHeaders()
-    // A wire that does not heed the pause.
+    // A transport that ignores the pause.
     for _ in 0..<1000 where call.end == nil { call.receive("0123456789") }
     #expect(call.end?.error?.code == .resourceExhausted)
     #expect(

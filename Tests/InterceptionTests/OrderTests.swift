@@ -126,7 +126,7 @@ import Testing
     let journal = Journal()
     let call = TestCall(.unary, journal, [Probe("A", .all, journal), Probe("B", .all, journal)])
     call.start()
-    // An unknown field in front of the known one: serialized anew, it would come after it.
+    // An unknown field before the known one: serialized again, it would follow it.
     let unusual = [0xf8, 0x06, 0x01] + TestMessages.bytes("ping")
     call.chain.send(.bytes(unusual))
     call.close()

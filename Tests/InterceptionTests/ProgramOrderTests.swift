@@ -5,8 +5,8 @@ import Testing
 
 @testable import Interception
 
-/// What interceptors say takes effect in the order in which they say it, whether with tokens or with contexts, in one
-/// callback or between two turns of the loop.
+/// The commands of interceptors take effect in the order given, with tokens or with contexts, in one callback or
+/// between two turns of the loop.
 @Suite struct ProgramOrderTests {
   private let journal = Journal()
   private let starts = Holder<RequestStart, Outbound>()
@@ -42,7 +42,7 @@ import Testing
     #expect(call.callerLines == ["headers", "local", "end ok", "metrics 0", "finished"])
   }
 
-  /// Answers with the token of the start while it is given a message, and then says something about the message.
+  /// Responds with the token of the start while it is called with a message, and then gives a verdict on the message.
   private final class Answering: Interceptor {
     let stages: Stages = [.requestStart, .requestBytes]
     private let other: String

@@ -3,7 +3,7 @@ import InterceptionSupport
 import RPCProtocols
 import Testing
 
-/// What interceptors ask for beside their tokens.
+/// Requests of interceptors through their context.
 @Suite struct RequestsTests {
   private let journal = Journal()
 
@@ -73,7 +73,7 @@ import Testing
     #expect(journal.lines(of: "A") == ["start", "first", "second"])
   }
 
-  // MARK: Calls of their own
+  // MARK: Subrequests
 
   private final class Network: SubrequestTransport {
     var calls: [(Subrequest, Set<RegistrationID>, (SubrequestResponse) -> Void)] = []
@@ -105,7 +105,7 @@ import Testing
     let call = TestCall(.unary, journal, [registration, other], network: network)
     call.start()
     #expect(network.calls.map(\.1) == [[registration.id]])
-    // The call that it causes, made as a client makes it.
+    // The subrequest, made as a client makes it.
     let own = TestCall(.unary, Journal(), [registration, other], excluded: network.calls[0].1)
     own.start()
     #expect(own.sentStart != nil)

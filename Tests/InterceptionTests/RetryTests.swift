@@ -8,7 +8,7 @@ import Testing
   private let journal = Journal()
   private let gone = RPCError(.unavailable, "gone", origin: .server)
 
-  /// An interceptor that retries at the end of a response, as often as it is told.
+  /// An interceptor that retries at the end of a response, up to `times` times.
   private func retrier(
     _ name: String = "R", times: Int = 1, after delay: Duration = .zero, headers: Headers = Headers(),
     limit: Int = 1000
@@ -48,7 +48,7 @@ import Testing
     call.receiveHeaders()
     call.receive("pong")
     call.receiveEnd()
-    // The outer one sees one call.
+    // The outer interceptor receives one call.
     #expect(
       journal.lines(of: "A") == [
         "start", "message ping", "bytes ping", "half-close", "headers", "got-bytes pong", "got-message pong",
@@ -299,7 +299,7 @@ import Testing
     #expect(call.wireLines.last == "go on")
   }
 
-  /// An interceptor that keeps the end of a failed attempt until a test says that it is to be tried again.
+  /// An interceptor that holds the end of a failed attempt until a test retries it.
   private func undecided(_ stages: Stages, _ ends: Holder<ResponseEnd, Inbound>) -> Probe {
     let probe = Probe("R", stages.union(.responseEnd), journal)
     probe.requirements = InterceptorRequirements(replayLimitBytes: 1000)
@@ -406,7 +406,7 @@ import Testing
     call.clock.advance(by: .seconds(1))
     call.receiveEnd(gone)
     call.clock.advance(by: .zero)
-    // The second finds the connection of the first.
+    // The second attempt uses the connection of the first.
     (call.metrics.resolve, call.metrics.connect) = (nil, nil)
     call.receiveEnd(gone)
     let metrics = call.outcome?.metrics

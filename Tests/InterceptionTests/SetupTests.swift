@@ -60,7 +60,7 @@ import Testing
       journal.lines == ["R start", "C made", "C start", "wire start", "C message 1", "R bytes 1", "wire 1"])
   }
 
-  /// Puts the request's bytes into a header.
+  /// Copies the request's bytes to a header.
   private final class Signer: Interceptor {
     let stages: Stages = [.requestStart, .requestBytes]
     private var start: (RequestStart, HeldToken<RequestStart, Outbound>)?

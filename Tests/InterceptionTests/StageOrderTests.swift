@@ -5,12 +5,12 @@ import Testing
 
 @testable import Interception
 
-/// Each interceptor gets its own stages in the documented order, whatever its neighbours hold.
+/// Each interceptor receives its own stages in the documented order, whatever other interceptors hold.
 @Suite struct StageOrderTests {
   private let journal = Journal()
   private let starts = Holder<RequestStart, Outbound>()
 
-  /// Signs what the request's bytes are, in a header: it holds the start until the bytes, or until the half-close.
+  /// Signs the request's bytes in a header: holds the start until the bytes, or until the half-close.
   private final class Signer: Interceptor {
     let stages: Stages
     private let waitsForEnd: Bool
@@ -119,7 +119,7 @@ import Testing
     let inner = Probe("B", [.responseStart, .responseMessage], journal)
     inner.onResponseStart = { _, token in held.keep(token) }
     inner.onResponseMessage = { message, token in
-      // It lets the start go when it has seen a message, which must not wait for the start further out.
+      // It forwards the start when it has received a message, which must not wait for the start further out.
       if held.count > 0 { held.take().use { $0.proceed(ResponseStart()) } }
       token.proceed(TestMessages.changed(message, TestMessages.text(message) + "b"))
     }

@@ -9,8 +9,8 @@ extension Chain {
     var index = index
     while true {
       if pipeline.waitingCount == 0, case .message(var forms) = item {
-        index = run(&forms, on: pipeline, from: index)
-        guard index >= 0 else { return }
+        guard let reached = run(&forms, on: pipeline, from: index) else { return }
+        index = reached
         item = .message(forms)
       }
       guard index < pipeline.nodes.count else { return leave(item, pipeline) }

@@ -1,11 +1,11 @@
 import Protobuf
 import RPCProtocols
 
-// Early delivery. An interceptor that signs the body in a header holds the request's start until it has the bytes and the
-// half-close. If it has two nodes, these are delivered at the second, which nothing reaches before the start has passed.
-// So once all of the request waits after the start, the chain delivers it to that interceptor, in the order of its stages.
-// The same values must then pass the second node unchanged: if an interceptor further in changes them, the signature is
-// wrong, and the call fails.
+// Early delivery. An interceptor that signs the body in a header holds the request's start until it has the bytes and
+// the half-close. If it has two nodes, these are delivered at the second, which nothing reaches before the start has
+// passed. So once all of the request waits after the start, the chain delivers it to that interceptor, in the order of
+// its stages. The same values must then pass the second node unchanged: if an interceptor further in changes them, the
+// signature is wrong, and the call fails.
 extension Chain {
   /// Delivers the rest of the request to an interceptor that holds its start, if all of it waits there.
   func deliverEarly(_ node: PipelineNode, _ pipeline: Pipeline) {

@@ -1,15 +1,16 @@
 import Protobuf
 import RPCProtocols
 
-// The fast path of messages. Streams have many, and most interceptors only read them: while nothing waits on a pipeline,
-// a message goes from entry to entry without becoming an item of a buffer. The cost of an entry is reference counting, so
-// a message that the interceptor leaves unchanged is not copied (scripts/bench-chain counts the instructions).
+// The fast path of messages. Streams have many, and most interceptors only read them: while nothing waits on a
+// pipeline, a message goes from entry to entry without becoming an item of a buffer. The cost of an entry is reference
+// counting, so a message that the interceptor leaves unchanged is not copied (scripts/bench-chain counts the
+// instructions).
 extension Chain {
   /// Takes a message through the nodes from an index on, while each forwards it at once.
   ///
   /// - Returns: The index of the node that the message has reached: the end of the pipeline, or a node that needs the
-  ///   slow path. -1 if the message waits or goes no further.
-  func run(_ forms: inout MessageForms, on pipeline: Pipeline, from index: Int) -> Int {
+  ///   slow path. nil if the message waits or goes no further.
+  func run(_ forms: inout MessageForms, on pipeline: Pipeline, from index: Int) -> Int? {
     let list = pipeline.entries
     let entries = list.span
     var next = pipeline.firstFastEntries[index]
@@ -25,7 +26,7 @@ extension Chain {
       }
       let stage = entries[next].stage
       let first = next
-      guard prepare(&forms, for: stage, entries[next].node) else { return -1 }
+      guard prepare(&forms, for: stage, entries[next].node) else { return nil }
       if stage == .requestMessage || stage == .responseMessage {
         guard let message = forms.typed else { break }
         show(message, entries, &next, recipients)
@@ -36,7 +37,7 @@ extension Chain {
       guard next < entries.count else { break }
       // The last interceptor may have done more than forward the message.
       if sink.isDelivering {
-        guard settleShown(&forms, entries[next], pipeline) else { return -1 }
+        guard settleShown(&forms, entries[next], pipeline) else { return nil }
         next += 1
       } else if next == first {
         break
@@ -83,8 +84,8 @@ extension Chain {
     }
   }
 
-  /// Delivers a message in one form to the interceptors of the next entries of the same stage, up to the first that does
-  /// more than forward it unchanged.
+  /// Delivers a message in one form to the interceptors of the next entries of the same stage, up to the first that
+  /// does more than forward it unchanged.
   ///
   /// - Parameters:
   ///   - identity: Identifies the message among all that exist.

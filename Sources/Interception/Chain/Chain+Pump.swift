@@ -100,8 +100,8 @@ extension Chain {
     }
   }
 
-  /// Notifies both ends, and interceptors that make messages, when they should pause or continue; returns whether one was
-  /// notified.
+  /// Notifies both ends, and interceptors that make messages, when they should pause or continue; returns whether one
+  /// was notified.
   private func updateFlow() -> Bool {
     let wasRequestPaused = progress.requestFlow.isPaused
     let wasResponsePaused = progress.responseFlow.isPaused

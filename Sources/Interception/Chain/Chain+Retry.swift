@@ -2,15 +2,15 @@ import RPCProtocols
 
 // Retries: the last interceptor of a chain discards the response of an attempt and asks for another (see `Attempts`).
 extension Chain {
-  /// Whether the last interceptor holds the end of an attempt and may still retry the call. Until it decides, the values
-  /// of the request are kept for the next attempt.
+  /// Whether the last interceptor holds the end of an attempt and may still retry the call. Until it decides, the
+  /// values of the request are kept for the next attempt.
   var mayStillRetry: Bool {
     guard case .ended(.attempts) = progress.downstream, let last = slots.last else { return false }
     return progress.endFrontier == last.position && last.responseNode.passage != .closed
   }
 
-  /// Whether the interceptor that received a token may retry the call: nothing of the response has gone further, and the
-  /// request is still recorded.
+  /// Whether the interceptor that received a token may retry the call: nothing of the response has gone further, and
+  /// the request is still recorded.
   func canRetry(_ tokenID: TokenID) -> Bool { isLive(tokenID) && reasonAgainstRetry(tokenID) == nil }
 
   /// Whether the call is retried, as the verdict with a token requests; logs the reason if not.

@@ -30,7 +30,8 @@ extension TokenSink {
     }
   }
 
-  /// Puts a message after what an interceptor has received so far; if it has received nothing, the message is the first.
+  /// Puts a message after what an interceptor has received so far; if it has received nothing, the message is the
+  /// first.
   func inject(_ message: Payload, by handle: InterceptorHandle, isRequest: Bool) {
     if isDelivering(isRequest ? .requestEnd : .responseEnd, handle) {
       injectedBefore.append(.message(MessageForms(message)))

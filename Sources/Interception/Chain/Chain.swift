@@ -3,14 +3,15 @@ import RPCProtocols
 
 /// The interceptors of one call, and the values on their way through them (the design is in ../README.md).
 ///
-/// The caller is above, the transport below; both give values to the chain, and the chain calls them with what comes out.
-/// The chain belongs to one thread, the loop's. Only tokens and contexts may be used on other threads: their commands
-/// wait in the token sink until the owner, woken, calls `processCommands()`.
+/// The caller is above, the transport below; both give values to the chain, and the chain calls them with what comes
+/// out. The chain belongs to one thread, the loop's. Only tokens and contexts may be used on other threads: their
+/// commands wait in the token sink until the owner, woken, calls `processCommands()`.
 ///
-/// The chain does no I/O and never blocks. A value that an interceptor holds waits until the interceptor forwards it, or
-/// until the owner cancels the call, at its deadline or at Ctrl-C.
+/// The chain does no I/O and never blocks. A value that an interceptor holds waits until the interceptor forwards it,
+/// or until the owner cancels the call, at its deadline or at Ctrl-C.
 ///
-/// An interceptor that may retry is the last of its chain: below it each attempt has a chain of its own (see `Attempts`).
+/// An interceptor that may retry is the last of its chain: below it each attempt has a chain of its own (see
+/// `Attempts`).
 package final class Chain {
   /// How many bytes may wait in each direction before the chain asks the sender to pause.
   package static let defaultWindowBytes = 4 << 20
@@ -80,8 +81,8 @@ package final class Chain {
     sink.close()
   }
 
-  /// Whether an interceptor wants typed request messages, or may want them. If none does, the caller can give bytes, and
-  /// no message needs to be built.
+  /// Whether an interceptor wants typed request messages, or may want them. If none does, the caller can give bytes,
+  /// and no message needs to be built.
   package var wantsRequestMessages: Bool { outbound.typedCount > 0 || !unmade.isEmpty }
 
   /// Whether an interceptor wants typed response messages.
@@ -143,7 +144,8 @@ package final class Chain {
     take(afterStart: .requestEnd)
   }
 
-  /// Ends the call at once, even if interceptors hold values: at Ctrl-C, at the deadline, or for the owner's own reason.
+  /// Ends the call at once, even if interceptors hold values: at Ctrl-C, at the deadline, or for the owner's own
+  /// reason.
   ///
   /// Every interceptor that has received the start and not the end receives the error, last to first, then the caller.
   /// A deadline error names the interceptor that held the call. After the end, finishes without waiting for metrics.
@@ -197,8 +199,8 @@ package final class Chain {
     pump()
   }
 
-  /// Whether a response message would leave the chain at once and unchanged: no interceptor wants messages, and no value
-  /// waits.
+  /// Whether a response message would leave the chain at once and unchanged: no interceptor wants messages, and no
+  /// value waits.
   private var letsResponsesThrough: Bool {
     inbound.nextForMessages[0] == inbound.nodes.count && inbound.waitingCount == 0 && !isPumping
       && inputs.isEmpty && commandQueue.isEmpty && dirtyNodes.isEmpty && progress.downstream.isOpen
@@ -206,7 +208,8 @@ package final class Chain {
 
   // MARK: - From the owner
 
-  /// Executes the commands that interceptors gave on other threads. To be called on the loop's thread after each wake-up.
+  /// Executes the commands that interceptors gave on other threads. To be called on the loop's thread after each
+  /// wake-up.
   package func processCommands() {
     pump()
   }

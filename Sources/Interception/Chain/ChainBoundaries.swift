@@ -2,8 +2,8 @@ import RPCProtocols
 
 /// What lies above the chain: the caller. The chain calls it on the loop's thread.
 ///
-/// The chain retains it until `finished`. It may call the chain from any of these methods; the calls take effect after the
-/// method returns.
+/// The chain retains it until `finished`. It may call the chain from any of these methods; the calls take effect after
+/// the method returns.
 package protocol ChainCaller: AnyObject {
   /// An interceptor has changed the call's deadline: from now on this one applies.
   func deadlineChanged(to deadline: ContinuousClock.Instant?)

@@ -8,9 +8,9 @@ struct FastPathEntry {
 
 /// The nodes of one direction, in the order in which values pass them.
 ///
-/// Out: first the typed pass through interceptors 0…k, where k is the last that wants typed messages, then the bytes pass.
-/// In: the mirror. With q as the first interceptor that wants bytes, interceptors q…k are *split*: they have a node in
-/// each pass. The others have one node for all their stages.
+/// Out: first the typed pass through interceptors 0…k, where k is the last that wants typed messages, then the bytes
+/// pass. In: the mirror. With q as the first interceptor that wants bytes, interceptors q…k are *split*: they have a
+/// node in each pass. The others have one node for all their stages.
 ///
 /// ```
 ///        typed pass                        bytes pass
@@ -20,10 +20,10 @@ struct FastPathEntry {
 /// in:    C(start, bytes, end) B() A(bytes) B(start, message, end) A(start, end)
 /// ```
 ///
-/// Starts and ends pass in the chain's order, and each interceptor receives start, messages and end in this order, wherever
-/// values wait. Out, the half-close comes with the bytes pass. In, an interceptor between the two nodes of a split one may
-/// hold the start; a message that reaches the bytes node then moves this node to right before the typed one
-/// (`InterceptorSlot.isBytesNodeDelayed`).
+/// Starts and ends pass in the chain's order, and each interceptor receives start, messages and end in this order,
+/// wherever values wait. Out, the half-close comes with the bytes pass. In, an interceptor between the two nodes of a
+/// split one may hold the start; a message that reaches the bytes node then moves this node to right before the typed
+/// one (`InterceptorSlot.isBytesNodeDelayed`).
 final class Pipeline {
   private(set) var nodes: [PipelineNode] = []
   /// For each index, the first node from there on that wants messages.

@@ -1,5 +1,5 @@
-/// The values that wait at one node, in the order in which they arrived: those that its interceptor holds, and those after
-/// them. Verdicts may come in any order; values leave in the order of arrival.
+/// The values that wait at one node, in the order in which they arrived: those that its interceptor holds, and those
+/// after them. Verdicts may come in any order; values leave in the order of arrival.
 struct ReorderBuffer {
   enum State {
     /// The interceptor has the token; this is the value as it was delivered.
@@ -67,8 +67,8 @@ struct ReorderBuffer {
         isLate: isLate))
   }
 
-  /// What is kept when the interceptor ends the call: what it made, and what it forwarded before the first value that it
-  /// still holds. In order.
+  /// What is kept when the interceptor ends the call: what it made, and what it forwarded before the first value that
+  /// it still holds. In order.
   ///
   /// - Parameters:
   ///   - last: The number of the value whose token ends the call, if that value is in this buffer.

@@ -2,8 +2,8 @@ import Protobuf
 import RPCProtocols
 import Synchronization
 
-/// The part of a chain that tokens and contexts refer to: it takes their verdicts and commands. Other threads use nothing
-/// else of the chain.
+/// The part of a chain that tokens and contexts refer to: it takes their verdicts and commands. Other threads use
+/// nothing else of the chain.
 ///
 /// Tokens refer to it strongly: a weak reference to the chain would cost a side-table access for each token.
 final class TokenSink: @unchecked Sendable {

@@ -28,8 +28,8 @@ package struct ChainEnvironment {
   package var subrequests: (any SubrequestTransport)?
   /// How many bytes may wait in a chain, in each direction, before it asks the caller or the transport to pause.
   package var windowBytes: Int
-  /// The registrations that the calls do not pass through: for a subrequest, those of the interceptors that made it. Its
-  /// own subrequests do not pass through them either.
+  /// The registrations that the calls do not pass through: for a subrequest, those of the interceptors that made it.
+  /// Its own subrequests do not pass through them either.
   package var excluded: Set<RegistrationID> = []
 
   /// Makes an environment.

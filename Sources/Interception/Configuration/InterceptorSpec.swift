@@ -1,8 +1,8 @@
 /// What a user writes to add an interceptor to the chain: `NAME[,key=value…]`.
 ///
 /// `,,` is a comma. A value `@FILE` is the file's content without its last line end, `@@…` is a value that begins with
-/// `@`, and `env:NAME` is the environment variable. The chain interprets the keys `priority`, `methods` and `strict`; the
-/// interceptor interprets the others.
+/// `@`, and `env:NAME` is the environment variable. The chain interprets the keys `priority`, `methods` and `strict`;
+/// the interceptor interprets the others.
 public struct InterceptorSpec: Sendable, Equatable {
   /// One key with its value.
   public struct Setting: Sendable, Equatable {

@@ -2,8 +2,8 @@ import RPCProtocols
 
 /// What an interceptor may request of its call, besides the use of its tokens. `[any thread]`
 ///
-/// What one thread requests, here and with tokens, takes effect in that order. After the call has finished, requests have
-/// no effect.
+/// What one thread requests, here and with tokens, takes effect in that order. After the call has finished, requests
+/// have no effect.
 public struct CallContext: Sendable {
   /// The interceptor's name in logs and errors.
   public let name: String
@@ -57,8 +57,8 @@ public struct CallContext: Sendable {
   }
 
   /// Starts the response in place of a server, for an interceptor that holds `requestStart`: it then sends messages to
-  /// the caller with `inject(response:)`, and ends the call with `respond` on the token of `requestStart`, whose headers
-  /// are not sent again.
+  /// the caller with `inject(response:)`, and ends the call with `respond` on the token of `requestStart`, whose
+  /// headers are not sent again.
   ///
   /// To be called once. The interceptor still receives the request.
   public func start(response start: ResponseStart) {
@@ -67,9 +67,9 @@ public struct CallContext: Sendable {
     sink.post(.run { chain in chain.startResponse(start, by: handle, isGivenStart: isGivenStart) })
   }
 
-  /// Sends the caller a further message, after everything that this interceptor has received so far, and before the end,
-  /// or before the response with which this interceptor ends the call. Ignored, with a warning, after this interceptor
-  /// has forwarded the end.
+  /// Sends the caller a further message, after everything that this interceptor has received so far, and before the
+  /// end, or before the response with which this interceptor ends the call. Ignored, with a warning, after this
+  /// interceptor has forwarded the end.
   public func inject(response message: Payload) {
     sink.inject(message, by: handle, isRequest: false)
   }

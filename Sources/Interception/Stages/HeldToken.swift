@@ -1,6 +1,7 @@
 /// A token that is kept for later where a non-copyable value cannot be: in a closure, an array or a task.
 ///
-/// It belongs to one thread at a time, like the token: code that passes it to another thread does not use it afterwards.
+/// It belongs to one thread at a time, like the token: code that passes it to another thread does not use it
+/// afterwards.
 public final class HeldToken<Value, Direction> {
   private var token: Token<Value, Direction>?
 

@@ -45,20 +45,20 @@ import RPCProtocols
 /// let slow = InterceptorRegistration(name: "slow", factory: ClosureFactory { _, context in Slow(context) })
 /// ```
 ///
-/// While an interceptor holds a value, it still receives later values of the same direction. They leave it in the order in
-/// which they arrived.
+/// While an interceptor holds a value, it still receives later values of the same direction. They leave it in the order
+/// in which they arrived.
 ///
-/// Typed messages exist before serialization and after parsing, bytes between. A request message passes every interceptor
-/// as a typed message first, then all of them as bytes; a response message passes in the opposite order. Each interceptor
-/// receives its own stages in the order in which they are declared here, even if others hold values.
+/// Typed messages exist before serialization and after parsing, bytes between. A request message passes every
+/// interceptor as a typed message first, then all of them as bytes; a response message passes in the opposite order.
+/// Each interceptor receives its own stages in the order in which they are declared here, even if others hold values.
 ///
-/// An interceptor can hold `requestStart` until it has the bytes, to sign a body in a header. If interceptors further in
-/// want typed messages, it receives the bytes when all of the request waits after the start; if one of them then changes
-/// the messages, the call fails. If an interceptor further in holds `responseStart` while messages arrive, those further
-/// out receive the bytes of this response after it has received the typed messages.
+/// An interceptor can hold `requestStart` until it has the bytes, to sign a body in a header. If interceptors further
+/// in want typed messages, it receives the bytes when all of the request waits after the start; if one of them then
+/// changes the messages, the call fails. If an interceptor further in holds `responseStart` while messages arrive,
+/// those further out receive the bytes of this response after it has received the typed messages.
 ///
-/// The default of each method passes the value on unchanged. A method that throws fails the call, even if it used the token
-/// before.
+/// The default of each method passes the value on unchanged. A method that throws fails the call, even if it used the
+/// token before.
 public protocol Interceptor: AnyObject {
   /// The stages at which the interceptor is called. Read once for each call, before the first of them.
   var stages: Stages { get }

@@ -5,9 +5,9 @@ public struct InterceptorRequirements: Sendable, Equatable {
   ///
   /// Applies to each pass: it may receive a message as bytes while it holds the next as a typed message.
   public var isSerial: Bool
-  /// How many bytes the interceptor may have to hold at once before it forwards the first; 0 is the default window of the
-  /// chain. An interceptor that collects a whole stream must set it: at a full window the chain pauses the caller or the
-  /// transport, and the rest of the stream would never arrive.
+  /// How many bytes the interceptor may have to hold at once before it forwards the first; 0 is the default window of
+  /// the chain. An interceptor that collects a whole stream must set it: at a full window the chain pauses the caller
+  /// or the transport, and the rest of the stream would never arrive.
   public var windowBytes: Int
   /// How many bytes of the request are kept to be sent again at a retry; 0 for an interceptor that never retries.
   ///

@@ -18,11 +18,11 @@ public typealias ReportToken<Value> = Token<Value, Report>
 /// The right and the duty to decide, exactly once, on one value of a call.
 ///
 /// A token cannot be copied, and a verdict consumes it, so there is one verdict. It may be kept and used later, on any
-/// thread; the value and those after it wait meanwhile. A token that is released unused fails the call with an error that
-/// names the interceptor and the stage.
+/// thread; the value and those after it wait meanwhile. A token that is released unused fails the call with an error
+/// that names the interceptor and the stage.
 ///
-/// If the call ends meanwhile (canceled, past its deadline, failed by another interceptor) the token becomes void, and a
-/// verdict with it has no effect.
+/// If the call ends meanwhile (canceled, past its deadline, failed by another interceptor) the token becomes void, and
+/// a verdict with it has no effect.
 public struct Token<Value, Direction>: ~Copyable, Sendable {
   private var sink: TokenSink?
   private let tokenID: TokenID
@@ -60,19 +60,19 @@ extension Token where Direction == Outbound {
 }
 
 extension Token where Direction == Inbound {
-  /// Fails the call: interceptors further out and the caller receive the error in place of this value and the rest. What
-  /// this interceptor has forwarded stays before it. `[any thread]`
+  /// Fails the call: interceptors further out and the caller receive the error in place of this value and the rest.
+  /// What this interceptor has forwarded stays before it. `[any thread]`
   public consuming func fail(_ error: RPCError) { settle(.fail(error)) }
 
   /// Whether `retry` would retry the call now, rather than forward the value. `[loop's thread]`
   public var canRetry: Bool { sink?.chain?.canRetry(tokenID) ?? false }
 
-  /// Retries the call: new instances of the interceptors further in are made, and what this interceptor has forwarded of
-  /// the request is sent again. The response of this attempt is discarded.
+  /// Retries the call: new instances of the interceptors further in are made, and what this interceptor has forwarded
+  /// of the request is sent again. The response of this attempt is discarded.
   ///
-  /// Allowed for an interceptor that has declared `replayLimitBytes`, until it has forwarded something of the response: it
-  /// holds `responseStart`. (A server's error without headers starts with `responseEnd`.) Otherwise the value goes on
-  /// unchanged, and the log states the reason. `[any thread]`
+  /// Allowed for an interceptor that has declared `replayLimitBytes`, until it has forwarded something of the response:
+  /// it holds `responseStart`. (A server's error without headers starts with `responseEnd`.) Otherwise the value goes
+  /// on unchanged, and the log states the reason. `[any thread]`
   ///
   /// - Parameters:
   ///   - delay: How long to wait before the next attempt.
