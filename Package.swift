@@ -65,7 +65,9 @@ let package = Package(
       ], swiftSettings: fast),
     .target(
       name: "RPCProtocols", dependencies: ["Protobuf", "CCompression", "CSchemas"], swiftSettings: fast),
-    .target(name: "Interception", dependencies: ["RPCProtocols", "Protobuf"], swiftSettings: fast),
+    .target(
+      name: "Interception", dependencies: ["RPCProtocols", "Protobuf"], exclude: ["README.md"],
+      swiftSettings: fast),
     // Interceptors as asynchronous functions, for Swift programs. Not in the program: it needs no concurrency runtime.
     .target(
       name: "AsyncInterception", dependencies: ["Interception", "RPCProtocols", "Protobuf"],

@@ -2,12 +2,12 @@ import Interception
 import Protobuf
 import RPCProtocols
 
-/// Runs an asynchronous interceptor's function as an interceptor of one call.
+/// Runs the function of an asynchronous interceptor as an interceptor of one call.
 final class AsyncAdapter: Interceptor {
   let stages: Stages = [
     .requestStart, .requestMessage, .requestEnd, .responseStart, .responseMessage, .responseEnd,
   ]
-  let needs: Needs
+  let requirements: InterceptorRequirements
 
   private let interceptor: any AsyncInterceptor
   private let kind: CallKind
@@ -17,13 +17,13 @@ final class AsyncAdapter: Interceptor {
   private let response: AsyncSide
   private var tasks: [Task<Void, Never>] = []
 
-  // What is held of the call's frame; the messages are held by the sides.
+  // The held starts and end of the call; the sides hold the messages.
   private var requestStart: HeldToken<RequestStart, Outbound>?
   private var responseStart: (ResponseStart, HeldToken<ResponseStart, Inbound>)?
   private var responseEnd: (ResponseEnd, HeldToken<ResponseEnd, Inbound>)?
-  /// The tasks that may let a further message go on when the chain takes more.
+  /// The tasks that wait until the chain takes more messages.
   private var emitters: [ObjectIdentifier: AsyncWaiter<Void>] = [:]
-  /// Who waits for the response to start.
+  /// The task that waits for the response to start.
   private var waiter: AsyncWaiter<ResponseStart>?
   /// Whether the function has returned a response.
   private var hasResponded = false
@@ -33,10 +33,10 @@ final class AsyncAdapter: Interceptor {
     self.interceptor = interceptor
     self.kind = kind
     self.context = context
-    needs = Needs(replayLimitBytes: interceptor.replayLimitBytes)
+    requirements = InterceptorRequirements(replayLimitBytes: interceptor.replayLimitBytes)
     bridge = AsyncBridge(context)
-    request = AsyncSide(injectBehind: { context.inject(request: .typed($0)) }, fail: { context.fail($0) })
-    response = AsyncSide(injectBehind: { context.inject(response: .typed($0)) }, fail: { context.fail($0) })
+    request = AsyncSide(injectAfter: { context.inject(request: .typed($0)) }, fail: { context.fail($0) })
+    response = AsyncSide(injectAfter: { context.inject(response: .typed($0)) }, fail: { context.fail($0) })
     bridge.adapter = self
   }
 
@@ -46,7 +46,7 @@ final class AsyncAdapter: Interceptor {
     requestStart = HeldToken(token)
     let (interceptor, bridge, name) = (interceptor, bridge, context.name)
     let given = AsyncRequest(start: start, messages: Incoming(bridge: bridge, direction: .request))
-    keep(
+    retain(
       Task {
         do {
           let response = try await interceptor.intercept(given, next: AsyncNext(bridge: bridge))
@@ -91,7 +91,7 @@ final class AsyncAdapter: Interceptor {
 
   func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) {
     responseStart = (start, HeldToken(token))
-    tellStart(start)
+    resumeWaiter(start)
   }
 
   func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) {
@@ -113,14 +113,14 @@ final class AsyncAdapter: Interceptor {
   }
 
   func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) {
-    // Shown only: `finish` follows.
+    // The end is only shown: `finish` follows.
     if token.isVoid { return }
     let box = HeldToken(token)
     responseEnd = (end, box)
     if let waiter {
       // The call has ended before its response started.
       self.waiter = nil
-      waiter.tell(end.error.map { .failure($0) } ?? .success(ResponseStart()))
+      waiter.resume(end.error.map { .failure($0) } ?? .success(ResponseStart()))
     }
     response.deliver(
       AsyncSlot(
@@ -133,18 +133,18 @@ final class AsyncAdapter: Interceptor {
   }
 
   func finish(_ outcome: Outcome) {
-    // Tasks that wait receive the end of the call as their error, and not the cancellation of the task.
+    // Waiting tasks receive the end of the call as their error, not the cancellation of the task.
     bridge.finish()
-    waiter?.tell(.failure(AsyncBridge.over))
+    waiter?.resume(.failure(AsyncBridge.over))
     waiter = nil
-    for emitter in emitters.values { emitter.tell(.failure(AsyncBridge.over)) }
+    for emitter in emitters.values { emitter.resume(.failure(AsyncBridge.over)) }
     emitters = [:]
-    request.letGo()
-    response.letGo()
+    request.release()
+    response.release()
     for task in tasks { task.cancel() }
   }
 
-  /// The error of a direction with one message that was taken out, and not replaced.
+  /// The error of a unary direction whose message was removed and not replaced; nil if there is none.
   private func missing(_ direction: AsyncBridge.Direction) -> RPCError? {
     let isStream = direction == .request ? kind.clientStreams : kind.serverStreams
     guard !isStream, side(direction).isEmptied else { return nil }
@@ -154,24 +154,24 @@ final class AsyncAdapter: Interceptor {
 
   // MARK: - From the function
 
-  func keep(_ task: Task<Void, Never>) { tasks.append(task) }
+  func retain(_ task: Task<Void, Never>) { tasks.append(task) }
 
   func ask(_ direction: AsyncBridge.Direction, _ consumer: AsyncSide.Consumer) {
     side(direction).ask(consumer)
   }
 
-  /// Lets a message go on.
+  /// Forwards a message.
   ///
-  /// - Parameter emitter: The task that gives it, which continues when the chain takes more of the direction.
+  /// - Parameter emitter: The task that emits it, which continues when the chain takes more of the direction.
   func emit(_ message: Message, _ direction: AsyncBridge.Direction, _ emitter: AsyncWaiter<Void>) {
-    // What is held here may be all that the chain has taken: it goes on with what the function does next.
+    // The values held here may fill the chain's window, and only the function can forward them: do not wait.
     guard side(direction).emit(message) else {
-      emitter.tell(.success(()))
+      emitter.resume(.success(()))
       return
     }
     let identity = ObjectIdentifier(emitter)
     emitters[identity] = emitter
-    let resume = { [weak self] in _ = self?.emitters.removeValue(forKey: identity)?.tell(.success(())) }
+    let resume = { [weak self] in _ = self?.emitters.removeValue(forKey: identity)?.resume(.success(())) }
     switch direction {
     case .request: context.whenRequestWanted(resume)
     case .response: context.whenResponseWanted(resume)
@@ -188,11 +188,11 @@ final class AsyncAdapter: Interceptor {
     direction == .request ? request : response
   }
 
-  /// Sends the request on, for the first time or again.
+  /// Forwards the request, for the first time or again.
   ///
   /// - Parameters:
-  ///   - waiter: Who waits for the response to start.
-  ///   - pump: Starts to send the messages.
+  ///   - waiter: The task that waits for the response to start.
+  ///   - pump: Starts to forward the messages.
   func proceed(
     _ start: RequestStart, _ waiter: AsyncWaiter<ResponseStart>, pump: () -> Void
   ) {
@@ -203,21 +203,21 @@ final class AsyncAdapter: Interceptor {
       token.use { $0.proceed(start) }
       pump()
     } else if let (_, token) = responseEnd {
-      again(start, token, waiter)
+      retryCall(start, token, waiter)
     } else if let (_, token) = responseStart {
-      again(start, token, waiter)
+      retryCall(start, token, waiter)
     } else {
-      refuse(waiter, "next was called again before the first call of it returned")
+      refuse(waiter, "next was called again before its first call returned")
     }
   }
 
-  private func again<Value>(
+  private func retryCall<Value>(
     _ start: RequestStart, _ token: HeldToken<Value, Inbound>, _ waiter: AsyncWaiter<ResponseStart>
   ) {
     var isPossible = false
     token.look { isPossible = $0.canRetry }
     guard isPossible else {
-      return refuse(waiter, "next was called again, and the call cannot be tried again")
+      return refuse(waiter, "next was called again, and the call cannot be retried")
     }
     self.waiter = waiter
     token.use { $0.retry(headers: start.headers) }
@@ -227,11 +227,11 @@ final class AsyncAdapter: Interceptor {
   }
 
   private func refuse(_ waiter: AsyncWaiter<ResponseStart>, _ words: String) {
-    waiter.tell(.failure(RPCError(.internal, words, origin: .interceptor(context.name))))
+    waiter.resume(.failure(RPCError(.internal, words, origin: .interceptor(context.name))))
   }
 
-  private func tellStart(_ start: ResponseStart) {
-    waiter?.tell(.success(start))
+  private func resumeWaiter(_ start: ResponseStart) {
+    waiter?.resume(.success(start))
     waiter = nil
   }
 

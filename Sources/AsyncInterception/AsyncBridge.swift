@@ -2,13 +2,13 @@ import Interception
 import Protobuf
 import RPCProtocols
 
-/// The way between an asynchronous interceptor's function, on any thread, and its call, on the loop's.
+/// Connects the function of an asynchronous interceptor, on any thread, with its call, on the loop's thread.
 ///
-/// Tasks that wait are kept here under a lock, so that none waits for a call that has finished.
+/// The bridge keeps the waiting tasks under a lock, so that none waits for a call that has finished.
 final class AsyncBridge: @unchecked Sendable {
   enum Direction { case request, response }
 
-  /// The call's side; set before the function runs, and used on the loop's thread only.
+  /// The adapter; set before the function runs, and used on the loop's thread only.
   weak var adapter: AsyncAdapter?
   private let context: CallContext
   private let lock = Lock()
@@ -33,30 +33,30 @@ final class AsyncBridge: @unchecked Sendable {
         let number: Int? = lock.holding {
           guard !isFinished else { return nil }
           lastWaiter += 1
-          waiters[lastWaiter] = { waiter.tell(.failure($0)) }
+          waiters[lastWaiter] = { waiter.resume(.failure($0)) }
           return lastWaiter
         }
         guard let number else {
-          waiter.tell(.failure(Self.over))
+          waiter.resume(.failure(Self.over))
           return
         }
         context.post {
-          // From now on the call's side lets it go at the end.
+          // From now on the adapter resumes the waiter at the end.
           self.lock.holding { self.waiters[number] = nil }
-          if let adapter = self.adapter { body(adapter, waiter) } else { waiter.tell(.failure(Self.over)) }
+          if let adapter = self.adapter { body(adapter, waiter) } else { waiter.resume(.failure(Self.over)) }
         }
       }
     } onCancel: {
-      waiter.tell(.failure(CancellationError()))
+      waiter.resume(.failure(CancellationError()))
     }
   }
 
-  /// The next message of a direction; `nil` at its end.
+  /// The next message of a direction; nil at its end.
   func nextMessage(_ direction: Direction) async throws -> Message? {
     try await wait { adapter, consumer in adapter.ask(direction, consumer) }
   }
 
-  /// Sends a request on, and waits for the start of its response.
+  /// Forwards a request, and waits for the start of its response.
   func next(_ request: AsyncRequest) async throws -> AsyncResponse {
     let messages = request.messages
     let start = try await wait { adapter, waiter in
@@ -65,7 +65,7 @@ final class AsyncBridge: @unchecked Sendable {
     return AsyncResponse(start: start, messages: Incoming(bridge: self, direction: .response))
   }
 
-  /// Lets messages go on, until they end.
+  /// Forwards messages, until they end.
   func pump(_ messages: AsyncMessages, _ direction: Direction) {
     let task = Task {
       do {
@@ -77,7 +77,7 @@ final class AsyncBridge: @unchecked Sendable {
         onLoop { $0.finish(direction, error) }
       }
     }
-    onLoop { $0.keep(task) }
+    onLoop { $0.retain(task) }
   }
 
   private func drain(
@@ -92,7 +92,7 @@ final class AsyncBridge: @unchecked Sendable {
     context.post { if let adapter = self.adapter { body(adapter) } }
   }
 
-  /// Lets everybody go who waits.
+  /// Resumes every waiting task, with the error that the call has ended.
   func finish() {
     let left = lock.holding {
       isFinished = true
@@ -103,7 +103,7 @@ final class AsyncBridge: @unchecked Sendable {
   }
 }
 
-/// The messages of a call, as they come.
+/// The messages of a call, as they arrive.
 struct Incoming: AsyncSequence, Sendable {
   typealias Element = Message
   typealias Failure = any Error

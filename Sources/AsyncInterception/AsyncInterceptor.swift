@@ -2,7 +2,7 @@ import Interception
 import Protobuf
 import RPCProtocols
 
-/// An interceptor that is written as one asynchronous function around the call.
+/// An interceptor written as one asynchronous function around the call.
 ///
 /// ```swift
 /// struct Stamp: AsyncInterceptor {
@@ -14,19 +14,20 @@ import RPCProtocols
 /// }
 /// ```
 ///
-/// The function runs on Swift's own threads, and its work goes to the loop and back: convenient, and slower than
-/// an `Interceptor`. One function runs for each call, and is cancelled when the call ends without it.
+/// The function runs on the threads of Swift's concurrency runtime, and each value crosses to the loop's thread and
+/// back: this is convenient, and slower than an `Interceptor`. One function runs for each call, and is cancelled if the
+/// call ends first.
 public protocol AsyncInterceptor: Sendable {
-  /// Sees one call: what is to be sent, and, from `next`, what comes back.
+  /// Handles one call.
   ///
   /// - Parameters:
-  ///   - request: The call's start, and its messages as they come.
-  ///   - next: Sends the request on. Called again it tries the call again, where `replayLimitBytes` allows it.
-  /// - Returns: What the caller is to see: what `next` gave, changed or not; or, without calling `next`, an answer
-  ///   in place of a server's.
-  /// - Throws: What the call is to fail with. An `RPCError` is taken as it is.
+  ///   - request: The call's start, and its messages as they arrive.
+  ///   - next: Forwards the request, and returns the response. A second call of it retries the call, if
+  ///     `replayLimitBytes` allows it.
+  /// - Returns: The response for the caller: the one from `next`, changed or not, or one in place of a server's.
+  /// - Throws: The error of the call. An `RPCError` is used unchanged.
   func intercept(_ request: AsyncRequest, next: AsyncNext) async throws -> AsyncResponse
-  /// How many bytes of the request are kept so that `next` can be called again; 0 when it is called once.
+  /// How many bytes of the request are kept so that `next` can be called again; 0 if it is called once.
   var replayLimitBytes: Int { get }
 }
 
@@ -35,27 +36,27 @@ extension AsyncInterceptor {
   public var replayLimitBytes: Int { 0 }
 }
 
-/// Messages that come one after the other.
+/// A sequence of messages that arrive one after the other.
 public typealias AsyncMessages = any AsyncSequence<Message, any Error> & Sendable
 
 /// A request on its way to the server.
 public struct AsyncRequest: Sendable {
   /// Method, target, headers and deadline.
   public var start: RequestStart
-  /// The messages; may be wrapped or replaced. The half-close goes on when they have ended.
+  /// The messages; may be wrapped or replaced. The half-close is sent when they have ended.
   public var messages: AsyncMessages
 }
 
 /// A response on its way to the caller.
 public struct AsyncResponse: Sendable {
-  /// HTTP's status and the leading metadata.
+  /// The HTTP status and the leading metadata.
   public var start: ResponseStart
-  /// The messages; may be wrapped or replaced. They end when the call has ended well, and throw its error otherwise.
+  /// The messages; may be wrapped or replaced. They end if the call succeeds, and throw its error otherwise.
   public var messages: AsyncMessages
-  /// Changes the trailing metadata, when it comes.
+  /// Changes the trailing metadata, when it arrives.
   public var changeTrailers: @Sendable (Headers) -> Headers = { $0 }
 
-  /// Makes an answer that no server gave.
+  /// Makes a response in place of a server's.
   public init(start: ResponseStart = ResponseStart(), messages: [Message] = []) {
     self.start = start
     self.messages = AsyncThrowingStream { continuation in
@@ -64,9 +65,9 @@ public struct AsyncResponse: Sendable {
     }
   }
 
-  /// Makes a response whose messages come one after the other.
+  /// Makes a response from a sequence of messages.
   ///
-  /// As an answer that no server gave, each message goes to the caller when it is there, and the next is asked for
+  /// In place of a server's response, each message goes to the caller as soon as it exists, and the next is requested
   /// when the caller takes more.
   public init(start: ResponseStart = ResponseStart(), messages: AsyncMessages) {
     self.start = start
@@ -74,19 +75,19 @@ public struct AsyncResponse: Sendable {
   }
 }
 
-/// Sends a request on.
+/// Forwards a request.
 public struct AsyncNext: Sendable {
   let bridge: AsyncBridge
 
-  /// Sends a request on, and waits until the response starts.
+  /// Forwards a request, and waits until the response starts.
   ///
-  /// - Throws: The error of a call that ended before.
+  /// - Throws: The error of a call that ended before its response started.
   public func callAsFunction(_ request: AsyncRequest) async throws -> AsyncResponse {
     try await bridge.next(request)
   }
 }
 
-/// Makes an interceptor of an asynchronous one for each call.
+/// A factory that adapts an asynchronous interceptor to each call.
 public struct AsyncFactory: InterceptorFactory {
   private let interceptor: any AsyncInterceptor
 
@@ -95,7 +96,7 @@ public struct AsyncFactory: InterceptorFactory {
     self.interceptor = interceptor
   }
 
-  /// Makes the interceptor of one call, which it never declines.
+  /// Makes the interceptor of one call; it never declines.
   public func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
     AsyncAdapter(interceptor, call.kind, context)
   }

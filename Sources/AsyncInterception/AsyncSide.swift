@@ -4,72 +4,72 @@ import RPCProtocols
 
 /// A value that an asynchronous interceptor holds: a message, or the end of its direction.
 struct AsyncSlot {
-  /// The message; `nil` is the end.
+  /// The message; nil is the end.
   let message: Message?
-  /// The error that the end brings.
+  /// The error of the end.
   let error: RPCError?
-  /// Lets a message go on before the value.
+  /// Injects a message before the value.
   let inject: (Message) -> Void
-  /// Lets the value go on: a message as this one, or not at all; an end with this error.
+  /// Forwards the value: a message as this one, or dropped if nil; an end with this error.
   let settle: (Message?, RPCError?) -> Void
 }
 
-/// One direction of a call through an asynchronous interceptor: what has come and is not let go on, and who waits
-/// for it. It belongs to the loop's thread.
+/// One direction of a call through an asynchronous interceptor: values received but not yet forwarded, and the consumer
+/// awaiting them. It belongs to the loop's thread.
 final class AsyncSide {
   typealias Consumer = AsyncWaiter<Message?>
 
   private var slots: [AsyncSlot] = []
-  /// Whether the first slot's value has been given to the consumer, who is at work on it.
-  private var isAtWork = false
-  /// The value that the consumer let go on as it came, if that is all it did so far.
+  /// Whether the consumer has received the first slot's value and has not asked for the next.
+  private var isConsuming = false
+  /// The first value, if the consumer has emitted it unchanged and nothing else since.
   private var unchanged: Message?
   private var consumer: Consumer?
-  /// Whether the consumer lets nothing more go on, and with which error.
+  /// Whether the consumer emits nothing more, and the error with which it ended.
   private var end: (isOver: Bool, error: RPCError?) = (false, nil)
-  private let injectBehind: (Message) -> Void
+  private let injectAfter: (Message) -> Void
   private let fail: (RPCError) -> Void
   private var (hasTaken, hasEmitted) = (false, false)
 
-  /// Whether messages were taken out, and none has gone on.
+  /// Whether messages were removed, and none was emitted.
   var isEmptied: Bool { hasTaken && !hasEmitted }
 
   /// - Parameters:
-  ///   - injectBehind: Lets a message go on when none is held.
-  ///   - fail: Fails the call when nothing is held.
-  init(injectBehind: @escaping (Message) -> Void, fail: @escaping (RPCError) -> Void) {
-    self.injectBehind = injectBehind
+  ///   - injectAfter: Injects a message after everything received, if no value is held.
+  ///   - fail: Fails the call, if no value is held.
+  init(injectAfter: @escaping (Message) -> Void, fail: @escaping (RPCError) -> Void) {
+    self.injectAfter = injectAfter
     self.fail = fail
   }
 
-  /// A value has come.
+  /// Appends a value that has arrived.
   func deliver(_ slot: AsyncSlot) {
     slots.append(slot)
     serve()
   }
 
-  /// The consumer wants the next value, and is done with the one before.
+  /// The consumer asks for the next value, and has finished with the one before.
   func ask(_ consumer: Consumer) {
     guard self.consumer?.isWaiting != true else {
-      let words = "the messages of one direction are asked for by two at once"
-      consumer.tell(.failure(RPCError(.internal, words, origin: .client)))
+      let words = "two tasks iterate over the messages of one direction at once"
+      consumer.resume(.failure(RPCError(.internal, words, origin: .client)))
       return
     }
-    if isAtWork, slots.first?.message != nil { settleFirst() }
+    if isConsuming, slots.first?.message != nil { settleFirst() }
     self.consumer = consumer
     serve()
   }
 
-  /// The consumer lets a message go on.
+  /// The consumer emits a message.
   ///
-  /// - Returns: Whether it went behind everything, because nothing is held.
+  /// - Returns: Whether the message was injected after everything received, because no value is held.
   func emit(_ message: Message) -> Bool {
     hasEmitted = true
     guard let first = slots.first else {
-      injectBehind(message)
+      injectAfter(message)
       return true
     }
-    if isAtWork, unchanged == nil, let given = first.message, given.isIdentical(to: message) {
+    if isConsuming, unchanged == nil, let given = first.message, given.isIdentical(to: message) {
       unchanged = message
       return false
     }
@@ -79,24 +79,24 @@ final class AsyncSide {
     return false
   }
 
-  /// The consumer lets nothing more go on.
+  /// The consumer emits nothing more.
   func finish(_ error: RPCError?) {
     end = (true, error)
     if let error, slots.isEmpty { return fail(error) }
     serve()
   }
 
-  /// Forgets everything, as the response of another attempt comes.
+  /// Discards everything, as the response of another attempt follows.
   func reset() {
     slots = []
-    isAtWork = false
+    isConsuming = false
     unchanged = nil
   }
 
-  /// Lets everything go, when the call has finished.
-  func letGo() {
+  /// Discards everything and resumes the consumer, when the call has finished.
+  func release() {
     reset()
-    consumer?.tell(.failure(AsyncBridge.over))
+    consumer?.resume(.failure(AsyncBridge.over))
     consumer = nil
   }
 
@@ -104,12 +104,12 @@ final class AsyncSide {
     while let first = slots.first {
       if end.isOver {
         settleFirst()
-      } else if let consumer, !isAtWork || first.message == nil {
-        // Who asks again after the end gets it again.
+      } else if let consumer, !isConsuming || first.message == nil {
+        // A consumer that asks again after the end receives the end again.
         self.consumer = nil
-        let isTold = consumer.tell(first.error.map { .failure($0) } ?? .success(first.message))
-        // One that was cancelled has not got it.
-        isAtWork = isAtWork || isTold
+        let wasDelivered = consumer.resume(first.error.map { .failure($0) } ?? .success(first.message))
+        // A cancelled consumer has not received it.
+        isConsuming = isConsuming || wasDelivered
       } else {
         return
       }
@@ -118,7 +118,7 @@ final class AsyncSide {
 
   private func settleFirst() {
     let first = slots.removeFirst()
-    isAtWork = false
+    isConsuming = false
     let message = unchanged
     unchanged = nil
     if message == nil, first.message != nil { hasTaken = true }

@@ -1,22 +1,22 @@
 import Interception
 
-/// A task that waits for one result of a call: its value, the end of the call, or the task's own cancellation, the first of
-/// which counts. `[any thread]`
+/// A task that waits for one result: a value, the end of the call, or its own cancellation. The first one counts.
+/// `[any thread]`
 final class AsyncWaiter<Value: Sendable>: @unchecked Sendable {
   private let lock = Lock()
   private var continuation: CheckedContinuation<Value, any Error>?
-  /// The result that came before the task waited.
+  /// The result that arrived before the task waited.
   private var early: Result<Value, any Error>?
-  private var isTold = false
+  private var isResumed = false
 
   /// Whether it still waits.
   var isWaiting: Bool {
     lock.lock()
     defer { lock.unlock() }
-    return !isTold
+    return !isResumed
   }
 
-  /// Waits; returns false if the result came before.
+  /// Waits; returns false if the result arrived before.
   func wait(_ continuation: CheckedContinuation<Value, any Error>) -> Bool {
     lock.lock()
     let early = early
@@ -26,15 +26,15 @@ final class AsyncWaiter<Value: Sendable>: @unchecked Sendable {
     return early == nil
   }
 
-  /// Resumes the task with a result; returns false if there was one before.
+  /// Resumes the task with a result; returns false if it already had one.
   @discardableResult
-  func tell(_ result: Result<Value, any Error>) -> Bool {
+  func resume(_ result: Result<Value, any Error>) -> Bool {
     lock.lock()
-    let isFirst = !isTold
+    let isFirst = !isResumed
     let continuation = continuation
     self.continuation = nil
     if isFirst, continuation == nil { early = result }
-    isTold = true
+    isResumed = true
     lock.unlock()
     continuation?.resume(with: result)
     return isFirst

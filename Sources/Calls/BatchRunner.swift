@@ -141,7 +141,7 @@ package final class BatchRunner {
     let printer = CallPrinter(plan, lookup: lookup, output: member.output, index: member.index)
     let observer = TypeResolvingObserver(printer, lookup: lookup)
     member.observer = observer
-    client.find = printer.findings.sink
+    client.onFinding = printer.findings.sink
     let call = client.makeCall(plan.request, observer: observer)
     do {
       let payload = try message.encode(for: call)

@@ -23,7 +23,7 @@ package struct CallRunner {
     let lookup = TypeLookup(plan, client: client)
     let printer = CallPrinter(plan, lookup: lookup)
     let observer = TypeResolvingObserver(printer, lookup: lookup)
-    client.find = printer.findings.sink
+    client.onFinding = printer.findings.sink
     let call = client.makeCall(plan.request, observer: observer)
     observer.call = call
     let feeder: RequestFeeder

@@ -7,17 +7,18 @@ import Transport
 public final class Call {
   private let request: CallRequest
   private let chain: Chain
-  private let events: CallEvents
+  private let events: CallDriver
 
   init(
-    _ request: CallRequest, builder: ChainBuilder, environment: ChainEnvironment, network: OwnNetwork,
+    _ request: CallRequest, builder: ChainBuilder, environment: ChainEnvironment,
+    subrequests: ClientSubrequestTransport,
     loop: EventLoop, liveCalls: LiveCalls, observer: any CallObserver
   ) {
     self.request = request
     interceptorNames = builder.order(for: request.name).map(\.name)
     chain = builder.makeChain(for: request.facts, codec: request.messageCodec, environment: environment)
-    events = CallEvents(
-      request, chain: chain, network: network, loop: loop, liveCalls: liveCalls, observer: observer)
+    events = CallDriver(
+      request, chain: chain, subrequests: subrequests, loop: loop, liveCalls: liveCalls, observer: observer)
   }
 
   /// Whether the call is over, and every interceptor has finished.

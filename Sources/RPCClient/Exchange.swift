@@ -19,7 +19,7 @@ protocol ExchangeObserver: AnyObject {
 ///
 /// A request with a single message is held until it is whole: until then nothing was sent, so whoever fails
 /// the call fails it before the server hears of it.
-final class Exchange: ChainWire, TransferDelegate, ResponseSink {
+final class Exchange: ChainTransport, TransferDelegate, ResponseSink {
   private enum State {
     case idle
     /// The start came; the request is not whole yet.
@@ -229,7 +229,7 @@ final class Exchange: ChainWire, TransferDelegate, ResponseSink {
   }
 
   func transferWantsMore(_ isWanted: Bool) {
-    chain?.wireWants(input: isWanted)
+    chain?.transportWants(input: isWanted)
   }
 
   func transferEnded(error: TransportError?) {

@@ -5,14 +5,14 @@ import Transport
 
 /// One plain HTTP request of an interceptor's, from its start to its answer.
 final class FetchTransfer: TransferDelegate {
-  private let fetch: Fetch
-  private let completion: (Result<Fetched, RPCError>) -> Void
-  private var answer = Fetched(status: 0)
+  private let fetch: HTTPFetch
+  private let completion: (Result<HTTPFetchResponse, RPCError>) -> Void
+  private var answer = HTTPFetchResponse(status: 0)
   private var transfer: Transfer?
   private var loop: EventLoop?
   private var timer: EventLoop.TimerID?
 
-  init(_ fetch: Fetch, _ completion: @escaping (Result<Fetched, RPCError>) -> Void) {
+  init(_ fetch: HTTPFetch, _ completion: @escaping (Result<HTTPFetchResponse, RPCError>) -> Void) {
     self.fetch = fetch
     self.completion = completion
   }
@@ -68,7 +68,7 @@ final class FetchTransfer: TransferDelegate {
     end(.failure(RPCError(.canceled, "the call that it was made for has ended", origin: .client)))
   }
 
-  private func end(_ result: Result<Fetched, RPCError>) {
+  private func end(_ result: Result<HTTPFetchResponse, RPCError>) {
     guard let loop else { return }
     self.loop = nil
     if let timer { loop.cancel(timer) }

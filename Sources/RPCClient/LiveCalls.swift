@@ -2,11 +2,11 @@ import RPCProtocols
 
 /// The calls of a client that have been started and have not finished.
 final class LiveCalls {
-  private var calls: [ObjectIdentifier: CallEvents] = [:]
+  private var calls: [ObjectIdentifier: CallDriver] = [:]
 
-  func add(_ call: CallEvents) { calls[ObjectIdentifier(call)] = call }
+  func add(_ call: CallDriver) { calls[ObjectIdentifier(call)] = call }
 
-  func remove(_ call: CallEvents) { calls[ObjectIdentifier(call)] = nil }
+  func remove(_ call: CallDriver) { calls[ObjectIdentifier(call)] = nil }
 
   /// Ends every call, with all that follows from it.
   func end(_ error: RPCError) {

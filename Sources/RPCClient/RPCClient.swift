@@ -23,7 +23,7 @@ public final class RPCClient {
   /// Where interceptors' log records go; called on any thread.
   public var log: LogSink = { _ in }
   /// Where interceptors' findings go; called on any thread.
-  public var find: FindingSink = { _ in }
+  public var onFinding: FindingSink = { _ in }
   /// Addresses for names that requests gave. libcurl keeps them for the requests that follow.
   private var formerAddresses: [String] = []
 
@@ -52,13 +52,13 @@ public final class RPCClient {
     request.formerAddresses = formerAddresses
     formerAddresses += request.connection.resolve.filter { !formerAddresses.contains($0) }
     let mailbox = loop.mailbox
-    let network = OwnNetwork(self, request)
+    let subrequests = ClientSubrequestTransport(self, request)
     var environment = ChainEnvironment(
-      clock: LoopClock(loop), post: { mailbox.post($0) }, log: log, network: network)
-    environment.find = find
+      clock: LoopClock(loop), post: { mailbox.post($0) }, log: log, subrequests: subrequests)
+    environment.onFinding = onFinding
     environment.excluded = excluding
     return Call(
-      request, builder: ChainBuilder(interceptors), environment: environment, network: network,
+      request, builder: ChainBuilder(interceptors), environment: environment, subrequests: subrequests,
       loop: loop, liveCalls: liveCalls, observer: observer)
   }
 }

@@ -108,7 +108,7 @@ extension Session {
   /// Encodes the messages and starts the call; sends nothing if a message is invalid.
   private func start(_ stream: SessionStream, _ messages: [String]) throws -> [Payload] {
     client.interceptors = stream.plan.chain.registrations
-    client.find = stream.observer.printer.findings.sink
+    client.onFinding = stream.observer.printer.findings.sink
     let call = client.makeCall(stream.plan.request, observer: stream)
     stream.saved = SavedCall(state, chain, stream.plan)
     let payloads: [Payload]

@@ -1,7 +1,7 @@
 import Interception
 import RPCProtocols
 
-/// A clock that stands still until a test moves it.
+/// A clock that a test advances.
 package final class ManualClock: ChainClock {
   package private(set) var now = MonotonicClock.now
   package var coarseNanoseconds: Int64 = 0
@@ -23,7 +23,7 @@ package final class ManualClock: ChainClock {
     timers.removeAll { $0.number == timer }
   }
 
-  /// Moves the time on, and fires what is due, in its order.
+  /// Advances the time, and fires the timers that are due, in their order.
   package func advance(by duration: Duration) {
     let end = now + duration
     while let next = timers.filter({ $0.due <= end }).min(by: { ($0.due, $0.number) < ($1.due, $1.number) }) {

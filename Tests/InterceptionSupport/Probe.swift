@@ -13,22 +13,22 @@ package final class Journal {
   }
 }
 
-/// Keeps a token until it is taken.
+/// Holds tokens until a test takes them.
 package final class Holder<Value, Direction> {
   private var tokens: [HeldToken<Value, Direction>] = []
   package init() {}
   package var count: Int { tokens.count }
   package func keep(_ token: consuming Token<Value, Direction>) { tokens.append(HeldToken(token)) }
   package func take(_ index: Int = 0) -> HeldToken<Value, Direction> { tokens.remove(at: index) }
-  package func letGo() { tokens.removeAll() }
+  package func release() { tokens.removeAll() }
 }
 
-/// An interceptor that notes what it sees, and does what a test tells it to.
+/// An interceptor that records what it receives, and runs a test's closures.
 package final class Probe: Interceptor {
   package let name: String
   package let stages: Stages
   package let journal: Journal
-  package var needs = Needs()
+  package var requirements = InterceptorRequirements()
   package var context: CallContext?
   package var onRequestStart: ((RequestStart, consuming RequestToken<RequestStart>) -> Void)?
   package var onRequestMessage: ((Message, consuming RequestToken<Message>) -> Void)?

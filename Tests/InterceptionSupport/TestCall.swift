@@ -4,11 +4,11 @@ import Synchronization
 
 import Interception
 
-/// A call without a network: both ends of a chain, and the journal of what came to them.
+/// A call without a network: both ends of a chain, and a journal of what reached them.
 package final class TestCall: ChainCaller {
   package let journal: Journal
   package let chain: Chain
-  /// The chain right above the wire: of the last attempt.
+  /// The chain right above the transport: that of the last attempt.
   package lazy var wireChain = chain
   package let clock: ManualClock
   package let wakes = Wakes()
@@ -25,10 +25,10 @@ package final class TestCall: ChainCaller {
   package var received: [Payload] = []
   package var end: ResponseEnd?
   package var outcome: Outcome?
-  /// Whether metrics are given as soon as the end is there.
+  /// Whether the transport measures the call as soon as it is asked to.
   package var measuresAtOnce = true
   private var measuring: [Chain] = []
-  /// What the wire measures.
+  /// The metrics of the transport.
   package var metrics = CallMetrics()
 
   package final class Wakes: @unchecked Sendable {
@@ -43,7 +43,7 @@ package final class TestCall: ChainCaller {
     var findings: [Finding] = []
   }
 
-  /// A call through one instance each of these, made for the first attempt.
+  /// A call through these probes, used for the first attempt.
   package convenience init(
     _ kind: CallKind = .bidiStreaming, _ journal: Journal = Journal(), _ probes: [Probe],
     windowBytes: Int = Chain.defaultWindowBytes
@@ -54,7 +54,7 @@ package final class TestCall: ChainCaller {
   package init(
     _ kind: CallKind = .bidiStreaming, _ journal: Journal = Journal(),
     _ registrations: some Sequence<InterceptorRegistration>, windowBytes: Int = Chain.defaultWindowBytes,
-    network: (any InterceptorNetwork)? = nil, excluded: Set<RegistrationID> = [],
+    network: (any SubrequestTransport)? = nil, excluded: Set<RegistrationID> = [],
     typed: Bool = false, protocolName: ProtocolName = .grpc
   ) {
     self.journal = journal
@@ -67,9 +67,9 @@ package final class TestCall: ChainCaller {
         wakes.count.add(1, ordering: .relaxed)
         wakes.work.holding { wakes.waiting.append(work) }
       },
-      log: { record in log.lock.holding { log.records.append(record) } }, network: network,
+      log: { record in log.lock.holding { log.records.append(record) } }, subrequests: network,
       windowBytes: windowBytes)
-    environment.find = { finding in log.lock.holding { log.findings.append(finding) } }
+    environment.onFinding = { finding in log.lock.holding { log.findings.append(finding) } }
     environment.excluded = excluded
     chain = ChainBuilder(Array(registrations)).makeChain(
       for: TestCall.facts(kind, protocolName, typed: typed), codec: TestMessages.codec,
@@ -94,10 +94,10 @@ package final class TestCall: ChainCaller {
   /// What interceptors and the chain logged.
   package var logged: [LogRecord] { log.lock.holding { log.records } }
 
-  /// What interceptors have found out.
+  /// What interceptors reported.
   package var found: [Finding] { log.lock.holding { log.findings } }
 
-  /// Does what other threads have asked of the loop.
+  /// Runs the work that other threads have scheduled on the loop.
   package func work() {
     let waiting = wakes.work.holding {
       defer { wakes.waiting = [] }
@@ -106,7 +106,7 @@ package final class TestCall: ChainCaller {
     for item in waiting { item() }
   }
 
-  /// The facts of the call; `typed` when its schema is known.
+  /// The facts of the call; `typed` if its schema is known.
   package static func facts(
     _ kind: CallKind, _ protocolName: ProtocolName = .grpc, typed: Bool = false
   ) -> CallFacts {
@@ -127,7 +127,7 @@ package final class TestCall: ChainCaller {
   package func close() { chain.closeRequest() }
   package func receiveHeaders() { wireChain.received(ResponseStart(headers: Headers([("from", "server")]))) }
   package func receive(_ text: String) { wireChain.received(.bytes(TestMessages.bytes(text))) }
-  /// A message as the protocols give it, of which nobody keeps the bytes.
+  /// A message as the protocols deliver it: the bytes are valid during this call only.
   package func receive(span text: String) { wireChain.received(TestMessages.bytes(text).span.bytes) }
   package func receiveEnd(_ error: RPCError? = nil) { wireChain.received(ResponseEnd(error: error)) }
 
@@ -141,14 +141,14 @@ package final class TestCall: ChainCaller {
     receiveEnd()
   }
 
-  /// What came to the wire, and to the caller.
+  /// What reached the transport, and the caller.
   package var wireLines: [String] { journal.lines(of: "wire") }
   package var callerLines: [String] { journal.lines(of: "caller") }
 
   // MARK: Wire
 
-  /// The wire of one attempt.
-  private final class Wire: ChainWire {
+  /// The transport of one attempt.
+  private final class Wire: ChainTransport {
     let call: TestCall
     weak var chain: Chain?
     init(_ call: TestCall, _ chain: Chain) {

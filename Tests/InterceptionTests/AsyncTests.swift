@@ -8,7 +8,7 @@ import Testing
 
 /// Interceptors written as one asynchronous function.
 @Suite struct AsyncTests {
-  /// An interceptor made of a closure.
+  /// An interceptor that calls a closure.
   private struct Closure: AsyncInterceptor {
     var replayLimitBytes = 0
     let body: @Sendable (AsyncRequest, AsyncNext) async throws -> AsyncResponse
@@ -26,7 +26,7 @@ import Testing
       kind, Journal(), [InterceptorRegistration(name: "async", factory: AsyncFactory(interceptor))])
   }
 
-  /// Works off what the function's threads ask of the loop, until a condition holds or two seconds are over.
+  /// Runs the work that the function's threads schedule, until a condition holds or two seconds have passed.
   private func wait(_ call: TestCall, until holds: () -> Bool) async throws {
     for _ in 0..<2000 where !holds() {
       call.work()
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func changesHeadersAndPassesTheRestOn() async throws {
+  @Test func changesHeadersAndForwardsTheRest() async throws {
     let call = call(.unary) { request, next in
       var request = request
       request.start.headers.set("x", "1")
@@ -90,7 +90,7 @@ import Testing
     #expect(texts(call) == ["headers", "a", "in a", "b", "in b", "end ok"])
   }
 
-  @Test func answersWithoutTheServer() async throws {
+  @Test func respondsWithoutTheServer() async throws {
     let call = call(.serverStreaming) { _, _ in
       AsyncResponse(
         start: ResponseStart(headers: Headers([("from", "async")])),
@@ -103,7 +103,7 @@ import Testing
     #expect(texts(call) == ["headers", "1", "2", "end ok"])
   }
 
-  @Test func anAnswerGoesOnMessageByMessageAsTheRequestComes() async throws {
+  @Test func localResponseIsStreamedWhileTheRequestArrives() async throws {
     let call = call(.bidiStreaming) { request, _ in
       let messages = request.messages
       return AsyncResponse(messages: messages)
@@ -119,7 +119,7 @@ import Testing
     #expect(call.wireLines.isEmpty)
   }
 
-  @Test func anAnswerThatNeverEndsGoesNoFurtherThanTheCallerTakes() async throws {
+  @Test func endlessLocalResponseFollowsTheCallersBackpressure() async throws {
     let made = Atomic(0)
     let call = call(.serverStreaming) { _, _ in
       AsyncResponse(
@@ -135,7 +135,7 @@ import Testing
       call.work()
       await Task.yield()
     }
-    // One has gone on, and the next is not asked for.
+    // One has been forwarded, and the next is not requested.
     #expect(made.load(ordering: .relaxed) == 1)
     call.chain.callerWants(response: true)
     try await wait(call) { texts(call).count > 20 }
@@ -146,7 +146,7 @@ import Testing
 
   private static let enough = RPCError(.canceled, "enough", origin: .client)
 
-  @Test func throwingFailsTheCall() async throws {
+  @Test func throwFailsTheCall() async throws {
     let call = call(.unary) { _, _ in throw RPCError(.permissionDenied, "no", origin: .interceptor("async")) }
     call.start()
     try await wait(call) { call.outcome != nil }
@@ -154,7 +154,7 @@ import Testing
     #expect(call.end?.error?.message == "no")
   }
 
-  @Test func anErrorOfTheServerIsThrownAndMayBeCaught() async throws {
+  @Test func errorOfTheServerIsThrownAndMayBeCaught() async throws {
     let call = call(.serverStreaming) { request, next in
       var response = try await next(request)
       let messages = response.messages
@@ -181,7 +181,7 @@ import Testing
     #expect(texts(call) == ["headers", "1", "nothing", "end ok"])
   }
 
-  @Test func anErrorBeforeTheResponseIsThrownByNext() async throws {
+  @Test func errorBeforeTheResponseIsThrownByNext() async throws {
     let call = call(.unary) { request, next in
       do {
         return try await next(request)
@@ -225,7 +225,7 @@ import Testing
     #expect(texts(call) == ["headers", "y", "end ok"])
   }
 
-  @Test func theFunctionIsCancelledWhenTheCallEnds() async throws {
+  @Test func functionIsCancelledWhenTheCallEnds() async throws {
     let (seen, continuation) = AsyncStream<String>.makeStream()
     let call = call(.bidiStreaming) { request, next in
       do {
@@ -243,8 +243,8 @@ import Testing
     #expect(await iterator.next() == "canceled")
   }
 
-  /// A function that looks at what it is given before it decides: the most there is to read of a unary call.
-  @Test func aUnaryRequestThatWasReadMayBeSentOrReplaced() async throws {
+  /// A function that reads the whole request of a unary call before it decides.
+  @Test func consumedUnaryRequestMayBeSentOrReplaced() async throws {
     for replacement in [nil, "changed"] {
       let call = call(.unary) { request, next in
         var request = request
@@ -263,7 +263,7 @@ import Testing
     }
   }
 
-  @Test func aUnaryRequestThatWasReadMayBeAnswered() async throws {
+  @Test func consumedUnaryRequestMayBeRespondedTo() async throws {
     let call = call(.unary) { request, _ in
       let message = try await all(request.messages)[0]
       return AsyncResponse(messages: [TestMessages.make("hello \(TestMessages.text(message))")])
@@ -276,7 +276,7 @@ import Testing
     #expect(texts(call) == ["headers", "hello Ada", "end ok"])
   }
 
-  @Test func aUnaryResponseThatWasReadMayBeReplaced() async throws {
+  @Test func consumedUnaryResponseMayBeReplaced() async throws {
     let call = call(.unary) { request, next in
       var response = try await next(request)
       let message = try await all(response.messages)[0]
@@ -294,7 +294,7 @@ import Testing
     #expect(texts(call) == ["headers", "changed pong", "end ok"])
   }
 
-  @Test func aUnaryMessageThatIsReadAndNotPassedOnFailsTheCall() async throws {
+  @Test func consumedUnaryMessageFailsTheCall() async throws {
     let call = call(.unary) { request, next in
       let response = try await next(request)
       _ = try await all(response.messages)
@@ -311,7 +311,7 @@ import Testing
     #expect(call.end?.error?.message == "async dropped the only message of a unary response")
   }
 
-  @Test func messagesThatHaveEndedEndAgain() async throws {
+  @Test func endedMessagesEndAgain() async throws {
     for error in [nil, RPCError(.notFound, "gone", origin: .server)] {
       let call = call(.serverStreaming) { request, next in
         let response = try await next(request)
@@ -330,7 +330,7 @@ import Testing
     }
   }
 
-  @Test func ofTwoWhoReadAtOnceOneIsRefused() async throws {
+  @Test func secondConcurrentConsumerIsRefused() async throws {
     let call = call(.serverStreaming) { request, next in
       let response = try await next(request)
       async let first = all(response.messages).count
@@ -352,7 +352,7 @@ import Testing
     call.chain.cancel(refused)
   }
 
-  @Test func nextThatIsCalledBeforeTheFirstReturnsThrowsAndHarmsNothing() async throws {
+  @Test func concurrentNextThrowsAndDoesNotAffectTheFirst() async throws {
     let call = call(.unary) { request, next in
       async let first = next(request)
       async let second = next(request)
@@ -381,7 +381,7 @@ import Testing
     call.chain.cancel(refused)
   }
 
-  @Test func nextThrowsWhereTheCallCannotBeTriedAgain() async throws {
+  @Test func nextThrowsIfTheCallCannotBeRetried() async throws {
     let call = call(.serverStreaming) { request, next in
       let response = try await next(request)
       do {
@@ -400,7 +400,7 @@ import Testing
     call.chain.cancel(refused)
   }
 
-  @Test func whatIsThrownWhileTheServerIsAwaitedIsTheCallsError() async throws {
+  @Test func errorThrownWhileAwaitingTheServerFailsTheCall() async throws {
     let call = call(.unary) { request, next in
       try await withThrowingTaskGroup(of: AsyncResponse.self) { group in
         group.addTask { try await next(request) }
@@ -422,7 +422,7 @@ import Testing
   }
 }
 
-/// All messages, when they have ended.
+/// Returns all messages when the sequence has ended.
 private func all(_ messages: some AsyncSequence<Message, any Error> & Sendable) async throws -> [Message] {
   var all: [Message] = []
   for try await message in messages { all.append(message) }
@@ -436,7 +436,7 @@ private func stream(_ messages: [Message]) -> AsyncMessages {
   }
 }
 
-/// Each message, and a further one behind it.
+/// Each message, followed by another.
 private func doubled(_ messages: AsyncMessages, _ word: String) -> AsyncMessages {
   AsyncThrowingStream<Message, any Error> { continuation in
     Task {

@@ -27,7 +27,7 @@ import Testing
     ("*", true), ("test.Echo/*", true), ("*/Say", true), ("test.Echo/Say", true), ("test.Echo.Say", true),
     ("test.Other/*", false), ("*/Shout", false), ("test.Echo/Shout", false), ("test/*", false),
   ])
-  func patternsScopeInterceptors(_ pattern: String, _ fits: Bool) throws {
+  func patternsLimitInterceptorsToMethods(_ pattern: String, _ fits: Bool) throws {
     let pattern = try #require(MethodPattern(pattern))
     let builder = ChainBuilder([registration("a", methods: pattern)])
     #expect(builder.order(for: method).isEmpty == !fits)
@@ -35,11 +35,11 @@ import Testing
   }
 
   @Test(arguments: ["", "a", "/", "a/", "/b", "*/", "/*", "a b/*", "a/*/c"])
-  func refusesWhatIsNoPattern(_ text: String) {
+  func refusesInvalidPatterns(_ text: String) {
     #expect(MethodPattern(text) == nil)
   }
 
-  @Test func aFactoryMayDecline() {
+  @Test func factoryMayDecline() {
     let journal = Journal()
     let call = TestCall(
       .unary, journal,
@@ -56,7 +56,7 @@ import Testing
     #expect(journal.lines(of: "A").count == 10)
   }
 
-  @Test func aFailingFactoryFailsTheCallAndFinishesThoseMade() {
+  @Test func failingFactoryFailsTheCallAndFinishesTheInterceptorsMade() {
     struct Broken: Error {}
     let journal = Journal()
     let call = TestCall(
@@ -75,7 +75,7 @@ import Testing
     #expect(journal.lines(of: "A") == ["start", "end internal", "metrics 0", "finish internal"])
   }
 
-  @Test func aContextCancelsTheCallAndLogsInItsName() throws {
+  @Test func contextCancelsTheCallAndLogsWithItsName() throws {
     final class Canceler: Interceptor {
       let stages: Stages = [.requestStart]
       let context: CallContext
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test(arguments: [CallKind.unary, .clientStreaming, .serverStreaming, .bidiStreaming])
-  func theFactorySeesMethodKindProtocolAndTarget(_ kind: CallKind) {
+  func factoryReceivesMethodKindProtocolAndTarget(_ kind: CallKind) {
     var seen: [CallFacts] = []
     let call = TestCall(
       kind, Journal(),
@@ -112,7 +112,7 @@ import Testing
     call.chain.cancel(refused)
   }
 
-  @Test func eachCallHasAnInstanceOfItsOwn() {
+  @Test func eachCallHasItsOwnInstance() {
     var made: [Probe] = []
     let registration = TestCall.registration("a") { _, _ in
       made.append(Probe("a", .all, Journal()))

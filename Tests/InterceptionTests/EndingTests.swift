@@ -8,7 +8,7 @@ import Testing
 @Suite struct EndingTests {
   // MARK: Failing
 
-  @Test func failBeforeSendingReachesNeitherInnerInterceptorsNorTheWire() {
+  @Test func failBeforeSendingReachesNeitherInnerInterceptorsNorTheTransport() {
     let journal = Journal()
     let middle = Probe("B", .all, journal)
     middle.onRequestStart = { _, token in token.fail(refused) }
@@ -24,7 +24,7 @@ import Testing
     #expect(call.end?.error == refused)
   }
 
-  @Test func failAfterTheStartCancelsTheWireAndTellsInnerInterceptors() {
+  @Test func failAfterTheStartCancelsTheTransportAndInnerInterceptors() {
     let journal = Journal()
     let middle = Probe("B", .all, journal)
     middle.onRequestMessage = { _, token in token.fail(refused) }
@@ -44,7 +44,7 @@ import Testing
       ])
   }
 
-  @Test func theCallersSideMayChangeOrHoldAFailure() {
+  @Test func outerInterceptorsMayChangeOrHoldAFailure() {
     let journal = Journal()
     let inner = Probe("B", .all, journal)
     inner.onRequestStart = { _, token in token.fail(refused) }
@@ -55,11 +55,11 @@ import Testing
     call.start()
     #expect(call.end == nil)
     held.take().use { $0.proceed(ResponseEnd()) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.end?.error == nil)
   }
 
-  @Test func failOnAResponseIsSeenByOuterInterceptorsOnly() {
+  @Test func failOnAResponseReachesOuterInterceptorsOnly() {
     let journal = Journal()
     let middle = Probe("B", [.responseMessage, .responseEnd], journal)
     middle.onResponseMessage = { message, token in
@@ -83,7 +83,7 @@ import Testing
     #expect(call.wireLines == ["start", "cancel"])
   }
 
-  @Test func whatAnInterceptorReleasedBeforeItFailedTheResponseStands() {
+  @Test func valuesForwardedBeforeAFailureOfTheResponseArrive() {
     let journal = Journal()
     let outer = Probe("A", .responseMessage, journal)
     let held = Holder<Message, Inbound>()
@@ -99,11 +99,11 @@ import Testing
     call.receive("2")
     #expect(call.end == nil)
     held.take().use { $0.proceed(TestMessages.make("1x")) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.callerLines.prefix(3) == ["headers", "typed 1x", "end permission_denied"])
   }
 
-  @Test func whatWasReleasedDoesNotPassOthersAgain() {
+  @Test func forwardedValuesDoNotPassOtherInterceptorsAgain() {
     let journal = Journal()
     let held = Holder<Message, Inbound>()
     let inner = Probe("B", .responseMessage, journal)
@@ -124,7 +124,7 @@ import Testing
     #expect(call.callerLines.prefix(3) == ["headers", "typed 1", "end permission_denied"])
   }
 
-  @Test func nothingGoesOnBehindAGap() {
+  @Test func nothingFollowsAGap() {
     let journal = Journal()
     let outer = Probe("A", .responseBytes, journal)
     let outerHeld = Holder<[UInt8], Inbound>()
@@ -146,13 +146,13 @@ import Testing
     call.start()
     call.send("request")
     call.receiveHeaders()
-    // The first is emptied out of the outer interceptor, which holds it.
+    // The first message is discarded at the outer interceptor, which holds it.
     for text in ["1", "2", "3"] { call.receive(text) }
     #expect(call.callerLines.prefix(2) == ["headers", "end permission_denied"])
     #expect(journal.lines(of: "A") == ["got-bytes 1", "finish permission_denied"])
   }
 
-  @Test func failingTheEndReplacesIt() {
+  @Test func failAtTheEndReplacesIt() {
     let journal = Journal()
     let inner = Probe("B", .responseEnd, journal)
     inner.onResponseEnd = { _, token in token.fail(refused) }
@@ -164,7 +164,7 @@ import Testing
     #expect(!call.wireLines.contains("cancel"))
   }
 
-  @Test func theFirstOfTwoFailuresWins() {
+  @Test func firstOfTwoFailuresCounts() {
     let journal = Journal()
     let probe = Probe("A", [.requestMessage], journal)
     let held = Holder<Message, Outbound>()
@@ -182,7 +182,7 @@ import Testing
     #expect(call.callerLines.filter { $0.hasPrefix("end") }.count == 1)
   }
 
-  @Test func aTokenIsVoidOnceAnotherInterceptorHasFailedTheCall() {
+  @Test func tokenIsVoidAfterAnotherInterceptorFailedTheCall() {
     let journal = Journal()
     let outer = Probe("A", .responseEnd, journal)
     let ends = Holder<ResponseEnd, Inbound>()
@@ -203,11 +203,11 @@ import Testing
     #expect(late.isVoid)
     #expect(!end.isVoid)
     end.use { $0.proceed(ResponseEnd(error: refused)) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.callerLines.prefix(1) == ["end permission_denied"])
   }
 
-  @Test func failingStopsTheValueThatIsBeingPassedOn() {
+  @Test func failStopsTheValueForwardedAfterIt() {
     let journal = Journal()
     let probe = Probe("A", [.requestMessage, .responseStart], journal)
     let held = Holder<Message, Outbound>()
@@ -223,9 +223,9 @@ import Testing
     #expect(call.callerLines.first == "end permission_denied")
   }
 
-  // MARK: Answering
+  // MARK: Responding
 
-  @Test func anAnswerPassesOuterInterceptorsAsAServersWould() {
+  @Test func localResponsePassesOuterInterceptorsAsAServersDoes() {
     let journal = Journal()
     let mock = Probe("B", [.requestEnd], journal)
     mock.onRequestEnd = { token in
@@ -247,7 +247,7 @@ import Testing
     #expect(call.end?.trailers.first("t") == "1")
   }
 
-  @Test func anAnswerAtTheStartSendsNothing() {
+  @Test func localResponseAtTheStartSendsNothing() {
     let journal = Journal()
     let mock = Probe("A", [.requestStart], journal)
     mock.onRequestStart = { _, token in token.respond(LocalResponse(error: refused)) }
@@ -258,7 +258,7 @@ import Testing
     #expect(call.callerLines == ["headers", "end permission_denied", "metrics 0", "finished"])
   }
 
-  @Test func anAnswerAfterTheHeadersGivesNoSecondOnes() {
+  @Test func localResponseAfterTheHeadersHasNoSecondHeaders() {
     let journal = Journal()
     let mock = Probe("A", [.requestMessage], journal)
     mock.onRequestMessage = { _, token in
@@ -276,7 +276,7 @@ import Testing
 
   // MARK: Cancelling
 
-  @Test func cancelReachesEveryInterceptorThatSawTheStartOnce() {
+  @Test func cancelReachesEveryInterceptorThatReceivedTheStartOnce() {
     let journal = Journal()
     let held = Holder<RequestStart, Outbound>()
     let middle = Probe("B", .all, journal)
@@ -293,15 +293,15 @@ import Testing
         "B metrics 0", "A metrics 0", "caller metrics 0",
         "C finish canceled", "B finish canceled", "A finish canceled", "caller finished",
       ])
-    // Too late, and not heard.
+    // Too late: has no effect.
     let token = held.take()
     #expect(token.isVoid)
     token.use { $0.proceed(call.request) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.wireLines.isEmpty)
   }
 
-  @Test func whoHasSeenTheEndDoesNotHearCanceled() {
+  @Test func interceptorPastTheEndDoesNotReceiveCanceled() {
     let journal = Journal()
     let outer = Probe("A", .responseEnd, journal)
     let held = Holder<ResponseEnd, Inbound>()
@@ -316,7 +316,7 @@ import Testing
     #expect(call.wireLines.last == "half-close")
   }
 
-  @Test func aDeadlineNamesWhoHeldTheCall() {
+  @Test func deadlineErrorNamesTheInterceptorThatHeldTheCall() {
     let journal = Journal()
     let held = Holder<ResponseStart, Inbound>()
     let probe = Probe("slow", .all, journal)
@@ -329,7 +329,7 @@ import Testing
     #expect(call.end?.code == .deadlineExceeded)
   }
 
-  @Test func cancelHurriesHeldMetricsAlong() {
+  @Test func cancelFinishesWithoutWaitingForHeldMetrics() {
     let journal = Journal()
     let held = Holder<CallMetrics, Report>()
     let probe = Probe("A", .metrics, journal)
@@ -353,7 +353,7 @@ import Testing
 
   // MARK: Misuse
 
-  @Test func aTokenLetGoFailsTheCallByName() {
+  @Test func releasedTokenFailsTheCallAndNamesTheInterceptor() {
     let journal = Journal()
     let probe = Probe("careless", .all, journal)
     probe.onRequestMessage = { _, token in _ = consume token }
@@ -363,19 +363,19 @@ import Testing
     #expect(call.end?.error?.origin == .interceptor("careless"))
   }
 
-  @Test func aTokenLetGoLaterFailsTheCallToo() {
+  @Test func heldTokenThatIsReleasedFailsTheCall() {
     let journal = Journal()
     let probe = Probe("careless", .all, journal)
     let held = Holder<ResponseEnd, Inbound>()
     probe.onResponseEnd = { _, token in held.keep(token) }
     let call = TestCall(.unary, journal, [probe])
     call.run()
-    held.letGo()
-    call.chain.processMail()
+    held.release()
+    call.chain.processCommands()
     #expect(call.end?.error?.message == "careless dropped the call at response_end")
   }
 
-  @Test func metricsLetGoStillFinish() {
+  @Test func releasedMetricsTokenStillFinishes() {
     let journal = Journal()
     let probe = Probe("careless", .metrics, journal)
     probe.onMetrics = { _, token in _ = consume token }
@@ -402,7 +402,7 @@ import Testing
     }
   }
 
-  @Test func nothingIsHeardAfterTheEnd() {
+  @Test func verdictsAfterTheEndHaveNoEffect() {
     let journal = Journal()
     let call = TestCall(.bidiStreaming, journal, [Probe("A", .all, journal)])
     call.run()
@@ -416,7 +416,7 @@ import Testing
     #expect(call.chain.isFinished)
   }
 
-  @Test func aServersEarlyEndStopsTheRequest() {
+  @Test func earlyEndOfTheServerStopsTheRequest() {
     let journal = Journal()
     let call = TestCall(.clientStreaming, journal, [Probe("A", [.requestBytes, .responseEnd], journal)])
     call.start()
@@ -443,7 +443,7 @@ import Testing
   }
 
   @Test(arguments: [Stage.requestStart, .requestMessage, .requestBytes, .requestEnd])
-  func anyStageOfTheRequestMayAnswerTheCall(_ stage: Stage) {
+  func anyStageOfTheRequestMayRespond(_ stage: Stage) {
     let journal = Journal()
     let call = TestCall(
       .unary, journal, [Probe("A", .response, journal), ending(at: stage, "B", journal, fail: false)])

@@ -21,12 +21,12 @@ import Testing
     #expect(call.chain.holder?.name == "A")
     #expect(call.chain.holder?.stage == .requestStart)
     held.take().use { $0.proceed(call.request) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.wireLines == ["start", "1", "2", "half-close"])
     #expect(call.chain.holder == nil)
   }
 
-  @Test func valuesLeaveInOrderOfArrivalWhateverTheOrderOfResumption() {
+  @Test func valuesLeaveInOrderOfArrivalForAnyOrderOfVerdicts() {
     let journal = Journal()
     let probe = Probe("A", .responseMessage, journal)
     let held = Holder<Message, Inbound>()
@@ -38,14 +38,14 @@ import Testing
     call.receiveEnd()
     held.take(2).use { $0.proceed(TestMessages.make("3x")) }
     held.take(1).use { $0.drop() }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.callerLines == ["headers"])
     held.take().use { $0.proceed(TestMessages.make("1x")) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.callerLines.prefix(4) == ["headers", "typed 1x", "typed 3x", "end ok"])
   }
 
-  @Test func anInnerInterceptorsHoldDelaysOnlyWhatIsBehindIt() {
+  @Test func holdOfAnInnerInterceptorDelaysOnlyLaterValues() {
     let journal = Journal()
     let held = Holder<ResponseStart, Inbound>()
     let outer = Probe("A", .all, journal)
@@ -56,11 +56,11 @@ import Testing
     #expect(journal.lines(of: "B").contains("end ok"))
     #expect(journal.lines(of: "A").contains("end ok"))
     held.take().use { $0.proceed(ResponseStart()) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.callerLines == ["headers", "pong", "end ok", "metrics 7", "finished"])
   }
 
-  @Test func theBodyCanBeSignedInAHeader() {
+  @Test func bodyCanBeSignedInAHeader() {
     let journal = Journal()
     let signer = Probe("B", [.requestStart, .requestBytes], journal)
     let held = Holder<RequestStart, Outbound>()
@@ -82,7 +82,7 @@ import Testing
     #expect(call.callerLines.contains("end ok"))
   }
 
-  @Test func resumesFromOtherThreadsWakeTheOwner() async {
+  @Test func verdictsOnOtherThreadsWakeTheOwner() async {
     let journal = Journal()
     let probe = Probe("A", .requestMessage, journal)
     let held = Holder<Message, Outbound>()
@@ -99,11 +99,11 @@ import Testing
     }
     #expect(call.wakes.count.load(ordering: .relaxed) >= 1)
     #expect(call.wireLines == ["start"])
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.wireLines == ["start"] + (0..<100).map { "\($0)" })
   }
 
-  @Test func resumesInsideACallbackNeedNoWakeUp() {
+  @Test func verdictsInsideACallbackNeedNoWakeUp() {
     let journal = Journal()
     let probe = Probe("A", .requestMessage, journal)
     let held = Holder<Message, Outbound>()
@@ -122,7 +122,7 @@ import Testing
     #expect(call.wakes.count.load(ordering: .relaxed) == 0)
   }
 
-  @Test func aLongStreamDoesNotRecurse() {
+  @Test func longStreamDoesNotRecurse() {
     let journal = Journal()
     let call = TestCall(.clientStreaming, journal, [Probe("A", .requestBytes, journal)])
     final class Feeder: ChainCaller {
@@ -149,7 +149,7 @@ import Testing
     call.chain.cancel(RPCError(.canceled, "", origin: .client))
   }
 
-  @Test func fullLanesPauseTheInputAndTheNetwork() {
+  @Test func fullBuffersPauseTheCallerAndTheTransport() {
     let journal = Journal()
     let probe = Probe("A", [.requestBytes, .responseBytes], journal)
     let out = Holder<[UInt8], Outbound>()
@@ -171,7 +171,7 @@ import Testing
       out.take().use { $0.proceed([]) }
       back.take().use { $0.drop() }
     }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.chain.wantsMoreInput && call.chain.wantsMoreResponse)
     #expect(call.callerLines.last == "go on")
     #expect(call.wireLines.last == "go on")

@@ -7,7 +7,7 @@ import Testing
   private let journal = Journal()
   private func bytes(_ text: String) -> Payload { .bytes(TestMessages.bytes(text)) }
 
-  @Test func messagesGoInFrontOfTheValueOfAToken() {
+  @Test func messagesInjectedByATokenPrecedeItsValue() {
     let probe = Probe("A", [.requestBytes, .requestEnd, .responseMessage, .responseEnd], journal)
     probe.onRequestBytes = { value, token in
       token.inject(self.bytes("before \(TestMessages.text(value))"))
@@ -38,7 +38,7 @@ import Testing
     #expect(call.callerLines.prefix(5) == ["headers", "typed first", "second", "bye", "end ok"])
   }
 
-  @Test func whatIsPutInFrontOfAHeldValueGoesOnAtOnce() {
+  @Test func messageInjectedBeforeAHeldValueLeavesAtOnce() {
     let held = Holder<Void, Outbound>()
     let probe = Probe("A", [.requestEnd], journal)
     probe.onRequestEnd = { token in held.keep(token) }
@@ -47,15 +47,15 @@ import Testing
     call.close()
     let token = held.take()
     token.look { $0.inject(self.bytes("1")) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.wireLines == ["start", "1"])
     token.look { $0.inject(self.bytes("2")) }
     token.use { $0.proceed() }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.wireLines == ["start", "1", "2", "half-close"])
   }
 
-  @Test func injectedMessagesAreSeenByThoseFurtherOnOnly() {
+  @Test func injectedMessagesReachOnlyLaterInterceptors() {
     let first = Probe("A", [.requestMessage], journal)
     let second = Probe("B", [.requestMessage, .responseMessage], journal)
     let third = Probe("C", [.requestMessage, .responseMessage], journal)
@@ -64,7 +64,7 @@ import Testing
     second.context?.inject(request: bytes("out"))
     call.receiveHeaders()
     second.context?.inject(response: bytes("in"))
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(journal.lines(of: "A").isEmpty)
     #expect(journal.lines(of: "B").isEmpty)
     #expect(journal.lines(of: "C") == ["message out"])
@@ -72,7 +72,7 @@ import Testing
     #expect(call.callerLines == ["headers", "in"])
   }
 
-  @Test func injectedMessagesGoBehindWhatTheInterceptorHasBeenGiven() {
+  @Test func injectedMessagesFollowWhatTheInterceptorHasReceived() {
     let held = Holder<[UInt8], Outbound>()
     let probe = Probe("A", [.requestBytes], journal)
     probe.onRequestBytes = { _, token in held.keep(token) }
@@ -82,14 +82,14 @@ import Testing
     probe.context?.inject(request: bytes("mine"))
     call.send("2")
     call.close()
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.wireLines == ["start"])
     for text in ["1", "2"] { held.take().use { $0.proceed(TestMessages.bytes(text)) } }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.wireLines == ["start", "1", "mine", "2", "half-close"])
   }
 
-  @Test func injectedMessagesGoBeforeAnEndThatIsHeld() {
+  @Test func messagesInjectedWhileTheEndIsHeldPrecedeIt() {
     let held = Holder<ResponseEnd, Inbound>()
     let probe = Probe("A", [.responseEnd], journal)
     probe.onResponseEnd = { _, token in held.keep(token) }
@@ -98,40 +98,40 @@ import Testing
     call.receiveHeaders()
     call.receiveEnd()
     probe.context?.inject(response: bytes("late"))
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.callerLines == ["headers", "late"])
     held.take().use { $0.proceed(ResponseEnd()) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.callerLines.prefix(3) == ["headers", "late", "end ok"])
     probe.context?.inject(response: bytes("too late"))
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.received.count == 1)
   }
 
-  @Test func aMessageInjectedBeforeTheHeadersWaitsForThem() {
+  @Test func messageInjectedBeforeTheHeadersFollowsThem() {
     let probe = Probe("A", [], journal)
     let call = TestCall(.serverStreaming, journal, [probe])
     call.start()
     probe.context?.inject(response: bytes("early"))
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.callerLines.isEmpty)
     call.receiveHeaders()
     call.receive("1")
     #expect(call.callerLines == ["headers", "early", "1"])
   }
 
-  @Test func aMessageAfterTheHalfCloseGoesNowhereAndIsToldSo() {
+  @Test func messageInjectedAfterTheHalfCloseIsIgnoredAndLogged() {
     let probe = Probe("A", [], journal)
     let call = TestCall(.bidiStreaming, journal, [probe])
     call.start()
     call.close()
     probe.context?.inject(request: bytes("late"))
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.wireLines == ["start", "half-close"])
-    #expect(call.logged.map(\.text) == ["a message injected after the half-close goes nowhere"])
+    #expect(call.logged.map(\.text) == ["ignored: a message injected after the half-close"])
   }
 
-  @Test func theOnlyMessageOfAUnaryCallMayBeReplacedButNotDoubled() {
+  @Test func unaryMessageMayBeReplacedButNotDoubled() {
     let replacer = Probe("A", [.requestBytes, .responseBytes], journal)
     replacer.onRequestBytes = { _, token in
       token.inject(self.bytes("new"))
@@ -157,7 +157,7 @@ import Testing
       second.end?.error?.message == "interceptors put a second message into a request that has exactly one")
   }
 
-  @Test func anErrorBecomesAnEmptyAnswer() {
+  @Test func errorMayBecomeAnEmptyResponse() {
     let probe = Probe("A", [.responseEnd], journal)
     probe.onResponseEnd = { _, token in
       token.inject(self.bytes(""))
@@ -172,8 +172,8 @@ import Testing
     #expect(call.callerLines.prefix(3) == ["headers", "", "end ok"])
   }
 
-  /// What is said about one token in several turns of the loop counts like what is said in one.
-  @Test func theOnlyMessageOfAUnaryCallMayBeReplacedInTwoSteps() {
+  /// Commands for one token in several turns of the loop have the effect of commands in one turn.
+  @Test func unaryMessageMayBeReplacedInTwoSteps() {
     let requests = Holder<[UInt8], Outbound>()
     let responses = Holder<[UInt8], Inbound>()
     let probe = Probe("A", [.requestBytes, .responseBytes], journal)
@@ -185,24 +185,24 @@ import Testing
     call.close()
     let request = requests.take()
     request.look { $0.inject(self.bytes("new")) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.wireLines == ["start", "new"])
     request.use { $0.drop() }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.wireLines == ["start", "new", "half-close"])
     call.receiveHeaders()
     call.receive("old")
     call.receiveEnd()
     let response = responses.take()
     response.look { $0.inject(self.bytes("other")) }
-    call.chain.processMail()
+    call.chain.processCommands()
     response.use { $0.drop() }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.callerLines.prefix(3) == ["headers", "other", "end ok"])
   }
 
   @Test(arguments: [Stages(), .requestStart])
-  func aMessageInjectedBeforeTheStartWaitsForIt(_ stages: Stages) {
+  func messageInjectedBeforeTheStartFollowsIt(_ stages: Stages) {
     let held = Holder<RequestStart, Outbound>()
     let holder = Probe("A", .requestStart, journal)
     holder.onRequestStart = { _, token in held.keep(token) }
@@ -211,17 +211,17 @@ import Testing
     let call = TestCall(.bidiStreaming, journal, [holder, injector, last])
     call.start()
     call.send("1")
-    // The message has had them all made, and the start has come to the first only.
+    // The message has made all interceptors, and the start has reached only the first.
     injector.context?.inject(request: bytes("early"))
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(journal.lines(of: "C").isEmpty)
     held.take().use { $0.proceed(call.request) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(journal.lines(of: "C") == ["start", "bytes early", "bytes 1"])
     #expect(call.wireLines == ["start", "early", "1"])
   }
 
-  @Test func whatIsInjectedWithAMessageThatFailsTheCallIsNotSent() {
+  @Test func messageInjectedBeforeAFailingMessageIsNotSent() {
     let injector = Probe("A", [.requestBytes], journal)
     injector.onRequestBytes = { value, token in
       token.inject(self.bytes("bad"))
@@ -239,7 +239,7 @@ import Testing
     #expect(call.wireLines == ["start", "cancel"])
   }
 
-  @Test func messagesThatWaitForHeadersThatFailTheCallGoNowhere() {
+  @Test func messagesThatWaitForHeadersAreDiscardedIfTheHeadersFail() {
     let injector = Probe("B", [], journal)
     let judge = Probe("A", [.responseStart, .responseBytes], journal)
     judge.onResponseStart = { _, token in token.fail(refused) }
@@ -247,14 +247,14 @@ import Testing
     call.start()
     injector.context?.inject(response: bytes("early"))
     injector.context?.inject(response: bytes("too"))
-    call.chain.processMail()
+    call.chain.processCommands()
     call.receiveHeaders()
     #expect(journal.lines(of: "A") == ["headers", "finish permission_denied"])
     #expect(call.end?.error == refused)
     #expect(call.received.isEmpty)
   }
 
-  @Test func aMessageBeforeTheEndOfACallWithoutHeadersHasHeadersBeforeIt() {
+  @Test func messageInjectedBeforeTheEndOfACallWithoutHeadersFollowsHeaders() {
     let journal = Journal()
     let outer = Probe("A", [.responseStart, .responseEnd], journal)
     let fallback = Probe("F", .responseEnd, journal)

@@ -35,7 +35,7 @@ import Testing
     #expect(values == ["s3cret", "t0ken", "@literal", "a@b"])
   }
 
-  @Test func priorityAndMethodsAreTheChains() throws {
+  @Test func chainInterpretsPriorityAndMethods() throws {
     let spec = try parse("x,priority=-3,k=v,methods=a.B/*")
     #expect(spec.priority == -3)
     #expect(spec.methods == .service("a.B"))
@@ -49,7 +49,7 @@ import Testing
     ("x,a=@none", "a: no such file"),
     ("x,a=env:NONE", "a: the environment variable NONE"),
   ])
-  func namesWhatIsWrong(_ text: String, _ part: String) {
+  func errorNamesTheInvalidSetting(_ text: String, _ part: String) {
     let error = #expect(throws: ConfigurationError.self) { try parse(text) }
     #expect(error?.description.contains(part) == true, "\(error?.description ?? "")")
   }

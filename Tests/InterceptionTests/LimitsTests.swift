@@ -5,11 +5,11 @@ import Testing
 
 @testable import Interception
 
-/// What happens at the edges of a call: before its start, after its end, and in the calls that it causes.
+/// The limits of a call: before its start, after its end, and in its subrequests.
 @Suite struct LimitsTests {
   private let journal = Journal()
 
-  @Test func messagesThatAreSentBeforeTheStartFollowIt() {
+  @Test func messagesSentBeforeTheStartFollowIt() {
     let call = TestCall(.clientStreaming, journal, [Probe("A", .request, journal)])
     call.send("1")
     call.close()
@@ -18,7 +18,7 @@ import Testing
     #expect(call.wireLines == ["start", "1", "half-close"])
   }
 
-  @Test func changeOfTheCodecHasNoEffectAndIsLogged() {
+  @Test func changingTheCodecHasNoEffectAndIsLogged() {
     let probe = Probe("A", .requestStart, journal)
     probe.onRequestStart = { start, token in
       var start = start
@@ -32,7 +32,7 @@ import Testing
       call.logged == [LogRecord(level: .warning, source: "A", text: "the codec of a call cannot be changed")])
   }
 
-  @Test func metricsThatAreHeldComeToThoseFurtherOutWhenTheCallIsGivenUp() {
+  @Test func heldMetricsReachOuterInterceptorsAfterCancel() {
     let held = Holder<CallMetrics, Report>()
     let holder = Probe("B", .metrics, journal)
     holder.onMetrics = { _, token in held.keep(token) }
@@ -51,10 +51,10 @@ import Testing
 
   // MARK: Attempts
 
-  /// Tries each failed call again, once.
+  /// Retries each failed call, once.
   private final class Retrier: Interceptor {
     let stages: Stages = .responseEnd
-    let needs = Needs(replayLimitBytes: 1000)
+    let requirements = InterceptorRequirements(replayLimitBytes: 1000)
     private var isLeft = true
     func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) {
       guard isLeft, end.error != nil, token.canRetry else { return token.proceed(end) }
@@ -77,37 +77,37 @@ import Testing
     #expect(call.outcome?.metrics.attempts == 4)
   }
 
-  // MARK: Calls of interceptors' own
+  // MARK: Subrequests
 
-  /// Makes a call of its own at each start.
+  /// Makes a subrequest at each start.
   private final class Caller: Interceptor {
     let stages: Stages = .requestStart
     private let context: CallContext
     init(_ context: CallContext) { self.context = context }
     func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
-      context.call(OwnCall(method: start.method)) { _ in }
+      context.call(Subrequest(method: start.method)) { _ in }
       token.proceed(start)
     }
   }
 
-  /// Starts each call that is asked for, through what is left of the interceptors.
-  private final class CountingNetwork: InterceptorNetwork {
+  /// Starts each subrequest, through the interceptors that are not excluded.
+  private final class CountingNetwork: SubrequestTransport {
     var registrations: [InterceptorRegistration] = []
     private(set) var calls: [TestCall] = []
     func call(
-      _ call: OwnCall, for facts: CallFacts, excluding excluded: Set<RegistrationID>,
-      completion: @escaping (OwnAnswer) -> Void
+      _ call: Subrequest, for facts: CallFacts, excluding excluded: Set<RegistrationID>,
+      completion: @escaping (SubrequestResponse) -> Void
     ) {
       let made = TestCall(.unary, Journal(), registrations, network: self, excluded: excluded)
       calls.append(made)
       made.start()
     }
-    func fetch(_ fetch: Fetch, completion: @escaping (Result<Fetched, RPCError>) -> Void) {}
+    func fetch(_ fetch: HTTPFetch, completion: @escaping (Result<HTTPFetchResponse, RPCError>) -> Void) {}
     func end() { calls = [] }
   }
 
   @Test(arguments: 1...6)
-  func callsOfInterceptorsGrowNoFasterThanTheSquareOfTheirNumber(_ count: Int) {
+  func subrequestsGrowNoFasterThanTheSquareOfTheInterceptors(_ count: Int) {
     let network = CountingNetwork()
     defer { network.end() }
     network.registrations = (0..<count).map { number in

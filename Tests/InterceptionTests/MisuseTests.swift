@@ -4,12 +4,12 @@ import Protobuf
 import RPCProtocols
 import Testing
 
-/// Interceptors that do what they should not.
+/// Interceptors that break the rules.
 @Suite struct MisuseTests {
   private let journal = Journal()
   private struct Broken: Error, CustomStringConvertible { var description: String { "out of cheese" } }
 
-  /// Throws at one stage, after doing with the token what it is told.
+  /// Throws at one stage, after a test's action with the token.
   private final class Thrower: Interceptor {
     enum Before { case nothing, proceed, keep, fail }
     let stages: Stages
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: [Stages.requestStart, .requestBytes, .responseMessage, .responseEnd])
-  func throwingFailsTheCallWithTheError(_ stage: Stages) {
+  func throwFailsTheCallWithTheError(_ stage: Stages) {
     let call = call(Thrower(stage, Broken()))
     call.run()
     #expect(call.end?.error == RPCError(.internal, "out of cheese", origin: .interceptor("T")))
@@ -63,13 +63,13 @@ import Testing
     #expect(call.chain.isFinished)
   }
 
-  @Test func throwingAfterFailingLeavesTheFirstError() {
+  @Test func throwAfterFailKeepsTheFirstError() {
     let call = call(Thrower(.requestStart, Broken(), .fail))
     call.run()
     #expect(call.end?.error?.message == "said first")
   }
 
-  @Test func throwingAtMetricsIsLoggedAndHarmless() {
+  @Test func throwAtMetricsIsOnlyLogged() {
     let call = call(Thrower(.metrics, Broken()))
     call.run()
     #expect(call.end == ResponseEnd())
@@ -77,9 +77,9 @@ import Testing
     #expect(call.logged == [LogRecord(level: .error, source: "T", text: "failed at metrics: out of cheese")])
   }
 
-  // MARK: Keeping everybody waiting
+  // MARK: Delays
 
-  @Test func aStageThatBlocksIsNamed() {
+  @Test func blockingCallbackIsLogged() {
     let probe = Probe("A", [.requestStart], journal)
     let call = TestCall(.unary, journal, [probe])
     probe.onRequestStart = { start, token in
@@ -89,11 +89,11 @@ import Testing
     call.run()
     #expect(
       call.logged == [
-        LogRecord(level: .warning, source: "A", text: "blocked everything for 250 ms at request_start")
+        LogRecord(level: .warning, source: "A", text: "blocked the loop for 250 ms at request_start")
       ])
   }
 
-  @Test func whoHoldsAValueForLongIsNamedOnce() {
+  @Test func longHoldIsLoggedOnce() {
     let held = Holder<[UInt8], Outbound>()
     let probe = Probe("A", [.requestBytes], journal)
     probe.onRequestBytes = { _, token in held.keep(token) }
@@ -114,7 +114,7 @@ import Testing
     #expect(call.clock.timerCount == 0)
   }
 
-  @Test func whoLetsValuesGoInTimeIsNotNamed() {
+  @Test func noHoldWarningForTimelyVerdicts() {
     let held = Holder<[UInt8], Outbound>()
     let probe = Probe("A", [.requestBytes], journal)
     probe.onRequestBytes = { _, token in held.keep(token) }
@@ -124,12 +124,12 @@ import Testing
       call.send("x")
       call.clock.advance(by: .seconds(4))
       held.take().use { $0.proceed(TestMessages.bytes("x")) }
-      call.chain.processMail()
+      call.chain.processCommands()
     }
     #expect(call.logged.isEmpty)
   }
 
-  @Test func whoWaitsForATimerIsNotNamed() {
+  @Test func noHoldWarningForAnInterceptorWithATimer() {
     let held = Holder<RequestStart, Outbound>()
     let probe = Probe("A", [.requestStart], journal)
     probe.onRequestStart = { start, token in
@@ -143,7 +143,7 @@ import Testing
     #expect(call.wireLines == ["start"])
   }
 
-  @Test func whoCollectsMoreThanTheWindowIsToldHowToAskForMore() {
+  @Test func warningExplainsHowToHoldMoreThanTheWindow() {
     let held = Holder<[UInt8], Outbound>()
     let probe = Probe("A", [.requestBytes], journal)
     probe.onRequestBytes = { _, token in held.keep(token) }
@@ -151,10 +151,10 @@ import Testing
     call.start()
     while call.chain.wantsMoreInput { call.send("0123456789") }
     call.clock.advance(by: .seconds(5))
-    #expect(call.logged.first?.text.contains("it has to say so in its needs") == true)
+    #expect(call.logged.first?.text.contains("it must declare a larger window") == true)
 
     let asking = Probe("B", [.requestBytes], Journal())
-    asking.needs = Needs(windowBytes: 3000)
+    asking.requirements = InterceptorRequirements(windowBytes: 3000)
     asking.onRequestBytes = { _, token in held.keep(token) }
     let second = TestCall(.clientStreaming, Journal(), [asking], windowBytes: 300)
     second.start()
@@ -166,29 +166,29 @@ import Testing
     #expect(count > 30)
   }
 
-  @Test func moreThanCanWaitIsResourceExhaustedAndNamesTheHolder() {
+  @Test func overflowIsResourceExhaustedAndNamesTheHolder() {
     let held = Holder<[UInt8], Inbound>()
     let probe = Probe("A", [.responseBytes], journal)
     probe.onResponseBytes = { _, token in held.keep(token) }
     let call = TestCall(.serverStreaming, journal, [probe], windowBytes: 300)
     call.start()
     call.receiveHeaders()
-    // A wire that does not heed the pause.
+    // A transport that ignores the pause.
     for _ in 0..<1000 where call.end == nil { call.receive("0123456789") }
     #expect(call.end?.error?.code == .resourceExhausted)
     #expect(
       call.end?.error?.message
-        == "A holds the call at response_bytes, and more has come than can wait behind it")
+        == "A holds the call at response_bytes, and more values arrived than the chain can hold")
     #expect(call.end?.error?.origin == .interceptor("A"))
     #expect(call.chain.isFinished)
   }
 
   // MARK: One at a time
 
-  @Test func aSerialInterceptorGetsOneValueAtATime() {
+  @Test func serialInterceptorReceivesOneValueAtATime() {
     let held = Holder<[UInt8], Outbound>()
     let probe = Probe("A", [.requestBytes, .requestEnd], journal)
-    probe.needs = Needs(isSerial: true)
+    probe.requirements = InterceptorRequirements(isSerial: true)
     probe.onRequestBytes = { _, token in held.keep(token) }
     let call = TestCall(.clientStreaming, journal, [probe])
     call.start()
@@ -196,21 +196,21 @@ import Testing
     call.close()
     #expect(journal.lines(of: "A") == ["bytes 1"])
     held.take().use { $0.proceed(TestMessages.bytes("1")) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(journal.lines(of: "A") == ["bytes 1", "bytes 2"])
     #expect(call.wireLines == ["start", "1"])
     held.take().use { $0.drop() }
-    call.chain.processMail()
+    call.chain.processCommands()
     held.take().use { $0.proceed(TestMessages.bytes("3")) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(journal.lines(of: "A") == ["bytes 1", "bytes 2", "bytes 3", "half-close"])
     #expect(call.wireLines == ["start", "1", "3", "half-close"])
   }
 
-  @Test func othersAreNotMadeSerialByIt() {
+  @Test func otherInterceptorsAreNotSerial() {
     let held = Holder<[UInt8], Outbound>()
     let serial = Probe("A", [.requestBytes], journal)
-    serial.needs = Needs(isSerial: true)
+    serial.requirements = InterceptorRequirements(isSerial: true)
     let other = Probe("B", [.requestBytes], journal)
     other.onRequestBytes = { _, token in held.keep(token) }
     let call = TestCall(.clientStreaming, journal, [serial, other])
@@ -221,10 +221,10 @@ import Testing
     #expect(journal.lines(of: "B") == ["bytes 1", "bytes 2"])
   }
 
-  @Test func aWindowBeyondAllMeasureIsAWindow() {
+  @Test func largestWindowIsAccepted() {
     let held = Holder<[UInt8], Outbound>()
     let probe = Probe("A", .requestBytes, journal)
-    probe.needs = Needs(windowBytes: .max, replayLimitBytes: .max)
+    probe.requirements = InterceptorRequirements(windowBytes: .max, replayLimitBytes: .max)
     probe.onRequestBytes = { _, token in held.keep(token) }
     let call = TestCall(.clientStreaming, journal, [probe])
     call.start()

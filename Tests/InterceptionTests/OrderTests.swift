@@ -23,7 +23,7 @@ import Testing
       ])
   }
 
-  @Test func startsAndEndsKeepTheChainsOrderWhereverInterceptorsAreAtHome() {
+  @Test func startsAndEndsKeepTheChainsOrderForSplitInterceptors() {
     let journal = Journal()
     let stages: [(String, Stages)] = [
       ("A", [.requestStart, .requestBytes, .requestEnd, .responseStart, .responseMessage, .responseEnd]),
@@ -51,7 +51,7 @@ import Testing
     #expect(journal.lines(of: "A") == ["start", "end ok", "finish ok"])
   }
 
-  @Test func aChainOfNobodyPassesEverything() {
+  @Test func emptyChainPassesEverything() {
     let call = TestCall(.unary, Journal(), [])
     call.run()
     #expect(
@@ -107,7 +107,7 @@ import Testing
     #expect(call.outcome?.metrics.sentBytes == 8)
   }
 
-  @Test func anErrorMayBecomeASuccessAndTheReverse() {
+  @Test func errorMayBecomeASuccessAndTheReverse() {
     let journal = Journal()
     let inner = Probe("B", .responseEnd, journal)
     inner.onResponseEnd = { _, token in token.proceed(ResponseEnd()) }
@@ -122,11 +122,11 @@ import Testing
 
   // MARK: Forms of messages
 
-  @Test func untouchedMessagesGoOutByteForByte() throws {
+  @Test func unchangedMessagesKeepTheirBytes() throws {
     let journal = Journal()
     let call = TestCall(.unary, journal, [Probe("A", .all, journal), Probe("B", .all, journal)])
     call.start()
-    // An unknown field in front of the known one: serialized anew, it would come after it.
+    // An unknown field before the known one: serialized again, it would follow it.
     let unusual = [0xf8, 0x06, 0x01] + TestMessages.bytes("ping")
     call.chain.send(.bytes(unusual))
     call.close()
@@ -141,7 +141,7 @@ import Testing
     #expect(bytes == unusual)
   }
 
-  @Test func typedMessagesAreSerializedOnceAfterAllHaveSeenThem() {
+  @Test func typedMessagesAreSerializedOnceAfterTheTypedPass() {
     let journal = Journal()
     let first = Probe("A", [.requestMessage, .requestBytes], journal)
     let last = Probe("B", .requestMessage, journal)
@@ -153,7 +153,7 @@ import Testing
     #expect(journal.lines == ["wire start", "A message old", "B message old", "A bytes new", "wire new"])
   }
 
-  @Test func unparsableResponseIsAnErrorAndNotDropped() {
+  @Test func unparsableResponseFailsTheCall() {
     let journal = Journal()
     let probes = [
       Probe("A", [.responseMessage, .responseEnd], journal),

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Interception
 
-/// What interceptors say takes effect in the order in which they say it, whether with tokens or with contexts, in one
-/// callback or between two turns of the loop.
+/// The commands of interceptors take effect in the order given, with tokens or with contexts, in one callback or
+/// between two turns of the loop.
 @Suite struct ProgramOrderTests {
   private let journal = Journal()
   private let starts = Holder<RequestStart, Outbound>()
@@ -27,12 +27,12 @@ import Testing
     call.send("1")
     starts.take().use { $0.respond(response) }
     messages.take().use { $0.fail(refused) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.callerLines == ["headers", "local", "end ok", "metrics 0", "finished"])
   }
 
   @Test(arguments: ["release", "fail", "drop", "respond", "throw"])
-  func responseArrivesWhateverIsSaidAboutTheMessageThatItAnswers(_ other: String) {
+  func responseArrivesWhateverTheVerdictOnItsRequestMessage(_ other: String) {
     let call = TestCall(
       .unary, journal,
       [TestCall.registration("A") { _, _ in Answering(other, LocalResponse(messages: [self.text("local")])) }]
@@ -42,7 +42,7 @@ import Testing
     #expect(call.callerLines == ["headers", "local", "end ok", "metrics 0", "finished"])
   }
 
-  /// Answers with the token of the start while it is given a message, and then says something about the message.
+  /// Responds with the token of the start while it is called with a message, and then gives a verdict on the message.
   private final class Answering: Interceptor {
     let stages: Stages = [.requestStart, .requestBytes]
     private let other: String
@@ -103,7 +103,7 @@ import Testing
     #expect(call.callerLines.prefix(3) == ["headers", "last", "end permission_denied"])
   }
 
-  @Test func messageInjectedAfterTheErrorDoesNotArrive() {
+  @Test func messageInjectedAfterTheErrorIsIgnored() {
     let probe = Probe("A", .responseBytes, journal)
     probe.onResponseBytes = { [text] _, token in
       token.fail(refused)
@@ -126,11 +126,11 @@ import Testing
     for text in ["1", "2", "3"] { call.receive(text) }
     held.take().use { $0.proceed(TestMessages.bytes("1")) }
     held.take().use { $0.fail(refused) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.callerLines.prefix(3) == ["headers", "1", "end permission_denied"])
   }
 
-  @Test func messagesInjectedAtTheEndsArriveBeforeThem() {
+  @Test func messagesInjectedAtAnEndPrecedeIt() {
     let probe = Probe("A", [.requestEnd, .responseEnd], journal)
     probe.onRequestEnd = { [text] token in
       probe.context?.inject(request: text("more"))
@@ -146,7 +146,7 @@ import Testing
     #expect(call.callerLines.prefix(4) == ["headers", "pong", "more", "end ok"])
   }
 
-  @Test func messageInjectedAfterTheHalfCloseWentOnGoesNowhere() {
+  @Test func messageInjectedAfterTheForwardedHalfCloseIsIgnored() {
     let probe = Probe("A", .requestEnd, journal)
     probe.onRequestEnd = { [text] token in
       token.proceed()
@@ -155,12 +155,12 @@ import Testing
     let call = TestCall(.bidiStreaming, journal, [probe])
     call.run()
     #expect(call.wireLines == ["start", "ping", "half-close"])
-    #expect(call.logged.map(\.text) == ["a message injected after the half-close goes nowhere"])
+    #expect(call.logged.map(\.text) == ["ignored: a message injected after the half-close"])
   }
 
   // MARK: Cancelling
 
-  @Test func cancelingStopsTheStartThatGoesOnAfterIt() {
+  @Test func cancelStopsAStartThatIsForwardedAfterIt() {
     let probe = Probe("A", .requestStart, journal)
     probe.onRequestStart = { start, token in
       probe.context?.cancel("enough")
@@ -206,9 +206,9 @@ import Testing
 
   // MARK: One value at a time
 
-  @Test func messagesThatWaitForTheirTurnAreNotLostAtTheEnd() {
+  @Test func queuedMessagesAreNotLostAtTheEnd() {
     let probe = Probe("A", .responseMessage, journal)
-    probe.needs.isSerial = true
+    probe.requirements.isSerial = true
     let held = Holder<Message, Inbound>()
     probe.onResponseMessage = { _, token in held.keep(token) }
     let call = TestCall(.serverStreaming, journal, [probe])
@@ -217,7 +217,7 @@ import Testing
     for text in ["1", "2"] { call.receive(text) }
     call.receiveEnd()
     for text in ["1", "2"] {
-      held.take().use { $0.proceed(TestMessages.make(text)) }; call.chain.processMail()
+      held.take().use { $0.proceed(TestMessages.make(text)) }; call.chain.processCommands()
     }
     #expect(call.callerLines.prefix(4) == ["headers", "typed 1", "typed 2", "end ok"])
   }

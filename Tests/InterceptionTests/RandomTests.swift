@@ -7,11 +7,11 @@ import Testing
 
 @testable import Interception
 
-/// Random chains under random treatment. Whatever interceptors do, the rules of the chain hold.
+/// Random chains with random behaviour: the rules of the chain hold whatever interceptors do.
 @Suite struct RandomTests {
-  /// How many calls are tried; RPCURL_RANDOM_RUNS asks for more.
+  /// How many calls are made; RPCURL_RANDOM_RUNS sets the number.
   private static let runs = getenv("RPCURL_RANDOM_RUNS").flatMap { Int(String(cString: $0)) } ?? 4000
-  /// The one call that is made and printed, when RPCURL_RANDOM_SEED names it.
+  /// The seed of the one call to make and print, from RPCURL_RANDOM_SEED.
   fileprivate static let seed = getenv("RPCURL_RANDOM_SEED").flatMap { Int(String(cString: $0)) }
 
   @Test(arguments: 0..<40)
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: 0..<4)
-  func soItIsWhenOtherThreadsResume(_ block: Int) {
+  func stageOrderHoldsForVerdictsOnOtherThreads(_ block: Int) {
     let threads = HelperThread()
     defer { threads.stop() }
     for seed in (block * Self.runs / 16)..<((block + 1) * Self.runs / 16) {
@@ -54,7 +54,7 @@ struct SeededGenerator: RandomNumberGenerator {
   }
 }
 
-/// A thread that does what it is given, in order.
+/// A thread that runs its work in order.
 private final class HelperThread: @unchecked Sendable {
   private let lock = Lock()
   private var work: [@Sendable () -> Void] = []
@@ -72,7 +72,7 @@ private final class HelperThread: @unchecked Sendable {
       }, this.toOpaque())
   }
 
-  /// Whether everything is done.
+  /// Whether the work is done.
   var isIdle: Bool { left.load(ordering: .acquiring) == 0 }
 
   func run(_ body: @escaping @Sendable () -> Void) {
@@ -107,12 +107,12 @@ private final class HelperThread: @unchecked Sendable {
 private final class RandomCall {
   final class Dice {
     var generator: SeededGenerator
-    /// Once set, interceptors only pass things on, so that the call can end.
+    /// Once set, interceptors only forward values, so that the call can end.
     var isCalm = false
     let helper: HelperThread?
     private let lock = Lock()
     private var taken: Set<String> = []
-    /// The response messages that interceptors took out.
+    /// The response messages that interceptors dropped.
     var dropped: Set<String> { lock.holding { taken } }
     func noteDropped(_ text: String) { lock.holding { _ = taken.insert(text) } }
     init(seed: UInt64, _ helper: HelperThread?) {
@@ -142,15 +142,15 @@ private final class RandomCall {
     var hasRetriers = false
     for index in 0..<(1 + dice.roll(6)) {
       let stages = Stages(rawValue: UInt32(dice.roll(512)))
-      let needs = Needs(
+      let requirements = InterceptorRequirements(
         isSerial: dice.roll(4) == 0, replayLimitBytes: dice.roll(6) == 0 ? 20 + dice.roll(100) : 0)
-      hasRetriers = hasRetriers || needs.replayLimitBytes > 0
+      hasRetriers = hasRetriers || requirements.replayLimitBytes > 0
       let isDeclining = dice.roll(10) == 0
       registrations.append(
         TestCall.registration("I\(index)") { [journal, dice, made] facts, context in
           if isDeclining { return nil }
           let probe = RandomInterceptor(
-            "I\(index).\(made.probes.count).", stages, needs, context, journal, dice)
+            "I\(index).\(made.probes.count).", stages, requirements, context, journal, dice)
           made.probes.append(probe)
           return probe
         })
@@ -164,7 +164,7 @@ private final class RandomCall {
     call.start()
     var toSend = kind.clientStreams ? dice.roll(5) : 1
     var (isClosed, sentCount, receivedCount) = (false, 0, 0)
-    // What the server does, for each attempt anew.
+    // What the server does, chosen for each attempt.
     var (attempt, toReceive, hasHeaders, hasEnded) = (0, 0, false, false)
     func meetAttempt() {
       guard attempt != call.wireStarts else { return }
@@ -196,7 +196,7 @@ private final class RandomCall {
       case 5 where dice.roll(30) == 0:
         call.chain.cancel(RPCError(.canceled, "Ctrl-C", origin: .client))
       case 5 where dice.roll(8) == 0:
-        // Several say different endings before the chain sees the first.
+        // Several request different endings before the chain performs the first.
         for _ in 0..<2 { made.probes.randomElement(using: &dice.generator)?.endWithHeld() }
         while dice.helper?.isIdle == false { sched_yield() }
         turn()
@@ -220,7 +220,7 @@ private final class RandomCall {
       if !call.measuresAtOnce { call.giveMetrics() }
       settle()
     }
-    // Attempts that were given up are measured too.
+    // Attempts that were given up are measured as well.
     call.giveMetrics()
     settle()
     check()
@@ -228,7 +228,7 @@ private final class RandomCall {
     return failures
   }
 
-  /// Lets everything that is held go on.
+  /// Forwards everything that is held.
   private func settle() {
     for probe in made.probes { probe.resumeOne() }
     while dice.helper?.isIdle == false { sched_yield() }
@@ -238,7 +238,7 @@ private final class RandomCall {
 
   private func turn() {
     call.work()
-    call.chain.processMail()
+    call.chain.processCommands()
   }
 
   private func check() {
@@ -280,14 +280,14 @@ private final class RandomCall {
     expect(call.chain.outbound.waitingCount == 0 && call.chain.inbound.waitingCount == 0, "values wait")
     expect(call.chain.outbound.waitingBytes == 0 && call.chain.inbound.waitingBytes == 0, "bytes wait")
     expect(call.clock.timerCount == 0, "\(call.clock.timerCount) timers are left")
-    // Nothing of the call keeps an interceptor alive.
+    // Nothing of the call retains an interceptor.
     let weak = made.probes.map(Weak.init)
-    for probe in made.probes { probe.letGo() }
+    for probe in made.probes { probe.release() }
     made.probes = []
     expect(weak.allSatisfy { $0.probe == nil }, "interceptors leaked")
   }
 
-  /// What an interceptor gave before the end of its response arrives before it, unless others took it out.
+  /// What an interceptor emitted before the end of its response arrives before the end, unless others dropped it.
   private func checkPromises() {
     guard let tag = call.end?.trailers.first("answered-by") else { return }
     let promised = made.probes.lazy.compactMap { $0.promised[tag] }.first ?? []
@@ -298,7 +298,7 @@ private final class RandomCall {
     expect(came == wanted, "\(tag) gave \(wanted), and \(came) arrived")
   }
 
-  /// Whatever its neighbours do, an interceptor's stages come in the documented order.
+  /// An interceptor's stages come in the documented order, for any behaviour of other interceptors.
   private func checkOrder(_ probe: RandomInterceptor, _ lines: [String]) {
     func first(_ prefix: String) -> Int? { lines.firstIndex { $0.hasPrefix(prefix) } }
     func last(_ prefix: String) -> Int? { lines.lastIndex { $0.hasPrefix(prefix) } }
@@ -311,7 +311,7 @@ private final class RandomCall {
     for number in 0..<5 {
       expectOrder(first("message out\(number)"), first("bytes out\(number)"), "bytes before message")
     }
-    if probe.needs.replayLimitBytes > 0 { return }
+    if probe.requirements.replayLimitBytes > 0 { return }
     for word in ["got-message", "got-bytes", "end"] { expectOrder(first("headers"), first(word), "headers") }
     for word in ["got-message", "got-bytes"] { expectOrder(last(word), first("end"), "end") }
     for number in 0..<5 {
@@ -330,8 +330,8 @@ private final class RandomCall {
     expectRising(lines, "bytes out", "\(probe.name) \(lines)")
     expectRising(lines, "got-bytes in", "\(probe.name) \(lines)")
     expectRising(lines, "got-message in", "\(probe.name) \(lines)")
-    // One that retries sees a response for each attempt.
-    if probe.needs.replayLimitBytes > 0 { return }
+    // An interceptor that retries receives a response for each attempt.
+    if probe.requirements.replayLimitBytes > 0 { return }
     expect(count("end") <= 1, "\(probe.name) heard \(count("end")) ends")
     expect(count("headers") <= 1, "\(probe.name): headers twice")
     if let end = lines.firstIndex(where: { $0.hasPrefix("end") }) {
@@ -363,21 +363,21 @@ private final class RandomCall {
   }
 }
 
-/// An interceptor that does anything.
+/// An interceptor with random behaviour.
 private final class RandomInterceptor: Interceptor {
   let name: String
   let stages: Stages
-  let needs: Needs
+  let requirements: InterceptorRequirements
   private(set) var hasEndedTheCall = false
   private let context: CallContext
   private let journal: Journal
   private let dice: RandomCall.Dice
   private let retriesLeft = Atomic(3)
-  /// What to do, later, with the tokens that are held.
+  /// The actions for the tokens that are held.
   private var held: [Held] = []
   /// How many responses it gave in place of the server.
   private var answerCount = 0
-  /// The messages of each response that it gave, by the tag that its trailers have.
+  /// The messages of each response that it gave, by the tag in its trailers.
   private(set) var promised: [String: [String]] = [:]
   var heldCount: Int { held.count }
 
@@ -386,19 +386,20 @@ private final class RandomInterceptor: Interceptor {
     let goOn: () -> Void
     /// Ends the call with it.
     let end: () -> Void
-    /// Whether it is one of a message or an end, which `respond` may be said with as well.
+    /// Whether the token is of a request, and so allows `respond` as well.
     let answer: (() -> Void)?
   }
 
   private struct Broken: Error {}
 
   init(
-    _ name: String, _ stages: Stages, _ needs: Needs, _ context: CallContext, _ journal: Journal,
+    _ name: String, _ stages: Stages, _ requirements: InterceptorRequirements, _ context: CallContext,
+    _ journal: Journal,
     _ dice: RandomCall.Dice
   ) {
     self.name = name
     self.stages = stages
-    self.needs = needs
+    self.requirements = requirements
     self.context = context
     self.journal = journal
     self.dice = dice
@@ -420,7 +421,7 @@ private final class RandomInterceptor: Interceptor {
     helper.run { work() }
   }
 
-  func letGo() { held = [] }
+  func release() { held = [] }
 
   private var error: RPCError { RPCError(.aborted, "failed by \(name)", origin: .interceptor(name)) }
 
@@ -431,7 +432,7 @@ private final class RandomInterceptor: Interceptor {
     respond: ((LocalResponse, consuming Token<Value, Direction>) -> Void)? = nil
   ) throws {
     let box = HeldToken(token)
-    // What threads do must not take part in the dice, which belong to this one.
+    // Other threads must not use the dice, which belong to this thread.
     let (choice, endChoice) = (dice.roll(8), dice.roll(8))
     let end = { box.use { other(endChoice, $0) } }
     let answer = respond.map { respond in
@@ -479,7 +480,7 @@ private final class RandomInterceptor: Interceptor {
     }
   }
 
-  /// Makes up a response whose messages are injected before its end.
+  /// Makes a response whose messages are injected before its end.
   private func prepareAnswer() -> (response: LocalResponse, messages: [String], isStarting: Bool) {
     answerCount += 1
     let tag = "\(name)\(answerCount)"
@@ -498,7 +499,7 @@ private final class RandomInterceptor: Interceptor {
   private func failOrRespond<Value>(_ choice: Int, _ token: consuming RequestToken<Value>) {
     switch choice {
     case 0...2: token.fail(error)
-    case 3: break  // let go
+    case 3: break  // released
     default:
       token.respond(
         LocalResponse(messages: [.bytes(TestMessages.bytes("local"))], error: choice == 4 ? error : nil))
@@ -508,7 +509,7 @@ private final class RandomInterceptor: Interceptor {
   private func failOrRetry<Value>(_ choice: Int, _ token: consuming ResponseToken<Value>) {
     switch choice {
     case 0...2: token.fail(error)
-    case 3: break  // let go
+    case 3: break  // released
     default:
       if retriesLeft.subtract(1, ordering: .relaxed).newValue >= 0 {
         token.retry(after: .milliseconds(choice * 100))

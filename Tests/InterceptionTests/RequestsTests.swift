@@ -3,11 +3,11 @@ import InterceptionSupport
 import RPCProtocols
 import Testing
 
-/// What interceptors ask for beside their tokens.
+/// Requests of interceptors through their context.
 @Suite struct RequestsTests {
   private let journal = Journal()
 
-  @Test func aTimerResumesWhatWasHeld() {
+  @Test func timerForwardsAHeldValue() {
     let held = Holder<RequestStart, Outbound>()
     let probe = Probe("A", [.requestStart], journal)
     probe.onRequestStart = { start, token in
@@ -22,7 +22,7 @@ import Testing
     #expect(call.wireLines == ["start"])
   }
 
-  @Test func aTimerIsForgottenWhenItIsCancelledOrTheCallHasFinished() {
+  @Test func timerDoesNotFireAfterCancelOrTheEndOfTheCall() {
     let probe = Probe("A", [.requestStart], journal)
     probe.onRequestStart = { start, token in
       probe.context?.after(.seconds(1)) { self.journal.note("A first") }
@@ -42,7 +42,7 @@ import Testing
     #expect(journal.lines(of: "A") == ["start", "first", "finish canceled"])
   }
 
-  @Test func whatIsPostedRunsOnTheLoopUnlessTheCallHasFinished() async {
+  @Test func postedWorkRunsOnTheLoopUnlessTheCallHasFinished() async {
     let probe = Probe("A", [.requestStart], journal)
     let call = TestCall(.unary, journal, [probe])
     call.start()
@@ -59,7 +59,7 @@ import Testing
     #expect(journal.lines(of: "A") == ["start", "posted", "finish canceled"])
   }
 
-  @Test func whatIsPostedMayPostAgain() {
+  @Test func postedWorkMayPostAgain() {
     let probe = Probe("A", [.requestStart], journal)
     let call = TestCall(.unary, journal, [probe])
     call.start()
@@ -73,29 +73,29 @@ import Testing
     #expect(journal.lines(of: "A") == ["start", "first", "second"])
   }
 
-  // MARK: Calls of their own
+  // MARK: Subrequests
 
-  private final class Network: InterceptorNetwork {
-    var calls: [(OwnCall, Set<RegistrationID>, (OwnAnswer) -> Void)] = []
-    var fetches: [(Fetch, (Result<Fetched, RPCError>) -> Void)] = []
+  private final class Network: SubrequestTransport {
+    var calls: [(Subrequest, Set<RegistrationID>, (SubrequestResponse) -> Void)] = []
+    var fetches: [(HTTPFetch, (Result<HTTPFetchResponse, RPCError>) -> Void)] = []
     func call(
-      _ call: OwnCall, for facts: CallFacts, excluding excluded: Set<RegistrationID>,
-      completion: @escaping (OwnAnswer) -> Void
+      _ call: Subrequest, for facts: CallFacts, excluding excluded: Set<RegistrationID>,
+      completion: @escaping (SubrequestResponse) -> Void
     ) {
       calls.append((call, excluded, completion))
     }
-    func fetch(_ fetch: Fetch, completion: @escaping (Result<Fetched, RPCError>) -> Void) {
+    func fetch(_ fetch: HTTPFetch, completion: @escaping (Result<HTTPFetchResponse, RPCError>) -> Void) {
       fetches.append((fetch, completion))
     }
   }
 
-  @Test func callsOfItsOwnDoNotPassThroughTheInterceptorAgain() {
+  @Test func subrequestsDoNotPassThroughTheirInterceptor() {
     let network = Network()
     let held = Holder<RequestStart, Outbound>()
     let probe = Probe("A", [.requestStart], journal)
     probe.onRequestStart = { start, token in
       held.keep(token)
-      probe.context?.call(OwnCall(method: start.method)) { answer in
+      probe.context?.call(Subrequest(method: start.method)) { answer in
         held.take().use { $0.proceed(start) }
         self.journal.note("A answered \(answer.end.code.name)")
       }
@@ -105,38 +105,38 @@ import Testing
     let call = TestCall(.unary, journal, [registration, other], network: network)
     call.start()
     #expect(network.calls.map(\.1) == [[registration.id]])
-    // The call that it causes, made as a client makes it.
+    // The subrequest, made as a client makes it.
     let own = TestCall(.unary, Journal(), [registration, other], excluded: network.calls[0].1)
     own.start()
     #expect(own.sentStart != nil)
     #expect(journal.lines == ["A start", "B start"])
-    network.calls[0].2(OwnAnswer(end: ResponseEnd()))
+    network.calls[0].2(SubrequestResponse(end: ResponseEnd()))
     #expect(journal.lines(of: "A") == ["start", "answered ok"])
     #expect(call.wireLines == ["start"])
   }
 
-  @Test func anAnswerAfterTheCallHasFinishedIsNotHeard() {
+  @Test func subrequestResponseAfterTheCallHasFinishedIsIgnored() {
     let network = Network()
     let probe = Probe("A", [.requestStart], journal)
     probe.onRequestStart = { start, token in
-      probe.context?.fetch(Fetch(url: "http://token")) { _ in self.journal.note("A fetched") }
+      probe.context?.fetch(HTTPFetch(url: "http://token")) { _ in self.journal.note("A fetched") }
       token.proceed(start)
     }
     let call = TestCall(.unary, journal, [TestCall.registration(probe)], network: network)
     call.start()
     #expect(network.fetches.map(\.0.url) == ["http://token"])
     call.chain.cancel(RPCError(.canceled, "Ctrl-C", origin: .client))
-    network.fetches[0].1(.success(Fetched(status: 200)))
+    network.fetches[0].1(.success(HTTPFetchResponse(status: 200)))
     #expect(journal.lines(of: "A") == ["start", "finish canceled"])
   }
 
   // MARK: Findings
 
-  @Test func findingsAreTold() {
+  @Test func findingsAreReported() {
     let probe = Probe("A", [.requestStart], journal)
     let call = TestCall(.unary, journal, [probe])
     call.start()
-    probe.context?.find(.failure, "too slow")
+    probe.context?.report(.failure, "too slow")
     #expect(call.found == [Finding(interceptor: "A", kind: .failure, text: "too slow")])
   }
 }

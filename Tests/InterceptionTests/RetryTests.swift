@@ -8,13 +8,13 @@ import Testing
   private let journal = Journal()
   private let gone = RPCError(.unavailable, "gone", origin: .server)
 
-  /// An interceptor that retries at the end of a response, as often as it is told.
+  /// An interceptor that retries at the end of a response, up to `times` times.
   private func retrier(
     _ name: String = "R", times: Int = 1, after delay: Duration = .zero, headers: Headers = Headers(),
     limit: Int = 1000
   ) -> Probe {
     let probe = Probe(name, [.responseStart, .responseEnd, .metrics], journal)
-    probe.needs = Needs(replayLimitBytes: limit)
+    probe.requirements = InterceptorRequirements(replayLimitBytes: limit)
     var left = times
     let starts = Holder<ResponseStart, Inbound>()
     probe.onResponseStart = { _, token in starts.keep(token) }
@@ -22,7 +22,7 @@ import Testing
       if end.error != nil, left > 0 {
         left -= 1
         token.retry(after: delay, headers: headers)
-        starts.letGo()
+        starts.release()
       } else {
         if starts.count > 0 { starts.take().use { $0.proceed(ResponseStart()) } }
         token.proceed(end)
@@ -36,7 +36,7 @@ import Testing
     TestCall.registration(name) { [journal] facts, _ in Probe("\(name)\(facts.attempt)", stages, journal) }
   }
 
-  @Test func aRetryMakesInnerInterceptorsAnewAndSendsTheRequestAgain() {
+  @Test func retryMakesNewInnerInterceptorsAndSendsTheRequestAgain() {
     let outer = Probe("A", .all, journal)
     let call = TestCall(
       .unary, journal, [TestCall.registration(outer), TestCall.registration(retrier()), attempted("C", .all)])
@@ -48,7 +48,7 @@ import Testing
     call.receiveHeaders()
     call.receive("pong")
     call.receiveEnd()
-    // The outer one sees one call.
+    // The outer interceptor receives one call.
     #expect(
       journal.lines(of: "A") == [
         "start", "message ping", "bytes ping", "half-close", "headers", "got-bytes pong", "got-message pong",
@@ -69,7 +69,7 @@ import Testing
     #expect(call.outcome?.metrics.attempts == 2)
   }
 
-  @Test func aRetryWaitsAndChangesHeaders() {
+  @Test func retryWaitsAndChangesHeaders() {
     let call = TestCall(
       .unary, journal,
       [retrier(after: .seconds(2), headers: Headers([("previous", "1")]))])
@@ -84,7 +84,7 @@ import Testing
     #expect(call.sentStart?.headers == Headers([("a", "1"), ("previous", "1")]))
   }
 
-  @Test func messagesThatComeBetweenAttemptsAreSentInTheNext() {
+  @Test func messagesBetweenAttemptsAreSentInTheNext() {
     let call = TestCall(.bidiStreaming, journal, [retrier(after: .seconds(1))])
     call.start()
     call.send("1")
@@ -99,7 +99,7 @@ import Testing
     #expect(call.end == ResponseEnd())
   }
 
-  @Test func aRequestLargerThanTheLimitCannotBeRetried() {
+  @Test func requestLargerThanTheLimitCannotBeRetried() {
     let call = TestCall(.clientStreaming, journal, [retrier(limit: 20)])
     call.start()
     for _ in 0..<5 { call.send("0123456789") }
@@ -123,9 +123,9 @@ import Testing
     #expect(call.wireLines == ["start", "start", "0123456789", "0123456789"])
   }
 
-  @Test func onceTheCallerHasSomethingOfTheResponseTheEndStands() {
+  @Test func responseCannotBeRetriedAfterTheCallerHasReceivedSome() {
     let probe = Probe("R", [.responseEnd], journal)
-    probe.needs = Needs(replayLimitBytes: 1000)
+    probe.requirements = InterceptorRequirements(replayLimitBytes: 1000)
     probe.onResponseEnd = { _, token in token.retry() }
     let call = TestCall(.serverStreaming, journal, [probe])
     call.start()
@@ -136,17 +136,18 @@ import Testing
     #expect(call.logged.map(\.text) == ["the call cannot be retried: the response is under way"])
   }
 
-  @Test func whoDidNotSayThatItMayRetryCannot() {
+  @Test func retryRequiresADeclaredReplayLimit() {
     let probe = Probe("R", [.responseEnd], journal)
     probe.onResponseEnd = { _, token in token.retry() }
     let call = TestCall(.unary, journal, [probe, Probe("B", [], journal)])
     call.start()
     call.receiveEnd(gone)
     #expect(call.end?.error == gone)
-    #expect(call.logged.map(\.text) == ["the call cannot be retried: it did not say so in its needs"])
+    #expect(
+      call.logged.map(\.text) == ["the call cannot be retried: the interceptor declared no replay limit"])
   }
 
-  @Test func aRetryThatIsAwaitedEndsWithTheCall() {
+  @Test func cancelEndsTheWaitForARetry() {
     let call = TestCall(
       .unary, journal,
       [TestCall.registration(retrier(after: .seconds(60))), attempted("C", .responseEnd)])
@@ -160,9 +161,9 @@ import Testing
     #expect(call.chain.isFinished)
   }
 
-  @Test func aRetryInTheMiddleOfAnAttemptCancelsItOnTheWire() {
+  @Test func retryDuringAnAttemptCancelsItsTransport() {
     let probe = Probe("R", [.responseStart], journal)
-    probe.needs = Needs(replayLimitBytes: 1000)
+    probe.requirements = InterceptorRequirements(replayLimitBytes: 1000)
     var left = 1
     probe.onResponseStart = { start, token in
       left -= 1
@@ -206,7 +207,7 @@ import Testing
     #expect(call.chain.isFinished)
   }
 
-  @Test func anAnswerOfAnInnerInterceptorCanBeRetried() {
+  @Test func localResponseOfAnInnerInterceptorCanBeRetried() {
     let mock = TestCall.registration("M") { [journal] facts, _ in
       let probe = Probe("M\(facts.attempt)", .requestStart, journal)
       probe.onRequestStart = { start, token in
@@ -227,9 +228,9 @@ import Testing
     #expect(call.wireLines == ["start", "x", "half-close"])
   }
 
-  @Test func nothingOfAnAttemptThatWasGivenUpFollows() {
+  @Test func nothingOfAGivenUpAttemptFollows() {
     let outer = Probe("R", [.responseStart, .responseMessage, .responseEnd], journal)
-    outer.needs = Needs(replayLimitBytes: 1000)
+    outer.requirements = InterceptorRequirements(replayLimitBytes: 1000)
     let starts = Holder<ResponseStart, Inbound>()
     outer.onResponseStart = { _, token in starts.keep(token) }
     outer.onResponseMessage = { message, token in
@@ -253,7 +254,7 @@ import Testing
     #expect(call.callerLines.prefix(3) == ["headers", "2", "end ok"])
   }
 
-  @Test func aRequestThatBreaksTheRulesFailsWhileTheEndOfAnAttemptIsHeld() {
+  @Test func invalidRequestFailsWhileTheEndOfAnAttemptIsHeld() {
     let outer = Probe("A", .requestMessage, journal)
     let messages = Holder<Message, Outbound>()
     outer.onRequestMessage = { _, token in
@@ -261,7 +262,7 @@ import Testing
       messages.keep(token)
     }
     let inner = Probe("R", .responseEnd, journal)
-    inner.needs = Needs(replayLimitBytes: 1000)
+    inner.requirements = InterceptorRequirements(replayLimitBytes: 1000)
     let ends = Holder<ResponseEnd, Inbound>()
     inner.onResponseEnd = { _, token in ends.keep(token) }
     let call = TestCall(.unary, journal, [outer, inner])
@@ -269,12 +270,12 @@ import Testing
     call.send("second")
     call.receiveEnd(gone)
     messages.take().use { $0.proceed(TestMessages.make("second")) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(
       call.end?.error?.message == "interceptors put a second message into a request that has exactly one")
   }
 
-  @Test func aDeadlineNamesWhoHoldsTheAttempt() {
+  @Test func deadlineErrorNamesTheInterceptorThatHoldsTheAttempt() {
     let held = Holder<RequestStart, Outbound>()
     let holder = TestCall.registration("H") { [journal] _, _ in
       let probe = Probe("H", .requestStart, journal)
@@ -287,7 +288,7 @@ import Testing
     #expect(call.end?.error?.message == "after 1 s (held by H at request_start)")
   }
 
-  @Test func pausesReachTheAttemptAndEveryNextOne() {
+  @Test func pausesReachEveryAttempt() {
     let call = TestCall(.serverStreaming, journal, [retrier()])
     call.start()
     call.chain.callerWants(response: false)
@@ -298,10 +299,10 @@ import Testing
     #expect(call.wireLines.last == "go on")
   }
 
-  /// An interceptor that keeps the end of a failed attempt until a test says that it is to be tried again.
+  /// An interceptor that holds the end of a failed attempt until a test retries it.
   private func undecided(_ stages: Stages, _ ends: Holder<ResponseEnd, Inbound>) -> Probe {
     let probe = Probe("R", stages.union(.responseEnd), journal)
-    probe.needs = Needs(replayLimitBytes: 1000)
+    probe.requirements = InterceptorRequirements(replayLimitBytes: 1000)
     probe.onResponseEnd = { end, token in
       if end.error != nil { ends.keep(token) } else { token.proceed(end) }
     }
@@ -309,7 +310,7 @@ import Testing
   }
 
   @Test(arguments: [Stages(), .requestBytes, [.requestMessage, .requestEnd]])
-  func whatIsSentWhileTheEndOfAnAttemptIsHeldGoesIntoTheNext(_ stages: Stages) {
+  func requestSentWhileTheEndOfAnAttemptIsHeldIsSentInTheNext(_ stages: Stages) {
     let ends = Holder<ResponseEnd, Inbound>()
     let outer = Probe("A", [.requestMessage, .requestBytes, .requestEnd], journal)
     let call = TestCall(.bidiStreaming, journal, [outer, undecided(stages, ends)])
@@ -320,7 +321,7 @@ import Testing
     call.send("3")
     call.close()
     ends.take().use { $0.retry() }
-    call.chain.processMail()
+    call.chain.processCommands()
     call.clock.advance(by: .zero)
     #expect(call.wireLines == ["start", "1", "start", "1", "2", "3", "half-close"])
     call.receiveHeaders()
@@ -330,7 +331,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1])
-  func aRequestHeldWhenAnAttemptEndsGoesIntoTheNext(_ position: Int) {
+  func requestHeldWhenAnAttemptEndsIsSentInTheNext(_ position: Int) {
     let ends = Holder<ResponseEnd, Inbound>()
     let held = Holder<[UInt8], Outbound>()
     let retrier = undecided([.requestMessage, .requestBytes], ends)
@@ -346,15 +347,15 @@ import Testing
     call.receiveEnd(gone)
     call.send("3")
     held.take().use { $0.proceed(TestMessages.bytes("2")) }
-    call.chain.processMail()
+    call.chain.processCommands()
     ends.take().use { $0.retry() }
-    call.chain.processMail()
+    call.chain.processCommands()
     call.clock.advance(by: .zero)
     call.close()
     #expect(call.wireLines == ["start", "1", "start", "1", "2", "3", "half-close"])
   }
 
-  @Test func whoHoldsTheEndOfAnAttemptMayFailTheRequest() {
+  @Test func holderOfTheEndOfAnAttemptMayFailTheRequest() {
     let ends = Holder<ResponseEnd, Inbound>()
     let held = Holder<[UInt8], Outbound>()
     let retrier = undecided(.requestBytes, ends)
@@ -364,12 +365,12 @@ import Testing
     call.send("1")
     call.receiveEnd(gone)
     held.take().use { $0.fail(refused) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(call.end?.error == refused)
     #expect(call.chain.isFinished)
   }
 
-  @Test func aCallerThatWantsMoreOfTheResponseBetweenAttemptsGetsIt() {
+  @Test func responseIsWantedAgainBetweenAttempts() {
     let ends = Holder<ResponseEnd, Inbound>()
     let call = TestCall(.serverStreaming, journal, [undecided([], ends)])
     call.start()
@@ -377,27 +378,27 @@ import Testing
     call.receiveEnd(gone)
     call.chain.callerWants(response: true)
     ends.take().use { $0.retry() }
-    call.chain.processMail()
+    call.chain.processCommands()
     call.clock.advance(by: .zero)
     #expect(call.wireLines == ["start", "pause", "start"])
   }
 
-  @Test func whatAnAttemptTookIsCountedOnce() {
+  @Test func metricsOfAnAttemptAreCountedOnce() {
     let starts = Holder<ResponseStart, Inbound>()
     let probe = Probe("R", [.responseStart, .metrics], journal)
-    probe.needs = Needs(replayLimitBytes: 1000)
+    probe.requirements = InterceptorRequirements(replayLimitBytes: 1000)
     probe.onResponseStart = { _, token in starts.keep(token) }
     let call = TestCall(.unary, journal, [probe])
     call.start()
     call.receiveHeaders()
     starts.take().use { $0.retry() }
-    call.chain.processMail()
+    call.chain.processCommands()
     call.clock.advance(by: .zero)
     call.receiveEnd(gone)
     #expect(journal.lines(of: "R").suffix(2) == ["metrics 14", "finish unavailable"])
   }
 
-  @Test func timesCountFromTheStartOfTheCallWhateverAttemptTheyAreOf() {
+  @Test func timesOfEveryAttemptCountFromTheStartOfTheCall() {
     let call = TestCall(.unary, journal, [TestCall.registration(retrier())])
     (call.metrics.resolve, call.metrics.connect) = (.milliseconds(1), .milliseconds(2))
     call.metrics.firstByte = .milliseconds(3)
@@ -405,7 +406,7 @@ import Testing
     call.clock.advance(by: .seconds(1))
     call.receiveEnd(gone)
     call.clock.advance(by: .zero)
-    // The second finds the connection of the first.
+    // The second attempt uses the connection of the first.
     (call.metrics.resolve, call.metrics.connect) = (nil, nil)
     call.receiveEnd(gone)
     let metrics = call.outcome?.metrics
@@ -416,7 +417,7 @@ import Testing
     #expect(metrics?.total == .seconds(1))
   }
 
-  @Test func metricsBeyondAllMeasureOverflowNothing() {
+  @Test func largestMetricsDoNotOverflow() {
     let liar = TestCall.registration("L") { [journal] _, _ in
       let probe = Probe("L", .metrics, journal)
       probe.onMetrics = { metrics, token in
@@ -436,7 +437,7 @@ import Testing
     #expect(call.outcome?.metrics.sentBytes == .max)
   }
 
-  @Test func aDeadlineSetForAnAttemptIsNotTheCalls() {
+  @Test func deadlineSetForAnAttemptDoesNotChangeTheCalls() {
     let changer = TestCall.registration("D") { [journal] _, context in
       let probe = Probe("D", .requestStart, journal)
       probe.onRequestStart = { start, token in

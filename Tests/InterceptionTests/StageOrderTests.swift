@@ -5,12 +5,12 @@ import Testing
 
 @testable import Interception
 
-/// Each interceptor gets its own stages in the documented order, whatever its neighbours hold.
+/// Each interceptor receives its own stages in the documented order, whatever other interceptors hold.
 @Suite struct StageOrderTests {
   private let journal = Journal()
   private let starts = Holder<RequestStart, Outbound>()
 
-  /// Signs what the request's bytes are, in a header: it holds the start until the bytes, or until the half-close.
+  /// Signs the request's bytes in a header: holds the start until the bytes, or until the half-close.
   private final class Signer: Interceptor {
     let stages: Stages
     private let waitsForEnd: Bool
@@ -48,13 +48,13 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func signerOutsideOfInterceptorsOfTypedMessagesSignsTheBody(_ holdsMore: Bool) {
+  func signerOutsideOfTypedInterceptorsSignsTheBody(_ holdsMore: Bool) {
     let log = Probe("log", .all, journal)
     if holdsMore { log.onRequestStart = { [starts] _, token in starts.keep(token) } }
     let call = call(.unary, signer: Signer(), [log])
     call.run()
     if holdsMore { starts.take().use { $0.proceed(call.request) } }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(holdsMore || call.sentStart?.headers.first("signature") == "ping.")
     #expect(call.wireLines == ["start", "ping", "half-close"])
     #expect(
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: [Stages(), .requestMessage])
-  func signerOfAWholeStreamOutsideOfInterceptorsOfTypedMessagesSignsAllOfIt(_ more: Stages) {
+  func signerOutsideOfTypedInterceptorsSignsAWholeStream(_ more: Stages) {
     let call = call(.clientStreaming, signer: Signer(waitsForEnd: true, more), [Probe("log", .all, journal)])
     call.start()
     for text in ["1", "2", "3"] { call.send(text) }
@@ -72,7 +72,7 @@ import Testing
     #expect(call.wireLines == ["start", "1", "2", "3", "half-close"])
   }
 
-  @Test func changeOfARequestThatWasSignedFailsTheCallAndNamesBoth() {
+  @Test func changingASignedRequestFailsTheCallAndNamesBothInterceptors() {
     let changing = Probe("redact", .requestMessage, journal)
     changing.onRequestMessage = { message, token in token.proceed(TestMessages.changed(message, "other")) }
     let call = call(.unary, signer: Signer(), [changing, Probe("log", .requestStart, journal)])
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(arguments: ["drop", "inject"])
-  func messagesThatAreTakenOutOrPutInAfterSigningFailTheCall(_ how: String) {
+  func droppingOrInjectingMessagesAfterSigningFailsTheCall(_ how: String) {
     let changing = Probe("filter", .requestMessage, journal)
     changing.onRequestMessage = { message, token in
       guard TestMessages.text(message) == "2" else { return token.proceed(message) }
@@ -102,7 +102,7 @@ import Testing
     #expect(call.end?.error?.message.hasPrefix("filter changed the request after sign") == true)
   }
 
-  @Test func heldStartFurtherInDoesNotBringTheHalfCloseBeforeTheBytes() {
+  @Test func startHeldFurtherInDoesNotMoveTheHalfCloseBeforeTheBytes() {
     let inner = Probe("B", [.requestStart, .requestMessage], journal)
     inner.onRequestStart = { [starts] _, token in starts.keep(token) }
     let call = TestCall(.unary, journal, [Probe("A", .request, journal), inner])
@@ -110,16 +110,16 @@ import Testing
     call.send("1")
     call.close()
     starts.take().use { $0.proceed(call.request) }
-    call.chain.processMail()
+    call.chain.processCommands()
     #expect(journal.lines(of: "A") == ["start", "message 1", "bytes 1", "half-close"])
   }
 
-  @Test func heldStartFurtherInDoesNotBringTheResponsesBytesBeforeItsStart() {
+  @Test func startHeldFurtherInDoesNotMoveResponseBytesBeforeTheStart() {
     let held = Holder<ResponseStart, Inbound>()
     let inner = Probe("B", [.responseStart, .responseMessage], journal)
     inner.onResponseStart = { _, token in held.keep(token) }
     inner.onResponseMessage = { message, token in
-      // It lets the start go when it has seen a message, which must not wait for the start further out.
+      // It forwards the start when it has received a message, which must not wait for the start further out.
       if held.count > 0 { held.take().use { $0.proceed(ResponseStart()) } }
       token.proceed(TestMessages.changed(message, TestMessages.text(message) + "b"))
     }

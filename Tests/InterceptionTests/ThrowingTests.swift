@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(arguments: [Stages.requestStart, .responseStart, .responseEnd])
-  func whatAnInterceptorThrowsFailsTheCall(_ stage: Stages) {
+  func errorThrownByTheFunctionFailsTheCall(_ stage: Stages) {
     let call = TestCall(.unary, Journal(), [TestCall.registration("A") { _, _ in Thrower(stage) }])
     call.run()
     #expect(call.end?.error == (stage == .responseStart ? refused : thrown))

@@ -13,7 +13,7 @@ import Testing
 
   private func call(
     _ method: String, _ kind: CallKind = .bidiStreaming, isStrict: Bool = false,
-    network: (any InterceptorNetwork)? = nil
+    network: (any SubrequestTransport)? = nil
   ) throws -> PluginCallTest {
     var spec = InterceptorSpec(name: try Fixtures.path("flow"))
     spec.isStrict = isStrict
@@ -107,18 +107,18 @@ import Testing
 
   // MARK: - Calls of its own
 
-  private final class Network: InterceptorNetwork {
-    var made: [OwnCall] = []
-    var completion: ((OwnAnswer) -> Void)?
+  private final class Network: SubrequestTransport {
+    var made: [Subrequest] = []
+    var completion: ((SubrequestResponse) -> Void)?
 
     func call(
-      _ call: OwnCall, for facts: CallFacts, excluding excluded: Set<RegistrationID>,
-      completion: @escaping (OwnAnswer) -> Void
+      _ call: Subrequest, for facts: CallFacts, excluding excluded: Set<RegistrationID>,
+      completion: @escaping (SubrequestResponse) -> Void
     ) {
       made.append(call)
       self.completion = completion
     }
-    func fetch(_ fetch: Fetch, completion: @escaping (Result<Fetched, RPCError>) -> Void) {}
+    func fetch(_ fetch: HTTPFetch, completion: @escaping (Result<HTTPFetchResponse, RPCError>) -> Void) {}
   }
 
   @Test func aPluginMakesCallsOfItsOwn() throws {
@@ -133,7 +133,7 @@ import Testing
     #expect(own.timeout == .seconds(5))
     #expect(call.sentStart == nil)
     network.completion?(
-      OwnAnswer(headers: Headers([("a", "b")]), message: Array("token".utf8), end: ResponseEnd()))
+      SubrequestResponse(headers: Headers([("a", "b")]), message: Array("token".utf8), end: ResponseEnd()))
     call.work()
     #expect(call.sentStart != nil)
     #expect(
@@ -152,12 +152,12 @@ import Testing
     call.chain.cancel(RPCError(.canceled, "Ctrl-C", origin: .client))
     let words = "done: 1 the call that it was made for has ended [] 0+0 fields, 0 details"
     #expect(log.lines.suffix(3).first == words)
-    network.completion?(OwnAnswer(end: ResponseEnd()))
+    network.completion?(SubrequestResponse(end: ResponseEnd()))
     call.work()
     #expect(log.lines.filter { $0.hasPrefix("done") }.count == 1)
   }
 
-  // MARK: - Strictness
+  // MARK: - MisusePolicy
 
   @Test func strictnessFailsACallWhosePluginMisbehavesInACallback() throws {
     let call = try call("Misuse", isStrict: true)
@@ -190,7 +190,7 @@ import Testing
 
   // MARK: - Where a call begins or ends, and on several threads
 
-  private func reentrant(_ method: String, network: (any InterceptorNetwork)? = nil) throws -> PluginCallTest
+  private func reentrant(_ method: String, network: (any SubrequestTransport)? = nil) throws -> PluginCallTest
   {
     let spec = InterceptorSpec(name: try Fixtures.path("reentrant"))
     return try PluginCallTest([log.loader().load(spec)], .bidiStreaming, method: method, network: network)

@@ -44,7 +44,7 @@ DOCUMENTS = [
     *sorted((ROOT / "man").iterdir()),
 ]
 # Folders of Sources whose doc comments and strings are checked.
-SOURCES: tuple[str, ...] = ("CommandLine",)
+SOURCES: tuple[str, ...] = ("CommandLine", "Interception", "AsyncInterception")
 
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 

@@ -1,147 +1,147 @@
 import RPCProtocols
 
-/// What attempts are made of, below an interceptor that may retry.
+/// How attempts are made, below an interceptor that may retry.
 struct AttemptPlan {
-  /// The interceptors further in, of which each attempt has new instances.
+  /// The interceptors further in. Each attempt has new instances of them.
   let registrations: ArraySlice<InterceptorRegistration>
   /// How many bytes of the request are kept to be sent again.
   let replayLimitBytes: Int
 }
 
-/// The wire below an interceptor that may retry: the attempts, each a chain of its own with a wire of its own, one
-/// after the other, and the record of what was sent.
+/// The transport of a chain whose last interceptor may retry: attempts, one after the other, each a chain with a
+/// transport of its own, and a record of the request.
 ///
 /// ```
-/// caller → A → retry → [ B → C → wire ]   the first attempt
-///                    → [ B → C → wire ]   the second, with new instances of B and C
+/// caller → A → retry → [ B → C → transport ]   the first attempt
+///                    → [ B → C → transport ]   the second, with new instances of B and C
 /// ```
-final class Attempts: ChainWire {
-  private weak var upper: Chain?
-  private let plan: AttemptPlan
-  private let makeWire: (Chain) -> any ChainWire
-
-  // What was sent, as it left the upper chain.
-  private var start: RequestStart?
-  private var messages: [[UInt8]] = []
-  private var recordedBytes = 0
-  private var isRequestClosed = false
-  /// Whether the record is still whole.
-  private var isWhole = true
-
-  private var current: Attempt?
-  private var count = 0
-  /// What the first attempt that connected took for it.
-  private var connected: CallMetrics?
-  /// The clock's number of the timer that starts the next attempt; 0 if there is no timer.
-  private var timer = 0
-  /// Whether the record is being sent in a new attempt, where what comes meanwhile follows it.
-  private var isBeginning = false
-  private var isResponseWanted = true
-  private var isMeasureWanted = false
-  /// The bytes of the attempts that are over.
-  private var spent = (sent: 0, received: 0)
-  /// How many attempts those made that are over and measured; one that has interceptors that retry may make several.
-  private var measuredAttempts = (over: 0, made: 0)
-
-  init(of upper: Chain, _ plan: AttemptPlan, wire makeWire: @escaping (Chain) -> any ChainWire) {
-    self.upper = upper
-    self.plan = plan
-    self.makeWire = makeWire
+final class Attempts: ChainTransport {
+  /// What the attempts do now.
+  private enum State {
+    /// Before the request's start, and after a cancellation before the first attempt.
+    case idle
+    /// The record is being sent in a new attempt; values that arrive meanwhile are appended to the record.
+    case replaying(Attempt)
+    case running(Attempt)
+    /// The next attempt starts when the timer fires; the clock's number of the timer.
+    case waiting(timer: Int)
+    /// The call was cancelled.
+    case cancelled(Attempt?)
   }
 
-  /// Who keeps the attempt waiting.
+  private weak var upper: Chain?
+  private let makeTransport: (Chain) -> any ChainTransport
+  private var state = State.idle
+  private var record: RequestRecord
+  private var usage = AttemptUsage()
+  /// Whether the caller takes more of the response.
+  private var isResponseWanted = true
+  /// Whether the upper chain has asked for the metrics.
+  private var isMeasureRequested = false
+  private let registrations: ArraySlice<InterceptorRegistration>
+
+  init(
+    of upper: Chain, _ plan: AttemptPlan, transport makeTransport: @escaping (Chain) -> any ChainTransport
+  ) {
+    self.upper = upper
+    self.makeTransport = makeTransport
+    registrations = plan.registrations
+    record = RequestRecord(limitBytes: plan.replayLimitBytes)
+  }
+
+  /// The attempt that takes the request and gives the response; nil while the next is awaited.
+  private var current: Attempt? {
+    switch state {
+    case .idle, .waiting: nil
+    case .replaying(let attempt), .running(let attempt): attempt
+    case .cancelled(let attempt): attempt
+    }
+  }
+
+  /// The interceptor that delays the attempt, and the stage at which it does.
   var holder: (name: String, stage: Stage)? { current?.chain.holder }
 
-  /// Whether the request can be sent once more.
-  var canRetry: Bool { isWhole && timer == 0 && start != nil }
+  /// Whether the request can be sent again.
+  var canRetry: Bool {
+    switch state {
+    case .replaying, .running: record.isComplete
+    case .idle, .waiting, .cancelled: false
+    }
+  }
 
-  /// Gives the attempt up that is under way, and makes another when `delay` has passed.
+  /// Gives up the current attempt, and starts another when `delay` has passed.
   ///
   /// - Parameters:
   ///   - delay: How long to wait before it.
-  ///   - headers: What is set in the request's headers from now on.
-  ///   - name: Who wants it.
+  ///   - headers: Replace those of the same names in the request, from now on.
+  ///   - name: The interceptor that retries.
   func retry(after delay: Duration, headers: Headers, by name: String) {
-    guard canRetry, let upper else { return }
-    for field in headers.fields { start?.headers.remove(field.name) }
-    for field in headers.fields { start?.headers.add(field.name, field.value) }
-    let old = current
-    current = nil
-    // Those that come from now on are counted when they do.
-    if let metrics = old?.metrics { add(metrics) }
-    old?.chain.cancel(RPCError(.canceled, "\(name) retries the call", origin: .interceptor(name)))
-    timer = upper.environment.clock.schedule(after: max(delay, .zero)) { [weak self] in
-      guard let self else { return }
-      timer = 0
-      begin()
-    }
-    inputMayHaveChanged()
+    guard canRetry, let upper, let old = current else { return }
+    record.replaceHeaders(headers)
+    state = .idle
+    // Metrics that arrive later are added then.
+    if let metrics = old.metrics { usage.add(metrics) }
+    old.chain.cancel(RPCError(.canceled, "\(name) retries the call", origin: .interceptor(name)))
+    let timer = upper.environment.clock.schedule(after: max(delay, .zero)) { [weak self] in self?.begin() }
+    state = .waiting(timer: timer)
+    updateInput()
   }
 
   private func begin() {
-    guard let upper, let start else { return }
-    count += 1
+    guard let upper, let start = record.start else { return }
+    usage.startedCount += 1
     var facts = upper.facts
-    facts.attempt = count
+    facts.attempt = usage.startedCount
     var environment = upper.environment
-    // Where this is a call of an interceptor's own, what is called further in does not pass through the upper chain.
+    // The subrequests of a subrequest pass through none of the interceptors of the upper chain either.
     if !environment.excluded.isEmpty { environment.excluded.formUnion(upper.registrations.map(\.id)) }
     let chain = Chain(
-      facts: facts, registrations: plan.registrations, codec: upper.codec, environment: environment)
+      facts: facts, registrations: registrations, codec: upper.codec, environment: environment)
     let now = upper.environment.clock.now
     let attempt = Attempt(chain, self, offset: now - (upper.progress.begin ?? now))
-    current = attempt
-    isBeginning = true
-    chain.start(start, caller: attempt, wire: makeWire)
-    // Further ones may come from the upper chain meanwhile, and the attempt may be over.
+    state = .replaying(attempt)
+    chain.start(start, caller: attempt, transport: makeTransport)
+    // The record may grow meanwhile, and the attempt may be given up.
     var index = 0
-    while index < messages.count, current === attempt {
-      chain.send(.bytes(messages[index]))
+    while index < record.messages.count, current === attempt {
+      chain.send(.bytes(record.messages[index]))
       index += 1
     }
-    isBeginning = false
-    guard current === attempt else { return }
-    if isRequestClosed { chain.closeRequest() }
-    forgetWhatIsTooLong()
+    guard case .replaying(let begun) = state, begun === attempt else { return }
+    state = .running(attempt)
+    if record.isClosed { chain.closeRequest() }
+    record.enforceLimit()
     if !isResponseWanted { chain.callerWants(response: false) }
-    inputMayHaveChanged()
+    updateInput()
   }
 
-  // MARK: From the upper chain
+  // MARK: - From the upper chain
 
   func start(_ start: RequestStart) {
-    self.start = start
+    record.start = start
     begin()
   }
 
   func send(_ bytes: [UInt8]) {
-    if !isBeginning { current?.chain.send(.bytes(bytes)) }
-    guard isWhole else { return }
-    messages.append(bytes)
-    recordedBytes += bytes.count
-    forgetWhatIsTooLong()
-    inputMayHaveChanged()
-  }
-
-  /// Gives up the record when it is too long; what no attempt has had yet is kept in any case.
-  private func forgetWhatIsTooLong() {
-    guard isWhole, recordedBytes > plan.replayLimitBytes, current != nil, !isBeginning else { return }
-    isWhole = false
-    messages = []
+    if case .running(let attempt) = state { attempt.chain.send(.bytes(bytes)) }
+    guard record.append(bytes) else { return }
+    // No attempt has had what was sent while the next is awaited, so it is kept in any case.
+    if case .running = state { record.enforceLimit() }
+    updateInput()
   }
 
   func closeRequest() {
-    isRequestClosed = true
-    if !isBeginning { current?.chain.closeRequest() }
+    record.isClosed = true
+    if case .running(let attempt) = state { attempt.chain.closeRequest() }
   }
 
   func cancel(_ error: RPCError) {
-    if timer != 0 { upper?.environment.clock.cancel(timer) }
-    timer = 0
-    start = nil
-    messages = []
-    current?.chain.cancel(error)
-    if isMeasureWanted { report() }
+    let attempt = current
+    if case .waiting(let timer) = state { upper?.environment.clock.cancel(timer) }
+    state = .cancelled(attempt)
+    record.discard()
+    attempt?.chain.cancel(error)
+    if isMeasureRequested { reportMetrics() }
   }
 
   func responseWanted(_ isWanted: Bool) {
@@ -150,54 +150,28 @@ final class Attempts: ChainWire {
   }
 
   func measure() {
-    isMeasureWanted = true
-    messages = []
-    if current?.isFinished ?? true { report() }
+    isMeasureRequested = true
+    record.discardMessages()
+    if current?.isFinished ?? true { reportMetrics() }
   }
 
-  /// Counts what an attempt took that was given up.
-  private func add(_ metrics: CallMetrics) {
-    if connected == nil, metrics.connect != nil { connected = metrics }
-    measuredAttempts = (measuredAttempts.over + 1, Self.sum(measuredAttempts.made, metrics.attempts))
-    spent.sent = Self.sum(spent.sent, metrics.sentBytes)
-    spent.received = Self.sum(spent.received, metrics.receivedBytes)
+  private func reportMetrics() {
+    upper?.measured(usage.total(with: current?.metrics))
   }
 
-  /// Interceptors may have put any number there.
-  private static func sum(_ one: Int, _ other: Int) -> Int {
-    let (sum, overflow) = one.addingReportingOverflow(other)
-    return overflow ? .max : sum
+  // MARK: - From the attempts
+
+  /// Between attempts the request is accepted up to the replay limit.
+  private func updateInput() {
+    let isWanted = current.map(\.wantsInput) ?? !record.isFull
+    upper?.transportWants(input: isWanted)
   }
 
-  private func report() {
-    var metrics = current?.metrics ?? CallMetrics()
-    if let connected {
-      metrics.resolve = connected.resolve
-      metrics.connect = connected.connect
-      metrics.tls = connected.tls
-    }
-    metrics.sentBytes = Self.sum(metrics.sentBytes, spent.sent)
-    metrics.receivedBytes = Self.sum(metrics.receivedBytes, spent.received)
-    // Each that is not measured counts as one.
-    let unmeasured = count - measuredAttempts.over - (current?.metrics == nil ? 0 : 1)
-    let measured = Self.sum(measuredAttempts.made, current?.metrics?.attempts ?? 0)
-    metrics.attempts = max(Self.sum(measured, unmeasured), 1)
-    upper?.measured(metrics)
-  }
-
-  // MARK: From the attempts
-
-  /// Between attempts nothing takes what comes, beyond what is kept for the next.
-  private func inputMayHaveChanged() {
-    let isWanted = current.map(\.wantsInput) ?? (recordedBytes < plan.replayLimitBytes)
-    upper?.wireWants(input: isWanted)
-  }
-
-  /// One attempt, as the caller of its chain.
+  /// One attempt: the caller of its chain.
   private final class Attempt: ChainCaller {
     let chain: Chain
     private weak var attempts: Attempts?
-    /// From the start of the call to that of the attempt.
+    /// From the start of the call to the start of the attempt.
     private let offset: Duration
     private(set) var metrics: CallMetrics?
     private(set) var isFinished = false
@@ -209,7 +183,7 @@ final class Attempts: ChainWire {
       self.attempts = attempts
     }
 
-    /// The upper chain, unless this attempt was given up.
+    /// The upper chain; nil after this attempt was given up.
     private var upper: Chain? { attempts?.current === self ? attempts?.upper : nil }
 
     func responseStarted(_ start: ResponseStart) { upper?.received(start) }
@@ -219,79 +193,16 @@ final class Attempts: ChainWire {
     func measured(_ metrics: CallMetrics) {
       let metrics = metrics.counted(from: offset)
       self.metrics = metrics
-      if let attempts, attempts.current !== self { attempts.add(metrics) }
+      if let attempts, attempts.current !== self { attempts.usage.add(metrics) }
     }
     func finished(_ outcome: Outcome) {
       isFinished = true
-      guard let attempts, attempts.current === self, attempts.isMeasureWanted else { return }
-      attempts.report()
+      guard let attempts, attempts.current === self, attempts.isMeasureRequested else { return }
+      attempts.reportMetrics()
     }
     func inputWanted(_ isWanted: Bool) {
       wantsInput = isWanted
-      if attempts?.current === self { attempts?.inputMayHaveChanged() }
-    }
-  }
-}
-
-extension CallMetrics {
-  /// The same, with the times until something was done counted from a moment that was `offset` before.
-  fileprivate func counted(from offset: Duration) -> CallMetrics {
-    var metrics = self
-    metrics.resolve = resolve.map { $0 + offset }
-    metrics.connect = connect.map { $0 + offset }
-    metrics.tls = tls.map { $0 + offset }
-    metrics.firstByte = firstByte.map { $0 + offset }
-    return metrics
-  }
-}
-
-extension Chain {
-  /// Whether the last interceptor holds the end of an attempt and may make another of it, for which the request's
-  /// values are kept meanwhile.
-  var mayStillRetry: Bool {
-    guard attemptPlan != nil, let last = links.last else { return false }
-    return progress.endFrontier == links.count - 1 && !last.inboundHome.hasClosed && progress.end == nil
-      && !progress.isRequestClosed
-  }
-
-  /// Whether the interceptor that a token was given to may try the call again: nothing of the response has gone
-  /// further, and the request is still known.
-  func canRetry(_ ticket: Ticket) -> Bool { isLive(ticket) && reasonAgainstRetry(ticket) == nil }
-
-  /// Whether the call is retried, as a token asks for; if not, the reason is logged.
-  func admitsRetry(_ ticket: Ticket) -> Bool {
-    guard let reason = reasonAgainstRetry(ticket) else { return true }
-    environment.log(
-      LogRecord(
-        level: .info, source: link(of: ticket).name, text: "the call cannot be retried: \(reason)"))
-    return false
-  }
-
-  private func reasonAgainstRetry(_ ticket: Ticket) -> String? {
-    if link(of: ticket) !== links.last || attemptPlan == nil { return "it did not say so in its needs" }
-    if progress.responseStartFrontier < links.count - 1 || progress.end != nil {
-      return "the response is under way"
-    }
-    return (wire as? Attempts)?.canRetry == true ? nil : "the request was too large to be kept"
-  }
-
-  func retry(_ ticket: Ticket, after delay: Duration, _ headers: Headers) {
-    guard isLive(ticket), progress.end == nil, let attempts = wire as? Attempts else { return }
-    flush(inbound)
-    // What the attempt gave and the chain has not taken yet.
-    entries.removeAll { if case .inbound = $0 { true } else { false } }
-    for link in links {
-      link.reopenResponse()
-    }
-    inbound.layOutResponse(links)
-    progress.endFrontier = links.count
-    progress.responseStartFrontier = links.count
-    progress.isWireDone = false
-    // The wire was not notified of changes while it was done.
-    attempts.responseWanted(!progress.isResponsePaused)
-    attempts.retry(after: delay, headers: headers, by: link(of: ticket).name)
-    for station in outbound.stations where station.position == links.count - 1 {
-      markDirty(station, outbound)
+      if attempts?.current === self { attempts?.updateInput() }
     }
   }
 }

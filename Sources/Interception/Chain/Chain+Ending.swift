@@ -1,153 +1,157 @@
 import RPCProtocols
 
-/// A way in which a call, or an attempt at it, ends before the server's end has come through.
+/// How a call, or an attempt at it, ends before the server's end has passed the chain.
 enum Ending: Sendable {
   /// An interceptor failed the call, with a token.
-  case fail(Ticket, RPCError)
+  case fail(TokenID, RPCError)
   /// An interceptor failed the call, without one.
-  case failWithout(Seat, RPCError)
-  /// An interceptor answers the call.
-  case respond(Ticket, LocalResponse)
-  /// A message could not be parsed or serialized, or the request does not keep the rules. Interceptors before this
-  /// position, or all that have not received the end, receive the error; what the response has before this station
-  /// goes, or everything.
+  case failWithout(InterceptorHandle, RPCError)
+  /// An interceptor responds to the call.
+  case respond(TokenID, LocalResponse)
+  /// A message could not be parsed or serialized, or the request breaks the rules. Interceptors before the position
+  /// (nil: all that have not received the end) receive the error. The response's values at nodes before the index
+  /// (nil: all) are discarded.
   case breakdown(below: Int?, RPCError, flushing: Int?)
-  /// An interceptor has the call tried again.
-  case retry(Ticket, after: Duration, Headers)
-  /// The call is over for everybody at once.
+  /// An interceptor retries the call.
+  case retry(TokenID, after: Duration, Headers)
+  /// The call ends at once, for every interceptor and the caller.
   case cancel(RPCError)
 }
 
-// How calls end. An ending waits in the inbox among everything else that was said, and is judged when its turn comes:
-// by then everything said before it has had its effect. It is void if the call has ended for its author, and one
-// moment for everybody otherwise.
+// How calls end. An ending waits in the command queue until every command before it has taken effect. It is void if the
+// call has ended for the interceptor that requested it by then, and takes effect in one step otherwise.
 extension Chain {
   func perform(_ ending: Ending) {
     guard !progress.isFinished else { return }
     switch ending {
-    case .fail(let ticket, let error):
-      guard let position = author(ticket) else { return }
-      conclude(at: position, ticket, LocalResponse(error: error), because: error)
-    case .failWithout(let seat, let error):
-      guard let position = link(in: seat)?.position, position <= progress.endFrontier, progress.end == nil
+    case .fail(let tokenID, let error):
+      guard let position = endingPosition(tokenID) else { return }
+      conclude(at: position, tokenID, LocalResponse(error: error), because: error)
+    case .failWithout(let handle, let error):
+      guard let position = slot(in: handle)?.position, position <= progress.endFrontier, !progress.hasEnded
       else { return }
       conclude(at: position, nil, LocalResponse(error: error), because: error)
-    case .respond(let ticket, let response):
-      guard let position = author(ticket) else { return }
-      let name = links[position].name
-      let reason = RPCError(.canceled, "\(name) answered the call", origin: .interceptor(name))
-      conclude(at: position, ticket, response, because: reason, hasHeaders: true)
-    case .breakdown(let position, let error, let station):
+    case .respond(let tokenID, let response):
+      guard let position = endingPosition(tokenID) else { return }
+      let name = slots[position].name
+      let reason = RPCError(.canceled, "\(name) responded to the call", origin: .interceptor(name))
+      conclude(at: position, tokenID, response, because: reason, hasHeaders: true)
+    case .breakdown(let position, let error, let node):
       let position = position ?? progress.endFrontier
-      guard position <= progress.endFrontier, progress.end == nil else { return }
+      guard position <= progress.endFrontier, !progress.hasEnded else { return }
       closeRequest(because: error)
-      flush(inbound, through: station.map { $0 - 1 })
-      tellCanceled(from: position, error)
+      flush(inbound, through: node.map { $0 - 1 })
+      showCanceled(from: position, error)
       progress.endFrontier = min(progress.endFrontier, position, progress.reached)
       advance(.responseEnd(ResponseEnd(error: error)), on: inbound, from: 0)
-    case .retry(let ticket, let delay, let headers):
-      retry(ticket, after: delay, headers)
+    case .retry(let tokenID, let delay, let headers):
+      retry(tokenID, after: delay, headers)
     case .cancel(let error):
       cancelNow(error)
     }
   }
 
-  /// The position of the interceptor that uses a token, if it may still end the call.
-  private func author(_ ticket: Ticket) -> Int? {
-    guard isLive(ticket), progress.end == nil else { return nil }
-    let position = ticket.station.takeUnretainedValue().position
-    // Who has seen the end cannot end the request any more, but for one to whom it is no end yet.
-    return isRequest(ticket.stage) && position >= progress.endFrontier && !mayStillRetry ? nil : position
+  /// The position of the interceptor that received a token; nil if it may not end the call any more.
+  private func endingPosition(_ tokenID: TokenID) -> Int? {
+    guard isLive(tokenID), !progress.hasEnded else { return nil }
+    let position = tokenID.node.position
+    // An interceptor past the end frontier can no longer end the request, unless it may still retry.
+    return isRequest(tokenID.stage) && position >= progress.endFrontier && !mayStillRetry ? nil : position
   }
 
-  /// Ends the call at an interceptor: nothing goes further in, and those further out get what it has let go of and
-  /// made so far, then this response. All of it waits in the interceptor's lane, so that it arrives whatever else is
-  /// said in the meantime.
+  /// Ends the call at an interceptor: nothing goes further in, and those further out receive what it has forwarded and
+  /// made so far, then this response. All of it waits in the interceptor's buffer, so that later commands cannot affect
+  /// it.
   ///
   /// - Parameters:
-  ///   - ticket: The token that ends the call.
-  ///   - reason: What those further in, and the wire, are told.
-  ///   - hasHeaders: Whether the response starts, if none has.
+  ///   - tokenID: The token that ends the call.
+  ///   - reason: The error that interceptors further in, and the transport, receive.
+  ///   - hasHeaders: Whether the response starts, if no other has.
   private func conclude(
-    at position: Int, _ ticket: Ticket?, _ response: LocalResponse, because reason: RPCError,
+    at position: Int, _ tokenID: TokenID?, _ response: LocalResponse, because reason: RPCError,
     hasHeaders: Bool = false
   ) {
-    let link = links[position]
-    let last = lastFlushed(by: link, ticket)
-    let released = released(by: link, before: ticket, flushingThrough: last)
+    let slot = slots[position]
+    let last = lastFlushed(by: slot, tokenID)
+    let released = released(by: slot, before: tokenID, flushingThrough: last)
     closeRequest(because: reason)
-    earlyCount -= inbound.flush { $0.index <= last || $0.position >= position }
-    tellCanceled(from: position + 1, reason)
+    beforeStartCount -= inbound.flush { $0.index <= last || $0.position >= position }
+    showCanceled(from: position + 1, reason)
     progress.endFrontier = min(progress.endFrontier, position)
-    link.closeResponse()
+    slot.closeResponse()
     var items: [Item] = []
-    if released.startsAtHome || (released.startAtHead == nil && progress.responseStartFrontier < position) {
-      // It has passed the interceptors between the two stations, and does not pass them again.
-      put(released.atHome, at: link.inboundHome, of: inbound)
-      items = released.atHead
-    } else if let start = released.startAtHead
+    if released.startsAtLast
+      || (released.startAtFirst == nil && progress.responseFrontier < .interceptor(position))
+    {
+      // The start has passed the interceptors between the two nodes, and does not pass them again.
+      put(released.atLast, at: slot.responseNode, of: inbound)
+      items = released.atFirst
+    } else if let start = released.startAtFirst
       ?? (hasHeaders ? .responseStart(ResponseStart(headers: response.headers)) : nil)
     {
-      items = [start] + released.atHome + released.atHead
+      items = [start] + released.atLast + released.atFirst
     }  // A call that fails before its headers has no messages.
-    items += response.messages.map { .message(Carried($0)) }
+    items += response.messages.map { .message(MessageForms($0)) }
     items.append(.responseEnd(ResponseEnd(error: response.error, trailers: response.trailers)))
-    put(items, at: link.responseHead, of: inbound)
+    put(items, at: slot.firstResponseNode, of: inbound)
   }
 
-  /// The index of the last station of the response of which everything goes when an interceptor ends the call: what has
-  /// passed it in the stage at which it does so stays, and what it has made.
-  private func lastFlushed(by link: Link, _ ticket: Ticket?) -> Int {
-    if link.isAnswering { return link.responseHead.index }
-    let home = link.inboundHome.index
-    guard let ticket, !isRequest(ticket.stage), progress.responseStartFrontier < link.position else {
-      return home
+  /// The index of the last node of the response that is emptied when an interceptor ends the call. What has passed the
+  /// node at which the interceptor ends it stays, and so does what the interceptor made.
+  private func lastFlushed(by slot: InterceptorSlot, _ tokenID: TokenID?) -> Int {
+    if slot.isResponding { return slot.firstResponseNode.index }
+    let lastIndex = slot.responseNode.index
+    guard let tokenID, !isRequest(tokenID.stage), progress.responseFrontier < .interceptor(slot.position)
+    else {
+      return lastIndex
     }
-    let index = ticket.station._withUnsafeGuaranteedRef { $0.index }
-    // What follows a value that is dropped goes with it.
-    let hasGap = inbound.stations[index...].dropFirst().contains {
-      $0.position >= link.position && !$0.lane.isEmpty
+    let index = tokenID.node.index
+    // A discarded value takes those that follow it along.
+    let hasGap = inbound.nodes[index...].dropFirst().contains {
+      $0.position >= slot.position && !$0.buffer.isEmpty
     }
-    return hasGap ? home : index
+    return hasGap ? lastIndex : index
   }
 
-  /// What goes on of the response when an interceptor ends the call: what it has released or made, and what has not
-  /// left its stations yet.
+  /// The part of the response that is kept when an interceptor ends the call: what it has forwarded or made, and what
+  /// has not left its nodes yet.
   private struct Released {
-    /// What is at its home station, the start first.
-    var atHome: [Item] = []
-    var startsAtHome = false
-    /// What is at the first of its two stations, or at its only one.
-    var startAtHead: Item?
-    var atHead: [Item] = []
+    /// What is at the last of its two nodes, the start first.
+    var atLast: [Item] = []
+    var startsAtLast = false
+    /// What is at the first of its two nodes, or at its only node.
+    var startAtFirst: Item?
+    var atFirst: [Item] = []
   }
 
-  /// What an interceptor has released in the response, and made, that has not left it yet.
+  /// What an interceptor has forwarded of the response, and made, that has not left its nodes yet.
   ///
-  /// - Parameter last: The index of the last station that is emptied.
-  private func released(by link: Link, before ticket: Ticket?, flushingThrough last: Int) -> Released {
+  /// - Parameter last: The index of the last node that is emptied.
+  private func released(by slot: InterceptorSlot, before tokenID: TokenID?, flushingThrough last: Int)
+    -> Released
+  {
     var released = Released()
     var isWhole = true
-    // What is at the second of its stations comes before what is at the first.
-    for station in link.responseStations.reversed() {
+    // Values at the second of its nodes come before those at the first.
+    for node in slot.responseNodes.reversed() {
       var start: Item?
-      var messages = station.early
-      let isHere = ticket?.station.toOpaque() == Unmanaged.passUnretained(station).toOpaque()
-      for item in station.lane.released(before: isHere ? ticket?.sequence : nil, isWhole: &isWhole) {
+      var messages = node.beforeStart
+      let isHere = tokenID?.node === node
+      for item in node.buffer.released(before: isHere ? tokenID?.sequence : nil, isWhole: &isWhole) {
         switch item {
         case .message: messages.append(item)
         case .responseStart: start = item
         case .requestStart, .requestEnd, .responseEnd, .metrics: break
         }
       }
-      if station === link.responseHead {
-        (released.startAtHead, released.atHead) = (start, messages)
+      if node === slot.firstResponseNode {
+        (released.startAtFirst, released.atFirst) = (start, messages)
       } else {
-        (released.startsAtHome, released.atHome) = (start != nil, (start.map { [$0] } ?? []) + messages)
+        (released.startsAtLast, released.atLast) = (start != nil, (start.map { [$0] } ?? []) + messages)
       }
-      // What is emptied between the two leaves a gap.
-      let between = inbound.stations[link.responseHead.index..<link.inboundHome.index].dropFirst()
-      if between.contains(where: { $0.index <= last && !$0.lane.isEmpty }) { isWhole = false }
+      // A node between the two that is emptied leaves a gap.
+      let between = inbound.nodes[slot.firstResponseNode.index..<slot.responseNode.index].dropFirst()
+      if between.contains(where: { $0.index <= last && !$0.buffer.isEmpty }) { isWhole = false }
     }
     return released
   }
@@ -155,21 +159,24 @@ extension Chain {
   // MARK: - Cancelling
 
   private func cancelNow(_ error: RPCError) {
-    guard progress.isStarted else { return finish(CallMetrics(), ResponseEnd(error: error)) }
-    let isFirst = !progress.isCancelled
-    progress.isCancelled = true
-    if case .travelling(let metrics) = progress.report { return giveUpReport(metrics) }
-    if progress.end != nil {
-      // Attempts may be waiting for somebody as well.
-      if case .awaited = progress.report { (wire as? Attempts)?.cancel(error) }
-      return
+    switch progress.completion {
+    case .pending:
+      guard !progress.downstream.isUnstarted else { return finish(CallMetrics(), ResponseEnd(error: error)) }
+      let error = namingHolder(error)
+      closeRequest(because: error)
+      flush(inbound)
+      showEnd(from: 0, error)
+      endReachedCaller(ResponseEnd(error: error), isCancelled: true)
+    case .ended(let ended):
+      progress.updateEnded { $0.isObserved = true }
+      switch ended.report {
+      case .passing(let metrics): giveUpReport(metrics)
+      // Interceptors of an attempt may hold its metrics as well.
+      case .awaited: progress.downstream.attempts?.cancel(error)
+      case .received: break
+      }
+    case .finished: break
     }
-    guard isFirst else { return }
-    let error = namingHolder(error)
-    closeRequest(because: error)
-    flush(inbound)
-    tell(from: 0, error)
-    endReachedCaller(ResponseEnd(error: error))
   }
 
   private func namingHolder(_ error: RPCError) -> RPCError {
@@ -181,102 +188,87 @@ extension Chain {
 
   // MARK: - The steps
 
-  /// Sends nothing more, and stops the wire if it was started.
+  /// Sends nothing more, and stops the transport if it is open.
   private func closeRequest(because error: RPCError) {
-    progress.isRequestClosed = true
+    let before = progress.downstream
+    progress.downstream = .closed(before.target)
     unmade = []
     flush(outbound)
-    guard !progress.isWireDone else { return }
-    progress.isWireDone = true
-    if progress.isWireStarted { wire?.cancel(error) }
+    if case .open(let target) = before { target.transport.cancel(error) }
   }
 
-  /// Lets go of what waits on a path, up to and with a station: for the response that is an interceptor's home,
-  /// and what has left it stands.
-  func flush(_ path: Path, through last: Int? = nil) {
-    earlyCount -= path.flush { last == nil || $0.index <= last ?? 0 }
+  /// Discards what waits on a pipeline, up to and including a node; nil is the last.
+  func flush(_ pipeline: Pipeline, through last: Int? = nil) {
+    beforeStartCount -= pipeline.flush { last == nil || $0.index <= last ?? 0 }
   }
 
-  /// Tells the interceptors from `position` on, which see no more of the call, that it was canceled.
-  private func tellCanceled(from position: Int, _ error: RPCError) {
-    tell(from: position, RPCError(.canceled, error.message, origin: error.origin))
+  /// Shows the interceptors from a position on that the call was canceled; they receive nothing more of it.
+  private func showCanceled(from position: Int, _ error: RPCError) {
+    showEnd(from: position, RPCError(.canceled, error.message, origin: error.origin))
   }
 
-  /// Shows an end, last to first, to those who saw the start and no end yet.
-  private func tell(from first: Int, _ error: RPCError) {
+  /// Shows an end, last to first, to the interceptors from a position on that have received the start and no end.
+  private func showEnd(from first: Int, _ error: RPCError) {
     let last = min(progress.reached, progress.endFrontier)
     progress.endFrontier = min(progress.endFrontier, first)
-    for link in links.dropFirst(first) { link.closeResponse() }
+    for slot in slots.dropFirst(first) { slot.closeResponse() }
     guard first < last else { return }
-    for link in links[first..<last].reversed() where link.stages.contains(.responseEnd) {
-      let token = ResponseToken<ResponseEnd>(mailbox, .shown(link.inboundHome, .responseEnd))
-      // An observation cannot fail what is over.
-      try? link.interceptor?.responseEnd(ResponseEnd(error: error), token)
+    for slot in slots[first..<last].reversed() where slot.stages.contains(.responseEnd) {
+      let token = ResponseToken<ResponseEnd>(sink, .shown(slot.responseNode, .responseEnd))
+      // An observer cannot fail a call that has ended.
+      try? slot.interceptor?.responseEnd(ResponseEnd(error: error), token)
     }
-  }
-
-  func endReachedCaller(_ end: ResponseEnd) {
-    guard progress.end == nil else { return }
-    progress.end = end
-    progress.isRequestClosed = true
-    let clock = environment.clock
-    progress.total = progress.begin.map { clock.now - $0 } ?? .zero
-    flush(outbound)
-    caller?.responseEnded(end)
-    if let wire { wire.measure() } else { measured(CallMetrics()) }
   }
 
   // MARK: - After the end
 
-  func sendReport(_ metrics: CallMetrics) {
+  func sendReport(_ metrics: CallMetrics, _ ended: EndedCall) {
     var metrics = metrics
-    metrics.total = progress.total
-    guard progress.isCancelled else {
-      progress.report = .travelling(metrics)
+    metrics.total = ended.total
+    guard ended.isObserved else {
+      progress.updateEnded { $0.report = .passing(metrics) }
       return advance(.metrics(metrics), on: report, from: 0)
     }
-    for link in links[..<progress.reached].reversed() where link.stages.contains(.metrics) {
-      try? link.interceptor?.metrics(metrics, ReportToken(mailbox, .shown(link.report, .metrics)))
+    for slot in slots[..<progress.reached].reversed() where slot.stages.contains(.metrics) {
+      try? slot.interceptor?.metrics(metrics, ReportToken(sink, .shown(slot.report, .metrics)))
     }
     finish(metrics)
   }
 
-  /// Ends the wait for an interceptor that holds the metrics: those further out get them without it.
+  /// Stops waiting for an interceptor that holds the metrics: those further out receive them without it.
   private func giveUpReport(_ metrics: CallMetrics) {
-    guard let index = report.stations.firstIndex(where: { !$0.lane.isEmpty }) else { return finish(metrics) }
-    let holder = links[report.stations[index].position]
+    guard let index = report.nodes.firstIndex(where: { !$0.buffer.isEmpty }) else { return finish(metrics) }
+    let holder = slots[report.nodes[index].position]
     environment.log(
       LogRecord(level: .warning, source: holder.name, text: "held the metrics until the call was given up"))
     flush(report)
-    for station in report.stations[(index + 1)...] {
-      let token = ReportToken<CallMetrics>(mailbox, .shown(station, .metrics))
-      try? links[station.position].interceptor?.metrics(metrics, token)
+    for node in report.nodes[(index + 1)...] {
+      let token = ReportToken<CallMetrics>(sink, .shown(node, .metrics))
+      try? slots[node.position].interceptor?.metrics(metrics, token)
     }
     finish(metrics)
   }
 
   func finish(_ metrics: CallMetrics, _ end: ResponseEnd = ResponseEnd()) {
     guard !progress.isFinished else { return }
-    progress.isFinished = true
-    progress.report = .done
+    let outcome = Outcome(end: progress.end ?? end, metrics: metrics)
+    progress.completion = .finished
+    progress.downstream = .closed(nil)
     flush(outbound)
     flush(inbound)
     flush(report)
     cancelTimers()
-    mailbox.close()
-    entries.removeAll()
-    inbox.removeAll()
+    sink.close()
+    inputs.removeAll()
+    commandQueue.removeAll()
     roomWaiters = ([], [])
     pendingEndings = 0
-    let outcome = Outcome(end: progress.end ?? end, metrics: metrics)
     caller?.measured(metrics)
-    outbound.letGo()
-    inbound.letGo()
-    for link in links.reversed() { link.letGo()?.finish(outcome) }
+    outbound.release()
+    inbound.release()
+    for slot in slots.reversed() { slot.release()?.finish(outcome) }
     caller?.finished(outcome)
     caller = nil
-    wire = nil
-    makeWire = nil
     unmade = []
     attemptPlan = nil
   }

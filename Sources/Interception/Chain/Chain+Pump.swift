@@ -1,79 +1,80 @@
 import RPCProtocols
 
 /// A value that enters the chain at one of its ends.
-enum Entry {
+enum Input {
   case outbound(Item)
   case inbound(Item)
 }
 
-// The pump: one loop works off everything, one value at a time and each as far as it goes. Verdicts that callbacks give
-// while it runs are queued, so no callback makes it recurse.
+// The pump: one loop that executes commands and moves values, one at a time and each as far as it goes. Commands that
+// callbacks give while it runs are queued, so no callback makes it recurse.
 extension Chain {
-  func enter(_ entry: Entry) {
-    entries.append(entry)
+  func enter(_ input: Input) {
+    inputs.append(input)
     pump()
   }
 
   func pump() {
     guard !isPumping else { return }
     isPumping = true
-    mailbox.enter()
+    sink.enter()
     while step() {}
-    mailbox.leave()
+    sink.leave()
     isPumping = false
   }
 
-  /// Does one step; returns false if nothing is left to do. Verdicts come first, then the value that has waited longest.
+  /// Does one step; returns false if nothing is left to do. Commands come first, then the node marked first, then the
+  /// input that has waited longest.
   private func step() -> Bool {
-    takeMail()
-    if let letter = inbox.popFirst() {
-      read(letter)
-    } else if let (station, path) = dirtyStations.popFirst() {
-      station.isDirty = false
-      drain(station, of: path)
-    } else if let entry = entries.popFirst() {
-      take(entry)
-    } else if progress.end != nil, case .given(let metrics) = progress.report {
-      sendReport(metrics)
+    takeCommands()
+    if let command = commandQueue.popFirst() {
+      execute(command)
+    } else if let (node, pipeline) = dirtyNodes.popFirst() {
+      node.isDirty = false
+      drain(node, of: pipeline)
+    } else if let input = inputs.popFirst() {
+      take(input)
+    } else if case .ended(let ended) = progress.completion, case .received(let metrics) = ended.report {
+      sendReport(metrics, ended)
     } else {
       return updateFlow()
     }
     return true
   }
 
-  /// Appends the verdicts of other threads to those that came before.
-  private func takeMail() {
-    for letter in mailbox.takeAll() { inbox.append(letter) }
+  /// Appends the commands of other threads to those that came before.
+  private func takeCommands() {
+    for command in sink.takeAll() { commandQueue.append(command) }
   }
 
-  /// Takes what is said inside the chain, on its own thread.
-  func receive(_ letter: Mailbox.Letter) {
+  /// Queues a command given on the loop's thread, from a callback of the chain.
+  func receive(_ command: TokenSink.Command) {
     guard !progress.isFinished else { return }
-    takeMail()
-    inbox.append(letter)
+    takeCommands()
+    commandQueue.append(command)
   }
 
-  /// Has a way to end the call take effect when all that was said before has. Whether it is void is known only then.
+  /// Queues an ending. Whether it is void is known only when the commands before it have taken effect.
   func end(_ ending: Ending) {
     guard !progress.isFinished else { return }
     pendingEndings += 1
-    if mailbox.isDelivering, mailbox.said == .nothing { isVerdictLate = true }
-    // What a letter says comes before the letters that follow it.
-    if isReadingVerdict { inbox.prepend(.ending(ending)) } else { receive(.ending(ending)) }
+    if sink.isDelivering, sink.immediateVerdict == .nothing { isVerdictLate = true }
+    // An ending that follows from a command comes before the commands after that one.
+    if isReadingVerdict { commandQueue.prepend(.ending(ending)) } else { receive(.ending(ending)) }
   }
 
-  /// Whether something was said that comes before the next value.
-  var hasMail: Bool { !inbox.isEmpty || mailbox.hasMail }
+  /// Whether commands wait, which come before the next value.
+  var hasCommands: Bool { !commandQueue.isEmpty || sink.hasCommands }
 
-  private func read(_ letter: Mailbox.Letter) {
+  private func execute(_ command: TokenSink.Command) {
     guard !progress.isFinished else { return }
-    switch letter {
-    case .verdict(let ticket, let verdict):
+    switch command {
+    case .verdict(let tokenID, let verdict):
       isReadingVerdict = true
-      settleHere(ticket, verdict)
+      settleHere(tokenID, verdict)
       isReadingVerdict = false
-    case .front(let ticket, let message): putHere(message, before: ticket)
-    case .inject(let seat, let isRequest, let message): inject(message, by: seat, isRequest: isRequest)
+    case .injected(let tokenID, let message): putHere(message, before: tokenID)
+    case .inject(let handle, let isRequest, let message): inject(message, by: handle, isRequest: isRequest)
     case .run(let body): body(self)
     case .cancel(let error): perform(.cancel(error))
     case .ending(let ending):
@@ -82,39 +83,39 @@ extension Chain {
     }
   }
 
-  private func take(_ entry: Entry) {
-    switch entry {
+  private func take(_ input: Input) {
+    switch input {
     case .outbound(.requestStart(let start)):
-      if !progress.isRequestClosed { open(with: .requestStart(start)) }
+      if !progress.downstream.isClosed { sendStart(.requestStart(start)) }
     case .outbound(let item):
-      guard progress.isStarted, !progress.isRequestClosed else { return }
-      // Behind a start that is held there is no telling where a message belongs before all are made.
+      guard !progress.downstream.isUnstarted, !progress.downstream.isClosed else { return }
+      // A message that follows a held start needs the layout of the pipeline, and so every interceptor.
       makeTheRest()
-      guard pendingEndings == 0 else { return entries.prepend(entry) }
+      guard pendingEndings == 0 else { return inputs.prepend(input) }
       advance(item, on: outbound, from: 0)
     case .inbound(let item):
-      guard progress.isWireStarted, !progress.isWireDone else { return }
-      if case .responseEnd = item { progress.isWireDone = true }
+      guard case .open(let target) = progress.downstream else { return }
+      if case .responseEnd = item { progress.downstream = .ended(target) }
       advance(item, on: inbound, from: 0)
     }
   }
 
-  /// Notifies both ends, and interceptors that make messages, when they should pause or continue; returns whether one was
-  /// notified.
+  /// Notifies both ends, and interceptors that make messages, when they should pause or continue; returns whether one
+  /// was notified.
   private func updateFlow() -> Bool {
-    let wasInputPaused = progress.isInputPaused
-    let wasResponsePaused = progress.isResponsePaused
-    progress.isInputPaused = !progress.wireWantsInput || isFull(outbound, wasInputPaused)
-    progress.isResponsePaused = !progress.callerWantsResponse || isFull(inbound, wasResponsePaused)
-    if progress.isInputPaused != wasInputPaused, progress.end == nil {
-      caller?.inputWanted(!progress.isInputPaused)
-    }
-    if progress.isResponsePaused != wasResponsePaused, !progress.isWireDone {
-      wire?.responseWanted(!progress.isResponsePaused)
+    let wasRequestPaused = progress.requestFlow.isPaused
+    let wasResponsePaused = progress.responseFlow.isPaused
+    let isRequestPaused = !progress.requestFlow.isWanted || isFull(outbound, wasRequestPaused)
+    let isResponsePaused = !progress.responseFlow.isWanted || isFull(inbound, wasResponsePaused)
+    progress.requestFlow.isPaused = isRequestPaused
+    progress.responseFlow.isPaused = isResponsePaused
+    if isRequestPaused != wasRequestPaused, !progress.hasEnded { caller?.inputWanted(!isRequestPaused) }
+    if isResponsePaused != wasResponsePaused, case .open(let target) = progress.downstream {
+      target.transport.responseWanted(!isResponsePaused)
     }
     var ready: [() -> Void] = []
-    if !progress.isInputPaused { swap(&ready, &roomWaiters.request) }
-    if !progress.isResponsePaused {
+    if !progress.requestFlow.isPaused { swap(&ready, &roomWaiters.request) }
+    if !progress.responseFlow.isPaused {
       ready += roomWaiters.response
       roomWaiters.response = []
     }
@@ -122,12 +123,11 @@ extension Chain {
       nonisolated(unsafe) let body = body
       receive(.run { _ in body() })
     }
-    return progress.isInputPaused != wasInputPaused || progress.isResponsePaused != wasResponsePaused
-      || !ready.isEmpty
+    return isRequestPaused != wasRequestPaused || isResponsePaused != wasResponsePaused || !ready.isEmpty
   }
 
-  /// A full path stays full until half of it is free, so that pauses are few.
-  private func isFull(_ path: Path, _ wasFull: Bool) -> Bool {
-    path.waitingBytes >= (wasFull ? windowBytes / 2 + 1 : windowBytes)
+  /// A full pipeline stays full until half of it is free, so that pauses are few.
+  private func isFull(_ pipeline: Pipeline, _ wasFull: Bool) -> Bool {
+    pipeline.waitingBytes >= (wasFull ? windowBytes / 2 + 1 : windowBytes)
   }
 }

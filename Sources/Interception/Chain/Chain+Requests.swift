@@ -1,128 +1,139 @@
 import RPCProtocols
 
-// What interceptors ask for beside their tokens: messages, timers, calls of their own.
+// What interceptors request through their context: further messages, timers, subrequests.
 extension Chain {
   // MARK: - Further messages
 
-  /// Puts a message after everything that an interceptor has been given in a direction.
-  func inject(_ message: Payload, by seat: Seat, isRequest: Bool) {
-    // Behind a start that is held a message belongs where all are made.
+  /// Puts a message after everything that an interceptor has received in a direction.
+  func inject(_ message: Payload, by handle: InterceptorHandle, isRequest: Bool) {
+    // A message that follows a held start needs the layout of the pipeline, and so every interceptor.
     if isRequest { makeTheRest() }
-    guard let link = link(in: seat) else { return }
-    let item = Item.message(Carried(message))
-    // An answer passes both passes of those further out.
-    let station =
-      switch (isRequest, link.isAnswering) {
-      case (true, _): link.outboundHome.hasClosed ? link.requestTail : link.outboundHome
-      case (false, true): link.responseHead
-      case (false, false): link.inboundHome
+    guard let slot = slot(in: handle) else { return }
+    let item = Item.message(MessageForms(message))
+    // A local response passes both nodes of the interceptors further out.
+    let node =
+      switch (isRequest, slot.isResponding) {
+      case (true, _): slot.requestNode.passage == .closed ? slot.lastRequestNode : slot.requestNode
+      case (false, true): slot.firstResponseNode
+      case (false, false): slot.responseNode
       }
-    let path = isRequest ? outbound : inbound
+    let pipeline = isRequest ? outbound : inbound
     let isOver =
-      station.hasClosed
-      || (isRequest ? progress.isRequestClosed : progress.end != nil)
+      node.passage == .closed
+      || (isRequest ? progress.downstream.isClosed : progress.hasEnded)
     guard !isOver else {
       let end = isRequest ? "the half-close" : "the end"
       return environment.log(
-        LogRecord(level: .warning, source: link.name, text: "a message injected after \(end) goes nowhere"))
+        LogRecord(level: .warning, source: slot.name, text: "ignored: a message injected after \(end)"))
     }
-    if !station.hasStarted, station.lane.isEmpty {
-      // Headers come before messages. A request's start may be held further out still.
-      station.early.append(item)
-      earlyCount += 1
-    } else if let end = station.lane.trailingEnd {
-      station.lane.addFront(item, before: end)
-      markDirty(station, path)
+    if node.passage == .awaitingStart, node.buffer.isEmpty {
+      // Headers come before messages. An interceptor further out may still hold the request's start.
+      node.beforeStart.append(item)
+      beforeStartCount += 1
+    } else if let end = node.buffer.trailingEnd {
+      node.buffer.addInjected(item, before: end)
+      markDirty(node, pipeline)
     } else {
-      put([item], at: station, of: path)
+      put([item], at: node, of: pipeline)
     }
   }
 
-  /// Starts the response at an interceptor that answers the call.
+  /// Starts the response at an interceptor that responds to the call.
   ///
-  /// - Parameter isGivenStart: Whether it did so while it was given the request's start, before it released that.
-  func startResponse(_ start: ResponseStart, by seat: Seat, isGivenStart: Bool) {
-    // Who has ended the call meanwhile holds its start no more.
-    guard let link = link(in: seat), progress.end == nil, !link.inboundHome.hasClosed,
-      isGivenStart ? !link.outboundHome.hasStarted : link.outboundHome.lane.headHold?.stage == .requestStart
+  /// - Parameter isGivenStart: Whether the interceptor called this from the callback that delivers the request's start.
+  func startResponse(_ start: ResponseStart, by handle: InterceptorHandle, isGivenStart: Bool) {
+    // An interceptor that has ended the call meanwhile does not hold its start any more.
+    guard let slot = slot(in: handle), !progress.hasEnded, slot.responseNode.passage != .closed,
+      isGivenStart
+        ? slot.requestNode.passage == .awaitingStart
+        : slot.requestNode.buffer.headHold?.stage == .requestStart
     else { return }
-    let position = link.inboundHome.position
-    guard progress.responseStartFrontier >= position else {
+    let position = slot.responseNode.position
+    guard progress.responseFrontier >= .interceptor(position) else {
       return environment.log(
-        LogRecord(level: .warning, source: link.name, text: "a response that is started again goes nowhere"))
+        LogRecord(level: .warning, source: slot.name, text: "ignored: the response has already started"))
     }
-    // It counts as gone by for this interceptor, so that its answer does not give headers again.
-    progress.responseStartFrontier = position - 1
-    link.isAnswering = true
-    put([.responseStart(start)], at: link.responseHead, of: inbound)
+    // The start counts as passed for this interceptor, so that its response does not bring headers again.
+    progress.responseFrontier = .beyond(position)
+    slot.isResponding = true
+    put([.responseStart(start)], at: slot.firstResponseNode, of: inbound)
   }
 
-  /// Fails the call in the name of an interceptor that holds no token.
-  func fail(_ error: RPCError, by seat: Seat) {
-    end(.failWithout(seat, error))
+  /// Fails the call for an interceptor that uses no token.
+  func fail(_ error: RPCError, by handle: InterceptorHandle) {
+    end(.failWithout(handle, error))
   }
 
-  func link(in seat: Seat) -> Link? { links.first { $0.seat === seat } }
+  func slot(in handle: InterceptorHandle) -> InterceptorSlot? { slots.first { $0.handle === handle } }
 
   // MARK: - Timers
 
-  func setTimer(_ timer: CallTimer, of seat: Seat, after delay: Duration, _ body: @escaping () -> Void) {
-    guard let link = link(in: seat) else { return }
-    link.timers[timer] = environment.clock.schedule(after: delay) { [weak self, weak link] in
-      guard let self, let link, link.timers.removeValue(forKey: timer) != nil else { return }
+  func setTimer(
+    _ timer: CallTimer, of handle: InterceptorHandle, after delay: Duration, _ body: @escaping () -> Void
+  ) {
+    guard let slot = slot(in: handle) else { return }
+    slot.timers[timer] = environment.clock.schedule(after: delay) { [weak self, weak slot] in
+      guard let self, let slot, slot.timers.removeValue(forKey: timer) != nil else { return }
       nonisolated(unsafe) let body = body
-      mailbox.post(.run { _ in body() })
+      sink.post(.run { _ in body() })
       pump()
     }
   }
 
-  func cancelTimer(_ timer: CallTimer, of seat: Seat) {
-    guard let number = link(in: seat)?.timers.removeValue(forKey: timer) else { return }
+  func cancelTimer(_ timer: CallTimer, of handle: InterceptorHandle) {
+    guard let number = slot(in: handle)?.timers.removeValue(forKey: timer) else { return }
     environment.clock.cancel(number)
   }
 
   func cancelTimers() {
-    if holdTimer != 0 { environment.clock.cancel(holdTimer) }
-    holdTimer = 0
-    for link in links {
-      for number in link.timers.values { environment.clock.cancel(number) }
-      link.timers = [:]
+    if let holdTimer { environment.clock.cancel(holdTimer) }
+    holdTimer = nil
+    for slot in slots {
+      for number in slot.timers.values { environment.clock.cancel(number) }
+      slot.timers = [:]
     }
   }
 
-  // MARK: - Calls of their own
+  // MARK: - Subrequests
 
-  func make(_ call: OwnCall, of seat: Seat, _ completion: @escaping (OwnAnswer) -> Void) {
-    guard let network = environment.network else {
-      return completion(OwnAnswer(end: ResponseEnd(error: Self.noNetwork)))
+  func make(
+    _ call: Subrequest, of handle: InterceptorHandle, _ completion: @escaping (SubrequestResponse) -> Void
+  ) {
+    guard let transport = environment.subrequests else {
+      return completion(SubrequestResponse(end: ResponseEnd(error: Self.noSubrequestTransport)))
     }
-    network.call(call, for: facts, excluding: excluded(by: seat.registration)) { [weak self] answer in
+    transport.call(call, for: facts, excluding: excluded(by: handle.registration)) { [weak self] answer in
       self?.run { completion(answer) }
     }
   }
 
-  /// The interceptors that a call made from within does not pass through: the one that makes it, and where this call is
-  /// such a call itself, all that it passes through. So calls never multiply beyond the square of the interceptors.
+  /// The interceptors that a subrequest does not pass through: the one that makes it, and if this call is a subrequest
+  /// itself, all that it passes through. So n interceptors make at most n² subrequests for one call.
   private func excluded(by caller: RegistrationID) -> Set<RegistrationID> {
-    let isOwnCall = !environment.excluded.isEmpty
-    return environment.excluded.union(isOwnCall ? registrations.map(\.id) : [caller])
+    let isSubrequest = !environment.excluded.isEmpty
+    return environment.excluded.union(isSubrequest ? registrations.map(\.id) : [caller])
   }
 
-  func make(_ fetch: Fetch, of seat: Seat, _ completion: @escaping (Result<Fetched, RPCError>) -> Void) {
-    guard let network = environment.network else { return completion(.failure(Self.noNetwork)) }
-    network.fetch(fetch) { [weak self] result in
+  func make(
+    _ fetch: HTTPFetch, of handle: InterceptorHandle,
+    _ completion: @escaping (Result<HTTPFetchResponse, RPCError>) -> Void
+  ) {
+    guard let transport = environment.subrequests else {
+      return completion(.failure(Self.noSubrequestTransport))
+    }
+    transport.fetch(fetch) { [weak self] result in
       self?.run { completion(result) }
     }
   }
 
-  private static var noNetwork: RPCError {
-    RPCError(.unimplemented, "there is no network for calls of interceptors' own", origin: .client)
+  private static var noSubrequestTransport: RPCError {
+    RPCError(.unimplemented, "this chain cannot make subrequests: it has no network", origin: .client)
   }
 
-  /// Runs what an interceptor waits for, unless the call has finished.
+  /// Runs the completion of a subrequest, unless the call has finished.
   private func run(_ body: @escaping () -> Void) {
     nonisolated(unsafe) let body = body
-    mailbox.post(.run { _ in body() })
+    sink.post(.run { _ in body() })
     pump()
   }
 }

@@ -1,72 +1,82 @@
 import RPCProtocols
 
-// What is said of interceptors that keep everybody waiting.
+// Warnings about interceptors that delay a call.
 extension Chain {
-  /// How long a stage may block the loop before it is named.
-  static let patienceNanoseconds: Int64 = 100_000_000
-  /// How long a value may be held before its holder is named.
+  /// How long a callback may block the loop before the log names its interceptor.
+  static let blockPatienceNanoseconds: Int64 = 100_000_000
+  /// How long a value may be held before the log names its interceptor.
   private static let holdPatience = Duration.seconds(5)
 
   /// Warns if the callback begun at `begin` blocked the loop for over 100 ms; returns the current time.
   @inline(__always)
   func warnIfBlocked(since begin: Int64, _ clock: any ChainClock, _ position: Int, _ stage: Stage) -> Int64 {
     let now = clock.coarseNanoseconds
-    if now &- begin > Self.patienceNanoseconds {
-      warnOfBlocking(links[position], stage, nanoseconds: now &- begin)
+    if now &- begin > Self.blockPatienceNanoseconds {
+      warnOfBlocking(slots[position], stage, nanoseconds: now &- begin)
     }
     return now
   }
 
-  private func warnOfBlocking(_ link: Link, _ stage: Stage, nanoseconds: Int64) {
-    guard !link.needs.isWatched else { return }
+  private func warnOfBlocking(_ slot: InterceptorSlot, _ stage: Stage, nanoseconds: Int64) {
+    guard !slot.requirements.isWatched else { return }
     environment.log(
       LogRecord(
-        level: .warning, source: link.name,
-        text: "blocked everything for \(nanoseconds / 1_000_000) ms at \(stage)"))
+        level: .warning, source: slot.name,
+        text: "blocked the loop for \(nanoseconds / 1_000_000) ms at \(stage)"))
   }
 
-  /// Sees to it that somebody looks whether a value is held for too long.
-  func watchHolds(_ station: Station) {
-    if let hold = station.lane.headHold, station.heldSince?.sequence != hold.sequence {
-      station.heldSince = (hold.sequence, environment.clock.now)
+  /// Schedules the check for values held longer than `holdPatience`.
+  func watchHolds(_ node: PipelineNode) {
+    if let hold = node.buffer.headHold { _ = holdBegin(at: node, hold.sequence, now: environment.clock.now) }
+    if holdTimer == nil { scheduleHoldCheck(after: Self.holdPatience) }
+  }
+
+  /// Since when the value at the head of a node's buffer is held, as far as the checks have seen; nil after a warning.
+  private func holdBegin(
+    at node: PipelineNode, _ sequence: Int, now: MonotonicClock.Instant
+  ) -> MonotonicClock.Instant? {
+    switch node.holdWatch {
+    case .warned: return nil
+    case .watching(let watched, let since) where watched == sequence: return since
+    case .none, .watching:
+      node.holdWatch = .watching(sequence: sequence, since: now)
+      return now
     }
-    if holdTimer == 0 { scheduleLook(after: Self.holdPatience) }
   }
 
-  private func scheduleLook(after delay: Duration) {
-    holdTimer = environment.clock.schedule(after: delay) { [weak self] in self?.lookForHolds() }
+  private func scheduleHoldCheck(after delay: Duration) {
+    holdTimer = environment.clock.schedule(after: delay) { [weak self] in self?.checkHolds() }
   }
 
-  private func lookForHolds() {
-    holdTimer = 0
+  private func checkHolds() {
+    holdTimer = nil
     guard !progress.isFinished else { return }
     let now = environment.clock.now
     var next: Duration?
-    for path in [outbound, inbound, report] {
-      for station in path.stations {
-        guard let hold = station.lane.headHold, !station.hasWarned else { continue }
-        if station.heldSince?.sequence != hold.sequence { station.heldSince = (hold.sequence, now) }
-        guard let since = station.heldSince?.instant else { continue }
+    for pipeline in [outbound, inbound, report] {
+      for node in pipeline.nodes {
+        guard let hold = node.buffer.headHold, let since = holdBegin(at: node, hold.sequence, now: now)
+        else { continue }
         let left = Self.holdPatience - (now - since)
         if left <= .zero {
-          warnOfHolding(station, hold.stage, path)
+          warnOfHolding(node, hold.stage, pipeline)
         } else {
           next = min(next ?? left, left)
         }
       }
     }
-    if let next { scheduleLook(after: next) }
+    if let next { scheduleHoldCheck(after: next) }
   }
 
-  private func warnOfHolding(_ station: Station, _ stage: Stage, _ path: Path) {
-    station.hasWarned = true
-    let link = links[station.position]
-    // Who waits for a time of its own, or answers the call, knows what it does.
-    guard link.timers.isEmpty, !link.isAnswering else { return }
+  private func warnOfHolding(_ node: PipelineNode, _ stage: Stage, _ pipeline: Pipeline) {
+    node.holdWatch = .warned
+    let slot = slots[node.position]
+    // An interceptor that waits for a timer, or responds to the call, delays it on purpose.
+    guard slot.timers.isEmpty, !slot.isResponding else { return }
     var text = "has held the call at \(stage) for \(Self.holdPatience.components.seconds) seconds"
-    if path.waitingBytes >= windowBytes {
-      text += "; the chain is full, so nothing more comes to it: to hold more it has to say so in its needs"
+    if pipeline.waitingBytes >= windowBytes {
+      text += "; the chain is full, so it receives no more: to hold more it must declare a larger window"
     }
-    environment.log(LogRecord(level: .warning, source: link.name, text: text))
+    environment.log(LogRecord(level: .warning, source: slot.name, text: text))
   }
 }

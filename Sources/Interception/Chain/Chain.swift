@@ -1,69 +1,67 @@
 import Protobuf
 import RPCProtocols
 
-/// The interceptors of one call, and the values that are on their way through them.
+/// The interceptors of one call, and the values on their way through them (the design is in ../README.md).
 ///
-/// The caller stands above, the wire below; both give values here and are called when values come out. The
-/// chain belongs to one thread, the loop's: only what interceptors do with tokens and contexts may come from
-/// others, and waits in a mailbox until the owner, woken, calls `processMail()`.
+/// The caller is above, the transport below; both give values to the chain, and the chain calls them with what comes
+/// out. The chain belongs to one thread, the loop's. Only tokens and contexts may be used on other threads: their
+/// commands wait in the token sink until the owner, woken, calls `processCommands()`.
 ///
-/// The chain neither reads nor waits. What an interceptor holds stays until it is resumed, or until the owner
-/// cancels the call, at its deadline or at Ctrl-C.
+/// The chain does no I/O and never blocks. A value that an interceptor holds waits until the interceptor forwards it,
+/// or until the owner cancels the call, at its deadline or at Ctrl-C.
 ///
-/// An interceptor that may retry is the last of its chain: below it every attempt has a chain of its own (see
+/// An interceptor that may retry is the last of its chain: below it each attempt has a chain of its own (see
 /// `Attempts`).
-public final class Chain {
-  /// How many bytes may wait in each direction before the chain asks to pause.
-  public static let defaultWindowBytes = 4 << 20
-  /// How many windows may wait, where more comes in spite of the pause, before the call fails.
+package final class Chain {
+  /// How many bytes may wait in each direction before the chain asks the sender to pause.
+  package static let defaultWindowBytes = 4 << 20
+  /// How many windows may wait before the call fails, if values arrive in spite of the pause.
   static let windowsToOverflow = 16
 
-  /// What is known of the call.
-  public let facts: CallFacts
+  /// The facts of the call.
+  package let facts: CallFacts
 
-  /// The interceptors that the chain is made of, as they were registered.
+  /// The registrations that the chain is made of.
   let registrations: ArraySlice<InterceptorRegistration>
   let codec: MessageCodec
   let environment: ChainEnvironment
-  let mailbox: Mailbox
+  let sink: TokenSink
   /// The interceptors made so far.
-  var links: [Link] = []
-  /// Those still to be made, when the request's start comes to them.
+  var slots: [InterceptorSlot] = []
+  /// The interceptors that are not made yet; each is made when the request's start reaches it.
   var unmade: ArraySlice<InterceptorRegistration>
-  /// What each attempt is to be made of, below an interceptor that may retry.
+  /// How attempts are made, below an interceptor that may retry; nil without one.
   var attemptPlan: AttemptPlan?
   var windowBytes: Int
-  let outbound = Path()
-  let inbound = Path()
-  let report = Path()
+  let outbound = Pipeline()
+  let inbound = Pipeline()
+  let report = Pipeline()
 
   var caller: (any ChainCaller)?
-  var makeWire: ((Chain) -> any ChainWire)?
-  var wire: (any ChainWire)?
   var progress = Progress()
 
-  // What is to be done next. `pump` works it off, so that nothing recurses.
+  // Work for `pump`, which takes it from here so that nothing recurses.
   var isPumping = false
-  var entries = Queue<Entry>()
-  /// What interceptors do when more of a direction is taken.
+  var inputs = Queue<Input>()
+  /// What interceptors run when a direction takes more.
   var roomWaiters: (request: [() -> Void], response: [() -> Void]) = ([], [])
-  /// What was said and has no effect yet, in the order in which it was said.
-  var inbox = Queue<Mailbox.Letter>()
-  /// How many endings are in the inbox. Until each is performed, or found to be void, no value moves.
+  /// Commands that have not taken effect yet, in the order given.
+  var commandQueue = Queue<TokenSink.Command>()
+  /// How many endings are in the command queue. No value moves until each is performed, or found void.
   var pendingEndings = 0
-  /// Whether a verdict of another thread is being read.
+  /// Whether a verdict from the command queue is taking effect.
   var isReadingVerdict = false
-  /// The token of the value that an interceptor is being given, unless that is a message on its short way.
-  var delivery: Ticket?
-  /// Whether a way to end the call was said before what becomes of the value that is being given.
+  /// The token of the value that an interceptor is called with, except on the fast path.
+  var delivery: TokenID?
+  /// Whether the interceptor ended the call before its verdict on the value that it is called with.
   var isVerdictLate = false
-  var dirtyStations = Queue<(Station, Path)>()
-  /// How many messages wait anywhere for a start to go by.
-  var earlyCount = 0
-  /// What was given before the start, which goes first.
-  private var beforeStart: [Entry] = []
-  /// The clock's number of the timer that looks for values held for long; 0 if there is no timer.
-  var holdTimer = 0
+  var dirtyNodes = Queue<(PipelineNode, Pipeline)>()
+  /// How many messages wait at any node for a start to pass.
+  var beforeStartCount = 0
+  /// Inputs that were given before the start, which goes first.
+  private var inputsBeforeStart: [Input] = []
+  /// The clock's number of the timer that checks for values held for long.
+  var holdTimer: Int?
 
   init(
     facts: CallFacts, registrations: ArraySlice<InterceptorRegistration>, codec: MessageCodec,
@@ -75,103 +73,108 @@ public final class Chain {
     self.codec = codec
     self.environment = environment
     windowBytes = environment.windowBytes
-    mailbox = Mailbox(post: environment.post)
-    mailbox.chain = self
+    sink = TokenSink(post: environment.post)
+    sink.chain = self
   }
 
   deinit {
-    mailbox.close()
+    sink.close()
   }
 
-  /// Whether an interceptor wants typed request messages, or may. If none does, the caller can give bytes, and no
-  /// message needs to be built.
-  public var wantsRequestMessages: Bool { outbound.typedCount > 0 || !unmade.isEmpty }
+  /// Whether an interceptor wants typed request messages, or may want them. If none does, the caller can give bytes,
+  /// and no message needs to be built.
+  package var wantsRequestMessages: Bool { outbound.typedCount > 0 || !unmade.isEmpty }
 
   /// Whether an interceptor wants typed response messages.
-  public var wantsResponseMessages: Bool { inbound.typedCount > 0 }
+  package var wantsResponseMessages: Bool { inbound.typedCount > 0 }
 
-  /// Whether the chain and the wire take more messages to send. When not, what is given is still taken.
-  public var wantsMoreInput: Bool { !progress.isInputPaused }
+  /// Whether the chain and the transport take more messages to send. If not, messages are still accepted.
+  package var wantsMoreInput: Bool { !progress.requestFlow.isPaused }
 
-  /// Whether the chain and the caller take more of the response. When not, what is given is still taken.
-  public var wantsMoreResponse: Bool { !progress.isResponsePaused }
+  /// Whether the chain and the caller take more of the response. If not, messages are still accepted.
+  package var wantsMoreResponse: Bool { !progress.responseFlow.isPaused }
 
   /// Whether every interceptor has finished.
-  public var isFinished: Bool { progress.isFinished }
+  package var isFinished: Bool { progress.isFinished }
 
   // MARK: - From the caller
 
-  /// Starts the call. Once. Messages that were sent before follow the start.
+  /// Starts the call. To be called once. Messages that were sent before follow the start.
   ///
   /// - Parameters:
-  ///   - start: What to start with.
-  ///   - caller: Hears what comes out above.
-  ///   - makeWire: Makes what lies below the chain that it is given. Called when the start leaves the chain; and
-  ///     again for each attempt, where an interceptor retries.
-  public func start(
-    _ start: RequestStart, caller: any ChainCaller, wire makeWire: @escaping (Chain) -> any ChainWire
+  ///   - start: The request's start.
+  ///   - caller: Receives what comes out above.
+  ///   - makeTransport: Makes the transport below the chain that it is called with. Called when the start leaves the
+  ///     chain, and again for each attempt if an interceptor retries.
+  package func start(
+    _ start: RequestStart, caller: any ChainCaller,
+    transport makeTransport: @escaping (Chain) -> any ChainTransport
   ) {
-    guard !progress.isStarted, !progress.isFinished else { return }
-    progress.isStarted = true
+    guard progress.downstream.isUnstarted else { return }
+    progress.downstream = .unopened(makeTransport)
     progress.begin = environment.clock.now
     progress.deadline = start.deadline
     self.caller = caller
-    self.makeWire = makeWire
     enter(.outbound(.requestStart(start)))
-    let entries = beforeStart
-    beforeStart = []
-    for entry in entries { enter(entry) }
+    let held = inputsBeforeStart
+    inputsBeforeStart = []
+    for input in held { enter(input) }
   }
 
-  /// Takes a value of the request that follows the start.
+  /// Accepts a value of the request that follows the start.
   private func take(afterStart item: Item) {
-    if progress.isStarted { enter(.outbound(item)) } else { beforeStart.append(.outbound(item)) }
+    if progress.downstream.isUnstarted {
+      inputsBeforeStart.append(.outbound(item))
+    } else {
+      enter(.outbound(item))
+    }
   }
 
   /// Sends a message.
   ///
   /// - Parameters:
   ///   - message: The message; bytes are in the call's codec.
-  ///   - sizeBytes: For a typed message, the size of what it was made of, to be counted while it waits.
-  public func send(_ message: Payload, sizeBytes: Int = 0) {
-    take(afterStart: .message(Carried(message, sizeBytes: sizeBytes)))
+  ///   - sizeBytes: For a typed message, the size of its source in bytes, counted while the message waits.
+  package func send(_ message: Payload, sizeBytes: Int = 0) {
+    take(afterStart: .message(MessageForms(message, sizeBytes: sizeBytes)))
   }
 
   /// Half-closes: no more messages follow.
-  public func closeRequest() {
+  package func closeRequest() {
     take(afterStart: .requestEnd)
   }
 
-  /// Ends the call at once, even if interceptors hold values: Ctrl-C, the deadline, or the owner's own reason.
+  /// Ends the call at once, even if interceptors hold values: at Ctrl-C, at the deadline, or for the owner's own
+  /// reason.
   ///
-  /// Every interceptor that saw the start and not yet the end receives the error, last to first, then the caller.
-  /// The error of a deadline names the interceptors that held values. After the end, only the metrics are sent early.
-  public func cancel(_ error: RPCError) {
+  /// Every interceptor that has received the start and not the end receives the error, last to first, then the caller.
+  /// A deadline error names the interceptor that held the call. After the end, finishes without waiting for metrics.
+  package func cancel(_ error: RPCError) {
     end(.cancel(error))
     pump()
   }
 
-  /// Whether the caller takes more of the response now.
-  public func callerWants(response isWanted: Bool) {
-    progress.callerWantsResponse = isWanted
+  /// Sets whether the caller takes more of the response now.
+  package func callerWants(response isWanted: Bool) {
+    progress.responseFlow.isWanted = isWanted
     pump()
   }
 
-  // MARK: - From the wire
+  // MARK: - From the transport
 
   /// The response starts.
-  public func received(_ start: ResponseStart) {
+  package func received(_ start: ResponseStart) {
     enter(.inbound(.responseStart(start)))
   }
 
-  /// A message has come; bytes are decompressed.
-  public func received(_ message: Payload) {
-    enter(.inbound(.message(Carried(message))))
+  /// A message has arrived; bytes are decompressed.
+  package func received(_ message: Payload) {
+    enter(.inbound(.message(MessageForms(message))))
   }
 
-  /// A serialized message has come, decompressed; valid during this call only. When no interceptor wants messages it
-  /// goes by without being copied.
-  public func received(_ message: RawSpan) {
+  /// A serialized message has arrived, decompressed; valid during this call only. If no interceptor wants messages it
+  /// reaches the caller without being copied.
+  package func received(_ message: RawSpan) {
     if letsResponsesThrough {
       caller?.responseReceived(message)
     } else {
@@ -179,89 +182,48 @@ public final class Chain {
     }
   }
 
-  /// The response has ended, or the connection has. The wire is not called any more, but for `measure`.
-  public func received(_ end: ResponseEnd) {
+  /// The response has ended, or the connection has. The transport is not called any more, except for `measure`.
+  package func received(_ end: ResponseEnd) {
     enter(.inbound(.responseEnd(end)))
   }
 
-  /// What the call took on the wire.
-  public func measured(_ metrics: CallMetrics) {
-    guard progress.report == .awaited else { return }
-    progress.report = .given(metrics)
+  /// The metrics of the call on the wire: the response to `measure`.
+  package func measured(_ metrics: CallMetrics) {
+    progress.updateEnded { if case .awaited = $0.report { $0.report = .received(metrics) } }
     pump()
   }
 
-  /// Whether the wire takes more to send now.
-  public func wireWants(input isWanted: Bool) {
-    progress.wireWantsInput = isWanted
+  /// Sets whether the transport takes more to send now.
+  package func transportWants(input isWanted: Bool) {
+    progress.requestFlow.isWanted = isWanted
     pump()
   }
 
-  /// Whether a response message that came now would leave the chain at once and unchanged: no interceptor wants
-  /// messages, and no value waits.
+  /// Whether a response message would leave the chain at once and unchanged: no interceptor wants messages, and no
+  /// value waits.
   private var letsResponsesThrough: Bool {
-    inbound.nextForMessages[0] == inbound.stations.count && inbound.waitingCount == 0 && !isPumping
-      && entries.isEmpty && inbox.isEmpty && dirtyStations.isEmpty && progress.isStarted
-      && !progress.isWireDone && progress.end == nil
+    inbound.nextForMessages[0] == inbound.nodes.count && inbound.waitingCount == 0 && !isPumping
+      && inputs.isEmpty && commandQueue.isEmpty && dirtyNodes.isEmpty && progress.downstream.isOpen
   }
 
   // MARK: - From the owner
 
-  /// Works off what interceptors said on other threads. To be called on the loop's thread after each wake-up.
-  public func processMail() {
+  /// Executes the commands that interceptors gave on other threads. To be called on the loop's thread after each
+  /// wake-up.
+  package func processCommands() {
     pump()
   }
 
-  /// Who has been keeping the call waiting: the interceptor that holds the first value of the response, else of
-  /// the request, and the stage at which it does.
-  public var holder: (name: String, stage: Stage)? {
-    for station in inbound.stations.reversed() {
-      if let hold = station.lane.headHold { return (links[station.position].name, hold.stage) }
+  /// The interceptor that delays the call, and the stage at which it does: the one that holds the first value of the
+  /// response, or else of the request.
+  package var holder: (name: String, stage: Stage)? {
+    for node in inbound.nodes.reversed() {
+      if let hold = node.buffer.headHold { return (slots[node.position].name, hold.stage) }
     }
-    if let holder = (wire as? Attempts)?.holder { return holder }
-    for station in outbound.stations.reversed() + report.stations {
-      if let hold = station.lane.headHold { return (links[station.position].name, hold.stage) }
+    if let holder = progress.downstream.attempts?.holder { return holder }
+    for node in outbound.nodes.reversed() + report.nodes {
+      if let hold = node.buffer.headHold { return (slots[node.position].name, hold.stage) }
     }
     return nil
   }
-}
-
-/// How far a call has come.
-struct Progress {
-  enum Report: Equatable {
-    case awaited
-    case given(CallMetrics)
-    /// On their way through the chain.
-    case travelling(CallMetrics)
-    case done
-  }
-
-  var isStarted = false
-  var begin: MonotonicClock.Instant?
-  /// The call's deadline, as far as its start has come.
-  var deadline: MonotonicClock.Instant?
-  /// How many interceptors the request's start has reached.
-  var reached = 0
-  /// Interceptors from here on have seen the end; the values of the call are for those before it only.
-  var endFrontier = 0
-  /// Interceptors from here on have seen the response's start; -1 when the caller has.
-  var responseStartFrontier = 0
-  var isWireStarted = false
-  /// The wire has ended, or was cancelled, or is not to be started any more.
-  var isWireDone = false
-  /// Nothing more goes out: the call ended on this side, or the caller has received the end.
-  var isRequestClosed = false
-  /// How many messages were sent to the wire.
-  var sentCount = 0
-  /// The end, once the caller has received it, and how long the call took.
-  var end: ResponseEnd?
-  var total = Duration.zero
-  /// The call was cancelled: reports still go to every interceptor, but no verdict on them has an effect.
-  var isCancelled = false
-  var report = Report.awaited
-  var isFinished = false
-  var wireWantsInput = true
-  var callerWantsResponse = true
-  var isInputPaused = false
-  var isResponsePaused = false
 }

@@ -4,10 +4,10 @@
   import Musl
 #endif
 
-/// A mutual exclusion around what several threads reach.
+/// A lock around state that several threads use.
 ///
-/// Unlike the standard library's `Mutex` it lets pointers out (what they point to is kept by other rules), and the
-/// thread sanitizer knows it.
+/// Unlike the standard library's `Mutex` it does not own the state, so that pointers may leave it, and ThreadSanitizer
+/// supports it.
 package final class Lock: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
@@ -22,10 +22,10 @@ package final class Lock: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Takes the lock; for where a closure costs too much. `unlock` must follow on every path.
+  /// Takes the lock, without the cost of a closure. `unlock` must follow on every path.
   package func lock() { pthread_mutex_lock(mutex) }
 
-  /// Gives the lock back.
+  /// Releases the lock.
   package func unlock() { pthread_mutex_unlock(mutex) }
 
   package func holding<Result: ~Copyable, Failure: Error>(

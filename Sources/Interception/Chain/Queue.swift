@@ -9,7 +9,7 @@ struct Queue<Element> {
     elements.append(element)
   }
 
-  /// Puts an element back in front of the others.
+  /// Puts an element before the others.
   mutating func prepend(_ element: Element) {
     if head > 0 {
       head -= 1

@@ -1,19 +1,19 @@
 import RPCProtocols
 import Synchronization
 
-/// Names a registration, in all of the process.
-public struct RegistrationID: Hashable, Sendable {
+/// Identifies a registration in the process.
+package struct RegistrationID: Hashable, Sendable {
   private static let last = Atomic(0)
   private let number = last.add(1, ordering: .relaxed).newValue
 
-  /// Makes a name that no other registration has.
-  public init() {}
+  /// Makes an identity that no other registration has.
+  package init() {}
 }
 
 /// An interceptor's place on the chains of a client.
 public struct InterceptorRegistration: Sendable {
-  /// What tells this registration from others, also of the same interceptor.
-  public let id = RegistrationID()
+  /// Identifies this registration among others, also of the same interceptor.
+  package let id = RegistrationID()
   /// The name in logs and errors.
   public var name: String
   /// Makes the interceptor for each call.
@@ -36,32 +36,32 @@ public struct InterceptorRegistration: Sendable {
 
 /// The interceptors of a client, and how a call's chain is made of them.
 ///
-/// A value: a chain that was built is not touched by later changes, which apply to calls that start after.
-public struct ChainBuilder: Sendable {
+/// A value: changes do not affect chains that were built before, only calls that start later.
+package struct ChainBuilder: Sendable {
   /// The interceptors in the order they were registered.
-  public var registrations: [InterceptorRegistration]
+  package var registrations: [InterceptorRegistration]
 
   /// Makes a builder.
-  public init(_ registrations: [InterceptorRegistration] = []) {
+  package init(_ registrations: [InterceptorRegistration] = []) {
     self.registrations = registrations
   }
 
   /// The interceptors that calls of a method pass through, first to last on the request path: by priority,
   /// higher first, then in the order registered.
-  public func order(for method: MethodName) -> [InterceptorRegistration] {
+  package func order(for method: MethodName) -> [InterceptorRegistration] {
     registrations.enumerated()
       .filter { $0.element.methods.matches(method) }
       .sorted { ($1.element.priority, $0.offset) < ($0.element.priority, $1.offset) }
       .map(\.element)
   }
 
-  /// Makes the chain of one call. Its interceptors are made when it starts.
+  /// Makes the chain of one call. Its interceptors are made when the call starts.
   ///
   /// - Parameters:
-  ///   - facts: The call.
+  ///   - facts: The facts of the call.
   ///   - codec: Turns messages into bytes and back.
-  ///   - environment: What the chain gets from the client.
-  public func makeChain(for facts: CallFacts, codec: MessageCodec, environment: ChainEnvironment) -> Chain {
+  ///   - environment: What the client provides.
+  package func makeChain(for facts: CallFacts, codec: MessageCodec, environment: ChainEnvironment) -> Chain {
     let registrations = order(for: facts.method).filter { !environment.excluded.contains($0.id) }
     return Chain(facts: facts, registrations: registrations[...], codec: codec, environment: environment)
   }

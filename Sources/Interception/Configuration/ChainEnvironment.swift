@@ -1,47 +1,47 @@
 import RPCProtocols
 
-/// The time of the loop on which chains live. They have none of their own, so that a test can give them one.
-public protocol ChainClock: AnyObject {
+/// The clock of the loop. Chains use no other, so that a test can provide one.
+package protocol ChainClock: AnyObject {
   /// The time now.
   var now: MonotonicClock.Instant { get }
-  /// A count of nanoseconds that is cheap to read, and may be some milliseconds late. Read at every stage.
+  /// A count of nanoseconds that is cheap to read, and may be some milliseconds late. Read at each stage.
   var coarseNanoseconds: Int64 { get }
   /// Calls `body` once on the loop's thread when `delay` has passed, and never from within this method.
   ///
   /// - Returns: The timer's number, never 0, to cancel it with.
   func schedule(after delay: Duration, _ body: @escaping () -> Void) -> Int
-  /// Forgets a timer; one that has fired is no error.
+  /// Cancels a timer; does nothing if it has fired.
   func cancel(_ timer: Int)
 }
 
-/// What chains get from the client that makes them.
-public struct ChainEnvironment {
-  /// The loop's time.
-  public var clock: any ChainClock
-  /// Has work run on the loop's thread, soon. Called on any thread.
-  public var post: @Sendable (@escaping @Sendable () -> Void) -> Void
-  /// Where interceptors' log records go. Called on any thread.
-  public var log: LogSink
-  /// Where interceptors' findings go. Called on any thread.
-  public var find: FindingSink = { _ in }
-  /// Makes the calls of interceptors' own; `nil` when there is no network for them.
-  public var network: (any InterceptorNetwork)?
-  /// How many bytes may wait in a chain, for each direction, before it asks the input or the network to pause.
-  public var windowBytes: Int
-  /// The registrations that calls made from within do not pass through either: those of the interceptors that
-  /// are making this call on their own account.
-  public var excluded: Set<RegistrationID> = []
+/// What a client provides to the chains that it makes.
+package struct ChainEnvironment {
+  /// The loop's clock.
+  package var clock: any ChainClock
+  /// Schedules work on the loop's thread. Called on any thread.
+  package var post: @Sendable (@escaping @Sendable () -> Void) -> Void
+  /// Receives the log records of interceptors. Called on any thread.
+  package var log: LogSink
+  /// Receives the findings of interceptors. Called on any thread.
+  package var onFinding: FindingSink = { _ in }
+  /// Makes the subrequests of interceptors; nil if there is no network for them.
+  package var subrequests: (any SubrequestTransport)?
+  /// How many bytes may wait in a chain, in each direction, before it asks the caller or the transport to pause.
+  package var windowBytes: Int
+  /// The registrations that the calls do not pass through: for a subrequest, those of the interceptors that made it.
+  /// Its own subrequests do not pass through them either.
+  package var excluded: Set<RegistrationID> = []
 
   /// Makes an environment.
-  public init(
+  package init(
     clock: any ChainClock, post: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
-    log: @escaping LogSink = { _ in }, network: (any InterceptorNetwork)? = nil,
+    log: @escaping LogSink = { _ in }, subrequests: (any SubrequestTransport)? = nil,
     windowBytes: Int = Chain.defaultWindowBytes
   ) {
     self.clock = clock
     self.post = post
     self.log = log
-    self.network = network
+    self.subrequests = subrequests
     self.windowBytes = windowBytes
   }
 }

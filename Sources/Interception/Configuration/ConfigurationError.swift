@@ -1,8 +1,8 @@
-/// Why an interceptor cannot be made of what a user wrote.
+/// Why an interceptor cannot be made from its configuration.
 public struct ConfigurationError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The interceptor's name.
   public var interceptor: String
-  /// The key at fault, if one is.
+  /// The key of the invalid setting; nil if the error is not about one setting.
   public var key: String?
   /// What is wrong.
   public var reason: String

@@ -1,12 +1,16 @@
-/// Makes an interceptor for each call that it wants to see.
+/// Makes an interceptor for each call.
 public protocol InterceptorFactory: Sendable {
-  /// Makes an interceptor for a call, or declines: that call then does not pass through it, at no cost.
+  /// Makes an interceptor for a call, on the loop's thread, when the request's start reaches it.
   ///
-  /// Called on the loop's thread, before the call starts. An error fails the call before anything is sent.
+  /// - Parameters:
+  ///   - call: The facts of the call.
+  ///   - context: What the interceptor may request of the call.
+  /// - Returns: The interceptor; nil to decline, so that the call does not pass through it.
+  /// - Throws: An error that fails the call before anything is sent.
   func make(for call: CallFacts, _ context: CallContext) throws -> (any Interceptor)?
 }
 
-/// A factory made of one function.
+/// A factory that calls a function.
 public struct ClosureFactory: InterceptorFactory {
   private let body: @Sendable (CallFacts, CallContext) throws -> (any Interceptor)?
 

@@ -1,14 +1,14 @@
-/// What a user writes to put an interceptor on the chain: `NAME[,key=value…]`.
+/// What a user writes to add an interceptor to the chain: `NAME[,key=value…]`.
 ///
-/// `,,` stands for a comma. A value `@FILE` is the file's content without its last line end, `@@…` is a value
-/// that begins with `@`, and `env:NAME` is the environment variable. The keys `priority`, `methods` and `strict` are
-/// the chain's own; the others are the interceptor's.
+/// `,,` is a comma. A value `@FILE` is the file's content without its last line end, `@@…` is a value that begins with
+/// `@`, and `env:NAME` is the environment variable. The chain interprets the keys `priority`, `methods` and `strict`;
+/// the interceptor interprets the others.
 public struct InterceptorSpec: Sendable, Equatable {
   /// One key with its value.
   public struct Setting: Sendable, Equatable {
-    /// What is set.
+    /// The key.
     public var key: String
-    /// To what.
+    /// The value.
     public var value: String
 
     /// Makes a setting.
@@ -37,7 +37,10 @@ public struct InterceptorSpec: Sendable, Equatable {
     self.methods = methods
   }
 
-  /// Parses what a user wrote, reading values from where it says.
+  /// Parses `NAME[,key=value…]`.
+  ///
+  /// - Parameter sources: Reads the values that are in files or in the environment.
+  /// - Throws: An error that names the interceptor and the key, and never contains a value.
   public init(parsing text: String, sources: ValueSources) throws(ConfigurationError) {
     var parts = Self.split(text)
     self.init(name: parts.removeFirst())
@@ -73,7 +76,7 @@ public struct InterceptorSpec: Sendable, Equatable {
     _ part: String, number: Int, of name: String, _ sources: ValueSources
   ) throws(ConfigurationError) -> Setting {
     guard let equals = part.unicodeScalars.firstIndex(of: "="), equals > part.startIndex else {
-      // Values are never repeated: they may be secrets, and this may be the rest of one that has a comma.
+      // The error contains no value: it may be a secret, and this may be the rest of one that has a comma.
       throw ConfigurationError(
         interceptor: name, reason: "setting \(number) is not of the form key=value",
         hint: "a comma within a value is written twice: ,,")
@@ -87,7 +90,7 @@ public struct InterceptorSpec: Sendable, Equatable {
     }
   }
 
-  /// Splits at single commas; two stand for one that does not split.
+  /// Splits at single commas; two are one that does not split.
   ///
   /// By Unicode scalars: a `Character` would join a comma with the combining scalar after it.
   private static func split(_ text: String) -> [String] {

@@ -26,7 +26,7 @@ public enum MethodPattern: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Whether `name` fits.
+  /// Whether the pattern matches a method.
   public func matches(_ name: MethodName) -> Bool {
     switch self {
     case .all: true

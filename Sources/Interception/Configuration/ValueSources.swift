@@ -1,8 +1,8 @@
-/// Where the values of settings come from that are not written out, so that secrets stay off the command line.
+/// Reads the values of settings that are in files or in the environment, which keeps secrets off the command line.
 ///
-/// This layer reads neither files nor the environment: the caller of the parser provides functions that do.
+/// This layer does no I/O: the caller of the parser provides functions that do.
 public struct ValueSources: Sendable {
-  /// Why a value could not be had.
+  /// Why a value could not be read.
   public struct Failure: Error, Equatable {
     /// The reason, such as `no such file`.
     public var reason: String
@@ -14,7 +14,11 @@ public struct ValueSources: Sendable {
   private let file: @Sendable (String) throws(Failure) -> String
   private let environment: @Sendable (String) -> String?
 
-  /// Makes sources of the two functions that read a file and an environment variable.
+  /// Makes sources.
+  ///
+  /// - Parameters:
+  ///   - file: Returns the content of the file at a path.
+  ///   - environment: Returns the value of a variable; nil if it is not set.
   public init(
     file: @escaping @Sendable (String) throws(Failure) -> String,
     environment: @escaping @Sendable (String) -> String?

@@ -1,18 +1,18 @@
 import RPCProtocols
 
-/// An answer that an interceptor gives in place of a server.
+/// A response that an interceptor gives in place of a server.
 public struct LocalResponse: Sendable {
   /// Leading metadata.
   public var headers: Headers
   /// The messages, typed or serialized. The response of a unary call has one; without it and without an error the
   /// caller prints the empty message.
   public var messages: [Payload]
-  /// How the call failed; `nil` is the status `ok`.
+  /// The error; nil is the status `ok`.
   public var error: RPCError?
   /// Trailing metadata.
   public var trailers: Headers
 
-  /// Makes an answer.
+  /// Makes a response.
   public init(
     headers: Headers = Headers(), messages: [Payload] = [], error: RPCError? = nil,
     trailers: Headers = Headers()

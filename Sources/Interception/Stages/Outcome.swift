@@ -1,10 +1,10 @@
 import RPCProtocols
 
-/// How a call ended, as the caller saw it.
+/// How a call ended for the caller.
 public struct Outcome: Sendable, Equatable {
   /// Status and trailers.
   public var end: ResponseEnd
-  /// What the call took.
+  /// The metrics of the call.
   public var metrics: CallMetrics
 
   /// Makes an outcome.

@@ -8,20 +8,19 @@ public enum Payload: Sendable {
   case bytes([UInt8])
 }
 
-/// How the chain turns messages into bytes and back, in the call's codec. It does neither before somebody needs
-/// it.
-public struct MessageCodec {
+/// How the chain serializes and parses messages, in the call's codec. It does neither before a stage needs the form.
+package struct MessageCodec {
   let serialize: (Message) throws -> [UInt8]
   let parseRequest: ([UInt8]) throws -> Message
   let parseResponse: ([UInt8]) throws -> Message
 
-  /// Makes a codec of its three functions.
+  /// Makes a codec.
   ///
   /// - Parameters:
-  ///   - serialize: Turns a message of either direction into the bytes that travel.
-  ///   - parseRequest: Reads a request message that the caller gave as bytes.
-  ///   - parseResponse: Reads a response message.
-  public init(
+  ///   - serialize: Serializes a message of either direction.
+  ///   - parseRequest: Parses a request message that the caller gave as bytes.
+  ///   - parseResponse: Parses a response message.
+  package init(
     serialize: @escaping (Message) throws -> [UInt8], parseRequest: @escaping ([UInt8]) throws -> Message,
     parseResponse: @escaping ([UInt8]) throws -> Message
   ) {

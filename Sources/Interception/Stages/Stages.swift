@@ -1,4 +1,4 @@
-/// One stage of a call: a moment at which interceptors see a value.
+/// One stage of a call, at which interceptors receive a value.
 public enum Stage: UInt32, Sendable, CaseIterable, CustomStringConvertible {
   /// Outbound, once: method, target, headers, deadline.
   case requestStart = 0
@@ -16,16 +16,16 @@ public enum Stage: UInt32, Sendable, CaseIterable, CustomStringConvertible {
   case responseMessage = 6
   /// Inbound, once: status and trailers.
   case responseEnd = 7
-  /// After the end, once: what the call took.
+  /// After the end, once: the metrics of the call.
   case metrics = 8
 
   /// The set of this stage alone.
   public var set: Stages { Stages(rawValue: 1 << rawValue) }
 
-  /// The stage's name as the plugin header, logs and errors spell it, such as `request_start`.
+  /// The stage's name in the plugin header, logs and errors, such as `request_start`.
   public var description: String { "\(name)" }
 
-  /// The stage's name, where it lives as long as the process and can be read from a signal handler.
+  /// The stage's name in static memory, which a signal handler may read.
   package var name: StaticString {
     switch self {
     case .requestStart: "request_start"
@@ -41,7 +41,7 @@ public enum Stage: UInt32, Sendable, CaseIterable, CustomStringConvertible {
   }
 }
 
-/// The stages at which an interceptor wants to be called. A stage that no interceptor wants costs nothing.
+/// The stages at which an interceptor is called. A stage that no interceptor wants costs nothing.
 ///
 /// The bits are those of the plugin ABI.
 public struct Stages: OptionSet, Sendable, Hashable {

@@ -47,14 +47,14 @@ final class Assertions: Interceptor {
     self.end = end
     if end.code == expected.code, end.error != nil {
       // Before the end goes on, so that nobody reports it as a failure.
-      context.find(.expectedStatus, "\(end.code.name) is the status that was to be expected")
+      context.report(.expectedStatus, "\(end.code.name) is the status that was to be expected")
     }
     token.proceed(end)
   }
 
   func finish(_ outcome: Outcome) {
     let failures = failures(end ?? outcome.end, outcome.metrics)
-    for failure in failures { context.find(.failure, label(failure)) }
+    for failure in failures { context.report(.failure, label(failure)) }
     guard let report else { return }
     do {
       try report.add(
@@ -62,7 +62,7 @@ final class Assertions: Interceptor {
           name: expected.name ?? call.method.description, className: call.method.service,
           startedAt: startedAt, duration: outcome.metrics.total, failures: failures))
     } catch {
-      context.find(.failure, "the report \(report.path) cannot be written: \(error.reason)")
+      context.report(.failure, "the report \(report.path) cannot be written: \(error.reason)")
     }
   }
 

@@ -10,7 +10,7 @@ final class Auth: Interceptor, @unchecked Sendable {
   private static let replayBytes = 1 << 20
 
   let stages: Stages
-  let needs: Needs
+  let requirements: InterceptorRequirements
   private let plan: AuthFactory.Plan
   private let context: CallContext
   private let gate: ResponseGate
@@ -32,10 +32,10 @@ final class Auth: Interceptor, @unchecked Sendable {
     gate = ResponseGate(facts, context)
     if case .store = plan.source {
       stages = gate.stages.union(.requestStart)
-      needs = Needs(replayLimitBytes: Self.replayBytes)
+      requirements = InterceptorRequirements(replayLimitBytes: Self.replayBytes)
     } else {
       stages = .requestStart
-      needs = Needs()
+      requirements = InterceptorRequirements()
     }
   }
 

@@ -23,7 +23,7 @@ struct ClientCredentials: Sendable {
   var timeout: Duration
 
   /// The request for a token (section 4.4.2).
-  var request: Fetch {
+  var request: HTTPFetch {
     var parameters = [("grant_type", "client_credentials")]
     if let scope { parameters.append(("scope", scope)) }
     if let audience { parameters.append(("audience", audience)) }
@@ -38,14 +38,17 @@ struct ClientCredentials: Sendable {
       parameters += [("client_id", clientID), ("client_secret", clientSecret)]
     }
     let body = parameters.map { "\($0)=\(Self.encode($1))" }.joined(separator: "&")
-    var fetch = Fetch(method: "POST", url: url, headers: headers, body: Array(body.utf8), timeout: timeout)
+    var fetch = HTTPFetch(
+      method: "POST", url: url, headers: headers, body: Array(body.utf8), timeout: timeout)
     fetch.allowsPlaintext = allowsPlaintext
     return fetch
   }
 
   /// Reads the answer (sections 5.1 and 5.2).
-  func token(from answer: Result<Fetched, RPCError>, now: Int64) throws(AccessToken.Failure) -> AccessToken {
-    let fetched: Fetched
+  func token(from answer: Result<HTTPFetchResponse, RPCError>, now: Int64) throws(AccessToken.Failure)
+    -> AccessToken
+  {
+    let fetched: HTTPFetchResponse
     switch answer {
     case .success(let success): fetched = success
     case .failure(let error): throw AccessToken.Failure("\(server): \(error.message)")

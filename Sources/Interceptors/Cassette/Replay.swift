@@ -9,11 +9,11 @@ import RPCProtocols
 /// streams in both directions go on by turns.
 final class Replay: Interceptor {
   let stages: Stages
-  let needs: Needs
+  let requirements: InterceptorRequirements
   private let factory: ReplayFactory
   private let call: CallFacts
   private let context: CallContext
-  private let desk: AnswerDesk
+  private let responder: LocalResponder
   /// Writes a call that goes through, if that is asked for.
   private let recording: CallRecording?
   private var candidates: [ReplayCandidate]
@@ -33,20 +33,21 @@ final class Replay: Interceptor {
     self.context = context
     self.recording = recording
     self.candidates = candidates
-    desk = AnswerDesk(context, call.kind)
-    desk.keepsMessages = factory.miss != .error
+    responder = LocalResponder(context, call.kind)
+    responder.keepsMessages = factory.miss != .error
     var stages: Stages = [.requestStart, .requestMessage, .requestEnd]
     if recording != nil { stages.formUnion([.responseStart, .responseMessage, .responseEnd]) }
     self.stages = stages
     // A stream that may yet have to go through is kept until it is known.
-    needs = Needs(windowBytes: call.kind == .clientStreaming && factory.miss != .error ? 64 << 20 : 0)
+    requirements = InterceptorRequirements(
+      windowBytes: call.kind == .clientStreaming && factory.miss != .error ? 64 << 20 : 0)
   }
 
   // MARK: The request
 
   func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
     self.start = start
-    desk.take(start, token)
+    responder.take(start, token)
     // A server that speaks first cannot be told from others yet.
     guard call.kind == .bidiStreaming, factory.miss == .error || factory.match == .order,
       let first = factory.choose(among: candidates), first.beginsWithAnswer
@@ -61,8 +62,8 @@ final class Replay: Interceptor {
     }
     let number = sentCount
     sentCount += 1
-    if factory.miss == .record, desk.isUndecided { sent.append(message) }
-    desk.take(message, token)
+    if factory.miss == .record, responder.isUndecided { sent.append(message) }
+    responder.take(message, token)
     let compared = factory.redaction.redacted(message)
     let bytes = factory.match == .exact ? compared.serialized() : []
     let before = candidates
@@ -72,12 +73,12 @@ final class Replay: Interceptor {
     }
     if call.kind == .clientStreaming { return }
     try goOn()
-    desk.countRequest()
+    responder.countRequest()
   }
 
   func requestEnd(_ token: consuming RequestToken<Void>) throws {
     if isPassing { try recording?.halfClose() }
-    desk.takeEnd(token)
+    responder.takeEnd(token)
     guard !isPassing else { return }
     if factory.match != .order, call.kind.clientStreams {
       let before = candidates
@@ -90,8 +91,8 @@ final class Replay: Interceptor {
       }
     }
     try goOn()
-    if call.kind == .clientStreaming { for _ in 0..<sentCount { desk.countRequest() } }
-    desk.noteHalfClose()
+    if call.kind == .clientStreaming { for _ in 0..<sentCount { responder.countRequest() } }
+    responder.noteHalfClose()
   }
 
   // MARK: Which recorded call answers
@@ -100,7 +101,7 @@ final class Replay: Interceptor {
   private func goOn() throws {
     if let current, candidates.contains(where: { $0.index == current.index }) { return }
     let fitting = current.map { current in
-      candidates.filter { answersAlike($0, current, upTo: desk.messageCount) }
+      candidates.filter { answersAlike($0, current, upTo: responder.messageCount) }
     }
     guard let next = factory.choose(among: fitting ?? candidates) else {
       let why =
@@ -115,12 +116,12 @@ final class Replay: Interceptor {
     if let current { factory.giveBack(current) }
     current = candidate
     factory.use(candidate)
-    if isFirst { desk.answer() }
+    if isFirst { responder.answer() }
     do {
-      let steps = try steps(of: candidate.call, skipping: isFirst ? 0 : desk.messageCount)
-      if isFirst { desk.play(steps) } else { desk.playInstead(steps) }
+      let steps = try steps(of: candidate.call, skipping: isFirst ? 0 : responder.messageCount)
+      if isFirst { responder.run(steps) } else { responder.runInstead(steps) }
     } catch {
-      desk.fail(RPCError(.internal, error.description, origin: .interceptor(context.name)))
+      responder.fail(RPCError(.internal, error.description, origin: .interceptor(context.name)))
     }
   }
 
@@ -136,8 +137,10 @@ final class Replay: Interceptor {
     call.events.compactMap { if case .received(let message) = $0.kind { message } else { nil } }.prefix(count)
   }
 
-  private func steps(of recorded: RecordedCall, skipping skipped: Int) throws(DocumentError) -> [AnswerStep] {
-    var steps: [AnswerStep] = []
+  private func steps(of recorded: RecordedCall, skipping skipped: Int) throws(DocumentError)
+    -> [ResponseScript.Step]
+  {
+    var steps: [ResponseScript.Step] = []
     var seen = 0
     var received = 0
     var last = Duration.zero
@@ -197,12 +200,12 @@ final class Replay: Interceptor {
   }
 
   private func miss(_ why: String, shown message: Message?, isHalfClosed: Bool = false) throws {
-    if factory.miss == .error || !desk.isUndecided {
+    if factory.miss == .error || !responder.isUndecided {
       let json = message.flatMap { try? $0.json() }.map {
         " \(String(decoding: $0, as: UTF8.self).shortened)"
       }
       let what = "\(factory.path) has no answer to \(call.method)\(json ?? "")"
-      return desk.fail(RPCError(.unimplemented, "\(what); \(why)", origin: .interceptor(context.name)))
+      return responder.fail(RPCError(.unimplemented, "\(what); \(why)", origin: .interceptor(context.name)))
     }
     isPassing = true
     if let recording, let start {
@@ -211,7 +214,7 @@ final class Replay: Interceptor {
       if isHalfClosed { try recording.halfClose() }
       sent = []
     }
-    desk.pass()
+    responder.pass()
   }
 
   // MARK: The response of a call that goes through

@@ -13,7 +13,7 @@ final class Mock: Interceptor {
   private let stubs: [PreparedStub]
   private let call: CallFacts
   private let context: CallContext
-  private let desk: AnswerDesk
+  private let responder: LocalResponder
   private var values: TemplateValues
   /// What answers, once that is decided.
   private var answer: (stub: PreparedStub, response: Stub.Response)?
@@ -23,38 +23,38 @@ final class Mock: Interceptor {
     self.stubs = stubs
     self.call = call
     self.context = context
-    desk = AnswerDesk(context, call.kind)
+    responder = LocalResponder(context, call.kind)
     values = TemplateValues(method: call.method)
   }
 
   func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
     values.headers = start.headers
-    desk.take(start, token)
+    responder.take(start, token)
   }
 
   func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) {
     values.request = message
     values.count += 1
-    let isFirst = desk.isUndecided
-    desk.take(message, token)
+    let isFirst = responder.isUndecided
+    responder.take(message, token)
     if isFirst { decide(message) }
     guard let answer else { return }
     attempt { () throws(FormatError) in
       if call.kind == .bidiStreaming {
-        desk.play(try answered(message, by: answer))
+        responder.run(try answered(message, by: answer))
       } else if !call.kind.clientStreams {
-        desk.play(try begin(answer.response) + end(answer.response))
+        responder.run(try begin(answer.response) + end(answer.response))
       }
     }
   }
 
   func requestEnd(_ token: consuming RequestToken<Void>) {
-    desk.takeEnd(token)
-    if desk.isUndecided { decide(nil) }
+    responder.takeEnd(token)
+    if responder.isUndecided { decide(nil) }
     guard let answer, call.kind.clientStreams else { return }
     attempt { () throws(FormatError) in
-      if call.kind == .clientStreaming { desk.play(try begin(answer.response)) }
-      desk.play(try end(answer.response))
+      if call.kind == .clientStreaming { responder.run(try begin(answer.response)) }
+      responder.run(try end(answer.response))
     }
   }
 
@@ -64,12 +64,14 @@ final class Mock: Interceptor {
     for stub in stubs where stub.differences(of: message, values.headers).isEmpty {
       guard let response = factory.take(stub) else { continue }
       answer = (stub, response)
-      desk.answer()
-      if call.kind == .bidiStreaming { attempt { () throws(FormatError) in desk.play(try begin(response)) } }
+      responder.answer()
+      if call.kind == .bidiStreaming {
+        attempt { () throws(FormatError) in responder.run(try begin(response)) }
+      }
       return
     }
-    if factory.letsMissesPass { return desk.pass() }
-    desk.fail(RPCError(.unimplemented, miss(message), origin: .interceptor(context.name)))
+    if factory.letsMissesPass { return responder.pass() }
+    responder.fail(RPCError(.unimplemented, miss(message), origin: .interceptor(context.name)))
   }
 
   private func miss(_ message: Message?) -> String {
@@ -86,21 +88,21 @@ final class Mock: Interceptor {
 
   // MARK: The answer
 
-  private func begin(_ response: Stub.Response) throws(FormatError) -> [AnswerStep] {
+  private func begin(_ response: Stub.Response) throws(FormatError) -> [ResponseScript.Step] {
     if !call.kind.serverStreams, response.pieces.count > 1 {
       throw FormatError(reason: "\(call.method) answers with one message, not \(response.pieces.count)")
     }
     return [.wait(response.delay), .start(try metadata(response.headers))] + (try steps(response.pieces))
   }
 
-  private func end(_ response: Stub.Response) throws(FormatError) -> [AnswerStep] {
+  private func end(_ response: Stub.Response) throws(FormatError) -> [ResponseScript.Step] {
     [.end(try response.status.map(error), try metadata(response.trailers))]
   }
 
   /// What the rules of `each` say to a message.
   private func answered(
     _ message: Message, by answer: (stub: PreparedStub, response: Stub.Response)
-  ) throws(FormatError) -> [AnswerStep] {
+  ) throws(FormatError) -> [ResponseScript.Step] {
     for rule in answer.response.rules {
       guard answer.stub.rules[rule.path]?.differences(of: message).isEmpty == true else { continue }
       let steps = try self.steps(rule.pieces)
@@ -110,8 +112,8 @@ final class Mock: Interceptor {
     return []
   }
 
-  private func steps(_ pieces: [Stub.Piece]) throws(FormatError) -> [AnswerStep] {
-    var steps: [AnswerStep] = []
+  private func steps(_ pieces: [Stub.Piece]) throws(FormatError) -> [ResponseScript.Step] {
+    var steps: [ResponseScript.Step] = []
     for piece in pieces {
       steps.append(.wait(piece.delay))
       let json: JSONValue
@@ -164,7 +166,7 @@ final class Mock: Interceptor {
       try body()
     } catch {
       let place = answer.map { "\($0.stub.stub.place): " } ?? ""
-      desk.fail(RPCError(.internal, place + error.reason, origin: .interceptor(context.name)))
+      responder.fail(RPCError(.internal, place + error.reason, origin: .interceptor(context.name)))
     }
   }
 }

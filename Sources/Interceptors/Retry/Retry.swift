@@ -7,7 +7,7 @@ final class Retry: Interceptor {
   private static let countHeader = "grpc-previous-rpc-attempts"
 
   let stages: Stages
-  let needs: Needs
+  let requirements: InterceptorRequirements
   private let policy: RetryPolicy
   private let shared: RetryFactory.Shared
   private let context: CallContext
@@ -26,7 +26,7 @@ final class Retry: Interceptor {
     gate = ResponseGate(facts, context)
     stages = gate.stages.union(.requestStart)
     // A limit of 0 would mean that nothing is ever retried, also what has no message yet.
-    needs = Needs(replayLimitBytes: max(shared.bufferBytes, 1))
+    requirements = InterceptorRequirements(replayLimitBytes: max(shared.bufferBytes, 1))
     server = facts.target
   }
 

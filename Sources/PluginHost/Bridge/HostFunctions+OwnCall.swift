@@ -26,8 +26,9 @@ extension HostFunctions {
     }
   }
 
-  private static func ownCall(_ plain: rpcurl_own_call, _ schema: OwnSchema) throws(ABIFailure) -> OwnCall {
-    var call = OwnCall(method: schema.name, message: try schema.serialize(plain.message))
+  private static func ownCall(_ plain: rpcurl_own_call, _ schema: OwnSchema) throws(ABIFailure) -> Subrequest
+  {
+    var call = Subrequest(method: schema.name, message: try schema.serialize(plain.message))
     if plain.target.size > 0 { call.target = try checkedTarget(plain.target) }
     call.headers = try headers(plain.headers, plain.header_count)
     if plain.timeout_ns > 0 { call.timeout = .nanoseconds(plain.timeout_ns) }
@@ -84,7 +85,7 @@ struct OwnSchema {
 
 extension Arena {
   /// An answer in the plugin's form, which lives as long as the arena.
-  fileprivate func ownResponse(_ answer: OwnAnswer, _ schema: OwnSchema) -> rpcurl_own_response {
+  fileprivate func ownResponse(_ answer: SubrequestResponse, _ schema: OwnSchema) -> rpcurl_own_response {
     var error = answer.end.error
     var message: [UInt8] = []
     if error == nil {

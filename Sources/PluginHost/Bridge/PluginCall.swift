@@ -21,8 +21,8 @@ final class PluginCall: @unchecked Sendable {
   // What follows belongs to the loop's thread.
   private var timers: [UInt64: CallTimer] = [:]
   private var lastTimer: UInt64 = 0
-  private var ownCalls: [Int: (OwnAnswer) -> Void] = [:]
-  private var lastOwnCall = 0
+  private var ownCalls: [Int: (SubrequestResponse) -> Void] = [:]
+  private var lastSubrequest = 0
   /// Whether the call is over for the plugin, or was declined.
   var hasEnded: Bool { ended.load(ordering: .relaxed) }
   private let ended = Atomic(false)
@@ -89,9 +89,9 @@ final class PluginCall: @unchecked Sendable {
   // MARK: - Calls of the plugin's own
 
   /// Makes a call; `done` is run once, at the latest when this call ends.
-  func make(_ call: OwnCall, _ done: @escaping (OwnAnswer) -> Void) {
-    lastOwnCall += 1
-    let number = lastOwnCall
+  func make(_ call: Subrequest, _ done: @escaping (SubrequestResponse) -> Void) {
+    lastSubrequest += 1
+    let number = lastSubrequest
     ownCalls[number] = done
     context.call(call) { [weak self] answer in
       self?.ownCalls.removeValue(forKey: number)?(answer)
@@ -104,7 +104,7 @@ final class PluginCall: @unchecked Sendable {
     timers = [:]
     let error = RPCError(.canceled, "the call that it was made for has ended", origin: .client)
     for (_, done) in ownCalls.sorted(by: { $0.key < $1.key }) {
-      done(OwnAnswer(end: ResponseEnd(error: error)))
+      done(SubrequestResponse(end: ResponseEnd(error: error)))
     }
     ownCalls = [:]
   }

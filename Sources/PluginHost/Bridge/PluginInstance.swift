@@ -21,7 +21,7 @@ final class PluginInstance: @unchecked Sendable {
   /// Around every call of the plugin's functions.
   let guarding: PluginGuard
   /// What makes misuse fail calls; `nil` when it is only told.
-  let strictness: Strictness?
+  let misusePolicy: MisusePolicy?
 
   init(
     _ description: PluginDescription, _ guarding: PluginGuard, isStrict: Bool, hostVersion: String,
@@ -30,7 +30,7 @@ final class PluginInstance: @unchecked Sendable {
     self.description = description
     self.log = log
     self.guarding = guarding
-    strictness = isStrict ? Strictness() : nil
+    misusePolicy = isStrict ? MisusePolicy() : nil
     shared = PluginFile.of(description.address)
     host = .allocate(capacity: 1)
     host.initialize(to: HostFunctions.table)
@@ -116,7 +116,7 @@ final class PluginInstance: @unchecked Sendable {
     } else if hasSuppressed.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged {
       write(.warning, "plugin misbehaving: more than \(Self.mostReports) times; the rest is not logged")
     }
-    strictness?.note(what)
+    misusePolicy?.note(what)
   }
 
   /// How much misuse is logged: a plugin may go on with it for as long as calls run.

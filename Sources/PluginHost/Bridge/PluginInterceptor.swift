@@ -25,7 +25,7 @@ struct PluginFactory: InterceptorFactory {
       if result == RPCURL_DECLINE { return nil }
       throw RPCError(.internal, instance.reason(result, "open"), origin: .interceptor(context.name))
     }
-    instance.strictness?.add(number, context)
+    instance.misusePolicy?.add(number, context)
     let interceptor = PluginInterceptor(instance, call, number, state)
     do {
       try interceptor.prepare()
@@ -40,7 +40,7 @@ struct PluginFactory: InterceptorFactory {
 /// A plugin's part in one call.
 final class PluginInterceptor: Interceptor {
   private(set) var stages: Stages = []
-  private(set) var needs = Needs()
+  private(set) var requirements = InterceptorRequirements()
   private let instance: PluginInstance
   private let pluginCall: PluginCall
   /// The call's number.
@@ -70,17 +70,17 @@ final class PluginInterceptor: Interceptor {
       stages.formIntersection(Stages(rawValue: UInt32(truncatingIfNeeded: chosen)))
     }
     // The watchdog reports a callback that blocks, while it blocks.
-    needs.isWatched = true
+    requirements.isWatched = true
     guard let ask = functions.needs else { return }
     var plain = rpcurl_needs(
       struct_size: MemoryLayout<rpcurl_needs>.size, replay_limit_bytes: 0, window_bytes: 0, is_serial: 0,
       reserved: 0)
     let result = instance.guarding.run("needs", in: pluginCall) { ask(state, &plain) }
     if result != RPCURL_OK { throw failure(instance.reason(result, "needs")) }
-    needs = Needs(
+    requirements = InterceptorRequirements(
       isSerial: plain.is_serial != 0, windowBytes: Int(clamping: plain.window_bytes),
       replayLimitBytes: Int(clamping: plain.replay_limit_bytes))
-    needs.isWatched = true
+    requirements.isWatched = true
   }
 
   private func failure(_ reason: String) -> RPCError {
@@ -123,8 +123,8 @@ final class PluginInterceptor: Interceptor {
         RPCError(.resourceExhausted, "holds too many values", origin: .interceptor(instance.description.name))
       )
     }
-    guard let strictness = instance.strictness else { return run(callback, held, number) }
-    if let fault = strictness.watch({ run(callback, held, number) }) {
+    guard let misusePolicy = instance.misusePolicy else { return run(callback, held, number) }
+    if let fault = misusePolicy.watch({ run(callback, held, number) }) {
       throw failure("the plugin misbehaves: \(fault)")
     }
   }
@@ -150,7 +150,7 @@ final class PluginInterceptor: Interceptor {
   }
 
   func finish(_ outcome: Outcome) {
-    instance.strictness?.remove(call)
+    instance.misusePolicy?.remove(call)
     pluginCall.end()
     let arena = Arena()
     var plain = rpcurl_outcome(

@@ -110,7 +110,7 @@ public struct PluginCheck {
     }
 
     func chain(_ plugin: InterceptorRegistration, _ subject: SelfTestSubject) -> [InterceptorRegistration] {
-      let ending: SelfTestNeighbour.Ending
+      let ending: SelfTestPeer.Ending
       switch self {
       case .alone: return [plugin]
       case .holding: ending = .none
@@ -118,9 +118,9 @@ public struct PluginCheck {
       case .failing: ending = .failure
       }
       return [
-        SelfTestNeighbour.registration("outer neighbour", priority: .max), plugin,
-        SelfTestNeighbour.registration(
-          "inner neighbour", priority: .min, ending, response: subject.responseBytes),
+        SelfTestPeer.registration("outer peer", priority: .max), plugin,
+        SelfTestPeer.registration(
+          "inner peer", priority: .min, ending, response: subject.responseBytes),
       ]
     }
   }

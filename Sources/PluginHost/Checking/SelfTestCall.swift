@@ -3,7 +3,7 @@ import Protobuf
 import RPCProtocols
 
 /// One call of a self-test: the caller and the server in one.
-final class SelfTestCall: ChainCaller, ChainWire {
+final class SelfTestCall: ChainCaller, ChainTransport {
   /// How the call goes.
   enum Course: String, CaseIterable {
     case success, error, cancellation
@@ -51,7 +51,7 @@ final class SelfTestCall: ChainCaller, ChainWire {
         method: chain.facts.method, target: chain.facts.target, headers: Headers([("x-check", "1")]),
         deadline: .now + limit),
       caller: self,
-      wire: { chain in
+      transport: { chain in
         self.wireChain = chain
         return self
       })

@@ -23,7 +23,7 @@ final class Passing: Interceptor {
 }
 
 /// Both ends of a call, which only count.
-final class Ends: ChainCaller, ChainWire {
+final class Ends: ChainCaller, ChainTransport {
   var count = 0
   func start(_ start: RequestStart) {}
   func send(_ bytes: [UInt8]) { count += 1 }
@@ -79,7 +79,8 @@ func measure(_ registrations: [InterceptorRegistration], isOutbound: Bool) -> Do
         parseResponse: { try Message(type, serialized: $0) }),
       environment: ChainEnvironment(clock: StillClock(), post: { _ in }))
     chain.start(
-      RequestStart(method: chain.facts.method, target: "http://server"), caller: ends, wire: { _ in ends })
+      RequestStart(method: chain.facts.method, target: "http://server"), caller: ends,
+      transport: { _ in ends })
     chain.received(ResponseStart())
     let begin = MonotonicClock.now
     if isOutbound {

@@ -19,7 +19,7 @@ final class LogCollector: Sendable {
 
 /// A call through plugins, without a network. Unless a test says otherwise its messages are of the type
 /// `google.protobuf.Value`.
-final class PluginCallTest: ChainCaller, ChainWire {
+final class PluginCallTest: ChainCaller, ChainTransport {
   let chain: Chain
   let clock = ManualClock()
   var sentStart: RequestStart?
@@ -49,7 +49,7 @@ final class PluginCallTest: ChainCaller, ChainWire {
 
   init(
     _ plugins: [LoadedPlugin], _ kind: CallKind = .unary, method: String = "Say",
-    type: MessageType? = nil, network: (any InterceptorNetwork)? = nil
+    type: MessageType? = nil, network: (any SubrequestTransport)? = nil
   ) throws {
     let type = try type ?? Self.messageType()
     let waker = Waker()
@@ -62,7 +62,7 @@ final class PluginCallTest: ChainCaller, ChainWire {
         serialize: { $0.serialized() }, parseRequest: { try Message(type, serialized: $0) },
         parseResponse: { try Message(type, serialized: $0) }),
       environment: ChainEnvironment(
-        clock: clock, post: { work in waker.waiting.withLock { $0.append(work) } }, network: network))
+        clock: clock, post: { work in waker.waiting.withLock { $0.append(work) } }, subrequests: network))
   }
 
   func start(deadline: MonotonicClock.Instant? = nil) {
@@ -71,7 +71,7 @@ final class PluginCallTest: ChainCaller, ChainWire {
         method: MethodName(service: "test.Echo", method: "Say"), target: "http://server",
         headers: Headers([("a", "1"), ("b", "2")]), deadline: deadline),
       caller: self,
-      wire: { chain in
+      transport: { chain in
         self.wireChain = chain
         return self
       })
@@ -95,7 +95,7 @@ final class PluginCallTest: ChainCaller, ChainWire {
       return waiting
     }
     for item in waiting { item() }
-    chain.processMail()
+    chain.processCommands()
   }
 
   /// Works off what comes from other threads until a condition holds, for up to five seconds.

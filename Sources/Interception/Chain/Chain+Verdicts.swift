@@ -1,0 +1,157 @@
+import Protobuf
+import RPCProtocols
+
+// What tokens and contexts call. `[any thread]`
+extension TokenSink {
+  /// Forwards a serialized message.
+  func proceed(_ tokenID: TokenID, _ bytes: [UInt8]) {
+    if isDelivering(tokenID), immediateVerdict == .nothing {
+      record(bytes)
+    } else {
+      settle(tokenID, .proceed(.message(MessageForms(bytes: bytes))))
+    }
+  }
+
+  /// Forwards a typed message.
+  func proceed(_ tokenID: TokenID, _ message: Message) {
+    if isDelivering(tokenID), immediateVerdict == .nothing {
+      record(message)
+    } else {
+      settle(tokenID, .proceed(.message(MessageForms(typed: message))))
+    }
+  }
+
+  /// Takes the verdict on a value.
+  func settle(_ tokenID: TokenID, _ verdict: Verdict) {
+    if isInside, let chain {
+      chain.settleHere(tokenID, verdict)
+    } else {
+      post(.verdict(tokenID, verdict))
+    }
+  }
+
+  /// Puts a message after what an interceptor has received so far; if it has received nothing, the message is the
+  /// first.
+  func inject(_ message: Payload, by handle: InterceptorHandle, isRequest: Bool) {
+    if isDelivering(isRequest ? .requestEnd : .responseEnd, handle) {
+      injectedBefore.append(.message(MessageForms(message)))
+    } else {
+      post(.inject(handle, isRequest: isRequest, message))
+    }
+  }
+
+  /// Whether an interceptor is called with a value of this stage now, and has given no verdict on it.
+  func isDelivering(_ stage: Stage, _ handle: InterceptorHandle) -> Bool {
+    guard isInside, immediateVerdict == .nothing, let chain, let tokenID = chain.delivery,
+      tokenID.stage == stage,
+      tokenID.sequence == deliveredSequence
+    else { return false }
+    return chain.slot(of: tokenID).handle === handle
+  }
+
+  /// Puts a message before a value.
+  func put(_ message: Payload, before tokenID: TokenID) {
+    if isInside, let chain {
+      chain.putHere(message, before: tokenID)
+    } else {
+      post(.injected(tokenID, message))
+    }
+  }
+}
+
+// How verdicts take effect.
+extension Chain {
+  /// Records a verdict; the pump acts on it when the callback has returned.
+  func settleHere(_ tokenID: TokenID, _ verdict: Verdict) {
+    guard isLive(tokenID) else { return }
+    if sink.isDelivering(tokenID) { return sink.record(recordEnding(verdict, tokenID)) }
+    let node = tokenID.node
+    guard let item = node.buffer.held(tokenID.sequence) else { return }
+    let injectedCount = node.buffer.injectedCount(tokenID.sequence)
+    let isLate = pendingEndings > 0 && !isReadingVerdict
+    // A value of a later stage was delivered early.
+    let goesOn =
+      node.stages.contains(tokenID.stage) ? ReorderBuffer.State.ready : ReorderBuffer.State.deliveredEarly
+    let next = apply(verdict, to: item, tokenID, injectedCount: injectedCount)
+    let state = next.map(goesOn) ?? (verdict.isEnding ? .ending : .dropped)
+    node.buffer.settle(tokenID.sequence, state, isLate: isLate)
+    markDirty(node, pipeline(of: tokenID.stage))
+  }
+
+  func putHere(_ message: Payload, before tokenID: TokenID) {
+    guard isLive(tokenID) else { return }
+    let item = Item.message(MessageForms(message))
+    if sink.isDelivering(tokenID) { return sink.injectedBefore.append(item) }
+    let node = tokenID.node
+    node.buffer.addInjected(item, before: tokenID.sequence)
+    markDirty(node, pipeline(of: tokenID.stage))
+  }
+
+  /// Queues the ending that a verdict requests, at once, so that the first one counts; returns the verdict to act on.
+  private func recordEnding(_ verdict: Verdict, _ tokenID: TokenID) -> Verdict {
+    switch verdict {
+    case .fail(let error): end(.fail(tokenID, error))
+    case .respond(let response): end(.respond(tokenID, response))
+    case .retry(let delay, let headers):
+      guard admitsRetry(tokenID) else { return .asItIs }
+      end(.retry(tokenID, after: delay, headers))
+    case .proceed, .asItIs, .drop, .taken, .abandoned, .ended: return verdict
+    }
+    return .ended
+  }
+
+  func isLive(_ tokenID: TokenID) -> Bool { !tokenID.isVoid && !progress.isFinished }
+
+  /// The value that goes on after a verdict; nil if none does.
+  func apply(_ verdict: Verdict, to item: Item, _ tokenID: TokenID, injectedCount: Int) -> Item? {
+    switch verdict {
+    case .proceed(.message(let new)):
+      guard case .message(let old) = item else { return nil }
+      return .message(old.replaced(by: new))
+    case .proceed(.requestStart(var start)) where start.codec != facts.codec:
+      // The caller has already encoded its messages.
+      start.codec = facts.codec
+      environment.log(
+        LogRecord(
+          level: .warning, source: slot(of: tokenID).name, text: "the codec of a call cannot be changed"))
+      return .requestStart(start)
+    case .proceed(let new):
+      return new
+    case .drop:
+      if isOnlyMessage(tokenID.stage), injectedCount == 0 {
+        let side = isRequest(tokenID.stage) ? "request" : "response"
+        fail(tokenID, "dropped the only message of a unary \(side)")
+      }
+    case .retry:
+      if case .asItIs = recordEnding(verdict, tokenID) { return item }
+    case .taken:
+      return nil
+    case .asItIs:
+      return item
+    case .abandoned:
+      // After the end the call cannot fail any more.
+      if tokenID.stage == .metrics { return item }
+      fail(tokenID, "dropped the call at \(tokenID.stage)")
+    case .fail, .respond, .ended:
+      _ = recordEnding(verdict, tokenID)
+    }
+    return nil
+  }
+
+  private func fail(_ tokenID: TokenID, _ what: String) {
+    let name = slot(of: tokenID).name
+    end(.fail(tokenID, RPCError(.internal, "\(name) \(what)", origin: .interceptor(name))))
+  }
+
+  func slot(of tokenID: TokenID) -> InterceptorSlot { slots[tokenID.node.position] }
+
+  private func isOnlyMessage(_ stage: Stage) -> Bool {
+    isRequest(stage) ? !facts.kind.clientStreams : !facts.kind.serverStreams
+  }
+
+  func isRequest(_ stage: Stage) -> Bool { Stages.request.contains(stage) }
+
+  private func pipeline(of stage: Stage) -> Pipeline {
+    stage == .metrics ? report : isRequest(stage) ? outbound : inbound
+  }
+}

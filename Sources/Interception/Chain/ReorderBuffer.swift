@@ -1,0 +1,213 @@
+/// The values that wait at one node, in the order in which they arrived: those that its interceptor holds, and those
+/// after them. Verdicts may come in any order; values leave in the order of arrival.
+struct ReorderBuffer {
+  enum State {
+    /// The interceptor has the token; this is the value as it was delivered.
+    case held(Stage, Item)
+    /// The interceptor takes one value at a time, and has not received this one.
+    case queued(Item)
+    case ready(Item)
+    /// The value goes on, and the interceptor received it at its second node as well.
+    case deliveredEarly(Item)
+    case dropped
+    /// The value's token ends the call.
+    case ending
+
+    /// Whether the value is the last of its direction.
+    var isEnd: Bool {
+      switch self {
+      case .held(_, let item), .queued(let item), .ready(let item), .deliveredEarly(let item): item.isEnd
+      case .dropped, .ending: false
+      }
+    }
+  }
+
+  private struct Entry {
+    var state: State
+    /// The value's number, higher than that of the entry before it.
+    let sequence: Int
+    var sizeBytes: Int
+    /// What the interceptor has injected before this value, and has not left yet.
+    var injectedBefore: [Item] = []
+    /// How many injected items have left already.
+    var sentInjectedCount = 0
+    /// Whether the interceptor made the value.
+    var isOwn = false
+    /// Whether the verdict on the value came after a command that ends the call.
+    var isLate = false
+  }
+
+  /// What leaves the head of the buffer.
+  enum Output {
+    /// A value; its entry is removed.
+    case item(Item, sizeBytes: Int, wasDeliveredEarly: Bool)
+    /// Nothing: the value was dropped, and its entry is removed.
+    case nothing(sizeBytes: Int)
+    /// An item injected before the value at the head, which stays.
+    case injected(Item)
+    /// The queued value at the head, to be delivered now; its entry stays.
+    case delivery(Item)
+  }
+
+  private var entries: [Entry] = []
+  private var head = 0
+  /// The place of the first value that `nextForEarlyDelivery` looks at.
+  private var nextEarlyIndex = 0
+
+  var count: Int { entries.count - head }
+  var isEmpty: Bool { entries.count == head }
+
+  mutating func append(
+    _ state: State, sequence: Int, sizeBytes: Int, injectedBefore: [Item] = [], isOwn: Bool = false,
+    isLate: Bool = false
+  ) {
+    entries.append(
+      Entry(
+        state: state, sequence: sequence, sizeBytes: sizeBytes, injectedBefore: injectedBefore, isOwn: isOwn,
+        isLate: isLate))
+  }
+
+  /// What is kept when the interceptor ends the call: what it made, and what it forwarded before the first value that
+  /// it still holds. In order.
+  ///
+  /// - Parameters:
+  ///   - last: The number of the value whose token ends the call, if that value is in this buffer.
+  ///   - isWhole: Whether all that came before is kept; false afterwards if this buffer has a gap.
+  func released(before last: Int?, isWhole: inout Bool) -> [Item] {
+    var released: [Item] = []
+    for entry in entries[head...] {
+      released += entry.injectedBefore
+      if entry.sequence == last || entry.isLate { isWhole = false }
+      switch entry.state {
+      case .ready(let item), .deliveredEarly(let item):
+        if entry.isOwn || isWhole { released.append(item) }
+      case .held, .queued, .ending: isWhole = false
+      case .dropped: break
+      }
+    }
+    return released
+  }
+
+  /// The value with this number, if it is still held.
+  func held(_ sequence: Int) -> Item? {
+    guard let index = index(sequence), case .held(_, let item) = entries[index].state else { return nil }
+    return item
+  }
+
+  mutating func settle(_ sequence: Int, _ state: State, isLate: Bool = false) {
+    guard let index = index(sequence) else { return }
+    entries[index].state = state
+    entries[index].isLate = isLate
+  }
+
+  mutating func addInjected(_ item: Item, before sequence: Int) {
+    guard let index = index(sequence) else { return }
+    entries[index].injectedBefore.append(item)
+  }
+
+  /// How many items were injected before the value with this number.
+  func injectedCount(_ sequence: Int) -> Int {
+    index(sequence).map { entries[$0].injectedBefore.count + entries[$0].sentInjectedCount } ?? 0
+  }
+
+  /// The sequence number of the last value, if that is the end of its direction.
+  var trailingEnd: Int? {
+    guard let last = entries.last, !isEmpty, last.state.isEnd else { return nil }
+    return last.sequence
+  }
+
+  /// The number of the value at the head, and the stage at which it is held, if it is.
+  var headHold: (sequence: Int, stage: Stage)? {
+    guard !isEmpty, case .held(let stage, _) = entries[head].state else { return nil }
+    return (entries[head].sequence, stage)
+  }
+
+  /// Whether the value at the head is the end of its direction, and an item was injected before it.
+  var headEndHasInjected: Bool {
+    !isEmpty && !entries[head].injectedBefore.isEmpty && entries[head].state.isEnd
+  }
+
+  /// The first value after the head that has passed its own stage here and was not delivered early; nil if the
+  /// interceptor still holds one before it.
+  mutating func nextForEarlyDelivery(_ ownStages: Stages) -> (sequence: Int, item: Item)? {
+    nextEarlyIndex = max(nextEarlyIndex, head + 1)
+    while nextEarlyIndex < entries.count {
+      switch entries[nextEarlyIndex].state {
+      case .ready(let item): return (entries[nextEarlyIndex].sequence, item)
+      case .held(let stage, _) where ownStages.contains(stage): return nil
+      case .queued, .ending: return nil
+      case .held, .deliveredEarly, .dropped: nextEarlyIndex += 1
+      }
+    }
+    return nil
+  }
+
+  /// The number of the value at the head.
+  var headSequence: Int? { isEmpty ? nil : entries[head].sequence }
+
+  /// Puts items at the head, in the place of the value that left it last.
+  mutating func putFirst(_ items: [Item], sequence: Int, sizeBytes: Int) {
+    let entry = Entry(state: .dropped, sequence: sequence, sizeBytes: sizeBytes, injectedBefore: items)
+    if head > 0 {
+      head -= 1
+      entries[head] = entry
+    } else {
+      entries.insert(entry, at: 0)
+    }
+  }
+
+  /// Removes what can leave the head now.
+  mutating func takeOutput() -> Output? {
+    guard !isEmpty else { return nil }
+    if !entries[head].injectedBefore.isEmpty {
+      entries[head].sentInjectedCount += 1
+      return .injected(entries[head].injectedBefore.removeFirst())
+    }
+    let sizeBytes = entries[head].sizeBytes
+    switch entries[head].state {
+    case .held, .ending: return nil
+    case .queued(let item): return .delivery(item)
+    case .ready(let item):
+      removeHead()
+      return .item(item, sizeBytes: sizeBytes, wasDeliveredEarly: false)
+    case .deliveredEarly(let item):
+      removeHead()
+      return .item(item, sizeBytes: sizeBytes, wasDeliveredEarly: true)
+    case .dropped:
+      removeHead()
+      return .nothing(sizeBytes: sizeBytes)
+    }
+  }
+
+  private mutating func removeHead() {
+    entries[head].state = .dropped
+    head += 1
+    if head == entries.count {
+      entries.removeAll(keepingCapacity: true)
+      head = 0
+      nextEarlyIndex = 0
+    } else if head > 32, head * 2 > entries.count {
+      entries.removeFirst(head)
+      nextEarlyIndex = max(nextEarlyIndex - head, 0)
+      head = 0
+    }
+  }
+
+  /// Removes everything; returns how many bytes were counted.
+  mutating func removeAll() -> Int {
+    let sizeBytes = entries[head...].reduce(0) { $0 + $1.sizeBytes }
+    entries.removeAll()
+    head = 0
+    nextEarlyIndex = 0
+    return sizeBytes
+  }
+
+  private func index(_ sequence: Int) -> Int? {
+    var (low, high) = (head, entries.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if entries[middle].sequence < sequence { low = middle + 1 } else { high = middle }
+    }
+    return low < entries.count && entries[low].sequence == sequence ? low : nil
+  }
+}

@@ -1,0 +1,27 @@
+import RPCProtocols
+
+/// An interceptor's decision on one value.
+enum Verdict: Sendable {
+  case proceed(Item)
+  /// The value goes on unchanged.
+  case asItIs
+  case drop
+  /// Removed; the remover injects a replacement if the direction needs one.
+  case taken
+  indirect case fail(RPCError)
+  indirect case respond(LocalResponse)
+  /// Retry the call, with these headers replaced in the request.
+  indirect case retry(after: Duration, headers: Headers)
+  /// The token was released unused.
+  case abandoned
+  /// The verdict ends the call; the ending is queued already.
+  case ended
+
+  /// Whether it ends the call, or the attempt.
+  var isEnding: Bool {
+    switch self {
+    case .fail, .respond, .retry, .abandoned, .ended: true
+    case .proceed, .asItIs, .drop, .taken: false
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import Protobuf
+import RPCProtocols
+
+/// What is known of a call before it starts; it does not change.
+public struct CallFacts: Sendable {
+  /// The method.
+  public var method: MethodName
+  /// Which sides are streams.
+  public var kind: CallKind
+  /// The protocol.
+  public var protocolName: ProtocolName
+  /// The server: `http[s]://host[:port][/prefix]`.
+  public var target: String
+  /// How messages are encoded on the wire.
+  public var codec: CodecName
+  /// The type of the request's messages; nil if no schema is known.
+  public var requestType: MessageType?
+  /// The type of the response's messages; nil if no schema is known.
+  public var responseType: MessageType?
+  /// The number of this attempt at the call, from 1; always 1 for an interceptor further out than all that retry.
+  public var attempt = 1
+
+  /// Makes the facts of a call.
+  public init(
+    method: MethodName, kind: CallKind, protocolName: ProtocolName, target: String, codec: CodecName = .proto,
+    requestType: MessageType? = nil, responseType: MessageType? = nil
+  ) {
+    self.method = method
+    self.kind = kind
+    self.protocolName = protocolName
+    self.target = target
+    self.codec = codec
+    self.requestType = requestType
+    self.responseType = responseType
+  }
+}

@@ -1,0 +1,116 @@
+import RPCProtocols
+
+/// A unary call that an interceptor makes.
+///
+/// It passes through the chain of its method like any other call, but not through the interceptor that makes it. The
+/// subrequests of the interceptors on that chain pass through none of them. So no call can cause itself, and with n
+/// interceptors that each make a subrequest, one call causes at most n² others.
+public struct Subrequest: Sendable {
+  /// The method.
+  public var method: MethodName
+  /// The server: `http[s]://host[:port][/prefix]`; nil is the server of the interceptor's call.
+  public var target: String?
+  /// Metadata to send.
+  public var headers: Headers
+  /// The message, serialized in the codec of the interceptor's call.
+  public var message: [UInt8]
+  /// How long it may take.
+  public var timeout: Duration
+
+  /// Makes a call.
+  public init(
+    method: MethodName, target: String? = nil, headers: Headers = Headers(), message: [UInt8] = [],
+    timeout: Duration = .seconds(30)
+  ) {
+    self.method = method
+    self.target = target
+    self.headers = headers
+    self.message = message
+    self.timeout = timeout
+  }
+}
+
+/// The response to a `Subrequest`.
+public struct SubrequestResponse: Sendable {
+  /// Leading metadata.
+  public var headers: Headers
+  /// The message, serialized; nil if the call failed.
+  public var message: [UInt8]?
+  /// Status and trailers.
+  public var end: ResponseEnd
+
+  /// Makes a response.
+  public init(headers: Headers = Headers(), message: [UInt8]? = nil, end: ResponseEnd) {
+    self.headers = headers
+    self.message = message
+    self.end = end
+  }
+}
+
+/// A plain HTTP request that an interceptor makes, to a token server for example.
+public struct HTTPFetch: Sendable {
+  /// The method, such as `POST`.
+  public var method: String
+  /// The absolute URL.
+  public var url: String
+  /// Headers to send.
+  public var headers: Headers
+  /// The body to send.
+  public var body: [UInt8]
+  /// How long it may take.
+  public var timeout: Duration
+  /// The limit for the response's body, in bytes.
+  public var maxBodyBytes: Int
+  /// Whether it may be sent to another machine without TLS.
+  public var allowsPlaintext = true
+
+  /// Makes a request.
+  public init(
+    method: String = "GET", url: String, headers: Headers = Headers(), body: [UInt8] = [],
+    timeout: Duration = .seconds(30), maxBodyBytes: Int = 1 << 20
+  ) {
+    self.method = method
+    self.url = url
+    self.headers = headers
+    self.body = body
+    self.timeout = timeout
+    self.maxBodyBytes = maxBodyBytes
+  }
+}
+
+/// The response to an `HTTPFetch`.
+public struct HTTPFetchResponse: Sendable {
+  /// The HTTP status.
+  public var status: Int
+  /// The headers received.
+  public var headers: Headers
+  /// The body received.
+  public var body: [UInt8]
+
+  /// Makes a response.
+  public init(status: Int, headers: Headers = Headers(), body: [UInt8] = []) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+  }
+}
+
+/// Makes the requests of interceptors. It belongs to the loop's thread.
+package protocol SubrequestTransport: AnyObject {
+  /// Makes a call that does not pass through some registrations.
+  ///
+  /// - Parameters:
+  ///   - call: What to call.
+  ///   - facts: The interceptor's call.
+  ///   - excluded: The registrations that it does not pass through.
+  ///   - completion: Called once on the loop's thread, never from within this method.
+  func call(
+    _ call: Subrequest, for facts: CallFacts, excluding excluded: Set<RegistrationID>,
+    completion: @escaping (SubrequestResponse) -> Void)
+  /// Makes a plain HTTP request, with the connection options (proxy, certificates) of the client.
+  ///
+  /// - Parameters:
+  ///   - fetch: The request.
+  ///   - completion: Called once on the loop's thread, never from within this method.
+  func fetch(_ fetch: HTTPFetch, completion: @escaping (Result<HTTPFetchResponse, RPCError>) -> Void)
+}

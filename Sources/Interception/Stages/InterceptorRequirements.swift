@@ -1,0 +1,27 @@
+/// What an interceptor requires of the chain. Read once for each call, with the stages.
+public struct InterceptorRequirements: Sendable, Equatable {
+  /// Whether the interceptor receives values one at a time: while it holds one, later values of that direction wait in
+  /// the chain.
+  ///
+  /// Applies to each pass: it may receive a message as bytes while it holds the next as a typed message.
+  public var isSerial: Bool
+  /// How many bytes the interceptor may have to hold at once before it forwards the first; 0 is the default window of
+  /// the chain. An interceptor that collects a whole stream must set it: at a full window the chain pauses the caller
+  /// or the transport, and the rest of the stream would never arrive.
+  public var windowBytes: Int
+  /// How many bytes of the request are kept to be sent again at a retry; 0 for an interceptor that never retries.
+  ///
+  /// An interceptor that may retry divides the chain: interceptors further out see one call, with one request and one
+  /// response; those further in have new instances for each attempt. A request that exceeds the limit is not kept, and
+  /// cannot be retried.
+  public var replayLimitBytes: Int
+  /// Whether another component (the plugin watchdog) reports callbacks that block the loop.
+  package var isWatched = false
+
+  /// Makes requirements.
+  public init(isSerial: Bool = false, windowBytes: Int = 0, replayLimitBytes: Int = 0) {
+    self.isSerial = isSerial
+    self.windowBytes = windowBytes
+    self.replayLimitBytes = replayLimitBytes
+  }
+}

@@ -1,0 +1,46 @@
+import Interception
+import InterceptionSupport
+import RPCProtocols
+import Testing
+
+// The examples of the documentation of `Interceptor`. Tests/Project/test_chain.py compares the texts.
+
+final class Stamp: Interceptor {
+  let stages = Stages.requestStart
+
+  func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
+    var start = start
+    start.headers.set("x-stamp", "1")
+    token.proceed(start)
+  }
+}
+
+final class Slow: Interceptor {
+  let stages = Stages.responseBytes
+  private let context: CallContext
+
+  init(_ context: CallContext) { self.context = context }
+
+  func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) {
+    let held = HeldToken(token)
+    context.after(.seconds(1)) { held.use { $0.proceed(bytes) } }
+  }
+}
+
+@Suite struct ExampleTests {
+  @Test func stampSetsAHeader() {
+    let stamp = InterceptorRegistration(name: "stamp", factory: ClosureFactory { _, _ in Stamp() })
+    let call = TestCall(.unary, Journal(), [stamp])
+    call.run()
+    #expect(call.sentStart?.headers.first("x-stamp") == "1")
+  }
+
+  @Test func slowDelaysEachResponseMessageByASecond() {
+    let slow = InterceptorRegistration(name: "slow", factory: ClosureFactory { _, context in Slow(context) })
+    let call = TestCall(.unary, Journal(), [slow])
+    call.run()
+    #expect(call.callerLines == ["headers"])
+    call.clock.advance(by: .seconds(1))
+    #expect(call.callerLines.prefix(3) == ["headers", "pong", "end ok"])
+  }
+}

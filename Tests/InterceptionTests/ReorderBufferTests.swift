@@ -1,0 +1,92 @@
+import Testing
+
+@testable import Interception
+
+/// The values that wait at one node: they leave in the order of arrival.
+@Suite struct ReorderBufferTests {
+  private func message(_ number: UInt8) -> Item { .message(MessageForms(bytes: [number])) }
+
+  /// What leaves a buffer now: the number of each message, and what else happens.
+  private func outputs(of buffer: inout ReorderBuffer) -> [String] {
+    var lines: [String] = []
+    while let output = buffer.takeOutput() {
+      switch output {
+      case .item(let item, _, _): lines.append(text(item))
+      case .injected(let item): lines.append("injected \(text(item))")
+      case .nothing: lines.append("dropped")
+      case .delivery(let item): return lines + ["deliver \(text(item))"]
+      }
+    }
+    return lines
+  }
+
+  private func text(_ item: Item) -> String {
+    switch item {
+    case .message(let forms): "\(forms.bytes?.first ?? 0)"
+    default: "end"
+    }
+  }
+
+  @Test func valuesWaitForTheHeldOneBeforeThem() {
+    var buffer = ReorderBuffer()
+    buffer.append(.held(.requestBytes, message(1)), sequence: 1, sizeBytes: 10)
+    buffer.append(.held(.requestBytes, message(2)), sequence: 2, sizeBytes: 10)
+    buffer.append(.ready(message(3)), sequence: 3, sizeBytes: 10)
+    buffer.settle(2, .dropped)
+    let first = outputs(of: &buffer)
+    #expect(first == [])
+    #expect(buffer.headHold?.sequence == 1)
+    buffer.settle(1, .ready(message(4)))
+    let second = outputs(of: &buffer)
+    #expect(second == ["4", "dropped", "3"])
+    #expect(buffer.isEmpty)
+  }
+
+  @Test func injectedItemsLeaveBeforeTheirValueAlsoWhileItIsHeld() {
+    var buffer = ReorderBuffer()
+    buffer.append(.held(.requestEnd, .requestEnd), sequence: 1, sizeBytes: 10, injectedBefore: [message(1)])
+    buffer.addInjected(message(2), before: 1)
+    #expect(buffer.headEndHasInjected && buffer.trailingEnd == 1)
+    let first = outputs(of: &buffer)
+    #expect(first == ["injected 1", "injected 2"])
+    #expect(buffer.injectedCount(1) == 2)
+    buffer.settle(1, .ready(.requestEnd))
+    let second = outputs(of: &buffer)
+    #expect(second == ["end"])
+  }
+
+  @Test func queuedValueIsDeliveredAtTheHead() {
+    var buffer = ReorderBuffer()
+    buffer.append(.held(.requestBytes, message(1)), sequence: 1, sizeBytes: 10)
+    buffer.append(.queued(message(2)), sequence: 2, sizeBytes: 10)
+    let first = outputs(of: &buffer)
+    #expect(first == [])
+    buffer.settle(1, .ready(message(1)))
+    let second = outputs(of: &buffer)
+    #expect(second == ["1", "deliver 2"])
+    #expect(buffer.count == 1)
+  }
+
+  @Test(arguments: [nil, 2]) func anEndingKeepsWhatWasForwardedBeforeIt(_ last: Int?) {
+    var buffer = ReorderBuffer()
+    buffer.append(.ready(message(1)), sequence: 1, sizeBytes: 10)
+    buffer.append(.ready(message(2)), sequence: 2, sizeBytes: 10)
+    buffer.append(.held(.responseBytes, message(3)), sequence: 3, sizeBytes: 10)
+    buffer.append(.ready(message(4)), sequence: 4, sizeBytes: 10)
+    buffer.append(.ready(message(5)), sequence: 5, sizeBytes: 10, isOwn: true)
+    var isWhole = true
+    let kept = buffer.released(before: last, isWhole: &isWhole).map(text)
+    #expect(kept == (last == nil ? ["1", "2", "5"] : ["1", "5"]))
+    #expect(!isWhole)
+  }
+
+  @Test func removingEverythingReturnsItsSize() {
+    var buffer = ReorderBuffer()
+    for number in 1...100 { buffer.append(.ready(message(1)), sequence: number, sizeBytes: 10) }
+    for _ in 1...60 { _ = buffer.takeOutput() }
+    #expect(buffer.count == 40)
+    let sizeBytes = buffer.removeAll()
+    #expect(sizeBytes == 400)
+    #expect(buffer.isEmpty)
+  }
+}

@@ -1,0 +1,115 @@
+"""Files and types stay small: a file has at most 400 lines, a type at most four stored Bools.
+
+Several Bools in one type are usually the states of a machine, whose impossible combinations an enum excludes. What
+exceeds the limits today is listed; the lists may only shrink.
+"""
+
+import re
+from pathlib import Path
+
+SOURCES = Path(__file__).resolve().parents[2] / "Sources"
+MAX_LINES = 400
+MAX_BOOLS = 4
+
+# Generated: as long as the table that it contains.
+TABLES = {"Protobuf/Numbers/PowersOfTenData.swift"}
+
+LONG_FILES = {
+    "Protobuf/JSON/WireToJSON.swift": 511,
+    "Transport/Transfer.swift": 471,
+    "Transport/TransferStateMachine.swift": 402,
+}
+
+MANY_BOOLS = {
+    "Interceptors/Answering/LocalResponder.swift:LocalResponder": 6,
+    "Protobuf/Schema/Features.swift:Features": 5,
+    "Protobuf/Schema/FieldNode.swift:FieldNode": 8,
+    "Protobuf/Schema/ServiceDescriptor.swift:MethodDescriptor": 5,
+    "rpcurl/Session/Terminal/LineEditor.swift:LineEditor": 6,
+}
+
+TYPE = re.compile(
+    r"^(?P<indent> *)(?:(?:public|package|private|fileprivate|internal|final|indirect) )*"
+    r"(?:struct|class|enum|actor|extension) (?P<name>[\w.]+)"
+)
+BOOL = re.compile(
+    r"^(?P<indent> *)(?:(?:public|package|private|fileprivate|internal|nonisolated|static|lazy)(?:\(\w+\))? )*"
+    r"(?:let|var) (?P<names>\w+)(?:: Bool(?P<type>\b(?!\?))(?P<rest>.*)| = (?:true|false)\b(?P<body>.*))$"
+)
+
+
+def files():
+    for file in sorted(SOURCES.rglob("*.swift")):
+        name = str(file.relative_to(SOURCES))
+        if name not in TABLES:
+            yield name, file.read_text().splitlines()
+
+
+def bools(lines):
+    """The number of stored Bools of each type that has some."""
+    counts: dict[str, int] = {}
+    # The types that are open, each with its indentation: swift-format keeps members two columns further in.
+    opened: list[tuple[int, str]] = []
+    for line in lines:
+        indent = len(line) - len(line.lstrip())
+        if not line.strip():
+            continue
+        if line.strip() == "}":
+            while opened and opened[-1][0] >= indent:
+                opened.pop()
+        elif found := TYPE.match(line):
+            if not line.rstrip().endswith("}"):
+                opened.append((indent, found["name"]))
+        elif (found := BOOL.match(line)) and opened and indent == opened[-1][0] + 2:
+            # A computed property has a body, a stored one at most observers of its changes.
+            rest = (found["rest"] or "").strip()
+            if " static " in f" {line} " or (rest.startswith("{") and "didSet" not in rest):
+                continue
+            name = ".".join(name for _, name in opened)
+            counts[name] = counts.get(name, 0) + 1
+    return counts
+
+
+def test_files_are_short():
+    long = {name: len(lines) for name, lines in files() if len(lines) > MAX_LINES}
+    new = {name: count for name, count in long.items() if count > LONG_FILES.get(name, MAX_LINES)}
+    assert new == {}, f"longer than {MAX_LINES} lines, or than listed"
+    assert sorted(LONG_FILES) == sorted(long), "short enough now: remove it from the list"
+
+
+def test_types_have_few_stored_bools():
+    many = {
+        f"{name}:{owner}": count
+        for name, lines in files()
+        for owner, count in bools(lines).items()
+        if count > MAX_BOOLS
+    }
+    new = {name: count for name, count in many.items() if count > MANY_BOOLS.get(name, MAX_BOOLS)}
+    assert new == {}, f"more than {MAX_BOOLS} stored Bools, or than listed"
+    assert sorted(MANY_BOOLS) == sorted(many), "few enough now: remove it from the list"
+
+
+def test_stored_bools_are_counted():
+    lines = """\
+public struct Outer {
+  private var one = false
+  public private(set) var two: Bool
+  var three: Bool { didSet { four() } }
+  static let shared = true
+  var computed: Bool { one }
+  var optional: Bool?
+  var long: Bool {
+    one && two
+  }
+  enum Inner {
+    case a
+    struct Deep {
+      let five: Bool = true
+    }
+  }
+  func method() {
+    var local = false
+  }
+}
+""".splitlines()
+    assert bools(lines) == {"Outer": 3, "Outer.Inner.Deep": 1}
