@@ -208,7 +208,7 @@ def test_http_server_without_reflection(rpcurl, raw_server):
             connection.sendall(b"HTTP/1.1 404 Not Found\r\ncontent-length: 2\r\n\r\nno")
 
     result = rpcurl("--protocol", "connect", f"http://{raw_server(answer).address}/{DELAY}")
-    fails(result, 3, "does not seem to offer reflection", "HTTP 404")
+    fails(result, 3, "probably does not offer reflection", "HTTP 404")
 
 
 def test_v1alpha_where_there_is_no_v1(rpcurl, v1alpha_server):
