@@ -180,7 +180,7 @@ def test_stage_that_blocks_is_told_of_and_waited_for(call, crash, place):
     result = call(crash, BLOCK_AT=place)
     assert result.code == 0
     assert json.loads(result.out)["message"] == "Hello, Ada!"
-    words = f"crash: {place} has been running for 100 ms, in the call {HELLO}; everything waits for it\n"
+    words = f"crash: {place} has been running for 100 ms, in the call {HELLO}, which blocks all calls\n"
     # The chain says afterwards how long it was.
     assert result.err.startswith(words)
 
