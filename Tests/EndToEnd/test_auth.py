@@ -121,7 +121,7 @@ def test_a_fetched_token_is_renewed_when_it_is_not_taken(call, tokens, oauth, me
     options += ["--use", f"{oauth},scope=a b", "-H", "demo-token: t2"]
     result = call(f"demo.v1.Demo/{method}", *options)
     assert (result.code, result.out) == (0, plain.out)
-    assert result.err == "auth: the server did not take the token; trying another\n"
+    assert result.err == "auth: the server rejected the token; trying a new one\n"
     assert [request["scope"] for request in tokens.requests] == ["a b", "a b"]
 
 

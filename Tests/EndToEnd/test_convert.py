@@ -111,7 +111,7 @@ def test_schema_errors(rpcurl, convert):
     [
         ("json", "", ["standard input", "empty"]),
         ("json", '{\n"nam": "Ada"}', ["line 2, column 1", "nam", "did you mean name?"]),
-        ("json", '{"name":"Ada"', ["line 1, column 14", "ends too early"]),
+        ("json", '{"name":"Ada"', ["line 1, column 14", "unexpected end"]),
         ("text", "name: 'Ada'\nnam: 1", ["line 2, column 1", "nam", "did you mean name?"]),
         ("text", "1: 'Ada'", ["not its number"]),
         ("binary", b"\x0a\x05Ada", ["cut off", "name", "byte 1"]),

@@ -124,7 +124,7 @@ def test_server_stream_and_client_stream_by_call(rpcurl, grpc_server):
         ("chain x", "hint: chain"),
         ("desc X", "hint: did you mean describe?"),
         ("call Hallo", "did you mean demo.v1.Demo/Hello?"),
-        ('call Hello {"nam":"x"}', "no field “nam”"),
+        ('call Hello {"nam":"x"}', 'no field "nam"'),
         ("call Hello nonsense", "line 1, column 1"),
         ('call Hello {"name":"a"}{"name":"b"}', "2 messages, but it takes one"),
         ('{"text":"a"}', "no stream takes messages"),
@@ -297,7 +297,7 @@ def test_exit_cancels_what_is_open(prompt, start_server):
 def test_wrong_message_leaves_its_stream_open(prompt, grpc_server):
     session = prompt(grpc_server.url)
     session.type("open Chat", '{"tex":"a"}')
-    assert session.error().startswith("rpcurl: Chat: demo.v1.ChatRequest has no field “tex”")
+    assert session.error().startswith('rpcurl: Chat: demo.v1.ChatRequest has no field "tex"')
     session.type('{"text":"b"}')
     assert session.line() == '{"text":"you said: b"}'
     session.end()

@@ -1,11 +1,11 @@
 import Interception
 import RPCProtocols
 
-/// What an answer is made of, in order.
+/// One step of a local response.
 enum AnswerStep: Sendable {
-  /// Wait for so long.
+  /// Wait for a duration.
   case wait(Duration)
-  /// Wait until so many request messages have come, or the half-close.
+  /// Wait for this number of request messages, or the half-close.
   case awaitRequests(Int)
   /// Wait for the half-close.
   case awaitHalfClose

@@ -11,7 +11,7 @@ struct LineObject {
   /// Adds a member with a whole number.
   mutating func add(_ name: String, _ value: Int) { add(name, raw: "\(value)") }
 
-  /// Adds a member with metadata: a list of `[name, value]`, of which secrets are not shown.
+  /// Adds a member with metadata: a list of `[name, value]`, with secrets redacted.
   mutating func add(_ name: String, _ headers: Headers, _ redaction: Redaction) {
     let pairs = headers.fields.map {
       "[\(JSONValue.quoted($0.name)),\(JSONValue.quoted(redaction.value(of: $0)))]"
