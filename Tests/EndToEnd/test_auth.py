@@ -265,7 +265,7 @@ def test_what_is_shown_of_a_call_holds_no_credentials(call, options, name):
     [
         ("auth", ["auth", "bearer-file"]),
         ("auth,bearer=t0p secret", ["auth: bearer"]),
-        ("auth,bearer=t0p,basic=a:b", ["auth: basic", "beside bearer"]),
+        ("auth,bearer=t0p,basic=a:b", ["auth: basic", "combined with bearer"]),
         ("auth,token-url=http://192.0.2.1/,client-id=a,client-secret=t0p", ["auth: token-url", "without TLS"]),
     ],
 )

@@ -47,7 +47,7 @@ def test_delays_the_call(call):
     begin = time.monotonic()
     result = call(HELLO, *ADA, "--use", "fault,delay=300ms")
     assert time.monotonic() - begin >= 0.3
-    assert (result.code, result.err) == (0, "fault: delays the call by 300 ms\n")
+    assert (result.code, result.err) == (0, "fault: delaying the call by 300 ms\n")
     late = call(HELLO, *ADA, "--max-time", "0.2", "--use", "fault,delay=30")
     assert late.code == 64 + 4
 
