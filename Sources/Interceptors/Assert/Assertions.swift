@@ -62,7 +62,7 @@ final class Assertions: Interceptor {
           name: expected.name ?? call.method.description, className: call.method.service,
           startedAt: startedAt, duration: outcome.metrics.total, failures: failures))
     } catch {
-      context.find(.failure, "the report \(report.path) cannot be written: \(error.reason)")
+      context.find(.failure, "cannot write the report \(report.path): \(error.reason)")
     }
   }
 
