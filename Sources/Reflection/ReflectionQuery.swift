@@ -9,7 +9,7 @@ import RPCProtocols
 /// ```swift
 /// var query = ReflectionQuery(.symbols(["demo.v1.Demo"]))
 /// send(query.start())
-/// switch try query.receive(answer) {
+/// switch try query.receive(response) {
 /// case .wait: break
 /// case .send(let questions): send(questions)
 /// case .open(let questions): openStream(query.version); send(questions)

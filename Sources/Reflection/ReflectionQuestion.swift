@@ -45,7 +45,7 @@ public enum ReflectionQuestion: Hashable, Sendable {
     }
   }
 
-  /// The question that a server repeats in its response; `nil` if it is none of these.
+  /// The question that a server repeats in its response; `nil` if it is another one.
   init?(_ request: Rpcurl__Schemas__ServerReflectionRequest) {
     switch request.message_request_case {
     case RPCURL__SCHEMAS__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_FILE_CONTAINING_SYMBOL:

@@ -2,12 +2,12 @@ import CCurl
 
 /// Observes libcurl's informational log of connections: names resolved, sockets connected, TLS negotiated.
 public final class ConnectionTrace {
-  private let tell: (String) -> Void
+  private let log: (String) -> Void
 
-  /// - Parameter tell: Called with each line, on the loop's thread. A line may contain the proxy's
+  /// - Parameter log: Called with each line, on the loop's thread. A line may contain the proxy's
   ///   credentials.
-  public init(_ tell: @escaping (String) -> Void) {
-    self.tell = tell
+  public init(_ log: @escaping (String) -> Void) {
+    self.log = log
   }
 
   /// Starts tracing the transfer of `handle`, which must not outlive the trace.
@@ -19,14 +19,14 @@ public final class ConnectionTrace {
       guard kind == CURLINFO_TEXT, let context, let data else { return 0 }
       let text = String(decoding: UnsafeRawBufferPointer(start: data, count: size), as: UTF8.self)
       let trace = Unmanaged<ConnectionTrace>.fromOpaque(context).takeUnretainedValue()
-      for line in text.split(whereSeparator: \.isNewline) where ConnectionTrace.isTold(line) {
-        trace.tell(String(line))
+      for line in text.split(whereSeparator: \.isNewline) where ConnectionTrace.isLogged(line) {
+        trace.log(String(line))
       }
       return 0
     })
   }
 
-  private static func isTold(_ line: Substring) -> Bool {
+  private static func isLogged(_ line: Substring) -> Bool {
     // libcurl logs this when a transfer is ended from within a callback, as when a status ends the call.
     !isHeader(line) && !line.hasPrefix("Failed writing") && !line.hasPrefix("Failure writing")
   }

@@ -24,7 +24,7 @@ import Testing
     return call
   }
 
-  @Test func answersUnaryCall() throws {
+  @Test func respondsToUnaryCall() throws {
     let call = try unary(
       #"""
       {"method":"test.Echo/Say","request":"ping",
@@ -119,7 +119,7 @@ import Testing
     #expect(call.callerLines == ["headers", "typed a", "typed b", "end aborted", "metrics 0", "finished"])
   }
 
-  @Test func answersClientStreamAtItsEnd() throws {
+  @Test func respondsToClientStreamAtItsEnd() throws {
     let call = try self.call(.clientStreaming, #"{"response":{"message":"{{count}} {{request.value}}"}}"#)
     call.start()
     for text in ["a", "b", "c"] { call.send(text) }
@@ -128,14 +128,14 @@ import Testing
     #expect(call.callerLines.prefix(2) == ["headers", "typed 3 c"])
   }
 
-  @Test func answersEmptyClientStream() throws {
+  @Test func respondsToEmptyClientStream() throws {
     let call = try self.call(.clientStreaming, #"{"response":{"message":"{{count}}{{request.value}}"}}"#)
     call.start()
     call.close()
     #expect(call.callerLines.prefix(2) == ["headers", "typed 0"])
   }
 
-  @Test func answersEachMessageOfBidirectionalStream() throws {
+  @Test func respondsToEachMessageOfBidirectionalStream() throws {
     let call = try self.call(
       .bidiStreaming,
       #"""

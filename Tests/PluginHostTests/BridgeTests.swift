@@ -168,7 +168,7 @@ import Testing
     #expect(log.warnings.isEmpty)
   }
 
-  @Test func pluginAnswersDeclinesAndRefusesCalls() throws {
+  @Test func pluginRespondsToDeclinesAndRefusesCalls() throws {
     let plugin = try load(try Fixtures.path("mock"))
     let call = try PluginCallTest([plugin], .serverStreaming)
     call.start()

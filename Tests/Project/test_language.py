@@ -44,7 +44,9 @@ DOCUMENTS = [
     *sorted((ROOT / "man").iterdir()),
 ]
 # Folders of Sources whose doc comments and strings are checked.
-SOURCES: tuple[str, ...] = ("CommandLine",)
+SOURCES: tuple[str, ...] = (
+    "CommandLine", "Interceptors", "PluginHost", "Protobuf", "Reflection", "RPCClient", "RPCProtocols", "Transport",
+)  # fmt: skip
 
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 

@@ -58,7 +58,7 @@ struct NameSearchTests {
     #expect(crowd.packages.contains("test3.") && crowd.packages.contains("test2."))
     #expect(crowd.packages.count == Set(crowd.packages).count)
     #expect(crowd.matches.allSatisfy { !$0.name.hasPrefix("test3.") })
-    // Within a package there is no shorter answer.
+    // Within a package there is no shorter result.
     #expect(try answer(.beginning, "test3.", [.message], crowd: 3).packages == [])
     #expect(try answer(.beginning, "test3.", [.message], crowd: 3, limit: 2).matches.count == 2)
   }

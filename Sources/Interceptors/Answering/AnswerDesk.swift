@@ -2,7 +2,7 @@ import Interception
 import Protobuf
 import RPCProtocols
 
-/// Holds a call until an interceptor decides to answer it locally or to forward it; plays the local response.
+/// Holds a call until an interceptor decides to respond locally or to forward it; plays the local response.
 ///
 /// The request's start is held until a local response ends, so that nothing is forwarded while both
 /// directions of a stream continue. A forwarded call continues unchanged.
@@ -85,7 +85,7 @@ final class AnswerDesk {
     start?.token.use { $0.fail(error) }
   }
 
-  /// Answers the call locally, with the steps given to `play`.
+  /// Responds to the call locally, with the steps given to `play`.
   func answer() {
     state = .answering
     if kind.clientStreams {

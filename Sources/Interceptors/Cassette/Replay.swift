@@ -2,7 +2,7 @@ import Interception
 import Protobuf
 import RPCProtocols
 
-/// Answers one call from a cassette.
+/// Responds to one call from a cassette.
 ///
 /// As request messages arrive, recorded calls that do not match are dropped. The first remaining one
 /// determines the response: each response message is sent after as many request messages as in the recording.

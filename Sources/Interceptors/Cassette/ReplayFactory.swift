@@ -3,10 +3,10 @@ import Protobuf
 import RPCProtocols
 import Synchronization
 
-/// Makes interceptors that answer calls from a cassette.
+/// Makes interceptors that respond to calls from a cassette.
 final class ReplayFactory: InterceptorFactory {
   static let description = BuiltIns.Description(
-    name: "replay", summary: "answer calls from a cassette written by record",
+    name: "replay", summary: "respond to calls from a cassette written by record",
     keys: [
       BuiltIns.Key("file=FILE", "cassette file"),
       BuiltIns.Key("match=exact|fields|order", "how to match recorded calls of the method (exact)"),

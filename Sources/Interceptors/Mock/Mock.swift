@@ -2,7 +2,7 @@ import Interception
 import Protobuf
 import RPCProtocols
 
-/// Answers one call from the first matching stub.
+/// Responds to one call with the first matching stub.
 ///
 /// The first message decides, or the half-close of a stream without messages. The response to a client stream
 /// is sent at the half-close; for a bidirectional stream, its messages are sent at once, and those of `each`

@@ -2,13 +2,13 @@ import Interception
 import RPCProtocols
 import Synchronization
 
-/// Makes interceptors that answer calls from stub files.
+/// Makes interceptors that respond to calls from stub files.
 final class MockFactory: InterceptorFactory {
   static let description = BuiltIns.Description(
-    name: "mock", summary: "answer calls from stub files, without a server",
+    name: "mock", summary: "respond to calls from stub files, without a server",
     keys: [
       BuiltIns.Key(
-        "file=FILE", "stubs: a sequence of JSON objects; the first match answers", mayRepeat: true),
+        "file=FILE", "stubs: a sequence of JSON objects; the first match is used", mayRepeat: true),
       BuiltIns.Key("miss=error|pass", "what to do with a call that no stub matches (error)"),
     ],
     make: { settings, services throws(ConfigurationError) in try MockFactory(settings, services) })

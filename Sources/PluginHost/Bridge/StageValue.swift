@@ -71,7 +71,7 @@ enum StageToken: ~Copyable, Sendable {
     }
   }
 
-  /// Answers the call; request stages only.
+  /// Responds to the call locally; request stages only.
   consuming func respond(_ response: LocalResponse) {
     switch consume self {
     case .requestStart(let token): token.respond(response)

@@ -4,9 +4,9 @@ import Synchronization
 
 /// The shared objects that this process has opened, each as a copy in memory.
 ///
-/// The dynamic loader takes a path and maps the file. So a user who replaced the file after it was checked
-/// would decide what runs, and a build that overwrites it would remove code in use. A copy of the checked
-/// file avoids both, and a rebuilt file gets a new copy.
+/// The dynamic loader takes a path and maps the file. A file replaced after the check would run unchecked, and a
+/// build that overwrites it would remove code in use. A copy of the checked file avoids both, and a rebuilt file
+/// gets a new copy.
 enum LoadedObjects {
   /// The paths of the copies.
   private static let copies = Mutex<[FileFacts: String]>([:])

@@ -1,4 +1,4 @@
-/// Reads JSON numbers in common notation, in one pass over the text.
+/// Reads JSON numbers in common notation, with a single scan of the text.
 ///
 /// `JSONNumber` handles other notations.
 enum DecimalReader {

@@ -71,7 +71,7 @@ public enum Verdict: Sendable {
   case drop
   /// Fail the call. Not at the metrics stage.
   case fail(Status)
-  /// Answer the call locally, without the network. Request stages only.
+  /// Respond to the call locally, without the network. Request stages only.
   case respond(Response)
   /// Send the request again from here. Response stages only; if that is no longer possible, the value is
   /// forwarded.

@@ -33,7 +33,7 @@ public struct Token: Sendable {
   public func proceed() throws(HostError) { try settle(.proceed) }
   /// Fails the call.
   public func fail(_ status: Status) throws(HostError) { try settle(.fail(status)) }
-  /// Answers the call locally.
+  /// Responds to the call locally.
   public func respond(_ response: Response) throws(HostError) { try settle(.respond(response)) }
   /// Removes the message from the stream.
   public func drop() throws(HostError) { try settle(.drop) }

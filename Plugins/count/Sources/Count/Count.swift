@@ -16,7 +16,7 @@ final class Count: Plugin {
   static let configurationHelp = """
     field=PATH           the field, such as user.country
     of=request|response  which messages to count (response)
-    most=NUMBER          how many values to tell apart (1000)
+    most=NUMBER          maximum number of distinct values (1000)
     """
 
   private let host: Host

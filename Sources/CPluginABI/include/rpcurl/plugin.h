@@ -72,7 +72,7 @@
  *
  * Versions and growth
  *     Structures grow by appending members; existing members never move or change their meaning within one
- *     RPCURL_ABI_MAJOR. Each structure contains its size, so that both sides can tell where the other's ends: the
+ *     RPCURL_ABI_MAJOR. Each structure contains its size, so that both sides can find where the other's ends: the
  *     host reads only the first struct_size bytes of rpcurl_plugin; a plugin built against a newer header checks
  *     host->struct_size (RPCURL_HOST_HAS) before it uses an added function, or calls get_extension. A plugin sets the
  *     struct_size of a structure to be filled; the host writes no more than that. New stages are added as callbacks
@@ -403,7 +403,7 @@ struct rpcurl_host {
   /* [any] Fails the call with a status other than ok. Request stages: nothing is forwarded; response stages:
    * interceptors further out receive the error instead of the rest. Not at the metrics stage. */
   int32_t (*fail)(const rpcurl_host *host, rpcurl_token token, int32_t code, rpcurl_text message);
-  /* [any] Answers the call locally, without the network. Request stages only. */
+  /* [any] Responds to the call locally, without the network. Request stages only. */
   int32_t (*respond)(const rpcurl_host *host, rpcurl_token token, const rpcurl_response *response);
   /* [any] Removes a message from a stream. Message and bytes stages only. Dropping the only message of a unary
    * call fails the call. */
