@@ -105,7 +105,8 @@ import Testing
   func rejectsFileNamesWithControlCharacters(name: String) throws {
     let error = #expect(throws: SchemaError.self) { try pool(file(name, [])).serviceNames }
     #expect(
-      error?.description.contains("the name of its file 1 has control characters or is not UTF-8") == true)
+      error?.description.contains("the name of its file 1 contains control characters or is not UTF-8")
+        == true)
   }
 
   @Test func reportsFileWithoutName() throws {
