@@ -279,7 +279,7 @@ def refused(result, words):
         assert words in result.err
     else:
         assert result.code in (5, 64 + 1), result.err
-        assert "is it too large for it?" in result.err
+        assert "which may be too large" in result.err
 
 
 @pytest.mark.parametrize("reset", [0, 8])

@@ -97,7 +97,7 @@ def test_an_answer_without_the_field(echo, path):
     [
         ("stringvalue", 3, "demo.v1.AllTypes has no field stringvalue\nhint: did you mean string"),
         ("strings.x", 2, "--filter strings.x: "),
-        ("nesteds.label", 2, "say which element"),
+        ("nesteds.label", 2, "name an element"),
         ("a[", 2, "hint: write it as user.addresses[0].city"),
     ],
 )

@@ -93,7 +93,7 @@ def test_interrupted_session_is_readable(call, rpcurl, descriptor_set, cassette,
     assert [event["event"] for event in events] == ["start", "sent", "headers", "received"]
     result = call(NOWHERE, "Chat", '{"text":"a"}', "--use", f"replay,file={cassette}")
     assert json.loads(result.out) == {"text": "you said: a"}
-    assert result.code == 64 + 14 and "calls.rec:2: the recorded call has no end" in result.err
+    assert result.code == 64 + 14 and "calls.rec:2: the recorded call was interrupted" in result.err
 
 
 def test_bidi_stream_is_replayed_by_turns(call, rpcurl, descriptor_set, cassette, grpc_server):

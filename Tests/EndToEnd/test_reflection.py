@@ -750,7 +750,7 @@ def test_stream_that_ends_without_an_answer(rpcurl, reflecting):
         next(requests)
         yield from ()
 
-    fails(rpcurl(reflecting(reflect)), 3, "without giving one")
+    fails(rpcurl(reflecting(reflect)), 3, "without a response")
 
 
 def test_not_found_as_the_status_of_the_stream(rpcurl, reflecting):

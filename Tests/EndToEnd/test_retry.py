@@ -116,7 +116,7 @@ def test_no_attempt_starts_after_the_deadline(call):
     )
     assert time.monotonic() - begin < 4
     assert result.code == 64 + 14
-    assert "the deadline comes before the next attempt" in result.err
+    assert "the deadline is before the next attempt" in result.err
 
 
 def test_a_server_that_is_not_there_is_tried_again(rpcurl, descriptor_set, raw_server):

@@ -133,7 +133,7 @@ def test_server_stream_and_client_stream_by_call(rpcurl, grpc_server):
         ("call Find $nothing", "rpcurl: $nothing: no such variable"),
         ('call Find {"id":"${last.id}"}', "rpcurl: $last: no response has come yet"),
         ("set 9 = 1", "not a name"),
-        ("use nonsense", "no built-in interceptor of this name"),
+        ("use nonsense", "no built-in interceptor has this name"),
         ("use header,colour=blue", "colour"),
         ("plugin load ./missing.so", "missing.so"),
         ("remove 3", "the chain is empty"),

@@ -122,7 +122,7 @@ final class CallRecording {
 }
 
 extension RPCError.Origin {
-  /// The name of the error's origin in a cassette; `nil` for the server.
+  /// The name of the origin in a cassette; `nil` for the server and origins that are not recorded.
   fileprivate var recordedName: String? {
     switch self {
     case .connection, .proxy: "connection"

@@ -8,7 +8,7 @@ struct PluginDescription: @unchecked Sendable {
   let version: String
   let summary: String
   let configurationHelp: String
-  /// The keys in the help text: the first word of each line.
+  /// The keys in the help text: the text before "=" at the start of a line.
   var keys: [String] {
     configurationHelp.split(separator: "\n").compactMap { line in
       let key = line.prefix { $0 != "=" && $0 != " " }

@@ -70,7 +70,7 @@ extension SchemaError.Reason {
     case .importCycle(let files): return "import cycle: " + files.joined(separator: " → ")
     case .unknownType(let name, let user, let missing):
       let imports =
-        missing.isEmpty ? "" : " (imported, but not in any source: \(missing.joined(separator: ", ")))"
+        missing.isEmpty ? "" : " (imported, but in no source: \(missing.joined(separator: ", ")))"
       return "\(user) uses \(name), which no source defines\(imports)"
     case .wrongKind(let name, let expected): return "\(name) is not \(expected)"
     case .unsupportedEdition(let edition): return "edition \(edition) is not supported"
