@@ -6,12 +6,12 @@ let package = Package(
   name: "SwiftKit",
   products: [.library(name: "RPCURLPlugin", type: .static, targets: ["RPCURLPlugin"])],
   targets: [
-    // The header, and the note that tells the ABI's version
+    // The header, and the note with the version of the ABI
     .target(name: "CRPCURLPlugin"),
     .target(
       name: "RPCURLPlugin", dependencies: ["CRPCURLPlugin"],
-      // Otherwise every plugin would name this machine's toolchain as the place of its libraries. Where the Swift
-      // runtime is, if it is not linked in, is for whoever builds the plugin to say. Tests run where they are built.
+      // Otherwise every plugin would contain the path of this machine's toolchain. The build of a plugin sets
+      // the path of the Swift runtime, if it is not linked in. Tests run on the machine that builds them.
       linkerSettings: [.unsafeFlags(["-no-toolchain-stdlib-rpath"], .when(configuration: .release))]),
   ],
   swiftLanguageModes: [.v6]

@@ -1,15 +1,15 @@
-# Builds a plugin in Swift: include this from a Makefile beside its Package.swift, after setting PRODUCT, the name of the
-# dynamic library's product, and KIT, the folder of this file.
+# Builds a plugin in Swift: include this from a Makefile next to its Package.swift, after setting PRODUCT, the name of
+# the dynamic library's product, and KIT, the folder of this file.
 #
-#   make                               the Swift runtime is linked in: one file that runs anywhere
-#   make SWIFT_RUNTIME=shared          it uses the shared Swift runtime, found by the system's dynamic loader
+#   make                               links the Swift runtime statically: one file that runs anywhere
+#   make SWIFT_RUNTIME=shared          uses the shared Swift runtime, found by the system's dynamic loader
 #     SWIFT_RUNPATH=/usr/lib/swift/linux   or in this directory
 OUT ?= .
 SWIFT_RUNTIME ?= static
 NAME ?= $(PRODUCT)
 SCRATCH ?= .build/$(SWIFT_RUNTIME)
 
-# Neither the toolchain's directory nor that of the build belongs into the file.
+# The file must not contain the toolchain's directory nor the build's.
 FLAGS := -c release --scratch-path $(SCRATCH) --disable-local-rpath
 FLAGS_static := -Xswiftc -static-stdlib
 FLAGS_shared := $(if $(SWIFT_RUNPATH),-Xlinker -rpath=$(SWIFT_RUNPATH))

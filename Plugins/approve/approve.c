@@ -1,14 +1,14 @@
 /*
- * approve: holds each call until somebody on this machine agrees.
+ * approve: holds each call until a person on this machine approves it.
  *
  *     cc -shared -fPIC -fvisibility=hidden -o approve.so approve.c -lpthread
  *     rpcurl --plugin ./approve.so ...                     asks on the terminal
- *     rpcurl --plugin ./approve.so,file=/run/ok ...        waits until the file is there
+ *     rpcurl --plugin ./approve.so,file=/run/ok ...        waits until the file exists
  *     rpcurl --plugin ./approve.so,methods=pkg.Service/Delete ...    asks for one method only
  *
- * It shows deferral: request_start keeps its token and returns RPCURL_LATER, a thread waits for the answer, and uses
- * the token when it has one. The loop goes on meanwhile, so Ctrl-C and deadlines work as ever, and nothing is sent.
- * Without an answer in time the call fails with permission_denied.
+ * It demonstrates deferral: request_start keeps its token and returns RPCURL_LATER; a thread waits for the answer and
+ * then uses the token. Meanwhile the loop runs, so Ctrl-C and deadlines work as usual, and nothing is sent. Without an
+ * answer in time the call fails with permission_denied.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <rpcurl/plugin.h>
@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 enum { PERMISSION_DENIED = 7, UNAVAILABLE = 14 };
-/* How often a file is looked for. */
+/* The interval at which the file is checked, in milliseconds. */
 enum { LOOK_MS = 50 };
 
 struct approve {
@@ -99,7 +99,7 @@ static void unload(void *plugin) {
   free(approve);
 }
 
-/* ---- Waiting, on a thread of the call's own --------------------------------------------------------------- */
+/* ---- Waiting, on a separate thread for the call --------------------------------------------------------------- */
 
 enum answer { YES, NO, TOO_LATE, CLOSED, NO_TERMINAL };
 
@@ -109,7 +109,7 @@ static long now_ms(void) {
   return (long)(now.tv_sec * 1000 + now.tv_nsec / 1000000);
 }
 
-/* Waits for input of a descriptor (-1: of none), for at most some time. 1: there is some, 0: none, -1: the call is
+/* Waits up to a time for input on a descriptor (-1: none). Returns 1 for input, 0 for none, -1 if the call is
  * over. */
 static int wait_for(const struct state *state, int descriptor, long milliseconds) {
   struct pollfd sources[] = {{.fd = state->wake[0], .events = POLLIN}, {.fd = descriptor, .events = POLLIN}};
@@ -145,7 +145,7 @@ static enum answer wait_for_terminal(const struct state *state, long deadline) {
   int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
   if (terminal < 0) return NO_TERMINAL;
   enum answer answer = YES;
-  /* Another call's question may stand there. */
+  /* Another call may be asking on the terminal. */
   while (answer == YES && pthread_mutex_trylock(&approve->terminal) != 0) {
     if (wait_for(state, -1, LOOK_MS) < 0) answer = CLOSED;
     if (now_ms() >= deadline) answer = TOO_LATE;
@@ -163,11 +163,11 @@ static void *wait_for_answer(void *argument) {
   struct approve *approve = state->approve;
   const rpcurl_host *host = approve->host;
   long deadline = now_ms() + approve->timeout_ms;
-  /* These are [any]: this thread may use the token. When the call has ended meanwhile, they do nothing. */
+  /* These are [any]: this thread may use the token. They have no effect if the call has ended. */
   switch (approve->file != NULL ? wait_for_file(state, deadline) : wait_for_terminal(state, deadline)) {
     case YES: host->proceed(host, state->token); break;
     case NO: host->fail(host, state->token, PERMISSION_DENIED, RPCURL_TEXT("the call was not approved")); break;
-    case TOO_LATE: host->fail(host, state->token, PERMISSION_DENIED, RPCURL_TEXT("nobody approved the call in time")); break;
+    case TOO_LATE: host->fail(host, state->token, PERMISSION_DENIED, RPCURL_TEXT("the call was not approved in time")); break;
     case NO_TERMINAL: host->fail(host, state->token, UNAVAILABLE, RPCURL_TEXT("there is no terminal to ask on; give file=PATH")); break;
     case CLOSED: break;
   }
@@ -196,13 +196,13 @@ static int32_t request_start(void *plugin_state, rpcurl_call call, rpcurl_token 
   (void)call;
   state->token = token;
   if (pthread_create(&state->thread, NULL, wait_for_answer, state) != 0) {
-    return error(state->approve->host, "no thread can be started");
+    return error(state->approve->host, "cannot start a thread");
   }
   state->is_waiting = 1;
   return RPCURL_LATER;
 }
 
-/* Also when the call is canceled while it waits: the thread must be gone before its state is. */
+/* Also called if the call is canceled while it waits: the thread must end before the state is freed. */
 static void close_call(void *plugin_state, rpcurl_call call, const rpcurl_outcome *outcome) {
   struct state *state = plugin_state;
   (void)call, (void)outcome;
@@ -217,9 +217,9 @@ static const rpcurl_plugin plugin = {
     .flags = RPCURL_MUST_SEE_ALL,
     .name = "approve",
     .version = "1.0",
-    .summary = "holds each call until somebody on this machine agrees",
+    .summary = "holds each call until a person on this machine approves it",
     .config_help =
-        "file=PATH          wait until this file is there; without it, ask on the terminal\n"
+        "file=PATH          wait until this file exists (default: ask on the terminal)\n"
         "timeout=SECONDS    how long to wait (60)",
     .load = load,
     .configure = configure,

@@ -5,16 +5,16 @@
  *     rpcurl --plugin ./redact.so,field=user.email,field=items[*].secret ...
  *     rpcurl --plugin ./redact.so,rules=rules.binpb ...
  *
- * The rules are a protobuf message of their own, redact.v1.Rules (redact.proto), read by libprotobuf-c. rpcurl makes
- * the file of JSON:
+ * The rules are a protobuf message, redact.v1.Rules (redact.proto), read by libprotobuf-c. rpcurl converts them from
+ * JSON:
  *
  *     protoc --descriptor_set_out redact.binpb redact.proto
  *     echo '{"rules": [{"fields": ["user.email"], "direction": "RESPONSE"}]}' |
  *       rpcurl convert --descriptor-set redact.binpb --type redact.v1.Rules --from json --to binary > rules.binpb
  *
- * A path may have [*] for every element of a list and every value of a map. A string becomes the replacement, anything
- * else is cleared. What comes before this plugin on the request's way, and after it on the response's, does not see
- * what was hidden: put it first to hide answers from the caller, last to hide requests from the server alone.
+ * A path may contain [*] for every element of a list and every value of a map. A string is replaced, any other value is
+ * cleared. Interceptors before this plugin on the request path, and after it on the response path, do not see hidden
+ * values: put it first to hide responses from the caller, last to hide requests only from the server.
  */
 #include <rpcurl/plugin.h>
 
@@ -27,7 +27,7 @@
 
 enum { LARGEST_FILE_BYTES = 1 << 20 };
 
-/* One field of one rule. */
+/* A field of a rule. */
 struct target {
   char *path;
   char *replacement;
@@ -39,7 +39,7 @@ struct redact {
   const rpcurl_host *host;
   struct target *targets;
   size_t count;
-  char *replacement; /* of the fields given by key; null: the default */
+  char *replacement; /* for the fields given by key; null: the default */
 };
 
 /* One call. */
@@ -47,7 +47,7 @@ struct state {
   const struct redact *redact;
   rpcurl_call_facts facts;
   int has_seen_message;
-  char *has_fitted; /* for each target: some message had the path */
+  char *has_fitted; /* for each target: whether a message had the path */
 };
 
 static rpcurl_text text(const char *string) {
@@ -80,7 +80,7 @@ static int32_t add_target(struct redact *redact, rpcurl_text path, const char *m
   if (target.path == NULL || target.replacement == NULL || target.message_type == NULL) {
     return error(redact->host, "out of memory");
   }
-  return target.path[0] == 0 ? error(redact->host, "a field's path is empty") : RPCURL_OK;
+  return target.path[0] == 0 ? error(redact->host, "a field path is empty") : RPCURL_OK;
 }
 
 static int32_t add_rule(struct redact *redact, const Redact__V1__Rule *rule) {
@@ -116,10 +116,10 @@ static int32_t read_rules(struct redact *redact, rpcurl_text path) {
   if (bytes == NULL) {
     result = error(redact->host, "out of memory");
   } else if (file == NULL) {
-    result = error(redact->host, "the file cannot be opened");
+    result = error(redact->host, "cannot open the file");
   } else {
     size_t size = fread(bytes, 1, LARGEST_FILE_BYTES + 1, file);
-    if (ferror(file)) result = error(redact->host, "the file cannot be read");
+    if (ferror(file)) result = error(redact->host, "cannot read the file");
     else if (size > LARGEST_FILE_BYTES) result = error(redact->host, "the file is longer than 1 MiB");
     else result = add_rules(redact, bytes, size);
   }
@@ -151,10 +151,10 @@ static int32_t configure(void *plugin, rpcurl_text key, rpcurl_text value) {
   return error(redact->host, "unknown key");
 }
 
-/* Without a rule everything would pass, and nobody would notice. */
+/* Without a rule everything would pass unnoticed. */
 static int32_t ready(void *plugin) {
   const struct redact *redact = plugin;
-  return redact->count == 0 ? error(redact->host, "needs field=PATH or rules=FILE") : RPCURL_OK;
+  return redact->count == 0 ? error(redact->host, "requires field=PATH or rules=FILE") : RPCURL_OK;
 }
 
 static void unload(void *plugin) {
@@ -183,7 +183,7 @@ static int32_t hide_value(const rpcurl_host *host, rpcurl_token token, const cha
   return host->clear(host, token, text(path));
 }
 
-/* Writes a map's key as it stands in a path; returns its size. */
+/* Writes a map's key as it is written in a path; returns its size. */
 static size_t write_key(const rpcurl_value *key, char *place) {
   size_t size = 0;
   if (key->type == RPCURL_TYPE_BOOL) return (size_t)sprintf(place, "%s", key->as.boolean ? "true" : "false");
@@ -199,7 +199,7 @@ static size_t write_key(const rpcurl_value *key, char *place) {
   return size;
 }
 
-/* `path` with the [*] at `star` replaced by a key or an index; to be freed. */
+/* `path` with the [*] at `star` replaced by a key or an index; the caller frees it. */
 static char *with_element(const char *path, const char *star, const rpcurl_value *key, size_t index) {
   size_t most_key_bytes = key == NULL ? 24 : 32 + 6 * (key->type == RPCURL_TYPE_STRING ? key->as.text.size : 0);
   char *result = malloc(strlen(path) + most_key_bytes);
@@ -212,14 +212,14 @@ static char *with_element(const char *path, const char *star, const rpcurl_value
   return result;
 }
 
-/* Hides what a path leads to; [*] is every element. */
+/* Hides the value of a path; [*] is every element. */
 static int32_t hide(const rpcurl_host *host, rpcurl_token token, const char *path, const char *replacement) {
   const char *star = strstr(path, "[*]");
   if (star == NULL) return hide_value(host, token, path, replacement);
   rpcurl_text list = {path, (size_t)(star - path)};
   int64_t length = host->length(host, token, list);
   if (length < 0) return (int32_t)length;
-  /* From the last to the first: what is removed does not move those that are left. */
+  /* From the last to the first, because removing an element moves those after it. */
   for (int64_t index = length - 1; index >= 0; index--) {
     rpcurl_value key;
     int32_t result = host->key_at(host, token, list, (size_t)index, &key);
@@ -271,7 +271,7 @@ static int32_t apply(struct state *state, rpcurl_token token, uint64_t stage, rp
     if (result >= 0) {
       state->has_fitted[index] = 1;
     } else if (result != RPCURL_EPATH || !is_any) {
-      /* What cannot be hidden does not go on. */
+      /* A value that cannot be hidden is not forwarded. */
       host->set_error(host, host->last_error(host));
       return result;
     }
@@ -291,7 +291,7 @@ static int32_t response_message(void *plugin_state, rpcurl_call call, rpcurl_tok
   return apply(state, token, RPCURL_STAGE_RESPONSE_MESSAGE, state->facts.response_type);
 }
 
-/* A path that no message had is perhaps a typing error. */
+/* A path that no message had may be a typing error. */
 static void close_call(void *plugin_state, rpcurl_call call, const rpcurl_outcome *outcome) {
   struct state *state = plugin_state;
   const struct redact *redact = state->redact;
@@ -313,8 +313,8 @@ static const rpcurl_plugin plugin = {
     .version = "1.0",
     .summary = "hides fields of request and response messages",
     .config_help =
-        "field=PATH          a field to hide, in both directions; [*] is every element; may repeat\n"
-        "replacement=TEXT    what strings of the fields that follow become ([redacted])\n"
+        "field=PATH          field to hide, in both directions; [*] is every element; may repeat\n"
+        "replacement=TEXT    replacement of strings in the following fields ([redacted])\n"
         "rules=FILE          rules, a serialized redact.v1.Rules; may repeat",
     .load = load,
     .configure = configure,

@@ -42,7 +42,7 @@ struct  Redact__V1__Rules
 
 
 /*
- * Which fields of which messages are hidden, and how.
+ * The fields to hide, and their replacement.
  */
 struct  Redact__V1__Rule
 {
@@ -53,12 +53,12 @@ struct  Redact__V1__Rule
   size_t n_fields;
   char **fields;
   /*
-   * The full name of the messages' type. A path that it lacks is an error then. Empty: every type that has the path.
+   * The full name of the message type, which must have the paths. Empty: every type that has them.
    */
   char *message_type;
   Redact__V1__Rule__Direction direction;
   /*
-   * What a string field becomes; empty: "[redacted]". Fields of other types are cleared.
+   * The replacement of string fields; empty: "[redacted]". Fields of other types are cleared.
    */
   char *replacement;
 };

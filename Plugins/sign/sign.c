@@ -8,19 +8,19 @@
  *
  *     x-signature            hex(HMAC-SHA256(key, method LF timestamp LF body))
  *     x-signature-timestamp  seconds since 1970
- *     x-signature-scope      "body" or "method": what is signed
+ *     x-signature-scope      "body" or "method": the signed part
  *
- * The body is the serialized message, before compression and envelope. A header goes out before the body, so the start
- * of the request is kept until the body has been seen:
+ * The body is the serialized message, before compression and envelope. Headers are sent before the body, so the start of
+ * the request is kept until the body is complete:
  *
  *     one request message      The start waits for the message. Scope "body".
- *     a stream, stream=method  (the default) Nothing waits, and no message is signed. Scope "method": the body in the
+ *     a stream, stream=method  (the default) Nothing waits, and messages are not signed. Scope "method": the body in the
  *                              formula is empty.
- *     a stream, stream=all     Everything waits until the stream is complete, which is for short ones. Scope "body":
- *                              the messages one after another, each behind its length in four bytes, big-endian.
+ *     a stream, stream=all     Everything waits until the stream is complete; for short streams. Scope "body": the
+ *                              messages, each after its length in four bytes, big-endian.
  *     a stream, stream=refuse  The call fails.
  *
- * Put it last (priority=-100): what comes after it must not change the messages, or wait for typed ones.
+ * Put it last (priority=-100): interceptors after it must not change the messages, or wait for typed ones.
  */
 #include <rpcurl/plugin.h>
 
@@ -48,8 +48,8 @@ struct sign {
 struct state {
   struct sign *sign;
   EVP_MAC_CTX *digest;
-  rpcurl_token start; /* kept until the signature is known; 0 when it is not */
-  int is_stream;      /* messages are put behind their lengths */
+  rpcurl_token start; /* kept until the signature is computed; 0 otherwise */
+  int is_stream;      /* messages are preceded by their lengths */
   uint64_t kept_bytes;
   char timestamp[24];
 };
@@ -83,17 +83,17 @@ static int32_t configure(void *plugin, rpcurl_text key, rpcurl_text value) {
     if (rpcurl_text_equal(value, RPCURL_TEXT("method"))) sign->stream = STREAM_METHOD;
     else if (rpcurl_text_equal(value, RPCURL_TEXT("all"))) sign->stream = STREAM_ALL;
     else if (rpcurl_text_equal(value, RPCURL_TEXT("refuse"))) sign->stream = STREAM_REFUSE;
-    else return error(sign->host, RPCURL_TEXT("is none of method, all, refuse"));
+    else return error(sign->host, RPCURL_TEXT("is not one of method, all, refuse"));
   } else {
     return error(sign->host, RPCURL_TEXT("unknown key"));
   }
   return RPCURL_OK;
 }
 
-/* A signature with an empty key would look like one and be none. */
+/* A signature with an empty key would be worthless. */
 static int32_t ready(void *plugin) {
   const struct sign *sign = plugin;
-  if (sign->key_size == 0) return error(sign->host, RPCURL_TEXT("needs key=env:NAME, the key to sign with"));
+  if (sign->key_size == 0) return error(sign->host, RPCURL_TEXT("requires key=env:NAME, the key to sign with"));
   return RPCURL_OK;
 }
 
@@ -164,7 +164,7 @@ static int32_t needs(void *plugin_state, rpcurl_needs *needs) {
   return RPCURL_OK;
 }
 
-/* Puts the signature into the request's headers. */
+/* Sets the signature in the request's headers. */
 static int32_t stamp(struct state *state, rpcurl_token start) {
   const rpcurl_host *host = state->sign->host;
   unsigned char digest[DIGEST_BYTES];
@@ -188,7 +188,7 @@ static int32_t stamp(struct state *state, rpcurl_token start) {
   return RPCURL_OK;
 }
 
-/* The body is complete: the start goes on, and what waits behind it. */
+/* The body is complete: forwards the start, and the values that wait for it. */
 static int32_t release(struct state *state) {
   const rpcurl_host *host = state->sign->host;
   if (state->start.id == 0) return RPCURL_OK;
@@ -217,9 +217,9 @@ static int32_t request_bytes(void *plugin_state, rpcurl_call call, rpcurl_token 
     const unsigned char length[] = {(unsigned char)(bytes.size >> 24), (unsigned char)(bytes.size >> 16),
                                     (unsigned char)(bytes.size >> 8), (unsigned char)bytes.size};
     state->kept_bytes += bytes.size;
-    /* Beyond the window the input is paused, and the end would never come. */
+    /* Above the window the input is paused, and the end would never be received. */
     if (state->kept_bytes >= state->sign->window_bytes) {
-      host->fail(host, token, 8, RPCURL_TEXT("the stream is too long to be signed as a whole"));
+      host->fail(host, token, 8, RPCURL_TEXT("the stream is too long to sign as a whole"));
       return RPCURL_OK;
     }
     if (!add(state, length, sizeof(length))) return error(host, RPCURL_TEXT("libcrypto failed"));
@@ -228,7 +228,7 @@ static int32_t request_bytes(void *plugin_state, rpcurl_call call, rpcurl_token 
   return state->is_stream ? RPCURL_OK : release(state);
 }
 
-/* Also of a request without a message: its body is empty. */
+/* Also called for a request without a message: its body is empty. */
 static int32_t request_end(void *plugin_state, rpcurl_call call, rpcurl_token token) {
   (void)call, (void)token;
   return release(plugin_state);
@@ -242,7 +242,7 @@ static const rpcurl_plugin plugin = {
     .summary = "signs requests with HMAC-SHA256 over method, time and body",
     .config_help =
         "key=env:NAME    the key, from the environment, or @FILE\n"
-        "stream=HOW      streams of requests: method (sign only that), all (wait for the end), refuse (method)",
+        "stream=HOW      request streams: method (sign only the method), all (wait for the end), refuse (method)",
     .load = load,
     .configure = configure,
     .ready = ready,

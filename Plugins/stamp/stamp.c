@@ -1,8 +1,8 @@
 /*
- * stamp: an example plugin, to be copied and changed.
+ * stamp: an example plugin to copy and change.
  *
- * It stamps each call: a header on the request, a text in front of or behind a string field of each message, on
- * the way out and on the way back.
+ * It stamps each call: it sets a header of the request, and adds a prefix or suffix to a string field of each message in
+ * both directions.
  *
  *     cc -shared -fPIC -fvisibility=hidden -o stamp.so stamp.c
  *     rpcurl --plugin ./stamp.so,header=x-stamp:hello,request-field=name,request-suffix=!  ...
@@ -16,14 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Configuration: one of these for each --plugin stamp ------------------------------------------------- */
+/* ---- Configuration: a structure for each --plugin stamp --------------------------------------------------- */
 
-/* What is done to a string field of the messages of one direction. */
+/* The change of a string field in the messages of one direction. */
 struct change {
-  char *field;  /* the field's path; null: nothing is done */
-  char *value;  /* replaces what is there; null: it stays */
-  char *prefix; /* goes in front; may be null */
-  char *suffix; /* goes behind; may be null */
+  char *field;  /* the field's path; null: no change */
+  char *value;  /* replaces the value; null: keeps it */
+  char *prefix; /* added before the value; may be null */
+  char *suffix; /* added after the value; may be null */
 };
 
 struct stamp {
@@ -33,7 +33,7 @@ struct stamp {
   struct change request, response;
 };
 
-/* What the host passes in is not ours to keep: copy it. */
+/* Copies a text from the host, which owns the original. */
 static char *copy(rpcurl_text text) {
   char *result = malloc(text.size + 1);
   if (result == NULL) return NULL;
@@ -47,7 +47,7 @@ static rpcurl_text text(const char *string) {
   return result;
 }
 
-/* Says what is wrong; the host shows it together with the plugin's name and the key. */
+/* Sets the reason of an error; the host shows it with the plugin's name and the key. */
 static int32_t error(const rpcurl_host *host, const char *words) {
   host->set_error(host, text(words));
   return RPCURL_EFAILED;
@@ -61,7 +61,7 @@ static int32_t keep(struct stamp *stamp, char **place, rpcurl_text value) {
   return RPCURL_OK;
 }
 
-/* [main] First of all. `*plugin` comes back in the other callbacks, so nothing needs to be global. */
+/* [main] Called first. The other callbacks receive `*plugin`, so no global variable is needed. */
 static int32_t load(const rpcurl_host *host, void **plugin) {
   struct stamp *stamp = calloc(1, sizeof(*stamp));
   if (stamp == NULL) return error(host, "out of memory");
@@ -70,7 +70,7 @@ static int32_t load(const rpcurl_host *host, void **plugin) {
   return RPCURL_OK;
 }
 
-/* [main] NAME:VALUE becomes a header; a name alone has the value 1. */
+/* [main] NAME:VALUE sets a header; a name alone has the value 1. */
 static int32_t configure_header(struct stamp *stamp, rpcurl_text value) {
   size_t colon = 0;
   while (colon < value.size && value.data[colon] != ':') colon++;
@@ -85,7 +85,7 @@ static int32_t configure_header(struct stamp *stamp, rpcurl_text value) {
   return result < 0 ? result : keep(stamp, &stamp->header_value, rest);
 }
 
-/* [main] One key after the other, as written. An unknown one is an error: nobody likes ignored typing errors. */
+/* [main] Sets a key, in the order written. An unknown key is an error, to detect typing errors. */
 static int32_t configure(void *plugin, rpcurl_text key, rpcurl_text value) {
   struct stamp *stamp = plugin;
   const struct {
@@ -108,7 +108,7 @@ static int32_t configure(void *plugin, rpcurl_text key, rpcurl_text value) {
   return error(stamp->host, "unknown key");
 }
 
-/* [main] All keys are known: fill in the rest. */
+/* [main] Called after all keys were set: fills in the defaults. */
 static int32_t ready(void *plugin) {
   struct stamp *stamp = plugin;
   if (stamp->header_name != NULL) return RPCURL_OK;
@@ -128,7 +128,7 @@ static void unload(void *plugin) {
 
 /* ---- Calls: one state for each --------------------------------------------------------------------------- */
 
-/* [loop] This plugin keeps nothing for a call, so its state is the configuration. One that counts or collects
+/* [loop] This plugin has no data per call, so its state is the configuration. A plugin that counts or collects
  * would allocate here and free in close. */
 static int32_t open_call(void *plugin, rpcurl_call call, void **state) {
   (void)call;
@@ -136,7 +136,7 @@ static int32_t open_call(void *plugin, rpcurl_call call, void **state) {
   return RPCURL_OK;
 }
 
-/* [loop] Only what is needed: typed messages are not even built for a call if nobody asks for them. */
+/* [loop] Only the required stages: if no interceptor needs typed messages, they are not built. */
 static uint64_t stages(void *state) {
   const struct stamp *stamp = state;
   uint64_t wanted = RPCURL_STAGE_REQUEST_START;
@@ -145,8 +145,8 @@ static uint64_t stages(void *state) {
   return wanted;
 }
 
-/* [loop] RPCURL_OK lets the value go on; a negative code fails the call. The host's own errors are passed on
- * with its own words. */
+/* [loop] RPCURL_OK forwards the value; a negative code fails the call. Errors of the host are returned with its
+ * reason. */
 static int32_t request_start(void *state, rpcurl_call call, rpcurl_token token) {
   const struct stamp *stamp = state;
   (void)call;
@@ -159,7 +159,7 @@ static int32_t apply(const struct stamp *stamp, const struct change *change, rpc
   rpcurl_text old;
   int32_t result = rpcurl_get_string(host, token, text(change->field), &old);
   if (result < 0) {
-    /* Say which field of which plugin's configuration does not fit this call's messages. */
+    /* The reason names the configured field that does not match the message. */
     host->set_error(host, host->last_error(host));
     return result;
   }
@@ -192,19 +192,19 @@ static int32_t response_message(void *state, rpcurl_call call, rpcurl_token toke
   return apply(stamp, &stamp->response, token);
 }
 
-/* ---- What the host is told ------------------------------------------------------------------------------- */
+/* ---- The plugin's description ---------------------------------------------------------------------------- */
 
 static const rpcurl_plugin plugin = {
     RPCURL_PLUGIN_HEAD,
     .name = "stamp",
     .version = "1.0",
-    .summary = "stamps calls: a header, and a text in a field of the messages",
+    .summary = "stamps calls: sets a header, and changes a field of the messages",
     .config_help =
         "header=NAME:VALUE        the header to set (x-stamp:1)\n"
-        "request-field=PATH       the string field of request messages to change\n"
-        "request-value=TEXT       replaces what is there\n"
-        "request-prefix=TEXT      goes in front\n"
-        "request-suffix=TEXT      goes behind\n"
+        "request-field=PATH       string field of request messages to change\n"
+        "request-value=TEXT       replaces the value\n"
+        "request-prefix=TEXT      added before the value\n"
+        "request-suffix=TEXT      added after the value\n"
         "response-field=PATH      the same for response messages\n"
         "response-value=TEXT\n"
         "response-prefix=TEXT\n"

@@ -13,10 +13,10 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-/* zlib and zstd compress at their default levels. Brotli's default is meant for files that are compressed once. */
+/* zlib and zstd compress at their default levels. Brotli's default is meant for static files. */
 #define BROTLI_MESSAGE_QUALITY 5
 
-/* A decoder takes windows of 8 MiB, as RFC 8878 recommends, and larger ones only for a message as large. */
+/* A decoder accepts windows of 8 MiB, as RFC 8878 recommends, and larger ones only for a message of that size. */
 #define ZSTD_SMALLEST_WINDOW_LOG 23
 #define ZSTD_LARGEST_WINDOW_LOG 27
 
@@ -62,7 +62,7 @@ static void *open_library(library *state, const char *name) {
 #define RESOLVE(name)                                                                                          \
   *(void **)&lib.name = dlsym(handle, #name);                                                                  \
   if (!lib.name) {                                                                                             \
-    state->error = "the library has no function " #name;                                                       \
+    state->error = "missing function " #name;                                                       \
     return;                                                                                                    \
   }
 #define DEFINE_LIBRARY(variable, file, FUNCTIONS)                                                              \
@@ -109,10 +109,10 @@ const char *ccompression_load(ccompression_format format, ccompression_direction
                                             : load(&brotli_decoder, load_brotli_decoder);
   case CCOMPRESSION_SNAPPY: return load(&snappy, load_snappy_and_framing);
   }
-  return "there is no such format";
+  return "unknown format";
 }
 
-/* What differs between formats and directions. */
+/* The functions of a format and direction. */
 typedef struct {
   ccompression_result (*start)(ccompression_codec *codec);
   ccompression_result (*step)(ccompression_codec *codec, ccompression_buffers *buffers);
@@ -161,7 +161,7 @@ static ccompression_result take(z_stream *z, ccompression_buffers *buffers, int 
 
 static ccompression_result outcome(bool is_good) { return is_good ? CCOMPRESSION_MORE : CCOMPRESSION_FAILED; }
 
-/* 15 bits of window; 16 more ask for gzip's header and checksum. */
+/* 15 bits of window; 16 more select gzip's header and checksum. */
 static int window_bits(const ccompression_codec *codec) { return codec->format == CCOMPRESSION_GZIP ? 15 + 16 : 15; }
 
 static ccompression_result start_inflate(ccompression_codec *codec) {
@@ -249,7 +249,7 @@ static ccompression_result reset_zstd_encoder(ccompression_codec *codec) {
 }
 static void finish_zstd_encoder(ccompression_codec *codec) { lib.ZSTD_freeCCtx(codec->state.zstd_encoder); }
 
-/* brotli, which cannot be reset: a codec starts anew */
+/* brotli, which cannot be reset: a codec is made again */
 
 static ccompression_result start_brotli_decoder(ccompression_codec *codec) {
   codec->state.brotli_decoder = lib.BrotliDecoderCreateInstance(NULL, NULL, NULL);

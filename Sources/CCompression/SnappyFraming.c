@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A chunk is a type, the length of its data (3 bytes, little-endian), and the data, which in chunks that hold part of
- * the stream begins with a checksum of 4 bytes (sections 1, 3 and 4.2). */
+/* A chunk is a type, the length of its data (3 bytes, little-endian), and the data. In chunks of the stream, the
+ * data starts with a checksum of 4 bytes (sections 1, 3 and 4.2). */
 #define HEADER_BYTES 4
 #define CHECKSUM_BYTES 4
 #define LARGEST_BLOCK 65536
-/* What libsnappy may write for a block: snappy_max_compressed_length. */
+/* The maximum size of libsnappy's output for a block: snappy_max_compressed_length. */
 #define LARGEST_COMPRESSED_BLOCK (32 + LARGEST_BLOCK + LARGEST_BLOCK / 6)
 
 enum {
@@ -24,7 +24,7 @@ static const uint8_t stream_identifier[] = {STREAM_IDENTIFIER, 6, 0, 0, 's', 'N'
 struct snappy_framing {
   snappy_blocks blocks;
   bool is_identified;
-  /* Output that waits for room. */
+  /* Output that does not fit yet. */
   size_t pending_start;
   size_t pending_end;
   uint8_t pending[sizeof stream_identifier + HEADER_BYTES + CHECKSUM_BYTES + LARGEST_COMPRESSED_BLOCK];
@@ -70,7 +70,7 @@ static uint32_t checksum(const uint8_t *bytes, size_t count) {
   return (crc >> 15 | crc << 17) + 0xA282EAD8;
 }
 
-/* Any direction */
+/* Both directions */
 
 snappy_framing *snappy_framing_create(const snappy_blocks *blocks) {
   snappy_framing *framing = malloc(sizeof *framing);
@@ -85,7 +85,7 @@ void snappy_framing_reset(snappy_framing *framing) {
   framing->pending_start = framing->pending_end = 0;
 }
 
-/* Moves pending output to the buffers; false while some is left. */
+/* Moves pending output to the buffers; false if some is left. */
 static bool flush(snappy_framing *framing, ccompression_buffers *buffers) {
   size_t count = framing->pending_end - framing->pending_start;
   if (count > buffers->output_count) count = buffers->output_count;
@@ -103,7 +103,7 @@ static void consume(ccompression_buffers *buffers, size_t count) {
 
 /* Encoding */
 
-/* Adds a chunk of the first bytes of the input to what is pending. */
+/* Appends a chunk of the first bytes of the input to the pending output. */
 static bool encode_chunk(snappy_framing *framing, ccompression_buffers *buffers) {
   size_t count = buffers->input_count < LARGEST_BLOCK ? buffers->input_count : LARGEST_BLOCK;
   uint8_t *chunk = framing->pending + framing->pending_end;
@@ -141,7 +141,7 @@ ccompression_result snappy_framing_encode(snappy_framing *framing, ccompression_
 
 /* Decoding */
 
-/* Makes the content of a chunk pending; false when it is not what the format says. */
+/* Makes the content of a chunk pending; false if it is invalid. */
 static bool decode_chunk(snappy_framing *framing, uint8_t type, const uint8_t *data, size_t length) {
   if (length < CHECKSUM_BYTES) return false;
   const uint8_t *content = data + CHECKSUM_BYTES;
@@ -171,7 +171,7 @@ ccompression_result snappy_framing_decode(snappy_framing *framing, ccompression_
     if (length > buffers->input_count - HEADER_BYTES) return CCOMPRESSION_CORRUPT;
     consume(buffers, HEADER_BYTES + length);
     if (type == STREAM_IDENTIFIER) {
-      /* It may be repeated: streams in a row are one (section 4.1). */
+      /* It may be repeated: concatenated streams are one stream (section 4.1). */
       if (HEADER_BYTES + length != sizeof stream_identifier) return CCOMPRESSION_CORRUPT;
       if (memcmp(chunk, stream_identifier, sizeof stream_identifier) != 0) return CCOMPRESSION_CORRUPT;
       framing->is_identified = true;

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* The oldest libcurl that is supported: 7.84 and 7.85 have bugs in pausing, 7.88 is Debian 12's. */
+/* The oldest supported libcurl: 7.84 and 7.85 have bugs in pausing, 7.88 is in Debian 12. */
 #define OLDEST_VERSION 0x075800
 
 /* curl/curl.h hides some functions behind type-checking macros. */
@@ -25,17 +25,17 @@ static struct ccurl_functions lib;
 static ccurl_source source;
 static const char *path;
 
-/* Fills the table from a library that was opened. */
+/* Fills the table from an open library. */
 static const char *resolve(void *library) {
   static char error[160];
 #define RESOLVE(name)                                                                                          \
   *(void **)&lib.name = dlsym(library, #name);                                                                 \
   if (!lib.name) {                                                                                             \
-    snprintf(error, sizeof error, "libcurl has no function " #name);                                           \
+    snprintf(error, sizeof error, "libcurl lacks the function " #name);                                           \
     return error;                                                                                              \
   }
   CCURL_EACH_FUNCTION(RESOLVE)
-  /* Of OpenSSL, where libcurl brings it along. */
+  /* A function of OpenSSL, if libcurl uses it. */
   *(void **)&lib.alpn_selected = dlsym(library, "SSL_get0_alpn_selected");
   return NULL;
 }
@@ -46,11 +46,11 @@ static const char *open_library(const char *name) {
 }
 
 #ifdef RPCURL_BUILTIN_LIBCURL
-/* Of OpenSSL, whose headers are not needed otherwise. */
+/* A function of OpenSSL, whose headers are not needed otherwise. */
 void SSL_get0_alpn_selected(const void *ssl, const unsigned char **name, unsigned int *length);
 #endif
 
-/* Fills the table with the functions that are linked in, or from the system's libcurl. */
+/* Fills the table with the linked functions, or from the system's libcurl. */
 static const char *use_default(void) {
 #ifdef RPCURL_BUILTIN_LIBCURL
   source = CCURL_BUILT_IN;
@@ -69,10 +69,10 @@ static const char *use_named(const char *name) {
   static char error[512];
   source = CCURL_NAMED;
   path = name;
-  /* dlopen would search for a name without a slash, and take a relative path from the working directory. */
+  /* dlopen searches for a name without a slash, and resolves a relative path from the working directory. */
   const char *reason = name[0] == '/' ? open_library(name) : "not an absolute path";
   if (!reason) return NULL;
-  /* dlerror() may begin with the name. */
+  /* dlerror() may start with the name. */
   size_t length = strlen(name);
   if (strncmp(reason, name, length) == 0 && strncmp(reason + length, ": ", 2) == 0) reason += length + 2;
   snprintf(error, sizeof error, "RPCURL_LIBCURL: %.200s: %.260s", name, reason);
@@ -83,20 +83,20 @@ static const char *initialise(void) {
   static char error[160];
   curl_version_info_data *info = lib.curl_version_info(CURLVERSION_NOW);
   if (info->version_num < OLDEST_VERSION) {
-    snprintf(error, sizeof error, "libcurl is %.40s, at least 7.88.0 is needed", info->version);
+    snprintf(error, sizeof error, "libcurl %.40s is too old: 7.88.0 or newer is required", info->version);
     return error;
   }
   CURLcode code = lib.curl_global_init(CURL_GLOBAL_DEFAULT);
   if (code != CURLE_OK) {
-    snprintf(error, sizeof error, "libcurl did not initialise: %.100s", lib.curl_easy_strerror(code));
+    snprintf(error, sizeof error, "cannot initialize libcurl: %.100s", lib.curl_easy_strerror(code));
     return error;
   }
   return NULL;
 }
 
-/* Loops on several threads may be the first. */
+/* Loops on several threads may load it at the same time. */
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
-/* Whether `lib` is filled, or cannot be. */
+/* Whether loading has completed or failed. */
 static bool done;
 
 void ccurl_use(const struct ccurl_functions *functions) {
@@ -172,7 +172,7 @@ CURLcode ccurl_set_close_callback(CURL *handle, ccurl_close_callback callback) {
 }
 
 bool ccurl_uses_proxy(CURL *handle) {
-  /* CURLINFO_USED_PROXY, which the headers have from 8.7 on. */
+  /* CURLINFO_USED_PROXY, which is in the headers since 8.7. */
   const CURLINFO used_proxy = (CURLINFO)(CURLINFO_LONG + 66);
   long value = 0;
   if (lib.curl_easy_getinfo(handle, used_proxy, &value) == CURLE_OK) return value != 0;
@@ -195,7 +195,7 @@ bool ccurl_negotiated(CURL *handle, char *name, size_t capacity) {
   return true;
 }
 
-/* Not every socket is one of TCP, and none is worse off without. */
+/* Errors are ignored: it applies only to TCP sockets. */
 void ccurl_set_user_timeout(int socket, unsigned int milliseconds) {
   (void)setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
 }
@@ -223,7 +223,7 @@ bool ccurl_is_closed(int socket) {
   return poll(&state, 1, 0) > 0;
 }
 
-/* How many idle connections are kept. libcurl's default is four for each handle that is in the multi at the time, so a
+/* The number of idle connections to keep. libcurl's default is four per handle in the multi at the time, so a
  * batch whose calls end together would lose most of its connections. */
 #define IDLE_CONNECTIONS 1000L
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
-_Static_assert(sizeof(wchar_t) == sizeof(uint32_t), "wide characters are characters of Unicode");
+_Static_assert(sizeof(wchar_t) == sizeof(uint32_t), "wide characters must be Unicode characters");
 
 /* libedit's functions by their own names, filled by cline_load(). */
 #define EACH_FUNCTION(X)                                                                                       \
@@ -41,7 +41,7 @@ static const char *resolve(void *library) {
 #define RESOLVE(name)                                                                                          \
   *(void **)&lib.name = dlsym(library, #name);                                                                 \
   if (!lib.name) {                                                                                             \
-    snprintf(error, sizeof error, "libedit has no function " #name);                                           \
+    snprintf(error, sizeof error, "libedit lacks the function " #name);                                           \
     return error;                                                                                              \
   }
   EACH_FUNCTION(RESOLVE)
@@ -66,16 +66,16 @@ struct cline_editor {
   pthread_t thread;
   pthread_mutex_t lock;
   pthread_cond_t turned;
-  bool is_edited; /* whose turn it is: libedit's thread's, or the caller's */
+  bool is_edited; /* which side runs: libedit's thread, or the caller */
   bool has_character, is_closing;
   uint32_t character;
   cline_event event;
   bool is_interrupted;
 };
 
-/* libedit's side */
+/* libedit's thread */
 
-/* Reports `event`, and waits until there is a character. Called with the lock. */
+/* Reports `event`, and waits for a character. Requires the lock. */
 static void report(cline_editor *editor, cline_event event) {
   editor->event = event;
   editor->is_edited = false;
@@ -140,9 +140,9 @@ static void *edit(void *context) {
   return NULL;
 }
 
-/* The caller's side */
+/* The caller's thread */
 
-/* Lets libedit work until it reports something. */
+/* Runs libedit until it reports an event. */
 static void turn(cline_editor *editor) {
   pthread_mutex_lock(&editor->lock);
   editor->is_edited = true;
@@ -183,12 +183,12 @@ void cline_remember(cline_editor *editor, const char *line) {
 bool cline_is_terminal_known(cline_editor *editor) {
   char name[] = "ce";
   char *sequence = NULL;
-  /* Clearing to the end of the line. */
+  /* The sequence that clears to the end of the line. */
   if (lib.el_get(editor->line, EL_GETTC, name, &sequence) != 0 || !sequence) return false;
   return strncmp(sequence, "\033[K", 3) == 0;
 }
 
-/* A terminal that only libedit knows: it sets its modes as it likes. */
+/* Opens a terminal for libedit alone, which sets its modes. */
 static bool open_terminal(cline_editor *editor) {
   char name[64];
   editor->master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -221,7 +221,7 @@ static bool prepare(cline_editor *editor, int history_size) {
   lib.el_set(line, EL_ADDFN, "rpcurl-complete", "Complete", complete);
   lib.el_set(line, EL_ADDFN, "rpcurl-clear-screen", "Clear the screen", clear_screen);
   lib.el_set(line, EL_ADDFN, "rpcurl-interrupt", "Drop the line", interrupt);
-  /* What libedit leaves unbound, and other editors have. */
+  /* Keys that libedit does not bind, but other editors do. */
   static const char *const keys[][2] = {
       {"^R", "em-inc-search-prev"},      {"\033[1~", "ed-move-to-beg"},     {"\033[4~", "ed-move-to-end"},
       {"\033[7~", "ed-move-to-beg"},     {"\033[8~", "ed-move-to-end"},     {"\033[H", "ed-move-to-beg"},

@@ -1,4 +1,4 @@
-// The header is all there is; this checks, wherever it is compiled, that the layout is the one promised.
+// Checks at compile time that the ABI layout has not changed.
 #include <rpcurl/plugin.h>
 
 _Static_assert(sizeof(rpcurl_text) == 16, "rpcurl_text");
@@ -11,7 +11,7 @@ _Static_assert(offsetof(rpcurl_host, struct_size) == 8, "rpcurl_host.struct_size
 _Static_assert(offsetof(rpcurl_host, get_metrics) == 272, "rpcurl_host of version 1.0 ends with get_metrics");
 _Static_assert(offsetof(rpcurl_response, details) == 80, "rpcurl_response of version 1.0 ends with trailers");
 _Static_assert(offsetof(rpcurl_plugin, needs) == 192, "rpcurl_plugin of version 1.1");
-_Static_assert(offsetof(rpcurl_host, retry) == 280, "rpcurl_host of version 1.1 goes on with retry");
+_Static_assert(offsetof(rpcurl_host, retry) == 280, "rpcurl_host of version 1.1 continues with retry");
 _Static_assert(offsetof(rpcurl_host, free) == 464, "rpcurl_host of version 1.1 ends with free");
-// These are members of rpcurl_outcome, so they cannot grow.
+// Members of rpcurl_outcome, so their size is fixed.
 _Static_assert(sizeof(rpcurl_status) == 32 && sizeof(rpcurl_metrics) == 80, "members of rpcurl_outcome");

@@ -1,5 +1,5 @@
-// Reports which plugin crashed, ended the process, or does not return. All of it is async-signal-safe: it reads what was
-// noted, and writes.
+// Reports a plugin that crashed, ended the process, or does not return. Everything is async-signal-safe: it
+// reads records and writes.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -38,7 +38,7 @@ struct text {
   size_t size;
 };
 
-// What is left for the end of the report, so that JSON is always closed.
+// Bytes reserved for the end of the report, so that JSON is always complete.
 enum { RESERVE = 64 };
 
 static void add_form(struct text *text, const char *words, const char *json) {
@@ -48,7 +48,7 @@ static void add_form(struct text *text, const char *words, const char *json) {
 }
 
 static void add(struct text *text, const char *words) {
-  // What a plugin says of itself must not steer a terminal, nor end a string of JSON.
+  // A plugin's name must not control a terminal, nor end a JSON string.
   for (; *words != 0 && text->size + 2 < sizeof(text->bytes) - RESERVE; words++) {
     unsigned char byte = (unsigned char)*words;
     if (report_form == PLUGIN_GUARD_JSON && (byte == '"' || byte == '\\')) text->bytes[text->size++] = '\\';
@@ -79,7 +79,7 @@ static void add_name(struct text *text, const plugin_guard_plugin *plugin) {
   add(text, name == NULL ? plugin->file : name);
 }
 
-// ---- Where it happened
+// ---- The place of the crash
 
 static bool registers(const void *context, uintptr_t *code, uintptr_t *stack) {
   const mcontext_t *machine = &((const ucontext_t *)context)->uc_mcontext;
@@ -109,8 +109,8 @@ static const plugin_guard_plugin *owner_of(uintptr_t address) {
   return NULL;
 }
 
-// The first address on the stack that lies in a plugin: who called, as far as can be told without knowing frames. The
-// kernel reads, as the stack may end anywhere.
+// The first address on the stack that is in a plugin: the probable caller, without knowledge of frames. The
+// kernel reads the stack, as it may end anywhere.
 static uintptr_t caller_in_plugin(uintptr_t stack) {
   uintptr_t words[64];
   for (int block = 0; block < 16; block++) {
@@ -171,14 +171,14 @@ void plugin_guard_restore_with(plugin_guard_restore restore) {
   __atomic_store_n(&restore_with, restore, __ATOMIC_RELEASE);
 }
 
-// Ends the process without what atexit(3) registered, which may wait for the plugin.
+// Ends the process without the functions registered with atexit(3), which may wait for the plugin.
 static _Noreturn void end_process(void) {
   plugin_guard_restore restore = __atomic_load_n(&restore_with, __ATOMIC_ACQUIRE);
   if (restore != NULL) restore();
   _exit(PLUGIN_GUARD_EXIT_CODE);
 }
 
-// Of several threads that have something to report at once, one does; the others stay here.
+// If several threads report at once, the first one does; the others wait here forever.
 static void claim_report(void) {
   static int is_reporting;
   if (__atomic_exchange_n(&is_reporting, 1, __ATOMIC_RELAXED) == 0) return;
@@ -197,11 +197,11 @@ static void report(const plugin_guard_plugin *plugin, const plugin_guard_place *
   add_hint(&text, plugin);
   uintptr_t at = owner_of(code) == plugin ? code : caller;
   if (at != 0 && plugin->code != 0) {
-    // A return address is behind the call.
+    // A return address is after the call.
     if (at != code) at -= 1;
     add(&text, "; with debug information, addr2line -fe FILE ");
     add_hexadecimal(&text, at - plugin->code);
-    add(&text, " tells the line");
+    add(&text, " prints the line");
   }
   end(&text);
 }
@@ -238,7 +238,7 @@ static void report_unknown(int number) {
   add_form(&text, "rpcurl: ", "{\"error\":{\"what\":\"\",\"why\":\"");
   add(&text, "crashed (");
   add_signal(&text, number);
-  add(&text, ") on a thread that is not rpcurl's; it may be one of an unknown plugin of these:");
+  add(&text, ") on a thread that rpcurl did not start; it may belong to one of these plugins:");
   for (const plugin_guard_plugin *plugin = plugin_guard_plugins(); plugin != NULL; plugin = plugin->next) {
     add(&text, " ");
     add_name(&text, plugin);
@@ -247,12 +247,12 @@ static void report_unknown(int number) {
   write_out(&text);
 }
 
-// Leaves it to whoever was there before.
+// Passes the signal to the previous handler.
 static void pass_on(int number, const siginfo_t *info) {
   for (int index = 0; index < SIGNALS; index++) {
     if (signals[index].number == number) sigaction(number, &previous[index], NULL);
   }
-  // A fault happens again when this returns; what was sent does not.
+  // A fault is raised again when this returns; a sent signal is not.
   if (info->si_code <= 0) raise(number);
 }
 
@@ -282,8 +282,8 @@ static void handle(int number, siginfo_t *info, void *context) {
 
 // ---- exit
 
-// The host never ends the process within a callback. On a thread of a plugin's own nothing was noted, and the stack
-// shows the caller.
+// The host never ends the process within a callback. A plugin's own thread has no record, and the stack shows
+// the caller.
 static void at_exit(void) {
   plugin_guard_place place = {0};
   if (plugin_guard_mine != NULL) {
@@ -306,7 +306,7 @@ int plugin_guard_watch_crashes(void) {
   plugin_guard_find_object((const void *)(uintptr_t)&plugin_guard_watch_crashes, &own_code, &own_code_end);
   for (int index = 0; index < SIGNALS; index++) {
     struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    // A crash in the handler ends the process, and not in another handler.
+    // A crash in the handler must end the process, not enter a handler again.
     sigfillset(&action.sa_mask);
     if (sigaction(signals[index].number, &action, &previous[index]) != 0) return errno;
   }
@@ -326,7 +326,7 @@ static void start(void) {
 
 static bool is_child;
 
-// The last hook that is registered runs first, before those of the parent.
+// The last registered hook runs first, before those of the parent.
 static void at_exit_of_child(void) { _exit(PLUGIN_GUARD_CHILD_EXITED); }
 
 int plugin_guard_fork(void) {

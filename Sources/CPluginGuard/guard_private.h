@@ -1,4 +1,4 @@
-// What the parts of the guard share.
+// Declarations shared by the parts of the guard.
 #ifndef GUARD_PRIVATE_H
 #define GUARD_PRIVATE_H
 
@@ -7,10 +7,10 @@
 plugin_guard_record *plugin_guard_records(void);
 plugin_guard_plugin *plugin_guard_plugins(void);
 
-// Where the loaded file is that an address belongs to.
+// Finds the loaded file that contains an address.
 bool plugin_guard_find_object(const void *address, uintptr_t *begin, uintptr_t *end);
 
-// Each reports what a plugin did, and ends the process.
+// Each reports a plugin's action, and ends the process.
 void plugin_guard_end_stuck(const plugin_guard_place *place, const char *since);
 void plugin_guard_end_exited(const plugin_guard_place *place, const char *what);
 

@@ -40,8 +40,8 @@ bool plugin_guard_find_object(const void *address, uintptr_t *begin, uintptr_t *
 
 int plugin_guard_memory_file(const char *name) {
   int descriptor = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  // Some kernels allow only files without the permission to execute, which the dynamic loader does not need:
-  // MFD_NOEXEC_SEAL, since Linux 6.3 (vm.memfd_noexec=2).
+  // Some kernels allow only files without execute permission (vm.memfd_noexec=2), which the dynamic loader
+  // does not need: MFD_NOEXEC_SEAL, since Linux 6.3.
   if (descriptor < 0 && errno == EACCES) descriptor = memfd_create(name, MFD_CLOEXEC | 8U);
   return descriptor;
 }

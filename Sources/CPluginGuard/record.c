@@ -24,10 +24,10 @@ enum { STACK_BYTES = 64 * 1024 };
 static pthread_key_t end_of_thread;
 static pthread_once_t end_of_thread_once = PTHREAD_ONCE_INIT;
 
-// A thread ends: its record is another's.
+// Releases the record of a thread that ends, for reuse.
 static void give_back(void *argument) {
   plugin_guard_record *record = argument;
-  // Callbacks return to the host, which never ends a thread within one.
+  // The host never ends a thread within a callback, so the plugin did.
   if (record->place.plugin != NULL) plugin_guard_end_exited(&record->place, "ended a thread of rpcurl");
   stack_t none = {.ss_flags = SS_DISABLE};
   plugin_guard_enter((plugin_guard_place){0});
@@ -55,7 +55,7 @@ plugin_guard_record *plugin_guard_make_record(void) {
     record->next = plugin_guard_records();
     while (!__atomic_compare_exchange_n(&records, &record->next, record, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {}
   }
-  // A stack of its own for the handler: a plugin may have used up the thread's.
+  // A separate stack for the signal handler: a plugin may have exhausted the thread's.
   stack_t present;
   if (sigaltstack(NULL, &present) == 0 && (present.ss_flags & SS_DISABLE) != 0) {
     if (record->alternate_stack == NULL) record->alternate_stack = malloc(STACK_BYTES);

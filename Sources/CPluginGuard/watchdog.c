@@ -1,4 +1,4 @@
-// A thread that looks now and then at what runs.
+// A thread that checks at intervals what runs.
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -9,7 +9,7 @@
 
 enum { LOOK_MS = 25 };
 
-// It counts looks and no time: where the whole process is kept from running, it is no callback's fault.
+// It counts intervals, not time: if the whole process was stopped, no callback is at fault.
 enum {
   LOOKS = PLUGIN_GUARD_PATIENCE_MS / LOOK_MS + 1,
   GRACE_LOOKS = PLUGIN_GUARD_GRACE_MS / LOOK_MS,
@@ -32,7 +32,7 @@ static bool is_past(int64_t deadline_ns) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec >= deadline_ns;
 }
 
-// What is read piece by piece while the callback runs on belongs together if the sequence is the same after it.
+// A record read while the callback runs is consistent if the sequence is the same afterwards.
 static plugin_guard_place place_of(const plugin_guard_record *record) {
   plugin_guard_place place = {
       .plugin = __atomic_load_n(&record->place.plugin, __ATOMIC_RELAXED),
@@ -78,7 +78,7 @@ int plugin_guard_watch_time(plugin_guard_warn warn) {
   pthread_t thread;
   sigset_t all, before;
   warn_of = warn;
-  // Signals are for the threads that know what to do with them.
+  // Signals are handled on other threads.
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   int result = pthread_create(&thread, NULL, watch, NULL);

@@ -1,6 +1,6 @@
 import Interception
 
-/// The interceptors that come with rpcurl.
+/// The built-in interceptors.
 public enum BuiltIns {
   /// A key of an interceptor's configuration.
   public struct Key: Sendable, Equatable {
@@ -22,7 +22,7 @@ public enum BuiltIns {
     }
   }
 
-  /// What there is to know of one of them.
+  /// The documentation of an interceptor.
   public struct Description: Sendable {
     /// Its name.
     public let name: String
@@ -34,7 +34,7 @@ public enum BuiltIns {
       @Sendable (SettingsReader, any InterceptorServices) throws(ConfigurationError) -> any InterceptorFactory
   }
 
-  /// All of them, by name.
+  /// All built-in interceptors, by name.
   public static let all = [
     AssertFactory.description,
     AuthFactory.description,
@@ -47,23 +47,24 @@ public enum BuiltIns {
     RetryFactory.description,
   ]
 
-  /// Makes the factory of the interceptor of this name.
+  /// Makes the factory of an interceptor.
   ///
-  /// - Throws: When there is none, or it rejects its configuration; the error names the key.
+  /// - Throws: ``ConfigurationError`` if there is none with this name, or it rejects its configuration; the
+  ///   error names the key.
   public static func factory(
     named name: String, configuration: InterceptorSpec, services: any InterceptorServices
   ) throws(ConfigurationError) -> any InterceptorFactory {
     guard let found = all.first(where: { $0.name == name }) else {
       throw ConfigurationError(
-        interceptor: name, reason: "there is no built-in interceptor of this name",
+        interceptor: name, reason: "no built-in interceptor has this name",
         hint:
-          "the built-in ones are \(all.map(\.name).joined(separator: ", ")); plugins are loaded with --plugin"
+          "built-in: \(all.map(\.name).joined(separator: ", ")); load plugins with --plugin"
       )
     }
     return try found.make(SettingsReader(configuration, found), services)
   }
 
-  /// Makes the registration that a user asked for with `--use`.
+  /// Makes the registration for a `--use` option.
   public static func registration(
     _ spec: InterceptorSpec, services: any InterceptorServices
   ) throws(ConfigurationError) -> InterceptorRegistration {

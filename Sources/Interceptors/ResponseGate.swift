@@ -1,15 +1,15 @@
 import Interception
 import RPCProtocols
 
-/// Keeps the start of a response back for as long as the call may still be tried again, for an interceptor that
-/// retries.
+/// Holds the start of a response while the call may still be retried, for an interceptor that retries.
 ///
-/// What lets it go commits the response (gRFC A6, "When Retries are Valid"). In gRPC that is any response headers
-/// but trailers-only ones. The other protocols have no such form. A unary Connect call tells an error by its HTTP
-/// status. In gRPC-Web and in Connect's streams an error comes behind headers that look like those of a success, so
-/// there the first message commits; or the time in which a server that fails the call at once would have done so.
+/// Releasing the start commits the response (gRFC A6, "When Retries are Valid"). In gRPC, any response
+/// headers that are not trailers-only commit. Other protocols have no trailers-only form. A unary Connect
+/// error is identified by its HTTP status. In gRPC-Web and in Connect's streams an error follows headers that
+/// look like those of a success, so there the first message commits, or a timeout within which a server that
+/// fails the call immediately would have responded.
 final class ResponseGate {
-  /// How long the headers of a stream may wait for what follows them.
+  /// The maximum time to hold the headers of a stream.
   private static let patience = Duration.seconds(1)
 
   private let context: CallContext
@@ -28,31 +28,31 @@ final class ResponseGate {
       }
   }
 
-  /// The stages at which the gate has to be told.
+  /// The stages that the gate must observe.
   var stages: Stages {
     commitsWithMessage ? [.responseStart, .responseBytes, .responseEnd] : [.responseStart, .responseEnd]
   }
 
-  /// The headers that wait here.
+  /// The held headers.
   var heldHeaders: Headers? { start?.headers }
 
-  /// Takes the start, and lets it go if it commits the response.
+  /// Holds the start, or forwards it if it commits the response.
   func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) {
     let isError = start.httpStatus != 200 || start.headers.first("grpc-status") != nil
     guard isError || commitsWithMessage else { return token.proceed(start) }
-    // One of an attempt before this is void.
+    // The token of an earlier attempt is void.
     self.token = consume token
     self.start = start
     if !isError { timer = context.after(Self.patience) { [weak self] in self?.open() } }
   }
 
-  /// A message comes: the response is committed.
+  /// Commits the response, since a message was received.
   func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) {
     open()
     token.proceed(bytes)
   }
 
-  /// Lets the start go.
+  /// Forwards the start.
   func open() {
     stopTimer()
     guard let start, let token = token.take() else { return }
@@ -60,7 +60,7 @@ final class ResponseGate {
     token.proceed(start)
   }
 
-  /// The call is tried again: the token becomes void by that, and is let go of with the next.
+  /// Prepares for the next attempt: the token becomes void, and is released with the next one.
   func reset() {
     stopTimer()
     start = nil

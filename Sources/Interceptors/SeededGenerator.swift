@@ -1,8 +1,8 @@
-/// Random numbers that a seed repeats (SplitMix64).
+/// A random number generator with a seed (SplitMix64).
 struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  /// Makes the generator of a seed; of a random one without it.
+  /// Makes a generator with this seed; `nil` for a random seed.
   init(seed: UInt64?) {
     state = seed ?? .random(in: .min ... .max)
   }
@@ -15,6 +15,6 @@ struct SeededGenerator: RandomNumberGenerator, Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  /// A number from 0 up to, but not with, 1.
+  /// A random number from 0 up to, but not including, 1.
   mutating func fraction() -> Double { Double(next() >> 11) * 0x1p-53 }
 }

@@ -1,20 +1,20 @@
 import Interception
 
-/// What built-in interceptors need of the world outside of their call. This layer does no I/O itself: whoever makes
-/// them brings it.
+/// The external services of built-in interceptors. This layer does no I/O itself; the caller provides an
+/// implementation.
 public protocol InterceptorServices: Sendable {
   /// Reads a whole file.
   ///
   /// - Parameters:
   ///   - path: The file.
-  ///   - holdsMessages: Whether it holds messages, so that it may be large.
-  /// - Throws: A `ServiceFailure` with the reason, such as `no such file`.
+  ///   - holdsMessages: Whether it contains messages, and so may be large.
+  /// - Throws: A ``ServiceFailure`` with the reason, such as `no such file`.
   func contents(ofFile path: String, holdsMessages: Bool) throws(ServiceFailure) -> [UInt8]
-  /// Opens a file to be written, made anew or appended to; `-` is standard error.
+  /// Opens a file for writing, new or appending; `-` is standard error.
   func openFile(_ path: String, appending: Bool) throws(ServiceFailure) -> any OutputFile
-  /// Puts a file in place, or in the place of another, in one step: a reader sees the one or the other whole.
+  /// Creates or replaces a file atomically: a reader sees the old or the new content.
   ///
-  /// - Parameter isPrivate: Whether others must not read it, even if they could read the one that it replaces.
+  /// - Parameter isPrivate: Whether others must not read it, even if they could read the old one.
   func replaceFile(_ path: String, with bytes: [UInt8], isPrivate: Bool) throws(ServiceFailure)
   /// The value of an environment variable.
   func environment(_ name: String) -> String?
@@ -22,8 +22,8 @@ public protocol InterceptorServices: Sendable {
   ///
   /// - Parameters:
   ///   - command: The command line.
-  ///   - timeout: When it is killed.
-  ///   - completion: Called once with what it wrote to standard output, on any thread.
+  ///   - timeout: The time after which it is killed.
+  ///   - completion: Called once with its standard output, on any thread.
   func run(
     _ command: String, timeout: Duration,
     completion: @escaping @Sendable (Result<[UInt8], ServiceFailure>) -> Void)
@@ -38,7 +38,7 @@ extension InterceptorServices {
   }
 }
 
-/// Why a service could not be rendered.
+/// Why a service failed.
 public struct ServiceFailure: Error, Equatable, Sendable {
   /// The reason, in a few words.
   public var reason: String
@@ -47,10 +47,10 @@ public struct ServiceFailure: Error, Equatable, Sendable {
   public init(_ reason: String) { self.reason = reason }
 }
 
-/// A file that is being written. It is complete when it is closed.
+/// A file open for writing. It is complete when it is closed.
 public protocol OutputFile: AnyObject, Sendable {
-  /// Appends bytes, at once.
+  /// Appends bytes immediately.
   func write(_ bytes: [UInt8]) throws(ServiceFailure)
-  /// Ends the file.
+  /// Closes the file.
   func close() throws(ServiceFailure)
 }

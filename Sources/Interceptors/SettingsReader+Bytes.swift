@@ -12,10 +12,10 @@ extension SettingsReader {
     return bytes
   }
 
-  /// The seed of random numbers.
+  /// The random seed.
   func seed() throws(ConfigurationError) -> UInt64? {
     guard let text = text("seed") else { return nil }
-    guard let seed = UInt64(text) else { throw error("seed", "must be a whole number, not negative") }
+    guard let seed = UInt64(text) else { throw error("seed", "must be a whole number of at least 0") }
     return seed
   }
 }

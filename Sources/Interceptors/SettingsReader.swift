@@ -1,14 +1,14 @@
 import Interception
 import RPCProtocols
 
-/// Reads the settings of one interceptor, and names the key in every error.
+/// Reads the settings of one interceptor; errors name the key.
 struct SettingsReader {
   /// The interceptor's name.
   let interceptor: String
   private let keys: [BuiltIns.Key]
   private let settings: [InterceptorSpec.Setting]
 
-  /// - Throws: When a key is none of the interceptor's, or repeats though it may not.
+  /// - Throws: ``ConfigurationError`` for an unknown key, or one given twice that must not repeat.
   init(_ spec: InterceptorSpec, _ description: BuiltIns.Description) throws(ConfigurationError) {
     interceptor = spec.name
     keys = description.keys
@@ -18,7 +18,7 @@ struct SettingsReader {
       guard let key = keys.first(where: { $0.name == setting.key }) else {
         throw ConfigurationError(
           interceptor: interceptor, key: setting.key, reason: "unknown key",
-          hint: "the keys are \(keys.map(\.form).joined(separator: ", "))")
+          hint: "valid keys: \(keys.map(\.form).joined(separator: ", "))")
       }
       guard seen.insert(setting.key).inserted || key.mayRepeat else {
         throw error(setting.key, "is set twice")
@@ -72,7 +72,7 @@ struct SettingsReader {
     return duration
   }
 
-  /// One of a few words.
+  /// One of the values of an enum.
   func choice<Choice: RawRepresentable & CaseIterable>(
     _ key: String, _ type: Choice.Type
   ) throws(ConfigurationError) -> Choice? where Choice.RawValue == String {
@@ -83,12 +83,12 @@ struct SettingsReader {
     return choice
   }
 
-  /// The error that a value deserves.
+  /// The error for a key's value.
   func error(_ key: String, _ reason: String, hint: String? = nil) -> ConfigurationError {
     ConfigurationError(interceptor: interceptor, key: key, reason: reason, hint: hint)
   }
 
-  /// Parses a number with a unit: `s` (also without one), `ms`, `us`, `m` or `h`.
+  /// Parses a number with a unit: `s` (the default), `ms`, `us`, `m` or `h`.
   static func duration(_ text: some StringProtocol) -> Duration? {
     let units: [(String, Double)] = [("ms", 1e-3), ("us", 1e-6), ("s", 1), ("m", 60), ("h", 3600)]
     let unit = units.first { text.hasSuffix($0.0) }

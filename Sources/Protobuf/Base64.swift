@@ -1,4 +1,4 @@
-/// Base64 as protobuf's JSON and RPC metadata use it.
+/// Base64 for protobuf's JSON and RPC metadata.
 public enum Base64 {
   /// Encodes in the standard alphabet.
   public static func encode(_ bytes: [UInt8], padding: Bool = true) -> String {
@@ -9,8 +9,8 @@ public enum Base64 {
 
   /// Decodes text in the standard or the URL-safe alphabet, with or without padding.
   ///
-  /// Nil when the text holds any other character (white space too), mixes the alphabets, has a length that no
-  /// encoder produces, or is padded wrongly.
+  /// - Returns: `nil` if the text contains any other character (also white space), mixes the alphabets, has
+  ///   an impossible length, or is padded incorrectly.
   public static func decode(_ text: [UInt8]) -> [UInt8]? {
     var buffer = OutputBuffer(capacity: text.count / 4 * 3 + 3)
     guard text.withUnsafeBytes({ decode($0, into: &buffer) }) else { return nil }
@@ -44,7 +44,7 @@ public enum Base64 {
     }
   }
 
-  /// False, with an undefined amount appended, when the text is not base64.
+  /// Returns false, with an undefined number of bytes appended, if the text is not base64.
   static func decode(_ text: UnsafeRawBufferPointer, into out: inout OutputBuffer) -> Bool {
     var count = text.count
     if count > 0, count % 4 == 0, text[count - 1] == UInt8(ascii: "=") {
@@ -91,7 +91,7 @@ public enum Base64 {
 
   private static let bad: UInt8 = 64
 
-  /// The six bits of each character; `bad` (bit 6) marks all others.
+  /// The six bits of each character; `bad` (bit 6) marks invalid ones.
   private static let values: [UInt8] = {
     var table = [UInt8](repeating: bad, count: 256)
     alphabet.withUTF8Buffer {

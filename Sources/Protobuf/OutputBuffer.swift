@@ -4,17 +4,17 @@
   import Musl
 #endif
 
-/// A growing run of bytes that the codecs append to, and that can be emptied and used again.
+/// A growable byte buffer for the codecs, which can be cleared and reused.
 ///
-/// It exists because appending to an array one byte at a time checks uniqueness and bounds at each byte, and because
-/// `realloc` grows a large buffer without copying it.
+/// Appending single bytes to an array checks uniqueness and bounds for each byte; and `realloc` grows a large
+/// buffer without copying it.
 public struct OutputBuffer: ~Copyable {
   private(set) var base: UnsafeMutablePointer<UInt8>
-  /// How many bytes it holds.
+  /// The number of bytes.
   public private(set) var count = 0
   private var capacity: Int
 
-  /// An empty buffer; without a capacity it allocates nothing before something is appended.
+  /// Makes an empty buffer; without a capacity it allocates on the first append.
   public init(capacity: Int = 0) {
     self.capacity = 0
     base = OutputBuffer.nowhere
@@ -23,20 +23,20 @@ public struct OutputBuffer: ~Copyable {
 
   deinit { if capacity > 0 { free(base) } }
 
-  /// Where nothing is stored.
+  /// The address of an empty buffer.
   nonisolated(unsafe) private static let nowhere = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
 
-  /// Drops the bytes and keeps the room.
+  /// Removes the bytes and keeps the capacity.
   public mutating func removeAll() { count = 0 }
 
-  /// The bytes so far; valid during the call only.
+  /// Calls `body` with the bytes, which are valid during the call only.
   public borrowing func withBytes<R, E: Error>(
     _ body: (UnsafeRawBufferPointer) throws(E) -> R
   ) throws(E) -> R {
     try body(UnsafeRawBufferPointer(start: base, count: count))
   }
 
-  /// Where the next byte goes.
+  /// The address of the next byte.
   @inline(__always)
   var end: UnsafeMutablePointer<UInt8> { base + count }
 
@@ -54,7 +54,7 @@ public struct OutputBuffer: ~Copyable {
     capacity = wanted
   }
 
-  /// Appends a byte for which room has been reserved.
+  /// Appends a byte in reserved room.
   @inline(__always)
   mutating func appendReserved(_ byte: UInt8) {
     base[count] = byte
@@ -91,19 +91,19 @@ public struct OutputBuffer: ~Copyable {
     text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
   }
 
-  /// Counts bytes that were stored behind the end, in room that had been reserved.
+  /// Counts bytes that were stored after the end, in reserved room.
   @inline(__always)
   mutating func advance(by distance: Int) {
     count &+= distance
   }
 
-  /// Drops what follows the first `length` bytes.
+  /// Removes the bytes after the first `length`.
   @inline(__always)
   mutating func truncate(to length: Int) {
     if length < count { count = length }
   }
 
-  /// Moves what follows `position` by `distance` and so opens a gap there.
+  /// Moves the bytes after `position` by `distance`, which leaves a gap.
   mutating func openGap(at position: Int, of distance: Int) {
     reserve(distance)
     let from = UnsafeMutableRawPointer(base + position)
@@ -116,7 +116,7 @@ public struct OutputBuffer: ~Copyable {
   }
 }
 
-/// Copies in blocks of 16 bytes, the last of which may read and write up to 15 bytes beyond.
+/// Copies in blocks of 16 bytes, the last of which may access up to 15 bytes beyond the end.
 @inline(__always)
 func copyBlocks(from source: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>, count: Int) {
   var index = 0

@@ -1,9 +1,9 @@
-/// What the reader of a text throws: it becomes a ``JSONError`` or a ``TextError`` when it leaves the reader, which is
-/// when its line is counted and its path put together.
+/// An error of a text parser. When it leaves the parser, it becomes a ``JSONError`` or a ``TextError`` with
+/// its line and path.
 struct ReadFailure<Reason: Sendable>: Error {
   let reason: Reason
   let offset: Int
-  /// The innermost part first.
+  /// The path, innermost part first.
   var path: [String] = []
 
   func inside(_ part: String) -> ReadFailure {
@@ -12,7 +12,7 @@ struct ReadFailure<Reason: Sendable>: Error {
     return failure
   }
 
-  /// The place in the text that was read.
+  /// The position in the parsed text.
   func position(in text: UnsafeRawBufferPointer) -> JSONPosition {
     var position = JSONPosition()
     position.advance(over: UnsafeRawBufferPointer(rebasing: text[..<min(offset, text.count)]))
@@ -29,7 +29,7 @@ struct ReadFailure<Reason: Sendable>: Error {
 }
 
 extension JSONPosition {
-  /// The same place in a text of which the one that was read is a part.
+  /// The same position in a text that contains the parsed text as a part.
   func moved(to start: JSONPosition) -> JSONPosition {
     var position = self
     position.byteOffset += start.byteOffset
@@ -39,7 +39,7 @@ extension JSONPosition {
   }
 }
 
-/// How an error in a text is shown to a person.
+/// Formats an error in a text for people.
 func describe(_ reason: String, at position: JSONPosition, of fieldPath: String) -> String {
   let place = "line \(position.line), column \(position.column)"
   return fieldPath.isEmpty ? "\(reason) (\(place))" : "\(fieldPath): \(reason) (\(place))"

@@ -1,9 +1,9 @@
-/// A set of numbers that is cheap while they are below 64.
+/// A set of numbers, optimized for numbers below 64.
 struct SmallSet {
   private var bits: UInt64 = 0
   private var others: Set<Int>?
 
-  /// False when the number was in the set.
+  /// Returns false if the number was already in the set.
   @inline(__always)
   mutating func insert(_ number: Int) -> Bool {
     guard number < 64 else { return insertLarge(number) }

@@ -1,14 +1,15 @@
-// The standard library searches for text within text in a module of its own, with regular expressions in it: 1.2 MB of
-// the program, and 450 conformances that each look-up of one has to pass. These are found first where both are there.
+// The standard library searches text in a separate module that includes regular expressions: 1.2 MB of the
+// program, and 450 conformances that each look-up has to check. Where both are imported, overload resolution
+// prefers these.
 
 extension StringProtocol {
-  /// The first place of `other`; the start if `other` is empty.
+  /// The first occurrence of `other`; the start if `other` is empty.
   ///
-  /// - Returns: `nil` if `other` does not occur. Texts are compared byte by byte: equal letters that are composed
-  ///   differently are different.
+  /// - Returns: `nil` if `other` does not occur. Texts are compared byte by byte: canonically equivalent
+  ///   characters with different encodings are different.
   package func firstRange(of other: String) -> Range<Index>? {
     let found = utf8.withContiguousStorageIfAvailable { $0.firstOffset(of: other) }
-    // No storage is contiguous only where a text is a view of another string type.
+    // Storage is not contiguous only if the text is a view of another string type.
     let start = found ?? Array(utf8).withUnsafeBufferPointer { $0.firstOffset(of: other) }
     guard let start else { return nil }
     let lower = utf8.index(startIndex, offsetBy: start)
@@ -20,12 +21,12 @@ extension StringProtocol {
     firstRange(of: other) != nil
   }
 
-  /// The parts of the text between the places of `separator`.
+  /// The parts of the text between the occurrences of `separator`.
   ///
   /// - Parameters:
-  ///   - separator: What separates parts. An empty one separates nothing.
-  ///   - maxSplits: How often the text is split at most.
-  ///   - omittingEmptySubsequences: Whether empty parts are left out.
+  ///   - separator: The separator. An empty one separates nothing.
+  ///   - maxSplits: The maximum number of splits.
+  ///   - omittingEmptySubsequences: Whether empty parts are omitted.
   package func split(
     separator: String, maxSplits: Int = .max, omittingEmptySubsequences: Bool = true
   ) -> [SubSequence] {
@@ -41,7 +42,7 @@ extension StringProtocol {
     return parts
   }
 
-  /// The text with `replacement` at each place of `other`.
+  /// The text with `replacement` for each occurrence of `other`.
   package func replacing(_ other: String, with replacement: String) -> String {
     split(separator: other, omittingEmptySubsequences: false).joined(separator: replacement)
   }
@@ -55,7 +56,7 @@ extension [UInt8] {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-  /// The offset of the first place of a text, in bytes.
+  /// The byte offset of the first occurrence of a text.
   fileprivate func firstOffset(of other: String) -> Int? {
     var other = other
     return other.withUTF8 {
@@ -64,12 +65,12 @@ extension UnsafeBufferPointer<UInt8> {
   }
 }
 
-/// The offset of the first place of `part` in `whole`, in bytes. Takes time that is linear in both lengths
-/// (Knuth, Morris and Pratt).
+/// The byte offset of the first occurrence of `part` in `whole`, in time linear in both lengths (Knuth,
+/// Morris and Pratt).
 private func firstOffset(of part: UnsafeRawBufferPointer, in whole: UnsafeRawBufferPointer) -> Int? {
   guard part.count <= whole.count else { return nil }
   guard part.count > 1 else { return part.isEmpty ? 0 : whole.firstIndex(of: part[0]) }
-  // For each length of a match, the longest shorter one that ends at the same place.
+  // For each length of a match, the longest shorter one that ends at the same position.
   var shorter = [Int](repeating: 0, count: part.count + 1)
   var matched = 0
   for index in 1..<part.count {

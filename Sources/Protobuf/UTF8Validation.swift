@@ -4,7 +4,7 @@ enum UTF8Validation {
     firstInvalid(bytes) == nil
   }
 
-  /// The offset of the first byte that does not belong to valid UTF-8.
+  /// The offset of the first byte of invalid UTF-8; nil if all bytes are valid.
   static func firstInvalid(_ bytes: UnsafeRawBufferPointer) -> Int? {
     var index = 0
     let count = bytes.count

@@ -1,8 +1,8 @@
-/// Eight bytes at a time.
+/// Operations on eight bytes at a time.
 enum Words {
-  /// Loads fewer than eight bytes; those that are missing are taken from `fill`.
+  /// Loads fewer than eight bytes, and the others from `fill`.
   ///
-  /// Nothing beyond `count` bytes is read.
+  /// Reads nothing beyond `count` bytes.
   @inline(__always)
   static func load(_ source: UnsafeRawPointer, count: Int, fill: UInt64 = 0) -> UInt64 {
     var word: UInt64
@@ -39,8 +39,8 @@ enum Words {
     return load(a + index, count: count &- index) == load(b + index, count: count &- index)
   }
 
-  /// Marks the bytes that end a run of plain characters in a JSON text: controls, quotes, backslashes and all
-  /// that is not ASCII. Of the marks the lowest is right; those above it may be too many.
+  /// Marks the bytes that end a run of plain characters in a JSON text: controls, quotes, backslashes and
+  /// non-ASCII. Only the lowest mark is reliable; higher ones may be false.
   @inline(__always)
   static func endsOfPlainText(_ word: UInt64) -> UInt64 {
     let ones: UInt64 = 0x0101_0101_0101_0101
@@ -58,7 +58,7 @@ enum Words {
     return word & highs | ((word &+ sixes) & highs) &>> 4 == 0x3333_3333_3333_3333
   }
 
-  /// The number that eight digits stand for.
+  /// The number of eight digits.
   @inline(__always)
   static func number(_ digits: UInt64) -> UInt64 {
     let mask: UInt64 = 0x0000_00ff_0000_00ff

@@ -3,7 +3,7 @@ import Protobuf
 import RPCProtocols
 import Transport
 
-/// One call from its start to its end: the caller's side of the chain.
+/// One call, from its start to its end: the caller's side of the chain.
 public final class Call {
   private let request: CallRequest
   private let chain: Chain
@@ -24,14 +24,14 @@ public final class Call {
   /// Whether the call is over, and every interceptor has finished.
   public var isFinished: Bool { chain.isFinished }
 
-  /// How many bytes of request and response have travelled so far, without headers, in the latest attempt.
+  /// The bytes of request and response bodies so far, in the latest attempt.
   public var traffic: (sent: Int, received: Int) { events.traffic }
 
-  /// The names of the interceptors that are asked to take part, first to last on the request path.
+  /// The names of the interceptors that may take part, first to last on the request path.
   public let interceptorNames: [String]
 
-  /// Reads a request message in the form that the chain and the codec want: when no interceptor asks for a
-  /// message, JSON becomes the bytes that travel without one being built.
+  /// Encodes a request message from JSON in the form that the chain and the codec need. If no interceptor
+  /// needs a message, JSON is converted to the wire format without building one.
   public func encode(json: [UInt8], options: JSONDecodingOptions) throws(JSONError) -> Payload {
     let type = request.method.input
     guard !chain.wantsRequestMessages, request.codec == .proto else {
@@ -42,39 +42,40 @@ public final class Call {
     return .bytes(bytes)
   }
 
-  /// Reads a request message in text format.
+  /// Encodes a request message from text format.
   public func encode(text: [UInt8], options: TextDecodingOptions) throws(TextError) -> Payload {
     .typed(try Message(request.method.input, text: text, options: options))
   }
 
-  /// Checks a serialized request message. Where nobody asks for a message, the same bytes travel.
+  /// Validates a serialized request message. If no interceptor needs a message, its bytes are sent unchanged.
   public func encode(serialized: [UInt8]) throws(DecodeError) -> Payload {
     let message = try Message(request.method.input, serialized: serialized)
     guard !chain.wantsRequestMessages, request.codec == .proto else { return .typed(message) }
     return .bytes(serialized)
   }
 
-  /// Starts the call. Once.
+  /// Starts the call. Must be called once.
   public func start() {
     events.start()
   }
 
-  /// Sends a message. One that is sent before `start` follows the start.
+  /// Sends a message. A message sent before `start` is queued.
   public func send(_ message: Payload) {
     chain.send(message)
   }
 
-  /// Half-closes: no more messages follow.
+  /// Half-closes the call: no more messages follow.
   public func finishSending() {
     chain.closeRequest()
   }
 
-  /// Says whether more of the response is wanted now. What is on its way still comes; then the server is slowed down.
+  /// Pauses or resumes the response. Data already received is still delivered; then flow control slows the
+  /// server down.
   public func wantResponse(_ isWanted: Bool) {
     chain.callerWants(response: isWanted)
   }
 
-  /// Ends the call at once, with the status `canceled`. After that, `start` does nothing.
+  /// Ends the call immediately with the status `canceled`. `start` does nothing afterwards.
   public func cancel(_ reason: String) {
     events.cancel(RPCError(.canceled, reason, origin: .client))
   }

@@ -3,32 +3,33 @@ import Protobuf
 import RPCProtocols
 import Transport
 
-/// The caller above the chain: tells the observer what leaves the chain, keeps the deadline, and takes the time.
+/// The caller above the chain: reports what leaves the chain to the observer, enforces the deadline, and
+/// measures time.
 final class CallDriver: ChainCaller, ExchangeObserver {
-  /// How long interceptors may hold the metrics after the end.
+  /// The maximum time that interceptors may hold the metrics after the end.
   private static let reportTime = Duration.seconds(5)
 
   private let request: CallRequest
   private let chain: Chain
-  /// Where the interceptors' subrequests are.
+  /// The network for the interceptors' own calls.
   private let subrequests: ClientSubrequestTransport
   private let loop: EventLoop
   private let observer: any CallObserver
   private let liveCalls: LiveCalls
   private var begin = MonotonicClock.now
   private var timer: EventLoop.TimerID?
-  /// When the call is to have ended.
+  /// The deadline of the call.
   private(set) var deadline: MonotonicClock.Instant?
-  /// The start as the caller gave it.
+  /// The start from the caller, before interceptors.
   private var given: RequestStart?
   private var hasToldStart = false
-  /// How many messages the observer was told were sent; attempts after the first send them again.
+  /// The number of sent messages that were reported; later attempts send them again.
   private var sent = 0
   private var received = 0
   /// The latest attempt.
   private weak var exchange: Exchange?
 
-  /// The bytes of the bodies so far, of the latest attempt.
+  /// The bytes of the bodies so far, in the latest attempt.
   var traffic: (sent: Int, received: Int) { exchange?.traffic ?? (0, 0) }
 
   init(
@@ -44,7 +45,7 @@ final class CallDriver: ChainCaller, ExchangeObserver {
     self.observer = observer
   }
 
-  /// Starts the call, which keeps this object until it has finished.
+  /// Starts the call, which retains this object until it has finished.
   func start() {
     guard given == nil, !chain.isFinished else { return }
     liveCalls.add(self)
@@ -61,7 +62,7 @@ final class CallDriver: ChainCaller, ExchangeObserver {
     }
   }
 
-  /// Ends the call, also one that was not started.
+  /// Ends the call, started or not.
   func cancel(_ error: RPCError) {
     let isFirst = given == nil && !chain.isFinished
     chain.cancel(error)
@@ -70,10 +71,10 @@ final class CallDriver: ChainCaller, ExchangeObserver {
     observer.callMeasured(CallMetrics())
   }
 
-  /// Ends the call with everything that follows its end, which nothing is waited for any more.
+  /// Ends the call, without waiting for anything that follows its end.
   func end(_ error: RPCError) {
     chain.cancel(error)
-    // The first may have been the call's end, and an interceptor holds the metrics.
+    // The first cancellation may have been the call's end, and an interceptor holds the metrics.
     if !chain.isFinished { chain.cancel(error) }
   }
 
@@ -121,12 +122,12 @@ final class CallDriver: ChainCaller, ExchangeObserver {
   func responseEnded(_ end: ResponseEnd) {
     tellStart()
     if end.error == nil, received == 0, !request.method.kind.serverStreams {
-      // Only an interceptor can end a unary call so: it answered with an empty message.
+      // Only an interceptor can end a unary call without a message: it means an empty message.
       responseReceived((request.codec == .json ? Array("{}".utf8) : []).span.bytes)
     }
     observer.callEnded(end)
     keepTime(until: .now + Self.reportTime) {
-      RPCError(.canceled, "the metrics were held for longer than \(Self.reportTime)", origin: .client)
+      RPCError(.canceled, "interceptors held the metrics for longer than \(Self.reportTime)", origin: .client)
     }
   }
 
@@ -144,13 +145,13 @@ final class CallDriver: ChainCaller, ExchangeObserver {
     observer.callWantsInput(isWanted)
   }
 
-  /// Gives the observer a message, of which a method that is no stream has one: the protocols see to that for a
-  /// server, this does for interceptors.
+  /// Delivers a message to the observer. Fails a second message of a non-streaming response: the protocols
+  /// check this for servers, this method for interceptors.
   private func deliver(_ tell: () throws(RPCError) -> Void) {
     tellStart()
     received += 1
     guard received == 1 || request.method.kind.serverStreams else {
-      let words = "interceptors made more than one message of an answer that has one"
+      let words = "interceptors returned more than one message for a response that has one"
       return chain.cancel(RPCError(.internal, words, origin: .client))
     }
     do throws(RPCError) {
@@ -167,13 +168,14 @@ final class CallDriver: ChainCaller, ExchangeObserver {
     }
   }
 
-  /// Ends the call with an error at `instant`, unless it has ended or another time is kept by then.
+  /// Schedules the end of the call with an error at `instant`, unless it ends earlier or the deadline
+  /// changes.
   private func keepTime(until instant: MonotonicClock.Instant?, _ error: @escaping () -> RPCError) {
     if let timer { loop.cancel(timer) }
     timer = instant.map { loop.schedule(at: $0) { [chain] in chain.cancel(error()) } }
   }
 
-  /// An observer hears of the start first, also of a call that never reached the wire.
+  /// Reports the start first, also for a call that never reached the wire.
   private func tellStart() {
     guard !hasToldStart, let start = given else { return }
     hasToldStart = true
@@ -182,7 +184,7 @@ final class CallDriver: ChainCaller, ExchangeObserver {
 }
 
 extension Duration {
-  /// The duration rounded to what people care for.
+  /// The duration rounded for display.
   var inMilliseconds: Duration {
     let (seconds, attoseconds) = components
     let milliseconds =

@@ -3,7 +3,7 @@ import Protobuf
 import RPCProtocols
 import Transport
 
-/// What to call, where, and how.
+/// The parameters of a call.
 public struct CallRequest {
   /// The method to call.
   public var method: MethodDescriptor
@@ -11,29 +11,30 @@ public struct CallRequest {
   public var target: String
   /// Metadata to send.
   public var headers = Headers()
-  /// How long the call may take; it travels to the server. `nil` is without a limit.
+  /// The timeout of the call, which is also sent to the server. `nil` means none.
   public var timeout: Duration?
-  /// The protocol to speak.
+  /// The wire protocol.
   public var protocolName = ProtocolName.grpc
   /// How messages are encoded on the wire.
   public var codec = CodecName.proto
-  /// How messages are compressed; `nil` sends them as they are.
+  /// The compression of sent messages; `nil` sends them uncompressed.
   public var compression: Compression?
-  /// How the server may compress messages, the most wanted first; `nil` is all that this machine can read.
+  /// The accepted compressions of received messages, in order of preference; `nil` accepts all that this
+  /// machine can decompress.
   public var acceptedCompressions: [Compression]?
   /// Whether a unary call over Connect is made by GET, if the method is marked `NO_SIDE_EFFECTS`.
   public var usesGET = false
-  /// The longest URL of a call by GET, in bytes; a message that needs a longer one is sent by POST.
+  /// The longest URL of a call by GET, in bytes; a longer one makes the call use POST.
   public var maxURLBytes = 8192
   /// The limit for one received message after decompression, in bytes.
   public var maxMessageBytes = 64 << 20
-  /// Whether the observer is told the size of each received message.
+  /// Whether the observer receives the size of each received message.
   public var tellsSizes = false
-  /// How to reach the server.
+  /// The connection options.
   public var connection = ConnectionOptions()
-  /// Addresses for names that earlier requests of the client gave.
+  /// The `resolve` entries of the client's earlier requests.
   var formerAddresses: [String] = []
-  /// Whether a stream of messages is sent only when its last one is known, and then with its length.
+  /// Whether a stream of messages is sent only after its last one, and with its length.
   public var isHeldUntilWhole = false
   /// The value of the `user-agent` header.
   public var userAgent: String
@@ -50,7 +51,7 @@ public struct CallRequest {
 }
 
 extension CallRequest {
-  /// Where the call goes.
+  /// The route of the call.
   var route: Route { Route(connection, formerAddresses: formerAddresses) }
 
   var facts: CallFacts {
@@ -68,7 +69,7 @@ extension CallRequest {
         parseRequest: { try Message(method.input, serialized: $0) },
         parseResponse: { try Message(method.output, serialized: $0) })
     case .json:
-      // A server may know fields that the schema here does not.
+      // A server may use a newer schema with more fields.
       let lenient = JSONDecodingOptions(allowUnknownFields: true)
       return MessageCodec(
         serialize: { try $0.json(options: JSONEncodingOptions()) },
@@ -79,6 +80,6 @@ extension CallRequest {
 }
 
 extension MethodDescriptor {
-  /// Which sides of the method are streams.
+  /// The kind of the method.
   public var kind: CallKind { CallKind(clientStreams: clientStreaming, serverStreams: serverStreaming) }
 }

@@ -3,18 +3,20 @@ import Protobuf
 import RPCProtocols
 import Transport
 
-/// Makes what interceptors of a call ask for on their own account, over the client's loop and connections.
+/// Makes the calls and HTTP requests of a call's interceptors, over the client's loop and connections.
 final class ClientSubrequestTransport: SubrequestTransport {
   private weak var client: RPCClient?
   private let request: CallRequest
-  // What may be under way still.
+  // Calls that may be unfinished.
   private var calls: [Call] = []
   private var fetches: [FetchTransfer] = []
   private var hasEnded = false
 
+  /// Makes a network for the interceptors of a call.
+  ///
   /// - Parameters:
-  ///   - client: Whose loop and interceptors are used.
-  ///   - request: The call whose interceptors ask; its options of the connection hold for theirs.
+  ///   - client: The client whose loop and interceptors are used.
+  ///   - request: The call of the interceptors; its connection options apply to their calls.
   init(_ client: RPCClient, _ request: CallRequest) {
     self.client = client
     self.request = request
@@ -66,18 +68,18 @@ final class ClientSubrequestTransport: SubrequestTransport {
     }
   }
 
-  /// Ends what is under way still: the call has finished, and nobody waits for an answer any more. The interceptors
-  /// that such calls pass through hear of their end.
+  /// Cancels unfinished calls: the call has finished, and no interceptor waits for them. Interceptors of
+  /// these calls observe their end.
   func end() {
     hasEnded = true
-    for call in calls { call.cancel("the call that it was made for has ended") }
+    for call in calls { call.cancel("the call that needed it has ended") }
     for fetch in fetches { fetch.cancel() }
     calls = []
     fetches = []
   }
 }
 
-/// Gathers what comes of an interceptor's call.
+/// Collects the result of an interceptor's call.
 private final class SubrequestObserver: CallObserver {
   private var completion: ((SubrequestResponse) -> Void)?
   private var headers = Headers()
@@ -96,15 +98,15 @@ private final class SubrequestObserver: CallObserver {
   }
 }
 
-/// The descriptor of a method of which only the name is known: its messages are bytes.
+/// Describes a method of which only the name is known: its messages are opaque bytes.
 enum OpaqueMethod {
-  /// Makes a descriptor whose messages have no fields, so that all of them are unknown ones, and kept.
+  /// Makes a descriptor whose messages have no fields, so that all fields are kept as unknown ones.
   static func descriptor(of name: MethodName) throws -> MethodDescriptor {
     let parts = name.service.split(separator: ".").map(String.init)
     let package = parts.dropLast().joined(separator: ".")
     let message = "\(parts.last ?? "")OpaqueMessage"
     let type = package.isEmpty ? ".\(message)" : ".\(package).\(message)"
-    // The numbers are those of google/protobuf/descriptor.proto.
+    // The field numbers are those of google/protobuf/descriptor.proto.
     let method = field(1, name.method) + field(2, type) + field(3, type)
     let service = field(1, parts.last ?? "") + field(2, method)
     let file =
@@ -113,7 +115,7 @@ enum OpaqueMethod {
     let pool = DescriptorPool()
     try pool.add(SchemaBytes(field(1, file)), source: "a method known by its name")
     guard let found = try pool.method(service: name.service, method: name.method) else {
-      throw RPCError(.internal, "\(name) is not a method's name", origin: .client)
+      throw RPCError(.internal, "\(name) is not a method name", origin: .client)
     }
     return found
   }

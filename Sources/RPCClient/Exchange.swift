@@ -3,35 +3,35 @@ import Protobuf
 import RPCProtocols
 import Transport
 
-/// Hears what an exchange sends, as it does.
+/// Observes what an exchange sends and receives.
 protocol ExchangeObserver: AnyObject {
-  /// When the call is ended anyhow.
+  /// The deadline of the whole call.
   var deadline: MonotonicClock.Instant? { get }
-  /// The request goes out.
+  /// The request is sent.
   func exchangeStarted(_ start: RequestStart, request: HTTPRequest)
-  /// The message with this number, from 0 on, goes out.
+  /// The message with this index, from 0 on, is sent.
   func exchangeSent(message index: Int, _ size: MessageSize)
-  /// A message came, if the request asks for sizes.
+  /// A message was received, if the request asks for sizes.
   func exchangeReceived(_ size: MessageSize)
 }
 
 /// The wire below the chain: one call's protocol on one transfer.
 ///
-/// A request with a single message is held until it is whole: until then nothing was sent, so whoever fails
-/// the call fails it before the server hears of it.
+/// A request with a single message is held until it is complete. So an interceptor that fails the call before
+/// then prevents it from reaching the server.
 final class Exchange: ChainTransport, TransferDelegate, ResponseSink {
   private enum State {
     case idle
-    /// The start came; the request is not whole yet.
+    /// The start was received; the request is incomplete.
     case collecting(RequestStart)
     case open(Transfer)
     case ended
   }
 
-  /// How long the end of a response is waited for after its status.
+  /// The maximum time to wait for the end of a response after its status.
   private static let endTime = Duration.seconds(1)
 
-  /// What a server takes at least before it can have an opinion (RFC 9113, section 6.9.2).
+  /// The minimum number of bytes that a server accepts before flow control applies (RFC 9113, section 6.9.2).
   private static let likelyWindowBytes = 65_535
 
   private let request: CallRequest
@@ -42,7 +42,7 @@ final class Exchange: ChainTransport, TransferDelegate, ResponseSink {
   private var state = State.idle
   private var body: [UInt8] = []
   private var measured = CallMetrics()
-  /// Messages given to the transfer and not taken yet: where each ends in the body, and what it takes.
+  /// Messages that the transfer has and libcurl has not read: the end of each in the body, and its size.
   private var untaken: [(end: Int, size: MessageSize)] = []
   private var bodyBytes = 0
   private var hasResponse = false
@@ -120,7 +120,7 @@ final class Exchange: ChainTransport, TransferDelegate, ResponseSink {
     if isWanted { transfer.resumeReceiving() } else { transfer.pauseReceiving() }
   }
 
-  /// The bytes of the body that were sent, and those that came.
+  /// The bytes of the bodies sent and received.
   var traffic: (sent: Int, received: Int) {
     guard case .open(let transfer) = state else { return (measured.sentBytes, measured.receivedBytes) }
     return (transfer.sentBytes, transfer.receivedBytes)
@@ -132,7 +132,7 @@ final class Exchange: ChainTransport, TransferDelegate, ResponseSink {
     chain?.measured(metrics)
   }
 
-  /// An attempt may have less time than the call, and then fails alone.
+  /// Schedules the timeout of the attempt, which fails alone if the call has more time.
   private func keepTime() {
     guard let deadline, observer?.deadline.map({ deadline < $0 }) ?? true else { return }
     let limit = (deadline - begin).inMilliseconds
@@ -150,7 +150,7 @@ final class Exchange: ChainTransport, TransferDelegate, ResponseSink {
       let httpRequest = try wire.makeRequest(start, timeout: timeout)
       try request.route.check(start)
       if httpRequest.method == "GET" {
-        // The message travels in the URL, and takes no byte of the body.
+        // The message is in the URL, and the body is empty.
         body = []
         for index in untaken.indices {
           untaken[index].end = 0
@@ -177,7 +177,7 @@ final class Exchange: ChainTransport, TransferDelegate, ResponseSink {
     receive(end: ResponseEnd(error: error))
   }
 
-  /// - Parameter isComplete: Whether the response came to its end, rather than the call being given up.
+  /// - Parameter isComplete: Whether the response is complete; false cancels it.
   private func end(isComplete: Bool = false) {
     if case .open(let transfer) = state {
       transfer.measure(into: &measured)
@@ -193,7 +193,7 @@ final class Exchange: ChainTransport, TransferDelegate, ResponseSink {
 
   func transfer(received head: ResponseStart) {
     hasResponse = true
-    // A message that takes no byte of the body was sent by the time of an answer.
+    // A message without bytes in the body was sent before the response.
     transfer(sentBytes: 0)
     measured.firstByte = .now - begin
     wire.receive(head: head, self)
@@ -205,10 +205,10 @@ final class Exchange: ChainTransport, TransferDelegate, ResponseSink {
     awaitEnd()
   }
 
-  /// Waits for the end of a response with a known status, because more may follow that the status does not allow.
+  /// Waits for the end of a response with a known status, to detect data that may not follow it.
   private func awaitEnd() {
     guard wire.awaitsEnd, endTimer == nil, case .open(let transfer) = state else { return }
-    // libcurl may not report the end of a response before that of the request.
+    // libcurl may not report the end of a response before the end of the request.
     guard hasWholeRequest, transfer.unsentBytes == 0 else { return wire.receiveEnd(self) }
     endTimer = loop.schedule(at: .now + Self.endTime) { [weak self] in
       guard let self else { return }
@@ -240,17 +240,17 @@ final class Exchange: ChainTransport, TransferDelegate, ResponseSink {
     }
   }
 
-  /// What lies behind an error of the transport, where more is known than it says.
+  /// Adds the probable cause to an error of the transport.
   private func explained(_ error: RPCError) -> RPCError {
     var error = error
-    // The server's clock may say a moment before ours that the time is up.
+    // The server's clock may reach the deadline slightly before this one.
     if error.code == .canceled, let deadline, deadline - .now < .milliseconds(100) {
       return RPCError(.deadlineExceeded, "the server canceled the call at its deadline", origin: .server)
     }
-    // libcurl 7.88 loses an answer that comes while it sends, if the server then resets the stream.
+    // libcurl 7.88 loses a response received while it sends, if the server then resets the stream.
     let isCut = error.origin == .violation || error.message.contains("HTTP/2")
     if isCut, !hasResponse, bodyBytes > Self.likelyWindowBytes {
-      error.message += "; the server did not read the whole request: is it too large for it?"
+      error.message += "; the server did not read the whole request, which may be too large"
     }
     return error
   }

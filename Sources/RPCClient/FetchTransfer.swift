@@ -3,7 +3,7 @@ import Protobuf
 import RPCProtocols
 import Transport
 
-/// One plain HTTP request of an interceptor's, from its start to its answer.
+/// One plain HTTP request of an interceptor.
 final class FetchTransfer: TransferDelegate {
   private let fetch: HTTPFetch
   private let completion: (Result<HTTPFetchResponse, RPCError>) -> Void
@@ -17,9 +17,9 @@ final class FetchTransfer: TransferDelegate {
     self.completion = completion
   }
 
-  /// Starts it; it keeps itself until it is over.
+  /// Starts the request. The object retains itself until the end.
   ///
-  /// - Parameter formerAddresses: Addresses for names that earlier requests gave.
+  /// - Parameter formerAddresses: The `resolve` entries of the client's earlier requests.
   func start(on loop: EventLoop, options: ConnectionOptions, formerAddresses: [String] = []) {
     self.loop = loop
     do {
@@ -31,7 +31,7 @@ final class FetchTransfer: TransferDelegate {
         throw RPCError(.invalidArgument, "the header \(field.name) cannot be sent", origin: .client)
       }
       var options = options
-      // The server of the call and this one need not speak the same version, nor on the same socket.
+      // This server may use another HTTP version than the call's, and not its Unix socket.
       options.httpVersion = .negotiated
       options.unixSocket = nil
       options.abstractUnixSocket = nil
@@ -60,12 +60,12 @@ final class FetchTransfer: TransferDelegate {
     }
   }
 
-  /// Whether it has its answer, or was given up.
+  /// Whether the request has completed or was canceled.
   var isOver: Bool { loop == nil }
 
-  /// Gives it up.
+  /// Cancels the request.
   func cancel() {
-    end(.failure(RPCError(.canceled, "the call that it was made for has ended", origin: .client)))
+    end(.failure(RPCError(.canceled, "the call that needed it has ended", origin: .client)))
   }
 
   private func end(_ result: Result<HTTPFetchResponse, RPCError>) {
@@ -88,7 +88,7 @@ final class FetchTransfer: TransferDelegate {
 
   func transfer(received body: RawSpan) {
     guard answer.body.count + body.byteCount <= fetch.maxBodyBytes else {
-      let words = "the answer of \(fetch.url) is larger than \(fetch.maxBodyBytes) bytes"
+      let words = "the response of \(fetch.url) is larger than \(fetch.maxBodyBytes) bytes"
       return end(.failure(RPCError(.resourceExhausted, words, origin: .server)))
     }
     answer.body += body.copyBytes()

@@ -1,6 +1,6 @@
 import RPCProtocols
 
-/// The calls of a client that have been started and have not finished.
+/// The unfinished calls of a client.
 final class LiveCalls {
   private var calls: [ObjectIdentifier: CallDriver] = [:]
 
@@ -8,7 +8,7 @@ final class LiveCalls {
 
   func remove(_ call: CallDriver) { calls[ObjectIdentifier(call)] = nil }
 
-  /// Ends every call, with all that follows from it.
+  /// Ends every call.
   func end(_ error: RPCError) {
     for call in calls.values { call.end(error) }
   }

@@ -3,7 +3,7 @@ import Interception
 import RPCProtocols
 import Transport
 
-/// The loop's time, for chains.
+/// The clock of chains, based on the event loop.
 final class LoopClock: ChainClock {
   private let loop: EventLoop
   private var timers: [Int: EventLoop.TimerID] = [:]

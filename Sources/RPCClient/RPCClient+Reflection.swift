@@ -4,27 +4,27 @@ import RPCProtocols
 import Reflection
 import Transport
 
-/// Which schema to ask for, of whom, and how.
+/// The parameters of a reflection request.
 public struct ReflectionRequest {
-  /// What is wanted.
+  /// The goal of the query.
   public var goal: ReflectionQuery.Goal
-  /// The version of reflection; `nil` is v1, or v1alpha where the server has no v1.
+  /// The version of reflection; `nil` is v1, with v1alpha as the fallback.
   public var version: ReflectionVersion?
   /// The server: `http[s]://host[:port][/prefix]`, without a final slash.
   public var target: String
   /// Metadata to send.
   public var headers = Headers()
-  /// How long all of it may take.
+  /// The timeout of the whole request.
   public var timeout = Duration.seconds(10)
-  /// The protocol to speak.
+  /// The wire protocol.
   public var protocolName = ProtocolName.grpc
-  /// How to reach the server.
+  /// The connection options.
   public var connection = ConnectionOptions()
   /// The value of the `user-agent` header.
   public var userAgent: String
-  /// The interceptors that the calls pass; those of the client are not asked.
+  /// The interceptors of the calls; those of the client are not used.
   public var interceptors: [InterceptorRegistration] = []
-  /// Bounds for what the server may send.
+  /// Limits for the server's responses.
   public var limits = ReflectionQuery.Limits()
 
   /// Makes a request for a schema over gRPC.
@@ -36,7 +36,7 @@ public struct ReflectionRequest {
 }
 
 extension RPCClient {
-  /// Asks a server for its schema, on the client's loop and over its connections.
+  /// Requests a server's schema, on the client's loop and over its connections.
   ///
   /// ```swift
   /// let reflector = client.reflect(request)

@@ -3,7 +3,7 @@ import Protobuf
 import RPCProtocols
 import Transport
 
-/// Makes calls, each through the chain of interceptors.
+/// Makes calls, each through a chain of interceptors.
 ///
 /// A client belongs to the thread that made it, on which its loop runs.
 ///
@@ -16,15 +16,15 @@ import Transport
 /// try client.loop.run { call.isFinished }
 /// ```
 public final class RPCClient {
-  /// The loop on which everything happens.
+  /// The event loop.
   public let loop: EventLoop
-  /// The interceptors that calls pass through. A change applies to calls made after it.
+  /// The interceptors of calls made from now on.
   public var interceptors: [InterceptorRegistration] = []
-  /// Where interceptors' log records go; called on any thread.
+  /// Receives interceptors' log records; called on any thread.
   public var log: LogSink = { _ in }
-  /// Where interceptors' findings go; called on any thread.
+  /// Receives interceptors' findings; called on any thread.
   public var onFinding: FindingSink = { _ in }
-  /// Addresses for names that requests gave. libcurl keeps them for the requests that follow.
+  /// The `resolve` entries of all requests. libcurl keeps them for later requests.
   private var formerAddresses: [String] = []
 
   private let liveCalls = LiveCalls()
@@ -38,7 +38,7 @@ public final class RPCClient {
     liveCalls.end(RPCError(.canceled, "the client was released", origin: .client))
   }
 
-  /// Makes a call, which `start` starts. When the client is released, calls that have not finished end with the status
+  /// Makes a call; `start` starts it. When the client is released, unfinished calls end with the status
   /// `canceled`.
   public func makeCall(_ request: CallRequest, observer: any CallObserver) -> Call {
     makeCall(request, interceptors: interceptors, observer: observer)

@@ -2,7 +2,7 @@ import RPCProtocols
 import Transport
 
 extension RPCError {
-  /// A transfer that failed, as the status of its call.
+  /// Makes the status of a call whose transfer failed.
   init(_ error: TransportError) {
     if let code = error.resetCode {
       self.init(Self.code(ofReset: code), error.message, origin: .violation)
@@ -12,7 +12,7 @@ extension RPCError {
     case .resolve, .connect, .broken, .httpVersion:
       self.init(.unavailable, error.message, origin: .connection)
     case .proxy: self.init(.unavailable, error.message, origin: .proxy(error.proxy ?? ""))
-    // As for a reset that tells no better.
+    // As for a reset without a more specific code.
     case .stream: self.init(.internal, error.message, origin: .connection)
     case .tls: self.init(.unavailable, error.message, origin: .tls)
     case .request: self.init(.internal, error.message, origin: .request)

@@ -4,20 +4,20 @@ import RPCProtocols
 import Reflection
 import Transport
 
-/// A server being asked for its schema: a query, and the calls that carry it.
+/// Requests a server's schema: a query, and the calls that carry it.
 ///
-/// Each round of questions is a call of its own, sent whole. So it works where both sides cannot talk at once
-/// (HTTP/1.1, gRPC-Web, proxies that wait for the request's end), and costs no further round trip.
+/// Each round of questions is one call, sent whole. So it works without full duplex (HTTP/1.1, gRPC-Web,
+/// proxies that wait for the request's end), at the same number of round trips.
 public final class Reflector {
-  /// The schema, or why there is none; `nil` while the server is being asked.
+  /// The schema or the error; `nil` until the query is complete.
   public private(set) var result: Result<ReflectedSchema, ReflectionError>?
-  /// Called once, when there is a result.
+  /// Called once, when `result` is set.
   public var whenDone: () -> Void = {}
 
-  /// How long the end of a call is awaited that has said everything.
+  /// The maximum time to wait for the end of a call after the last response.
   private static let patience = Duration.milliseconds(300)
 
-  /// How often a call is made again that the server reset without a word.
+  /// The number of retries after the server reset a call without a status.
   private static let resetsForgiven = 2
 
   private let request: ReflectionRequest
@@ -27,7 +27,7 @@ public final class Reflector {
   private var connection: ConnectionOptions
   private var stream: ReflectionStream?
   private var resets = 0
-  /// The schema, while the end of the call that brought it is awaited.
+  /// The complete schema, until its call ends.
   private var schema: ReflectedSchema?
 
   init(_ request: ReflectionRequest, client: RPCClient) {
@@ -44,7 +44,7 @@ public final class Reflector {
     open(questions)
   }
 
-  /// Gives up; the call is canceled on the wire.
+  /// Cancels the query and its call.
   public func cancel(_ reason: String) {
     finish(.failure(.failed(RPCError(.canceled, reason, origin: .client))))
   }
@@ -85,9 +85,9 @@ public final class Reflector {
   fileprivate func received(_ answer: [UInt8], on stream: ReflectionStream) {
     guard result == nil, stream === self.stream else { return }
     take { () throws(ReflectionError) in
-      // Further questions go out when this call has ended.
+      // Further questions are sent when this call has ended.
       guard case .done(let schema) = try query.receive(answer) else { return }
-      // Until the end is here, an HTTP/1.1 connection cannot take the next call. It is on its way.
+      // An HTTP/1.1 connection can be reused only after the end of this call, which follows soon.
       self.schema = schema
       client.loop.schedule(at: .now + Self.patience) { [weak self] in self?.finish(.success(schema)) }
     }
@@ -97,20 +97,20 @@ public final class Reflector {
     guard result == nil, stream === self.stream else { return }
     if let schema { return finish(.success(schema)) }
     if stream.httpStatus == 505, connection.httpVersion != .http2 {
-      // HTTP Version Not Supported: some servers take streams in both directions over HTTP/2 only.
+      // HTTP Version Not Supported: some servers accept bidirectional streams over HTTP/2 only.
       connection.httpVersion = .http2
       return open(query.unanswered)
     }
     var error = error
     if let reset = error, reset.origin == .connection, reset.code == .internal, stream.httpStatus == nil {
-      // A server that does not know the method says so before it has the request. libcurl 7.88 may lose these
-      // words, and see the reset behind them only. Another attempt may hear them.
+      // A server without the method responds before it has the request. libcurl 7.88 may lose this response
+      // and report only the reset. Another attempt may receive it.
       resets += 1
       if resets <= Self.resetsForgiven { return open(query.unanswered) }
       resets = 0
       error = RPCError(.unimplemented, reset.message, origin: .violation)
     } else if error?.code == .deadlineExceeded, error?.origin == .client {
-      // One call of several met the deadline of all.
+      // One call reached the deadline of the whole request.
       error?.message = "it took longer than \(request.timeout)"
     }
     take { () throws(ReflectionError) in
@@ -133,18 +133,18 @@ public final class Reflector {
   private func finish(_ result: Result<ReflectedSchema, ReflectionError>) {
     guard self.result == nil else { return }
     self.result = result
-    stream?.call?.cancel("the schema is known, or cannot be")
+    stream?.call?.cancel("the schema query has ended")
     stream = nil
     whenDone()
     whenDone = {}
   }
 }
 
-/// One call of reflection, as its observer.
+/// One reflection call, as its observer.
 private final class ReflectionStream: CallObserver {
   private weak var reflector: Reflector?
   var call: Call?
-  /// HTTP's status, once a response has begun.
+  /// The HTTP status, once the response has started.
   private(set) var httpStatus: Int?
 
   init(reflector: Reflector) {
@@ -164,7 +164,7 @@ private final class ReflectionStream: CallObserver {
   }
 
   func callEnded(_ end: ResponseEnd) {
-    // The call keeps its observer: this lets go of the circle.
+    // Breaks the reference cycle: the call retains its observer.
     call = nil
     reflector?.ended(end.error, on: self)
   }

@@ -2,9 +2,10 @@ import Glibc
 import RPCProtocols
 import Transport
 
-/// Where a request goes: to this machine alone, or beyond it.
+/// Where a request goes: only to this machine, or beyond it.
 ///
-/// The URL's host does not decide that. A proxy, an address for the host, or a Unix socket may lead elsewhere.
+/// The URL's host alone does not decide that. A proxy, an address for the host, or a Unix socket may redirect
+/// it.
 struct Route {
   private let options: ConnectionOptions
   private let addresses: [String]
@@ -13,8 +14,8 @@ struct Route {
   /// Makes the route of a request.
   ///
   /// - Parameters:
-  ///   - options: How the server is reached.
-  ///   - formerAddresses: Addresses for names that earlier requests gave. libcurl uses them for all that follow.
+  ///   - options: The connection options.
+  ///   - formerAddresses: The `resolve` entries of earlier requests, which libcurl applies to all later ones.
   ///   - environment: Returns the value of a variable.
   init(
     _ options: ConnectionOptions, formerAddresses: [String] = [],
@@ -25,12 +26,13 @@ struct Route {
     self.environment = environment
   }
 
-  /// Why what is sent to a server can be read on its way; nil if TLS protects it, or it stays on this machine.
+  /// Where a request to `origin` could be read by others, in words; nil if TLS protects it or it stays on
+  /// this machine.
   func exposure(of origin: Origin) -> String? {
     guard origin.scheme != "https", options.unixSocket == nil, options.abstractUnixSocket == nil else {
       return nil
     }
-    // What a proxy on this machine does with it cannot be known.
+    // The next hop of a local proxy is unknown.
     if isProxied(origin) { return "to \(origin) through a proxy" }
     if let other = options.connectTo.first(where: { !Self.staysLocal($0) }) {
       return "to \(origin), which may be replaced by \(other),"
@@ -42,7 +44,7 @@ struct Route {
     return given.isEmpty && !origin.isLocal ? "to \(origin)" : nil
   }
 
-  /// Throws if the request carries credentials that must not be read on their way, and they can be.
+  /// Throws if the request carries credentials that would be sent unprotected.
   func check(_ start: RequestStart) throws(RPCError) {
     guard let credentials = start.credentials, !credentials.allowsPlaintext,
       credentials.headerNames.contains(where: { start.headers.first($0) != nil }),
@@ -53,9 +55,9 @@ struct Route {
 
   // MARK: Addresses
 
-  /// Whether `HOST:PORT:HOST:PORT` leads to this machine, or to the host that is called anyway.
+  /// Whether `HOST:PORT:HOST:PORT` connects to this machine, or to the called host.
   private static func staysLocal(_ entry: String) -> Bool {
-    // The second host follows the second colon outside of brackets.
+    // The second host starts after the second colon outside of brackets.
     var depth = 0
     var colons = 0
     var host = ""
@@ -70,7 +72,7 @@ struct Route {
     return host.isEmpty || Origin.isLocal(host: host)
   }
 
-  /// The addresses that `[+]HOST:PORT:ADDRESS[,ADDRESS…]` gives a server.
+  /// The addresses that `[+]HOST:PORT:ADDRESS[,ADDRESS…]` gives to a server.
   private static func addresses(in entry: String, for origin: Origin) -> [String] {
     let entry = entry.lowercased().drop { $0 == "+" }
     let host: Substring
@@ -99,8 +101,8 @@ struct Route {
     return !isExempt(origin.host)
   }
 
-  /// Whether `no_proxy` names the host: all hosts, a host, or a domain. Networks are not looked at, so that a mistake
-  /// never sends credentials to a proxy.
+  /// Whether `no_proxy` exempts the host: all hosts, a host, or a domain. Networks are ignored: a misjudged
+  /// one could send credentials to a proxy.
   private func isExempt(_ host: String) -> Bool {
     guard let list = variable("no_proxy") ?? variable("NO_PROXY") else { return false }
     if list == "*" { return true }
@@ -112,7 +114,7 @@ struct Route {
     }
   }
 
-  /// The value of a variable; nil if it is empty, as for libcurl.
+  /// The value of a variable; nil if it is unset or empty, as for libcurl.
   private func variable(_ name: String) -> String? {
     environment(name).flatMap { $0.isEmpty ? nil : $0 }
   }

@@ -6,12 +6,12 @@ public struct RequestStart: Sendable, Equatable {
   public var target: String
   /// Metadata to send. The protocol's own headers are added below the chain.
   public var headers: Headers
-  /// When the call must have ended; the time left then travels in the protocol's timeout header.
+  /// The time by which the call must end; the protocol's timeout header carries the time left until it.
   public var deadline: MonotonicClock.Instant?
   /// How messages are encoded on the wire.
   public var codec: CodecName
-  /// What of the headers is for one server alone; `nil` when nothing is. A request that would carry it elsewhere is
-  /// not sent.
+  /// Which headers belong to one server only; `nil` when none do. A request that would carry them to another
+  /// server fails.
   public var credentials: Credentials?
 
   /// Makes the start of a request.
@@ -27,24 +27,28 @@ public struct RequestStart: Sendable, Equatable {
   }
 }
 
-/// Headers of a request that one server may see, and nobody else.
+/// Request headers that only one server may receive.
 public struct Credentials: Sendable, Equatable {
-  /// The server they are for.
+  /// The server that they belong to.
   public var origin: Origin
   /// The names of the headers, in lower case.
   public var headerNames: Set<String>
   /// Whether they may be sent without TLS beyond this machine.
   public var allowsPlaintext = true
 
-  /// Makes credentials.
+  /// Makes credentials for one server.
+  ///
+  /// - Parameters:
+  ///   - origin: The server that may receive them.
+  ///   - headerNames: The names of the headers, in lower case.
   public init(for origin: Origin, in headerNames: Set<String>) {
     self.origin = origin
     self.headerNames = Set(headerNames.map { $0.lowercased() })
   }
 
-  /// The words of an error that refuses to send them in clear text.
+  /// The error message for credentials that would be sent in clear text.
   ///
-  /// - Parameter destination: Where they would go, such as `to example.com:80`.
+  /// - Parameter destination: The target of the request, such as `to example.com:80`.
   public static func refusal(_ destination: String) -> String {
     "credentials are not sent \(destination) without TLS; allow-plaintext=true allows that"
   }
@@ -54,7 +58,7 @@ public struct Credentials: Sendable, Equatable {
 public struct ResponseStart: Sendable, Equatable {
   /// HTTP's status, such as 200.
   public var httpStatus: Int
-  /// HTTP's version: `1.1`, `2` or `3`; empty for an answer that no server gave.
+  /// HTTP's version: `1.1`, `2` or `3`; empty for a response that did not come from a server.
   public var httpVersion: String
   /// The leading metadata, in the order received.
   public var headers: Headers
@@ -84,20 +88,20 @@ public struct ResponseEnd: Sendable, Equatable {
   public var code: StatusCode { error?.code ?? .ok }
 }
 
-/// What a call took: durations since its start, sizes in bytes, and counts.
+/// Measurements of a call: durations since its start, sizes in bytes, and counts.
 ///
-/// Of a call that was tried several times, the connection is that of the first attempt that made one, the first byte and
-/// the messages are those of the last attempt, and the bytes are those of all.
+/// After retries, the connection is that of the first attempt that made one, the first byte and the messages
+/// are those of the last attempt, and the bytes are the sum of all attempts.
 public struct CallMetrics: Sendable, Equatable {
   /// From the start of the call to its end.
   public var total: Duration = .zero
-  /// Until the server's name had its address; `nil` when no connection was made.
+  /// Until the server's name was resolved; `nil` when no connection was made.
   public var resolve: Duration?
-  /// Until the connection stood; `nil` when one was reused or none was made.
+  /// Until the connection was established; `nil` when one was reused or none was made.
   public var connect: Duration?
-  /// Until the TLS handshake was done; `nil` without TLS.
+  /// Until the TLS handshake completed; `nil` without TLS.
   public var tls: Duration?
-  /// Until the first byte of the response came; `nil` when none came.
+  /// Until the first byte of the response was received; `nil` when none was.
   public var firstByte: Duration?
   /// Bytes of the request's body as sent, envelopes included.
   public var sentBytes = 0
@@ -107,9 +111,9 @@ public struct CallMetrics: Sendable, Equatable {
   public var sentMessages = 0
   /// Messages received.
   public var receivedMessages = 0
-  /// How often the call was tried.
+  /// Number of attempts.
   public var attempts = 1
 
-  /// Makes metrics of nothing yet.
+  /// Makes empty metrics of one attempt.
   public init() {}
 }

@@ -1,51 +1,52 @@
-/// How messages travel compressed; its raw value is the name in the protocols' headers.
+/// A message compression; its raw value is the name in the protocols' headers.
 ///
-/// Messages that travel as they are have none: `identity` is no compression.
+/// An uncompressed message has none: `identity` is not a case.
 public enum Compression: String, Sendable, CaseIterable {
   /// RFC 1952.
   case gzip
-  /// zlib's format (RFC 1950), as gRPC and HTTP mean it: not the bare stream that it holds.
+  /// The zlib format (RFC 1950), as gRPC and HTTP define `deflate`: not a raw DEFLATE stream.
   case deflate
   /// Brotli, RFC 7932.
   case br
   /// Zstandard, RFC 8878.
   case zstd
-  /// The framing format of snappy, as implementations of gRPC mean it: not a bare block.
+  /// The framing format of snappy, as implementations of gRPC use it: not a raw block.
   case snappy
 
-  /// The name that means no compression.
+  /// The name for uncompressed messages.
   public static let identity = "identity"
 
-  /// What can be read on this machine.
+  /// The compressions that this machine can decompress.
   ///
-  /// Asking loads the libraries that decompress.
+  /// The first access loads the libraries.
   public static let readable = allCases.filter { $0.whyUnreadable == nil }
 
-  /// Why messages that are compressed so cannot be read on this machine; `nil` when they can.
+  /// Why this machine cannot decompress it; `nil` if it can.
   public var whyUnreadable: String? { CompressionStream.load(self, .decode) }
 
-  /// Why messages cannot be compressed so on this machine; `nil` when they can.
+  /// Why this machine cannot compress with it; `nil` if it can.
   public var whyUnwritable: String? { CompressionStream.load(self, .encode) }
 }
 
 extension CallParameters {
-  /// The list for the header that tells the server what it may send.
+  /// The value of the header that lists the compressions that the server may use.
   ///
-  /// With nothing to offer it says so: a server that is told nothing may answer in the request's encoding.
+  /// An empty list becomes `identity`: without the header, a server may respond with the request's encoding.
   var acceptedEncodings: String {
     acceptedCompressions.isEmpty
       ? Compression.identity : acceptedCompressions.map(\.rawValue).joined(separator: ",")
   }
 
-  /// What the header `encoding` of a response announces; `nil` for none.
+  /// The compression that the header `encoding` of a response names; `nil` for none.
   ///
-  /// - Throws: When it is not what was offered (connect-go and gRPC call that `internal` at a client).
+  /// - Throws: `internal` when it was not offered, as connect-go and gRPC do at a client.
   func agreedCompression(_ encoding: String?) throws(RPCError) -> Compression? {
     guard let name = encoding?.lowercased(), !name.isEmpty, name != Compression.identity else { return nil }
     guard let compression = Compression(rawValue: name), acceptedCompressions.contains(compression) else {
       throw .violation(
         .internal,
-        "the server compressed with \(name.debugDescription), but was offered \(acceptedEncodings)")
+        "the server compressed with \(name.debugDescription), which was not offered (offered: \(acceptedEncodings))"
+      )
     }
     return compression
   }

@@ -1,38 +1,38 @@
 import CCompression
 import Protobuf
 
-/// A codec of one of the system's compression libraries: all unsafe code around them is here.
+/// A codec of one of the system's compression libraries. It contains all unsafe code around them.
 ///
-/// It works in memory, and is used again for message after message.
+/// It works in memory and is reused for each message.
 final class CompressionStream {
   enum Direction {
     case encode
     case decode
   }
 
-  /// Why a run did not end well.
+  /// Why a run failed.
   enum Failure: Error {
     /// The input is not in the format, or ends in the middle.
     case corrupt
-    /// There is more output than the limit allows.
+    /// The output is larger than the limit.
     case tooLarge
-    /// The library has no memory.
+    /// The library is out of memory.
     case exhausted
   }
 
-  /// Bytes by which the output may grow beyond what is known to be needed.
+  /// Bytes by which the output may grow beyond the known need.
   private static let blockBytes = 64 << 10
 
   private let codec: OpaquePointer
   private let compression: Compression
   private var isUsed = false
 
-  /// Loads the library; gives the reason when it cannot be.
+  /// Loads the library. Returns the reason if that fails.
   static func load(_ compression: Compression, _ direction: Direction) -> String? {
     ccompression_load(compression.format, direction.value).map { String(cString: $0) }
   }
 
-  /// Makes a codec; `nil` when there is no memory. Its library must have been loaded.
+  /// Makes a codec; `nil` when out of memory. Its library must be loaded.
   init?(_ compression: Compression, _ direction: Direction, expectedBytes: Int) {
     guard let codec = ccompression_create(compression.format, direction.value, expectedBytes) else {
       return nil
@@ -45,8 +45,8 @@ final class CompressionStream {
     ccompression_destroy(codec)
   }
 
-  /// Runs the whole of `input` through the codec. The output grows block by block, and never beyond `limit`
-  /// and one block.
+  /// Runs the whole of `input` through the codec. The output grows block by block, and stays below `limit`
+  /// plus one block.
   func run(_ input: RawSpan, limit: Int) throws(Failure) -> [UInt8] {
     var output: [UInt8] = []
     let failure = input.withUnsafeBytes { run($0, limit: limit, into: &output) }
@@ -76,7 +76,7 @@ final class CompressionStream {
           guard compression.concatenates else { return .corrupt }
           guard reset() else { return .exhausted }
         case CCOMPRESSION_MORE:
-          // A step stops for want of input or of room: there was room, so the input ends too early.
+          // A step stops for lack of input or of room. There was room, so the input is incomplete.
           if buffers.output_count > 0, buffers.input_count == 0 { return .corrupt }
         case CCOMPRESSION_CORRUPT: return .corrupt
         case CCOMPRESSION_TOO_LARGE: return .tooLarge
@@ -86,7 +86,7 @@ final class CompressionStream {
     }
   }
 
-  /// Makes ready for another stream; the first needs nothing.
+  /// Resets for the next stream; the first one needs no reset.
   private func reset() -> Bool {
     defer { isUsed = true }
     return !isUsed || ccompression_reset(codec) == CCOMPRESSION_MORE
@@ -94,7 +94,7 @@ final class CompressionStream {
 }
 
 extension [UInt8] {
-  /// Makes room for `more` bytes, doubling, but for no more than `limit` in all.
+  /// Reserves room for `more` bytes by doubling, up to `limit` in total.
   fileprivate mutating func reserve(_ more: Int, limit: Int) {
     guard count + more > capacity else { return }
     reserveCapacity(Swift.min(Swift.max(count + more, capacity * 2), limit))
@@ -112,7 +112,7 @@ extension Compression {
     }
   }
 
-  /// Whether several compressed streams in a row are one (RFC 1952, section 2.2; RFC 8878, section 3).
+  /// Whether consecutive compressed streams form one (RFC 1952, section 2.2; RFC 8878, section 3).
   fileprivate var concatenates: Bool { self == .gzip || self == .zstd }
 }
 

@@ -2,15 +2,15 @@ import Protobuf
 
 /// The JSON form of a status in Connect (Connect protocol, "Error Codes" and "Error Details").
 enum ConnectError {
-  /// Reads the body of a failed unary call; `nil` when it is no error. A code that is missing or unknown is
-  /// taken from `fallback`.
+  /// Decodes the body of a failed unary call; `nil` if it is not an error. `fallback` replaces a missing or
+  /// unknown code.
   static func decode(_ json: [UInt8], fallback: StatusCode) -> RPCError? {
     guard let value = try? JSONValue(parsing: json) else { return nil }
     return error(value, fallback: fallback)
   }
 
-  /// Reads the last envelope of a stream: the status, and the trailing metadata (Connect protocol,
-  /// "EndStreamResponse"); `nil` when it is none.
+  /// Decodes the last envelope of a stream: the status and the trailing metadata (Connect protocol,
+  /// "EndStreamResponse"); `nil` if it is invalid.
   static func decodeEnd(_ json: [UInt8]) -> ResponseEnd? {
     guard let value = try? JSONValue(parsing: json), case .object = value else { return nil }
     var end = ResponseEnd()
@@ -34,7 +34,7 @@ enum ConnectError {
     return RPCError(known ?? fallback, message, details: details(value["details"]), origin: .server)
   }
 
-  /// The string, empty when there is none; `nil` when there is something else.
+  /// The string; empty if absent, `nil` if it is of another type.
   private static func optionalString(_ value: JSONValue?) -> String? {
     switch value {
     case nil, .null?: ""
@@ -43,7 +43,7 @@ enum ConnectError {
     }
   }
 
-  /// The details that are whole; a damaged one does not cost the status its other parts.
+  /// The valid details. An invalid one is skipped, and the rest of the status is kept.
   private static func details(_ value: JSONValue?) -> [StatusDetail] {
     guard case .array(let details)? = value else { return [] }
     return details.compactMap { detail in

@@ -1,10 +1,10 @@
 import Protobuf
 
-/// The URL of a unary call without side effects that is made by GET (Connect protocol, "Unary-Get-Request").
+/// The URL of a unary call without side effects by GET (Connect protocol, "Unary-Get-Request").
 enum ConnectGet {
-  /// The query, with the question mark before it. The message is compressed already, where it is to be.
+  /// The query with its question mark. The message is already compressed if it should be.
   static func query(_ message: [UInt8], codec: CodecName, _ compression: Compression?) -> String {
-    // In the order that the specification recommends, so that caches see the same URL from all clients.
+    // The order that the specification recommends: caches see the same URL from all clients.
     let isText = codec == .json && compression == nil
     var query = isText ? "?connect=v1" : "?connect=v1&base64=1"
     if let compression { query += "&compression=\(compression.rawValue)" }
@@ -12,7 +12,7 @@ enum ConnectGet {
     return query + (isText ? PercentEncoding.encode(message) : urlSafe(message))
   }
 
-  /// Base64 in the alphabet that is safe in URLs, without padding.
+  /// Base64 in the URL-safe alphabet, without padding.
   private static func urlSafe(_ bytes: [UInt8]) -> String {
     let text = Base64.encode(bytes, padding: false).utf8.map { byte in
       switch byte {

@@ -1,15 +1,17 @@
-/// The header fields that unary calls and streams in Connect have in common.
+/// The header fields that Connect's unary calls and streams share.
 enum ConnectHeaders {
-  /// The fields that every request has, but one by GET.
+  /// The fields of every request except GET.
   static let fields = [("connect-protocol-version", "1")]
 
-  /// The field that tells how long the call may take.
+  /// The field with the call's timeout.
   static func timeoutField(_ timeout: Duration) -> (String, String) {
     ("connect-timeout-ms", Timeout.connect(timeout))
   }
 
-  /// Throws when a response is not of the type expected. A server of the same `family` that speaks another
-  /// codec, and a proxy's page, are told apart as connect-go does.
+  /// Checks that the response has the expected content type.
+  ///
+  /// - Throws: One error for another codec of the same `family`, and another for any other type (such as a
+  ///   proxy's page), as connect-go does.
   static func check(_ head: ResponseStart, expected: String, family: String) throws(RPCError) {
     let mediaType = head.headers.first("content-type").map(MediaType.init)
     guard mediaType?.name != expected else { return }

@@ -1,5 +1,5 @@
-/// A stream in Connect (Connect protocol, "Streaming"): the last envelope of the response has the status and the
-/// trailing metadata as JSON.
+/// A stream in Connect (Connect protocol, "Streaming"): the last envelope of the response holds the status
+/// and the trailing metadata as JSON.
 enum ConnectStreamProtocol: EnvelopeProtocol {
   static let mediaType = "application/connect"
   static let fields = ConnectHeaders.fields
@@ -20,14 +20,15 @@ enum ConnectStreamProtocol: EnvelopeProtocol {
   static func check(head: ResponseStart, contentType: ContentType) throws(RPCError) {
     guard head.httpStatus == 200 else {
       throw .violation(
-        HTTPStatusMapping.connect(head.httpStatus), "the server answered HTTP \(head.httpStatus) to a stream")
+        HTTPStatusMapping.connect(head.httpStatus),
+        "the server responded to a stream with HTTP \(head.httpStatus)")
     }
     try ConnectHeaders.check(head, expected: contentType.value, family: "application/connect+")
   }
 
   static func end(envelope: [UInt8]) throws(RPCError) -> ResponseEnd {
     guard let end = ConnectError.decodeEnd(envelope) else {
-      throw .violation(.unknown, "the last envelope of the response is not the JSON that it should be")
+      throw .violation(.unknown, "the last envelope of the response is not a valid end of stream")
     }
     return end
   }

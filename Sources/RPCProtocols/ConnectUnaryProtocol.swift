@@ -1,19 +1,19 @@
 import Protobuf
 
-/// A unary call in Connect (Connect protocol, "Unary"): plain HTTP, one message a body, errors as JSON.
+/// A unary call in Connect (Connect protocol, "Unary"): plain HTTP, one message per body, errors as JSON.
 final class ConnectUnaryProtocol: WireProtocol {
   private enum State {
-    /// Nothing came yet.
+    /// Nothing was received yet.
     case head
-    /// The body of an answer comes; it is the message.
+    /// Receiving the body of a response: the message.
     case message(ResponseStart)
-    /// The body of an error comes.
+    /// Receiving the body of an error.
     case error(ResponseStart)
-    /// The end was told.
+    /// The end was reported.
     case ended
   }
 
-  /// Bytes of an error's body that are read; a longer one is cut, and then told as HTTP's status alone.
+  /// The limit for an error's body in bytes. A longer one is cut, and reported by its HTTP status alone.
   private static let maxErrorBytes = 1 << 20
 
   private let parameters: CallParameters
@@ -21,7 +21,7 @@ final class ConnectUnaryProtocol: WireProtocol {
   private var body: [UInt8] = []
   private var compressor: MessageCompressor
   private var decompressor: MessageDecompressor?
-  /// The message of a call by GET, which travels in the URL if that is not too long.
+  /// The message of a call by GET, which travels in the URL if it fits.
   private var message: [UInt8] = []
 
   init(_ parameters: CallParameters) {
@@ -42,9 +42,9 @@ final class ConnectUnaryProtocol: WireProtocol {
     return try HTTPRequest(start, fields: fields + commonFields(timeout))
   }
 
-  /// The request by GET; `nil` when its URL would be too long.
+  /// The request by GET; `nil` if its URL would be too long.
   private func makeGET(_ start: RequestStart, timeout: Duration?) throws(RPCError) -> HTTPRequest? {
-    // What is longer without the rest of the URL need not be written out.
+    // A message over the limit needs no encoding: the rest of the URL only adds to it.
     guard message.count <= parameters.maxURLBytes else { return nil }
     let request = try HTTPRequest(
       start, method: "GET", query: ConnectGet.query(message, codec: parameters.codec, parameters.compression),
@@ -92,7 +92,7 @@ final class ConnectUnaryProtocol: WireProtocol {
     case .message(let head):
       let limit = parameters.maxMessageBytes
       guard body.count + piece.byteCount <= limit else {
-        return fail(.messageTooLarge("is longer than the limit allows", limit: limit), head, sink)
+        return fail(.messageTooLarge("is too long", limit: limit), head, sink)
       }
       piece.withUnsafeBytes { body.append(contentsOf: $0) }
     case .error(let head):
@@ -104,7 +104,7 @@ final class ConnectUnaryProtocol: WireProtocol {
   }
 
   func receive(trailers: Headers, _ sink: any ResponseSink) {
-    // Connect's trailing metadata comes as headers (`trailer-` before the name); HTTP trailers mean nothing.
+    // Connect sends trailing metadata as headers (prefix `trailer-`) and does not use HTTP trailers.
   }
 
   var awaitsEnd: Bool { false }
@@ -155,10 +155,10 @@ final class ConnectUnaryProtocol: WireProtocol {
   private func httpError(_ head: ResponseStart) -> RPCError {
     .violation(
       HTTPStatusMapping.connect(head.httpStatus),
-      "the server answered HTTP \(head.httpStatus), without a Connect error")
+      "the server responded with HTTP \(head.httpStatus), without a Connect error")
   }
 
-  /// The leading metadata, and the trailing that came as `trailer-NAME`.
+  /// Separates the leading metadata from the trailing, which has the prefix `trailer-`.
   private static func split(_ headers: Headers) -> (leading: Headers, trailing: Headers) {
     var leading = Headers()
     var trailing = Headers()

@@ -1,6 +1,6 @@
 import Protobuf
 
-/// The frame of a message in gRPC, gRPC-Web and Connect streams: one byte of flags, four of length
+/// The frame of a message in gRPC, gRPC-Web and Connect streams: one byte of flags, four bytes of length
 /// (big-endian), then the message.
 enum Envelope {
   /// Bytes before the message.
@@ -24,14 +24,14 @@ enum Envelope {
   }
 }
 
-/// How much an envelope may hold, by its flags.
+/// The size limit of an envelope, by its flags.
 struct EnvelopeLimits {
-  /// The limit for what the last envelope holds: no message, so the limit for messages is not its limit.
+  /// The limit in bytes for the last envelope, which holds no message.
   private static let maxEndBytes = 1 << 20
 
   /// The limit for one message, in bytes.
   let maxMessageBytes: Int
-  /// The flag of the envelope that ends the response, where one does.
+  /// The flag of the envelope that ends the response; `nil` if the protocol has none.
   let endFlag: UInt8?
 
   /// Whether an envelope with these flags ends the response.
@@ -45,22 +45,22 @@ struct EnvelopeLimits {
   }
 }
 
-/// Cuts a stream of bytes, in pieces of any size, into envelopes.
+/// Splits a stream of bytes, in pieces of any size, into envelopes.
 ///
-/// An envelope that lies whole within one piece is handed on without a copy.
+/// An envelope that lies within one piece is not copied.
 struct EnvelopeReader {
   private let limits: EnvelopeLimits
-  /// The start of an envelope of which more is to come: prefix and message.
+  /// The beginning of an incomplete envelope: prefix and message.
   private var partial: [UInt8] = []
 
   init(_ limits: EnvelopeLimits) {
     self.limits = limits
   }
 
-  /// The number of bytes held of an envelope that is not complete.
+  /// The number of bytes held of an incomplete envelope.
   var pendingBytes: Int { partial.count }
 
-  /// Takes the next piece and calls `body` with the flags and the message of each complete envelope, until it
+  /// Reads the next piece and calls `body` with the flags and the message of each complete envelope, until it
   /// returns `false`.
   ///
   /// - Returns: The number of bytes of the piece that were not read.
@@ -92,7 +92,7 @@ struct EnvelopeReader {
     return 0
   }
 
-  /// Moves bytes of the piece to the partial envelope: first up to its prefix, then up to its end.
+  /// Appends bytes of the piece to the partial envelope: first up to its prefix, then up to its end.
   private mutating func complete(_ piece: RawSpan, from offset: Int) throws(RPCError) -> Int {
     var wanted = Envelope.prefixBytes - partial.count
     if wanted <= 0 {
@@ -110,7 +110,7 @@ struct EnvelopeReader {
     }
   }
 
-  /// The length in the prefix at `offset`, checked against the limit before anything is kept for it.
+  /// The length in the prefix at `offset`. Checks it against the limit before anything is allocated.
   private func messageLength(_ bytes: RawSpan, at offset: Int) throws(RPCError) -> Int {
     let length = Int(
       UInt32(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset + 1, as: UInt32.self)))
@@ -123,13 +123,13 @@ struct EnvelopeReader {
 }
 
 extension RPCError {
-  /// A received message is larger than the limit allows.
+  /// The error for a received message over the limit.
   static func messageTooLarge(_ how: String, limit: Int) -> RPCError {
     RPCError(
       .resourceExhausted, "the server sent a message that \(how); the limit is \(limit)", origin: .client)
   }
 
-  /// The server broke its protocol.
+  /// The error for a server that violates its protocol.
   static func violation(_ code: StatusCode, _ message: String) -> RPCError {
     RPCError(code, message, origin: .violation)
   }

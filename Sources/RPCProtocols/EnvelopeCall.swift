@@ -3,13 +3,13 @@ import Protobuf
 /// A call whose messages travel in envelopes both ways.
 final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
   private enum State {
-    /// Nothing came yet.
+    /// Nothing was received yet.
     case head
-    /// The status came with the headers. It holds if nothing follows them.
+    /// The headers contained the status. It is final if nothing follows them.
     case status(ResponseEnd, ResponseStart)
-    /// Envelopes come, after headers with a status or without.
+    /// Receiving envelopes, after headers with or without a status.
     case body(hasStatus: Bool)
-    /// The last envelope came. Nothing may follow it.
+    /// The last envelope was received. Nothing may follow it.
     case last(ResponseEnd)
     /// The end was reported.
     case ended
@@ -57,7 +57,7 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
     sink.receive(start: head)
     do throws(RPCError) {
       guard let end = try Wire.end(head: head) else { return try expectEnvelopes(head, hasStatus: false) }
-      // The body of another HTTP status is for people.
+      // The body of another HTTP status is text for people.
       guard head.httpStatus == 200 else { return finish(end, sink) }
       state = .status(end, head)
     } catch {
@@ -75,7 +75,8 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
   func receive(body: RawSpan, _ sink: any ResponseSink) {
     guard body.byteCount > 0 else { return }
     do throws(RPCError) {
-      // What has a body is not trailers-only, so the status is in its trailers (PROTOCOL-HTTP2, "Responses").
+      // A response with a body is not trailers-only, so its status is in the trailers (PROTOCOL-HTTP2,
+      // "Responses").
       if case .status(_, let head) = state { try expectEnvelopes(head, hasStatus: true) }
       if case .last = state { throw .dataAfterEnd }
       guard isReading else { return }
@@ -127,18 +128,18 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
     case .body(hasStatus: true):
       fail(
         .violation(
-          .internal, "the server sent a status with the headers, then a body, and no \(Wire.missingEnd)"),
+          .internal, "the server sent a status with the headers, then a body without \(Wire.missingEnd)"),
         sink)
     case .body(hasStatus: false):
       fail(
-        .violation(.unknown, "the response ended without \(Wire.missingEnd), so its status is not known"),
+        .violation(.unknown, "the response ended without \(Wire.missingEnd), so its status is unknown"),
         sink)
     }
   }
 
   func receive(failure: RPCError, _ sink: any ResponseSink) {
     switch state {
-    // Only the end of the connection's part is missing.
+    // The RPC's end is known; only the end of the HTTP response is missing.
     case .status(let end, _), .last(let end): finish(end, sink)
     case .head, .body: fail(failure, sink)
     case .ended: break
@@ -149,7 +150,7 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
     if case .body = state { true } else { false }
   }
 
-  /// Takes an envelope that is more than a plain message: compressed, the last one, or both.
+  /// Receives an envelope with flags: compressed, the last one, or both.
   private func receive(
     _ content: RawSpan, flags: UInt8, _ sink: any ResponseSink
   ) throws(RPCError) {
@@ -161,7 +162,7 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
       return
     }
     guard decompressor != nil else {
-      throw .violation(.internal, "the server sent a compressed message, but no encoding was agreed on")
+      throw .violation(.internal, "the server sent a compressed message, but its headers name no encoding")
     }
     let bytes = try decompressor?.decompress(content, limit: limits.bytes(flags)) ?? []
     if limits.isEnd(flags) {
@@ -190,7 +191,7 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
 
 extension RPCError {
   static let needsHTTP2 = violation(.internal, "the server responded over HTTP/1.1, but gRPC requires HTTP/2")
-  static let closedWithoutAnswer = violation(.unavailable, "the server closed the call without an answer")
+  static let closedWithoutAnswer = violation(.unavailable, "the server closed the call without a response")
   static let dataAfterEnd = violation(.internal, "the server sent data after the end of the stream")
   static let endedInMessage = violation(.internal, "the response ended in the middle of a message")
 }

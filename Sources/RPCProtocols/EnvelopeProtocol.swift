@@ -1,34 +1,34 @@
-/// What tells gRPC, gRPC-Web and streams in Connect apart. All else about them is in ``EnvelopeCall``.
+/// The differences between gRPC, gRPC-Web and streams in Connect. ``EnvelopeCall`` holds what they share.
 ///
-/// Each implements it with the same order of members, so that they can be read side by side.
+/// All implementations declare the members in this order, so that they can be compared line by line.
 protocol EnvelopeProtocol {
   /// The `content-type` before `+proto` or `+json`.
   static var mediaType: String { get }
   /// The fields that every request has.
   static var fields: [(String, String)] { get }
-  /// The names of the fields that tell how messages are compressed, and how they may be.
+  /// The fields that name the compression of the request, and the compressions accepted for the response.
   static var encodingFields: (used: String, accepted: String) { get }
-  /// Whether the end comes in HTTP's trailers.
+  /// Whether the end of the call is in the HTTP trailers.
   static var wantsTrailers: Bool { get }
-  /// Whether HTTP/1.1 cannot carry it.
+  /// Whether it requires HTTP/2 or newer.
   static var requiresHTTP2: Bool { get }
-  /// The flag of the envelope that ends the response, where one does.
+  /// The flag of the envelope that ends the response; `nil` if the protocol has none.
   static var endFlag: UInt8? { get }
-  /// What a response that ended without its end lacks.
+  /// The part that a response without an end lacks, for error messages.
   static var missingEnd: String { get }
 
-  /// The field that tells how long the call may take.
+  /// The field with the call's timeout.
   static func timeoutField(_ timeout: Duration) -> (String, String)
 
-  /// The status in the header fields; `nil` if they have no status.
+  /// The end of the call, if the header fields hold a status; otherwise `nil`.
   static func end(head: ResponseStart) throws(RPCError) -> ResponseEnd?
 
-  /// Throws if the status line and header fields are not those of a response with envelopes.
+  /// Checks that the status line and header fields are those of a response with envelopes.
   static func check(head: ResponseStart, contentType: ContentType) throws(RPCError)
 
-  /// The end that the last envelope tells.
+  /// Decodes the end of the call from the last envelope.
   static func end(envelope: [UInt8]) throws(RPCError) -> ResponseEnd
 
-  /// The end that HTTP's trailers tell; `nil` where they mean nothing.
+  /// The end of the call in the HTTP trailers; `nil` if the protocol does not use them.
   static func end(trailers: Headers) throws(RPCError) -> ResponseEnd?
 }

@@ -1,4 +1,4 @@
-/// gRPC over HTTP/2 (PROTOCOL-HTTP2): the status comes in HTTP's trailers.
+/// gRPC over HTTP/2 (PROTOCOL-HTTP2): the status is in the HTTP trailers.
 enum GRPCProtocol: EnvelopeProtocol {
   static let mediaType = "application/grpc"
   static let fields = [("te", "trailers")]

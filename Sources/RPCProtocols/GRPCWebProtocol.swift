@@ -28,15 +28,16 @@ enum GRPCWebProtocol: EnvelopeProtocol {
     nil
   }
 
-  /// Header lines as HTTP/1.1 writes them. Servers differ in how they end a line (CR LF, or LF alone) and in
-  /// whether an empty one follows the last.
+  /// Parses header lines as in HTTP/1.1. Servers end lines with CR LF or LF, with or without an empty line at
+  /// the end.
   private static func fields(of block: [UInt8]) throws(RPCError) -> Headers {
     var fields = Headers()
     for line in block.split(whereSeparator: { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }) {
       let text = String(decoding: line, as: UTF8.self)
       guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), HeaderSyntax.isName(text[..<colon])
       else {
-        throw .violation(.internal, "the server's trailers hold \(text.debugDescription), which is no field")
+        throw .violation(
+          .internal, "the server's trailers contain \(text.debugDescription), which is not a header field")
       }
       fields.add(String(text[..<colon]), HeaderSyntax.trimmed(text[text.utf8.index(after: colon)...]))
     }

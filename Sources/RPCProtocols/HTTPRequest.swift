@@ -6,8 +6,7 @@ public struct HTTPRequest: Sendable, Equatable {
   public var url: String
   /// The fields to send, in order.
   public var headers: Headers
-  /// Whether trailers matter: the response is over when they have come, not when its body has the length that a
-  /// `content-length` told.
+  /// Whether the response ends with its trailers, even when its body has reached its `content-length`.
   public var wantsTrailers = false
   /// Whether the request must not be sent over HTTP/1.1.
   public var requiresHTTP2 = false
@@ -22,7 +21,7 @@ public struct HTTPRequest: Sendable, Equatable {
 }
 
 extension HTTPRequest {
-  /// The request that starts a call: the protocol's own fields, followed by the caller's.
+  /// The request that starts a call: the protocol's fields, then the caller's.
   init(
     _ start: RequestStart, method: String = "POST", query: String = "", fields: [(String, String)]
   ) throws(RPCError) {
@@ -35,7 +34,7 @@ extension HTTPRequest {
 }
 
 extension RequestStart {
-  /// Throws when an interceptor has sent the request elsewhere after another added credentials to it.
+  /// Throws if an interceptor changed the target after another added credentials for the old one.
   fileprivate func checkCredentials() throws(RPCError) {
     guard let credentials, credentials.headerNames.contains(where: { headers.first($0) != nil }) else {
       return
@@ -44,14 +43,14 @@ extension RequestStart {
     guard origin != credentials.origin else { return }
     throw RPCError(
       .failedPrecondition,
-      "the request carries credentials for \(credentials.origin), and does not go to \(origin?.description ?? target)",
+      "the request contains credentials for \(credentials.origin), but goes to \(origin?.description ?? target)",
       origin: .client)
   }
 }
 
-/// What may stand in a header field (RFC 9110, section 5).
+/// The syntax of header fields (RFC 9110, section 5).
 public enum HeaderSyntax {
-  /// Fields that frame the HTTP message itself. They are the transport's to write.
+  /// Fields that frame the HTTP message. Only the transport sets them.
   public static let framing: Set<String> = ["connection", "content-length", "transfer-encoding", "upgrade"]
 
   /// Whether `name` is a token that a caller may set.
@@ -67,12 +66,12 @@ public enum HeaderSyntax {
       }
   }
 
-  /// Whether `value` can travel: no control character but the tab, so that it cannot end its line.
+  /// Whether `value` is valid: no control character except tab, so that it cannot end its line.
   public static func isValue(_ value: some StringProtocol) -> Bool {
     value.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
   }
 
-  /// The value without the blanks around it.
+  /// The value without surrounding blanks.
   static func trimmed(_ value: some StringProtocol) -> String {
     let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
     let bytes = Substring(value).utf8.drop(while: isBlank)
@@ -80,21 +79,23 @@ public enum HeaderSyntax {
     return String(decoding: bytes[...last], as: UTF8.self)
   }
 
-  /// Throws when a field of `headers` cannot travel.
+  /// Throws if a field of `headers` is invalid.
   ///
-  /// Values come from interceptors and plugins as well as from the command line, so this is checked where
-  /// the request is made.
+  /// Values come from interceptors and plugins as well as from the command line, so this is checked where the
+  /// request is made.
   static func check(_ headers: Headers) throws(RPCError) {
     for field in headers.fields {
       guard isName(field.name) else {
-        throw RPCError(.internal, "\(field.name.debugDescription) is not a header name", origin: .client)
+        throw RPCError(
+          .internal, "\(field.name.debugDescription) is not a valid header name", origin: .client)
       }
       guard !framing.contains(field.name) else {
-        throw RPCError(.internal, "the header \(field.name) is the transport's to set", origin: .client)
+        throw RPCError(
+          .internal, "the header \(field.name) can be set only by the transport", origin: .client)
       }
       guard isValue(field.value) else {
         throw RPCError(
-          .internal, "the value of the header \(field.name) holds a control character", origin: .client)
+          .internal, "the value of the header \(field.name) contains a control character", origin: .client)
       }
     }
   }

@@ -2,14 +2,13 @@ import Protobuf
 
 /// Metadata of a call: a list of names and values that keeps order and duplicates.
 ///
-/// Names are lower case, as HTTP/2 sends them, so a look-up never folds case. A value of a name that ends in
-/// `-bin` is the base64 text that travels.
+/// Names are lower case, as in HTTP/2. A value of a name that ends in `-bin` is its base64 text on the wire.
 public struct Headers: Sendable, Equatable {
   /// One name with one value.
   public struct Field: Sendable, Equatable {
     /// The name in lower case.
     public let name: String
-    /// The value as it travels.
+    /// The value on the wire.
     public var value: String
 
     /// Makes a field; the name is folded to lower case.
@@ -48,19 +47,19 @@ public struct Headers: Sendable, Equatable {
     return fields.compactMap { $0.name == name ? $0.value : nil }
   }
 
-  /// Appends a field; earlier values of the same name stay.
+  /// Appends a field, and keeps earlier values of the same name.
   public mutating func add(_ name: String, _ value: String) {
     fields.append(Field(name: name, value: value))
   }
 
-  /// The fields of `self`, and behind them those of `other`.
+  /// The fields of `self`, then those of `other`.
   public func appending(_ other: Headers) -> Headers {
     var all = self
     all.fields += other.fields
     return all
   }
 
-  /// Replaces every value of `name` by one, in the place of the first.
+  /// Replaces all values of `name` by one, at the place of the first.
   public mutating func set(_ name: String, _ value: String) {
     let field = Field(name: name, value: value)
     guard let index = fields.firstIndex(where: { $0.name == field.name }) else {
@@ -71,7 +70,7 @@ public struct Headers: Sendable, Equatable {
     fields[(index + 1)...].removeAll { $0.name == field.name }
   }
 
-  /// Removes every value of `name` and tells how many there were.
+  /// Removes all values of `name`. Returns their number.
   @discardableResult
   public mutating func remove(_ name: String) -> Int {
     let name = name.lowercased()
@@ -80,10 +79,10 @@ public struct Headers: Sendable, Equatable {
     return before - fields.count
   }
 
-  /// The bytes of each value of a name in `-bin`, in order; `nil` stands for one that is not base64.
+  /// The bytes of each value of a name in `-bin`, in order; `nil` for an invalid one.
   ///
-  /// Whoever passes a header on may join its values with commas, and senders differ in whether they pad
-  /// (gRPC over HTTP/2, "Custom-Metadata").
+  /// Proxies may join values with commas, and senders may omit the padding (gRPC over HTTP/2,
+  /// "Custom-Metadata").
   public func binaryValues(_ name: String) -> [[UInt8]?] {
     values(name).flatMap { value in
       value.split(separator: ",", omittingEmptySubsequences: false).map { part in
@@ -92,7 +91,7 @@ public struct Headers: Sendable, Equatable {
     }
   }
 
-  /// Whether values of `name` are base64 text of bytes.
+  /// Whether values of `name` are base64 text.
   public static func isBinary(_ name: some StringProtocol) -> Bool {
     name.hasSuffix("-bin")
   }

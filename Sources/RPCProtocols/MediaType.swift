@@ -9,7 +9,7 @@ struct MediaType: Equatable {
   }
 }
 
-/// The `content-type` of messages in envelopes: what is in them, and in which codec.
+/// The `content-type` of messages in envelopes: base type and codec.
 struct ContentType {
   /// The media type before the codec, such as `application/grpc`.
   let base: String
@@ -21,9 +21,9 @@ struct ContentType {
 }
 
 extension RPCError {
-  /// A response is not of the type that its protocol and codec ask for.
+  /// The error for a response with another content type than its protocol and codec require.
   static func unexpectedContentType(_ got: String?, expected: String, code: StatusCode) -> RPCError {
     let words = got.map { "content-type \($0.debugDescription)" } ?? "no content-type"
-    return .violation(code, "the server answered with \(words), expected \(expected.debugDescription)")
+    return .violation(code, "the server responded with \(words), expected \(expected.debugDescription)")
   }
 }

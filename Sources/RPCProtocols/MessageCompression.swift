@@ -1,8 +1,8 @@
 import Protobuf
 
-/// Compresses the messages of one call. The library is loaded for the first of them.
+/// Compresses the messages of one call. The first message loads the library.
 struct MessageCompressor {
-  /// The form that messages take; `nil` leaves them as they are.
+  /// The compression; `nil` sends messages uncompressed.
   let compression: Compression?
   private var stream: CompressionStream?
 
@@ -10,7 +10,7 @@ struct MessageCompressor {
     self.compression = compression
   }
 
-  /// The message as it travels.
+  /// The message in its form on the wire.
   mutating func compress(_ message: [UInt8]) throws(RPCError) -> [UInt8] {
     guard let compression else { return message }
     let stream = try CompressionStream.kept(in: &stream, compression, .encode)
@@ -23,9 +23,9 @@ struct MessageCompressor {
   }
 }
 
-/// Decompresses the messages of one call. The library is loaded for the first of them.
+/// Decompresses the messages of one call. The first message loads the library.
 struct MessageDecompressor {
-  /// The form that messages were announced in.
+  /// The compression that the response's headers name.
   let compression: Compression
   private var stream: CompressionStream?
 
@@ -33,9 +33,9 @@ struct MessageDecompressor {
     self.compression = compression
   }
 
-  /// The message as it was before compression. No more than `limit` bytes of it are made, and a block.
+  /// The decompressed message. Produces at most `limit` bytes plus one block.
   mutating func decompress(_ message: RawSpan, limit: Int) throws(RPCError) -> [UInt8] {
-    // Nothing needs no format around it: connect-go sends an empty message as no bytes at all.
+    // An empty message needs no format: connect-go sends it as no bytes.
     guard message.byteCount > 0 else { return [] }
     let stream = try CompressionStream.kept(in: &stream, compression, .decode, expectedBytes: limit)
     do throws(CompressionStream.Failure) {
@@ -55,17 +55,17 @@ struct MessageDecompressor {
 }
 
 extension CompressionStream {
-  /// The codec in `place`; when there is none yet, its library is loaded and one is made.
+  /// The codec in `place`. If there is none, loads its library and makes one.
   fileprivate static func kept(
     in place: inout CompressionStream?, _ compression: Compression, _ direction: Direction,
     expectedBytes: Int = 0
   ) throws(RPCError) -> CompressionStream {
     if let stream = place { return stream }
     if let reason = load(compression, direction) {
-      throw RPCError(.internal, "there is no \(compression.rawValue) here: \(reason)", origin: .client)
+      throw RPCError(.internal, "\(compression.rawValue) is not available: \(reason)", origin: .client)
     }
     guard let stream = CompressionStream(compression, direction, expectedBytes: expectedBytes) else {
-      throw RPCError(.internal, "\(compression.rawValue) has no memory", origin: .client)
+      throw RPCError(.internal, "\(compression.rawValue): out of memory", origin: .client)
     }
     place = stream
     return stream

@@ -1,10 +1,10 @@
-/// What a message takes.
+/// The size of a message.
 public struct MessageSize: Sendable, Equatable {
-  /// The message itself, in bytes.
+  /// The size of the message, in bytes.
   public var bytes: Int
-  /// What travelled, compressed and in its envelope; `nil` where it is no part of a body.
+  /// The size on the wire, compressed and in its envelope, in bytes; `nil` if it is not part of a body.
   public var wireBytes: Int?
-  /// What it was compressed with.
+  /// The compression of the message; `nil` if it is uncompressed.
   public var compression: Compression?
 
   /// Makes a size.

@@ -1,17 +1,17 @@
-/// The full name of a method: a service and a method of it.
+/// The full name of a method: its service and its own name.
 public struct MethodName: Sendable, Hashable, CustomStringConvertible {
   /// The full name of the service, such as `demo.v1.Demo`.
   public let service: String
   /// The method's own name, such as `Hello`.
   public let method: String
 
-  /// Makes a name of its two parts.
+  /// Makes a name from its two parts.
   public init(service: String, method: String) {
     self.service = service
     self.method = method
   }
 
-  /// Parses `pkg.Service/Method` or `pkg.Service.Method`; `nil` when it is neither.
+  /// Parses `pkg.Service/Method` or `pkg.Service.Method`; `nil` if invalid.
   public init?(_ text: some StringProtocol) {
     let separator = text.lastIndex(of: "/") ?? text.lastIndex(of: ".")
     guard let separator else { return nil }
@@ -53,7 +53,7 @@ public enum CallKind: String, Sendable, CaseIterable {
   /// Any number of messages each way, at once.
   case bidiStreaming = "bidi_streaming"
 
-  /// The kind of a method whose sides stream as told.
+  /// Makes the kind from the two directions.
   public init(clientStreams: Bool, serverStreams: Bool) {
     self =
       switch (clientStreams, serverStreams) {
@@ -70,7 +70,7 @@ public enum CallKind: String, Sendable, CaseIterable {
   public var serverStreams: Bool { self == .serverStreaming || self == .bidiStreaming }
 }
 
-/// The protocol spoken with the server.
+/// A wire protocol.
 public enum ProtocolName: String, Sendable, CaseIterable {
   /// gRPC over HTTP/2.
   case grpc

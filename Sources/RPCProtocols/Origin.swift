@@ -1,13 +1,13 @@
-/// Where a URL leads: what a browser calls its origin. Credentials and counts of failures belong to one.
+/// The origin of a URL: scheme, host and port. Credentials and failure counts belong to one origin.
 public struct Origin: Hashable, Sendable, CustomStringConvertible {
   /// `http` or `https`.
   public let scheme: String
   /// The host in lower case; an IPv6 address without its brackets.
   public let host: String
-  /// The port, also where the URL leaves it to the scheme.
+  /// The port; the scheme's default if the URL has none.
   public let port: Int
 
-  /// Reads the origin off a URL; `nil` when it is none of http or https.
+  /// Parses the origin of a URL; `nil` if it is not an HTTP URL.
   public init?(url: some StringProtocol) {
     let url = url.lowercased()
     guard let scheme = ["https", "http"].first(where: { url.hasPrefix("\($0)://") }) else { return nil }
@@ -18,7 +18,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     self.port = port ?? (scheme == "https" ? 443 : 80)
   }
 
-  /// Splits `host[:port]`; `nil` when it is none.
+  /// Splits `host[:port]`; `nil` if invalid.
   public static func split(_ authority: some StringProtocol) -> (host: String, port: Int?)? {
     var host = String(authority).lowercased()
     var port: Int?
@@ -36,16 +36,16 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
   /// Whether the host is this machine.
   public var isLocal: Bool { Self.isLocal(host: host) }
 
-  /// Whether a host, in lower case, is this machine. libcurl asks no resolver for these names.
+  /// Whether a host, in lower case, is this machine. libcurl does not resolve these names.
   public static func isLocal(host: String) -> Bool {
     if host == "localhost" || host.hasSuffix(".localhost") || host == "::1" { return true }
-    // A text that only resembles an address would be looked up as a name.
+    // A text that only resembles an address is resolved as a name.
     let parts = host.split(separator: ".", omittingEmptySubsequences: false)
     return parts.count == 4 && parts[0] == "127"
       && parts.allSatisfy { $0.allSatisfy { ("0"..."9").contains($0) } && UInt8($0) != nil }
   }
 
-  /// Whether what is sent there can be read on the way, as far as the URL alone says.
+  /// Whether others on the network can read the traffic, judging by the URL alone.
   public var isExposed: Bool { scheme != "https" && !isLocal }
 
   /// Host and port.

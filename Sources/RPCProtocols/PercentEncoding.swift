@@ -1,6 +1,6 @@
 /// The percent-encoding of `grpc-message` (gRPC over HTTP/2, "Status-Message") and of URLs.
 package enum PercentEncoding {
-  /// Encodes a value for a URL's query: all but the unreserved characters (RFC 3986, section 2.3).
+  /// Encodes a value for a URL's query: all except the unreserved characters (RFC 3986, section 2.3).
   package static func encode(_ bytes: [UInt8]) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var encoded: [UInt8] = []
@@ -18,8 +18,8 @@ package enum PercentEncoding {
     return String(decoding: encoded, as: UTF8.self)
   }
 
-  /// Decodes `text`. A `%` that no two hexadecimal digits follow stands for itself, as the specification
-  /// asks; bytes that are no UTF-8 become U+FFFD.
+  /// Decodes `text`. A `%` without two hexadecimal digits stays literal, as the specification requires;
+  /// invalid UTF-8 becomes U+FFFD.
   static func decode(_ text: String) -> String {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
     let bytes = Array(text.utf8)

@@ -1,20 +1,20 @@
-/// How a call failed: a status other than `ok`, and where it arose.
+/// The failure of a call: a status other than `ok`, and its origin.
 public struct RPCError: Error, Sendable, Equatable {
-  /// Who said so. The exit code and the words of the report depend on it.
+  /// Where an error arose. The exit code and the error message depend on it.
   public enum Origin: Sendable, Equatable {
     /// The server sent this status.
     case server
-    /// The server's answer breaks its protocol.
+    /// The server's response violates its protocol.
     case violation
-    /// No connection, or one that ended before the answer was complete.
+    /// There is no connection, or it closed before the response was complete.
     case connection
     /// The proxy with this URL cannot be reached, or does not connect to the server.
     case proxy(String)
     /// The TLS handshake failed, or a certificate is not trusted.
     case tls
-    /// The call cannot be made as it was asked for: its URL, or an option that this libcurl does not have.
+    /// The call cannot be made as requested: an invalid URL, or an option that this libcurl lacks.
     case request
-    /// An interceptor of this name failed the call.
+    /// The interceptor with this name failed the call.
     case interceptor(String)
     /// This client ended the call: canceled, past its deadline, or over a limit.
     case client
@@ -22,11 +22,11 @@ public struct RPCError: Error, Sendable, Equatable {
 
   /// The status code; never `ok`.
   public var code: StatusCode
-  /// What the server, or the part of rpcurl that failed, has to say.
+  /// The message of the server, or of the part of rpcurl that failed.
   public var message: String
   /// Further messages of the status, in order.
   public var details: [StatusDetail]
-  /// Who said so.
+  /// Where the error arose.
   public var origin: Origin
 
   /// Makes an error.
@@ -40,11 +40,11 @@ public struct RPCError: Error, Sendable, Equatable {
 
 /// One detail of a status: a message of any type (`google.protobuf.Any`), still serialized.
 public struct StatusDetail: Sendable, Equatable {
-  /// The full name of the message type, without the `type.googleapis.com/` before it.
+  /// The full name of the message type, without the prefix `type.googleapis.com/`.
   public var typeName: String
   /// The serialized message.
   public var value: [UInt8]
-  /// The JSON form that a Connect server may add for people to read; not to be relied on.
+  /// The JSON form that a Connect server may add for people; its content is not specified.
   public var debug: String?
 
   /// Makes a detail.

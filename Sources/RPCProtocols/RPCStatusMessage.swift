@@ -2,7 +2,7 @@ import CSchemas
 
 /// The message `google.rpc.Status`, read with protobuf-c.
 enum RPCStatusMessage {
-  /// The details of a serialized status; `nil` when the bytes are none.
+  /// The details of a serialized status; `nil` if the bytes are invalid.
   static func details(_ bytes: [UInt8]) -> [StatusDetail]? {
     guard let status = rpcurl__schemas__status__unpack(nil, bytes.count, bytes) else { return nil }
     defer { rpcurl__schemas__status__free_unpacked(status, nil) }
@@ -11,7 +11,7 @@ enum RPCStatusMessage {
       guard let any = detail?.pointee else { return nil }
       let typeURL = any.type_url.map { String(cString: $0) } ?? ""
       let value = Array(UnsafeBufferPointer(start: any.value.data, count: any.value.len))
-      // `type.googleapis.com/google.rpc.ErrorInfo`: the host before the last slash says nothing.
+      // `type.googleapis.com/google.rpc.ErrorInfo`: only the part after the last slash names the type.
       return StatusDetail(typeName: String(typeURL.split(separator: "/").last ?? ""), value: value)
     }
   }

@@ -1,9 +1,9 @@
 import Protobuf
 
-/// Holds a method to the number of messages that its kind allows.
+/// Checks the number of response messages against the kind of the method.
 ///
-/// Where exactly one message may come, it is kept back until the status is known: the message of a call that
-/// failed is not shown as its answer.
+/// Where exactly one message is allowed, it is held until the status is known: the message of a failed call
+/// is not delivered.
 struct ResponseCardinality {
   private let isSingle: Bool
   private var kept: [UInt8]?
@@ -12,7 +12,7 @@ struct ResponseCardinality {
     isSingle = !kind.serverStreams
   }
 
-  /// Hands a message on, or keeps it back.
+  /// Delivers a message, or holds it.
   mutating func receive(_ message: RawSpan, _ sink: any ResponseSink) throws(RPCError) {
     guard isSingle else {
       return sink.receive(message: message)
@@ -23,11 +23,11 @@ struct ResponseCardinality {
     kept = message.copyBytes()
   }
 
-  /// Hands on what was kept back, and the end.
+  /// Delivers the held message, then the end.
   mutating func finish(_ end: ResponseEnd, _ sink: any ResponseSink) {
     if isSingle, end.error == nil {
       guard let kept else {
-        let error = RPCError.violation(.unimplemented, "the server sent no message, but ended with ok")
+        let error = RPCError.violation(.unimplemented, "the server sent no message, but the status ok")
         return sink.receive(end: ResponseEnd(error: error, trailers: end.trailers))
       }
       sink.receive(message: kept.span.bytes)

@@ -1,41 +1,41 @@
-/// The sixteen failure codes of gRPC and `ok`, shared by all three protocols.
+/// The sixteen failure codes of gRPC, and `ok`. All three protocols share them.
 ///
-/// Connect and gRPC use the same codes; they differ in how a code is written on the wire. Everywhere else
-/// (output, logs, exit codes) the Connect name is shown.
+/// Connect and gRPC differ only in how a code is written on the wire. Output, logs and exit codes use the
+/// Connect name.
 public enum StatusCode: Int, Sendable, CaseIterable {
   /// The call succeeded.
   case ok = 0
-  /// The call was given up, mostly by the caller.
+  /// The call was canceled, usually by the caller.
   case canceled = 1
-  /// An error of which nothing better is known.
+  /// An unclassified error.
   case unknown = 2
-  /// The request is wrong, whatever state the server is in.
+  /// The request is invalid, regardless of the server's state.
   case invalidArgument = 3
-  /// The time was up before the call had ended.
+  /// The deadline passed before the call ended.
   case deadlineExceeded = 4
-  /// What was asked for does not exist.
+  /// A requested entity does not exist.
   case notFound = 5
-  /// What was to be made exists.
+  /// An entity to create already exists.
   case alreadyExists = 6
-  /// The caller is known, and may not do this.
+  /// The caller is authenticated, but not authorized.
   case permissionDenied = 7
-  /// A limit, such as a quota or the size of a message, was reached.
+  /// A limit was reached, such as a quota or a message size.
   case resourceExhausted = 8
-  /// The state of the server does not allow it, until somebody changes that.
+  /// The server's state does not allow the operation; do not retry until it is fixed.
   case failedPrecondition = 9
-  /// Another call got in the way; all of it may be tried again.
+  /// The operation conflicted with another; retry from the beginning.
   case aborted = 10
-  /// The request goes beyond what there is, such as the end of a file.
+  /// A value is out of the valid range, such as past the end of a file.
   case outOfRange = 11
-  /// The server does not have this method.
+  /// The server does not implement this method.
   case unimplemented = 12
-  /// A part of the system broke its own rules.
+  /// An invariant of the system is broken.
   case `internal` = 13
-  /// The server cannot be reached now; the call may be tried again.
+  /// The server is unavailable; the call may be retried.
   case unavailable = 14
   /// Data is lost or damaged.
   case dataLoss = 15
-  /// The caller has not shown who it is.
+  /// The caller is not authenticated.
   case unauthenticated = 16
 
   /// The Connect name of the code, such as `deadline_exceeded`.
@@ -61,7 +61,7 @@ public enum StatusCode: Int, Sendable, CaseIterable {
     }
   }
 
-  /// The code with this Connect name, or `nil` when there is none.
+  /// The code with this Connect name; `nil` if there is none.
   public init?(name: some StringProtocol) {
     guard let code = Self.allCases.first(where: { $0.name == name }) else { return nil }
     self = code

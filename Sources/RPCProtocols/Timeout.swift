@@ -1,9 +1,9 @@
-/// A timeout in the form that a protocol's header wants.
+/// A timeout in the form of a protocol's header.
 enum Timeout {
   /// The value of `grpc-timeout`: at most eight digits and a unit (gRPC over HTTP/2, "Timeout").
   ///
-  /// The finest unit that fits is used and the value rounded up, so that the server never gives up before
-  /// the client does.
+  /// Uses the finest unit that fits and rounds up, so that the server's deadline is never before the
+  /// client's.
   static func grpc(_ timeout: Duration) -> String {
     let nanoseconds = max(timeout.nanoseconds, 1)
     let units: [(String, Int64)] = [
@@ -25,7 +25,7 @@ enum Timeout {
 }
 
 extension Duration {
-  /// The duration in nanoseconds, or the nearest number that fits.
+  /// The duration in nanoseconds, clamped to the range of the type.
   fileprivate var nanoseconds: Int64 {
     let (seconds, attoseconds) = components
     let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

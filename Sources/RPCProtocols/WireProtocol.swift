@@ -1,63 +1,68 @@
 import Protobuf
 
-/// One call in one protocol: turns what the chain sends into HTTP, and HTTP into what the chain receives.
+/// One call in one protocol: encodes the chain's requests as HTTP, and decodes HTTP responses for the chain.
 ///
-/// It holds the state of one call and does no I/O. Whoever receives may send from within: the two directions
-/// share no state that changes.
+/// It holds the state of one call and does no I/O. The sink may send while it receives: the two directions
+/// share no mutable state.
 public protocol WireProtocol: AnyObject {
-  /// The HTTP request that starts the call; `timeout` is what is left until its deadline.
+  /// The HTTP request that starts the call.
+  ///
+  /// - Parameters:
+  ///   - start: The start of the request.
+  ///   - timeout: The time left until the call's deadline; `nil` without one.
+  /// - Throws: ``RPCError`` if a header or the target is invalid.
   func makeRequest(_ start: RequestStart, timeout: Duration?) throws(RPCError) -> HTTPRequest
 
   /// Appends one message in its wire form to the request's body.
   func encode(_ message: [UInt8], into body: inout [UInt8]) throws(RPCError)
 
-  /// Takes the status line and the header fields of the response.
+  /// Receives the status line and the header fields of the response.
   func receive(head: ResponseStart, _ sink: any ResponseSink)
 
-  /// Takes a piece of the response's body, of any size.
+  /// Receives a piece of the response's body, of any size.
   func receive(body: RawSpan, _ sink: any ResponseSink)
 
-  /// Takes the HTTP trailers.
+  /// Receives the HTTP trailers.
   func receive(trailers: Headers, _ sink: any ResponseSink)
 
-  /// Whether the status is known, and only HTTP's end of the response is missing.
+  /// Whether the status is known, and only the end of the HTTP response is missing.
   var awaitsEnd: Bool { get }
 
-  /// Takes note that the response is complete as far as HTTP is concerned.
+  /// Receives the end of the HTTP response.
   func receiveEnd(_ sink: any ResponseSink)
 
-  /// Takes note that the response cannot become complete. A status that is known holds.
+  /// Receives a failure of the HTTP response. A status that is already known takes precedence.
   func receive(failure: RPCError, _ sink: any ResponseSink)
 }
 
-/// Receives what a response means, in order: a start, messages, one end. Nothing follows the end.
+/// Receives the decoded response in order: a start, messages, one end. Nothing follows the end.
 public protocol ResponseSink: AnyObject {
-  /// The response has begun.
+  /// Receives the start of the response.
   func receive(start: ResponseStart)
-  /// A message came, of which the size is told if the parameters ask for it. The message itself follows, perhaps later.
+  /// Receives the size of a message, if the parameters request it. The message follows, perhaps later.
   func receive(size: MessageSize)
-  /// A message came. The bytes are valid during this call only.
+  /// Receives a message. The bytes are valid during this call only.
   func receive(message: RawSpan)
-  /// The call has ended.
+  /// Receives the end of the call.
   func receive(end: ResponseEnd)
 }
 
 extension ResponseSink {
-  /// Most do not care.
+  /// Default: ignores sizes.
   public func receive(size: MessageSize) {}
 }
 
 extension RawSpan {
-  /// The bytes, copied.
+  /// A copy of the bytes.
   @inlinable
   public func copyBytes() -> [UInt8] {
     withUnsafeBytes { Array($0) }
   }
 }
 
-/// What a call's protocol must know from its start.
+/// The fixed parameters of a call.
 public struct CallParameters: Sendable {
-  /// Which sides are streams.
+  /// Which directions are streams.
   public var kind: CallKind
   /// How messages are encoded.
   public var codec: CodecName
@@ -67,13 +72,13 @@ public struct CallParameters: Sendable {
   public var maxMessageBytes: Int
   /// How sent messages are compressed.
   public var compression: Compression?
-  /// How received messages may be compressed, the most wanted first.
+  /// The accepted compressions of received messages, in order of preference.
   public var acceptedCompressions: [Compression] = []
   /// Whether a unary Connect call is made by GET, if the URL has room for its message.
   public var usesGET = false
-  /// The longest URL of a call by GET, in bytes; a message that needs a longer one is sent by POST.
+  /// The longest URL of a call by GET, in bytes; a longer one makes the call use POST.
   public var maxURLBytes = 8192
-  /// Whether the size of each received message is told.
+  /// Whether the sink receives the size of each message.
   public var tellsSizes = false
 
   /// Makes parameters of a call without compression.
@@ -86,7 +91,7 @@ public struct CallParameters: Sendable {
 }
 
 extension Headers {
-  /// A protocol's own fields, followed by the caller's. A field that the caller gives replaces the protocol's.
+  /// Merges the caller's fields with a protocol's defaults. The caller's take precedence.
   func merged(over defaults: [(String, String)]) -> Headers {
     var merged = Headers(defaults.filter { first($0.0) == nil })
     for field in fields { merged.add(field.name, field.value) }

@@ -1,6 +1,6 @@
 /// The protocols by name.
 public enum WireProtocols {
-  /// The state of a new call.
+  /// Makes the state of a new call.
   public static func make(_ name: ProtocolName, _ parameters: CallParameters) -> any WireProtocol {
     switch name {
     case .grpc: EnvelopeCall<GRPCProtocol>(parameters)

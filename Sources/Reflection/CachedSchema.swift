@@ -1,24 +1,24 @@
-/// A reflected schema as a file keeps it.
+/// The file format of a cached schema.
 ///
-/// The file is a descriptor set like any other. Behind the set stands one field more, which readers of descriptor
-/// sets pass over: it tells what `Stamp` holds, and has a checksum of all that is before it.
+/// The file is a descriptor set with one additional field at its end, which readers of descriptor sets
+/// ignore: it contains a `Stamp` and a checksum of everything before it.
 public enum CachedSchema {
-  /// What is known of the schema besides its descriptor set.
+  /// Metadata of a cached schema.
   public struct Stamp: Equatable, Sendable {
-    /// The version of reflection that the server speaks.
+    /// The server's version of reflection.
     public let version: ReflectionVersion
-    /// How many files the set holds.
+    /// The number of files in the set.
     public let fileCount: Int
   }
 
-  // Field 50001, length-delimited: a number that nobody else may use for a FileDescriptorSet.
+  // Field 50001, length-delimited: a number that FileDescriptorSet does not define.
   private static let tag: [UInt8] = [0x8A, 0xB5, 0x18]
   private static let format: UInt8 = 1
   /// The format, the version, the number of files, and the checksum.
   private static let payloadBytes = 1 + 1 + 4 + 8
   private static let stampBytes = tag.count + 1 + payloadBytes
 
-  /// The contents of a file.
+  /// Encodes a schema as the contents of a cache file.
   public static func encode(_ schema: ReflectedSchema) -> [UInt8] {
     var bytes = schema.descriptorSet
     bytes += tag + [UInt8(payloadBytes), format, schema.version == .v1 ? 1 : 2]
@@ -26,7 +26,7 @@ public enum CachedSchema {
     return bytes + littleEndian(checksum(bytes.span.bytes))
   }
 
-  /// What the file tells; `nil` when it is damaged, or something else.
+  /// Reads the stamp of a cache file; `nil` if it is damaged or not a cache file.
   public static func stamp(of file: RawSpan) -> Stamp? {
     let start = file.byteCount - stampBytes
     guard start > 0 else { return nil }
@@ -42,7 +42,7 @@ public enum CachedSchema {
     (0..<8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
   }
 
-  /// FNV-1a over words of eight bytes: it finds damage, not malice.
+  /// FNV-1a over words of eight bytes: detects damage, not manipulation.
   private static func checksum(_ bytes: RawSpan) -> UInt64 {
     var sum: UInt64 = 0xCBF2_9CE4_8422_2325
     let wholeBytes = bytes.byteCount & ~7

@@ -1,17 +1,17 @@
 import Protobuf
 
 extension ReflectedSchema {
-  /// How many types are looked through at most.
+  /// The maximum number of types that are searched.
   private static let limit = 10_000
 
-  /// Types that are used by what `symbols` name, and that no file of the schema defines.
+  /// Types that are reachable from `symbols` and that no file of the schema defines.
   func unknownTypes(from symbols: [String]) -> [String] {
     let pool = DescriptorPool()
     do {
       try pool.add(SchemaBytes(descriptorSet), source: "reflection")
       try pool.add(WellKnownSchemas.set, source: WellKnownSchemas.sourceName)
     } catch {
-      // Whoever uses the schema is told.
+      // An invalid schema is reported when it is used.
       return []
     }
     var unknown: [String] = []

@@ -1,15 +1,15 @@
-/// What a server told of its schema.
+/// A schema received from a server by reflection.
 public struct ReflectedSchema: Equatable, Sendable {
-  /// The version of reflection that the server speaks.
+  /// The server's version of reflection.
   public var version: ReflectionVersion
-  /// How many files the descriptor set holds.
+  /// The number of files in the descriptor set.
   public var fileCount = 0
-  /// A serialized FileDescriptorSet, without the files of `google/protobuf` that every program has.
+  /// A serialized FileDescriptorSet, without the files of `google/protobuf` that are built in.
   public var descriptorSet: [UInt8] = []
-  /// The full names of the services, if they were asked for.
+  /// The full names of the services, if they were requested.
   public var services: [String] = []
 
-  /// A schema of nothing yet.
+  /// Makes an empty schema.
   public init(version: ReflectionVersion) {
     self.version = version
   }

@@ -1,23 +1,23 @@
 import CSchemas
 
-/// What a server answers: a ServerReflectionResponse.
+/// A response of the reflection service: a ServerReflectionResponse.
 struct ReflectionAnswer {
   enum Content {
     /// Serialized FileDescriptorProtos.
     case files([[UInt8]])
     /// Full names of services.
     case services([String])
-    /// A status code of gRPC, and words.
+    /// A gRPC status code and its message.
     case error(code: Int, message: String)
-    /// Nothing, or an answer to what was not asked.
+    /// Empty, or a response to another kind of question.
     case nothing
   }
 
-  /// What the server says it was asked; many leave it out.
+  /// The question that the server repeats; many servers omit it.
   let question: ReflectionQuestion?
   let content: Content
 
-  /// Reads an answer; `nil` when the bytes are none.
+  /// Decodes a response; `nil` if the bytes are invalid.
   init?(serialized bytes: [UInt8]) {
     guard let message = rpcurl__schemas__server_reflection_response__unpack(nil, bytes.count, bytes) else {
       return nil

@@ -1,44 +1,44 @@
 import RPCProtocols
 
-/// Why a server's schema is not to be had.
+/// Why a server's schema could not be obtained.
 public enum ReflectionError: Error, Equatable, Sendable {
-  /// The server does not know the symbol; it has these services, if it told.
+  /// The server does not have the symbol; `services` are its services, if it listed them.
   case unknownSymbol(String, services: [String])
-  /// The server does not offer reflection: what it answered.
+  /// The server does not offer reflection; its status is attached.
   case notOffered(RPCError)
-  /// The call of reflection failed.
+  /// The reflection call failed.
   case failed(RPCError)
-  /// The server refused a question, with a status code of gRPC.
+  /// The server refused a question with a gRPC status code.
   case refused(ReflectionQuestion, code: Int, message: String)
-  /// An answer makes no sense.
+  /// A response is invalid.
   case wrongAnswer(String)
-  /// The answers exceed a limit.
+  /// The responses exceed a limit.
   case tooMuch(String)
 }
 
 extension ReflectionError: CustomStringConvertible {
-  /// The text that is shown to a person.
+  /// The error message.
   public var description: String {
     switch self {
-    case .unknownSymbol(let symbol, _): "the server has no \(symbol)"
+    case .unknownSymbol(let symbol, _): "the server's schema has no \(symbol)"
     case .notOffered(let error):
       error.origin == .server || error.message.isEmpty
         ? "the server does not offer reflection"
-        : "the server does not seem to offer reflection (\(error.message))"
+        : "the server probably does not offer reflection (\(error.message))"
     case .failed(let error):
       "reflection failed: \(error.code.name) (\(error.code.rawValue))"
         + (error.message.isEmpty ? "" : ": \(error.message)")
     case .refused(let question, let code, let message):
       "the server's reflection refused \(question): \(StatusCode(rawValue: code)?.name ?? "unknown") (\(code))"
         + (message.isEmpty ? "" : ": \(message)")
-    case .wrongAnswer(let what): "the server's reflection is not usable: \(what)"
-    case .tooMuch(let what): "the server's schema is over a limit: \(what)"
+    case .wrongAnswer(let what): "invalid reflection response: \(what)"
+    case .tooMuch(let what): "the server's schema exceeds a limit: \(what)"
     }
   }
 }
 
 extension ReflectionQuestion: CustomStringConvertible {
-  /// What is asked for, in words.
+  /// A description of the question.
   public var description: String {
     switch self {
     case .fileContaining(let symbol): symbol

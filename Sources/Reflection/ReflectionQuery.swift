@@ -1,15 +1,15 @@
 import Protobuf
 import RPCProtocols
 
-/// Asks a server for its schema: questions out, answers in, no I/O.
+/// Queries a server's schema: produces questions and consumes responses, without I/O.
 ///
-/// Each round asks for everything that is known to be missing at once, so a schema takes as many round trips as its
-/// imports are deep, and one when the server sends what a file imports with it.
+/// Each round asks for everything that is known to be missing, so the number of round trips is the depth of
+/// the imports, or one if the server sends imported files too.
 ///
 /// ```swift
 /// var query = ReflectionQuery(.symbols(["demo.v1.Demo"]))
 /// send(query.start())
-/// switch try query.receive(answer) {
+/// switch try query.receive(response) {
 /// case .wait: break
 /// case .send(let questions): send(questions)
 /// case .open(let questions): openStream(query.version); send(questions)
@@ -17,61 +17,61 @@ import RPCProtocols
 /// }
 /// ```
 public struct ReflectionQuery {
-  /// What is wanted.
+  /// What to query.
   public enum Goal: Equatable, Sendable {
-    /// What defines these symbols, of which each must be there.
+    /// The files that define these symbols; each symbol must exist.
     case symbols([String])
-    /// What defines those of these symbols that the server knows.
+    /// The files that define those of these symbols that the server has.
     case whateverOf([String])
     /// The names of all services.
     case serviceNames
-    /// What defines all services.
+    /// The files that define all services.
     case allServices
   }
 
-  /// Bounds for what a server may send.
+  /// Limits for a server's responses.
   public struct Limits: Equatable, Sendable {
-    /// How many files, and how many questions.
+    /// The maximum number of files, and of questions.
     public var files = 10_000
-    /// How many bytes of answers.
+    /// The maximum number of response bytes.
     public var bytes = 64 << 20
 
-    /// Limits that no real schema meets.
+    /// Limits that no real schema reaches.
     public init() {}
   }
 
-  /// What to do next.
+  /// The next step of a query.
   public enum Step: Equatable, Sendable {
-    /// Answers are to come.
+    /// Wait for responses.
     case wait
-    /// Ask these on the stream; if it takes no more, its end gives `open`.
+    /// Send these questions on the stream; if it is closed, its end returns `open`.
     case send([ReflectionQuestion])
-    /// Ask these on a new stream, of the query's version.
+    /// Send these questions on a new stream, with the query's version.
     case open([ReflectionQuestion])
-    /// All is known.
+    /// The query is complete.
     case done(ReflectedSchema)
   }
 
-  /// The files that need not be asked for: each program has them.
+  /// Files that are built in and not requested.
   static let builtIn: Set<String> = Set(
     ["any", "duration", "empty", "field_mask", "struct", "timestamp", "wrappers"]
       .map { "google/protobuf/\($0).proto" })
 
-  /// What is known of the version of the streams.
+  /// How the version of the streams was chosen.
   fileprivate enum Standing {
     /// The caller chose it.
     case chosen
-    /// It is v1, which the server may not have.
+    /// v1 was tried, which the server may lack.
     case tried
-    /// It is v1alpha, since the server responded with this error to v1.
+    /// v1alpha is tried, since the server responded to v1 with this error.
     case fallback(RPCError)
-    /// The server has answered in it.
+    /// The server has responded in it.
     case understood
   }
 
   /// The version of the streams.
   public var version: ReflectionVersion { schema.version }
-  /// The questions without an answer, in the order asked.
+  /// The questions without a response, in the order sent.
   public private(set) var unanswered: [ReflectionQuestion] = []
 
   private let goal: Goal
@@ -83,12 +83,17 @@ public struct ReflectionQuery {
   private var receivedBytes = 0
   private var standing: Standing
   private var answersOnStream = 0
-  /// Whether the server does not know a file that another imports.
+  /// Whether the server lacks a file that another imports.
   private var isFileMissing = false
-  /// The symbol that the server does not know, while its services are asked for.
+  /// The symbol that the server lacks, while its services are requested.
   private var unknownSymbol: String?
 
-  /// Makes a query, of one version of reflection, or of v1 with v1alpha as what to fall back to.
+  /// Makes a query.
+  ///
+  /// - Parameters:
+  ///   - goal: What to query.
+  ///   - version: The version of reflection; `nil` for v1 with v1alpha as the fallback.
+  ///   - limits: Limits for the server's responses.
   public init(_ goal: Goal, version: ReflectionVersion? = nil, limits: Limits = Limits()) {
     self.goal = goal
     self.limits = limits
@@ -96,7 +101,7 @@ public struct ReflectionQuery {
     schema = ReflectedSchema(version: version ?? .v1)
   }
 
-  /// The first questions, for a new stream. Called once, before all else.
+  /// Returns the first questions, for a new stream. Must be called once, first.
   public mutating func start() -> [ReflectionQuestion] {
     switch goal {
     case .symbols(let symbols), .whateverOf(let symbols): ask(symbols.map { .fileContaining(symbol: $0) })
@@ -104,17 +109,20 @@ public struct ReflectionQuery {
     }
   }
 
-  // MARK: Answers
+  // MARK: Responses
 
-  /// Takes an answer.
+  /// Receives a response.
+  ///
+  /// - Returns: The next step.
+  /// - Throws: ``ReflectionError`` if the schema cannot be obtained.
   public mutating func receive(_ answer: [UInt8]) throws(ReflectionError) -> Step {
     receivedBytes += answer.count
     guard receivedBytes <= limits.bytes else { throw .tooMuch("more than \(limits.bytes >> 20) MiB") }
     guard let answer = ReflectionAnswer(serialized: answer) else {
-      throw .wrongAnswer("it sent something else than a ServerReflectionResponse")
+      throw .wrongAnswer("it is not a ServerReflectionResponse")
     }
-    // Answers come in the order of the questions. Where a server says which one it answers, that counts.
-    guard !unanswered.isEmpty else { throw .wrongAnswer("it answered more than it was asked") }
+    // Responses have the order of the questions, unless a server repeats the question.
+    guard !unanswered.isEmpty else { throw .wrongAnswer("it does not belong to a question") }
     let question = unanswered.remove(at: answer.question.flatMap(unanswered.firstIndex(of:)) ?? 0)
     standing = .understood
     answersOnStream += 1
@@ -133,26 +141,28 @@ public struct ReflectionQuery {
     case (.error(let code, let message), _):
       return try refused(question, code: code, message: message)
     case (.files, _), (.services, _), (.nothing, _):
-      throw .wrongAnswer("its answer does not fit the question for \(question)")
+      throw .wrongAnswer("it does not match the question for \(question)")
     }
     return try next()
   }
 
-  /// Takes note that the stream has ended, though questions are open; `error` is its status, unless `ok`.
+  /// Handles the end of the stream while questions are open.
   ///
-  /// After v1, v1alpha is asked if the error is a response of the server, or of a proxy, that may mean an unknown
-  /// service. If v1alpha fails too, the error of v1 is thrown.
+  /// After v1, v1alpha is asked if the error is a response of the server, or of a proxy, that may mean an
+  /// unknown service. If v1alpha fails too, the error of v1 is thrown.
+  ///
+  /// - Parameter error: The status of the stream; `nil` for `ok`.
   public mutating func streamEnded(_ error: RPCError?) throws(ReflectionError) -> Step {
     guard let first = unanswered.first else { return .wait }
     let hasProgressed = answersOnStream > 0
     answersOnStream = 0
     guard let error else {
-      // A server may take one question a stream; one that answers none of them never will.
-      guard hasProgressed else { throw .wrongAnswer("it ended its answers without giving one") }
+      // A server may accept one question per stream; one that responded to none never will.
+      guard hasProgressed else { throw .wrongAnswer("the server ended the stream without a response") }
       return .open(unanswered)
     }
     if error.code == .notFound, error.origin == .server, !(first == .services && standing.allowsFallback) {
-      // Some servers end the stream where the specification wants an answer that is an error.
+      // Some servers end the stream instead of sending the error response that the specification requires.
       unanswered.removeFirst()
       _ = try refused(first, code: StatusCode.notFound.rawValue, message: error.message)
       if unanswered.isEmpty, case .done(let schema) = try next() { return .done(schema) }
@@ -162,7 +172,7 @@ public struct ReflectionQuery {
     throw failure(error)
   }
 
-  /// Begins again with v1alpha.
+  /// Starts again with v1alpha.
   private mutating func fallBack(_ error: RPCError) -> [ReflectionQuestion] {
     standing = .fallback(error)
     schema.version = .v1alpha
@@ -172,12 +182,12 @@ public struct ReflectionQuery {
     return start()
   }
 
-  /// What a stream's error means when no other stream follows.
+  /// The error for a stream's error when no other stream follows.
   private func failure(_ error: RPCError) -> ReflectionError {
     if let unknownSymbol { return .unknownSymbol(unknownSymbol, services: []) }
     switch standing {
     case .understood: return .failed(error)
-    // The error of v1 says more, unless v1 is not there or the call of v1alpha had no response.
+    // The error of v1 is more specific, unless v1 is not implemented or the call of v1alpha had no response.
     case .fallback(let v1) where v1.code != .unimplemented && error.mayMeanUnknownService: return .failed(v1)
     case .chosen, .tried, .fallback: return error.code == .unimplemented ? .notOffered(error) : .failed(error)
     }
@@ -201,10 +211,10 @@ public struct ReflectionQuery {
   }
 
   private mutating func missing(_ symbol: String) throws(ReflectionError) -> Step {
-    // What a missing file has may be nowhere; whether it is needed shows when the schema is used.
+    // The content of a missing file may be nowhere; using the schema shows whether it is needed.
     guard symbols.contains(symbol) else { return try next() }
     switch goal {
-    // A server that lists a service without having its file is asked for the others all the same.
+    // Continues with the other services if a server lists one without having its file.
     case .allServices, .whateverOf: return try next()
     case .symbols, .serviceNames: break
     }
@@ -216,7 +226,7 @@ public struct ReflectionQuery {
   private mutating func add(_ files: [[UInt8]]) throws(ReflectionError) {
     for file in files {
       guard let outline = FileOutline(serialized: file) else {
-        throw .wrongAnswer("it sent a file that is no descriptor")
+        throw .wrongAnswer("it contains an invalid file descriptor")
       }
       guard fileNames.insert(outline.name).inserted else { continue }
       guard schema.fileCount < limits.files else { throw .tooMuch("more than \(limits.files) files") }
@@ -227,21 +237,21 @@ public struct ReflectionQuery {
 
   // MARK: Questions
 
-  /// Asks for what is missing when all that was asked is answered.
+  /// Requests what is missing, when all questions are answered.
   private mutating func next() throws(ReflectionError) -> Step {
     guard unanswered.isEmpty else { return .wait }
     let missing = imports.filter { !fileNames.contains($0) && !Self.builtIn.contains($0) }
     imports = []
     var questions = ask(missing.map { .file(named: $0) })
     if questions.isEmpty, isFileMissing {
-      // The server may know what is in the file, if not the file by the name that imports give it.
+      // The server may find the file by a symbol, but not by the name in imports.
       questions = ask(schema.unknownTypes(from: symbols).map { .fileContaining(symbol: $0) })
     }
     guard asked.count <= limits.files else { throw .tooMuch("more than \(limits.files) imports") }
     return questions.isEmpty ? .done(schema) : .send(questions)
   }
 
-  /// The symbols that the schema is for.
+  /// The symbols of the goal.
   private var symbols: [String] {
     switch goal {
     case .symbols(let symbols), .whateverOf(let symbols): symbols
@@ -250,7 +260,7 @@ public struct ReflectionQuery {
     }
   }
 
-  /// Notes the questions that were not asked before, and gives them.
+  /// Records and returns the questions that were not asked before.
   private mutating func ask(_ questions: [ReflectionQuestion]) -> [ReflectionQuestion] {
     let new = questions.filter { asked.insert($0).inserted }
     unanswered += new
@@ -268,9 +278,9 @@ extension ReflectionQuery.Standing {
 extension RPCError {
   /// Whether it is a response that may mean an unknown service.
   ///
-  /// Only servers of gRPC respond with `unimplemented`. Proxies respond to a path without a route with `unavailable`,
-  /// `not_found`, HTTP 401, 403 or 500, or a page. A failure without a response, and a lack of time or of room, do not
-  /// depend on the path.
+  /// gRPC servers respond with `unimplemented`. Proxies respond to an unknown path with `unavailable`,
+  /// `not_found`, HTTP 401, 403 or 500, or a page. A failure without a response, a timeout and a resource
+  /// limit do not depend on the path.
   fileprivate var mayMeanUnknownService: Bool {
     switch (origin, code) {
     case (_, .canceled), (_, .deadlineExceeded), (_, .resourceExhausted): false

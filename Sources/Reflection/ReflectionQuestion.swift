@@ -1,15 +1,15 @@
 import CSchemas
 
-/// What a server can be asked about its schema: a ServerReflectionRequest.
+/// A question to the reflection service: a ServerReflectionRequest.
 public enum ReflectionQuestion: Hashable, Sendable {
   /// The file that defines a symbol, with or without the files that it imports.
   case fileContaining(symbol: String)
-  /// The file of this name.
+  /// The file with this name.
   case file(named: String)
   /// The names of all services.
   case services
 
-  /// The message that asks it.
+  /// The serialized question.
   public func serialized() -> [UInt8] {
     var text = argument.utf8CString
     return text.withUnsafeMutableBufferPointer { text in
@@ -40,12 +40,12 @@ public enum ReflectionQuestion: Hashable, Sendable {
     switch self {
     case .fileContaining(let symbol): symbol
     case .file(let name): name
-    // Servers pass over the text; the specification leaves its meaning open.
+    // Servers ignore the text; the specification does not define it.
     case .services: "*"
     }
   }
 
-  /// The question that a server repeats in its answer; `nil` when it asks something that is never asked here.
+  /// The question that a server repeats in its response; `nil` if it is another one.
   init?(_ request: Rpcurl__Schemas__ServerReflectionRequest) {
     switch request.message_request_case {
     case RPCURL__SCHEMAS__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_FILE_CONTAINING_SYMBOL:

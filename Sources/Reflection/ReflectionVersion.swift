@@ -1,17 +1,17 @@
 import Protobuf
 import RPCProtocols
 
-/// The versions of gRPC's server reflection. They differ in the service's name only.
+/// The versions of gRPC server reflection. They differ only in the name of the service.
 public enum ReflectionVersion: String, Sendable, CaseIterable {
   /// `grpc.reflection.v1`.
   case v1
-  /// `grpc.reflection.v1alpha`, which older servers have alone.
+  /// `grpc.reflection.v1alpha`, the only one of older servers.
   case v1alpha
 
   /// The service's full name.
   public var service: String { "grpc.reflection.\(rawValue).ServerReflection" }
 
-  /// The service's one method, which takes a stream of questions and returns a stream of answers.
+  /// The service's method: a bidirectional stream of questions and responses.
   public func method() throws(SchemaError) -> MethodDescriptor {
     let pool = DescriptorPool()
     try pool.add(

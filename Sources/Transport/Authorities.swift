@@ -1,14 +1,14 @@
 import CCurl
 import Glibc
 
-/// The certificates of authorities that a connection trusts.
+/// The certificate authorities that a connection trusts.
 struct Authorities: Equatable {
   /// A PEM file.
   var file: String?
   /// A directory prepared with `openssl rehash`.
   var directory: String?
 
-  /// Where distributions keep their file of authorities.
+  /// Where distributions install the file of authorities.
   private static let usualFiles = [
     "/etc/ssl/certs/ca-certificates.crt",  // Debian, Ubuntu, Alpine, Arch
     "/etc/pki/tls/certs/ca-bundle.crt",  // Fedora, RHEL
@@ -27,12 +27,12 @@ struct Authorities: Equatable {
     environment: { name in getenv(name).map { String(cString: $0) } },
     isReadable: { access($0, R_OK) == 0 })
 
-  /// Resolves the system's authorities.
+  /// Finds the system's authorities.
   ///
   /// - Parameters:
   ///   - ownFile: libcurl's default file; `nil` if it was built without one.
-  ///   - environment: returns the value of an environment variable.
-  ///   - isReadable: returns whether a path can be read.
+  ///   - environment: Returns the value of an environment variable.
+  ///   - isReadable: Returns whether a path can be read.
   static func find(
     ownFile: String?, environment: (String) -> String?, isReadable: (String) -> Bool
   ) -> Authorities {
@@ -47,7 +47,8 @@ struct Authorities: Equatable {
 extension TransferHandle {
   /// Sets the authorities to trust: those of `options`, else the system's.
   ///
-  /// - Throws: an error of kind ``TransportError/Kind/tls`` if there are none and the server is to be verified.
+  /// - Throws: An error of kind ``TransportError/Kind/tls`` if there are none and the server must be
+  ///   verified.
   func setAuthorities(_ options: ConnectionOptions) throws(TransportError) {
     var authorities = Authorities(file: options.authoritiesFile, directory: options.authoritiesDirectory)
     if authorities == Authorities() { authorities = .system }

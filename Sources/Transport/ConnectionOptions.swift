@@ -1,14 +1,14 @@
 /// How to reach a server, beyond its URL.
 public struct ConnectionOptions: Sendable, Equatable {
-  /// Which version of HTTP to speak.
+  /// The version of HTTP to use.
   public enum HTTPVersion: Sendable {
     /// HTTP/1.1.
     case http1
-    /// HTTP/2, negotiated over TLS; on a plain connection from the first byte on.
+    /// HTTP/2, negotiated over TLS; with prior knowledge on a connection without TLS.
     case http2
-    /// HTTP/2 from the first byte on, also over TLS.
+    /// HTTP/2 with prior knowledge, also over TLS.
     case http2PriorKnowledge
-    /// HTTP/3, or what the server speaks instead.
+    /// HTTP/3, or the version that the server supports.
     case http3
     /// HTTP/2 where TLS negotiates it, otherwise HTTP/1.1.
     case negotiated
@@ -30,15 +30,15 @@ public struct ConnectionOptions: Sendable, Equatable {
     case v6
   }
 
-  /// A client's certificate and its key, as files.
+  /// A client certificate and its key, as files.
   public struct Certificate: Sendable, Equatable {
-    /// The file of the certificate, and of the key unless that has one of its own.
+    /// The file of the certificate, and of the key unless `keyFile` is set.
     public var file: String
-    /// The format of the file as libcurl names it: `P12` or `DER`; nil for PEM.
+    /// The format of the file by libcurl's name: `P12` or `DER`; nil for PEM.
     public var format: String?
     /// The file of the key, in PEM.
     public var keyFile: String?
-    /// What the key is encrypted with.
+    /// The passphrase of the key.
     public var passphrase: String?
 
     /// Makes a certificate.
@@ -49,47 +49,48 @@ public struct ConnectionOptions: Sendable, Equatable {
     }
   }
 
-  /// Which version of HTTP to speak.
+  /// The version of HTTP to use.
   public var httpVersion = HTTPVersion.negotiated
-  /// A PEM file of the authorities to trust, instead of the system's.
+  /// A PEM file of authorities to trust, instead of the system's.
   public var authoritiesFile: String?
   /// A directory of authorities to trust, prepared with `openssl rehash`.
   public var authoritiesDirectory: String?
-  /// What shows the server who calls.
+  /// The client certificate.
   public var certificate: Certificate?
-  /// Whether the server's certificate is taken unchecked.
+  /// Whether the server's certificate is not verified.
   public var isInsecure = false
-  /// The oldest version of TLS to accept.
+  /// The minimum version of TLS.
   public var oldestTLS: TLSVersion?
-  /// The name that the server is asked for in TLS and that its certificate must have, instead of the URL's host.
+  /// The name for TLS SNI and certificate verification, instead of the URL's host.
   public var serverName: String?
   /// The path of a Unix socket to connect to instead of the URL's host.
   public var unixSocket: String?
   /// The name of a Unix socket of the abstract namespace to connect to instead of the URL's host.
   public var abstractUnixSocket: String?
-  /// The version of IP that names are resolved to; nil for both.
+  /// The version of IP to resolve names to; nil for both.
   public var ipVersion: IPVersion?
-  /// Servers to connect to instead of others: `HOST:PORT:HOST:PORT`, where an empty host or port is any, or the same.
+  /// Servers to connect to instead of others: `HOST:PORT:HOST:PORT`. An empty first host or port matches any,
+  /// an empty second one means no change.
   public var connectTo: [String] = []
-  /// The name and the password for the proxy: `NAME:PASSWORD`.
+  /// The credentials for the proxy: `NAME:PASSWORD`.
   public var proxyCredentials: String?
-  /// A proxy's URL; empty for none. `nil` leaves it to the environment.
+  /// The proxy's URL; empty for no proxy. `nil` uses the environment.
   public var proxy: String?
-  /// A file with credentials for hosts, in the form of `.netrc`; empty for the one in the home directory.
+  /// A file with credentials for hosts, in the format of `.netrc`; empty for the one in the home directory.
   public var netrcFile: String?
   /// Addresses for names: `HOST:PORT:ADDRESS`.
   public var resolve: [String] = []
-  /// How long connecting may take, TLS included.
+  /// The maximum time to connect, TLS included.
   public var connectTimeout = Duration.seconds(10)
-  /// How long a connection may be silent before the peer is asked for a sign of life, and how long the peer may then
-  /// take. TCP's own probes have whole seconds.
+  /// The time after which a silent connection is probed, and the time that the peer may take to respond.
+  /// TCP's own probes use whole seconds.
   public var keepaliveTime: Duration?
 
-  /// Whether a transfer waits for a connection that is being made, to share it if it speaks HTTP/2, rather than
-  /// making one of its own.
+  /// Whether a transfer waits for a connection that is being established, to share it if it uses HTTP/2,
+  /// instead of opening its own.
   public var sharesConnection = false
-  /// Whether a transfer that is given up closes its connection, if no other transfer uses that. Otherwise libcurl may
-  /// keep the reset to itself until the next transfer, and the server does not hear of it.
+  /// Whether a canceled transfer closes its connection if no other transfer uses it. Otherwise libcurl may
+  /// not send the reset before the next transfer.
   public var closesWhenGivenUp = false
 
   /// Makes the default options.

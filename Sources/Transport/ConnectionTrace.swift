@@ -1,37 +1,38 @@
 import CCurl
 
-/// Hears what libcurl says about its connections while it works: names resolved, sockets connected, TLS agreed on.
+/// Observes libcurl's informational log of connections: names resolved, sockets connected, TLS negotiated.
 public final class ConnectionTrace {
-  private let tell: (String) -> Void
+  private let log: (String) -> Void
 
-  /// - Parameter tell: Called with each line, on the loop's thread. It may hold credentials of a proxy.
-  public init(_ tell: @escaping (String) -> Void) {
-    self.tell = tell
+  /// - Parameter log: Called with each line, on the loop's thread. A line may contain the proxy's
+  ///   credentials.
+  public init(_ log: @escaping (String) -> Void) {
+    self.log = log
   }
 
-  /// Has libcurl tell about the transfer of `handle`; it must not outlive the trace.
+  /// Starts tracing the transfer of `handle`, which must not outlive the trace.
   func attach(to handle: TransferHandle) throws(TransportError) {
     try handle.set(CURLOPT_VERBOSE, 1)
     try handle.set(CURLOPT_DEBUGDATA, pointer: Unmanaged.passUnretained(self).toOpaque())
     try handle.set(tracing: { _, kind, data, size, context in
-      // The others are the bytes themselves, and headers.
+      // The other kinds are data and headers.
       guard kind == CURLINFO_TEXT, let context, let data else { return 0 }
       let text = String(decoding: UnsafeRawBufferPointer(start: data, count: size), as: UTF8.self)
       let trace = Unmanaged<ConnectionTrace>.fromOpaque(context).takeUnretainedValue()
-      for line in text.split(whereSeparator: \.isNewline) where ConnectionTrace.isTold(line) {
-        trace.tell(String(line))
+      for line in text.split(whereSeparator: \.isNewline) where ConnectionTrace.isLogged(line) {
+        trace.log(String(line))
       }
       return 0
     })
   }
 
-  private static func isTold(_ line: Substring) -> Bool {
-    // So libcurl calls it when a transfer is ended from within, as when the status came that ends a call.
+  private static func isLogged(_ line: Substring) -> Bool {
+    // libcurl logs this when a transfer is ended from within a callback, as when a status ends the call.
     !isHeader(line) && !line.hasPrefix("Failed writing") && !line.hasPrefix("Failure writing")
   }
 
-  /// Whether the line shows a header that is sent over HTTP/2 or HTTP/3, `[NAME: VALUE]` behind the name of the
-  /// protocol and perhaps the number of the stream. Those are shown, with less risk, from where they are made.
+  /// Whether the line shows a header sent over HTTP/2 or HTTP/3: `[NAME: VALUE]` after the name of the
+  /// protocol and an optional stream number. The program prints headers itself, with credentials removed.
   private static func isHeader(_ line: Substring) -> Bool {
     var rest = line
     if rest.hasPrefix("h2h3 ") {

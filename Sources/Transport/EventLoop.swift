@@ -2,32 +2,31 @@ import CCurl
 import Glibc
 import RPCProtocols
 
-/// The one loop of a client: transfers of libcurl, timers, other file descriptors, and work from other threads.
+/// The event loop of a client: transfers of libcurl, timers, file descriptors, and work from other threads.
 ///
-/// Everything here belongs to the thread that made the loop, except its `mailbox`.
+/// All members belong to the thread that made the loop, except `mailbox`.
 public final class EventLoop {
-  /// Names a timer, to cancel it.
+  /// Identifies a timer for `cancel`.
   public struct TimerID: Hashable, Sendable {
     fileprivate let id: TimerQueue.ID
   }
 
-  /// How long a round may take before timers, signals and descriptors come first: transfers that receive more are
-  /// continued in the next round.
+  /// The time after which a round handles timers, signals and descriptors first: transfers that receive more
+  /// continue in the next round.
   private static let roundTime = Duration.milliseconds(50)
 
-  /// Called before each wait, when everything that was received has been processed: the moment to flush output.
+  /// Called before each wait, when everything received has been processed; flush output here.
   ///
-  /// Returns whether that made anything possible which was not before. The loop then runs another round first: a wait
-  /// must not begin while there is something to do.
+  /// Returns whether there is new work. The loop then runs another round before it waits.
   public var beforeWait: () -> Bool = { false }
 
   /// Observes the connections of transfers that start after it is set.
   public var trace: ConnectionTrace?
 
-  /// Takes work from any thread.
+  /// Accepts work from any thread.
   public let mailbox: Mailbox
 
-  /// Work-arounds, if libcurl needs them.
+  /// Workarounds, if this libcurl needs them.
   let oldLibcurl: OldLibcurl?
 
   /// The sockets of all connections.
@@ -35,20 +34,20 @@ public final class EventLoop {
 
   private let multi: UnsafeMutableRawPointer
   private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
-  /// Transfers with something to do that libcurl forbids within its callbacks.
+  /// Transfers with actions that libcurl forbids within its callbacks.
   private var unsettled: [Transfer] = []
   /// Transfers that have read trailers in this round.
   private var awaitingRoundEnd: [Transfer] = []
   /// Transfers that continue in the next round.
   private var yielding: [Transfer] = []
   private var timers = TimerQueue()
-  /// When this round is late.
+  /// The time after which this round is late.
   private var roundEnd = MonotonicClock.now
   /// Whether the last round received bytes.
   private var hasReceived = false
   private var readable: [Int32: () -> Void] = [:]
   private var writable: [Int32: () -> Void] = [:]
-  /// A handle that belongs to the multi and has no connection: what `curl_easy_upkeep` needs.
+  /// A handle in the multi without a connection, as `curl_easy_upkeep` needs it.
   private var keeper: UnsafeMutableRawPointer?
 
   /// Loads libcurl and makes a loop.
@@ -75,6 +74,8 @@ public final class EventLoop {
   }
 
   /// Runs until `isDone` returns true.
+  ///
+  /// - Throws: ``TransportError`` if libcurl fails.
   public func run(until isDone: () -> Bool) throws(TransportError) {
     while true {
       mailbox.drain()
@@ -96,7 +97,7 @@ public final class EventLoop {
     timers.cancel(timer.id)
   }
 
-  /// Calls `action` whenever `descriptor` can be read, until it is unwatched.
+  /// Calls `action` whenever `descriptor` is readable, until `unwatch`.
   public func watch(_ descriptor: Int32, _ action: @escaping () -> Void) {
     readable[descriptor] = action
   }
@@ -106,7 +107,7 @@ public final class EventLoop {
     readable[descriptor] = nil
   }
 
-  /// Calls `action` whenever `descriptor` can be written, until it is unwatched.
+  /// Calls `action` whenever `descriptor` is writable, until `unwatchWriting`.
   public func watchWriting(_ descriptor: Int32, _ action: @escaping () -> Void) {
     writable[descriptor] = action
   }
@@ -123,18 +124,18 @@ public final class EventLoop {
     transfers[handle] = transfer
   }
 
-  /// Takes the handle of a transfer back.
+  /// Removes the handle of a transfer.
   func remove(_ handle: UnsafeMutableRawPointer) {
     _ = ccurl_multi_remove_handle(multi, handle)
     transfers[handle] = nil
   }
 
-  /// Has `transfer` settle when libcurl's callbacks have returned.
+  /// Schedules `transfer` to settle after libcurl's callbacks have returned.
   func settleLater(_ transfer: Transfer) {
     unsettled.append(transfer)
   }
 
-  /// Notifies `transfer` when this round has ended.
+  /// Notifies `transfer` when this round ends.
   func awaitRoundEnd(_ transfer: Transfer) {
     awaitingRoundEnd.append(transfer)
   }
@@ -144,19 +145,19 @@ public final class EventLoop {
     yielding.append(transfer)
   }
 
-  /// Whether this round has taken so long that what else there is comes first. Asked whenever bytes were received.
+  /// Whether this round has exceeded its time. Checked whenever bytes are received.
   var isLate: Bool {
     hasReceived = true
     return MonotonicClock.now > roundEnd
   }
 
-  /// Sends a PING on each HTTP/2 connection. Returns false if libcurl cannot.
+  /// Sends a PING on each HTTP/2 connection. Returns false if libcurl fails.
   func ping() -> Bool {
     if keeper == nil { keeper = makeKeeper() }
     return keeper.map { ccurl_easy_upkeep($0) == CURLE_OK } ?? false
   }
 
-  /// Makes a handle whose transfer fails at once and is then left in the multi.
+  /// Makes a handle whose transfer fails at once and stays in the multi.
   private func makeKeeper() -> UnsafeMutableRawPointer? {
     guard let keeper = ccurl_easy_init() else { return nil }
     let options = TransferHandle(keeper)
@@ -210,7 +211,7 @@ public final class EventLoop {
     for transfer in transfers.values { transfer.watchForLoss() }
   }
 
-  /// Does what was asked for within callbacks: adds, continues and removes handles.
+  /// Performs the actions requested within callbacks: adds, continues and removes handles.
   private func settle() {
     while !unsettled.isEmpty {
       let batch = unsettled
@@ -236,25 +237,24 @@ public final class EventLoop {
     if ready > 0, !polls.isEmpty { serve(&polls) }
   }
 
-  /// Looks at the watched descriptors again: libcurl does not report one whose other end is closed, which counts as
-  /// ready too.
+  /// Checks the watched descriptors again: libcurl does not report a closed peer, which also counts as ready.
   private func serve(_ polls: inout [pollfd]) {
     guard poll(&polls, nfds_t(polls.count), 0) > 0 else { return }
     for poll in polls where poll.revents != 0 {
-      // An action may have unwatched what comes after it.
+      // An action may have unwatched later descriptors.
       let actions = poll.events == Int16(POLLOUT) ? writable : readable
       actions[poll.fd]?()
     }
   }
 
-  /// libcurl shortens the wait by itself where its own timers are due sooner.
+  /// The timeout of the wait. libcurl shortens it if its own timers are due sooner.
   private var millisecondsToWait: Int32 {
     guard unsettled.isEmpty, yielding.isEmpty, oldLibcurl == nil || !hasReceived else { return 0 }
     guard let next = timers.nextDue() else { return 60_000 }
     let (seconds, attoseconds) = (next - .now).components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }
     guard seconds < 60 else { return 60_000 }
-    // Rounded up: waking a moment early would only mean to wait again.
+    // Rounded up: waking too early only causes another wait.
     return Int32(seconds) * 1000 + Int32((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
   }
 }

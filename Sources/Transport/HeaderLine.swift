@@ -1,4 +1,4 @@
-/// One line of a block of HTTP header fields, as libcurl hands it over.
+/// One line of a block of HTTP header fields, as received from libcurl.
 enum HeaderLine {
   /// `HTTP/2 200`
   case status(version: String, code: Int)
@@ -6,7 +6,7 @@ enum HeaderLine {
   case field(name: String, value: String)
   /// The empty line after a block.
   case end
-  /// Anything else, which is passed over.
+  /// Anything else; ignored.
   case unknown
 
   init(_ line: UnsafeRawBufferPointer) {

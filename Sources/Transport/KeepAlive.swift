@@ -1,20 +1,20 @@
 import CCurl
 import RPCProtocols
 
-/// Detects a peer that no longer responds, on a connection that is silent for a time.
+/// Detects a peer that stopped responding on a silent connection.
 ///
-/// The peer is asked with HTTP/2's PING (RFC 9113, section 6.7). Whatever it sends within the same time again shows that
-/// it is there; TCP counts that, so it does not matter whether the caller reads.
+/// It sends an HTTP/2 PING (RFC 9113, section 6.7). Any byte received within the same time again counts as a
+/// response; TCP counts bytes, so the caller need not read them.
 final class KeepAlive {
   private enum State {
-    /// The connection has received something within `time`.
+    /// The connection received data within `time`.
     case alive
-    /// It has not for a time, and a PING was sent.
+    /// It did not for a time, and a PING was sent.
     case asked(at: MonotonicClock.Instant, after: Duration)
     case stopped
   }
 
-  /// The first libcurl that sends a PING for a connection in use: 8.14.0.
+  /// The first libcurl that sends a PING on a connection in use: 8.14.0.
   private static let firstVersion = OldLibcurl.firstCorrectVersion
 
   private let time: Duration
@@ -24,12 +24,12 @@ final class KeepAlive {
   private var state = State.alive
   private var timer: EventLoop.TimerID?
 
+  /// Starts watching. Returns nil if libcurl cannot send a PING.
+  ///
   /// - Parameters:
-  ///   - time: How long the connection may be silent before the peer is asked, and how long it may take to respond.
+  ///   - time: The silence after which a PING is sent, and the time that the peer may take to respond.
   ///   - socket: The socket of the connection.
   ///   - onDeath: Called once if the peer does not respond.
-  ///
-  /// Returns nil where libcurl sends no PING.
   init?(
     _ time: Duration, _ socket: Int32, _ loop: EventLoop,
     onDeath: @escaping (TransportError) -> Void
@@ -44,7 +44,7 @@ final class KeepAlive {
     look(in: time)
   }
 
-  /// Stops asking.
+  /// Stops watching.
   func stop() {
     state = .stopped
     if let timer { loop.cancel(timer) }
@@ -66,7 +66,8 @@ final class KeepAlive {
       guard loop.ping() else { return }
       state = .asked(at: .now, after: silence)
       look(in: time)
-    // Half of the silence before, because the kernel counts in ticks. This process may have been stopped since.
+    // Compares with half of the earlier silence, because the kernel counts in ticks and this process may have
+    // been stopped.
     case .asked(let then, let before) where silence < .now - then + before / 2:
       state = .alive
       look(in: max(time - silence, .zero))

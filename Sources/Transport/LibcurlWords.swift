@@ -1,9 +1,9 @@
-/// What libcurl says, which may quote the URL of a proxy with its password.
+/// Texts from libcurl, which may contain a proxy's URL with its password.
 public enum LibcurlWords {
-  /// The words with `placeholder` where credentials stand in front of an `@`: at the start of what is quoted, or of
-  /// the authority of a URL.
+  /// The text with `placeholder` in place of credentials before an `@`, at the start of a quotation or of a
+  /// URL's authority.
   public static func withoutCredentials(_ text: String, placeholder: String = "…") -> String {
-    // A quoted proxy needs no scheme, and its password may hold anything.
+    // A quoted proxy may have no scheme, and its password may contain any character.
     if let quote = text.firstIndex(of: "'"), let at = text.lastIndex(of: "@"), quote < at {
       let inside = text[text.index(after: quote)..<at]
       let start = inside.firstRange(of: "://")?.upperBound ?? inside.startIndex

@@ -15,12 +15,12 @@ public final class Mailbox: Sendable {
     state = Mutex(State(multi: multi))
   }
 
-  /// Has `work` run on the loop's thread, soon. After the loop's end it is dropped.
+  /// Runs `work` on the loop's thread, soon. Drops it if the loop has ended.
   public func post(_ work: @escaping @Sendable () -> Void) {
     state.withLock { state in
       guard let multi = state.multi else { return }
       state.work.append(work)
-      // Within the lock, so that the loop cannot end between the look and the call.
+      // Within the lock, so that the loop cannot end between the check and the call.
       _ = ccurl_multi_wakeup(multi)
     }
   }

@@ -1,33 +1,34 @@
 import CCurl
 import RPCProtocols
 
-/// Work-arounds for what libcurl before 8.14 does wrong. A newer one takes none of these paths.
+/// Workarounds for defects of libcurl before 8.14. A newer one uses none of them.
 ///
-/// - In 7.88 a transfer that asks for HTTP/2 without TLS by prior knowledge fails on a connection that is in use
-///   already ("Error in the HTTP2 framing layer", curl pull request #10643). One that asks for HTTP/2 by upgrade takes
-///   the connection as it is, but would upgrade a new one from HTTP/1.1. So one transfer to a server connects, with
-///   prior knowledge; others wait until it has, and then ask for an upgrade. They are stopped before their first byte
-///   if libcurl made a new connection nevertheless, because the previous one is gone or has no stream to spare; then
-///   one of them connects.
-/// - When the header fields of a response and the reset of its stream are received together, it drops the fields as it
-///   sees the reset (`cf_h2_recv` in `lib/http2.c`), and waits for the rest of the request, perhaps for ever. Nothing
-///   outside of libcurl changes what it reads together, least of all below TLS. But it has recorded the status in its
-///   list of header fields, so the loss can be reported before a deadline passes.
-/// - It may read more of an HTTP/2 connection than it hands on, and looks at the rest only at its next timer. So a
-///   round that received bytes is followed by another one that does not wait.
+/// - In 7.88 a transfer with HTTP/2 prior knowledge without TLS fails on a connection that is already in use
+///   ("Error in the HTTP2 framing layer", curl pull request #10643). A transfer that requests an HTTP/2
+///   upgrade can use that connection, but would upgrade a new one from HTTP/1.1. So one transfer per server
+///   connects, with prior knowledge; the others wait for its connection and then request an upgrade. If
+///   libcurl opens a new connection for one of them nevertheless, because the earlier one is closed or has no
+///   free stream, the transfer is stopped before its first byte, and one of them connects.
+/// - When the header fields of a response and the reset of its stream are received together, libcurl drops
+///   the fields as it processes the reset (`cf_h2_recv` in `lib/http2.c`), and waits for the rest of the
+///   request, perhaps forever. Nothing outside of libcurl can separate the two reads, least of all below TLS.
+///   But libcurl has recorded the status in its list of header fields, so the loss can be reported before the
+///   deadline.
+/// - It may read more of an HTTP/2 connection than it delivers, and processes the rest only at its next
+///   timer. So a round that received bytes is followed by one that does not wait.
 final class OldLibcurl {
-  /// The first version without these faults: 8.14.0.
+  /// The first version without these defects: 8.14.0.
   static let firstCorrectVersion: UInt32 = 0x080e00
-  /// The first version that can use a connection for HTTP/2 without TLS a second time: 8.0.0.
+  /// The first version that can reuse a connection for HTTP/2 without TLS: 8.0.0.
   private static let firstReusingVersion: UInt32 = 0x080000
 
   /// How a transfer may start.
   enum Admission {
     /// With a new connection, by prior knowledge.
     case connect
-    /// With the connection that is there.
+    /// With the existing connection.
     case reuse
-    /// Not yet. It is notified.
+    /// Not yet; it is notified later.
     case wait
   }
 
@@ -39,7 +40,7 @@ final class OldLibcurl {
   private let version: UInt32
   private var servers: [String: Server] = [:]
 
-  /// Returns nil for a libcurl that needs no work-arounds.
+  /// Returns nil for a libcurl that needs no workarounds.
   init?() {
     guard let version = ccurl_version_info()?.pointee.version_num, version < Self.firstCorrectVersion else {
       return nil
@@ -47,7 +48,7 @@ final class OldLibcurl {
     self.version = version
   }
 
-  /// What is true of a response that was lost.
+  /// The explanation of a lost response, for error messages.
   static var lossNote: String {
     let version = ccurl_version_info()?.pointee.version.map { String(cString: $0) } ?? ""
     return "the server's response was lost by libcurl \(version)"
@@ -65,7 +66,7 @@ final class OldLibcurl {
     return .reuse
   }
 
-  /// How an exchange may continue that found no connection which it could use.
+  /// How an exchange may continue that found no usable connection.
   func admitAgain(_ exchange: OldLibcurlExchange, to server: String) -> Admission {
     guard case .connecting(let waiting)? = servers[server] else {
       servers[server] = .connecting(waiting: [])
@@ -75,14 +76,15 @@ final class OldLibcurl {
     return .wait
   }
 
-  /// The exchange that connects has its connection. Returns those that may use it now.
+  /// Records that the connecting exchange has its connection. Returns those that may use it now.
   func connected(_ server: String) -> [OldLibcurlExchange] {
     defer { servers[server] = .connected }
     guard case .connecting(let waiting)? = servers[server] else { return [] }
     return waiting
   }
 
-  /// The exchange that connects has ended without a connection. Returns the one that connects in its place.
+  /// Records that the connecting exchange ended without a connection. Returns the one that connects in its
+  /// place.
   func gaveUp(_ server: String) -> OldLibcurlExchange? {
     guard case .connecting(var waiting)? = servers[server], !waiting.isEmpty else {
       servers[server] = nil
@@ -93,16 +95,16 @@ final class OldLibcurl {
     return next
   }
 
-  /// An exchange waits no longer.
+  /// Removes a waiting exchange.
   func forget(_ exchange: OldLibcurlExchange, _ server: String) {
     guard case .connecting(let waiting)? = servers[server] else { return }
     servers[server] = .connecting(waiting: waiting.filter { $0 !== exchange })
   }
 }
 
-/// What `OldLibcurl` keeps of one exchange.
+/// The state of one exchange in `OldLibcurl`.
 final class OldLibcurlExchange {
-  /// How long a status may be known before its line must have been handed over.
+  /// The time after which a known status without its status line counts as lost.
   private static let lossTime = Duration.milliseconds(100)
 
   private weak var transfer: Transfer?
@@ -123,7 +125,7 @@ final class OldLibcurlExchange {
     server = library.server(url, options)
   }
 
-  /// Starts the exchange now or when another one has connected.
+  /// Starts the exchange now, or once another one has connected.
   func start() {
     guard let server else {
       transfer?.begin(.any)
@@ -132,7 +134,7 @@ final class OldLibcurlExchange {
     go(on: library.admit(self, to: server))
   }
 
-  /// Starts the exchange again, whose connection could not be used.
+  /// Restarts the exchange, whose connection was unusable.
   func startAgain() {
     guard let server else {
       transfer?.begin(.fresh)
@@ -148,7 +150,7 @@ final class OldLibcurlExchange {
     transfer?.begin(.any)
   }
 
-  /// Asks libcurl for HTTP/2 in the way that suits the connection.
+  /// Configures the handle for HTTP/2 as the connection requires.
   func configure() throws(TransportError) {
     guard server != nil else { return }
     let isReuse = if case .reuse = admission { true } else { false }
@@ -158,18 +160,18 @@ final class OldLibcurlExchange {
     try options.set(CURLOPT_FRESH_CONNECT, isReuse ? 0 : 1)
   }
 
-  /// Whether the request may be sent over the connection that libcurl chose; nil if it is not subject to `Admission`.
+  /// Whether the request may use the connection that libcurl chose; nil if it is not subject to `Admission`.
   func accepts(isReused: Bool) -> Bool? {
     guard let server else { return nil }
     if case .reuse = admission { return isReused }
-    // libcurl may ask again for a request that it repeats.
+    // libcurl may call again for a request that it repeats.
     guard !isConnected else { return true }
     isConnected = true
     for waiting in library.connected(server) { waiting.go(on: .reuse) }
     return true
   }
 
-  /// Lets another exchange connect if this one was to and has not.
+  /// Allows another exchange to connect if this one was to and did not.
   func giveUp() {
     if let lossTimer { transfer?.loop.cancel(lossTimer) }
     guard let server else { return }
@@ -182,10 +184,10 @@ final class OldLibcurlExchange {
     }
   }
 
-  /// Whether libcurl has recorded a status that it did not hand over.
+  /// Whether libcurl has recorded a status that it did not deliver.
   var hasLostStatus: Bool { transfer?.hasStatusLine == false && ccurl_has_status(handle) }
 
-  /// Ends the exchange soon if its response is lost.
+  /// Ends the exchange soon if its response was lost.
   func watchForLoss() {
     guard lossTimer == nil, let transfer, transfer.isStream, hasLostStatus else { return }
     lossTimer = transfer.loop.schedule(at: .now + Self.lossTime) { [weak transfer] in
@@ -196,7 +198,7 @@ final class OldLibcurlExchange {
 }
 
 extension ConnectionOptions {
-  /// Whether a transfer speaks HTTP/2 without TLS.
+  /// Whether a transfer uses HTTP/2 without TLS.
   func isHTTP2WithoutTLS(_ url: String) -> Bool {
     url.hasPrefix("http:") && (httpVersion == .http2 || httpVersion == .http2PriorKnowledge)
   }

@@ -1,12 +1,12 @@
 import Glibc
 
-/// The proxy of a transfer, as errors name it.
+/// The proxy of a transfer, for error messages.
 enum ProxyAddress {
-  /// What status 407 means.
+  /// The meaning of status 407.
   static let wantsCredentials = "it requires credentials (HTTP 407)"
 
-  /// The URL of the proxy for `url`, without credentials; nil if no proxy is set. libcurl alone knows whether it uses
-  /// the proxy for this host (`no_proxy`).
+  /// The URL of the proxy for `url`, without credentials; nil if no proxy is set. Only libcurl decides
+  /// whether this host is exempt (`no_proxy`).
   ///
   /// - Parameter environment: Returns the value of a variable.
   static func name(
@@ -16,12 +16,13 @@ enum ProxyAddress {
     guard let proxy = options.proxy ?? variable(url, environment), !proxy.isEmpty else { return nil }
     let scheme = proxy.firstRange(of: "://").map { proxy[..<$0.upperBound] } ?? "http://"
     let rest = proxy.firstRange(of: "://").map { proxy[$0.upperBound...] } ?? proxy[...]
-    // A password may contain anything, so the host follows the last "@".
+    // A password may contain any character, so the host follows the last "@".
     let authority = rest.lastIndex(of: "@").map { rest[rest.index(after: $0)...] } ?? rest
     return "\(scheme)\(authority.prefix { $0 != "/" })"
   }
 
-  /// As libcurl looks for it: the lower case first, and `HTTP_PROXY` never, which a CGI request could set.
+  /// Looks up the variable like libcurl: lower case first, and never `HTTP_PROXY`, which a CGI request could
+  /// set.
   private static func variable(_ url: String, _ environment: (String) -> String?) -> String? {
     let names = url.hasPrefix("https:") ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
     return (names + ["all_proxy", "ALL_PROXY"]).lazy.compactMap(environment).first

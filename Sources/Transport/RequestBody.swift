@@ -1,21 +1,21 @@
-/// The body of a request, on its way from the caller to libcurl.
+/// The body of a request, between the caller and libcurl.
 ///
-/// A body that is known as a whole is kept to the end, so that it can be sent again. Of a stream only the bytes that
-/// libcurl has not taken yet are kept.
+/// A body that is known as a whole is kept to the end, so that it can be sent again. A stream keeps only the
+/// bytes that libcurl has not read.
 struct RequestBody {
-  /// Bytes that may wait before the caller is asked to pause.
+  /// The number of waiting bytes above which the caller is asked to pause.
   static let limitBytes = 1 << 20
 
   /// Whether all bytes are known.
   private(set) var isFinished: Bool
   /// Whether the caller is asked to pause: set above `limitBytes`, cleared at half of it.
   private(set) var isFull = false
-  /// Bytes that libcurl has taken.
+  /// Bytes that libcurl has read.
   private(set) var sentBytes = 0
 
   private let isWhole: Bool
   private var bytes: [UInt8]
-  /// Where the bytes begin that libcurl has not taken.
+  /// The index of the first byte that libcurl has not read.
   private var offset = 0
 
   /// Makes a body that is known as a whole.
@@ -32,7 +32,7 @@ struct RequestBody {
     isFinished = false
   }
 
-  /// Bytes that libcurl has not taken yet.
+  /// Bytes that libcurl has not read.
   var waitingBytes: Int { bytes.count - offset }
 
   /// Appends bytes to a stream; does nothing after its end.
@@ -42,7 +42,7 @@ struct RequestBody {
       bytes = more
       offset = 0
     } else {
-      // Bytes that libcurl has taken must not pile up.
+      // Bytes that libcurl has read must not accumulate.
       if offset > bytes.count / 2 {
         bytes.removeFirst(offset)
         offset = 0
@@ -57,7 +57,7 @@ struct RequestBody {
     isFinished = true
   }
 
-  /// Moves the next bytes to `destination`, as many as there are and fit. Returns their number.
+  /// Moves as many of the next bytes to `destination` as fit. Returns their number.
   mutating func read(into destination: UnsafeMutableRawBufferPointer) -> Int {
     let count = min(destination.count, waitingBytes)
     guard count > 0 else { return 0 }
@@ -74,12 +74,13 @@ struct RequestBody {
     return count
   }
 
-  /// Goes back to the start, if nothing is lost by that.
+  /// Restarts from the beginning if all bytes are still known. Returns false otherwise.
   mutating func rewind() -> Bool {
     isWhole ? rewind(to: 0) : sentBytes == 0
   }
 
-  /// Goes back to `offset`, when libcurl repeats a request. Returns false for a stream, whose bytes are gone.
+  /// Restarts from `offset` when libcurl repeats a request. Returns false for a stream, whose bytes are
+  /// dropped.
   mutating func rewind(to offset: Int) -> Bool {
     guard isWhole, offset >= 0, offset <= bytes.count else { return false }
     self.offset = offset

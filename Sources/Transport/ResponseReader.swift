@@ -2,15 +2,15 @@ import RPCProtocols
 
 /// Reads the lines of a response's header fields and trailers, in time linear in their number.
 struct ResponseReader {
-  /// What follows from a line.
+  /// The result of a line.
   enum Step {
     /// More lines follow.
     case none
     /// The header fields of the final response are complete.
     case head(ResponseStart)
-    /// The first line of the trailers. They are complete when libcurl has no more to hand over.
+    /// The first line of the trailers. They are complete once libcurl has delivered all lines of the round.
     case trailersBegan
-    /// The response cannot be read on.
+    /// The response is invalid and cannot be read further.
     case invalid(TransportError)
   }
 
@@ -25,13 +25,13 @@ struct ResponseReader {
     case failed
   }
 
-  /// The most fields that are accepted in the header fields of a response, those of `1xx` responses before it
-  /// included, and in its trailers.
+  /// The maximum number of header fields of a response, those of earlier `1xx` responses included, and of
+  /// trailers.
   static let maxFields = 4096
-  /// The most bytes that these may have, line ends included. libcurl itself refuses header fields over 300 kB.
+  /// The maximum of their bytes, line ends included. libcurl itself refuses header fields over 300 kB.
   static let maxBytes = 256 << 10
 
-  /// Whether a status line was read, be it of a `100 Continue`.
+  /// Whether a status line was read, also of a `1xx` response.
   private(set) var hasBegun = false
   /// HTTP's version in the final status line, such as `2`; nil before it.
   private(set) var httpVersion: String?
@@ -70,7 +70,7 @@ struct ResponseReader {
   private mutating func endHead(_ status: Int, _ version: String) -> Step {
     let head = ResponseStart(httpStatus: status, httpVersion: version, headers: fields)
     fields = Headers()
-    // After a 1xx the final response is still to come.
+    // A final response follows a 1xx response.
     guard status >= 200 else {
       phase = .statusLine
       return .none
@@ -81,7 +81,7 @@ struct ResponseReader {
     return .head(head)
   }
 
-  /// Takes the trailers that were read; nil if there are none.
+  /// Removes and returns the trailers read; nil if there are none.
   mutating func takeTrailers() -> Headers? {
     guard case .trailers = phase, !fields.isEmpty else { return nil }
     defer { fields = Headers() }

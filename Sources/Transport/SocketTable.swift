@@ -1,21 +1,21 @@
 import CCurl
 import Glibc
 
-/// The sockets that libcurl has open for one loop. libcurl itself reports the socket of a transfer only after its end.
+/// The open sockets of one loop. libcurl itself reports the socket of a transfer only after its end.
 final class SocketTable {
   private var sockets: Set<Int32> = []
 
-  /// The socket with this local port; nil if there is none, as for a Unix socket.
+  /// The socket with this local port; nil if there is none (a Unix socket has no port).
   func socket(localPort: Int32) -> Int32? {
     localPort > 0 ? sockets.first { ccurl_local_port($0) == localPort } : nil
   }
 
-  /// Notes a socket that libcurl has opened.
+  /// Records a socket that libcurl opened.
   func opened(_ socket: Int32) {
     sockets.insert(socket)
   }
 
-  /// Has libcurl close its sockets through this table, which must outlive every connection.
+  /// Closes libcurl's sockets through this table, which must outlive every connection.
   func attach(to handle: TransferHandle) throws(TransportError) {
     try handle.set(CURLOPT_CLOSESOCKETDATA, pointer: Unmanaged.passUnretained(self).toOpaque())
     try handle.set(closing: { context, socket in

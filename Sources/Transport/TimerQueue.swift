@@ -1,9 +1,9 @@
 import HeapModule
 import RPCProtocols
 
-/// Actions that are due at a time, in the order of that time, and of their addition where the time is the same.
+/// Actions ordered by their due time; those due at the same time keep the order of their addition.
 struct TimerQueue {
-  /// Names a timer, to cancel it.
+  /// Identifies a timer for `cancel`.
   struct ID: Hashable, Sendable {
     fileprivate let number: Int
   }
@@ -17,7 +17,7 @@ struct TimerQueue {
     }
   }
 
-  /// Canceled timers stay in the heap until they are due, or too many.
+  /// Canceled timers stay in the heap until they are due or too many.
   private var heap = Heap<Entry>()
   private var actions: [ID: () -> Void] = [:]
   private var lastNumber = 0
@@ -31,7 +31,7 @@ struct TimerQueue {
     return id
   }
 
-  /// Removes an action; does nothing if it was taken.
+  /// Removes an action; does nothing if it was already taken.
   mutating func cancel(_ id: ID) {
     guard actions.removeValue(forKey: id) != nil else { return }
     if heap.count > 2 * actions.count + 64 {
@@ -48,7 +48,7 @@ struct TimerQueue {
     return nil
   }
 
-  /// Takes the next action that is due at `now`; nil if there is none.
+  /// Removes and returns the next action due at `now`; nil if there is none.
   mutating func take(dueAt now: MonotonicClock.Instant) -> (() -> Void)? {
     while let next = heap.min, next.due <= now {
       heap.removeMin()

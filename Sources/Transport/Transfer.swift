@@ -5,38 +5,38 @@ import RPCProtocols
 
 /// Observes a transfer's progress, on the loop's thread.
 ///
-/// These may be called from within libcurl. Everything that a delegate asks of transfers is allowed there; it takes
-/// effect when libcurl has returned.
+/// libcurl may be the caller. A delegate may call all methods of transfers; they take effect when libcurl has
+/// returned.
 public protocol TransferDelegate: AnyObject {
   /// The status line and the header fields of the final response were received.
   func transfer(received head: ResponseStart)
   /// A piece of the body was received. The bytes are valid during this call only.
   func transfer(received body: RawSpan)
-  /// The trailer fields were received.
+  /// The trailers were received.
   func transfer(received trailers: Headers)
-  /// libcurl has taken this many bytes of the request's body so far.
+  /// libcurl has read this many bytes of the request's body so far.
   func transfer(sentBytes: Int)
-  /// Whether more of the request's body is wanted: not while too much of it waits.
+  /// Whether the caller may send more of the request's body; false while too many bytes wait.
   func transferWantsMore(_ isWanted: Bool)
-  /// The transfer is over: complete when `error` is `nil`. Not called for one that was closed.
+  /// The transfer has ended: completely if `error` is `nil`. Not called after `close` or `finish`.
   func transferEnded(error: TransportError?)
 }
 
 /// One HTTP exchange over libcurl, full duplex: the request's body may grow while the response is received.
 ///
-/// What happens when is decided by `TransferStateMachine`; this translates between it and libcurl.
+/// `TransferStateMachine` decides each step; this type translates between it and libcurl.
 public final class Transfer {
   /// How the request's body is provided.
   public enum Body {
     /// All of it, sent with its length.
     case whole([UInt8])
-    /// What `send` appends until `finishSending`.
+    /// The bytes that `send` appends until `finishSending`.
     case stream
   }
 
-  /// The longest time that the rest of an HTTP/1.1 body is read for, so that its connection can be used again.
+  /// The maximum time to drain an unneeded HTTP/1.1 body so that the connection can be reused.
   private static let drainTime = Duration.seconds(1)
-  /// The most bytes that libcurl hands over at once.
+  /// The maximum size of a block that libcurl delivers, in bytes.
   private static let bufferBytes = 256 << 10
 
   unowned let loop: EventLoop
@@ -44,9 +44,9 @@ public final class Transfer {
   private let handle: UnsafeMutableRawPointer
   private var machine: TransferStateMachine
   private let errorBuffer: UnsafeMutablePointer<CChar>
-  /// Observes libcurl as long as the handle lives.
+  /// Kept alive because libcurl refers to it until the handle is released.
   private let trace: ConnectionTrace?
-  /// Lists that libcurl reads as long as the handle lives.
+  /// Lists that libcurl reads until the handle is released.
   private var lists: [UnsafeMutablePointer<curl_slist>?] = []
   private var drainTimer: EventLoop.TimerID?
   private var keepAlive: KeepAlive?
@@ -54,19 +54,19 @@ public final class Transfer {
 
   private let url: String
   private let options: ConnectionOptions
-  /// Whether the protocol that TLS negotiates decides whether the request is sent.
+  /// Whether the protocol negotiated by TLS decides whether the request is sent.
   private let checksNegotiation: Bool
   /// Whether the request's body is a stream.
   let isStream: Bool
 
   /// Bytes of the response's body that were received.
   public private(set) var receivedBytes = 0
-  /// Bytes of the request's body that libcurl has taken.
+  /// Bytes of the request's body that libcurl has read.
   public var sentBytes: Int { machine.requestBody.sentBytes }
-  /// Bytes of the request's body that libcurl has not taken yet.
+  /// Bytes of the request's body that libcurl has not read.
   public var unsentBytes: Int { machine.requestBody.waitingBytes }
 
-  /// Whether a status line was received, be it of a `100 Continue`.
+  /// Whether a status line was received, also of a `1xx` response.
   var hasStatusLine: Bool { machine.response.hasBegun }
 
   /// Starts an exchange. It may be called anywhere, also from a delegate's methods.
@@ -85,7 +85,7 @@ public final class Transfer {
     trace = loop.trace
     errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
     errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-    // By GET the message travels in the URL; a body, even an empty one, would be no part of the request.
+    // The message of a GET request is in the URL; the request has no body, not even an empty one.
     let requestBody =
       switch body {
       case .whole(let bytes): RequestBody(whole: request.method == "GET" ? [] : bytes)
@@ -108,7 +108,7 @@ public final class Transfer {
     errorBuffer.deallocate()
   }
 
-  /// Appends to the request's body.
+  /// Appends bytes to the request's body.
   public func send(_ bytes: [UInt8]) {
     guard !machine.isClosed else { return }
     changeBody { $0.append(bytes) }
@@ -121,12 +121,12 @@ public final class Transfer {
     perform(.bodyGrew)
   }
 
-  /// Stops taking bytes of the response; the server is slowed down when its window is full.
+  /// Stops receiving; the server is slowed down once its flow-control window is full.
   public func pauseReceiving() {
     perform(.pause)
   }
 
-  /// Takes bytes again.
+  /// Continues receiving.
   public func resumeReceiving() {
     perform(.resume)
   }
@@ -147,7 +147,7 @@ public final class Transfer {
     if machine.isClosed { stopTimers() }
   }
 
-  /// Puts what libcurl has measured into `metrics`.
+  /// Copies libcurl's measurements into `metrics`.
   public func measure(into metrics: inout CallMetrics) {
     metrics.connect = time(CURLINFO_CONNECT_TIME_T)
     metrics.resolve = metrics.connect == nil ? nil : time(CURLINFO_NAMELOOKUP_TIME_T)
@@ -162,9 +162,10 @@ public final class Transfer {
     return .microseconds(Int64(microseconds))
   }
 
-  // MARK: Actions of the machine
+  // MARK: Actions of the state machine
 
-  /// Hands an event to the machine and carries out what follows. Returns the action for libcurl's callbacks.
+  /// Passes an event to the state machine and performs the actions it returns. Returns the action for
+  /// libcurl's callbacks.
   @discardableResult
   private func perform(_ event: TransferStateMachine.Event) -> TransferStateMachine.Action {
     let action = machine.handle(event)
@@ -190,7 +191,7 @@ public final class Transfer {
     return action
   }
 
-  /// Starts the exchange when libcurl's callbacks have returned.
+  /// Starts the exchange after libcurl's callbacks have returned.
   func begin(_ freshness: TransferStateMachine.Freshness) {
     perform(.start(freshness))
   }
@@ -232,35 +233,35 @@ public final class Transfer {
 
   private func release(isAdded: Bool) {
     guard isAdded else { return }
-    // The connection of a transfer that is complete has been given back already.
+    // The connection of a complete transfer was already returned to the pool.
     if options.closesWhenGivenUp { try? TransferHandle(handle).set(CURLOPT_FORBID_REUSE, 1) }
     loop.remove(handle)
   }
 
   // MARK: The loop
 
-  /// The loop has been released, and libcurl has the handle no longer.
+  /// Called after the loop was released; libcurl no longer has the handle.
   func loopReleased() {
     delegate = nil
     perform(.loopReleased)
   }
 
-  /// libcurl's callbacks have returned.
+  /// Called after libcurl's callbacks have returned.
   func settle() { perform(.settle) }
 
-  /// A round has ended. libcurl itself would wait for the end of the request's body before it reports that the
-  /// response is over.
+  /// Called at the end of a round. libcurl itself would wait for the end of the request's body before it
+  /// reports the end of the response.
   func endRound() { perform(.roundEnded) }
 
-  /// The round after one that was late begins.
+  /// Called at the start of the round after a late one.
   func continueReceiving() { perform(.nextRound) }
 
-  /// Looks for a response that an old libcurl has lost.
+  /// Checks for a response that an old libcurl has lost.
   func watchForLoss() {
     if !machine.isClosed { old?.watchForLoss() }
   }
 
-  /// libcurl is done with the handle.
+  /// Called when libcurl has completed the transfer.
   func complete(_ code: CURLcode) {
     guard code != CURLE_OK else {
       perform(.completed(nil))
@@ -278,14 +279,14 @@ public final class Transfer {
     perform(.completed(error, isUnsent: code == CURLE_SEND_ERROR))
   }
 
-  /// Whether a part of the response was longer than one of libcurl's buffers may become. libcurl before 8.6 reports that
-  /// as a lack of memory.
+  /// Whether a part of the response exceeded one of libcurl's buffers. libcurl before 8.6 reports that as a
+  /// lack of memory.
   private func isBeyondLimit(_ code: CURLcode) -> Bool {
     let tooLarge: UInt32 = 100  // CURLE_TOO_LARGE, which older headers do not declare
     return machine.response.hasBegun && (code.rawValue == tooLarge || code == CURLE_OUT_OF_MEMORY)
   }
 
-  /// Why the proxy is of no use; nil if there is none, or the server is the one that failed.
+  /// Why the proxy failed; nil if there is no proxy, or the server failed.
   private func proxyFailure(_ code: CURLcode, _ words: String) -> String? {
     guard code == CURLE_PROXY || code == CURLE_COULDNT_RESOLVE_PROXY || ccurl_uses_proxy(handle) else {
       return nil
@@ -297,7 +298,7 @@ public final class Transfer {
         ? ProxyAddress.wantsCredentials : "it refused to connect to \(server) (HTTP \(status))"
     }
     switch code {
-    case CURLE_COULDNT_RESOLVE_PROXY: return "its name has no address"
+    case CURLE_COULDNT_RESOLVE_PROXY: return "its name could not be resolved"
     case CURLE_COULDNT_CONNECT:
       guard ccurl_get_long(handle, CURLINFO_OS_ERRNO, &reason) == CURLE_OK, reason != 0 else { return words }
       return "cannot connect to it: \(String(cString: strerror(Int32(reason))))"
@@ -306,7 +307,7 @@ public final class Transfer {
     }
   }
 
-  /// Why there is no connection to a Unix socket; libcurl names the URL's host instead.
+  /// Why connecting to a Unix socket failed; libcurl's message names the URL's host instead.
   private var socketFailure: String? {
     var code = 0
     guard let socket = options.unixSocket, ccurl_get_long(handle, CURLINFO_OS_ERRNO, &code) == CURLE_OK,
@@ -321,19 +322,19 @@ public final class Transfer {
     context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Whether the request may be sent over the connection that libcurl chose. Nothing of it was sent yet.
+  /// Whether the request may use the connection that libcurl chose. Nothing of it was sent yet.
   ///
-  /// - Parameter localPort: Of the connection; 0 if it has none.
+  /// - Parameter localPort: The connection's local port; 0 if it has none.
   private func mayRequest(localPort: Int32) -> Bool {
     var made = 0
     let isReused = ccurl_get_long(handle, CURLINFO_NUM_CONNECTS, &made) == CURLE_OK && made == 0
     var connection = TransferStateMachine.Connection()
-    // libcurl 8 may take a connection that the server has closed.
+    // libcurl 8 may choose a connection that the server has closed.
     let isUsable = old?.accepts(isReused: isReused) ?? !(isReused && isClosedByServer(localPort))
     (connection.isReused, connection.isUsable) = (isReused, isUsable)
     if checksNegotiation { connection.negotiated = negotiated }
     guard case .proceed = perform(.connected(connection)) else {
-      // Nor would it notice when this transfer gives the connection back, and use it for the next one.
+      // libcurl would not notice the closed connection either when this transfer returns it to the pool.
       if !isUsable, isReused { try? TransferHandle(handle).set(CURLOPT_FORBID_REUSE, 1) }
       return false
     }
@@ -348,14 +349,14 @@ public final class Transfer {
     loop.sockets.socket(localPort: localPort).map { ccurl_is_closed($0) } ?? false
   }
 
-  /// A socket was opened for this transfer's connection.
+  /// Called when a socket is opened for this transfer's connection.
   private func opened(_ socket: Int32) {
     loop.sockets.opened(socket)
     guard let time = options.keepaliveTime else { return }
     ccurl_set_user_timeout(socket, UInt32(clamping: time.wholeSeconds * 1000))
   }
 
-  /// What TLS negotiated for the connection; nil if that is not known.
+  /// The protocol that TLS negotiated for the connection; nil if unknown.
   private var negotiated: String? {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 32) { name in
       guard let base = name.baseAddress, ccurl_negotiated(handle, base, name.count) else { return nil }
@@ -407,28 +408,28 @@ public final class Transfer {
     try handle.set(CURLOPT_ERRORBUFFER, pointer: errorBuffer)
     try handle.set(CURLOPT_PATH_AS_IS, 1)
     try handle.set(CURLOPT_PROTOCOLS_STR, "http,https")
-    // What a proxy responds is no part of the response.
+    // A proxy's response to CONNECT is not part of the response.
     try handle.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-    // Cancelling must not wait for a resolver that does not respond.
+    // Cancelling must not wait for an unresponsive resolver.
     try handle.set(CURLOPT_QUICK_EXIT, 1)
     try handle.set(CURLOPT_BUFFERSIZE, Self.bufferBytes)
-    // At that length, libcurl would take the response for complete and drop its trailers.
+    // At that length, libcurl would end the response and drop its trailers.
     if request.wantsTrailers { try handle.set(CURLOPT_IGNORE_CONTENT_LENGTH, 1) }
-    // A proxy that forwards requests itself speaks HTTP/1.1 with the server: HTTP/2 needs a tunnel.
+    // A forwarding proxy uses HTTP/1.1 to the server: HTTP/2 needs a tunnel.
     if options.isHTTP2WithoutTLS(request.url) { try handle.set(CURLOPT_HTTPPROXYTUNNEL, 1) }
-    // libcurl's own defaults, which no RPC protocol wants.
+    // Removes libcurl's default headers, which no RPC protocol uses.
     var fields = ["Expect:", "Accept:"]
     let isGet = request.method == "GET"
     try handle.set(isGet ? CURLOPT_HTTPGET : CURLOPT_POST, 1)
     if isStream {
       try handle.set(CURLOPT_POSTFIELDSIZE, -1)
-      // HTTP/1.1 sends a body of unknown length in chunks, HTTP/2 has no such header.
+      // HTTP/1.1 sends a body of unknown length in chunks; HTTP/2 has no such header.
       if options.httpVersion != .http1 { fields.append("Transfer-Encoding:") }
     } else if !isGet {
       try handle.set(CURLOPT_POSTFIELDSIZE, unsentBytes)
     }
     for field in request.headers.fields {
-      // A field without a value is written with a semicolon: "Name:" would remove it.
+      // libcurl needs a semicolon for a field with an empty value: "Name:" would remove it.
       fields.append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
     }
     try handle.set(options, url: request.url, extraFields: &fields, keeping: &lists)

@@ -1,6 +1,6 @@
 import CCurl
 
-/// The options of one handle of libcurl, set with errors that are thrown.
+/// One easy handle of libcurl; setting an option throws its error.
 struct TransferHandle {
   private let handle: UnsafeMutableRawPointer
 
@@ -28,27 +28,27 @@ struct TransferHandle {
     try check(ccurl_set_seek_callback(handle, callback))
   }
 
-  /// Sets who hears what libcurl says about its work.
+  /// Sets the callback for libcurl's log.
   func set(tracing callback: @escaping ccurl_debug_callback) throws(TransportError) {
     try check(ccurl_set_debug_callback(handle, callback))
   }
 
-  /// Sets what is called for each socket that libcurl opens.
+  /// Sets the callback for each socket that libcurl opens.
   func set(opened callback: @escaping ccurl_opened_callback) throws(TransportError) {
     try check(ccurl_set_opened_callback(handle, callback))
   }
 
-  /// Sets what closes the sockets of the connections that this transfer makes.
+  /// Sets the callback that closes the sockets of this transfer's connections.
   func set(closing callback: @escaping ccurl_close_callback) throws(TransportError) {
     try check(ccurl_set_close_callback(handle, callback))
   }
 
-  /// Sets what is asked when the connection stands and nothing of the request was sent.
+  /// Sets the callback after connecting, before any byte of the request is sent.
   func set(beforeRequest callback: @escaping ccurl_prereq_callback) throws(TransportError) {
     try check(ccurl_set_prereq_callback(handle, callback))
   }
 
-  /// Sets a list, which libcurl does not copy: the caller frees it after the handle.
+  /// Sets a list. libcurl does not copy it: the caller frees it after the handle.
   func set(
     _ option: CURLoption, _ texts: [String], keeping lists: inout [UnsafeMutablePointer<curl_slist>?]
   ) throws(TransportError) {
@@ -58,7 +58,7 @@ struct TransferHandle {
     try check(ccurl_set_list(handle, option, list))
   }
 
-  /// Sets how the server at `url` is reached.
+  /// Sets the connection options for the server at `url`.
   func set(
     _ options: ConnectionOptions, url: String, extraFields: inout [String],
     keeping lists: inout [UnsafeMutablePointer<curl_slist>?]
@@ -93,7 +93,7 @@ struct TransferHandle {
     if !options.connectTo.isEmpty { try set(CURLOPT_CONNECT_TO, options.connectTo, keeping: &lists) }
   }
 
-  /// Asks a silent peer with TCP's keepalive. `KeepAlive` asks with HTTP/2's PING.
+  /// Sets TCP's keepalive. `KeepAlive` sends HTTP/2's PING.
   private func set(keepaliveTime time: Duration) throws(TransportError) {
     let seconds = time.wholeSeconds
     try set(CURLOPT_TCP_KEEPALIVE, 1)
@@ -120,8 +120,8 @@ struct TransferHandle {
     }
   }
 
-  /// libcurl takes the name of TLS from the URL. So the URL gets the name, and libcurl is told to connect to
-  /// where the URL pointed before; the `host` that HTTP tells stays as it was.
+  /// Sets the name for TLS. libcurl uses the URL's host for it, so the URL gets the name, and libcurl
+  /// connects to the URL's former host; the `host` header stays unchanged.
   private func set(
     serverName name: String, _ connectTo: [String], url: String, _ fields: inout [String],
     _ lists: inout [UnsafeMutablePointer<curl_slist>?]
@@ -131,7 +131,7 @@ struct TransferHandle {
     let port = authority.last == "]" ? nil : authority.lastIndex(of: ":").map { authority[$0...] }
     let host = port.map { authority.dropLast($0.count) } ?? authority
     try set(CURLOPT_URL, "https://\(name)\(port ?? "")\(rest.dropFirst(authority.count))")
-    // The first entry that fits is used. Those for the URL's host are for the name now.
+    // libcurl uses the first entry that matches. Those for the URL's former host now apply to the name.
     let entries = connectTo.map { $0.hasPrefix("\(host):") ? String($0.dropFirst(host.count)) : $0 }
     try set(CURLOPT_CONNECT_TO, entries + ["::\(host)\(port ?? ":443")"], keeping: &lists)
     if !fields.contains(where: { $0.hasPrefix("host:") }) { fields.append("host: \(authority)") }
@@ -153,7 +153,7 @@ struct TransferHandle {
 }
 
 extension Duration {
-  /// The duration in milliseconds, at least 1, and no more than libcurl can count.
+  /// The duration in milliseconds, from 1 to libcurl's maximum.
   var wholeMilliseconds: Int {
     let (seconds, attoseconds) = components
     return max(Int(min(seconds, 2_000_000)) * 1000 + Int(attoseconds / 1_000_000_000_000_000), 1)

@@ -11,31 +11,31 @@ import RPCProtocols
 ///      completed            connected, unusable
 /// ```
 ///
-/// libcurl allows most of its functions only outside of its callbacks. So what the owner asks for at any time takes
-/// effect at `settle`, an event that the loop sends when libcurl has returned.
+/// libcurl allows most of its functions only outside of its callbacks. So requests of the owner take effect
+/// at `settle`, an event that the loop sends after libcurl has returned.
 struct TransferStateMachine {
-  /// What the owner, libcurl and the loop say.
+  /// The events from the owner, libcurl and the loop.
   enum Event {
     // The owner
 
-    /// The exchange begins, or begins again after `takeBack`.
+    /// The exchange starts, or restarts after `takeBack`.
     case start(Freshness)
     /// The request's body has more bytes, or its end.
     case bodyGrew
-    /// No bytes of the response are wanted for now.
+    /// The owner pauses receiving.
     case pause
-    /// Bytes of the response are wanted again.
+    /// The owner resumes receiving.
     case resume
-    /// Nothing more of the response is wanted, which has said everything.
+    /// The owner has received the whole response.
     case finish
-    /// The exchange is given up.
+    /// The owner cancels the exchange.
     case close
 
     // libcurl
 
     /// The request is about to be sent over this connection.
     case connected(Connection)
-    /// The next bytes of the request's body are wanted.
+    /// libcurl asks for the next bytes of the request's body.
     case bodyWanted
     /// A line of header fields or trailers was received, of this many bytes.
     case line(HeaderLine, size: Int)
@@ -43,7 +43,7 @@ struct TransferStateMachine {
     ///
     /// - `isLate`: Whether this round of the loop has taken so long that timers and signals come first.
     case body(isLate: Bool)
-    /// libcurl is done with the exchange.
+    /// libcurl has completed the exchange.
     ///
     /// - `isUnsent`: Whether it failed while the request was sent, so that the server has not processed it.
     case completed(TransportError?, isUnsent: Bool = false)
@@ -60,61 +60,61 @@ struct TransferStateMachine {
     case loopReleased
   }
 
-  /// What is to be done.
+  /// The actions to perform.
   enum Action {
     case none
-    /// Have the loop send `settle`.
+    /// Schedule the event `settle`.
     case settleLater
-    /// Give the handle to libcurl.
+    /// Add the handle to libcurl.
     case add(Freshness)
-    /// Take the handle back from libcurl, and start again.
+    /// Remove the handle from libcurl, and start again.
     case takeBack
-    /// Take the handle back from libcurl, and release it.
+    /// Remove the handle from libcurl, and release it.
     case release(isAdded: Bool)
-    /// Continue what was paused; what stays paused is said.
+    /// Unpause libcurl, except for the directions that stay paused.
     case unpause(sendingStaysPaused: Bool, receivingStaysPaused: Bool)
-    /// Close the exchange if it has not ended within a second.
+    /// Close the exchange if it has not ended after the drain time.
     case limitDraining
 
-    /// Let libcurl go on.
+    /// Let libcurl continue.
     case proceed
-    /// Have libcurl end the exchange.
+    /// Make libcurl end the exchange.
     case abort
-    /// Hand over bytes of the request's body.
+    /// Give libcurl bytes of the request's body.
     case sendBody
-    /// Tell libcurl that the request's body has ended.
+    /// Report the end of the request's body to libcurl.
     case endBody
-    /// Have libcurl ask again when it is unpaused.
+    /// Pause libcurl, which calls again when it is unpaused.
     case pauseBody
-    /// As `pauseBody`, and have the loop send `nextRound`.
+    /// As `pauseBody`, and schedule the event `nextRound`.
     case yieldBody
 
-    /// Hand on the start of the response.
+    /// Deliver the start of the response.
     case receive(ResponseStart)
-    /// Hand on bytes of the response's body.
+    /// Deliver bytes of the response's body.
     case receiveBody
-    /// Have the loop send `roundEnded`.
+    /// Schedule the event `roundEnded`.
     case awaitRoundEnd
-    /// Hand on the trailers.
+    /// Deliver the trailers.
     case receiveTrailers(Headers)
     /// The exchange has ended: completely if the error is nil.
     case end(TransportError?)
   }
 
-  /// Which connection an exchange may take.
+  /// Which connection an exchange may use.
   enum Freshness {
     case any
-    /// One of its own: what libcurl chose before was closed by the server.
+    /// A new one: the server had closed the one that libcurl chose before.
     case fresh
   }
 
-  /// The connection that libcurl chose for the request.
+  /// The connection that libcurl chose.
   struct Connection {
-    /// Whether it has served another exchange.
+    /// Whether an earlier exchange used it.
     var isReused = false
-    /// Whether a request may be sent over it at all; the server may have closed it already.
+    /// Whether a request may be sent over it; the server may have closed it already.
     var isUsable = true
-    /// What TLS negotiated, such as `h2`; empty if nothing; nil if that is unknown or does not matter.
+    /// The protocol that TLS negotiated, such as `h2`; empty for none; nil if it is unknown or irrelevant.
     var negotiated: String?
   }
 
@@ -122,9 +122,9 @@ struct TransferStateMachine {
     case created
     case adding(Freshness)
     case performing
-    /// libcurl was asked to end the exchange, which then begins again.
+    /// libcurl was asked to end the exchange, which then starts again.
     case restarting
-    /// The owner has what it wants; the rest of the body is read so that the connection can be used again.
+    /// The owner needs no more; the rest of the body is read so that the connection can be reused.
     case draining
     case ending(isAdded: Bool)
     case ended
@@ -134,19 +134,19 @@ struct TransferStateMachine {
     case flowing
     /// libcurl waits for more of the body.
     case paused
-    /// There is more, and libcurl is notified at `settle`.
+    /// More of the body is available; `settle` notifies libcurl.
     case resuming
   }
 
   private enum Receiving {
     case flowing
-    /// The owner wants a pause, which begins with the next bytes.
+    /// The owner wants a pause, which starts with the next bytes.
     case pausing
-    /// libcurl keeps what it receives.
+    /// libcurl buffers received bytes.
     case paused
-    /// libcurl keeps what it receives until the next round.
+    /// libcurl buffers received bytes until the next round.
     case yielding
-    /// The owner wants bytes again, and libcurl is notified at `settle`.
+    /// The owner wants bytes again; `settle` notifies libcurl.
     case resuming
 
     /// Whether the owner wants a pause.
@@ -165,7 +165,7 @@ struct TransferStateMachine {
 
   private let requiresHTTP2: Bool
   private var state = State.created
-  /// The connection that the request is sent over.
+  /// The connection of the request.
   private var connection = Connection()
   private var sending = Sending.flowing
   private var receiving = Receiving.flowing
@@ -176,7 +176,7 @@ struct TransferStateMachine {
     self.requiresHTTP2 = requiresHTTP2
   }
 
-  /// Whether the owner has ended the exchange, or was notified of its end.
+  /// Whether the owner has closed the exchange, or was notified of its end.
   var isClosed: Bool {
     switch state {
     case .ending, .ended: true
@@ -247,7 +247,7 @@ struct TransferStateMachine {
     return .none
   }
 
-  /// Over HTTP/1.1 the end of the body is still to come. It is read, so that the connection can be used again.
+  /// Over HTTP/1.1, drains the rest of the body so that the connection can be reused.
   private mutating func finish() -> Action {
     guard case .performing = state, response.httpVersion?.hasPrefix("1") == true, requestBody.isFinished,
       requestBody.waitingBytes == 0
@@ -298,7 +298,7 @@ struct TransferStateMachine {
     }
     switch response.read(line, size: size) {
     case .none: return .proceed
-    // Only a proxy responds so, one that forwards requests itself.
+    // Only a forwarding proxy responds with 407.
     case .head(let head) where head.httpStatus == 407: return fail(.proxy, ProxyAddress.wantsCredentials)
     case .head(let head): return .receive(head)
     case .trailersBegan: return .awaitRoundEnd
@@ -329,7 +329,7 @@ struct TransferStateMachine {
   private mutating func completed(_ error: TransportError?, _ isUnsent: Bool) -> Action {
     switch state {
     case .restarting: return takeBack()
-    // The server closed a connection that had served another exchange, just before this request.
+    // The server closed a reused connection just before this request.
     case .performing where isUnsent && connection.isReused && !response.hasBegun && requestBody.rewind():
       return takeBack()
     case .performing: return end(error)

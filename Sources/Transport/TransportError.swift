@@ -1,11 +1,11 @@
 import Protobuf
 import CCurl
 
-/// Why a transfer did not come to its end.
+/// Why a transfer failed.
 public struct TransportError: Error, Sendable, Equatable {
   /// The layer that failed.
   public enum Kind: Sendable {
-    /// The name of the host, or of the proxy, has no address.
+    /// The name of the host, or of the proxy, could not be resolved.
     case resolve
     /// No connection could be made.
     case connect
@@ -13,11 +13,11 @@ public struct TransportError: Error, Sendable, Equatable {
     case proxy
     /// The TLS handshake failed, or a certificate is not trusted or cannot be read.
     case tls
-    /// The connection, or its HTTP stream, broke after it was made.
+    /// The connection, or its HTTP stream, failed after it was established.
     case broken
-    /// The HTTP/2 stream was reset; the connection stands.
+    /// The HTTP/2 stream was reset; the connection is still usable.
     case stream
-    /// The request cannot be made as it is: its URL, or an option that this libcurl does not have.
+    /// The request is not possible: an invalid URL, or an option that this libcurl lacks.
     case request
     /// The server does not offer the version of HTTP that the request requires.
     case httpVersion
@@ -27,7 +27,7 @@ public struct TransportError: Error, Sendable, Equatable {
 
   /// The layer that failed.
   public var kind: Kind
-  /// libcurl's own words.
+  /// libcurl's message.
   public var message: String
   /// The URL of the proxy, without credentials, if `kind` is `proxy`.
   public var proxy: String?
@@ -45,9 +45,9 @@ public struct TransportError: Error, Sendable, Equatable {
     message =
       detail.isEmpty ? String(cString: ccurl_easy_strerror(code)) : LibcurlWords.withoutCredentials(detail)
     if code == CURLE_HTTP2_STREAM { resetCode = Self.resetCode(message) }
-    // A newer libcurl says so of a key that does not fit, or that its passphrase does not open.
+    // A newer libcurl reports this for a key that does not match, or a wrong passphrase.
     if code == CURLE_BAD_FUNCTION_ARGUMENT, detail.contains("private key") { kind = .tls }
-    // TLS 1.3 reports that the client's certificate is missing or refused after the handshake.
+    // TLS 1.3 reports a missing or rejected client certificate after the handshake.
     if code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR, detail.contains("SSL routines"),
       detail.contains(" alert ")
     {
@@ -55,8 +55,8 @@ public struct TransportError: Error, Sendable, Equatable {
     }
   }
 
-  /// libcurl tells the code in words only: `HTTP/2 stream 1 was not closed cleanly: CANCEL (err 8)`, and lately
-  /// `HTTP/2 stream 1 reset by server (error 0x8 CANCEL)`.
+  /// The reset code, which libcurl reports only in text: `HTTP/2 stream 1 was not closed cleanly: CANCEL (err
+  /// 8)`, or in newer versions `HTTP/2 stream 1 reset by server (error 0x8 CANCEL)`.
   private static func resetCode(_ message: String) -> Int? {
     if let mark = message.firstRange(of: "(error 0x") {
       return Int(message[mark.upperBound...].prefix { $0.isHexDigit }, radix: 16)
@@ -78,7 +78,7 @@ public struct TransportError: Error, Sendable, Equatable {
       .request
     case CURLE_HTTP2_STREAM: .stream
     case CURLE_OUT_OF_MEMORY, CURLE_FAILED_INIT: .library
-    // CURLE_UNSUPPORTED_PROTOCOL is a peer that does not speak HTTP: others are not asked for.
+    // CURLE_UNSUPPORTED_PROTOCOL is a peer without HTTP: no other protocol is requested.
     default: .broken
     }
   }

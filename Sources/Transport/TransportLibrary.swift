@@ -1,9 +1,9 @@
 import CCurl
 import Glibc
 
-/// The libcurl in use, and what it can do.
+/// The loaded libcurl and its features.
 public struct TransportLibrary: Sendable {
-  /// Where a libcurl comes from.
+  /// The origin of a libcurl.
   public enum Source: Sendable, Equatable {
     /// Linked into the program.
     case builtIn
@@ -12,7 +12,7 @@ public struct TransportLibrary: Sendable {
     /// The file that the environment variable `RPCURL_LIBCURL` names.
     case named(String)
 
-    /// The libcurl that this process uses, also if it cannot be loaded. Loads it if necessary.
+    /// The origin of the libcurl that this process uses, also if it cannot be loaded. Loads it if necessary.
     public static var current: Source {
       _ = ccurl_load()
       return switch ccurl_loaded_from() {
@@ -23,20 +23,20 @@ public struct TransportLibrary: Sendable {
     }
   }
 
-  /// Where it comes from.
+  /// Its origin.
   public let source: Source
   /// The names and versions of libcurl and of its libraries: `libcurl/7.88.1 OpenSSL/3.0.16 …`.
   public let version: String
   /// Its version: `7.88.1`.
   public let number: String
-  /// The versions of HTTP that it speaks.
+  /// The versions of HTTP that it supports.
   public let httpVersions: [String]
-  /// What else it can do that a call may ask for, in words.
+  /// The names of its other features that a call may use.
   public let features: [String]
 
   /// Loads libcurl, and reads its version and features.
   ///
-  /// - Throws: an error of kind ``TransportError/Kind/library`` if there is none, or it is too old.
+  /// - Throws: An error of kind ``TransportError/Kind/library`` if it is not found or too old.
   public init() throws(TransportError) {
     if let reason = ccurl_load() { throw TransportError(.library, String(cString: reason)) }
     source = .current

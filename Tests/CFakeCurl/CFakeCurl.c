@@ -32,7 +32,7 @@ struct easy {
   CURLMsg message;
 };
 
-/* Each test has a thread to itself while it runs, and a loop that belongs to that thread. */
+/* Each test runs on its own thread, with a loop on this thread. */
 static _Thread_local struct {
   struct easy *handles[MAX_HANDLES];
   int count;

@@ -81,7 +81,7 @@ def test_server_stream(call):
     assert (result.code, result.err) == (0, "")
     use = "assert,any-field=number > 3,field=number < 2"
     assert failures(call("Count", '{"from":1,"to":3}', "--use", use)) == [
-        "any-field: expected number > 3, found 1 in message 0 and nothing better in 2 more",
+        "any-field: expected number > 3, found 1 in message 0 and no match in 2 more",
         "field: expected number < 2, found 2 in message 1 (and others in 1 more)",
     ]
 

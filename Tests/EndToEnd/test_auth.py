@@ -121,7 +121,7 @@ def test_a_fetched_token_is_renewed_after_unauthenticated(call, tokens, oauth, m
     options += ["--use", f"{oauth},scope=a b", "-H", "demo-token: t2"]
     result = call(f"demo.v1.Demo/{method}", *options)
     assert (result.code, result.out) == (0, plain.out)
-    assert result.err == "auth: the server did not take the token; trying another\n"
+    assert result.err == "auth: the server rejected the token; trying a new one\n"
     assert [request["scope"] for request in tokens.requests] == ["a b", "a b"]
 
 
@@ -265,7 +265,7 @@ def test_output_of_a_call_contains_no_credentials(call, options, name):
     [
         ("auth", ["auth", "bearer-file"]),
         ("auth,bearer=t0p secret", ["auth: bearer"]),
-        ("auth,bearer=t0p,basic=a:b", ["auth: basic", "beside bearer"]),
+        ("auth,bearer=t0p,basic=a:b", ["auth: basic", "combined with bearer"]),
         ("auth,token-url=http://192.0.2.1/,client-id=a,client-secret=t0p", ["auth: token-url", "without TLS"]),
     ],
 )

@@ -111,10 +111,10 @@ def test_schema_errors(rpcurl, convert):
     [
         ("json", "", ["standard input", "empty"]),
         ("json", '{\n"nam": "Ada"}', ["line 2, column 1", "nam", "did you mean name?"]),
-        ("json", '{"name":"Ada"', ["line 1, column 14", "ends too early"]),
+        ("json", '{"name":"Ada"', ["line 1, column 14", "unexpected end"]),
         ("text", "name: 'Ada'\nnam: 1", ["line 2, column 1", "nam", "did you mean name?"]),
-        ("text", "1: 'Ada'", ["not its number"]),
-        ("binary", b"\x0a\x05Ada", ["cut off", "name", "byte 1"]),
+        ("text", "1: 'Ada'", ["not a number"]),
+        ("binary", b"\x0a\x05Ada", ["truncated", "name", "byte 1"]),
         ("binary", b"\x0a\x01\xff", ["UTF-8", "name", "byte 1"]),
     ],
 )
@@ -145,7 +145,7 @@ UNKNOWN = b"\x0a\x03Ada\xd0\x0f\x01"
 def test_unknown_fields_of_text(convert):
     text = convert("binary", "text", input=UNKNOWN).out
     assert text == 'name: "Ada"\n250: 1\n'
-    fails(convert("text", "binary", input=text), 4, "not its number", "--allow-unknown-fields")
+    fails(convert("text", "binary", input=text), 4, "not a number", "--allow-unknown-fields")
     assert convert("text", "binary", "--allow-unknown-fields", input=text).out_bytes == FORMS["binary"]
     assert convert("binary", "text", "--no-unknown-fields", input=UNKNOWN).out_bytes == FORMS["text"]
     result = convert("binary", "json", "--no-unknown-fields", input=UNKNOWN)

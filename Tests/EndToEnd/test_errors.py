@@ -182,7 +182,7 @@ def test_unknown_service_suggests_the_nearest(call):
         ('{"nam":"Ada"}', ["line 1, column 2", "nam", "did you mean name?"]),
         ('{"name":1}', ["line 1, column 9", "name", "string"]),
         ('{\n  "name": "Ada",\n}', ["line 3, column 1"]),
-        ('{"name":"Ada"', ["line 1, column 14", "ends too early"]),
+        ('{"name":"Ada"', ["line 1, column 14", "unexpected end"]),
         ("", ["empty"]),
         ("[]", ["line 1, column 1"]),
         ('{"name":"A"} {"name":"B"}', ["line 1, column 14", "one message"]),

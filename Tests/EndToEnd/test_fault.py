@@ -47,7 +47,7 @@ def test_delays_the_call(call):
     begin = time.monotonic()
     result = call(HELLO, *ADA, "--use", "fault,delay=300ms")
     assert time.monotonic() - begin >= 0.3
-    assert (result.code, result.err) == (0, "fault: delays the call by 300 ms\n")
+    assert (result.code, result.err) == (0, "fault: delaying the call by 300 ms\n")
     late = call(HELLO, *ADA, "--max-time", "0.2", "--use", "fault,delay=30")
     assert late.code == 64 + 4
 
@@ -66,7 +66,7 @@ def test_a_seed_makes_faults_repeatable(call):
         spec = f"fault,drop-response=50,seed={seed}"
         result = call("demo.v1.Demo/Count", "-d", '{"from":1,"to":40}', "--use", spec)
         assert result.code == 0
-        assert result.err.count("fault: drops message") == 40 - len(result.out.splitlines())
+        assert result.err.count("fault: dropped message") == 40 - len(result.out.splitlines())
         return result.out
 
     first = numbers(1)
@@ -78,14 +78,14 @@ def test_messages_of_request_streams_are_dropped(call):
     data = [word for number in range(10) for word in ("-d", json.dumps({"value": 1}))]
     result = call("demo.v1.Demo/Sum", *data, "--use", "fault,drop-request=50,seed=1")
     assert result.code == 0
-    assert int(json.loads(result.out)["count"]) == 10 - result.err.count("fault: drops message") < 10
+    assert int(json.loads(result.out)["count"]) == 10 - result.err.count("fault: dropped message") < 10
     result = call("demo.v1.Demo/Chat", "-d", '{"text":"a"}', "--use", "fault,drop-request=100")
     assert (result.code, result.out) == (0, "")
 
 
 def test_corrupted_messages_are_detected(call):
     result = call(HELLO, *ADA, "--use", "fault,truncate-request=100,seed=2")
-    assert result.code != 0 and "cuts message 0 of the request to" in result.err
+    assert result.code != 0 and "truncated message 0 of the request to" in result.err
     result = call(HELLO, *ADA, "--use", "fault,truncate-response=100,seed=2")
     assert result.code == 64 + 13 and "invalid response: not a demo.v1.HelloReply" in result.err
 

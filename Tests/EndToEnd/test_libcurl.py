@@ -82,7 +82,7 @@ def test_a_library_that_is_not_libcurl(rpcurl, tmp_path):
     subprocess.run(["gcc", "-shared", "-fPIC", "-o", other, tmp_path / "other.c"], check=True)
     assert libcurl(rpcurl, RPCURL_LIBCURL=str(other)) == {
         "source": "named", "path": str(other),
-        "error": f"RPCURL_LIBCURL: {other}: libcurl has no function curl_global_init",
+        "error": f"RPCURL_LIBCURL: {other}: libcurl lacks the function curl_global_init",
     }  # fmt: skip
 
 

@@ -160,7 +160,7 @@ def test_archive_of_a_failed_connection(rpcurl, descriptor_set, tmp_path):
     ("setting", "words"),
     [
         ("format=xml", ["log: format:", "human, ndjson, har"]),
-        ("format=har", ["log: file:", "format=har needs one"]),
+        ("format=har", ["log: file:", "format=har requires a file"]),
         ("file=/no/such/file", ["log: file:", "/no/such/file"]),
         ("max-body=x", ["log: max-body:", "whole number"]),
     ],

@@ -110,7 +110,7 @@ def test_miss_names_the_nearest_stub(call):
     assert result.code == 64 + 12
     assert 'stubs.json:2: name is "Eve", expected "Ada"' in result.err
     result = call("Large", "{}")
-    assert result.code == 64 + 12 and "no stub answers demo.v1.Demo/Large" in result.err
+    assert result.code == 64 + 12 and "no stub matches demo.v1.Demo/Large" in result.err
 
 
 def test_miss_passes_to_the_server(call, grpc_server):
@@ -134,11 +134,11 @@ def test_schema_errors_name_the_place(call, tmp_path):
 def test_wrong_stubs_are_refused(rpcurl, descriptor_set, tmp_path):
     stubs = tmp_path / "stubs.json"
     for content, words in [
-        ('{"response":{}}\n{"response":', ":2: the JSON ends too early"),
+        ('{"response":{}}\n{"response":', ":2: unexpected end of the JSON"),
         ('{"respnse":{}}', ":1: respnse: unknown member; did you mean response?"),
         ("[" * 10_000 + "]" * 10_000, ":1: nested deeper than 100 levels"),
         ("\xff", ":1: "),
-        ("", ": there is no stub in it"),
+        ("", ": the file contains no stub"),
     ]:
         stubs.write_text(content, encoding="latin-1")
         options = ["--descriptor-set", descriptor_set, "--use", f"mock,file={stubs}"]

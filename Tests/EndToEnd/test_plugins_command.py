@@ -53,10 +53,10 @@ def test_list_shows_built_in_found_and_refused_plugins(rpcurl, directory, words)
     assert "  header: " in built_in and "set=NAME:VALUE" in built_in
     assert plugins.startswith("  stamp 1.0: stamps calls") and "      header=NAME:VALUE" in plugins
     assert f"      {first}/stamp.so\n" in plugins and f"{second}/stamp.so" not in plugins
-    assert f"plugin {first}/open.so: the file can be written by everybody" in refused and "chmod go-w" in refused
+    assert f"plugin {first}/open.so: the file is writable by everyone" in refused and "chmod go-w" in refused
     assert f"plugin {first}/text.so: not a shared object" in refused
     assert "version 2.0 of the plugin ABI, but this rpcurl has 1.1" in refused
-    assert "the symbol rpcurl_plugin_entry is missing" in refused
+    assert "missing symbol rpcurl_plugin_entry" in refused
     assert "notes.txt" not in result.out
 
 
@@ -93,7 +93,7 @@ def test_list_survives_plugins_that_crash_and_exit(rpcurl, tmp_path):
         result = rpcurl("plugins", env=environment | {"CRASH_HOW": how})
         assert (result.code, result.err) == (0, "")
         assert "  stamp 1.0: " in result.out
-        assert f"plugin {tmp_path}/crash.so: it {words} when it was loaded\n" in result.out
+        assert f"plugin {tmp_path}/crash.so: it {words} while it was loaded\n" in result.out
 
 
 def test_list_names_relative_directories_that_are_ignored(rpcurl, tmp_path):
@@ -166,14 +166,14 @@ def test_check_ends_a_callback_that_never_returns(rpcurl, tmp_path):
 def test_check_finds_misuse(rpcurl, tmp_path):
     result = rpcurl("plugins", "check", build(tmp_path, "misbehaving"))
     assert result.code == 7
-    assert "rpcurl: call: Unary, success: the plugin misbehaves: proceed with a token that it was never given\n" in result.err
+    assert "rpcurl: call: Unary, success: the plugin misbehaves: proceed with a token that it never received\n" in result.err
     assert "nothing wrong" not in result.out
 
 
 @pytest.mark.parametrize(
     ("fixture", "step", "words"),
     [
-        ("no_symbol", "inspection", "the symbol rpcurl_plugin_entry is missing"),
+        ("no_symbol", "inspection", "missing symbol rpcurl_plugin_entry"),
         ("no_note", "inspection", "no ABI version note"),
         ("other_version", "inspection", "version 2.0"),
         ("null_entry", "loading", "returns null"),

@@ -180,7 +180,7 @@ def test_blocking_stage_is_reported_and_awaited(call, crash, place):
     result = call(crash, BLOCK_AT=place)
     assert result.code == 0
     assert json.loads(result.out)["message"] == "Hello, Ada!"
-    words = f"crash: {place} has been running for 100 ms, in the call {HELLO}; everything waits for it\n"
+    words = f"crash: {place} has been running for 100 ms, in the call {HELLO}, which blocks all calls\n"
     # The chain reports afterwards how long it took.
     assert result.err.startswith(words)
 

@@ -161,7 +161,7 @@ def test_sign_of_a_stream_longer_than_its_window_fails(rpcurl, grpc_server, desc
         f"{grpc_server.url}/demo.v1.Demo/Chat", input=long * 6,
     )  # fmt: skip
     assert result.code == 64 + 8
-    assert "too long to be signed" in result.err
+    assert "too long to sign" in result.err
 
 
 # redact
@@ -276,7 +276,7 @@ def test_approve_times_out_and_sends_nothing(rpcurl, raw_server, descriptor_set,
     plugin = f"{SAMPLES}/approve.so,file={tmp_path}/never,timeout=0.1"
     result = rpcurl("--descriptor-set", descriptor_set, "--plugin", plugin, f"http://{server.address}/demo.v1.Demo/Hello")
     assert result.code == 64 + 7
-    assert "nobody approved the call in time" in result.err
+    assert "the call was not approved in time" in result.err
     assert server.connections == 0
 
 

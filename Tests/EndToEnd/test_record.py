@@ -94,7 +94,7 @@ def test_interrupted_session_is_readable(call, rpcurl, descriptor_set, cassette,
     assert [event["event"] for event in events] == ["start", "sent", "headers", "received"]
     result = call(NOWHERE, "Chat", '{"text":"a"}', "--use", f"replay,file={cassette}")
     assert json.loads(result.out) == {"text": "you said: a"}
-    assert result.code == 64 + 14 and "calls.rec:2: the recorded call has no end" in result.err
+    assert result.code == 64 + 14 and "calls.rec:2: the recorded call was interrupted" in result.err
 
 
 def test_bidi_stream_is_replayed_by_turns(call, rpcurl, descriptor_set, cassette, grpc_server):
@@ -163,9 +163,9 @@ def test_failed_connection_is_replayed_as_one(call, cassette):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "calls.rec: is empty, and no cassette"),
+        (b"", "calls.rec: is empty, not a cassette"),
         (b"hello\n", "calls.rec:1: expected a value"),
-        (b'{"cassette":"rpcurl","version":1}\n{"call":1,"event":"sta', "calls.rec:2: the JSON ends too early"),
+        (b'{"cassette":"rpcurl","version":1}\n{"call":1,"event":"sta', "calls.rec:2: unexpected end of the JSON"),
         (b'{"cassette":"rpcurl","version":1}\n{"call":"x","event":"start"}', "calls.rec:2: call: must be a whole number"),
         (b'{"cassette":"rpcurl","version":9}\n', "calls.rec:1: version: 9 is newer"),
         (b'{"cassette":"rpcurl","version":1}\n' + b"[" * 1_000_000, "calls.rec:2: nested deeper than 100 levels"),

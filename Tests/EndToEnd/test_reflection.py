@@ -207,7 +207,7 @@ def test_http_server_without_reflection(rpcurl, raw_server):
             connection.sendall(b"HTTP/1.1 404 Not Found\r\ncontent-length: 2\r\n\r\nno")
 
     result = rpcurl("--protocol", "connect", f"http://{raw_server(respond).address}/{DELAY}")
-    fails(result, 3, "does not seem to offer reflection", "HTTP 404")
+    fails(result, 3, "probably does not offer reflection", "HTTP 404")
 
 
 def test_v1alpha_if_there_is_no_v1(rpcurl, v1alpha_server):
@@ -743,7 +743,7 @@ def test_stream_that_ends_without_a_response(rpcurl, reflecting):
         next(requests)
         yield from ()
 
-    fails(rpcurl(reflecting(reflect)), 3, "without giving one")
+    fails(rpcurl(reflecting(reflect)), 3, "without a response")
 
 
 def test_not_found_as_the_status_of_the_stream(rpcurl, reflecting):

@@ -124,7 +124,7 @@ def test_server_stream_and_client_stream_by_call(rpcurl, grpc_server):
         ("chain x", "hint: chain"),
         ("desc X", "hint: did you mean describe?"),
         ("call Hallo", "did you mean demo.v1.Demo/Hello?"),
-        ('call Hello {"nam":"x"}', "no field “nam”"),
+        ('call Hello {"nam":"x"}', 'no field "nam"'),
         ("call Hello nonsense", "line 1, column 1"),
         ('call Hello {"name":"a"}{"name":"b"}', "2 messages given, but the method accepts one"),
         ('{"text":"a"}', "no open stream accepts messages"),
@@ -133,7 +133,7 @@ def test_server_stream_and_client_stream_by_call(rpcurl, grpc_server):
         ("call Find $nothing", "rpcurl: $nothing: no such variable"),
         ('call Find {"id":"${last.id}"}', "rpcurl: $last: no response has come yet"),
         ("set 9 = 1", "invalid name"),
-        ("use nonsense", "no built-in interceptor of this name"),
+        ("use nonsense", "no built-in interceptor has this name"),
         ("use header,colour=blue", "colour"),
         ("plugin load ./missing.so", "missing.so"),
         ("remove 3", "the chain is empty"),
@@ -300,7 +300,7 @@ def test_exit_cancels_open_streams(prompt, start_server):
 def test_wrong_message_leaves_its_stream_open(prompt, grpc_server):
     session = prompt(grpc_server.url)
     session.type("open Chat", '{"tex":"a"}')
-    assert session.error().startswith("rpcurl: Chat: demo.v1.ChatRequest has no field “tex”")
+    assert session.error().startswith('rpcurl: Chat: demo.v1.ChatRequest has no field "tex"')
     session.type('{"text":"b"}')
     assert session.line() == '{"text":"you said: b"}'
     session.end()

@@ -79,7 +79,7 @@ def test_stream_that_fails_shows_its_messages_and_its_status(rpcurl, options):
     ("text", "words"),
     [
         ('{"text":"a"}{"tex":1}', ["line 1, column 14", "tex", "did you mean text"]),
-        ('{"text":"a"}\n{"text":', ["ends too early", "line 2"]),
+        ('{"text":"a"}\n{"text":', ["unexpected end", "line 2"]),
         ('{"text":"a"}\nnonsense', ["line 2, column 1"]),
     ],
 )

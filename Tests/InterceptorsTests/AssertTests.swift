@@ -7,7 +7,7 @@ import Testing
 @testable import Interceptors
 
 @Suite struct AssertTests {
-  /// What is found about a call that brings these messages and this end.
+  /// The findings for a call with these messages and this end.
   private func findings(
     _ text: String, _ messages: [String] = ["pong"], headers: Headers = Headers(),
     end: ResponseEnd = ResponseEnd(),
@@ -43,7 +43,7 @@ import Testing
     #expect(found.map(\.kind) == [.expectedStatus])
   }
 
-  @Test func okIsNothingToTell() throws {
+  @Test func okHasNoFinding() throws {
     #expect(try findings("assert,code=ok,messages=1,latency=1s") == [])
   }
 
@@ -77,12 +77,12 @@ import Testing
     ("header=!b", true),
     ("header=b", false), ("header=a=~^[12]$", true), ("header=a=~x", false), ("header=!a", false),
   ])
-  func headersAreHeldAgainstConditions(_ condition: String, _ holds: Bool) throws {
+  func checksHeaderConditions(_ condition: String, _ holds: Bool) throws {
     let headers = Headers([("a", "1"), ("a", "2")])
     #expect(try failures("assert,\(condition)", headers: headers).isEmpty == holds)
   }
 
-  @Test func valuesOfSecretHeadersAreNotShown() throws {
+  @Test func redactsSecretHeaders() throws {
     let found = try failures("assert,header=set-cookie:x", headers: Headers([("set-cookie", "top")]))
     #expect(found == ["header: expected set-cookie:x, found \"[redacted]\""])
   }
@@ -102,18 +102,18 @@ import Testing
       ("any-field=value == x", ["n1", "x", "n2"], nil),
       (
         "any-field=value == z", ["n1", "x"],
-        "any-field: expected value == z, found \"n1\" in message 0 and nothing better in 1 more"
+        "any-field: expected value == z, found \"n1\" in message 0 and no match in 1 more"
       ),
       ("nth-field=1:value == x", ["n1", "x"], nil),
       ("nth-field=0:value == x", ["n1", "x"], "nth-field: expected value == x, found \"n1\" in message 0"),
       (
         "nth-field=2:value == x", ["n1"],
-        "nth-field: expected value == x, found 1 messages, none with the number 2"
+        "nth-field: expected value == x, found 1 messages, none with number 2"
       ),
       ("messages=2", ["n1", "x"], nil),
       ("messages=< 2", ["n1", "x"], "messages: expected < 2, found 2"),
     ] as [(String, [String], String?)])
-  func messagesOfStreamsAreSelected(_ setting: String, _ messages: [String], _ failure: String?) throws {
+  func selectsMessagesOfStreams(_ setting: String, _ messages: [String], _ failure: String?) throws {
     #expect(try failures("assert,\(setting)", messages) == (failure.map { [$0] } ?? []))
   }
 
@@ -131,13 +131,13 @@ import Testing
     ),
     ("assert,header=", "assert: header: must be NAME, !NAME, NAME:VALUE or NAME=~REGEX"),
     ("assert,trailer=!a:b", "assert: trailer: must be NAME, !NAME, NAME:VALUE or NAME=~REGEX"),
-    ("assert,message=(", "assert: message: \"(\" is not a regular expression"),
+    ("assert,message=(", "assert: message: \"(\" is not a valid regular expression"),
     ("assert,messages=some", "assert: messages: must be a number such as 3, or a bound such as >= 2"),
     ("assert,latency=soon", "assert: latency: must be a duration such as 250ms, or a bound such as <1.5s"),
     ("assert,junit=/no/such/file", "assert: junit: /no/such/file: no such file or directory"),
     ("assert,code=1,code=2", "assert: code: is set twice"),
   ])
-  func badConfigurationNamesTheKey(_ text: String, _ message: String) {
+  func invalidConfigurationNamesKey(_ text: String, _ message: String) {
     let error = #expect(throws: ConfigurationError.self) { try TestServices().registration(text) }
     #expect(error?.description.hasPrefix(message) == true, "\(error?.description ?? "")")
   }

@@ -23,7 +23,8 @@ import Testing
     return call
   }
 
-  /// The registration of `auth,TEXT`. The calls of these tests are made to http://server, before they are changed.
+  /// The registration of `auth,TEXT`. The calls of these tests target http://server before interceptors
+  /// change it.
   private func auth(_ text: String) throws -> InterceptorRegistration {
     try services.registration("auth,hosts=server,\(text)")
   }
@@ -64,7 +65,7 @@ import Testing
     #expect(call.logged.isEmpty)
   }
 
-  @Test func replacesWhatTheCallerGave() throws {
+  @Test func replacesHeaderOfCaller() throws {
     let call = TestCall(.unary, Journal(), [try auth("bearer=abc")])
     call.request.target = "https://server"
     call.request.headers = Headers([("authorization", "Bearer old"), ("Authorization", "Bearer older")])
@@ -72,7 +73,7 @@ import Testing
     #expect(call.sentStart?.headers.values("authorization") == ["Bearer abc"])
   }
 
-  @Test func aFileIsReadForEachCall() throws {
+  @Test func readsFileForEachCall() throws {
     let registration = try auth("bearer-file=token")
     #expect(call(registration).end?.error?.message == "token: no such file or directory")
     for token in ["one", "two"] {
@@ -81,12 +82,12 @@ import Testing
     }
     services.files["token"] = "not a token"
     let failed = call(registration)
-    #expect(failed.end?.error?.message == "token: the token has blanks or control characters")
+    #expect(failed.end?.error?.message == "token: the token contains blanks or control characters")
     #expect(failed.end?.code == .unauthenticated)
     #expect(failed.wireLines.isEmpty)
   }
 
-  // MARK: Who gets them
+  // MARK: Scope
 
   @Test(arguments: [
     ("server", "https://server", true), ("server", "https://server:8443/prefix", true),
@@ -96,13 +97,13 @@ import Testing
     ("a+b", "https://b", true), ("a,,b", "https://b", true), ("server", "https://server.evil.com", false),
     ("[::1]:50051", "http://[::1]:50051", true), ("::1", "http://[::1]:50051", true),
   ])
-  func hostsSayWhoGetsThem(_ hosts: String, _ target: String, _ isSent: Bool) throws {
+  func sendsCredentialsOnlyToGivenHosts(_ hosts: String, _ target: String, _ isSent: Bool) throws {
     let call = call(try services.registration("auth,bearer=abc,hosts=\(hosts)"), to: target)
     #expect((call.sentStart?.headers.first("authorization") != nil) == isSent)
     #expect(call.wireLines == ["start", "ping", "half-close"])
   }
 
-  @Test func withoutHostsOnlyTheServerOfTheFirstCallGetsThem() throws {
+  @Test func defaultScopeIsServerOfFirstCall() throws {
     let registration = try services.registration("auth,bearer=abc,allow-plaintext=true")
     for (target, isSent) in [
       ("http://server", true), ("http://server:80/x", true), ("http://server:81", false),
@@ -114,7 +115,7 @@ import Testing
     }
   }
 
-  @Test func aTargetThatWasChangedFurtherOutGetsNone() throws {
+  @Test func omitsCredentialsForChangedTarget() throws {
     let redirect = Probe("redirect", .requestStart, Journal())
     redirect.onRequestStart = { start, token in
       var start = start
@@ -128,18 +129,18 @@ import Testing
     #expect(call.sentStart?.headers.isEmpty == true)
   }
 
-  @Test func theirServerTravelsWithThem() throws {
+  @Test func bindsCredentialsToServer() throws {
     let call = call(try auth("bearer=abc"))
     #expect(call.sentStart?.credentials?.origin == Origin(url: "https://server"))
   }
 
-  @Test func twoKindsForTwoServersDoNotMix() throws {
+  @Test func separatesCredentialsOfTwoServers() throws {
     let other = try services.registration("auth,bearer=def,header=x-key,hosts=server")
     let call = call(try auth("bearer=abc"), [other])
     #expect(call.sentStart?.credentials?.headerNames == ["authorization", "x-key"])
   }
 
-  @Test func areNotSentInClearText() throws {
+  @Test func rejectsPlaintext() throws {
     for text in ["bearer=abc", "command=get"] {
       let refused = call(try auth(text), to: "http://server")
       #expect(refused.end?.code == .unauthenticated)
@@ -158,11 +159,11 @@ import Testing
 
   // MARK: Commands
 
-  @Test func aCommandRunsOnceUntilItsTokenExpires() throws {
+  @Test func commandRunsOnceUntilTokenExpires() throws {
     let registration = try auth("command=get")
     let now = services.nanosecondsSince1970
     let expiry = now / second + 100
-    // What ends in 100 seconds is fetched anew 10 seconds before.
+    // A token that expires in 100 seconds is renewed 10 seconds earlier.
     for (output, lifetime) in [
       ("plain", nil), (jwt(expiry: expiry), 90),
       ("{\"access_token\":\"abc\",\"expires_in\":100}", 90),
@@ -201,11 +202,12 @@ import Testing
         Result.failure(ServiceFailure("the command ended with exit code 3")),
         "the command ended with exit code 3"
       ),
-      (.success(""), "the token is empty"), (.success("a\nb"), "the token has blanks or control characters"),
-      (.success("{"), "the output is no JSON"),
-      (.success("{\"token\":1}"), "the output is JSON with neither access_token nor status.token"),
+      (.success(""), "the token is empty"),
+      (.success("a\nb"), "the token contains blanks or control characters"),
+      (.success("{"), "the output is not valid JSON"),
+      (.success("{\"token\":1}"), "the JSON output contains neither access_token nor status.token"),
     ] as [(Result<String, ServiceFailure>, String)])
-  func aFailedCommandFailsTheCallBeforeItIsSent(_ output: Result<String, ServiceFailure>, _ reason: String)
+  func failedCommandFailsCallBeforeSending(_ output: Result<String, ServiceFailure>, _ reason: String)
     throws
   {
     services.commands["get"] = output
@@ -223,7 +225,7 @@ import Testing
 
   private static let client = "token-url=https://id.example/token,client-id=me,client-secret=s/e cret"
 
-  @Test func aTokenIsFetchedOnceForAllCalls() throws {
+  @Test func fetchesTokenOnceForAllCalls() throws {
     let network = TestNetwork()
     let registration = try auth("\(Self.client),scope=a b,audience=api")
     let calls = (1...3).map { _ in call(registration, network: network) }
@@ -244,7 +246,7 @@ import Testing
     #expect(network.fetches.count == 2)
   }
 
-  @Test func aClientMayTellItselfInTheBody() throws {
+  @Test func sendsClientCredentialsInBody() throws {
     let network = TestNetwork()
     _ = call(try auth("\(Self.client),client-auth=body"), network: network)
     #expect(network.fetches.first?.headers.first("authorization") == nil)
@@ -254,7 +256,7 @@ import Testing
       ])
   }
 
-  @Test func whoeverFetchesMayLeaveTheOthersWaiting() throws {
+  @Test func restartsFetchIfFetchingCallEnds() throws {
     let network = TestNetwork()
     let registration = try auth(Self.client)
     let first = call(registration, network: network)
@@ -275,11 +277,11 @@ import Testing
     ),
     (401, "{\"error\":\"invalid_client\"}", "refused: invalid_client"),
     (400, "{\"error\":\"bad\",\"error_description\":\"s/e cret is wrong\"}", "refused"),
-    (503, "<html>", "answered HTTP 503"), (200, "{}", "answered without an access_token"),
-    (200, "{\"access_token\":\"x\",\"token_type\":\"mac\"}", "gave a token of another type than bearer"),
-    (200, "<html>", "answered without an access_token"),
+    (503, "<html>", "responded with HTTP 503"), (200, "{}", "responded without an access_token"),
+    (200, "{\"access_token\":\"x\",\"token_type\":\"mac\"}", "returned a token of a type other than bearer"),
+    (200, "<html>", "responded without an access_token"),
   ])
-  func aRefusedFetchFailsTheCallBeforeItIsSent(_ status: Int, _ body: String, _ words: String) throws {
+  func refusedFetchFailsCallBeforeSending(_ status: Int, _ body: String, _ words: String) throws {
     let network = TestNetwork()
     let call = call(try auth(Self.client), network: network)
     network.answer(body, status: status)
@@ -289,7 +291,7 @@ import Testing
     #expect(call.wireLines.isEmpty)
   }
 
-  @Test func aTokenServerThatIsNotThereFailsTheCall() throws {
+  @Test func unreachableTokenServerFailsCall() throws {
     let network = TestNetwork()
     let call = call(try auth(Self.client), network: network)
     network.fail("connection refused")
@@ -298,9 +300,9 @@ import Testing
       call.end?.error?.message == "no token: the token server id.example:443: connection refused")
   }
 
-  // MARK: Tokens that are not taken
+  // MARK: Rejected tokens
 
-  @Test func aTokenThatIsNotTakenIsFetchedAnewOnce() throws {
+  @Test func fetchesNewTokenOnceAfterRejection() throws {
     let network = TestNetwork()
     let call = call(try auth(Self.client), network: network)
     network.answer("{\"access_token\":\"t1\"}")
@@ -321,7 +323,7 @@ import Testing
     #expect(network.fetches.count == 2)
   }
 
-  @Test func callsThatWereRefusedTogetherShareTheNextToken() throws {
+  @Test func rejectedCallsShareNextToken() throws {
     let network = TestNetwork()
     let registration = try auth(Self.client)
     let calls = (1...2).map { _ in call(registration, network: network) }
@@ -340,7 +342,7 @@ import Testing
     }
   }
 
-  @Test func withoutAnotherTokenTheRefusalStands() throws {
+  @Test func reportsRejectionIfNoNewToken() throws {
     let network = TestNetwork()
     let call = call(try auth(Self.client), network: network)
     network.answer("{\"access_token\":\"t1\"}")
@@ -354,7 +356,7 @@ import Testing
     #expect(call.logged.last?.level == .warning)
   }
 
-  @Test func otherFailuresAndFixedTokensAreNotTriedAgain() throws {
+  @Test func doesNotRetryOtherFailuresOrFixedTokens() throws {
     services.commands["get"] = .success("out")
     let denied = call(try auth("command=get"))
     denied.receiveEnd(RPCError(.permissionDenied, "", origin: .server))
@@ -365,7 +367,7 @@ import Testing
     #expect(services.commandsRun.count == 1)
   }
 
-  @Test func cancellingWhileATokenIsFetchedEndsTheCall() throws {
+  @Test func cancelDuringFetchEndsCall() throws {
     let network = TestNetwork()
     let call = call(try auth(Self.client), network: network)
     call.chain.cancel(RPCError(.canceled, "Ctrl-C", origin: .client))
@@ -379,14 +381,14 @@ import Testing
   // MARK: Configuration
 
   @Test(arguments: [
-    ("auth", "auth: says nothing of the credentials"),
-    ("auth,header=x", "auth: says nothing of the credentials"),
-    ("auth,bearer=a,basic=b:c", "auth: basic: cannot be given beside bearer"),
+    ("auth", "auth: no credentials given"),
+    ("auth,header=x", "auth: no credentials given"),
+    ("auth,bearer=a,basic=b:c", "auth: basic: cannot be combined with bearer"),
     ("auth,bearer=", "auth: bearer: is empty"),
-    ("auth,bearer=top secret", "auth: bearer: the token has blanks or control characters"),
+    ("auth,bearer=top secret", "auth: bearer: the token contains blanks or control characters"),
     ("auth,basic=secret", "auth: basic: must be USER:PASSWORD"),
-    ("auth,basic=a:b,scheme=X", "auth: scheme: is Basic"),
-    ("auth,bearer=a,scope=b", "auth: scope: goes with token-url only"),
+    ("auth,basic=a:b,scheme=X", "auth: scheme: must be Basic, with basic"),
+    ("auth,bearer=a,scope=b", "auth: scope: requires token-url"),
     ("auth,bearer=a,header=content-length", "auth: header: is not the name of a header that can be set"),
     ("auth,bearer=a,scheme=a b", "auth: scheme: is not one word"),
     ("auth,bearer=a,hosts=", "auth: hosts: must be HOST, HOST:PORT or *.DOMAIN, several with + between them"),
@@ -402,15 +404,15 @@ import Testing
     ("auth,token-url=id.example", "auth: token-url: is not an http(s) URL"),
     (
       "auth,token-url=http://id.example,client-id=a,client-secret=b",
-      "auth: token-url: would be told the client's secret without TLS"
+      "auth: token-url: would send the client secret without TLS"
     ),
-    ("auth,token-url=https://id.example,client-id=a", "auth: client-secret: is needed with token-url"),
+    ("auth,token-url=https://id.example,client-id=a", "auth: client-secret: is required with token-url"),
     (
       "auth,token-url=https://id.example,client-id=a,client-secret=b,client-auth=x",
       "auth: client-auth: must be one of basic, body"
     ),
   ])
-  func badConfigurationNamesTheKey(_ text: String, _ message: String) {
+  func invalidConfigurationNamesKey(_ text: String, _ message: String) {
     let error = #expect(throws: ConfigurationError.self) { try services.registration(text) }
     #expect(error?.description == message)
   }

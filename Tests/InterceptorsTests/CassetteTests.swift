@@ -13,7 +13,7 @@ import Testing
     TestCall(kind, Journal(), [try services.registration(text)], typed: true)
   }
 
-  /// A bidirectional call that is recorded: a greeting, an answer to each of two messages, a status.
+  /// Records a bidirectional call: a greeting, a response to each of two messages, a status.
   private func record(_ settings: String = "") throws {
     let call = try call(.bidiStreaming, "record,file=c.rec\(settings)")
     call.request.headers = Headers([("authorization", "Bearer top"), ("x-a", "1")])
@@ -36,7 +36,7 @@ import Testing
 
   private var lines: [String] { (services.files["c.rec"] ?? "").split(separator: "\n").map(String.init) }
 
-  @Test func recordsACallAsItHappens() throws {
+  @Test func recordsEventsImmediately() throws {
     try record()
     #expect(
       lines == [
@@ -55,7 +55,7 @@ import Testing
       ])
   }
 
-  @Test func appendsWhenAsked() throws {
+  @Test func appendsToExistingFile() throws {
     try record(",append=true")
     try record(",append=true")
     #expect(lines.count == 19)
@@ -64,7 +64,7 @@ import Testing
     #expect(lines.count == 10)
   }
 
-  @Test func isReadableWhenInterrupted() throws {
+  @Test func readsInterruptedRecording() throws {
     let call = try call(.bidiStreaming, "record,file=c.rec")
     call.start()
     call.send("a")
@@ -72,17 +72,17 @@ import Testing
     let again = try self.call(.bidiStreaming, "replay,file=c.rec")
     again.start()
     again.send("a")
-    #expect(again.end?.error?.message == "c.rec:2: the recorded call has no end: it was interrupted")
+    #expect(again.end?.error?.message == "c.rec:2: the recorded call was interrupted and has no end")
   }
 
-  @Test func callThatFailsOnItsWayHasAnEnd() throws {
+  @Test func recordsEndOfCallThatFailsBeforeSending() throws {
     let call = try call(.unary, "record,file=c.rec")
     call.start()
     call.chain.cancel(RPCError(.deadlineExceeded, "late", origin: .client))
     #expect(lines.last?.contains(#""code":"deadline_exceeded","message":"late","origin":"client""#) == true)
   }
 
-  @Test func furtherSecretsAreRedacted() throws {
+  @Test func redactsAdditionalFields() throws {
     try record(",redact=x-*,redact-field=value")
     let text = lines.joined(separator: "\n")
     #expect(text.contains(#"["x-a","[redacted]"]"#) && text.contains(#"["x-t","[redacted]"]"#))
@@ -90,7 +90,7 @@ import Testing
       text.contains(#""message":"[redacted]""#) && !text.contains(#""a!""#) && !text.contains("CgJhIQ=="))
   }
 
-  @Test func replaysByTurns() throws {
+  @Test func replaysAlternatingMessages() throws {
     try record()
     let call = try call(.bidiStreaming, "replay,file=c.rec")
     call.start()
@@ -107,7 +107,7 @@ import Testing
     #expect(call.wireLines == [])
   }
 
-  @Test func replaysInItsTime() throws {
+  @Test func replaysRecordedDelays() throws {
     try record()
     let call = try call(.bidiStreaming, "replay,file=c.rec,timing=original")
     call.start()
@@ -121,7 +121,7 @@ import Testing
     #expect(call.callerLines == ["headers", "typed hello", "typed a!"])
   }
 
-  @Test func anotherMessageIsAMissThatSaysWhatDiffers() throws {
+  @Test func missNamesDifference() throws {
     try record()
     let call = try call(.bidiStreaming, "replay,file=c.rec")
     call.start()
@@ -129,20 +129,20 @@ import Testing
     let error = try #require(call.end?.error)
     #expect(error.code == .unimplemented)
     #expect(
-      error.message == "c.rec has no answer to test.Echo/Say \"x\"; the nearest is c.rec:2: "
+      error.message == "c.rec has no response to test.Echo/Say \"x\"; the closest is c.rec:2: "
         + "message 0: value is \"x\", recorded is \"a\"")
   }
 
-  @Test func tooFewMessagesAreAMiss() throws {
+  @Test func tooFewMessagesMiss() throws {
     try record()
     let call = try call(.bidiStreaming, "replay,file=c.rec")
     call.start()
     call.send("a")
     call.close()
-    #expect(call.end?.error?.message.contains("it has 2 request messages, and this one 1") == true)
+    #expect(call.end?.error?.message.contains("it has 2 request messages, this call has 1") == true)
   }
 
-  /// A cassette of unary calls: request and answer.
+  /// A cassette of unary calls: request and response.
   private func cassette(_ calls: [(String, String)]) -> String {
     var lines = [Cassette.firstLine]
     for (index, (request, answer)) in calls.enumerated() {
@@ -154,7 +154,7 @@ import Testing
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// What unary calls with these messages are answered by.
+  /// The responses to unary calls with these messages.
   private func answers(_ settings: String, to requests: [String]) throws -> [String] {
     let registration = try services.registration("replay,file=c.rec\(settings)")
     return requests.map { request in
@@ -167,7 +167,7 @@ import Testing
     }
   }
 
-  @Test func equalCallsAnswerInTurn() throws {
+  @Test func replaysEqualCallsInOrder() throws {
     services.files["c.rec"] = cassette([("a", "1"), ("b", "2"), ("a", "3")])
     #expect(try answers("", to: ["a", "a", "b", "a", "b"]) == ["1", "3", "2", "3", "2"])
     #expect(try answers(",match=order", to: ["x", "y", "z", "a"]) == ["1", "2", "3", "unimplemented"])
@@ -175,7 +175,7 @@ import Testing
     #expect(try answers(",miss=pass", to: ["b", "x"]) == ["2", "wire"])
   }
 
-  @Test func missesAreRecordedWhenAsked() throws {
+  @Test func recordsMisses() throws {
     let registration = try services.registration("replay,file=c.rec,miss=record")
     let call = TestCall(.unary, Journal(), [registration], typed: true)
     call.run()
@@ -185,7 +185,7 @@ import Testing
     #expect(lines.count == 7)
   }
 
-  @Test func streamOfRequestsIsComparedWhole() throws {
+  @Test func comparesWholeClientStream() throws {
     services.files["c.rec"] = """
       \(Cassette.firstLine)
       {"call":1,"event":"start","method":"test.Echo/Say"}
@@ -216,27 +216,27 @@ import Testing
   }
 
   @Test(arguments: [
-    ("", "is empty, and no cassette"),
+    ("", "is empty, not a cassette"),
     ("{}", "1: the first line must be {\"cassette\":\"rpcurl\",\"version\":1}"),
-    ("{\"cassette\":\"rpcurl\",\"version\":2}", "1: version: 2 is newer than this rpcurl, which knows 1"),
-    ("FIRST\n{\"call\":1,\"eve", "2: the JSON ends too early (column 15)"),
+    ("{\"cassette\":\"rpcurl\",\"version\":2}", "1: version: 2 is newer than this rpcurl supports (1)"),
+    ("FIRST\n{\"call\":1,\"eve", "2: unexpected end of the JSON (column 15)"),
     ("FIRST\n\n[]", "3: must be an object"),
-    ("FIRST\n{\"event\":\"sent\"}", "2: call: is missing"),
+    ("FIRST\n{\"event\":\"sent\"}", "2: call: missing"),
     ("FIRST\n{\"call\":\"1\",\"event\":\"sent\"}", "2: call: must be a whole number, at least 0"),
-    ("FIRST\n{\"call\":1}", "2: event: is missing"),
+    ("FIRST\n{\"call\":1}", "2: event: missing"),
     (
       "FIRST\n{\"call\":1,\"event\":\"sent\"}",
-      "2: call: there is no start of a call with the number 1 before"
+      "2: call: no call with number 1 has started"
     ),
     ("FIRST\n{\"call\":1,\"event\":\"start\",\"method\":\"x\"}", "2: method: must be the name of a method"),
-    ("START\n{\"call\":1,\"event\":\"sent\"}", "3: bytes: is missing, and message as well"),
+    ("START\n{\"call\":1,\"event\":\"sent\"}", "3: bytes: missing bytes or message"),
     ("START\n{\"call\":1,\"event\":\"sent\",\"bytes\":\"?\"}", "3: bytes: is not base64"),
     ("START\n{\"call\":1,\"event\":\"sent\",\"bytes\":5}", "3: bytes: must be a string"),
     (
       "START\n{\"call\":1,\"event\":\"sent\",\"bytes\":\"\",\"ms\":-1}",
       "3: ms: must be a number of milliseconds"
     ),
-    ("START\n{\"call\":1,\"event\":\"end\"}", "3: code: is missing"),
+    ("START\n{\"call\":1,\"event\":\"end\"}", "3: code: missing"),
     ("START\n{\"call\":1,\"event\":\"end\",\"code\":99}", "3: code: \"99\" is not a status code"),
     ("START\n{\"call\":1,\"event\":\"headers\",\"headers\":[[\"a\"]]}", "3: headers[0]: must be a header as"),
     (
@@ -249,10 +249,10 @@ import Testing
     ),
     (
       "START\n{\"call\":1,\"event\":\"end\",\"code\":0}\n{\"call\":1,\"event\":\"half_close\"}",
-      "4: event: the call has ended before"
+      "4: event: the call has already ended"
     ),
   ])
-  func wrongCassettesAreRefusedWithTheirPlace(_ text: String, _ message: String) {
+  func invalidCassetteNamesPlace(_ text: String, _ message: String) {
     let start = Cassette.firstLine + "\n" + #"{"call":1,"event":"start","method":"a.B/C"}"#
     services.files["c.rec"] = text.replacing("START", with: start).replacing(
       "FIRST", with: Cassette.firstLine)
@@ -264,7 +264,7 @@ import Testing
     }
   }
 
-  @Test func wrongMessagesFailTheCallWithTheirPlace() throws {
+  @Test func invalidMessageFailsCallWithPlace() throws {
     services.files["c.rec"] = cassette([("a", "x")]).replacing(#""message":"x""#, with: #""message":7"#)
     let registration = try services.registration("replay,file=c.rec")
     let call = TestCall(.unary, Journal(), [registration], typed: true)
@@ -276,23 +276,23 @@ import Testing
   }
 
   @Test(arguments: [
-    ("record", "record: file: is missing"), ("replay", "replay: file: is missing"),
+    ("record", "record: file: missing value"), ("replay", "replay: file: missing value"),
     ("replay,file=none", "replay: file: none: no such file or directory"),
     ("record,file=/no/such", "record: file: /no/such: no such file or directory"),
     ("replay,file=c.rec,match=maybe", "replay: match: must be one of exact, fields, order"),
-    ("replay,file=c.rec,match=fields", "replay: fields: is missing: match=fields needs at least one"),
-    ("replay,file=c.rec,match=order,fields=a", "replay: fields: goes with match=fields only"),
+    ("replay,file=c.rec,match=fields", "replay: fields: missing value: match=fields requires at least one"),
+    ("replay,file=c.rec,match=order,fields=a", "replay: fields: requires match=fields"),
     (
       "replay,file=c.rec,fields=[",
-      "replay: fields: not a field's path: expected a field name at byte 0 of the path"
+      "replay: fields: not a valid field path: expected a field name at byte 0 of the path"
     ),
     ("replay,file=c.rec,timing=1", "replay: timing: must be one of original, none"),
     ("replay,file=c.rec,miss=x", "replay: miss: must be one of error, pass, record"),
     ("record,file=c.rec,append=maybe", "record: append: must be true or false"),
     ("record,file=c.rec,redact-field=a[0]", "record: redact-field: names an element"),
-    ("record,file=c.rec,redact-field=-", "record: redact-field: not a field's path"),
+    ("record,file=c.rec,redact-field=-", "record: redact-field: not a valid field path"),
   ])
-  func badConfigurationNamesTheKey(_ text: String, _ message: String) {
+  func invalidConfigurationNamesKey(_ text: String, _ message: String) {
     services.files["c.rec"] = cassette([])
     let error = #expect(throws: ConfigurationError.self) { try services.registration(text) }
     #expect(error?.description.hasPrefix(message) == true, "\(error?.description ?? "")")

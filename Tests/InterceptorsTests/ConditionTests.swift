@@ -67,10 +67,10 @@ import Testing
     ("google.rpc.ErrorInfo", "reason length 3", "only lists and maps have a length"),
     ("google.protobuf.Int32Value", "value == x", "\"x\" is not a value of int32"),
     ("google.protobuf.Int32Value", "value =~ 3", "only strings"),
-    ("google.protobuf.Int32Value", "value contains 3", "only strings"),
+    ("google.protobuf.Int32Value", "value contains 3", "requires a string"),
     ("google.protobuf.BoolValue", "value > true", "bool has no order"),
   ])
-  func whatCannotHoldIsRefused(_ type: String, _ text: String, _ reason: String) throws {
+  func rejectsConditionsThatCannotHold(_ type: String, _ text: String, _ reason: String) throws {
     let type = DescriptorMessages.make(type, json: nil).type
     let condition = try FieldCondition(text)
     let error = #expect(throws: ConditionError.self) { try condition.check(against: type) }

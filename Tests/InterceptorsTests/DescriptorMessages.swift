@@ -1,7 +1,7 @@
 import Protobuf
 import Testing
 
-/// Messages of the types that every schema has.
+/// Messages of built-in types.
 enum DescriptorMessages {
   static let pool: DescriptorPool = {
     let pool = DescriptorPool()

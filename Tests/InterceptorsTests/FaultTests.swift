@@ -27,7 +27,7 @@ import Testing
     ("abort=401", "unauthenticated", "fault filter abort (HTTP 401)"),
     ("abort=418", "unknown", "fault filter abort (HTTP 418)"),
   ])
-  func abortsBeforeAnythingIsSent(_ setting: String, _ code: String, _ message: String) throws {
+  func abortsBeforeSending(_ setting: String, _ code: String, _ message: String) throws {
     let call = try call("fault,\(setting)")
     #expect(call.end?.code.name == code)
     #expect(call.end?.error?.message == message)
@@ -58,7 +58,7 @@ import Testing
     #expect(call.clock.timerCount == 0)
   }
 
-  @Test func percentagesHoldAndASeedRepeatsThem() throws {
+  @Test func seedRepeatsPercentages() throws {
     func outcomes(_ text: String) throws -> [Bool] {
       let registration = try TestServices().registration(text)
       return (1...400).map { _ in
@@ -75,7 +75,7 @@ import Testing
     #expect(try outcomes("fault,abort=unavailable,abort-percent=100").allSatisfy { $0 })
   }
 
-  @Test func takesNoPartWithoutAnyFault() throws {
+  @Test func declinesCallsWithoutFaults() throws {
     for text in ["fault", "fault,drop-request=50,drop-response=50", "fault,seed=1"] {
       let call = try call(text)
       #expect(call.wireLines == ["start", "ping", "half-close"])
@@ -84,7 +84,7 @@ import Testing
 
   // MARK: Headers
 
-  @Test func headersAskForFaults() throws {
+  @Test func headersRequestFaults() throws {
     let delay = ("x-envoy-fault-delay-request", "500")
     let other = ("x-other", "1")
     let delayed = try call("fault,headers=true", headers: [delay, other])
@@ -114,7 +114,7 @@ import Testing
     ("x-envoy-fault-abort-grpc-request", "-1"), ("x-envoy-fault-delay-request", "99999999999999999999"),
     ("x-envoy-fault-throughput-response", "0"), ("x-envoy-fault-abort-request-percentage", "100"),
   ])
-  func headersThatMakeNoSenseAreNotObeyed(_ name: String, _ value: String) throws {
+  func ignoresInvalidHeaders(_ name: String, _ value: String) throws {
     let call = try call("fault,headers=true", headers: [(name, value)])
     #expect(call.wireLines == ["start", "ping", "half-close"])
     #expect(call.sentStart?.headers.isEmpty == true)
@@ -142,10 +142,10 @@ import Testing
     #expect(call.wireLines == ["start", "half-close"])
     #expect(call.callerLines.prefix(2) == ["headers", "end ok"])
     #expect(
-      call.logged.map(\.text) == ["drops message 0 of the request", "drops message 0 of the response"])
+      call.logged.map(\.text) == ["dropped message 0 of the request", "dropped message 0 of the response"])
   }
 
-  @Test func cutsMessagesShortOrChangesAByte() throws {
+  @Test func truncatesAndCorruptsMessages() throws {
     let whole = TestMessages.bytes("ping")
     for seed in 0..<20 {
       let cut = try call("fault,truncate-request=100,seed=\(seed)").sent
@@ -166,7 +166,7 @@ import Testing
     #expect(response.end?.code == .ok)
   }
 
-  @Test func whatBecomesOfAMessageDoesNotDependOnTheOtherDirection() {
+  @Test func directionsAreIndependent() {
     let plan = FaultPlan.Damage(drop: 20, truncate: 20, corrupt: 20)
     let messages = (0..<200).map { [UInt8](repeating: UInt8($0), count: 10) }
     func outcomes() -> [FaultDamage.Outcome] {
@@ -180,7 +180,7 @@ import Testing
     #expect(empty.next([]) == .untouched)
   }
 
-  @Test func letsTheResponseThroughAtARate() throws {
+  @Test func limitsRateOfResponse() throws {
     // "x" takes 3 bytes as a StringValue.
     for (text, headers) in [
       ("fault,rate=3", []), ("fault,headers=true,rate=1000000", [("x-envoy-fault-throughput-response", "1")]),
@@ -202,7 +202,7 @@ import Testing
     }
   }
 
-  @Test func aFaultBehindRetryIsMadeForEachAttempt() throws {
+  @Test func injectsFaultIntoEachAttemptAfterRetry() throws {
     let services = TestServices()
     let call = TestCall(
       .unary, Journal(),
@@ -220,19 +220,19 @@ import Testing
   }
 
   @Test(arguments: [
-    ("abort=ok", "fault: abort: must be the code of a failure, such as unavailable, or a status of HTTP"),
-    ("abort=199", "fault: abort: must be the code of a failure, such as unavailable, or a status of HTTP"),
+    ("abort=ok", "fault: abort: must be a failure code, such as unavailable, or an HTTP status"),
+    ("abort=199", "fault: abort: must be a failure code, such as unavailable, or an HTTP status"),
     ("delay=long", "fault: delay: must be a duration such as 1.5, 250ms, 2m"),
-    ("delay-percent=50", "fault: delay-percent: goes with delay or headers=true"),
+    ("delay-percent=50", "fault: delay-percent: requires delay or headers=true"),
     ("abort=14,abort-percent=101", "fault: abort-percent: must be a number from 0.0 to 100.0"),
     ("rate=0", "fault: rate: must be more than 0"),
     ("rate=fast", "fault: rate: must be a number of bytes such as 65536, 64k, 1m"),
     ("headers=x", "fault: headers: must be true or false"),
     ("drop-request=-1", "fault: drop-request: must be a number from 0.0 to 100.0"),
     ("truncate-response=nan", "fault: truncate-response: must be a number from 0.0 to 100.0"),
-    ("seed=x", "fault: seed: must be a whole number, not negative"),
+    ("seed=x", "fault: seed: must be a whole number of at least 0"),
   ])
-  func badConfigurationNamesTheKey(_ setting: String, _ message: String) {
+  func invalidConfigurationNamesKey(_ setting: String, _ message: String) {
     let error = #expect(throws: ConfigurationError.self) {
       try TestServices().registration("fault,\(setting)")
     }

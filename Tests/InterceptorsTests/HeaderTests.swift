@@ -12,7 +12,7 @@ import Testing
     try services.registration(text)
   }
 
-  /// The headers that reach the wire when the caller gives `a: 1`, `b: 2`.
+  /// The headers on the wire if the caller gives `a: 1`, `b: 2`.
   private func headers(_ text: String) throws -> String? {
     let call = TestCall(.unary, Journal(), [try registration(text)])
     call.request.headers = Headers([("a", "1"), ("b", "2")])
@@ -49,7 +49,7 @@ import Testing
     ("header,set-command=a:get,remove=b", "a=from command"),
     ("header,set-command=x-bin:get,set-command=a:other", "a=2; b=2; x-bin=ZnJvbSBjb21tYW5k"),
   ])
-  func valuesComeFromWhereverTheyAre(_ text: String, _ expected: String) throws {
+  func readsValuesFromSources(_ text: String, _ expected: String) throws {
     services.variables = ["VALUE": "from env", "BASE64": "AAE="]
     services.files["file"] = "from file\n"
     services.commands = ["get": .success("from command"), "other": .success("2\r\n")]
@@ -58,14 +58,14 @@ import Testing
 
   @Test(arguments: [
     ("header,set-env=a:NONE", "the value of a: the environment variable NONE is not set"),
-    ("header,set-env=a:LINES", "the value of a: has control characters"),
+    ("header,set-env=a:LINES", "the value of a: contains control characters"),
     ("header,set-env=x-bin:LINES", "the value of x-bin: is not base64"),
     ("header,set-file=a:/none", "the value of a: /none: no such file or directory"),
-    ("header,set-file=a:lines", "the value of a: lines: has control characters"),
+    ("header,set-file=a:lines", "the value of a: lines: contains control characters"),
     ("header,set-command=a:fail", "the value of a: exit code 3"),
-    ("header,set-command=a:get,set-command=b:lines", "the value of b: has control characters"),
+    ("header,set-command=a:get,set-command=b:lines", "the value of b: contains control characters"),
   ])
-  func aValueThatCannotBeHadFailsTheCallBeforeItIsSent(_ text: String, _ message: String) throws {
+  func unavailableValueFailsCallBeforeSending(_ text: String, _ message: String) throws {
     services.variables["LINES"] = "a\nb"
     services.files["lines"] = "a\nb\n"
     services.commands = [
@@ -78,7 +78,7 @@ import Testing
     #expect(call.wireLines.isEmpty)
   }
 
-  @Test func valuesAreReadForEachCall() throws {
+  @Test func readsValuesForEachCall() throws {
     let registration = try registration("header,set-env=a:VALUE,set-file=b:file,set-command=c:get")
     for value in ["1", "2"] {
       services.variables["VALUE"] = value
@@ -111,7 +111,7 @@ import Testing
     #expect(removed.receivedStart?.headers.isEmpty == true)
   }
 
-  @Test func aCredentialStaysOneUnderAnotherName() throws {
+  @Test func renamedCredentialIsStillBound() throws {
     let auth = try registration("auth,bearer=abc,hosts=server")
     let call = TestCall(
       .unary, Journal(), [auth, try registration("header,rename=Authorization:x-forwarded")])
@@ -121,7 +121,7 @@ import Testing
     #expect(call.sentStart?.credentials?.headerNames.contains("x-forwarded") == true)
   }
 
-  @Test func cancellingWhileACommandRunsEndsTheCall() throws {
+  @Test func cancelDuringCommandEndsCall() throws {
     services.holdsCommands = true
     let call = TestCall(.unary, Journal(), [try registration("header,set-command=a:get")])
     call.start()
@@ -133,7 +133,7 @@ import Testing
     #expect(call.wireLines.isEmpty)
   }
 
-  @Test func theCallWaitsForItsCommands() throws {
+  @Test func callWaitsForCommands() throws {
     services.holdsCommands = true
     services.commands = ["one": .success("1"), "two": .success("2")]
     let call = TestCall(
@@ -150,28 +150,28 @@ import Testing
 
   @Test(arguments: [
     ("header,set=novalue", "header: set: the value is not of the form NAME:VALUE"),
-    ("header,set=a b:1", "header: set: what stands before the colon is not a header's name"),
-    ("header,add=a:1\n", "header: add: the value of a has control characters"),
-    ("header,remove=", "header: remove: the value is not a header's name"),
+    ("header,set=a b:1", "header: set: the text before the colon is not a valid header name"),
+    ("header,add=a:1\n", "header: add: the value of a contains control characters"),
+    ("header,remove=", "header: remove: the value is not a valid header name"),
     ("header,colour=red", "header: colour: unknown key"),
     ("header,rename=a", "header: rename: the value is not of the form OLD:NEW"),
-    ("header,rename=a:", "header: rename: the new name is not a header's name"),
+    ("header,rename=a:", "header: rename: the new name is not a valid header name"),
     ("header,rename=a:a-bin", "header: rename: only one of a and a-bin is binary"),
-    ("header,rename=a:upgrade", "header: rename: upgrade is written by the transport, and cannot be set"),
+    ("header,rename=a:upgrade", "header: rename: upgrade can be set only by the transport"),
     ("header,set=a-bin:?", "header: set: the value of a-bin is not base64"),
     ("header,set-env=a:", "header: set-env: the value is not of the form NAME:VARIABLE"),
     ("header,set-command=a", "header: set-command: the value is not of the form NAME:COMMAND"),
     ("header,response-set=a", "header: response-set: the value is not of the form NAME:VALUE"),
-    ("header,trailer-remove=", "header: trailer-remove: the value is not a header's name"),
+    ("header,trailer-remove=", "header: trailer-remove: the value is not a valid header name"),
     ("header,timeout=x", "header: timeout: must be a duration such as 1.5, 250ms, 2m"),
-    ("nonsense", "nonsense: there is no built-in interceptor of this name"),
+    ("nonsense", "nonsense: no built-in interceptor has this name"),
   ])
-  func badConfigurationNamesTheKey(_ text: String, _ message: String) {
+  func invalidConfigurationNamesKey(_ text: String, _ message: String) {
     let error = #expect(throws: ConfigurationError.self) { try registration(text) }
     #expect(error?.description == message)
   }
 
-  @Test func allAreDescribed() {
+  @Test func allBuiltInsHaveDescriptions() {
     #expect(BuiltIns.all.map(\.name) == BuiltIns.all.map(\.name).sorted())
     #expect(BuiltIns.all.allSatisfy { !$0.summary.isEmpty && !$0.keys.isEmpty })
   }

@@ -29,7 +29,7 @@ import Testing
 
   private var out: String { services.files["out"] ?? "" }
 
-  @Test func linesForPeople() throws {
+  @Test func writesHumanLines() throws {
     try log(
       "",
       end: ResponseEnd(error: RPCError(.notFound, "gone", origin: .server), trailers: Headers([("x-t", "1")]))
@@ -50,7 +50,7 @@ import Testing
         """)
   }
 
-  @Test func messagesAreWrittenWhenAskedAndCut() throws {
+  @Test func writesTruncatedBodiesIfRequested() throws {
     try log(",bodies=true,max-body=3")
     #expect(out.contains("> message 0, 6 bytes: \"pi…\n"))
     // Never within a character.
@@ -59,7 +59,7 @@ import Testing
     #expect(out.contains("6 bytes: \"[redacted]\"\n") && out.contains(">   x-a: [redacted]\n"))
   }
 
-  @Test func linesForPrograms() throws {
+  @Test func writesNDJSON() throws {
     try log(",format=ndjson,bodies=true")
     let events = try out.split(separator: "\n").map { try JSONValue(parsing: Array($0.utf8)) }
     #expect(
@@ -72,7 +72,7 @@ import Testing
     #expect(events[5]["code"] == .string("ok") && events[5]["ms"] == .number("12.500"))
   }
 
-  @Test func archiveIsWholeAfterEachCall() throws {
+  @Test func archiveIsCompleteAfterEachCall() throws {
     let registration = try services.registration("log,file=out,format=har,bodies=true")
     #expect(try JSONValue(parsing: Array(out.utf8))["log"]?["entries"] == .array([]))
     for count in 1...2 {
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func partsOfTheTimeAddUp() throws {
+  @Test func timingsAddUp() throws {
     try log(",format=har")
     let entry = try JSONValue(parsing: Array(out.utf8))["log"]?["entries"]
     guard case .array(let entries)? = entry, let timings = entries[0]["timings"] else {
@@ -102,7 +102,7 @@ import Testing
     #expect(timings["receive"] == .number("10.000"))
   }
 
-  @Test func callThatIsCanceledIsWrittenToo() throws {
+  @Test func writesCanceledCall() throws {
     let call = TestCall(.unary, Journal(), [try services.registration("log,file=out,format=har")])
     call.start()
     call.chain.cancel(RPCError(.canceled, "enough", origin: .client))
@@ -111,16 +111,16 @@ import Testing
 
   @Test(arguments: [
     ("log,format=xml", "log: format: must be one of human, ndjson, har"),
-    ("log,format=har", "log: file: format=har needs one: it is written anew after each call"),
+    ("log,format=har", "log: file: format=har requires a file, which is rewritten after each call"),
     ("log,format=har,file=out,append=true", "log: file: out: format=har cannot append"),
     ("log,file=/no/such", "log: file: /no/such: no such file or directory"),
     ("log,format=har,file=/no/such", "log: file: /no/such: no such file or directory"),
     ("log,max-body=0", "log: max-body: must be a whole number from 1 to 67108864"),
     ("log,bodies=perhaps", "log: bodies: must be true or false"),
-    ("log,redact=", "log: redact: must be the name of a header, with * at its ends for any text"),
+    ("log,redact=", "log: redact: must be a header name, with * at its ends for any text"),
     ("log,colour=red", "log: colour: unknown key"),
   ])
-  func badConfigurationNamesTheKey(_ text: String, _ message: String) {
+  func invalidConfigurationNamesKey(_ text: String, _ message: String) {
     let error = #expect(throws: ConfigurationError.self) { try services.registration(text) }
     #expect(error?.description == message)
   }

@@ -7,7 +7,7 @@ import Testing
 @testable import Interceptors
 
 @Suite struct MockTests {
-  /// A call of `kind` that is answered from these stubs; messages are texts.
+  /// A call of `kind` answered from these stubs; its messages are texts.
   private func call(
     _ kind: CallKind, _ stubs: String, _ settings: String = "", services: TestServices = TestServices()
   ) throws -> TestCall {
@@ -24,7 +24,7 @@ import Testing
     return call
   }
 
-  @Test func answersAUnaryCall() throws {
+  @Test func respondsToUnaryCall() throws {
     let call = try unary(
       #"""
       {"method":"test.Echo/Say","request":"ping",
@@ -36,7 +36,7 @@ import Testing
     #expect(call.end?.trailers == Headers([("x-t", "2")]))
   }
 
-  @Test func statusAndDetails() throws {
+  @Test func respondsWithStatusAndDetails() throws {
     let call = try unary(
       #"""
       {"response":{"status":{"code":"NOT_FOUND","message":"no {{request.value}}","details":[
@@ -68,11 +68,11 @@ import Testing
       "yes"
     ),
   ])
-  func firstStubThatFitsAnswers(_ stubs: String, _ answer: String) throws {
+  func usesFirstMatchingStub(_ stubs: String, _ answer: String) throws {
     #expect(try unary(stubs).callerLines.contains("typed \(answer)"))
   }
 
-  @Test func missNamesTheNearestStub() throws {
+  @Test func missNamesClosestStub() throws {
     let stubs =
       "\n" + #"{"request":"a","where":["value =~ x"],"response":{}}"# + "\n"
       + #"{"request":"b","response":{}}"#
@@ -80,18 +80,18 @@ import Testing
     #expect(error.code == .unimplemented)
     #expect(
       error.message
-        == #"no stub answers test.Echo/Say "ping"; the nearest is stubs.json:3: the message is "ping", expected "b""#
+        == #"no stub matches test.Echo/Say "ping"; the closest is stubs.json:3: the message is "ping", expected "b""#
     )
     let other = try unary(#"{"method":"test.Echo/Sag","response":{}}"#)
-    #expect(other.end?.error?.message.contains("there is one for test.Echo/Sag") == true)
+    #expect(other.end?.error?.message.contains("the closest is for test.Echo/Sag") == true)
   }
 
-  @Test func missPassesWhenAsked() throws {
+  @Test func forwardsMissIfConfigured() throws {
     let call = try unary(#"{"request":"a","response":{}}"#, "ping", ",miss=pass")
     #expect(call.wireLines == ["start", "ping", "half-close"])
   }
 
-  @Test func answersComeInSequenceAndAsOftenAsTheyMay() throws {
+  @Test func usesResponsesInSequenceAndLimit() throws {
     let services = TestServices()
     services.files["stubs.json"] =
       #"{"times":3,"responses":[{"status":"unavailable"},{"message":"a"}]} {"response":{"message":"b"}}"#
@@ -105,7 +105,7 @@ import Testing
     #expect(ends == ["unavailable", "typed a", "typed a", "typed b"])
   }
 
-  @Test func delaysAreWaitedFor() throws {
+  @Test func waitsForDelays() throws {
     let call = try self.call(
       .serverStreaming,
       #"{"response":{"delay":"1s","messages":["a",{"delay":"2s","message":"b"}],"status":"aborted"}}"#)
@@ -119,7 +119,7 @@ import Testing
     #expect(call.callerLines == ["headers", "typed a", "typed b", "end aborted", "metrics 0", "finished"])
   }
 
-  @Test func answersAStreamOfMessagesAtItsEnd() throws {
+  @Test func respondsToClientStreamAtItsEnd() throws {
     let call = try self.call(.clientStreaming, #"{"response":{"message":"{{count}} {{request.value}}"}}"#)
     call.start()
     for text in ["a", "b", "c"] { call.send(text) }
@@ -128,14 +128,14 @@ import Testing
     #expect(call.callerLines.prefix(2) == ["headers", "typed 3 c"])
   }
 
-  @Test func answersAStreamWithoutMessages() throws {
+  @Test func respondsToEmptyClientStream() throws {
     let call = try self.call(.clientStreaming, #"{"response":{"message":"{{count}}{{request.value}}"}}"#)
     call.start()
     call.close()
     #expect(call.callerLines.prefix(2) == ["headers", "typed 0"])
   }
 
-  @Test func answersEachMessageOfAStreamAsItComes() throws {
+  @Test func respondsToEachMessageOfBidirectionalStream() throws {
     let call = try self.call(
       .bidiStreaming,
       #"""
@@ -156,7 +156,7 @@ import Testing
     #expect(call.logged == [])
   }
 
-  @Test func halfCloseEndsABidirectionalCall() throws {
+  @Test func halfCloseEndsBidirectionalCall() throws {
     let call = try self.call(.bidiStreaming, #"{"response":{"each":{"message":"{{request.value}}"}}}"#)
     call.start()
     call.send("a")
@@ -165,7 +165,7 @@ import Testing
     #expect(call.wireLines == [])
   }
 
-  @Test func canceledWhileItWaits() throws {
+  @Test func cancelDuringDelayEndsCall() throws {
     let call = try self.call(.unary, #"{"response":{"delay":"1h","message":"a"}}"#)
     call.start()
     call.send("ping")
@@ -193,12 +193,12 @@ import Testing
   }
 
   @Test(arguments: [
-    ("", "mock: file: stubs.json: there is no stub in it"),
+    ("", "mock: file: stubs.json: the file contains no stub"),
     ("[1]", "mock: file: stubs.json:1: must be an object"),
-    ("\n{\"response\":", "mock: file: stubs.json:2: the JSON ends too early"),
+    ("\n{\"response\":", "mock: file: stubs.json:2: unexpected end of the JSON"),
     ("\n{\"method\":\"x\",\n\"response\": tru}", "mock: file: stubs.json:3: expected a value"),
     (#"{"method":"a/b/c","response":{}}"#, "mock: file: stubs.json:1: method: must be pkg.Service/Method"),
-    (#"{"method":"*"}"#, "mock: file: stubs.json:1: response: is missing"),
+    (#"{"method":"*"}"#, "mock: file: stubs.json:1: response: missing"),
     (#"{"respons":{}}"#, "mock: file: stubs.json:1: respons: unknown member; did you mean response?"),
     (
       #"{"response":{"delay":5}}"#,
@@ -210,24 +210,24 @@ import Testing
     ),
     (
       #"{"response":{"status":{"message":"x"}}}"#,
-      "mock: file: stubs.json:1: response.status.code: is missing"
+      "mock: file: stubs.json:1: response.status.code: missing"
     ),
     (#"{"responses":[{"messages":{}}]}"#, "mock: file: stubs.json:1: responses[0].messages: must be a list"),
     (
       #"{"response":{"message":1,"messages":[]}}"#,
-      "mock: file: stubs.json:1: response.messages: cannot stand beside message"
+      "mock: file: stubs.json:1: response.messages: cannot be combined with message"
     ),
     (
       #"{"response":{"headers":{"a b":"1"}}}"#,
-      "mock: file: stubs.json:1: response.headers.a b: is not the name of a header"
+      "mock: file: stubs.json:1: response.headers.a b: is not a valid header name"
     ),
     (#"{"response":{"headers":{"a":1}}}"#, "mock: file: stubs.json:1: response.headers.a: must be a list"),
-    (#"{"response":{"each":{}}}"#, "mock: file: stubs.json:1: response.each.message: is missing"),
+    (#"{"response":{"each":{}}}"#, "mock: file: stubs.json:1: response.each.message: missing"),
     (#"{"where":["="],"response":{}}"#, "mock: file: stubs.json:1: where: "),
     (#"{"times":0,"response":{}}"#, "mock: file: stubs.json:1: times: must be a whole number, at least 1"),
-    (#"{"response":{},"response":{}}"#, "mock: file: stubs.json:1: response: is there twice"),
+    (#"{"response":{},"response":{}}"#, "mock: file: stubs.json:1: response: duplicate member"),
   ])
-  func wrongStubsAreRefusedWithTheirPlace(_ stubs: String, _ message: String) {
+  func invalidStubNamesPlace(_ stubs: String, _ message: String) {
     let services = TestServices()
     services.files["stubs.json"] = stubs
     let error = #expect(throws: ConfigurationError.self) { try services.registration("mock,file=stubs.json") }
@@ -235,10 +235,10 @@ import Testing
   }
 
   @Test(arguments: [
-    ("mock", "mock: file: is missing"), ("mock,file=none", "mock: file: none: no such file or directory"),
+    ("mock", "mock: file: missing value"), ("mock,file=none", "mock: file: none: no such file or directory"),
     ("mock,file=stubs.json,miss=maybe", "mock: miss: must be one of error, pass"),
   ])
-  func badConfigurationNamesTheKey(_ text: String, _ message: String) {
+  func invalidConfigurationNamesKey(_ text: String, _ message: String) {
     let services = TestServices()
     services.files["stubs.json"] = #"{"response":{}}"#
     let error = #expect(throws: ConfigurationError.self) { try services.registration(text) }
@@ -248,10 +248,10 @@ import Testing
   @Test(arguments: [
     (#"{"response":{"message":{"value":1}}}"#, "stubs.json:1: response.message: expected"),
     (#"{"response":{"message":"{{request.nope}}"}}"#, "stubs.json:1: response.message: {{request.nope}}: "),
-    (#"{"response":{"messages":["a","b"]}}"#, "stubs.json:1: test.Echo/Say answers with one message, not 2"),
+    (#"{"response":{"messages":["a","b"]}}"#, "stubs.json:1: test.Echo/Say responds with one message, not 2"),
     (
       #"{"response":{"status":{"code":5,"details":[{"a":1}]}}}"#,
-      "stubs.json:1: response.status.details[0]: an Any needs"
+      "stubs.json:1: response.status.details[0]: an Any requires"
     ),
     (#"{"request":{"nope":1},"response":{}}"#, "stubs.json:1: request: expected"),
     (
@@ -259,7 +259,7 @@ import Testing
       "stubs.json:1: where: nope == 1: google.protobuf.StringValue has no"
     ),
   ])
-  func stubsThatDoNotFitTheSchemaFailTheCall(_ stubs: String, _ message: String) throws {
+  func stubThatViolatesSchemaFailsCall(_ stubs: String, _ message: String) throws {
     let error = try #require(try unary(stubs).end?.error)
     #expect(error.message.hasPrefix(message), "\(error.message)")
     #expect(error.origin == .interceptor("mock"))

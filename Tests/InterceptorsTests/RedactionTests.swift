@@ -48,11 +48,11 @@ import Testing
     (0, "1970-01-01T00:00:00.000Z"), (1_709_164_800_123_456_789, "2024-02-29T00:00:00.123Z"),
     (-1, "1969-12-31T23:59:59.999Z"), (4_102_444_799_999_000_000, "2099-12-31T23:59:59.999Z"),
   ])
-  func timesAreWritten(_ time: Int64, _ text: String) {
+  func formatsTimes(_ time: Int64, _ text: String) {
     #expect(CivilTime.text(nanosecondsSince1970: time) == text)
   }
 
-  @Test func userInfoIsTakenOutOfURLs() {
+  @Test func removesUserInfoFromURLs() {
     #expect("http://a:b@c:1/d@e".withoutUserInfo == "http://c:1/d@e")
     #expect("http://c:1/d@e".withoutUserInfo == "http://c:1/d@e")
   }

@@ -18,7 +18,7 @@ import Testing
     MethodName(service: service, method: method)
   }
 
-  @Test func theNearestEntryWins() throws {
+  @Test func mostSpecificEntryTakesPrecedence() throws {
     let config = try config(
       """
       {"loadBalancingPolicy": "round_robin",
@@ -43,7 +43,7 @@ import Testing
           codes: [.unavailable, .resourceExhausted]))
   }
 
-  @Test func attemptsAreLimitedToFiveUnlessSaid() throws {
+  @Test func limitsAttemptsToFiveByDefault() throws {
     let services = TestServices()
     services.files["config"] = """
       {"methodConfig": [{"name": [{}], "retryPolicy": \(Self.policy.replacing("4", with: "9"))}],
@@ -70,7 +70,7 @@ import Testing
     ),
     (
       "{\"methodConfig\": [{\"name\": [{\"service\": \"S\"}]}, {\"name\": [{\"service\": \"S\"}]}]}",
-      "methodConfig[1].name[0]: stands in two entries"
+      "methodConfig[1].name[0]: appears in two entries"
     ),
     (
       "{\"methodConfig\": [{\"name\": [{}], \"hedgingPolicy\": {\"maxAttempts\": 2}}]}",
@@ -81,7 +81,7 @@ import Testing
       "retryThrottling: needs maxTokens above 0 up to 1000, and tokenRatio of at least 0.001"
     ),
   ])
-  func whatIsWrongIsNamedByItsPlace(_ json: String, _ reason: String) {
+  func errorNamesPlace(_ json: String, _ reason: String) {
     let problem = #expect(throws: RetryServiceConfig.Problem.self) { try config(json) }
     #expect(problem?.reason == reason)
   }
@@ -94,18 +94,18 @@ import Testing
     ("\".1s\"", "0.1", "initialBackoff: must be a duration above 0 such as \"0.1s\""),
     ("\"1s\"", "\"1ms\"", "maxBackoff: must be a duration above 0 such as \"0.1s\""),
     (": 2,", ": 0,", "backoffMultiplier: must be a number above 0"),
-    ("[\"UNAVAILABLE\", 8]", "[]", "retryableStatusCodes: must be a list that is not empty"),
-    ("[\"UNAVAILABLE\", 8]", "[\"OK\"]", "retryableStatusCodes: \"OK\" is not a code of a failure"),
-    ("[\"UNAVAILABLE\", 8]", "[null]", "retryableStatusCodes: null is not a code of a failure"),
+    ("[\"UNAVAILABLE\", 8]", "[]", "retryableStatusCodes: must be a list with at least one code"),
+    ("[\"UNAVAILABLE\", 8]", "[\"OK\"]", "retryableStatusCodes: \"OK\" is not a failure code"),
+    ("[\"UNAVAILABLE\", 8]", "[null]", "retryableStatusCodes: null is not a failure code"),
   ])
-  func aWrongPolicyIsNamedByItsPlace(_ old: String, _ new: String, _ reason: String) {
+  func invalidPolicyNamesPlace(_ old: String, _ new: String, _ reason: String) {
     let policy = Self.policy.replacing(old, with: new)
     let json = "{\"methodConfig\": [{\"name\": [{}], \"retryPolicy\": \(policy)}]}"
     let problem = #expect(throws: RetryServiceConfig.Problem.self) { try config(json) }
     #expect(problem?.reason == "methodConfig[0].retryPolicy.\(reason)")
   }
 
-  @Test func textThatIsNoJSONIsToldWithItsPlace() {
+  @Test func invalidJSONNamesPlace() {
     let problem = #expect(throws: RetryServiceConfig.Problem.self) { try config("{\n  \"a\": }") }
     #expect(problem?.reason.hasPrefix("line 2, column 8: ") == true)
   }

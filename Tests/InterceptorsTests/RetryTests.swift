@@ -22,7 +22,7 @@ import Testing
 
   private static let unavailable = RPCError(.unavailable, "busy", origin: .server)
 
-  /// An attempt fails as a gRPC server has it fail: with its status in the headers.
+  /// Ends an attempt like a gRPC server that fails: with the status in the headers.
   private func fail(_ call: TestCall, _ error: RPCError = unavailable, trailers: [(String, String)] = []) {
     let status = [("grpc-status", "\(error.code.rawValue)")] + trailers
     call.wireChain.received(ResponseStart(headers: Headers(status)))
@@ -33,7 +33,7 @@ import Testing
 
   // MARK: Retrying
 
-  @Test func triesAgainAfterWaitsThatGrow() throws {
+  @Test func retriesWithExponentialBackoff() throws {
     let call = try call("retry,attempts=4,initial=1,max=3,multiplier=2,jitter=0")
     var waits: [Duration] = []
     for attempt in 1...3 {
@@ -55,7 +55,7 @@ import Testing
     #expect(call.sent.map { TestMessages.text($0) } == ["ping", "ping", "ping", "ping"])
   }
 
-  @Test func theLastAttemptsAnswerIsTheCallers() throws {
+  @Test func callerReceivesResponseOfLastAttempt() throws {
     let call = try call("retry,attempts=2,jitter=0")
     fail(call)
     call.clock.advance(by: .seconds(1))
@@ -65,8 +65,8 @@ import Testing
     #expect(attempts(call) == 2)
     #expect(
       call.logged.map(\.text) == [
-        "attempt 1 of 2 failed: unavailable (busy); next in 100 ms",
-        "attempt 2 of 2 failed: unavailable (still busy); not tried again: that was the last attempt",
+        "attempt 1 of 2 failed: unavailable (busy); retrying in 100 ms",
+        "attempt 2 of 2 failed: unavailable (still busy); not retried: no attempts left",
       ])
   }
 
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func codesMayBeWrittenInManyWays() throws {
+  @Test func acceptsCodesInAllSpellings() throws {
     for name in ["resource_exhausted", "RESOURCE_EXHAUSTED", "8", "aborted,,resource_exhausted"] {
       let call = try call("retry,codes=\(name)")
       fail(call, RPCError(.resourceExhausted, "", origin: .server))
@@ -91,21 +91,21 @@ import Testing
     }
   }
 
-  @Test func aCertificateThatIsNotTrustedStaysSo() throws {
+  @Test func doesNotRetryUntrustedCertificate() throws {
     let call = try call("retry")
     call.receiveEnd(RPCError(.unavailable, "self-signed", origin: .tls))
     #expect(call.end?.error?.origin == .tls)
     #expect(attempts(call) == 1)
   }
 
-  @Test func anErrorWithoutAnyHeadersIsRetried() throws {
+  @Test func retriesErrorWithoutHeaders() throws {
     let call = try call("retry")
     call.receiveEnd(RPCError(.unavailable, "connection refused", origin: .connection))
     call.clock.advance(by: .seconds(1))
     #expect(attempts(call) == 2)
   }
 
-  @Test func whoStandsFurtherOutSeesOneCall() throws {
+  @Test func outerInterceptorsSeeOneCall() throws {
     let journal = Journal()
     let outer = Probe("A", .all, journal)
     let call = TestCall(
@@ -126,7 +126,7 @@ import Testing
     #expect(call.outcome?.metrics.attempts == 2)
   }
 
-  @Test func jitterStaysWithinItsFractionAndIsRepeatedByASeed() throws {
+  @Test func seedRepeatsJitterWithinFraction() throws {
     func waits() throws -> [String] {
       let call = try call("retry,attempts=20,initial=1,max=1,jitter=0.5,seed=7")
       for _ in 1...19 {
@@ -146,17 +146,17 @@ import Testing
     }
   }
 
-  // MARK: What the server says
+  // MARK: Pushback
 
   @Test(arguments: ["-1", "x", "", "01", "+5", "1.5", "4294967296", " 5"])
-  func aPushbackThatIsNoTimeIsARefusal(_ value: String) throws {
+  func invalidPushbackIsRefusal(_ value: String) throws {
     let call = try call("retry")
     fail(call, trailers: [("grpc-retry-pushback-ms", value)])
     #expect(call.end?.code == .unavailable)
-    #expect(call.logged.last?.text.hasSuffix("the server asks not to") == true)
+    #expect(call.logged.last?.text.hasSuffix("the server refused retries") == true)
   }
 
-  @Test func aPushbackIsTheWaitAndBeginsTheBackoffAnew() throws {
+  @Test func pushbackSetsWaitAndResetsBackoff() throws {
     let call = try call("retry,initial=1,multiplier=10,max=100,jitter=0")
     fail(call)
     call.clock.advance(by: .seconds(1))
@@ -170,14 +170,14 @@ import Testing
     #expect(attempts(call) == 4)
   }
 
-  @Test func aPushbackDoesNotMakeAStatusRetryable() throws {
+  @Test func pushbackDoesNotMakeStatusRetryable() throws {
     let call = try call("retry")
     fail(
       call, RPCError(.invalidArgument, "", origin: .server), trailers: [("grpc-retry-pushback-ms", "1")])
     #expect(call.end?.code == .invalidArgument)
   }
 
-  @Test func retryInfoIsTheLeastToWait() throws {
+  @Test func retryInfoIsMinimumWait() throws {
     // google.rpc.RetryInfo { retry_delay { seconds: 3 } }
     let detail = StatusDetail(typeName: "google.rpc.RetryInfo", value: [0x0A, 2, 8, 3])
     for (text, seconds) in [("retry,initial=1,jitter=0", 3), ("retry,initial=5,jitter=0", 5)] {
@@ -194,7 +194,7 @@ import Testing
     arguments: [
       [0x0A, 2, 8], [0x0A, 11, 8, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1], [],
     ] as [[UInt8]])
-  func retryInfoThatMakesNoSenseIsIgnored(_ bytes: [UInt8]) throws {
+  func ignoresInvalidRetryInfo(_ bytes: [UInt8]) throws {
     let call = try call("retry,jitter=0")
     let detail = StatusDetail(typeName: "google.rpc.RetryInfo", value: bytes)
     fail(call, RPCError(.unavailable, "", details: [detail], origin: .server))
@@ -204,16 +204,16 @@ import Testing
 
   // MARK: Limits
 
-  @Test func noAttemptThatCannotStartBeforeTheDeadline() throws {
+  @Test func doesNotRetryAfterDeadline() throws {
     let call = TestCall(.unary, Journal(), [try services.registration("retry,initial=1,jitter=0")])
     call.request.deadline = call.clock.now + .seconds(1)
     call.run(start: { fail(call) })
     #expect(call.end?.error?.message == "busy")
     #expect(call.clock.timerCount == 0)
-    #expect(call.logged.last?.text.hasSuffix("the deadline comes before the next attempt") == true)
+    #expect(call.logged.last?.text.hasSuffix("the deadline is before the next attempt") == true)
   }
 
-  @Test func cancellingEndsTheWait() throws {
+  @Test func cancelEndsWait() throws {
     let call = try call("retry")
     fail(call)
     call.chain.cancel(RPCError(.canceled, "Ctrl-C", origin: .client))
@@ -222,14 +222,14 @@ import Testing
     #expect(call.outcome != nil)
   }
 
-  @Test func aRequestLargerThanTheBufferIsNotRetried() throws {
+  @Test func doesNotRetryRequestLargerThanBuffer() throws {
     let call = try call("retry,buffer=3")
     fail(call)
     #expect(call.end?.code == .unavailable)
     #expect(call.logged.last?.text.contains("larger than the buffer") == true)
   }
 
-  @Test func aStreamIsSentAgainAsFarAsItCame() throws {
+  @Test func resendsReceivedPartOfStream() throws {
     let call = TestCall(.bidiStreaming, Journal(), [try services.registration("retry")])
     call.start()
     call.send("1")
@@ -242,7 +242,7 @@ import Testing
     #expect(call.wireLines == ["start", "1", "2", "start", "1", "2", "3", "4", "half-close"])
   }
 
-  @Test func throttlingIsForEachServerOverAllCalls() throws {
+  @Test func throttlesEachServerAcrossCalls() throws {
     let registration = try services.registration("retry,attempts=3,throttle=4:0.5,jitter=0")
     func run(_ server: String, _ outcomes: [RPCError?]) -> Int {
       let call = TestCall(.unary, Journal(), [registration])
@@ -261,7 +261,7 @@ import Testing
     #expect(run("http://a", busy) == 2)
     #expect(run("http://a/prefix", busy) == 1)
     #expect(run("http://b", busy) == 2)
-    // 1 token is left: six successes bring 4, and other failures count for nothing.
+    // 1 token is left: six successes increase it to 4; other failures do not count.
     for _ in 1...6 { #expect(run("http://a", [nil]) == 1) }
     #expect(run("http://a", [RPCError(.notFound, "", origin: .server)]) == 1)
     #expect(run("http://a", busy) == 2)
@@ -279,7 +279,7 @@ import Testing
   }
 
   @Test(arguments: [ProtocolName.connect, .grpcWeb])
-  func anErrorBehindTheHeadersOfAStreamIsRetried(_ name: ProtocolName) throws {
+  func retriesErrorAfterHeadersOfStream(_ name: ProtocolName) throws {
     let call = try call("retry", .serverStreaming, name)
     call.receiveHeaders()
     #expect(call.callerLines == [])
@@ -294,7 +294,7 @@ import Testing
     #expect(attempts(call) == 2)
   }
 
-  @Test func headersOfAStreamAreNotHeldForLong() throws {
+  @Test func releasesHeadersOfStreamAfterTimeout() throws {
     let call = try call("retry", .serverStreaming, .connect)
     call.receiveHeaders()
     call.clock.advance(by: .seconds(1))
@@ -303,7 +303,7 @@ import Testing
     #expect(call.end?.code == .unavailable)
   }
 
-  @Test func theStatusOfHTTPCommitsAUnaryConnectCall() throws {
+  @Test func httpStatusCommitsUnaryConnectCall() throws {
     let failed = try call("retry", .unary, .connect)
     let headers = Headers([("grpc-retry-pushback-ms", "7000")])
     failed.wireChain.received(ResponseStart(httpStatus: 503, headers: headers))
@@ -325,16 +325,16 @@ import Testing
   @Test(arguments: [
     ("attempts=0", "retry: attempts: must be a whole number from 1 to 1000"),
     ("attempts=five", "retry: attempts: must be a whole number from 1 to 1000"),
-    ("codes=ok", "retry: codes: ok is not the code of a failure, such as unavailable"),
-    ("codes=busy+aborted", "retry: codes: busy is not the code of a failure, such as unavailable"),
-    ("codes=", "retry: codes: names no code"),
+    ("codes=ok", "retry: codes: ok is not a failure code such as unavailable"),
+    ("codes=busy+aborted", "retry: codes: busy is not a failure code such as unavailable"),
+    ("codes=", "retry: codes: contains no code"),
     ("initial=soon", "retry: initial: must be a duration such as 1.5, 250ms, 2m"),
     ("max=-1", "retry: max: must be a duration such as 1.5, 250ms, 2m"),
     ("multiplier=0", "retry: multiplier: must be a number from 0.001 to 1000.0"),
     ("jitter=2", "retry: jitter: must be a number from 0.0 to 1.0"),
     ("buffer=much", "retry: buffer: must be a number of bytes such as 65536, 64k, 1m"),
     ("buffer=9223372036854775807g", "retry: buffer: must be a number of bytes such as 65536, 64k, 1m"),
-    ("seed=-1", "retry: seed: must be a whole number, not negative"),
+    ("seed=-1", "retry: seed: must be a whole number of at least 0"),
     (
       "throttle=10",
       "retry: throttle: must be TOKENS:RATIO, tokens above 0 up to 1000 and a ratio of at least 0.001"
@@ -346,17 +346,17 @@ import Testing
     ("policy=/no/such", "retry: policy: /no/such: no such file or directory"),
     (
       "policy=x,codes=aborted",
-      "retry: codes: is what the policy's file says, and cannot be given beside it"
+      "retry: codes: is set by the policy file and cannot be combined with it"
     ),
   ])
-  func badConfigurationNamesTheKey(_ setting: String, _ message: String) {
+  func invalidConfigurationNamesKey(_ setting: String, _ message: String) {
     let error = #expect(throws: ConfigurationError.self) { try services.registration("retry,\(setting)") }
     #expect(error?.description == message)
   }
 }
 
 extension TestCall {
-  /// Starts a unary call, and then does something.
+  /// Starts a unary call, and then runs a closure.
   fileprivate func run(start then: () -> Void) {
     start()
     send("ping")

@@ -1,13 +1,13 @@
 import Interception
 import RPCProtocols
 
-/// A network whose answers tests give.
+/// A network whose responses the test provides.
 final class TestNetwork: SubrequestTransport {
-  /// What was asked for, in order.
+  /// The requests, in order.
   private(set) var fetches: [HTTPFetch] = []
   private var completions: [(Result<HTTPFetchResponse, RPCError>) -> Void] = []
 
-  /// The last request's parameters, as they were encoded.
+  /// The encoded parameters of the last request.
   var lastParameters: [String] {
     fetches.last.map { String(decoding: $0.body, as: UTF8.self).split(separator: "&").map(String.init) } ?? []
   }
@@ -22,7 +22,7 @@ final class TestNetwork: SubrequestTransport {
     completions.append(completion)
   }
 
-  /// Answers a request, by default the oldest without an answer.
+  /// Responds to a request, by default the oldest pending one.
   func answer(_ body: String, index: Int = 0, status: Int = 200) {
     completions.remove(at: index)(.success(HTTPFetchResponse(status: status, body: Array(body.utf8))))
   }

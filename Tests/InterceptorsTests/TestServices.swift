@@ -3,11 +3,11 @@ import InterceptionSupport
 
 @testable import Interceptors
 
-/// A world for built-in interceptors that tests make up.
+/// Services for built-in interceptors, with content provided by the test.
 final class TestServices: InterceptorServices, @unchecked Sendable {
   var files: [String: String] = [:]
   var variables: [String: String] = [:]
-  /// What commands write, by their command lines.
+  /// The output of commands, by command line.
   var commands: [String: Result<String, ServiceFailure>] = [:]
   private(set) var commandsRun: [String] = []
   /// Whether commands run until `releaseCommands()`.
@@ -44,13 +44,13 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
     if holdsCommands { held.append(end) } else { end() }
   }
 
-  /// Lets all commands end that were held.
+  /// Completes all held commands.
   func releaseCommands() {
     defer { held = [] }
     for end in held { end() }
   }
 
-  /// The registration that `--use TEXT` asks for.
+  /// The registration for `--use TEXT`.
   func registration(_ text: String) throws -> InterceptorRegistration {
     let sources = ValueSources(
       file: { path throws(ValueSources.Failure) in

@@ -14,7 +14,7 @@ import Testing
         name: path, settings: settings.map { InterceptorSpec.Setting(key: $0.0, value: $0.1) }))
   }
 
-  @Test func everyHostFunctionDoesWhatTheHeaderSays() throws {
+  @Test func everyHostFunctionWorksAsDocumented() throws {
     let plugin = try load(try Fixtures.path("exercise"))
     #expect(plugin.version == "2.1" && plugin.summary == "exercises the host")
     #expect(plugin.configurationHelp == "none")
@@ -34,7 +34,7 @@ import Testing
     #expect(log.lines == ["closed", "unloaded"])
   }
 
-  @Test func fieldsOfEveryKindAreReadAndWritten() throws {
+  @Test func readsAndWritesFieldsOfEveryKind() throws {
     let plugin = try load(try Fixtures.path("fields"))
     let type = try Fixtures.messageType("diff2.All", of: "proto2.proto")
     let call = try PluginCallTest([plugin], type: type)
@@ -53,7 +53,7 @@ import Testing
     call.chain.cancel(RPCError(.canceled, "", origin: .client))
   }
 
-  @Test func theSampleStampsHeaderRequestAndResponse() throws {
+  @Test func sampleStampsHeaderRequestAndResponse() throws {
     let plugin = try load(
       try Fixtures.plugin("stamp"),
       [
@@ -73,7 +73,7 @@ import Testing
     plugin.unload()
   }
 
-  @Test func theSampleWantsOnlyWhatItNeeds() throws {
+  @Test func sampleRequestsOnlyNeededStages() throws {
     let plugin = try load(try Fixtures.plugin("stamp"))
     let call = try PluginCallTest([plugin])
     call.start()
@@ -82,7 +82,7 @@ import Testing
     call.chain.cancel(RPCError(.canceled, "", origin: .client))
   }
 
-  @Test func aFieldThatDoesNotFitFailsTheCallInThePluginsWords() throws {
+  @Test func invalidFieldFailsCallWithReasonOfPlugin() throws {
     let plugin = try load(try Fixtures.plugin("stamp"), [("request-field", "nme")])
     let call = try PluginCallTest([plugin])
     call.start()
@@ -91,7 +91,7 @@ import Testing
     #expect(call.end?.error?.origin == .interceptor("stamp"))
   }
 
-  @Test func twoLoadsOfOneFileHaveTheirOwnConfiguration() throws {
+  @Test func loadsOfOneFileHaveSeparateConfigurations() throws {
     let path = try Fixtures.plugin("stamp")
     let plugins = [try load(path, [("header", "x-a:1")]), try load(path, [("header", "x-b:2")])]
     let call = try PluginCallTest(plugins)
@@ -101,7 +101,7 @@ import Testing
     call.chain.cancel(RPCError(.canceled, "", origin: .client))
   }
 
-  @Test func misuseIsAnsweredWithCodesAndReported() throws {
+  @Test func misuseReturnsCodesAndIsReported() throws {
     let path = try Fixtures.path("misbehaving")
     let plugin = try load(path)
     let call = try PluginCallTest([plugin], .serverStreaming)
@@ -119,21 +119,21 @@ import Testing
       "message at a start: -5", "bad name: -1", "bad value: -1", "not UTF-8: -1", "null result: -1",
       "invented: -3", "none: -3", "proceed: 0", "proceed again: -2", "fail again: -2", "read again: -2",
       "proceed in close: -4",
-      // Also with the host of another load of the file, as that shares its static variables.
+      // Also with the host of another load of the file, which shares its static variables.
       "proceed after the end: -2", "facts after the end: -4",
     ]
     let warnings = log.warnings
     #expect(log.lines.filter { !warnings.contains($0) } == expected)
     #expect(
       warnings.prefix(3) == [
-        "plugin misbehaving: proceed with a token that it was never given",
-        "plugin misbehaving: proceed with a token that it was never given",
-        "plugin misbehaving: proceed with a token that was used before",
+        "plugin misbehaving: proceed with a token that it never received",
+        "plugin misbehaving: proceed with a token that it never received",
+        "plugin misbehaving: proceed with a token that was already used",
       ])
     #expect(warnings.contains("plugin misbehaving: request_end used the token and returned -12"))
   }
 
-  @Test func tokensKeptAreUsedOnOtherThreads() throws {
+  @Test func keptTokensAreUsedOnOtherThreads() throws {
     let plugin = try load(try Fixtures.path("later"))
     let call = try PluginCallTest([plugin])
     call.start()
@@ -153,7 +153,7 @@ import Testing
     #expect(log.warnings.isEmpty)
   }
 
-  @Test func aCallThatEndsWhileTokensAreKeptIsNoMisbehaviour() throws {
+  @Test func endOfCallWithKeptTokensIsNotMisuse() throws {
     let plugin = try load(try Fixtures.path("later"))
     let call = try PluginCallTest([plugin])
     call.start()
@@ -168,7 +168,7 @@ import Testing
     #expect(log.warnings.isEmpty)
   }
 
-  @Test func aPluginAnswersDeclinesAndRefusesCalls() throws {
+  @Test func pluginRespondsToDeclinesAndRefusesCalls() throws {
     let plugin = try load(try Fixtures.path("mock"))
     let call = try PluginCallTest([plugin], .serverStreaming)
     call.start()
@@ -192,7 +192,7 @@ import Testing
     #expect(refused.end?.error?.origin == .interceptor("mock"))
   }
 
-  @Test func aPluginFailsACallWithDetails() throws {
+  @Test func pluginFailsCallWithDetails() throws {
     let plugin = try load(try Fixtures.path("mock"))
     let call = try PluginCallTest([plugin], .serverStreaming, method: "Fail")
     call.start()
@@ -204,11 +204,11 @@ import Testing
     #expect(call.sentStart == nil)
   }
 
-  @Test func anExceptionInCPlusPlusBecomesAFailure() throws {
+  @Test func cxxExceptionBecomesFailure() throws {
     let plugin = try load(try Fixtures.path("throwing", ending: "cpp"))
     let call = try PluginCallTest([plugin])
     call.start()
     #expect(call.end?.error == RPCError(.internal, "thrown on purpose", origin: .interceptor("throwing")))
-    #expect(log.lines == ["an exception that says nothing"])
+    #expect(log.lines == ["an unknown exception"])
   }
 }

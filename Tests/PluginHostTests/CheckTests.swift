@@ -13,22 +13,24 @@ import Testing
   ) throws -> [PluginCheck.Line] {
     var lines: [PluginCheck.Line] = []
     let check = PluginCheck(loader: log.loader(), limit: limit, method: method) { lines.append($0) }
-    // A copy, as the tests of other suites use the file itself, with its static variables.
+    // A copy, because tests of other suites use the file itself, with its static variables.
     let copy = try Fixtures.temporaryDirectory() + "/copy.so"
     Fixtures.run("cp '\(try Fixtures.path(name))' '\(copy)'; chmod 755 '\(copy)'")
     try check.run(InterceptorSpec(name: copy))
     return lines
   }
 
-  @Test func aPluginInOrderPassesEveryStep() throws {
+  @Test func validPluginPassesEveryStep() throws {
     let lines = try check("later")
     #expect(lines.contains(.passed("symbol: rpcurl_plugin_entry")))
-    #expect(lines.contains(.passed("call: BidiStreaming, cancellation, among others that hold every value")))
+    #expect(
+      lines.contains(.passed("call: BidiStreaming, cancellation, between interceptors that hold every value"))
+    )
     #expect(lines.last == .passed("unloaded"))
     #expect(log.warnings.isEmpty)
   }
 
-  @Test func aTokenThatIsNeverUsedIsAFault() throws {
+  @Test func reportsUnusedToken() throws {
     let fault = #expect(throws: PluginCheck.Fault.self) { try check("hoarding", limit: .milliseconds(20)) }
     #expect(fault?.step == "call: Unary, success")
     #expect(fault?.reason == "the plugin did not use the token of request_start within 20 ms")
@@ -39,19 +41,20 @@ import Testing
     for kind in ["Unary", "ClientStreaming", "ServerStreaming", "BidiStreaming"] {
       for how in ["responds", "fails"] {
         #expect(
-          lines.contains(.passed("call: \(kind), success, outside one that holds every value and \(how)")))
+          lines.contains(
+            .passed("call: \(kind), success, outside an interceptor that holds every value and \(how)")))
       }
     }
   }
 
-  @Test func aPluginThatFailsEveryCallIsAtFault() throws {
+  @Test func reportsPluginThatFailsEveryCall() throws {
     let fault = #expect(throws: PluginCheck.Fault.self) { try check("failing") }
     #expect(fault?.step == "calls: Unary")
     let reason = "the plugin failed every call: internal: google.protobuf.Value has no field f_string"
     #expect(fault?.reason.hasPrefix(reason) == true)
   }
 
-  @Test func callsAreOfTheMethodThatIsNamed() throws {
+  @Test func usesGivenMethod() throws {
     let pool = try Fixtures.pool(
       "check.proto",
       "syntax = \"proto3\"; package c; message M { string f_string = 1; } "
@@ -60,30 +63,30 @@ import Testing
     let lines = try check("failing", method: method)
     #expect(lines.contains(.passed("call: Get, success")))
     #expect(
-      lines.filter { $0 != .note("it has no summary for rpcurl plugins to show") }.allSatisfy {
+      lines.filter { $0 != .note("it has no summary for \"rpcurl plugins\"") }.allSatisfy {
         if case .passed = $0 { true } else { false }
       })
   }
 
-  @Test func aSymbolThatIsNoFunctionIsRefused() throws {
+  @Test func rejectsSymbolThatIsNotAFunction() throws {
     let fault = #expect(throws: PluginCheck.Fault.self) { try check("data_symbol") }
     #expect(fault?.step == "inspection")
     #expect(fault?.reason.hasSuffix("the symbol rpcurl_plugin_entry is not a function") == true)
   }
 
-  @Test func misuseIsAFault() throws {
+  @Test func reportsMisuse() throws {
     let fault = #expect(throws: PluginCheck.Fault.self) { try check("misbehaving") }
     #expect(fault?.step == "call: Unary, success")
-    #expect(fault?.reason == "the plugin misbehaves: proceed with a token that it was never given")
+    #expect(fault?.reason == "the plugin misbehaves: proceed with a token that it never received")
   }
 
-  @Test func theSymbolIsLookedForWithoutLoading() throws {
+  @Test func findsSymbolWithoutLoading() throws {
     let loader = log.loader()
     #expect(try loader.inspect(try Fixtures.path("fussy")).exportsEntry == true)
     #expect(try loader.inspect(try Fixtures.path("no_symbol")).exportsEntry == false)
     let fault = #expect(throws: PluginCheck.Fault.self) { try check("no_symbol") }
     #expect(fault?.step == "inspection")
-    // Without section headers nothing lists the symbols, but the dynamic loader finds them.
+    // Without section headers there is no symbol table, but the dynamic loader finds the symbols.
     let stripped = try Fixtures.temporaryDirectory() + "/stripped.so"
     guard let file = try? FileReader(path: try Fixtures.path("fussy")),
       var bytes = file.readAll(limitBytes: 1 << 24)
@@ -98,14 +101,14 @@ import Testing
     #expect(try loader.load(InterceptorSpec(name: stripped)).name == "fussy")
   }
 
-  @Test func theCatalogHasTheFirstOfEachNameAndWhatIsRefused() async throws {
+  @Test func catalogListsFirstOfEachNameAndRefusedFiles() async throws {
     let (first, second) = (try Fixtures.temporaryDirectory(), try Fixtures.temporaryDirectory())
     Fixtures.run("cp '\(try Fixtures.path("fussy"))' '\(first)/b.so'; cp '\(first)/b.so' '\(second)/a.so'")
     Fixtures.run("cp '\(try Fixtures.path("mock"))' '\(second)/b.so'; echo x > '\(first)/c.so'")
     Fixtures.run("cp '\(try Fixtures.path("crash"))' '\(second)/crash.so'")
     Fixtures.run("cp '\(try Fixtures.path("undefined"))' '\(second)/undefined.so'; chmod 644 '\(first)/c.so'")
     Fixtures.run("echo x > '\(first)/readme'; mkdir '\(second)/d.so'")
-    // In a process of its own, as it makes others.
+    // In a separate process, because it forks.
     let result = await #expect(
       processExitsWith: .success, observing: [\.standardOutputContent]
     ) { [first = first as String, second = second as String] in
@@ -125,7 +128,7 @@ import Testing
     let expected = ["crashed (SIGABRT)", "ended the process", "crashed (SIGSEGV)"].flatMap { end in
       [
         "b fussy", "plugin \(first)/c.so: not a shared object: not an ELF file", "a fussy",
-        "plugin \(second)/crash.so: it \(end) when it was loaded", "plugin \(second)/d.so: not a file",
+        "plugin \(second)/crash.so: it \(end) while it was loaded", "plugin \(second)/d.so: not a file",
         "plugin \(second)/undefined.so: cannot be loaded: undefined symbol: nobody_has_this",
       ]
     }

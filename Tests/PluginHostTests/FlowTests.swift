@@ -5,9 +5,9 @@ import Testing
 
 @testable import PluginHost
 
-/// What plugins do beside deciding on a value: retries, injected messages, time, threads, calls of their own.
+/// Retries, injected messages, timers, threads, and calls made by plugins.
 ///
-/// One after another: the plugin keeps the host of its last load.
+/// Serialized, because the plugin stores the host of its last load.
 @Suite(.serialized) struct FlowTests {
   private let log = LogCollector()
 
@@ -20,7 +20,7 @@ import Testing
     return try PluginCallTest([log.loader().load(spec)], kind, method: method, network: network)
   }
 
-  @Test func aPluginRetriesWithChangedHeaders() throws {
+  @Test func retriesWithChangedHeaders() throws {
     let call = try call("Retry")
     call.start()
     call.chain.send(.bytes(PluginCallTest.bytes("Ada")))
@@ -38,12 +38,12 @@ import Testing
     #expect(call.end?.error == nil)
     #expect(
       log.lines.dropFirst() == [
-        "negative retry: -1", "retry: 0", "plugin misbehaving: retry with a token that was used before",
+        "negative retry: -1", "retry: 0", "plugin misbehaving: retry with a token that was already used",
         "retry again: -2", "close; post: -4", "inject: -4",
       ])
   }
 
-  @Test func aPluginInjectsMessages() throws {
+  @Test func injectsMessages() throws {
     let call = try call("Inject")
     call.start()
     call.chain.send(.bytes(PluginCallTest.bytes("Ada")))
@@ -90,7 +90,7 @@ import Testing
     call.chain.cancel(RPCError(.canceled, "", origin: .client))
   }
 
-  @Test func aSerialPluginIsGivenOneValueAtATime() throws {
+  @Test func serialPluginReceivesOneValueAtATime() throws {
     let call = try call("Serial")
     call.start()
     for text in ["a", "b"] { call.chain.send(.bytes(PluginCallTest.bytes(text))) }
@@ -98,14 +98,14 @@ import Testing
     call.chain.cancel(RPCError(.canceled, "", origin: .client))
   }
 
-  @Test func needsThatCannotBeToldFailTheCall() throws {
+  @Test func failureOfNeedsFailsCall() throws {
     let call = try call("Greedy")
     call.start()
     #expect(call.end?.error == RPCError(.internal, "wants too much", origin: .interceptor("flow")))
     #expect(log.lines.filter { $0.hasPrefix("close") }.count == 1)
   }
 
-  // MARK: - Calls of its own
+  // MARK: - Calls of the plugin
 
   private final class Network: SubrequestTransport {
     var made: [Subrequest] = []
@@ -121,7 +121,7 @@ import Testing
     func fetch(_ fetch: HTTPFetch, completion: @escaping (Result<HTTPFetchResponse, RPCError>) -> Void) {}
   }
 
-  @Test func aPluginMakesCallsOfItsOwn() throws {
+  @Test func makesCalls() throws {
     let network = Network()
     let call = try call("Call", network: network)
     call.start()
@@ -144,13 +144,13 @@ import Testing
     call.chain.cancel(RPCError(.canceled, "", origin: .client))
   }
 
-  @Test func anOwnCallHearsThatTheCallHasEnded() throws {
+  @Test func endOfCallCancelsPluginCall() throws {
     let network = Network()
     let call = try call("Call", network: network)
     call.start()
     call.work()
     call.chain.cancel(RPCError(.canceled, "Ctrl-C", origin: .client))
-    let words = "done: 1 the call that it was made for has ended [] 0+0 fields, 0 details"
+    let words = "done: 1 the call that needed it has ended [] 0+0 fields, 0 details"
     #expect(log.lines.suffix(3).first == words)
     network.completion?(SubrequestResponse(end: ResponseEnd()))
     call.work()
@@ -159,25 +159,25 @@ import Testing
 
   // MARK: - MisusePolicy
 
-  @Test func strictnessFailsACallWhosePluginMisbehavesInACallback() throws {
+  @Test func strictnessFailsCallAfterMisuseInCallback() throws {
     let call = try call("Misuse", isStrict: true)
     call.start()
     #expect(
       call.end?.error
         == RPCError(
-          .internal, "the plugin misbehaves: proceed with a token that was used before",
+          .internal, "the plugin misbehaves: proceed with a token that was already used",
           origin: .interceptor("flow")))
     #expect(call.outcome != nil)
   }
 
-  @Test func withoutStrictnessMisuseIsOnlyTold() throws {
+  @Test func misuseIsOnlyReportedWithoutStrictness() throws {
     let call = try call("Misuse")
     call.start()
     #expect(call.end == nil && call.sentStart != nil)
     call.chain.cancel(RPCError(.canceled, "", origin: .client))
   }
 
-  @Test func strictnessEndsCallsWhosePluginMisbehavesOnAnotherThread() throws {
+  @Test func strictnessFailsCallsAfterMisuseOnAnotherThread() throws {
     let call = try call("Thread", isStrict: true)
     call.start()
     call.wait { call.end != nil }
@@ -188,7 +188,7 @@ import Testing
           origin: .interceptor("flow")))
   }
 
-  // MARK: - Where a call begins or ends, and on several threads
+  // MARK: - Beginning and end of a call, and several threads
 
   private func reentrant(_ method: String, network: (any SubrequestTransport)? = nil) throws -> PluginCallTest
   {
@@ -196,7 +196,7 @@ import Testing
     return try PluginCallTest([log.loader().load(spec)], .bidiStreaming, method: method, network: network)
   }
 
-  @Test func anOwnCallThatIsMadeAsTheCallEndsIsRefused() throws {
+  @Test func rejectsPluginCallAtEndOfCall() throws {
     let call = try reentrant("Say", network: Network())
     call.start()
     call.work()
@@ -210,7 +210,7 @@ import Testing
   }
 
   @Test(arguments: ["Decline", "Refuse"])
-  func whatAPluginPostedBeforeItDidNotTakePartDoesNotRun(_ method: String) throws {
+  func declinedCallRunsNoPostedFunction(_ method: String) throws {
     let call = try reentrant(method)
     call.start()
     call.work()
@@ -218,7 +218,7 @@ import Testing
     call.chain.cancel(RPCError(.canceled, "", origin: .client))
   }
 
-  @Test func oneThreadMayChangeAValueThatAnotherPassesOn() throws {
+  @Test func oneThreadMayChangeValueThatAnotherForwards() throws {
     let call = try reentrant("Contend")
     call.start()
     for _ in 0..<2000 { call.chain.send(.bytes(PluginCallTest.bytes("Ada"))) }
@@ -228,7 +228,7 @@ import Testing
     call.chain.cancel(RPCError(.canceled, "", origin: .client))
   }
 
-  @Test func timesBeyondAllMeasureAreTheLongestThatCanBeTold() {
+  @Test func clampsTimesOutOfRange() {
     let most = Duration(secondsComponent: 9_223_372_036, attosecondsComponent: 999_999_999_999_999_999)
     #expect(most.wholeNanoseconds == .max)
     #expect(Duration.seconds(Int64.max).wholeNanoseconds == .max)

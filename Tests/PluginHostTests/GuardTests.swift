@@ -5,9 +5,9 @@ import Testing
 
 @testable import PluginHost
 
-/// Crashes and blocking, as far as one process can show them; the tests through the binary show every stage.
+/// Crashes and blocking within one process; the end-to-end tests cover every stage.
 @Suite struct GuardTests {
-  @Test func aCrashInACallbackEndsTheProcessWithItsReport() async throws {
+  @Test func reportsCrashInCallbackAndEndsProcess() async throws {
     let path = try Fixtures.path("crash")
     let result = await #expect(
       processExitsWith: .exitCode(7), observing: [\.standardErrorContent]
@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test(arguments: ["exit", "quick_exit"])
-  func reportsAPluginThatEndsTheProcess(_ how: String) async throws {
+  func reportsPluginThatEndsTheProcess(_ how: String) async throws {
     let path = try Fixtures.path("crash")
     let result = await #expect(
       processExitsWith: .exitCode(7), observing: [\.standardErrorContent]
@@ -39,7 +39,7 @@ import Testing
         "rpcurl: plugin crash: ended the process in request_bytes, in the call test.Echo/Say\nhint: "))
   }
 
-  @Test func reportsAPluginThatEndsTheProcessOnItsOwnThread() async throws {
+  @Test func reportsPluginThatEndsTheProcessOnItsOwnThread() async throws {
     let path = try Fixtures.path("crash")
     let result = await #expect(
       processExitsWith: .exitCode(7), observing: [\.standardErrorContent]
@@ -53,7 +53,7 @@ import Testing
     #expect(words.hasPrefix("rpcurl: plugin crash: ended the process in a thread of its own\nhint: "))
   }
 
-  @Test func endsAProcessWhoseCallbackOutlivesTheDeadline() async throws {
+  @Test func endsProcessIfCallbackExceedsDeadline() async throws {
     let path = try Fixtures.path("crash")
     let result = await #expect(
       processExitsWith: .exitCode(7), observing: [\.standardErrorContent]
@@ -70,7 +70,7 @@ import Testing
       ))
   }
 
-  @Test func endsAProcessWhoseCallbackOutlivesASignal() async throws {
+  @Test func endsProcessIfCallbackContinuesAfterSignal() async throws {
     let path = try Fixtures.path("crash")
     let result = await #expect(
       processExitsWith: .exitCode(7), observing: [\.standardErrorContent]
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test(.enabled(if: getenv("ASAN_OPTIONS") == nil, "AddressSanitizer ends the process first"))
-  func reportsAPluginThatFreesBytesOfTheHost() async throws {
+  func reportsPluginThatFreesBytesOfTheHost() async throws {
     let path = try Fixtures.path("crash")
     let result = await #expect(
       processExitsWith: .exitCode(7), observing: [\.standardErrorContent]
@@ -105,7 +105,7 @@ import Testing
       words.contains("rpcurl: plugin crash: crashed (SIGABRT) in request_start, in the call test.Echo/Say\n"))
   }
 
-  @Test func aCrashOfTheHostIsLeftToWhoeverWasThereBefore() async throws {
+  @Test func passesCrashOfHostToPreviousHandler() async throws {
     let path = try Fixtures.path("crash")
     await #expect(processExitsWith: .exitCode(99)) { [path = path as String] in
       signal(SIGABRT) { _ in _exit(99) }
@@ -114,14 +114,14 @@ import Testing
     }
   }
 
-  @Test func aCallbackThatBlocksIsToldOf() throws {
+  @Test func reportsBlockingCallback() throws {
     let log = LogCollector()
     let plugin = try log.loader().load(InterceptorSpec(name: try Fixtures.path("blocking")))
     let call = try PluginCallTest([plugin])
     call.run()
     #expect(
       log.warnings == [
-        "request_message has been running for 100 ms, in the call test.Echo/Say; everything waits for it"
+        "request_message has been running for 100 ms, in the call test.Echo/Say, which blocks all calls"
       ])
     #expect(call.outcome != nil)
   }

@@ -17,7 +17,7 @@ import Testing
     #expect(throws: PluginError.self) { try log.loader().load(spec(path, settings)) }
   }
 
-  @Test func aPluginThatDoesNotExistIsNotFound() throws {
+  @Test func reportsMissingPlugin() throws {
     #expect(error("/nonexistent/x.so")?.description == "plugin /nonexistent/x.so: no such file or directory")
     let empty = try Fixtures.temporaryDirectory()
     let error = #expect(throws: PluginError.self) { try log.loader([empty]).load(spec("ghost")) }
@@ -25,7 +25,7 @@ import Testing
     #expect(error?.hint?.contains("./NAME.so") == true)
   }
 
-  @Test func namesAreSearchedInOrderAndWithoutTheirEnding() throws {
+  @Test func searchesNamesInOrderWithoutExtension() throws {
     let source = try Fixtures.path("fussy")
     let (first, second) = (try Fixtures.temporaryDirectory(), try Fixtures.temporaryDirectory())
     Fixtures.run("cp '\(source)' '\(second)/tool.so'; mkdir '\(first)/tool'")
@@ -37,10 +37,10 @@ import Testing
       environment: { $0 == "RPCURL_PLUGIN_PATH" ? "/a:b:./c" : nil }, prefix: "/usr")
     #expect(path.ignored == ["b", "./c"])
     let error = #expect(throws: PluginError.self) { try path.locate("ghost") }
-    #expect(error?.hint == "name absolute directories in RPCURL_PLUGIN_PATH: b, ./c is ignored")
+    #expect(error?.hint == "use absolute directories in RPCURL_PLUGIN_PATH: b, ./c is ignored")
   }
 
-  @Test func theSearchPathLeavesTheWorkingDirectoryOut() {
+  @Test func searchPathExcludesWorkingDirectory() {
     let environment = ["RPCURL_PLUGIN_PATH": "/a:.:b:", "XDG_DATA_HOME": "/data", "HOME": "/home/u"]
     #expect(
       PluginSearchPath(environment: { environment[$0] }, prefix: "/usr").directories
@@ -50,7 +50,7 @@ import Testing
         == ["/home/u/.local/share/rpcurl/plugins", "/usr/lib/rpcurl/plugins"])
   }
 
-  @Test func whatIsNoSharedObjectIsRefused() throws {
+  @Test func rejectsFileThatIsNotASharedObject() throws {
     let directory = try Fixtures.temporaryDirectory()
     let source = try Fixtures.path("fussy")
     Fixtures.run("umask 022; echo hello > \(directory)/text.so; : > \(directory)/empty.so")
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func anotherMachinesFileIsRefused() throws {
+  @Test func rejectsFileOfAnotherMachine() throws {
     let directory = try Fixtures.temporaryDirectory()
     guard let file = try? FileReader(path: try Fixtures.path("fussy")),
       var bytes = file.readAll(limitBytes: 1 << 24)
@@ -124,13 +124,13 @@ import Testing
     }
   }
 
-  @Test func anotherMajorVersionIsRefusedBeforeItsCodeRuns() throws {
+  @Test func rejectsAnotherMajorVersionBeforeItsCodeRuns() throws {
     let path = try Fixtures.path("other_version")
     #expect(error(path) == .otherVersion(path: path, plugin: "2.0", host: "1.1"))
     #expect(getenv("RPCURL_TEST_CONSTRUCTOR_RAN") == nil)
   }
 
-  @Test func aPluginOfAnEarlierMinorVersionWorks() throws {
+  @Test func acceptsEarlierMinorVersion() throws {
     let plugin = try log.loader().load(spec(try Fixtures.path("exercise-1.0", headerVersion: "1.0")))
     #expect(plugin.version == "2.1")
     let call = try PluginCallTest([plugin])
@@ -141,7 +141,7 @@ import Testing
     #expect(log.lines == ["closed", "unloaded"])
   }
 
-  @Test func aPluginOfALaterMinorVersionIsTaken() throws {
+  @Test func acceptsLaterMinorVersion() throws {
     let plugin = try log.loader().load(spec(try Fixtures.path("newer")))
     let call = try PluginCallTest([plugin])
     call.start()
@@ -149,14 +149,14 @@ import Testing
     #expect(log.lines == ["longer host: 0", "get_start: 0", "behind: 7"])
   }
 
-  @Test func theVersionNoteSurvivesStrip() throws {
+  @Test func versionNoteSurvivesStrip() throws {
     let path = try Fixtures.path("fussy")
     let stripped = try Fixtures.temporaryDirectory() + "/stripped.so"
     #expect(Fixtures.run("strip -o '\(stripped)' '\(path)' && chmod go-w '\(stripped)'") == 0)
     #expect(try log.loader().load(spec(stripped)).name == "fussy")
   }
 
-  @Test func brokenPluginsAreRefusedWithTheirReason() throws {
+  @Test func rejectsInvalidPluginsWithReason() throws {
     var path = try Fixtures.path("no_note")
     #expect(error(path) == .noVersionNote(path: path))
     path = try Fixtures.path("no_symbol")
@@ -173,34 +173,34 @@ import Testing
     #expect(error(path) == .wouldNotSeeAll(path: path))
   }
 
-  @Test func rejectedConfigurationNamesTheKey() throws {
+  @Test func rejectedConfigurationNamesKey() throws {
     let path = try Fixtures.path("fussy")
     #expect(
       error(path, [("fail", "no"), ("colour", "red")])
         == .configurationRejected(plugin: "fussy", key: "colour", reason: "the only key is fail", keys: []))
     #expect(
       error(path, [("fail", "yes")])?.description
-        == "plugin fussy: ready failed: RPCURL_EFAILED (the plugin does not say why)")
+        == "plugin fussy: ready failed: RPCURL_EFAILED (no reason given by the plugin)")
     let keyless = try Fixtures.path("mock")
     #expect(
-      error(keyless, [("k", "v")])?.description == "plugin mock: k: unknown key: the plugin has none")
+      error(keyless, [("k", "v")])?.description == "plugin mock: k: unknown key: the plugin has no keys")
   }
 
   // MARK: Trust
 
-  @Test func aFileThatOthersCanWriteIsRefused() throws {
+  @Test func rejectsFileThatOthersCanWrite() throws {
     let directory = try Fixtures.temporaryDirectory()
     let path = "\(directory)/open.so"
     Fixtures.run("cp '\(try Fixtures.path("fussy"))' '\(path)'; chmod 666 '\(path)'")
     #expect(error(path) == .untrusted(path: path, culprit: path, reason: .everybody))
     chmod(path, 0o664)
-    #expect(error(path)?.description == "plugin \(path): the file can be written by its group")
-    #expect(error(path)?.hint == "let only yourself write it: chmod go-w '\(path)'")
+    #expect(error(path)?.description == "plugin \(path): the file is writable by its group")
+    #expect(error(path)?.hint == "make it writable only by you: chmod go-w '\(path)'")
     chmod(path, 0o644)
     #expect(try log.loader().load(spec(path)).name == "fussy")
   }
 
-  @Test func aFileInADirectoryThatOthersCanWriteIsRefused() throws {
+  @Test func rejectsFileInDirectoryThatOthersCanWrite() throws {
     let outer = try Fixtures.temporaryDirectory()
     let path = "\(outer)/in/deep.so"
     Fixtures.run(
@@ -209,21 +209,21 @@ import Testing
     #expect(error(path) == .untrusted(path: path, culprit: outer, reason: .everybody))
     chmod(outer, 0o1777)
     #expect(try log.loader().load(spec(path)).name == "fussy")
-    // A link does not lead around it.
+    // A link does not bypass the check.
     chmod(outer, 0o777)
     let link = try Fixtures.temporaryDirectory() + "/link.so"
     symlink(path, link)
     #expect(error(link) == .untrusted(path: link, culprit: outer, reason: .everybody))
   }
 
-  @Test func refusesAnIntermediateLinkInADirectoryThatOthersCanWrite() throws {
+  @Test func rejectsLinkInDirectoryThatOthersCanWrite() throws {
     let outer = try Fixtures.temporaryDirectory()
     Fixtures.run(
       "cd '\(outer)' && mkdir good open && cp '\(try Fixtures.path("fussy"))' good/x.so && chmod 644 good/x.so "
         + "&& ln -s ../good/x.so open/hop.so && ln -s open/hop.so one.so && chmod 777 open")
     let path = "\(outer)/one.so"
     #expect(error(path) == .untrusted(path: path, culprit: "\(outer)/open", reason: .everybody))
-    // Neither does a directory that is left again, by a link or by a name.
+    // Nor does a directory that is left again, by a link or by a name.
     symlink("open/../good/x.so", "\(outer)/two.so")
     for name in ["two.so", "open/../good/x.so", "good/../open/hop.so"] {
       guard case .untrusted(_, "\(outer)/open", .everybody)? = error("\(outer)/\(name)") else {
@@ -235,7 +235,7 @@ import Testing
     #expect(try log.loader().load(spec(path)).name == "fussy")
   }
 
-  @Test func refusesLinksThatNeverEnd() throws {
+  @Test func rejectsCyclicLinks() throws {
     let directory = try Fixtures.temporaryDirectory()
     symlink("b.so", "\(directory)/a.so")
     symlink("a.so", "\(directory)/b.so")
@@ -244,7 +244,7 @@ import Testing
         == "plugin \(directory)/a.so: too many levels of symbolic links")
   }
 
-  @Test func refusesALinkThatBelongsToAnotherUser() throws {
+  @Test func rejectsLinkOfAnotherUser() throws {
     guard geteuid() == 0 else { return }
     let directory = try Fixtures.temporaryDirectory()
     chmod(directory, 0o1777)
@@ -254,7 +254,7 @@ import Testing
     let refusal = error(link)
     #expect(refusal == .untrustedLink(path: link, link: link, reason: .owner(1234)))
     #expect(refusal?.description == "plugin \(link): the link \(link) belongs to another user (1234)")
-    #expect(refusal?.hint == "take it over, if you trust where it leads: chown -h 0 '\(link)'")
+    #expect(refusal?.hint == "if you trust where it leads, become its owner: chown -h 0 '\(link)'")
   }
 
   @Test func followsRelativePathsAndLinksInDirectoriesOfTheUser() throws {
@@ -268,11 +268,11 @@ import Testing
 
   // MARK: Copies
 
-  @Test func aFileThatIsOverwrittenLeavesTheLoadedPluginAlone() throws {
+  @Test func overwritingFileDoesNotAffectLoadedPlugin() throws {
     let path = try Fixtures.temporaryDirectory() + "/plugin.so"
     Fixtures.run("cp '\(try Fixtures.path("mock"))' '\(path)'; chmod 644 '\(path)'")
     let plugin = try log.loader().load(spec(path))
-    // In place, as `cp` does: what is mapped would change.
+    // In place, like `cp`: mapped content would change.
     guard let file = fopen(path, "r+") else { throw Fixtures.Failure(text: "cannot open \(path)") }
     fwrite([UInt8](repeating: 0xcc, count: 1 << 16), 1, 1 << 16, file)
     fclose(file)
@@ -280,11 +280,11 @@ import Testing
     call.start()
     call.chain.closeRequest()
     #expect(call.receivedTexts == ["one", "two"])
-    // What is there now is another file.
+    // The path now leads to another file.
     #expect(error(path) == .notSharedObject(path: path, reason: "not an ELF file"))
   }
 
-  @Test func aPluginIsNotLoadedFromItsPath() throws {
+  @Test func loadsCopyInsteadOfPath() throws {
     _ = try log.loader().load(spec(try Fixtures.path("newer")))
     guard let maps = try? FileReader(path: "/proc/self/maps"), let bytes = maps.readAll(limitBytes: 1 << 24)
     else { throw Fixtures.Failure(text: "cannot read the maps") }
@@ -293,7 +293,7 @@ import Testing
     #expect(!text.contains(try Fixtures.path("newer")))
   }
 
-  @Test func truncatedFilesAreRefusedBeforeTheyAreLoaded() throws {
+  @Test func rejectsTruncatedFilesBeforeLoading() throws {
     let directory = try Fixtures.temporaryDirectory()
     let source = try Fixtures.path("fussy")
     guard let size = FileFacts(path: source)?.sizeBytes else { throw Fixtures.Failure(text: "no size") }
@@ -304,11 +304,11 @@ import Testing
     }
   }
 
-  @Test func anotherUsersFileIsRefused() throws {
+  @Test func rejectsFileOfAnotherUser() throws {
     guard geteuid() == 0 else { return }
     let path = try Fixtures.temporaryDirectory() + "/theirs.so"
     Fixtures.run("cp '\(try Fixtures.path("fussy"))' '\(path)'; chown 1234 '\(path)'")
     #expect(error(path) == .untrusted(path: path, culprit: path, reason: .owner(1234)))
-    #expect(error(path)?.hint == "take it over, if you trust what is there: chown 0 '\(path)'")
+    #expect(error(path)?.hint == "if you trust it, become its owner: chown 0 '\(path)'")
   }
 }

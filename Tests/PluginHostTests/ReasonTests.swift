@@ -5,9 +5,9 @@ import Testing
 
 @testable import PluginHost
 
-/// What the host reports when a plugin fails, or asks for what cannot be.
+/// The host's reports when a plugin fails, or requests something invalid.
 ///
-/// One after another: the plugin keeps the host of its last load.
+/// Serialized, because the plugin stores the host of its last load.
 @Suite(.serialized) struct ReasonTests {
   private let log = LogCollector()
 
@@ -16,7 +16,7 @@ import Testing
     return try PluginCallTest([plugin], .bidiStreaming, method: method)
   }
 
-  @Test func aCodeThatIsPassedOnHasTheWordsOfTheHostFunction() throws {
+  @Test func returnedCodeHasReasonOfHostFunction() throws {
     let call = try call("Idiom")
     call.start()
     call.chain.send(.bytes(PluginCallTest.bytes("Ada")))
@@ -26,14 +26,14 @@ import Testing
   }
 
   @Test(arguments: ["Stale", "Other"])
-  func theReasonIsOfTheCallbackThatFailed(_ method: String) throws {
+  func reasonBelongsToFailedCallback(_ method: String) throws {
     let call = try call(method)
     call.start()
     call.chain.send(.bytes(PluginCallTest.bytes("Ada")))
-    #expect(call.end?.error?.message == "RPCURL_EFAILED (the plugin does not say why)")
+    #expect(call.end?.error?.message == "RPCURL_EFAILED (no reason given by the plugin)")
   }
 
-  @Test func headersOfTheHostAreRefused() throws {
+  @Test func rejectsHeadersOfTheHost() throws {
     let call = try call("Headers")
     call.start()
     #expect(
@@ -45,7 +45,7 @@ import Testing
     call.chain.cancel(RPCError(.canceled, "", origin: .client))
   }
 
-  @Test func manyHeadersAreAddedInLinearTime() throws {
+  @Test func addsManyHeadersInLinearTime() throws {
     let begin = ContinuousClock.now
     let call = try call("Many")
     call.start()
@@ -55,16 +55,16 @@ import Testing
     call.chain.cancel(RPCError(.canceled, "", origin: .client))
   }
 
-  @Test func aCallbackCannotInjectWithoutEnd() throws {
+  @Test func limitsInjectedMessagesPerCallback() throws {
     let call = try call("Flood")
     call.start()
-    // On a loaded machine the watchdog logs that this takes long.
+    // On a loaded machine the watchdog also logs a long callback.
     #expect(log.lines.filter { !log.warnings.contains($0) } == ["injected: 65536", "then: -12"])
     call.work()
     call.chain.cancel(RPCError(.canceled, "", origin: .client))
   }
 
-  @Test func misuseIsLoggedOnlySoOften() throws {
+  @Test func limitsLoggedMisuse() throws {
     let call = try call("Misuse")
     call.start()
     #expect(log.warnings.count == 101)
@@ -72,7 +72,7 @@ import Testing
     call.chain.cancel(RPCError(.canceled, "", origin: .client))
   }
 
-  @Test func elementsBeyondTheEndCannotBeCleared() throws {
+  @Test func rejectsClearingBeyondTheEnd() throws {
     let call = try call("Clear")
     call.start()
     call.chain.send(.bytes(PluginCallTest.bytes("Ada")))
@@ -81,14 +81,14 @@ import Testing
     call.chain.cancel(RPCError(.canceled, "", origin: .client))
   }
 
-  @Test func nothingOfACallThatHasEndedIsAccepted() throws {
+  @Test func rejectsUseOfEndedCall() throws {
     let call = try call("Say")
     call.start()
     call.chain.cancel(RPCError(.canceled, "", origin: .client))
     #expect(log.lines == ["cancel in close: -4", "after in close: -1"])
   }
 
-  @Test func resultsWithoutAMeaningAreFailures() throws {
+  @Test func invalidResultsAreFailures() throws {
     let path = try Fixtures.path("reasons")
     setenv("REASONS_READY", "1", 1)
     let error = #expect(throws: PluginError.self) { try log.loader().load(InterceptorSpec(name: path)) }
@@ -102,15 +102,15 @@ import Testing
     #expect(call.end?.error?.message == "needs returned 44, which is not a valid result")
   }
 
-  @Test func aPluginThatNeedsMoreThanTheHostHasIsRefused() throws {
+  @Test func rejectsPluginWithUnknownFlag() throws {
     let path = try Fixtures.path("flags")
     let error = #expect(throws: PluginError.self) { try log.loader().load(InterceptorSpec(name: path)) }
     #expect(
       error?.description
-        == "plugin \(path): it needs something that this rpcurl does not have (flags 0x80000000)")
+        == "plugin \(path): it requires a feature that this rpcurl lacks (flags 0x80000000)")
   }
 
-  @Test func aNameThatCannotBePrintedIsRefused() throws {
+  @Test func rejectsUnprintableName() throws {
     let path = try Fixtures.path("bad_name")
     let error = #expect(throws: PluginError.self) { try log.loader().load(InterceptorSpec(name: path)) }
     #expect(error?.description.hasSuffix("not printable UTF-8 on one line") == true)

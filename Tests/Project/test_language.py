@@ -44,7 +44,10 @@ DOCUMENTS = [
     *sorted((ROOT / "man").iterdir()),
 ]
 # Folders of Sources whose doc comments and strings are checked.
-SOURCES: tuple[str, ...] = ("CommandLine", "Interception", "AsyncInterception")
+SOURCES: tuple[str, ...] = (
+    "AsyncInterception", "CommandLine", "Interception", "Interceptors", "PluginHost", "Protobuf", "Reflection",
+    "RPCClient", "RPCProtocols", "Transport",
+)  # fmt: skip
 
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 

@@ -22,7 +22,7 @@ import Testing
   @Test(arguments: [
     "A", "AAAAA", "A===", "Zg=", "=", "==", "Zm=8", "Zm9v=", "Z g=", "Zg==\n", "+_8", "Zm9*", "Zm\u{e9}",
   ])
-  func refusesNonsense(_ text: String) {
+  func rejectsInvalidText(_ text: String) {
     #expect(Base64.decode(text) == nil)
   }
 }

@@ -74,7 +74,7 @@ import Testing
   ])
   func reencodes(_ what: String, _ typeName: String, _ bytes: String, _ expected: String) throws {
     #expect(try reencode(typeName, bytes) == expected, "\(what)")
-    // The direct way to JSON must take the same road.
+    // The direct conversion to JSON must behave the same.
     _ = try json(typeName, hex(bytes))
   }
 
@@ -103,22 +103,22 @@ import Testing
     #expect(try failure("test3.Scalars", bytes) == expected, "\(what)")
   }
 
-  @Test func rejectsPackedListsOfBrokenLength() throws {
+  @Test func rejectsPackedListsOfInvalidLength() throws {
     #expect(try failure("test3.Lists", "3a03010203") == .invalidPackedLength)
     #expect(try failure("test3.Lists", "2a0180") == .truncated)
   }
 
-  @Test func rejectsDamageBehindAnUnknownEnumValueInAMapEntry() throws {
+  @Test func rejectsDamageAfterUnknownEnumValueInMapEntry() throws {
     #expect(try failure("test2.Old", "4a070a01611007 4a04") == .truncated)
     #expect(try reencode("test2.Old", "4a070a016110071001") == "4a050a01611001")
   }
 
-  @Test func checksUTF8WhereTheFeatureSaysSo() throws {
+  @Test func checksUTF8IfTheFeatureRequiresIt() throws {
     #expect(try failure("test23.Modern", "3a01ff") == .invalidUTF8)
     #expect(try failure("test23.Modern", "4201ff") == nil)
   }
 
-  @Test func boundsTheDepthAt100() throws {
+  @Test func limitsDepthTo100() throws {
     func nested(_ depth: Int) -> String {
       var out: [UInt8] = []
       for _ in 0..<depth {
@@ -138,14 +138,14 @@ import Testing
     #expect(try failure("test3.Node", hundred) == nil)
   }
 
-  @Test func errorsNameTheFieldAndTheByte() throws {
+  @Test func errorsNameFieldAndByte() throws {
     let error = #expect(throws: DecodeError.self) {
       try Message(try type("test3.Node"), serialized: hex("2001 1203 0a01ff"))
     }
     #expect(error == DecodeError(.invalidUTF8, at: 5, path: "child.name"))
   }
 
-  @Test func everyPrefixOfAMessageIsReadOrRefused() throws {
+  @Test func everyPrefixOfMessageIsReadOrRejected() throws {
     let bytes = try wire(
       "test3.Maps",
       #"{"texts":{"a":"b","é":"ü"},"nodes":{"-5":{"name":"n","children":[{}]}},"fixed":{"1":1.5}}"#)
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  /// Reads a varint within bytes; nil when there is none. Gives the place behind it as well.
+  /// Reads a varint within bytes and returns its value and end; nil if there is none.
   private func varint(_ bytes: [UInt8], at start: Int) -> (value: UInt64, end: Int)? {
     bytes.withUnsafeBytes { bytes in
       var reader = WireReader(bytes)
@@ -167,8 +167,8 @@ import Testing
     }
   }
 
-  /// Varints are read eight bytes at a time where that many are there, before them or behind them.
-  @Test func varintsAreReadWhereverTheyStand() {
+  /// Varints are read eight bytes at a time if that many are available, before or after them.
+  @Test func readsVarintsAtAnyPosition() {
     for bits in 0...64 {
       let value = bits == 0 ? 0 : UInt64.max >> UInt64(64 - bits)
       var buffer = OutputBuffer()
@@ -185,7 +185,7 @@ import Testing
     }
   }
 
-  /// Two keys that are not UTF-8, which proto2 does not check, and whose repaired forms are the same.
+  /// Two keys that are not UTF-8, which proto2 does not check, and whose repaired forms are equal.
   @Test func keepsMapKeysThatAreNotUTF8() throws {
     let bytes = hex("12 01 61  2a 07 0a 01 ee 12 02 08 01  2a 07 0a 01 ef 12 02 08 02")
     let type = try type("test2.Strict")

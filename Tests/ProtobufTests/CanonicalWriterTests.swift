@@ -2,7 +2,7 @@ import Testing
 
 @testable import Protobuf
 
-/// The direct way to the canonical form must give what decoding and encoding give.
+/// The canonical writer must give the same result as decoding and encoding.
 @Suite struct CanonicalWriterTests {
   private func check(_ type: MessageType, _ bytes: [UInt8]) throws {
     var out = OutputBuffer()
@@ -85,8 +85,8 @@ import Testing
     }
   }
 
-  /// Each level is in no order: decoding each anew would take quadratic time.
-  @Test func boundsTheWorkOnNestedMessages() throws {
+  /// No level is in canonical order: decoding each one again would take quadratic time.
+  @Test func limitsWorkOnNestedMessages() throws {
     var bytes: [UInt8] = []
     for _ in 0..<90 {
       var out = OutputBuffer()

@@ -3,7 +3,7 @@ import Testing
 @testable import Protobuf
 
 @Suite struct ConverterTests {
-  /// Converts an input that comes in pieces of a size, and gives the output and the error.
+  /// Converts an input in pieces of a size, and returns the output and the error.
   private func run(
     _ options: ConversionOptions, _ input: [UInt8], type typeName: String = "test3.Node", pieces: Int
   ) throws -> (output: [UInt8], error: ConversionError?) {
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  /// The same for pieces of many sizes, which must not matter.
+  /// The same for several sizes of pieces, which must not change the result.
   private func convert(
     _ options: ConversionOptions, _ input: [UInt8], type: String = "test3.Node"
   ) throws -> (output: [UInt8], error: ConversionError?) {
@@ -85,7 +85,7 @@ import Testing
     #expect(numbers.output == hex("020801 0b08feffffffffffffffff01 020803 020804"))
   }
 
-  @Test func anEmptyMessageIsNoMessageInJSONOnly() throws {
+  @Test func emptyInputIsMessageExceptInJSON() throws {
     #expect(try convert(ConversionOptions(from: .json, to: .binary), []).error?.reason == .noMessage)
     #expect(
       try convert(ConversionOptions(from: .json, to: .binary), Array(" \n".utf8)).error?.reason == .noMessage)
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func severalMessagesNeedAFormThatHoldsThem() throws {
+  @Test func severalMessagesRequireSuitableFormat() throws {
     for format in [MessageFormat.binary, .text] {
       let (output, error) = try convert(ConversionOptions(from: .json, to: format), Array("{} {}".utf8))
       #expect(error?.reason == .severalMessages)
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func errorsNameTheMessageAndThePlace() throws {
+  @Test func errorsNameMessageAndPlace() throws {
     func failure(
       _ from: MessageFormat, _ input: [UInt8], isDelimited: Bool = true
     ) throws -> (String, String?) {
@@ -119,7 +119,7 @@ import Testing
         == ("{}\n", "weight: expected a number (int32) (line 3, column 2)"))
     #expect(
       try failure(.json, Array("{}\n {\"weight\":".utf8)) == (
-        "{}\n", "weight: the JSON ends too early (line 2, column 12)"
+        "{}\n", "weight: unexpected end of the JSON (line 2, column 12)"
       ))
     #expect(try failure(.json, Array("{} ,".utf8)).1 == "expected an object (test3.Node) (line 1, column 4)")
     #expect(try failure(.json, Array("{}}".utf8)).1 == "expected an object (test3.Node) (line 1, column 3)")
@@ -136,10 +136,10 @@ import Testing
         == "expected the length of a message at byte 0; are the messages delimited?")
     #expect(try failure(.binary, hex("ffffffff7f")).1?.contains("longer than 2147483647 bytes") == true)
     #expect(
-      try failure(.binary, hex("0a05"), isDelimited: false).1 == "the message is cut off at name (byte 1)")
+      try failure(.binary, hex("0a05"), isDelimited: false).1 == "the message is truncated at name (byte 1)")
   }
 
-  @Test func messagesOfAStreamAreBounded() throws {
+  @Test func limitsMessagesOfStream() throws {
     for format in MessageFormat.allCases {
       var options = ConversionOptions(from: format, to: .json, isDelimited: true)
       options.limitBytes = 20

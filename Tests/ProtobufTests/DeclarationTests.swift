@@ -2,7 +2,7 @@ import Testing
 
 @testable import Protobuf
 
-/// Declarations as they were written. That a compiler makes the same of them is tested end to end.
+/// Declarations as source text. End-to-end tests compile the output.
 struct DeclarationTests {
   private func print(_ name: String) throws -> String {
     let pool = try makePool()
@@ -23,7 +23,7 @@ struct DeclarationTests {
     #expect(try print("google.protobuf.Empty") == "message Empty {}\n")
   }
 
-  @Test func findsEverythingThatIsDeclared() throws {
+  @Test func findsAllDeclarations() throws {
     let pool = try makePool()
     for symbol in pool.symbols(Set(SymbolKind.allCases)) {
       let file = try #require(try pool.file(named: symbol.file))
@@ -34,7 +34,7 @@ struct DeclarationTests {
     }
   }
 
-  @Test func namesOfWhatIsNotThereFindNothing() throws {
+  @Test func findsNothingForUnknownNames() throws {
     let pool = try makePool()
     for name in ["", ".", "google", "google.protobuf.Struct.none", "google.protobuf.Nothing", "/", "a/b"] {
       #expect(try pool.declaration(named: name) == nil)
@@ -42,7 +42,7 @@ struct DeclarationTests {
     #expect(try pool.file(named: "none.proto") == nil)
   }
 
-  @Test func everyTruncationIsReadOrRefused() throws {
+  @Test func everyTruncationIsReadOrRejected() throws {
     let bytes = try #require(Base64.decode(FixtureData.encoded))
     let file = try #require(try WireRecord.all(in: bytes[...]).first).bytes
     for end in stride(from: 0, to: file.count, by: 3) {
@@ -58,7 +58,7 @@ struct DeclarationTests {
     #expect(ProtoText.jsonName(of: name) == json)
   }
 
-  @Test func escapesWhatSteersATerminal() {
+  @Test func escapesControlCharacters() {
     #expect(ProtoText.safe("a\u{1b}[31m\n") == #"a\033[31m\012"#)
     #expect(ProtoText.safe("\u{61c}\u{200e}") == #"\330\234\342\200\216"#)
     #expect(ProtoText.literal("\u{202e}\"\\\n\t") == #""\342\200\256\"\\\n\t""#)
@@ -66,7 +66,7 @@ struct DeclarationTests {
     #expect(ProtoText.safe("é 中 😀") == "é 中 😀")
   }
 
-  @Test func closuresAreInOrderOfImportsAndTellWhatIsMissing() throws {
+  @Test func closuresAreInOrderOfImportsAndReportMissingOnes() throws {
     let pool = try makePool()
     let set = try pool.descriptorSet(ofFiles: pool.fileNames)
     #expect(set.missingImports.isEmpty)
@@ -107,7 +107,7 @@ struct DeclarationTests {
     return ProtoPrinter(file, in: pool).print()
   }
 
-  @Test func printsGroupsThatHoldThemselves() throws {
+  @Test func printsRecursiveGroups() throws {
     let first = record(4, record(1, "A") + group("self", 1, ".A") + group("b", 2, ".B"))
     let second = record(4, record(1, "B") + group("a", 1, ".A"))
     #expect(
@@ -126,8 +126,8 @@ struct DeclarationTests {
         """)
   }
 
-  /// Nested in each other, and beside each other.
-  @Test(arguments: [true, false]) func printsAGroupOnceForAnyNumberOfFields(isNested: Bool) throws {
+  /// Nested in each other, and side by side.
+  @Test(arguments: [true, false]) func printsGroupOnceForAnyNumberOfFields(isNested: Bool) throws {
     var content: [UInt8] = []
     var inner: [UInt8] = []
     for index in (0..<30).reversed() {

@@ -10,7 +10,7 @@ import Testing
     #expect(EditDistance.between(Array(a.utf8), Array(b.utf8)) == expected)
   }
 
-  @Test func givesTheNearestFirst() {
+  @Test func returnsNearestFirst() {
     #expect(EditDistance.nearest(to: "nmae", among: ["game", "name", "other"]) == ["name", "game"])
     #expect(EditDistance.nearest(to: "xyz", among: ["completely", "different"]).isEmpty)
   }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Protobuf
 
-/// What may stand where somebody types JSON.
+/// The cursor position in partially typed JSON, and the suggestions there.
 struct JSONCursorTests {
   private func cursor(_ text: String, _ type: String) throws -> JSONCursor {
     JSONCursor(text, of: try #require(try makePool().messageType(named: type)))
@@ -42,10 +42,10 @@ struct JSONCursorTests {
     (#"{"unknown": "#, "anything"), (#"{"unknown": {"a": [1, {"#, "anything"),
     // Another message may follow.
     (#"{} "#, "message test2.Outer"), (#"{"next": {}} {"#, "name: strict next"),
-    // Brackets and commas within strings are none.
+    // Brackets and commas within strings are ignored.
     (#"{"strict": {"name": "},{[\"", "#, "name: id child children byName"),
   ])
-  func knowsThePlace(text: String, expected: String) throws {
+  func findsPlace(text: String, expected: String) throws {
     #expect(try place(text, "test2.Outer") == expected)
   }
 
@@ -53,7 +53,7 @@ struct JSONCursorTests {
     "}", "]", "{]", "[}", ":", ",", #"{"a":,"#, #"{"a" "b""#, #"{"a"::"#, "{,", #"{"strict": {}}}"#, #"{{"#,
     #"{"strict": {} {"#, #"{"strict": 1 2 "#,
   ])
-  func saysNothingWhereTextMakesNoSense(text: String) throws {
+  func suggestsNothingInInvalidText(text: String) throws {
     #expect(try place(text, "test2.Outer") == "other")
   }
 
@@ -62,19 +62,19 @@ struct JSONCursorTests {
     (#"{"strict": {"name": "é\""#, #"é\""#, 20, true), ("", "", 0, false),
     (#"{"strict": nu"#, "nu", 11, false),
   ])
-  func tellsWhatIsReplaced(text: String, prefix: String, start: Int, isQuoted: Bool) throws {
+  func findsReplacedToken(text: String, prefix: String, start: Int, isQuoted: Bool) throws {
     let cursor = try cursor(text, "test2.Outer")
     #expect(cursor.prefix == prefix)
     #expect(cursor.start == start)
     #expect(cursor.isQuoted == isQuoted)
   }
 
-  @Test func leavesOutTheOthersOfAOneof() throws {
+  @Test func omitsOtherMembersOfOneof() throws {
     #expect(try place(#"{"first": "LOW", "#, "test2.Old").contains("second") == false)
     #expect(try place(#"{"number": 1, "#, "test2.Old").contains("first second"))
   }
 
-  @Test func knowsTheFormsOfWellKnownTypes() throws {
+  @Test func findsPlaceInWellKnownTypes() throws {
     let type = "test3.WellKnown"
     #expect(try place(#"{"any": {"#, type) == "type key")
     #expect(try place(#"{"any": {"@type": ""#, type) == "type")
@@ -93,14 +93,14 @@ struct JSONCursorTests {
     #expect(try place(#"{"structure": {"a": {}}, "#, type).hasPrefix("name: "))
   }
 
-  @Test func boundsItsDepth() throws {
+  @Test func limitsDepth() throws {
     let deep = String(repeating: #"{"next": "#, count: nestingLimit)
     #expect(try place(deep, "test2.Outer") == "field next")
     #expect(try place(deep + "{", "test2.Outer") == "other")
     #expect(try place(String(repeating: "[", count: 1_000_000), "test2.Outer") == "other")
   }
 
-  @Test func survivesAnyText() throws {
+  @Test func acceptsAnyText() throws {
     var state: UInt64 = 42
     let pieces = [
       "{", "}", "[", "]", ":", ",", "\"", "\\", "strict", "\"next\"", "é", " ", "1", "null", "\u{0}",
@@ -124,7 +124,7 @@ struct JSONCursorTests {
     ("", "test2.Outer", ["{"]), ("{", "test2.Outer", [#""strict": "#, #""next": "#]),
     (#"{"st"#, "test2.Outer", [#""strict": "#]), ("{st", "test2.Outer", [#""strict": "#]),
     (#"{"strict""#, "test2.Outer", []),
-    // The name in the .proto file when that is what was typed.
+    // The name in the .proto file if its prefix was typed.
     (#"{"packed_"#, "test2.Old", [#""packed_levels": "#]),
     (#"{"packedL"#, "test2.Old", [#""packedLevels": "#]),
     (#"{"level": "#, "test2.Old", [#""LOW""#, #""HIGH""#, #""NEGATIVE""#]),
@@ -157,7 +157,7 @@ struct JSONCursorTests {
     ("{", "test2.Old", "number, text, level, levels, …"), (#"{"raw": "#, "test2.Old", "raw: bytes (base64)"),
     (#"{"duration": "#, "test3.WellKnown", "duration: Duration (1.5s)"),
   ])
-  func tellsWhatIsExpected(text: String, type: String, expected: String) throws {
+  func describesExpectedValue(text: String, type: String, expected: String) throws {
     #expect(try cursor(text, type).expectation == expected)
   }
 }

@@ -77,10 +77,10 @@ import Testing
     ("test3.Scalars", #"{"anInt32":"#, .unexpectedEnd),
     ("test3.Scalars", #"{"aString":"abc"#, .unexpectedEnd),
     ("test3.Scalars", #"{"anInt32":1,}"#, .syntax(expected: "a key")),
-    ("test3.Scalars", #"{"anInt32" 1}"#, .syntax(expected: "“:”")),
-    ("test3.Scalars", #"{"anInt32":1 "aBool":true}"#, .syntax(expected: "“,” or “}”")),
+    ("test3.Scalars", #"{"anInt32" 1}"#, .syntax(expected: "\":\"")),
+    ("test3.Scalars", #"{"anInt32":1 "aBool":true}"#, .syntax(expected: "\",\" or \"}\"")),
     ("test3.Lists", #"{"int32s":[1,]}"#, .syntax(expected: "a value")),
-    ("test3.Lists", #"{"int32s":[1 2]}"#, .syntax(expected: "“,” or “]”")),
+    ("test3.Lists", #"{"int32s":[1 2]}"#, .syntax(expected: "\",\" or \"]\"")),
     ("test3.Scalars", #"{} {}"#, .trailingData),
     ("test3.Scalars", #"{"anInt32":01}"#, .invalidNumber),
     ("test3.Scalars", #"{"anInt32":1.}"#, .invalidNumber),
@@ -112,7 +112,7 @@ import Testing
     ("test3.Scalars", #"{"anInt32":1,"an_int32":2}"#, .duplicateKey("an_int32")),
     ("test3.Maps", #"{"numbers":{"1":1,"1":2}}"#, .duplicateKey("map key")),
     ("test3.Maps", #"{"numbers":{"a":1}}"#, .wrongType(expected: "a number (int32)")),
-    ("test3.Maps", #"{"flags":{"1":""}}"#, .wrongType(expected: "“true” or “false” as key")),
+    ("test3.Maps", #"{"flags":{"1":""}}"#, .wrongType(expected: "\"true\" or \"false\" as key")),
     ("test3.Maps", #"{"texts":{"a":null}}"#, .nullElement),
     ("test3.Maps", #"{"texts":[]}"#, .wrongType(expected: "an object")),
     ("test3.Lists", #"{"int32s":[null]}"#, .nullElement),
@@ -125,7 +125,7 @@ import Testing
     ),
     (
       "test3.Scalars", #"{"aColor":"RAD"}"#,
-      .unknownEnumValue(value: "“RAD”", type: "test3.Color", nearest: ["RED"])
+      .unknownEnumValue(value: "\"RAD\"", type: "test3.Color", nearest: ["RED"])
     ),
     ("test2.Old", #"{"level":9}"#, .unknownEnumValue(value: "9", type: "test2.Level", nearest: [])),
     ("test3.WellKnown", #"{"timestamp":"2024-02-30T00:00:00Z"}"#, .invalidTimestamp),
@@ -152,7 +152,7 @@ import Testing
     #expect(error?.reason == .invalidUTF8)
   }
 
-  @Test func boundsTheDepth() {
+  @Test func limitsDepth() {
     func nested(_ depth: Int) -> String {
       String(repeating: #"{"child":"#, count: depth) + "{}" + String(repeating: "}", count: depth)
     }
@@ -162,7 +162,7 @@ import Testing
     #expect(jsonError("google.protobuf.Value", lists)?.reason == .tooDeep)
   }
 
-  @Test func errorsNameThePlaceAndThePath() {
+  @Test func errorsNamePlaceAndPath() {
     let error = jsonError("test3.Node", "{\n  \"children\": [{},\n    {\"weight\": \"ä\", \"child\": 1}]}")
     #expect(error?.line == 3)
     #expect(error?.column == 16)
@@ -170,7 +170,7 @@ import Testing
     #expect(jsonError("test3.Maps", #"{"nodes":{"5":{"weight":true}}}"#)?.fieldPath == #"nodes["5"].weight"#)
   }
 
-  @Test func passesOverUnknownFieldsWhenAllowed() throws {
+  @Test func ignoresUnknownFieldsIfAllowed() throws {
     let options = JSONDecodingOptions(allowUnknownFields: true)
     let text = #"{"no":[1,{"x":null}],"weight":1,"child":{"what":"é"}}"#
     #expect(hexText(try wire("test3.Node", text, options)) == "12002001")

@@ -95,13 +95,13 @@ import Testing
         """)
   }
 
-  @Test func refusesTimesOutOfRange() throws {
+  @Test func rejectsTimesOutOfRange() throws {
     for bytes in ["120508ffffffff7f10", "1206 10ffffffff0f", "1a0f 0801 10ffffffffffffffffff01"] {
       #expect(throws: DecodeError.self) { try json("test3.WellKnown", hex(bytes)) }
     }
   }
 
-  @Test func valuesWithoutJSONMayBeReplacedByLaterOnes() throws {
+  @Test func laterValueMayReplaceOneWithoutJSONForm() throws {
     // A number that is NaN, then null; a time that is out of range, then its parts again.
     #expect(try json("google.protobuf.Value", hex("11 000000000000f87f 0800")) == "null")
     #expect(
@@ -115,8 +115,8 @@ import Testing
     #expect(try json("test3.WellKnown", wire("test3.WellKnown", text)) == text)
   }
 
-  /// More than are collected before keys that repeat are looked for.
-  @Test func sortsManyMapEntriesAndKeepsTheLastOfAKey() throws {
+  /// More entries than are collected before duplicate keys are searched.
+  @Test func sortsManyMapEntriesAndKeepsLastOfKey() throws {
     func entries(_ keys: some Sequence<Int>, value: UInt8) -> [UInt8] {
       var out = OutputBuffer()
       for key in keys {

@@ -16,7 +16,7 @@ import Testing
     ("the last moment", "9999-12-31T23:59:59.999999999Z", "9999-12-31T23:59:59.999999999Z"),
     ("a leap day", "2000-02-29T00:00:00Z", "2000-02-29T00:00:00Z"),
   ])
-  func timestamps(_ what: String, _ read: String, _ written: String) throws {
+  func readsAndWritesTimestamps(_ what: String, _ read: String, _ written: String) throws {
     let name = "google.protobuf.Timestamp"
     #expect(try json(name, wire(name, "\"\(read)\"")) == "\"\(written)\"", "\(what)")
   }
@@ -26,7 +26,7 @@ import Testing
     "2024-01-01T24:00:00Z", "2024-01-01T00:60:00Z", "2024-01-01 00:00:00Z", "2024-01-01T00:00:00.Z",
     "2024-01-01T00:00:00z", "10000-01-01T00:00:00Z", "2024-01-01", "9999-12-31T23:59:59-01:00", "",
   ])
-  func timestampsThatAreNone(_ text: String) {
+  func rejectsInvalidTimestamps(_ text: String) {
     #expect(jsonError("google.protobuf.Timestamp", "\"\(text)\"")?.reason == .invalidTimestamp)
   }
 
@@ -37,13 +37,13 @@ import Testing
     ("315576000000.999999999s", "315576000000.999999999s"),
     ("-315576000000.000000001s", "-315576000000.000000001s"),
   ])
-  func durations(_ read: String, _ written: String) throws {
+  func readsAndWritesDurations(_ read: String, _ written: String) throws {
     let name = "google.protobuf.Duration"
     #expect(try json(name, wire(name, "\"\(read)\"")) == "\"\(written)\"")
   }
 
   @Test(arguments: ["1", "s", "1.s", "1.0000000001s", "+1s", "1 s", "--1s", "1e3s", "315576000001s", ""])
-  func durationsThatAreNone(_ text: String) {
+  func rejectsInvalidDurations(_ text: String) {
     #expect(jsonError("google.protobuf.Duration", "\"\(text)\"")?.reason == .invalidDuration)
   }
 
@@ -51,14 +51,14 @@ import Testing
     ("", ""), ("_w==", "ff"), ("/w==", "ff"), ("_w", "ff"), ("/w", "ff"), ("-_-_", "fbffbf"),
     ("+/+/", "fbffbf"), ("AAE=", "0001"), ("AAE", "0001"),
   ])
-  func bytesInBothAlphabetsWithAndWithoutPadding(_ text: String, _ expected: String) throws {
+  func readsBytesInBothAlphabetsWithAndWithoutPadding(_ text: String, _ expected: String) throws {
     let bytes = try wire("google.protobuf.BytesValue", "\"\(text)\"")
     let payload = expected.isEmpty ? "" : "0a0" + "\(expected.count / 2)" + expected
     #expect(hexText(bytes) == payload)
   }
 
   @Test(arguments: ["A", "AA=", "A===", "AA==A", "-+AA", "A A=", "AA\\n="])
-  func bytesThatAreNoBase64(_ text: String) {
+  func rejectsInvalidBase64(_ text: String) {
     #expect(jsonError("google.protobuf.BytesValue", "\"\(text)\"")?.reason == .invalidBase64)
   }
 
@@ -66,7 +66,7 @@ import Testing
     ("test3.Scalars", #"{"aColor":9}"#), ("test3.Lists", #"{"colors":["RED",9,-7]}"#),
     ("test3.Maps", #"{"colors":{"1":9}}"#),
   ])
-  func unknownNumbersOfOpenEnumsStay(_ typeName: String, _ text: String) throws {
+  func keepsUnknownNumbersOfOpenEnums(_ typeName: String, _ text: String) throws {
     #expect(try json(typeName, wire(typeName, text)) == text)
   }
 
@@ -77,19 +77,20 @@ import Testing
     #"{"any":{"@type":"a/google.protobuf.Empty"}}"#,
     #"{"any":{"@type":"a/test2.Strict","id":1,"name":""}}"#,
   ])
-  func anyHoldsEveryKindOfMessage(_ text: String) throws {
+  func anyContainsEveryKindOfMessage(_ text: String) throws {
     #expect(try json("test3.WellKnown", wire("test3.WellKnown", text)) == text)
   }
 
-  @Test func anyOfAnAnyIsBoundInDepth() {
+  @Test func limitsDepthOfNestedAny() {
     let text =
       String(repeating: #"{"@type":"a/google.protobuf.Any","value":"#, count: 200) + "{}"
       + String(repeating: "}", count: 200)
     #expect(jsonError("google.protobuf.Any", text)?.reason == .tooDeep)
   }
 
-  @Test func aJSONNameMayHideNoOtherField() throws {
-    // `@renamed` is the JSON name of `other`; both names are read, and both at once are one field twice.
+  @Test func jsonNameDoesNotHideOtherField() throws {
+    // `@renamed` is the JSON name of `other`; both names are accepted, but together they are a duplicate
+    // field.
     #expect(hexText(try wire("test3.Named", #"{"@renamed":1}"#)) == "1001")
     #expect(hexText(try wire("test3.Named", #"{"other":1}"#)) == "1001")
     #expect(jsonError("test3.Named", #"{"other":1,"@renamed":1}"#)?.reason == .duplicateKey("@renamed"))
@@ -109,8 +110,8 @@ import Testing
     }
   }
 
-  /// The text is read eight bytes at a time; none of them may be another one.
-  @Test func noByteOfATimestampMayBeAnother() {
+  /// The text is read eight bytes at a time; every byte must be checked.
+  @Test func rejectsEveryOtherByteInTimestamp() {
     let text = Array("2024-05-31T12:47:09.5Z".utf8)
     func read(_ text: [UInt8]) -> (seconds: Int64, nanos: Int32)? {
       text.withUnsafeBytes { TimeText.timestamp($0) }

@@ -15,14 +15,14 @@ import Testing
     return found
   }
 
-  @Test func splitsValuesWherever() throws {
+  @Test func splitsValuesAtAnyPosition() throws {
     let text = #" {"a":"}\"{"}[1,[2]]"x]"{} 12 true null-5"#
     let expected = [#"{"a":"}\"{"}"#, "[1,[2]]", #""x]""#, "{}", "12", "true", "null-5"]
     #expect(try values([text]) == expected)
     #expect(try values(text.map(String.init)) == expected)
   }
 
-  @Test func givesAValueAsSoonAsItIsComplete() throws {
+  @Test func returnsValueAsSoonAsComplete() throws {
     var reader = JSONValueReader()
     reader.append("{\"a\":1".utf8)
     #expect(try reader.next() == nil)
@@ -31,7 +31,7 @@ import Testing
     #expect(try reader.next() == nil)
   }
 
-  @Test func tellsWhereAValueStarts() throws {
+  @Test func reportsStartOfValue() throws {
     var reader = JSONValueReader()
     reader.append("{}\n\n  {\"anInt32\": x}".utf8)
     _ = try reader.next()
@@ -42,7 +42,7 @@ import Testing
     #expect(error?.moved(to: item.start).column == 15)
   }
 
-  @Test func refusesWhatStartsNoValue() {
+  @Test func rejectsInvalidStart() {
     for text in ["}", "]", ",", "{},{}", ":"] { #expect(throws: JSONError.self) { try values([text]) } }
     for text in ["{", "[1", "\"a", "{\"a\":\"}"] {
       let error = #expect(throws: JSONError.self) { try values([text]) }
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func boundsAValue() {
+  @Test func limitsValue() {
     var reader = JSONValueReader(limitBytes: 10)
     reader.append(String(repeating: "[", count: 20).utf8)
     let error = #expect(throws: JSONError.self) { try reader.next() }

@@ -2,9 +2,9 @@ import Testing
 
 @testable import Protobuf
 
-/// A pool is freed with the last handle to what it defines, and not before.
+/// A pool is freed with the last handle to its contents, and not before.
 @Suite struct LifetimeTests {
-  /// A pool of the fixtures, which tells when the bytes of its schema are given back.
+  /// A pool of the fixtures that reports when the bytes of its schema are freed.
   private struct Watched {
     final class Flag: @unchecked Sendable {
       var isSet = false
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  /// Takes a handle from a pool, lets go of the pool, uses the handle, and lets go of it too.
+  /// Takes a handle from a pool, releases the pool, uses the handle, and releases it too.
   private func check<Handle>(
     _ what: String, _ take: (DescriptorPool) throws -> Handle?, _ use: (Handle) throws -> Bool
   ) throws {
@@ -66,7 +66,7 @@ import Testing
     return nil
   }
 
-  @Test func aPoolIsFreedWithItsLastHandle() throws {
+  @Test func poolIsFreedWithLastHandle() throws {
     try check("a pool", { $0 }) { $0.serviceNames.count == 2 }
     try check("a type", { try $0.messageType(named: "test2.Old") }) {
       try Message($0, json: Array(Self.old.utf8)).serialized().count > 20
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test func messagesKeepTheirPool() throws {
+  @Test func messagesRetainPool() throws {
     try check("a message", message) {
       try !$0.json().isEmpty && !$0.text().isEmpty
         && $0.value(at: FieldPath("(test2.Old.nested_ext).text")) == .string("deep")
@@ -106,7 +106,7 @@ import Testing
     try check("a changed copy", changedCopy) { $0.setFields.count == 5 }
   }
 
-  @Test func loadingAgainAndAgainDoesNotGrow() throws {
+  @Test func repeatedLoadingDoesNotLeak() throws {
     var cores: [() -> PoolCore?] = []
     for _ in 0..<50 {
       let watched = try Watched()

@@ -24,7 +24,7 @@ import Testing
   @Test(arguments: [
     "", ".", "a.", "a..b", "[0]", "a[", "a[x]", "a[\"x]", "(a", "a b", "a[0]b", "a[99999999999999999999]",
   ])
-  func pathsThatAreNone(_ text: String) {
+  func rejectsInvalidPaths(_ text: String) {
     #expect(throws: FieldPathError.self) { try FieldPath(text) }
   }
 
@@ -50,7 +50,7 @@ import Testing
     #expect(try old.value(at: path("(test2.Old.nested_ext).number")) == .int32(6))
   }
 
-  @Test func describesWhatAPathLeadsTo() throws {
+  @Test func describesFieldAtPath() throws {
     let node = try type("test3.Node")
     #expect(try node.field(at: path("child.children[3].weight")).name == "weight")
     #expect(try type("test3.Maps").field(at: path("numbers[-3]")).kind == .int64)
@@ -106,7 +106,7 @@ import Testing
     #expect(try text(old) == #"{"[test2.ext_number]":1,"[test2.ext_texts]":["a"]}"#)
   }
 
-  @Test func tellsWhatIsWrongWithAPath() throws {
+  @Test func reportsErrorsInPaths() throws {
     var node = try message("test3.Node", #"{"children":[{}]}"#)
     let before = node
     func failure(_ body: () throws -> Void) -> FieldPathError? {

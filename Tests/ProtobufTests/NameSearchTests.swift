@@ -2,7 +2,7 @@ import Testing
 
 @testable import Protobuf
 
-/// Names by how they begin. That large sets are answered by their packages is tested end to end, too.
+/// Searches names by prefix and suffix. End-to-end tests cover large sets.
 struct NameSearchTests {
   private func answer(
     _ part: NameSearch.Part, _ typed: String, _ kinds: Set<SymbolKind>, crowd: Int = 10_000,
@@ -16,7 +16,7 @@ struct NameSearchTests {
     try answer(part, typed, kinds).matches.map(\.text)
   }
 
-  @Test func findsWhatAPoolDeclares() throws {
+  @Test func findsDeclarationsOfPool() throws {
     let pool = DescriptorPool()
     try pool.add(SchemaBytes(try #require(Base64.decode(FixtureData.encoded))), source: "fixtures")
     for kind in [SymbolKind.service, .method, .message, .enumeration, .extensionField] {
@@ -24,7 +24,7 @@ struct NameSearchTests {
     }
   }
 
-  @Test func tellsWhatMethodsTakeAndGive() throws {
+  @Test func returnsTypesOfMethods() throws {
     let found = try answer(.beginning, "test3.Greeter/Ch", [.method]).matches
     #expect(found.map(\.name) == ["test3.Greeter/Chat"])
     let method = try #require(found.first?.method)
@@ -34,12 +34,12 @@ struct NameSearchTests {
       try answer(.beginning, "test3.Greeter/He", [.method]).matches.first?.method?.serverStreaming == false)
   }
 
-  @Test func whatWasTypedStays() throws {
+  @Test func keepsTypedText() throws {
     #expect(try texts(.beginning, "test3.Greeter.Ch", [.method]) == ["test3.Greeter.Chat"])
     #expect(try texts(.end, "Greeter.Ch", [.method]) == ["Greeter.Chat"])
   }
 
-  @Test func endsBeginWhereAPartDoes() throws {
+  @Test func suffixesStartAtPart() throws {
     #expect(try texts(.end, "Ch", [.method]) == ["Chat"])
     #expect(try texts(.end, "Greeter/Ch", [.method]) == ["Greeter/Chat"])
     #expect(try texts(.end, "Gree", [.service, .method]) == ["Greeter"])
@@ -47,23 +47,23 @@ struct NameSearchTests {
     #expect(try texts(.end, "eter/Ch", [.method]) == [])
   }
 
-  @Test func membersWaitForWhatHoldsThem() throws {
+  @Test func suggestsMembersOnlyAfterParent() throws {
     #expect(try texts(.beginning, "test3.Sc", [.message, .field]) == ["test3.Scalars"])
     let fields = try texts(.beginning, "test3.Scalars.", [.field])
     #expect(!fields.isEmpty && fields.allSatisfy { $0.hasPrefix("test3.Scalars.") })
   }
 
-  @Test func ofACrowdPackagesAreTold() throws {
+  @Test func returnsPackagesAboveCrowdLimit() throws {
     let crowd = try answer(.beginning, "te", [.message], crowd: 3)
     #expect(crowd.packages.contains("test3.") && crowd.packages.contains("test2."))
     #expect(crowd.packages.count == Set(crowd.packages).count)
     #expect(crowd.matches.allSatisfy { !$0.name.hasPrefix("test3.") })
-    // Within a package there is no other way.
+    // Within a package there is no shorter result.
     #expect(try answer(.beginning, "test3.", [.message], crowd: 3).packages == [])
     #expect(try answer(.beginning, "test3.", [.message], crowd: 3, limit: 2).matches.count == 2)
   }
 
-  @Test func anAnswerThatIsLateIsShort() throws {
+  @Test func stopsAtTimeLimit() throws {
     var set: [UInt8] = []
     for number in 0..<200 {
       // A file with a name and one message of this name.
@@ -76,7 +76,7 @@ struct NameSearchTests {
     #expect(search.names(.beginning, "", [.message]).matches.count == 63)
   }
 
-  @Test func whatIsNoSetHasNoNames() throws {
+  @Test func ignoresInvalidSets() throws {
     for bytes in [[], [0xFF], [0x0A, 0x7F], Array("text".utf8)] as [[UInt8]] {
       let search = NameSearch([SchemaBytes(bytes)], crowd: 10, limit: 10) { false }
       #expect(search.names(.beginning, "", Set(SymbolKind.allCases)) == NameSearch.Answer())

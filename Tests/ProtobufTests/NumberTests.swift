@@ -2,9 +2,9 @@ import Testing
 
 @testable import Protobuf
 
-/// Numbers against those of the standard library.
+/// Compares number conversions with those of the standard library.
 struct NumberTests {
-  /// Bit patterns that are spread over all exponents, and what lies next to powers of two and ten.
+  /// Bit patterns across all exponents, and neighbours of powers of two and ten.
   private static func patterns(_ count: Int) -> [UInt64] {
     var generator = SystemRandomNumberGenerator()
     var patterns: [UInt64] = (0..<count).map { _ in generator.next() }

@@ -7,7 +7,7 @@ import Testing
     try options?.message().map { String(decoding: try $0.json(), as: UTF8.self) }
   }
 
-  @Test func customOptionsAreRead() throws {
+  @Test func readsCustomOptions() throws {
     let pool = try makePool()
     let noted = try #require(try pool.messageType(named: "testopt.Noted"))
     #expect(
@@ -27,7 +27,7 @@ import Testing
     #expect(try json(pool.fileOptions(of: "options.proto")) == #"{"[testopt.file_note]":"a file"}"#)
   }
 
-  @Test func whatHasNoOptionsHasNone() throws {
+  @Test func declarationWithoutOptionsHasNone() throws {
     let pool = try makePool()
     let noted = try #require(try pool.messageType(named: "testopt.Noted"))
     let plain = try #require(try noted.field(named: "plain"))
@@ -37,7 +37,7 @@ import Testing
     #expect(try pool.fileOptions(of: "no.proto") == nil)
   }
 
-  @Test func optionsOfAPoolWithoutDescriptorProtoStayBytes() throws {
+  @Test func optionsWithoutDescriptorProtoStayBytes() throws {
     // A file with one message M, whose option 50003 is 5.
     let pool = DescriptorPool()
     try pool.add(SchemaBytes(hex("0a11 0a0166 120170 2209 0a014d 3a04 98b51805")), source: "s")
@@ -46,7 +46,7 @@ import Testing
     #expect(try options.message() == nil)
   }
 
-  /// The options of a declaration that the list of what Python reads has.
+  /// The options of a declaration in the list of those that Python reads.
   private func options(_ kind: String, _ name: String, _ pool: DescriptorPool) throws -> DescriptorOptions? {
     let parts = name.split(separator: " ")
     let outer = String(parts.first ?? "")
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func optionsAreWhatPythonReads() throws {
+  @Test func optionsMatchPython() throws {
     let pool = try makePool()
     let lines = FixtureData.options.split(separator: "\n")
     var kinds: Set<String> = []
@@ -89,7 +89,7 @@ import Testing
     #expect(kinds == ["file", "message", "field", "oneof", "range", "enum", "value", "service", "method"])
   }
 
-  @Test func oneofsAndRangesAreListed() throws {
+  @Test func listsOneofsAndRanges() throws {
     let ranged = try #require(try makePool().messageType(named: "testopt.Ranged"))
     #expect(
       try ranged.oneofs().map(\.name) == ["noted", "plain"] && ranged.oneofNames() == ["noted", "plain"])
@@ -98,7 +98,7 @@ import Testing
     let ranges = try ranged.extensionRanges()
     #expect(ranges.map(\.numbers) == [10..<21, 30..<31, 40..<51, 100..<(1 << 29)])
     #expect(try ranges[3].options.message() == nil)
-    // `optional` of proto3 is no oneof.
+    // `optional` in proto3 is not a oneof.
     #expect(try type("test3.Scalars").oneofs() == [])
   }
 }

@@ -30,11 +30,11 @@ import Testing
     ("test23.Modern", #"{"required":0,"delimited":{}}"#, ["delimited.required"]),
     ("test3.Scalars", "{}", []),
   ])
-  func findsWhatIsMissing(_ typeName: String, _ json: String, _ expected: [String]) throws {
+  func findsMissingFields(_ typeName: String, _ json: String, _ expected: [String]) throws {
     #expect(try missing(typeName, json) == expected)
   }
 
-  @Test func jsonAndTextReportIt() throws {
+  @Test func jsonAndTextReportMissingFields() throws {
     let strict = try type("test2.Strict")
     let expected = ["name", "child.id", "child.name"]
     let jsonError = #expect(throws: JSONError.self) {
@@ -55,15 +55,15 @@ import Testing
     #expect(try Message(strict, text: "id: 1", options: partial).serialized() == [8, 1])
   }
 
-  @Test func binaryIsReadWithoutThem() throws {
+  @Test func binaryAcceptsMissingFields() throws {
     let message = try Message(type("test2.Strict"), serialized: [8, 1])
     #expect(message.missingRequiredFields() == ["name"])
     #expect(message.serialized() == [8, 1])
   }
 
-  // MARK: The direct ways
+  // MARK: Direct conversions
 
-  /// What stands for a message of `test2.Strict` at random, complete or not, with others in all places that it has.
+  /// A random JSON message of `test2.Strict`, complete or not, with nested ones in all its fields.
   private func strict(_ random: inout SplitMix, depth: Int) -> String {
     func nested(_ probability: UInt64) -> String? {
       depth < 3 && random.next() % 10 < probability ? strict(&random, depth: depth + 1) : nil
@@ -78,7 +78,7 @@ import Testing
     return "{" + members.shuffled(using: &random).joined(separator: ",") + "}"
   }
 
-  /// The direct ways say what the way through a message says, and lose nothing else.
+  /// Checks that the direct conversions report the same fields as the message, and lose nothing else.
   private func check(_ type: MessageType, _ json: String) throws -> [String] {
     let text = Array(json.utf8)
     let partial = JSONDecodingOptions(allowPartial: true)
@@ -107,7 +107,7 @@ import Testing
     return missing
   }
 
-  @Test func theDirectWaysSayWhatTheMessageSays() throws {
+  @Test func directConversionsMatchMessage() throws {
     let pool = try makePool()
     let types = try ["test2.Strict", "test2.Outer", "test23.Modern", "test3.WellKnown", "test2.Old"].map {
       try #require(try pool.messageType(named: $0))
@@ -118,7 +118,7 @@ import Testing
       let value = strict(&random, depth: 0)
       if try check(types[0], value).isEmpty { complete += 1 }
       _ = try check(types[1], #"{"next":{"strict":\#(value)},"strict":{"id":1,"name":"a"}}"#)
-      // The content of an Any is bytes, which nothing looks into.
+      // The content of an Any is bytes, which are not checked.
       let any = #"{"any":{"@type":"x/test2.Strict",\#(value.dropFirst())}"#
       #expect(try check(types[3], any.replacing(",}", with: "}")) == [])
     }
@@ -133,7 +133,7 @@ import Testing
     ] { #expect(try check(types[2], modern) == missing) }
   }
 
-  @Test func aTypeWithTheNameOfAWellKnownOneMayHaveRequiredFields() throws {
+  @Test func wellKnownNameMayHaveRequiredFields() throws {
     // package google.protobuf; message Duration { required int64 seconds = 1; required int32 nanos = 2; }
     let pool = DescriptorPool()
     try pool.add(

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Protobuf
 
-/// How the files of descriptor sets are found by name and by package.
+/// Look-ups of files in descriptor sets by name and by package.
 @Suite struct SchemaFilesTests {
   private func field(_ number: UInt8, _ content: [UInt8]) -> [UInt8] {
     var out = OutputBuffer(capacity: content.count + 8)
@@ -37,17 +37,17 @@ import Testing
     [UInt8]((0..<length).map { UInt8(ascii: "a") + UInt8($0 % 26) })
   }
 
-  @Test(arguments: names) func refusesAnyByteThatIsNoText(name: [UInt8]) throws {
+  @Test(arguments: names) func rejectsInvalidBytesInNames(name: [UInt8]) throws {
     for position in Set([0, name.count / 2, name.count - 1]) {
       for byte: UInt8 in [0, 0x1f, 0x7f, 0x80, 0xbf, 0xdf, 0xff] {
         var damaged = name
         damaged[position] = byte
         #expect(
           reason(file(damaged, package: name))
-            == .notADescriptorSet("the name of its file 1 has control characters or is not UTF-8"))
+            == .notADescriptorSet("the name of its file 1 contains control characters or is not UTF-8"))
         #expect(
           reason(file("a.proto") + file(name, package: damaged))
-            == .notADescriptorSet("its file 2 has a package that is no name"))
+            == .notADescriptorSet("its file 2 has an invalid package name"))
       }
     }
   }
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 2, 3])
-  func findsFilesWhateverTheirFirstFieldsAre(form: Int) throws {
+  func findsFilesWithAnyFirstFields(form: Int) throws {
     let (name, package) = (field(1, "a.proto"), field(2, "q"))
     let content = [
       package + name + message("M"), field(3, "b.proto") + name + message("M") + package,
@@ -79,24 +79,24 @@ import Testing
     #expect(try pool.messageType(named: "q.M")?.file() == "a.proto")
   }
 
-  @Test func findsFilesWithoutAPackage() throws {
+  @Test func findsFilesWithoutPackage() throws {
     let pool = try pool(
       field(1, field(1, "a.proto") + message("M")) + file("b.proto", package: "", message("N")))
     #expect(pool.messageNames == ["M", "N"])
     #expect(try pool.messageType(named: "N")?.file() == "b.proto")
   }
 
-  @Test func passesOverOtherFieldsOfASet() throws {
+  @Test func ignoresOtherFieldsOfSet() throws {
     let others: [UInt8] = [0x10, 1] + field(3, "x") + [0x8a, 0, 0]
     let error = reason([0x10, 1] + field(3, "x"))
-    #expect(error == .notADescriptorSet("it holds no files"))
+    #expect(error == .notADescriptorSet("it contains no files"))
     #expect(reason(file("a.proto") + others) == .notADescriptorSet("its file 2 has no name"))
     let pool = try pool(
       [0x10, 1] + file("a.proto", message("M")) + field(3, "x") + file("b.proto", message("N")))
     #expect(pool.messageNames == ["p.M", "p.N"])
   }
 
-  @Test func refusesWhatEndsEarly() throws {
+  @Test func rejectsTruncatedSet() throws {
     let set = file("a.proto", message("M")) + file("b.proto", message("N"))
     let whole = file("a.proto", message("M")).count
     for length in 1..<set.count where length != whole {
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  /// Many packages, the files of each not beside each other.
+  /// Many packages, whose files are not adjacent.
   private func manyFiles() -> [UInt8] {
     (0..<3000).flatMap { file("f\($0).proto", package: "p\($0 % 1000)", message("M\($0)")) }
   }
@@ -120,20 +120,20 @@ import Testing
     #expect(try pool.messageType(named: "p1.M1")?.file() == "f1.proto")
   }
 
-  @Test func findsSymbolsOfASetThatIsAddedAfterALookUp() throws {
+  @Test func findsSymbolsOfSetAddedAfterLookUp() throws {
     let pool = try pool(manyFiles())
     #expect(try pool.messageType(named: "p1.M1") != nil)
     #expect(try pool.messageType(named: "p1.X") == nil)
     let more = file("f1.proto", package: "p1", message("X")) + file("g.proto", package: "p1", message("Y"))
     try pool.add(SchemaBytes(more), source: "more")
-    // The first source that has a file wins.
+    // The first source of a file takes precedence.
     #expect(try pool.messageType(named: "p1.X") == nil)
     #expect(try pool.messageType(named: "p1.Y")?.file() == "g.proto")
     #expect(pool.messageNames.count == 3001)
     #expect(try pool.messageType(named: "p2.M2") != nil)
   }
 
-  @Test func leavesOutFilesThatRepeat() throws {
+  @Test func omitsDuplicateFiles() throws {
     let (a, b, c) = (
       file("a.proto", message("A")), file("b.proto", message("B")), file("c.proto", message("C"))
     )
@@ -143,18 +143,18 @@ import Testing
     #expect(pool.messageNames == ["p.A", "p.B", "p.C"])
   }
 
-  @Test func keepsWhatStandsBeforeAFileThatDiffers() throws {
+  @Test func keepsFilesBeforeDifferingFile() throws {
     let pool = DescriptorPool()
     let set =
       file("a.proto", message("A")) + file("b.proto") + file("a.proto", message("B")) + file("c.proto")
     let error = #expect(throws: SchemaError.self) { try pool.add(SchemaBytes(set), source: "s") }
     #expect(error?.reason == .conflictingFile && error?.file == "a.proto")
     #expect(pool.fileNames == ["a.proto", "b.proto"])
-    // What is malformed is reported first.
+    // A malformed set is reported first.
     #expect(reason(set + [0x0a]) != .conflictingFile)
   }
 
-  @Test func reportsEachDamagedFileOfAPackageOnce() throws {
+  @Test func reportsEachDamagedFileOfPackageOnce() throws {
     let pool = try pool(
       file("a.proto", [0x22, 9]) + file("b.proto", message("B")) + file("c.proto", [0x22, 9]))
     let errors = (0..<2).map { _ in

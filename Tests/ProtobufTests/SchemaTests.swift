@@ -35,7 +35,7 @@ import Testing
     #expect(try type("test3.Scalars").oneofNames() == [])
   }
 
-  @Test func knowsDefaults() throws {
+  @Test func readsDefaults() throws {
     let old = try type("test2.Old")
     #expect(try old.field(named: "number")?.defaultValue == .int32(42))
     #expect(try old.field(named: "text")?.defaultValue == .string("hi"))
@@ -49,7 +49,7 @@ import Testing
     ("file {\n  name: \"a\"\n}\n", "text form"), ("hello", "text"), ("\u{7f}ELF\u{1}", "ELF"),
     ("\n", "not a descriptor"),
   ])
-  func saysWhatIsNoDescriptorSet(_ text: String, _ expected: String) {
+  func identifiesFileThatIsNotADescriptorSet(_ text: String, _ expected: String) {
     let error = #expect(throws: SchemaError.self) {
       try DescriptorPool().add(SchemaBytes(Array(text.utf8)), source: "x.binpb")
     }
@@ -58,7 +58,7 @@ import Testing
     #expect(error?.hint?.contains("--descriptor_set_out") == true)
   }
 
-  @Test func refusesRandomBytes() {
+  @Test func rejectsRandomBytes() {
     var state: UInt64 = 1
     for _ in 0..<500 {
       let bytes = (0..<200).map { _ -> UInt8 in
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  // MARK: Made-up descriptors
+  // MARK: Handwritten descriptors
 
   private func field(_ number: UInt8, _ content: [UInt8]) -> [UInt8] {
     var out = OutputBuffer()
@@ -91,7 +91,7 @@ import Testing
     return pool
   }
 
-  @Test func refusesDeeplyNestedDescriptors() throws {
+  @Test func rejectsDeeplyNestedDescriptors() throws {
     var message = field(1, "M")
     for _ in 0..<150 { message = field(1, "M") + field(3, message) }
     let error = #expect(throws: SchemaError.self) {
@@ -102,18 +102,19 @@ import Testing
   }
 
   @Test(arguments: ["a\u{7}.proto", "\u{1B}[2J", "a\n", "\u{7F}", "\u{1F}", "a/long/\u{1F}name.proto"])
-  func refusesNamesOfFilesWithControlCharacters(name: String) throws {
+  func rejectsFileNamesWithControlCharacters(name: String) throws {
     let error = #expect(throws: SchemaError.self) { try pool(file(name, [])).serviceNames }
     #expect(
-      error?.description.contains("the name of its file 1 has control characters or is not UTF-8") == true)
+      error?.description.contains("the name of its file 1 contains control characters or is not UTF-8")
+        == true)
   }
 
-  @Test func reportsAFileWithoutAName() throws {
+  @Test func reportsFileWithoutName() throws {
     let error = #expect(throws: SchemaError.self) { try pool(file("", [])).serviceNames }
     #expect(error?.description.contains("its file 1 has no name") == true)
   }
 
-  @Test func refusesMessagesWithoutAName() throws {
+  @Test func rejectsMessagesWithoutName() throws {
     for message in [field(4, []), field(4, field(1, "M") + field(3, [])), field(4, field(1, ""))] {
       let error = #expect(throws: SchemaError.self) {
         try pool(file("f.proto", message + field(4, field(1, "X")))).messageType(named: "p.X")
@@ -134,7 +135,7 @@ import Testing
     ("a type that nothing defines", "0a0161 1801 2001 280b 32042e702e58"),
     ("an enum type that is a message", "0a0161 1801 2001 280e 32042e702e4d"),
   ])
-  func refusesNonsenseFields(_ what: String, _ descriptor: String) throws {
+  func rejectsInvalidFields(_ what: String, _ descriptor: String) throws {
     let message = field(4, field(1, "M") + field(2, hex(descriptor)))
     let error = #expect(throws: SchemaError.self, "\(what)") {
       try pool(file("f.proto", message)).messageType(named: "p.M")
@@ -142,7 +143,7 @@ import Testing
     #expect(error?.source == "s" && error?.file == "f.proto")
   }
 
-  @Test func refusesDuplicateFields() throws {
+  @Test func rejectsDuplicateFields() throws {
     let one = field(2, hex("0a0161 1801 2001 2805"))
     let sameNumber = field(2, hex("0a0162 1801 2001 2805"))
     let sameName = field(2, hex("0a0161 1802 2001 2805"))
@@ -153,7 +154,7 @@ import Testing
     }
   }
 
-  @Test func refusesConflictingFilesAndIgnoresIdenticalOnes() throws {
+  @Test func rejectsConflictingFilesAndIgnoresIdenticalOnes() throws {
     let one = file("f.proto", field(4, field(1, "M")))
     let other = file("f.proto", field(4, field(1, "N")))
     #expect(try pool(one + one).messageType(named: "p.M") != nil)
@@ -164,7 +165,7 @@ import Testing
     #expect(try twoSources.messageType(named: "p.N") == nil)
   }
 
-  @Test func refusesImportCycles() throws {
+  @Test func rejectsImportCycles() throws {
     let set =
       file("a.proto", field(3, "b.proto") + field(4, field(1, "M"))) + file("b.proto", field(3, "a.proto"))
     let error = #expect(throws: SchemaError.self) { try pool(set).messageType(named: "p.M") }
@@ -180,18 +181,18 @@ import Testing
     #expect(error?.hint?.contains("--include_imports") == true)
   }
 
-  @Test func knowsEdition2024() throws {
+  @Test func acceptsEdition2024() throws {
     let set = file("f.proto", field(12, "editions") + hex("70 e907") + message("M", field: "x"))
     #expect(try pool(set).messageType(named: "p.M")?.field(named: "x")?.hasPresence == true)
   }
 
-  @Test func refusesUnknownEditions() throws {
+  @Test func rejectsUnknownEditions() throws {
     let set = file("f.proto", field(12, "editions") + hex("70 b960") + field(4, field(1, "M")))
     let error = #expect(throws: SchemaError.self) { try pool(set).messageType(named: "p.M") }
     #expect(error?.reason == .unsupportedEdition(12345))
   }
 
-  @Test func knowsItsOwnSchemas() throws {
+  @Test func builtInSchemasAreValid() throws {
     let pool = DescriptorPool()
     try pool.add(WellKnownSchemas.set, source: WellKnownSchemas.sourceName)
     for name in [
@@ -209,7 +210,7 @@ import Testing
     field(4, field(1, name) + field(2, field(1, fieldName) + hex("1801 2001 2805")))
   }
 
-  @Test func sameSymbolInTwoFilesIsAnErrorWhenItIsUsed() throws {
+  @Test func differentSymbolInTwoFilesIsErrorWhenUsed() throws {
     let a = file("a.proto", message("M", field: "x") + message("Only", field: "x"))
     let b = file("b.proto", message("M", field: "y"))
     let pool = try pool(a + b)
@@ -220,20 +221,20 @@ import Testing
     #expect(pool.messageNames == ["p.M", "p.Only"])
   }
 
-  @Test func sameSymbolInTwoFilesIsFineWhenItIsTheSame() throws {
+  @Test func identicalSymbolInTwoFilesIsAccepted() throws {
     let pool = try pool(
       file("a.proto", message("M", field: "x")) + file("b.proto", message("M", field: "x")))
     #expect(try pool.messageType(named: "p.M")?.file() == "a.proto")
     #expect(pool.messageNames == ["p.M"])
   }
 
-  @Test func ofSeveralSourcesTheFirstWins() throws {
+  @Test func firstSourceTakesPrecedence() throws {
     let pool = try pool(file("a.proto", message("M", field: "x")))
     try pool.add(SchemaBytes(file("b.proto", message("M", field: "y"))), source: "t")
     #expect(try pool.messageType(named: "p.M")?.field(named: "x") != nil)
   }
 
-  @Test func twoExtensionsWithOneNumberAreAnErrorWhenItIsMet() throws {
+  @Test func twoExtensionsWithOneNumberAreErrorWhenUsed() throws {
     let extendable = field(4, field(1, "M") + field(5, hex("0801 10e807")))
     func ext(_ name: String) -> [UInt8] {
       field(7, field(1, name) + field(2, ".p.M") + hex("1805 2001 2805"))

@@ -1,7 +1,7 @@
 import Protobuf
 import Testing
 
-/// Searching for text within text.
+/// Search for text within text.
 @Suite struct TextSearchTests {
   private func offset(of part: String, in whole: some StringProtocol) -> Int? {
     whole.firstRange(of: part).map { whole.utf8.distance(from: whole.utf8.startIndex, to: $0.lowerBound) }
@@ -12,14 +12,14 @@ import Testing
     ("abacababc", "ababc", 4), ("abab", "ababc", nil), ("ﬂüsse", "üss", 3), ("xyz", "z", 2),
     ("e\u{301}", "é", nil),
   ])
-  func findsTheFirstPlace(whole: String, part: String, expected: Int?) {
+  func findsFirstOccurrence(whole: String, part: String, expected: Int?) {
     #expect(offset(of: part, in: whole) == expected)
     #expect(offset(of: part, in: ("<" + whole).dropFirst()) == expected)
     #expect(whole.contains(part) == (expected != nil))
     #expect([UInt8](whole.utf8).contains([UInt8](part.utf8)) == (expected != nil))
   }
 
-  @Test func findsWhatANaiveSearchFinds() {
+  @Test func matchesNaiveSearch() {
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<2000 {
       let whole = (0..<Int.random(in: 0...20, using: &generator)).map { _ in
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test func takesLinearTimeForRepetitions() {
-    // The square of this would take minutes.
+    // Quadratic time would take minutes.
     let whole = String(repeating: "a", count: 1_000_000)
     #expect(!whole.contains(String(repeating: "a", count: 500_000) + "b"))
   }

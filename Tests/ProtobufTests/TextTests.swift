@@ -115,11 +115,11 @@ import Testing
     ("the end within a string", "test3.Node", "name: 'a", .unexpectedEnd),
     ("the end within an escape", "test3.Node", "name: 'a\\", .unexpectedEnd),
     ("the wrong closing bracket", "test3.Node", "child { >", .syntax(expected: "a name")),
-    ("no colon", "test3.Node", "weight 5", .syntax(expected: "“:”")),
+    ("no colon", "test3.Node", "weight 5", .syntax(expected: "\":\"")),
     ("two separators", "test3.Node", "weight: 5,;", .syntax(expected: "a name")),
     ("a name in quotes", "test3.Node", "'weight': 5", .syntax(expected: "a name")),
     ("an open list", "test3.Lists", "int32s: [1", .unexpectedEnd),
-    ("a list without comma", "test3.Lists", "int32s: [1 2]", .syntax(expected: "“,” or “]”")),
+    ("a list without comma", "test3.Lists", "int32s: [1 2]", .syntax(expected: "\",\" or \"]\"")),
     (
       "a comma behind a list's last element", "test3.Lists", "int32s: [1,]",
       .wrongType(expected: "a whole number (int32)")
@@ -165,11 +165,11 @@ import Testing
     ("a long surrogate pair", "test3.Node", #"name: "\U0000d83d\U0000de00""#, .loneSurrogate),
     (
       "an empty prefix of a type URL", "test3.WellKnown", "any { [/test3.Node] {} }",
-      .syntax(expected: "a type URL such as example.com/pkg.Name before “]”")
+      .syntax(expected: "a type URL such as example.com/pkg.Name before \"]\"")
     ),
     (
       "a percent sign without digits", "test3.WellKnown", "any { [a%ZZ/test3.Node] {} }",
-      .syntax(expected: "a type URL such as example.com/pkg.Name before “]”")
+      .syntax(expected: "a type URL such as example.com/pkg.Name before \"]\"")
     ),
     ("half of a pair", "test3.Node", #"name: "\ud83d""#, .loneSurrogate),
     ("the second half of a pair", "test3.Node", #"name: "\ude00""#, .loneSurrogate),
@@ -219,7 +219,7 @@ import Testing
       .duplicateField("[a/test3.Node]")
     ),
     ("a type URL in another message", "test3.Node", "[a/test3.Node] {}", .notAnAny("test3.Node")),
-    ("empty brackets", "test2.Old", "[]: 1", .syntax(expected: "an extension's name or a type URL")),
+    ("empty brackets", "test2.Old", "[]: 1", .syntax(expected: "an extension name or a type URL")),
   ])
   func rejects(_ what: String, _ typeName: String, _ text: String, _ expected: TextError.Reason) {
     #expect(failure(typeName, text)?.reason == expected, "\(what)")
@@ -265,14 +265,14 @@ import Testing
     #expect(try print(typeName, bytes) == expected)
   }
 
-  @Test func writesOnOneLine() throws {
+  @Test func writesSingleLine() throws {
     let options = TextEncodingOptions(singleLine: true, expandAny: false, unknownFields: false)
     #expect(try print("test3.Node", "0a0161 12022005 d00f01", options) == #"name: "a" child { weight: 5 }"#)
     #expect(try print("test3.Node", "1200", options) == "child { }")
     #expect(try print("test3.WellKnown", "0a05 0a03612f62", options) == #"any { type_url: "a/b" }"#)
   }
 
-  @Test func guessesUnknownMessagesOnlySoDeep() throws {
+  @Test func limitsDepthOfUnknownMessages() throws {
     var bytes: [UInt8] = [0x08, 0x01]
     for _ in 0..<40 {
       var out = OutputBuffer()
@@ -285,7 +285,7 @@ import Testing
     #expect(text.split(separator: "{").count == 11)
   }
 
-  @Test func boundsTheDepth() throws {
+  @Test func limitsDepth() throws {
     func nested(_ depth: Int) -> String {
       String(repeating: "child {", count: depth) + String(repeating: "}", count: depth)
     }
@@ -311,7 +311,7 @@ import Testing
     #expect(try Message(any, text: text).serialized() == bytes)
   }
 
-  @Test func errorsNameThePlaceAndThePath() {
+  @Test func errorsNamePlaceAndPath() {
     let error = failure("test3.Node", "# é\nchildren { }\nchildren {\n  name: 'é' weight: \"x\"\n}")
     #expect(error?.line == 4)
     #expect(error?.column == 21)
@@ -322,13 +322,13 @@ import Testing
     #expect(failure("test3.WellKnown", "any { [a/test3.Node] { nme: 1 } }")?.fieldPath == "any[a/test3.Node]")
   }
 
-  @Test func passesOverUnknownFieldsWhenAllowed() throws {
+  @Test func ignoresUnknownFieldsIfAllowed() throws {
     let options = TextDecodingOptions(allowUnknownFields: true)
     let text = "what: [1, 'a' 'b', {}] [no.ext]: <x: 1> weight: 1 that { [a/b] {} y: -inf }"
     #expect(hexText(try Message(type("test3.Node"), text: text, options: options).serialized()) == "2001")
   }
 
-  @Test func passesOverItsOwnUnknownFieldsWhenAllowed() throws {
+  @Test func ignoresItsOwnUnknownFieldsIfAllowed() throws {
     let bytes = "2001 d00f01 d50f01000000 da0f0161 da0f020801 d30f0801d40f"
     let text = try print("test3.Node", bytes)
     #expect(failure("test3.Node", text)?.reason == .numberedField)

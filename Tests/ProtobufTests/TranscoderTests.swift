@@ -2,7 +2,7 @@ import Testing
 
 @testable import Protobuf
 
-/// The direct way between the forms must not differ from the one through a message.
+/// The direct conversions must agree with those through a message.
 struct TranscoderTests {
   private static let old: [String] = [
     #""number":7"#, #""text":"ä\n""#, #""level":"HIGH""#, #""levels":["LOW","NEGATIVE"]"#,
@@ -12,7 +12,7 @@ struct TranscoderTests {
     #""[test2.Old.nested_ext]":{"text":"deep","number":9}"#,
   ]
 
-  @Test func theOrderOfKeysDoesNotMatter() throws {
+  @Test func orderOfKeysDoesNotMatter() throws {
     var random = SplitMix()
     let expected = try wire("test2.Old", "{" + TranscoderTests.old.joined(separator: ",") + "}")
     for _ in 0..<200 {
@@ -26,7 +26,7 @@ struct TranscoderTests {
   @Test(arguments: [
     "test2.Old", "test3.Scalars", "test3.Lists", "test3.Maps", "test3.WellKnown", "test2.Set",
   ])
-  func anyBytesGiveTheSameJSON(_ typeName: String) throws {
+  func anyBytesConvertToSameJSON(_ typeName: String) throws {
     let pool = try makePool()
     let type = try #require(try pool.messageType(named: typeName))
     var random = SplitMix()
@@ -53,7 +53,7 @@ struct TranscoderTests {
     #expect(valid > 100)
   }
 
-  /// Serialized fields with numbers and wire types at random, in no order.
+  /// Serialized fields with random numbers and wire types, in no order.
   private static func fields(_ random: inout SplitMix, depth: Int, count: Int) -> [UInt8] {
     var buffer = OutputBuffer()
     let numbers: [UInt32] = [1, 1, 2, 2, 3, 4, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 16, 17, 18, 100, 101, 102]
@@ -89,7 +89,7 @@ struct TranscoderTests {
     return buffer.copyBytes()
   }
 
-  @Test func appendsToABufferAndLeavesItAloneOnErrors() throws {
+  @Test func appendsToBufferAndDoesNotChangeItOnErrors() throws {
     let transcoder = JSONTranscoder(try type("test3.Scalars"))
     var buffer = OutputBuffer()
     let message: [UInt8] = [0x28, 7]
@@ -108,7 +108,7 @@ struct TranscoderTests {
     #expect(count == 0)
   }
 
-  @Test func escapesWhateverTheyStandNextTo() throws {
+  @Test func escapesAtAnyPosition() throws {
     let transcoder = JSONTranscoder(try type("test3.Scalars"))
     for length in 0..<36 {
       let plain = String(repeating: "x", count: length)

@@ -36,7 +36,7 @@ struct CallTests {
 
   private static let envelope: [UInt8] = [0, 0, 0, 0, 2, 7, 8]
 
-  /// Has the server send a whole response.
+  /// Makes the server send a complete response.
   private func respond(_ handle: UnsafeMutableRawPointer?, status: Int = 0) {
     fake.send(handle, "HTTP/2 200", "content-type: application/grpc+proto", "")
     send(handle, Self.envelope)
@@ -72,7 +72,7 @@ struct CallTests {
     #expect(call.isFinished)
   }
 
-  @Test func responseOverHTTP1IsRefused() throws {
+  @Test func rejectsResponseOverHTTP1() throws {
     _ = start(try request())
     try fake.run(
       client.loop,
@@ -81,7 +81,7 @@ struct CallTests {
     #expect(observer.error?.message.contains("requires HTTP/2") == true)
   }
 
-  @Test func responseThatBeginsTwiceEndsTheCallAfterOneMessage() throws {
+  @Test func rejectsSecondStartOfResponse() throws {
     _ = start(try request())
     try fake.run(
       client.loop,
@@ -98,7 +98,7 @@ struct CallTests {
     #expect(observer.error?.origin == .connection)
   }
 
-  @Test func callIsStartedWithinTheEndOfAnother() throws {
+  @Test func startsCallWithinEndOfAnother() throws {
     let next = CallRecorder()
     var second: Call?
     let request = try request()
@@ -111,7 +111,7 @@ struct CallTests {
     #expect(fake_violations() == 0)
   }
 
-  @Test func deadlineEndsACallThatTheServerFloods() throws {
+  @Test func deadlineEndsFloodedCall() throws {
     var request = try request()
     request.timeout = .milliseconds(5)
     let call = start(request)
@@ -137,7 +137,7 @@ struct CallTests {
   }
 
   @Test(arguments: [false, true])
-  func releaseOfTheClientEndsItsCallsOnce(_ isAfterTheEnd: Bool) throws {
+  func releasedClientEndsItsCallsOnce(_ isAfterTheEnd: Bool) throws {
     let watcher = Watcher(holdsMetrics: isAfterTheEnd)
     weak let released: Watcher? = watcher
     func callAndRelease(_ watcher: Watcher) throws {
@@ -161,7 +161,7 @@ struct CallTests {
     #expect(released == nil)
   }
 
-  @Test func callThatIsCanceledBeforeItsStartEndsOnce() throws {
+  @Test func callCanceledBeforeStartEndsOnce() throws {
     let call = client.makeCall(try request(), observer: observer)
     call.cancel("enough")
     call.cancel("enough")
@@ -172,7 +172,7 @@ struct CallTests {
     #expect(call.isFinished)
   }
 
-  @Test func messageThatIsSentBeforeTheStartIsSent() throws {
+  @Test func sendsMessageQueuedBeforeStart() throws {
     let call = client.makeCall(try request(), observer: observer)
     call.send(.bytes([7, 8]))
     call.finishSending()
@@ -181,7 +181,7 @@ struct CallTests {
     call.cancel("the test ends")
   }
 
-  /// Whatever libcurl reports in whichever order, each call ends once and nothing is left.
+  /// For every order of events from libcurl, each call ends once and releases everything.
   @Test func anyOrderOfEventsEndsEachCallOnce() throws {
     var random = SystemRandomNumberGenerator()
     for _ in 0..<200 {

@@ -24,7 +24,7 @@ import Transport
     ("http://[::1]:81", false), ("https://example.com", false), ("http://example.com", true),
     ("http://127.0.0.1.5", true), ("http://127.0.0.256", true), ("http://0.0.0.0", true),
   ])
-  func urlDecidesWithoutOptions(_ url: String, _ isExposed: Bool) throws {
+  func exposureDependsOnURLWithoutOptions(_ url: String, _ isExposed: Bool) throws {
     #expect((try exposure(url) != nil) == isExposed)
   }
 
@@ -35,7 +35,7 @@ import Transport
     ("localhost:82:192.0.2.1", false), ("other:81:192.0.2.1", false), ("localhost:81:127.0.0.2", false),
     ("localhost:81:[::1]", false), ("-localhost:81", false), ("", false), ("localhost", false),
   ])
-  func addressOfTheHostDecides(_ entry: String, _ isExposed: Bool) throws {
+  func exposureDependsOnResolvedAddress(_ entry: String, _ isExposed: Bool) throws {
     #expect((try exposure(resolve: [entry]) != nil) == isExposed)
     #expect((try exposure(former: [entry]) != nil) == isExposed)
   }
@@ -45,7 +45,7 @@ import Transport
     ("localhost:81:127.0.0.1:82", false), ("::[::1]:82", false), ("localhost:81::82", false),
     ("[::1]:81:localhost:", false),
   ])
-  func hostToConnectToDecides(_ entry: String, _ isExposed: Bool) throws {
+  func exposureDependsOnConnectTo(_ entry: String, _ isExposed: Bool) throws {
     #expect((try exposure(connectTo: [entry]) != nil) == isExposed)
   }
 
@@ -63,11 +63,11 @@ import Transport
     (["http_proxy": "h", "no_proxy": "LOCALHOST"], false), (["http_proxy": "h", "no_proxy": "host"], true),
     (["http_proxy": "h", "no_proxy": "localhost:81"], true), (["http_proxy": "h", "no_proxy": ""], true),
   ])
-  func proxyOfTheEnvironmentExposes(_ environment: [String: String], _ isExposed: Bool) throws {
+  func proxyOfEnvironmentExposes(_ environment: [String: String], _ isExposed: Bool) throws {
     #expect((try exposure(environment: environment) != nil) == isExposed)
   }
 
-  @Test func proxyOfTheOptionsExposes() throws {
+  @Test func proxyOfOptionsExposes() throws {
     #expect(try exposure(proxy: "http://192.0.2.1:8080") == "to localhost:81 through a proxy")
     #expect(try exposure("https://localhost", proxy: "http://192.0.2.1:8080") == nil)
     #expect(try exposure(proxy: "", environment: ["http_proxy": "h"]) == nil)

@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test(arguments: Compression.allCases)
-  func everyLibraryIsHere(compression: Compression) {
+  func everyLibraryIsAvailable(compression: Compression) {
     #expect(compression.whyUnreadable == nil)
     #expect(compression.whyUnwritable == nil)
     #expect(Compression.readable.contains(compression))
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: Compression.allCases)
-  func oneCodecServesManyMessages(compression: Compression) throws {
+  func codecIsReusedForManyMessages(compression: Compression) throws {
     var compressor = MessageCompressor(compression)
     var decompressor = MessageDecompressor(compression)
     for size in [3, 70_000, 0, 5] {
@@ -40,7 +40,7 @@ import Testing
     (Compression.gzip, "H4sIAAAAAAACA8tIzcnJV8hAkACAiPnlEQAAAA=="), (.deflate, "eJzLSM3JyVfIQJAAOi4GfQ=="),
     (.br, "GxAA+I2Ubt5EVYaWbCBvAU8cYBw="), (.zstd, "KLUv/SARZQAAMGhlbGxvIAEAMUoR"),
   ])
-  func bytesOfOtherWritersAreRead(compression: Compression, base64: String) throws {
+  func readsOutputOfOtherImplementations(compression: Compression, base64: String) throws {
     let bytes = try #require(Base64.decode(base64))
     #expect(try compression.decompress(bytes) == Array("hello hello hello".utf8))
     for length in 1..<bytes.count {
@@ -49,31 +49,31 @@ import Testing
   }
 
   @Test(arguments: Compression.allCases)
-  func nothingIsAnEmptyMessage(compression: Compression) throws {
+  func decompressesNoBytesAsEmptyMessage(compression: Compression) throws {
     #expect(try compression.decompress([]) == [])
   }
 
   @Test(arguments: Compression.allCases)
-  func garbageIsAViolation(compression: Compression) {
+  func rejectsInvalidBytes(compression: Compression) {
     let error = #expect(throws: RPCError.self) { try compression.decompress([0xFF, 0xFE, 0xFD, 0xFC, 0, 0]) }
     #expect(error?.code == .internal)
     #expect(error?.origin == .violation)
     #expect(error?.message.contains(compression.rawValue) == true)
   }
 
-  @Test func bareDeflateIsNotDeflate() throws {
+  @Test func rejectsRawDeflateStream() throws {
     let bare = try #require(Base64.decode("y0jNyclXyECQAA=="))
     #expect(throws: RPCError.self) { try Compression.deflate.decompress(bare) }
   }
 
   @Test(arguments: Compression.allCases)
-  func bytesAfterTheEndAreAViolation(compression: Compression) throws {
+  func rejectsBytesAfterTheEnd(compression: Compression) throws {
     let bytes = try compression.compress([1, 2, 3]) + [9]
     #expect(throws: RPCError.self) { try compression.decompress(bytes) }
   }
 
   @Test(arguments: Compression.allCases)
-  func streamsInARowAreOneWhereTheFormatSaysSo(compression: Compression) throws {
+  func concatenatesStreamsIfTheFormatAllowsIt(compression: Compression) throws {
     let two = try compression.compress([1, 2]) + compression.compress([3])
     if [.gzip, .zstd, .snappy].contains(compression) {
       #expect(try compression.decompress(two) == [1, 2, 3])
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test(arguments: Compression.allCases)
-  func bombStopsAtTheLimit(compression: Compression) throws {
+  func decompressionStopsAtTheLimit(compression: Compression) throws {
     let bomb = try compression.compress([UInt8](repeating: 0, count: 64 << 20))
     // A copy in a snappy block is 3 bytes for at most 64.
     #expect(bomb.count < (compression == .snappy ? 4 : 1) << 20)
@@ -93,14 +93,14 @@ import Testing
   }
 
   @Test(arguments: Compression.allCases)
-  func messageMayBeAsLargeAsTheLimit(compression: Compression) throws {
+  func acceptsMessageAtTheLimit(compression: Compression) throws {
     let message = Self.noise(70_000)
     let bytes = try compression.compress(message)
     #expect(try compression.decompress(bytes, limit: 70_000) == message)
     #expect(throws: RPCError.self) { try compression.decompress(bytes, limit: 69_999) }
   }
 
-  /// A zstd frame of one byte that asks for a window of 2^exponent bytes (RFC 8878, section 3.1.1).
+  /// A zstd frame of one byte that requires a window of 2^exponent bytes (RFC 8878, section 3.1.1).
   @Test(arguments: [(10, true), (23, true), (24, false), (27, false), (31, false)])
   func zstdWindowIsBounded(exponent: UInt8, isAccepted: Bool) throws {
     let frame: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0, (exponent - 10) << 3, 9, 0, 0, 65]

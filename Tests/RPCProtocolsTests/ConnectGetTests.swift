@@ -14,7 +14,7 @@ import Testing
     return try call.makeRequest(.test, timeout: .seconds(1))
   }
 
-  @Test func requestHasNoBodyAndNoHeadersAboutOne() throws {
+  @Test func requestHasNeitherBodyNorBodyHeaders() throws {
     let request = try request([1], codec: .proto)
     #expect(request.method == "GET")
     #expect(
@@ -25,12 +25,12 @@ import Testing
   @Test(arguments: [
     ([UInt8](), ""), ([0xFB, 0xFF], "-_8"), ([0xFF, 0xEF, 0xBE], "_---"), ([1, 2, 3, 4], "AQIDBA"),
   ])
-  func protobufTravelsAsURLSafeBase64WithoutPadding(message: [UInt8], text: String) throws {
+  func encodesProtobufAsURLSafeBase64WithoutPadding(message: [UInt8], text: String) throws {
     let url = try request(message, codec: .proto).url
     #expect(url == "http://h/a.B/C?connect=v1&base64=1&encoding=proto&message=\(text)")
   }
 
-  @Test func jsonTravelsPercentEncoded() throws {
+  @Test func percentEncodesJSON() throws {
     let url = try request(Array(#"{"a":"b c&=+/✓~"}"#.utf8), codec: .json).url
     #expect(
       url
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(arguments: CodecName.allCases)
-  func compressedMessageIsBase64InEitherCodec(codec: CodecName) throws {
+  func encodesCompressedMessageAsBase64(codec: CodecName) throws {
     let url = try request(Array("{}".utf8), codec: codec, compression: .gzip).url
     let start = "http://h/a.B/C?connect=v1&base64=1&compression=gzip&encoding=\(codec.rawValue)&message="
     #expect(url.hasPrefix(start))
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: [(8192, "GET"), (8193, "POST")])
-  func messageThatIsTooLongForAURLTravelsInTheBody(urlBytes: Int, method: String) throws {
+  func usesPOSTIfTheURLIsTooLong(urlBytes: Int, method: String) throws {
     let start = "http://h/a.B/C?connect=v1&encoding=json&message="
     let message = [UInt8](repeating: UInt8(ascii: "1"), count: urlBytes - start.utf8.count)
     let call = WireProtocols.make(

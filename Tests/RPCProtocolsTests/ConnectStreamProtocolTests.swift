@@ -13,7 +13,7 @@ import Testing
     feed(HTTPResponse(headers: Self.stream, body: envelope(Array(json.utf8), flags: 2))).end
   }
 
-  @Test func requestCarriesWhatTheSpecificationAsksFor() throws {
+  @Test func requestHasTheSpecifiedHeaders() throws {
     let call = WireProtocols.make(.connect, .of(.serverStreaming, codec: .json))
     let request = try call.makeRequest(.test, timeout: .milliseconds(1500))
     #expect(
@@ -24,12 +24,12 @@ import Testing
         ]))
   }
 
-  @Test func metadataOfTheLastEnvelopeIsTheTrailers() {
+  @Test func readsTrailersFromLastEnvelope() {
     let found = end(#"{"metadata":{"X-A":["1","2"],"x-b-bin":["AAEC"]},"more":1}"#)
     #expect(found == ResponseEnd(trailers: Headers([("x-a", "1"), ("x-a", "2"), ("x-b-bin", "AAEC")])))
   }
 
-  @Test func errorOfTheLastEnvelopeIsTheStatus() {
+  @Test func readsStatusFromLastEnvelope() {
     let found = end(
       #"{"error":{"code":"not_found","message":"no","details":[{"type":"a.B","value":"AQI="},"#
         + #"{"type":"a.B","value":"AQI","debug":{"x":1}}]},"metadata":{"x":["y"]}}"#)
@@ -45,18 +45,18 @@ import Testing
   }
 
   @Test(arguments: [#"{"error":{}}"#, #"{"error":{"code":"teapot"}}"#, #"{"error":{"code":"ok"}}"#])
-  func errorWithoutAKnownCodeIsUnknown(json: String) {
+  func mapsUnknownErrorCodeToUnknown(json: String) {
     #expect(end(json)?.code == .unknown)
     #expect(end(json)?.error?.origin == .server)
   }
 
   @Test(arguments: ["", "[]", "{", "null", #"{"error":[]}"#, #"{"metadata":{"x":1}}"#])
-  func lastEnvelopeThatIsNotWhatItShouldBeIsAnError(json: String) {
+  func rejectsInvalidLastEnvelope(json: String) {
     #expect(end(json)?.code == .unknown)
     #expect(end(json)?.error?.origin == .violation)
   }
 
-  @Test func answerInAnotherCodecIsInternal() {
+  @Test func rejectsResponseInAnotherCodec() {
     let headers = [("content-type", "application/connect+proto")]
     #expect(feed(HTTPResponse(headers: headers)).end?.code == .internal)
   }

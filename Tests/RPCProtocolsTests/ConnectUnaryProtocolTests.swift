@@ -33,7 +33,7 @@ import Testing
     #expect(body == [1, 2])
   }
 
-  @Test func bodyIsTheMessageAndPrefixedHeadersAreTrailers() {
+  @Test func readsMessageFromBodyAndTrailersFromPrefixedHeaders() {
     let headers = Self.proto + [("x-lead", "1"), ("trailer-x-trail", "2"), ("trailer-x-trail", "3")]
     for size in [1, 2, .max] {
       let recorder = feed(HTTPResponse(headers: headers, body: [1, 2, 3]), pieceBytes: size)
@@ -44,11 +44,11 @@ import Testing
     }
   }
 
-  @Test func emptyBodyIsAnEmptyMessage() {
+  @Test func readsEmptyBodyAsEmptyMessage() {
     #expect(feed(HTTPResponse(headers: Self.proto)).messages == [[]])
   }
 
-  @Test func errorIsReadFromJSON() {
+  @Test func readsErrorFromJSON() {
     let found = error(
       #"{"code":"not_found","message":"no ✓","details":[{"type":"a.B","value":"AQI","debug":{"x":1}}],"more":1}"#
     )
@@ -58,7 +58,7 @@ import Testing
     #expect(found?.details == [StatusDetail(typeName: "a.B", value: [1, 2], debug: #"{"x":1}"#)])
   }
 
-  @Test func codeThatIsMissingOrUnknownComesFromHTTP() {
+  @Test func mapsHTTPStatusIfCodeIsMissingOrUnknown() {
     #expect(error(#"{"message":"m"}"#, status: 401)?.code == .unauthenticated)
     #expect(error(#"{"message":"m"}"#, status: 401)?.message == "m")
     #expect(error(#"{"code":"teapot","message":"m"}"#, status: 503)?.code == .unavailable)
@@ -67,30 +67,30 @@ import Testing
   }
 
   @Test(arguments: ["", "null", "[]", "{", #"{"code":5}"#, "<html>", #"{"code":"aborted","message":1}"#])
-  func damagedErrorIsToldByHTTPStatus(body: String) {
+  func mapsHTTPStatusOfInvalidErrorBody(body: String) {
     #expect(error(body, status: 429)?.code == .unavailable)
   }
 
-  @Test func errorThatIsNoJSONIsToldByHTTPStatus() {
+  @Test func mapsHTTPStatusOfErrorThatIsNotJSON() {
     let found = error("<html>", status: 502, headers: [("content-type", "text/html")])
     #expect(found?.code == .unavailable)
     #expect(found?.origin == .violation)
   }
 
   @Test(arguments: ["text/html", "application/json", "application/connect+proto", ""])
-  func otherContentTypesAreRefused(contentType: String) {
+  func rejectsOtherContentTypes(contentType: String) {
     let recorder = feed(HTTPResponse(headers: [("content-type", contentType)], body: [1]))
     #expect(recorder.end?.error?.origin == .violation)
     #expect(recorder.messages.isEmpty)
   }
 
-  @Test func encodingThatWasNotOfferedIsRefused() {
+  @Test func rejectsEncodingThatWasNotOffered() {
     let recorder = feed(HTTPResponse(headers: Self.proto + [("content-encoding", "gzip")], body: [1]))
     #expect(recorder.end?.code == .internal)
     #expect(feed(HTTPResponse(headers: Self.proto + [("content-encoding", "identity")])).end?.error == nil)
   }
 
-  @Test func messageOverTheLimitIsRefused() {
+  @Test func rejectsMessageOverTheLimit() {
     let recorder = feed(
       HTTPResponse(headers: Self.proto, body: Array(repeating: 0, count: 1001)), pieceBytes: 100)
     #expect(recorder.end?.code == .resourceExhausted)
@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test(arguments: Compression.allCases)
-  func requestAndAnswerMayBeCompressed(compression: Compression) throws {
+  func compressesRequestAndResponse(compression: Compression) throws {
     let call = ConnectUnaryProtocol(.of(.unary, compression: compression, accepted: [.br, compression]))
     let request = try call.makeRequest(.test, timeout: nil)
     #expect(request.headers.values("content-encoding") == [compression.rawValue])
@@ -111,25 +111,25 @@ import Testing
   }
 
   @Test(arguments: Compression.allCases)
-  func errorMayBeCompressed(compression: Compression) throws {
+  func readsCompressedError(compression: Compression) throws {
     let response = HTTPResponse(
       status: 404, headers: Self.json + [("content-encoding", compression.rawValue)],
       body: try compression.compress(Array(#"{"code":"aborted","message":"m"}"#.utf8)))
     let recorder = response.feed(ConnectUnaryProtocol(.of(.unary, accepted: [compression])))
     #expect(recorder.end?.error == RPCError(.aborted, "m", origin: .server))
-    // What was not offered cannot be read: HTTP's status is all there is.
+    // A compression that was not offered cannot be read: only the HTTP status is left.
     #expect(feed(response).end?.code == .unimplemented)
     #expect(feed(response).end?.error?.origin == .violation)
   }
 
-  @Test func damagedCompressedAnswerIsAViolation() {
+  @Test func rejectsInvalidCompressedResponse() {
     let response = HTTPResponse(headers: Self.proto + [("content-encoding", "gzip")], body: [1, 2])
     let recorder = response.feed(ConnectUnaryProtocol(.of(.unary, accepted: [.gzip])))
     #expect(recorder.end?.code == .internal)
     #expect(recorder.messages.isEmpty)
   }
 
-  @Test func answerOverTheLimitAfterDecompressionIsRefused() throws {
+  @Test func rejectsResponseOverTheLimitAfterDecompression() throws {
     let body = try Compression.gzip.compress([UInt8](repeating: 0, count: 1001))
     let response = HTTPResponse(headers: Self.proto + [("content-encoding", "gzip")], body: body)
     let recorder = response.feed(ConnectUnaryProtocol(.of(.unary, accepted: [.gzip])))

@@ -2,7 +2,7 @@ import RPCProtocols
 import Testing
 
 @Suite struct CredentialsTests {
-  /// What comes of a request to `target` with credentials for https://a.
+  /// The request to `target` with credentials for https://a.
   private func result(_ target: String, headers: [(String, String)] = [("authorization", "x")]) throws
     -> HTTPRequest
   {
@@ -15,19 +15,19 @@ import Testing
   }
 
   @Test(arguments: ["https://a", "https://A:443", "https://a/prefix"])
-  func goToTheirServer(_ target: String) throws {
+  func sendsCredentialsToTheirServer(_ target: String) throws {
     #expect(try result(target).headers.first("authorization") == "x")
   }
 
   @Test(arguments: ["https://b", "http://a", "https://a:444", "https://a.b", "unknown"])
-  func goNowhereElse(_ target: String) {
+  func rejectsRequestToAnotherServer(_ target: String) {
     let error = #expect(throws: RPCError.self) { try result(target) }
     #expect(error?.code == .failedPrecondition)
     #expect(
-      error?.message.hasPrefix("the request carries credentials for a:443, and does not go to ") == true)
+      error?.message.hasPrefix("the request contains credentials for a:443, but goes to ") == true)
   }
 
-  @Test func whereTheyWereRemovedTheRequestGoesAnywhere() {
+  @Test func acceptsAnotherServerWithoutTheCredentialHeaders() {
     #expect(throws: Never.self) { try result("https://b", headers: []) }
   }
 }

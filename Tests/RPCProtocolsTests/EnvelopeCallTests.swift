@@ -2,7 +2,7 @@ import Testing
 
 @testable import RPCProtocols
 
-/// A protocol whose messages travel in envelopes, with what its tests need to write a response.
+/// A protocol with envelopes, and what its tests need to write a response.
 enum Enveloped: CaseIterable {
   case grpc
   case grpcWeb
@@ -27,7 +27,7 @@ enum Enveloped: CaseIterable {
   var encodingField: String { self == .connect ? "connect-content-encoding" : "grpc-encoding" }
   var acceptField: String { self == .connect ? "connect-accept-encoding" : "grpc-accept-encoding" }
 
-  /// The flags and the content of the envelope that ends a response with ok; gRPC has none.
+  /// The flags and the content of the last envelope of a response with ok; gRPC has none.
   var end: (flags: UInt8, content: [UInt8])? {
     switch self {
     case .grpc: nil
@@ -47,7 +47,7 @@ enum Enveloped: CaseIterable {
 
 @Suite struct EnvelopeCallTests {
   @Test(arguments: Enveloped.allCases, Compression.allCases)
-  func requestTellsItsCompressionAndWhatItTakes(wire: Enveloped, compression: Compression) throws {
+  func requestNamesSentAndAcceptedCompressions(wire: Enveloped, compression: Compression) throws {
     let call = wire.call(.of(.bidiStreaming, compression: compression, accepted: [.zstd, .gzip]))
     let request = try call.makeRequest(.test, timeout: nil)
     #expect(request.headers.values(wire.encodingField) == [compression.rawValue])
@@ -59,7 +59,7 @@ enum Enveloped: CaseIterable {
   }
 
   @Test(arguments: Enveloped.allCases)
-  func requestWithoutCompressionSaysSo(wire: Enveloped) throws {
+  func requestWithoutCompressionAcceptsIdentity(wire: Enveloped) throws {
     let call = wire.call(.of(.bidiStreaming))
     let request = try call.makeRequest(.test, timeout: nil)
     #expect(request.headers.first(wire.encodingField) == nil)
@@ -70,7 +70,7 @@ enum Enveloped: CaseIterable {
   }
 
   @Test(arguments: [Enveloped.grpcWeb, .connect], [1, 7, Int.max])
-  func dataAfterTheLastEnvelopeIsAnError(wire: Enveloped, pieceBytes: Int) throws {
+  func rejectsDataAfterTheLastEnvelope(wire: Enveloped, pieceBytes: Int) throws {
     let end = try #require(wire.end)
     let trailers = wire == .grpcWeb ? Array("grpc-status: 5".utf8) : Array("{}".utf8)
     for more in [envelope([2]), envelope(trailers, flags: end.flags), [0], envelope([])] {
@@ -84,7 +84,7 @@ enum Enveloped: CaseIterable {
   }
 
   @Test(arguments: Enveloped.allCases, Compression.allCases)
-  func compressedAndPlainMessagesMayMix(wire: Enveloped, compression: Compression) throws {
+  func readsMixOfCompressedAndPlainMessages(wire: Enveloped, compression: Compression) throws {
     let body = envelope(try compression.compress([1, 2]), flags: 1) + envelope([3]) + envelope([], flags: 1)
     let response = wire.response(body, headers: [(wire.encodingField, compression.rawValue)])
     let recorder = response.feed(wire.call(.of(.serverStreaming, accepted: [compression])))
@@ -93,7 +93,7 @@ enum Enveloped: CaseIterable {
   }
 
   @Test(arguments: [Enveloped.grpcWeb, .connect], Compression.allCases)
-  func lastEnvelopeMayBeCompressed(wire: Enveloped, compression: Compression) throws {
+  func readsCompressedLastEnvelope(wire: Enveloped, compression: Compression) throws {
     let end = try #require(wire.end)
     let response = HTTPResponse(
       headers: [("content-type", wire.contentType), (wire.encodingField, compression.rawValue)],
@@ -103,7 +103,7 @@ enum Enveloped: CaseIterable {
   }
 
   @Test(arguments: Enveloped.allCases, ["", "identity"])
-  func compressedMessageWithoutAnAgreedEncodingIsAViolation(wire: Enveloped, encoding: String) throws {
+  func rejectsCompressedMessageWithoutEncodingHeader(wire: Enveloped, encoding: String) throws {
     let headers = encoding.isEmpty ? [] : [(wire.encodingField, encoding)]
     let response = wire.response(envelope(try Compression.gzip.compress([1]), flags: 1), headers: headers)
     let recorder = response.feed(wire.call(.of(.serverStreaming, accepted: [.gzip])))
@@ -113,7 +113,7 @@ enum Enveloped: CaseIterable {
   }
 
   @Test(arguments: Enveloped.allCases, ["zstd", "snappy", "gzip,gzip"])
-  func encodingThatWasNotOfferedIsAViolation(wire: Enveloped, encoding: String) {
+  func rejectsEncodingThatWasNotOffered(wire: Enveloped, encoding: String) {
     let response = wire.response(envelope([1]), headers: [(wire.encodingField, encoding)])
     let recorder = response.feed(wire.call(.of(.serverStreaming, accepted: [.gzip])))
     #expect(recorder.end?.code == .internal)
@@ -122,7 +122,7 @@ enum Enveloped: CaseIterable {
   }
 
   @Test(arguments: Enveloped.allCases)
-  func damagedCompressedMessageIsAViolation(wire: Enveloped) {
+  func rejectsInvalidCompressedMessage(wire: Enveloped) {
     let response = wire.response(envelope([1, 2, 3], flags: 1), headers: [(wire.encodingField, "gzip")])
     let recorder = response.feed(wire.call(.of(.serverStreaming, accepted: [.gzip])))
     #expect(recorder.end?.code == .internal)
@@ -130,7 +130,7 @@ enum Enveloped: CaseIterable {
   }
 
   @Test(arguments: Enveloped.allCases)
-  func messageOverTheLimitAfterDecompressionIsRefused(wire: Enveloped) throws {
+  func rejectsMessageOverTheLimitAfterDecompression(wire: Enveloped) throws {
     let bomb = try Compression.gzip.compress([UInt8](repeating: 0, count: 1001))
     #expect(bomb.count < 100)
     let response = wire.response(envelope(bomb, flags: 1), headers: [(wire.encodingField, "gzip")])
@@ -140,7 +140,7 @@ enum Enveloped: CaseIterable {
   }
 
   @Test(arguments: [Enveloped.grpcWeb, .connect])
-  func limitForMessagesIsNotTheLastEnvelopes(wire: Enveloped) throws {
+  func lastEnvelopeHasItsOwnLimit(wire: Enveloped) throws {
     let recorder = wire.response([]).feed(wire.call(.of(.serverStreaming, maxMessageBytes: 3)))
     #expect(recorder.end?.error == nil)
     let endless = HTTPResponse(
@@ -150,7 +150,7 @@ enum Enveloped: CaseIterable {
   }
 
   @Test(arguments: Enveloped.allCases)
-  func unknownFlagsAreAViolation(wire: Enveloped) {
+  func rejectsUnknownFlags(wire: Enveloped) {
     let known: Set<UInt8> = [0, 1, wire.end?.flags ?? 0, (wire.end?.flags ?? 0) | 1]
     for flags in UInt8.min...UInt8.max where !known.contains(flags) {
       let recorder = wire.response(envelope([], flags: flags)).feed(wire.call(.of(.serverStreaming)))
@@ -159,7 +159,7 @@ enum Enveloped: CaseIterable {
   }
 
   @Test(arguments: Enveloped.allCases)
-  func methodThatReturnsOneMessageGetsExactlyOne(wire: Enveloped) {
+  func rejectsSecondMessageOfUnaryResponse(wire: Enveloped) {
     for (body, code) in [
       ([], StatusCode.unimplemented), (envelope([1]), .ok), (envelope([1]) + envelope([2]), .unimplemented),
     ] {
@@ -170,7 +170,7 @@ enum Enveloped: CaseIterable {
   }
 
   @Test(arguments: Enveloped.allCases)
-  func responseThatEndsEarlyIsAnError(wire: Enveloped) {
+  func rejectsTruncatedResponse(wire: Enveloped) {
     let headers = [("content-type", wire.contentType)]
     let call = { wire.call(.of(.serverStreaming)) }
     #expect(HTTPResponse(headers: headers, body: envelope([1])).feed(call()).end?.code == .unknown)
@@ -182,14 +182,14 @@ enum Enveloped: CaseIterable {
   }
 
   @Test(arguments: [Enveloped.grpcWeb, .connect])
-  func httpTrailersAfterTheLastEnvelopeMeanNothing(wire: Enveloped) {
+  func ignoresHTTPTrailersAfterTheLastEnvelope(wire: Enveloped) {
     var response = wire.response(envelope([1]))
     response.trailers = [("grpc-status", "5")]
     #expect(response.feed(wire.call(.of(.serverStreaming))).end?.code == .ok)
   }
 
   @Test(arguments: Enveloped.allCases)
-  func leadingMetadataIsNotTheTrailing(wire: Enveloped) {
+  func separatesLeadingFromTrailingMetadata(wire: Enveloped) {
     let leading = [("x-b", "1"), ("x-a", "2"), ("x-b", "3"), ("x-t", "lead")]
     let recorder = wire.response(envelope([1]), headers: leading).feed(wire.call(.of(.serverStreaming)))
     guard case .start(let start)? = recorder.events.first else { return #expect(Bool(false)) }
@@ -198,7 +198,7 @@ enum Enveloped: CaseIterable {
   }
 
   @Test(arguments: Enveloped.allCases)
-  func httpStatusIsMappedWithoutAnRPCStatus(wire: Enveloped) {
+  func mapsHTTPStatusWithoutRPCStatus(wire: Enveloped) {
     for (status, code) in [
       (400, StatusCode.internal), (401, .unauthenticated), (403, .permissionDenied), (404, .unimplemented),
       (429, .unavailable), (502, .unavailable), (503, .unavailable), (504, .unavailable), (500, .unknown),
@@ -212,7 +212,7 @@ enum Enveloped: CaseIterable {
 
   @Test(
     arguments: Enveloped.allCases, ["text/html", "application/json", "application/grpc-web-text+proto", ""])
-  func otherContentTypesAreRefused(wire: Enveloped, contentType: String) {
+  func rejectsOtherContentTypes(wire: Enveloped, contentType: String) {
     let headers = contentType.isEmpty ? [] : [("content-type", contentType)]
     let recorder = HTTPResponse(headers: headers, body: envelope([1])).feed(wire.call(.of(.serverStreaming)))
     #expect(recorder.end?.code == .unknown)

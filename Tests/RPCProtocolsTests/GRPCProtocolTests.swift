@@ -10,7 +10,7 @@ import Testing
     response.feed(EnvelopeCall<GRPCProtocol>(.of(.unary)), pieceBytes: pieceBytes)
   }
 
-  @Test func requestCarriesWhatTheSpecificationAsksFor() throws {
+  @Test func requestHasTheSpecifiedHeaders() throws {
     var start = RequestStart(method: MethodName(service: "a.B", method: "C"), target: "http://h/p")
     start.headers.add("x-own", "1")
     let request = try EnvelopeCall<GRPCProtocol>(.of(.unary)).makeRequest(start, timeout: .milliseconds(1500))
@@ -24,7 +24,7 @@ import Testing
         ]))
   }
 
-  @Test func callersHeaderReplacesTheProtocols() throws {
+  @Test func callerHeaderReplacesProtocolHeader() throws {
     var start = RequestStart(method: MethodName(service: "a.B", method: "C"), target: "http://h")
     start.headers.add("User-Agent", "mine")
     let request = try EnvelopeCall<GRPCProtocol>(.of(.unary)).makeRequest(start, timeout: nil)
@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test(arguments: ["a\r\nx-evil: 1", "a\nb", "\u{0}", "\u{7F}"])
-  func headerThatWouldEndItsLineIsRefused(value: String) {
+  func rejectsHeaderWithControlCharacters(value: String) {
     var start = RequestStart(method: MethodName(service: "a.B", method: "C"), target: "http://h")
     start.headers.add("x-a", value)
     #expect(throws: RPCError.self) {
@@ -41,7 +41,7 @@ import Testing
     #expect(throws: RPCError.self) { try ConnectUnaryProtocol(.of(.unary)).makeRequest(start, timeout: nil) }
   }
 
-  @Test func unaryAnswerGivesStartMessageEnd() {
+  @Test func unaryResponseHasStartMessageEnd() {
     let recorder = unary(
       HTTPResponse(headers: Self.grpc, body: envelope([1, 2, 3]), trailers: Self.ok + [("x-t", "1")]))
     #expect(
@@ -52,7 +52,7 @@ import Testing
       ])
   }
 
-  @Test func everySplitOfTheBodyGivesTheSameEvents() {
+  @Test func splitsOfTheBodyDoNotChangeEvents() {
     let body = envelope([]) + envelope(Array(0..<200)) + envelope([7])
     let response = HTTPResponse(headers: Self.grpc, body: body, trailers: Self.ok)
     let whole = response.feed(EnvelopeCall<GRPCProtocol>(.of(.serverStreaming))).events
@@ -63,14 +63,14 @@ import Testing
     }
   }
 
-  @Test func messageOfAFailedUnaryCallIsNotShown() {
+  @Test func dropsMessageOfFailedUnaryCall() {
     let recorder = unary(
       HTTPResponse(headers: Self.grpc, body: envelope([1]), trailers: [("grpc-status", "5")]))
     #expect(recorder.messages.isEmpty)
     #expect(recorder.end?.code == .notFound)
   }
 
-  @Test func trailersOnlyAnswerEndsTheCall() {
+  @Test func trailersOnlyResponseEndsTheCall() {
     let recorder = unary(
       HTTPResponse(headers: Self.grpc + [("grpc-status", "7"), ("grpc-message", "no"), ("x-a", "b")]))
     #expect(recorder.end?.error == RPCError(.permissionDenied, "no", origin: .server))
@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test(arguments: ["0", "7"])
-  func bodyAfterAStatusInTheHeadersIsAnError(status: String) {
+  func rejectsBodyAfterStatusInHeaders(status: String) {
     let headers = Self.grpc + [("grpc-status", status)]
     for body in [envelope([1]), [0, 0]] {
       for size in [1, Int.max] {
@@ -128,7 +128,7 @@ import Testing
     #expect(recorder.end?.code == .unavailable)
   }
 
-  @Test func statusInTheHeadersCountsWhateverHTTPSays() {
+  @Test func statusInHeadersTakesPrecedenceOverHTTPStatus() {
     let recorder = unary(HTTPResponse(status: 503, headers: Self.grpc + [("grpc-status", "5")]))
     #expect(recorder.end?.code == .notFound)
   }
@@ -138,7 +138,7 @@ import Testing
     ("%FF", "\u{FFFD}"),
     ("", ""), ("%", "%"), ("%2", "%2"), ("a%20b", "a b"),
   ])
-  func messageIsPercentDecoded(encoded: String, decoded: String) {
+  func percentDecodesStatusMessage(encoded: String, decoded: String) {
     let recorder = unary(
       HTTPResponse(headers: Self.grpc, trailers: [("grpc-status", "2"), ("grpc-message", encoded)]))
     #expect(recorder.end?.error?.message == decoded)
@@ -149,7 +149,7 @@ import Testing
     (429, .unavailable), (502, .unavailable), (503, .unavailable), (504, .unavailable), (500, .unknown),
     (418, .unknown), (302, .unknown), (204, .unknown),
   ])
-  func httpStatusIsMappedWithoutAnRPCStatus(status: Int, code: StatusCode) {
+  func mapsHTTPStatusWithoutRPCStatus(status: Int, code: StatusCode) {
     let recorder = unary(HTTPResponse(status: status, headers: [("content-type", "text/html")]))
     #expect(recorder.end?.code == code)
     #expect(recorder.end?.error?.origin == .violation)
@@ -158,7 +158,7 @@ import Testing
   @Test(arguments: [
     "application/grpc", "application/grpc+proto", "Application/GRPC+Proto", "application/grpc; charset=utf-8",
   ])
-  func contentTypesOfGRPCAreAccepted(contentType: String) {
+  func acceptsContentTypesOfGRPC(contentType: String) {
     let recorder = unary(
       HTTPResponse(headers: [("content-type", contentType)], body: envelope([]), trailers: Self.ok))
     #expect(recorder.end?.error == nil)
@@ -167,57 +167,57 @@ import Testing
   @Test(arguments: [
     "text/html", "application/grpc+json", "application/grpc-web", "application/grpcx", "application/json",
   ])
-  func otherContentTypesAreRefused(contentType: String) {
+  func rejectsOtherContentTypes(contentType: String) {
     let recorder = unary(
       HTTPResponse(headers: [("content-type", contentType)], body: envelope([]), trailers: Self.ok))
     #expect(recorder.end?.code == .unknown)
     #expect(recorder.end?.error?.message.contains(contentType) == true)
   }
 
-  @Test func missingContentTypeIsRefused() {
+  @Test func rejectsMissingContentType() {
     #expect(unary(HTTPResponse(body: envelope([]), trailers: Self.ok)).end?.code == .unknown)
   }
 
-  @Test func unaryAnswerWithoutMessageIsAnError() {
+  @Test func rejectsUnaryResponseWithoutMessage() {
     #expect(unary(HTTPResponse(headers: Self.grpc, trailers: Self.ok)).end?.code == .unimplemented)
   }
 
-  @Test func unaryAnswerWithTwoMessagesIsAnError() {
+  @Test func rejectsUnaryResponseWithTwoMessages() {
     let recorder = unary(
       HTTPResponse(headers: Self.grpc, body: envelope([1]) + envelope([2]), trailers: Self.ok))
     #expect(recorder.end?.code == .unimplemented)
     #expect(recorder.messages.isEmpty)
   }
 
-  @Test func missingTrailersAreAnError() {
+  @Test func rejectsMissingTrailers() {
     #expect(unary(HTTPResponse(headers: Self.grpc, body: envelope([1]))).end?.code == .unknown)
   }
 
-  @Test func trailersWithoutStatusAreAnError() {
+  @Test func rejectsTrailersWithoutStatus() {
     let recorder = unary(HTTPResponse(headers: Self.grpc, body: envelope([1]), trailers: [("x", "y")]))
     #expect(recorder.end?.code == .unknown)
   }
 
-  @Test func endInTheMiddleOfAMessageIsAnError() {
+  @Test func rejectsEndWithinMessage() {
     let half = Array(envelope([1, 2, 3]).dropLast())
     #expect(unary(HTTPResponse(headers: Self.grpc, body: half)).end?.code == .internal)
     #expect(unary(HTTPResponse(headers: Self.grpc, body: half, trailers: Self.ok)).end?.code == .internal)
   }
 
-  @Test func nothingAtAllIsUnavailable() {
+  @Test func emptyResponseIsUnavailable() {
     let recorder = ResponseRecorder()
     EnvelopeCall<GRPCProtocol>(.of(.unary)).receiveEnd(recorder)
     #expect(recorder.end?.code == .unavailable)
   }
 
   @Test(arguments: [UInt8(1), 2, 0x80, 0xFF])
-  func flagsThatWereNotAgreedOnAreAnError(flags: UInt8) {
+  func rejectsUnknownFlags(flags: UInt8) {
     let recorder = unary(
       HTTPResponse(headers: Self.grpc, body: envelope([1], flags: flags), trailers: Self.ok))
     #expect(recorder.end?.code == .internal)
   }
 
-  @Test func messageOverTheLimitIsRefusedBeforeItIsRead() {
+  @Test func rejectsMessageOverTheLimitBeforeReadingIt() {
     let recorder = unary(HTTPResponse(headers: Self.grpc, body: [0, 0xFF, 0xFF, 0xFF, 0xFF]))
     #expect(recorder.end?.code == .resourceExhausted)
   }
@@ -230,9 +230,9 @@ import Testing
     #expect(error?.message == "m (the server sent the unknown grpc-status \(status.debugDescription))")
   }
 
-  /// Whoever passes headers on may join equal ones with a comma.
+  /// Proxies may join equal header fields with a comma.
   @Test(arguments: ["==", "", "==,AAEC", ", "])
-  func detailsAreReadWithAndWithoutPadding(end: String) {
+  func readsDetailsWithAndWithoutPadding(end: String) {
     let trailers = [
       ("grpc-status", "3"),
       ("grpc-status-details-bin", "CAMSAm1vGh0KF3R5cGUuZ29vZ2xlYXBpcy5jb20vYS5CEgIBAg" + end),
@@ -242,7 +242,7 @@ import Testing
   }
 
   @Test(arguments: ["!!", "AQ", ""])
-  func damagedDetailsDoNotCostTheStatus(details: String) {
+  func keepsStatusWithInvalidDetails(details: String) {
     let trailers = [("grpc-status", "3"), ("grpc-message", "m"), ("grpc-status-details-bin", details)]
     let error = unary(HTTPResponse(headers: Self.grpc, trailers: trailers)).end?.error
     #expect(error == RPCError(.invalidArgument, "m", origin: .server))

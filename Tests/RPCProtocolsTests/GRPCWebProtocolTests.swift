@@ -14,7 +14,7 @@ import Testing
     return unary(HTTPResponse(headers: Self.web, body: body)).end
   }
 
-  @Test func requestCarriesWhatTheSpecificationAsksFor() throws {
+  @Test func requestHasTheSpecifiedHeaders() throws {
     let call = WireProtocols.make(.grpcWeb, .of(.unary, codec: .json))
     let request = try call.makeRequest(.test, timeout: .seconds(2))
     #expect(request.method == "POST")
@@ -30,11 +30,11 @@ import Testing
     "grpc-status: 0\r\nX-T: a\r\nx-t: b", "grpc-status:0\r\nx-t:a\r\nx-t:b\r\n",
     "grpc-status: 0\nx-t: a\nx-t:\tb\n", "\r\ngrpc-status:  0 \r\nx-t: a \r\nx-t: b\r\n\r\n",
   ])
-  func trailersAreReadHoweverTheirLinesEnd(block: String) {
+  func readsTrailersWithAnyLineEnds(block: String) {
     #expect(end(block) == ResponseEnd(trailers: Headers([("x-t", "a"), ("x-t", "b")])))
   }
 
-  @Test func statusMessageAndDetailsComeWithTheTrailers() {
+  @Test func readsStatusMessageAndDetailsFromTrailers() {
     let found = end(
       "grpc-status: 3\r\ngrpc-message: caf%C3%A9\r\n"
         + "grpc-status-details-bin: CAMSAm1vGh0KF3R5cGUuZ29vZ2xlYXBpcy5jb20vYS5CEgIBAg\r\n")
@@ -50,22 +50,22 @@ import Testing
   }
 
   @Test(arguments: ["", "x-t: 1\r\n"])
-  func trailersWithoutStatusAreAnError(block: String) {
+  func rejectsTrailersWithoutStatus(block: String) {
     #expect(end(block)?.code == .unknown)
     #expect(end(block)?.error?.origin == .violation)
   }
 
   @Test(arguments: ["grpc-status", "grpc-status: 0\r\n: 1\r\n", "a b: c\r\ngrpc-status: 0\r\n"])
-  func trailersThatAreNoFieldsAreAnError(block: String) {
+  func rejectsInvalidTrailerFields(block: String) {
     #expect(end(block)?.code == .internal)
   }
 
-  @Test func trailersOnlyAnswerEndsTheCall() {
+  @Test func trailersOnlyResponseEndsTheCall() {
     let recorder = unary(HTTPResponse(headers: Self.web + [("grpc-status", "7"), ("grpc-message", "no")]))
     #expect(recorder.end?.error == RPCError(.permissionDenied, "no", origin: .server))
   }
 
-  @Test func framingOfATrailersOnlyAnswerIsNoMetadata() {
+  @Test func excludesFramingHeadersOfTrailersOnlyResponse() {
     let framing = [("content-length", "0"), ("Connection", "close"), ("keep-alive", "timeout=5")]
     let headers = Self.web + framing + [("grpc-status", "7"), ("x-late", "yes")]
     let end = unary(HTTPResponse(headers: headers)).end
@@ -85,7 +85,7 @@ import Testing
     #expect(unary(HTTPResponse(headers: headers, body: envelope([1]))).end?.code == .internal)
   }
 
-  @Test func httpTrailersMeanNothing() {
+  @Test func ignoresHTTPTrailers() {
     let response = HTTPResponse(headers: Self.web, body: envelope([1]), trailers: [("grpc-status", "0")])
     #expect(unary(response).end?.code == .unknown)
   }
@@ -97,7 +97,7 @@ import Testing
     #expect(unary(response, codec: .json).end?.code == .unknown)
   }
 
-  @Test func gRPCIsNotGRPCWeb() {
+  @Test func rejectsContentTypeOfGRPC() {
     #expect(unary(HTTPResponse(headers: [("content-type", "application/grpc+proto")])).end?.code == .unknown)
   }
 }

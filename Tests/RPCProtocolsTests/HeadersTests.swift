@@ -8,7 +8,7 @@ import Testing
       (["AAEC"], [[0, 1, 2]]), (["AAE="], [[0, 1]]), (["AAE"], [[0, 1]]), ([""], [[]]),
       (["AAE=,AAEC", "Ag"], [[0, 1], [0, 1, 2], [2]]), (["AA , Ag=="], [[0], [2]]), ([], []),
     ] as [([String], [[UInt8]])])
-  func binaryValuesMayBeJoinedAndPadded(values: [String], bytes: [[UInt8]]) {
+  func readsJoinedAndPaddedBinaryValues(values: [String], bytes: [[UInt8]]) {
     let headers = Headers(values.map { ("x-bin", $0) } + [("x", "AAAA")])
     #expect(headers.binaryValues("x-bin") == bytes)
     #expect(headers.values("x-bin") == values)
@@ -27,7 +27,7 @@ import Testing
   @Test(arguments: [
     ("a", "a"), (" \ta b\t ", "a b"), ("", ""), (" ", ""), (" \u{301}a \u{301} ", "\u{301}a \u{301}"),
   ])
-  func blanksAroundAValueAreNoPartOfIt(text: String, value: String) {
+  func trimsBlanksAroundValue(text: String, value: String) {
     #expect(HeaderSyntax.trimmed(text) == value)
   }
 }

@@ -7,7 +7,7 @@ import Testing
     ("HTTP://example.com:81", "http", "example.com", 81),
     ("http://[::1]:50051/x", "http", "::1", 50051), ("https://[2001:db8::1]", "https", "2001:db8::1", 443),
   ])
-  func isReadOffTheURL(_ url: String, _ scheme: String, _ host: String, _ port: Int) {
+  func parsesOriginOfURL(_ url: String, _ scheme: String, _ host: String, _ port: Int) {
     let origin = Origin(url: url)
     #expect(origin?.scheme == scheme)
     #expect(origin?.host == host)
@@ -17,7 +17,7 @@ import Testing
   @Test(arguments: [
     "", "example.com", "ftp://a", "https://", "https://a:b", "https://a:99999", "https://u@a",
   ])
-  func isNotMadeOfAnythingElse(_ url: String) {
+  func rejectsInvalidURL(_ url: String) {
     #expect(Origin(url: url) == nil)
   }
 

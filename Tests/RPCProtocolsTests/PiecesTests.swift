@@ -2,13 +2,13 @@ import Testing
 
 @testable import RPCProtocols
 
-/// However the network cuts a response, it means the same.
+/// The pieces in which a response arrives do not change its meaning.
 @Suite struct PiecesTests {
   private static let kinds = CallKind.allCases
   private static let accepted: [Compression] = [.gzip, .br, .deflate, .zstd]
 
   @Test(arguments: Enveloped.allCases, 0..<150)
-  func envelopesGiveTheSameEventsInAnyPieces(wire: Enveloped, seed: Int) throws {
+  func piecesOfEnvelopesDoNotChangeEvents(wire: Enveloped, seed: Int) throws {
     var random = SeededGenerator(state: UInt64(seed))
     let compression = Self.accepted.randomElement(using: &random) ?? .gzip
     var envelopes: [UInt8] = []
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: 0..<150)
-  func unaryBodiesGiveTheSameEventsInAnyPieces(seed: Int) throws {
+  func piecesOfUnaryBodiesDoNotChangeEvents(seed: Int) throws {
     var random = SeededGenerator(state: UInt64(seed))
     let compression = Bool.random(using: &random) ? Self.accepted.randomElement(using: &random) : nil
     let isError = Bool.random(using: &random)
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  /// Half of the responses stay whole; the others lose their end, or a bit is turned, or trailers are missing.
+  /// Half of the responses stay intact; the others are truncated, or have a flipped bit or no trailers.
   private static func damage(_ response: inout HTTPResponse, _ random: inout SeededGenerator) {
     switch Int.random(in: 0..<8, using: &random) {
     case 0: response.body.removeLast(Int.random(in: 0...response.body.count, using: &random))

@@ -1,7 +1,7 @@
 @testable import Protobuf
 @testable import RPCProtocols
 
-/// Keeps what a protocol says of a response.
+/// Records the events of a response.
 final class ResponseRecorder: ResponseSink {
   enum Event: Equatable {
     case start(ResponseStart)
@@ -15,7 +15,7 @@ final class ResponseRecorder: ResponseSink {
     events.compactMap { if case .message(let bytes) = $0 { bytes } else { nil } }
   }
 
-  /// The one end, when it came last.
+  /// The end, if it is the last event and the only end.
   var end: ResponseEnd? {
     guard case .end(let end) = events.last,
       events.filter({ if case .end = $0 { true } else { false } }).count == 1
@@ -28,7 +28,7 @@ final class ResponseRecorder: ResponseSink {
   func receive(end: ResponseEnd) { events.append(.end(end)) }
 }
 
-/// A response as HTTP delivers it.
+/// A response as received over HTTP.
 struct HTTPResponse {
   var status = 200
   var headers: [(String, String)] = []
@@ -72,7 +72,7 @@ extension RequestStart {
 }
 
 extension Compression {
-  /// The bytes as a server would send them.
+  /// The compressed bytes, as a server sends them.
   func compress(_ bytes: [UInt8]) throws -> [UInt8] {
     var compressor = MessageCompressor(self)
     return try compressor.compress(bytes)

@@ -3,8 +3,8 @@ import Testing
 
 @testable import RPCProtocols
 
-/// The framing format of snappy (framing_format.txt), chunk by chunk. The chunks are written by hand: what the tests
-/// read must not come from the code under test.
+/// The framing format of snappy (framing_format.txt), chunk by chunk. The chunks are written by hand, because
+/// input must not come from the code under test.
 @Suite struct SnappyTests {
   private static let identifier: [UInt8] = [0xFF, 6, 0, 0] + Array("sNaPpY".utf8)
 
@@ -21,7 +21,7 @@ import Testing
     chunk(type, littleEndian(((crc >> 15) | (crc << 17)) &+ 0xA282_EAD8) + data)
   }
 
-  /// CRC-32C bit by bit, as its definition has it.
+  /// CRC-32C bit by bit, following its definition.
   private static func crc32c(_ bytes: [UInt8]) -> UInt32 {
     ~bytes.reduce(~0) { crc, byte in
       (0..<8).reduce(crc ^ UInt32(byte)) { crc, _ in (crc >> 1) ^ (crc & 1 == 1 ? 0x82F6_3B78 : 0) }
@@ -45,7 +45,7 @@ import Testing
       (Array(0..<32), 0x46DD_794E), ((0..<32).reversed(), 0x113F_DB5C),
       (Array("123456789".utf8), 0xE306_9283),
     ] as [([UInt8], UInt32)])
-  func checksumsOfTheSpecificationAreAccepted(data: [UInt8], crc: UInt32) throws {
+  func acceptsChecksumsOfTheSpecification(data: [UInt8], crc: UInt32) throws {
     #expect(Self.crc32c(data) == crc)
     #expect(try Compression.snappy.decompress(Self.identifier + Self.chunk(1, crc: crc, data)) == data)
     let compressed = Self.chunk(0, crc: crc, Self.literal(data))
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func unmaskedChecksumIsRefused() {
+  @Test func rejectsUnmaskedChecksum() {
     let crc: [UInt8] = Self.littleEndian(0xE306_9283)
     #expect(isViolation(Self.identifier + Self.chunk(1, crc + Array("123456789".utf8))))
   }
@@ -72,7 +72,7 @@ import Testing
   }
 
   /// Written by the `snap` library of Rust.
-  @Test func bytesOfAnotherWriterAreRead() throws {
+  @Test func readsOutputOfAnotherImplementation() throws {
     let bytes = try #require(Base64.decode("/wYAAHNOYVBwWQAWAAD9FGontAEUaGVsbG8g/gYA/gYAtgYA"))
     #expect(
       try Compression.snappy.decompress(bytes)
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func streamOfNoChunksIsAnEmptyMessage() throws {
+  @Test func readsStreamWithoutChunksAsEmptyMessage() throws {
     #expect(try Compression.snappy.compress([]) == Self.identifier)
     #expect(try Compression.snappy.decompress(Self.identifier) == [])
     #expect(try Compression.snappy.decompress(Self.identifier + Self.chunk(1, crc: 0, [])) == [])
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test(arguments: [0x80, 0x90, 0xFE] as [UInt8])
-  func skippableChunksAndPaddingAreSkipped(type: UInt8) throws {
+  func skipsPaddingAndSkippableChunks(type: UInt8) throws {
     let data = Self.chunk(1, crc: 0xE306_9283, Array("123456789".utf8))
     for size in [0, 1, 70_000] {
       let skipped = Self.chunk(type, [UInt8](repeating: 7, count: size))
@@ -105,12 +105,12 @@ import Testing
   }
 
   @Test(arguments: 0x02...0x7F as ClosedRange<UInt8>)
-  func reservedChunksAreRefused(type: UInt8) {
+  func rejectsReservedChunks(type: UInt8) {
     #expect(isViolation(Self.identifier + Self.chunk(type, [])))
     #expect(isViolation(Self.identifier + Self.chunk(type, [0, 0, 0, 0, 1])))
   }
 
-  @Test func streamBeginsWithItsIdentifier() {
+  @Test func requiresStreamIdentifier() {
     let data = Self.chunk(1, crc: 0xE306_9283, Array("123456789".utf8))
     #expect(isViolation(data))
     #expect(isViolation(Self.chunk(0xFE, []) + Self.identifier + data))
@@ -119,18 +119,18 @@ import Testing
     #expect(isViolation(Self.chunk(0xFF, [])))
   }
 
-  @Test func identifierMayBeRepeated() throws {
+  @Test func acceptsRepeatedIdentifier() throws {
     let data = Self.chunk(1, crc: 0xE306_9283, Array("123456789".utf8))
     #expect(
       try Compression.snappy.decompress(Self.identifier + data + Self.identifier + data)
         == Array("123456789123456789".utf8))
   }
 
-  @Test func bareBlockIsNotSnappy() {
+  @Test func rejectsRawBlock() {
     #expect(isViolation(Self.literal(Array("123456789".utf8))))
   }
 
-  @Test func chunkOfMoreThanABlockIsRefused() throws {
+  @Test func rejectsChunkLargerThanBlock() throws {
     for (size, isAccepted) in [(65_536, true), (65_537, false)] {
       let data = [UInt8](repeating: 7, count: size)
       let stream = Self.identifier + Self.chunk(1, crc: Self.crc32c(data), data)
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test func brokenBlocksAreRefused() {
+  @Test func rejectsInvalidBlocks() {
     let blocks: [[UInt8]] = [
       [], [0x80], [5], [5, 0x10, 65], [1, 0x01, 0x00], [4, 0x00, 65, 0x09, 0x05],
       [2, 0x04, 65, 66, 0x04, 67, 68],
@@ -158,8 +158,9 @@ import Testing
     #expect(isViolation(Self.identifier + Self.chunk(1, [])))
   }
 
-  /// A chunk holds at most 65,536 bytes, and is compressed only where that makes it smaller (sections 4.2 and 4.3).
-  @Test func writesChunksOfTheFormat() throws {
+  /// A chunk contains at most 65,536 bytes, and is compressed only if that makes it smaller (sections 4.2 and
+  /// 4.3).
+  @Test func writesValidChunks() throws {
     var generator = SeededGenerator(state: 7)
     let noise = (0..<65_536).map { _ in UInt8.random(in: 0...255, using: &generator) }
     let zeros = [UInt8](repeating: 0, count: 65_536)

@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 2, 3, 4, 5, 6, 7, 8, 1000])
-  func tellsWhatWasKept(fileBytes: Int) throws {
+  func decodesEncodedStamp(fileBytes: Int) throws {
     let bytes = CachedSchema.encode(Self.schema(fileBytes: fileBytes))
     let stamp = try #require(self.stamp(bytes))
     #expect(stamp.version == .v1alpha)
@@ -30,7 +30,7 @@ import Testing
     #expect(pool.serviceNames == ["p.A"])
   }
 
-  @Test func damageIsNoticed() {
+  @Test func detectsDamage() {
     let whole = CachedSchema.encode(Self.schema(fileBytes: 20))
     for index in whole.indices {
       #expect(stamp(Array(whole[..<index])) == nil)

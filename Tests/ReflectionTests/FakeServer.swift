@@ -1,6 +1,6 @@
 @testable import Reflection
 
-/// Serialized protobuf, written by hand: what the tests send must not come from the code under test.
+/// Writes serialized protobuf by hand, because input must not come from the code under test.
 enum Wire {
   static func field(_ number: Int, _ bytes: [UInt8]) -> [UInt8] {
     varint(number << 3 | 2) + varint(bytes.count) + bytes
@@ -50,13 +50,13 @@ enum Wire {
   }
 }
 
-/// A server of files that import each other, which answers as told, and counts the rounds.
+/// A server of files that import each other, which counts the rounds.
 struct FakeServer {
   /// The imports of each file.
   var files: [String: [String]]
   /// The file of each symbol.
   var symbols: [String: String]
-  /// Whether a file comes with all that it imports.
+  /// Whether a file is sent with all its imports.
   var sendsImports = false
   var echoesQuestion = true
 
@@ -89,8 +89,8 @@ struct FakeServer {
     return found
   }
 
-  /// Runs a query to its end, from its start or from the questions `first`; `inOrder` false answers each round
-  /// backwards.
+  /// Runs a query to its end, from its start or from the questions `first`; with `inOrder` false, responds to
+  /// each round in reverse order.
   func run(
     _ query: inout ReflectionQuery, _ first: [ReflectionQuestion]? = nil, inOrder: Bool = true
   ) throws -> (schema: ReflectedSchema, rounds: Int) {

@@ -5,7 +5,7 @@ import Testing
 @testable import Reflection
 
 @Suite struct ReflectionQueryTests {
-  /// a imports b and c, both import d, and each what every program has.
+  /// a imports b and c, both import d, and each one imports a built-in file.
   private static let diamond = FakeServer(
     files: [
       "a.proto": ["b.proto", "c.proto", "google/protobuf/any.proto"],
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func questionsTravelAsTheSpecificationSays() {
+  @Test func serializesQuestionsAsSpecified() {
     for question in [
       ReflectionQuestion.services, .file(named: "a/b.proto"), .fileContaining(symbol: "p.Straße"),
     ] {
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func importsOfARoundAreAskedForAtOnce() throws {
+  @Test func requestsImportsOfARoundAtOnce() throws {
     var query = ReflectionQuery(.symbols(["p.A"]))
     let (schema, rounds) = try Self.diamond.run(&query)
     #expect(rounds == 3)
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(arguments: [true, false], [true, false])
-  func answersMayComeInAnyOrderIfTheySayWhatTheyAnswer(inOrder: Bool, sendsImports: Bool) throws {
+  func acceptsResponsesInAnyOrderIfTheyRepeatTheQuestion(inOrder: Bool, sendsImports: Bool) throws {
     var server = Self.diamond
     server.sendsImports = sendsImports
     var query = ReflectionQuery(.symbols(["p.A", "p.B"]))
@@ -61,7 +61,7 @@ import Testing
     #expect(rounds == (sendsImports ? 1 : 2))
   }
 
-  @Test func answersWithoutTheirQuestionAreTakenInOrder() throws {
+  @Test func assignsResponsesWithoutQuestionInOrder() throws {
     var server = Self.diamond
     server.echoesQuestion = false
     var query = ReflectionQuery(.allServices)
@@ -71,27 +71,27 @@ import Testing
     #expect(rounds == 3)
   }
 
-  @Test func namesOfServicesNeedNoFile() throws {
+  @Test func listsServicesWithoutRequestingFiles() throws {
     var query = ReflectionQuery(.serviceNames)
     #expect(try Self.diamond.run(&query).schema.services == ["p.A", "p.B"])
     var empty = ReflectionQuery(.allServices)
     #expect(try FakeServer(files: [:], symbols: [:]).run(&empty).schema.services == [])
   }
 
-  @Test func circleOfImportsEnds() throws {
+  @Test func endsWithCyclicImports() throws {
     var query = ReflectionQuery(.symbols(["p.A"]))
     let server = FakeServer(
       files: ["a.proto": ["b.proto"], "b.proto": ["a.proto", "b.proto"]], symbols: ["p.A": "a.proto"])
     #expect(try server.run(&query).schema.fileCount == 2)
   }
 
-  @Test func missingImportIsPassedOver() throws {
+  @Test func ignoresMissingImport() throws {
     var query = ReflectionQuery(.symbols(["p.A"]))
     let server = FakeServer(files: ["a.proto": ["gone.proto"]], symbols: ["p.A": "a.proto"])
     #expect(names(try server.run(&query).schema) == ["a.proto"])
   }
 
-  @Test func fileOfAnotherNameIsKeptAndNotAskedForAgain() throws {
+  @Test func keepsFileWithAnotherNameWithoutAskingAgain() throws {
     var query = ReflectionQuery(.symbols(["p.A"]))
     _ = query.start()
     #expect(
@@ -106,7 +106,7 @@ import Testing
     #expect(names(schema) == ["a.proto", "b.proto"])
   }
 
-  @Test func symbolsThatMayBeMissingCostNoFurtherRound() throws {
+  @Test func optionalSymbolsNeedNoFurtherRound() throws {
     var query = ReflectionQuery(.whateverOf(["p.X", "p.A", "p.Y"]))
     let server = FakeServer(files: ["a.proto": []], symbols: ["p.A": "a.proto"])
     let (schema, rounds) = try server.run(&query)
@@ -129,7 +129,7 @@ import Testing
   @Test(arguments: [
     Wire.answer(error: 12, "no list"), Wire.answer(services: []),
   ])
-  func unknownSymbolIsToldWithoutAList(answer: [UInt8]) throws {
+  func reportsUnknownSymbolWithoutServices(answer: [UInt8]) throws {
     var query = ReflectionQuery(.symbols(["p.X"]))
     _ = query.start()
     #expect(try query.receive(Wire.answer()) == .send([.services]))
@@ -154,7 +154,7 @@ import Testing
     #expect(failure { try query.streamEnded(notFound) } == .unknownSymbol("p.X", services: []))
   }
 
-  @Test func refusalIsTold() {
+  @Test func reportsRefusal() {
     var query = ReflectionQuery(.symbols(["p.X"]))
     _ = query.start()
     #expect(
@@ -162,7 +162,7 @@ import Testing
         == .refused(.fileContaining(symbol: "p.X"), code: 7, message: "not you"))
   }
 
-  @Test func answersThatMakeNoSenseAreRefused() {
+  @Test func rejectsInvalidResponses() {
     let answers: [[UInt8]] = [
       [0xFF], [], Wire.answer(services: []), Wire.answer([0xFF, 0xFF]), Wire.answer([]),
       Wire.answer(Wire.field(1, "a\n.proto")), Wire.field(5, []),
@@ -177,7 +177,7 @@ import Testing
     }
   }
 
-  @Test func answerToNoQuestionIsRefused() throws {
+  @Test func rejectsResponseWithoutQuestion() throws {
     var query = ReflectionQuery(.symbols(["p.A"]))
     _ = query.start()
     let answer = Wire.answer(Wire.file("a.proto"))
@@ -185,12 +185,12 @@ import Testing
       Issue.record("not done")
       return
     }
-    #expect(failure { try query.receive(answer) } == .wrongAnswer("it answered more than it was asked"))
+    #expect(failure { try query.receive(answer) } == .wrongAnswer("it does not belong to a question"))
   }
 
   // MARK: Limits
 
-  @Test func endlessImportsMeetALimit() {
+  @Test func limitsImports() {
     var limits = ReflectionQuery.Limits()
     limits.files = 50
     var query = ReflectionQuery(.symbols(["p.A"]), limits: limits)
@@ -204,7 +204,7 @@ import Testing
     #expect(error == .tooMuch("more than 50 imports"))
   }
 
-  @Test func crowdsMeetALimit() {
+  @Test func limitsServices() {
     var limits = ReflectionQuery.Limits()
     limits.files = 50
     let files = (0..<60).flatMap { Wire.field(1, Wire.file("\($0).proto")) }
@@ -223,7 +223,7 @@ import Testing
       failure { try query.receive(Wire.answer(services: imports)) } == .tooMuch("more than 50 services"))
   }
 
-  @Test func bytesMeetALimit() {
+  @Test func limitsBytes() {
     var limits = ReflectionQuery.Limits()
     limits.bytes = 1 << 20
     var query = ReflectionQuery(.symbols(["p.A"]), limits: limits)
@@ -237,7 +237,7 @@ import Testing
 
   private static let unimplemented = RPCError(.unimplemented, "no such service", origin: .server)
 
-  @Test func v1alphaIsTriedWhereThereIsNoV1() throws {
+  @Test func fallsBackToV1alpha() throws {
     var query = ReflectionQuery(.symbols(["p.A"]))
     let questions = query.start()
     #expect(query.version == .v1)
@@ -247,14 +247,14 @@ import Testing
   }
 
   @Test(arguments: ReflectionVersion.allCases)
-  func askedForVersionIsTheOnlyOne(version: ReflectionVersion) {
+  func doesNotFallBackFromRequestedVersion(version: ReflectionVersion) {
     var query = ReflectionQuery(.symbols(["p.A"]), version: version)
     _ = query.start()
     #expect(query.version == version)
     #expect(failure { try query.streamEnded(Self.unimplemented) } == .notOffered(Self.unimplemented))
   }
 
-  @Test func unansweredQuestionsAreAskedOnTheNextStream() throws {
+  @Test func asksUnansweredQuestionsOnNextStream() throws {
     var query = ReflectionQuery(.symbols(["p.A", "p.B"]))
     _ = query.start()
     #expect(try query.receive(Self.diamond.answer(.fileContaining(symbol: "p.A"))) == .wait)
@@ -265,7 +265,7 @@ import Testing
     }
   }
 
-  @Test func statusOfAStreamIsTheFailure() {
+  @Test func reportsStatusOfStream() {
     for code in [StatusCode.unavailable, .unauthenticated, .deadlineExceeded, .internal] {
       var query = ReflectionQuery(.symbols(["p.A"]), version: .v1)
       _ = query.start()
@@ -274,13 +274,13 @@ import Testing
     }
   }
 
-  /// What servers and proxies answer to a service that they do not have.
+  /// The statuses of servers and proxies for a missing service.
   @Test(
     arguments: [
       .unimplemented, .unavailable, .unknown, .internal, .permissionDenied, .unauthenticated,
       .invalidArgument,
     ] as [StatusCode], [.server, .violation] as [RPCError.Origin])
-  func v1alphaFollowsAResponseThatFails(code: StatusCode, origin: RPCError.Origin) throws {
+  func fallsBackAfterFailedResponse(code: StatusCode, origin: RPCError.Origin) throws {
     var query = ReflectionQuery(.symbols(["p.A"]))
     let questions = query.start()
     #expect(try query.streamEnded(RPCError(code, "no route", origin: origin)) == .open(questions))
@@ -292,7 +292,7 @@ import Testing
     #expect(schema.version == .v1alpha)
   }
 
-  /// A call without a response, and a server without time or room, do not have v1alpha either.
+  /// A call without a response, or a server that lacks time or resources, says nothing about v1alpha.
   @Test(
     arguments: [
       RPCError(.unavailable, "refused", origin: .connection),
@@ -304,14 +304,14 @@ import Testing
       RPCError(.resourceExhausted, "quota", origin: .server),
       RPCError(.resourceExhausted, "too long", origin: .violation),
     ])
-  func v1alphaDoesNotFollowOtherFailures(error: RPCError) {
+  func doesNotFallBackAfterOtherFailures(error: RPCError) {
     var query = ReflectionQuery(.symbols(["p.A"]))
     _ = query.start()
     #expect(failure { try query.streamEnded(error) } == .failed(error))
     #expect(query.version == .v1)
   }
 
-  @Test func v1alphaDoesNotFollowAnAnswerOfV1() throws {
+  @Test func doesNotFallBackAfterResponseOfV1() throws {
     var query = ReflectionQuery(.symbols(["p.A", "p.B"]))
     _ = query.start()
     #expect(try query.receive(Self.diamond.answer(.fileContaining(symbol: "p.A"))) == .wait)
@@ -319,7 +319,7 @@ import Testing
     #expect(failure { try query.streamEnded(error) } == .failed(error))
   }
 
-  @Test func failureOfV1IsReportedWhenV1alphaFailsToo() throws {
+  @Test func reportsFailureOfV1IfV1alphaFailsToo() throws {
     let first = RPCError(.unavailable, "no backend", origin: .server)
     for second in [
       RPCError(.unavailable, "no backend for v1alpha", origin: .server), Self.unimplemented,
@@ -332,7 +332,7 @@ import Testing
     }
   }
 
-  @Test func failureOfV1alphaIsReportedWhenItIsTheBetterOne() throws {
+  @Test func reportsMoreSpecificFailureOfV1alpha() throws {
     for (first, second) in [
       (Self.unimplemented, RPCError(.permissionDenied, "not you", origin: .server)),
       (RPCError(.unavailable, "", origin: .server), RPCError(.deadlineExceeded, "10 s", origin: .client)),
@@ -345,9 +345,9 @@ import Testing
     }
   }
 
-  /// A proxy may say of each path that it does not have that nothing was found.
+  /// A proxy may respond to every unknown path with not_found.
   @Test(arguments: [ReflectionQuery.Goal.symbols(["p.A"]), .serviceNames, .allServices])
-  func notFoundForTheListOfServicesMeansThatThereIsNoV1(goal: ReflectionQuery.Goal) throws {
+  func fallsBackAfterNotFoundForServiceList(goal: ReflectionQuery.Goal) throws {
     let notFound = RPCError(.notFound, "no route", origin: .server)
     var query = ReflectionQuery(goal)
     let questions = query.start()
@@ -358,7 +358,7 @@ import Testing
   }
 
   @Test(arguments: ReflectionVersion.allCases)
-  func methodOfTheServiceIsKnown(version: ReflectionVersion) throws {
+  func findsReflectionMethod(version: ReflectionVersion) throws {
     let method = try version.method()
     #expect(method.service == "grpc.reflection.\(version).ServerReflection")
     #expect(method.clientStreaming && method.serverStreaming)

@@ -1,13 +1,13 @@
 import CFakeCurl
 import Transport
 
-/// A libcurl without a network below the loops that this thread makes while it lives. What a test does in the steps of
-/// `run` happens within libcurl, as callbacks do.
+/// Replaces libcurl by one without a network, for loops made on this thread while it exists. The steps of
+/// `run` are called within libcurl, like callbacks.
 public final class FakeLibcurl {
-  /// What the server does in the rounds to come, one step each.
+  /// The actions of the server in the next rounds, one step each.
   private var steps: [() -> Void] = []
 
-  /// Puts the fake in place of libcurl.
+  /// Installs the fake.
   public init() {
     fake_reset()
     fake_install()
@@ -34,7 +34,7 @@ public final class FakeLibcurl {
     }
   }
 
-  /// The handle that libcurl was given at this place; nil past the last one.
+  /// The handle added at this index; nil past the last one.
   public func handle(_ index: Int = 0) -> UnsafeMutableRawPointer? { fake_handle(index) }
 
   /// Calls the callback for header lines with each of `lines`.

@@ -1,15 +1,15 @@
 import Glibc
 
-/// A TCP connection over the loopback interface, with both of its ends.
+/// A TCP connection over the loopback interface, with both ends.
 public final class LoopbackConnection {
-  /// The end of the client.
+  /// The socket of the client.
   public let near: Int32
-  /// The end of the server; -1 after `closeFar`.
+  /// The socket of the server; -1 after `closeFar`.
   public private(set) var far: Int32
 
-  /// Why there is no connection.
+  /// Why connecting failed.
   public struct Failure: Error {
-    /// What the system said.
+    /// The message for `errno`.
     public let reason = String(cString: strerror(errno))
   }
 
@@ -34,7 +34,7 @@ public final class LoopbackConnection {
     (self.near, self.far) = (near, far)
   }
 
-  /// Closes the end of the server.
+  /// Closes the socket of the server.
   public func closeFar() {
     close(far)
     far = -1

@@ -15,7 +15,7 @@ struct AuthoritiesTests {
     "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/ca-bundle.pem",
     "/var/lib/ca-certificates/ca-bundle.pem", "/etc/ssl/cert.pem",
   ])
-  func findsTheFileOfTheDistribution(path: String) {
+  func findsFileOfDistribution(path: String) {
     #expect(find(files: [path]) == Authorities(file: path))
     #expect(find(own: "/missing.pem", files: [path]) == Authorities(file: path))
   }
@@ -43,7 +43,7 @@ struct AuthoritiesTests {
         == Authorities(file: "/etc/ssl/cert.pem"))
   }
 
-  @Test func findsNothingOnAMachineWithoutAuthorities() {
+  @Test func findsNothingWithoutAuthorities() {
     #expect(find() == Authorities())
   }
 }

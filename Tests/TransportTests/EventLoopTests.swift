@@ -39,7 +39,7 @@ struct EventLoopTests {
     #expect(fired == [1, 3])
   }
 
-  @Test func workIsTakenFromOtherThreads() throws {
+  @Test func runsWorkFromOtherThreads() throws {
     var count = 0
     let mailbox = loop.mailbox
     nonisolated(unsafe) var received = 0
@@ -51,7 +51,7 @@ struct EventLoopTests {
     #expect(count == 1)
   }
 
-  @Test func loopDoesNotSleepWhenBeforeWaitMadeSomethingPossible() throws {
+  @Test func doesNotSleepIfBeforeWaitReturnsTrue() throws {
     var isFlushed = false
     loop.beforeWait = {
       defer { isFlushed = true }
@@ -61,8 +61,8 @@ struct EventLoopTests {
     #expect(fake_longest_waits() == 0)
   }
 
-  /// A wait of the longest time while something is to be done would be a stall.
-  @Test func loopDoesNotSleepWhileATransferHasSomethingToDo() throws {
+  /// The longest wait while there is work would be a stall.
+  @Test func doesNotSleepWhileTransferHasWork() throws {
     let recorder = TransferRecorder()
     var options = ConnectionOptions()
     options.httpVersion = .http2
@@ -70,7 +70,7 @@ struct EventLoopTests {
       HTTPRequest(url: "http://h/pkg.S/M", headers: Headers()), body: .stream, options: options,
       loop: loop,
       delegate: recorder)
-    // What `beforeWait` asks of a transfer is done before the loop sleeps.
+    // Requests of `beforeWait` to a transfer are processed before the loop sleeps.
     var isAsked = false
     loop.beforeWait = {
       guard !isAsked else { return false }

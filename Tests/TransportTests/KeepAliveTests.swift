@@ -29,7 +29,7 @@ struct KeepAliveTests {
     return transfer
   }
 
-  @Test func silentPeerIsAskedAndThenGivenUp() throws {
+  @Test func reportsSilentPeerAfterPing() throws {
     let connection = try LoopbackConnection()
     let transfer = try start(on: connection.near)
     try loop.run { recorder.error != nil }
@@ -39,7 +39,7 @@ struct KeepAliveTests {
     transfer.close()
   }
 
-  @Test func peerThatRespondsStaysConnected() throws {
+  @Test func keepsConnectionOfRespondingPeer() throws {
     let connection = try LoopbackConnection()
     let transfer = try start(on: connection.near)
     // Responds to five PINGs.

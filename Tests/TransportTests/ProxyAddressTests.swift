@@ -16,7 +16,7 @@ struct ProxyAddressTests {
     #expect(name("http://h", proxy) == expected)
   }
 
-  @Test func looksAtTheVariablesOfTheScheme() {
+  @Test func readsVariablesOfScheme() {
     let environment = ["http_proxy": "a", "HTTP_PROXY": "b", "HTTPS_PROXY": "c", "ALL_PROXY": "d"]
     #expect(name("http://h", nil, environment) == "http://a")
     #expect(name("https://h", nil, environment) == "http://c")

@@ -24,13 +24,13 @@ struct RequestBodyTests {
     #expect(read(9, from: &body) == [1, 2, 3, 4, 5])
   }
 
-  @Test(arguments: [-1, 6, Int.max]) func wholeBodyDoesNotRewindOutsideOfItself(offset: Int) {
+  @Test(arguments: [-1, 6, Int.max]) func rejectsRewindOutOfRange(offset: Int) {
     var body = RequestBody(whole: [1, 2, 3, 4, 5])
     let isRewound = body.rewind(to: offset)
     #expect(!isRewound)
   }
 
-  @Test func streamIsReadInTheOrderInWhichItGrew() {
+  @Test func readsStreamInOrder() {
     var body = RequestBody()
     body.append([1, 2])
     body.append([])
@@ -46,7 +46,7 @@ struct RequestBodyTests {
     #expect(!isRewound)
   }
 
-  @Test func fullBodyWantsMoreWhenHalfOfItHasLeft() {
+  @Test func acceptsMoreBelowHalfOfLimit() {
     var body = RequestBody()
     body.append([UInt8](repeating: 0, count: RequestBody.limitBytes))
     #expect(!body.isFull)
@@ -58,7 +58,7 @@ struct RequestBodyTests {
     #expect(!body.isFull)
   }
 
-  @Test func bytesThatHaveLeftDoNotPileUp() {
+  @Test func releasesSentBytes() {
     var body = RequestBody()
     var expected: [UInt8] = []
     var received: [UInt8] = []

@@ -4,7 +4,7 @@ import Testing
 @testable import Transport
 
 struct ResponseReaderTests {
-  /// Reads lines; returns what follows from the last one.
+  /// Reads lines; returns the step of the last one.
   @discardableResult
   private func read(_ lines: String..., from reader: inout ResponseReader) -> ResponseReader.Step {
     var last = ResponseReader.Step.none
@@ -34,7 +34,7 @@ struct ResponseReaderTests {
     #expect(reader.takeTrailers() == nil)
   }
 
-  @Test func passesOverInformationalResponses() throws {
+  @Test func skipsInformationalResponses() throws {
     var reader = ResponseReader()
     #expect(head(read("HTTP/1.1 100 Continue", "x: 1", "", from: &reader)) == nil)
     #expect(reader.hasBegun)

@@ -10,7 +10,7 @@ struct TimerQueueTests {
     while let action = timers.take(dueAt: start + .seconds(seconds)) { action() }
   }
 
-  @Test func actionsAreTakenInTheOrderOfTheirTime() {
+  @Test func returnsActionsInOrderOfTime() {
     var timers = TimerQueue()
     var fired: [Int] = []
     for seconds in [5, 1, 3, 2, 4, 1] {
@@ -25,7 +25,7 @@ struct TimerQueueTests {
     #expect(timers.nextDue() == nil)
   }
 
-  @Test func actionsOfTheSameTimeAreTakenInTheOrderOfTheirAddition() {
+  @Test func returnsActionsOfSameTimeInOrderOfAddition() {
     var timers = TimerQueue()
     var fired: [Int] = []
     for number in 0..<100 { _ = timers.add(due: start) { fired.append(number) } }
@@ -33,7 +33,7 @@ struct TimerQueueTests {
     #expect(fired == Array(0..<100))
   }
 
-  @Test func canceledTimersAreNeverTaken() {
+  @Test func neverReturnsCanceledTimers() {
     var timers = TimerQueue()
     var fired: [Int] = []
     let ids = (0..<1000).map { number in

@@ -13,7 +13,7 @@ struct TransferStateMachineTests {
     return machine
   }
 
-  /// The name of an action, without what it carries.
+  /// The name of an action, without its associated values.
   private func name(_ action: Machine.Action) -> String {
     String("\(action)".prefix { $0 != "(" })
   }
@@ -33,7 +33,7 @@ struct TransferStateMachineTests {
     #expect(name(machine.handle(.settle)) == "none")
   }
 
-  @Test func closedBeforeItIsAddedIsNeverAdded() {
+  @Test func doesNotAddClosedExchange() {
     var machine = Machine(RequestBody(), requiresHTTP2: false)
     _ = machine.handle(.start(.any))
     #expect(name(machine.handle(.close)) == "settleLater")
@@ -89,7 +89,7 @@ struct TransferStateMachineTests {
     #expect(name(machine.handle(.body(isLate: false))) == "receiveBody")
   }
 
-  @Test func pauseAndResumeWithoutBytesBetweenThemChangeNothing() {
+  @Test func pauseAndResumeWithoutBytesHaveNoEffect() {
     var machine = performing()
     #expect(name(machine.handle(.pause)) == "none")
     #expect(name(machine.handle(.resume)) == "none")
@@ -113,7 +113,7 @@ struct TransferStateMachineTests {
     #expect(name(machine.handle(.settle)) == "unpause")
   }
 
-  @Test(arguments: ["h2", "h3"]) func requestGoesOverHTTP2(negotiated: String) {
+  @Test(arguments: ["h2", "h3"]) func sendsRequestOverHTTP2(negotiated: String) {
     var machine = performing(requiresHTTP2: true)
     #expect(name(machine.handle(.connected(.init(negotiated: negotiated)))) == "proceed")
   }
@@ -133,7 +133,7 @@ struct TransferStateMachineTests {
     #expect(name(machine.handle(.connected(.init(negotiated: "http/1.1")))) == "proceed")
   }
 
-  @Test func connectionThatWasClosedIsReplaced() {
+  @Test func replacesClosedConnection() {
     var machine = performing()
     #expect(name(machine.handle(.connected(.init(isUsable: false)))) == "abort")
     #expect(name(machine.handle(.bodyWanted)) == "abort")
@@ -145,7 +145,7 @@ struct TransferStateMachineTests {
     }
   }
 
-  @Test(arguments: [true, false]) func requestThatCouldNotBeSentIsSentOverAFreshConnection(isReused: Bool) {
+  @Test(arguments: [true, false]) func resendsUnsentRequestOverFreshConnection(isReused: Bool) {
     var machine = performing(RequestBody(whole: [1]))
     _ = machine.handle(.connected(.init(isReused: isReused)))
     var byte: UInt8 = 0
@@ -156,7 +156,7 @@ struct TransferStateMachineTests {
     #expect(machine.requestBody.waitingBytes == (isReused ? 1 : 0))
   }
 
-  @Test func streamOfWhichBytesHaveLeftIsNotSentAgain() {
+  @Test func doesNotResendPartlySentStream() {
     var machine = performing()
     _ = machine.handle(.connected(.init(isReused: true)))
     machine.requestBody.append([1])
@@ -167,19 +167,19 @@ struct TransferStateMachineTests {
       name(machine.handle(.completed(TransportError(.broken, "Send failure"), isUnsent: true))) == "end")
   }
 
-  @Test func requestIsNotRepeatedAfterItsResponseHasBegun() {
+  @Test func doesNotRepeatRequestAfterStartOfResponse() {
     var machine = performing(RequestBody(whole: []))
     _ = machine.handle(line("HTTP/2 200"))
     #expect(name(machine.handle(.connected(.init()))) == "end")
   }
 
-  @Test func requestIsRepeatedBeforeItsResponseHasBegun() {
+  @Test func repeatsRequestBeforeStartOfResponse() {
     var machine = performing(RequestBody(whole: []))
     #expect(name(machine.handle(.connected(.init()))) == "proceed")
     #expect(name(machine.handle(.connected(.init()))) == "proceed")
   }
 
-  @Test func trailersAreHandedOnAtTheEndOfTheRound() {
+  @Test func deliversTrailersAtEndOfRound() {
     var machine = performing(RequestBody(whole: []))
     _ = machine.handle(line("HTTP/2 200"))
     #expect(name(machine.handle(line(""))) == "receive")
@@ -193,7 +193,7 @@ struct TransferStateMachineTests {
     #expect(name(machine.handle(.roundEnded)) == "none")
   }
 
-  @Test func finishedHTTP1ExchangeReadsTheRestOfTheBody() {
+  @Test func drainsBodyOfFinishedHTTP1Exchange() {
     var machine = performing(RequestBody(whole: []))
     _ = machine.handle(line("HTTP/1.1 200 OK"))
     _ = machine.handle(line(""))
@@ -204,7 +204,7 @@ struct TransferStateMachineTests {
     #expect(machine.isClosed)
   }
 
-  @Test func finishedHTTP2ExchangeIsClosed() {
+  @Test func closesFinishedHTTP2Exchange() {
     var machine = performing(RequestBody(whole: []))
     _ = machine.handle(line("HTTP/2 200"))
     _ = machine.handle(line(""))
@@ -225,8 +225,8 @@ struct TransferStateMachineTests {
     #expect(name(machine.handle(.settle)) == "none")
   }
 
-  /// Every order of events: what libcurl forbids never follows, and the exchange ends once.
-  @Test func anyOrderOfEventsKeepsTheRules() {
+  /// For every order of events: no forbidden action follows, and the exchange ends once.
+  @Test func anyOrderOfEventsIsValid() {
     var random = SystemRandomNumberGenerator()
     for _ in 0..<4000 {
       var trace: [String] = []

@@ -25,7 +25,7 @@ struct TransferTests {
     return try Transfer(request, body: body, options: options, loop: loop, delegate: recorder)
   }
 
-  @Test func exchangeFromStartToEnd() throws {
+  @Test func completesExchange() throws {
     let transfer = try transfer(.whole([1, 2, 3]))
     #expect(fake.handle() == nil, "it is added outside of callbacks")
     try fake.run(
@@ -50,7 +50,7 @@ struct TransferTests {
     #expect(fake_violations() == 0)
   }
 
-  @Test func trailersAreHandedOnWhileTheRequestIsOpen() throws {
+  @Test func deliversTrailersWhileRequestIsOpen() throws {
     let transfer = try transfer()
     try fake.run(
       loop,
@@ -104,7 +104,7 @@ struct TransferTests {
     #expect(fake_violations() == 0)
   }
 
-  @Test func callerIsAskedToPauseAndToContinue() throws {
+  @Test func callerIsNotifiedToPauseAndContinue() throws {
     let transfer = try transfer()
     transfer.send([UInt8](repeating: 0, count: RequestBody.limitBytes + 1))
     #expect(recorder.events == ["wants false"])
@@ -133,7 +133,7 @@ struct TransferTests {
     #expect(recorder.body.count == 3)
   }
 
-  @Test func lateRoundLetsTimersComeFirst() throws {
+  @Test func timersFireDuringLateRound() throws {
     let transfer = try transfer(.whole([]))
     var fired = false
     loop.schedule(at: .now + .milliseconds(1)) {
@@ -144,7 +144,7 @@ struct TransferTests {
       loop,
       {
         fake.send(fake.handle(), "HTTP/2 200", "")
-        // A server that floods: the round would never end.
+        // A server that floods: without a limit, the round would never end.
         var accepted = 3
         while accepted == 3 { accepted = fake_body(fake.handle(), "abc", 3) }
         #expect(accepted == Int(CURL_WRITEFUNC_PAUSE))
@@ -173,7 +173,7 @@ struct TransferTests {
   }
 
   @Test(arguments: [CURLE_OUT_OF_MEMORY, CURLcode(rawValue: 100)])
-  func responseBeyondALimitOfLibcurlIsTheServersFault(_ code: CURLcode) throws {
+  func reportsTooLongResponseLine(_ code: CURLcode) throws {
     let transfer = try transfer()
     try fake.run(
       loop,
@@ -186,14 +186,14 @@ struct TransferTests {
     _ = transfer
   }
 
-  @Test func lackOfMemoryBeforeTheResponseIsLibcurls() throws {
+  @Test func reportsLackOfMemoryBeforeResponse() throws {
     let transfer = try transfer()
     try fake.run(loop, { fake_complete(fake.handle(), CURLE_OUT_OF_MEMORY, nil) })
     #expect(recorder.error?.kind == .library)
     _ = transfer
   }
 
-  @Test func connectionThatTheServerClosedIsReplaced() throws {
+  @Test func replacesConnectionClosedByServer() throws {
     let transfer = try transfer(.whole([1]))
     let connection = try LoopbackConnection()
     connection.closeFar()
@@ -217,7 +217,7 @@ struct TransferTests {
     transfer.close()
   }
 
-  @Test func connectionThatIsOpenIsUsedAgain() throws {
+  @Test func reusesOpenConnection() throws {
     let transfer = try transfer(.whole([1]))
     let connection = try LoopbackConnection()
     try fake.run(
@@ -234,7 +234,7 @@ struct TransferTests {
   }
 
   @Test(arguments: [("h2", true), ("http/1.1", false), ("", false)])
-  func requestThatRequiresHTTP2LooksAtWhatTLSNegotiated(name: String, isSent: Bool) throws {
+  func requestThatRequiresHTTP2ChecksNegotiatedProtocol(name: String, isSent: Bool) throws {
     let transfer = try transfer(url: "https://h/pkg.S/M", requiresHTTP2: true)
     try name.withCString { text in
       try fake.run(
@@ -248,7 +248,7 @@ struct TransferTests {
     transfer.close()
   }
 
-  @Test func http2WithoutTLSGoesThroughATunnel() throws {
+  @Test func http2WithoutTLSUsesTunnel() throws {
     var options = ConnectionOptions()
     options.httpVersion = .http2
     options.proxy = "http://proxy:8080"
@@ -262,13 +262,13 @@ struct TransferTests {
     transfer.close()
   }
 
-  @Test func connectingHasATimeLimit() throws {
+  @Test func connectingTimesOut() throws {
     let transfer = try transfer()
     try fake.run(loop, { #expect(fake_long(fake.handle(), CURLOPT_CONNECTTIMEOUT_MS) == 10_000) })
     transfer.close()
   }
 
-  @Test func loopThatIsReleasedReleasesItsTransfers() throws {
+  @Test func releasedLoopReleasesItsTransfers() throws {
     fake_reset()
     var loop: EventLoop? = try EventLoop()
     let recorder = TransferRecorder()
@@ -289,7 +289,7 @@ struct TransferTests {
     #expect(fake_live_handles() == 1, "the transfer's own")
   }
 
-  @Test func anyOrderOfCallbacksLeavesNothingBehind() throws {
+  @Test func anyOrderOfCallbacksReleasesEverything() throws {
     var random = SystemRandomNumberGenerator()
     for _ in 0..<300 {
       var transfers: [Transfer] = []

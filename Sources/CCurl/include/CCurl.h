@@ -1,8 +1,8 @@
-/* libcurl behind functions that Swift can call.
+/* C functions for Swift around libcurl.
  *
- * All of them go through a table of libcurl's functions, which ccurl_load() fills on first use: with those that are
- * linked into the program (RPCURL_BUILTIN_LIBCURL), from the system's libcurl, or from the one that the environment
- * variable RPCURL_LIBCURL names. The functions also give a fixed type to what libcurl takes as variadic arguments. */
+ * All of them use a table of libcurl's functions, which ccurl_load() fills on first use: from the libcurl linked
+ * into the program (RPCURL_BUILTIN_LIBCURL), the system's, or the one that the environment variable RPCURL_LIBCURL
+ * names. They also give fixed types to libcurl's variadic arguments. */
 #ifndef CCURL_H
 #define CCURL_H
 
@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The functions of libcurl that are used. A table of them, and not the linker, decides which libcurl serves: the
- * system's, or in unit tests one without a network. */
+/* The functions of libcurl that are used. A table, not the linker, selects the libcurl: the program's, or one
+ * without a network in unit tests. */
 #define CCURL_EACH_FUNCTION(X) \
   X(curl_global_init)                \
   X(curl_version)                    \
@@ -47,7 +47,7 @@
 #define CCURL_MEMBER(name) __typeof__(&name) name;
 struct ccurl_functions {
   CCURL_EACH_FUNCTION(CCURL_MEMBER)
-  /* SSL_get0_alpn_selected of OpenSSL; NULL where libcurl uses another library for TLS. */
+  /* SSL_get0_alpn_selected of OpenSSL; NULL if libcurl uses another TLS library. */
   void (*alpn_selected)(const void *ssl, const unsigned char **name, unsigned int *length);
 };
 #undef CCURL_MEMBER
@@ -55,24 +55,24 @@ struct ccurl_functions {
 #pragma pop_macro("curl_easy_getinfo")
 #pragma pop_macro("curl_multi_setopt")
 
-/* Uses these functions instead of loading a libcurl, if none is loaded yet. For unit tests; before any other function. */
+/* Uses these functions instead of loading a libcurl, if none is loaded. For unit tests; must be called first. */
 void ccurl_use(const struct ccurl_functions *functions);
 
-/* Loads libcurl and initialises it, once. NULL on success, else the reason, which stays valid.
- * Must be called on one thread, before any other function here. */
+/* Loads and initializes libcurl, once. Returns NULL on success, else the reason, which stays valid. Must be called
+ * on one thread, before any other function here. */
 const char *ccurl_load(void);
 
-/* Where a libcurl comes from. */
+/* The origin of a libcurl. */
 typedef enum {
   CCURL_BUILT_IN, /* linked into the program */
   CCURL_SYSTEM,   /* found by the dynamic loader */
   CCURL_NAMED,    /* named by RPCURL_LIBCURL */
 } ccurl_source;
 
-/* Where ccurl_load() took libcurl from, also when it failed. */
+/* The origin of the libcurl that ccurl_load() tried to load, also if it failed. */
 ccurl_source ccurl_loaded_from(void);
 
-/* The name that ccurl_load() opened; NULL for the built-in libcurl. Stays valid while the environment does. */
+/* The name that ccurl_load() opened; NULL for the built-in libcurl. Valid while the environment is unchanged. */
 const char *ccurl_path(void);
 
 const char *ccurl_version(void);
@@ -81,7 +81,7 @@ curl_version_info_data *ccurl_version_info(void);
 CURL *ccurl_easy_init(void);
 void ccurl_easy_cleanup(CURL *handle);
 const char *ccurl_easy_strerror(CURLcode code);
-/* Sends a PING on each HTTP/2 connection of the multi that the handle belongs to. */
+/* Sends a PING on each HTTP/2 connection of the handle's multi. */
 CURLcode ccurl_easy_upkeep(CURL *handle);
 CURLcode ccurl_easy_pause(CURL *handle, int mask);
 
@@ -92,7 +92,7 @@ typedef size_t (*ccurl_data_callback)(char *data, size_t size, size_t count, voi
 typedef int (*ccurl_seek_callback)(void *context, curl_off_t offset, int origin);
 typedef int (*ccurl_debug_callback)(CURL *handle, curl_infotype kind, char *data, size_t size, void *context);
 typedef int (*ccurl_prereq_callback)(void *context, char *ip, char *local_ip, int port, int local_port);
-/* A socket was opened; and one is to be closed. */
+/* Callbacks for a socket that was opened, and one that is to be closed. */
 typedef int (*ccurl_opened_callback)(void *context, curl_socket_t socket, curlsocktype purpose);
 typedef int (*ccurl_close_callback)(void *context, curl_socket_t socket);
 
@@ -110,26 +110,26 @@ CURLcode ccurl_set_close_callback(CURL *handle, ccurl_close_callback callback);
 CURLcode ccurl_get_long(CURL *handle, CURLINFO info, long *value);
 CURLcode ccurl_get_offset(CURL *handle, CURLINFO info, curl_off_t *value);
 
-/* Whether the connection of the handle goes through a proxy, or was to. Before 8.7 known only once it responded. */
+/* Whether the handle's connection uses a proxy, or was to use one. Before 8.7 known only after its response. */
 bool ccurl_uses_proxy(CURL *handle);
 
-/* Whether the header fields of a response over HTTP/2 have been read, if not yet handed on. */
+/* Whether libcurl has read the header fields of an HTTP/2 response, delivered or not. */
 bool ccurl_has_status(CURL *handle);
 
-/* The protocol that TLS negotiated (ALPN) for the connection of the handle, as "h2", in `name`; "" when it negotiated
- * none. False when that is not known: no TLS, or a TLS library other than OpenSSL. */
+/* Copies the protocol that TLS negotiated (ALPN) for the handle's connection, such as "h2", to `name`; "" for
+ * none. Returns false if it is unknown: no TLS, or a TLS library other than OpenSSL. */
 bool ccurl_negotiated(CURL *handle, char *name, size_t capacity);
 
-/* Has TCP end a connection whose other end leaves unacknowledged what was sent, for this long (TCP_USER_TIMEOUT). */
+/* Sets the time after which TCP closes a connection with unacknowledged data (TCP_USER_TIMEOUT). */
 void ccurl_set_user_timeout(int socket, unsigned int milliseconds);
 
 /* The local port of a socket; 0 if it has none. */
 int ccurl_local_port(int socket);
 
-/* Milliseconds since a socket last received anything (TCP_INFO); -1 if it is not one of TCP. */
+/* Milliseconds since a socket last received data (TCP_INFO); -1 if it is not a TCP socket. */
 long ccurl_silence(int socket);
 
-/* Whether the other end has closed the connection of a socket. */
+/* Whether the peer has closed the socket's connection. */
 bool ccurl_is_closed(int socket);
 
 CURLM *ccurl_multi_init(void);
@@ -141,7 +141,7 @@ CURLMcode ccurl_multi_poll(CURLM *multi, struct curl_waitfd *extra, unsigned int
 CURLMcode ccurl_multi_wakeup(CURLM *multi);
 const char *ccurl_multi_strerror(CURLMcode code);
 
-/* The next handle that is done and how it ended; NULL when there is none. */
+/* The next completed handle and its result; NULL if there is none. */
 CURL *ccurl_multi_next_done(CURLM *multi, CURLcode *result);
 
 struct curl_slist *ccurl_slist_append(struct curl_slist *list, const char *text);

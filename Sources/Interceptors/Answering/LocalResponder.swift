@@ -2,10 +2,10 @@ import Interception
 import Protobuf
 import RPCProtocols
 
-/// Where a call waits until it is decided who answers it, and is answered if it is answered here.
+/// Holds a call until an interceptor decides to respond locally or to forward it; plays the local response.
 ///
-/// The request's start is held to the end of an answer that is given here, so that nothing goes further in, and a
-/// stream may go on in both directions. What an interceptor decides to let through goes on as it came.
+/// The request's start is held until a local response ends, so that nothing is forwarded while both
+/// directions of a stream continue. A forwarded call continues unchanged.
 final class LocalResponder {
   private enum State {
     case undecided
@@ -16,12 +16,12 @@ final class LocalResponder {
   private let context: CallContext
   private let kind: CallKind
   private var state = State.undecided
-  // What is held of the request.
+  // The held parts of the request.
   private var start: (value: RequestStart, token: HeldToken<RequestStart, Outbound>)?
   private var messages: [(value: Message, token: HeldToken<Message, Outbound>)] = []
   private var end: HeldToken<Void, Outbound>?
 
-  // The answer.
+  // The response.
   private var steps: [ResponseScript.Step] = []
   private var next = 0
   private var requestCount = 0
@@ -32,9 +32,9 @@ final class LocalResponder {
   private var ready: [Payload] = []
   private var isWaiting = false
   private var hasEnded = false
-  /// How many messages of the answer have been reached.
+  /// The number of response messages played so far.
   private(set) var messageCount = 0
-  /// Whether what comes of a stream before the decision is kept, to be let through.
+  /// Whether messages of a stream are held before the decision, so that they can be forwarded.
   var keepsMessages = true
 
   init(_ context: CallContext, _ kind: CallKind) {
@@ -42,7 +42,7 @@ final class LocalResponder {
     self.kind = kind
   }
 
-  /// Whether it is still to be decided who answers.
+  /// Whether the decision is pending.
   var isUndecided: Bool { if case .undecided = state { true } else { false } }
 
   // MARK: The request
@@ -58,7 +58,7 @@ final class LocalResponder {
     case .undecided: token.drop()
     case .passing: token.proceed(message)
     case .answering where kind.clientStreams: token.drop()
-    // The only message of a request cannot be taken out.
+    // The only message of a request cannot be removed.
     case .answering: messages.append((message, HeldToken(token)))
     }
   }
@@ -69,7 +69,7 @@ final class LocalResponder {
 
   // MARK: The decision
 
-  /// Lets the call through, with all that has come of it.
+  /// Forwards the call, with everything held of it.
   func pass() {
     state = .passing
     if let start { start.token.use { $0.proceed(start.value) } }
@@ -85,7 +85,7 @@ final class LocalResponder {
     start?.token.use { $0.fail(error) }
   }
 
-  /// Answers the call here, by what `run` is given.
+
   func answer() {
     state = .answering
     if kind.clientStreams {
@@ -94,28 +94,28 @@ final class LocalResponder {
     }
   }
 
-  // MARK: The answer
+  // MARK: The response
 
-  /// Adds to the answer, and goes on with it.
+  /// Appends steps to the response and continues playing.
   func run(_ steps: [ResponseScript.Step]) {
     self.steps += steps
     goOn()
   }
 
-  /// Goes on with these instead of what is left of the answer.
+  /// Replaces the remaining steps of the response and continues playing.
   func runInstead(_ steps: [ResponseScript.Step]) {
     self.steps = steps
     next = 0
     goOn()
   }
 
-  /// Notes that a request message has come, for the steps that wait for it.
+  /// Counts a request message, for steps that wait for it.
   func countRequest() {
     requestCount += 1
     goOn()
   }
 
-  /// Notes the half-close, for the steps that wait for it.
+  /// Records the half-close, for steps that wait for it.
   func noteHalfClose() {
     isHalfClosed = true
     goOn()
@@ -154,9 +154,9 @@ final class LocalResponder {
     release()
   }
 
-  /// Gives out what is ready, while the call goes on.
+  /// Sends the response messages that are ready, while the call continues.
   private func release() {
-    // An answer that is no stream is given in one piece.
+    // A unary response is sent at once.
     guard kind.serverStreams, isStartDue || !ready.isEmpty else { return }
     if !hasStarted {
       hasStarted = true
@@ -169,7 +169,7 @@ final class LocalResponder {
   private func finish(_ error: RPCError?, _ trailers: Headers) {
     hasEnded = true
     steps = []
-    // With the end at once: what was given out a moment ago would be taken back by it.
+    // Sent with the end: a separate end would discard messages sent just before it.
     let response = LocalResponse(headers: headers, messages: ready, error: error, trailers: trailers)
     start?.token.use { $0.respond(response) }
     ready = []

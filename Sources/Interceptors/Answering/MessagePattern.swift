@@ -1,8 +1,8 @@
 import Protobuf
 
-/// What a message must be like, as JSON of its type: of all its fields, or of some.
+/// A pattern for a message, as JSON of its type: all of its fields, or some.
 struct MessagePattern {
-  /// How a message differs from a pattern.
+  /// A difference between a message and a pattern.
   struct Difference: Equatable, CustomStringConvertible {
     let path: String
     let expected: String
@@ -17,14 +17,14 @@ struct MessagePattern {
   private let message: Message
   private let isExact: Bool
 
-  /// - Throws: When the JSON is none of the type.
+  /// - Throws: ``JSONError`` if the JSON is not valid for the type.
   init(_ json: JSONValue, of type: MessageType, isExact: Bool) throws(JSONError) {
     self.json = json
     self.isExact = isExact
     message = try Message(type, json: Array(json.text.utf8))
   }
 
-  /// Where a message differs; nothing when it fits.
+  /// The differences of a message; empty if it matches.
   func differences(of other: Message) -> [Difference] {
     var found: [Difference] = []
     if case .object(let members) = json {
@@ -87,7 +87,7 @@ struct MessagePattern {
     }
   }
 
-  /// Whether JSON has the message as an object with its fields.
+  /// Whether the JSON form of the message is an object of its fields.
   private static func hasPlainFields(_ leaf: FieldLeaf) -> Bool {
     guard !leaf.isWhole, let name = leaf.field.messageType?.name else { return false }
     return !name.hasPrefix("google.protobuf.")

@@ -2,21 +2,21 @@ import Protobuf
 import RPCProtocols
 
 extension StatusDetail {
-  /// Reads a detail from JSON with an `@type`, as `google.protobuf.Any` has it.
+  /// Reads a detail from JSON with an `@type`, like `google.protobuf.Any`.
   ///
   /// - Parameters:
   ///   - json: The detail.
-  ///   - type: A type of the schema that knows the detail's; `nil` for the well-known ones.
+  ///   - type: A type whose schema defines the detail's type; `nil` for the well-known types only.
   init(_ json: JSONValue, schemaOf type: MessageType?) throws(FormatError) {
     do {
       guard let any = try type?.relative(named: Self.any) ?? Self.wellKnown.messageType(named: Self.any)
       else {
-        throw FormatError(reason: "the schema does not know \(Self.any)")
+        throw FormatError(reason: "the schema has no \(Self.any)")
       }
       let message = try Message(any, json: Array(json.text.utf8))
       guard case .string(let url)? = try message.value(at: FieldPath("type_url")),
         case .bytes(let bytes)? = try message.value(at: FieldPath("value")), !url.isEmpty
-      else { throw FormatError(reason: "a detail needs “@type”") }
+      else { throw FormatError(reason: "a detail requires \"@type\"") }
       let name = url.lastIndex(of: "/").map { url[url.index(after: $0)...] } ?? url[...]
       self.init(typeName: String(name), value: bytes)
     } catch let error as FormatError {
@@ -32,7 +32,7 @@ extension StatusDetail {
 
   private static let wellKnown: DescriptorPool = {
     let pool = DescriptorPool()
-    // A set that is part of the program; without it, details of a call without a schema are told to be unknown.
+    // A built-in set. If it fails, details without a schema are reported as unknown types.
     try? pool.add(WellKnownSchemas.set, source: WellKnownSchemas.sourceName)
     return pool
   }()

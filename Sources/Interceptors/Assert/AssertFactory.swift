@@ -2,28 +2,28 @@ import Interception
 import Protobuf
 import RPCProtocols
 
-/// Makes interceptors that hold calls against conditions, and report all that do not hold.
+/// Makes interceptors that check calls against conditions, and report those that fail.
 struct AssertFactory: InterceptorFactory {
   static let description = BuiltIns.Description(
-    name: "assert", summary: "hold status, metadata, messages and latency against conditions",
+    name: "assert", summary: "check status, metadata, messages and latency against conditions",
     keys: [
-      BuiltIns.Key("code=CODE", "the status code, by name or number; it then counts as success"),
-      BuiltIns.Key("message=REGEX", "what the status message matches"),
+      BuiltIns.Key("code=CODE", "expected status code, by name or number; the call then succeeds"),
+      BuiltIns.Key("message=REGEX", "expected status message"),
       BuiltIns.Key(
-        "header=NAME[:VALUE|=~REGEX]", "a response header that is there (!NAME: that is not)", mayRepeat: true
+        "header=NAME[:VALUE|=~REGEX]", "expected response header (!NAME: absent)", mayRepeat: true
       ),
       BuiltIns.Key(
-        "trailer=NAME[:VALUE|=~REGEX]", "a response trailer that is there (!NAME: that is not)",
+        "trailer=NAME[:VALUE|=~REGEX]", "expected response trailer (!NAME: absent)",
         mayRepeat: true),
       BuiltIns.Key(
-        "field=PATH OP VALUE", "what holds for a field of every response message", mayRepeat: true),
-      BuiltIns.Key("first-field=PATH OP VALUE", "… of the first message", mayRepeat: true),
-      BuiltIns.Key("last-field=PATH OP VALUE", "… of the last message", mayRepeat: true),
-      BuiltIns.Key("any-field=PATH OP VALUE", "… of at least one message", mayRepeat: true),
-      BuiltIns.Key("nth-field=N:PATH OP VALUE", "… of the message number N, from 0 on", mayRepeat: true),
-      BuiltIns.Key("messages=[OP] N", "how many response messages come, such as 3 or >= 1"),
-      BuiltIns.Key("latency=[<]DURATION", "how long the whole call takes at most"),
-      BuiltIns.Key("name=TEXT", "what the check is called in reports"),
+        "field=PATH OP VALUE", "condition on a field of every response message", mayRepeat: true),
+      BuiltIns.Key("first-field=PATH OP VALUE", "… on the first message only", mayRepeat: true),
+      BuiltIns.Key("last-field=PATH OP VALUE", "… on the last message only", mayRepeat: true),
+      BuiltIns.Key("any-field=PATH OP VALUE", "… on at least one message", mayRepeat: true),
+      BuiltIns.Key("nth-field=N:PATH OP VALUE", "… on message number N, counted from 0", mayRepeat: true),
+      BuiltIns.Key("messages=[OP] N", "number of response messages, such as 3 or >= 1"),
+      BuiltIns.Key("latency=[<]DURATION", "maximum duration of the whole call"),
+      BuiltIns.Key("name=TEXT", "name of the check in reports"),
       BuiltIns.Key("junit=FILE", "write a JUnit XML report of all calls of this run"),
     ],
     make: { settings, services throws(ConfigurationError) in try AssertFactory(settings, services) })
@@ -52,7 +52,7 @@ struct AssertFactory: InterceptorFactory {
         do throws(ConditionError) {
           try expected.condition.check(against: type)
         } catch {
-          // Nothing that this call could bring would make it hold.
+          // The condition can never hold for this call.
           throw RPCError(.invalidArgument, error.reason, origin: .interceptor(context.name))
         }
       }

@@ -2,7 +2,7 @@ import Interception
 import Protobuf
 import RPCProtocols
 
-/// Holds one call against what is expected of it. It lets everything pass, and says at the end what did not hold.
+/// Checks one call against its expectations. It forwards everything, and reports failures at the end.
 final class Assertions: Interceptor {
   let stages: Stages
   private let expected: Expectations
@@ -46,8 +46,8 @@ final class Assertions: Interceptor {
   func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) {
     self.end = end
     if end.code == expected.code, end.error != nil {
-      // Before the end goes on, so that nobody reports it as a failure.
-      context.report(.expectedStatus, "\(end.code.name) is the status that was to be expected")
+      // Before the end is forwarded, so that it is not reported as a failure.
+      context.report(.expectedStatus, "\(end.code.name) is the expected status")
     }
     token.proceed(end)
   }
@@ -62,7 +62,7 @@ final class Assertions: Interceptor {
           name: expected.name ?? call.method.description, className: call.method.service,
           startedAt: startedAt, duration: outcome.metrics.total, failures: failures))
     } catch {
-      context.report(.failure, "the report \(report.path) cannot be written: \(error.reason)")
+      context.report(.failure, "cannot write the report \(report.path): \(error.reason)")
     }
   }
 
@@ -70,7 +70,7 @@ final class Assertions: Interceptor {
     expected.name.map { "\($0): \(failure)" } ?? failure
   }
 
-  // MARK: What does not hold
+  // MARK: Failures
 
   private func failures(_ end: ResponseEnd, _ metrics: CallMetrics) -> [String] {
     var failures: [String] = []
@@ -104,7 +104,7 @@ final class Assertions: Interceptor {
     let redaction = Redaction()
     let shown = Headers(metadata.fields.map { ($0.name, redaction.value(of: $0)) })
     return conditions.compactMap { condition in
-      // Held against what came, reported as it may be shown.
+      // The check uses the real values; the report shows them redacted.
       guard condition.holds(for: metadata) else {
         return "\(kind): expected \(condition), found \(condition.found(in: shown))"
       }
@@ -113,10 +113,10 @@ final class Assertions: Interceptor {
   }
 }
 
-/// How far a condition on fields has been seen to hold, while messages come.
+/// The progress of a condition on fields, message by message.
 private struct FieldProgress {
   private let expected: Expectations.FieldExpectation
-  /// The first message that counts and for which it does not hold, and what was found there.
+  /// The first selected message for which it fails, and the value found.
   private var miss: (number: Int, found: String)?
   private var missCount = 0
   private var hasHeld = false
@@ -144,19 +144,19 @@ private struct FieldProgress {
     if miss == nil || expected.selection == .last { miss = (number, found) }
   }
 
-  /// What to report after so many messages; `nil` when the condition holds.
+  /// The failure after `count` messages; `nil` if the condition holds.
   func failure(of count: Int) -> String? {
     let claim = "\(expected.key): expected \(expected.condition)"
     guard count > 0 else { return "\(claim), found no message" }
     if case .number(let wanted) = expected.selection, wanted >= count {
-      return "\(claim), found \(count) messages, none with the number \(wanted)"
+      return "\(claim), found \(count) messages, none with number \(wanted)"
     }
     guard let miss, expected.selection != .any || !hasHeld else { return nil }
     var text = "\(claim), found \(miss.found)"
     if count > 1 { text += " in message \(miss.number)" }
     switch expected.selection {
     case .every where missCount > 1: text += " (and others in \(missCount - 1) more)"
-    case .any: text += count > 1 ? " and nothing better in \(count - 1) more" : ""
+    case .any: text += count > 1 ? " and no match in \(count - 1) more" : ""
     default: break
     }
     return text

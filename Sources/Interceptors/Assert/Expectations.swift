@@ -1,15 +1,15 @@
 import Interception
 import RPCProtocols
 
-/// What a call is held against.
+/// The expectations of a call.
 struct Expectations {
-  /// Which messages of a stream a condition is for.
+  /// The messages of a stream that a condition applies to.
   enum Selection: Equatable {
     case every, first, last, any
     case number(Int)
   }
 
-  /// A condition on a field, and for which messages it is.
+  /// A condition on a field, and the messages that it applies to.
   struct FieldExpectation {
     let key: String
     let selection: Selection
@@ -72,14 +72,14 @@ struct Expectations {
 }
 
 extension StatusCode {
-  /// The code that a user names: `not_found`, `NOT_FOUND` or `5`.
+  /// Parses a status code: `not_found`, `NOT_FOUND` or `5`.
   init(setting text: String) throws(ConditionError) {
     if let number = Int(text), let code = StatusCode(rawValue: number) {
       self = code
     } else if let code = StatusCode(name: text.lowercased()) {
       self = code
     } else if text.lowercased() == "cancelled" {
-      self = .canceled  // as gRPC spells it
+      self = .canceled  // gRPC's spelling
     } else {
       throw ConditionError(
         "\(text.debugDescription) is not a status code: a number from 0 to 16, or a name such as not_found")

@@ -1,7 +1,7 @@
 import Interception
 import Synchronization
 
-/// A report in the XML of JUnit, one test case a call. The file is whole after every call.
+/// A report in JUnit's XML format, one test case per call. The file is complete after each call.
 final class JUnitReport: Sendable {
   /// One call.
   struct Case: Sendable {
@@ -28,7 +28,7 @@ final class JUnitReport: Sendable {
     try write()
   }
 
-  /// Writes the file as it is to be now.
+  /// Writes the current file.
   func write() throws(ServiceFailure) {
     try services.replaceFile(path, with: Array(text.utf8), isPrivate: false)
   }
@@ -39,7 +39,7 @@ final class JUnitReport: Sendable {
     let failed = cases.count { !$0.failures.isEmpty }
     let counts =
       "tests=\"\(cases.count)\" failures=\"\(failed)\" errors=\"0\" skipped=\"0\" time=\"\(total.secondsText)\""
-    // Without the zone, which the schema's type of the attribute does not have; it is UTC.
+    // In UTC without a zone: the schema's type of the attribute has none.
     let start = CivilTime.text(nanosecondsSince1970: cases.first?.startedAt ?? services.nanosecondsSince1970)
     let timestamp = start.prefix(19)
     var text = """
@@ -75,9 +75,9 @@ final class JUnitReport: Sendable {
   }
 }
 
-/// Text within XML.
+/// Escaping for XML.
 enum XMLText {
-  /// `text` with the marks of XML escaped, and what XML 1.0 cannot hold replaced.
+  /// `text` with XML's markup characters escaped, and characters that XML 1.0 forbids replaced.
   static func escape(_ text: String) -> String {
     var escaped = ""
     for scalar in text.unicodeScalars {

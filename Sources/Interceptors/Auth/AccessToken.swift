@@ -1,31 +1,33 @@
 import Protobuf
 import RPCProtocols
 
-/// A token, and until when it may be used.
+/// An access token and the time to renew it.
 struct AccessToken: Sendable, Equatable {
-  /// The token as it travels.
+  /// The token on the wire.
   let value: String
-  /// When it is to be fetched anew, in nanoseconds since 1970; `nil` when nothing is known of its end.
+  /// When to fetch a new one, in nanoseconds since 1970; `nil` if its expiry is unknown.
   let renewal: Int64?
 
-  /// Why no token could be had; the text holds no secret.
+  /// Why there is no token; the text contains no secret.
   struct Failure: Error, Equatable, Sendable {
     var reason: String
     init(_ reason: String) { self.reason = reason }
   }
 
+  /// Makes a token.
+  ///
   /// - Parameters:
   ///   - value: The token.
-  ///   - expiry: When it ends, in nanoseconds since 1970. A JWT tells that itself.
-  ///   - now: The time now, in the same unit.
+  ///   - expiry: When it expires, in nanoseconds since 1970. A JWT contains its expiry.
+  ///   - now: The current time in the same unit.
   init(_ value: String, expiry: Int64?, now: Int64) throws(Failure) {
     guard !value.isEmpty else { throw Failure("the token is empty") }
     guard HeaderSyntax.isValue(value), !value.contains(" "), !value.contains("\t") else {
-      throw Failure("the token has blanks or control characters")
+      throw Failure("the token contains blanks or control characters")
     }
     self.value = value
     renewal = (expiry ?? Self.expiry(ofJWT: value)).map { expiry in
-      // A token that ends on its way to the server is of no use.
+      // Renew early: a token must not expire on its way to the server.
       expiry - min(max(expiry - now, 0) / 10, 30_000_000_000)
     }
   }
@@ -33,29 +35,31 @@ struct AccessToken: Sendable, Equatable {
   /// Whether it may still be used.
   func isFresh(at now: Int64) -> Bool { renewal.map { now < $0 } ?? true }
 
-  // MARK: - What commands write
+  // MARK: - Output of commands
 
-  /// Reads what a command wrote: the token alone, or JSON with `access_token` and `expires_in`, or Kubernetes'
-  /// `ExecCredential`.
+  /// Parses the output of a command: the token alone, or JSON with `access_token` and `expires_in`, or
+  /// Kubernetes' `ExecCredential`.
   init(output: [UInt8], now: Int64) throws(Failure) {
     let text = String(decoding: output, as: UTF8.self).trimmingBlanks
     guard text.hasPrefix("{") else {
       try self.init(text, expiry: nil, now: now)
       return
     }
-    guard let json = try? JSONValue(parsing: Array(text.utf8)) else { throw Failure("the output is no JSON") }
+    guard let json = try? JSONValue(parsing: Array(text.utf8)) else {
+      throw Failure("the output is not valid JSON")
+    }
     if case .string(let token)? = json["status"]?["token"] {
       try self.init(token, expiry: Self.timestamp(json["status"]?["expirationTimestamp"]), now: now)
     } else if case .string(let token)? = json["access_token"] {
       try self.init(token, expiry: Self.expiry(in: json["expires_in"], now: now), now: now)
     } else {
-      throw Failure("the output is JSON with neither access_token nor status.token")
+      throw Failure("the JSON output contains neither access_token nor status.token")
     }
   }
 
   // MARK: - Expiry
 
-  /// The end of a lifetime in seconds, a number or, as some servers write it, a string.
+  /// The expiry for a lifetime in seconds, a number or, from some servers, a string.
   static func expiry(in lifetime: JSONValue?, now: Int64) -> Int64? {
     switch lifetime {
     case .number(let text), .string(let text):
@@ -85,7 +89,7 @@ struct AccessToken: Sendable, Equatable {
 }
 
 extension String {
-  /// The text without the blanks and line ends around it.
+  /// The text without surrounding blanks and line ends.
   var trimmingBlanks: String {
     let isBlank = { (character: Character) in character.isWhitespace || character.isNewline }
     let start = drop(while: isBlank)

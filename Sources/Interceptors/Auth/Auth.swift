@@ -1,12 +1,9 @@
 import Interception
 import RPCProtocols
 
-/// Adds credentials to one call's request. A token that the server does not take is fetched anew, once.
-///
-/// Sendable, since all of it is touched on the loop's thread: what other threads have to say comes there by
-/// `CallContext.post`.
+/// Adds credentials to one call's request. If the server rejects a token, a new one is fetched, once.
 final class Auth: Interceptor, @unchecked Sendable {
-  /// How much of a request is kept to be sent again with another token.
+  /// The maximum size of a request that is kept for a second attempt, in bytes.
   private static let replayBytes = 1 << 20
 
   let stages: Stages
@@ -15,14 +12,14 @@ final class Auth: Interceptor, @unchecked Sendable {
   private let context: CallContext
   private let gate: ResponseGate
 
-  /// What waits for a token: the request's start, or the end of the attempt that was refused.
+  /// The part of the call that waits for a token: the request's start, or the end of the rejected attempt.
   private var heldStart: (start: RequestStart, origin: Origin)?
   private var startToken: RequestToken<RequestStart>?
   private var heldEnd: ResponseEnd?
   private var endToken: ResponseToken<ResponseEnd>?
   private var ticket: TokenStore.Ticket?
 
-  /// The fetched token that the request went out with.
+  /// The fetched token of the current attempt.
   private var used: AccessToken?
   private var hasRenewed = false
 
@@ -78,10 +75,10 @@ final class Auth: Interceptor, @unchecked Sendable {
   private func authorized(_ start: RequestStart, _ value: String, for origin: Origin) -> RequestStart {
     var start = start
     start.headers.set(plan.headerName, value)
-    // Credentials that were there before stay bound to their server.
+    // Credentials that the request already has stay bound to their server.
     var credentials = start.credentials ?? Credentials(for: origin, in: [])
     credentials.headerNames.insert(plan.headerName.lowercased())
-    // The connection may lead elsewhere than the URL says, so this is checked again where it is made.
+    // The connection may not follow the URL, so this is checked again where it is made.
     credentials.allowsPlaintext = credentials.allowsPlaintext && plan.allowsPlaintext
     start.credentials = credentials
     return start
@@ -106,7 +103,7 @@ final class Auth: Interceptor, @unchecked Sendable {
 
   // MARK: - The response
 
-  /// Whether another token may still be tried.
+  /// Whether a new token may be tried.
   private var mayRenew: Bool { used != nil && !hasRenewed }
 
   func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) {
@@ -137,14 +134,15 @@ final class Auth: Interceptor, @unchecked Sendable {
     switch answer {
     case .success(let found) where token.canRetry:
       used = found
-      context.log(.info, "the server did not take the token; trying another")
+      context.log(.info, "the server rejected the token; trying a new one")
       gate.reset()
       token.retry(headers: Headers([(plan.headerName, plan.prefix + found.value)]))
     case .success:
       gate.open()
       token.proceed(end)
     case .failure(let failure):
-      context.log(.warning, "the server did not take the token, and there is no other: \(failure.reason)")
+      context.log(
+        .warning, "the server rejected the token and no new one could be obtained: \(failure.reason)")
       gate.open()
       token.proceed(end)
     }

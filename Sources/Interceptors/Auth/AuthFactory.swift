@@ -2,44 +2,45 @@ import Interception
 import Protobuf
 import RPCProtocols
 
-/// Makes interceptors that add credentials to requests, for the servers that they are meant for.
+/// Makes interceptors that add credentials to requests for given servers.
 struct AuthFactory: InterceptorFactory {
   static let description = BuiltIns.Description(
-    name: "auth", summary: "add a bearer token, fetched if need be, or basic credentials, for given hosts",
+    name: "auth", summary: "add a bearer token (given or fetched) or basic credentials, for given hosts",
     keys: [
       BuiltIns.Key("bearer=TOKEN", "send this token"),
-      BuiltIns.Key("bearer-file=FILE", "send the token in a file, which is read for each call"),
-      BuiltIns.Key("command=COMMAND", "send the token that a command writes, until it expires"),
+      BuiltIns.Key("bearer-file=FILE", "send the token in a file, read for each call"),
+      BuiltIns.Key("command=COMMAND", "send the token that a command prints, until it expires"),
       BuiltIns.Key("token-url=URL", "fetch the token from an OAuth 2.0 server (client credentials)"),
-      BuiltIns.Key("client-id=ID", "the client's name at token-url"),
-      BuiltIns.Key("client-secret=SECRET", "the client's secret at token-url"),
-      BuiltIns.Key("client-auth=basic|body", "where token-url is told both (basic)"),
-      BuiltIns.Key("scope=SCOPES", "the scopes to ask token-url for"),
-      BuiltIns.Key("audience=AUDIENCE", "the audience to ask token-url for"),
-      BuiltIns.Key("basic=USER:PASSWORD", "send a user's name and password"),
-      BuiltIns.Key("header=NAME", "the header to send it in (authorization)"),
-      BuiltIns.Key("scheme=WORD", "what stands before the token (Bearer; in another header nothing)"),
-      BuiltIns.Key("hosts=HOST+HOST", "who gets it: HOST, HOST:PORT, *.DOMAIN (the first call's server)"),
-      BuiltIns.Key("allow-plaintext=true", "send it without TLS too"),
-      BuiltIns.Key("timeout=DURATION", "how long a command or token-url may take (30s)"),
+      BuiltIns.Key("client-id=ID", "client ID for token-url"),
+      BuiltIns.Key("client-secret=SECRET", "client secret for token-url"),
+      BuiltIns.Key("client-auth=basic|body", "send both as basic credentials (default) or in the body"),
+      BuiltIns.Key("scope=SCOPES", "scopes to request from token-url"),
+      BuiltIns.Key("audience=AUDIENCE", "audience to request from token-url"),
+      BuiltIns.Key("basic=USER:PASSWORD", "send user name and password"),
+      BuiltIns.Key("header=NAME", "header to send it in (authorization)"),
+      BuiltIns.Key("scheme=WORD", "scheme before the token (Bearer; none with header=)"),
+      BuiltIns.Key(
+        "hosts=HOST+HOST", "servers to send it to: HOST, HOST:PORT, *.DOMAIN (the first call's server)"),
+      BuiltIns.Key("allow-plaintext=true", "also send it without TLS"),
+      BuiltIns.Key("timeout=DURATION", "timeout of a command or token-url (30s)"),
     ],
     make: { settings, services throws(ConfigurationError) in try AuthFactory(settings, services) })
 
-  /// What the calls of a registration share.
+  /// The state that the calls of a registration share.
   struct Plan: Sendable {
-    /// Where the header's value comes from.
+    /// The source of the header's value.
     enum Source: Sendable {
-      /// It is known.
+      /// A fixed value.
       case value(String)
-      /// A token stands in a file.
+      /// A file with the token.
       case file(String)
-      /// A token is fetched.
+      /// A store that fetches the token.
       case store(TokenStore)
     }
 
     let source: Source
     let headerName: String
-    /// What stands before a token.
+    /// The text before the token.
     let prefix: String
     let scope: AuthScope
     let allowsPlaintext: Bool
@@ -76,7 +77,7 @@ struct AuthFactory: InterceptorFactory {
     return Auth(plan, call, context)
   }
 
-  // MARK: - Where credentials come from
+  // MARK: - Sources of credentials
 
   private static func source(
     _ settings: SettingsReader, _ services: any InterceptorServices, prefix: String, allowsPlaintext: Bool
@@ -85,19 +86,21 @@ struct AuthFactory: InterceptorFactory {
     guard let key = given.first, let value = settings.text(key) else {
       throw ConfigurationError(
         interceptor: settings.interceptor,
-        reason: "says nothing of the credentials", hint: "give one of \(sources.joined(separator: ", "))")
+        reason: "no credentials given", hint: "give one of \(sources.joined(separator: ", "))")
     }
-    if given.count > 1 { throw settings.error(given[1], "cannot be given beside \(key)") }
+    if given.count > 1 { throw settings.error(given[1], "cannot be combined with \(key)") }
     for other in clientKeys where key != "token-url" && settings.text(other) != nil {
-      throw settings.error(other, "goes with token-url only")
+      throw settings.error(other, "requires token-url")
     }
-    if key == "basic", settings.text("scheme") != nil { throw settings.error("scheme", "is Basic") }
+    if key == "basic", settings.text("scheme") != nil {
+      throw settings.error("scheme", "must be Basic, with basic")
+    }
     guard !value.isEmpty else { throw settings.error(key, "is empty") }
     let timeout = try settings.duration("timeout") ?? .seconds(30)
     switch key {
     case "bearer":
       guard let token = try? AccessToken(value, expiry: nil, now: 0) else {
-        throw settings.error(key, "the token has blanks or control characters")
+        throw settings.error(key, "the token contains blanks or control characters")
       }
       return .value(prefix + token.value)
     case "bearer-file":
@@ -119,12 +122,12 @@ struct AuthFactory: InterceptorFactory {
     guard let origin = Origin(url: url) else { throw settings.error("token-url", "is not an http(s) URL") }
     guard !origin.isExposed || allowsPlaintext else {
       throw settings.error(
-        "token-url", "would be told the client's secret without TLS", hint: "allow-plaintext=true allows that"
+        "token-url", "would send the client secret without TLS", hint: "allow-plaintext=true allows that"
       )
     }
     guard let id = settings.text("client-id"), let secret = settings.text("client-secret") else {
       let missing = settings.text("client-id") == nil ? "client-id" : "client-secret"
-      throw settings.error(missing, "is needed with token-url")
+      throw settings.error(missing, "is required with token-url")
     }
     return ClientCredentials(
       url: url, clientID: id, clientSecret: secret, scope: settings.text("scope"),

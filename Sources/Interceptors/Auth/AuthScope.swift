@@ -1,9 +1,9 @@
 import RPCProtocols
 import Synchronization
 
-/// The servers that credentials are for: no other gets them.
+/// The servers that may receive credentials.
 final class AuthScope: Sendable {
-  /// A host, with a port or for all of them; `*.` before it stands for the hosts below it.
+  /// A host with or without a port; `*.` before it matches its subdomains.
   private struct Pattern {
     let host: String
     let port: Int?
@@ -27,9 +27,9 @@ final class AuthScope: Sendable {
   private let patterns: [Pattern]
   private let first = Mutex<Origin?>(nil)
 
-  /// Makes a scope of the hosts that a user wrote; `nil` when one of them is none.
+  /// Makes a scope from a list of hosts; `nil` if one is invalid.
   ///
-  /// - Parameter hosts: The hosts. Without any, the scope is the server that the first call is made to.
+  /// - Parameter hosts: The hosts; `nil` limits the scope to the server of the first call.
   init?(_ hosts: String?) {
     var patterns: [Pattern] = []
     for word in hosts?.split(whereSeparator: { "+, ".contains($0) }) ?? [] {
@@ -40,13 +40,13 @@ final class AuthScope: Sendable {
     self.patterns = patterns
   }
 
-  /// Notes where a call is made to, as its caller asked for it.
+  /// Records the target that a call's caller requested.
   func note(target: String) {
     guard patterns.isEmpty else { return }
     first.withLock { $0 = $0 ?? Origin(url: target) }
   }
 
-  /// Whether a server may have the credentials.
+  /// Whether a server may receive the credentials.
   func contains(_ origin: Origin) -> Bool {
     patterns.isEmpty ? first.withLock { $0 == origin } : patterns.contains { $0.matches(origin) }
   }

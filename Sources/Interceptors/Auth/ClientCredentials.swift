@@ -2,11 +2,11 @@ import Interception
 import Protobuf
 import RPCProtocols
 
-/// OAuth 2.0's client credentials grant (RFC 6749, section 4.4): a client asks for a token on its own behalf.
+/// OAuth 2.0's client credentials grant (RFC 6749, section 4.4): a client requests a token for itself.
 struct ClientCredentials: Sendable {
-  /// How the client tells who it is (section 2.3.1).
+  /// How the client authenticates (section 2.3.1).
   enum ClientAuthentication: String, CaseIterable, Sendable {
-    /// In a header, which every server must take.
+    /// In a header, which every server must support.
     case basic
     /// Among the parameters.
     case body
@@ -44,7 +44,7 @@ struct ClientCredentials: Sendable {
     return fetch
   }
 
-  /// Reads the answer (sections 5.1 and 5.2).
+  /// Reads the response (sections 5.1 and 5.2).
   func token(from answer: Result<HTTPFetchResponse, RPCError>, now: Int64) throws(AccessToken.Failure)
     -> AccessToken
   {
@@ -55,13 +55,14 @@ struct ClientCredentials: Sendable {
     }
     let json = try? JSONValue(parsing: fetched.body)
     guard fetched.status == 200 else {
-      throw AccessToken.Failure("\(server) \(json.flatMap(refusal) ?? "answered HTTP \(fetched.status)")")
+      throw AccessToken.Failure(
+        "\(server) \(json.flatMap(refusal) ?? "responded with HTTP \(fetched.status)")")
     }
     guard case .string(let value)? = json?["access_token"] else {
-      throw AccessToken.Failure("\(server) answered without an access_token")
+      throw AccessToken.Failure("\(server) responded without an access_token")
     }
     if case .string(let type)? = json?["token_type"], type.lowercased() != "bearer" {
-      throw AccessToken.Failure("\(server) gave a token of another type than bearer")
+      throw AccessToken.Failure("\(server) returned a token of a type other than bearer")
     }
     do throws(AccessToken.Failure) {
       return try AccessToken(value, expiry: AccessToken.expiry(in: json?["expires_in"], now: now), now: now)
@@ -72,7 +73,7 @@ struct ClientCredentials: Sendable {
 
   private var server: String { "the token server \(Origin(url: url)?.description ?? "")" }
 
-  /// What an error says. A server that repeats the secret is not repeated.
+  /// The message of an error response; none if it contains the secret.
   private func refusal(_ json: JSONValue) -> String? {
     guard case .string(let code)? = json["error"] else { return nil }
     var words = "refused: \(code.prefix(100))"
@@ -80,6 +81,6 @@ struct ClientCredentials: Sendable {
     return clientSecret.isEmpty || !words.contains(clientSecret) ? words : "refused"
   }
 
-  /// The form encoding that section 2.3.1 asks for, with `%20` for a blank, which every reader understands.
+  /// The form encoding of section 2.3.1, with `%20` for a blank, which every server supports.
   private static func encode(_ text: String) -> String { PercentEncoding.encode(Array(text.utf8)) }
 }

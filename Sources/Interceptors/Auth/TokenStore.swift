@@ -1,14 +1,14 @@
 import Interception
 import Synchronization
 
-/// The token of all calls of a registration: fetched when the first needs it, kept until it ends, and by one fetch
-/// however many wait for it.
+/// The token of all calls of a registration. The first call fetches it; it is kept until it expires.
+/// Concurrent calls share one fetch.
 final class TokenStore: Sendable {
   typealias Answer = Result<AccessToken, AccessToken.Failure>
-  /// Fetches a token for the call of this context, and says what came of it; not at all when that call ends before.
+  /// Fetches a token for the call of this context and reports the result; never if that call ends first.
   typealias Fetcher = @Sendable (CallContext, @escaping @Sendable (Answer) -> Void) -> Void
 
-  /// One who waits for a token.
+  /// Identifies a waiting call.
   struct Ticket: Hashable, Sendable {
     fileprivate let number: Int
   }
@@ -22,7 +22,7 @@ final class TokenStore: Sendable {
   private struct State {
     var token: AccessToken?
     var waiters: [Waiter] = []
-    /// Who the fetch under way is made for.
+    /// The call for which the current fetch is made.
     var fetching: Ticket?
     var lastNumber = 0
   }
@@ -34,19 +34,19 @@ final class TokenStore: Sendable {
   /// Makes a store.
   ///
   /// - Parameters:
-  ///   - now: The time of day, in nanoseconds since 1970.
+  ///   - now: Returns the time of day, in nanoseconds since 1970.
   ///   - fetcher: Fetches a token.
   init(now: @escaping @Sendable () -> Int64, fetcher: @escaping Fetcher) {
     self.now = now
     self.fetcher = fetcher
   }
 
-  /// Asks for a token. `[loop's thread]`
+  /// Requests a token. `[loop's thread]`
   ///
   /// - Parameters:
-  ///   - stale: A token that the server did not take: one fetched before it, or itself, is no answer.
-  ///   - context: The call that needs it.
-  ///   - resume: Called once, perhaps at once and on any thread, unless the asker leaves before.
+  ///   - stale: A token that the server rejected: it and tokens fetched before it are not returned.
+  ///   - context: The call that needs the token.
+  ///   - resume: Called once, perhaps immediately and on any thread, unless `leave` is called first.
   func obtain(
     replacing stale: AccessToken? = nil, for context: CallContext,
     _ resume: @escaping @Sendable (Answer) -> Void
@@ -63,7 +63,8 @@ final class TokenStore: Sendable {
     return ticket
   }
 
-  /// Waits no more. If the fetch was made for this one, another is made for the next in line. `[loop's thread]`
+  /// Stops waiting. If the fetch was made for this call, another is made for the next waiting one. `[loop's
+  /// thread]`
   func leave(_ ticket: Ticket) {
     state.withLock { state in
       state.waiters.removeAll { $0.ticket == ticket }
@@ -84,7 +85,7 @@ final class TokenStore: Sendable {
 
   private func finish(_ answer: Answer, of ticket: Ticket) {
     let waiters = state.withLock { state -> [Waiter] in
-      // The answer to one who left is as good as another, but does not end the fetch made since.
+      // The result of a call that left is still valid, but does not end a fetch made since.
       if case .success(let token) = answer { state.token = token }
       guard state.fetching == ticket else { return [] }
       state.fetching = nil

@@ -1,18 +1,18 @@
 import Protobuf
 import RPCProtocols
 
-/// The form of cassettes: one JSON object a line.
+/// The file format of cassettes: one JSON object per line.
 ///
-/// The first line is `{"cassette":"rpcurl","version":1}`. Each other line is an event of a call, in the order in which
-/// things happened; calls that were under way at the same time are told apart by their numbers.
+/// The first line is `{"cassette":"rpcurl","version":1}`. Each other line is an event of a call, in
+/// chronological order; numbers identify concurrent calls.
 enum Cassette {
   static let version = 1
   static let firstLine = #"{"cassette":"rpcurl","version":1}"#
 }
 
-/// A call as a cassette has it.
+/// A recorded call.
 struct RecordedCall: Sendable {
-  /// What happened, and when, counted from the call's start.
+  /// An event, and its time since the call's start.
   struct Event: Sendable {
     enum Kind: Sendable {
       case sent(RecordedMessage)
@@ -40,26 +40,26 @@ struct RecordedCall: Sendable {
   var isWhole: Bool { events.contains { if case .end = $0.kind { true } else { false } } }
 }
 
-/// A message as a cassette has it.
+/// A recorded message.
 struct RecordedMessage: Sendable {
   enum Content: Sendable {
-    /// In protobuf's binary form, whatever the codec was.
+    /// In protobuf's binary format, whatever the codec was.
     case bytes([UInt8])
-    /// Of a line that was written by hand.
+    /// From a line written by hand.
     case json(JSONValue)
   }
 
   let place: DocumentPlace
   let content: Content
 
-  /// The message, of a type of the call.
+  /// Decodes the message as a type of the call.
   func message(_ type: MessageType) throws(DocumentError) -> Message {
     switch content {
     case .bytes(let bytes):
       do throws(DecodeError) {
         return try Message(type, serialized: bytes)
       } catch {
-        throw place.error("bytes: not a \(type.name): \(error)")
+        throw place.error("bytes: not a valid \(type.name): \(error)")
       }
     case .json(let json):
       do throws(JSONError) {

@@ -5,12 +5,12 @@ import RPCProtocols
 struct CassetteReader {
   private let file: String
   private var calls: [RecordedCall] = []
-  /// The position of each number's last call.
+  /// The index of each number's last call.
   private var byNumber: [Int: Int] = [:]
   /// The highest number of a call.
   private var lastNumber = 0
 
-  /// The calls of a file's content, in the order of their starts, and the highest number of them.
+  /// Reads a file's calls, in the order of their starts, and their highest number.
   static func read(
     _ content: [UInt8], file: String
   ) throws(DocumentError) -> (calls: [RecordedCall], lastNumber: Int) {
@@ -40,7 +40,7 @@ struct CassetteReader {
       }
       hasFirst = true
     }
-    guard hasFirst else { throw DocumentError(file: file, line: nil, reason: "is empty, and no cassette") }
+    guard hasFirst else { throw DocumentError(file: file, line: nil, reason: "is empty, not a cassette") }
   }
 
   private func checkFirst(_ json: JSONValue) throws(FormatError) {
@@ -49,34 +49,34 @@ struct CassetteReader {
       throw FormatError(reason: "the first line must be \(Cassette.firstLine)")
     }
     guard version <= Cassette.version else {
-      throw object.error("version", "\(version) is newer than this rpcurl, which knows \(Cassette.version)")
+      throw object.error("version", "\(version) is newer than this rpcurl supports (\(Cassette.version))")
     }
   }
 
   private mutating func add(_ json: JSONValue, _ place: DocumentPlace) throws(FormatError) {
     let object = try ObjectReader(json, keys: nil)
-    guard let number = try object.integer("call") else { throw object.error("call", "is missing") }
-    guard let event = try object.string("event") else { throw object.error("event", "is missing") }
+    guard let number = try object.integer("call") else { throw object.error("call", "missing") }
+    guard let event = try object.string("event") else { throw object.error("event", "missing") }
     if event == "start" {
       guard let name = try object.string("method").flatMap({ MethodName($0) }) else {
         throw object.error("method", "must be the name of a method")
       }
-      // A number may come again, from another process: it then is of another call.
+      // A number may repeat for another call, from another process.
       byNumber[number] = calls.count
       lastNumber = max(lastNumber, number)
       calls.append(RecordedCall(place: place, method: name))
       return
     }
     guard let index = byNumber[number] else {
-      throw object.error("call", "there is no start of a call with the number \(number) before")
+      throw object.error("call", "no call with number \(number) has started")
     }
     let time = try object.milliseconds("ms") ?? calls[index].events.last?.time ?? .zero
     guard let kind = try Self.kind(event, object, place) else { return }
-    guard !calls[index].isWhole else { throw object.error("event", "the call has ended before") }
+    guard !calls[index].isWhole else { throw object.error("event", "the call has already ended") }
     calls[index].events.append(RecordedCall.Event(place: place, time: time, kind: kind))
   }
 
-  /// `nil` for an event that is not known here: newer versions may have more.
+  /// `nil` for an unknown event: newer versions may add some.
   private static func kind(
     _ event: String, _ object: ObjectReader, _ place: DocumentPlace
   ) throws(FormatError) -> RecordedCall.Event.Kind? {
@@ -98,7 +98,7 @@ struct CassetteReader {
       return RecordedMessage(place: place, content: .bytes(bytes))
     }
     guard let json = object.value("message") else {
-      throw object.error("bytes", "is missing, and message as well")
+      throw object.error("bytes", "missing bytes or message")
     }
     return RecordedMessage(place: place, content: .json(json))
   }
@@ -115,12 +115,12 @@ struct CassetteReader {
   }
 
   private static func error(_ object: ObjectReader) throws(FormatError) -> RPCError? {
-    guard let code = try object.code("code") else { throw object.error("code", "is missing") }
+    guard let code = try object.code("code") else { throw object.error("code", "missing") }
     guard code != .ok else { return nil }
     var details: [StatusDetail] = []
     for (index, element) in (try object.array("details") ?? []).enumerated() {
       let detail = try ObjectReader(element, object.place("details[\(index)]"), keys: nil)
-      guard let type = try detail.string("type") else { throw detail.error("type", "is missing") }
+      guard let type = try detail.string("type") else { throw detail.error("type", "missing") }
       guard let value = try detail.string("value"), let bytes = Base64.decode(value) else {
         throw detail.error("value", "is not base64")
       }

@@ -2,7 +2,7 @@ import Protobuf
 import RPCProtocols
 import Synchronization
 
-/// A cassette that is being recorded. Every event is in the file when it has happened.
+/// A cassette that is being recorded. Every event is written when it occurs.
 final class CassetteWriter: Sendable {
   private let path: String
   private let services: any InterceptorServices
@@ -13,7 +13,7 @@ final class CassetteWriter: Sendable {
   /// Opens a cassette.
   ///
   /// - Parameters:
-  ///   - existing: The highest number of a call in the file, which is then gone on with; `nil` for a new one.
+  ///   - existing: The highest number of a call in the file to continue; `nil` for a new file.
   init(
     _ path: String, goingOnAfter existing: Int?, redaction: Redaction, services: any InterceptorServices
   ) throws(ServiceFailure) {
@@ -25,7 +25,7 @@ final class CassetteWriter: Sendable {
     if existing == nil { try file.write(Array("\(Cassette.firstLine)\n".utf8)) }
   }
 
-  /// The recording of another call.
+  /// Makes the recording of another call.
   func makeRecording() -> CallRecording {
     let number = lastNumber.withLock { last in
       last += 1
@@ -51,7 +51,7 @@ final class CallRecording {
   private let number: Int
   private let startedAt: Int64
   private var lastTime: Int64 = 0
-  /// Whether the call has started and not yet ended.
+  /// Whether the call has started and not ended.
   private(set) var isOpen = false
 
   fileprivate init(_ writer: CassetteWriter, number: Int, startedAt: Int64) {
@@ -104,7 +104,7 @@ final class CallRecording {
   private func add(_ name: String, _ message: Message) throws(RPCError) {
     let message = writer.redaction.redacted(message)
     var line = event(name)
-    // For people. What has no JSON form has its bytes all the same.
+    // For people only: the bytes are recorded too, for messages without a JSON form.
     if let json = try? message.json() { line.add("message", raw: String(decoding: json, as: UTF8.self)) }
     line.add("bytes", Base64.encode(message.serialized()))
     try writer.write(line.line)
@@ -122,7 +122,7 @@ final class CallRecording {
 }
 
 extension RPCError.Origin {
-  /// What tells it from a server's, in a cassette.
+  /// The name of the origin in a cassette; `nil` for the server and origins that are not recorded.
   fileprivate var recordedName: String? {
     switch self {
     case .connection, .proxy: "connection"
@@ -135,7 +135,7 @@ extension RPCError.Origin {
 }
 
 extension String {
-  /// A URL without the name and password that may stand before its host.
+  /// The URL without user name and password.
   var withoutUserInfo: String {
     guard let scheme = firstRange(of: "://") else { return self }
     let rest = self[scheme.upperBound...]

@@ -5,20 +5,22 @@ import RPCProtocols
 /// Makes interceptors that write calls to a cassette.
 struct RecordFactory: InterceptorFactory {
   static let description = BuiltIns.Description(
-    name: "record", summary: "write calls to a cassette, which replay answers from",
+    name: "record", summary: "record calls to a cassette, for replay",
     keys: [
-      BuiltIns.Key("file=FILE", "the cassette"),
-      BuiltIns.Key("append=true|false", "add to a cassette that is there, rather than replace it (false)"),
+      BuiltIns.Key("file=FILE", "cassette file"),
+      BuiltIns.Key("append=true|false", "append to an existing cassette instead of replacing it (false)"),
     ] + SettingsReader.redactionKeys,
     make: { settings, services throws(ConfigurationError) in try RecordFactory(settings, services) })
 
   private let writer: CassetteWriter
 
   private init(_ settings: SettingsReader, _ services: any InterceptorServices) throws(ConfigurationError) {
-    guard let path = settings.text("file"), !path.isEmpty else { throw settings.error("file", "is missing") }
+    guard let path = settings.text("file"), !path.isEmpty else {
+      throw settings.error("file", "missing value")
+    }
     let redaction = try settings.redaction()
     let isAppending = try settings.flag("append") ?? false
-    // A file that is not there is made.
+    // A missing file is created.
     var existing: Int?
     if isAppending, let content = try? services.contents(ofFile: path, holdsMessages: true), !content.isEmpty
     {
@@ -28,7 +30,7 @@ struct RecordFactory: InterceptorFactory {
         throw settings.error("file", error.description)
       }
       guard content.last == UInt8(ascii: "\n") else {
-        throw settings.error("file", "\(path): the last line is not complete")
+        throw settings.error("file", "\(path): the last line is incomplete")
       }
     }
     do {
@@ -43,7 +45,7 @@ struct RecordFactory: InterceptorFactory {
   }
 }
 
-/// Writes one call to a cassette, and lets everything pass.
+/// Records one call to a cassette, and forwards everything.
 private final class Record: Interceptor {
   let stages: Stages = [
     .requestStart, .requestMessage, .requestEnd, .responseStart, .responseMessage, .responseEnd,

@@ -2,11 +2,11 @@ import Interception
 import Protobuf
 import RPCProtocols
 
-/// Answers one call from a cassette.
+/// Responds to one call from a cassette.
 ///
-/// The recorded calls that still fit are kept while request messages come. What the first of them is answered by
-/// is given out as it was recorded: each response message when as many request messages have come as then. So
-/// streams in both directions go on by turns.
+/// As request messages arrive, recorded calls that do not match are dropped. The first remaining one
+/// determines the response: each response message is sent after as many request messages as in the recording.
+/// So bidirectional streams alternate as recorded.
 final class Replay: Interceptor {
   let stages: Stages
   let requirements: InterceptorRequirements
@@ -14,10 +14,10 @@ final class Replay: Interceptor {
   private let call: CallFacts
   private let context: CallContext
   private let responder: LocalResponder
-  /// Writes a call that goes through, if that is asked for.
+  /// Records a forwarded call, if requested.
   private let recording: CallRecording?
   private var candidates: [ReplayCandidate]
-  /// The one that answers.
+  /// The recorded call that determines the response.
   private var current: ReplayCandidate?
   private var start: RequestStart?
   private var sent: [Message] = []
@@ -38,7 +38,7 @@ final class Replay: Interceptor {
     var stages: Stages = [.requestStart, .requestMessage, .requestEnd]
     if recording != nil { stages.formUnion([.responseStart, .responseMessage, .responseEnd]) }
     self.stages = stages
-    // A stream that may yet have to go through is kept until it is known.
+    // A stream that may have to be forwarded is held until the decision.
     requirements = InterceptorRequirements(
       windowBytes: call.kind == .clientStreaming && factory.miss != .error ? 64 << 20 : 0)
   }
@@ -48,7 +48,7 @@ final class Replay: Interceptor {
   func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
     self.start = start
     responder.take(start, token)
-    // A server that speaks first cannot be told from others yet.
+    // A server that sends first cannot be distinguished yet.
     guard call.kind == .bidiStreaming, factory.miss == .error || factory.match == .order,
       let first = factory.choose(among: candidates), first.beginsWithAnswer
     else { return }
@@ -86,7 +86,8 @@ final class Replay: Interceptor {
       candidates.removeAll { $0.sent.count != count }
       guard !candidates.isEmpty else {
         return try miss(
-          nearest(before) { ["it has \($0.sent.count) request messages, and this one \(count)"] }, shown: nil,
+          nearest(before) { ["it has \($0.sent.count) request messages, this call has \(count)"] },
+          shown: nil,
           isHalfClosed: true)
       }
     }
@@ -95,9 +96,9 @@ final class Replay: Interceptor {
     responder.noteHalfClose()
   }
 
-  // MARK: Which recorded call answers
+  // MARK: Selecting the recorded call
 
-  /// Begins with the call that fits, or changes to another when the one that answered does not fit any more.
+  /// Starts with the first matching call, or changes to another when the current one no longer matches.
   private func goOn() throws {
     if let current, candidates.contains(where: { $0.index == current.index }) { return }
     let fitting = current.map { current in
@@ -105,7 +106,8 @@ final class Replay: Interceptor {
     }
     guard let next = factory.choose(among: fitting ?? candidates) else {
       let why =
-        fitting == nil ? "all that fit have answered" : "what was answered so far does not fit any other"
+        fitting == nil
+        ? "all matching calls were used already" : "no other recorded call has the responses sent so far"
       return try miss(why, shown: nil)
     }
     begin(next)
@@ -125,7 +127,7 @@ final class Replay: Interceptor {
     }
   }
 
-  /// Whether two recorded calls begin with the same answers.
+  /// Whether two recorded calls begin with the same responses.
   private func answersAlike(_ one: ReplayCandidate, _ other: ReplayCandidate, upTo count: Int) -> Bool {
     guard count > 0, let type = call.responseType else { return count == 0 }
     let first = Self.answers(one.call, count).map { try? $0.message(type) }
@@ -153,7 +155,7 @@ final class Replay: Interceptor {
         steps.append(.awaitRequests(seen))
         continue
       case .halfClose:
-        // Recorded before the answers that do not wait for it, when all is sent at once.
+        // Recorded before responses that do not depend on it, when all messages are sent at once.
         if !call.kind.serverStreams || call.kind == .serverStreaming { continue }
         steps.append(.awaitHalfClose)
         continue
@@ -171,7 +173,7 @@ final class Replay: Interceptor {
       }
     }
     if !recorded.isWhole {
-      let why = "\(recorded.place): the recorded call has no end: it was interrupted"
+      let why = "\(recorded.place): the recorded call was interrupted and has no end"
       steps.append(.end(RPCError(.unavailable, why, origin: .interceptor(context.name)), Headers()))
     }
     return steps
@@ -181,14 +183,14 @@ final class Replay: Interceptor {
     if let type = call.responseType { return .typed(try message.message(type)) }
     guard case .bytes(let bytes) = message.content else {
       throw message.place.error(
-        "the schema of \(call.method) is not known, which a message without bytes needs")
+        "the schema of \(call.method) is unknown; a message without bytes requires it")
     }
     return .bytes(bytes)
   }
 
   // MARK: A miss
 
-  /// The recorded call that differs least, and in what.
+  /// The recorded call with the fewest differences, and these differences.
   private func nearest(_ candidates: [ReplayCandidate], _ differences: (ReplayCandidate) -> [String])
     -> String
   {
@@ -196,7 +198,7 @@ final class Replay: Interceptor {
     guard let (place, found) = all.min(by: { $0.1.count < $1.1.count }) else {
       return "no call of \(call.method) was recorded"
     }
-    return "the nearest is \(place): \(found.joined(separator: "; "))"
+    return "the closest is \(place): \(found.joined(separator: "; "))"
   }
 
   private func miss(_ why: String, shown message: Message?, isHalfClosed: Bool = false) throws {
@@ -204,7 +206,7 @@ final class Replay: Interceptor {
       let json = message.flatMap { try? $0.json() }.map {
         " \(String(decoding: $0, as: UTF8.self).shortened)"
       }
-      let what = "\(factory.path) has no answer to \(call.method)\(json ?? "")"
+      let what = "\(factory.path) has no response to \(call.method)\(json ?? "")"
       return responder.fail(RPCError(.unimplemented, "\(what); \(why)", origin: .interceptor(context.name)))
     }
     isPassing = true
@@ -217,7 +219,7 @@ final class Replay: Interceptor {
     responder.pass()
   }
 
-  // MARK: The response of a call that goes through
+  // MARK: The response of a forwarded call
 
   func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) throws {
     if isPassing { try recording?.headers(start) }

@@ -3,16 +3,16 @@ import Protobuf
 import RPCProtocols
 import Synchronization
 
-/// Makes interceptors that answer calls from a cassette.
+/// Makes interceptors that respond to calls from a cassette.
 final class ReplayFactory: InterceptorFactory {
   static let description = BuiltIns.Description(
-    name: "replay", summary: "answer calls from a cassette that record has written",
+    name: "replay", summary: "respond to calls from a cassette written by record",
     keys: [
-      BuiltIns.Key("file=FILE", "the cassette"),
-      BuiltIns.Key("match=exact|fields|order", "how recorded calls are found, beside their method (exact)"),
-      BuiltIns.Key("fields=PATH", "with match=fields: a field that must be equal", mayRepeat: true),
-      BuiltIns.Key("timing=original|none", "answer in the time that it took, or at once (none)"),
-      BuiltIns.Key("miss=error|pass|record", "what becomes of a call that is not in the cassette (error)"),
+      BuiltIns.Key("file=FILE", "cassette file"),
+      BuiltIns.Key("match=exact|fields|order", "how to match recorded calls of the method (exact)"),
+      BuiltIns.Key("fields=PATH", "with match=fields: field that must be equal", mayRepeat: true),
+      BuiltIns.Key("timing=original|none", "respond with the recorded delays, or at once (none)"),
+      BuiltIns.Key("miss=error|pass|record", "what to do with a call that is not in the cassette (error)"),
     ] + SettingsReader.redactionKeys,
     make: { settings, services throws(ConfigurationError) in try ReplayFactory(settings, services) })
 
@@ -36,9 +36,9 @@ final class ReplayFactory: InterceptorFactory {
   let path: String
   private let calls: [RecordedCall]
   private let writer: CassetteWriter?
-  /// Which calls have answered.
+  /// The calls that were replayed.
   private let used: Mutex<Set<Int>>
-  /// The calls of a method, made ready for its types: a batch asks for them again and again.
+  /// The calls of each method, prepared for its types: a batch uses them repeatedly.
   private let prepared = Mutex<[MethodName: (type: MessageType?, candidates: [ReplayCandidate])]>([:])
 
   private init(_ settings: SettingsReader, _ services: any InterceptorServices) throws(ConfigurationError) {
@@ -47,7 +47,9 @@ final class ReplayFactory: InterceptorFactory {
     miss = try settings.choice("miss", Miss.self) ?? .error
     redaction = try settings.redaction()
     fields = try Self.fields(settings, match)
-    guard let path = settings.text("file"), !path.isEmpty else { throw settings.error("file", "is missing") }
+    guard let path = settings.text("file"), !path.isEmpty else {
+      throw settings.error("file", "missing value")
+    }
     self.path = path
     let content = try Self.content(of: path, settings, services, isOptional: miss == .record)
     var read: (calls: [RecordedCall], lastNumber: Int)?
@@ -79,14 +81,14 @@ final class ReplayFactory: InterceptorFactory {
     guard texts.isEmpty == (match != .fields) else {
       throw settings.error(
         "fields",
-        match == .fields ? "is missing: match=fields needs at least one" : "goes with match=fields only")
+        match == .fields ? "missing value: match=fields requires at least one" : "requires match=fields")
     }
     var fields: [FieldPath] = []
     for text in texts {
       do {
         fields.append(try FieldPath(text))
       } catch {
-        throw settings.error("fields", "not a field's path: \(error)")
+        throw settings.error("fields", "not a valid field path: \(error)")
       }
     }
     return fields
@@ -98,7 +100,7 @@ final class ReplayFactory: InterceptorFactory {
     do {
       return try services.contents(ofFile: path, holdsMessages: true)
     } catch {
-      // One that is to be recorded need not be there.
+      // A cassette to be recorded may be missing.
       if isOptional { return [] }
       throw settings.error(
         "file", "\(path): \(error.reason)", hint: "record a cassette with --use record,file=FILE")
@@ -125,32 +127,32 @@ final class ReplayFactory: InterceptorFactory {
     return candidates
   }
 
-  /// The first of these that has not answered yet; of those that all have, the last.
+  /// The first candidate that was not replayed; if all were, the last one.
   func choose(among candidates: [ReplayCandidate]) -> ReplayCandidate? {
     used.withLock { used in
       let unused = candidates.first { !used.contains($0.index) }
-      // In order means that each answers once.
+      // In order: each one is replayed once.
       return unused ?? (match == .order ? nil : candidates.last)
     }
   }
 
-  /// Notes that a recorded call has answered.
+  /// Marks a recorded call as replayed.
   func use(_ candidate: ReplayCandidate) {
     used.withLock { _ = $0.insert(candidate.index) }
   }
 
-  /// Notes that a recorded call has not answered after all.
+  /// Marks a recorded call as not replayed.
   func giveBack(_ candidate: ReplayCandidate) {
     used.withLock { _ = $0.remove(candidate.index) }
   }
 }
 
-/// A recorded call, made ready for one of which the types are known.
+/// A recorded call, prepared for a method with known types.
 struct ReplayCandidate: Sendable {
   let index: Int
   let call: RecordedCall
   let sent: [Message]
-  /// The same, serialized, to be compared fast.
+  /// The same messages, serialized for fast comparison.
   private let sentBytes: [[UInt8]]
   private let match: ReplayFactory.Match
   private let fields: [FieldPath]
@@ -166,7 +168,7 @@ struct ReplayCandidate: Sendable {
     if match != .order {
       guard let type = facts.requestType else {
         throw call.place.error(
-          "the schema of \(facts.method) is not known, which match=\(match.rawValue) needs")
+          "the schema of \(facts.method) is unknown; match=\(match.rawValue) requires it")
       }
       for message in call.sent { sent.append(factory.redaction.redacted(try message.message(type))) }
       for path in fields {
@@ -181,16 +183,16 @@ struct ReplayCandidate: Sendable {
     sentBytes = match == .exact ? sent.map { $0.serialized() } : []
   }
 
-  /// Whether the message with this number is as it was recorded.
+  /// Whether the message with this number equals the recorded one.
   func fits(_ message: Message, _ bytes: [UInt8], number: Int) -> Bool {
     guard match == .exact else { return differences(of: message, number: number).isEmpty }
     return number < sentBytes.count && sentBytes[number] == bytes
   }
 
-  /// How the message with this number differs from the recorded one; nothing when it does not.
+  /// The differences of the message with this number; empty if it matches.
   func differences(of message: Message, number: Int) -> [String] {
     guard match != .order else { return [] }
-    guard number < sent.count else { return ["it has \(sent.count) request messages, and this is one more"] }
+    guard number < sent.count else { return ["it has only \(sent.count) request messages"] }
     let recorded = sent[number]
     var found: [String] = []
     if match == .fields {
@@ -220,7 +222,7 @@ struct ReplayCandidate: Sendable {
         found.append("\(path) is \(actual.shortened), recorded is \(expected.shortened)")
       }
     }
-    return found.isEmpty ? ["it has other bytes"] : found
+    return found.isEmpty ? ["its bytes differ"] : found
   }
 
   private static func text(_ message: Message, _ path: FieldPath) -> String {
@@ -228,7 +230,7 @@ struct ReplayCandidate: Sendable {
     return String(decoding: json, as: UTF8.self)
   }
 
-  /// Whether the answer begins before a request message is there.
+  /// Whether the response starts before the first request message.
   var beginsWithAnswer: Bool {
     for event in call.events {
       switch event.kind {

@@ -1,6 +1,6 @@
 import Protobuf
 
-/// A field's value in the form in which it is compared with others of its kind.
+/// A field's value in a form that can be compared with others of its kind.
 enum ComparableValue {
   case bool(Bool)
   case integer(Int128)
@@ -28,7 +28,7 @@ enum ComparableValue {
     }
   }
 
-  /// Times by their length, wrappers by what they wrap, other messages as they are.
+  /// Converts times to numbers and wrappers to their value; keeps other messages.
   init(_ message: Message) {
     let name = message.type.name
     self = .message(message)
@@ -53,7 +53,7 @@ enum ComparableValue {
     return (try? message.value(at: path)) ?? nil
   }
 
-  /// Whether one may be less than another.
+  /// Whether values of this kind have an order.
   var hasOrder: Bool {
     switch self {
     case .integer, .real, .text, .enumeration, .time: true
@@ -61,7 +61,7 @@ enum ComparableValue {
     }
   }
 
-  /// What a regular expression is held against.
+  /// The text for regular expressions.
   var text: String? {
     switch self {
     case .text(let text): text
@@ -70,7 +70,7 @@ enum ComparableValue {
     }
   }
 
-  /// How it stands to another of its kind.
+  /// Its order relative to another value of its kind.
   func order(to other: ComparableValue) -> Order {
     switch (self, other) {
     case (.bool(let one), .bool(let other)): one == other ? .same : .none
@@ -87,7 +87,7 @@ enum ComparableValue {
     }
   }
 
-  /// By their bytes, as protobuf compares strings, so that nothing is normalised.
+  /// By bytes, as protobuf compares strings, without normalization.
   private static func order(_ one: String, _ other: String) -> Order {
     if one.utf8.elementsEqual(other.utf8) { return .same }
     return one.utf8.lexicographicallyPrecedes(other.utf8) ? .before : .after

@@ -1,6 +1,6 @@
-/// How a value is held against another.
+/// A comparison operator.
 enum Comparison: String, CaseIterable {
-  // The longer ones first, which is how they are looked for.
+  // Longer operators first, because parsing tries them in this order.
   case equal = "=="
   case unequal = "!="
   case atMost = "<="
@@ -10,7 +10,7 @@ enum Comparison: String, CaseIterable {
   case less = "<"
   case greater = ">"
 
-  /// Takes a comparison off the front of `text`.
+  /// Removes and returns an operator at the start of `text`.
   static func take(from text: inout Substring) -> Comparison? {
     for comparison in allCases where text.utf8.starts(with: comparison.rawValue.utf8) {
       text = Substring(text.unicodeScalars.dropFirst(comparison.rawValue.utf8.count))
@@ -19,7 +19,7 @@ enum Comparison: String, CaseIterable {
     return nil
   }
 
-  /// Whether it holds for two values that are ordered; `nil` for the two that are about text.
+  /// Whether it holds for two values with this order; `nil` for the two text operators.
   func holds(_ order: Order) -> Bool? {
     switch self {
     case .equal: order == .same
@@ -32,7 +32,7 @@ enum Comparison: String, CaseIterable {
     }
   }
 
-  /// Whether it asks for an order, rather than for equality or a pattern.
+  /// Whether it requires an order, not only equality or a pattern.
   var isAboutOrder: Bool {
     switch self {
     case .less, .atMost, .greater, .atLeast: true
@@ -41,10 +41,10 @@ enum Comparison: String, CaseIterable {
   }
 }
 
-/// How one value stands to another.
+/// The order of two values.
 enum Order {
   case before, same, after
-  /// Neither, as with NaN.
+  /// Unordered, as with NaN.
   case none
 
   init<Value: Comparable>(_ one: Value, _ other: Value) {
@@ -73,7 +73,7 @@ struct CountBound: CustomStringConvertible {
 }
 
 extension Substring {
-  /// Without white space at both ends.
+  /// The text without white space at both ends.
   var trimmed: Substring {
     let isBlank = { (scalar: Unicode.Scalar) in scalar == " " || scalar == "\t" }
     let start = unicodeScalars.drop(while: isBlank)

@@ -2,7 +2,7 @@ import Protobuf
 
 /// A condition on a field of a message: `PATH OP VALUE`, such as `user.age >= 18`.
 struct FieldCondition: CustomStringConvertible {
-  /// What is asked of the field.
+  /// The test of the field.
   enum Test {
     case compare(Comparison, String)
     case matches(TextPattern, isWanted: Bool)
@@ -11,7 +11,7 @@ struct FieldCondition: CustomStringConvertible {
     case exists(isWanted: Bool)
   }
 
-  /// As it was written.
+  /// The text that was parsed.
   let description: String
   let path: FieldPath
   let test: Test
@@ -23,12 +23,12 @@ struct FieldCondition: CustomStringConvertible {
     do throws(FieldPathError) {
       path = try FieldPath(String(description[..<end]))
     } catch {
-      throw ConditionError("\(description.debugDescription) does not start with a field's path: \(error)")
+      throw ConditionError("\(description.debugDescription) does not start with a field path: \(error)")
     }
     test = try Self.test(description[end...].trimmed)
   }
 
-  /// The path ends at the first space or operator that is not within brackets.
+  /// The end of the path: the first space or operator outside of brackets.
   private static func endOfPath(_ text: String) -> String.Index {
     var isInBrackets = false
     var isInQuotes = false
@@ -75,19 +75,19 @@ struct FieldCondition: CustomStringConvertible {
     }
   }
 
-  /// A value as it stands, or within quotes as a JSON string.
+  /// The operand, literal or as a quoted JSON string.
   private static func operand(_ text: Substring) throws(ConditionError) -> String {
     guard text.utf8.first == UInt8(ascii: "\"") else { return String(text) }
     guard case .string(let content)? = try? JSONValue(parsing: Array(text.utf8)) else {
-      throw ConditionError("\(text) starts with a quote, but is not a string as JSON has them")
+      throw ConditionError("\(text) starts with a quote, but is not a valid JSON string")
     }
     return content
   }
 
-  /// Makes sure that messages of `type` can be held against it.
+  /// Throws if messages of `type` cannot be checked with it.
   func check(against type: MessageType) throws(ConditionError) {
     do throws(FieldPathError) {
-      // A position in a list may be there or not; the names on the way may not be wrong.
+      // An element of a list may be absent, but every name in the path must exist.
       _ = try Message(type).has(path)
     } catch {
       throw ConditionError("\(description): \(error)")
@@ -104,9 +104,9 @@ struct FieldCondition: CustomStringConvertible {
     }
   }
 
-  /// Holds a message against it.
+  /// Checks a message.
   ///
-  /// - Returns: What was found instead; `nil` when it holds.
+  /// - Returns: The value found if the condition fails; `nil` if it holds.
   func mismatch(in message: Message) throws(ConditionError) -> String? {
     do throws(FieldPathError) {
       return try holds(for: message) ? nil : found(in: message)
@@ -126,7 +126,7 @@ struct FieldCondition: CustomStringConvertible {
     }
   }
 
-  /// What stands there, for people.
+  /// The value found, for people.
   private func found(in message: Message) throws(FieldPathError) -> String {
     if case .length = test { return "\(try message.length(path))" }
     return String(decoding: try message.json(at: path), as: UTF8.self).shortened
@@ -134,7 +134,7 @@ struct FieldCondition: CustomStringConvertible {
 }
 
 extension String {
-  /// Cut where a line of a report would become too long to be read.
+  /// The text, cut to a readable length.
   var shortened: String {
     let limit = 300
     return count > limit ? "\(prefix(limit))… (\(utf8.count) bytes)" : self

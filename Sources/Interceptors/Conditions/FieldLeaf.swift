@@ -1,12 +1,12 @@
 import Protobuf
 
-/// The field at which a path ends, and how its values are compared: each kind by its own order.
+/// The field at the end of a path, and how its values compare: each kind has its own order.
 struct FieldLeaf {
   let field: Field
   /// Whether the path ends at a whole list or map.
   let isWhole: Bool
 
-  /// `nil` when the path does not lead to a field of the type, or goes through an extension.
+  /// `nil` if the path does not lead to a field of the type, or goes through an extension.
   init?(of path: FieldPath, in type: MessageType) {
     var type: MessageType? = type
     var found: (field: Field, isWhole: Bool)?
@@ -29,13 +29,13 @@ struct FieldLeaf {
 
   // MARK: Before the call
 
-  /// Makes sure that the operand is a value of the field, and that the comparison is one that its kind has.
+  /// Throws if the operand is not a value of the field, or the field's kind does not have the comparison.
   func check(_ test: FieldCondition.Test, of condition: FieldCondition) throws(ConditionError) {
     let problem: String? =
       switch test {
       case .exists: nil
       case .length: isWhole ? nil : "only lists and maps have a length"
-      case .matches: isText ? nil : "only strings and names of enums are held against a regular expression"
+      case .matches: isText ? nil : "only strings and enum names can match a regular expression"
       case .contains(let operand): problem(containing: operand)
       case .compare(let comparison, let operand): problem(comparison, operand)
       }
@@ -51,7 +51,7 @@ struct FieldLeaf {
   private func problem(containing operand: String) -> String? {
     if field.isMap, isWhole { return nil }
     if isWhole { return parse(operand) == nil ? unfit(operand) : nil }
-    return isText || field.kind == .bytes ? nil : "only strings, bytes, lists and maps contain something"
+    return isText || field.kind == .bytes ? nil : "contains requires a string, bytes, a list or a map"
   }
 
   private func problem(_ comparison: Comparison, _ operand: String) -> String? {
@@ -77,7 +77,7 @@ struct FieldLeaf {
   ) throws(FieldPathError) -> Bool {
     if isWhole { return try wholeHolds(test, at: path, in: message) }
     guard let value = try message.value(at: path).flatMap(comparable) else {
-      // What is not set is unequal to everything.
+      // An unset field is unequal to everything.
       if case .compare(.unequal, _) = test { return true }
       if case .matches(_, let isWanted) = test { return !isWanted }
       return false
@@ -120,7 +120,7 @@ struct FieldLeaf {
 
   // MARK: Values
 
-  /// What the operand stands for in this field.
+  /// Parses the operand as a value of this field.
   private func parse(_ operand: String) -> ComparableValue? {
     if let type = field.messageType { return parse(operand, as: type) }
     switch field.kind {
@@ -137,7 +137,7 @@ struct FieldLeaf {
   }
 
   private func parse(_ operand: String, as type: MessageType) -> ComparableValue? {
-    // Most of those with a JSON form of their own are strings there, and are written without quotes here.
+    // Most types with a special JSON form are JSON strings, written here without quotes.
     for json in [operand, JSONValue.quoted(operand)] {
       if let message = try? Message(type, json: Array(json.utf8)) { return ComparableValue(message) }
     }
@@ -151,7 +151,7 @@ struct FieldLeaf {
 }
 
 extension FieldPath.Subscript {
-  /// The key that stands for a JSON object's member in a map.
+  /// Parses the map key in the name of a JSON object's member.
   init(_ name: String, keyOf field: Field?) {
     switch field?.mapKey?.kind {
     case .string?, nil: self = .string(name)

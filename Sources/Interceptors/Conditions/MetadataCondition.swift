@@ -1,7 +1,7 @@
 import RPCProtocols
 
-/// A condition on metadata: `NAME` (is there), `!NAME` (is not there), `NAME:VALUE` (one of its values is this), or
-/// `NAME=~REGEX` (one of them matches).
+/// A condition on metadata: `NAME` (present), `!NAME` (absent), `NAME:VALUE` (has this value), or
+/// `NAME=~REGEX` (has a matching value).
 struct MetadataCondition: CustomStringConvertible {
   private enum Test {
     case isThere
@@ -10,7 +10,7 @@ struct MetadataCondition: CustomStringConvertible {
     case matches(TextPattern)
   }
 
-  /// As it was written.
+  /// The text that was parsed.
   let description: String
   private let name: String
   private let test: Test
@@ -35,7 +35,7 @@ struct MetadataCondition: CustomStringConvertible {
     }
   }
 
-  /// Whether it holds for these.
+  /// Whether it holds for `headers`.
   func holds(for headers: Headers) -> Bool {
     let values = headers.values(name)
     return switch test {
@@ -46,7 +46,7 @@ struct MetadataCondition: CustomStringConvertible {
     }
   }
 
-  /// What there is of the name, for people.
+  /// The values of the name, for people.
   func found(in headers: Headers) -> String {
     let values = headers.values(name)
     return values.isEmpty ? "no \(name)" : values.map(\.debugDescription).joined(separator: ", ")

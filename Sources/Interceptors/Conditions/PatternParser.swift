@@ -1,15 +1,15 @@
-/// A regular expression, taken apart.
+/// The syntax tree of a regular expression.
 indirect enum PatternNode {
   case take(ScalarSet)
   case anchor(PatternProgram.Anchor)
   case sequence([PatternNode])
   case either([PatternNode])
-  /// At least, and at most so many times; without an end if there is no `most`.
+  /// A repetition with a minimum, and a maximum or none.
   case repeated(PatternNode, least: Int, most: Int?)
 }
 
-/// Reads a regular expression in RE2's syntax, which is Perl's without what takes more than linear time: no
-/// backreferences, no lookaround, no atomic groups.
+/// Parses a regular expression in RE2's syntax: Perl's without the parts that need more than linear time
+/// (backreferences, lookaround, atomic groups).
 struct PatternParser {
   private struct Flags {
     var ignoresCase = false
@@ -26,11 +26,11 @@ struct PatternParser {
 
   private init(_ text: String) { self.text = Array(text.unicodeScalars) }
 
-  /// Reads all of `text`.
+  /// Parses all of `text`.
   static func parse(_ text: String) throws(ConditionError) -> PatternNode {
     var parser = PatternParser(text)
     let node = try parser.alternatives()
-    guard parser.index == parser.text.count else { throw ConditionError("a ) without a (") }
+    guard parser.index == parser.text.count else { throw ConditionError("unmatched )") }
     return node
   }
 
@@ -53,7 +53,7 @@ struct PatternParser {
   private mutating func alternatives() throws(ConditionError) -> PatternNode {
     depth += 1
     defer { depth -= 1 }
-    guard depth <= Self.depthLimit else { throw ConditionError("groups nested too deep") }
+    guard depth <= Self.depthLimit else { throw ConditionError("groups are nested too deeply") }
     let outer = flags
     defer { flags = outer }
     var alternatives = [try sequence()]
@@ -70,7 +70,7 @@ struct PatternParser {
     return .sequence(parts)
   }
 
-  /// What a repetition may follow; nil for flags.
+  /// Parses a part that a repetition may follow; nil for flags.
   private mutating func part() throws(ConditionError) -> PatternNode? {
     guard let scalar = next else { return nil }
     index += 1
@@ -98,7 +98,9 @@ struct PatternParser {
     if accept("?") {
       if accept(all: "P<") || next == "<" && !["=", "!"].contains(text.dropFirst(index + 1).first) {
         _ = accept("<")
-        guard let end = text[index...].firstIndex(of: ">") else { throw ConditionError("a name without a >") }
+        guard let end = text[index...].firstIndex(of: ">") else {
+          throw ConditionError("missing > after a group name")
+        }
         index = end + 1
       } else if !accept(":") {
         guard try readFlags() else { return nil }
@@ -106,11 +108,12 @@ struct PatternParser {
     }
     let content = try alternatives()
     flags = outer
-    guard accept(")") else { throw ConditionError("a ( without a )") }
+    guard accept(")") else { throw ConditionError("missing )") }
     return content
   }
 
-  /// Reads flags and the colon after them; false for `)`, with which they hold for the rest of the group.
+  /// Parses flags and the colon after them. Returns false for `)`: the flags then apply to the rest of the
+  /// group.
   private mutating func readFlags() throws(ConditionError) -> Bool {
     var isOn = true
     while let flag = next {
@@ -119,7 +122,7 @@ struct PatternParser {
       case "i": flags.ignoresCase = isOn
       case "m": flags.hasLines = isOn
       case "s": flags.dotTakesLineFeed = isOn
-      // Whether a repetition takes as much or as little as it can does not change whether there is a match.
+      // Greediness does not change whether there is a match.
       case "U": break
       case "-": isOn = false
       case ":": return true
@@ -127,7 +130,7 @@ struct PatternParser {
       default: throw ConditionError("(?\(flag) is not supported: no lookaround, no atomic groups")
       }
     }
-    throw ConditionError("a ( without a )")
+    throw ConditionError("missing )")
   }
 
   // MARK: Repetitions
@@ -151,28 +154,28 @@ struct PatternParser {
     var most = least
     if accept(",") { most = number() }
     guard let least, accept("}") else {
-      // A brace that is no repetition stands for itself.
+      // A brace that is not a repetition is literal.
       index = start
       return nil
     }
     let isOpen = most == nil
     guard least <= PatternProgram.limit, isOpen || (most ?? 0) <= PatternProgram.limit,
       isOpen || (most ?? 0) >= least
-    else { throw ConditionError("a repetition out of bounds") }
+    else { throw ConditionError("repetition count out of range") }
     return (least, most)
   }
 
   private mutating func number() -> Int? {
     let digits = text[index...].prefix { ("0"..."9").contains($0) }
     index += digits.count
-    // Too many digits are too large in any case.
+    // Too many digits exceed the limit in any case.
     return digits.isEmpty ? nil : Int(String(String.UnicodeScalarView(digits))) ?? .max
   }
 
   // MARK: Escapes and sets
 
   private mutating func escape() throws(ConditionError) -> PatternNode {
-    guard let scalar = next else { throw ConditionError("a \\ at the end") }
+    guard let scalar = next else { throw ConditionError("trailing backslash") }
     switch scalar {
     case "b", "B", "A", "z":
       index += 1
@@ -186,9 +189,9 @@ struct PatternParser {
     return .take(set)
   }
 
-  /// Reads what follows a backslash: a class, which is added to `set`, or a character.
+  /// Parses the rest of an escape: a class, which is added to `set`, or a character.
   private mutating func escaped(into set: inout ScalarSet) throws(ConditionError) -> UInt32? {
-    guard let scalar = next else { throw ConditionError("a \\ at the end") }
+    guard let scalar = next else { throw ConditionError("trailing backslash") }
     index += 1
     switch scalar {
     case "d", "D": set.kinds.append((.digit, scalar == "D"))
@@ -217,7 +220,7 @@ struct PatternParser {
     guard let code = UInt32(digits, radix: 16), Unicode.Scalar(code) != nil,
       isBraced || digits.utf8.count == count,
       !isBraced || end < text.count
-    else { throw ConditionError("an escape without a character's code") }
+    else { throw ConditionError("escape without a valid character code") }
     index = end + (isBraced ? 1 : 0)
     return code
   }
@@ -229,24 +232,24 @@ struct PatternParser {
     while let scalar = next, isFirst || scalar != "]" {
       isFirst = false
       guard let low = try member(of: &set) else { continue }
-      // A hyphen at the end stands for itself.
+      // A hyphen at the end is literal.
       guard next == "-", index + 1 < text.count, text[index + 1] != "]" else {
         set.ranges.append(low...low)
         continue
       }
       index += 1
       guard let high = try member(of: &set), low <= high else {
-        throw ConditionError("an invalid range in [ ]")
+        throw ConditionError("invalid range in [ ]")
       }
       set.ranges.append(low...high)
     }
-    guard accept("]") else { throw ConditionError("a [ without a ]") }
+    guard accept("]") else { throw ConditionError("missing ]") }
     return set
   }
 
-  /// Reads a character of a set; nil for a class, which is added.
+  /// Parses a character of a set; nil for a class, which is added.
   private mutating func member(of set: inout ScalarSet) throws(ConditionError) -> UInt32? {
-    guard let scalar = next else { throw ConditionError("a [ without a ]") }
+    guard let scalar = next else { throw ConditionError("missing ]") }
     if accept(all: "[:") { throw ConditionError("classes such as [:alpha:] are not supported") }
     index += 1
     return scalar == "\\" ? try escaped(into: &set) : scalar.value

@@ -1,15 +1,15 @@
-/// A regular expression as a list of steps, all of which that may apply are followed at once.
+/// A regular expression as a list of steps, simulated in parallel (Thompson's construction, as in RE2).
 ///
-/// So matching takes time in proportion to the length of the text, for every expression: there is no backtracking. (Thompson's construction; RE2 does the same.)
+/// Matching takes time linear in the length of the text, without backtracking.
 struct PatternProgram {
-  /// A place in the text that an expression can ask for.
+  /// A zero-width assertion.
   enum Anchor {
     case start, end, lineStart, lineEnd, wordBoundary, noWordBoundary
   }
 
-  /// A step; the next one follows it unless it says otherwise.
+  /// A step; the next one follows unless stated otherwise.
   enum Step {
-    /// Takes one character of the set.
+    /// Consumes one character of the set.
     case take(ScalarSet)
     case anchor(Anchor)
     case jump(Int)
@@ -17,7 +17,7 @@ struct PatternProgram {
     case match
   }
 
-  /// How many steps an expression may have: repetitions such as `a{1000}` multiply them.
+  /// The maximum number of steps: repetitions such as `a{1000}` multiply them.
   static let limit = 20_000
 
   private let steps: [Step]
@@ -32,7 +32,7 @@ struct PatternProgram {
 
   // MARK: Compiling
 
-  /// False when the limit is reached.
+  /// Returns false at the limit.
   private static func compile(_ node: PatternNode, into steps: inout [Step]) -> Bool {
     guard steps.count < limit else { return false }
     switch node {
@@ -90,13 +90,13 @@ struct PatternProgram {
     return run.enter(before: before, after: nil)
   }
 
-  /// The steps that a text has reached so far.
+  /// The steps reached at a position of the text.
   private struct Run {
     let steps: [Step]
-    /// The steps that take a character here, and those that were reached before it.
+    /// The steps that consume a character here, and those on the path to them.
     private var current: [Int] = []
     private var next: [Int] = [0]
-    /// The position at which each step was reached last.
+    /// The last position at which each step was reached.
     private var reached: [Int]
     private var position = 0
     private var pending: [Int] = []
@@ -106,10 +106,11 @@ struct PatternProgram {
       reached = Array(repeating: -1, count: steps.count)
     }
 
-    /// Follows steps up to those that take a character between `before` and `after`; true at a match.
+    /// Follows steps up to those that consume a character between `before` and `after`. Returns true at a
+    /// match.
     mutating func enter(before: Unicode.Scalar?, after: Unicode.Scalar?) -> Bool {
       current.removeAll(keepingCapacity: true)
-      // A match may begin at each position.
+      // A match may start at each position.
       next.append(0)
       for start in next {
         pending.append(start)
@@ -160,7 +161,7 @@ extension PatternProgram.Anchor {
 
 /// A set of characters.
 struct ScalarSet {
-  /// A class with an escape of its own.
+  /// A predefined class.
   enum Kind {
     case digit, word, space
 

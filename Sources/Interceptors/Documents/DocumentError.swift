@@ -1,7 +1,7 @@
-/// What is wrong with a file that a user names: where, and what.
+/// An error in a file: its place and the reason.
 struct DocumentError: Error, Equatable, CustomStringConvertible {
   let file: String
-  /// Counted from 1; `nil` when it is about the whole file.
+  /// The line, counted from 1; `nil` if the error concerns the whole file.
   let line: Int?
   let reason: String
 
@@ -9,7 +9,7 @@ struct DocumentError: Error, Equatable, CustomStringConvertible {
   var description: String { "\(file)\(line.map { ":\($0)" } ?? ""): \(reason)" }
 }
 
-/// A place in a file, for what is found wrong there later.
+/// A place in a file, for later errors.
 struct DocumentPlace: Sendable, CustomStringConvertible {
   let file: String
   let line: Int

@@ -1,22 +1,24 @@
 import Protobuf
 import RPCProtocols
 
-/// Why a JSON value is not what a file's format has in its place.
+/// Why a JSON value does not match a file's format.
 struct FormatError: Error, Equatable {
   /// The place and the reason: `response.delay: must be a duration`.
   let reason: String
 }
 
-/// Reads the members of a JSON object, and names the member in every error.
+/// Reads the members of a JSON object; errors name the member.
 struct ObjectReader {
   private let members: [JSONValue.Member]
-  /// The names on the way to the object.
+  /// The path of the object.
   let path: String
 
+  /// Checks that the value is an object.
+  ///
   /// - Parameters:
-  ///   - value: What must be an object.
-  ///   - path: The names on the way to it, empty for the outermost.
-  ///   - keys: What members it may have; `nil` for any.
+  ///   - value: The value to read.
+  ///   - path: The path of the object; empty for the outermost.
+  ///   - keys: The allowed members; `nil` for any.
   init(_ value: JSONValue, _ path: String = "", keys: [String]?) throws(FormatError) {
     self.path = path
     guard case .object(let members) = value else {
@@ -29,17 +31,17 @@ struct ObjectReader {
       guard keys.contains(member.name) else {
         let nearest = DescriptorPool.nearestNames(to: member.name, among: keys, limit: 1)
         let hint =
-          nearest.isEmpty ? "there are \(keys.joined(separator: ", "))" : "did you mean \(nearest[0])?"
+          nearest.isEmpty ? "valid members: \(keys.joined(separator: ", "))" : "did you mean \(nearest[0])?"
         throw error(member.name, "unknown member; \(hint)")
       }
-      guard seen.insert(member.name).inserted else { throw error(member.name, "is there twice") }
+      guard seen.insert(member.name).inserted else { throw error(member.name, "duplicate member") }
     }
   }
 
   /// The names of all members, in order.
   var names: [String] { members.map(\.name) }
 
-  /// A member of any type; `null` counts as none.
+  /// A member of any type; nil if it is absent or `null`.
   func value(_ key: String) -> JSONValue? {
     members.first { $0.name == key }.flatMap { $0.value == .null ? nil : $0.value }
   }
@@ -124,10 +126,10 @@ struct ObjectReader {
     }
   }
 
-  /// The names on the way to a member.
+  /// The path of a member.
   func place(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 
-  /// The error that a member deserves.
+  /// The error for a member.
   func error(_ key: String, _ reason: String) -> FormatError {
     FormatError(reason: "\(place(key)): \(reason)")
   }

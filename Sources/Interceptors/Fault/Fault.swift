@@ -1,7 +1,7 @@
 import Interception
 import RPCProtocols
 
-/// Lets one call go wrong.
+/// Injects faults into one call.
 final class Fault: Interceptor {
   let stages: Stages
   private var plan: FaultPlan
@@ -17,14 +17,16 @@ final class Fault: Interceptor {
   private var held: (start: RequestStart, abort: FaultPlan.Abort?)?
   private var heldToken: RequestToken<RequestStart>?
 
-  /// The rate of this call's response, and when it will have let through all that came so far.
+  /// The rate limit of this call's response, and the time when everything received so far will have passed.
   private var bytesPerSecond: Double?
   private var isFreeAt: MonotonicClock.Instant?
 
+  /// Makes the interceptor of a call.
+  ///
   /// - Parameters:
-  ///   - plan: What may go wrong.
+  ///   - plan: The possible faults.
   ///   - obeysHeaders: Whether the request's headers change the plan.
-  ///   - random: Numbers for the call, its request and its response.
+  ///   - random: Generators for the call, its request and its response.
   ///   - context: The call.
   init(_ plan: FaultPlan, obeysHeaders: Bool, _ random: [SeededGenerator], _ context: CallContext) {
     self.plan = plan
@@ -51,7 +53,7 @@ final class Fault: Interceptor {
     if random.percent() < plan.ratePercent { bytesPerSecond = plan.bytesPerSecond }
     let abort = aborts ? plan.abort : nil
     guard delays, let delay = plan.delay, delay > .zero else { return end(start, abort, token) }
-    context.log(.info, "delays the call by \(Int((delay / .milliseconds(1)).rounded())) ms")
+    context.log(.info, "delaying the call by \(Int((delay / .milliseconds(1)).rounded())) ms")
     held = (start, abort)
     heldToken = consume token
     context.after(delay) { [weak self] in
@@ -75,13 +77,13 @@ final class Fault: Interceptor {
     switch requestDamage.next(bytes) {
     case .untouched: token.proceed(bytes)
     case .dropped:
-      context.log(.info, "drops message \(sent) of the request")
+      context.log(.info, "dropped message \(sent) of the request")
       token.drop()
     case .truncated(let rest):
-      context.log(.info, "cuts message \(sent) of the request to \(rest.count) of \(bytes.count) bytes")
+      context.log(.info, "truncated message \(sent) of the request to \(rest.count) of \(bytes.count) bytes")
       token.proceed(rest)
     case .corrupted(let changed):
-      context.log(.info, "changes a byte in message \(sent) of the request")
+      context.log(.info, "corrupted a byte of message \(sent) of the request")
       token.proceed(changed)
     }
   }
@@ -91,19 +93,20 @@ final class Fault: Interceptor {
     switch responseDamage.next(bytes) {
     case .untouched: slow(bytes, token)
     case .dropped:
-      context.log(.info, "drops message \(received) of the response")
+      context.log(.info, "dropped message \(received) of the response")
       token.drop()
     case .truncated(let rest):
-      context.log(.info, "cuts message \(received) of the response to \(rest.count) of \(bytes.count) bytes")
+      context.log(
+        .info, "truncated message \(received) of the response to \(rest.count) of \(bytes.count) bytes")
       slow(rest, token)
     case .corrupted(let changed):
-      context.log(.info, "changes a byte in message \(received) of the response")
+      context.log(.info, "corrupted a byte of message \(received) of the response")
       slow(changed, token)
     }
   }
 
-  /// Lets a message go when the rate has let it through. The chain keeps the order, and pauses the network when too
-  /// much waits.
+  /// Forwards a message when the rate limit allows. The chain keeps the order, and pauses the network when
+  /// too many bytes wait.
   private func slow(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) {
     guard let bytesPerSecond else { return token.proceed(bytes) }
     let now = context.now

@@ -1,6 +1,6 @@
-/// Does to the messages of one direction what a plan has in store for them.
+/// Damages the messages of one direction according to a plan.
 struct FaultDamage {
-  /// What became of a message.
+  /// The result for one message.
   enum Outcome: Equatable {
     case untouched
     case dropped
@@ -18,7 +18,7 @@ struct FaultDamage {
 
   /// Decides on the next message.
   mutating func next(_ bytes: [UInt8]) -> Outcome {
-    // Always as many numbers, so that one message does not change what becomes of those behind it.
+    // Always draws the same count of numbers, so that one message's result does not affect later ones.
     let dropping = random.percent()
     let truncating = random.percent()
     let corrupting = random.percent()
@@ -36,6 +36,6 @@ struct FaultDamage {
 }
 
 extension SeededGenerator {
-  /// A number from 0 up to, but not with, 100.
+  /// A random number from 0 up to, but not including, 100.
   mutating func percent() -> Double { fraction() * 100 }
 }

@@ -2,26 +2,26 @@ import Interception
 import RPCProtocols
 import Synchronization
 
-/// Makes interceptors that let calls go wrong, as Envoy's fault filter does, and their messages.
+/// Makes interceptors that inject faults into calls, as Envoy's fault filter does, and into messages.
 struct FaultFactory: InterceptorFactory {
   static let description = BuiltIns.Description(
     name: "fault",
-    summary: "delay and abort calls, and drop or damage messages, to see what callers make of it",
+    summary: "inject faults: delay and abort calls, drop and damage messages",
     keys: [
-      BuiltIns.Key("delay=DURATION", "hold requests back for this long"),
-      BuiltIns.Key("delay-percent=PERCENT", "how many of the calls are delayed (100)"),
-      BuiltIns.Key("abort=CODE|HTTP-STATUS", "end calls with this status, and send nothing"),
-      BuiltIns.Key("abort-percent=PERCENT", "how many of the calls are aborted (100)"),
-      BuiltIns.Key("rate=BYTES", "let through so many bytes of the response a second"),
-      BuiltIns.Key("rate-percent=PERCENT", "how many of the calls are slowed down (100)"),
-      BuiltIns.Key("headers=true", "obey x-envoy-fault-… headers of the request"),
-      BuiltIns.Key("drop-request=PERCENT", "lose so many messages of a request that is a stream"),
-      BuiltIns.Key("drop-response=PERCENT", "lose so many messages of a response that is a stream"),
-      BuiltIns.Key("truncate-request=PERCENT", "cut so many messages of the request short"),
-      BuiltIns.Key("truncate-response=PERCENT", "cut so many messages of the response short"),
-      BuiltIns.Key("corrupt-request=PERCENT", "change a byte in so many messages of the request"),
-      BuiltIns.Key("corrupt-response=PERCENT", "change a byte in so many messages of the response"),
-      BuiltIns.Key("seed=N", "make every run the same"),
+      BuiltIns.Key("delay=DURATION", "delay requests by this time"),
+      BuiltIns.Key("delay-percent=PERCENT", "percentage of calls to delay (100)"),
+      BuiltIns.Key("abort=CODE|HTTP-STATUS", "end calls with this status and send nothing"),
+      BuiltIns.Key("abort-percent=PERCENT", "percentage of calls to abort (100)"),
+      BuiltIns.Key("rate=BYTES", "limit the response to this rate, in bytes per second"),
+      BuiltIns.Key("rate-percent=PERCENT", "percentage of calls to limit (100)"),
+      BuiltIns.Key("headers=true", "obey the request's x-envoy-fault-… headers"),
+      BuiltIns.Key("drop-request=PERCENT", "percentage of request messages of a stream to drop"),
+      BuiltIns.Key("drop-response=PERCENT", "percentage of response messages of a stream to drop"),
+      BuiltIns.Key("truncate-request=PERCENT", "percentage of request messages to truncate"),
+      BuiltIns.Key("truncate-response=PERCENT", "percentage of response messages to truncate"),
+      BuiltIns.Key("corrupt-request=PERCENT", "percentage of request messages to corrupt by a byte"),
+      BuiltIns.Key("corrupt-response=PERCENT", "percentage of response messages to corrupt by a byte"),
+      BuiltIns.Key("seed=N", "random seed, for repeatable runs"),
     ],
     make: { settings, _ throws(ConfigurationError) in try FaultFactory(settings) })
 
@@ -44,7 +44,7 @@ struct FaultFactory: InterceptorFactory {
     for (key, isOfUse) in [
       ("delay", plan.delay != nil), ("abort", plan.abort != nil), ("rate", plan.bytesPerSecond != nil),
     ] where settings.text("\(key)-percent") != nil && !isOfUse && !obeysHeaders {
-      throw settings.error("\(key)-percent", "goes with \(key) or headers=true")
+      throw settings.error("\(key)-percent", "requires \(key) or headers=true")
     }
     plan.delayPercent = try percent("delay-percent") ?? 100
     plan.abortPercent = try percent("abort-percent") ?? 100
@@ -63,14 +63,14 @@ struct FaultFactory: InterceptorFactory {
     guard let text = settings.text("abort") else { return nil }
     if let status = Int(text), let abort = FaultPlan.Abort(httpStatus: status) { return abort }
     guard let code = StatusCode(written: text), code != .ok else {
-      throw settings.error("abort", "must be the code of a failure, such as unavailable, or a status of HTTP")
+      throw settings.error("abort", "must be a failure code, such as unavailable, or an HTTP status")
     }
     return FaultPlan.Abort(code: code)
   }
 
   func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
     var plan = plan
-    // The only message of its direction cannot be dropped without the call failing for that.
+    // Dropping the only message of a direction would fail the call.
     if !call.kind.clientStreams { plan.request.drop = 0 }
     if !call.kind.serverStreams { plan.response.drop = 0 }
     let fault = Fault(plan, obeysHeaders: obeysHeaders, random.nextCall(), context)
@@ -78,8 +78,8 @@ struct FaultFactory: InterceptorFactory {
   }
 }
 
-/// The random numbers of a registration. Each call has its own, so that a seed repeats a run also where calls, and the
-/// directions of a call, go on at the same time.
+/// The random numbers of a registration. Each call has its own generators, so that a seed repeats a run also
+/// with concurrent calls and directions.
 final class FaultRandom: Sendable {
   private let calls: Mutex<SeededGenerator>
 
@@ -87,7 +87,7 @@ final class FaultRandom: Sendable {
     calls = Mutex(SeededGenerator(seed: seed))
   }
 
-  /// The numbers of the next call: one generator for the call itself, and one for each direction.
+  /// The generators of the next call: one for the call, and one for each direction.
   func nextCall() -> [SeededGenerator] {
     calls.withLock { calls in (0..<3).map { _ in SeededGenerator(seed: calls.next()) } }
   }

@@ -1,14 +1,14 @@
 import RPCProtocols
 
-/// What may go wrong with a call, and how often.
+/// The possible faults of a call, and their percentages.
 struct FaultPlan: Sendable, Equatable {
-  /// How a call is ended in place of its server.
+  /// How a call is ended instead of sent.
   struct Abort: Sendable, Equatable {
     let code: StatusCode
-    /// What is said of it.
+    /// The message of the error.
     let message: String
 
-    /// What Envoy's filter says.
+    /// The text of Envoy's filter.
     private static let words = "fault filter abort"
 
     /// An abort with a status.
@@ -17,7 +17,7 @@ struct FaultPlan: Sendable, Equatable {
       message = Self.words
     }
 
-    /// An abort with a status of HTTP, as a client of gRPC or Connect understands it; `nil` when it is none.
+    /// An abort with an HTTP status, mapped as gRPC and Connect clients do; `nil` if it is invalid.
     init?(httpStatus: Int) {
       guard (200..<600).contains(httpStatus) else { return nil }
       code = HTTPStatusMapping.grpc(httpStatus)
@@ -25,7 +25,7 @@ struct FaultPlan: Sendable, Equatable {
     }
   }
 
-  /// What may happen to the messages of one direction, each with its percentage.
+  /// The possible damage to the messages of one direction, in percent.
   struct Damage: Sendable, Equatable {
     var drop = 0.0
     var truncate = 0.0
@@ -45,12 +45,12 @@ struct FaultPlan: Sendable, Equatable {
   var response = Damage()
 }
 
-/// Envoy's headers with which a caller asks for faults.
+/// Envoy's headers by which a caller requests faults.
 enum FaultHeaders {
   private static let prefix = "x-envoy-fault-"
 
-  /// The plan as the headers change it, and the headers without those: the fault is made here, and not asked for again
-  /// further on. A value that makes no sense counts as not given, as in Envoy.
+  /// Applies the headers to the plan, and removes them, so that the fault is not injected again further on.
+  /// Ignores invalid values, as Envoy does.
   static func apply(_ headers: inout Headers, to plan: FaultPlan) -> FaultPlan {
     var plan = plan
     if let milliseconds = number(headers, "delay-request") {
@@ -69,7 +69,7 @@ enum FaultHeaders {
     return plan
   }
 
-  /// A status of HTTP counts for more than one of gRPC.
+  /// An HTTP status takes precedence over a gRPC status.
   private static func abort(_ headers: Headers) -> FaultPlan.Abort? {
     if let status = number(headers, "abort-request"), let abort = FaultPlan.Abort(httpStatus: status) {
       return abort

@@ -24,7 +24,7 @@ final class Header: Interceptor, Sendable {
     for (index, command) in commands.enumerated() {
       guard let command else { continue }
       services.run(command, timeout: changes.timeout) { [self] output in
-        // Whichever ends last, on whatever thread, resumes the call.
+        // The command that ends last resumes the call, on any thread.
         guard let outputs = run.finish(index, output), let token = run.takeToken() else { return }
         switch Result(catching: { () throws(RPCError) in try self.changed(start, outputs: outputs) }) {
         case .success(let start): token.proceed(start)
@@ -51,7 +51,7 @@ final class Header: Interceptor, Sendable {
   ) throws(RPCError) -> RequestStart {
     var start = start
     try apply(changes.request, to: &start.headers, outputs: outputs)
-    // A credential stays one under another name.
+    // A renamed credential is still a credential.
     for case .rename(let old, let new) in changes.request
     where start.credentials?.headerNames.contains(old.lowercased()) == true {
       start.credentials?.headerNames.insert(new.lowercased())
@@ -73,7 +73,7 @@ final class Header: Interceptor, Sendable {
   }
 }
 
-/// The commands that one request waits for.
+/// The commands that a request waits for.
 private final class CommandRun: Sendable {
   private struct State {
     var outputs: [Int: Result<[UInt8], ServiceFailure>] = [:]
@@ -88,7 +88,7 @@ private final class CommandRun: Sendable {
     self.token = Mutex(token)
   }
 
-  /// Notes what came of a command; returns all there is when it was the last.
+  /// Records the output of a command. Returns all outputs if it was the last.
   func finish(
     _ index: Int, _ output: Result<[UInt8], ServiceFailure>
   ) -> [Int: Result<[UInt8], ServiceFailure>]? {
@@ -99,7 +99,7 @@ private final class CommandRun: Sendable {
     }
   }
 
-  /// The token, once.
+  /// Returns the token once.
   func takeToken() -> RequestToken<RequestStart>? {
     token.withLock { $0.take() }
   }

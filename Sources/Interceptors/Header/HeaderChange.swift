@@ -4,15 +4,15 @@ import RPCProtocols
 
 /// One change to a list of headers.
 enum HeaderChange: Sendable {
-  /// Where a value comes from.
+  /// The source of a value.
   enum Source: Sendable, Equatable {
-    /// As it was written.
+    /// A literal value.
     case literal(String)
     /// An environment variable, read for each call.
     case environment(String)
     /// A file, read for each call.
     case file(String)
-    /// What a command writes, which runs for each call.
+    /// The output of a command, which runs for each call.
     case command(String)
   }
 
@@ -25,7 +25,7 @@ enum HeaderChange: Sendable {
   /// Give the values to another name.
   case rename(String, to: String)
 
-  /// The command that the change waits for.
+  /// The command that the change needs.
   var command: String? {
     switch self {
     case .set(_, .command(let command)), .add(_, .command(let command)): command
@@ -33,18 +33,18 @@ enum HeaderChange: Sendable {
     }
   }
 
-  /// Why a value could not be had.
+  /// Why a value is not available.
   struct Failure: Error, Sendable {
     var reason: String
     init(_ name: String, _ reason: String) { self.reason = "the value of \(name): \(reason)" }
   }
 
-  /// Makes the change.
+  /// Applies the change.
   ///
   /// - Parameters:
-  ///   - headers: What is changed.
-  ///   - services: Where values come from.
-  ///   - output: What the change's command wrote.
+  ///   - headers: The headers to change.
+  ///   - services: The services that provide values.
+  ///   - output: The output of the change's command.
   func apply(
     to headers: inout Headers, _ services: any InterceptorServices, output: Result<[UInt8], ServiceFailure>?
   ) throws(Failure) {
@@ -85,8 +85,8 @@ enum HeaderChange: Sendable {
     }
   }
 
-  /// The value that the bytes of a file or a command are: a binary header's are encoded, others lose their last line
-  /// end.
+  /// Converts the bytes of a file or a command to a value: encodes them for a binary header, otherwise
+  /// removes the last line end.
   private static func value(_ name: String, bytes: [UInt8]) throws(ServiceFailure) -> String {
     if Headers.isBinary(name.lowercased()) { return Base64.encode(bytes, padding: false) }
     var text = String(decoding: bytes, as: UTF8.self)
@@ -96,13 +96,13 @@ enum HeaderChange: Sendable {
     return text
   }
 
-  /// Whether `text` can stand as the value of the header `name`: for a binary one it is base64.
+  /// Whether `text` is a valid value of the header `name`: base64 for a binary one.
   static func isValue(_ text: String, of name: String) -> Bool {
     HeaderSyntax.isValue(text) && (!Headers.isBinary(name.lowercased()) || Base64.decode(text) != nil)
   }
 
   /// Why `isValue` is false, without the value, which may be a secret.
   static func unfit(_ name: String) -> String {
-    Headers.isBinary(name.lowercased()) ? "is not base64" : "has control characters"
+    Headers.isBinary(name.lowercased()) ? "is not base64" : "contains control characters"
   }
 }

@@ -1,29 +1,30 @@
 import Interception
 import RPCProtocols
 
-/// Makes interceptors that change the headers of requests, and the headers and trailers of responses.
+/// Makes interceptors that change request headers, response headers and trailers.
 struct HeaderFactory: InterceptorFactory {
   static let description = BuiltIns.Description(
     name: "header", summary: "set, add, remove and rename headers of requests and responses",
     keys: [
-      BuiltIns.Key("set=NAME:VALUE", "replace every value of a request header by one", mayRepeat: true),
-      BuiltIns.Key("add=NAME:VALUE", "add a value to those that a request header has", mayRepeat: true),
-      BuiltIns.Key("remove=NAME", "remove every value of a request header", mayRepeat: true),
-      BuiltIns.Key("rename=OLD:NEW", "give the values of a request header another name", mayRepeat: true),
+      BuiltIns.Key("set=NAME:VALUE", "replace all values of a request header", mayRepeat: true),
+      BuiltIns.Key("add=NAME:VALUE", "add a value to a request header", mayRepeat: true),
+      BuiltIns.Key("remove=NAME", "remove all values of a request header", mayRepeat: true),
+      BuiltIns.Key("rename=OLD:NEW", "rename a request header", mayRepeat: true),
       BuiltIns.Key(
-        "set-env=NAME:VARIABLE", "set it to an environment variable, for each call", mayRepeat: true),
-      BuiltIns.Key("set-file=NAME:FILE", "set it to the content of a file, for each call", mayRepeat: true),
+        "set-env=NAME:VARIABLE", "set it to an environment variable, read for each call", mayRepeat: true),
       BuiltIns.Key(
-        "set-command=NAME:COMMAND", "set it to what a command writes, for each call", mayRepeat: true),
-      BuiltIns.Key("response-set=NAME:VALUE", "as set, for the headers of the response", mayRepeat: true),
-      BuiltIns.Key("response-add=NAME:VALUE", "as add, for the headers of the response", mayRepeat: true),
-      BuiltIns.Key("response-remove=NAME", "as remove, for the headers of the response", mayRepeat: true),
-      BuiltIns.Key("response-rename=OLD:NEW", "as rename, for the headers of the response", mayRepeat: true),
-      BuiltIns.Key("trailer-set=NAME:VALUE", "as set, for the trailers", mayRepeat: true),
-      BuiltIns.Key("trailer-add=NAME:VALUE", "as add, for the trailers", mayRepeat: true),
-      BuiltIns.Key("trailer-remove=NAME", "as remove, for the trailers", mayRepeat: true),
-      BuiltIns.Key("trailer-rename=OLD:NEW", "as rename, for the trailers", mayRepeat: true),
-      BuiltIns.Key("timeout=DURATION", "how long a command may take (30s)"),
+        "set-file=NAME:FILE", "set it to the content of a file, read for each call", mayRepeat: true),
+      BuiltIns.Key(
+        "set-command=NAME:COMMAND", "set it to the output of a command, run for each call", mayRepeat: true),
+      BuiltIns.Key("response-set=NAME:VALUE", "like set, for response headers", mayRepeat: true),
+      BuiltIns.Key("response-add=NAME:VALUE", "like add, for response headers", mayRepeat: true),
+      BuiltIns.Key("response-remove=NAME", "like remove, for response headers", mayRepeat: true),
+      BuiltIns.Key("response-rename=OLD:NEW", "like rename, for response headers", mayRepeat: true),
+      BuiltIns.Key("trailer-set=NAME:VALUE", "like set, for trailers", mayRepeat: true),
+      BuiltIns.Key("trailer-add=NAME:VALUE", "like add, for trailers", mayRepeat: true),
+      BuiltIns.Key("trailer-remove=NAME", "like remove, for trailers", mayRepeat: true),
+      BuiltIns.Key("trailer-rename=OLD:NEW", "like rename, for trailers", mayRepeat: true),
+      BuiltIns.Key("timeout=DURATION", "timeout of a command (30s)"),
     ],
     make: { settings, services throws(ConfigurationError) in try HeaderFactory(settings, services) })
 
@@ -66,7 +67,7 @@ struct HeaderFactory: InterceptorFactory {
     changes.stages.isEmpty ? nil : Header(changes, services, context)
   }
 
-  /// Reads one change off a setting.
+  /// Parses one change from a setting.
   private struct Reader {
     let settings: SettingsReader
     let setting: InterceptorSpec.Setting
@@ -84,7 +85,7 @@ struct HeaderFactory: InterceptorFactory {
       case "set-command": return try set("NAME:COMMAND") { .command($0) }
       case "rename": return try rename()
       default:
-        guard HeaderSyntax.isName(setting.value) else { throw error("the value is not a header's name") }
+        guard HeaderSyntax.isName(setting.value) else { throw error("the value is not a valid header name") }
         return .remove(setting.value)
       }
     }
@@ -126,17 +127,17 @@ struct HeaderFactory: InterceptorFactory {
       }
       let name = String(setting.value[..<colon])
       guard HeaderSyntax.isName(name) else {
-        throw error("what stands before the colon is not a header's name")
+        throw error("the text before the colon is not a valid header name")
       }
       try check(name)
       return (name, setting.value[setting.value.unicodeScalars.index(after: colon)...])
     }
 
-    /// Whether a header of this name can be made.
+    /// Throws if a header cannot have this name.
     private func check(_ name: String) throws(ConfigurationError) {
-      guard HeaderSyntax.isName(name) else { throw error("the new name is not a header's name") }
+      guard HeaderSyntax.isName(name) else { throw error("the new name is not a valid header name") }
       guard !HeaderSyntax.framing.contains(name.lowercased()) else {
-        throw error("\(name) is written by the transport, and cannot be set")
+        throw error("\(name) can be set only by the transport")
       }
     }
 

@@ -3,7 +3,7 @@ import Protobuf
 import RPCProtocols
 import Synchronization
 
-/// An HTTP archive, version 1.2. The file is whole after every call.
+/// An HTTP archive, version 1.2. The file is complete after each call.
 final class HARFile: Sendable {
   private let path: String
   private let services: any InterceptorServices
@@ -20,7 +20,7 @@ final class HARFile: Sendable {
     try write()
   }
 
-  /// Writes the file as it is to be now.
+  /// Writes the current file.
   func write() throws(ServiceFailure) {
     let entries = entries.withLock { $0.joined(separator: ",\n") }
     let head = #"{"log":{"version":"1.2","creator":{"name":"rpcurl","version":"1"},"entries":["#
@@ -28,7 +28,7 @@ final class HARFile: Sendable {
   }
 }
 
-/// Gathers one call, and adds it to an archive when it is over.
+/// Collects one call, and adds it to an archive when it ends.
 final class HARLog: LogWriter {
   private let archive: HARFile
   private let call: CallFacts
@@ -39,7 +39,7 @@ final class HARLog: LogWriter {
   private var end: ResponseEnd?
   private var sent = Bodies()
   private var received = Bodies()
-  // When each part of the call was over, since its start.
+  // The end of each part of the call, since its start.
   private var sentAt = Duration.zero
   private var firstAt: Duration?
   private var endedAt = Duration.zero
@@ -49,13 +49,13 @@ final class HARLog: LogWriter {
     var sizeBytes = 0
     var texts: [String] = []
     var isCut = false
-    /// How many bytes of text are kept.
+    /// The size of the kept text in bytes.
     var keptBytes = 0
 
     mutating func add(_ message: LoggedMessage, limit: Int) {
       sizeBytes += message.sizeBytes
       guard let body = message.body else { return }
-      // One limit for each message, and a hundred of it for a stream, which may have no end.
+      // One limit for each message, and a hundred times that for a stream, which may be endless.
       guard keptBytes < limit * 100 else { return isCut = true }
       keptBytes += body.text.utf8.count
       isCut = isCut || body.isCut
@@ -113,7 +113,7 @@ final class HARLog: LogWriter {
     return entry.object
   }
 
-  /// The RPC's own words, for which HTTP has none.
+  /// The status of the RPC, for which HTTP has no field.
   private var comment: String {
     let status = end?.error.map {
       "\($0.code.name) (\($0.code.rawValue))\($0.message.isEmpty ? "" : ": \($0.message)")"
@@ -144,7 +144,7 @@ final class HARLog: LogWriter {
       data.add("mimeType", mimeType)
       data.add("params", raw: "[]")
       data.add("text", sent.text)
-      if sent.isCut { data.add("comment", "cut at \(options.maxBodyBytes) bytes a message") }
+      if sent.isCut { data.add("comment", "cut at \(options.maxBodyBytes) bytes per message") }
       object.add("postData", raw: data.object)
     }
     object.add("headersSize", -1)
@@ -157,10 +157,10 @@ final class HARLog: LogWriter {
     content.add("size", received.sizeBytes)
     content.add("mimeType", mimeType)
     if !received.texts.isEmpty {
-      // In base64, as the specification has it for text that was decoded from another form.
+      // In base64, as the specification requires for text converted from another form.
       content.add("text", Base64.encode(Array(received.text.utf8)))
       content.add("encoding", "base64")
-      if received.isCut { content.add("comment", "cut at \(options.maxBodyBytes) bytes a message") }
+      if received.isCut { content.add("comment", "cut at \(options.maxBodyBytes) bytes per message") }
     }
     var object = JSONObject()
     object.add("status", response?.httpStatus ?? 0)
@@ -178,7 +178,7 @@ final class HARLog: LogWriter {
     return object.object
   }
 
-  /// What the texts are: one JSON value, or one a line.
+  /// The media type of the texts: one JSON value, or one per line.
   private var mimeType: String { call.kind == .unary ? "application/json" : "application/x-ndjson" }
 
   private func headers(_ headers: Headers, _ redaction: Redaction) -> String {
@@ -191,11 +191,11 @@ final class HARLog: LogWriter {
     return "[\(objects.joined(separator: ","))]"
   }
 
-  /// The parts of the time; those that are not known are -1, and the others add up to the whole.
+  /// The parts of the time. Unknown parts are -1; the others add up to the total.
   private func timings(_ metrics: CallMetrics) -> (total: Duration, object: String) {
     let first = min(max(firstAt ?? endedAt, .zero), endedAt)
     let tls = metrics.tls.map { max($0 - (metrics.connect ?? .zero), .zero) }
-    // TLS counts as part of connecting; the rest of the time to the answer is sending and waiting.
+    // TLS is part of connecting; the rest of the time until the response is sending and waiting.
     let connect = min(metrics.tls ?? metrics.connect ?? .zero, first)
     let send = min(max(sentAt - connect, .zero), first - connect)
     let wait = first - connect - send

@@ -2,7 +2,7 @@ import Interception
 import Protobuf
 import RPCProtocols
 
-/// Lines for people: the time, the method, and what happened.
+/// Logs lines for people: time, method and event.
 final class HumanLog: LogWriter {
   private let file: any OutputFile
   private let call: CallFacts

@@ -2,7 +2,7 @@ import Interception
 import Protobuf
 import RPCProtocols
 
-/// Something that happens in a call, and when.
+/// An event of a call, and its time.
 struct LogEvent {
   enum Kind {
     case start(RequestStart)
@@ -11,35 +11,37 @@ struct LogEvent {
     case headers(ResponseStart)
     case received(LoggedMessage)
     case end(ResponseEnd)
-    /// The last, also of a call that has no end of its own.
+    /// The last event, also of a call without an end.
     case finish(Outcome)
   }
 
-  /// In nanoseconds since 1970.
+  /// The time in nanoseconds since 1970.
   let time: Int64
-  /// Since the call started.
+  /// The time since the call's start.
   let elapsed: Duration
   let kind: Kind
 }
 
-/// A message as it is written down.
+/// A logged message.
 struct LoggedMessage {
-  /// Counted from 0 on in its direction.
+  /// Its index in its direction, from 0.
   let index: Int
-  /// Of protobuf's binary form.
+  /// Its size in protobuf's binary format.
   let sizeBytes: Int
-  /// As JSON, when messages are asked for.
+  /// Its JSON, if messages are requested.
   let body: LoggedBody?
 }
 
-/// The JSON of a message, cut at a size.
+/// The JSON of a message, cut at a limit.
 struct LoggedBody {
   let text: String
   let isCut: Bool
 
+  /// Cuts the text.
+  ///
   /// - Parameters:
   ///   - json: The whole text.
-  ///   - limit: How many bytes of it are kept; fewer where a character would be cut.
+  ///   - limit: The maximum number of bytes to keep; fewer where a character would be cut.
   init(_ json: [UInt8], limit: Int) {
     isCut = json.count > limit
     var end = min(json.count, limit)
@@ -48,13 +50,13 @@ struct LoggedBody {
   }
 }
 
-/// A form in which calls are written down.
+/// Writes events in one format.
 protocol LogWriter: AnyObject {
-  /// Writes what has happened, at once.
+  /// Writes an event immediately.
   func write(_ event: LogEvent) throws(ServiceFailure)
 }
 
-/// Writes one call down, and lets everything pass. That it cannot write is told, and does not end the call.
+/// Logs one call, and forwards everything. A write error is reported, and does not end the call.
 final class Log: Interceptor {
   let stages: Stages
   private let writer: any LogWriter
@@ -112,7 +114,7 @@ final class Log: Interceptor {
   }
 
   func finish(_ outcome: Outcome) {
-    // A call that did not come as far as this interceptor is none to write down.
+    // A call that ended before it reached this interceptor is not logged.
     if startedAt != nil { note(.finish(outcome)) }
   }
 
@@ -131,7 +133,7 @@ final class Log: Interceptor {
     do {
       try writer.write(LogEvent(time: now, elapsed: .nanoseconds(lastTime), kind: kind))
     } catch {
-      if !hasFailed { context.log(.error, "cannot be written: \(error.reason)") }
+      if !hasFailed { context.log(.error, "cannot write the log: \(error.reason)") }
       hasFailed = true
     }
   }

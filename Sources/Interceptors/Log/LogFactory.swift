@@ -1,16 +1,16 @@
 import Interception
 import RPCProtocols
 
-/// Makes interceptors that write down what passes by.
+/// Makes interceptors that log calls.
 struct LogFactory: InterceptorFactory {
   static let description = BuiltIns.Description(
-    name: "log", summary: "write calls down for people, as NDJSON, or as a HAR file",
+    name: "log", summary: "log calls as text, NDJSON or a HAR file",
     keys: [
-      BuiltIns.Key("format=human|ndjson|har", "the form (human)"),
-      BuiltIns.Key("file=FILE", "where to write; standard error without it"),
-      BuiltIns.Key("append=true|false", "add to a file that is there, rather than replace it (false)"),
-      BuiltIns.Key("bodies=true|false", "write the messages too (false)"),
-      BuiltIns.Key("max-body=BYTES", "cut each message at this size (16384)"),
+      BuiltIns.Key("format=human|ndjson|har", "format (human)"),
+      BuiltIns.Key("file=FILE", "file to write to (standard error)"),
+      BuiltIns.Key("append=true|false", "append to an existing file instead of replacing it (false)"),
+      BuiltIns.Key("bodies=true|false", "log messages too (false)"),
+      BuiltIns.Key("max-body=BYTES", "maximum logged size of a message (16384)"),
     ] + SettingsReader.redactionKeys,
     make: { settings, services throws(ConfigurationError) in try LogFactory(settings, services) })
 
@@ -18,7 +18,7 @@ struct LogFactory: InterceptorFactory {
     case human, ndjson, har
   }
 
-  /// Where what is written goes.
+  /// The destination of the log.
   private enum Target {
     case lines(any OutputFile, isJSON: Bool)
     case archive(HARFile)
@@ -36,14 +36,14 @@ struct LogFactory: InterceptorFactory {
       maxBodyBytes: try settings.integer("max-body", in: 1...(64 << 20)) ?? 16_384)
     let isAppending = try settings.flag("append") ?? false
     let path = settings.text("file") ?? "-"
-    guard !path.isEmpty else { throw settings.error("file", "must be the name of a file") }
+    guard !path.isEmpty else { throw settings.error("file", "must be a file name") }
     do throws(ServiceFailure) {
       guard format == .har else {
         target = .lines(try services.openFile(path, appending: isAppending), isJSON: format == .ndjson)
         return
       }
       guard path != "-" else {
-        throw ServiceFailure("format=har needs one: it is written anew after each call")
+        throw ServiceFailure("format=har requires a file, which is rewritten after each call")
       }
       guard !isAppending else { throw ServiceFailure("format=har cannot append") }
       let archive = HARFile(path, services)
@@ -65,7 +65,7 @@ struct LogFactory: InterceptorFactory {
   }
 }
 
-/// What is written down, and how much of it.
+/// What to log, and how much of it.
 struct LogOptions: Sendable {
   let redaction: Redaction
   let bodies: Bool

@@ -2,7 +2,7 @@ import Interception
 import Protobuf
 import RPCProtocols
 
-/// One JSON object a line for each event, with the members of `--format events` where both have them.
+/// Logs one JSON object per event and line, with the member names of `--format events`.
 final class NDJSONLog: LogWriter {
   private let file: any OutputFile
   private let call: CallFacts
@@ -46,7 +46,7 @@ final class NDJSONLog: LogWriter {
     line.add("index", message.index)
     line.add("bytes", message.sizeBytes)
     guard let body = message.body else { return }
-    // What was cut is no JSON any more.
+    // A cut text is not valid JSON.
     if body.isCut {
       line.add("cut", body.text)
     } else if !body.text.isEmpty {

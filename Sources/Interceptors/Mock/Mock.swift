@@ -2,11 +2,11 @@ import Interception
 import Protobuf
 import RPCProtocols
 
-/// Answers one call from the first stub that fits it.
+/// Responds to one call with the first matching stub.
 ///
-/// The first message decides, or the half-close of a stream without any. An answer to a stream of messages is given
-/// at the half-close; where both sides are streams, its messages come at once, and those of `each` as they are
-/// asked for.
+/// The first message decides, or the half-close of a stream without messages. The response to a client stream
+/// is sent at the half-close; for a bidirectional stream, its messages are sent at once, and those of `each`
+/// in response to each request message.
 final class Mock: Interceptor {
   let stages: Stages = [.requestStart, .requestMessage, .requestEnd]
   private let factory: MockFactory
@@ -15,7 +15,7 @@ final class Mock: Interceptor {
   private let context: CallContext
   private let responder: LocalResponder
   private var values: TemplateValues
-  /// What answers, once that is decided.
+  /// The selected stub and response.
   private var answer: (stub: PreparedStub, response: Stub.Response)?
 
   init(_ factory: MockFactory, _ stubs: [PreparedStub], _ call: CallFacts, _ context: CallContext) {
@@ -58,7 +58,7 @@ final class Mock: Interceptor {
     }
   }
 
-  // MARK: Who answers
+  // MARK: Selecting the stub
 
   private func decide(_ message: Message?) {
     for stub in stubs where stub.differences(of: message, values.headers).isEmpty {
@@ -76,21 +76,21 @@ final class Mock: Interceptor {
 
   private func miss(_ message: Message?) -> String {
     let shown = message.flatMap { try? $0.json() }.map { " \(String(decoding: $0, as: UTF8.self).shortened)" }
-    let what = "no stub answers \(call.method)\(shown ?? "")"
+    let what = "no stub matches \(call.method)\(shown ?? "")"
     let candidates = stubs.map { ($0.stub.place, $0.differences(of: message, values.headers)) }
     guard let (place, differences) = candidates.min(by: { $0.1.count < $1.1.count }) else {
       let nearest = DescriptorPool.nearestNames(to: call.method.description, among: factory.methods, limit: 1)
-      return what + (nearest.first.map { "; there is one for \($0)" } ?? "; there is none for this method")
+      return what + (nearest.first.map { "; the closest is for \($0)" } ?? "; no stub has this method")
     }
-    guard !differences.isEmpty else { return "\(what): \(place) has answered as often as it may" }
-    return "\(what); the nearest is \(place): \(differences.joined(separator: "; "))"
+    guard !differences.isEmpty else { return "\(what): \(place) has no responses left" }
+    return "\(what); the closest is \(place): \(differences.joined(separator: "; "))"
   }
 
-  // MARK: The answer
+  // MARK: The response
 
   private func begin(_ response: Stub.Response) throws(FormatError) -> [ResponseScript.Step] {
     if !call.kind.serverStreams, response.pieces.count > 1 {
-      throw FormatError(reason: "\(call.method) answers with one message, not \(response.pieces.count)")
+      throw FormatError(reason: "\(call.method) responds with one message, not \(response.pieces.count)")
     }
     return [.wait(response.delay), .start(try metadata(response.headers))] + (try steps(response.pieces))
   }
@@ -99,7 +99,7 @@ final class Mock: Interceptor {
     [.end(try response.status.map(error), try metadata(response.trailers))]
   }
 
-  /// What the rules of `each` say to a message.
+  /// The steps of the rules of `each` for a message.
   private func answered(
     _ message: Message, by answer: (stub: PreparedStub, response: Stub.Response)
   ) throws(FormatError) -> [ResponseScript.Step] {
@@ -123,7 +123,7 @@ final class Mock: Interceptor {
         throw FormatError(reason: "\(piece.path): \(error.reason)")
       }
       guard let type = call.responseType else {
-        throw FormatError(reason: "\(piece.path): the schema of the response is not known")
+        throw FormatError(reason: "\(piece.path): the schema of the response is unknown")
       }
       do throws(JSONError) {
         steps.append(.message(.typed(try Message(type, json: Array(json.text.utf8)))))
@@ -139,7 +139,7 @@ final class Mock: Interceptor {
     for field in fields {
       let value = try Template.text(field.value, values)
       guard HeaderSyntax.isValue(value) else {
-        throw FormatError(reason: "the value of \(field.name) has control characters")
+        throw FormatError(reason: "the value of \(field.name) contains control characters")
       }
       headers.add(field.name, value)
     }
@@ -155,12 +155,12 @@ final class Mock: Interceptor {
         throw FormatError(reason: "\(status.path).details[\(index)]: \(error.reason)")
       }
     }
-    // As a server's, for which it stands.
+    // Attributed to the server, which the stub replaces.
     return RPCError(
       status.code, try Template.text(status.message, values), details: details, origin: .server)
   }
 
-  /// Does what a stub says; what is wrong with it fails the call.
+  /// Runs a part of a stub; an error in the stub fails the call.
   private func attempt(_ body: () throws(FormatError) -> Void) {
     do {
       try body()

@@ -2,14 +2,14 @@ import Interception
 import RPCProtocols
 import Synchronization
 
-/// Makes interceptors that answer calls from stub files.
+/// Makes interceptors that respond to calls from stub files.
 final class MockFactory: InterceptorFactory {
   static let description = BuiltIns.Description(
-    name: "mock", summary: "answer calls from stub files, without a server",
+    name: "mock", summary: "respond to calls from stub files, without a server",
     keys: [
       BuiltIns.Key(
-        "file=FILE", "stubs: JSON objects, one after the other; the first that fits answers", mayRepeat: true),
-      BuiltIns.Key("miss=error|pass", "what becomes of a call that no stub fits (error)"),
+        "file=FILE", "stubs: a sequence of JSON objects; the first match is used", mayRepeat: true),
+      BuiltIns.Key("miss=error|pass", "what to do with a call that no stub matches (error)"),
     ],
     make: { settings, services throws(ConfigurationError) in try MockFactory(settings, services) })
 
@@ -19,7 +19,7 @@ final class MockFactory: InterceptorFactory {
 
   private let stubs: [Stub]
   private let miss: Miss
-  /// How often each stub has answered.
+  /// The number of responses of each stub so far.
   private let uses: Mutex<[Int]>
 
   private init(_ settings: SettingsReader, _ services: any InterceptorServices) throws(ConfigurationError) {
@@ -38,7 +38,7 @@ final class MockFactory: InterceptorFactory {
         throw settings.error("file", error.description)
       }
     }
-    guard !stubs.isEmpty else { throw settings.error("file", "is missing", hint: "name a file of stubs") }
+    guard !stubs.isEmpty else { throw settings.error("file", "missing value", hint: "give a file of stubs") }
     self.stubs = stubs
     uses = Mutex(Array(repeating: 0, count: stubs.count))
   }
@@ -56,7 +56,7 @@ final class MockFactory: InterceptorFactory {
     return Mock(self, fitting, call, context)
   }
 
-  /// Takes the stub's next answer; `nil` when it has answered as often as it may.
+  /// Returns the stub's next response; `nil` if it has none left.
   func take(_ stub: PreparedStub) -> Stub.Response? {
     uses.withLock { uses in
       let count = uses[stub.index]
@@ -66,9 +66,9 @@ final class MockFactory: InterceptorFactory {
     }
   }
 
-  /// Whether calls that no stub fits go on to the server.
+  /// Whether calls without a matching stub are forwarded to the server.
   var letsMissesPass: Bool { miss == .pass }
 
-  /// The methods that there are stubs for, in order.
+  /// The methods of the stubs, in order.
   var methods: [String] { stubs.map(\.method.description) }
 }

@@ -2,7 +2,7 @@ import Interception
 import Protobuf
 import RPCProtocols
 
-/// A stub made ready for a call, of which the types are known.
+/// A stub prepared for a method with known types.
 struct PreparedStub {
   let stub: Stub
   let index: Int
@@ -33,14 +33,14 @@ struct PreparedStub {
     self.rules = rules
   }
 
-  /// Why it does not fit a call; nothing when it does.
+  /// Why it does not match a call; empty if it does.
   func differences(of message: Message?, _ metadata: Headers) -> [String] {
     let missing = headers.filter { !$0.holds(for: metadata) }
     return missing.map { "the header condition \($0) does not hold" } + condition.differences(of: message)
   }
 }
 
-/// A condition on messages made ready for a type.
+/// A condition on messages, prepared for a type.
 struct PreparedCondition {
   private let patterns: [MessagePattern]
   private let tests: [FieldCondition]
@@ -70,13 +70,13 @@ struct PreparedCondition {
         }
       }
     } else if !condition.isEmpty {
-      throw FormatError(reason: "\(prefix)request: the schema of the request is not known")
+      throw FormatError(reason: "\(prefix)request: the schema of the request is unknown")
     }
     self.patterns = patterns
     self.tests = tests
   }
 
-  /// Why a message does not fit; nothing when it does.
+  /// Why a message does not match; empty if it does.
   func differences(of message: Message?) -> [String] {
     guard let message else { return patterns.isEmpty && tests.isEmpty ? [] : ["there is no message"] }
     var found = patterns.flatMap { $0.differences(of: message).map(\.description) }
@@ -94,7 +94,7 @@ struct PreparedCondition {
 }
 
 extension JSONError {
-  /// The text without line and column, which are those of a part that was taken out of a file.
+  /// The text without line and column, which refer to a part of the file.
   var withoutPlace: String {
     var text = description
     let place = " (line \(line), column \(column))"

@@ -2,18 +2,18 @@ import Interception
 import Protobuf
 import RPCProtocols
 
-/// One answer of a stub file, and for which calls it is.
+/// One stub of a file: a response and the calls that it applies to.
 struct Stub: Sendable {
-  /// What a request message must be like.
+  /// A condition on request messages.
   struct Condition: Sendable {
     var fields: JSONValue?
     var exactly: JSONValue?
     var tests: [String] = []
   }
 
-  /// A message of an answer.
+  /// A message of a response.
   struct Piece: Sendable {
-    /// Where it stands, for errors.
+    /// Its path in the file, for errors.
     let path: String
     let delay: Duration
     let message: JSONValue
@@ -27,12 +27,12 @@ struct Stub: Sendable {
     let details: [JSONValue]
   }
 
-  /// An answer to each message of a stream that fits.
+  /// A response to each matching message of a stream.
   struct Rule: Sendable {
     let path: String
     let condition: Condition
     let pieces: [Piece]
-    /// When set, the call ends with it.
+    /// If set, the status that ends the call.
     let status: Status?
   }
 
@@ -73,7 +73,7 @@ extension Stub {
     var responses: [Response] = []
     if let response = object.value("response") {
       guard object.value("responses") == nil else {
-        throw object.error("responses", "cannot stand beside response")
+        throw object.error("responses", "cannot be combined with response")
       }
       responses = [try Response(response, "response")]
     } else {
@@ -81,7 +81,7 @@ extension Stub {
         responses.append(try Response(response, "responses[\(index)]"))
       }
     }
-    guard !responses.isEmpty else { throw object.error("response", "is missing") }
+    guard !responses.isEmpty else { throw object.error("response", "missing") }
     self.responses = responses
   }
 
@@ -112,7 +112,7 @@ extension Stub.Condition {
     }
   }
 
-  /// Whether every message fits.
+  /// Whether every message matches.
   var isEmpty: Bool { fields == nil && exactly == nil && tests.isEmpty }
 }
 
@@ -143,7 +143,7 @@ extension Stub.Response {
     guard let reader = try object.object(key, keys: nil) else { return [] }
     var fields: [(name: String, value: String)] = []
     for name in reader.names {
-      guard HeaderSyntax.isName(name) else { throw reader.error(name, "is not the name of a header") }
+      guard HeaderSyntax.isName(name) else { throw reader.error(name, "is not a valid header name") }
       if let text = try? reader.string(name) {
         fields.append((name, text))
       } else {
@@ -155,11 +155,11 @@ extension Stub.Response {
 }
 
 extension Stub.Piece {
-  /// `message` or `messages`, of which each is a message or, with a delay, `{"delay":"…","message":{…}}`.
+  /// Parses `message` or `messages`; each is a message or, with a delay, `{"delay":"…","message":{…}}`.
   fileprivate static func all(_ object: ObjectReader) throws(FormatError) -> [Stub.Piece] {
     if let message = object.value("message") {
       guard object.value("messages") == nil else {
-        throw object.error("messages", "cannot stand beside message")
+        throw object.error("messages", "cannot be combined with message")
       }
       return [Stub.Piece(path: object.place("message"), delay: .zero, message: message)]
     }
@@ -181,7 +181,7 @@ extension Stub.Piece {
 }
 
 extension Stub.Status {
-  /// The status of an object; `nil` when it has none, or ok.
+  /// The status in an object; `nil` if it is absent or ok.
   fileprivate init?(_ object: ObjectReader) throws(FormatError) {
     guard let value = object.value("status") else { return nil }
     path = object.place("status")
@@ -191,7 +191,7 @@ extension Stub.Status {
       return
     }
     let reader = try ObjectReader(value, path, keys: ["code", "message", "details"])
-    guard let code = try reader.code("code") else { throw reader.error("code", "is missing") }
+    guard let code = try reader.code("code") else { throw reader.error("code", "missing") }
     guard code != .ok else { return nil }
     self.code = code
     message = try reader.string("message") ?? ""
@@ -211,7 +211,7 @@ extension Stub.Rule {
     if let first = pieces.first {
       pieces[0] = Stub.Piece(path: first.path, delay: delay + first.delay, message: first.message)
     }
-    guard !pieces.isEmpty || status != nil else { throw object.error("message", "is missing") }
+    guard !pieces.isEmpty || status != nil else { throw object.error("message", "missing") }
     self.pieces = pieces
   }
 }

@@ -1,8 +1,8 @@
 import Protobuf
 
-/// A file of stubs: JSON objects, one after the other.
+/// A file of stubs: a sequence of JSON objects.
 enum StubFile {
-  /// Reads the stubs of a file's content.
+  /// Parses the stubs in a file's content.
   static func read(_ content: [UInt8], file: String) throws(DocumentError) -> [Stub] {
     var reader = JSONValueReader()
     reader.append(content)
@@ -26,7 +26,9 @@ enum StubFile {
     } catch {
       throw DocumentError(file: file, line: nil, reason: "\(error)")
     }
-    guard !stubs.isEmpty else { throw DocumentError(file: file, line: nil, reason: "there is no stub in it") }
+    guard !stubs.isEmpty else {
+      throw DocumentError(file: file, line: nil, reason: "the file contains no stub")
+    }
     return stubs
   }
 }

@@ -1,15 +1,15 @@
 import Protobuf
 import RPCProtocols
 
-/// What placeholders in a stub stand for, while a call is answered.
+/// The values of a stub's placeholders during a call.
 struct TemplateValues {
-  /// The request message that is answered; the last that came.
+  /// The request message to respond to; the last one received.
   var request: Message?
   /// The request's metadata.
   var headers = Headers()
   /// The method that was called.
   var method: MethodName
-  /// How many request messages have come.
+  /// The number of request messages received.
   var count = 0
 
   /// The value of `name`: `request`, `request.PATH`, `header.NAME`, `method` or `count`.
@@ -32,13 +32,13 @@ struct TemplateValues {
     if name.hasPrefix("header.") { return .string(headers.first(String(name.dropFirst(7))) ?? "") }
     guard name.hasPrefix("request.") else {
       throw FormatError(
-        reason: "{{\(name)}}: there are request, request.PATH, header.NAME, method and count")
+        reason: "{{\(name)}}: use request, request.PATH, header.NAME, method or count")
     }
     guard let request else { return .null }
     do {
       let path = try FieldPath(String(name.dropFirst(8)))
       let json = try Self.json { () throws in try request.json(at: path) }
-      // JSON has 64-bit numbers in quotes; here they are numbers all the same.
+      // JSON has 64-bit numbers in quotes; a placeholder inserts them as numbers.
       if case .string(let digits) = json, FieldLeaf(of: path, in: request.type)?.is64BitInteger == true {
         return .number(digits)
       }
@@ -59,10 +59,10 @@ struct TemplateValues {
   }
 }
 
-/// JSON with placeholders in its strings: `{{request.name}}`. A string that is one placeholder and nothing else is
-/// replaced by the value with its type; within a longer text it is replaced by the value's text.
+/// JSON with placeholders in its strings: `{{request.name}}`. A string that is exactly one placeholder is
+/// replaced by the value with its type; within a longer text, a placeholder is replaced by the value's text.
 enum Template {
-  /// The JSON with all placeholders filled in.
+  /// Fills in all placeholders of the JSON.
   static func fill(_ json: JSONValue, _ values: TemplateValues) throws(FormatError) -> JSONValue {
     switch json {
     case .string(let text): return try fill(text, values)
@@ -80,7 +80,7 @@ enum Template {
     }
   }
 
-  /// The text with all placeholders filled in.
+  /// Fills in all placeholders of the text.
   static func text(_ text: String, _ values: TemplateValues) throws(FormatError) -> String {
     let filled = try fill(text, values)
     if case .string(let text) = filled { return text }
@@ -107,7 +107,7 @@ enum Template {
 }
 
 extension FieldLeaf {
-  /// Whether JSON writes its values in quotes although they are numbers.
+  /// Whether JSON quotes its values although they are numbers.
   var is64BitInteger: Bool {
     switch field.kind {
     case .int64, .sint64, .sfixed64, .uint64, .fixed64: !isWhole

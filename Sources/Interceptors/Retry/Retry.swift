@@ -1,9 +1,9 @@
 import Interception
 import RPCProtocols
 
-/// Tries one call again, as often as its policy has it.
+/// Retries one call according to its policy.
 final class Retry: Interceptor {
-  /// Tells the server how many attempts came before (gRFC A6, "Exposed Retry Metadata").
+  /// The header with the number of earlier attempts (gRFC A6, "Exposed Retry Metadata").
   private static let countHeader = "grpc-previous-rpc-attempts"
 
   let stages: Stages
@@ -14,9 +14,9 @@ final class Retry: Interceptor {
   private let gate: ResponseGate
   private var server: String
   private var deadline: MonotonicClock.Instant?
-  /// Attempts made, with the one under way.
+  /// The number of attempts, including the current one.
   private var attempt = 1
-  /// The number of the next retry since the beginning, or since the server last told a time to wait.
+  /// The number of the next retry since the start, or since the server's last pushback.
   private var backoffNumber = 1
 
   init(_ policy: RetryPolicy, _ shared: RetryFactory.Shared, _ facts: CallFacts, _ context: CallContext) {
@@ -25,7 +25,7 @@ final class Retry: Interceptor {
     self.context = context
     gate = ResponseGate(facts, context)
     stages = gate.stages.union(.requestStart)
-    // A limit of 0 would mean that nothing is ever retried, also what has no message yet.
+    // A limit of 0 would disable retries also for requests without a message so far.
     requirements = InterceptorRequirements(replayLimitBytes: max(shared.bufferBytes, 1))
     server = facts.target
   }
@@ -45,21 +45,21 @@ final class Retry: Interceptor {
   }
 
   func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) {
-    // Canceled further out: it says nothing about the server.
+    // Canceled further out, which is unrelated to the server.
     guard !token.isVoid else { return token.proceed(end) }
     let pushback = pushback(of: end)
     count(end, pushback)
     guard let error = end.error, isRetryable(error) else { return letGo(end, token) }
     if let reason = reasonToGiveUp(error, pushback, canRetry: token.canRetry) {
-      context.log(.info, "\(described(error)); not tried again: \(reason)")
+      context.log(.info, "\(described(error)); not retried: \(reason)")
       return letGo(end, token)
     }
     let delay = delay(pushback, error)
     if let deadline, context.now + delay >= deadline {
-      context.log(.info, "\(described(error)); not tried again: the deadline comes before the next attempt")
+      context.log(.info, "\(described(error)); not retried: the deadline is before the next attempt")
       return letGo(end, token)
     }
-    context.log(.info, "\(described(error)); next in \(Self.text(delay))")
+    context.log(.info, "\(described(error)); retrying in \(Self.text(delay))")
     gate.reset()
     token.retry(after: delay, headers: Headers([(Self.countHeader, "\(attempt)")]))
     attempt += 1
@@ -72,8 +72,7 @@ final class Retry: Interceptor {
 
   // MARK: - Deciding
 
-  /// Whether another attempt could end otherwise. A certificate that is not trusted, or a request that cannot be made,
-  /// stays so.
+  /// Whether a retry could succeed. An untrusted certificate or an impossible request fails again.
   private func isRetryable(_ error: RPCError) -> Bool {
     switch error.origin {
     case .tls, .request: false
@@ -82,14 +81,14 @@ final class Retry: Interceptor {
   }
 
   private func reasonToGiveUp(_ error: RPCError, _ pushback: RetryPushback?, canRetry: Bool) -> String? {
-    if attempt >= policy.attempts { return "that was the last attempt" }
-    if pushback == .refused { return "the server asks not to" }
-    if !canRetry { return "the response had begun, or the request is larger than the buffer" }
+    if attempt >= policy.attempts { return "no attempts left" }
+    if pushback == .refused { return "the server refused retries" }
+    if !canRetry { return "the response has started, or the request is larger than the buffer" }
     if shared.throttle?.allowsRetry(of: server) == false { return "\(server) fails too often (throttled)" }
     return nil
   }
 
-  /// Every attempt counts, the last as well (gRFC A6): what succeeds, and what fails as an overloaded server would.
+  /// Counts every attempt, also the last (gRFC A6): successes, and failures as of an overloaded server.
   private func count(_ end: ResponseEnd, _ pushback: RetryPushback?) {
     guard let throttle = shared.throttle else { return }
     if end.error == nil {
@@ -99,14 +98,15 @@ final class Retry: Interceptor {
     }
   }
 
-  /// What the server says about another attempt. Connect's servers may write it among the headers.
+  /// The server's pushback. Connect servers may send it in the headers.
   private func pushback(of end: ResponseEnd) -> RetryPushback? {
     let text =
       end.trailers.first(RetryPushback.headerName) ?? gate.heldHeaders?.first(RetryPushback.headerName)
     return text.map { RetryPushback($0) }
   }
 
-  /// A server's time stands as it is, and the waits begin anew behind it. A `RetryInfo` is the least.
+  /// The time before the next attempt. A server's pushback is used as it is and resets the backoff; a
+  /// `RetryInfo` is a minimum.
   private func delay(_ pushback: RetryPushback?, _ error: RPCError) -> Duration {
     if case .after(let delay)? = pushback {
       backoffNumber = 1
@@ -118,7 +118,7 @@ final class Retry: Interceptor {
     return max(backoff, RetryInfo.delay(in: error.details) ?? .zero)
   }
 
-  // MARK: - Telling
+  // MARK: - Logging
 
   private func described(_ error: RPCError) -> String {
     let words = error.message.isEmpty ? "" : " (\(error.message))"

@@ -2,31 +2,32 @@ import Interception
 import RPCProtocols
 import Synchronization
 
-/// Makes interceptors that try failed calls again, as gRPC's retry policy has it (gRFC A6).
+/// Makes interceptors that retry failed calls by gRPC's retry policy (gRFC A6).
 struct RetryFactory: InterceptorFactory {
   static let description = BuiltIns.Description(
-    name: "retry", summary: "try failed calls again, with exponential backoff (gRPC retry policy)",
+    name: "retry", summary: "retry failed calls with exponential backoff (gRPC retry policy)",
     keys: [
       BuiltIns.Key(
-        "attempts=N", "how often a call is tried at most (5); with policy, the limit for the file's"),
-      BuiltIns.Key("codes=CODE+CODE", "the statuses that are tried again (unavailable)"),
-      BuiltIns.Key("initial=DURATION", "the wait before the first retry (100ms)"),
-      BuiltIns.Key("max=DURATION", "the longest wait (5s)"),
-      BuiltIns.Key("multiplier=NUMBER", "how much longer each wait is than the one before (2)"),
-      BuiltIns.Key("jitter=FRACTION", "what chance adds to a wait or takes off it at most (0.2)"),
+        "attempts=N", "maximum number of attempts (5); with policy, the limit for the file's value"),
+      BuiltIns.Key("codes=CODE+CODE", "statuses to retry (unavailable)"),
+      BuiltIns.Key("initial=DURATION", "wait before the first retry (100ms)"),
+      BuiltIns.Key("max=DURATION", "maximum wait (5s)"),
+      BuiltIns.Key("multiplier=NUMBER", "factor between successive waits (2)"),
+      BuiltIns.Key(
+        "jitter=FRACTION", "random variation of each wait, as a fraction (0.2 is plus or minus 20 %)"),
       BuiltIns.Key("throttle=TOKENS:RATIO", "stop retries to a server that fails too often (no limit)"),
-      BuiltIns.Key("policy=FILE", "take policies and throttling from a gRPC service config"),
-      BuiltIns.Key("buffer=BYTES", "how much of a request is kept to be sent again (1m)"),
-      BuiltIns.Key("seed=N", "make the waits the same in every run"),
+      BuiltIns.Key("policy=FILE", "read policies and throttling from a gRPC service config"),
+      BuiltIns.Key("buffer=BYTES", "maximum size of a request kept for retries (1m)"),
+      BuiltIns.Key("seed=N", "random seed, for repeatable waits"),
     ],
     make: { settings, services throws(ConfigurationError) in try RetryFactory(settings, services) })
 
   /// gRPC's default limit for one call (`per_rpc_buffer_limit_in_bytes`).
   private static let bufferBytes = 1 << 20
-  /// What gRPC clients try at most, whatever a service config says.
+  /// The maximum number of attempts in gRPC clients, whatever a service config contains.
   private static let maxAttempts = 5
 
-  /// What the calls of a registration share.
+  /// The state that the calls of a registration share.
   final class Shared: Sendable {
     let throttle: RetryThrottle?
     let jitter: Double
@@ -77,7 +78,7 @@ struct RetryFactory: InterceptorFactory {
     _ path: String, _ settings: SettingsReader, _ services: any InterceptorServices
   ) throws(ConfigurationError) -> RetryServiceConfig {
     for key in ["codes", "initial", "max", "multiplier", "throttle"] where settings.text(key) != nil {
-      throw settings.error(key, "is what the policy's file says, and cannot be given beside it")
+      throw settings.error(key, "is set by the policy file and cannot be combined with it")
     }
     do {
       return try RetryServiceConfig(json: try services.contents(ofFile: path))
@@ -95,11 +96,11 @@ struct RetryFactory: InterceptorFactory {
     var codes: Set<StatusCode> = []
     for word in text.split(whereSeparator: { "+, ".contains($0) }) {
       guard let code = StatusCode(written: word), code != .ok else {
-        throw settings.error("codes", "\(word) is not the code of a failure, such as unavailable")
+        throw settings.error("codes", "\(word) is not a failure code such as unavailable")
       }
       codes.insert(code)
     }
-    guard !codes.isEmpty else { throw settings.error("codes", "names no code") }
+    guard !codes.isEmpty else { throw settings.error("codes", "contains no code") }
     return codes
   }
 

@@ -1,11 +1,11 @@
 import Protobuf
 import RPCProtocols
 
-/// The detail `google.rpc.RetryInfo` of a status: how long to wait at least before the call is tried again.
+/// The detail `google.rpc.RetryInfo` of a status: the minimum time before a retry.
 enum RetryInfo {
   private static let typeName = "google.rpc.RetryInfo"
 
-  /// The time that the details of a status tell; `nil` when they tell none that can be read.
+  /// The time in the details of a status; `nil` if they contain no valid one.
   static func delay(in details: [StatusDetail]) -> Duration? {
     guard let detail = details.first(where: { $0.typeName == typeName }),
       let type = WellKnownMessages.type(typeName),

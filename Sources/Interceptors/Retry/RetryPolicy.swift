@@ -1,24 +1,24 @@
 import RPCProtocols
 
-/// When a call is tried again, and how long after (gRFC A6, "Retry Policy Capabilities").
+/// Which calls are retried, and when (gRFC A6, "Retry Policy Capabilities").
 struct RetryPolicy: Sendable, Equatable {
-  /// How often a call is tried at most, the first time included.
+  /// The maximum number of attempts, including the first.
   var attempts: Int
-  /// What is waited before the second attempt.
+  /// The wait before the second attempt.
   var initialBackoff: Duration
-  /// What is waited at most.
+  /// The maximum wait.
   var maxBackoff: Duration
-  /// How much longer each wait is than the one before.
+  /// The factor between successive waits.
   var multiplier: Double
-  /// The statuses that are tried again.
+  /// The statuses to retry.
   var codes: Set<StatusCode>
 
   /// The time to wait before a retry.
   ///
   /// - Parameters:
-  ///   - number: The retry's number since the beginning, or since the server last told a time; from 1 on.
+  ///   - number: The number of the retry since the start, or since the server's last pushback; from 1 on.
   ///   - fraction: A random number from 0 up to 1.
-  ///   - jitter: How much of the time the random number adds or takes at most.
+  ///   - jitter: The maximum random variation, as a fraction of the time.
   func backoff(beforeRetry number: Int, fraction: Double, jitter: Double) -> Duration {
     let limit = maxBackoff / .seconds(1)
     var seconds = min(initialBackoff / .seconds(1), limit)
@@ -27,16 +27,17 @@ struct RetryPolicy: Sendable, Equatable {
   }
 }
 
-/// What a server says with `grpc-retry-pushback-ms` about being called again (gRFC A6, "Pushback").
+/// A server's request about retries in `grpc-retry-pushback-ms` (gRFC A6, "Pushback").
 enum RetryPushback: Equatable {
-  /// Try again after this time.
+  /// Retry after this time.
   case after(Duration)
-  /// Do not try again.
+  /// Do not retry.
   case refused
 
   static let headerName = "grpc-retry-pushback-ms"
 
-  /// Reads the field's value: a signed 32-bit number without unnecessary zeros. Anything else is a refusal.
+  /// Parses the field's value: a signed 32-bit number without unnecessary zeros. Anything else means
+  /// `refused`.
   init(_ text: String) {
     guard let milliseconds = Int32(text), milliseconds >= 0, String(milliseconds) == text else {
       self = .refused

@@ -1,22 +1,22 @@
 import Protobuf
 import RPCProtocols
 
-/// The part of a gRPC service config that speaks of retries (gRFC A6, "Integration with Service Config").
+/// The retry settings of a gRPC service config (gRFC A6, "Integration with Service Config").
 struct RetryServiceConfig: Sendable {
-  /// Why a config cannot be used: where in it, and what.
+  /// Why a config is invalid: the place and the reason.
   struct Problem: Error, Equatable {
     var reason: String
 
     init(_ place: String, _ reason: String) { self.reason = "\(place): \(reason)" }
   }
 
-  /// The policies by what they are for: `service/method`, `service/`, or nothing for all methods. An entry without a
-  /// policy is there so that its methods are not retried.
+  /// The policies by scope: `service/method`, `service/`, or empty for all methods. An entry without a policy
+  /// disables retries for its methods.
   private var policies: [String: RetryPolicy?] = [:]
-  /// How retries are throttled.
+  /// The parameters of throttling.
   private(set) var throttle: RetryThrottle.Parameters?
 
-  /// Reads a config.
+  /// Parses a config.
   init(json: [UInt8]) throws(Problem) {
     let root: JSONValue
     do throws(JSONError) {
@@ -31,7 +31,7 @@ struct RetryServiceConfig: Sendable {
     if let value = root["retryThrottling"] { throttle = try Self.throttle(value) }
   }
 
-  /// The policy of a method: its own entry's, else its service's, else that of all methods.
+  /// The policy of a method: its own, else its service's, else the default.
   func policy(for method: MethodName) -> RetryPolicy? {
     (policies["\(method.service)/\(method.method)"] ?? policies["\(method.service)/"] ?? policies[""]) ?? nil
   }
@@ -45,7 +45,7 @@ struct RetryServiceConfig: Sendable {
     for (index, name) in try Self.list(entry, "name", at: place).enumerated() {
       let key = try Self.key(name, at: "\(place).name[\(index)]")
       guard policies.updateValue(policy, forKey: key) == nil else {
-        throw Problem("\(place).name[\(index)]", "stands in two entries")
+        throw Problem("\(place).name[\(index)]", "appears in two entries")
       }
     }
   }
@@ -101,7 +101,7 @@ extension RetryPolicy {
       throw Problem("\(place).backoffMultiplier", "must be a number above 0")
     }
     guard case .array(let names)? = value["retryableStatusCodes"], !names.isEmpty else {
-      throw Problem("\(place).retryableStatusCodes", "must be a list that is not empty")
+      throw Problem("\(place).retryableStatusCodes", "must be a list with at least one code")
     }
     var codes: Set<StatusCode> = []
     for name in names {
@@ -110,7 +110,7 @@ extension RetryPolicy {
         guard let code = StatusCode(written: text), code != .ok else { fallthrough }
         codes.insert(code)
       default:
-        throw Problem("\(place).retryableStatusCodes", "\(name.text) is not a code of a failure")
+        throw Problem("\(place).retryableStatusCodes", "\(name.text) is not a failure code")
       }
     }
     self.init(

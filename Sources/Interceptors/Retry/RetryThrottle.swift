@@ -1,16 +1,16 @@
 import Synchronization
 
-/// Stops retries to a server that fails more than it succeeds (gRFC A6, "Throttling Retry Attempts").
+/// Stops retries to a server that fails too often (gRFC A6, "Throttling Retry Attempts").
 ///
-/// One count for each server, over all calls of the process.
+/// Each server has one count, for all calls of the process.
 final class RetryThrottle: Sendable {
   /// The parameters, in thousandths of a token.
   struct Parameters: Sendable, Equatable {
     let maxThousandths: Int
     let ratioThousandths: Int
 
-    /// Takes `maxTokens`, up to 1000, and `tokenRatio`, of which three decimal places count; `nil` when they do not
-    /// fit.
+    /// Takes `maxTokens`, up to 1000, and `tokenRatio`, rounded to three decimal places; `nil` if they are
+    /// out of range.
     init?(maxTokens: Double, tokenRatio: Double) {
       guard maxTokens > 0, maxTokens <= 1000, tokenRatio >= 0.001, tokenRatio <= 1000 else { return nil }
       maxThousandths = Int((maxTokens * 1000).rounded())
@@ -25,13 +25,13 @@ final class RetryThrottle: Sendable {
     self.parameters = parameters
   }
 
-  /// Counts an attempt that failed so that it could be tried again.
+  /// Counts an attempt with a retryable failure.
   func countFailure(of server: String) { change(server, by: -1000) }
 
-  /// Counts an attempt that succeeded.
+  /// Counts a successful attempt.
   func countSuccess(of server: String) { change(server, by: parameters.ratioThousandths) }
 
-  /// Whether the server may be tried again now.
+  /// Whether the server may receive a retry now.
   func allowsRetry(of server: String) -> Bool {
     thousandths.withLock { ($0[server] ?? parameters.maxThousandths) * 2 > parameters.maxThousandths }
   }

@@ -1,4 +1,4 @@
-/// A time of day in the form of ISO 8601, for reports and logs.
+/// A time of day in ISO 8601 format, for reports and logs.
 enum CivilTime {
   /// UTC, to the millisecond: `2026-11-21T11:22:33.456Z`.
   static func text(nanosecondsSince1970 time: Int64) -> String {
@@ -52,7 +52,7 @@ extension Duration {
     return "\(number < 0 ? "-" : "")\(abs(number) / 1000).\(zeros)\(fraction)"
   }
 
-  /// The duration in nanoseconds, as far as they can be counted.
+  /// The duration in nanoseconds, clamped to the range of the type.
   var wholeNanoseconds: Int64 {
     let (seconds, attoseconds) = components
     let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

@@ -1,30 +1,29 @@
 import Protobuf
 
-/// A field of messages that is not to be shown, by the names on the way to it: `user.password`. The way goes through
-/// every element of the lists and maps on it.
+/// A message field to redact, by its path: `user.password`. The path includes all elements of lists and maps.
 struct RedactedField: Sendable {
   private let names: [String]
 
-  /// - Throws: When `text` is not names with dots between them.
+  /// - Throws: ``ConditionError`` if `text` is not a list of names separated by dots.
   init(_ text: String) throws(ConditionError) {
     let path: FieldPath
     do throws(FieldPathError) {
       path = try FieldPath(text)
     } catch {
-      throw ConditionError("not a field's path: \(error)")
+      throw ConditionError("not a valid field path: \(error)")
     }
     var names: [String] = []
     for step in path.steps {
       guard case .field(let name) = step else {
         throw ConditionError(
-          "names an element; the fields of all elements of lists and maps are meant anyhow")
+          "names an element; a path applies to all elements of lists and maps")
       }
       names.append(name)
     }
     self.names = names
   }
 
-  /// Replaces texts by a placeholder, and clears everything else. A message without the field is left alone.
+  /// Replaces strings by a placeholder, and clears other values. A message without the field is unchanged.
   func redact(_ message: inout Message) {
     redact(&message, at: [], names[...])
   }
@@ -52,7 +51,7 @@ struct RedactedField: Sendable {
         try message.clear(at: path)
       }
     } catch {
-      // Rather nothing at all than a secret.
+      // An empty message is better than a leaked secret.
       message = Message(message.type)
     }
   }

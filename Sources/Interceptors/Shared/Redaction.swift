@@ -1,29 +1,29 @@
 import Protobuf
 import RPCProtocols
 
-/// Keeps credentials out of what is shown or written to files.
+/// Removes credentials from output and files.
 public struct Redaction: Sendable {
-  /// What stands for what is not shown.
+  /// The replacement of redacted text.
   public static let placeholder = "[redacted]"
 
-  /// What the names of headers that carry credentials hold.
+  /// Substrings of the names of headers that carry credentials.
   private static let marks = [
     "auth", "token", "secret", "password", "passwd", "credential", "cookie", "session", "apikey", "api-key",
     "signature", "jwt", "assertion",
   ]
-  /// How the names of others end.
+  /// Suffixes of other such names.
   private static let lastMarks = ["-key"]
-  /// The schemes of an authorization, which are no secret.
+  /// The schemes of an authorization, which are not secret.
   private static let schemes: Set<String> = ["basic", "bearer", "digest", "negotiate", "ntlm", "token"]
 
-  /// Whether credentials are shown all the same.
+  /// Whether credentials are shown.
   public let showsSecrets: Bool
-  /// Further headers, by name, or with `*` at one or both ends.
+  /// Additional headers, by name, with `*` at one or both ends for any text.
   private let names: [String]
   /// Fields of messages.
   private let fields: [RedactedField]
 
-  /// Makes a redaction of what usually is a secret.
+  /// Makes a redaction of common secrets.
   public init(showsSecrets: Bool = false) {
     self.init(showsSecrets: showsSecrets, names: [], fields: [])
   }
@@ -34,13 +34,13 @@ public struct Redaction: Sendable {
     self.fields = fields
   }
 
-  /// This redaction, also of the headers that a request is known to carry credentials in, whatever their names.
+  /// This redaction, extended by the headers that contain the request's credentials.
   public func hiding(credentialsOf start: RequestStart) -> Redaction {
     guard let credentials = start.credentials else { return self }
     return Redaction(showsSecrets: showsSecrets, names: names + credentials.headerNames, fields: fields)
   }
 
-  /// The value of `field`, or what stands for it.
+  /// The value of `field`, redacted if necessary.
   public func value(of field: Headers.Field) -> String {
     guard !showsSecrets, isHidden(field.name) else { return field.value }
     let words = field.value.split(separator: " ", maxSplits: 1)
@@ -48,13 +48,13 @@ public struct Redaction: Sendable {
     return "\(words[0]) \(Self.placeholder)"
   }
 
-  /// The message with the fields emptied that are not to be shown.
+  /// The message with its redacted fields cleared.
   func redacted(_ message: Message) -> Message {
     guard !showsSecrets else { return message }
     return fields.reduce(into: message) { message, field in field.redact(&message) }
   }
 
-  /// Whether messages are changed at all.
+  /// Whether it changes messages.
   var concernsMessages: Bool { !showsSecrets && !fields.isEmpty }
 
   private func isHidden(_ name: String) -> Bool {

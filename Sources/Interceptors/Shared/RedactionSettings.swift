@@ -1,7 +1,7 @@
 import Interception
 
 extension SettingsReader {
-  /// The redaction that the keys `redact` and `redact-field` ask for, beside what is always redacted.
+  /// The redaction of the keys `redact` and `redact-field`, in addition to the default one.
   func redaction() throws(ConfigurationError) -> Redaction {
     var fields: [RedactedField] = []
     for text in texts("redact-field") {
@@ -12,15 +12,15 @@ extension SettingsReader {
       }
     }
     for name in texts("redact") where name.isEmpty {
-      throw error("redact", "must be the name of a header, with * at its ends for any text")
+      throw error("redact", "must be a header name, with * at its ends for any text")
     }
     return Redaction(names: texts("redact"), fields: fields)
   }
 
-  /// The two keys of what is redacted.
+  /// The two keys for redaction.
   static let redactionKeys = [
     BuiltIns.Key(
-      "redact=HEADER", "hide the value of a further header; * at its ends is any text", mayRepeat: true),
-    BuiltIns.Key("redact-field=PATH", "hide a field of messages", mayRepeat: true),
+      "redact=HEADER", "redact another header; * at its ends matches any text", mayRepeat: true),
+    BuiltIns.Key("redact-field=PATH", "redact a message field", mayRepeat: true),
   ]
 }

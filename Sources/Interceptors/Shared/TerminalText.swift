@@ -1,11 +1,11 @@
 import Protobuf
 
-/// Text from elsewhere, made safe to show.
+/// Makes untrusted text safe to print.
 public enum TerminalText {
-  /// `text` with control characters written as `\u{1b}`, so that it cannot steer a terminal.
+  /// `text` with control characters written as `\u{1b}`, so that it cannot control a terminal.
   ///
-  /// C0, DEL, C1 and the characters that reorder text are escaped; line feeds and tabs too, so that one line
-  /// stays one line.
+  /// C0, DEL, C1 and bidirectional controls are escaped; line feeds and tabs too, so that one line stays one
+  /// line.
   public static func escape(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: \.steersReader) else { return text }
     var escaped = ""

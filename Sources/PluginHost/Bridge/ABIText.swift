@@ -1,6 +1,6 @@
 import CPluginABI
 
-/// Why a host function refuses, as it is told to the plugin.
+/// The failure of a host function, as it is reported to the plugin.
 struct ABIFailure: Error {
   let code: Int32
   let text: String
@@ -12,10 +12,12 @@ struct ABIFailure: Error {
 }
 
 extension rpcurl_text {
-  /// The bytes; what is null is empty.
+  /// The bytes; empty for null.
   func bytes() throws(ABIFailure) -> [UInt8] {
     guard size > 0 else { return [] }
-    guard let data, size <= Int.max else { throw ABIFailure(RPCURL_EINVAL, "a text without data has a size") }
+    guard let data, size <= Int.max else {
+      throw ABIFailure(RPCURL_EINVAL, "a text with null data has a nonzero size")
+    }
     return [UInt8](UnsafeRawBufferPointer(start: data, count: Int(size)))
   }
 
@@ -27,14 +29,14 @@ extension rpcurl_text {
     return text
   }
 
-  /// The text with what is not UTF-8 replaced: for people.
+  /// The text for display, with invalid UTF-8 replaced.
   var lossyString: String {
     guard let bytes = try? bytes() else { return "" }
     return String(decoding: bytes, as: UTF8.self)
   }
 }
 
-/// Memory that plugins are shown pointers into: it stays where it is until the arena goes.
+/// Memory for data that plugins receive pointers to: it does not move until the arena is released.
 final class Arena {
   private var blocks: [UnsafeMutableRawPointer] = []
 
@@ -47,7 +49,7 @@ final class Arena {
     bytes.withUnsafeBytes { copy($0) }
   }
 
-  /// Plain structures one after another.
+  /// Copies plain structures to consecutive memory.
   func array<Element: BitwiseCopyable>(_ elements: [Element]) -> UnsafePointer<Element> {
     let block = allocate(byteCount: elements.count * MemoryLayout<Element>.stride)
       .bindMemory(to: Element.self, capacity: elements.count)
@@ -56,7 +58,7 @@ final class Arena {
   }
 
   private func copy(_ bytes: UnsafeRawBufferPointer) -> rpcurl_text {
-    // One byte more, a zero, is kind to plugins that print what they are given.
+    // A terminating zero helps plugins that print the text as a C string.
     let block = allocate(byteCount: bytes.count + 1)
     block.copyMemory(from: bytes.baseAddress ?? UnsafeRawPointer(block), byteCount: bytes.count)
     block.storeBytes(of: 0, toByteOffset: bytes.count, as: UInt8.self)
@@ -65,8 +67,8 @@ final class Arena {
 
   private static let headBytes = 16
 
-  /// Memory behind a head of zeros: a plugin that frees it by mistake is stopped by the C library there and then, in
-  /// the callback that is to blame.
+  /// Allocates memory after a head of zeros: if a plugin frees it by mistake, the C library stops it within
+  /// the callback at fault.
   private func allocate(byteCount: Int) -> UnsafeMutableRawPointer {
     let block = UnsafeMutableRawPointer.allocate(byteCount: Self.headBytes + byteCount, alignment: 16)
     block.initializeMemory(as: UInt8.self, repeating: 0, count: Self.headBytes)

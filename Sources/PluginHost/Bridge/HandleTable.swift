@@ -1,16 +1,16 @@
 import Interception
 import Synchronization
 
-/// What plugins hold by number. A number is never given twice, so one that is out of date is recognised and
-/// leads nowhere. `[any thread]`
+/// Maps numbers, which plugins hold, to elements. A number is never reused, so an outdated one is recognized.
+/// `[any thread]`
 final class HandleTable<Element: AnyObject>: @unchecked Sendable {
   enum Found {
     case live(Element)
-    /// It was used up.
+    /// It was used.
     case used
     /// Its call has ended.
     case ended
-    /// This table has never given such a number.
+    /// This table has never issued the number.
     case unknown
   }
 
@@ -22,18 +22,18 @@ final class HandleTable<Element: AnyObject>: @unchecked Sendable {
 
   private let lock = Lock()
   private var slots: [Slot] = []
-  /// Slots to be used again, longest free first. Some always rest, so that a number which is out of date by
-  /// little still tells why.
+  /// Free slots, longest free first. Some slots always rest, so that a recently outdated number can still be
+  /// explained.
   private var free: ArraySlice<Int> = []
   private static var restingSlots: Int { 1024 }
   /// Distinguishes the numbers of different tables.
   private let table = UInt64(nextTable.add(1, ordering: .relaxed).newValue) & 0xfff
 
-  // A number is, from the top: the table (12 bits), the slot's generation (28), the slot (24).
+  // The bits of a number, from the top: the table (12), the slot's generation (28), the slot (24).
   private static var generationBits: UInt64 { 28 }
   private static var slotBits: UInt64 { 24 }
 
-  /// Gives an element a number; `nil` when 16 million are held.
+  /// Inserts an element and returns its number; `nil` when 16 million are held.
   func insert(_ element: Element) -> UInt64? {
     lock.lock()
     defer { lock.unlock() }
@@ -56,7 +56,7 @@ final class HandleTable<Element: AnyObject>: @unchecked Sendable {
     return locate(number).found
   }
 
-  /// Takes an element out when it is there; its number then says that it was used, or that the call has ended.
+  /// Removes an element if it exists; its number is then reported as used, or its call as ended.
   func remove(_ number: UInt64, hasEnded: Bool = false) -> Found {
     lock.lock()
     defer { lock.unlock() }
@@ -65,7 +65,7 @@ final class HandleTable<Element: AnyObject>: @unchecked Sendable {
     return found
   }
 
-  /// Takes out all that fit; their numbers then say that the call has ended.
+  /// Removes all matching elements; their calls are then reported as ended.
   func removeAll(where fits: (Element) -> Bool) -> [Element] {
     lock.holding {
       slots.indices.compactMap { index in
@@ -86,7 +86,7 @@ final class HandleTable<Element: AnyObject>: @unchecked Sendable {
     guard number >> (Self.generationBits + Self.slotBits) == table, index < slots.count, generation > 0,
       generation <= slots[index].generation
     else { return (.unknown, index) }
-    // Long ago, by what way is not known any more.
+    // Outdated long ago; the reason is no longer known.
     guard generation == slots[index].generation else { return (.ended, index) }
     if let element = slots[index].element { return (.live(element), index) }
     return (slots[index].hasEnded ? .ended : .used, index)
@@ -95,7 +95,7 @@ final class HandleTable<Element: AnyObject>: @unchecked Sendable {
   private func release(_ index: Int, hasEnded: Bool) {
     slots[index].element = nil
     slots[index].hasEnded = hasEnded
-    // A slot whose generations are used up is left alone.
+    // A slot without further generations is retired.
     if slots[index].generation < 1 << Self.generationBits - 1 { free.append(index) }
   }
 }

@@ -2,14 +2,14 @@ import CPluginABI
 import Interception
 import RPCProtocols
 
-/// A value that a plugin has been given, with its token, until the token is used.
+/// A value passed to a plugin, with its token, until the token is used.
 final class HeldValue: @unchecked Sendable {
   let stage: Stage
   /// The call's number.
   let call: UInt64
-  /// The call's lock: one for all its values, since there are many of them.
+  /// The call's lock, shared by all its values because there are many.
   private let lock: Lock
-  // What follows is used with the lock held.
+  // The following members require the lock.
   private var value: StageValue
   private var token: StageToken?
   private var arena: Arena?
@@ -24,7 +24,7 @@ final class HeldValue: @unchecked Sendable {
     self.token = consume token
   }
 
-  /// Whether the call has ended meanwhile.
+  /// Whether the call has ended in the meantime.
   var isVoid: Bool {
     lock.holding {
       guard let token = token.take() else { return true }
@@ -34,7 +34,7 @@ final class HeldValue: @unchecked Sendable {
     }
   }
 
-  /// Works on the value; texts made in the arena stay until the token is used.
+  /// Reads or changes the value; texts in the arena stay valid until the token is used.
   func with<Result>(
     _ body: (inout StageValue, Arena) throws(ABIFailure) -> Result
   ) throws(ABIFailure) -> Result {
@@ -45,12 +45,12 @@ final class HeldValue: @unchecked Sendable {
     }
   }
 
-  // Each of these uses the token up. The chain is told with the lock released.
+  // Each of these uses the token. The chain is notified after the lock is released.
 
   func proceed() {
     lock.lock()
     let token = token.take()
-    // Taken with the token: from now on another thread finds nothing here to change.
+    // Removed together with the token: other threads now find nothing to change here.
     var value = StageValue.requestEnd
     if token != nil { swap(&value, &self.value) }
     lock.unlock()
@@ -72,16 +72,16 @@ final class HeldValue: @unchecked Sendable {
     token?.drop()
   }
 
-  /// Tries the call again from here; where that is not possible the value goes on as it came.
+  /// Retries the call from here. If that is not possible, the value is forwarded unchanged.
   func retry(after pause: Duration, _ headers: Headers) {
     let token = takeToken()
     token?.retry(after: pause, headers)
   }
 
-  /// Puts a message in front of the value, whose token stays.
+  /// Injects a message before the value, whose token stays valid.
   func inject(_ message: Payload) throws(ABIFailure) {
     try lock.holding { () throws(ABIFailure) in
-      guard let token = token.take() else { throw ABIFailure(RPCURL_EUSED, "the token was used before") }
+      guard let token = token.take() else { throw ABIFailure(RPCURL_EUSED, "the token was already used") }
       let isVoid = token.isVoid
       token.inject(message)
       self.token = consume token

@@ -25,7 +25,7 @@ extension HostFunctions {
       key.pointee = try withMessage(instance, token) { message, arena throws(ABIFailure) in
         let keys = try fields { () throws(FieldPathError) in try message.mapKeys(at: path) }
         guard keys.indices.contains(index), let plain = rpcurl_value(keys[index], arena) else {
-          throw ABIFailure(RPCURL_ENOENT, "there are \(keys.count) keys")
+          throw ABIFailure(RPCURL_ENOENT, "the index is out of range: the map has \(keys.count) keys")
         }
         return plain
       }
@@ -39,7 +39,7 @@ extension HostFunctions {
       guard let field else { throw invalid("the text is null") }
       let path = try fieldPath(path)
       guard case .field(let oneof)? = path.steps.last else {
-        throw ABIFailure(RPCURL_EPATH, "a path to a oneof ends with its name")
+        throw ABIFailure(RPCURL_EPATH, "the path does not end with the name of a oneof")
       }
       field.pointee = try withMessage(instance, token) { message, arena throws(ABIFailure) in
         let found = try fields { () throws(FieldPathError) -> Field? in
@@ -51,7 +51,7 @@ extension HostFunctions {
     }
   }
 
-  /// The message that has what a path ends with; an empty one where none is set.
+  /// The message that contains the last part of a path; an empty one if it is not set.
   private static func parent(
     of path: FieldPath, in message: Message
   ) throws(FieldPathError) -> Message {
@@ -77,7 +77,7 @@ extension HostFunctions {
         }
         let number = if case .enum(let number)? = value { number } else { type.defaultNumber }
         guard let name = type.name(of: number) else {
-          throw ABIFailure(RPCURL_ENOENT, "\(type.name) has no name for \(number)")
+          throw ABIFailure(RPCURL_ENOENT, "\(type.name) has no value with the number \(number)")
         }
         return arena.text(name)
       }
@@ -92,7 +92,7 @@ extension HostFunctions {
       try withMessage(instance, token) { message, _ throws(ABIFailure) in
         let type = try enumType(message, path)
         guard let number = type.number(of: name) else {
-          throw ABIFailure(RPCURL_ENOENT, "\(type.name) has no value \(name)")
+          throw ABIFailure(RPCURL_ENOENT, "\(type.name) has no value named \(name)")
         }
         try fields { () throws(FieldPathError) in try message.set(.enum(number), at: path) }
       }

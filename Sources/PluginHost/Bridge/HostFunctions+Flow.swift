@@ -48,7 +48,7 @@ extension HostFunctions {
     _ message: UnsafePointer<rpcurl_local_message>?
   ) -> Int32 {
     self.call(host) { instance throws(ABIFailure) in
-      let call = try open(call, instance, "a message is injected")
+      let call = try open(call, instance, "injecting a message")
       try call.countInjection()
       let payload = try payload(message, direction, of: call.facts)
       switch direction {
@@ -85,7 +85,7 @@ extension HostFunctions {
   static func cancelTimer(_ host: Host?, _ call: rpcurl_call, _ timer: rpcurl_timer) -> Int32 {
     self.call(host) { instance throws(ABIFailure) in
       let call = try onLoop(call, instance, "cancel_timer")
-      guard call.cancelTimer(timer.id) else { throw ABIFailure(RPCURL_ENOENT, "no such timer") }
+      guard call.cancelTimer(timer.id) else { throw ABIFailure(RPCURL_ENOENT, "there is no such timer") }
     }
   }
 
@@ -95,7 +95,7 @@ extension HostFunctions {
     self.call(host) { instance throws(ABIFailure) in
       guard let function else { throw invalid("the function is null") }
       let call = try open(call, instance, "post")
-      // The plugin says that its function and argument may be used on the loop's thread.
+      // The plugin guarantees that its function and argument can be used on the loop's thread.
       nonisolated(unsafe) let argument = argument
       call.context.post {
         guard !call.hasEnded else { return }
@@ -104,20 +104,20 @@ extension HostFunctions {
     }
   }
 
-  /// The call, if this is the thread that it lives on.
+  /// Returns the call if this is its thread.
   static func onLoop(
     _ call: rpcurl_call, _ instance: PluginInstance, _ what: String
   ) throws(ABIFailure) -> PluginCall {
     let call = try live(instance.calls.find(call.id), instance, "call", what)
     guard call.isOnItsThread else {
       instance.reportMisbehaviour("\(what) on a thread other than the loop's")
-      throw ABIFailure(RPCURL_ETHREAD, "\(what) is for the loop's thread only: use post")
+      throw ABIFailure(RPCURL_ETHREAD, "\(what) is allowed only on the loop's thread: use post")
     }
     guard !call.hasEnded else { throw ABIFailure(RPCURL_EENDED, "the call has ended") }
     return call
   }
 
-  /// The call, if it has not ended: in close it has.
+  /// Returns the call if it has not ended; in `close` it has.
   static func open(
     _ call: rpcurl_call, _ instance: PluginInstance, _ what: String
   ) throws(ABIFailure) -> PluginCall {

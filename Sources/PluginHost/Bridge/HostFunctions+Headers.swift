@@ -17,7 +17,7 @@ extension HostFunctions {
       guard let field else { throw invalid("the field is null") }
       field.pointee = try withHeaders(instance, token) { headers, arena throws(ABIFailure) in
         guard headers.fields.indices.contains(index) else {
-          throw ABIFailure(RPCURL_ENOENT, "there are \(headers.count) fields")
+          throw ABIFailure(RPCURL_ENOENT, "the index is out of range: there are \(headers.count) fields")
         }
         let found = headers.fields[index]
         return rpcurl_field(name: arena.text(found.name), value: arena.text(found.value))
@@ -63,7 +63,7 @@ extension HostFunctions {
   ) -> Int32 {
     call(host) { instance throws(ABIFailure) in
       let (name, value) = try field(name, value)
-      let stage = try held(instance, token, "a value is used").stage
+      let stage = try held(instance, token, "using a value").stage
       if let reason = HostHeaders.reason(against: name, at: stage) { throw invalid(reason) }
       try withHeaders(instance, token) { headers, _ in body(&headers, name, value) }
     }
@@ -73,15 +73,17 @@ extension HostFunctions {
     _ name: rpcurl_text, _ value: rpcurl_text
   ) throws(ABIFailure) -> (String, String) {
     let (name, value) = (try name.string(), try value.string())
-    guard HeaderSyntax.isName(name) else { throw invalid("'\(name)' is not a header's name") }
-    guard HeaderSyntax.isValue(value) else { throw invalid("the value of \(name) has control characters") }
+    guard HeaderSyntax.isName(name) else { throw invalid("\"\(name)\" is not a valid header name") }
+    guard HeaderSyntax.isValue(value) else {
+      throw invalid("the value of \(name) contains control characters")
+    }
     if Headers.isBinary(name), Headers([(name, value)]).binaryValues(name).contains(nil) {
-      throw invalid("the value of \(name) is not base64, as a name in -bin demands")
+      throw invalid("the value of \(name) is not base64, which a name in -bin requires")
     }
     return (name, value)
   }
 
-  /// Reads a list of fields that a plugin passes in.
+  /// Copies a list of fields from a plugin.
   static func headers(_ fields: UnsafePointer<rpcurl_field>?, _ count: Int) throws(ABIFailure) -> Headers {
     guard (0...mostElements).contains(count) else { throw invalid("\(count) fields") }
     guard count == 0 || fields != nil else { throw invalid("the fields are null") }
@@ -93,13 +95,14 @@ extension HostFunctions {
     return headers
   }
 
-  /// Works on the headers or trailers of the stage.
+  /// Reads or changes the headers or trailers of the stage.
   private static func withHeaders<Result>(
     _ instance: PluginInstance, _ token: rpcurl_token,
     _ body: (inout Headers, Arena) throws(ABIFailure) -> Result
   ) throws(ABIFailure) -> Result {
     try value(instance, token) { value, arena throws(ABIFailure) in
-      // Only one holder of the storage, so that what is changed is not copied again. A `switch` would be another.
+      // Keeps one reference to the storage, so that a change does not copy it. A `switch` would add a
+      // reference.
       if case .requestStart(var start) = value {
         value = .requestEnd
         defer { value = .requestStart(start) }
@@ -144,12 +147,12 @@ extension HostFunctions {
     _ host: Host?, _ token: rpcurl_token, _ metrics: UnsafePointer<rpcurl_metrics>?
   ) -> Int32 {
     call(host) { instance throws(ABIFailure) in
-      // It is a member of rpcurl_outcome, so it never grows.
+      // A member of rpcurl_outcome, so its size is fixed.
       let plain = try copy(metrics, atLeast: MemoryLayout<rpcurl_metrics>.size)
       var new = try CallMetrics(plain)
       try value(instance, token) { value, _ throws(ABIFailure) in
         guard case .metrics(let old) = value else { throw wrongStage() }
-        // The interface does not have it.
+        // The ABI does not have this field.
         new.resolve = old.resolve
         value = .metrics(new)
       }
@@ -161,7 +164,7 @@ extension CallMetrics {
   fileprivate init(_ plain: rpcurl_metrics) throws(ABIFailure) {
     func duration(_ nanoseconds: Int64) -> Duration? { nanoseconds < 0 ? nil : .nanoseconds(nanoseconds) }
     func number(_ plain: UInt64) throws(ABIFailure) -> Int {
-      guard let number = Int(exactly: plain) else { throw HostFunctions.invalid("\(plain) is too much") }
+      guard let number = Int(exactly: plain) else { throw HostFunctions.invalid("\(plain) is out of range") }
       return number
     }
     self.init()

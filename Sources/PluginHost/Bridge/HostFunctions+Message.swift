@@ -61,7 +61,7 @@ extension HostFunctions {
     }
   }
 
-  /// Throws for an index beyond the end of a list. A key that a map does not have is no error: it is cleared already.
+  /// Throws for an index beyond the end of a list. An absent map key is not an error: it is already cleared.
   private static func requireElement(_ path: FieldPath, in message: Message) throws(ABIFailure) {
     guard case .subscripted(.integer(let index))? = path.steps.last else { return }
     try fields { () throws(FieldPathError) in
@@ -166,7 +166,7 @@ extension HostFunctions {
     }
   }
 
-  // MARK: - Help
+  // MARK: - Helpers
 
   static func withMessage<Result>(
     _ instance: PluginInstance, _ token: rpcurl_token,
@@ -174,7 +174,7 @@ extension HostFunctions {
   ) throws(ABIFailure) -> Result {
     try value(instance, token) { value, arena throws(ABIFailure) in
       guard case .message(var message) = value else { throw wrongStage() }
-      // Only one holder of the storage: what is changed is not copied again.
+      // Keeps one reference to the storage, so that a change does not copy it.
       value = .requestEnd
       defer { value = .message(message) }
       return try body(&message, arena)
@@ -186,7 +186,7 @@ extension HostFunctions {
     return try fields { () throws(FieldPathError) in try FieldPath(text) }
   }
 
-  /// Runs what follows a path; `isInteger` says that an integer is put there, which may be too large.
+  /// Runs `body` with a parsed path. `isInteger`: an integer is assigned, which may be out of range.
   static func fields<Result>(
     isInteger: Bool = false, _ body: () throws(FieldPathError) -> Result
   ) throws(ABIFailure) -> Result {
@@ -216,7 +216,7 @@ extension HostFunctions {
     case RPCURL_TYPE_STRING: return .string(try value.as.text.string())
     case RPCURL_TYPE_BYTES: return .bytes(try value.as.text.bytes())
     case RPCURL_TYPE_ENUM: return .enum(value.as.number)
-    default: throw invalid("no such type of a value: \(value.type)")
+    default: throw invalid("unknown value type: \(value.type)")
     }
   }
 }
@@ -231,7 +231,7 @@ extension Value {
 }
 
 extension rpcurl_value {
-  /// A scalar in the plugin's form; `nil` for a message.
+  /// Converts a scalar to the plugin's form; `nil` for a message.
   init?(_ value: Value, _ arena: Arena) {
     self.init()
     switch value {

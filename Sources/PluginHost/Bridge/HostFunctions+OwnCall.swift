@@ -3,7 +3,7 @@ import Interception
 import Protobuf
 import RPCProtocols
 
-// Calls of a plugin's own.
+// Calls made by plugins.
 extension HostFunctions {
   static func makeCall(
     _ host: Host?, _ call: rpcurl_call, _ own: UnsafePointer<rpcurl_own_call>?, _ done: rpcurl_done?,
@@ -36,7 +36,7 @@ extension HostFunctions {
   }
 }
 
-/// The method of an own call, and how its messages are turned into what travels and back.
+/// The method of a plugin's call, and the conversion of its messages.
 struct OwnSchema {
   let name: MethodName
   private let codec: CodecName
@@ -46,7 +46,7 @@ struct OwnSchema {
   init(_ plain: rpcurl_own_call, _ facts: CallFacts) throws(ABIFailure) {
     let text = try plain.method.string()
     guard let name = MethodName(text) else {
-      throw HostFunctions.invalid("'\(text)' is not of the form pkg.Service/Method")
+      throw HostFunctions.invalid("\"\(text)\" is not of the form pkg.Service/Method")
     }
     self.name = name
     codec = facts.codec
@@ -54,7 +54,7 @@ struct OwnSchema {
     switch Int32(truncatingIfNeeded: plain.response_form) {
     case RPCURL_FORM_SERIALIZED: wantsJSON = false
     case RPCURL_FORM_JSON: wantsJSON = true
-    default: throw HostFunctions.invalid("no such form of a message: \(plain.response_form)")
+    default: throw HostFunctions.invalid("unknown message form: \(plain.response_form)")
     }
     if wantsJSON, codec != .json, method == nil { throw Self.unknown(name) }
   }
@@ -72,19 +72,19 @@ struct OwnSchema {
     }
   }
 
-  /// The response's message in the form that was asked for.
+  /// The response's message in the requested form.
   func response(_ bytes: [UInt8]) throws -> [UInt8] {
     guard wantsJSON, codec != .json, let method else { return bytes }
     return try Message(method.output, serialized: bytes).json()
   }
 
   private static func unknown(_ name: MethodName) -> ABIFailure {
-    ABIFailure(RPCURL_EUNSUPPORTED, "the schema does not know the method \(name)")
+    ABIFailure(RPCURL_EUNSUPPORTED, "the schema has no method \(name)")
   }
 }
 
 extension Arena {
-  /// An answer in the plugin's form, which lives as long as the arena.
+  /// Converts a response to the plugin's form, valid as long as the arena.
   fileprivate func ownResponse(_ answer: SubrequestResponse, _ schema: OwnSchema) -> rpcurl_own_response {
     var error = answer.end.error
     var message: [UInt8] = []
@@ -92,7 +92,7 @@ extension Arena {
       do {
         message = try schema.response(answer.message ?? [])
       } catch let problem {
-        error = RPCError(.internal, "the response cannot be read: \(problem)", origin: .client)
+        error = RPCError(.internal, "invalid response: \(problem)", origin: .client)
       }
     }
     let headers = fields(answer.headers)

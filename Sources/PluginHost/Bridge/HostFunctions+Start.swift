@@ -2,7 +2,7 @@ import CPluginABI
 import Interception
 import RPCProtocols
 
-// Where a request goes, and how long it may take.
+// The target and the timeout of a request.
 extension HostFunctions {
   static func getStart(
     _ host: Host?, _ token: rpcurl_token, _ start: UnsafeMutablePointer<rpcurl_start>?
@@ -33,14 +33,14 @@ extension HostFunctions {
     }
   }
 
-  /// A target as the chain has them: without a slash at its end.
+  /// Parses a target, and removes a trailing slash.
   static func checkedTarget(_ text: rpcurl_text) throws(ABIFailure) -> String {
     var target = try text.string()[...]
     while target.hasSuffix("/") { target.removeLast() }
     let rest = ["https://", "http://"].first { target.hasPrefix($0) }.map { target.dropFirst($0.count) }
     guard let rest, let first = rest.first, first != "/", first != ":",
       rest.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
-    else { throw invalid("'\(target)' is not of the form http[s]://host[:port][/prefix]") }
+    else { throw invalid("\"\(target)\" is not of the form http[s]://host[:port][/prefix]") }
     return String(target)
   }
 
@@ -56,7 +56,7 @@ extension HostFunctions {
 }
 
 extension Duration {
-  /// The duration in nanoseconds, as far as they can be counted.
+  /// The duration in nanoseconds, clamped to the range of the type.
   var wholeNanoseconds: Int64 {
     let (seconds, attoseconds) = components
     let (whole, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

@@ -45,7 +45,7 @@ extension HostFunctions {
       detail.pointee = try withEnd(instance, token) { end, arena throws(ABIFailure) in
         let details = end.error?.details ?? []
         guard details.indices.contains(index) else {
-          throw ABIFailure(RPCURL_ENOENT, "there are \(details.count) details")
+          throw ABIFailure(RPCURL_ENOENT, "the index is out of range: there are \(details.count) details")
         }
         return rpcurl_detail(details[index], arena)
       }
@@ -74,7 +74,7 @@ extension HostFunctions {
     }
   }
 
-  /// Reads details that a plugin passes in.
+  /// Copies details from a plugin.
   static func details(
     _ details: UnsafePointer<rpcurl_detail>?, _ count: Int
   ) throws(ABIFailure) -> [StatusDetail] {
@@ -83,7 +83,7 @@ extension HostFunctions {
     var found: [StatusDetail] = []
     for detail in UnsafeBufferPointer(start: details, count: count) {
       let name = try detail.type_name.string()
-      guard !name.isEmpty, !name.contains("/") else { throw invalid("'\(name)' is not a type's full name") }
+      guard !name.isEmpty, !name.contains("/") else { throw invalid("\"\(name)\" is not a full type name") }
       found.append(StatusDetail(typeName: name, value: try detail.value.bytes()))
     }
     return found
@@ -95,7 +95,7 @@ extension HostFunctions {
   ) throws(ABIFailure) -> Result {
     try value(instance, token) { value, arena throws(ABIFailure) in
       guard case .responseEnd(var end) = value else { throw wrongStage() }
-      // Only one holder of the storage: what is changed is not copied again.
+      // Keeps one reference to the storage, so that a change does not copy it.
       value = .requestEnd
       defer { value = .responseEnd(end) }
       return try body(&end, arena)

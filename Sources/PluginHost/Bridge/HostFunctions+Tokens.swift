@@ -21,7 +21,7 @@ extension HostFunctions {
     }
   }
 
-  /// Uses a token up.
+  /// Uses a token.
   static func settle(
     _ host: Host?, _ token: rpcurl_token, _ what: String,
     check: (Stage) throws(ABIFailure) -> Void = { _ in },
@@ -29,7 +29,7 @@ extension HostFunctions {
   ) -> Int32 {
     call(host) { instance throws(ABIFailure) in
       try check(try held(instance, token, what).stage)
-      // Of two threads that use the same token, one gets it.
+      // If two threads use the same token, one of them gets it.
       let held = try live(instance.tokens.remove(token.id), instance, "token", what)
       let isVoid = held.isVoid
       try body(instance, held)
@@ -112,7 +112,7 @@ extension HostFunctions {
     return answer
   }
 
-  /// A message that a plugin makes.
+  /// Converts a message made by a plugin.
   static func payload(
     _ message: rpcurl_local_message, _ type: MessageType?
   ) throws(ABIFailure) -> Payload {
@@ -120,21 +120,21 @@ extension HostFunctions {
     switch Int32(truncatingIfNeeded: message.form) {
     case RPCURL_FORM_SERIALIZED: return .bytes(content)
     case RPCURL_FORM_JSON:
-      guard let type else { throw ABIFailure(RPCURL_EUNSUPPORTED, "the message's type is not known") }
+      guard let type else { throw ABIFailure(RPCURL_EUNSUPPORTED, "the message's type is unknown") }
       do throws(JSONError) {
         return .typed(try Message(type, json: content))
       } catch {
         throw ABIFailure(RPCURL_EPARSE, "\(error)")
       }
-    default: throw invalid("no such form of a message: \(message.form)")
+    default: throw invalid("unknown message form: \(message.form)")
     }
   }
 
-  /// The error of a status code that a plugin gives; `nil` for ok.
+  /// The error of a plugin's status code; `nil` for ok.
   static func error(
     _ code: Int32, _ message: rpcurl_text, _ instance: PluginInstance
   ) throws(ABIFailure) -> RPCError? {
-    guard let status = StatusCode(rawValue: Int(code)) else { throw invalid("\(code) is no status code") }
+    guard let status = StatusCode(rawValue: Int(code)) else { throw invalid("\(code) is not a status code") }
     let message = try message.string()
     if status == .ok { return nil }
     return RPCError(status, message, origin: .interceptor(instance.description.name))

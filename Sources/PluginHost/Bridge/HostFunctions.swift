@@ -5,9 +5,9 @@ import RPCProtocols
 
 typealias Host = UnsafePointer<rpcurl_host>
 
-/// The functions that the host offers to plugins, as C sees them. What each does is in the file of its group.
+/// The host functions for plugins, as C functions. Each group has its own file.
 enum HostFunctions {
-  /// The table; each plugin gets a copy, with what is its own filled in.
+  /// The function table; each plugin gets a copy with its own members filled in.
   static var table: rpcurl_host {
     rpcurl_host(
       abi_major: UInt32(RPCURL_ABI_MAJOR), abi_minor: UInt32(RPCURL_ABI_MINOR),
@@ -77,9 +77,9 @@ enum HostFunctions {
       free: { _, memory in free(memory) })
   }
 
-  // MARK: - What all have in common
+  // MARK: - Shared
 
-  /// Runs a function for a plugin; a failure becomes its code, and its words are kept for last_error.
+  /// Runs a function for a plugin; a failure returns its code, and its message is kept for last_error.
   static func count(_ host: Host?, _ body: (PluginInstance) throws(ABIFailure) -> Int) -> Int64 {
     guard let instance = PluginInstance.of(host) else { return Int64(RPCURL_EINVAL) }
     do throws(ABIFailure) {
@@ -98,15 +98,16 @@ enum HostFunctions {
       })
   }
 
-  /// Works on the value that a token is for.
+  /// Reads or changes the value of a token.
   static func value<Result>(
     _ instance: PluginInstance, _ token: rpcurl_token,
     _ body: (inout StageValue, Arena) throws(ABIFailure) -> Result
   ) throws(ABIFailure) -> Result {
-    try held(instance, token, "a value is used").with(body)
+    try held(instance, token, "using a value").with(body)
   }
 
-  /// What a token is for; a token that is out of date is refused, and reported if the plugin could have known.
+  /// Returns the value of a token. An outdated token is refused, and reported if the plugin could have
+  /// avoided it.
   static func held(
     _ instance: PluginInstance, _ token: rpcurl_token, _ what: String
   ) throws(ABIFailure) -> HeldValue {
@@ -120,24 +121,25 @@ enum HostFunctions {
     case .live(let element): return element
     case .ended: throw ABIFailure(RPCURL_EENDED, "the call has ended")
     case .used:
-      instance.reportMisbehaviour("\(what) with a \(kind) that was used before")
-      throw ABIFailure(RPCURL_EUSED, "the \(kind) was used before")
+      instance.reportMisbehaviour("\(what) with a \(kind) that was already used")
+      throw ABIFailure(RPCURL_EUSED, "the \(kind) was already used")
     case .unknown:
-      instance.reportMisbehaviour("\(what) with a \(kind) that it was never given")
-      throw ABIFailure(RPCURL_EUNKNOWN, "no such \(kind)")
+      instance.reportMisbehaviour("\(what) with a \(kind) that it never received")
+      throw ABIFailure(RPCURL_EUNKNOWN, "unknown \(kind)")
     }
   }
 
   static func wrongStage(_ stage: Stage? = nil) -> ABIFailure {
-    ABIFailure(RPCURL_ESTAGE, "not at \(stage?.description ?? "this stage")")
+    ABIFailure(RPCURL_ESTAGE, "not available at \(stage?.description ?? "this stage")")
   }
 
-  /// How many headers or messages a plugin may pass in at once. Whatever is beyond it is a mistake.
+  /// The maximum number of headers or messages in one call of a host function. More is an error in the
+  /// plugin.
   static let mostElements = 65_536
 
   static func invalid(_ what: String) -> ABIFailure { ABIFailure(RPCURL_EINVAL, what) }
 
-  /// Copies a structure out, no more of it than the plugin has room for.
+  /// Copies a structure to the plugin, up to the size that it reserved.
   static func fill<Structure>(
     _ target: UnsafeMutablePointer<Structure>?, _ structure: Structure, size: (Structure) -> Int
   ) throws(ABIFailure) {
@@ -148,19 +150,19 @@ enum HostFunctions {
     let offset = MemoryLayout<Int>.size
     withUnsafeBytes(of: &structure) { source in
       let bytes = min(room, source.count)
-      // The plugin's struct_size stays as it set it.
+      // Keeps the plugin's struct_size.
       let rest = UnsafeRawBufferPointer(rebasing: source[offset..<max(offset, bytes)])
       UnsafeMutableRawPointer(target).advanced(by: offset)
         .copyMemory(from: rest.baseAddress ?? UnsafeRawPointer(target), byteCount: rest.count)
     }
   }
 
-  /// Copies a structure in, as much of it as the plugin's header has; the rest is zero.
+  /// Copies a structure from the plugin, up to the size in its header; the rest is zero.
   static func copy<Structure>(
     _ source: UnsafePointer<Structure>?, atLeast leastBytes: Int
   ) throws(ABIFailure) -> Structure {
     guard let source else { throw invalid("the structure is null") }
-    // Each of them begins with its size.
+    // Each of them starts with its size.
     let bytes = UnsafeRawPointer(source).load(as: Int.self)
     guard bytes >= leastBytes else { throw invalid("struct_size is not set") }
     return withUnsafeTemporaryAllocation(

@@ -1,15 +1,15 @@
 import Interception
 import RPCProtocols
 
-/// The headers that rpcurl writes itself, and plugins cannot: they frame the message, or say what a function of the host
-/// sets.
+/// Headers that rpcurl sets itself and plugins cannot set: they frame the message, or a host function sets
+/// their value.
 enum HostHeaders {
-  /// Of the HTTP message, beside those that `HeaderSyntax` has.
+  /// Headers of the HTTP message, in addition to those in `HeaderSyntax`.
   private static let message: Set<String> = [
     "content-encoding", "content-type", "host", "keep-alive", "proxy-connection", "te", "trailer",
   ]
 
-  /// Of the protocols, with the function to use instead.
+  /// Headers of the protocols, with the function to use instead.
   private static let functions = [
     "grpc-timeout": "set_timeout", "connect-timeout-ms": "set_timeout", "grpc-status": "set_status",
     "grpc-message": "set_status", "grpc-status-details-bin": "detail_add",
@@ -17,15 +17,15 @@ enum HostHeaders {
 
   private static let encodings: Set<String> = ["connect-content-encoding", "grpc-encoding"]
 
-  /// Why a plugin cannot set a field at a stage; `nil` when it can. Names are compared in lower case.
+  /// Why a plugin cannot set a field at a stage; `nil` if it can. Names are in lower case.
   static func reason(against name: String, at stage: Stage) -> String? {
     let name = name.lowercased()
-    if let function = functions[name] { return "the header \(name) is rpcurl's own: use \(function)" }
-    // What was received has been read already; changing it changes only what is shown.
+    if let function = functions[name] { return "only rpcurl sets the header \(name): use \(function)" }
+    // Received headers were already processed; changing them affects only output.
     guard stage == .requestStart else { return nil }
     guard HeaderSyntax.framing.contains(name) || message.contains(name) || encodings.contains(name) else {
       return nil
     }
-    return "the header \(name) is rpcurl's own"
+    return "only rpcurl sets the header \(name)"
   }
 }

@@ -2,14 +2,14 @@ import Glibc
 import Interception
 import RPCProtocols
 
-/// Lets the misuse of its interface by a plugin fail calls. `[any thread]`
+/// Fails calls after a plugin violates the ABI. `[any thread]`
 ///
-/// Misuse in a callback fails the call that the callback is for. Misuse elsewhere cannot be assigned to a call, so
-/// every call that the plugin takes part in fails.
+/// A violation in a callback fails the callback's call. Another violation belongs to no call, so every call
+/// of the plugin fails.
 final class MisusePolicy: @unchecked Sendable {
   private let lock = Lock()
   private var calls: [UInt64: CallContext] = [:]
-  /// The thread that is in a callback of the plugin.
+  /// The thread that runs a callback of the plugin.
   private var callbackThread: pthread_t?
   private var fault: String?
 
@@ -21,7 +21,7 @@ final class MisusePolicy: @unchecked Sendable {
     lock.holding { calls[call] = nil }
   }
 
-  /// Runs a callback; gives what the plugin did wrong in it.
+  /// Runs a callback; returns the violation in it.
   func watch(_ body: () -> Void) -> String? {
     lock.holding {
       callbackThread = pthread_self()

@@ -4,26 +4,26 @@ import Interception
 import RPCProtocols
 import Synchronization
 
-/// A call as a plugin can ask for it.
+/// A call, with the data that a plugin can request.
 final class PluginCall: @unchecked Sendable {
   let facts: CallFacts
   let context: CallContext
   /// The method's name, for reports of crashes.
   let method: MethodText
-  /// The facts in the plugin's form; their texts live as long as this.
+  /// The facts in the plugin's form; their texts live as long as this object.
   let plain: rpcurl_call_facts
-  /// The call's deadline by CLOCK_MONOTONIC, for the watchdog; 0 without one. Belongs to the loop's thread.
+  /// The call's deadline by CLOCK_MONOTONIC, for the watchdog; 0 without one. `[loop's thread]`
   private(set) var deadlineNanoseconds: Int64 = 0
-  /// Held while one of the call's values is worked on.
+  /// Held while a value of the call is read or changed.
   let lock = Lock()
   private let arena = Arena()
   private let thread = pthread_self()
-  // What follows belongs to the loop's thread.
+  // The following members belong to the loop's thread.
   private var timers: [UInt64: CallTimer] = [:]
   private var lastTimer: UInt64 = 0
   private var ownCalls: [Int: (SubrequestResponse) -> Void] = [:]
   private var lastSubrequest = 0
-  /// Whether the call is over for the plugin, or was declined.
+  /// Whether the call has ended for the plugin, or was declined.
   var hasEnded: Bool { ended.load(ordering: .relaxed) }
   private let ended = Atomic(false)
   private let injected = Atomic(0)
@@ -40,19 +40,19 @@ final class PluginCall: @unchecked Sendable {
       response_type: arena.text(facts.responseType?.name ?? ""))
   }
 
-  /// Has the watchdog keep a deadline.
+  /// Passes the deadline to the watchdog.
   func keep(_ deadline: MonotonicClock.Instant?) {
     guard let deadline else { return deadlineNanoseconds = 0 }
     var now = timespec()
     clock_gettime(CLOCK_MONOTONIC, &now)
     let (sum, isTooFar) = (Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec))
       .addingReportingOverflow((deadline - .now).wholeNanoseconds)
-    // Beyond all measure is the same as none, and one that has passed is not none.
+    // A deadline out of range means none; a passed one still counts.
     deadlineNanoseconds = isTooFar ? 0 : max(sum, 1)
   }
 
-  /// Counts a message that the plugin adds. The chain takes what is added until the loop runs the next time, so more than
-  /// a callback can sensibly add is refused.
+  /// Counts an injected message. The chain accepts them all until the next run of the loop, so an excessive
+  /// number in one callback is refused.
   func countInjection() throws(ABIFailure) {
     let count = injected.add(1, ordering: .relaxed).newValue
     if count == 1 { context.post { self.injected.store(0, ordering: .relaxed) } }
@@ -63,12 +63,12 @@ final class PluginCall: @unchecked Sendable {
     }
   }
 
-  /// Whether this is the thread that the call lives on.
+  /// Whether this is the call's thread.
   var isOnItsThread: Bool { pthread_equal(thread, pthread_self()) != 0 }
 
   // MARK: - Timers
 
-  /// Has a function run later; its number is never 0.
+  /// Schedules a function; returns a number other than 0.
   func setTimer(after delay: Duration, _ body: @escaping () -> Void) -> UInt64 {
     lastTimer += 1
     let number = lastTimer
@@ -79,16 +79,16 @@ final class PluginCall: @unchecked Sendable {
     return number
   }
 
-  /// Forgets a timer; `false` when there is none, or it has run.
+  /// Removes a timer; `false` if there is none, or it has fired.
   func cancelTimer(_ number: UInt64) -> Bool {
     guard let timer = timers.removeValue(forKey: number) else { return false }
     context.cancel(timer)
     return true
   }
 
-  // MARK: - Calls of the plugin's own
+  // MARK: - Calls made by the plugin
 
-  /// Makes a call; `done` is run once, at the latest when this call ends.
+  /// Makes a call; `done` is called once, at the latest when this call ends.
   func make(_ call: Subrequest, _ done: @escaping (SubrequestResponse) -> Void) {
     lastSubrequest += 1
     let number = lastSubrequest
@@ -98,11 +98,11 @@ final class PluginCall: @unchecked Sendable {
     }
   }
 
-  /// The call is over: nothing runs any more, and what still waits for a response is notified that none comes.
+  /// Ends the call: cancels timers, and completes pending calls of the plugin with an error.
   func end() {
     ended.store(true, ordering: .relaxed)
     timers = [:]
-    let error = RPCError(.canceled, "the call that it was made for has ended", origin: .client)
+    let error = RPCError(.canceled, "the call that needed it has ended", origin: .client)
     for (_, done) in ownCalls.sorted(by: { $0.key < $1.key }) {
       done(SubrequestResponse(end: ResponseEnd(error: error)))
     }

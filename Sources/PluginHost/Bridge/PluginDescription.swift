@@ -1,26 +1,26 @@
 import CPluginABI
 import Interception
 
-/// What a plugin says of itself, and its functions.
+/// A plugin's description of itself, and its functions.
 struct PluginDescription: @unchecked Sendable {
   let path: String
   let name: String
   let version: String
   let summary: String
   let configurationHelp: String
-  /// The keys that the help lists, one at the start of each line.
+  /// The keys in the help text: the text before "=" at the start of a line.
   var keys: [String] {
     configurationHelp.split(separator: "\n").compactMap { line in
       let key = line.prefix { $0 != "=" && $0 != " " }
       return line.dropFirst(key.count).first == "=" ? String(key) : nil
     }
   }
-  /// The plugin's functions; those that it does not have are null.
+  /// The plugin's functions; null for those that it does not implement.
   let functions: rpcurl_plugin
-  /// Where the plugin's own structure is: the same for every load of a file.
+  /// The address of the plugin's structure, which identifies its file.
   let address: UnsafeRawPointer
 
-  /// Asks a shared object's entry for the plugin, and checks what it gives.
+  /// Calls a shared object's entry function, and checks the plugin that it returns.
   init(
     entry symbol: UnsafeMutableRawPointer, path: String, _ guarding: PluginGuard
   ) throws(PluginError) {
@@ -31,7 +31,7 @@ struct PluginDescription: @unchecked Sendable {
     }
     self.path = path
     address = UnsafeRawPointer(plugin)
-    // Only the first members can be relied upon before the size is known to be right.
+    // Only the first members are valid before the size is checked.
     let size = plugin.pointee.struct_size
     guard plugin.pointee.abi_major == UInt32(RPCURL_ABI_MAJOR) else {
       throw .otherVersion(
@@ -41,7 +41,7 @@ struct PluginDescription: @unchecked Sendable {
     guard size >= Self.firstSize, size <= 1 << 16 else {
       throw .malformed(
         path: path,
-        reason: "struct_size is \(UInt(bitPattern: Int(size))), which cannot be (use RPCURL_PLUGIN_HEAD)")
+        reason: "struct_size is \(UInt(bitPattern: Int(size))), which is invalid (use RPCURL_PLUGIN_HEAD)")
     }
     var functions = rpcurl_plugin()
     withUnsafeMutableBytes(of: &functions) { target in
@@ -60,7 +60,7 @@ struct PluginDescription: @unchecked Sendable {
       throw .malformed(
         path: path,
         reason:
-          "it needs something that this rpcurl does not have (flags 0x\(String(unknownFlags, radix: 16)))")
+          "it requires a feature that this rpcurl lacks (flags 0x\(String(unknownFlags, radix: 16)))")
     }
     self.name = name
     version = functions.version.map { String(cString: $0) } ?? ""
@@ -70,14 +70,14 @@ struct PluginDescription: @unchecked Sendable {
     if functions.flags & Self.mustSeeAll != 0, unknown != 0 { throw .wouldNotSeeAll(path: path) }
   }
 
-  /// The size of the structure in version 1.0, the least that a plugin can have.
+  /// The size of the structure in version 1.0, the minimum.
   private static let firstSize = 192
   /// RPCURL_MUST_SEE_ALL, which Swift does not import.
   private static let mustSeeAll: UInt64 = 1
   /// RPCURL_FLAGS_MUST_UNDERSTAND.
   private static let mustUnderstand: UInt64 = 0xffff_ffff
 
-  /// U+FFFD stands for what is not UTF-8.
+  /// U+FFFD replaces invalid UTF-8.
   private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .format, .surrogate, .lineSeparator, .paragraphSeparator, .unassigned, .privateUse: false

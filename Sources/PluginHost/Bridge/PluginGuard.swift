@@ -2,30 +2,31 @@ import CPluginGuard
 import Interception
 import Synchronization
 
-/// Notes what of a plugin runs, so that a crash, an exit and a long wait are reported: which plugin, where, in which call.
+/// Records which plugin code runs, so that a crash, an exit or a blocked callback is reported with plugin,
+/// stage and call.
 ///
-/// A callback costs a few stores. Everything noted lives as long as the process.
+/// A callback costs a few stores. All records live as long as the process.
 struct PluginGuard: @unchecked Sendable {
   private let plugin: UnsafeMutablePointer<plugin_guard_plugin>?
 
-  /// A guard for a file of which nothing has run yet. The first one installs the handlers.
+  /// Makes a guard for a file before any of its code runs. The first one installs the handlers.
   init(file: String) {
-    // Without memory or a thread there is no report, and everything else goes on.
+    // Out of memory or threads, there are no reports, and everything else works.
     _ = plugin_guard_start(warnOfBlocking)
     plugin = plugin_guard_add(file)
   }
 
-  /// Tells where the plugin is in memory.
+  /// Records where the plugin is loaded in memory.
   func loaded(at code: UnsafeRawPointer) {
     if let plugin { plugin_guard_loaded(plugin, code) }
   }
 
-  /// Tells what the plugin calls itself, and to whom warnings go. The owner is never freed.
+  /// Records the plugin's name and the receiver of warnings, which is never freed.
   func named(_ name: String, owner: PluginInstance) {
     if let plugin { plugin_guard_named(plugin, name, Unmanaged.passRetained(owner).toOpaque()) }
   }
 
-  /// Runs a plugin's code outside of calls, where it may take its time.
+  /// Runs a plugin's code outside of calls, without a time limit.
   @inline(__always)
   func run<Result>(_ stage: StaticString, _ body: () -> Result) -> Result {
     run(
@@ -50,15 +51,15 @@ struct PluginGuard: @unchecked Sendable {
   }
 }
 
-/// How crashes of plugins are told.
+/// The format of crash reports.
 public enum CrashReports {
   case text
   /// One line of JSON: `{"error":{"what":…,"why":…,"hint":…,"exit":7}}`.
   case json
-  /// Only the exit code tells.
+  /// No report; the exit status alone shows the crash.
   case silent
 
-  /// Has them told so from now on. To be called before a plugin is loaded.
+  /// Selects this format. Must be called before a plugin is loaded.
   public func use() {
     switch self {
     case .text: plugin_guard_tell_as(PLUGIN_GUARD_TEXT)
@@ -68,31 +69,31 @@ public enum CrashReports {
   }
 }
 
-/// What asks the process to end.
+/// Signals that ask the process to end.
 public enum Interrupts {
-  /// Has the process end if a plugin's callback does not return soon after a signal.
+  /// Ends the process if a plugin's callback does not return soon after a signal.
   ///
-  /// - Parameter descriptor: Readable once the signal came.
+  /// - Parameter descriptor: Becomes readable after the signal.
   public static func watch(_ descriptor: Int32) { plugin_guard_watch_interrupts(descriptor) }
 }
 
-/// What is done when the process ends because of a plugin that ended it, or does not return.
+/// Cleanup for when a plugin ends the process, or blocks it.
 public enum PluginExit {
-  /// Has a function called before the process ends so.
+  /// Sets a function to be called before the process ends in this way.
   ///
-  /// - Parameter restore: Called on any thread; only what signal-safety(7) lists is allowed in it.
+  /// - Parameter restore: Called on any thread; only functions listed in signal-safety(7) are allowed in it.
   public static func restore(with restore: @escaping @convention(c) () -> Void) {
     plugin_guard_restore_with(restore)
   }
 }
 
-/// A method's name where it can be read at any time, from any thread.
+/// A method's name that can be read at any time, from any thread.
 struct MethodText: @unchecked Sendable {
   let text: UnsafePointer<CChar>
 
   private static let known = Mutex<[String: MethodText]>([:])
 
-  /// Each name is kept once, for good.
+  /// Each name is stored once and never freed.
   init(_ method: String) {
     self = Self.known.withLock { known in
       if let found = known[method] { return found }
@@ -114,6 +115,6 @@ private let warnOfBlocking: plugin_guard_warn = { plugin, stage, method in
   let call = method.map { ", in the call \(String(cString: $0))" } ?? ""
   Unmanaged<PluginInstance>.fromOpaque(owner).takeUnretainedValue().write(
     .warning,
-    "\(String(cString: stage)) has been running for \(PLUGIN_GUARD_PATIENCE_MS) ms\(call); everything waits for it"
+    "\(String(cString: stage)) has been running for \(PLUGIN_GUARD_PATIENCE_MS) ms\(call), which blocks all calls"
   )
 }

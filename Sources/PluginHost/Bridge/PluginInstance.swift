@@ -5,12 +5,12 @@ import Interception
 import RPCProtocols
 import Synchronization
 
-/// A plugin that is on the chain: its state, and what it holds of the host's.
+/// A loaded plugin: its state, and the host's resources that it holds.
 ///
 /// It is never freed, since a plugin's threads may call its host at any time.
 final class PluginInstance: @unchecked Sendable {
   let description: PluginDescription
-  /// What the plugin stored at load; written once, before any call.
+  /// The state that the plugin stored at load; written once, before any call.
   private(set) var state: UnsafeMutableRawPointer?
   private let log: LogSink
   private let host: UnsafeMutablePointer<rpcurl_host>
@@ -18,9 +18,9 @@ final class PluginInstance: @unchecked Sendable {
   private let texts = Arena()
   private let noted = Mutex<[String]>([])
   private let hasSuppressed = Atomic(false)
-  /// Around every call of the plugin's functions.
+  /// Wraps every call of the plugin's functions.
   let guarding: PluginGuard
-  /// What makes misuse fail calls; `nil` when it is only told.
+  /// Fails calls after misuse; `nil` only reports it.
   let misusePolicy: MisusePolicy?
 
   init(
@@ -40,13 +40,13 @@ final class PluginInstance: @unchecked Sendable {
     guarding.named(description.name, owner: self)
   }
 
-  /// The instance that a plugin's host belongs to.
+  /// The instance of a plugin's host.
   static func of(_ host: UnsafePointer<rpcurl_host>?) -> PluginInstance? {
     guard let reserved = host?.pointee.reserved else { return nil }
     return Unmanaged<PluginInstance>.fromOpaque(reserved).takeUnretainedValue()
   }
 
-  // MARK: - Life
+  // MARK: - Life cycle
 
   func start(_ settings: [InterceptorSpec.Setting]) throws(PluginError) {
     let functions = description.functions
@@ -58,7 +58,7 @@ final class PluginInstance: @unchecked Sendable {
   private func configure(_ setting: InterceptorSpec.Setting) throws(PluginError) {
     guard let configure = description.functions.configure else {
       throw .configurationRejected(
-        plugin: description.name, key: setting.key, reason: "unknown key: the plugin has none",
+        plugin: description.name, key: setting.key, reason: "unknown key: the plugin has no keys",
         keys: [])
     }
     let arena = Arena()
@@ -86,13 +86,13 @@ final class PluginInstance: @unchecked Sendable {
   var calls: HandleTable<PluginCall> { shared.calls }
   private var errors: ThreadErrors { shared.errors }
 
-  // MARK: - Words
+  // MARK: - Errors
 
-  /// Why the callback failed that has just returned on this thread: what the plugin set with set_error, or else the words
-  /// of the host function whose code it passed on.
+  /// The reason for the failure of the callback that just returned on this thread: the text from set_error,
+  /// or else that of the host function whose code it returned.
   func reason(_ code: Int32, _ callback: String) -> String {
     guard code < 0 else { return "\(callback) returned \(code), which is not a valid result" }
-    return errors.reason(code) ?? "\(ABIFailure.name(of: code)) (the plugin does not say why)"
+    return errors.reason(code) ?? "\(ABIFailure.name(of: code)) (no reason given by the plugin)"
   }
 
   func setReason(_ text: String) { errors.say(text) }
@@ -105,7 +105,7 @@ final class PluginInstance: @unchecked Sendable {
     log(LogRecord(level: level, source: description.name, text: text))
   }
 
-  /// Warns that the plugin breaks the rules of its interface; with strict=true its calls fail.
+  /// Warns that the plugin violates the rules of the ABI; with strict=true its calls fail.
   func reportMisbehaviour(_ what: String) {
     let count = noted.withLock { noted in
       if noted.count <= Self.mostReports { noted.append(what) }
@@ -119,17 +119,17 @@ final class PluginInstance: @unchecked Sendable {
     misusePolicy?.note(what)
   }
 
-  /// How much misuse is logged: a plugin may go on with it for as long as calls run.
+  /// The maximum number of logged reports: a plugin may repeat a violation for as long as calls run.
   private static let mostReports = 100
 
-  /// The first of what was reported.
+  /// The first reports.
   var misuses: [String] { noted.withLock { $0 } }
 }
 
-/// What all loads of one plugin's file have in common.
+/// The state shared by all loads of a plugin's file.
 ///
-/// Its static variables are the same for all of them, so a plugin that keeps its host in one uses the host of
-/// the last load for tokens of every load. That works, as tokens belong to the file.
+/// Its static variables are shared, so a plugin that stores its host in one uses the host of the last load
+/// for tokens of every load. That works because tokens belong to the file.
 private final class PluginFile: @unchecked Sendable {
   let tokens = HandleTable<HeldValue>()
   let calls = HandleTable<PluginCall>()
@@ -148,15 +148,15 @@ private final class PluginFile: @unchecked Sendable {
   }
 }
 
-/// What went wrong, kept for each thread.
+/// The last errors of each thread.
 private final class ThreadErrors: @unchecked Sendable {
-  /// What the plugin set with set_error.
+  /// The text from set_error.
   private struct Said {
     let callback: UInt64
     let text: String
   }
 
-  /// What a host function failed with.
+  /// The failure of a host function.
   private struct Noted {
     let callback: UInt64
     let failure: ABIFailure
@@ -181,8 +181,8 @@ private final class ThreadErrors: @unchecked Sendable {
     }
   }
 
-  /// The reason of the callback that has just returned on this thread with a code. What was said in an earlier one is no
-  /// reason of this one.
+  /// The reason for the failure of the callback that just returned on this thread. Texts from earlier
+  /// callbacks are ignored.
   func reason(_ code: Int32) -> String? {
     let callback = plugin_guard_sequence() &- 1
     return lock.holding {

@@ -3,7 +3,7 @@ import Interception
 import Protobuf
 import RPCProtocols
 
-/// Asks a plugin for each call whether it wants to take part.
+/// Asks a plugin for each call whether to take part.
 struct PluginFactory: InterceptorFactory {
   let instance: PluginInstance
 
@@ -37,7 +37,7 @@ struct PluginFactory: InterceptorFactory {
   }
 }
 
-/// A plugin's part in one call.
+/// The interceptor of a plugin in one call.
 final class PluginInterceptor: Interceptor {
   private(set) var stages: Stages = []
   private(set) var requirements = InterceptorRequirements()
@@ -47,7 +47,7 @@ final class PluginInterceptor: Interceptor {
   private let call: UInt64
   private let state: UnsafeMutableRawPointer?
   private let lock: Lock
-  /// The plugin's functions, by stage: looked up once, not for each message.
+  /// The plugin's functions by stage: resolved once, not for each message.
   private let callbacks: [PluginDescription.StageCallback?]
 
   init(
@@ -61,7 +61,7 @@ final class PluginInterceptor: Interceptor {
     callbacks = Stage.allCases.map(instance.description.callback)
   }
 
-  /// Asks the plugin what it wants of this call.
+  /// Calls the plugin's `open` and sets its needs.
   fileprivate func prepare() throws(RPCError) {
     let functions = instance.description.functions
     stages = instance.description.stages
@@ -69,7 +69,7 @@ final class PluginInterceptor: Interceptor {
       let chosen = instance.guarding.run("stages", in: pluginCall) { choose(state) }
       stages.formIntersection(Stages(rawValue: UInt32(truncatingIfNeeded: chosen)))
     }
-    // The watchdog reports a callback that blocks, while it blocks.
+    // The watchdog reports a blocking callback while it blocks.
     requirements.isWatched = true
     guard let ask = functions.needs else { return }
     var plain = rpcurl_needs(
@@ -136,7 +136,7 @@ final class PluginInterceptor: Interceptor {
     if result != RPCURL_LATER { settle(held, number, result) }
   }
 
-  /// Says what the callback's result means for a token that it may have used already.
+  /// Applies the callback's result to a token that it may already have used.
   private func settle(_ held: HeldValue, _ number: UInt64, _ result: Int32) {
     let isUsed: Bool
     if case .live = instance.tokens.remove(number) { isUsed = false } else { isUsed = true }
@@ -161,7 +161,7 @@ final class PluginInterceptor: Interceptor {
     }
     withExtendedLifetime(arena) {}
     let call = call
-    // Their tokens are void; they go when this returns.
+    // Their tokens are void; they are released when this returns.
     _ = instance.tokens.removeAll { $0.call == call }
     _ = instance.calls.remove(call, hasEnded: true)
   }

@@ -2,9 +2,9 @@ import Interception
 import Protobuf
 import RPCProtocols
 
-/// A value that a plugin has the token of, as the plugin has changed it so far.
+/// A value whose token a plugin holds, with the plugin's changes so far.
 ///
-/// Only messages are many, so only they are kept in line; the rest is boxed to keep a value small.
+/// Messages are frequent and stored inline; other cases are boxed to keep the type small.
 enum StageValue {
   indirect case requestStart(RequestStart)
   case requestEnd
@@ -41,7 +41,7 @@ enum StageToken: ~Copyable, Sendable {
     }
   }
 
-  /// Passes the value on. One of another stage cannot get here; it would fail the call.
+  /// Forwards the value. A value of another stage, which cannot occur, would fail the call.
   consuming func proceed(_ value: StageValue) {
     switch consume self {
     case .requestStart(let token): if case .requestStart(let start) = value { token.proceed(start) }
@@ -56,7 +56,7 @@ enum StageToken: ~Copyable, Sendable {
     }
   }
 
-  /// Fails the call; metrics, which come after it, go on as they are.
+  /// Fails the call; metrics, which follow it, are forwarded unchanged.
   consuming func fail(_ error: RPCError) {
     switch consume self {
     case .requestStart(let token): token.fail(error)
@@ -71,7 +71,7 @@ enum StageToken: ~Copyable, Sendable {
     }
   }
 
-  /// Answers the call; only for the stages of the request.
+  /// Responds to the call locally; request stages only.
   consuming func respond(_ response: LocalResponse) {
     switch consume self {
     case .requestStart(let token): token.respond(response)
@@ -82,7 +82,7 @@ enum StageToken: ~Copyable, Sendable {
     }
   }
 
-  /// Takes the message out; only for the stages of messages.
+  /// Drops the message; message stages only.
   consuming func drop() {
     switch consume self {
     case .requestMessage(let token): token.drop()
@@ -93,7 +93,7 @@ enum StageToken: ~Copyable, Sendable {
     }
   }
 
-  /// Tries the call again; only for the stages of the response.
+  /// Retries the call; response stages only.
   consuming func retry(after pause: Duration, _ headers: Headers) {
     switch consume self {
     case .responseStart(let token): token.retry(after: pause, headers: headers)
@@ -104,7 +104,7 @@ enum StageToken: ~Copyable, Sendable {
     }
   }
 
-  /// Puts a message in front of the value; only for messages and ends.
+  /// Injects a message before the value; messages and ends only.
   borrowing func inject(_ message: Payload) {
     switch self {
     case .requestMessage(let token): token.inject(message)

@@ -4,23 +4,23 @@ import Interception
 import Protobuf
 import RPCProtocols
 
-/// Checks a plugin for its author: first its file, without running any of it, then its whole life.
+/// Checks a plugin for its author: first its file, without running its code, then its whole life cycle.
 public struct PluginCheck {
-  /// Something that was found to be in order, or worth knowing.
+  /// A result of the check.
   public enum Line: Sendable, Equatable {
-    /// A step that is in order.
+    /// A step that passed.
     case passed(String)
-    /// What is no fault, but may be none of what the author wants.
+    /// Not an error, but possibly unintended.
     case note(String)
   }
 
-  /// What is wrong.
+  /// An error in the plugin.
   public struct Fault: Error, Sendable, Equatable {
-    /// At which step.
+    /// The step that failed.
     public let step: String
-    /// What it is.
+    /// The reason.
     public let reason: String
-    /// What to do about it.
+    /// A suggestion, if there is one.
     public let hint: String?
   }
 
@@ -33,10 +33,10 @@ public struct PluginCheck {
   ///
   /// - Parameters:
   ///   - loader: Finds and loads the plugin.
-  ///   - limit: How long a call of the self-test may take.
-  ///   - method: The method that the calls are of, whose messages have every field set; `nil` for methods of all four
+  ///   - limit: The time limit of each call of the self-test.
+  ///   - method: The method of the calls, whose messages have every field set; `nil` for methods of all four
   ///     kinds with messages of the type `google.protobuf.Value`.
-  ///   - report: Called with every step as it is done.
+  ///   - report: Called with the result of each step.
   public init(
     loader: PluginLoader, limit: Duration, method: MethodDescriptor? = nil, report: @escaping (Line) -> Void
   ) {
@@ -46,7 +46,7 @@ public struct PluginCheck {
     self.report = report
   }
 
-  /// Does all of it.
+  /// Runs all checks.
   public func run(_ spec: InterceptorSpec) throws(Fault) {
     let file = try inspect(spec.name)
     var strict = spec
@@ -54,9 +54,9 @@ public struct PluginCheck {
     let plugin = try attempt("loading") { () throws(PluginError) in try loader.load(strict) }
     try requireNoMisuse(plugin, "loading")
     passed("loaded: \(plugin.name)\(plugin.version.isEmpty ? "" : " \(plugin.version)")")
-    if plugin.summary.isEmpty { report(.note("it has no summary for rpcurl plugins to show")) }
+    if plugin.summary.isEmpty { report(.note("it has no summary for \"rpcurl plugins\"")) }
     if file.version.minor > UInt32(RPCURL_ABI_MINOR) {
-      report(.note("it was built against a newer ABI than \(PluginLoader.abiVersion)"))
+      report(.note("it was built against an ABI newer than \(PluginLoader.abiVersion)"))
     }
     try runCalls(plugin)
     plugin.unload()
@@ -88,19 +88,19 @@ public struct PluginCheck {
     case false?:
       let error = PluginError.noEntry(path: path, symbol: RPCURL_ENTRY_SYMBOL)
       throw Fault(step: "inspection", reason: error.description, hint: error.hint)
-    case nil: report(.note("its symbols cannot be listed without loading it"))
+    case nil: report(.note("its symbols cannot be read without loading it"))
     }
     return facts
   }
 
   // MARK: - Calls
 
-  /// What is around the plugin on the chain.
+  /// The interceptors around the plugin on the chain.
   private enum Surroundings: String, CaseIterable {
     case alone = ""
-    case holding = ", among others that hold every value"
-    case responding = ", outside one that holds every value and responds"
-    case failing = ", outside one that holds every value and fails"
+    case holding = ", between interceptors that hold every value"
+    case responding = ", outside an interceptor that holds every value and responds"
+    case failing = ", outside an interceptor that holds every value and fails"
 
     var courses: [SelfTestCall.Course] {
       switch self {
@@ -153,7 +153,7 @@ public struct PluginCheck {
 
   private let loop = SelfTestLoop()
 
-  /// Makes a call; returns the error that the plugin failed it with.
+  /// Makes a call; returns the error if the plugin failed it.
   private func run(_ call: SelfTestCall, _ plugin: LoadedPlugin, _ step: String) throws(Fault) -> RPCError? {
     let isInTime = call.run(for: limit)
     guard call.isFinished else {
@@ -184,11 +184,11 @@ public struct PluginCheck {
       step: "calls: \(subject.name.method)",
       reason: "the plugin failed every call: \(error.code.name): \(error.message)",
       hint: method == nil
-        ? "if it is for certain messages, name their method: --descriptor-set FILE --method PKG.SERVICE/METHOD"
+        ? "if it requires certain messages, name their method: --descriptor-set FILE --method PKG.SERVICE/METHOD"
         : nil)
   }
 
-  /// A duration as `20 ms` or `2.5 s`.
+  /// Formats a duration as `20 ms` or `2.5 s`.
   private static func words(_ duration: Duration) -> String {
     let milliseconds = duration.wholeNanoseconds / 1_000_000
     guard milliseconds >= 1000 else { return "\(milliseconds) ms" }

@@ -2,9 +2,9 @@ import Interception
 import Protobuf
 import RPCProtocols
 
-/// One call of a self-test: the caller and the server in one.
+/// One call of a self-test: both the caller and the server.
 final class SelfTestCall: ChainCaller, ChainTransport {
-  /// How the call goes.
+  /// How the call proceeds.
   enum Course: String, CaseIterable {
     case success, error, cancellation
   }
@@ -18,7 +18,7 @@ final class SelfTestCall: ChainCaller, ChainTransport {
   private(set) var end: ResponseEnd?
   private(set) var isFinished = false
   private var isAnswered = false
-  /// Who holds the call at its time limit.
+  /// The interceptor that holds the call at its time limit.
   private(set) var holder: (name: String, stage: Stage)?
 
   init(
@@ -40,11 +40,11 @@ final class SelfTestCall: ChainCaller, ChainTransport {
     wireChain = chain
   }
 
-  /// The method and the course, in words.
+  /// The method and the course.
   var name: String { "\(subject.name.method), \(course)" }
 
-  /// Makes the whole call; `false` when it does not end in time, and has to be canceled. A callback that does not return
-  /// is the watchdog's to end.
+  /// Runs the whole call; `false` if it had to be canceled after the time limit. The watchdog ends a callback
+  /// that does not return.
   func run(for limit: Duration) -> Bool {
     chain.start(
       RequestStart(
@@ -63,7 +63,7 @@ final class SelfTestCall: ChainCaller, ChainTransport {
     }
     if loop.run(for: limit, until: { isFinished }) { return true }
     holder = chain.holder
-    chain.cancel(RPCError(.deadlineExceeded, "the self-test does not wait longer", origin: .client))
+    chain.cancel(RPCError(.deadlineExceeded, "the self-test timed out", origin: .client))
     _ = loop.run(for: .seconds(1), until: { isFinished })
     return false
   }
@@ -74,7 +74,7 @@ final class SelfTestCall: ChainCaller, ChainTransport {
   func send(_ bytes: [UInt8]) {}
 
   func closeRequest() {
-    // A server answers later, and not within what it is told.
+    // A real server responds later, not within the request's callbacks.
     let box = Box(self)
     loop.post { box.call.answer() }
   }

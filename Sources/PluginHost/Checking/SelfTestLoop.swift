@@ -2,11 +2,11 @@ import Glibc
 import Interception
 import RPCProtocols
 
-/// A loop with nothing but time and what is posted to it: enough for calls that are answered here.
+/// An event loop with timers and posted work only: sufficient for calls that are answered locally.
 final class SelfTestLoop: ChainClock, @unchecked Sendable {
   private let lock = Lock()
   private var posted: [@Sendable () -> Void] = []
-  // What follows belongs to the loop's thread.
+  // The following members belong to the loop's thread.
   private var timers: [Int: (due: MonotonicClock.Instant, body: () -> Void)] = [:]
   private var lastTimer = 0
 
@@ -26,12 +26,12 @@ final class SelfTestLoop: ChainClock, @unchecked Sendable {
 
   func cancel(_ timer: Int) { timers[timer] = nil }
 
-  /// Has work done on the loop's thread. `[any thread]`
+  /// Runs work on the loop's thread. `[any thread]`
   func post(_ work: @escaping @Sendable () -> Void) {
     lock.holding { posted.append(work) }
   }
 
-  /// Does what comes until a condition holds; `false` when it does not in time.
+  /// Runs until a condition holds; `false` at the time limit.
   func run(for limit: Duration, until isDone: () -> Bool) -> Bool {
     let end = MonotonicClock.now + limit
     while !isDone() {

@@ -2,10 +2,10 @@ import Interception
 import Protobuf
 import RPCProtocols
 
-/// An interceptor beside the plugin on the chain. It holds every value for a round of the loop, and may end the call in
-/// the round in which it lets the others go.
+/// An interceptor next to the plugin on the chain. It holds every value for a round of the loop, and may end
+/// the call in the round in which it releases values.
 final class SelfTestPeer: Interceptor {
-  /// How it ends the call once it has all of the request.
+  /// How it ends the call after receiving the whole request.
   enum Ending {
     case none, response, failure
   }
@@ -21,9 +21,11 @@ final class SelfTestPeer: Interceptor {
     self.response = response
   }
 
+  /// Makes a registration.
+  ///
   /// - Parameters:
-  ///   - priority: Above that of the plugin for one further out.
-  ///   - response: A serialized message to respond with.
+  ///   - priority: Above the plugin's for an outer neighbour.
+  ///   - response: A serialized message for the response.
   static func registration(
     _ name: String, priority: Int, _ ending: Ending = .none, response: [UInt8] = []
   ) -> InterceptorRegistration {

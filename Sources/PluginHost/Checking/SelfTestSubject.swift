@@ -2,7 +2,7 @@ import Interception
 import Protobuf
 import RPCProtocols
 
-/// What the calls of a self-test are of: a method and its messages.
+/// The method and the messages of self-test calls.
 struct SelfTestSubject {
   let name: MethodName
   let kind: CallKind
@@ -12,7 +12,7 @@ struct SelfTestSubject {
   let requestBytes: [UInt8]
   let responseBytes: [UInt8]
 
-  /// A method of a schema; its messages have every field set, as a template has.
+  /// Uses a method of a schema; its messages have every field set, as in a template.
   init(_ method: MethodDescriptor) throws(SelfTestFailure) {
     name = MethodName(service: method.service, method: method.name)
     kind = CallKind(clientStreams: method.clientStreaming, serverStreams: method.serverStreaming)
@@ -22,7 +22,7 @@ struct SelfTestSubject {
     responseBytes = try Self.sample(method.output)
   }
 
-  /// A method of each kind, whose messages are of the type `google.protobuf.Value`.
+  /// Makes a method of each kind, with messages of the type `google.protobuf.Value`.
   static func withoutSchema() throws(SelfTestFailure) -> [SelfTestSubject] {
     let pool = DescriptorPool()
     let found: MessageType?
@@ -65,12 +65,12 @@ struct SelfTestSubject {
     do {
       return try Message(type, json: Array(MessageTemplate(type).json.utf8)).serialized()
     } catch {
-      throw SelfTestFailure(reason: "no message of the type \(type.name) can be made: \(error)")
+      throw SelfTestFailure(reason: "cannot make a message of the type \(type.name): \(error)")
     }
   }
 }
 
-/// Why a self-test cannot begin.
+/// Why a self-test cannot start.
 struct SelfTestFailure: Error {
   let reason: String
 }

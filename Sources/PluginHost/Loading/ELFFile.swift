@@ -1,10 +1,10 @@
-/// What must be known of a shared object before any of its code may run.
+/// The checks of a shared object before any of its code runs.
 ///
-/// It is read from the file, since the dynamic loader runs constructors before anything else can be asked.
+/// It parses the file, because the dynamic loader would run constructors first.
 struct ELFFile {
   typealias ABIVersion = PluginFileFacts.Version
 
-  /// The note's content; `nil` when the file has none.
+  /// The version in the ABI note; `nil` if there is no note.
   let version: ABIVersion?
   private let header: Fields
 
@@ -37,7 +37,7 @@ struct ELFFile {
       throw .notSharedObject(path: path, reason: "an ELF file of another kind (link it with -shared)")
     }
     let segments = Self.segments(file, header)
-    // What lies beyond the end of a mapped file raises SIGBUS, in the dynamic loader already.
+    // Accessing data beyond the end of a mapped file raises SIGBUS, even in the dynamic loader.
     let sizeBytes = UInt64(clamping: FileFacts(descriptor: file.descriptor)?.sizeBytes ?? 0)
     for segment in segments where segment.type == Self.loadSegment {
       let (end, isTooLarge) = segment.offset.addingReportingOverflow(segment.sizeBytes)
@@ -54,15 +54,15 @@ struct ELFFile {
   /// STT_OBJECT, STT_COMMON and STT_TLS.
   private static let dataTypes: Set<UInt8> = [1, 5, 6]
   private static let dynamicSymbols: UInt32 = 11
-  /// More than any plugin has; what is beyond it is damage.
+  /// Larger than in any plugin; more means a damaged file.
   private static let mostTableBytes: UInt64 = 1 << 26
 
-  /// What a symbol is.
+  /// The kind of a symbol.
   enum Symbol {
     case missing, function, data
   }
 
-  /// What the file defines by a name for others; `nil` when it does not list its symbols, as after `sstrip`.
+  /// Looks up a symbol that the file exports; `nil` if the file has no symbol table, as after `sstrip`.
   func symbol(_ name: String, _ file: borrowing FileReader) -> Symbol? {
     guard let offset = header.u64(40), offset > 0, header.u16(58) == UInt16(Self.sectionBytes),
       let count = header.u16(60)
@@ -89,7 +89,7 @@ struct ELFFile {
   private static func symbol(_ name: String, _ symbols: Fields, _ names: Fields) -> Symbol {
     let wanted = Array(name.utf8) + [0]
     for symbol in stride(from: 0, to: symbols.bytes.count, by: symbolBytes) {
-      // Section 0: it is used, but not defined here.
+      // Section 0: used, but not defined here.
       guard let start = symbols.u32(symbol), let section = symbols.u16(symbol + 6), section != 0 else {
         continue
       }
@@ -104,7 +104,7 @@ struct ELFFile {
 
   // MARK: - Segments
 
-  /// A part of the file, from its program header.
+  /// A segment of the file, from its program header.
   private struct Segment {
     let type: UInt32
     let offset: UInt64
@@ -148,7 +148,7 @@ struct ELFFile {
     return nil
   }
 
-  /// Names and contents of notes are filled up to four bytes.
+  /// Names and contents of notes are padded to four bytes.
   private static func padded(_ count: UInt32) -> Int { (Int(count) + 3) & ~3 }
 
   // MARK: - Machines
@@ -177,7 +177,7 @@ struct ELFFile {
   }
 }
 
-/// Little-endian numbers at offsets; `nil` beyond the end.
+/// Reads little-endian numbers at offsets; `nil` beyond the end.
 private struct Fields {
   let bytes: [UInt8]
 

@@ -1,6 +1,6 @@
 import Glibc
 
-/// An open file that is read here and there.
+/// An open file for random access.
 struct FileReader: ~Copyable {
   /// Why a file cannot be opened.
   struct Failure: Error {
@@ -11,7 +11,7 @@ struct FileReader: ~Copyable {
 
   /// Opens a file.
   init(path: String) throws(Failure) {
-    // A fifo in the place of a file must not stop us.
+    // Opening a fifo must not block.
     let opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard opened >= 0 else { throw Failure(reason: currentError()) }
     descriptor = opened
@@ -19,7 +19,7 @@ struct FileReader: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// The bytes at an offset; fewer when the file ends before.
+  /// Reads bytes at an offset; fewer at the end of the file.
   func read(at offset: UInt64, count: Int) -> [UInt8] {
     guard offset <= UInt64(Int64.max) else { return [] }
     return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in

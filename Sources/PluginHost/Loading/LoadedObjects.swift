@@ -4,16 +4,18 @@ import Synchronization
 
 /// The shared objects that this process has opened, each as a copy in memory.
 ///
-/// The dynamic loader takes a path, and maps the file: a user who can replace the file after it was examined decides what
-/// runs, and a build that overwrites it takes the code from under the process. A copy of the file that was examined has
-/// neither problem, and a file that was built again is another copy.
+/// The dynamic loader takes a path and maps the file. A file replaced after the check would run unchecked, and a
+/// build that overwrites it would remove code in use. A copy of the checked file avoids both, and a rebuilt file
+/// gets a new copy.
 enum LoadedObjects {
   /// The paths of the copies.
   private static let copies = Mutex<[FileFacts: String]>([:])
 
-  /// Opens a copy of an open file, which was examined as `facts`, by `body`, which gets the path to open.
+  /// Opens a copy of an open file. `body` receives the path of the copy.
   ///
   /// The same file gets the same copy, so that all loads share the plugin's static variables.
+  ///
+  /// - Parameter facts: The metadata with which the file was checked.
   static func open(
     _ file: borrowing FileReader, _ path: String, _ facts: FileFacts,
     _ body: (String) -> UnsafeMutableRawPointer?
@@ -25,12 +27,12 @@ enum LoadedObjects {
     return handle
   }
 
-  /// Copies the file. The descriptor stays open, since its number is in the path, by which the loader identifies the
+  /// Copies the file. The descriptor stays open: its number is in the path by which the loader identifies the
   /// copy.
   private static func copy(
     _ file: borrowing FileReader, _ path: String, _ facts: FileFacts
   ) throws(PluginError) -> String {
-    // Debuggers show this name.
+    // The name that debuggers show.
     let name = path.split(separator: "/").last.map(String.init) ?? ""
     let descriptor = plugin_guard_memory_file("rpcurl-plugin:\(name.prefix(80))")
     guard descriptor >= 0 else { throw .unreadable(path: path, reason: currentError()) }

@@ -1,7 +1,7 @@
 import CPluginABI
 import Glibc
 
-/// What is known of a plugin's file before any of its code has run.
+/// The facts about a plugin's file that are known without running its code.
 public struct PluginFileFacts: Sendable, Equatable {
   /// The version of the ABI that it was built against.
   public struct Version: Sendable, Equatable {
@@ -13,23 +13,23 @@ public struct PluginFileFacts: Sendable, Equatable {
 
   /// The version in its note.
   public let version: Version
-  /// Whether it has the symbol by which a plugin is found; `nil` when the file does not list its symbols.
+  /// Whether it exports the entry symbol; `nil` if the file has no symbol table.
   public let exportsEntry: Bool?
 }
 
-/// A plugin as it describes itself.
+/// A plugin's description of itself.
 public struct PluginListing: Sendable, Equatable {
-  /// The name to give to `--plugin`: the file's, without its ending.
+  /// The name for `--plugin`: the file's name without its extension.
   public let fileName: String
-  /// The file.
+  /// The path of the file.
   public let path: String
-  /// The plugin's own name.
+  /// The plugin's name.
   public let name: String
-  /// The plugin's own version; empty when it tells none.
+  /// The plugin's version; empty if it has none.
   public let version: String
   /// What it does, in one line.
   public let summary: String
-  /// Its keys, one a line.
+  /// Its keys, one per line.
   public let configurationHelp: String
 
   init(path: String, name: String, version: String, summary: String, configurationHelp: String) {
@@ -44,15 +44,18 @@ public struct PluginListing: Sendable, Equatable {
 }
 
 extension PluginLoader {
-  /// Looks at a file without running any of it: whether it can be trusted, and is a plugin for this host.
+  /// Inspects a file without running its code: whether it is trusted, and a plugin for this host.
+  ///
+  /// - Throws: ``PluginError`` if it is not.
   public func inspect(_ path: String) throws(PluginError) -> PluginFileFacts {
     try examine(try Self.reader(path), path).1
   }
 
-  /// What the search path holds: plugins that describe themselves, and files that are refused.
+  /// Lists the plugins on the search path, and the files that are refused.
   ///
-  /// A file is inspected first. Only one that passes is loaded, in a child process, to ask it. Of files of one name only
-  /// the first can be loaded by its name. Only for processes of one thread. `[main thread]`
+  /// Each file is inspected first. If it passes, it is loaded in a child process to read its description. If
+  /// several files have the same name, only the first can be loaded by name. Only for processes with one
+  /// thread. `[main thread]`
   public func catalog() -> [Result<PluginListing, PluginError>] {
     var seen: Set<String> = []
     return searchPath.directories.flatMap { directory in

@@ -2,40 +2,40 @@ import Glibc
 
 /// Why a plugin cannot be used.
 public enum PluginError: Error, Sendable, Equatable {
-  /// No file of that name is on the search path.
+  /// No file with this name is on the search path.
   case notFound(name: String, searched: [String], ignored: [String])
   /// The file cannot be read.
   case unreadable(path: String, reason: String)
-  /// A user other than this one and root could have written the plugin: `culprit` is its file or a directory.
+  /// A user other than root and this one could have written the plugin: `culprit` is its file or a directory.
   case untrusted(path: String, culprit: String, reason: Distrust)
-  /// A user other than this one and root decides where a link on the way to the plugin leads.
+  /// A user other than root and this one controls a link in the path of the plugin.
   case untrustedLink(path: String, link: String, reason: Distrust)
   /// The file is not a shared object for Linux.
   case notSharedObject(path: String, reason: String)
   /// The file is for another machine.
   case otherMachine(path: String, found: String, expected: String)
-  /// The file says nothing of rpcurl's ABI: it is no plugin.
+  /// The file has no ABI version note, so it is not a plugin.
   case noVersionNote(path: String)
   /// The plugin was built against another major version of the ABI.
   case otherVersion(path: String, plugin: String, host: String)
-  /// The dynamic loader refuses the file.
+  /// The dynamic loader rejects the file.
   case notLoadable(path: String, reason: String)
   /// The file changed while it was loaded.
   case replaced(path: String)
-  /// The file lacks the symbol by which a plugin is found.
+  /// The file lacks the entry symbol.
   case noEntry(path: String, symbol: String)
-  /// What the plugin says of itself cannot be right.
+  /// The plugin's description is invalid.
   case malformed(path: String, reason: String)
-  /// The plugin must see every stage, and this host has some that it does not know.
+  /// The plugin must see every stage, and this host has stages that it does not support.
   case wouldNotSeeAll(path: String)
   /// The plugin rejects a key of its configuration.
   case configurationRejected(plugin: String, key: String, reason: String, keys: [String])
-  /// The plugin's own preparations failed.
+  /// The plugin's setup failed.
   case setupFailed(plugin: String, step: String, reason: String)
 }
 
 extension PluginError: CustomStringConvertible {
-  /// One line: which plugin, and why.
+  /// One line with the plugin and the reason.
   public var description: String {
     switch self {
     case .notFound(let name, let searched, _):
@@ -54,31 +54,31 @@ extension PluginError: CustomStringConvertible {
       "plugin \(path): built against version \(plugin) of the plugin ABI, but this rpcurl has \(host)"
     case .notLoadable(let path, let reason): "plugin \(path): cannot be loaded: \(reason)"
     case .replaced(let path): "plugin \(path): the file was replaced while it was loaded"
-    case .noEntry(let path, let symbol): "plugin \(path): the symbol \(symbol) is missing"
+    case .noEntry(let path, let symbol): "plugin \(path): missing symbol \(symbol)"
     case .malformed(let path, let reason): "plugin \(path): \(reason)"
     case .wouldNotSeeAll(let path):
-      "plugin \(path): it must see every stage of a call, but this rpcurl has stages that it does not know"
+      "plugin \(path): it must see every stage of a call, but this rpcurl has stages that it does not support"
     case .configurationRejected(let plugin, let key, let reason, _): "plugin \(plugin): \(key): \(reason)"
     case .setupFailed(let plugin, let step, let reason): "plugin \(plugin): \(step) failed: \(reason)"
     }
   }
 
-  /// What to do about it, if there is something.
+  /// A suggestion, if there is one.
   public var hint: String? {
     switch self {
     case .notFound(_, _, let ignored) where !ignored.isEmpty:
-      "name absolute directories in RPCURL_PLUGIN_PATH: \(ignored.joined(separator: ", ")) is ignored"
+      "use absolute directories in RPCURL_PLUGIN_PATH: \(ignored.joined(separator: ", ")) is ignored"
     case .notFound: "give the path with a slash, as in ./NAME.so, or add its directory to RPCURL_PLUGIN_PATH"
     case .untrusted(_, let culprit, .owner):
-      "take it over, if you trust what is there: chown \(geteuid()) '\(culprit)'"
-    case .untrusted(_, let culprit, _): "let only yourself write it: chmod go-w '\(culprit)'"
+      "if you trust it, become its owner: chown \(geteuid()) '\(culprit)'"
+    case .untrusted(_, let culprit, _): "make it writable only by you: chmod go-w '\(culprit)'"
     case .untrustedLink(_, let link, _):
-      "take it over, if you trust where it leads: chown -h \(geteuid()) '\(link)'"
+      "if you trust where it leads, become its owner: chown -h \(geteuid()) '\(link)'"
     case .otherMachine, .otherVersion, .wouldNotSeeAll:
-      "build the plugin again on this machine, against the installed header"
-    case .noVersionNote, .noEntry: "a plugin's source has RPCURL_PLUGIN(name) once, at file scope"
+      "rebuild the plugin on this machine, against the installed header"
+    case .noVersionNote, .noEntry: "the source of a plugin contains RPCURL_PLUGIN(name) once, at file scope"
     case .configurationRejected(let plugin, _, _, let keys):
-      keys.isEmpty ? nil : "the keys of \(plugin) are \(keys.joined(separator: ", "))"
+      keys.isEmpty ? nil : "valid keys of \(plugin): \(keys.joined(separator: ", "))"
     case .unreadable, .notSharedObject, .notLoadable, .replaced, .malformed, .setupFailed: nil
     }
   }

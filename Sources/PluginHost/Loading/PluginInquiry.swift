@@ -2,16 +2,16 @@ import CPluginGuard
 import Glibc
 import RPCProtocols
 
-/// Asks a plugin for its description in a child process, so that one that crashes, exits or never returns spoils nothing
-/// but its own entry in a list.
+/// Reads a plugin's description in a child process, so that a crash, an exit or an endless loop affects only
+/// its entry in the list.
 struct PluginInquiry {
-  /// How long the plugin may take.
+  /// The time limit for the plugin.
   private static let limitMilliseconds: Int32 = 5_000
   private static let mostBytes = 1 << 20
 
   private let path: String
 
-  /// Runs `describe` for a file, in the child, and returns what it returned there.
+  /// Runs `describe` for a file in the child, and returns its result.
   static func ask(
     _ path: String, _ describe: () throws(PluginError) -> PluginListing
   ) throws(PluginError) -> PluginListing {
@@ -32,7 +32,7 @@ struct PluginInquiry {
     var status: Int32 = 0
     while waitpid(child, &status, 0) < 0, errno == EINTR {}
     guard isInTime else {
-      throw .malformed(path: path, reason: "it did not describe itself within \(limitMilliseconds / 1000) s")
+      throw .malformed(path: path, reason: "loading it took more than \(limitMilliseconds / 1000) s")
     }
     return try inquiry.result(bytes, status)
   }
@@ -40,7 +40,7 @@ struct PluginInquiry {
   // MARK: - In the child
 
   private func report(_ describe: () throws(PluginError) -> PluginListing, to descriptor: Int32) -> Never {
-    // What it prints is no part of the list.
+    // The plugin's output is not part of the list.
     let null = open("/dev/null", O_RDWR)
     for standard in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where null >= 0 { dup2(null, standard) }
     let fields: [String]
@@ -80,7 +80,7 @@ struct PluginInquiry {
       guard poll(&wanted, 1, Int32(clamping: milliseconds)) > 0 else { continue }
       let count = Glibc.read(descriptor, &buffer, buffer.count)
       if count < 0, errno == EINTR { continue }
-      // A process that the plugin left behind may have the other end: two zeros end the report too.
+      // A process started by the plugin may still hold the other end; two zeros also end the report.
       guard count > 0 else { return (bytes, true) }
       bytes += buffer[..<count]
       if bytes.suffix(2) == [0, 0] { return (bytes, true) }
@@ -104,7 +104,7 @@ struct PluginInquiry {
     default:
       let signal = status & 0x7f
       let end = signal == 0 ? "ended the process" : "crashed (\(Self.name(of: signal)))"
-      throw .malformed(path: path, reason: "it \(end) when it was loaded")
+      throw .malformed(path: path, reason: "it \(end) while it was loaded")
     }
   }
 

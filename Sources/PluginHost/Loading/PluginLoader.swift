@@ -4,29 +4,31 @@ import Interception
 
 /// Loads plugins: finds, checks, opens and configures them.
 public struct PluginLoader: Sendable {
-  /// Where plugins given by name are looked for.
+  /// The search path for plugins given by name.
   public let searchPath: PluginSearchPath
   private let hostVersion: String
   let log: LogSink
 
-  /// The version of the plugin ABI that this host has, such as `1.0`.
+  /// The version of this host's plugin ABI, such as `1.0`.
   public static let abiVersion = "\(RPCURL_ABI_MAJOR).\(RPCURL_ABI_MINOR)"
 
   /// Makes a loader.
   ///
   /// - Parameters:
-  ///   - searchPath: Where plugins given by name are looked for.
-  ///   - hostVersion: rpcurl's own version, for plugins to know.
-  ///   - log: What plugins say to people, and what is to be said of them. Called on any thread.
+  ///   - searchPath: The search path for plugins given by name.
+  ///   - hostVersion: rpcurl's version, for plugins.
+  ///   - log: Receives the logs of plugins, and warnings about them. Called on any thread.
   public init(searchPath: PluginSearchPath, hostVersion: String, log: @escaping LogSink) {
     self.searchPath = searchPath
     self.hostVersion = hostVersion
     self.log = log
   }
 
-  /// Loads a plugin and gives it its configuration. `[main thread]`
+  /// Loads and configures a plugin. `[main thread]`
   ///
   /// The same file may be loaded several times, with different configurations.
+  ///
+  /// - Throws: ``PluginError`` if it cannot be used.
   public func load(_ spec: InterceptorSpec) throws(PluginError) -> LoadedPlugin {
     let path = try searchPath.locate(spec.name)
     let guarding = PluginGuard(file: path)
@@ -37,7 +39,7 @@ public struct PluginLoader: Sendable {
     return LoadedPlugin(instance, path: path, priority: spec.priority, methods: spec.methods)
   }
 
-  /// Loads a plugin as far as is needed to ask what it is.
+  /// Loads a plugin to read its description.
   func describe(_ path: String) throws(PluginError) -> PluginDescription {
     try open(path, PluginGuard(file: path))
   }
@@ -50,7 +52,7 @@ public struct PluginLoader: Sendable {
     }
   }
 
-  /// Checks an open file as far as that is possible without running any of it.
+  /// Checks an open file without running its code.
   func examine(
     _ file: borrowing FileReader, _ path: String
   ) throws(PluginError) -> (FileFacts, PluginFileFacts) {
@@ -74,14 +76,14 @@ public struct PluginLoader: Sendable {
   private func open(_ path: String, _ guarding: PluginGuard) throws(PluginError) -> PluginDescription {
     let file = try Self.reader(path)
     let facts = try examine(file, path).0
-    // Without RTLD_NOW a missing function would end the process in the middle of a call. The file stays loaded,
-    // since other threads may run its code.
+    // Without RTLD_NOW a missing function would end the process in the middle of a call. The file stays
+    // loaded, since other threads may run its code.
     let opened = try LoadedObjects.open(file, path, facts) { object in
       guarding.run("dlopen") { dlopen(object, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) }
     }
     guard let handle = opened else {
       throw .notLoadable(
-        path: path, reason: Self.loaderError(path) ?? "the loader does not report why")
+        path: path, reason: Self.loaderError(path) ?? "no reason given by the dynamic loader")
     }
     guard let symbol = dlsym(handle, RPCURL_ENTRY_SYMBOL) else {
       throw .noEntry(path: path, symbol: RPCURL_ENTRY_SYMBOL)
@@ -90,7 +92,7 @@ public struct PluginLoader: Sendable {
     return try PluginDescription(entry: symbol, path: path, guarding)
   }
 
-  /// What the dynamic loader reports, which names the copy in memory first.
+  /// The dynamic loader's message, without the name of the copy in memory.
   private static func loaderError(_ path: String) -> String? {
     guard let text = dlerror().map({ String(cString: $0) }) else { return nil }
     guard text.hasPrefix("/proc/self/fd/"), let end = text.firstIndex(of: ":") else { return text }
@@ -98,19 +100,19 @@ public struct PluginLoader: Sendable {
   }
 }
 
-/// A plugin that is loaded and configured.
+/// A loaded and configured plugin.
 public final class LoadedPlugin: Sendable {
-  /// The plugin's own name.
+  /// The plugin's name.
   public let name: String
-  /// The plugin's own version; empty when it tells none.
+  /// The plugin's version; empty if it has none.
   public let version: String
   /// What it does, in one line.
   public let summary: String
-  /// Its keys, one a line.
+  /// Its keys, one per line.
   public let configurationHelp: String
-  /// The file it was loaded from.
+  /// The path of its file.
   public let path: String
-  /// How it takes part in calls.
+  /// Its registration for chains.
   public let registration: InterceptorRegistration
   private let instance: PluginInstance
 
@@ -126,10 +128,10 @@ public final class LoadedPlugin: Sendable {
       methods: methods)
   }
 
-  /// What it did against the rules of its interface so far.
+  /// Its violations of the ABI so far.
   public var misuses: [String] { instance.misuses }
 
-  /// Lets the plugin clean up, at the end of the process, when no call is open. `[main thread]`
+  /// Lets the plugin clean up at the end of the process, when no call is open. `[main thread]`
   public func unload() {
     instance.stop()
   }

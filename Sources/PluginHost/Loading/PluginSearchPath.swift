@@ -1,10 +1,10 @@
 import Glibc
 
-/// Where plugins are looked for that are given by name.
+/// The directories to search for plugins given by name.
 public struct PluginSearchPath: Sendable, Equatable {
   /// The directories, first to last. Never the working directory.
   public var directories: [String]
-  /// Relative directories that `RPCURL_PLUGIN_PATH` names, which are not searched.
+  /// Relative directories in `RPCURL_PLUGIN_PATH`, which are ignored.
   public let ignored: [String]
 
   /// Makes a search path.
@@ -13,10 +13,14 @@ public struct PluginSearchPath: Sendable, Equatable {
     ignored = []
   }
 
-  /// The search path that the environment asks for: `$RPCURL_PLUGIN_PATH`, `$XDG_DATA_HOME/rpcurl/plugins` (or
+  /// Makes the search path of the environment: `$RPCURL_PLUGIN_PATH`, `$XDG_DATA_HOME/rpcurl/plugins` (or
   /// that of `~/.local/share`), and `PREFIX/lib/rpcurl/plugins`.
   ///
   /// Relative directories are ignored, as the working directory is never searched.
+  ///
+  /// - Parameters:
+  ///   - environment: Returns the value of a variable.
+  ///   - prefix: The installation prefix.
   public init(environment: (String) -> String?, prefix: String) {
     var found: [Substring] = environment("RPCURL_PLUGIN_PATH")?.split(separator: ":") ?? []
     if let data = environment("XDG_DATA_HOME"), data.hasPrefix("/") {
@@ -29,7 +33,7 @@ public struct PluginSearchPath: Sendable, Equatable {
     directories = found.filter { $0.hasPrefix("/") }.map(String.init)
   }
 
-  /// The file that a plugin's name or path means. One with a slash is a path.
+  /// Finds the file for a plugin's name or path. A name with a slash is a path.
   func locate(_ name: String) throws(PluginError) -> String {
     if name.contains("/") { return name }
     for directory in directories {
@@ -41,7 +45,7 @@ public struct PluginSearchPath: Sendable, Equatable {
     throw .notFound(name: name, searched: directories, ignored: ignored)
   }
 
-  /// Whether there is a file of this name or path.
+  /// Whether a file with this name or path exists.
   public func has(_ name: String) -> Bool {
     guard let path = try? locate(name) else { return false }
     return access(path, F_OK) == 0

@@ -1,16 +1,15 @@
 import Glibc
 
-/// Follows a path link by link, and refuses it if a user other than this one and root decides at any point where it
-/// leads.
+/// Follows a path link by link, and rejects it if users other than root and this one control any part of it.
 struct TrustedPath {
   private let path: String
-  /// The names of the directories that were passed, without links.
+  /// The names of the directories so far, without links.
   private var passed: [String] = []
-  /// What is still to be followed, last to first.
+  /// The remaining names, last to first.
   private var rest: [String]
   private var links = 0
 
-  /// As many as the kernel follows (path_resolution(7)).
+  /// The kernel's limit (path_resolution(7)).
   private static let mostLinks = 40
 
   private init(_ path: String) throws(PluginError) {
@@ -22,15 +21,15 @@ struct TrustedPath {
     rest = Self.names(whole).reversed()
   }
 
-  /// Throws unless `path` leads to the file of which `facts` are known, and only through directories and links that
-  /// none but the user and root can change.
+  /// Throws unless `path` leads to the file with these `facts`, and only through directories and links that
+  /// only root and this user can change.
   static func require(_ path: String, leadsTo facts: FileFacts) throws(PluginError) {
     if let reason = facts.distrust { throw .untrusted(path: path, culprit: path, reason: reason) }
     var way = try TrustedPath(path)
     guard try way.follow().isSameFile(as: facts) else { throw .replaced(path: path) }
   }
 
-  /// Follows all of it; returns the facts of the file at the end.
+  /// Follows the whole path; returns the facts of the file at its end.
   private mutating func follow() throws(PluginError) -> FileFacts {
     var found = try check("/")
     while let name = rest.popLast() {

@@ -1,6 +1,6 @@
 /// Decodes serialized bytes into messages.
 enum BinaryDecoder {
-  /// Decodes all that `reader` has, and merges it into what `message` holds.
+  /// Decodes all bytes of `reader`, and merges them into `message`.
   static func decode(
     _ reader: inout WireReader, into message: MessageStorage, depth: Int
   ) throws(DecodeError) {
@@ -17,7 +17,7 @@ enum BinaryDecoder {
         } catch {
           throw error.inside(field)
         }
-        // Another wire type than the field's: unknown.
+        // A wire type other than the field's: unknown.
         try reader.skip(tag, depth: depth)
       } else {
         try reader.skip(tag, depth: depth)
@@ -26,7 +26,7 @@ enum BinaryDecoder {
     }
   }
 
-  /// The field or the extension with a number.
+  /// The field or extension with a number.
   @inline(__always)
   static func find(_ number: UInt32, of message: MessageStorage) throws(DecodeError) -> FieldNode? {
     if let field = message.table.field(number) { return field }
@@ -42,7 +42,7 @@ enum BinaryDecoder {
     }
   }
 
-  /// False, with nothing read, when the wire type is not one that the field may have.
+  /// Returns false, with nothing read, if the field cannot have the wire type.
   private static func decode(
     _ field: FieldNode, _ tag: Tag, _ reader: inout WireReader, into message: MessageStorage, depth: Int
   ) throws(DecodeError) -> Bool {
@@ -98,10 +98,11 @@ enum BinaryDecoder {
     case .fixed64:
       guard content.remaining % 8 == 0 else { throw content.failure(.invalidPackedLength) }
       count = content.remaining / 8
-    // Each varint has one last byte.
+    // Each varint has exactly one byte without the continuation bit.
     default: count = UnsafeBufferPointer(start: content.cursor, count: content.remaining).count { $0 < 0x80 }
     }
-    // As many as there are in a long piece; of many short ones the room is to double, as if they came one by one.
+    // Reserve exactly for a long piece; for short ones the capacity doubles, as if they were appended one by
+    // one.
     if values.count + count > values.capacity {
       values.reserveCapacity(max(values.count + count, values.capacity * 2))
     }
@@ -212,7 +213,7 @@ enum BinaryDecoder {
     message[field] = .map(entries)
   }
 
-  /// Keeps an unknown number of a closed enum, or a map entry that has one.
+  /// Keeps an unknown number of a closed enum, or a map entry that contains one.
   private static func keepUnknown(
     _ tag: Tag, _ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, of message: MessageStorage
   ) {
@@ -224,7 +225,7 @@ enum BinaryDecoder {
 
   // MARK: Single values
 
-  /// The last value of a field that is serialized alone; nil when there is none.
+  /// The last value of a field that is serialized alone; nil if there is none.
   static func singleValue(_ field: FieldNode, _ reader: inout WireReader) throws(DecodeError) -> Value? {
     var value: Value?
     while !reader.isAtEnd {

@@ -1,4 +1,4 @@
-/// Serializes messages: fields by number, map entries by key, unknown fields last.
+/// Encodes messages: fields by number, map entries by key, unknown fields last.
 enum BinaryEncoder {
   static func encode(_ message: MessageStorage, into out: inout OutputBuffer) {
     message.forEachPresent { field, value in

@@ -1,13 +1,13 @@
-/// Rewrites serialized messages in the canonical form in one pass, without building them: fields by number, map
+/// Rewrites serialized messages in canonical form in one pass, without building them: fields by number, map
 /// entries by key, unknown fields last, every number in its shortest form.
 ///
-/// Most messages have their fields and entries in this order already. Of those that do not, what is in order is
-/// rewritten in one pass, and each message that is not is decoded and encoded alone.
+/// Most messages already have their fields and entries in this order. In others, the parts in order are
+/// rewritten in one pass, and each message out of order is decoded and encoded on its own.
 struct CanonicalWriter: ~Copyable {
   private var out: OutputBuffer
   private var lacksRequired = false
-  /// How many more bytes may be in messages that are decoded alone. Each level of nesting may decode all below it
-  /// again: beyond this the whole message is decoded once.
+  /// The remaining number of bytes of messages that may be decoded on their own. Each level of nesting may
+  /// decode all levels below it again: above this limit the whole message is decoded once.
   private var allowance: Int
 
   private init(allowance: Int) {
@@ -15,7 +15,8 @@ struct CanonicalWriter: ~Copyable {
     self.allowance = allowance
   }
 
-  /// Appends the canonical form of a message; on an error nothing. Returns whether required fields are missing.
+  /// Appends the canonical form of a message; nothing on an error. Returns whether required fields are
+  /// missing.
   static func rewrite(
     _ bytes: UnsafeRawBufferPointer, type: MessageNode, into buffer: inout OutputBuffer
   ) throws(DecodeError) -> Bool {
@@ -26,7 +27,7 @@ struct CanonicalWriter: ~Copyable {
     do throws(DecodeError) {
       try writer.message(type.pointerToPlan(), WireReader(bytes), depth: 0)
     } catch {
-      // Decoded as a whole, which knows the place of an error.
+      // Decodes the whole message, which gives the place of an error.
       writer.out.truncate(to: start)
       let message: Message
       do throws(DecodeError) { message = try Message(type, bytes: bytes) } catch {
@@ -57,7 +58,7 @@ struct CanonicalWriter: ~Copyable {
     if !lacksRequired { lacksRequired = !Message(storage: message).missingRequiredFields().isEmpty }
   }
 
-  /// Writes the fields; false, with an undefined amount written, if they are not in the order of the canonical form.
+  /// Writes the fields; false, with an undefined number of bytes written, if they are not in canonical order.
   private mutating func fields(
     _ plan: PlanPointer, _ reader: WireReader, depth: Int
   ) throws(DecodeError) -> Bool {
@@ -91,7 +92,7 @@ struct CanonicalWriter: ~Copyable {
     return true
   }
 
-  /// The field or extension that a tag starts a value of; nil if its value is unknown.
+  /// The field or extension of a tag; nil if its value is unknown.
   @inline(__always)
   static func field(_ tag: Tag, of plan: PlanPointer) throws(DecodeError) -> FieldPointer? {
     var found = plan.pointee.field(tag.number)
@@ -105,7 +106,7 @@ struct CanonicalWriter: ~Copyable {
 
   // MARK: Fields
 
-  /// Writes a value, or all elements that follow each other; false if the canonical form has them elsewhere.
+  /// Writes a value, or all consecutive elements; false if the canonical form has them elsewhere.
   @inline(__always)
   private mutating func value(
     _ field: FieldPointer, _ tag: Tag, _ reader: inout WireReader, depth: Int
@@ -155,7 +156,7 @@ struct CanonicalWriter: ~Copyable {
     }
   }
 
-  /// Writes a number from its bits, as `WireToJSON.read` gives them.
+  /// Writes a number from its bits, as returned by `WireToJSON.read`.
   @inline(__always)
   private mutating func number(_ field: FieldPointer, _ bits: UInt64) {
     switch field.pointee.kind {
@@ -205,7 +206,7 @@ struct CanonicalWriter: ~Copyable {
 
   // MARK: Maps
 
-  /// Writes the entries that follow each other; false unless all have a key and a value, in the order of their keys.
+  /// Writes consecutive entries; false unless all have a key and a value, in the order of their keys.
   private mutating func map(
     _ field: FieldPointer, _ reader: inout WireReader, depth: Int
   ) throws(DecodeError) -> Bool {
@@ -235,7 +236,7 @@ struct CanonicalWriter: ~Copyable {
     return true
   }
 
-  /// What an entry is sorted by: the text of its key, or a number.
+  /// The sort key of an entry: the text of its key, or a number.
   private static func key(
     _ field: FieldPointer, of entry: WireReader
   ) throws(DecodeError) -> (order: UInt64, text: UnsafeRawBufferPointer) {

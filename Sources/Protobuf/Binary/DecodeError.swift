@@ -1,6 +1,6 @@
-/// Why serialized bytes are not a message of the expected type, or cannot be shown as JSON.
+/// Why serialized bytes are not a message of the expected type, or have no JSON form.
 public struct DecodeError: Error, Equatable, Sendable {
-  /// What is wrong.
+  /// The cause of the error.
   public enum Reason: Equatable, Sendable {
     /// The input ends within a value.
     case truncated
@@ -10,25 +10,25 @@ public struct DecodeError: Error, Equatable, Sendable {
     case invalidTag
     /// Wire type 6 or 7.
     case invalidWireType(UInt8)
-    /// The end of a group that was not opened, or of another one.
+    /// The end of a group that was not started, or of another group.
     case unexpectedEndGroup
-    /// A group that is not closed.
+    /// A group without an end.
     case missingEndGroup
-    /// A packed field whose length does not divide into elements.
+    /// A packed field whose length is not a multiple of its elements' size.
     case invalidPackedLength
-    /// A string field holds bytes that are not UTF-8.
+    /// A string field with bytes that are not UTF-8.
     case invalidUTF8
     /// Messages are nested deeper than 100 levels.
     case tooDeep
     /// The value is valid, but JSON has no form for it.
     case notRepresentable(String)
-    /// The schema of a message that is nested in this one cannot be used.
+    /// The schema of a nested message is invalid.
     case schema(SchemaError)
   }
 
-  /// What is wrong.
+  /// The cause of the error.
   public var reason: Reason
-  /// Where in the input, counted from the start of the bytes that were passed in.
+  /// The offset in the input, from the start of the bytes passed in.
   public var byteOffset: Int
   /// The path of the field, empty at the top level: `user.addresses[2].city`.
   public var fieldPath: String
@@ -39,14 +39,14 @@ public struct DecodeError: Error, Equatable, Sendable {
     fieldPath = path
   }
 
-  /// The same error, seen from the message that holds `field`.
+  /// The same error with `field` added to the front of its path.
   func inside(_ field: FieldNode) -> DecodeError {
     var error = self
     error.fieldPath = fieldPath.isEmpty ? field.pathName : field.pathName + "." + fieldPath
     return error
   }
 
-  /// The same error, when the bytes were a copy of a part that starts at `offset`.
+  /// The same error, for bytes that are a copy of a part that starts at `offset`.
   func moved(by offset: Int) -> DecodeError {
     var error = self
     error.byteOffset += offset
@@ -55,7 +55,7 @@ public struct DecodeError: Error, Equatable, Sendable {
 }
 
 extension DecodeError: CustomStringConvertible {
-  /// The text that is shown to a person.
+  /// The error message.
   public var description: String {
     let place = fieldPath.isEmpty ? "byte \(byteOffset)" : "\(fieldPath) (byte \(byteOffset))"
     return "\(reason.text) at \(place)"
@@ -65,13 +65,13 @@ extension DecodeError: CustomStringConvertible {
 extension DecodeError.Reason {
   var text: String {
     switch self {
-    case .truncated: "the message is cut off"
+    case .truncated: "the message is truncated"
     case .varintTooLong: "a varint has more than ten bytes"
     case .invalidTag: "invalid field number"
     case .invalidWireType(let type): "invalid wire type \(type)"
-    case .unexpectedEndGroup: "the end of a group that was not started"
-    case .missingEndGroup: "a group that does not end"
-    case .invalidPackedLength: "a packed field of a length that its elements do not fill"
+    case .unexpectedEndGroup: "end of a group that was not started"
+    case .missingEndGroup: "a group without an end"
+    case .invalidPackedLength: "a packed field whose length does not fit its elements"
     case .invalidUTF8: "a string that is not UTF-8"
     case .tooDeep: "messages nested deeper than \(nestingLimit) levels"
     case .notRepresentable(let what): what
@@ -80,5 +80,6 @@ extension DecodeError.Reason {
   }
 }
 
-/// How deep messages may be nested in binary, and objects and arrays in JSON, as in the protobuf libraries.
+/// The maximum nesting of messages in binary, and of objects and arrays in JSON, as in the protobuf
+/// libraries.
 let nestingLimit = 100

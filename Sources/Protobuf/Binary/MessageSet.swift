@@ -5,7 +5,7 @@ enum MessageSet {
   static let typeID = Tag(2, .varint)
   static let message = Tag(3, .lengthDelimited)
 
-  /// Reads the content of an item; nil when it lacks a part.
+  /// Reads the content of an item; nil if a part is missing.
   static func item(_ reader: WireReader, depth: Int) throws(DecodeError) -> (
     number: UInt32, content: WireReader
   )? {

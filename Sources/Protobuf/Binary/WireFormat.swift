@@ -1,4 +1,4 @@
-/// The six ways in which a value can stand in serialized bytes.
+/// The wire types of serialized values.
 enum WireType: UInt8 {
   case varint = 0
   case fixed64 = 1
@@ -8,7 +8,7 @@ enum WireType: UInt8 {
   case fixed32 = 5
 }
 
-/// A field's number and the wire type of the value that follows, as they stand before each value.
+/// The tag before each value: the field's number and the wire type.
 struct Tag: Equatable {
   let raw: UInt32
 
@@ -43,7 +43,8 @@ extension OutputBuffer {
   mutating func appendVarint(_ value: UInt64) {
     reserve(10)
     if value < 0x80 { return appendReserved(UInt8(truncatingIfNeeded: value)) }
-    // Behind a pointer of its own: a byte that is stored might be the count, so that it would be read each time.
+    // A separate pointer: otherwise the compiler assumes that a stored byte may change the count, and reloads
+    // it each time.
     var place = end
     var value = value
     while value >= 0x80 {
@@ -81,7 +82,8 @@ extension OutputBuffer {
     return count
   }
 
-  /// Ends a value that `openLengthDelimited` started, and widens the room for its length if one byte is short.
+  /// Ends a value that `openLengthDelimited` started, and widens the space for its length if one byte is not
+  /// enough.
   @inline(__always)
   mutating func closeLengthDelimited(_ start: Int) {
     let length = count - start

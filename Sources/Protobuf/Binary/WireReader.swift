@@ -1,8 +1,8 @@
-/// A position in serialized bytes. It owns nothing: the bytes must outlive it.
+/// A position in serialized bytes. It does not own them: the bytes must outlive it.
 ///
-/// Every read is checked against the end.
+/// Every read checks the end.
 struct WireReader {
-  /// Where offsets in errors are counted from.
+  /// The base of offsets in errors.
   let origin: UnsafePointer<UInt8>
   var cursor: UnsafePointer<UInt8>
   let end: UnsafePointer<UInt8>
@@ -37,7 +37,7 @@ struct WireReader {
     DecodeError(reason, at: offset)
   }
 
-  /// Reads a varint; of an over-long one the bits above 64 are dropped, as the protobuf libraries do.
+  /// Reads a varint; bits above 64 of an over-long one are dropped, as in the protobuf libraries.
   @inline(__always)
   mutating func varint() throws(DecodeError) -> UInt64 {
     if cursor < end, cursor.pointee < 0x80 {
@@ -46,7 +46,7 @@ struct WireReader {
       return value
     }
     if remaining >= 8 {
-      // Up to eight bytes at once: the first one without its highest bit is the last of the varint.
+      // Up to eight bytes at once: the first byte without the highest bit is the last of the varint.
       let word = UInt64(littleEndian: UnsafeRawPointer(cursor).loadUnaligned(as: UInt64.self))
       let last = ~word & 0x8080_8080_8080_8080
       if last != 0 {
@@ -63,7 +63,7 @@ struct WireReader {
   @inline(__always)
   private mutating func varintAtEnd() -> UInt64? {
     let word = UInt64(littleEndian: UnsafeRawPointer(end - 8).loadUnaligned(as: UInt64.self))
-    // What stands before is shifted out, and what comes in behind has the highest bit of a byte that is not the last.
+    // Earlier bytes are shifted out, and the bytes shifted in have the continuation bit.
     let rest = UInt64(truncatingIfNeeded: remaining &* 8)
     let bytes = word &>> (64 &- rest) | 0x8080_8080_8080_8080 &<< rest
     let last = ~bytes & 0x8080_8080_8080_8080
@@ -72,7 +72,7 @@ struct WireReader {
     return WireReader.value(bytes & (last ^ (last &- 1)))
   }
 
-  /// The value of the bytes of a varint, up to eight, whose highest bits do not count.
+  /// The value of a varint's bytes, up to eight, ignoring their highest bits.
   @inline(__always)
   private static func value(_ bytes: UInt64) -> UInt64 {
     var bits = bytes
@@ -98,7 +98,7 @@ struct WireReader {
     throw failure(.varintTooLong)
   }
 
-  /// Reads a tag: at most five bytes, 32 bits, a field number of at least 1 and a wire type that exists.
+  /// Reads a tag: at most five bytes, 32 bits, a field number of at least 1 and a valid wire type.
   @inline(__always)
   mutating func tag() throws(DecodeError) -> Tag {
     let start = cursor
@@ -112,7 +112,7 @@ struct WireReader {
     return Tag(raw: UInt32(truncatingIfNeeded: raw))
   }
 
-  /// Reads a tag if it is this one, in its shortest form.
+  /// Reads a tag if it is this one in its shortest form.
   @inline(__always)
   mutating func accept(_ tag: Tag) -> Bool {
     if tag.raw < 0x80 {
@@ -142,7 +142,7 @@ struct WireReader {
     return UInt64(littleEndian: value)
   }
 
-  /// Reads a length and the bytes that it announces.
+  /// Reads a length and that number of bytes.
   @inline(__always)
   mutating func lengthDelimited() throws(DecodeError) -> UnsafeRawBufferPointer {
     let start = cursor
@@ -156,8 +156,10 @@ struct WireReader {
     return bytes
   }
 
-  /// Reads a length-delimited field of this number, at most 15, if it is next, of less than 2 MB, and in the shortest
-  /// form; without a step where it is not.
+  /// Reads the next field if it is a length-delimited one with this number, shorter than 2 MB, with its length in
+  /// the shortest form; nil, with nothing read, otherwise.
+  ///
+  /// - Parameter number: The field's number, at most 15.
   @inline(__always)
   mutating func shortField(_ number: UInt8) -> UnsafeRawBufferPointer? {
     guard remaining >= 4, cursor.pointee == number &<< 3 | 2 else { return nil }
@@ -177,14 +179,14 @@ struct WireReader {
     return UnsafeRawBufferPointer(start: start, count: length)
   }
 
-  /// Reads a length and gives a reader of the bytes that it announces.
+  /// Reads a length and returns a reader of that number of bytes.
   @inline(__always)
   mutating func nested() throws(DecodeError) -> WireReader {
     let bytes = try lengthDelimited()
     return WireReader(origin: origin, from: cursor - bytes.count, to: cursor)
   }
 
-  /// Reads the content of the group `number`, whose start has been read, and its end.
+  /// Reads the content and the end of the group `number`, whose start has been read.
   mutating func group(_ number: UInt32, depth: Int) throws(DecodeError) -> WireReader {
     let start = cursor
     var open: [UInt32] = [number]
@@ -208,7 +210,7 @@ struct WireReader {
     }
   }
 
-  /// Passes over the value that follows `tag`; `depth` is that of the message it stands in.
+  /// Skips the value of `tag`; `depth` is that of its message.
   mutating func skip(_ tag: Tag, depth: Int) throws(DecodeError) {
     switch tag.wireType {
     case .startGroup:

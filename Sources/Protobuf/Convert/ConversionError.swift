@@ -1,6 +1,6 @@
 /// Why an input cannot be converted.
 public struct ConversionError: Error, Equatable, Sendable {
-  /// What is wrong.
+  /// The cause of the error.
   public enum Reason: Equatable, Sendable {
     /// A message that is not the JSON of its type.
     case json(JSONError)
@@ -10,23 +10,24 @@ public struct ConversionError: Error, Equatable, Sendable {
     case binary(DecodeError)
     /// The input ends within a message or its length.
     case truncated(byteOffset: Int)
-    /// What should be the length of a message is none.
+    /// An invalid length of a message.
     case invalidLength(byteOffset: Int)
     /// A message longer than the limit.
     case tooLong(limitBytes: Int, byteOffset: Int)
-    /// Required fields that are not set, by their paths.
+    /// Required fields that are not set, as paths.
     case missingRequired([String])
-    /// The input holds no message.
+    /// The input contains no message.
     case noMessage
-    /// The input holds more than one message, and the output has no room for them.
+    /// The input contains several messages, and the output can contain only one.
     case severalMessages
   }
 
-  /// What is wrong.
+  /// The cause of the error.
   public var reason: Reason
-  /// The message of the input, counted from 0.
+  /// The index of the message in the input, from 0.
   public var messageIndex: Int
-  /// What is around the place in an input that has lines, as far as it is at hand, and the place in it.
+  /// For an input with lines, the text around the error as far as it is available, and the error's offset in
+  /// it.
   public internal(set) var surroundings: (text: [UInt8], offset: Int)?
 
   init(_ reason: Reason, messageIndex: Int) {
@@ -36,7 +37,7 @@ public struct ConversionError: Error, Equatable, Sendable {
 }
 
 extension ConversionError {
-  /// Where it is, in an input that has lines.
+  /// The position in an input with lines.
   public var position: JSONPosition? {
     switch reason {
     case .json(let error): error.position
@@ -45,16 +46,16 @@ extension ConversionError {
     }
   }
 
-  /// Whether both are the same, whatever is around them.
+  /// Compares the errors, ignoring `surroundings`.
   public static func == (one: ConversionError, other: ConversionError) -> Bool {
     one.reason == other.reason && one.messageIndex == other.messageIndex
   }
 }
 
 extension ConversionError: CustomStringConvertible {
-  /// The text that is shown to a person.
+  /// The error message.
   public var description: String {
-    // Where the text of a message has lines, they say which message it is.
+    // In a text with lines, the position identifies the message.
     let place = messageIndex == 0 ? "" : "message \(messageIndex + 1): "
     switch reason {
     case .json(let error): return error.description
@@ -66,11 +67,11 @@ extension ConversionError: CustomStringConvertible {
     case .tooLong(let limit, let offset): return place + "longer than \(limit) bytes (byte \(offset))"
     case .missingRequired(let paths): return place + missingText(paths)
     case .noMessage: return "the input is empty"
-    case .severalMessages: return "the input holds more than one message"
+    case .severalMessages: return "the input contains more than one message"
     }
   }
 
-  /// What to try, if there is something.
+  /// A suggestion, if there is one.
   public var hint: String? {
     switch reason {
     case .json(let error): error.hint

@@ -1,4 +1,4 @@
-/// A form in which messages stand in files.
+/// A format of messages in files.
 public enum MessageFormat: String, Sendable, CaseIterable {
   /// ProtoJSON. Several values may follow each other.
   case json
@@ -8,29 +8,30 @@ public enum MessageFormat: String, Sendable, CaseIterable {
   case binary
 }
 
-/// How a ``Converter`` reads and writes.
+/// Options of a ``Converter``.
 public struct ConversionOptions: Sendable, Equatable {
-  /// The form of the input.
+  /// The format of the input.
   public var from: MessageFormat
-  /// The form of the output.
+  /// The format of the output.
   public var to: MessageFormat
-  /// Whether input and output are streams of messages: in binary each behind its length as a varint, in text format
-  /// each on a line of its own.
+  /// Whether input and output are streams of messages: in binary each one is preceded by its length as a
+  /// varint, in text format each one is on a line.
   public var isDelimited: Bool
-  /// How JSON is read.
+  /// Options for reading JSON.
   public var jsonDecoding = JSONDecodingOptions()
-  /// How JSON is written.
+  /// Options for writing JSON.
   public var jsonEncoding = JSONEncodingOptions()
-  /// How text format is read.
+  /// Options for reading text format.
   public var textDecoding = TextDecodingOptions()
-  /// How text format is written.
+  /// Options for writing text format.
   public var textEncoding = TextEncodingOptions()
   /// Whether required fields may be missing.
   public var allowPartial = false
-  /// The longest message of a stream, so that memory stays bounded. Protobuf's own limit, unless said otherwise.
+  /// The maximum length of a message in a stream, in bytes, which bounds memory. The default is protobuf's
+  /// own limit.
   public var limitBytes = Int(Int32.max)
 
-  /// A conversion without further options.
+  /// Makes options with defaults otherwise.
   public init(from: MessageFormat, to: MessageFormat, isDelimited: Bool = false) {
     self.from = from
     self.to = to

@@ -1,7 +1,7 @@
-/// Turns messages of one type from one form into another, in pieces as they come.
+/// Converts messages of one type from one format to another, from input that arrives in pieces.
 ///
-/// Of a stream of messages no more is kept than the one that is incomplete, and no more than one is converted at a
-/// time: in memory of no more than 100 times its length and three times that of the output.
+/// It keeps at most one incomplete message of a stream, and converts one at a time. Memory is at most 100
+/// times the message's length plus three times that of the output.
 ///
 /// ```swift
 /// var converter = Converter(type, options: ConversionOptions(from: .binary, to: .json, isDelimited: true))
@@ -13,23 +13,23 @@
 /// try converter.finish(into: &output)
 /// ```
 public struct Converter: Sendable {
-  /// What is told on either side of an error.
+  /// The number of bytes on each side of an error in `surroundings`.
   private static let surroundingBytes = 512
 
   private let options: ConversionOptions
   private let codec: MessageConverter
-  /// What has come of a message that is incomplete.
+  /// The bytes of the incomplete message.
   private var pending: [UInt8] = []
-  /// How much of `pending` has been looked at.
+  /// The number of bytes of `pending` that were scanned.
   private var scanned = 0
   private var splitter = JSONSplitter()
-  /// Where `pending` starts in the whole input.
+  /// The position of `pending` in the whole input.
   private var position = JSONPosition()
   private var count = 0
-  /// Whether JSON was written in which a string that is not UTF-8 has replacement characters (U+FFFD).
+  /// Whether JSON was written with replacement characters (U+FFFD) for a string that is not UTF-8.
   public private(set) var hasRepairedText = false
 
-  /// A converter for messages of a type.
+  /// Makes a converter for messages of a type.
   public init(_ type: MessageType, options: ConversionOptions) {
     self.options = options
     codec = MessageConverter(type, options)
@@ -37,10 +37,10 @@ public struct Converter: Sendable {
 
   // MARK: Input
 
-  /// Takes a piece of the input, and appends the output of the messages that are complete.
+  /// Reads a piece of the input, and appends the output of the complete messages.
   ///
-  /// After an error the output holds the messages before the one that is wrong, and the converter must not be used
-  /// any more.
+  /// After an error the output contains the messages before the invalid one, and the converter must not be
+  /// used again.
   public mutating func convert(_ chunk: RawSpan, into out: inout OutputBuffer) throws(ConversionError) {
     try chunk.withUnsafeBytes { (chunk) throws(ConversionError) in try convert(chunk, into: &out) }
   }
@@ -59,12 +59,12 @@ public struct Converter: Sendable {
       pending = whole
       return
     }
-    // Most messages are not cut by the end of a piece: those are never copied.
+    // Most messages are not split by the end of a piece, and are never copied.
     let used = try messages(in: chunk, isLast: false, into: &out)
     pending.append(contentsOf: chunk[used...])
   }
 
-  /// Says that the input has ended, and appends the output of the last message.
+  /// Marks the end of the input, and appends the output of the last message.
   public mutating func finish(into out: inout OutputBuffer) throws(ConversionError) {
     let rest = pending
     _ = try rest.withRawBytes { (bytes) throws(ConversionError) in
@@ -73,8 +73,8 @@ public struct Converter: Sendable {
     try checkCount()
   }
 
-  /// Takes the last piece of the input, and appends the output of the last messages. A single message that comes
-  /// whole is not copied.
+  /// Reads the last piece of the input, and appends the output of the last messages. A single message in one
+  /// piece is not copied.
   public mutating func finish(with chunk: RawSpan, into out: inout OutputBuffer) throws(ConversionError) {
     guard pending.isEmpty else {
       try convert(chunk, into: &out)
@@ -90,7 +90,7 @@ public struct Converter: Sendable {
     if count == 0, options.from == .json, !options.isDelimited { throw failure(.noMessage) }
   }
 
-  /// Converts the messages that are complete, and gives the length of what has been used.
+  /// Converts the complete messages, and returns the number of bytes used.
   private mutating func messages(
     in bytes: UnsafeRawBufferPointer, isLast: Bool, into out: inout OutputBuffer
   ) throws(ConversionError) -> Int {
@@ -113,7 +113,7 @@ public struct Converter: Sendable {
     ConversionError(reason, messageIndex: count)
   }
 
-  /// Converts one message, which starts at `start` of `bytes`.
+  /// Converts the message that starts at `start` of `bytes`.
   private mutating func message(
     _ message: UnsafeRawBufferPointer, at start: Int, of bytes: UnsafeRawBufferPointer,
     into out: inout OutputBuffer
@@ -127,7 +127,7 @@ public struct Converter: Sendable {
     count += 1
   }
 
-  /// What is told of a message that cannot be converted, which starts at `start` of `bytes`.
+  /// The error for a message that starts at `start` of `bytes`.
   private func failure(
     _ error: MessageConverter.Failure, at start: Int, of bytes: UnsafeRawBufferPointer
   ) -> ConversionError {
@@ -156,7 +156,7 @@ public struct Converter: Sendable {
       }
       var end = splitter.end(of: bytes, from: scanned)
       scanned = bytes.count
-      // Whoever reads a value that is cut off says where.
+      // The reader of a truncated value reports the place.
       if end == nil, isLast { end = bytes.count }
       guard let end else {
         guard bytes.count - start <= options.limitBytes else {
@@ -223,7 +223,7 @@ public struct Converter: Sendable {
 }
 
 extension [UInt8] {
-  /// `withUnsafeBytes` does not pass on the type of what `body` throws.
+  /// `withUnsafeBytes` does not preserve the type of `body`'s error.
   func withRawBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     try withUnsafeBufferPointer { (bytes) throws(E) -> R in try body(UnsafeRawBufferPointer(bytes)) }
   }

@@ -1,6 +1,7 @@
-/// Finds where the JSON values end that follow each other in a text, which comes in pieces.
+/// Finds the ends of consecutive JSON values in a text that arrives in pieces.
 ///
-/// It looks at several bytes of a string at once, and holds no text: its caller does. What is between the brackets of a value is checked by whoever reads the value.
+/// It scans several bytes of a string at once, and does not store the text. The parser of a value checks what
+/// is inside its brackets.
 struct JSONSplitter {
   private var depth = 0
   private var isInString = false
@@ -9,9 +10,9 @@ struct JSONSplitter {
   /// Whether a value has begun.
   private(set) var isInside = false
 
-  /// Goes on at `index` and gives the end of the value: nil when it is not in `bytes`.
+  /// Continues at `index` and returns the end of the value: nil if it is not in `bytes`.
   ///
-  /// Outside of a value white space must have been passed over.
+  /// Outside of a value, white space must already be skipped.
   mutating func end(of bytes: UnsafeRawBufferPointer, from index: Int) -> Int? {
     var index = index
     isInside = isInside || index < bytes.count
@@ -37,7 +38,7 @@ struct JSONSplitter {
         if depth <= 0 { return finish(index) }
       default:
         guard depth == 0 else { continue }
-        // Something that starts no value is given out alone, and refused by whoever reads it.
+        // A byte that starts no value is returned alone, and the parser rejects it.
         guard JSONSplitter.isWordByte(byte) else { return finish(index) }
         isInWord = true
       }

@@ -7,7 +7,7 @@ struct MessageConverter: Sendable {
     case binary(DecodeError)
     case missingRequired([String])
 
-    /// The same in an input of which the message is a part.
+    /// The same reason in an input that contains the message as a part.
     func reason(movedTo place: JSONPosition) -> ConversionError.Reason {
       switch self {
       case .json(let error): .json(error.moved(to: place))
@@ -31,7 +31,7 @@ struct MessageConverter: Sendable {
     jsonDecoding.allowPartial = options.allowPartial
     transcoder = JSONTranscoder(type, decoding: jsonDecoding)
     var textDecoding = options.textDecoding
-    // Checked here, so that the error is the same whatever the form of the input.
+    // Checked here, so that the error is the same for all formats of the input.
     textDecoding.allowPartial = true
     self.textDecoding = textDecoding
     var textEncoding = options.textEncoding
@@ -39,8 +39,8 @@ struct MessageConverter: Sendable {
     self.textEncoding = textEncoding
   }
 
-  /// Appends what belongs into the output for a message; nothing on an error. Returns whether a string that is not
-  /// UTF-8 was written with replacement characters.
+  /// Appends the output for a message; nothing on an error. Returns whether a string that is not UTF-8 was
+  /// written with replacement characters.
   func convert(_ input: UnsafeRawBufferPointer, into out: inout OutputBuffer) throws(Failure) -> Bool {
     switch (options.from, options.to) {
     case (.binary, .json): return try json(of: input, into: &out)
@@ -127,7 +127,7 @@ struct MessageConverter: Sendable {
     return repairsText
   }
 
-  /// Appends what `body` does, with its length before it where messages are delimited.
+  /// Appends the output of `body`, after its length if messages are delimited.
   private func delimited(
     into out: inout OutputBuffer, _ body: (inout OutputBuffer) throws(Failure) -> Void
   ) throws(Failure) {

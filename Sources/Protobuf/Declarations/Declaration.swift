@@ -1,22 +1,22 @@
-/// What a name in a schema stands for.
+/// The kind of a declared name.
 public enum SymbolKind: String, Sendable, CaseIterable {
-  /// The kinds have the names of the protobuf language, those below aside.
+  /// Kinds with the keywords of the protobuf language; those below differ.
   case service, method, message, field, oneof
   /// An enum.
   case enumeration = "enum"
   /// A value of an enum.
   case enumValue = "value"
-  /// A field that extends a message from outside.
+  /// A field that extends a message, declared outside of it.
   case extensionField = "extension"
 }
 
-/// A declaration, with what it stands in where its text alone does not tell.
+/// A declaration, with its parent where its own content does not identify it.
 public enum Declaration: Sendable {
   /// A service with its methods.
   case service(ServiceDeclaration)
   /// A method of a service.
   case method(ServiceDeclaration.Method, of: ServiceDeclaration)
-  /// A message with all that is in it.
+  /// A message with everything declared in it.
   case message(MessageDeclaration)
   /// A field of a message.
   case field(FieldDeclaration, of: MessageDeclaration)
@@ -29,7 +29,7 @@ public enum Declaration: Sendable {
   /// An extension.
   case extensionField(FieldDeclaration)
 
-  /// What it is.
+  /// The kind of the declaration.
   public var kind: SymbolKind {
     switch self {
     case .service: .service
@@ -43,7 +43,7 @@ public enum Declaration: Sendable {
     }
   }
 
-  /// The full name, as ``DescriptorPool/symbols(_:)`` tells it.
+  /// The full name, as returned by ``DescriptorPool/symbols(_:)``.
   public var name: String {
     switch self {
     case .service(let service): service.fullName
@@ -56,7 +56,7 @@ public enum Declaration: Sendable {
     }
   }
 
-  /// What is said about it.
+  /// The comments.
   public var comments: Comments {
     switch self {
     case .service(let service): service.comments
@@ -69,7 +69,7 @@ public enum Declaration: Sendable {
     }
   }
 
-  /// The options, with the custom ones.
+  /// The options, including custom ones.
   public var options: DescriptorOptions {
     switch self {
     case .service(let service): service.options
@@ -84,7 +84,7 @@ public enum Declaration: Sendable {
 }
 
 extension FileDeclaration {
-  /// Finds what the file declares under a full name; values of enums are found with the enum's name and without.
+  /// Finds a declaration of the file by its full name; enum values with or without the enum's name.
   public func declaration(named name: String) -> Declaration? {
     for service in services {
       if service.fullName == name { return .service(service) }

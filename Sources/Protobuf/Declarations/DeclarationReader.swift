@@ -193,7 +193,7 @@ struct DeclarationReader {
       default: break
       }
     }
-    // The type may be left out where it has to be looked up, which no compiler does.
+    // The kind may be omitted where the type must be resolved, which compilers never do.
     field.kind = kind ?? .message
     field.fullName = join(scope, field.name)
     field.options = options("FieldOptions", serializedOptions)

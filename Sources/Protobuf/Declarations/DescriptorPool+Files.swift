@@ -1,16 +1,16 @@
 extension DescriptorPool {
-  /// A declared name, and where it is declared.
+  /// A declared name and its place.
   public struct Symbol: Sendable, Hashable {
     /// The full name: `pkg.Message.field`, `pkg.Enum.VALUE`; for methods `pkg.Service/Method`.
     public let name: String
-    /// What it stands for.
+    /// The kind of the declaration.
     public let kind: SymbolKind
     /// The `.proto` file.
     public let file: String
-    /// The source that holds the file.
+    /// The source that contains the file.
     public let source: String
 
-    /// A name that was found in another way.
+    /// Makes a symbol that was found in another way.
     public init(name: String, kind: SymbolKind, file: String, source: String = "") {
       self.name = name
       self.kind = kind
@@ -24,7 +24,7 @@ extension DescriptorPool {
     (try? core.withIndex { $0.files.map { String(decoding: $0.name, as: UTF8.self) } }) ?? []
   }
 
-  /// The names of the files of all sources but one, in the order of the sources.
+  /// The names of the files of all sources except one, in the order of the sources.
   public func fileNames(exceptOf source: String) -> [String] {
     let names = try? core.withIndex { index in
       index.files.filter { index.sources[$0.source].name != source }
@@ -33,12 +33,12 @@ extension DescriptorPool {
     return names ?? []
   }
 
-  /// Everything of these kinds that is declared, in the order of the sources. Without having been unpacked, so a file
-  /// that cannot be read may have some.
+  /// All declarations of these kinds, in the order of the sources. Files are not unpacked, so an invalid one
+  /// may contribute some.
   ///
-  /// Of what several files declare, the first counts.
+  /// If several files declare the same name, the first one counts.
   ///
-  /// With `ending` only those whose own name, the last part of the full one, is this.
+  /// - Parameter ending: If given, only declarations with this last part of the full name.
   public func symbols(_ kinds: Set<SymbolKind>, ending: String? = nil) -> [Symbol] {
     let looksIntoMessages = !kinds.isSubset(of: [.service, .method])
     let end = ending.map { Array($0.utf8) }
@@ -48,7 +48,7 @@ extension DescriptorPool {
       for file in index.files {
         let name = String(decoding: file.name, as: UTF8.self)
         let source = index.sources[file.source].name
-        // What was read of a damaged file before the damage is good.
+        // Declarations read before the damage of a file are valid.
         try? DescriptorSetScanner.declarations(of: file, kinds, intoMessages: looksIntoMessages, ending: end)
         { kind, symbol in
           guard seen.insert(symbol).inserted else { return }
@@ -60,7 +60,7 @@ extension DescriptorPool {
     return found
   }
 
-  /// A file as it was written; nil when no source has it.
+  /// A file as it was written; nil if no source has it.
   public func file(named name: String) throws(SchemaError) -> FileDeclaration? {
     guard let (bytes, source) = try serialized(file: name) else { return nil }
     do {
@@ -70,8 +70,8 @@ extension DescriptorPool {
     }
   }
 
-  /// The file that declares a service, a message, an enum, a top-level extension, or what these hold; nil when no
-  /// source does. The name is a full one.
+  /// The name of the file that declares a service, a message, an enum, a top-level extension, or a member of
+  /// these, by its full name; nil if no source does.
   ///
   /// Values of enums and extensions within messages are found only with ``symbols(_:)``.
   public func fileName(declaring name: String) throws(SchemaError) -> String? {
@@ -88,7 +88,7 @@ extension DescriptorPool {
     }
   }
 
-  /// What a full name stands for, and the file that says so.
+  /// Finds the declaration of a full name, and its file.
   public func declaration(
     named name: String
   ) throws(SchemaError) -> (declaration: Declaration, file: FileDeclaration)? {
@@ -110,10 +110,10 @@ extension DescriptorPool {
 
   // MARK: Closures
 
-  /// A descriptor set of these files and of all that they import, each behind what it imports, so that it can be
-  /// loaded by anything; and the imports that no source has.
+  /// A descriptor set of these files and all their imports, each one after its own imports, so that any tool
+  /// can load it; and the imports that no source has.
   ///
-  /// The same files from the same sources give the same bytes.
+  /// The result depends only on the files and the sources.
   public func descriptorSet(
     ofFiles names: [String]
   ) throws(SchemaError) -> (serialized: [UInt8], missingImports: [String]) {
@@ -134,7 +134,7 @@ extension DescriptorPool {
   }
 }
 
-/// Files behind what they import.
+/// Orders files after their imports.
 private struct ImportClosure {
   private(set) var files: [Int] = []
   private(set) var missing: Set<String> = []

@@ -1,10 +1,10 @@
-/// A `.proto` file as its descriptor has it: everything that it declares, with comments where the source of the
-/// schema keeps them.
+/// A `.proto` file from its descriptor: all its declarations, with comments if the source of the schema has
+/// them.
 ///
-/// It is what was written, where ``MessageType``, ``Field`` and their like are what it means: features are not
-/// resolved, types are names.
+/// It reflects the source text, while ``MessageType``, ``Field`` and the like reflect its meaning: features
+/// are not resolved, and types are names.
 public struct FileDeclaration: Sendable {
-  /// What the first line says.
+  /// The syntax or edition in the first line.
   public enum Syntax: Sendable, Equatable {
     /// `syntax = "proto2"`, or none.
     case proto2
@@ -18,27 +18,27 @@ public struct FileDeclaration: Sendable {
   public struct Import: Sendable, Equatable {
     /// The ways to import.
     public enum Kind: String, Sendable {
-      /// For the file itself.
+      /// Imported for the file only.
       case plain = ""
-      /// For those too that import the file.
+      /// Also imported for files that import this one.
       case `public`
-      /// Of a file that may be missing.
+      /// An import that may be missing.
       case weak
       /// For options only, since edition 2024.
       case option
     }
 
-    /// The file's name.
+    /// The name of the imported file.
     public let name: String
-    /// How it is imported.
+    /// The way it is imported.
     public let kind: Kind
   }
 
-  /// The name, as others import it.
+  /// The name for imports.
   public internal(set) var name = ""
-  /// The package; empty when there is none.
+  /// The package; empty if there is none.
   public internal(set) var package = ""
-  /// What the first line says.
+  /// The syntax or edition.
   public internal(set) var syntax = Syntax.proto2
   /// The imports, in order.
   public internal(set) var imports: [Import] = []
@@ -50,24 +50,24 @@ public struct FileDeclaration: Sendable {
   public internal(set) var services: [ServiceDeclaration] = []
   /// The top-level extensions, in order.
   public internal(set) var extensions: [FieldDeclaration] = []
-  /// The options, with the custom ones.
+  /// The options, including custom ones.
   public internal(set) var options: DescriptorOptions
-  /// What is said about the syntax line: licences and the like.
+  /// The comments of the syntax line, such as a licence.
   public internal(set) var comments = Comments()
-  /// What is said about the package.
+  /// The comments of the package.
   public internal(set) var packageComments = Comments()
 }
 
-/// What is said about a declaration.
+/// The comments of a declaration.
 public struct Comments: Sendable, Equatable {
-  /// Before the declaration, apart from it.
+  /// Comments before the declaration, detached from it.
   public internal(set) var detached: [String] = []
-  /// Right before the declaration.
+  /// The comment directly before the declaration.
   public internal(set) var leading = ""
-  /// Behind it.
+  /// The comment after the declaration.
   public internal(set) var trailing = ""
 
-  /// What explains the declaration, without white space around it; empty when there is nothing.
+  /// The description of the declaration, without surrounding white space; empty if there is none.
   public var summary: String {
     let text = leading.isEmpty ? trailing : leading
     let ends: [Character] = ["\n", "\r\n"]
@@ -80,21 +80,21 @@ public struct Comments: Sendable, Equatable {
 
 /// A message.
 public struct MessageDeclaration: Sendable {
-  /// The numbers that extensions may have.
+  /// A range of extension numbers.
   public struct ExtensionRange: Sendable {
     /// The numbers.
     public let numbers: Range<Int64>
-    /// The options, with declarations.
+    /// The options, including declarations.
     public let options: DescriptorOptions
   }
 
-  /// A oneof, or what stands for `optional` in proto3.
+  /// A oneof, or the synthetic one of an `optional` field in proto3.
   public struct Oneof: Sendable {
     /// The name.
     public let name: String
-    /// The options, with the custom ones.
+    /// The options, including custom ones.
     public let options: DescriptorOptions
-    /// What is said about it.
+    /// The comments.
     public let comments: Comments
   }
 
@@ -104,39 +104,39 @@ public struct MessageDeclaration: Sendable {
   public internal(set) var fullName = ""
   /// The fields, in order.
   public internal(set) var fields: [FieldDeclaration] = []
-  /// The oneofs, in order; those that stand for `optional` too.
+  /// The oneofs, in order, including synthetic ones.
   public internal(set) var oneofs: [Oneof] = []
 
-  /// The oneofs that a .proto file has: without those that stand for `optional`.
+  /// The oneofs in the .proto file, without synthetic ones.
   public var writtenOneofs: [Oneof] {
     let synthetic = Set(fields.lazy.filter(\.isProto3Optional).compactMap(\.oneofIndex))
     return oneofs.indices.filter { !synthetic.contains($0) }.map { oneofs[$0] }
   }
-  /// The messages in it, in order; those that maps and groups declare too.
+  /// The nested messages, in order, including those of maps and groups.
   public internal(set) var messages: [MessageDeclaration] = []
-  /// The enums in it, in order.
+  /// The nested enums, in order.
   public internal(set) var enums: [EnumDeclaration] = []
-  /// The extensions in it, in order, which may be of any message.
+  /// The nested extensions, in order, of any message.
   public internal(set) var extensions: [FieldDeclaration] = []
-  /// The numbers that extensions of it may have.
+  /// The ranges of extension numbers.
   public internal(set) var extensionRanges: [ExtensionRange] = []
-  /// Numbers that no field may have.
+  /// Reserved field numbers.
   public internal(set) var reservedNumbers: [Range<Int64>] = []
-  /// Names that no field may have.
+  /// Reserved field names.
   public internal(set) var reservedNames: [String] = []
-  /// Whether it holds the entries of a map.
+  /// Whether it is the entry type of a map.
   public internal(set) var isMapEntry = false
   /// 1 for `local`, 2 for `export`, since edition 2024.
   var visibility: Int32 = 0
-  /// The options, with the custom ones.
+  /// The options, including custom ones.
   public internal(set) var options: DescriptorOptions
-  /// What is said about it.
+  /// The comments.
   public internal(set) var comments = Comments()
 }
 
 /// A field or an extension.
 public struct FieldDeclaration: Sendable {
-  /// How often it may stand in a message.
+  /// The cardinality of a field.
   public enum Label: Int32, Sendable {
     /// At most one value.
     case optional = 1
@@ -148,7 +148,7 @@ public struct FieldDeclaration: Sendable {
 
   /// The name.
   public internal(set) var name = ""
-  /// The name with that of the message around it.
+  /// The name with that of its message.
   public internal(set) var fullName = ""
   /// The number.
   public internal(set) var number: Int32 = 0
@@ -156,21 +156,21 @@ public struct FieldDeclaration: Sendable {
   public internal(set) var label = Label.optional
   /// The kind of its values.
   public internal(set) var kind = FieldKind.message
-  /// The full name of the type of messages and enums.
+  /// The full name of the message or enum type.
   public internal(set) var typeName = ""
-  /// For an extension the full name of the message that it extends.
+  /// The full name of the message that an extension extends.
   public internal(set) var extendee: String?
-  /// The default that is stated.
+  /// The explicit default.
   public internal(set) var defaultText: String?
   /// The name in JSON.
   public internal(set) var jsonName: String?
-  /// The position in ``MessageDeclaration/oneofs``.
+  /// The index in ``MessageDeclaration/oneofs``.
   public internal(set) var oneofIndex: Int?
   /// Whether it is marked `optional` in proto3.
   public internal(set) var isProto3Optional = false
-  /// The options, with the custom ones.
+  /// The options, including custom ones.
   public internal(set) var options: DescriptorOptions
-  /// What is said about it.
+  /// The comments.
   public internal(set) var comments = Comments()
 }
 
@@ -182,9 +182,9 @@ public struct EnumDeclaration: Sendable {
     public let name: String
     /// The number.
     public let number: Int32
-    /// The options, with the custom ones.
+    /// The options, including custom ones.
     public let options: DescriptorOptions
-    /// What is said about it.
+    /// The comments.
     public let comments: Comments
   }
 
@@ -194,15 +194,15 @@ public struct EnumDeclaration: Sendable {
   public internal(set) var fullName = ""
   /// The values, in order.
   public internal(set) var values: [Value] = []
-  /// Numbers that no value may have.
+  /// Reserved value numbers.
   public internal(set) var reservedNumbers: [ClosedRange<Int32>] = []
-  /// Names that no value may have.
+  /// Reserved value names.
   public internal(set) var reservedNames: [String] = []
   /// 1 for `local`, 2 for `export`, since edition 2024.
   var visibility: Int32 = 0
-  /// The options, with the custom ones.
+  /// The options, including custom ones.
   public internal(set) var options: DescriptorOptions
-  /// What is said about it.
+  /// The comments.
   public internal(set) var comments = Comments()
 }
 
@@ -222,9 +222,9 @@ public struct ServiceDeclaration: Sendable {
     public internal(set) var clientStreaming = false
     /// Whether the response is a stream.
     public internal(set) var serverStreaming = false
-    /// The options, with the custom ones.
+    /// The options, including custom ones.
     public internal(set) var options: DescriptorOptions
-    /// What is said about it.
+    /// The comments.
     public internal(set) var comments = Comments()
   }
 
@@ -234,14 +234,14 @@ public struct ServiceDeclaration: Sendable {
   public internal(set) var fullName = ""
   /// The methods, in order.
   public internal(set) var methods: [Method] = []
-  /// The options, with the custom ones.
+  /// The options, including custom ones.
   public internal(set) var options: DescriptorOptions
-  /// What is said about it.
+  /// The comments.
   public internal(set) var comments = Comments()
 }
 
 extension String {
-  /// Without white space at both ends.
+  /// The text without white space at both ends.
   fileprivate func trimmed() -> String {
     var text = self[...]
     while text.first?.isWhitespace == true { text.removeFirst() }

@@ -1,40 +1,42 @@
-/// A message with every field, to be filled in: valid input as it stands.
+/// A message with every field, to be filled in; it is valid input without changes.
 ///
-/// Of a oneof the first member is there, and the others are `null`, which stands for absent. A message within itself is
-/// `null`, an empty list or an empty map.
+/// The first member of a oneof has a value, and the others are `null`, which means absent. A recursive
+/// message is `null`, an empty list or an empty map.
 public struct MessageTemplate {
-  /// What there is to know of a field.
+  /// The description of a field.
   public struct Note: Sendable, Equatable {
     /// The path of its JSON names: `user.addresses[].city`.
     public let path: String
-    /// Its type and what else is to be known: `enum Color: RED, GREEN`.
+    /// Its type and further information: `enum Color: RED, GREEN`.
     public let text: String
   }
 
-  /// How many fields at most; what is behind them is cut like a recursion.
+  /// The maximum number of fields; further ones are cut like a recursion.
   private static let limit = 10_000
-  /// How many at most where leaving a field out is no valid input: it is no message that anybody can fill in.
+  /// The maximum number where omitting a field would be invalid: such a message is too large to fill in.
   private static let requiredLimit = 100_000
-  /// How many values of an enum, or members of a oneof, a note lists: each of thousands of members has a note.
+  /// The maximum number of enum values or oneof members in a note: each of thousands of members has a note.
   private static let listLimit = 40
-  /// How deep at most: less than what JSON may be nested.
+  /// The maximum depth: less than the nesting limit of JSON.
   private static let depthLimit = 40
 
-  /// The JSON text, indented, with a line feed at its end.
+  /// The JSON text, indented, with a final line feed.
   public private(set) var json = ""
-  /// What there is to know of the fields, in order.
+  /// The notes on the fields, in order.
   public private(set) var notes: [Note] = []
 
   private var count = 0
 
   /// Makes the template of a type.
+  ///
+  /// - Throws: ``SchemaError`` if its schema is invalid.
   public init(_ type: MessageType) throws(SchemaError) {
     let value = try message(type, path: "", around: [])
     value.render(into: &json, indentation: "")
     json += "\n"
   }
 
-  /// JSON that is to be laid out.
+  /// JSON before layout.
   private indirect enum Node {
     case text(String)
     case list(Node)
@@ -74,7 +76,7 @@ public struct MessageTemplate {
       let suffix = field.isMap ? "{}" : field.isRepeated ? "[]" : ""
       notes.append(Note(path: place + suffix, text: note(field, oneofs, alternatives)))
       if let index = field.oneofIndex, chosen[index] != field.number {
-        // Null would be a value of these.
+        // For these fields, null would be a value.
         if try !Self.hasNull(field) { members.append((field.jsonName, .text("null"))) }
         continue
       }
@@ -83,8 +85,8 @@ public struct MessageTemplate {
     return .object(members)
   }
 
-  /// The member of each oneof that is set: one for which `null` does not mean absent, otherwise the first that is not
-  /// cut.
+  /// The member of each oneof that has a value: one for which `null` does not mean absent, otherwise the
+  /// first that is not cut.
   private static func chosen(_ fields: [Field], around: [String]) throws(SchemaError) -> [Int: UInt32] {
     var chosen: [Int: UInt32] = [:]
     for field in fields {
@@ -163,7 +165,7 @@ public struct MessageTemplate {
       : text.hasSuffix(".0") ? String(text.dropLast(2)) : text
   }
 
-  /// The JSON form of a type that has one of its own.
+  /// The JSON form of a well-known type.
   private func wellKnown(_ type: MessageType) throws(SchemaError) -> Node? {
     switch try type.node.table().wellKnown {
     case .any: return .object([("@type", .text(#""type.googleapis.com/google.protobuf.Empty""#))])

@@ -1,18 +1,18 @@
-/// Writes the names of types as short as they can be where they are used.
+/// Writes type names as short as possible in a scope.
 ///
-/// A name is looked up from the innermost scope outwards, and its first part decides: a short name may lead elsewhere
-/// than it seems. Each is looked up here as a compiler does; where it leads elsewhere the full name is written, with a
-/// dot in front.
+/// A name is resolved from the innermost scope outwards by its first part, so a short name may resolve to
+/// another type. Each one is resolved here like in a compiler; if the result differs, the full name is
+/// written, with a leading dot.
 struct NameScope {
   private let pool: PoolCore
   private let file: FileDeclaration
   private let packages: Set<String>
   /// The messages of the file by full name.
   private let fileMessages: [String: MessageDeclaration]
-  /// The messages around the place, from the outermost.
+  /// The messages around the scope, from the outermost.
   private var messages: [Level] = []
 
-  /// A message with what it holds by name, as there may be thousands of fields that ask.
+  /// A message with its members by name, because thousands of fields may look one up.
   private struct Level {
     let fullName: String
     let messages: [String: MessageDeclaration]
@@ -39,15 +39,15 @@ struct NameScope {
     return scope
   }
 
-  /// The message with this full name that is declared in the innermost message around the place, or in the file if
-  /// the place is in no message.
+  /// The message with this full name that is declared directly in the scope: in its innermost message, or in
+  /// the file.
   func nested(_ full: String) -> MessageDeclaration? {
     guard let around = messages.last else { return fileMessages[full] }
     guard full.hasPrefix(around.fullName + ".") else { return nil }
     return around.messages[String(full.dropFirst(around.fullName.count + 1))]
   }
 
-  /// A type's name.
+  /// The shortest name of a type.
   func type(_ full: String) -> String {
     for scope in scopes where !scope.isEmpty && full.hasPrefix(scope + ".") {
       let short = String(full.dropFirst(scope.utf8.count + 1))
@@ -56,11 +56,11 @@ struct NameScope {
     return ProtoText.safe(resolve(full) == full && !isKeyword(full) ? full : ".\(full)")
   }
 
-  /// An extension's name, as options write it within parentheses.
+  /// The shortest name of an extension, as options write it within parentheses.
   func option(_ full: String) -> String {
     let first = full.prefix { $0 != "." }
     guard first.utf8.count < full.utf8.count else { return ProtoText.safe(".\(full)") }
-    // Whatever has the name of the first part counts, unless it is the package that is meant.
+    // Any declaration with the name of the first part hides it, except the intended package.
     let hides = scopes.contains { scope in
       !scope.isEmpty && isAggregate(String(first), in: scope)
     }

@@ -1,20 +1,20 @@
-/// Finds names in descriptor sets by how they begin, as a person types them, without unpacking any file.
+/// Finds names in descriptor sets by a prefix or suffix, without unpacking files.
 ///
-/// This is for completion: it must answer before a person notices, whatever the size of the sets. So nothing is kept
-/// of what does not match, and files of other packages are passed over.
+/// Completion requires a response without noticeable delay, for sets of any size. So nothing is stored for
+/// names that do not match, and files of other packages are skipped.
 public struct NameSearch {
-  /// A declared name that goes on from what was typed.
+  /// A declared name that matches.
   public struct Match: Equatable, Sendable {
-    /// What was typed and the rest of the name.
+    /// The typed text with the rest of the name.
     public let text: String
     /// The full name: `pkg.Message.field`; for methods `pkg.Service/Method`.
     public let name: String
-    /// What it stands for.
+    /// The kind of the declaration.
     public let kind: SymbolKind
-    /// Of a method, what it takes and gives.
+    /// The types of a method.
     public let method: MethodOutline?
 
-    /// A name that was found in another way.
+    /// Makes a match that was found in another way.
     public init(text: String, name: String, kind: SymbolKind, method: MethodOutline? = nil) {
       self.text = text
       self.name = name
@@ -23,7 +23,7 @@ public struct NameSearch {
     }
   }
 
-  /// What a method takes and gives.
+  /// The types of a method.
   public struct MethodOutline: Equatable, Sendable {
     /// The full name of the type of request messages.
     public var input = ""
@@ -35,19 +35,19 @@ public struct NameSearch {
     public var serverStreaming = false
   }
 
-  /// What was found.
+  /// The result of a search.
   public struct Answer: Equatable, Sendable {
-    /// The names; when there are more than `crowd`, those only that are in no package below what was typed.
+    /// The names; if there are more than `crowd`, only those that are not in a package below the typed one.
     public var matches: [Match] = []
-    /// Packages as far as the next dot, such as `google.cloud.`, when there are too many names to tell.
+    /// Package names up to the next dot, such as `google.cloud.`, if there are too many names.
     public var packages: [String] = []
   }
 
-  /// Which names are meant.
+  /// The part of names to match.
   public enum Part: Sendable {
-    /// Full names that begin with what was typed.
+    /// The beginning of full names.
     case beginning
-    /// Ends of names, such as `Demo/Hello`, that do.
+    /// The end of names, such as `Demo/Hello`.
     case end
   }
 
@@ -60,21 +60,22 @@ public struct NameSearch {
   /// Makes a search.
   ///
   /// - Parameters:
-  ///   - crowd: How many names are told before their packages are told instead.
-  ///   - limit: How many names are told at most.
-  ///   - isOver: Asked now and then; when it says so, what was found by then is the answer.
+  ///   - sets: The descriptor sets.
+  ///   - crowd: The number of names above which their packages are returned instead.
+  ///   - limit: The maximum number of names.
+  ///   - isOver: Called at intervals; once it returns true, the search returns what it has found.
   public init(_ sets: [SchemaBytes], crowd: Int, limit: Int, isOver: @escaping () -> Bool) {
     self.sets = sets
     self.crowd = crowd
     self.limit = limit
     self.isOver = isOver
-    // What cannot be read has no names to tell.
+    // Invalid sets are ignored.
     var files = SchemaFiles()
     for (number, set) in sets.enumerated() { try? files.append(set.bytes, source: number) }
     self.files = files
   }
 
-  /// The names of these kinds that go on from `typed`, in the order of the sets.
+  /// The matching names of these kinds, in the order of the sets.
   public func names(_ part: Part, _ typed: String, _ kinds: Set<SymbolKind>) -> Answer {
     let scanner = NameScanner(part, typed, kinds, crowd: crowd, limit: limit)
     // The files point into the sets.
@@ -88,13 +89,13 @@ public struct NameSearch {
   }
 }
 
-/// Walks through the declarations of files, with the full name of where it is in one buffer.
+/// Scans the declarations of files, with the current full name in one buffer.
 private final class NameScanner {
   typealias Malformed = DescriptorSetScanner.Malformed
 
   private let part: NameSearch.Part
   private let typed: [UInt8]
-  /// What was typed of the last part of a name, and how many whole parts stand before it.
+  /// The typed last part of a name, and the number of complete parts before it.
   private let typedLast: [UInt8]
   private let partsBefore: Int
   private let kinds: Set<SymbolKind>
@@ -102,7 +103,7 @@ private final class NameScanner {
   private let crowd: Int
   private let limit: Int
   private var name: [UInt8] = []
-  /// The package as far as the next dot behind what was typed; `nil` where that is within the package already.
+  /// The package up to the next dot after the typed text; `nil` if that is within the package.
   private var group: String?
   private var count = 0
   private var matches: [(match: NameSearch.Match, isGrouped: Bool)] = []
@@ -138,9 +139,9 @@ private final class NameScanner {
         group = String(decoding: name[..<end], as: UTF8.self) + "."
       }
     }
-    // What was read of a damaged file before the damage is good.
+    // Declarations read before the damage of a file are valid.
     try? DescriptorSetScanner.fields(of: file.bytes) { (tag, value) throws(Malformed) in
-      // Of a crowd, that the package has a name is all that is told.
+      // Above the crowd limit, one name per package is enough.
       if let group, count > crowd, knownGroups.contains(group) { return false }
       guard tag.wireType == .lengthDelimited else { return true }
       switch tag.number {
@@ -177,7 +178,7 @@ private final class NameScanner {
     }
   }
 
-  /// By its name first, which is seldom such a one.
+  /// Checks the name first, which rules out most messages.
   private func isMapEntry(_ message: UnsafeRawBufferPointer) throws(Malformed) -> Bool {
     guard name.suffix(5).elementsEqual("Entry".utf8) else { return false }
     return try DescriptorSetScanner.isMapEntry(message)
@@ -218,7 +219,7 @@ private final class NameScanner {
   }
 
   private func named(_ bytes: UnsafeRawBufferPointer, _ kind: SymbolKind) throws(Malformed) {
-    // Members are told when what holds them was typed: a person who begins looks for something larger.
+    // Suggest members only once their parent has been typed.
     guard kinds.contains(kind), part == .end || kind == .extensionField || typed.count > name.count,
       let own = try DescriptorSetScanner.firstName(of: bytes)
     else { return }
@@ -230,7 +231,7 @@ private final class NameScanner {
 
   // MARK: Names
 
-  /// Goes on to a name within the present one; gives the length to go back to.
+  /// Appends a name to the current one; returns the previous length.
   private func push(_ own: UnsafeRawBufferPointer, _ separator: UInt8) -> Int {
     let length = name.count
     if length > 0 { name.append(separator) }
@@ -238,7 +239,7 @@ private final class NameScanner {
     return length
   }
 
-  /// Whether the present name, or one within it, may begin as typed.
+  /// Whether the current name, or one within it, may match the prefix.
   private var isOnTheWay: Bool {
     part == .end || zip(name, typed).allSatisfy { $0 == $1 }
   }
@@ -263,12 +264,12 @@ private final class NameScanner {
     byte == UInt8(ascii: ".") || byte == UInt8(ascii: "/")
   }
 
-  /// Whether a name with this last part may be meant; most are not, which is told by a glance at it.
+  /// Whether a name with this last part may match; a quick check that rules out most names.
   private func mayEnd(with own: UnsafeRawBufferPointer) -> Bool {
     part == .beginning || own.starts(with: typedLast)
   }
 
-  /// Where what was typed stands in the present name: of an end, as many parts from the right as were typed.
+  /// The start of the match in the current name: for a suffix, as many parts from the right as were typed.
   private var start: Int? {
     guard part == .end else { return isTyped(at: 0) ? 0 : nil }
     var left = partsBefore + 1
@@ -283,7 +284,7 @@ private final class NameScanner {
     return left <= 1 && isTyped(at: index) ? index : nil
   }
 
-  /// `Service.Method` is `Service/Method` too.
+  /// Also treats `Service.Method` as `Service/Method`.
   private func isTyped(at start: Int) -> Bool {
     guard typed.count <= name.count - start else { return false }
     for (index, byte) in typed.enumerated() {

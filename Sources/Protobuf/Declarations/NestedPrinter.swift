@@ -1,8 +1,8 @@
-/// Writes fields, extensions and messages of one scope in an order that gives the same descriptor.
+/// Writes fields, extensions and messages of one scope in an order that reproduces the descriptor.
 ///
-/// Maps and groups declare messages of their own, which take their places among the others. So a message that stands
-/// behind such a one in the descriptor is written behind the field, and before the next such field. Otherwise fields
-/// come first.
+/// Maps and groups declare messages, which have a place among the others. So a message that follows such a
+/// one in the descriptor is written after its field, and before the next such field. Otherwise fields are
+/// first.
 struct NestedPrinter {
   /// A field, or a oneof with all its fields.
   private struct Unit {
@@ -13,10 +13,10 @@ struct NestedPrinter {
   private let message: MessageDeclaration?
   private let messages: [MessageDeclaration]
   private var units: ArraySlice<Unit> = []
-  /// Extensions of one message that follow each other.
+  /// Consecutive extensions of one message.
   private var extensions: ArraySlice<Unit> = []
   private let generated: Set<String>
-  /// Where the messages are declared that fields declare.
+  /// The places at which fields declare messages.
   private let places: (units: [String: Int], extensions: [String: Int])
 
   init(_ message: MessageDeclaration) {
@@ -85,7 +85,7 @@ struct NestedPrinter {
     return places
   }
 
-  /// Fields that declare nothing can stand anywhere, so they come first.
+  /// Fields that declare no message can be anywhere, so they are first.
   private mutating func printPlainFields(with printer: inout ProtoPrinter) {
     while let unit = units.first, !unit.fields.contains(where: { generated.contains($0.typeName) }) {
       print(units.removeFirst(), with: &printer)

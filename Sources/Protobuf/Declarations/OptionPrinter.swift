@@ -1,11 +1,12 @@
 /// Writes options as `name = value`.
 struct OptionPrinter {
-  /// How long a message value may be to stand on one line.
+  /// The maximum length of a message value on one line.
   private static let lineLimit = 60
 
   let scope: NameScope
 
-  /// The options in the order of their numbers. What no schema names is left out, and told in `unknown`.
+  /// The options in the order of their numbers. Sets `unknown` if the schema does not define one, which is
+  /// omitted.
   func print(_ options: DescriptorOptions, unknown: inout Bool) -> [String] {
     guard !options.serialized.isEmpty else { return [] }
     guard let found = try? options.message() else {
@@ -16,7 +17,7 @@ struct OptionPrinter {
     return settings(of: found, prefix: "")
   }
 
-  /// Whether something of the message, or of one in it, is in no schema.
+  /// Whether the message, or one in it, has unknown fields.
   private func hasUnknownFields(_ message: Message) -> Bool {
     guard message.unknownFields.isEmpty else { return true }
     var found = false
@@ -39,7 +40,7 @@ struct OptionPrinter {
       switch value {
       case .none, .map: break
       case .single(.message(let nested)) where isFeatures(nested):
-        // One by one, as people write them.
+        // One by one, as is common in source files.
         lines += settings(of: nested, prefix: name + ".")
       case .single(let value): lines.append("\(name) = \(self.value(value, field))")
       case .list(let values): for value in values { lines.append("\(name) = \(self.value(value, field))") }

@@ -1,6 +1,6 @@
-/// Writes declarations in the protobuf language, such that a compiler makes the same descriptors of them.
+/// Writes declarations in the protobuf language, so that a compiler produces the same descriptors.
 ///
-/// What it writes has no control characters but line feeds, whatever the schema holds.
+/// The output contains no control characters except line feeds, for any schema.
 public struct ProtoPrinter {
   let file: FileDeclaration
   var scope: NameScope
@@ -9,7 +9,7 @@ public struct ProtoPrinter {
   private var indentation = 0
   private var text = ""
 
-  /// A printer of what `file` declares; `pool` is where it is from.
+  /// Makes a printer for the declarations of `file`, which is from `pool`.
   public init(_ file: FileDeclaration, in pool: DescriptorPool) {
     self.file = file
     scope = NameScope(file, pool: pool.core)
@@ -26,7 +26,7 @@ public struct ProtoPrinter {
     return printer.text
   }
 
-  /// What stands before the declarations of the file: syntax, package, imports and options.
+  /// The statements before the declarations of the file: syntax, package, imports and options.
   public func printHeader() -> String {
     var printer = self
     printer.header()
@@ -52,7 +52,7 @@ public struct ProtoPrinter {
     return printer.text
   }
 
-  /// Sets the scope to where the declaration stands.
+  /// Sets the scope to that of the declaration.
   private mutating func enter(_ declaration: Declaration) {
     var full = declaration.name
     switch declaration {
@@ -82,7 +82,7 @@ public struct ProtoPrinter {
     indentation += 1
     body(&self)
     indentation -= 1
-    // Nothing in it.
+    // An empty block.
     if text.hasSuffix("\(opening) {\n") {
       text.removeLast()
       text += "}\n"
@@ -91,7 +91,7 @@ public struct ProtoPrinter {
     }
   }
 
-  /// With an empty line before it, unless it is the first in its block.
+  /// Writes an empty line before the content, unless it is the first in its block.
   mutating func separated(_ body: (inout ProtoPrinter) -> Void) {
     if !text.isEmpty, !text.hasSuffix("{\n"), !text.hasSuffix("\n\n") { text += "\n" }
     body(&self)
@@ -99,13 +99,13 @@ public struct ProtoPrinter {
 
   private mutating func comment(_ comment: String) {
     guard !comment.isEmpty else { return }
-    // A line feed behind a carriage return is one character with it.
+    // A carriage return with a line feed is one character.
     var lines = comment.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
     if lines.last?.isEmpty == true { lines.removeLast() }
     for part in lines { line("//" + ProtoText.safe(part)) }
   }
 
-  /// What stands before a declaration.
+  /// The comments before a declaration.
   private mutating func comments(_ comments: Comments) {
     for detached in comments.detached {
       comment(detached)
@@ -124,7 +124,7 @@ public struct ProtoPrinter {
     if unknown { line("// and options that the schema does not define") }
   }
 
-  /// Options in brackets, behind a declaration.
+  /// Options in brackets, after a declaration.
   private func brackets(_ options: DescriptorOptions, first: [String] = []) -> String {
     var unknown = false
     let settings = first + OptionPrinter(scope: scope).print(options, unknown: &unknown)
@@ -163,7 +163,7 @@ public struct ProtoPrinter {
   }
 
   private static func editionName(_ number: Int32) -> String {
-    // 1000 is 2023, and each year has one more so far.
+    // 1000 is 2023, and there is one per year so far.
     number >= 1000 && number < 1100 ? "\(2023 + number - 1000)" : "\(number)"
   }
 
@@ -243,8 +243,8 @@ public struct ProtoPrinter {
         $0.members(of: group)
       }
     }
-    // A descriptor can have a group of a type that is declared elsewhere, such as a message around it; the language
-    // cannot.
+    // In a descriptor, a group's type may be declared elsewhere, such as a message around it; the language
+    // does not allow that.
     let note = field.kind == .group ? " // encoded as a group" : ""
     line("\(label)\(type(of: field)) \(ProtoText.safe(field.name)) = \(field.number)\(options);\(note)")
   }
@@ -273,7 +273,7 @@ public struct ProtoPrinter {
     return "map<\(type(of: key)), \(type(of: value))>"
   }
 
-  /// What is written like an option, but is none.
+  /// Settings that are written like options, but are not.
   private func settings(of field: FieldDeclaration) -> [String] {
     var settings: [String] = []
     if let text = field.defaultText { settings.append("default = \(defaultValue(text, of: field))") }

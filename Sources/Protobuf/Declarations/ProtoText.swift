@@ -1,6 +1,6 @@
-/// The small parts of the protobuf language, made of text that may come from anybody.
+/// The tokens of the protobuf language, for untrusted text.
 enum ProtoText {
-  /// `text` with what may steer a terminal, and what would end a line, as the octal escapes of strings.
+  /// `text` with control characters and line ends written as octal escapes of strings.
   static func safe(_ text: some StringProtocol) -> String {
     guard text.unicodeScalars.contains(where: \.steersReader) else { return String(text) }
     var safe = ""
@@ -42,7 +42,7 @@ enum ProtoText {
     return literal + "\""
   }
 
-  /// The JSON name that a field has unless it says otherwise.
+  /// The default JSON name of a field.
   static func jsonName(of name: String) -> String {
     var result = ""
     var capitalizes = false

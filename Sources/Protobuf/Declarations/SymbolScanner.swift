@@ -1,8 +1,9 @@
 extension DescriptorSetScanner {
-  /// Calls `body` with the kind and the full name of what a file declares, without unpacking it.
+  /// Calls `body` with the kind and the full name of each declaration in a file, without unpacking it.
   ///
-  /// The entries of maps and the fields of such entries are no declarations, nor are the oneofs of `optional` fields. With `ending` only what has this name of
-  /// its own is told.
+  /// Entry types of maps, their fields, and synthetic oneofs are not declarations.
+  ///
+  /// - Parameter ending: If given, only declarations with this own name.
   static func declarations(
     of file: SchemaIndex.File, _ kinds: Set<SymbolKind>, intoMessages: Bool = true, ending: [UInt8]? = nil,
     _ body: @escaping (SymbolKind, String) -> Void
@@ -23,7 +24,7 @@ extension DescriptorSetScanner {
   }
 }
 
-/// Looks through the declarations of a file for names.
+/// Scans the declarations of a file for names.
 private struct SymbolScanner {
   typealias Malformed = DescriptorSetScanner.Malformed
 
@@ -72,7 +73,7 @@ private struct SymbolScanner {
     }
   }
 
-  /// The positions of the oneofs that stand for `optional` in proto3, which no .proto file has.
+  /// The indices of the synthetic oneofs of `optional` fields in proto3, which are not in the .proto file.
   private func syntheticOneofs(_ message: UnsafeRawBufferPointer) throws(Malformed) -> Set<UInt64> {
     var found: Set<UInt64> = []
     try DescriptorSetScanner.fields(of: message) { (tag, field) throws(Malformed) in
@@ -98,7 +99,7 @@ private struct SymbolScanner {
     try members(bytes, scope, .service, .method, separator: "/")
   }
 
-  /// What holds its members in field 2.
+  /// Scans a declaration with its members in field 2.
   private func members(
     _ bytes: UnsafeRawBufferPointer, _ scope: String, _ kind: SymbolKind, _ member: SymbolKind,
     separator: String

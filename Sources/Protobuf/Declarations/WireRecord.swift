@@ -1,12 +1,12 @@
-/// A field of a serialized message, for the reader of declarations, where nothing is hot.
+/// A field of a serialized message, for the reader of declarations, whose speed is not critical.
 struct WireRecord {
   let number: UInt32
-  /// The value of a varint, otherwise 0.
+  /// The value of a varint; 0 otherwise.
   let varint: UInt64
-  /// The content of a length-delimited field, otherwise nothing.
+  /// The content of a length-delimited field; empty otherwise.
   let bytes: ArraySlice<UInt8>
 
-  /// The content as text; what is no UTF-8 is replaced.
+  /// The content as text, with invalid UTF-8 replaced.
   var text: String { String(decoding: bytes, as: UTF8.self) }
   var int32: Int32 { Int32(truncatingIfNeeded: varint) }
   var bool: Bool { varint != 0 }

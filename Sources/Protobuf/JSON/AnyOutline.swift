@@ -1,16 +1,16 @@
-/// The keys of an Any's object that must be known before the rest can be read.
+/// The keys of an Any's object that are needed before the rest can be read.
 struct AnyOutline {
   var count = 0
   var url: String?
   var urlOffset = 0
-  /// Where the value of `value` starts.
+  /// The position of the value of `value`.
   var valuePosition: Int?
-  /// Where the value of `@value` starts.
+  /// The position of the value of `@value`.
   var encodedPosition: Int?
 
   var isEmpty: Bool { count == 0 }
 
-  /// Walks over the object at which `scanner` stands.
+  /// Scans the object at the position of `scanner`.
   mutating func read(
     _ scanner: JSONScanner, depth: Int, scratch: inout OutputBuffer
   ) throws(JSONFailure) {
@@ -37,7 +37,7 @@ struct AnyOutline {
     }
   }
 
-  /// The full name in a type URL: what follows the last slash.
+  /// The full name in a type URL: the part after the last slash.
   static func typeName(_ url: String) -> String {
     url.lastIndex(of: "/").map { String(url[url.index(after: $0)...]) } ?? url
   }

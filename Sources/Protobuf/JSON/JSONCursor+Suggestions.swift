@@ -1,20 +1,20 @@
 extension JSONCursor {
-  /// Something that may be typed, in place of what was typed of it.
+  /// A suggestion that replaces the typed prefix.
   public struct Suggestion: Sendable, Equatable {
-    /// What it is called in a list.
+    /// Its label in a list.
     public let label: String
-    /// The text with its quotation marks, and what must follow it.
+    /// The text with its quotation marks, and the characters that must follow it.
     public let text: String
-    /// What is to be known of it.
+    /// A short description.
     public let note: String
   }
 
-  /// More values than anybody reads.
+  /// A limit above any useful number of values.
   private static let mostNames = 10_000
 
-  /// What may be typed here, as far as the schema tells: names of fields and enum values as they are declared.
+  /// The possible inputs here, according to the schema: names of fields and enum values as declared.
   ///
-  /// - Parameter typeNames: The message types that an Any may hold.
+  /// - Parameter typeNames: The message types for an Any.
   public func suggestions(typeNames: @autoclosure () -> [String]) -> [Suggestion] {
     switch place {
     case .other: return []
@@ -95,13 +95,13 @@ extension JSONCursor {
     names.filter { $0.hasPrefix(prefix) }.map { Suggestion(label: $0, text: text($0), note: "") }
   }
 
-  /// Whether a name from a schema is one: hostile ones are not suggested.
+  /// Whether a name from a schema is an identifier; others, which may be malicious, are not suggested.
   private func isPlain(_ name: String) -> Bool {
     !name.isEmpty
       && name.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value < 0x7F && $0 != "\"" && $0 != "\\" }
   }
 
-  /// What is expected here, in words: `status: enum Status (ACTIVE, …)`.
+  /// A description of the expected input: `status: enum Status (ACTIVE, …)`.
   public var expectation: String? {
     switch place {
     case .other: return nil
@@ -129,9 +129,9 @@ extension MessageType {
   }
 }
 
-/// A field in a few words.
+/// A short description of a field.
 enum FieldSummary {
-  /// How many names are told of many.
+  /// The maximum number of names in a list.
   private static let fewNames = 4
 
   /// `tags: repeated string`
@@ -156,7 +156,7 @@ enum FieldSummary {
     return field.messageType.map { shortName($0.name) } ?? field.kind.protoName
   }
 
-  /// What JSON has for values that it has no form for.
+  /// The JSON form of a type that has no form of its own in JSON.
   private static func form(of field: Field) -> String? {
     guard let type = field.messageType else { return field.kind == .bytes ? "base64" : nil }
     switch (try? type.node.table())?.wellKnown {
@@ -171,7 +171,7 @@ enum FieldSummary {
     name.lastIndex(of: ".").map { String(name[name.index(after: $0)...]) } ?? name
   }
 
-  /// A few of `names`: `ACTIVE, PAUSED, …`
+  /// The first of `names`: `ACTIVE, PAUSED, …`
   static func list(_ names: some Collection<String>) -> String {
     names.prefix(fewNames).joined(separator: ", ") + (names.count > fewNames ? ", …" : "")
   }

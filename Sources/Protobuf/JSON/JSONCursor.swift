@@ -1,46 +1,47 @@
-/// Where somebody who types JSON messages is, and what may stand there.
+/// The cursor position in partially typed JSON, and what may be inserted there.
 ///
-/// The text is what stands before the cursor: an unfinished message, perhaps after others. Nothing is demanded of it;
-/// where it makes no sense, there is nothing to tell.
+/// The text is everything before the cursor: an unfinished message, perhaps after others. It may be invalid;
+/// then there is nothing to suggest.
 public struct JSONCursor: Sendable {
-  /// A place for a value.
+  /// A position for a value.
   public enum Slot: Sendable, Equatable {
-    /// A message of its own.
+    /// A top-level message.
     case message(MessageType)
-    /// The value of a field: of a repeated one the list, of a map the object.
+    /// The value of a field; for a repeated field the list, for a map the object.
     case field(Field)
-    /// An element of a list, or a value in a map; the field is the list's, or that of the map's values.
+    /// An element of a list, or a value in a map; `Field` is the list, or the map's value.
     case element(Field)
     /// The key of a map.
     case mapKey(Field)
     /// The `@type` of an Any.
     case typeURL(MessageType)
-    /// Any JSON: within a Struct, or where the schema knows nothing.
+    /// Any JSON: within a Struct, or where the schema is unknown.
     case anything
   }
 
-  /// What is being typed.
+  /// The kind of token at the cursor.
   public enum Place: Sendable, Equatable {
-    /// The name of a field of a message: these are not given yet.
+    /// The name of a message field; `fields` are not set yet.
     case name(of: MessageType, fields: [Field])
-    /// The first key of an Any, which is to tell its type.
+    /// The first key of an Any, which should be its type.
     case typeKey
     /// A value, or the key of a map.
     case value(Slot)
-    /// A colon, a comma, a bracket, or something that makes no sense.
+    /// A colon, a comma, a bracket, or invalid text.
     case other
   }
 
-  /// What is being typed.
+  /// The kind of token at the cursor.
   public let place: Place
-  /// As far as it has been typed, without quotation marks.
+  /// The typed part of the token, without quotation marks.
   public let prefix: String
-  /// Whether it began with a quotation mark.
+  /// Whether the token starts with a quotation mark.
   public let isQuoted: Bool
-  /// Where it begins, its quotation mark included, in bytes of UTF-8; it reaches to the end of the text.
+  /// The start of the token, including its quotation mark, in bytes of UTF-8; it extends to the end of the
+  /// text.
   public let start: Int
 
-  /// Reads what was typed of messages of `type`.
+  /// Reads partially typed messages of `type`.
   public init(_ text: String, of type: MessageType) {
     var reader = JSONCursorReader(type)
     reader.read(text)
@@ -52,14 +53,14 @@ public struct JSONCursor: Sendable {
   }
 }
 
-/// Walks over the text, keeping what is open.
+/// Scans the text, and keeps a stack of open brackets.
 private struct JSONCursorReader {
   private typealias Slot = JSONCursor.Slot
 
-  /// What the keys or elements of something open are.
+  /// The kind of keys or elements in an open bracket.
   private enum Shape {
     case message(MessageType)
-    /// An Any, with the type that its `@type` named.
+    /// An Any, with the type in its `@type`.
     case any(MessageType, MessageType?)
     case map(key: Field, value: Field)
     case list(Field)
@@ -79,16 +80,16 @@ private struct JSONCursorReader {
   private struct Level {
     let shape: Shape
     var step: Step
-    /// The keys that were given; kept where they say what is left.
+    /// The keys so far; kept where they determine the remaining ones.
     var given: [String] = []
     var key = ""
   }
 
   private let type: MessageType
   private var levels: [Level] = []
-  /// Whether the text went astray, or is nested too deep.
+  /// Whether the text is invalid, or nested too deeply.
   private var isLost = false
-  /// Where the string or word begins in which the text ends; otherwise its end.
+  /// The start of an unfinished string or word at the end of the text; otherwise the end.
   private(set) var tokenStart = 0
   private(set) var isInString = false
 
@@ -125,7 +126,7 @@ private struct JSONCursorReader {
         position += 1
       default:
         let end = bytes[position...].firstIndex(where: Self.endsWord) ?? bytes.count
-        // A word at the end is still being typed.
+        // A word at the end is incomplete.
         guard end < bytes.count else { return }
         take(String(decoding: bytes[position..<end], as: UTF8.self), isString: false)
         position = end
@@ -152,10 +153,10 @@ private struct JSONCursorReader {
     }
   }
 
-  /// Takes a finished string or word.
+  /// Handles a complete string or word.
   private mutating func take(_ text: String, isString: Bool) {
     guard let index = levels.indices.last else {
-      // Some messages are a string or a number.
+      // Some messages are a string or a number in JSON.
       return
     }
     switch levels[index].step {
@@ -196,9 +197,9 @@ private struct JSONCursorReader {
     if let index = levels.indices.last { levels[index].step = .comma }
   }
 
-  // MARK: What the schema says
+  // MARK: Expected types
 
-  /// Where a value stands now.
+  /// The slot of a value here.
   private var slot: Slot {
     guard let level = levels.last else { return .message(type) }
     switch level.shape {
@@ -250,7 +251,7 @@ private struct JSONCursorReader {
     return .freeList
   }
 
-  /// What is being typed where the text ends.
+  /// The kind of token at the end of the text.
   var place: JSONCursor.Place {
     guard !isLost else { return .other }
     guard let level = levels.last else { return .value(.message(type)) }

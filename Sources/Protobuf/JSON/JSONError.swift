@@ -1,16 +1,16 @@
 /// Why a text is not the JSON form of a message.
 public struct JSONError: Error, Equatable, Sendable {
-  /// What is wrong.
+  /// The cause of the error.
   public enum Reason: Equatable, Sendable {
     /// The text ends within a value, or is empty.
     case unexpectedEnd
-    /// Something else than what the grammar asks for here.
+    /// A token other than the grammar expects here.
     case syntax(expected: String)
     /// A number that JSON does not allow, such as `01` or `1.`.
     case invalidNumber
     /// A control character in a string.
     case controlCharacter
-    /// A backslash that no valid escape follows.
+    /// An invalid escape after a backslash.
     case invalidEscape
     /// Half of a surrogate pair.
     case loneSurrogate
@@ -22,19 +22,19 @@ public struct JSONError: Error, Equatable, Sendable {
     case tooDeep
     /// A value that is longer than the reader's limit.
     case tooLong(limitBytes: Int)
-    /// A key that is there twice, perhaps once under each of a field's names.
+    /// A duplicate key, possibly under different names of one field.
     case duplicateKey(String)
-    /// A key that is no field of the message; the resembling names come with it.
+    /// A key that is not a field of the message; `nearest` are similar names.
     case unknownField(name: String, type: String, nearest: [String])
-    /// A name or number that is no value of the enum.
+    /// A name or number that is not a value of the enum; `nearest` are similar names.
     case unknownEnumValue(value: String, type: String, nearest: [String])
-    /// A value of another kind than the field has.
+    /// A value of a type other than the field's.
     case wrongType(expected: String)
-    /// A number that does not fit the field, or is not whole.
+    /// A number that is out of the field's range, or not a whole number.
     case outOfRange(type: String)
     /// A bytes field that is not base64.
     case invalidBase64
-    /// A null where only a value may stand: in a list or a map.
+    /// A null in a list or a map, where it is not allowed.
     case nullElement
     /// Two fields of one oneof.
     case oneofConflict(oneof: String)
@@ -48,15 +48,15 @@ public struct JSONError: Error, Equatable, Sendable {
     case missingAnyType
     /// An Any of a type that the schema does not define.
     case unknownAnyType(String)
-    /// Required fields that are not set, by their paths.
+    /// Required fields that are not set, as paths.
     case missingRequired([String])
-    /// The schema of the message cannot be used.
+    /// The schema of the message is invalid.
     case schema(SchemaError)
   }
 
-  /// What is wrong.
+  /// The cause of the error.
   public var reason: Reason
-  /// Where.
+  /// The position of the error.
   public var position: JSONPosition
   /// The path of the field, empty at the top level: `user.addresses[2].city`.
   public var fieldPath: String
@@ -74,7 +74,7 @@ public struct JSONError: Error, Equatable, Sendable {
     fieldPath = failure.fieldPath
   }
 
-  /// The same error in a text of which the one that was read is a part.
+  /// The same error in a text that contains the parsed text as a part.
   public func moved(to start: JSONPosition) -> JSONError {
     var error = self
     error.position = position.moved(to: start)
@@ -84,7 +84,7 @@ public struct JSONError: Error, Equatable, Sendable {
 
 typealias JSONFailure = ReadFailure<JSONError.Reason>
 
-/// A place in a text.
+/// A position in a text.
 public struct JSONPosition: Equatable, Sendable {
   /// The line, counted from 1.
   public var line = 1
@@ -98,10 +98,10 @@ public struct JSONPosition: Equatable, Sendable {
 }
 
 extension JSONError: CustomStringConvertible {
-  /// The text that is shown to a person.
+  /// The error message.
   public var description: String { describe(reason.text, at: position, of: fieldPath) }
 
-  /// What to try, if there is something.
+  /// A suggestion, if there is one.
   public var hint: String? {
     switch reason {
     case .unknownField(_, _, let nearest) where !nearest.isEmpty,
@@ -115,28 +115,28 @@ extension JSONError: CustomStringConvertible {
 extension JSONError.Reason {
   var text: String {
     switch self {
-    case .unexpectedEnd: "the JSON ends too early"
+    case .unexpectedEnd: "unexpected end of the JSON"
     case .syntax(let expected): "expected \(expected)"
-    case .invalidNumber: "not a number as JSON has them"
-    case .controlCharacter: "a control character in a string; write it as an escape"
+    case .invalidNumber: "not a valid JSON number"
+    case .controlCharacter: "control character in a string; use an escape"
     case .invalidEscape: "invalid escape"
     case .loneSurrogate: "half of a surrogate pair"
     case .invalidUTF8: "not UTF-8"
-    case .trailingData: "more text after the value"
+    case .trailingData: "unexpected text after the value"
     case .tooDeep: "nested deeper than \(nestingLimit) levels"
     case .tooLong(let limit): "a value longer than \(limit) bytes"
-    case .duplicateKey(let key): "“\(key)” is there twice"
-    case .unknownField(let name, let type, _): "\(type) has no field “\(name)”"
+    case .duplicateKey(let key): "duplicate key \"\(key)\""
+    case .unknownField(let name, let type, _): "\(type) has no field \"\(name)\""
     case .unknownEnumValue(let value, let type, _): "\(type) has no value \(value)"
     case .wrongType(let expected): "expected \(expected)"
-    case .outOfRange(let type): "not a number that fits \(type)"
+    case .outOfRange(let type): "number out of range for \(type)"
     case .invalidBase64: "not base64"
     case .nullElement: "null is not allowed in a list or a map"
-    case .oneofConflict(let oneof): "another field of the oneof “\(oneof)” is set too"
+    case .oneofConflict(let oneof): "another field of the oneof \"\(oneof)\" is set too"
     case .invalidTimestamp: "not a timestamp such as 2024-05-01T12:00:00Z"
     case .invalidDuration: "not a duration such as 1.5s"
     case .invalidFieldMask: "not a field mask such as user.displayName,photo"
-    case .missingAnyType: "an Any needs “@type”"
+    case .missingAnyType: "an Any requires \"@type\""
     case .unknownAnyType(let name): "the schema does not define the type \(name)"
     case .missingRequired(let paths): missingText(paths)
     case .schema(let error): error.description

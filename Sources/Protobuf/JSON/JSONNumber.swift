@@ -1,6 +1,6 @@
-/// Number tokens: their grammar and their values.
+/// The grammar and the values of number tokens.
 enum JSONNumber {
-  /// The length of the number that `bytes` start with, as RFC 8259 defines it; 0 if there is none.
+  /// The length of the number at the start of `bytes` (RFC 8259); 0 if there is none.
   static func length(_ bytes: UnsafeRawBufferPointer) -> Int {
     var index = 0
     let count = bytes.count
@@ -27,7 +27,8 @@ enum JSONNumber {
     return index
   }
 
-  /// The value of a valid token if it is whole and its absolute value fits in 64 bits: `12`, `-0`, `1e3`, `1.50e2`.
+  /// The value of a valid token if it is a whole number and its magnitude fits in 64 bits: `12`, `-0`, `1e3`,
+  /// `1.50e2`.
   static func integer(_ token: UnsafeRawBufferPointer) -> (negative: Bool, magnitude: UInt64)? {
     var index = 0
     let negative = token.first == UInt8(ascii: "-")
@@ -65,7 +66,7 @@ enum JSONNumber {
     return (parts.negative, magnitude)
   }
 
-  /// The digits without leading zeros, and the power of ten of the last.
+  /// The digits without leading zeros, and the power of ten of the last digit.
   private static func decimal(
     _ token: UnsafeRawBufferPointer
   ) -> (negative: Bool, digits: [UInt8], exponent: Int) {
@@ -82,7 +83,7 @@ enum JSONNumber {
         var stated = 0
         let negative = token[index] == UInt8(ascii: "-")
         if negative || token[index] == UInt8(ascii: "+") { index += 1 }
-        // An exponent beyond this bound cannot give a number that fits, unless all digits are zero.
+        // A larger exponent cannot give a number in range, unless all digits are zero.
         while index < token.count {
           stated = min(stated * 10 + Int(token[index] - 48), 1 << 40)
           index += 1
@@ -96,7 +97,7 @@ enum JSONNumber {
     return (token.first == UInt8(ascii: "-"), digits, exponent)
   }
 
-  /// The nearest double; infinite when the number is out of range.
+  /// The nearest double; infinite if the number is out of range.
   static func double(_ token: UnsafeRawBufferPointer) -> Double {
     Double(String(decoding: token, as: UTF8.self)) ?? .nan
   }

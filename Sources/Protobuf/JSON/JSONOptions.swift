@@ -1,29 +1,29 @@
-/// How JSON is read.
+/// Options for reading JSON.
 public struct JSONDecodingOptions: Sendable, Equatable {
-  /// Whether fields and enum values that the schema does not know are passed over.
+  /// Whether unknown fields and enum values are ignored.
   public var allowUnknownFields: Bool
   /// Whether required fields may be missing.
   public var allowPartial: Bool
 
-  /// Strict, unless said otherwise.
+  /// Makes options; strict by default.
   public init(allowUnknownFields: Bool = false, allowPartial: Bool = false) {
     self.allowUnknownFields = allowUnknownFields
     self.allowPartial = allowPartial
   }
 }
 
-/// How JSON is written.
+/// Options for writing JSON.
 public struct JSONEncodingOptions: Sendable, Equatable {
-  /// Whether fields without presence are written when they are not set.
+  /// Whether unset fields without presence are written.
   public var emitDefaults: Bool
   /// Whether enum values are written as numbers.
   public var enumNumbers: Bool
-  /// Whether fields have their names from the `.proto` file, instead of the JSON names.
+  /// Whether fields have the names of the `.proto` file instead of the JSON names.
   public var protoNames: Bool
-  /// Whether there is a line for each value, indented by two.
+  /// Whether each value is on a line, indented by two spaces per level.
   public var pretty: Bool
 
-  /// Compact ProtoJSON, unless said otherwise.
+  /// Makes options; compact ProtoJSON by default.
   public init(
     emitDefaults: Bool = false, enumNumbers: Bool = false, protoNames: Bool = false, pretty: Bool = false
   ) {

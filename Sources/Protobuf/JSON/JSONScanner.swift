@@ -1,4 +1,4 @@
-/// A position in a JSON text and the tokens that can be read there. Strict: RFC 8259 and nothing else.
+/// A position in a JSON text with readers of tokens. Strict: RFC 8259 without extensions.
 struct JSONScanner {
   let start: UnsafePointer<UInt8>
   var cursor: UnsafePointer<UInt8>
@@ -26,7 +26,7 @@ struct JSONScanner {
     JSONFailure(reason: reason, offset: offset)
   }
 
-  /// A failure to find `expected` here, which may be due to the end of the text.
+  /// The error for a missing `expected`, or for the end of the text.
   func expected(_ what: String) -> JSONFailure {
     failure(position >= bytes.count ? .unexpectedEnd : .syntax(expected: what))
   }
@@ -63,7 +63,7 @@ struct JSONScanner {
     return true
   }
 
-  /// Reads a key and its colon if they stand here as they are written.
+  /// Reads a key and its colon if they are exactly as given.
   @inline(__always)
   mutating func accept(_ key: KeyBytes) -> Bool {
     let count = key.count &- 1
@@ -99,7 +99,7 @@ struct JSONScanner {
     guard accept(UInt8(ascii: "{")) else { throw expected("an object") }
   }
 
-  /// Whether another key follows in an object of which `count` have been read; reads the comma or the end.
+  /// Whether another key follows in an object after `count` keys; reads the comma or the end.
   @inline(__always)
   mutating func nextKey(after count: Int) throws(JSONFailure) -> Bool {
     let next = peek()
@@ -108,23 +108,23 @@ struct JSONScanner {
       return false
     }
     if count > 0 {
-      guard next == UInt8(ascii: ",") else { throw expected("“,” or “}”") }
+      guard next == UInt8(ascii: ",") else { throw expected("\",\" or \"}\"") }
       position += 1
     }
-    guard peek() == UInt8(ascii: "\"") else { throw expected(count > 0 ? "a key" : "a key or “}”") }
+    guard peek() == UInt8(ascii: "\"") else { throw expected(count > 0 ? "a key" : "a key or \"}\"") }
     return true
   }
 
   @inline(__always)
   mutating func expectColon() throws(JSONFailure) {
-    guard accept(UInt8(ascii: ":")) else { throw expected("“:”") }
+    guard accept(UInt8(ascii: ":")) else { throw expected("\":\"") }
   }
 
   mutating func openArray() throws(JSONFailure) {
     guard accept(UInt8(ascii: "[")) else { throw failure(.wrongType(expected: "a list")) }
   }
 
-  /// Whether another element follows in an array of which `count` have been read.
+  /// Whether another element follows in an array after `count` elements; reads the comma or the end.
   @inline(__always)
   mutating func nextElement(after count: Int) throws(JSONFailure) -> Bool {
     let next = peek()
@@ -133,20 +133,20 @@ struct JSONScanner {
       return false
     }
     if count > 0 {
-      guard next == UInt8(ascii: ",") else { throw expected("“,” or “]”") }
+      guard next == UInt8(ascii: ",") else { throw expected("\",\" or \"]\"") }
       position += 1
       guard peek() != UInt8(ascii: "]") else { throw expected("a value") }
     }
     return true
   }
 
-  /// Reads `null`, `true` or `false`, if it is there.
+  /// Reads `null`, `true` or `false`, if present.
   @inline(__always)
   mutating func acceptWord(_ word: StaticString) -> Bool {
     skipSpace()
     let count = word.utf8CodeUnitCount
     guard end - cursor >= count, Words.areEqual(cursor, word.utf8Start, count: count) else { return false }
-    // `nullable` is no null.
+    // `nullable` is not null.
     if end - cursor > count, isWordByte(cursor[count]) { return false }
     cursor += count
     return true
@@ -162,8 +162,8 @@ struct JSONScanner {
 
   // MARK: Strings
 
-  /// Reads a string. The result is a part of the text, or of `scratch` when the string has escapes: it is valid
-  /// until `scratch` is used again.
+  /// Reads a string. The result is a part of the text, or of `scratch` if the string has escapes, and is
+  /// valid until `scratch` is used again.
   @inline(__always)
   mutating func string(scratch: inout OutputBuffer) throws(JSONFailure) -> UnsafeRawBufferPointer {
     guard accept(UInt8(ascii: "\"")) else { throw failure(.wrongType(expected: "a string")) }
@@ -184,7 +184,7 @@ struct JSONScanner {
     return try otherString(from: first, at: place, scratch: &scratch)
   }
 
-  /// Goes on with a string that is not plain, or near the end of the text.
+  /// Continues with a string that has escapes or is near the end of the text.
   @inline(never)
   private mutating func otherString(
     from first: UnsafePointer<UInt8>, at place: UnsafePointer<UInt8>, scratch: inout OutputBuffer
@@ -324,7 +324,7 @@ struct JSONScanner {
 
   // MARK: Skipping
 
-  /// Passes over a value of any kind.
+  /// Skips a value of any kind.
   mutating func skipValue(depth: Int, scratch: inout OutputBuffer) throws(JSONFailure) {
     guard depth <= nestingLimit else { throw failure(.tooDeep) }
     switch peek() {

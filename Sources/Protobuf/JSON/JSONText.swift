@@ -1,12 +1,12 @@
 /// Writes the tokens of JSON.
 enum JSONText {
-  /// The room that any number takes, with quotes.
+  /// The maximum length of a number with quotes.
   static let numberRoom = 32
 
   // MARK: Strings
 
-  /// Writes a string with its quotes. Control characters of all kinds are escaped, so that output can go to a
-  /// terminal; everything else stays readable. False, with nothing written, when it is not UTF-8.
+  /// Writes a string with its quotes. Control characters of all kinds are escaped, so that output is safe on
+  /// a terminal; everything else stays readable. Returns false, with nothing written, if it is not UTF-8.
   @inline(__always)
   static func appendIfValid(_ bytes: UnsafeRawBufferPointer, to out: inout OutputBuffer) -> Bool {
     let count = bytes.count
@@ -46,14 +46,14 @@ enum JSONText {
     return true
   }
 
-  /// Marks bytes that cannot just be copied: controls, quotes, backslashes, DEL and all that is not ASCII.
+  /// Marks bytes that cannot be copied directly: controls, quotes, backslashes, DEL and non-ASCII.
   @inline(__always)
   private static func special(_ word: UInt64) -> UInt64 {
     let ones: UInt64 = 0x0101_0101_0101_0101
     return Words.endsOfPlainText(word) | (word &+ ones) & (ones &* 0x80)
   }
 
-  /// Goes on after `index` bytes, which have been copied behind the quote.
+  /// Continues after `index` bytes, which are already copied after the quote.
   @inline(never)
   private static func appendSlowly(
     _ source: UnsafeRawPointer, from start: Int, _ count: Int, to out: inout OutputBuffer
@@ -63,7 +63,7 @@ enum JSONText {
     out.advance(by: start &+ 1)
     var index = start
     while index < count {
-      // Room for the rest as it is and for one escape.
+      // Room for the unchanged rest and for one escape.
       out.reserve(count &- index &+ 24)
       var place = UnsafeMutableRawPointer(out.end)
       while index &+ 8 <= count {
@@ -104,7 +104,7 @@ enum JSONText {
     return true
   }
 
-  /// Writes a string that is known to be UTF-8.
+  /// Writes a valid UTF-8 string.
   static func appendString(_ bytes: UnsafeRawBufferPointer, to out: inout OutputBuffer) {
     if !appendIfValid(bytes, to: &out) { appendString(String(decoding: bytes, as: UTF8.self), to: &out) }
   }
@@ -167,7 +167,7 @@ enum JSONText {
 
   // MARK: Floating point
 
-  /// Writes the shortest form that reads back as the same number; those JSON lacks as strings.
+  /// Writes the shortest form that reads back as the same number; numbers that JSON lacks are strings.
   static func append(_ value: Double, to out: inout OutputBuffer) {
     guard value.isFinite else { return appendSpecial(value, to: &out) }
     out.reserve(numberRoom)
@@ -193,19 +193,19 @@ enum JSONText {
   @inline(__always)
   private static func appendWhole(_ magnitude: UInt64, isNegative: Bool, to out: inout OutputBuffer) {
     if isNegative {
-      // Many readers take `-0` for the integer and lose the sign.
+      // Many readers parse `-0` as an integer and lose the sign.
       if magnitude == 0 { return out.append("-0.0") }
       out.appendReserved(UInt8(ascii: "-"))
     }
     out.advance(by: DecimalDigits.write(magnitude, at: out.end))
   }
 
-  /// Writes `0.00015`, `12.5`, `1200` or, for the very large and the very small, `1.5e-07`.
+  /// Writes `0.00015`, `12.5`, `1200` or, for very large and very small numbers, `1.5e-07`.
   @inline(__always)
   private static func append(_ value: ShortestDecimal, isPlain: Bool, to out: inout OutputBuffer) {
     let start = out.end
     let count = DecimalDigits.count(value.digits)
-    // Where the point stands, counted from the first digit.
+    // The position of the decimal point, from the first digit.
     let point = count &+ value.exponent
     if point < -3 || !isPlain { return appendScientific(value, count, point &- 1, to: &out) }
     if value.exponent >= 0 {

@@ -1,10 +1,10 @@
-/// Maps, whose entries are sorted by key.
+/// Reading maps; their entries are sorted by key.
 extension JSONToWire {
   /// A serialized entry.
   struct MapEntry {
     let start: Int
     var end: Int
-    /// A number whose order is that of the keys; for strings where the key stands in the output.
+    /// A number in the order of the keys; for a string its offset in the output.
     let key: UInt64
     let keyCount: Int
     let jsonOffset: Int
@@ -37,7 +37,7 @@ extension JSONToWire {
         let name = UnsafeRawBufferPointer(rebasing: scanner.bytes[keyOffset...])
         throw error.inside("[" + JSONToWire.token(name) + "]")
       }
-      // An unknown enum value that is passed over takes its entry with it.
+      // An ignored unknown enum value removes its entry.
       if out.count == keyEnd {
         out.truncate(to: start)
         continue
@@ -53,7 +53,7 @@ extension JSONToWire {
     try sort(from: base, first: first)
   }
 
-  /// The text of the string token that `bytes` start with.
+  /// The text of the string token at the start of `bytes`.
   private static func token(_ bytes: UnsafeRawBufferPointer) -> String {
     var scanner = JSONScanner(bytes)
     var scratch = OutputBuffer(capacity: 16)
@@ -61,7 +61,7 @@ extension JSONToWire {
     return String(decoding: bytes[..<scanner.position], as: UTF8.self)
   }
 
-  /// Sorts the entries that stand in the output from `base` on by key.
+  /// Sorts the entries in the output, starting at `base`, by key.
   private mutating func sort(from base: Int, first: Int) throws(JSONFailure) {
     guard entries.count > first + 1 else { return }
     let bytes = UnsafeRawPointer(out.base)
@@ -85,7 +85,7 @@ extension JSONToWire {
     reorder(from: base, sorted.map { $0.start..<$0.end })
   }
 
-  /// Reads a key and writes it; gives its order, or where a string stands and its length.
+  /// Reads and writes a key; returns its order, or the offset and length of a string.
   private mutating func mapKey(_ field: FieldPointer) throws(JSONFailure) -> (key: UInt64, count: Int) {
     let offset = scanner.position
     let text = try scanner.string(scratch: &scratch)
@@ -99,7 +99,7 @@ extension JSONToWire {
     case .bool:
       let isTrue = text.elementsEqual("true".utf8)
       guard isTrue || text.elementsEqual("false".utf8) else {
-        throw scanner.failure(.wrongType(expected: "“true” or “false” as key"), at: offset)
+        throw scanner.failure(.wrongType(expected: "\"true\" or \"false\" as key"), at: offset)
       }
       out.appendVarint(isTrue ? 1 : 0)
       return (isTrue ? 1 : 0, -1)

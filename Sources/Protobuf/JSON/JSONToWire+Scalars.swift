@@ -1,6 +1,6 @@
-/// Values without structure.
+/// Reading scalar values.
 extension JSONToWire {
-  /// Writes tag and value, or nothing for a zero that is not to be written.
+  /// Writes tag and value, or nothing for a zero that is omitted.
   @inline(__always)
   mutating func scalarField(_ field: FieldPointer, omitZero: Bool) throws(JSONFailure) {
     let start = out.count
@@ -68,7 +68,7 @@ extension JSONToWire {
       out.append(text)
       return
     }
-    // With room to copy in blocks, behind which the text goes on.
+    // Reserved to copy in blocks, which write beyond the end of the text.
     out.reserve(48)
     out.appendReserved(UInt8(truncatingIfNeeded: count))
     copyBlocks(from: source.assumingMemoryBound(to: UInt8.self), to: out.end, count: count)
@@ -93,7 +93,7 @@ extension JSONToWire {
     return scanner.failure(.wrongType(expected: expected), at: offset)
   }
 
-  /// Reads a number or a string that holds one.
+  /// Reads a number or a string with a number.
   private mutating func numberText(_ field: FieldPointer, at offset: Int) throws(JSONFailure)
     -> UnsafeRawBufferPointer
   {
@@ -103,7 +103,7 @@ extension JSONToWire {
     return try scanner.number()
   }
 
-  /// The value of a number's text, as 64 bits in two's complement.
+  /// Parses the text of a number as 64 bits in two's complement.
   func integer(
     _ text: UnsafeRawBufferPointer, _ field: FieldPointer, at offset: Int
   ) throws(JSONFailure) -> UInt64 {
@@ -127,7 +127,7 @@ extension JSONToWire {
     scanner.failure(.outOfRange(type: field.pointee.kind.protoName), at: offset)
   }
 
-  /// Reads an integer that is written in the usual way, in quotes or not; nil, with nothing read, for others.
+  /// Reads an integer in plain notation, with or without quotes; nil, with nothing read, for others.
   @inline(__always)
   private mutating func plainInteger(_ field: FieldPointer) -> UInt64? {
     let end = scanner.end
@@ -154,7 +154,7 @@ extension JSONToWire {
     return isNegative ? 0 &- magnitude : magnitude
   }
 
-  /// Reads a number without quotes that is written in the usual way; nil, with nothing read, for others.
+  /// Reads a number in plain notation without quotes; nil, with nothing read, for others.
   @inline(__always)
   private mutating func plainDouble() -> Double? {
     var place = scanner.cursor
@@ -168,7 +168,7 @@ extension JSONToWire {
     return isNegative ? -value : value
   }
 
-  /// Whether what follows a number ends it for sure.
+  /// Whether a byte certainly ends a number.
   @inline(__always)
   private static func endsNumber(_ byte: UInt8) -> Bool {
     byte == UInt8(ascii: ",") || byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") || byte <= 0x20
@@ -243,7 +243,7 @@ extension JSONToWire {
         let text = String(decoding: name, as: UTF8.self)
         let nearest = EditDistance.nearest(to: text, among: type.values.map(\.name))
         throw scanner.failure(
-          .unknownEnumValue(value: "“\(text)”", type: type.name, nearest: nearest), at: offset)
+          .unknownEnumValue(value: "\"\(text)\"", type: type.name, nearest: nearest), at: offset)
       }
       number = found
     } else if type.isNullValue, scanner.acceptWord("null") {

@@ -1,4 +1,4 @@
-/// The types that have a JSON form of their own.
+/// Reading types with a special JSON form.
 extension JSONToWire {
   mutating func special(_ kind: WellKnownKind, _ plan: PlanPointer, depth: Int) throws(JSONFailure) {
     let fields = plan.pointee.fields
@@ -82,8 +82,8 @@ extension JSONToWire {
     }
   }
 
-  /// Reads an Any: an object with `@type` and the fields of the message, or `value` for types with a JSON form of
-  /// their own, or `@value` with the serialized message in base64 for types that the schema does not define.
+  /// Reads an Any: an object with `@type` and the fields of the message, or `value` for types with a special
+  /// JSON form, or `@value` with the serialized message in base64 for unknown types.
   private mutating func any(_ plan: PlanPointer, depth: Int) throws(JSONFailure) {
     let offset = skipToValue()
     guard scanner.peek() == UInt8(ascii: "{") else {
@@ -114,7 +114,7 @@ extension JSONToWire {
       let text = try inner.string(scratch: &scratch)
       guard Base64.decode(text, into: &out) else { throw scanner.failure(.invalidBase64, at: position) }
       guard outline.count == 2 else {
-        throw scanner.failure(.syntax(expected: "“@type” and “@value” alone"), at: offset)
+        throw scanner.failure(.syntax(expected: "only \"@type\" and \"@value\""), at: offset)
       }
       try scanner.skipValue(depth: depth, scratch: &scratch)
     } else {
@@ -134,15 +134,15 @@ extension JSONToWire {
       throw scanner.failure(.unknownAnyType(AnyOutline.typeName(url)), at: outline.urlOffset).inside("@type")
     }
     let plan = try plan(of: type)
-    // What an Any holds are bytes, in which binary decoding does not look for missing fields either.
+    // The content of an Any is bytes; binary decoding does not check required fields in them either.
     let mayLackRequired = mayLackRequired
     defer { self.mayLackRequired = mayLackRequired }
     guard plan.pointee.wellKnown != nil else { return try object(plan, depth: depth + 1, inAny: true) }
     guard let position = outline.valuePosition else {
-      throw scanner.failure(.syntax(expected: "“value”, which holds the \(type.name)"))
+      throw scanner.failure(.syntax(expected: "\"value\" with the \(type.name)"))
     }
     if outline.count > 2, !options.allowUnknownFields {
-      throw scanner.failure(.syntax(expected: "“@type” and “value” alone"))
+      throw scanner.failure(.syntax(expected: "only \"@type\" and \"value\""))
     }
     let start = scanner.position
     scanner.position = position

@@ -1,17 +1,17 @@
-/// Reads JSON and writes the serialized message in one pass, without building the message.
+/// Converts JSON to a serialized message in one pass, without building the message.
 ///
-/// The bytes are those that the message would be serialized to: fields by number, map entries by key. Parts that
-/// come in another order are moved at the end of their message.
+/// The result is the same as the message's serialization: fields by number, map entries by key. Parts in
+/// another order are moved at the end of their message.
 struct JSONToWire: ~Copyable {
   var scanner: JSONScanner
   var out = OutputBuffer()
   var scratch = OutputBuffer()
   let options: JSONDecodingOptions
-  /// The entries of the maps that are being read, innermost last.
+  /// The entries of the maps being read, innermost last.
   var entries: [MapEntry] = []
-  /// What of the messages that are being read has been met and does not fit in their bit sets, innermost last.
+  /// Fields of the messages being read that were set and do not fit in their bit sets, innermost last.
   private var met: [Met] = []
-  /// Whether a message was read that lacks required fields, or of which that is not known.
+  /// Whether a message was read that lacks required fields, or may lack them.
   var mayLackRequired = false
 
   private init(_ json: UnsafeRawBufferPointer, options: JSONDecodingOptions) {
@@ -19,9 +19,10 @@ struct JSONToWire: ~Copyable {
     self.options = options
   }
 
-  /// Reads a text that holds one value and appends the message; on an error nothing. Required fields may be missing.
+  /// Reads a text with one value and appends the message; nothing on an error. Required fields may be
+  /// missing.
   ///
-  /// Returns whether they may be: whoever must know builds the message, and says which.
+  /// - Returns: Whether they may be missing; the caller then decodes the message to name them.
   static func transcode(
     _ json: UnsafeRawBufferPointer, type: MessageType, options: JSONDecodingOptions,
     into buffer: inout OutputBuffer
@@ -44,7 +45,7 @@ struct JSONToWire: ~Copyable {
     return reader.mayLackRequired
   }
 
-  /// Reads a text that holds the value of `field`, and writes a message with this field alone.
+  /// Reads a text with the value of `field`, and writes a message with only this field.
   static func transcode(
     _ json: UnsafeRawBufferPointer, field: FieldNode, asElement: Bool, options: JSONDecodingOptions
   ) throws(JSONError) -> [UInt8] {
@@ -81,12 +82,12 @@ struct JSONToWire: ~Copyable {
   mutating func message(_ plan: PlanPointer, depth: Int) throws(JSONFailure) {
     guard depth <= nestingLimit else { throw scanner.failure(.tooDeep) }
     guard let wellKnown = plan.pointee.wellKnown else { return try object(plan, depth: depth, inAny: false) }
-    // A schema of somebody's own may have such a type with required fields.
+    // A custom schema may define such a type with required fields.
     if plan.pointee.requiredCount > 0 { mayLackRequired = true }
     try special(wellKnown, plan, depth: depth)
   }
 
-  /// Something that may come once only: an oneof by its position, a field by its slot or, for an extension, its
+  /// A part that may occur only once: a oneof by its index, a field by its slot or, for an extension, its
   /// number.
   private enum Met: Equatable {
     case oneof(Int16)
@@ -94,15 +95,15 @@ struct JSONToWire: ~Copyable {
     case extensionNumber(UInt32)
   }
 
-  /// What has been read of a message.
+  /// The progress within a message.
   private struct Progress {
-    /// The position of the field that is expected next.
+    /// The index of the field expected next.
     var next = 0
-    /// The highest number that has come.
+    /// The highest field number so far.
     var highest: UInt32 = 0
-    /// The number of the last field that was written.
+    /// The number of the last written field.
     var written: UInt32 = 0
-    /// How many required fields have been written.
+    /// The number of required fields written.
     var required = 0
     var isSorted = true
     var slots: UInt64 = 0
@@ -162,12 +163,12 @@ struct JSONToWire: ~Copyable {
 
   // MARK: Keys
 
-  /// Reads a key and its colon; nil when the value is to be passed over.
+  /// Reads a key and its colon; nil if the value is to be skipped.
   @inline(__always)
   private mutating func key(
     _ plan: PlanPointer, _ progress: inout Progress, inAny: Bool
   ) throws(JSONFailure) -> FieldPointer? {
-    // Most writers keep to the order of the schema and leave out what is not set.
+    // Most writers keep the order of the schema and omit unset fields.
     var expected = progress.next
     let limit = min(expected &+ 3, plan.pointee.count)
     while expected < limit {
@@ -221,7 +222,7 @@ struct JSONToWire: ~Copyable {
     throw scanner.failure(.unknownField(name: name, type: type.name, nearest: nearest), at: offset)
   }
 
-  /// Whether a field has not come before.
+  /// Whether a field occurs for the first time.
   @inline(__always)
   private mutating func isNew(_ field: FieldPointer, _ progress: inout Progress, since first: Int) -> Bool {
     let slot = field.pointee.slot
@@ -256,14 +257,14 @@ struct JSONToWire: ~Copyable {
 
   // MARK: Order
 
-  /// Sorts the fields that stand in the output from `base` on by number.
+  /// Sorts the fields in the output, starting at `base`, by number.
   @inline(never)
   private mutating func sortFields(from base: Int, inMessageSet: Bool) {
     var parts: [(number: UInt32, range: Range<Int>)] = []
     var reader = WireReader(UnsafeRawBufferPointer(start: out.base + base, count: out.count - base))
     while !reader.isAtEnd {
       let start = reader.offset
-      // What has been written can be read.
+      // The bytes were written above, so they are valid.
       guard let tag = try? reader.tag() else { return }
       var number = tag.number
       if inMessageSet, tag == MessageSet.itemStart {
@@ -284,7 +285,7 @@ struct JSONToWire: ~Copyable {
     reorder(from: base, parts.map(\.range))
   }
 
-  /// Puts parts of the output that follow each other from `base` on into another order.
+  /// Reorders consecutive parts of the output that start at `base`.
   mutating func reorder(from base: Int, _ parts: [Range<Int>]) {
     var copy = OutputBuffer(capacity: max(out.count - base, 1))
     copy.append(UnsafeRawBufferPointer(start: out.base + base, count: out.count - base))
@@ -296,7 +297,7 @@ struct JSONToWire: ~Copyable {
 
   // MARK: Fields
 
-  /// Reads the value of a field and writes tag and value; false for a null that stands for “not set”.
+  /// Reads the value of a field and writes tag and value; false for a null that means unset.
   @inline(__always)
   private mutating func field(
     _ field: FieldPointer, depth: Int, inMessageSet: Bool = false
@@ -347,7 +348,7 @@ struct JSONToWire: ~Copyable {
   private mutating func delimited(_ field: FieldPointer, depth: Int) throws(JSONFailure) {
     let start = out.openLengthDelimited()
     try message(planOfMessage(field), depth: depth &+ 1)
-    // What comes after this message is moved by as much as the room for its length grows.
+    // Parts after this message move if the space for its length grows.
     out.closeLengthDelimited(start)
   }
 

@@ -1,20 +1,20 @@
-/// Turns JSON into serialized messages of one type, and back, without building messages.
+/// Converts JSON to serialized messages of one type, and back, without building messages.
 ///
-/// The results are the same as through a ``Message``. Output is appended: one ``OutputBuffer``, emptied and used
-/// again, serves many messages without an allocation for each.
+/// The results are the same as with a ``Message``. Output is appended: one ``OutputBuffer``, cleared and
+/// reused, serves many messages without an allocation for each.
 ///
-/// Memory, beyond input and output: reading JSON takes no more than 40 times the length of the text and three times
-/// that of the message. Writing JSON takes no more than 100 times the length of the message, and three times that of
-/// the text; a message that is serialized in the usual way, fields by number, takes no more than the text.
+/// Memory, in addition to input and output: reading JSON takes at most 40 times the length of the text and
+/// three times that of the message. Writing JSON takes at most 100 times the length of the message, and three
+/// times that of the text; a message with its fields by number takes no more than the text.
 public struct JSONTranscoder: Sendable {
   /// The type of the messages.
   public let type: MessageType
-  /// How JSON is read.
+  /// Options for reading JSON.
   public var decoding: JSONDecodingOptions
-  /// How JSON is written.
+  /// Options for writing JSON.
   public var encoding: JSONEncodingOptions
 
-  /// A transcoder for messages of a type.
+  /// Makes a transcoder for messages of a type.
   public init(
     _ type: MessageType, decoding: JSONDecodingOptions = JSONDecodingOptions(),
     encoding: JSONEncodingOptions = JSONEncodingOptions()
@@ -33,7 +33,7 @@ public struct JSONTranscoder: Sendable {
     if mayLackRequired, !decoding.allowPartial { try checkRequiredFields(&out, from: start) }
   }
 
-  /// Takes back what was appended from `start` on when it lacks required fields.
+  /// Removes the output from `start` on if it lacks required fields.
   @inline(never)
   private func checkRequiredFields(_ out: inout OutputBuffer, from start: Int) throws(JSONError) {
     guard let message = try? Message(type, serialized: out.copyBytes(from: start)) else { return }

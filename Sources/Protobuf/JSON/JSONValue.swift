@@ -1,16 +1,16 @@
-/// A JSON value of no schema, for the few texts of a protocol that are JSON but no message.
+/// A JSON value without a schema, for the parts of protocols that are JSON but not a message.
 public enum JSONValue: Sendable, Equatable {
   /// `null`
   case null
   /// `true` or `false`
   case bool(Bool)
-  /// A number as it was written.
+  /// A number in its original text.
   case number(String)
-  /// A string, its escapes resolved.
+  /// A string with its escapes resolved.
   case string(String)
-  /// A list.
+  /// An array.
   case array([JSONValue])
-  /// An object: its members in order, with duplicates.
+  /// An object: its members in order, including duplicates.
   case object([Member])
 
   /// A name with its value.
@@ -27,7 +27,7 @@ public enum JSONValue: Sendable, Equatable {
     }
   }
 
-  /// Reads a whole text, strictly (RFC 8259).
+  /// Parses a whole text, strictly (RFC 8259).
   public init(parsing text: [UInt8]) throws(JSONError) {
     self = try text.span.bytes.withUnsafeBytes { (bytes) throws(JSONError) in
       do throws(JSONFailure) {
@@ -39,13 +39,13 @@ public enum JSONValue: Sendable, Equatable {
     }
   }
 
-  /// The first member of this name, when the value is an object that has one.
+  /// The first member with this name; nil if there is none or the value is not an object.
   public subscript(name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
     return members.first { $0.name == name }?.value
   }
 
-  /// The text, compact.
+  /// The compact text.
   public var text: String {
     switch self {
     case .null: "null"
@@ -66,7 +66,7 @@ public enum JSONValue: Sendable, Equatable {
   }
 }
 
-/// Reads JSON values, nested as deep as messages may be.
+/// Parses JSON values, with the nesting limit of messages.
 private struct JSONValueParser: ~Copyable {
   private var scanner: JSONScanner
   private var scratch = OutputBuffer()

@@ -1,8 +1,8 @@
-/// Splits a text that comes in pieces into the JSON values that follow each other in it.
+/// Splits a text that arrives in pieces into its consecutive JSON values.
 ///
-/// A value is given out as soon as its last byte is there; a number or a word at the top level, whose end cannot be
-/// told from it, when something follows or the text ends. White space between values is optional. What is between
-/// the brackets of a value is checked by whoever reads the value.
+/// A value is returned as soon as its last byte is available; a number or a word at the top level, which has
+/// no end of its own, when something follows or the text ends. White space between values is optional. The
+/// parser of a value checks what is inside its brackets.
 ///
 /// ```swift
 /// var reader = JSONValueReader()
@@ -14,14 +14,14 @@ public struct JSONValueReader: Sendable {
   public struct Item: Sendable, Equatable {
     /// Its text.
     public let json: [UInt8]
-    /// Where it starts in the whole text; see ``JSONError/moved(to:)``.
+    /// Its position in the whole text; see ``JSONError/moved(to:)``.
     public let start: JSONPosition
   }
 
   private var buffer: [UInt8] = []
   /// The start of the value, or of the white space before it, in `buffer`.
   private var start = 0
-  /// The first byte that has not been looked at.
+  /// The first byte that was not scanned.
   private var scanned = 0
   private var splitter = JSONSplitter()
   /// The position of `scanned`.
@@ -30,7 +30,7 @@ public struct JSONValueReader: Sendable {
   private var isFinished = false
   private let limit: Int
 
-  /// A reader that refuses values longer than `limitBytes`.
+  /// Makes a reader that rejects values longer than `limitBytes`.
   public init(limitBytes: Int = 64 << 20) {
     limit = limitBytes
   }
@@ -45,20 +45,20 @@ public struct JSONValueReader: Sendable {
     buffer.append(contentsOf: bytes)
   }
 
-  /// Says that the text has ended.
+  /// Marks the end of the text.
   public mutating func finish() {
     isFinished = true
   }
 
-  /// What is at hand of the text, and where that starts in the whole, to show the surroundings of an error.
+  /// The available part of the text and its offset in the whole, to show the surroundings of an error.
   public var held: (text: ArraySlice<UInt8>, byteOffset: Int) {
     (buffer[...], position.byteOffset - scanned)
   }
 
-  /// How many bytes follow the value that was given out last.
+  /// The number of bytes after the last returned value.
   public var unreadCount: Int { buffer.count - scanned }
 
-  /// The next complete value; nil when more text is needed or, after ``finish()``, when there is none.
+  /// The next complete value; nil if more text is needed or, after ``finish()``, if there is none.
   public mutating func next() throws(JSONError) -> Item? {
     if !splitter.isInside, try !begin() { return nil }
     let end = endOfValue()
@@ -71,7 +71,7 @@ public struct JSONValueReader: Sendable {
     return take()
   }
 
-  /// Goes to the start of the next value; false when it is not there yet.
+  /// Skips to the start of the next value; false if it is not available yet.
   private mutating func begin() throws(JSONError) -> Bool {
     let first = buffer[scanned...].firstIndex { ![0x20, 0x09, 0x0a, 0x0d].contains($0) }
     advance(to: first ?? buffer.count)

@@ -1,7 +1,7 @@
-/// Timestamps and durations as ProtoJSON writes them.
+/// The ProtoJSON form of timestamps and durations.
 enum TimeText {
   static let timestampSeconds: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
-  /// Nanoseconds come on top at both ends: duration.proto limits each part alone.
+  /// Nanoseconds may exceed both ends: duration.proto limits each part separately.
   static let durationSeconds: ClosedRange<Int64> = -315_576_000_000...315_576_000_000
 
   // MARK: Reading
@@ -49,11 +49,11 @@ enum TimeText {
     return timestampSeconds.contains(seconds) ? (seconds, nanos) : nil
   }
 
-  /// The numbers of all pairs of digits that follow each other, each at the byte of its first digit; nil unless all
-  /// bytes are digits but those that `separators` has.
+  /// The values of consecutive pairs of digits, each at the byte of its first digit; nil unless all bytes
+  /// except those in `separators` are digits.
   @inline(__always)
   private static func pairs(_ text: UInt64, between separators: UInt64) -> UInt64? {
-    // All ones in the bytes of separators, none of which has its highest bit set.
+    // All ones in the bytes of separators, which have no highest bit.
     let mask = ((separators &+ 0x7f7f_7f7f_7f7f_7f7f) & 0x8080_8080_8080_8080) &>> 7 &* 0xff
     guard text & mask == separators else { return nil }
     let digits = text & ~mask | mask & 0x3030_3030_3030_3030
@@ -79,7 +79,7 @@ enum TimeText {
     return negative ? (-seconds, -nanos) : (seconds, nanos)
   }
 
-  /// Reads a point and one to nine digits, if there is a point.
+  /// Reads a decimal point with one to nine digits, if present.
   private static func fraction(_ text: UnsafeRawBufferPointer, _ index: inout Int) -> Int32? {
     guard index < text.count, text[index] == UInt8(ascii: ".") else { return 0 }
     index += 1
@@ -103,10 +103,10 @@ enum TimeText {
 
   // MARK: Writing
 
-  /// False when the time is out of range.
+  /// Returns false if the time is out of range.
   static func appendTimestamp(seconds: Int64, nanos: Int32, to out: inout OutputBuffer) -> Bool {
     guard timestampSeconds.contains(seconds), (0...999_999_999).contains(nanos) else { return false }
-    // Counted from 0000-03-01, nothing is negative.
+    // Days since 0000-03-01, so that nothing is negative.
     let sinceStart = UInt64(bitPattern: seconds &+ daysToEpoch &* 86400)
     let days = sinceStart / 86400
     let time = UInt32(truncatingIfNeeded: sinceStart &- days &* 86400)
@@ -131,7 +131,7 @@ enum TimeText {
     return true
   }
 
-  /// False when the duration is out of range or its parts have different signs.
+  /// Returns false if the duration is out of range or its parts have different signs.
   static func appendDuration(seconds: Int64, nanos: Int32, to out: inout OutputBuffer) -> Bool {
     guard durationSeconds.contains(seconds), (-999_999_999...999_999_999).contains(nanos),
       seconds == 0 || nanos == 0 || (seconds < 0) == (nanos < 0)
@@ -174,7 +174,7 @@ enum TimeText {
     }
   }
 
-  /// Counts from a year that starts in March, so that the leap day is the last one.
+  /// Years start in March, so that the leap day is the last day.
   @inline(__always)
   private static func daysSinceEpoch(_ year: UInt64, _ month: UInt64, _ day: UInt64) -> Int64 {
     let marchYear = UInt32(truncatingIfNeeded: month <= 2 ? year &- 1 : year)

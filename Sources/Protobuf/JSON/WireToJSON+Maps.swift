@@ -1,17 +1,17 @@
-/// Maps, whose entries are sorted by key.
+/// Writing maps; their entries are sorted by key.
 extension WireToJSON {
-  /// Where the parts of an entry are. It is small, because two bytes of input are enough for an entry.
+  /// The positions of an entry's parts. It is small, because an entry may have only two bytes of input.
   struct MapEntry {
-    /// A number whose order is that of the keys; for a string its length.
+    /// A number in the order of the keys; for a string its length.
     var order: UInt64 = 0
-    /// Where the key is, or the text of one that is a string; nil when there is none.
+    /// The key, or the text of a string key; nil if it is absent.
     var key: UnsafePointer<UInt8>?
-    /// Where the value is; nil when there is none.
+    /// The value; nil if it is absent.
     var value: UnsafePointer<UInt8>?
-    /// Where the entry ends.
+    /// The end of the entry.
     let end: UnsafePointer<UInt8>
 
-    /// A key that is a string.
+    /// The text of a string key.
     var text: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: key, count: Int(order)) }
 
     func precedes(_ other: MapEntry, isText: Bool) -> Bool {
@@ -19,7 +19,7 @@ extension WireToJSON {
     }
   }
 
-  /// Writes the entries that follow each other, the first one's tag having been read.
+  /// Writes consecutive entries; the first tag has been read.
   @inline(never)
   mutating func map(
     _ field: FieldPointer, _ plan: PlanPointer, _ reader: inout WireReader, depth: Int,
@@ -34,7 +34,7 @@ extension WireToJSON {
     return true
   }
 
-  /// Collects the entries; false when two have the same key, or one is not in the canonical form.
+  /// Collects the entries; false if two have the same key, or one is not canonical.
   mutating func collect(
     _ field: FieldPointer, _ reader: inout WireReader, depth: Int
   ) throws(DecodeError) -> Bool {
@@ -53,11 +53,12 @@ extension WireToJSON {
       }
       if entries.count > first, !entries[entries.count - 1].precedes(entry, isText: isText) {
         isSorted = false
-        // A key that is there already is often the last one; otherwise it is found below.
+        // A duplicate key is often the last one; otherwise it is found below.
         if !entry.precedes(entries[entries.count - 1], isText: isText) { return false }
       }
       entries.append(entry)
-      // A few keys may come millions of times: they are found before there are many more entries than keys.
+      // A few keys may occur millions of times: they are detected before there are many more entries than
+      // keys.
       if entries.count - first == nextCheck {
         guard isSorted || sort(from: first, isText: isText) else { return false }
         isSorted = true
@@ -67,7 +68,7 @@ extension WireToJSON {
     return isSorted || sort(from: first, isText: isText)
   }
 
-  /// Sorts the entries from one on; false when two have the same key.
+  /// Sorts the entries starting at `first`; false if two have the same key.
   private mutating func sort(from first: Int, isText: Bool) -> Bool {
     entries.withUnsafeMutableBufferPointer { entries in
       var entries = UnsafeMutableBufferPointer(rebasing: entries[first...])
@@ -76,11 +77,11 @@ extension WireToJSON {
     }
   }
 
-  /// Repaired, two keys could become one, and with them two entries.
+  /// Replacement characters could make two keys equal, and merge two entries.
   static let keyIsNotText = DecodeError.Reason.notRepresentable(
     "a map key that is not UTF-8 has no JSON form")
 
-  /// Reads an entry; nil when it has a part twice.
+  /// Reads an entry; nil if a part is duplicated.
   private func entry(
     _ content: WireReader, _ keyField: FieldPointer, _ valueField: FieldPointer, depth: Int
   ) throws(DecodeError) -> MapEntry? {
@@ -110,12 +111,12 @@ extension WireToJSON {
         try content.skip(tag, depth: depth)
       }
     }
-    // The order of a key that is missing is that of zero.
+    // A missing key counts as zero.
     if entry.key == nil { entry.order = WireToJSON.order(keyField, 0) }
     return entry
   }
 
-  /// A number whose order is that of the keys.
+  /// A number in the order of the keys.
   static func order(_ field: FieldPointer, _ bits: UInt64) -> UInt64 {
     switch field.pointee.kind {
     case .int32, .int64, .sint32, .sint64, .sfixed32, .sfixed64: bits ^ 1 << 63
@@ -123,7 +124,7 @@ extension WireToJSON {
     }
   }
 
-  /// Writes the collected entries from the one at `first` on; `origin` is that of their reader.
+  /// Writes the collected entries starting at `first`; `origin` is that of their reader.
   mutating func write(
     from first: Int, _ field: FieldPointer, origin: UnsafePointer<UInt8>, depth: Int
   ) throws(DecodeError) {
@@ -169,7 +170,7 @@ extension WireToJSON {
     try scalar(field, &key)
   }
 
-  /// Writes the value of an entry that lacks it.
+  /// Writes the value of an entry that has none.
   private mutating func emitMissing(_ field: FieldPointer) {
     if field.pointee.kind == .enumeration {
       enumeration(field, field.pointee.field.enumType?.defaultNumber ?? 0)

@@ -1,7 +1,7 @@
-/// Values without structure.
+/// Writing scalar values.
 extension WireToJSON {
-  /// Reads a number of any kind and gives its bits: of integers the value with its sign, of floating-point numbers
-  /// their pattern. They are zero when the number is.
+  /// Reads a number of any kind and returns its bits: for integers the sign-extended value, for
+  /// floating-point numbers the bit pattern. They are zero exactly if the number is.
   @inline(__always)
   static func read(_ field: FieldPointer, _ reader: inout WireReader) throws(DecodeError) -> UInt64 {
     switch field.pointee.kind {
@@ -45,7 +45,7 @@ extension WireToJSON {
   private mutating func bool(_ value: Bool) {
     out.reserve(8)
     let place = UnsafeMutableRawPointer(out.end)
-    // Four letters at once; `false` has one more.
+    // Four letters at once; `false` has a fifth.
     place.storeBytes(of: (value ? 0x6575_7274 : 0x736c_6166) as UInt32, as: UInt32.self)
     place.storeBytes(of: UInt8(ascii: "e"), toByteOffset: 4, as: UInt8.self)
     out.advance(by: value ? 4 : 5)
@@ -65,7 +65,7 @@ extension WireToJSON {
     }
   }
 
-  /// Writes a string that is not UTF-8: JSON is, so what proto2 lets through is repaired.
+  /// Writes a string that is not UTF-8, which proto2 allows, with replacement characters.
   @inline(never)
   mutating func repaired(
     _ field: FieldPointer, _ bytes: UnsafeRawBufferPointer, _ start: WireReader
@@ -95,7 +95,7 @@ extension WireToJSON {
     }
   }
 
-  /// Writes the value of a field that is not there.
+  /// Writes the value of an unset field.
   mutating func emitZero(_ field: FieldPointer) {
     switch field.pointee.kind {
     case .string, .bytes: out.append("\"\"")
@@ -106,7 +106,7 @@ extension WireToJSON {
 }
 
 extension FieldKind {
-  /// Whether JSON has values of this kind in quotes.
+  /// Whether JSON quotes values of this kind.
   var isQuoted: Bool {
     switch self {
     case .int64, .uint64, .fixed64, .sfixed64, .sint64, .string, .bytes: true

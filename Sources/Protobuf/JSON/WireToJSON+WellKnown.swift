@@ -1,6 +1,6 @@
-/// The types that have a JSON form of their own.
+/// Writing types with a special JSON form.
 extension WireToJSON {
-  /// Writes a well-known type other than a time in its own form; false when it is not in the canonical form.
+  /// Writes a well-known type other than a time in its special form; false if it is not canonical.
   @inline(never)
   mutating func special(
     _ kind: WellKnownKind, _ plan: PlanPointer, _ reader: WireReader, depth: Int
@@ -76,7 +76,8 @@ extension WireToJSON {
       let path = try reader.lengthDelimited()
       guard let camel = FieldMaskPath.camelCase(path) else {
         throw start.failure(
-          .notRepresentable("the field mask path “\(String(decoding: path, as: UTF8.self))” has no JSON form")
+          .notRepresentable(
+            "the field mask path \"\(String(decoding: path, as: UTF8.self))\" has no JSON form")
         )
       }
       if !isFirst { out.append(UInt8(ascii: ",")) }
@@ -98,7 +99,7 @@ extension WireToJSON {
         try reader.skip(tag, depth: depth)
         continue
       }
-      // Entries that something else stands between are brought together in the canonical form.
+      // Separated entries are made consecutive in the canonical form.
       guard entries.count == first, try collect(field, &reader, depth: depth) else { return false }
     }
     try write(from: first, field, origin: reader.origin, depth: depth)
@@ -188,7 +189,7 @@ extension WireToJSON {
   ) throws(DecodeError) {
     guard depth < nestingLimit else { throw value.failure(.tooDeep) }
     let plan = try type.pointerToPlan()
-    // What an Any holds are bytes, in which binary decoding does not look for missing fields either.
+    // The content of an Any is bytes; binary decoding does not check required fields in them either.
     let mayLackRequired = mayLackRequired
     defer { self.mayLackRequired = mayLackRequired }
     openAny(url)
@@ -214,9 +215,9 @@ extension WireToJSON {
   }
 }
 
-/// Paths of field masks.
+/// Conversion of field mask paths.
 enum FieldMaskPath {
-  /// `user.display_name` → `user.displayName`; nil when that could not be undone.
+  /// `user.display_name` → `user.displayName`; nil if that is not reversible.
   static func camelCase(_ path: UnsafeRawBufferPointer) -> [UInt8]? {
     var result: [UInt8] = []
     var raise = false

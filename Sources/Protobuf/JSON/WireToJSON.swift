@@ -1,17 +1,17 @@
-/// Reads a serialized message and writes it as JSON in one pass, without building the message.
+/// Converts a serialized message to JSON in one pass, without building the message.
 ///
-/// What is serialized in the canonical way (fields by number, no field twice) is written as it is read. A message
-/// that is not, which is seen on the way, is brought into that form first, through a `Message`.
+/// Canonical bytes (fields by number, no duplicate field) are written as they are read. Others, which are
+/// detected on the way, are first converted to canonical form through a `Message`.
 ///
-/// The loops pass plans around, which count no references; whoever calls holds the type, and with it all plans.
+/// The loops use unretained plans; the caller retains the type, and with it all plans.
 struct WireToJSON: ~Copyable {
   var out: OutputBuffer
   let options: JSONEncodingOptions
-  /// The levels of indentation.
+  /// The level of indentation.
   private(set) var level = 0
-  /// The entries of the maps that are being written, innermost last.
+  /// The entries of the maps being written, innermost last.
   var entries: [MapEntry] = []
-  /// Whether a message was written that lacks required fields, or of which that is not known.
+  /// Whether a message was written that lacks required fields, or may lack them.
   var mayLackRequired = false
   /// Whether a string that is not UTF-8 was written with replacement characters.
   var repairsText = false
@@ -21,10 +21,10 @@ struct WireToJSON: ~Copyable {
     out = OutputBuffer(capacity: capacity)
   }
 
-  /// Appends the JSON of a message; on an error nothing. Required fields may be missing.
+  /// Appends the JSON of a message; nothing on an error. Required fields may be missing.
   ///
-  /// Returns whether they may be: a caller that must know builds the message, and says which. And whether a string
-  /// that is not UTF-8 was written with replacement characters.
+  /// - Returns: Whether they may be missing (the caller then decodes the message to name them), and whether a
+  ///   string that is not UTF-8 was written with replacement characters.
   static func transcode(
     _ bytes: UnsafeRawBufferPointer, type: MessageType, options: JSONEncodingOptions,
     into buffer: inout OutputBuffer
@@ -50,7 +50,7 @@ struct WireToJSON: ~Copyable {
     return (writer.mayLackRequired, writer.repairsText)
   }
 
-  /// Writes a message that has a value for which JSON has no form: a later value may have taken its place.
+  /// Writes a message with a value that has no JSON form: a later duplicate may replace it.
   @inline(never)
   private mutating func retry(
     _ bytes: UnsafeRawBufferPointer, _ type: MessageType, after first: DecodeError
@@ -62,12 +62,12 @@ struct WireToJSON: ~Copyable {
     do throws(DecodeError) {
       try self.message(type.pointerToPlan(), reader, depth: 0)
     } catch {
-      // The first error knows the place in the input.
+      // The first error has the place in the input.
       throw error.fieldPath == first.fieldPath ? first : error
     }
   }
 
-  /// Writes the value of a field of a message, serialized with this field alone.
+  /// Writes the value of a field of a message that is serialized with only this field.
   static func transcode(
     field: FieldNode, value: FieldStorage, options: JSONEncodingOptions
   ) throws(DecodeError) -> [UInt8] {
@@ -122,7 +122,7 @@ struct WireToJSON: ~Copyable {
     level &+= 1
   }
 
-  /// Writes what stands before a value in an object or an array.
+  /// Writes the separator before a value in an object or an array.
   @inline(__always)
   mutating func separate(isFirst: Bool) {
     if !isFirst { out.append(UInt8(ascii: ",")) }
@@ -161,7 +161,7 @@ struct WireToJSON: ~Copyable {
     out.append(0x20)
   }
 
-  /// Goes back to what was written before.
+  /// Removes what was written since.
   mutating func rewind(to count: Int, level: Int) {
     out.truncate(to: count)
     self.level = level
@@ -176,7 +176,7 @@ struct WireToJSON: ~Copyable {
       if plan.pointee.requiredCount > 0 { mayLackRequired = true }
       return try time(isTimestamp: wellKnown == .timestamp, reader, depth: depth)
     }
-    // A schema of somebody's own may have such a type with required fields.
+    // A custom schema may define such a type with required fields.
     if plan.pointee.requiredCount > 0 { mayLackRequired = true }
     let start = out.count
     let startLevel = level
@@ -193,7 +193,7 @@ struct WireToJSON: ~Copyable {
     try content(plan, reader, depth: depth, isEmpty: true)
   }
 
-  /// Writes the fields of an object that has been opened, and its end.
+  /// Writes the fields of an open object, and its end.
   mutating func content(
     _ plan: PlanPointer, _ reader: WireReader, depth: Int, isEmpty: Bool
   ) throws(DecodeError) {
@@ -214,7 +214,7 @@ struct WireToJSON: ~Copyable {
     close(UInt8(ascii: "}"), isEmpty: isStillEmpty)
   }
 
-  /// Brings a message into the canonical form and gives its bytes to `body`.
+  /// Converts a message to canonical form and passes its bytes to `body`.
   @inline(never)
   private mutating func canonically(
     _ plan: PlanPointer, _ reader: WireReader, depth: Int,
@@ -223,7 +223,7 @@ struct WireToJSON: ~Copyable {
     var reader = reader
     let message = MessageStorage(plan.pointee.type.takeUnretainedValue())
     try BinaryDecoder.decode(&reader, into: message, depth: depth)
-    // Map entries with unknown enum values are among these, and would stand behind other fields again.
+    // This includes map entries with unknown enum values, which would otherwise follow other fields again.
     message.removeUnknown()
     var bytes = OutputBuffer(capacity: reader.end - reader.origin + 16)
     BinaryEncoder.encode(message, into: &bytes)
@@ -233,17 +233,17 @@ struct WireToJSON: ~Copyable {
 
   // MARK: Fields
 
-  /// What has been written of a message.
+  /// The progress within a message.
   struct Progress {
-    /// The number of the last field that was written.
+    /// The number of the last written field.
     var lastNumber: UInt32 = 0
     var isEmpty: Bool
     var oneofs: UInt64 = 0
     var nextSlot = 0
-    /// Whether the bytes are known to be canonical, so that oneofs need not be watched.
+    /// Whether the bytes are known to be canonical, so that oneofs need no check.
     let isCanonical: Bool
 
-    /// False when the oneof has a value already, or is one of too many to tell.
+    /// Returns false if the oneof already has a value, or its index is too large to track.
     @inline(__always)
     mutating func enter(oneof: Int16) -> Bool {
       if oneof < 0 || isCanonical { return true }
@@ -254,7 +254,7 @@ struct WireToJSON: ~Copyable {
     }
   }
 
-  /// Writes the fields; false, with an undefined amount written, when they are not in the canonical form.
+  /// Writes the fields; false, with an undefined number of bytes written, if they are not canonical.
   private mutating func fields(
     _ plan: PlanPointer, _ reader: WireReader, depth: Int, isEmpty: inout Bool, isCanonical: Bool
   ) throws(DecodeError) -> Bool {
@@ -277,8 +277,8 @@ struct WireToJSON: ~Copyable {
     return true
   }
 
-  /// Whether required fields are missing from a message in the canonical form: few types have any, and the others
-  /// are written without counting them on the way.
+  /// Whether required fields are missing from a canonical message. A separate pass: few types have required
+  /// fields, and the others need not count them.
   @inline(never)
   private func lacksRequired(
     _ plan: PlanPointer, _ reader: WireReader, depth: Int
@@ -303,7 +303,8 @@ struct WireToJSON: ~Copyable {
     return count < plan.pointee.requiredCount
   }
 
-  /// Reads what is no field of the type itself: an extension, an item of a message set, an unknown field.
+  /// Handles a number that is not a field of the type: an extension, an item of a message set, an unknown
+  /// field.
   @inline(never)
   private mutating func other(
     _ plan: PlanPointer, _ tag: Tag, _ reader: inout WireReader, depth: Int, _ progress: inout Progress
@@ -339,8 +340,8 @@ struct WireToJSON: ~Copyable {
     }
   }
 
-  /// Reads and writes a field and, of a list, the elements that follow; false when it is not where the canonical
-  /// form has it.
+  /// Reads and writes a field and, for a list, the elements that follow; false if the canonical form has it
+  /// elsewhere.
   @inline(__always)
   private mutating func field(
     _ field: FieldPointer, _ tag: Tag, _ plan: PlanPointer, _ reader: inout WireReader, depth: Int,
@@ -385,7 +386,7 @@ struct WireToJSON: ~Copyable {
     return true
   }
 
-  /// Reads a value that leaves no trace, wherever it stands: an unknown number of a closed enum.
+  /// Skips a value that is dropped wherever it occurs: an unknown number of a closed enum.
   @inline(never)
   private func drop(_ field: FieldPointer, _ reader: inout WireReader) throws(DecodeError) -> Bool {
     guard field.pointee.flags.contains(.hasClosedEnum) else { return false }
@@ -404,7 +405,7 @@ struct WireToJSON: ~Copyable {
     try message(field.planOfMessage(), content, depth: depth &+ 1)
   }
 
-  /// Writes the key of a field that comes after the last one.
+  /// Writes the key of the next field.
   @inline(__always)
   mutating func begin(_ field: FieldPointer, _ plan: PlanPointer, _ progress: inout Progress) {
     if options.emitDefaults { emitDefaults(plan, upTo: field.pointee.number, &progress) }
@@ -416,7 +417,7 @@ struct WireToJSON: ~Copyable {
 
   // MARK: Lists
 
-  /// Writes the elements that follow each other, the first one's tag having been read.
+  /// Writes consecutive elements; the first tag has been read.
   @inline(__always)
   private mutating func list(
     _ field: FieldPointer, _ plan: PlanPointer, _ reader: inout WireReader, depth: Int,
@@ -489,7 +490,7 @@ struct WireToJSON: ~Copyable {
 
   // MARK: Defaults
 
-  /// Writes fields without presence that are not set, up to a number.
+  /// Writes unset fields without presence, up to a number.
   @inline(never)
   private mutating func emitDefaults(_ plan: PlanPointer, upTo number: UInt32, _ progress: inout Progress) {
     while progress.nextSlot < plan.pointee.count {

@@ -1,16 +1,17 @@
-/// A way through messages to a value: `user.addresses[2].city`, `labels["a"]`, `counts[-3]`, `(pkg.extension).name`.
+/// A path through messages to a value: `user.addresses[2].city`, `labels["a"]`, `counts[-3]`,
+/// `(pkg.extension).name`.
 public struct FieldPath: Hashable, Sendable {
-  /// A step of the way.
+  /// A step of a path.
   public enum Step: Hashable, Sendable {
     /// A field, by its original or its JSON name.
     case field(String)
     /// An extension, by its full name.
     case `extension`(String)
-    /// What stands in brackets after a list or a map.
+    /// A subscript in brackets, of a list or a map.
     case subscripted(Subscript)
   }
 
-  /// The position of a list's element or the key of a map's value.
+  /// The index of a list's element or the key of a map's entry.
   public enum Subscript: Hashable, Sendable {
     /// A number.
     case integer(Int64)
@@ -26,6 +27,8 @@ public struct FieldPath: Hashable, Sendable {
   public let steps: [Step]
 
   /// Parses a path.
+  ///
+  /// - Throws: ``FieldPathError`` if the syntax is invalid.
   public init(_ text: String) throws(FieldPathError) {
     var parser = FieldPathParser(text)
     steps = try parser.parse()
@@ -40,7 +43,7 @@ public struct FieldPath: Hashable, Sendable {
 }
 
 extension FieldPath: CustomStringConvertible {
-  /// The text that is shown to a person.
+  /// The text of the path.
   public var description: String {
     steps.reduce(into: "") { text, step in
       switch step {
@@ -62,32 +65,32 @@ extension FieldPath: CustomStringConvertible {
 public enum FieldPathError: Error, Equatable, Sendable {
   /// The text is not a path.
   case syntax(offset: Int, expected: String)
-  /// The message has no such field; the resembling names come with it.
+  /// The message has no such field; `nearest` are similar names.
   case unknownField(name: String, type: String, nearest: [String])
-  /// The path goes on behind a value that is no message.
+  /// The path continues after a value that is not a message.
   case notAMessage(field: String)
-  /// Brackets behind a field that is neither a list nor a map.
+  /// Brackets after a field that is neither a list nor a map.
   case notIndexable(field: String)
-  /// Brackets are needed: the field is a list or a map.
+  /// Missing brackets: the field is a list or a map.
   case needsSubscript(field: String)
   /// The list has no element at this position.
   case indexOutOfRange(field: String, index: Int64, count: Int)
-  /// The brackets hold another type than the map's keys.
+  /// The brackets contain a type other than the map's keys.
   case wrongKeyType(field: String, expected: String)
-  /// The value does not fit the field.
+  /// The field cannot have the value.
   case wrongType(field: String, expected: String)
   /// The field is not a list.
   case notAList(field: String)
-  /// The schema of a message on the way cannot be used.
+  /// The schema of a message in the path is invalid.
   case schema(SchemaError)
   /// The value has no JSON form.
   case encoding(DecodeError)
-  /// The JSON does not fit the field.
+  /// The JSON is invalid for the field.
   case json(JSONError)
 }
 
 extension FieldPathError: CustomStringConvertible {
-  /// The text that is shown to a person.
+  /// The error message.
   public var description: String {
     switch self {
     case .syntax(let offset, let expected): "expected \(expected) at byte \(offset) of the path"
@@ -96,10 +99,11 @@ extension FieldPathError: CustomStringConvertible {
         + (nearest.isEmpty ? "" : "; did you mean \(nearest.joined(separator: ", "))?")
     case .notAMessage(let field): "\(field) is not a message"
     case .notIndexable(let field): "\(field) is neither a list nor a map"
-    case .needsSubscript(let field): "\(field) is a list or a map: say which element, as in \(field)[0]"
-    case .indexOutOfRange(let field, let index, let count): "\(field) has \(count) elements, none at \(index)"
-    case .wrongKeyType(let field, let expected): "the keys of \(field) are of type \(expected)"
-    case .wrongType(let field, let expected): "\(field) takes \(expected)"
+    case .needsSubscript(let field): "\(field) is a list or a map: name an element, as in \(field)[0]"
+    case .indexOutOfRange(let field, let index, let count):
+      "index \(index) is out of range: \(field) has \(count) elements"
+    case .wrongKeyType(let field, let expected): "the keys of \(field) have the type \(expected)"
+    case .wrongType(let field, let expected): "\(field) requires \(expected)"
     case .notAList(let field): "\(field) is not a list"
     case .schema(let error): error.description
     case .encoding(let error): error.description
@@ -108,7 +112,7 @@ extension FieldPathError: CustomStringConvertible {
   }
 }
 
-/// Reads the text of a path.
+/// Parses the text of a path.
 struct FieldPathParser {
   private let text: [UInt8]
   private var position = 0
@@ -125,7 +129,7 @@ struct FieldPathParser {
       case UInt8(ascii: "["):
         position += 1
         steps.append(.subscripted(try subscripted()))
-      default: throw failure("“.” or “[”")
+      default: throw failure("\".\" or \"[\"")
       }
     }
     return steps
@@ -137,7 +141,7 @@ struct FieldPathParser {
     if position < text.count, text[position] == UInt8(ascii: "(") {
       position += 1
       let name = try word(dots: true)
-      guard position < text.count, text[position] == UInt8(ascii: ")") else { throw failure("“)”") }
+      guard position < text.count, text[position] == UInt8(ascii: ")") else { throw failure("\")\"") }
       position += 1
       return .extension(name)
     }
@@ -162,7 +166,7 @@ struct FieldPathParser {
 
   private mutating func subscripted() throws(FieldPathError) -> FieldPath.Subscript {
     if position < text.count, text[position] == UInt8(ascii: "\"") { return try quoted() }
-    guard let end = text[position...].firstIndex(of: UInt8(ascii: "]")) else { throw failure("“]”") }
+    guard let end = text[position...].firstIndex(of: UInt8(ascii: "]")) else { throw failure("\"]\"") }
     let word = String(decoding: text[position..<end], as: UTF8.self)
     let result: FieldPath.Subscript
     if word == "true" || word == "false" {
@@ -172,7 +176,7 @@ struct FieldPathParser {
     } else if let value = UInt64(word) {
       result = .unsigned(value)
     } else {
-      throw failure("a number, a string in quotes, true or false")
+      throw failure("a number, a quoted string, true or false")
     }
     position = end + 1
     return result
@@ -187,9 +191,9 @@ struct FieldPathParser {
       guard let content = try? scanner.string(scratch: &scratch) else { return nil }
       return (String(decoding: content, as: UTF8.self), scanner.position)
     }
-    guard let (string, end) = result else { throw failure("a string as in JSON") }
+    guard let (string, end) = result else { throw failure("a JSON string") }
     position = end
-    guard position < text.count, text[position] == UInt8(ascii: "]") else { throw failure("“]”") }
+    guard position < text.count, text[position] == UInt8(ascii: "]") else { throw failure("\"]\"") }
     position += 1
     return .string(string)
   }

@@ -1,16 +1,17 @@
-/// Where a path leads in a message.
+/// The value at a path in a message.
 struct FieldPlace {
   enum Target {
-    /// A field and what is stored for it.
+    /// A field and its stored value.
     case field(FieldNode, FieldStorage)
-    /// An element of a list or the value of a map's entry, described by a field; nil when it is not there.
+    /// An element of a list or the value of a map's entry, with its field; nil if it is absent.
     case element(FieldNode, Value?)
   }
 
   let target: Target
 
-  /// Nil when the way ends at a message that is not set. With `lenient` a position behind the end of a list is not
-  /// an error.
+  /// Nil if a message in the path is not set.
+  ///
+  /// - Parameter lenient: Whether an index beyond the end of a list is no error.
   init?(of path: FieldPath, in message: Message, lenient: Bool = false) throws(FieldPathError) {
     var storage: MessageStorage? = message.storage
     var type = message.storage.type
@@ -64,7 +65,7 @@ struct FieldPlace {
     return (.element(field, nil), field)
   }
 
-  /// The field that a step names.
+  /// The field of a step.
   static func field(_ step: FieldPath.Step, of storage: MessageStorage) throws(FieldPathError) -> FieldNode {
     switch step {
     case .field(var name):
@@ -90,7 +91,7 @@ struct FieldPlace {
     }
   }
 
-  /// A map's key from what stands in brackets; nil when it does not fit.
+  /// A map's key from a subscript; nil if its type is wrong.
   static func mapKey(_ key: FieldPath.Subscript, of field: FieldNode) -> MapKey? {
     guard let keyField = field.mapKey else { return nil }
     let value: Value =
@@ -105,7 +106,7 @@ struct FieldPlace {
 }
 
 extension FieldNode {
-  /// The type of its values for error messages.
+  /// The type of its values, for error messages.
   var typeDescription: String {
     let name = messageType?.name ?? enumType?.name ?? kind.protoName
     return isMap ? "a map" : name

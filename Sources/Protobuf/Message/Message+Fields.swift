@@ -1,6 +1,5 @@
 extension MessageType {
-  /// The field that describes the value at a path, whether or not it is set: for an entry of a map that of its
-  /// value.
+  /// The field of the value at a path, set or not; for a map's entry the field of its value.
   public func field(at path: FieldPath) throws(FieldPathError) -> Field {
     var type = node
     var described: FieldNode?
@@ -33,9 +32,9 @@ extension Message {
     return entries.keys.sorted().map { $0.value(kind: kind) }
   }
 
-  /// The field that is set of a oneof of this message; `nil` when none is.
+  /// The field of a oneof in this message that is set; `nil` if none is.
   ///
-  /// - Throws: When the type has no oneof of that name.
+  /// - Throws: ``FieldPathError`` if the type has no oneof with this name.
   public func setField(ofOneof name: String) throws(FieldPathError) -> Field? {
     let names: [String]
     do throws(SchemaError) {
@@ -51,7 +50,7 @@ extension Message {
 }
 
 extension MessageType {
-  /// Finds a method in the schema that this type is of.
+  /// Finds a method in the schema of this type.
   public func schemaMethod(service: String, method: String) throws(SchemaError) -> MethodDescriptor? {
     try pool.service(named: service)?.method(named: method)
   }

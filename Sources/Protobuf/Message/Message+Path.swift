@@ -1,7 +1,7 @@
 extension Message {
-  /// The value at a path; where nothing is set, the default of a field without presence, otherwise nil.
+  /// The value at a path; if it is not set, the default of a field without presence, otherwise nil.
   ///
-  /// Lists and maps have no `Value`: name an element, or use ``json(at:options:)`` for all of it.
+  /// Lists and maps have no `Value`: name an element, or use ``json(at:options:)`` for the whole.
   public func value(at path: FieldPath) throws(FieldPathError) -> Value? {
     guard let place = try FieldPlace(of: path, in: self) else { return nil }
     switch place.target {
@@ -13,8 +13,8 @@ extension Message {
     }
   }
 
-  /// Whether something is set at a path: a field with presence is set, one without is not zero, a list or map is
-  /// not empty, an element is there.
+  /// Whether the value at a path is set: a field with presence is set, one without is not zero, a list or map
+  /// is not empty, an element exists.
   public func has(_ path: FieldPath) throws(FieldPathError) -> Bool {
     guard let place = try FieldPlace(of: path, in: self, lenient: true) else { return false }
     switch place.target {
@@ -25,7 +25,7 @@ extension Message {
 
   /// The number of elements of the list or map at a path.
   public func length(_ path: FieldPath) throws(FieldPathError) -> Int {
-    // A parent that is not set has empty lists.
+    // An unset parent has empty lists.
     guard let place = try FieldPlace(of: path, in: self) else { return 0 }
     guard case .field(let field, let stored) = place.target, field.isRepeated else {
       throw .notAList(field: path.description)
@@ -37,7 +37,8 @@ extension Message {
     }
   }
 
-  /// Sets a field, an element of a list, or an entry of a map. Messages on the way are made; elements are not.
+  /// Sets a field, an element of a list, or an entry of a map. Creates missing messages in the path, but no
+  /// list elements.
   public mutating func set(_ value: Value, at path: FieldPath) throws(FieldPathError) {
     try change(path) { (field, target) throws(FieldPathError) in
       guard let fitting = value.converted(to: target) else {
@@ -64,7 +65,7 @@ extension Message {
     }
   }
 
-  /// The value at a path as JSON; `null` where nothing is set.
+  /// The value at a path as JSON; `null` if it is not set.
   public func json(
     at path: FieldPath, options: JSONEncodingOptions = JSONEncodingOptions()
   ) throws(FieldPathError) -> [UInt8] {
@@ -92,8 +93,8 @@ extension Message {
     }
   }
 
-  /// Replaces the value at a path (a field, a whole list or map, or an element) by what a JSON text holds; `null`
-  /// clears it.
+  /// Replaces the value at a path (a field, a whole list or map, or an element) by the value of a JSON text;
+  /// `null` clears it.
   public mutating func setJSON(
     _ json: [UInt8], at path: FieldPath, options: JSONDecodingOptions = JSONDecodingOptions()
   ) throws(FieldPathError) {
@@ -114,7 +115,7 @@ extension Message {
 }
 
 extension Message {
-  /// Appends to a list the element that a JSON text holds.
+  /// Appends the element of a JSON text to a list.
   public mutating func appendJSON(
     _ json: [UInt8], at path: FieldPath, options: JSONDecodingOptions = JSONDecodingOptions()
   ) throws(FieldPathError) {
@@ -133,26 +134,28 @@ extension Message {
   }
 }
 
-/// What is to be done where a path ends.
+/// The change at the end of a path.
 private enum Change {
   case set(Value)
   case append(Value)
   case clear
-  /// Replace by the content of these bytes: a message that has the field, or the element's field, alone.
+  /// Replace the value by the content of these bytes: a message with only the field, or the element's field.
   case decode([UInt8])
-  /// Add the elements in these bytes, a message that has the field alone.
+  /// Append the elements in these bytes, a message with only the field.
   case merge([UInt8])
 }
 
 extension Message {
-  /// Walks to the end of a path, making messages on the way, and changes what is there.
+  /// Follows a path to its end, creating missing messages, and applies a change.
   ///
-  /// `decide` is given the field at which the path ends and the field that describes the value there: for an entry
-  /// of a map that of its value. With `whole` the path may end at a list or a map.
+  /// - Parameters:
+  ///   - whole: Whether the path may end at a list or a map.
+  ///   - decide: Receives the field at the end of the path and the field of the value there: for a map's
+  ///     entry, that of its value.
   private mutating func change(
     _ path: FieldPath, whole: Bool = false, _ decide: (FieldNode, FieldNode) throws(FieldPathError) -> Change
   ) throws(FieldPathError) {
-    // Work on a copy: an error leaves the message as it was.
+    // Changes a copy: an error leaves the message unchanged.
     var copy = self
     copy.makeUnique()
     try Message.change(copy.storage, path.steps[...], whole: whole, decide)
@@ -282,7 +285,7 @@ extension Message {
     }
   }
 
-  /// The single element of a list that was serialized alone.
+  /// The only element of a list that was serialized alone.
   private static func element(
     of bytes: [UInt8], _ field: FieldNode, in storage: MessageStorage
   ) throws(FieldPathError) -> Value? {

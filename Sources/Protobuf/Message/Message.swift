@@ -1,29 +1,29 @@
-/// A message of a type that is known at run time only.
+/// A message of a type that is known only at run time.
 ///
-/// A value: copies are independent, and share their content until one of them is changed.
+/// It is a value: copies are independent, and share their content until one of them changes.
 ///
-/// What is small in a file may be large in memory: two bytes can be a message. Decoding takes no more than 100 times
-/// the length of the input, whatever the form (binary, JSON, text) and whatever it holds; mostly it is a few times.
-/// Encoding takes no more than three times the length of what it gives, and for maps, which are sorted, as much as they
-/// take in the message.
+/// Small input may be large in memory: a message may be two bytes. Decoding takes at most 100 times the
+/// length of the input, for every format (binary, JSON, text) and content; usually a few times. Encoding
+/// takes at most three times the length of its output, and for maps, which are sorted, as much as they take
+/// in the message.
 public struct Message: Sendable {
   var storage: MessageStorage
 
   init(storage: MessageStorage) { self.storage = storage }
 
-  /// An empty message.
+  /// Makes an empty message.
   public init(_ type: MessageType) {
     self.init(type.node)
   }
 
-  /// Decodes a message, in memory of no more than 100 times the length of `serialized`.
+  /// Decodes a message. Uses at most 100 times the length of `serialized` in memory.
   public init(_ type: MessageType, serialized: [UInt8]) throws(DecodeError) {
     self = try serialized.withUnsafeBufferPointer { (bytes) throws(DecodeError) in
       try Message(type.node, bytes: UnsafeRawBufferPointer(bytes))
     }
   }
 
-  /// Decodes a message, in memory of no more than 100 times the length of `serialized`.
+  /// Decodes a message. Uses at most 100 times the length of `serialized` in memory.
   public init(_ type: MessageType, serialized: RawSpan) throws(DecodeError) {
     self = try serialized.withUnsafeBytes { (bytes) throws(DecodeError) in
       try Message(type.node, bytes: bytes)
@@ -52,22 +52,22 @@ public struct Message: Sendable {
     return out.copyBytes()
   }
 
-  /// Whether both are copies of one message that nobody changed since. Says nothing about equality otherwise.
+  /// Whether both are copies of one message, unchanged since. False does not mean that they differ.
   public func isIdentical(to other: Message) -> Bool {
     storage === other.storage
   }
 
-  /// What tells this message from all others that exist at the same time, without looking at it; never 0.
+  /// An identifier that differs from those of all other existing messages; never 0.
   package var identity: Int { Int(bitPattern: ObjectIdentifier(storage)) }
 
-  /// Whether no field is set and no unknown field kept.
+  /// Whether no field is set and there are no unknown fields.
   public var isEmpty: Bool {
     var isEmpty = storage.unknown.isEmpty
     storage.forEachPresent { _, _ in isEmpty = false }
     return isEmpty
   }
 
-  /// The fields that the type does not define, serialized, in the order in which they came.
+  /// The serialized fields that the type does not define, in the order received.
   public var unknownFields: [UInt8] { storage.unknown }
 
   /// The fields and extensions that are set, by number.
@@ -83,7 +83,7 @@ public struct Message: Sendable {
 }
 
 extension Message: Equatable {
-  /// Equal when the types are the same and both would be serialized to the same bytes.
+  /// Equal if the types are the same and both serialize to the same bytes.
   public static func == (a: Message, b: Message) -> Bool {
     a.storage === b.storage || a.storage.type === b.storage.type && a.serialized() == b.serialized()
   }

@@ -1,11 +1,11 @@
-/// What is stored for a field.
+/// The stored value of a field.
 enum FieldStorage: Sendable {
   case none
   case single(Value)
   case list([Value])
   case map([MapKey: Value])
 
-  /// Whether there is nothing to write.
+  /// Whether nothing is written for it.
   func isAbsent(_ field: FieldNode) -> Bool {
     switch self {
     case .none: true
@@ -16,31 +16,31 @@ enum FieldStorage: Sendable {
   }
 }
 
-/// The content of a message; shared by copies of it until one is changed.
+/// The content of a message, shared by its copies until one changes.
 ///
-/// It is kept small, because two bytes of input are enough for a message: what is set is listed, and what few
-/// messages have is apart.
+/// It is small, because a message may have only two bytes of input: it lists set fields only, and rarely used
+/// parts are separate.
 ///
-/// Only ever changed by the one `Message` that refers to it uniquely, which makes it sendable.
+/// Only a `Message` with a unique reference changes it, which makes it sendable.
 final class MessageStorage: @unchecked Sendable {
-  /// What is stored for the field with a slot.
+  /// The value of the field with a slot.
   private struct Present {
     var value: FieldStorage
     let slot: Int32
   }
 
-  /// What few messages have.
+  /// Rarely used parts.
   private final class Others {
-    /// By number.
+    /// Extensions by number.
     var extensions: [(field: FieldNode, value: FieldStorage)] = []
     var unknown: [UInt8] = []
   }
 
-  /// Kept for what it owns: the type, and with it all that the message refers to.
+  /// Retains the type, and with it everything that the message refers to.
   let pool: PoolCore
   unowned(unsafe) let type: MessageNode
   let table: MessageTable
-  /// The fields that have been set, by slot; those that were cleared again stay, as `none`.
+  /// The fields that were set, by slot; those cleared since are `none`.
   private var present: [Present] = []
   private var others: Others?
 
@@ -50,7 +50,7 @@ final class MessageStorage: @unchecked Sendable {
     self.table = table
   }
 
-  /// An empty message; of a type whose schema is broken, one without fields.
+  /// Makes an empty message; if the type's schema is invalid, one without fields.
   convenience init(_ type: MessageNode) {
     let table =
       (try? type.table())
@@ -100,10 +100,10 @@ final class MessageStorage: @unchecked Sendable {
     }
   }
 
-  /// Where in `present` a slot is or belongs.
+  /// The index of a slot in `present`, existing or not.
   @inline(__always)
   private func position(of slot: Int) -> Int {
-    // Fields come by number mostly: the last one, or a later one.
+    // Fields are usually in order: the last one, or a later one.
     guard let last = present.last, slot <= last.slot else { return present.count }
     if slot == last.slot { return present.count - 1 }
     var low = 0
@@ -134,7 +134,7 @@ final class MessageStorage: @unchecked Sendable {
     }
   }
 
-  /// Takes a value out, so that it can be changed in place and put back.
+  /// Removes a value, to change it in place and store it again.
   func take(_ field: FieldNode) -> FieldStorage {
     let value = self[field]
     if field.slot >= 0 { self[slot: field.slot] = .none } else { self[field] = .single(.bool(false)) }
@@ -149,7 +149,7 @@ final class MessageStorage: @unchecked Sendable {
     }
   }
 
-  /// What is set, by number.
+  /// The set fields, by number.
   func forEachPresent<E: Error>(_ body: (FieldNode, FieldStorage) throws(E) -> Void) throws(E) {
     var extensions = (others?.extensions ?? [])[...]
     for item in present {
@@ -165,7 +165,7 @@ final class MessageStorage: @unchecked Sendable {
 
   // MARK: Others
 
-  /// Serialized fields that the type does not define, in the order in which they came.
+  /// The serialized fields that the type does not define, in the order received.
   var unknown: [UInt8] { others?.unknown ?? [] }
 
   func appendUnknown(_ bytes: UnsafeBufferPointer<UInt8>) {

@@ -1,9 +1,9 @@
 extension Message {
-  /// The paths of `required` fields that are not set, in this message and in those that it holds: `user.id`,
-  /// `items[2].name`. Empty when nothing is missing.
+  /// The paths of `required` fields that are not set, in this message and nested ones: `user.id`,
+  /// `items[2].name`. Empty if none is missing.
   ///
-  /// Reading serialized bytes and writing them do not need this to be empty, reading JSON and text does unless
-  /// partial messages are allowed.
+  /// The binary format does not require them; reading JSON and text does, unless partial messages are
+  /// allowed.
   public func missingRequiredFields() -> [String] {
     guard type.pool.hasMetRequiredFields else { return [] }
     var missing: [String] = []
@@ -43,7 +43,7 @@ private enum RequiredFields {
   }
 }
 
-/// Says which required fields are missing, not more than a few of them.
+/// Lists missing required fields, up to five.
 func missingText(_ paths: [String]) -> String {
   let shown = paths.prefix(5).joined(separator: ", ")
   let rest = paths.count > 5 ? " and \(paths.count - 5) more" : ""
@@ -52,7 +52,7 @@ func missingText(_ paths: [String]) -> String {
 }
 
 extension MapKey {
-  /// What stands in the brackets of a path.
+  /// The text in the brackets of a path.
   var pathText: String {
     switch self {
     case .bool(let value): return "\(value)"

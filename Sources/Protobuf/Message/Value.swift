@@ -14,18 +14,18 @@ public enum Value: Sendable {
   case float(Float)
   /// `double`.
   case double(Double)
-  /// `string`. One that is not UTF-8, which proto2 allows, is given as `bytes`.
+  /// `string`. One that is not UTF-8, which proto2 allows, is `bytes`.
   case string(String)
   /// `bytes`.
   case bytes([UInt8])
-  /// An enum's number.
+  /// The number of an enum value.
   case `enum`(Int32)
   /// A message or a group.
   case message(Message)
 }
 
 extension Value: Equatable {
-  /// Equal when both would be the same bytes on the wire: strings are not normalised, and NaN equals itself.
+  /// Equal if both have the same bytes on the wire: strings are not normalized, and NaN equals itself.
   public static func == (a: Value, b: Value) -> Bool {
     switch (a, b) {
     case (.bool(let a), .bool(let b)): a == b
@@ -45,7 +45,7 @@ extension Value: Equatable {
 }
 
 extension Value {
-  /// Whether a field without presence is not written when it has this value.
+  /// Whether a field without presence is omitted with this value.
   @inline(__always)
   var isZero: Bool {
     switch self {
@@ -62,7 +62,7 @@ extension Value {
     }
   }
 
-  /// The same value in the case that belongs to the field's kind, if it fits.
+  /// The same value in the case for the field's kind; nil if it is out of range or of another type.
   func converted(to field: FieldNode) -> Value? {
     switch (field.kind, self) {
     case (.bool, .bool), (.float, .float), (.double, .double), (.string, .string), (.bytes, .bytes):
@@ -101,7 +101,7 @@ extension Value {
   }
 }
 
-/// The key of a map entry, ordered as deterministic output has it: numbers by value, strings by their bytes.
+/// The key of a map entry, in the order of deterministic output: numbers by value, strings by bytes.
 enum MapKey: Sendable {
   case bool(Bool)
   case signed(Int64)

@@ -36,7 +36,7 @@ enum DecimalDigits {
     10_000_000_000_000_000, 100_000_000_000_000_000, 1_000_000_000_000_000_000, 10_000_000_000_000_000_000,
   ]
 
-  /// Writes a number at `place`, which has room for 20 digits, and returns how many it has.
+  /// Writes a number at `place`, which has room for 20 digits, and returns the number of digits.
   @inline(__always)
   static func write(_ value: UInt64, at place: UnsafeMutablePointer<UInt8>) -> Int {
     if value < 10 {
@@ -48,7 +48,7 @@ enum DecimalDigits {
     return count
   }
 
-  /// Writes the last `count` digits, with zeros in front.
+  /// Writes the last `count` digits, with leading zeros.
   @inline(__always)
   static func write(_ value: UInt64, _ count: Int, at place: UnsafeMutablePointer<UInt8>) {
     var rest = value

@@ -1,8 +1,8 @@
-/// The numbers of JSON as nearly all of them are: read in one pass over the text.
+/// Reads JSON numbers in common notation, with a single scan of the text.
 ///
-/// What is written in an unusual way is left to `JSONNumber`.
+/// `JSONNumber` handles other notations.
 enum DecimalReader {
-  /// Reads `0` or digits without a leading zero, up to 19 of them; the place behind them is nil if there are none or
+  /// Reads `0` or up to 19 digits without a leading zero; the position after them is nil if there are none or
   /// more.
   @inline(__always)
   static func digits(
@@ -15,7 +15,7 @@ enum DecimalReader {
     return (value, place)
   }
 
-  /// Reads digits behind others whose value is `value`; nil when they are too many for a value to fit.
+  /// Reads further digits after those with the value `value`; nil if there are too many.
   @inline(__always)
   private static func digits(
     _ place: inout UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, after value: UInt64
@@ -39,7 +39,7 @@ enum DecimalReader {
     return value
   }
 
-  /// Reads the magnitude of a number of up to 19 digits; nil for others and where rounding is hard to tell.
+  /// Reads the magnitude of a number with up to 19 digits; nil for others and where rounding is uncertain.
   @inline(__always)
   static func double(
     _ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>
@@ -96,7 +96,7 @@ enum DecimalReader {
     return approximate(digits, exponent)
   }
 
-  /// Daniel Lemire, “Number Parsing at a Gigabyte per Second”, 2021; nil for what is subnormal or too large.
+  /// Daniel Lemire, “Number Parsing at a Gigabyte per Second”, 2021; nil for a subnormal or too large result.
   @inline(__always)
   private static func approximate(_ digits: UInt64, _ exponent: Int) -> Double? {
     guard exponent >= -342, exponent <= 308 else { return nil }
@@ -104,7 +104,7 @@ enum DecimalReader {
     let shifted = digits &<< UInt64(truncatingIfNeeded: zeros)
     var (powerHigh, powerLow) = PowersOfTen.significand(exponent)
     if exponent > 55 {
-      // The table is rounded up, where this method needs it cut off.
+      // The table is rounded up; this method requires truncation.
       if powerLow == 0 { powerHigh &-= 1 }
       powerLow &-= 1
     }
@@ -122,7 +122,7 @@ enum DecimalReader {
     if product.low <= 1, exponent >= -4, exponent <= 23, mantissa & 3 == 1,
       mantissa &<< shift == product.high
     {
-      // Exactly between two doubles: to the even one.
+      // Exactly between two doubles: round to even.
       mantissa &= ~1
     }
     mantissa = (mantissa &+ mantissa & 1) &>> 1

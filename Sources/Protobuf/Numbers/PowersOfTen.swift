@@ -1,4 +1,4 @@
-/// Powers of ten with 128 significant bits, rounded up: the common table of printing and reading doubles.
+/// Powers of ten with 128 significant bits, rounded up: the table for both printing and reading doubles.
 enum PowersOfTen {
   @inline(__always)
   static func significand(_ exponent: Int) -> (high: UInt64, low: UInt64) {

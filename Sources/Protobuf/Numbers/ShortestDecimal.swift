@@ -1,4 +1,4 @@
-/// The shortest decimal that reads back as the same number, and of those the nearest.
+/// The shortest decimal that reads back as the same number; the nearest one if there are several.
 ///
 /// The method is Schubfach (Raffaello Giulietti, “The Schubfach way to render doubles”, 2020).
 struct ShortestDecimal {
@@ -6,7 +6,7 @@ struct ShortestDecimal {
   /// The power of ten of the last digit.
   var exponent: Int
 
-  /// Of the magnitude of a finite double.
+  /// Converts the magnitude of a finite double.
   init(_ value: Double) {
     let significand = value.significandBitPattern
     let biased = Int(value.exponentBitPattern)
@@ -33,7 +33,7 @@ struct ShortestDecimal {
       isEven: c & 1 == 0, exponent: k)
   }
 
-  /// Of the magnitude of a finite float.
+  /// Converts the magnitude of a finite float.
   init(_ value: Float) {
     let significand = value.significandBitPattern
     let biased = Int(value.exponentBitPattern)
@@ -66,7 +66,8 @@ struct ShortestDecimal {
     (q &* 1_262_611 &- (isCloser ? 524_031 : 0)) >> 22
   }
 
-  /// From four times the value and the bounds of what reads back as it, in units of 10^exponent.
+  /// Makes it from four times the value and the bounds of the interval that reads back as it, in units of
+  /// 10^exponent.
   @inline(__always)
   private init(lower: UInt64, middle: UInt64, upper: UInt64, isEven: Bool, exponent: Int) {
     let low = lower &+ (isEven ? 0 : 1)

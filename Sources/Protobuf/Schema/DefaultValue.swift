@@ -1,4 +1,4 @@
-/// Values of scalar fields that are not set.
+/// The values of unset scalar fields.
 enum DefaultValue {
   static func zero(of field: FieldNode) -> Value? {
     switch field.kind {
@@ -16,7 +16,7 @@ enum DefaultValue {
     }
   }
 
-  /// Reads the text form in which descriptors state defaults; nil when it does not fit the field.
+  /// Parses a default in the text form of descriptors; nil if it is invalid for the field.
   static func parse(_ text: String, of field: FieldNode) -> Value? {
     switch field.kind {
     case .double: number(text).map { .double($0) }
@@ -42,7 +42,7 @@ enum DefaultValue {
     }
   }
 
-  /// Undoes C escapes, in which defaults of bytes fields are written.
+  /// Decodes C escapes, which defaults of bytes fields use.
   static func unescape(_ text: [UInt8]) -> [UInt8]? {
     var result: [UInt8] = []
     var index = 0

@@ -1,8 +1,9 @@
 import CSchemas
 
-/// The options of a declaration: the built-in ones and those that extend `google.protobuf.FieldOptions` and its like.
+/// The options of a declaration: built-in ones, and extensions of `google.protobuf.FieldOptions` and the
+/// like.
 public struct DescriptorOptions: Sendable {
-  /// The options as a serialized message, empty when there are none.
+  /// The options as a serialized message; empty if there are none.
   public let serialized: [UInt8]
   private let typeName: String
   private let pool: PoolCore
@@ -13,10 +14,10 @@ public struct DescriptorOptions: Sendable {
     self.pool = pool
   }
 
-  /// The options as a message of `google.protobuf.FileOptions`, `MessageOptions` and so on, in which custom options
-  /// are extensions: `(google.api.http).get`.
+  /// The options as a message of `google.protobuf.FileOptions`, `MessageOptions` and so on. Custom options
+  /// are extensions of it: `(google.api.http).get`.
   ///
-  /// Nil when there are none, or when no source defines the type: sets that use custom options hold
+  /// Nil if there are none, or if no source defines the type: sets with custom options contain
   /// `google/protobuf/descriptor.proto`.
   public func message() throws(DecodeError) -> Message? {
     guard !serialized.isEmpty else { return nil }
@@ -28,13 +29,13 @@ public struct DescriptorOptions: Sendable {
 }
 
 extension DescriptorOptions: Equatable {
-  /// Equal when they are the same bytes.
+  /// Equal if the bytes are equal.
   public static func == (a: DescriptorOptions, b: DescriptorOptions) -> Bool {
     a.serialized == b.serialized
   }
 }
 
-/// The options of a declaration as they are kept with it.
+/// The stored options of a declaration.
 struct SerializedOptions: Sendable {
   let bytes: [UInt8]
   let typeName: String
@@ -46,13 +47,13 @@ struct SerializedOptions: Sendable {
     self.typeName = typeName
   }
 
-  /// Takes over an unpacked options message of protobuf-c, with what it does not know.
+  /// Copies an unpacked options message of protobuf-c, including its unknown fields.
   init<Options>(_ options: UnsafeMutablePointer<Options>?, _ typeName: StaticString) {
     guard let options else {
       self = .none
       return
     }
-    // Every message of protobuf-c starts with what is common to all.
+    // Every message of protobuf-c starts with the same header.
     bytes = options.withMemoryRebound(to: ProtobufCMessage.self, capacity: 1) { message in
       let count = protobuf_c_message_get_packed_size(message)
       return [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
@@ -62,13 +63,13 @@ struct SerializedOptions: Sendable {
     self.typeName = "google.protobuf.\(typeName)"
   }
 
-  /// The options of an extension range, which the schema for protobuf-c does not have: they are an unknown field.
+  /// Reads the options of an extension range, which are an unknown field in the schema for protobuf-c.
   init(ofRange range: Rpcurl__Schemas__DescriptorProto__ExtensionRange) {
     var bytes: [UInt8] = []
     for field in UnsafeBufferPointer(
       start: range.base.unknown_fields, count: Int(range.base.n_unknown_fields))
     where field.tag == 3 && field.wire_type == PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED {
-      // The data starts with its length. Options that come in parts are merged by putting them together.
+      // The data starts with its length. Concatenation merges options in several parts.
       var reader = WireReader(UnsafeRawBufferPointer(start: field.data, count: field.len))
       if let part = try? reader.lengthDelimited() { bytes += part }
     }

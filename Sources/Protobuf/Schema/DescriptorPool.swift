@@ -1,7 +1,7 @@
-/// The schema: what the descriptor sets that were added define.
+/// The schema: the definitions of all added descriptor sets.
 ///
-/// Files are read when a look-up needs them. What a pool hands out, and messages of its types, keep its content: it
-/// is freed when neither the pool nor any of these is held any more.
+/// Files are read when a look-up needs them. The pool's results, and messages of its types, retain its
+/// content: it is freed with the last of them and the pool.
 ///
 /// ```swift
 /// let pool = DescriptorPool()
@@ -11,31 +11,36 @@
 public final class DescriptorPool: Sendable {
   let core = PoolCore()
 
-  /// An empty pool.
+  /// Makes an empty pool.
   public init() {}
 
-  /// Adds a serialized FileDescriptorSet; `source` names it in errors.
+  /// Adds a serialized FileDescriptorSet.
   ///
-  /// A file that an earlier source has under the same name is ignored.
+  /// A file with the name of one in an earlier source is ignored.
   ///
-  /// Memory, beyond the bytes of the set: adding it and finding a type takes no more than 100 times the length of what
-  /// is read for it, which of the files is those that the type needs; using each type, no more than 300 times.
+  /// Memory, in addition to the bytes of the set: adding it and finding a type takes at most 100 times the
+  /// length of the files that the type needs; using each type, at most 300 times.
+  ///
+  /// - Parameters:
+  ///   - set: The bytes of the set.
+  ///   - source: The name of the set in errors.
+  /// - Throws: ``SchemaError`` if the set is invalid.
   public func add(_ set: SchemaBytes, source: String) throws(SchemaError) {
     try core.add(set, source: source)
   }
 
-  /// The full names of all services, sorted. A file that cannot be read has none.
+  /// The full names of all services, sorted. An invalid file contributes none.
   public var serviceNames: [String] { (try? core.names(of: .service))?.sorted() ?? [] }
 
-  /// The full names of all top-level messages, sorted. A file that cannot be read has none.
+  /// The full names of all top-level messages, sorted. An invalid file contributes none.
   public var messageNames: [String] { (try? core.names(of: .message))?.sorted() ?? [] }
 
-  /// Finds a service by its full name. Whether its methods' types exist is not checked.
+  /// Finds a service by its full name. Does not check that its methods' types exist.
   public func service(named name: String) throws(SchemaError) -> ServiceDescriptor? {
     try core.service(named: name)
   }
 
-  /// Finds a method and makes sure that its types can be used.
+  /// Finds a method and checks that its types are usable.
   public func method(service: String, method: String) throws(SchemaError) -> MethodDescriptor? {
     guard let found = try core.service(named: service)?.method(named: method) else { return nil }
     _ = try found.input.node.table()
@@ -58,17 +63,17 @@ public final class DescriptorPool: Sendable {
     try core.extensionField(named: name).map { Field($0, core) }
   }
 
-  /// The options of a `.proto` file; nil when no source has the file.
+  /// The options of a `.proto` file; nil if no source has the file.
   public func fileOptions(of name: String) throws(SchemaError) -> DescriptorOptions? {
     try core.fileOptions(of: name)
   }
 
-  /// The services that somebody may have meant by `name`, nearest first.
+  /// The services with names similar to `name`, nearest first.
   public func nearestServiceNames(to name: String) -> [String] {
     DescriptorPool.nearestNames(to: name, among: serviceNames)
   }
 
-  /// Up to `limit` of `candidates` that resemble `name`, nearest first; for “did you mean”.
+  /// Up to `limit` of `candidates` similar to `name`, nearest first; for hints.
   public static func nearestNames(to name: String, among candidates: [String], limit: Int = 3) -> [String] {
     EditDistance.nearest(to: name, among: candidates, limit: limit)
   }

@@ -1,4 +1,4 @@
-/// Reads the outlines of serialized descriptors by hand: what has to be known before any is unpacked.
+/// Parses the outlines of serialized descriptors, before any is unpacked.
 enum DescriptorSetScanner {
   struct Malformed: Error {
     let what: String
@@ -29,10 +29,10 @@ enum DescriptorSetScanner {
       }
       count &+= 1
     }
-    guard count > 0 else { throw Malformed(what: "it holds no files") }
+    guard count > 0 else { throw Malformed(what: "it contains no files") }
   }
 
-  /// The next file of a FileDescriptorSet; without an address at the end.
+  /// The next file of a FileDescriptorSet; at the end, one without an address.
   @inline(__always)
   private static func nextFile(_ reader: inout WireReader) throws(Malformed) -> UnsafeRawBufferPointer {
     if let file = reader.shortField(1) { return file }
@@ -53,7 +53,7 @@ enum DescriptorSetScanner {
     return UnsafeRawBufferPointer(start: nil, count: 0)
   }
 
-  /// The hashes of a file that begins with name and package, as nearly every one does, both of ASCII.
+  /// The hashes of a file that starts with an ASCII name and package, as almost all files do.
   @inline(__always)
   private static func plainHashes(of file: UnsafeRawBufferPointer) -> Hashes? {
     var reader = WireReader(file)
@@ -64,11 +64,11 @@ enum DescriptorSetScanner {
     return isPlain(marks) ? hashes : nil
   }
 
-  /// The hash of a text; `marks` gets the highest bit where a byte is a control character or not ASCII.
+  /// The hash of a text; sets the highest bit in `marks` where a byte is a control character or not ASCII.
   @inline(__always)
   private static func plainHash(_ text: UnsafeRawBufferPointer, _ marks: inout SIMD16<UInt8>) -> UInt64 {
     NameTable.hash(text) { bytes in
-      // A byte above 0x7f gets the bit from one of the two.
+      // One of the two sets the bit for a byte above 0x7f.
       marks |= (bytes &- SIMD16(repeating: 0x20)) | (bytes &+ SIMD16(repeating: 1))
     }
   }
@@ -85,17 +85,17 @@ enum DescriptorSetScanner {
     let (name, package) = try nameAndPackage(of: file)
     guard let name, !name.isEmpty else { throw Malformed(what: "its file \(index + 1) has no name") }
     guard isText(name) else {
-      throw Malformed(what: "the name of its file \(index + 1) has control characters or is not UTF-8")
+      throw Malformed(what: "the name of its file \(index + 1) contains control characters or is not UTF-8")
     }
     guard package.map({ $0.isEmpty || isText($0) }) ?? true else {
-      throw Malformed(what: "its file \(index + 1) has a package that is no name")
+      throw Malformed(what: "its file \(index + 1) has an invalid package name")
     }
     return Hashes(
       name: NameTable.hash(name),
       package: NameTable.hash(package ?? UnsafeRawBufferPointer(start: nil, count: 0)))
   }
 
-  /// A file that has hashes.
+  /// Makes a file that has hashes.
   static func knownFile(_ bytes: UnsafeRawBufferPointer, source: Int) -> SchemaIndex.File {
     let none = UnsafeRawBufferPointer(start: bytes.baseAddress, count: 0)
     let found = try? nameAndPackage(of: bytes)
@@ -136,16 +136,16 @@ enum DescriptorSetScanner {
     }
   }
 
-  /// An extension as far as it must be known to find it.
+  /// The part of an extension that is needed to find it.
   struct Extension {
     let fullName: String
-    /// The names of the messages that it is declared in, from the outermost.
+    /// The names of the messages around the declaration, from the outermost.
     let scope: [String]
     let extendee: String
     let number: UInt32
   }
 
-  /// All extensions that a file declares, at the top level or within messages.
+  /// All extensions in a file, at the top level or within messages.
   static func extensions(of file: SchemaIndex.File) throws(Malformed) -> [Extension] {
     var found: [Extension] = []
     let package = String(decoding: file.package, as: UTF8.self)
@@ -186,7 +186,7 @@ enum DescriptorSetScanner {
     }
   }
 
-  /// Whether a message declares extensions or nests messages, which might.
+  /// Whether a message declares extensions, or nested messages, which may declare some.
   private static func contains(
     _ message: UnsafeRawBufferPointer, extensionsIn depth: Int
   ) throws(Malformed) -> Bool {
@@ -198,10 +198,10 @@ enum DescriptorSetScanner {
     return found
   }
 
-  /// How deep messages are nested in a file: protobuf-c recurses without a limit.
+  /// The nesting depth of messages in a file: protobuf-c recurses without a limit.
   ///
-  /// Messages without a name are refused on the way: a file could hold a great many of them, each of which
-  /// protobuf-c makes a hundred times larger.
+  /// Rejects messages without a name: a file could contain very many of them, and protobuf-c makes each a
+  /// hundred times larger.
   static func nesting(ofFile bytes: UnsafeRawBufferPointer) throws(Malformed) -> Int {
     try nesting(of: bytes, messageField: 4, depth: 0)
   }
@@ -233,7 +233,7 @@ enum DescriptorSetScanner {
     return found
   }
 
-  // MARK: Walking
+  // MARK: Scanning
 
   static func firstName(of bytes: UnsafeRawBufferPointer) throws(Malformed) -> UnsafeRawBufferPointer? {
     var name: UnsafeRawBufferPointer?
@@ -244,7 +244,7 @@ enum DescriptorSetScanner {
     return name
   }
 
-  /// Whether a message holds the entries of a map, as its options say.
+  /// Whether a message is the entry type of a map, according to its options.
   static func isMapEntry(_ message: UnsafeRawBufferPointer) throws(Malformed) -> Bool {
     var found = false
     try fields(of: message) { (tag, options) throws(Malformed) in
@@ -282,9 +282,9 @@ enum DescriptorSetScanner {
     bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7f } && UTF8Validation.isValid(bytes)
   }
 
-  // MARK: Guessing
+  // MARK: Detection of other formats
 
-  /// What bytes are that are not a descriptor set, if that can be told.
+  /// The probable format of bytes that are not a descriptor set; nil if unknown.
   static func guess(_ bytes: UnsafeRawBufferPointer) -> String? {
     let head = bytes.prefix(4096)
     for (magic, what) in magics where head.starts(with: magic) { return what }

@@ -1,6 +1,6 @@
-/// Finds the names that somebody may have meant.
+/// Finds similar names.
 enum EditDistance {
-  /// Up to `limit` of `candidates` that resemble `name`, the nearest first.
+  /// Up to `limit` of `candidates` similar to `name`, nearest first.
   static func nearest(to name: String, among candidates: [String], limit: Int = 3) -> [String] {
     let wanted = name.utf8.map(lowercased)
     let tolerance = max(2, wanted.count / 3)
@@ -9,7 +9,8 @@ enum EditDistance {
     for byte in wanted { counts[Int(byte)] += 1 }
     for candidate in candidates {
       guard abs(candidate.utf8.count - wanted.count) <= tolerance else { continue }
-      // Each byte that only one of them has costs at least one step. Of a large schema few names are left.
+      // Each byte that only one of them has costs at least one step. This excludes most names of a large
+      // schema.
       var surplus = 0
       for byte in candidate.utf8 {
         let index = Int(lowercased(byte))
@@ -30,7 +31,7 @@ enum EditDistance {
     (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
   }
 
-  /// The number of insertions, deletions, replacements and swaps of neighbours from `a` to `b`.
+  /// The number of insertions, deletions, replacements and swaps of adjacent bytes from `a` to `b`.
   static func between(_ a: [UInt8], _ b: [UInt8]) -> Int {
     if a.isEmpty || b.isEmpty { return max(a.count, b.count) }
     var beforeLast: [Int] = []

@@ -1,4 +1,4 @@
-/// What there is to know of an ``EnumType``; its pool owns it, see ``FieldNode``.
+/// The content of an ``EnumType``; its pool owns it, see ``FieldNode``.
 final class EnumNode: Sendable {
   struct Value: Sendable {
     let name: String
@@ -12,15 +12,15 @@ final class EnumNode: Sendable {
   let values: [Value]
   let isClosed: Bool
   let options: SerializedOptions
-  /// Whether it is `google.protobuf.NullValue`, whose only value is JSON's null.
+  /// Whether it is `google.protobuf.NullValue`, whose only value is null in JSON.
   let isNullValue: Bool
 
   private let byNumber: [Int32: Int]
   nonisolated(unsafe) private let byName: NameTable.Frozen
-  /// The names in quotes, ready to be written.
+  /// The quoted names, ready to be written.
   nonisolated(unsafe) private let keys: UnsafeMutablePointer<KeyBytes>
   nonisolated(unsafe) private let numbers: UnsafeMutablePointer<Int32>
-  /// The positions of the values of small numbers, or -1.
+  /// The indices of the values with small numbers, or -1.
   nonisolated(unsafe) private let dense: UnsafeMutablePointer<Int32>
   private let denseCount: Int
 
@@ -34,7 +34,7 @@ final class EnumNode: Sendable {
     var byNumber: [Int32: Int] = [:]
     var byName = NameTable(capacity: values.count)
     for (index, value) in values.enumerated() {
-      // With aliases the first name of a number is the one that is written.
+      // With aliases, the first name of a number is written.
       if byNumber[value.number] == nil { byNumber[value.number] = index }
       var name = value.name
       name.withUTF8 { byName.insert(NameTable.hash(UnsafeRawBufferPointer($0)), index) }
@@ -62,7 +62,7 @@ final class EnumNode: Sendable {
     dense.deallocate()
   }
 
-  /// The position of the value with a number, or -1.
+  /// The index of the value with a number, or -1.
   @inline(__always)
   private func index(of number: Int32) -> Int {
     if number >= 0, Int(number) < denseCount { return Int(dense[Int(number)]) }
@@ -72,7 +72,7 @@ final class EnumNode: Sendable {
   @inline(never)
   private func otherIndex(of number: Int32) -> Int { byNumber[number] ?? -1 }
 
-  /// The first name of a number as it is written in JSON; nil as well for the enum that is written as null.
+  /// The first name of a number in its JSON form; also nil for the enum that is written as null.
   @inline(__always)
   func key(of number: Int32) -> KeyBytes? {
     let index = index(of: number)
@@ -95,7 +95,7 @@ final class EnumNode: Sendable {
     byName.find(NameTable.hash(name)) { sameBytes(keys[$0].name, name) }.map { numbers[$0] }
   }
 
-  /// Whether a number may be the value of a field.
+  /// Whether a field may have the number.
   @inline(__always)
   func accepts(_ number: Int32) -> Bool {
     !isClosed || index(of: number) >= 0

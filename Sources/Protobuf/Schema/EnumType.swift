@@ -8,7 +8,7 @@ public struct EnumType: Sendable {
     public let number: Int32
     /// Whether it is marked `deprecated`.
     public let isDeprecated: Bool
-    /// The options, with the custom ones.
+    /// The options, including custom ones.
     public let options: DescriptorOptions
   }
 
@@ -32,11 +32,11 @@ public struct EnumType: Sendable {
         options: DescriptorOptions($0.options, pool: pool))
     }
   }
-  /// Whether numbers without a name are not values, but unknown fields.
+  /// Whether a number without a name is an unknown field instead of a value.
   public var isClosed: Bool { node.isClosed }
-  /// The options, with the custom ones.
+  /// The options, including custom ones.
   public var options: DescriptorOptions { DescriptorOptions(node.options, pool: pool) }
-  /// The number of a field that is not set: that of the first value.
+  /// The number of an unset field: that of the first value.
   public var defaultNumber: Int32 { node.defaultNumber }
 
   /// The first name of a number.
@@ -47,6 +47,6 @@ public struct EnumType: Sendable {
 }
 
 extension EnumType: Equatable {
-  /// Enums are the same when they come from the same pool and have the same name.
+  /// Enums are equal if they are from the same pool and have the same name.
   public static func == (a: EnumType, b: EnumType) -> Bool { a.node === b.node }
 }

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// The extensions of a message type that have been met: a list that grows at its head, read without a lock.
+/// The extensions of a message type found so far: a list that grows at its head, read without a lock.
 ///
-/// It exists because finding an extension in the pool takes a lock and a dictionary.
+/// Finding an extension in the pool takes a lock and a dictionary.
 final class ExtensionCache: Sendable {
   private struct Node {
     let field: FieldPointer
@@ -44,7 +44,7 @@ final class ExtensionCache: Sendable {
     return nil
   }
 
-  /// Adds an extension, which must live as long as this; two threads may add the same.
+  /// Adds an extension, which must live as long as this object; two threads may add the same one.
   func add(_ field: FieldPointer) {
     let node = UnsafeMutablePointer<Node>.allocate(capacity: 1)
     while true {

@@ -1,6 +1,6 @@
 import CSchemas
 
-/// The edition features that decide how a field behaves, inherited file → message → field.
+/// The edition features that affect a field, inherited file → message → field.
 struct Features: Equatable {
   enum Presence: UInt32 { case explicit = 1, implicit, legacyRequired }
 
@@ -17,12 +17,12 @@ struct Features: Equatable {
   static let proto3 = Features(
     presence: .implicit, closedEnums: false, packed: true, validatesUTF8: true, delimited: false,
     strictJSON: true)
-  /// Editions 2023 and 2024 do not differ in what matters here.
+  /// Editions 2023 and 2024 have the same features here.
   static let edition2023 = Features(
     presence: .explicit, closedEnums: false, packed: true, validatesUTF8: true, delimited: false,
     strictJSON: true)
 
-  /// These features, overridden by the ones that a descriptor's options set.
+  /// These features, overridden by those in a descriptor's options.
   func overridden(by set: UnsafeMutablePointer<Rpcurl__Schemas__FeatureSet>?) -> Features {
     guard let set = set?.pointee else { return self }
     var result = self

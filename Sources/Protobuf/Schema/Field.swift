@@ -10,7 +10,7 @@ public struct Field: Sendable {
 
   /// The name in the `.proto` file.
   public var name: String { node.name }
-  /// For an extension its full name, otherwise the name.
+  /// The full name of an extension; otherwise the name.
   public var fullName: String { node.fullName }
   /// The name in JSON; for an extension `[full.name]`.
   public var jsonName: String { node.jsonName }
@@ -22,9 +22,9 @@ public struct Field: Sendable {
   public var isRepeated: Bool { node.isRepeated }
   /// Whether it is a map; ``mapKey`` and ``mapValue`` describe its entries.
   public var isMap: Bool { node.isMap }
-  /// Whether the list is written packed. Both forms are read.
+  /// Whether the list is written packed. Both forms can be read.
   public var isPacked: Bool { node.isPacked }
-  /// Whether “not set” differs from “set to the default”.
+  /// Whether an unset field differs from one set to its default.
   public var hasPresence: Bool { node.hasPresence }
   /// Whether it is marked `required`.
   public var isRequired: Bool { node.isRequired }
@@ -34,7 +34,8 @@ public struct Field: Sendable {
   public var isExtension: Bool { node.isExtension }
   /// Whether it is marked `deprecated`.
   public var isDeprecated: Bool { node.isDeprecated }
-  /// The position of its oneof in ``MessageType/oneofNames()``. Oneofs that stand for `optional` do not count.
+  /// The index of its oneof in ``MessageType/oneofNames()``, which excludes synthetic ones of `optional`
+  /// fields.
   public var oneofIndex: Int? { node.oneofIndex }
   /// The type of the values of a message field.
   public var messageType: MessageType? { node.messageType.map { MessageType($0) } }
@@ -44,15 +45,15 @@ public struct Field: Sendable {
   public var mapKey: Field? { node.mapKey.map { Field($0, pool) } }
   /// A map's value.
   public var mapValue: Field? { node.mapValue.map { Field($0, pool) } }
-  /// The default that the `.proto` file states, as text.
+  /// The explicit default in the `.proto` file, as text.
   public var defaultText: String? { node.defaultText }
-  /// The value of the field where it is not set: what the schema states, or zero. Nil for messages, lists, maps.
+  /// The value of an unset field: the schema's default, or zero. Nil for messages, lists and maps.
   public var defaultValue: Value? { node.defaultValue }
-  /// The options, with the custom ones.
+  /// The options, including custom ones.
   public var options: DescriptorOptions { DescriptorOptions(node.options, pool: pool) }
 }
 
 extension Field: Equatable {
-  /// Fields are the same when they come from the same pool and the same declaration.
+  /// Fields are equal if they are from the same pool and declaration.
   public static func == (a: Field, b: Field) -> Bool { a.node === b.node }
 }

@@ -1,10 +1,10 @@
 import CSchemas
 
-/// Turns a field descriptor into a `Field`.
+/// Compiles a field descriptor to a `Field`.
 struct FieldCompiler<Resolver: TypeResolver> {
   let resolver: Resolver
   let file: LoadedFile
-  /// The full name of what the field is declared in; relative type names start from there.
+  /// The full name of the scope of the field; relative type names are resolved from there.
   let scope: String
 
   func compile(
@@ -66,7 +66,7 @@ struct FieldCompiler<Resolver: TypeResolver> {
       else {
         throw file.failure(.invalid("\(user) has an invalid map entry"))
       }
-      // Delimited encoding does not reach into map entries.
+      // Delimited encoding does not apply to map entries.
       var features = entry.features
       features.delimited = false
       found[field.number] = try FieldCompiler(resolver: resolver, file: file, scope: entry.fullName)
@@ -87,7 +87,7 @@ struct FieldCompiler<Resolver: TypeResolver> {
 
 /// Names in JSON.
 enum JSONName {
-  /// `foo_bar` → `fooBar`, as `protoc` does it.
+  /// `foo_bar` → `fooBar`, as in `protoc`.
   static func camelCase(_ name: String) -> String {
     var result = ""
     var raise = false

@@ -1,12 +1,12 @@
 /// The type of a field's values, numbered as in `descriptor.proto`.
 public enum FieldKind: UInt8, Sendable, CaseIterable {
-  /// The kinds have the names of the protobuf language; a group is a delimited message.
+  /// Kinds with the names of the protobuf language; a group is a delimited message.
   case double = 1
-  /// Of these the names are those of the language too.
+  /// Kinds with the names of the language.
   case float, int64, uint64, int32, fixed64, fixed32, bool, string, group, message, bytes, uint32
   /// An enum.
   case enumeration
-  /// And of these.
+  /// Kinds with the names of the language.
   case sfixed32, sfixed64, sint32, sint64
 
   /// The type's name in the protobuf language.
@@ -31,10 +31,10 @@ public enum FieldKind: UInt8, Sendable, CaseIterable {
   var isPackable: Bool { !isMessage && self != .string && self != .bytes }
 }
 
-/// What there is to know of a ``Field``.
+/// The content of a ``Field``.
 ///
-/// Fields, types and enums refer to each other in circles, and none of them counts: the pool owns them all, and lives
-/// as long as a handle to one of them (``Field``, ``MessageType``, ``EnumType``) or a message.
+/// Fields, types and enums refer to each other in cycles, without reference counting: the pool owns them all,
+/// and lives as long as a handle to one of them (``Field``, ``MessageType``, ``EnumType``) or a message.
 final class FieldNode: Sendable {
   let name: String
   let fullName: String
@@ -57,11 +57,11 @@ final class FieldNode: Sendable {
   let defaultText: String?
   let options: SerializedOptions
 
-  /// The position among the fields of the type, or -1 for an extension.
+  /// The index among the fields of the type, or -1 for an extension.
   let slot: Int
-  /// The tag that is written before a value, or before all values of a packed list.
+  /// The tag before a value, or before all values of a packed list.
   let tag: Tag
-  /// What the transcoders need of it.
+  /// The field's data for the transcoders.
   nonisolated(unsafe) let plan: FieldPointer
 
   init(
@@ -106,7 +106,7 @@ final class FieldNode: Sendable {
     plan.deallocate()
   }
 
-  /// How paths name it.
+  /// Its name in paths.
   var pathName: String { isExtension ? "(\(fullName))" : name }
 
   var defaultValue: Value? {

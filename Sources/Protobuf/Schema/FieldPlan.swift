@@ -1,7 +1,7 @@
-/// What the transcoders' inner loops need of a field.
+/// A field's data for the transcoders' inner loops.
 ///
-/// It holds no counted references, so that loops pass it around at no cost; the field owns what it points to, and
-/// the pool of the type that is transcoded keeps the field.
+/// It contains no counted references, so that copying is free; the field owns what it points to, and the pool
+/// of the transcoded type retains the field.
 struct FieldPlan {
   struct Flags: OptionSet {
     let rawValue: UInt8
@@ -11,9 +11,9 @@ struct FieldPlan {
     static let hasPresence = Flags(rawValue: 8)
     static let validatesUTF8 = Flags(rawValue: 16)
     static let hasClosedEnum = Flags(rawValue: 32)
-    /// Whether null may be a value of it, and not the absence of one.
+    /// Whether null may be a value of it, instead of its absence.
     static let mayTakeNull = Flags(rawValue: 64)
-    /// Whether a message without it is incomplete. Of extensions that is never true.
+    /// Whether a message without it is incomplete; never true for extensions.
     static let isRequired = Flags(rawValue: 128)
   }
 
@@ -22,14 +22,14 @@ struct FieldPlan {
   let elementTag: Tag
   let kind: FieldKind
   let flags: Flags
-  /// The position of its oneof, or -1.
+  /// The index of its oneof, or -1.
   let oneof: Int16
   let slot: Int32
   /// `,"jsonName":`
   let jsonKey: KeyBytes
   /// `,"name":`
   let protoKey: KeyBytes
-  /// Whose plan this is.
+  /// The field of this plan.
   let identity: Unmanaged<FieldNode>
   let messageType: Unmanaged<MessageNode>?
   let enumType: Unmanaged<EnumNode>?
@@ -69,18 +69,18 @@ struct FieldPlan {
   var hasPresence: Bool { flags.contains(.hasPresence) }
   @inline(__always)
   var validatesUTF8: Bool { flags.contains(.validatesUTF8) }
-  /// 1 for a required field, otherwise 0: what the loops add up.
+  /// 1 for a required field, otherwise 0: the loops add it up.
   @inline(__always)
   var requiredCount: Int { Int(truncatingIfNeeded: flags.rawValue &>> 7) }
 
-  /// The field itself, for what is not in the plan.
+  /// The field, for data that is not in the plan.
   var field: FieldNode { identity.takeUnretainedValue() }
 }
 
 typealias FieldPointer = UnsafePointer<FieldPlan>
 
 extension FieldPointer {
-  /// The plan of the messages that are the field's values.
+  /// The plan of the field's message type.
   @inline(__always)
   func planOfMessage() throws(DecodeError) -> PlanPointer {
     guard let type = pointee.messageType else { throw DecodeError(.notRepresentable("no message")) }
@@ -88,7 +88,7 @@ extension FieldPointer {
     return try type.takeUnretainedValue().pointerToPlan()
   }
 
-  /// The plans of a map's keys and values; of a field that is no map, its own.
+  /// The plans of a map's keys and values; for other fields, the field's own plan.
   @inline(__always)
   func partsOfMap() -> (key: FieldPointer, value: FieldPointer) {
     let field = pointee.field
@@ -102,14 +102,14 @@ extension FieldPointer {
   }
 }
 
-/// A key ready to be written, with its comma, quotes and colon, and room behind it so that it can be copied and
+/// A key in its written form, with comma, quotes and colon, followed by padding so that it can be copied and
 /// compared in blocks.
 struct KeyBytes {
   static let block = 16
 
   let start: UnsafePointer<UInt8>
   let count: Int
-  /// The name as it is, where in the key it may be escaped.
+  /// The unescaped name; it may be escaped in the key.
   let name: UnsafeRawBufferPointer
 
   init(_ text: String) {
@@ -137,24 +137,24 @@ struct KeyBytes {
   var withColon: UnsafePointer<UInt8> { start + 1 }
 }
 
-/// A message type for the transcoders' inner loops; owned by its `MessageTable`.
+/// A message type's data for the transcoders' inner loops; owned by its `MessageTable`.
 struct MessagePlan {
-  /// By number.
+  /// The fields by number.
   let fields: FieldPointer
   let count: Int
-  /// The position in `fields` of each number below `denseCount`, or -1.
+  /// The index in `fields` of each number below `denseCount`, or -1.
   let dense: UnsafePointer<Int16>
   let denseCount: UInt32
   private let names: NameTable.Frozen
   let wellKnown: WellKnownKind?
   let isMessageSet: Bool
   let isExtensible: Bool
-  /// How many of the fields are required.
+  /// The number of required fields.
   let requiredCount: Int
   let type: Unmanaged<MessageNode>
   private let owner: Unmanaged<MessageTable>
 
-  /// The plan of the extension with a number, if the schema has one.
+  /// The plan of the extension with a number; nil if the schema has none.
   @inline(__always)
   func extensionPlan(_ number: UInt32) throws(DecodeError) -> FieldPointer? {
     guard isExtensible else { return nil }
@@ -162,7 +162,7 @@ struct MessagePlan {
     return try type.takeUnretainedValue().extensionPlan(number)
   }
 
-  /// Allocates a plan, which `deallocate` gives back.
+  /// Allocates a plan; `deallocate` frees it.
   static func make(for table: MessageTable, type: MessageNode) -> UnsafePointer<MessagePlan> {
     let count = table.fields.count
     let fields = UnsafeMutablePointer<FieldPlan>.allocate(capacity: max(count, 1))
@@ -193,7 +193,7 @@ struct MessagePlan {
 
   var table: MessageTable { owner.takeUnretainedValue() }
 
-  /// The field with a number, extensions aside.
+  /// The field with a number, without extensions.
   @inline(__always)
   func field(_ number: UInt32) -> FieldPointer? {
     if number < denseCount {
@@ -203,7 +203,7 @@ struct MessagePlan {
     return search(number)
   }
 
-  /// The field with a JSON name or an original name, extensions aside.
+  /// The field with a JSON name or an original name, without extensions.
   @inline(__always)
   func field(named name: UnsafeRawBufferPointer) -> FieldPointer? {
     let slot = names.find(NameTable.hash(name)) {

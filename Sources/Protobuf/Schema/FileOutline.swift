@@ -1,11 +1,11 @@
-/// What a serialized FileDescriptorProto says of itself, before anything else of it is read.
+/// The name and the imports of a serialized FileDescriptorProto.
 public struct FileOutline: Equatable, Sendable {
-  /// The file's name, as others import it.
+  /// The name for imports.
   public let name: String
-  /// The names of the files that it imports.
+  /// The names of its imports.
   public let imports: [String]
 
-  /// Reads an outline; `nil` when the bytes are no descriptor of a file, or one without a name.
+  /// Reads an outline; `nil` if the bytes are not a file descriptor, or have no name.
   public init?(serialized bytes: [UInt8]) {
     let outline = bytes.withUnsafeBytes { bytes -> (String, [String])? in
       guard (try? DescriptorSetScanner.hashes(of: bytes, index: 0)) != nil,

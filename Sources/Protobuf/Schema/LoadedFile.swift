@@ -2,14 +2,14 @@ import CSchemas
 
 /// A file whose descriptor has been unpacked with protobuf-c.
 ///
-/// What the pointers lead to is untrusted: protobuf-c checks the encoding, not the sense.
+/// The unpacked content is untrusted: protobuf-c checks the encoding, not the meaning.
 final class LoadedFile {
   typealias Message = UnsafeMutablePointer<Rpcurl__Schemas__DescriptorProto>
   typealias Enumeration = UnsafeMutablePointer<Rpcurl__Schemas__EnumDescriptorProto>
   typealias Service = UnsafeMutablePointer<Rpcurl__Schemas__ServiceDescriptorProto>
   typealias FieldProto = UnsafeMutablePointer<Rpcurl__Schemas__FieldDescriptorProto>
 
-  /// A declaration and what it inherits from the scope around it.
+  /// A declaration and its inherited features.
   struct Scoped<Declaration> {
     let file: LoadedFile
     let declaration: Declaration
@@ -63,12 +63,12 @@ final class LoadedFile {
       case 1000, 1001: base = .edition2023
       default: throw failure(.unsupportedEdition(Int(proto.edition.rawValue)))
       }
-    case let other: throw failure(.invalid("unknown syntax “\(other)”"))
+    case let other: throw failure(.invalid("unknown syntax \"\(other)\""))
     }
     return base.overridden(by: proto.options?.pointee.features)
   }
 
-  /// An error that names this file.
+  /// The error for this file.
   func failure(_ reason: SchemaError.Reason) -> SchemaError {
     SchemaError(reason, source: source, file: name)
   }
@@ -81,7 +81,7 @@ final class LoadedFile {
 
   // MARK: Finding declarations
 
-  /// The message at a path of names, the first being a top-level one.
+  /// The message at a path of names, starting with a top-level one.
   func message(_ path: [String]) -> Scoped<Message>? {
     guard let first = path.first else { return nil }
     let top = each(proto.pointee.message_type, proto.pointee.n_message_type)
@@ -134,7 +134,7 @@ final class LoadedFile {
   }
 }
 
-/// The elements of a repeated field of protobuf-c, without the NULL ones.
+/// Calls a closure with the elements of a repeated field of protobuf-c, without NULL ones.
 func each<Element>(
   _ start: UnsafeMutablePointer<UnsafeMutablePointer<Element>?>?, _ count: Int
 ) -> [UnsafeMutablePointer<Element>] {
@@ -142,7 +142,7 @@ func each<Element>(
   return UnsafeBufferPointer(start: start, count: count).compactMap { $0 }
 }
 
-/// A string of protobuf-c; NULL is empty, and what is not UTF-8 is repaired.
+/// A string of protobuf-c; NULL is empty, and invalid UTF-8 is replaced.
 func text(_ pointer: UnsafeMutablePointer<CChar>?) -> String {
   guard let pointer else { return "" }
   return String(cString: pointer)

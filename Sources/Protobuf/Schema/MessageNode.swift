@@ -1,12 +1,12 @@
 import Synchronization
 
-/// What there is to know of a ``MessageType``; its pool owns it, see ``FieldNode``.
+/// The content of a ``MessageType``; its pool owns it, see ``FieldNode``.
 final class MessageNode: Sendable {
   let name: String
   unowned(unsafe) let pool: PoolCore
   private let compiled = AtomicLazyReference<MessageTable>()
   private let planned = Atomic<UInt>(0)
-  /// The extensions that have been met.
+  /// The extensions found so far.
   let extensions = ExtensionCache()
 
   init(name: String, pool: PoolCore) {
@@ -16,7 +16,7 @@ final class MessageNode: Sendable {
 
   deinit { if let plan { MessagePlan.deallocate(plan) } }
 
-  /// The plan, if it has been made.
+  /// The plan, if it was made.
   @inline(__always)
   var plan: PlanPointer? { PlanPointer(bitPattern: planned.load(ordering: .acquiring)) }
 
@@ -39,7 +39,7 @@ final class MessageNode: Sendable {
     return PlanPointer(bitPattern: earlier) ?? made
   }
 
-  /// The plan of an extension that has not been met.
+  /// The plan of an extension that was not found yet.
   @inline(never)
   func extensionPlan(_ number: UInt32) throws(DecodeError) -> FieldPointer? {
     guard let field = try BinaryDecoder.findExtension(number, of: self, pointerToPlan().pointee.table) else {
@@ -57,22 +57,22 @@ final class MessageNode: Sendable {
   }
 }
 
-/// How many of the numbers of some fields, from 0 on, are looked up in an array: not many more than there are
-/// fields, so that a small type does not take much room.
+/// The count of numbers, from 0 on, that are looked up in an array: not much larger than the number of
+/// fields, so that a small type uses little memory.
 func denseNumbers(upTo highest: UInt32, fields: Int) -> Int {
   Int(min(highest, 255, UInt32(truncatingIfNeeded: fields * 4 + 16))) + 1
 }
 
-/// What is known of a message type, laid out for the codecs.
+/// A compiled message type for the codecs.
 final class MessageTable: Sendable {
   let name: String
   let file: String
-  /// By number; a field's position is its `slot`.
+  /// The fields by number; a field's index is its `slot`.
   let fields: [FieldNode]
   let oneofs: [(name: String, options: SerializedOptions)]
   let extensionRanges: [(numbers: Range<UInt32>, options: SerializedOptions)]
   let isMessageSet: Bool
-  /// Names that text format passes over.
+  /// Names that text format ignores.
   let reservedNames: [String]
   let options: SerializedOptions
   let wellKnown: WellKnownKind?
@@ -101,7 +101,7 @@ final class MessageTable: Sendable {
     for field in fields where Int(field.number) < dense.count { dense[Int(field.number)] = Int16(field.slot) }
     self.dense = dense
     var names = NameTable(capacity: fields.count * 2)
-    // JSON names first: they win when one field's JSON name is another one's original name.
+    // JSON names first: they take precedence over another field's original name.
     for field in fields { MessageTable.insert(field.jsonName, field.slot, into: &names) }
     for field in fields where field.name != field.jsonName {
       MessageTable.insert(field.name, field.slot, into: &names)

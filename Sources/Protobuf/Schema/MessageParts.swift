@@ -1,15 +1,15 @@
-/// A oneof of a message type: of its fields at most one is set.
+/// A oneof of a message type: at most one of its fields is set.
 public struct Oneof: Sendable, Equatable {
   /// The name in the `.proto` file.
   public let name: String
-  /// The options, with the custom ones.
+  /// The options, including custom ones.
   public let options: DescriptorOptions
 }
 
-/// Numbers that a message type leaves to extensions.
+/// Numbers reserved for extensions of a message type.
 public struct ExtensionRange: Sendable, Equatable {
   /// The numbers.
   public let numbers: Range<UInt32>
-  /// The options, with the custom ones. Ranges that are declared together have the same.
+  /// The options, including custom ones. Ranges declared together share them.
   public let options: DescriptorOptions
 }

@@ -1,9 +1,9 @@
 /// A message type of a schema.
 ///
-/// It is compiled into a table when a message of it is first met, so that a method whose messages reach half of a
-/// large schema costs what is used of it.
+/// It is compiled on first use, so that a method whose messages could reach half of a large schema costs only
+/// the part that is used.
 ///
-/// Types, fields and messages keep the pool that they are of; with the last of them it is freed.
+/// Types, fields and messages retain their pool; it is freed with the last of them.
 public struct MessageType: Sendable {
   let pool: PoolCore
   private let reference: Unmanaged<MessageNode>
@@ -15,7 +15,8 @@ public struct MessageType: Sendable {
 
   var node: MessageNode { reference.takeUnretainedValue() }
 
-  /// The plan; valid as long as the type. It counts no references, which small messages would notice.
+  /// The plan; valid as long as the type. It is not reference-counted, at a noticeable cost for small
+  /// messages.
   @inline(__always)
   func pointerToPlan() throws(DecodeError) -> PlanPointer {
     if let plan = reference._withUnsafeGuaranteedRef({ $0.plan }) { return plan }
@@ -28,15 +29,15 @@ public struct MessageType: Sendable {
   /// The fields by number, without extensions.
   public func fields() throws(SchemaError) -> [Field] { try node.table().fields.map { Field($0, pool) } }
 
-  /// The names of the oneofs, without those that stand for `optional`.
+  /// The names of the oneofs, without synthetic ones of `optional` fields.
   public func oneofNames() throws(SchemaError) -> [String] { try node.table().oneofs.map(\.name) }
 
-  /// The oneofs, without those that stand for `optional`.
+  /// The oneofs, without synthetic ones of `optional` fields.
   public func oneofs() throws(SchemaError) -> [Oneof] {
     try node.table().oneofs.map { Oneof(name: $0.name, options: DescriptorOptions($0.options, pool: pool)) }
   }
 
-  /// The numbers that extensions may have, in the order of the `.proto` file.
+  /// The extension ranges, in the order of the `.proto` file.
   public func extensionRanges() throws(SchemaError) -> [ExtensionRange] {
     try node.table().extensionRanges.map {
       ExtensionRange(numbers: $0.numbers, options: DescriptorOptions($0.options, pool: pool))
@@ -46,7 +47,7 @@ public struct MessageType: Sendable {
   /// The `.proto` file that defines it.
   public func file() throws(SchemaError) -> String { try node.table().file }
 
-  /// The options, with the custom ones.
+  /// The options, including custom ones.
   public func options() throws(SchemaError) -> DescriptorOptions {
     DescriptorOptions(try node.table().options, pool: pool)
   }
@@ -65,9 +66,9 @@ public struct MessageType: Sendable {
 }
 
 extension MessageType: Equatable, CustomStringConvertible {
-  /// Types are the same when they come from the same pool and have the same name.
+  /// Types are equal if they are from the same pool and have the same name.
   public static func == (a: MessageType, b: MessageType) -> Bool { a.node === b.node }
 
-  /// The text that is shown to a person.
+  /// The full name.
   public var description: String { name }
 }

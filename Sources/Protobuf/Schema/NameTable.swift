@@ -12,26 +12,27 @@ struct NameTable {
     slots = Array(repeating: Slot(hash: 0, value: -1), count: NameTable.size(for: capacity))
   }
 
-  /// The number of places for so many names, a power of two.
+  /// The number of slots for `capacity` names, a power of two.
   static func size(for capacity: Int) -> Int {
     var size = 8
     while size * 3 < capacity * 4 { size *= 2 }
     return size
   }
 
-  /// Makes room for `capacity` values in all.
+  /// Reserves room for `capacity` values in total.
   mutating func reserve(_ capacity: Int) {
     let size = NameTable.size(for: capacity)
     if size > slots.count { grow(to: size) }
   }
 
-  /// Sixteen bytes at a time, mixed as wyhash does it; the last may have been in part among those before.
+  /// Hashes sixteen bytes at a time, with the mixing function of wyhash; the last sixteen may overlap earlier
+  /// ones.
   @inline(__always)
   static func hash(_ name: UnsafeRawBufferPointer, seed: UInt64 = initialHash) -> UInt64 {
     hash(name, seed: seed) { _ in }
   }
 
-  /// Calls `visit` with all bytes on the way; those that a short name lacks of sixteen are repeated or spaces.
+  /// Calls `visit` with all bytes in blocks of sixteen; a short name is padded by repetition or spaces.
   @inline(__always)
   static func hash(
     _ name: UnsafeRawBufferPointer, seed: UInt64 = initialHash, visit: (SIMD16<UInt8>) -> Void
@@ -96,7 +97,7 @@ struct NameTable {
     }
   }
 
-  /// Adds a value; one that was there under the same name keeps winning.
+  /// Adds a value; an earlier one with the same name takes precedence.
   mutating func insert(_ hash: UInt64, _ value: Int) {
     if (count + 1) * 4 > slots.count * 3 { grow(to: slots.count * 2) }
     place(Slot(hash: NameTable.fold(hash), value: Int32(truncatingIfNeeded: value)))
@@ -114,7 +115,7 @@ struct NameTable {
     let old = slots
     slots = Array(repeating: Slot(hash: 0, value: -1), count: size)
     guard count > 0 else { return }
-    // From an empty slot on, so that entries of one run keep their order and the first keeps winning.
+    // Starts at an empty slot, so that the entries of a run keep their order and the first takes precedence.
     guard let empty = old.firstIndex(where: { $0.value < 0 }) else { return }
     for step in 0..<old.count {
       let slot = old[(empty + step) % old.count]
@@ -124,12 +125,12 @@ struct NameTable {
 }
 
 extension NameTable {
-  /// A table that is being filled, with room for what is to come.
+  /// A table that is being filled, with reserved room.
   struct Filling {
     fileprivate let slots: UnsafeMutableBufferPointer<Slot>
     fileprivate(set) var count: Int
 
-    /// Adds a value unless there is one under the same name, which it gives.
+    /// Adds a value, unless there is one with the same name, which it returns.
     @inline(__always)
     mutating func insert(_ hash: UInt32, _ value: Int, unlessFound matches: (Int) -> Bool) -> Int? {
       let mask = slots.count &- 1
@@ -144,7 +145,7 @@ extension NameTable {
     }
   }
 
-  /// Fills a table with up to `capacity` values in all.
+  /// Fills a table with up to `capacity` values in total.
   mutating func fill<Result>(to capacity: Int, _ body: (inout Filling) -> Result) -> Result {
     reserve(capacity)
     let before = count
@@ -183,7 +184,7 @@ extension NameTable {
   }
 }
 
-/// Whether two runs of bytes are equal.
+/// Whether two byte sequences are equal.
 @inline(__always)
 func sameBytes(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
   guard a.count == b.count else { return false }

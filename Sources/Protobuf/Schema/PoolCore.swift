@@ -1,10 +1,10 @@
 import CSchemas
 import Synchronization
 
-/// The state of a pool and of the types that it made.
+/// The state of a pool and of its types.
 ///
-/// Types are compiled when they are met, which may be on any thread that has a message in hand: one lock guards
-/// everything, and what leaves it does not change any more.
+/// Types are compiled on first use, on any thread that has a message: one lock guards everything, and results
+/// are immutable.
 final class PoolCore: @unchecked Sendable {
   private struct ExtensionKey: Hashable {
     let extendee: String
@@ -20,10 +20,10 @@ final class PoolCore: @unchecked Sendable {
   private var extensions: [String: FieldNode] = [:]
   private var extensionIndex: [String: (file: Int, found: DescriptorSetScanner.Extension)] = [:]
   private var extensionNumbers: [ExtensionKey: String] = [:]
-  /// The file that gives the number to another extension.
+  /// The file that assigns the same number to another extension.
   private var extensionRivals: [ExtensionKey: Int] = [:]
   private var indexedExtensions = 0
-  /// The packages of the first so many files.
+  /// The packages of the first `files` files.
   private var packages: (files: Int, names: Set<String>) = (0, [])
   private let metRequiredFields = Atomic<Bool>(false)
 
@@ -33,20 +33,20 @@ final class PoolCore: @unchecked Sendable {
     return try body()
   }
 
-  // MARK: What others call
+  // MARK: API
 
   func add(_ set: SchemaBytes, source: String) throws(SchemaError) {
     try locked { () throws(SchemaError) in try index.add(set, source: source) }
   }
 
-  /// Looks into the index, for what is about files and names.
+  /// Calls a closure with the index of files and names.
   func withIndex<Result>(
     _ body: (inout SchemaIndex) throws(SchemaError) -> Result
   ) throws(SchemaError) -> Result {
     try locked { () throws(SchemaError) in try body(&index) }
   }
 
-  /// All packages, and those around them.
+  /// All packages, including parent packages.
   func packageNames() throws(SchemaError) -> Set<String> {
     try locked { () throws(SchemaError) in
       guard packages.files != index.files.count else { return packages.names }
@@ -141,7 +141,7 @@ final class PoolCore: @unchecked Sendable {
     }
   }
 
-  /// Whether any type that was compiled has required fields: if not, no message lacks one.
+  /// Whether any compiled type has required fields: if not, no message lacks one.
   var hasMetRequiredFields: Bool { metRequiredFields.load(ordering: .acquiring) }
 
   // MARK: Under the lock
@@ -155,7 +155,7 @@ final class PoolCore: @unchecked Sendable {
     return file
   }
 
-  /// Follows the imports of a file and refuses a circle.
+  /// Follows the imports of a file, and throws for a cycle.
   private func checkImports(from start: Int) throws(SchemaError) {
     if acyclic.contains(start) { return }
     var path: [(file: Int, imports: [Int])] = [(start, try imports(of: start))]
@@ -291,7 +291,7 @@ extension PoolCore: TypeResolver {
     return false
   }
 
-  /// The type that `reference` means within `scope`; it is compiled later.
+  /// The type that `reference` names within `scope`; it is compiled later.
   func messageHandle(
     _ reference: String, scope: String, user: String, file: LoadedFile
   ) throws(SchemaError) -> MessageNode {
@@ -300,7 +300,7 @@ extension PoolCore: TypeResolver {
       guard location.symbol.kind == .message else {
         throw file.failure(.wrongKind(name: name, expected: "a message type"))
       }
-      // Whether a nested message exists is seen when it is compiled, except where the scope is being searched.
+      // Compiling checks whether a nested message exists, except while the scope is searched.
       if !reference.hasPrefix("."), !location.nested.isEmpty, try message(at: location) == nil { continue }
       return type(named: name)
     }
@@ -327,7 +327,7 @@ extension PoolCore: TypeResolver {
     )
   }
 
-  /// The full names that a reference may stand for: one, when it starts with a dot as `protoc` writes it.
+  /// The possible full names of a reference: one if it starts with a dot, as `protoc` writes it.
   private func candidates(_ reference: String, scope: String) -> [String] {
     if reference.isEmpty { return [] }
     if reference.hasPrefix(".") { return [String(reference.dropFirst())] }

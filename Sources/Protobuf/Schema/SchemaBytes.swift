@@ -1,10 +1,10 @@
-/// Bytes of a schema that stay where they are and never change: a mapped file, or a copy of an array.
+/// Immutable bytes of a schema at a fixed address: a mapped file, or a copy of an array.
 public final class SchemaBytes: @unchecked Sendable {
-  /// The bytes; valid as long as this object lives.
+  /// The bytes; valid as long as this object.
   public let bytes: UnsafeRawBufferPointer
   private let release: (UnsafeRawBufferPointer) -> Void
 
-  /// Takes over memory that nobody changes until `release` is called with it.
+  /// Takes ownership of memory that must not change until `release` is called with it.
   public init(
     owning bytes: UnsafeRawBufferPointer, release: @escaping @Sendable (UnsafeRawBufferPointer) -> Void
   ) {

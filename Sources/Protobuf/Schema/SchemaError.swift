@@ -1,35 +1,34 @@
-/// Why a schema cannot be used.
+/// Why a schema is invalid.
 public struct SchemaError: Error, Equatable, Sendable {
-  /// What is wrong.
+  /// The cause of the error.
   public enum Reason: Equatable, Sendable {
     /// The source is empty.
     case emptySource
-    /// The source is something else than a serialized FileDescriptorSet.
+    /// The source is not a serialized FileDescriptorSet.
     case notADescriptorSet(String)
     /// Descriptors are nested deeper than 100 levels.
     case tooDeep
     /// Two files of one source have the same name and different content.
     case conflictingFile
-    /// Two files of one source define the same name or the same extension number differently; the files' names come
-    /// with it.
+    /// Two files of one source, `files`, define the same name or extension number differently.
     case conflictingSymbol(String, files: [String])
-    /// Files import each other in a circle.
+    /// Files import each other in a cycle.
     case importCycle([String])
-    /// A type is used that no source defines; the imports that no source has come with it.
+    /// No source defines a type; `missingImports` are the imports that no source has.
     case unknownType(name: String, usedBy: String, missingImports: [String])
-    /// A symbol is not of the kind that is needed.
+    /// A symbol is not of the required kind.
     case wrongKind(name: String, expected: String)
     /// An edition newer than this program.
     case unsupportedEdition(Int)
-    /// Something in a descriptor contradicts the rules.
+    /// A descriptor violates the rules.
     case invalid(String)
   }
 
-  /// What is wrong.
+  /// The cause of the error.
   public var reason: Reason
-  /// The source's name, as it was given to ``DescriptorPool/add(_:source:)``.
+  /// The source's name, as given to ``DescriptorPool/add(_:source:)``.
   public var source: String
-  /// The name of the `.proto` file, where one is to blame.
+  /// The name of the `.proto` file with the error, if there is one.
   public var file: String?
 
   init(_ reason: Reason, source: String, file: String? = nil) {
@@ -38,7 +37,7 @@ public struct SchemaError: Error, Equatable, Sendable {
     self.file = file
   }
 
-  /// What to try, if there is something.
+  /// A suggestion, if there is one.
   public var hint: String? {
     switch reason {
     case .emptySource, .notADescriptorSet:
@@ -51,7 +50,7 @@ public struct SchemaError: Error, Equatable, Sendable {
 }
 
 extension SchemaError: CustomStringConvertible {
-  /// The text that is shown to a person.
+  /// The error message.
   public var description: String {
     var text = source
     if let file { text += ": \(file)" }
@@ -65,13 +64,13 @@ extension SchemaError.Reason {
     case .emptySource: return "not a descriptor set: the file is empty"
     case .notADescriptorSet(let what): return "not a descriptor set: \(what)"
     case .tooDeep: return "messages are nested deeper than \(nestingLimit) levels"
-    case .conflictingFile: return "the set holds this file twice, with different content"
+    case .conflictingFile: return "the set contains this file twice, with different content"
     case .conflictingSymbol(let what, let files):
       return "\(what) is defined differently in " + files.joined(separator: " and in ")
     case .importCycle(let files): return "import cycle: " + files.joined(separator: " → ")
     case .unknownType(let name, let user, let missing):
       let imports =
-        missing.isEmpty ? "" : " (imported but in no source: \(missing.joined(separator: ", ")))"
+        missing.isEmpty ? "" : " (imported, but in no source: \(missing.joined(separator: ", ")))"
       return "\(user) uses \(name), which no source defines\(imports)"
     case .wrongKind(let name, let expected): return "\(name) is not \(expected)"
     case .unsupportedEdition(let edition): return "edition \(edition) is not supported"

@@ -1,6 +1,6 @@
-/// The files of descriptor sets, each in 32 bytes: a set may hold ten thousand, of which a call needs two.
+/// The files of descriptor sets, each in 32 bytes: a set may contain ten thousand, of which a call needs two.
 ///
-/// Name and package of a file stand at its beginning, and are read there whenever they are needed.
+/// The name and package of a file are at its beginning, and are read there when needed.
 struct SchemaFiles: RandomAccessCollection {
   private struct Entry {
     let bytes: UnsafeRawBufferPointer
@@ -14,14 +14,14 @@ struct SchemaFiles: RandomAccessCollection {
   }
 
   private static let end: Int32 = -1
-  /// In place of the next file: the file is in no list.
+  /// Instead of the next file: the file is in no list.
   private static let taken: Int32 = -2
 
   private var entries: [Entry] = []
   private var table = NameTable()
-  /// Lists of the pending files in their order, each of the packages with some hashes.
+  /// Lists of the pending files in order, each for the packages with certain hashes.
   private var heads: [Int32] = []
-  /// How many files the lists were made from.
+  /// The number of files from which the lists were made.
   private var listedCount = 0
 
   var startIndex: Int { 0 }
@@ -64,7 +64,7 @@ struct SchemaFiles: RandomAccessCollection {
     }
   }
 
-  /// Adds entries, with room for as many more as the set is likely to hold, so that they are not moved often.
+  /// Adds entries, and reserves room for as many more as the set probably contains, to avoid copies.
   @inline(never)
   private mutating func append(
     _ batch: Slice<UnsafeMutableBufferPointer<Entry>>, firstNew: Int, of set: UnsafeRawBufferPointer,
@@ -80,11 +80,11 @@ struct SchemaFiles: RandomAccessCollection {
     entries.append(contentsOf: UnsafeBufferPointer(rebasing: batch))
   }
 
-  /// Makes the files from `firstNew` on known by their names; leaves out those that have the name of a file of an
-  /// earlier source, or are the same as one of their own.
+  /// Makes the files from `firstNew` on available by their names. Omits those with the name of a file in an
+  /// earlier source, and duplicates in their own source.
   ///
-  /// - Returns: The name of the first file that differs from one of the same source and name; it and those behind it
-  ///   are left out.
+  /// - Returns: The name of the first file that differs from another one with its name in the same source; it
+  ///   and the following ones are omitted.
   mutating func merge(from firstNew: Int) -> String? {
     var count = firstNew
     let rival = entries.withUnsafeMutableBufferPointer { entries in
@@ -115,10 +115,10 @@ struct SchemaFiles: RandomAccessCollection {
     table.find(NameTable.hash(name)) { sameBytes(self[$0].name, name) }
   }
 
-  /// Whether the symbols of a file have not been read.
+  /// Whether the symbols of a file were not read yet.
   func isPending(_ number: Int) -> Bool { entries[number].next != SchemaFiles.taken }
 
-  /// The first pending file of a package, which is no longer pending.
+  /// Returns the first pending file of a package, and marks it as read.
   mutating func takePending(of package: UnsafeRawBufferPointer) -> Int? {
     if listedCount < entries.count { list() }
     guard !heads.isEmpty else { return nil }

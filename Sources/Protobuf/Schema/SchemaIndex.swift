@@ -1,6 +1,6 @@
-/// Finds the file that defines a symbol, without having unpacked any.
+/// Finds the file that defines a symbol, without unpacking files.
 ///
-/// Adding a set reads each file's name and package only; the names of a file's top-level symbols are read when a
+/// Adding a set reads only the name and package of each file; a file's top-level symbols are read when a
 /// symbol of its package is looked up.
 struct SchemaIndex {
   struct Source {
@@ -32,10 +32,10 @@ struct SchemaIndex {
     let bytes: UnsafeRawBufferPointer
   }
 
-  /// Where a name leads: to a top-level symbol and on into what it nests.
+  /// The result of resolving a name: a top-level symbol, and names nested in it.
   struct Location {
     let symbol: Symbol
-    /// The names of the nested messages on the way, the last one being what was looked up.
+    /// The names of the nested messages on the path; the last one is the name that was looked up.
     let nested: [String]
   }
 
@@ -43,7 +43,7 @@ struct SchemaIndex {
   private(set) var files = SchemaFiles()
   private var symbols: [Symbol] = []
   private var symbolTable = NameTable()
-  /// The file that defines a symbol too, but differently.
+  /// The file with a different definition of a symbol.
   private var rivals: [Int: Int] = [:]
 
   // MARK: Adding
@@ -101,7 +101,7 @@ struct SchemaIndex {
     return symbols[found]
   }
 
-  /// The number of a symbol among those that have been read.
+  /// The index of a symbol among those read so far.
   private func number(of name: UnsafeRawBufferPointer, in package: UnsafeRawBufferPointer) -> Int? {
     symbolTable.find(NameTable.hash(name, seed: NameTable.hash(package))) {
       sameBytes(symbols[$0].name, name) && sameBytes(files[symbols[$0].file].package, package)
@@ -127,7 +127,7 @@ struct SchemaIndex {
     if !isSame, isSameSource(symbols[earlier].file, symbol.file) { rivals[earlier] = symbol.file }
   }
 
-  /// Full names of all top-level symbols of a kind, in no order.
+  /// The full names of all top-level symbols of a kind, in no order.
   mutating func names(of kind: Kind) throws(SchemaError) -> [String] {
     for number in files.indices where files.isPending(number) {
       let package = files[number].package
@@ -142,12 +142,13 @@ struct SchemaIndex {
     return package.isEmpty ? name : String(decoding: package, as: UTF8.self) + "." + name
   }
 
-  /// Whether two files contradict each other when they define the same: of several sources the first wins.
+  /// Whether different definitions in two files are an error: among several sources the first takes
+  /// precedence.
   func isSameSource(_ first: Int, _ second: Int) -> Bool {
     files.source(of: first) == files.source(of: second)
   }
 
-  /// The error that two files define something differently.
+  /// The error for different definitions in two files.
   func conflict(_ what: String, files first: Int, _ second: Int) -> SchemaError {
     let names = [first, second].map { String(decoding: files[$0].name, as: UTF8.self) }
     return SchemaError(

@@ -8,7 +8,7 @@ public struct ServiceDescriptor: Sendable {
   public let methods: [MethodDescriptor]
   /// Whether it is marked `deprecated`.
   public let isDeprecated: Bool
-  /// The options, with the custom ones.
+  /// The options, including custom ones.
   public let options: DescriptorOptions
 
   /// Finds a method.
@@ -33,10 +33,10 @@ public struct MethodDescriptor: Sendable {
   public let serverStreaming: Bool
   /// Whether the idempotency level is `NO_SIDE_EFFECTS`, which allows Connect's GET.
   public let hasNoSideEffects: Bool
-  /// Whether calling it twice does no more than calling it once: `NO_SIDE_EFFECTS` or `IDEMPOTENT`.
+  /// Whether repeating a call has no further effect: `NO_SIDE_EFFECTS` or `IDEMPOTENT`.
   public let isIdempotent: Bool
   /// Whether it is marked `deprecated`.
   public let isDeprecated: Bool
-  /// The options, with the custom ones, such as `(google.api.http)`.
+  /// The options, including custom ones such as `(google.api.http)`.
   public let options: DescriptorOptions
 }

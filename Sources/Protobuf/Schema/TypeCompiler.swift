@@ -10,7 +10,7 @@ protocol TypeResolver {
   ) throws(SchemaError) -> EnumNode
 }
 
-/// Turns a message descriptor, which is not trusted, into a table, which is.
+/// Compiles an untrusted message descriptor to a valid table.
 struct TypeCompiler<Resolver: TypeResolver> {
   let resolver: Resolver
   let message: LoadedFile.Scoped<LoadedFile.Message>
@@ -59,7 +59,7 @@ struct TypeCompiler<Resolver: TypeResolver> {
 
   private struct Oneofs {
     var real: [(name: String, options: SerializedOptions)] = []
-    /// The position among the real oneofs of each declared one, nil for those that stand for `optional`.
+    /// The index among the real oneofs for each declared one; nil for synthetic ones of `optional` fields.
     var indices: [Int?] = []
   }
 
@@ -107,7 +107,7 @@ struct TypeCompiler<Resolver: TypeResolver> {
         mapEntry: mapEntry(of: proto))
   }
 
-  /// The entry type of a map field, which is nested in the message that has the field.
+  /// The entry type of a map field, which is nested in the field's message.
   private func mapEntry(
     of proto: Rpcurl__Schemas__FieldDescriptorProto
   ) -> LoadedFile.Scoped<LoadedFile.Message>? {
@@ -166,8 +166,8 @@ extension TypeCompiler where Resolver == PoolCore {
   }
 }
 
-/// The number of a field, if it is one that fields may have. Extensions of a message set may use all positive
-/// numbers, because theirs do not stand in tags.
+/// The number of a field, if it is valid. Extensions of a message set may have all positive numbers, because
+/// theirs are not in tags.
 private func fieldNumber(
   _ proto: Rpcurl__Schemas__FieldDescriptorProto, in scope: String, _ file: LoadedFile,
   extendsMessageSet: () throws(SchemaError) -> Bool = { false }

@@ -1,8 +1,8 @@
-/// The message types that have a JSON form of their own.
+/// The message types with a special JSON form.
 enum WellKnownKind: Sendable {
   case any, timestamp, duration, fieldMask, structure, value, listValue, wrapper
 
-  /// Nil as well for a type that has the name of a well-known one but other fields.
+  /// Nil for other types, also one with the name of a well-known type but other fields.
   init?(typeName: String, fields: [FieldNode]) {
     guard typeName.hasPrefix("google.protobuf.") else { return nil }
     func has(_ shape: (UInt32, FieldKind)...) -> Bool {

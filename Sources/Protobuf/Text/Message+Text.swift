@@ -1,5 +1,5 @@
 extension Message {
-  /// Reads a message from text format, in memory of no more than 100 times its length.
+  /// Parses a message from text format. Uses at most 100 times the text's length in memory.
   public init(
     _ type: MessageType, text: [UInt8], options: TextDecodingOptions = TextDecodingOptions()
   ) throws(TextError) {
@@ -8,7 +8,7 @@ extension Message {
     }
   }
 
-  /// Reads a message from text format, in memory of no more than 100 times its length.
+  /// Parses a message from text format. Uses at most 100 times the text's length in memory.
   public init(
     _ type: MessageType, text: String, options: TextDecodingOptions = TextDecodingOptions()
   ) throws(TextError) {
@@ -22,9 +22,9 @@ extension Message {
 }
 
 extension FieldNode {
-  /// The name in brackets of an extension.
+  /// The name of an extension in brackets.
   ///
-  /// An item of a message set that is declared in the message that it holds goes by the name of this message.
+  /// An item of a message set that is declared in its own message has the name of this message.
   func textExtensionName(of table: MessageTable) -> String {
     guard table.isMessageSet, kind == .message, !isRepeated, let type = messageType?.name,
       fullName.hasPrefix(type + "."), !fullName.dropFirst(type.count + 1).contains(".")
@@ -32,9 +32,9 @@ extension FieldNode {
     return "[\(type)]"
   }
 
-  /// The name in text format, where `owner` is the message type that has the field.
+  /// The name in text format, where `owner` is the message type of the field.
   ///
-  /// What `group Name = 1 { … }` declares has the name of the type that it declares with it.
+  /// A field declared by `group Name = 1 { … }` has the name of its type.
   func textName(in owner: String) -> String {
     guard kind == .group, let type = messageType?.name else { return name }
     let start = type.utf8.lastIndex(of: UInt8(ascii: ".")).map { type.index(after: $0) } ?? type.startIndex

@@ -11,7 +11,7 @@ enum TextEscapes {
 
   // MARK: Reading
 
-  /// Reads the escape at which `scanner` stands.
+  /// Reads the escape at the position of `scanner`.
   static func read(_ scanner: inout TextScanner, into content: inout [UInt8]) throws(TextFailure) {
     let start = scanner.position
     guard start + 1 < scanner.bytes.count else {
@@ -59,7 +59,7 @@ enum TextEscapes {
     return code
   }
 
-  /// Reads `\u` and four digits, or `\U` and eight: a character, and no half of a surrogate pair.
+  /// Reads `\u` with four digits, or `\U` with eight: a character, not half of a surrogate pair.
   private static func scalar(_ scanner: inout TextScanner, into content: inout [UInt8]) throws(TextFailure) {
     let start = scanner.position
     let count = scanner.bytes[start + 1] == UInt8(ascii: "u") ? 4 : 8
@@ -74,8 +74,8 @@ enum TextEscapes {
 
   // MARK: Writing
 
-  /// Appends a string with its quotes. Text stays readable, except for control characters of all kinds, so that
-  /// output can go to a terminal; with `isText` false all bytes beyond ASCII are escaped.
+  /// Appends a string with its quotes. Text stays readable, except for control characters of all kinds, so
+  /// that output is safe on a terminal; if `isText` is false, all non-ASCII bytes are escaped.
   static func append(_ bytes: UnsafeRawBufferPointer, isText: Bool, to out: inout OutputBuffer) {
     out.reserve(bytes.count + 2)
     out.append(UInt8(ascii: "\""))
@@ -100,7 +100,7 @@ enum TextEscapes {
     out.append(UInt8(ascii: "\""))
   }
 
-  /// Whether eight bytes are ASCII of which none is escaped.
+  /// Whether eight bytes are ASCII and need no escape.
   @inline(__always)
   private static func isPlain(_ word: UInt64) -> Bool {
     let ones: UInt64 = 0x0101_0101_0101_0101
@@ -109,7 +109,7 @@ enum TextEscapes {
     return (Words.endsOfPlainText(word) | isApostrophe | isDelete) & (ones &* 0x80) == 0
   }
 
-  /// How many bytes from `index` on must be escaped; 0 when the next byte stays as it is.
+  /// The number of bytes to escape from `index` on; 0 if the next byte needs no escape.
   private static func escapedLength(_ bytes: UnsafeRawBufferPointer, at index: Int, isText: Bool) -> Int {
     switch bytes[index] {
     case ..<0x20, 0x7f, UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "\\"): 1

@@ -1,28 +1,28 @@
-/// How text format is read.
+/// Options for reading text format.
 public struct TextDecodingOptions: Sendable, Equatable {
   /// Whether fields and extensions that the schema does not define are skipped, by name or by number.
   public var allowUnknownFields: Bool
   /// Whether required fields may be missing.
   public var allowPartial: Bool
 
-  /// Strict, unless said otherwise.
+  /// Makes options; strict by default.
   public init(allowUnknownFields: Bool = false, allowPartial: Bool = false) {
     self.allowUnknownFields = allowUnknownFields
     self.allowPartial = allowPartial
   }
 }
 
-/// How text format is written.
+/// Options for writing text format.
 public struct TextEncodingOptions: Sendable, Equatable {
-  /// Whether the whole message stands on one line.
+  /// Whether the whole message is written on one line.
   public var singleLine: Bool
-  /// Whether an Any of a known type is written as the message it holds, `[type.googleapis.com/pkg.Name] { … }`.
+  /// Whether an Any of a known type is written as its message, `[type.googleapis.com/pkg.Name] { … }`.
   public var expandAny: Bool
-  /// Whether fields that the schema does not define are written, by number. Such text can only be read with
-  /// `allowUnknownFields`, which skips them.
+  /// Whether unknown fields are written, by number. Such text can be read only with `allowUnknownFields`,
+  /// which skips them.
   public var unknownFields: Bool
 
-  /// A line for each value, Any expanded, unknown fields by number, unless said otherwise.
+  /// Makes options; by default one line per value, Any expanded, unknown fields by number.
   public init(singleLine: Bool = false, expandAny: Bool = true, unknownFields: Bool = true) {
     self.singleLine = singleLine
     self.expandAny = expandAny

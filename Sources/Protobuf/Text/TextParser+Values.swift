@@ -99,7 +99,7 @@ extension TextParser {
       case .decimal(let token), .float(let token): text = String(decoding: token, as: UTF8.self)
       case .octal, .hexadecimal: throw wrongType(expected + " in decimal", at: start)
       }
-      // `.5`, `1.` and `1.e3` are numbers here.
+      // `.5`, `1.` and `1.e3` are valid in text format.
       if let point = text.firstIndex(of: ".") {
         if text[text.index(after: point)...].first?.isNumber != true {
           text.insert("0", at: text.index(after: point))
@@ -108,7 +108,7 @@ extension TextParser {
       }
     }
     if negative { text = "-" + text }
-    // What is out of range becomes infinite, as in the other implementations.
+    // A number out of range becomes infinite, as in other implementations.
     return field.kind == .float ? .float(Float(text) ?? .nan) : .double(Double(text) ?? .nan)
   }
 
@@ -151,7 +151,7 @@ extension TextParser {
 
   // MARK: Skipping
 
-  /// Reads the number by which an unknown field is printed.
+  /// Reads the number of an unknown field.
   mutating func fieldNumber() throws(TextFailure) {
     let start = scanner.position
     guard options.allowUnknownFields, case .decimal = try scanner.number() else {
@@ -159,17 +159,17 @@ extension TextParser {
     }
   }
 
-  /// Passes over what follows the name of a field that the schema does not know.
+  /// Skips the rest of an unknown field after its name.
   mutating func skipField(depth: Int) throws(TextFailure) {
     let hasColon = scanner.accept(UInt8(ascii: ":"))
     let next = scanner.peek()
     guard
       hasColon || next == UInt8(ascii: "{") || next == UInt8(ascii: "<") || next == UInt8(ascii: "[")
-    else { throw scanner.expected("“:” or “{”") }
+    else { throw scanner.expected("\":\" or \"{\"") }
     guard scanner.accept(UInt8(ascii: "[")) else { return try skipValue(depth: depth) }
     if scanner.accept(UInt8(ascii: "]")) { return }
     repeat { try skipValue(depth: depth) } while scanner.accept(UInt8(ascii: ","))
-    guard scanner.accept(UInt8(ascii: "]")) else { throw scanner.expected("“,” or “]”") }
+    guard scanner.accept(UInt8(ascii: "]")) else { throw scanner.expected("\",\" or \"]\"") }
   }
 
   private mutating func skipValue(depth: Int) throws(TextFailure) {

@@ -26,7 +26,7 @@ struct TextParser: ~Copyable {
 
   // MARK: Messages
 
-  /// What has been seen of a message.
+  /// The fields of a message read so far.
   private struct Seen {
     var fields = SmallSet()
     var oneofs = SmallSet()
@@ -74,14 +74,14 @@ struct TextParser: ~Copyable {
     try self.field(field, of: message, &seen, at: start, name: field.name, depth: depth)
   }
 
-  /// The field of a name; nil when it is to be passed over, as names are that the schema reserves.
+  /// The field with a name; nil if it is to be skipped, such as a reserved name.
   private func field(
     named name: UnsafeRawBufferPointer, of message: MessageStorage, at offset: Int
   ) throws(TextFailure) -> FieldNode? {
     let table = message.table
     if let field = table.field(named: name), field.name.utf8.elementsEqual(name) { return field }
     let text = String(decoding: name, as: UTF8.self)
-    // A JSON name may hide another field's name, and groups go by the names of their types.
+    // A JSON name may hide another field's name, and groups have the names of their types.
     if let field = table.fields.first(where: { $0.name == text || $0.textName(in: table.name) == text }) {
       return field
     }
@@ -108,7 +108,7 @@ struct TextParser: ~Copyable {
     throw scanner.failure(.unknownExtension(name: name, type: message.type.name), at: offset)
   }
 
-  /// The item of a message set that goes by the name of the message that it holds.
+  /// The item of a message set that has the name of its message.
   private func item(_ name: String, of message: MessageStorage) throws(SchemaError) -> FieldNode? {
     let pool = message.type.pool
     for candidate in try pool.extensionNames(of: message.type.name).sorted()
@@ -185,7 +185,7 @@ struct TextParser: ~Copyable {
       }
     }
     let hasColon = scanner.accept(UInt8(ascii: ":"))
-    guard hasColon || field.kind.isMessage else { throw scanner.expected("“:”").inside(field.pathName) }
+    guard hasColon || field.kind.isMessage else { throw scanner.expected("\":\"").inside(field.pathName) }
     do throws(TextFailure) {
       guard field.isRepeated else {
         message[field] = .single(try value(of: field, depth: depth))
@@ -208,7 +208,7 @@ struct TextParser: ~Copyable {
     repeat {
       try element(of: field, in: message, depth: depth)
     } while scanner.accept(UInt8(ascii: ","))
-    guard scanner.accept(UInt8(ascii: "]")) else { throw scanner.expected("“,” or “]”") }
+    guard scanner.accept(UInt8(ascii: "]")) else { throw scanner.expected("\",\" or \"]\"") }
   }
 
   private mutating func element(

@@ -15,14 +15,14 @@ struct TextPrinter: ~Copyable {
     return out.copyBytes()
   }
 
-  /// Appends the text of a serialized message that is in the canonical form.
+  /// Appends the text of a canonical serialized message.
   static func print(
     canonical bytes: UnsafeRawBufferPointer, type: MessageNode, options: TextEncodingOptions,
     into buffer: inout OutputBuffer
   ) {
     var printer = TextPrinter(options: options)
     swap(&printer.out, &buffer)
-    // What is canonical can be read, and so can the schema that made it so.
+    // Canonical bytes are valid, and so is their schema.
     if let plan = try? type.pointerToPlan() { try? printer.message(plan, WireReader(bytes), depth: 0) }
     swap(&printer.out, &buffer)
   }
@@ -65,7 +65,7 @@ struct TextPrinter: ~Copyable {
     while !reader.isAtEnd {
       let rest = reader
       guard try field(plan, &reader, depth: depth) else {
-        // All that follows is unknown too.
+        // All fields that follow are unknown too.
         if options.unknownFields { unknown(rest, isMessageSet: plan.pointee.isMessageSet) }
         return
       }
@@ -198,7 +198,7 @@ struct TextPrinter: ~Copyable {
 
   // MARK: Any
 
-  /// Writes an Any as the message that it holds; false when its type is not known or its value is not of this type.
+  /// Writes an Any as its message; false if its type is unknown or its value is not of this type.
   private mutating func any(_ plan: PlanPointer, _ fields: WireReader, depth: Int) -> Bool {
     guard depth < nestingLimit, let parts = try? anyParts(plan, fields), TextScanner.isTypeURL(parts.url),
       let type = try? plan.pointee.type.takeUnretainedValue().pool.messageType(
@@ -246,7 +246,7 @@ struct TextPrinter: ~Copyable {
 
   // MARK: Unknown fields
 
-  /// How deep length-delimited unknown fields are taken for messages.
+  /// The maximum depth at which length-delimited unknown fields are printed as messages.
   private static let guessingLimit = 10
 
   private mutating func unknown(
@@ -316,7 +316,7 @@ struct TextPrinter: ~Copyable {
     close()
   }
 
-  /// Whether bytes can be read as a message.
+  /// Whether bytes can be decoded as a message.
   private static func isMessage(_ content: WireReader) -> Bool {
     var reader = content
     do throws(DecodeError) {

@@ -1,4 +1,4 @@
-/// A position in a text and the tokens that can be read there, as the text format specification defines them.
+/// A position in a text with readers of tokens (text format specification).
 struct TextScanner {
   let bytes: UnsafeRawBufferPointer
   var position = 0
@@ -11,14 +11,14 @@ struct TextScanner {
     TextFailure(reason: reason, offset: offset)
   }
 
-  /// A failure to find `expected` here, which may be due to the end of the text.
+  /// The error for a missing `expected`, or for the end of the text.
   func expected(_ what: String) -> TextFailure {
     failure(position >= bytes.count ? .unexpectedEnd : .syntax(expected: what))
   }
 
   // MARK: Structure
 
-  /// Passes over white space and comments.
+  /// Skips white space and comments.
   mutating func skipSpace() {
     while position < bytes.count {
       switch bytes[position] {
@@ -57,7 +57,7 @@ struct TextScanner {
 
   private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }
 
-  /// The byte `distance` behind the position; 0 behind the end.
+  /// The byte `distance` after the position; 0 beyond the end.
   private func byte(_ distance: Int = 0) -> UInt8 {
     position + distance < bytes.count ? bytes[position + distance] : 0
   }
@@ -75,26 +75,27 @@ struct TextScanner {
     return UnsafeRawBufferPointer(rebasing: bytes[start..<position])
   }
 
-  /// Reads what stands between brackets, the first of which has been read: the name of an extension or a type URL.
+  /// Reads the text up to the closing bracket: the name of an extension or a type URL. The opening bracket
+  /// has been read.
   mutating func bracketedName() throws(TextFailure) -> String {
     var name: [UInt8] = []
     while true {
       let byte = peek()
       if byte == UInt8(ascii: "]") { break }
-      guard TextScanner.isURLByte(byte) else { throw expected("an extension's name or a type URL, and “]”") }
+      guard TextScanner.isURLByte(byte) else { throw expected("an extension name or a type URL, and \"]\"") }
       name.append(byte)
       position += 1
     }
-    guard !name.isEmpty else { throw expected("an extension's name or a type URL") }
+    guard !name.isEmpty else { throw expected("an extension name or a type URL") }
     if name.contains(UInt8(ascii: "/")), !name.withUnsafeBytes(TextScanner.isTypeURL) {
-      throw expected("a type URL such as example.com/pkg.Name before “]”")
+      throw expected("a type URL such as example.com/pkg.Name before \"]\"")
     }
     position += 1
     return String(decoding: name, as: UTF8.self)
   }
 
-  /// Whether text format has a form for a type URL: a prefix and a name with a slash between them, no empty prefix,
-  /// and two hexadecimal digits after each percent sign.
+  /// Whether text format can represent a type URL: a prefix, a slash and a name, no empty prefix, and two
+  /// hexadecimal digits after each percent sign.
   static func isTypeURL(_ url: UnsafeRawBufferPointer) -> Bool {
     guard let slash = url.lastIndex(of: UInt8(ascii: "/")), slash > 0, url.allSatisfy(isURLByte) else {
       return false
@@ -124,7 +125,7 @@ struct TextScanner {
     case octal(UnsafeRawBufferPointer)
     /// The digits without the `0x`.
     case hexadecimal(UnsafeRawBufferPointer)
-    /// With a fraction, an exponent, or an `f` behind it, which is not part of it.
+    /// A number with a fraction, an exponent, or the suffix `f`, which is not included.
     case float(UnsafeRawBufferPointer)
   }
 
@@ -185,7 +186,7 @@ struct TextScanner {
 
   // MARK: Strings
 
-  /// Reads one or more strings that follow each other and appends their content.
+  /// Reads one or more consecutive strings and appends their content.
   mutating func strings(into content: inout [UInt8]) throws(TextFailure) {
     guard seesString() else { throw expected("a string") }
     while seesString() { try string(into: &content) }

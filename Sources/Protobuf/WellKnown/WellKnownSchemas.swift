@@ -1,18 +1,18 @@
-/// The schemas that every program may meet without having been given them: the well-known types of
-/// `google.protobuf` and the status and error details of `google.rpc`.
+/// The built-in schemas: the well-known types of `google.protobuf`, and the status and error details of
+/// `google.rpc`.
 ///
-/// Add them to a pool last, so that what the user's own sources define wins:
+/// Add them to a pool last, so that definitions in the user's sources take precedence:
 /// ```swift
 /// try pool.add(WellKnownSchemas.set, source: WellKnownSchemas.sourceName)
 /// ```
 public enum WellKnownSchemas {
-  /// The name under which errors mention the set.
+  /// The name of the set in errors.
   public static let sourceName = "built-in schemas"
 
   /// The descriptor set.
   public static let set = SchemaBytes(Base64.decode(Array(encoded.utf8)) ?? [])
 
-  /// The types of options, `google.protobuf.FileOptions` and its like: what is needed to show options by name where no
-  /// source holds `google/protobuf/descriptor.proto`.
+  /// The types of options, `google.protobuf.FileOptions` and the like: required to show options by name if no
+  /// source contains `google/protobuf/descriptor.proto`.
   public static let optionTypes = SchemaBytes(Base64.decode(Array(encodedOptions.utf8)) ?? [])
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Compiles the descriptors of both versions of the reflection service, which ReflectionVersion embeds. The messages
-# are those that CSchemas has for protobuf-c.
+# Compiles the descriptors of both versions of the reflection service for ReflectionVersion. CSchemas contains the
+# messages for protobuf-c.
 #
 #   generate.sh [OUTDIR]     default: this directory (the committed file is replaced)
 set -eu

@@ -1,48 +1,48 @@
-/* A libcurl without a network, for unit tests: it keeps what is set on its handles, and a test plays the server by
- * calling the callbacks that were set.
+/* A libcurl without a network, for unit tests: it stores the options of its handles, and the test acts as the
+ * server by calling the callbacks.
  *
- * It enforces what the real one does: within callbacks no handle is added, removed or unpaused. */
+ * Like the real one, it forbids adding, removing and unpausing handles within callbacks; it counts violations. */
 #ifndef CFAKECURL_H
 #define CFAKECURL_H
 
 #include <CCurl.h>
 
-/* What a test does in place of curl_multi_perform and curl_multi_poll. */
+/* A test's replacement for the work of curl_multi_perform and curl_multi_poll. */
 typedef void (*fake_hook)(void *context);
 
-/* Has CCurl use these functions from now on. Any thread may call it, any number of times. */
+/* Installs these functions in CCurl. May be called on any thread, any number of times. */
 void fake_install(void);
 
-/* Sets what happens in each curl_multi_perform of the multis that this thread makes from now on. */
+/* Sets the hook for each curl_multi_perform of multis that this thread makes from now on. */
 void fake_on_perform(fake_hook hook, void *context);
 
 /* The version that curl_version_info reports to this thread, such as 0x081500, its default. */
 void fake_set_version(unsigned int number);
 
-/* Handles of the multi of this thread, in the order in which they were added; NULL past the end. */
+/* The handles of this thread's multi, in the order in which they were added; NULL past the end. */
 CURL *fake_handle(size_t index);
-/* How many handles were made and not cleaned up, by this thread. */
+/* The number of this thread's handles that were not cleaned up. */
 int fake_live_handles(void);
-/* How many times a function was called within a callback that forbids it, by this thread. */
+/* The number of calls, on this thread, of functions that are forbidden within callbacks. */
 int fake_violations(void);
-/* How many waits of this thread's multi were for the longest time that a loop waits, one minute. */
+/* The number of waits of this thread's multi with the maximum timeout of a loop, one minute. */
 int fake_longest_waits(void);
-/* Forgets everything of this thread. */
+/* Resets the state of this thread. */
 void fake_reset(void);
 
-/* What was set with curl_easy_setopt. */
+/* The value set with curl_easy_setopt. */
 long fake_long(CURL *handle, CURLoption option);
 const char *fake_string(CURL *handle, CURLoption option);
-/* Whether a list that was set contains this text. */
+/* Whether a list option contains this text. */
 bool fake_list_contains(CURL *handle, CURLoption option, const char *text);
 
-/* What curl_easy_getinfo reports next. */
+/* Sets the next result of curl_easy_getinfo. */
 void fake_set_reused(CURL *handle, bool is_reused);
 void fake_set_negotiated(CURL *handle, const char *name);
 
-/* libcurl's side: each calls the callback that was set, and returns what it returned. */
+/* Each function calls the handle's callback, and returns its result. */
 int fake_connect(CURL *handle);
-/* The connection of the handle has this socket. */
+/* Sets the socket of the handle's connection. */
 void fake_open_socket(CURL *handle, int socket);
 int fake_close_socket(CURL *handle, int socket);
 size_t fake_read(CURL *handle, char *buffer, size_t capacity);
@@ -53,7 +53,7 @@ size_t fake_body(CURL *handle, const char *bytes, size_t size);
 void fake_complete(CURL *handle, CURLcode code, const char *words);
 /* The mask of the last curl_easy_pause, or -1 if there was none. */
 int fake_pause_mask(CURL *handle);
-/* How many times curl_easy_upkeep was called, by this thread. */
+/* The number of calls of curl_easy_upkeep on this thread. */
 int fake_upkeeps(void);
 
 #endif

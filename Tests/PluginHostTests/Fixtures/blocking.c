@@ -1,4 +1,4 @@
-/* Blocks the loop at request_message; may take its time before a call. */
+/* Blocks the loop at request_message; may take long before a call. */
 #include "minimal.h"
 #include <unistd.h>
 

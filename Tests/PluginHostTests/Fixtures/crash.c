@@ -1,4 +1,4 @@
-/* Crashes where the variable CRASH_AT says, in the way that CRASH_HOW says. */
+/* Crashes at the place in the variable CRASH_AT, in the way in CRASH_HOW. */
 #include "minimal.h"
 #include <pthread.h>
 #include <signal.h>
@@ -9,7 +9,7 @@ static int is(const char *name, const char *value) {
   return found != NULL && strcmp(found, value) == 0;
 }
 
-/* Each way is a function of its own, so that the compiler sees nothing wrong. */
+/* A separate function for each way, so that the compiler does not warn. */
 __attribute__((noinline)) static int overflow(volatile char *above) {
   volatile char here[4096];
   here[0] = above[0];

@@ -1,4 +1,4 @@
-/* The symbol that a host looks for is no function. */
+/* The entry symbol is not a function. */
 #include <rpcurl/plugin.h>
 RPCURL_NOTE_(RPCURL_ABI_MAJOR, RPCURL_ABI_MINOR)
 __asm__(".globl rpcurl_plugin_entry\n.data\n.type rpcurl_plugin_entry, @object\n.size rpcurl_plugin_entry, 8\n"

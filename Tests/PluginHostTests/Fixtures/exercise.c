@@ -1,4 +1,4 @@
-/* Uses every function of the host once with right arguments, and some with wrong ones. */
+/* Uses every function of the host once with valid arguments, and some with invalid ones. */
 #include "minimal.h"
 
 #define CHECK(condition)                                                              \
@@ -27,7 +27,7 @@ static int32_t open_call(void *plugin, rpcurl_call call, void **state) {
   CHECK(IS(facts.method, "test.Echo/Say") && IS(facts.protocol, "grpc") && IS(facts.codec, "proto"));
   CHECK(IS(facts.target, "http://server") && IS(facts.response_type, "google.protobuf.Value"));
   CHECK(facts.kind == RPCURL_KIND_UNARY);
-  /* A structure of an older, smaller header is filled as far as it goes. */
+  /* A structure of an older, smaller header is filled up to its size. */
   CHECK(host->call_facts(host, call, (rpcurl_call_facts *)&small) == RPCURL_OK);
   CHECK(small.struct_size == 16 && small.kind == RPCURL_KIND_UNARY && IS(small.behind, "x"));
   *state = strdup("state");
@@ -46,7 +46,7 @@ static int32_t request_start(void *state, rpcurl_call call, rpcurl_token token) 
   CHECK(host->header_first(host, token, T("c"), &value) == RPCURL_ENOENT);
   CHECK(IS(host->last_error(host), "no header c"));
   CHECK(host->header_set(host, token, T("a"), T("one")) == RPCURL_OK);
-  CHECK(IS(value, "1")); /* what was given stays as it was */
+  CHECK(IS(value, "1")); /* unchanged */
   CHECK(host->header_add(host, token, T("C"), T("3")) == RPCURL_OK);
   CHECK(host->header_remove(host, token, T("b")) == 1);
   CHECK(host->header_remove(host, token, T("b")) == 0);
@@ -80,7 +80,7 @@ static int32_t request_message(void *state, rpcurl_call call, rpcurl_token token
   CHECK(host->get(host, token, T("a..b"), &value) == RPCURL_EPATH);
   CHECK(host->get_json(host, token, T(""), &got) == RPCURL_OK && IS(got, "\"Ada\""));
   CHECK(host->get_payload(host, token, &got) == RPCURL_OK && IS(got, "\x1a\x03" "Ada"));
-  /* Each type of the oneof in turn. */
+  /* Each type of the oneof. */
   CHECK(host->get(host, token, T("number_value"), &value) == RPCURL_OK);
   CHECK(value.type == RPCURL_TYPE_DOUBLE && value.as.float64 == 0);
   value.as.float64 = 1.5;

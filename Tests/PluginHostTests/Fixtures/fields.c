@@ -29,7 +29,7 @@ static int is_same(const rpcurl_value *one, const rpcurl_value *other) {
   }
 }
 
-/* A singular field: its default, what is set, and nothing again. */
+/* A singular field: its default, a value, and cleared again. */
 static void singular(const char *path, rpcurl_value value, rpcurl_value missing) {
   rpcurl_value got = {0};
   if (host->has(host, token, text(path)) != 0) fail("set", path);
@@ -92,7 +92,7 @@ static void scalars(void) {
   singular("d_bool", boolean(0), boolean(1));
   singular("camelCase", integer(1), integer(0));
   singular("large_number", integer(1), integer(0));
-  /* Within messages and groups, which are made on the way. */
+  /* Within messages and groups, which are created. */
   singular("f_message.f_message.f_int32", integer(5), integer(0));
   singular("fgroup.inner", integer(5), integer(0));
   singular("fgroup.all.fgroup.inner", integer(5), integer(0));

@@ -1,4 +1,4 @@
-/* Retries, injects, waits and calls, as the method's name says. */
+/* Retries, injects, waits and makes calls, depending on the method's name. */
 #include "minimal.h"
 #include <pthread.h>
 
@@ -55,7 +55,7 @@ static void *on_thread(void *argument) {
   return NULL;
 }
 
-/* ---- Calls of its own */
+/* ---- Calls of the plugin */
 
 static void done(void *argument, const rpcurl_own_response *response) {
   struct state *state = argument;

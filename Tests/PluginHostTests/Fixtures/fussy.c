@@ -1,4 +1,4 @@
-/* Rejects its configuration, or fails to get ready. */
+/* Rejects its configuration, or fails in ready. */
 #include "minimal.h"
 static int wants_failure;
 static int32_t configure(void *plugin, rpcurl_text key, rpcurl_text value) {

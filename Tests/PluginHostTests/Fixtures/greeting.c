@@ -1,9 +1,9 @@
-/* Asks the server for a greeting before each call, and puts it into a header; tries a call again that fails. */
+/* Requests a greeting from the server before each call, and sets it as a header; retries a failed call. */
 #include "minimal.h"
 
 struct state {
   rpcurl_token start;
-  /* The response's start is kept: once something has gone on, nothing can be tried again. */
+  /* The response's start is kept: after it is forwarded, a retry is impossible. */
   rpcurl_token response;
   int attempts;
 };

@@ -1,4 +1,4 @@
-/* Keeps the request's start, the first response message and the end, and uses them on a thread of its own. */
+/* Keeps the request's start, the first response message and the end, and uses their tokens on another thread. */
 #include "minimal.h"
 #include <pthread.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 static void *resume(void *argument) {
   rpcurl_token token = {(uint64_t)(uintptr_t)argument};
   usleep(20 * 1000);
-  /* Not every token is of a stage with headers; those that are get one. */
+  /* Sets the header at stages with headers; fails at others. */
   host->header_set(host, token, RPCURL_TEXT("x-later"), RPCURL_TEXT("yes"));
   host->proceed(host, token);
   return NULL;

@@ -1,4 +1,4 @@
-/* What the smallest plugins of these tests have in common. */
+/* Shared by the smallest plugins of these tests. */
 #include <rpcurl/plugin.h>
 #include <stdio.h>
 #include <stdlib.h>

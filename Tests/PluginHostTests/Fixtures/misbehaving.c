@@ -1,4 +1,4 @@
-/* Uses tokens twice, after the end, and invented ones. The host must answer with codes, and go on. */
+/* Uses tokens twice, after the end, and invented ones. The host must return error codes, and continue. */
 #include "minimal.h"
 static rpcurl_token first;
 static rpcurl_call last_call;

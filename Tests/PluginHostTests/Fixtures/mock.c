@@ -1,4 +1,4 @@
-/* Answers calls itself; declines those of another method; fails to open those of a third. */
+/* Answers calls itself; declines those of another method; fails in open for those of a third. */
 #include "minimal.h"
 
 static int32_t open_call(void *plugin, rpcurl_call call, void **state) {

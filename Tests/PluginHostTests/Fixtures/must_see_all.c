@@ -1,4 +1,4 @@
-/* Was built when there were fewer stages, and must not be passed by. */
+/* Built with fewer stages, and must see all of them. */
 #include "minimal.h"
 static const rpcurl_plugin plugin = {
     .abi_major = RPCURL_ABI_MAJOR, .struct_size = sizeof(rpcurl_plugin),

@@ -1,4 +1,5 @@
-/* Was built against a header of a later minor version: its structures are longer, and it looks before it uses. */
+/* Built against a header of a later minor version: its structures are longer, and it checks before it uses
+ * functions. */
 #include "minimal.h"
 
 struct newer {

@@ -1,3 +1,3 @@
-/* A shared object that is no plugin. */
+/* A shared object that is not a plugin. */
 int answer(void);
 int answer(void) { return 42; }

@@ -1,4 +1,4 @@
-/* Fails in several ways, and misuses its interface, as the method's name says. */
+/* Fails in several ways, and violates the ABI, depending on the method's name. */
 #include "minimal.h"
 
 #define T RPCURL_TEXT

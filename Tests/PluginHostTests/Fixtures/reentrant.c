@@ -1,4 +1,4 @@
-/* Uses the host where a call begins or ends, and one token on two threads, as the method's name says. */
+/* Uses the host at the beginning or end of a call, and one token on two threads, depending on the method's name. */
 #include "minimal.h"
 #include <pthread.h>
 
@@ -43,7 +43,7 @@ static int32_t open_call(void *plugin, rpcurl_call call, void **state) {
 static void *change(void *argument) {
   rpcurl_token token = *(rpcurl_token *)argument;
   free(argument);
-  /* Of different lengths, so that memory which is freed too early is soon somebody else's. */
+  /* Different lengths, so that memory freed too early is soon reused. */
   static const char bytes[] = "\x1a\x1e" "abcdefghijklmnopqrstuvwxyzabcd";
   for (;;) {
     if (host->set_payload(host, token, (rpcurl_text){bytes, 32}) < 0) return NULL;

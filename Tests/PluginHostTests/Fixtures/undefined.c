@@ -1,4 +1,4 @@
-/* Needs a function that nobody has. */
+/* Requires a function that does not exist. */
 #include "minimal.h"
 int32_t nobody_has_this(void *plugin);
 static const rpcurl_plugin plugin = {RPCURL_PLUGIN_HEAD, .name = "undefined", .load = keep_host,

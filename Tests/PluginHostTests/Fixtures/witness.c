@@ -1,5 +1,5 @@
-/* Tells when calls begin and end for it. Asked to, it gives them another timeout, tries them once more when they end
- * with a certain code, or makes a call of its own before each. */
+/* Logs the beginnings and ends of its calls. Depending on its keys, it changes their timeout, retries them once
+ * when they end with a certain code, or makes a call before each. */
 #include "minimal.h"
 
 struct plugin {

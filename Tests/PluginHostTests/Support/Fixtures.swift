@@ -4,21 +4,21 @@ import Protobuf
 
 @testable import PluginHost
 
-/// Plugins in C, compiled when a test needs them.
+/// Plugins in C, compiled when a test uses them.
 enum Fixtures {
   struct Failure: Error {
     let text: String
   }
 
-  /// The repository, as this file is in `Tests/PluginHostTests/Support`.
+  /// The root of the repository, relative to this file.
   static let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4).joined(
     separator: "/")
 
-  // Guarded by the lock, which ThreadSanitizer knows, unlike that of the standard library.
+  // Guarded by the lock, which ThreadSanitizer supports, unlike the standard library's.
   private nonisolated(unsafe) static var compiled: [String: String] = [:]
   private static let lock = Lock()
 
-  /// Compiles a fixture once, and gives the path of the shared object.
+  /// Compiles a fixture once, and returns the path of the shared object.
   static func path(_ name: String, ending: String = "c") throws -> String {
     try compile("\(fixtures)/\(name).\(ending)", name)
   }
@@ -30,7 +30,7 @@ enum Fixtures {
 
   private static let fixtures = "\(root)/Tests/PluginHostTests/Fixtures"
 
-  /// Compiles a plugin of the repository's.
+  /// Compiles a sample plugin of the repository.
   static func plugin(_ name: String) throws -> String {
     try compile("\(root)/Plugins/\(name)/\(name).c", name)
   }
@@ -51,7 +51,7 @@ enum Fixtures {
     }
   }
 
-  /// A type of the schemas that the tests share.
+  /// A type of the schemas shared by tests.
   static func messageType(_ name: String, of schema: String) throws -> MessageType {
     let file = try temporaryDirectory() + "/schema.binpb"
     let command = "protoc --include_imports -I'\(root)/Tests/Schemas' -o '\(file)' \(schema)"
@@ -78,7 +78,7 @@ enum Fixtures {
     return pool
   }
 
-  /// A new directory that only the user can use.
+  /// A new directory that only this user can access.
   static func temporaryDirectory() throws -> String {
     var template = Array("/tmp/rpcurl-test-XXXXXX".utf8CString)
     guard template.withUnsafeMutableBufferPointer({ $0.baseAddress.flatMap { mkdtemp($0) } }) != nil else {
@@ -98,7 +98,7 @@ enum Fixtures {
 }
 
 extension FileReader {
-  /// Everything, up to a limit; returns nil if the file cannot be read or is longer.
+  /// The whole content, up to a limit; nil if the file cannot be read or is longer.
   func readAll(limitBytes: Int) -> [UInt8]? {
     let bytes = read(at: 0, count: limitBytes + 1)
     return bytes.count <= limitBytes ? bytes : nil

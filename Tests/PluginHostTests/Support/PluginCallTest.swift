@@ -6,7 +6,7 @@ import Protobuf
 import RPCProtocols
 import Synchronization
 
-/// What was logged, from any thread.
+/// Collects log lines from any thread.
 final class LogCollector: Sendable {
   private let records = Mutex<[LogRecord]>([])
   var sink: LogSink { { record in self.records.withLock { $0.append(record) } } }
@@ -17,7 +17,7 @@ final class LogCollector: Sendable {
   }
 }
 
-/// A call through plugins, without a network. Unless a test says otherwise its messages are of the type
+/// A call through plugins, without a network. By default its messages are of the type
 /// `google.protobuf.Value`.
 final class PluginCallTest: ChainCaller, ChainTransport {
   let chain: Chain
@@ -44,7 +44,7 @@ final class PluginCallTest: ChainCaller, ChainTransport {
   }
   private let waker: Waker
 
-  /// The chain right above the wire: of the last attempt.
+  /// The chain directly above the wire, of the last attempt.
   lazy var wireChain = chain
 
   init(
@@ -78,7 +78,7 @@ final class PluginCallTest: ChainCaller, ChainTransport {
     clock.advance(by: .microseconds(1500))
   }
 
-  /// A whole call, which the server ends with an error.
+  /// Runs a whole call, which the server ends with an error.
   func run(deadline: MonotonicClock.Instant? = nil) {
     start(deadline: deadline)
     chain.send(.bytes(Self.bytes("Ada")))
@@ -88,7 +88,7 @@ final class PluginCallTest: ChainCaller, ChainTransport {
     wireChain.received(ResponseEnd(error: RPCError(.notFound, "gone", details: details, origin: .server)))
   }
 
-  /// Does what was asked of the loop.
+  /// Runs the scheduled work of the loop.
   func work() {
     let waiting = waker.waiting.withLock { waiting in
       defer { waiting = [] }
@@ -98,7 +98,7 @@ final class PluginCallTest: ChainCaller, ChainTransport {
     chain.processCommands()
   }
 
-  /// Works off what comes from other threads until a condition holds, for up to five seconds.
+  /// Runs work from other threads until a condition holds, for up to five seconds.
   func wait(until condition: () -> Bool) {
     for _ in 0..<5000 where !condition() {
       work()

@@ -15,7 +15,7 @@ func type(_ name: String) throws -> MessageType {
   try #require(try makePool().messageType(named: name))
 }
 
-/// Random numbers that are the same in each run, so that failures can be repeated.
+/// Random numbers that are the same in each run, so that failures are reproducible.
 struct SplitMix: RandomNumberGenerator {
   private var state: UInt64 = 1
 
@@ -28,7 +28,7 @@ struct SplitMix: RandomNumberGenerator {
   }
 }
 
-/// Bytes from hexadecimal digits; white space is passed over.
+/// Bytes from hexadecimal digits; ignores white space.
 func hex(_ text: String) -> [UInt8] {
   let digits = text.filter { !$0.isWhitespace }.compactMap(\.hexDigitValue)
   return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
@@ -39,7 +39,7 @@ func hexText(_ bytes: [UInt8]) -> String {
   bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }
 
-/// The JSON of a serialized message, which must be the same directly and through a message.
+/// The JSON of a serialized message; checks that the direct and the message-based conversion agree.
 func json(
   _ typeName: String, _ bytes: [UInt8], _ options: JSONEncodingOptions = JSONEncodingOptions()
 ) throws -> String {
@@ -52,7 +52,7 @@ func json(
   return text
 }
 
-/// The serialized message of a JSON text, which must be the same directly and through a message.
+/// The serialized message of a JSON text; checks that the direct and the message-based conversion agree.
 func wire(
   _ typeName: String, _ json: String, _ options: JSONDecodingOptions = JSONDecodingOptions()
 ) throws -> [UInt8] {

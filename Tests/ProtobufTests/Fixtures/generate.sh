@@ -1,6 +1,6 @@
 #!/bin/sh
-# Compiles protos/ into the descriptor set that the tests embed, and asks Python for the options in it. Needs a protoc
-# that knows editions, and a Python with protobuf:
+# Compiles protos/ into the embedded descriptor set of the tests, and reads its options with Python. Requires a protoc
+# with support for editions, and a Python with protobuf:
 #
 #   PROTOC="python -m grpc_tools.protoc" PYTHON=python generate.sh
 set -eu

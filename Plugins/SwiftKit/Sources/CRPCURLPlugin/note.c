@@ -1,4 +1,5 @@
-// The note by which a host knows, before any code runs, what this plugin was built against. Swift cannot write one.
+// The note with the version of the ABI, which the host reads before it runs any code. Swift cannot declare
+// one.
 #include <rpcurl/plugin.h>
 
 RPCURL_NOTE_(RPCURL_ABI_MAJOR, RPCURL_ABI_MINOR)

@@ -1,14 +1,14 @@
 import CRPCURLPlugin
 import Synchronization
 
-/// One call. Usable from any thread, until its interceptor was closed; then the host throws.
+/// A call. Usable from any thread, until its interceptor was closed; then the host's functions throw.
 public final class Call: Sendable {
-  /// Which sides are streams.
+  /// Which directions are streams.
   public enum Kind: UInt32, Sendable {
     case unary, clientStreaming, serverStreaming, bidiStreaming
   }
 
-  /// Which sides are streams.
+  /// Which directions are streams.
   public let kind: Kind
   /// The method: `pkg.Service/Method`.
   public let method: String
@@ -25,7 +25,7 @@ public final class Call: Sendable {
 
   let host: Host
   let plain: rpcurl_call
-  /// What is to run later; `nil` once the call is closed, after which the host runs nothing of it.
+  /// The scheduled functions; `nil` once the call is closed, after which the host runs none of them.
   let pending = Mutex<[ObjectIdentifier: Pending]?>([:])
 
   init(_ host: Host, _ plain: rpcurl_call) throws(HostError) {
@@ -50,12 +50,13 @@ public final class Call: Sendable {
     try host.check(reason.lend { table.cancel(host.pointer, plain, $0) })
   }
 
-  /// Sends a further message of the request, after everything that this plugin was given so far. `[any thread]`
+  /// Sends an additional message of the request, after everything that this plugin received so far. `[any
+  /// thread]`
   public func inject(request message: NewMessage) throws(HostError) {
     try inject(message) { table.inject_request(host.pointer, plain, $0) }
   }
 
-  /// Sends a further message of the response to the caller. `[any thread]`
+  /// Sends an additional message of the response to the caller. `[any thread]`
   public func inject(response message: NewMessage) throws(HostError) {
     try inject(message) { table.inject_response(host.pointer, plain, $0) }
   }
@@ -69,7 +70,7 @@ public final class Call: Sendable {
     try host.check(result)
   }
 
-  /// Runs `body` on the loop's thread after a time, unless the call is closed before. `[loop]`
+  /// Runs `body` on the loop's thread after a time, unless the call is closed first. `[loop]`
   ///
   /// The interceptor's methods run on that thread too, so `body` may capture it.
   public func after(_ pause: Duration, _ body: @escaping () -> Void) throws(HostError) {
@@ -78,10 +79,10 @@ public final class Call: Sendable {
     }
   }
 
-  /// Runs `body` on the loop's thread as soon as it is free, unless the call is closed before. `[any thread]`
+  /// Runs `body` on the loop's thread soon, unless the call is closed first. `[any thread]`
   ///
-  /// What `body` captures must belong to the loop's thread, as the interceptor does, or not be used on this thread any
-  /// more.
+  /// Captured objects must belong to the loop's thread, like the interceptor, or no longer be used on this
+  /// thread.
   public func post(_ body: @escaping () -> Void) throws(HostError) {
     try schedule(body) { function, argument in table.post(host.pointer, plain, function, argument) }
   }
@@ -106,7 +107,7 @@ public final class Call: Sendable {
     try host.check(result)
   }
 
-  /// Drops what waits, which may hold this call: the host runs nothing of it any more.
+  /// Drops scheduled functions, which may retain this call: the host no longer runs them.
   func close() {
     let waiting = pending.withLock { waiting in
       defer { waiting = nil }
@@ -116,9 +117,9 @@ public final class Call: Sendable {
   }
 }
 
-/// A function that waits to be run, kept by its call.
+/// A scheduled function, retained by its call.
 ///
-/// It is handed to the loop's thread, which alone runs it.
+/// It is passed to the loop's thread, and only that thread runs it.
 final class Pending: @unchecked Sendable {
   private unowned let call: Call
   private let body: () -> Void

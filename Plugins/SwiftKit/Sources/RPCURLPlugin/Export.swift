@@ -1,6 +1,7 @@
 import CRPCURLPlugin
 
-/// Describes a plugin to the host. A shared object has one plugin, and one function that returns this:
+/// Describes a plugin to the host. A shared object contains one plugin, and one function that returns this
+/// pointer:
 ///
 /// ```swift
 /// @_cdecl("rpcurl_plugin_entry") public func entry() -> UnsafeRawPointer { export(Hello.self) }
@@ -30,7 +31,7 @@ private struct Exported {
   let make: (Host) throws -> any Plugin
 }
 
-// Written once, when the host asks the entry for the plugin, before anything else.
+// Written once, when the host calls the entry function, before anything else.
 nonisolated(unsafe) private var exported: Exported?
 
 private func permanent(_ text: String) -> UnsafePointer<CChar> {
@@ -40,7 +41,7 @@ private func permanent(_ text: String) -> UnsafePointer<CChar> {
   return UnsafePointer(copy.baseAddress.unsafelyUnwrapped)
 }
 
-// MARK: - What the host holds
+// MARK: - Objects held by the host
 
 /// A plugin on the chain.
 private final class Loaded {
@@ -57,7 +58,7 @@ private final class Loaded {
   }
 }
 
-/// A plugin's part in one call.
+/// The interceptor of a plugin in one call.
 private final class Opened {
   let host: Host
   let call: Call
@@ -74,7 +75,7 @@ private final class Opened {
   }
 }
 
-/// Runs what may throw; an error becomes the code, with its words.
+/// Runs a throwing function; an error becomes a negative code, with its description as the reason.
 private func run(_ host: Host, _ body: () throws -> Int32) -> Int32 {
   do {
     return try body()
@@ -91,8 +92,8 @@ private func addLife(to plugin: inout rpcurl_plugin) {
     guard let pointer, let place, let exported else { return RPCURL_EINVAL }
     let host = Host(pointer: pointer)
     return run(host) {
-      // Functions of 1.1 are used without asking for each.
-      guard pointer.pointee.abi_minor >= 1 else { throw Failure("needs version 1.1 of the plugin ABI") }
+      // Functions of ABI 1.1 are used without further checks.
+      guard pointer.pointee.abi_minor >= 1 else { throw Failure("requires version 1.1 of the plugin ABI") }
       place.pointee = Unmanaged.passRetained(Loaded(host, try exported.make(host))).toOpaque()
       return RPCURL_OK
     }

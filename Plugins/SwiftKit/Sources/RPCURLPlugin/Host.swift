@@ -1,11 +1,11 @@
 import CRPCURLPlugin
 
-/// rpcurl, as a plugin sees it. `[any thread]`
+/// The host of a plugin, rpcurl. `[any thread]`
 public struct Host: @unchecked Sendable {
   typealias Pointer = UnsafePointer<rpcurl_host>
   let pointer: Pointer
 
-  /// How much a log line matters.
+  /// The level of a log line.
   public enum Level: UInt32, Sendable {
     case debug, info, warning, error
   }
@@ -15,7 +15,7 @@ public struct Host: @unchecked Sendable {
   /// Its own version.
   public var version: String { String(pointer.pointee.version) }
 
-  /// Writes a line to the log in the plugin's name.
+  /// Writes a line to the log under the plugin's name.
   public func log(_ level: Level, _ text: String) {
     _ = text.lend { pointer.pointee.log(pointer, level.rawValue, $0) }
   }
@@ -24,7 +24,7 @@ public struct Host: @unchecked Sendable {
     _ = text.lend { pointer.pointee.set_error(pointer, $0) }
   }
 
-  /// Throws for a negative result; gives the others.
+  /// Throws for a negative result; returns any other.
   @discardableResult
   func check<Number: BinaryInteger>(_ result: Number) throws(HostError) -> Number {
     guard result < 0 else { return result }
@@ -32,17 +32,17 @@ public struct Host: @unchecked Sendable {
   }
 }
 
-/// Why the host did not do what it was asked.
+/// Why a function of the host failed.
 public struct HostError: Error, CustomStringConvertible, Equatable {
   /// One of the header's `RPCURL_E…` codes.
   public let code: Int32
-  /// The host's words.
+  /// The host's message.
   public let description: String
 
-  /// Whether there is no such thing: `RPCURL_ENOENT`.
+  /// Whether something was not found: `RPCURL_ENOENT`.
   public var isNotFound: Bool { code == RPCURL_ENOENT }
   /// Whether the field is of another type, such as a message: `RPCURL_ETYPE`.
   public var isWrongType: Bool { code == RPCURL_ETYPE }
-  /// Whether the call has ended meanwhile: `RPCURL_EENDED`.
+  /// Whether the call has ended in the meantime: `RPCURL_EENDED`.
   public var isEnded: Bool { code == RPCURL_EENDED }
 }

@@ -1,79 +1,80 @@
-/// A plugin's part in one call.
+/// A plugin's interceptor in one call.
 ///
 /// ```
 /// caller → A → B → C → wire      request stages: first to last
 /// caller ← A ← B ← C ← wire      response stages, metrics and close: last to first
 /// ```
 ///
-/// Every method is called on the loop's thread, which must not be blocked, and only for the stages that `stages`
-/// names. Each says what becomes of its value: `.proceed` lets it go on with the changes made to it; `.later` keeps it,
-/// and its `token` is used when it is time, from any thread. Each method's default lets the value go on.
+/// Every method is called on the loop's thread, which must not be blocked, and only for the stages in
+/// `stages`. Each returns what to do with its value: `.proceed` forwards it with the changes made to it;
+/// `.later` keeps it until its `token` is used, from any thread. By default, methods forward the value.
 public protocol Interceptor: AnyObject {
-  /// The stages to be called at. Asked once.
+  /// The stages to be called at. Read once.
   var stages: Stages { get }
-  /// What the call's chain must offer. Asked once.
+  /// The requirements for the call's chain. Read once.
   var needs: Needs { get }
 
   /// Once. Headers, target and timeout can be changed.
   func requestStart(_ start: RequestStart) throws -> Verdict
-  /// For each message to be sent, as a typed message; before `requestBytes` of every interceptor.
+  /// For each sent message, as a typed message; before `requestBytes` of every interceptor.
   func requestMessage(_ message: Message) throws -> Verdict
-  /// For each message to be sent, serialized and not yet compressed.
+  /// For each sent message, serialized, before compression.
   func requestBytes(_ bytes: Bytes) throws -> Verdict
-  /// Once: no more messages are sent.
+  /// Once: no more messages follow.
   func requestEnd(_ end: RequestEnd) throws -> Verdict
   /// At most once. The headers can be changed.
   func responseStart(_ start: ResponseStart) throws -> Verdict
-  /// For each message received, decompressed; before `responseMessage` of every interceptor.
+  /// For each received message, decompressed; before `responseMessage` of every interceptor.
   func responseBytes(_ bytes: Bytes) throws -> Verdict
-  /// For each message received, as a typed message.
+  /// For each received message, as a typed message.
   func responseMessage(_ message: Message) throws -> Verdict
   /// Once, with success or an error. Status, details and trailers can be changed.
   func responseEnd(_ end: ResponseEnd) throws -> Verdict
-  /// Once, after the caller has been given the end.
+  /// Once, after the caller has received the end.
   func metrics(_ metrics: MetricsValue) throws -> Verdict
-  /// The call is over: release what you hold. Exactly once, last.
+  /// The call has ended: release its resources. Called exactly once, last.
   func close(_ outcome: Outcome)
 }
 
 extension Interceptor {
   /// The defaults.
   public var needs: Needs { Needs() }
-  /// Lets it go on.
+  /// Forwards the value.
   public func requestStart(_ start: RequestStart) throws -> Verdict { .proceed }
-  /// Lets it go on.
+  /// Forwards the value.
   public func requestMessage(_ message: Message) throws -> Verdict { .proceed }
-  /// Lets it go on.
+  /// Forwards the value.
   public func requestBytes(_ bytes: Bytes) throws -> Verdict { .proceed }
-  /// Lets it go on.
+  /// Forwards the value.
   public func requestEnd(_ end: RequestEnd) throws -> Verdict { .proceed }
-  /// Lets it go on.
+  /// Forwards the value.
   public func responseStart(_ start: ResponseStart) throws -> Verdict { .proceed }
-  /// Lets it go on.
+  /// Forwards the value.
   public func responseBytes(_ bytes: Bytes) throws -> Verdict { .proceed }
-  /// Lets it go on.
+  /// Forwards the value.
   public func responseMessage(_ message: Message) throws -> Verdict { .proceed }
-  /// Lets it go on.
+  /// Forwards the value.
   public func responseEnd(_ end: ResponseEnd) throws -> Verdict { .proceed }
-  /// Lets it go on.
+  /// Forwards the value.
   public func metrics(_ metrics: MetricsValue) throws -> Verdict { .proceed }
-  /// Releases nothing.
+  /// Does nothing.
   public func close(_ outcome: Outcome) {}
 }
 
-/// What becomes of a value, said when a stage returns.
+/// What to do with a value, returned from a stage.
 public enum Verdict: Sendable {
-  /// The value goes on, with the changes made to it.
+  /// Forward the value, with the changes made to it.
   case proceed
-  /// It is kept; its token is used later.
+  /// Keep the value; its token is used later.
   case later
-  /// It is taken out of the stream. Message and bytes stages only.
+  /// Remove the value from the stream. Message and bytes stages only.
   case drop
-  /// The call fails. Not at the metrics stage.
+  /// Fail the call. Not at the metrics stage.
   case fail(Status)
-  /// The call is answered from here, without the network. Request stages only.
+  /// Respond to the call locally, without the network. Request stages only.
   case respond(Response)
-  /// The request is sent again from here. Response stages only; where that is not possible any more, it goes on.
+  /// Send the request again from here. Response stages only; if that is no longer possible, the value is
+  /// forwarded.
   case retry(after: Duration, headers: [Field] = [])
 }
 
@@ -81,7 +82,7 @@ public enum Verdict: Sendable {
 public struct Stages: OptionSet, Sendable {
   /// One bit for each stage.
   public let rawValue: UInt64
-  /// Makes a set of its bits.
+  /// Makes a set from its bits.
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 
   /// See the method of this name of ``Interceptor``.
@@ -102,15 +103,15 @@ public struct Stages: OptionSet, Sendable {
   public static let responseEnd = Stages(rawValue: 1 << 7)
   /// See the method of this name of ``Interceptor``.
   public static let metrics = Stages(rawValue: 1 << 8)
-  /// Every stage that this kit knows.
+  /// Every stage in this kit.
   public static let all = Stages(rawValue: 0x1ff)
 }
 
-/// What an interceptor needs of its call's chain.
+/// The requirements of an interceptor for its call's chain.
 public struct Needs: Sendable {
-  /// How many bytes of the request are kept, so that it can be retried.
+  /// The number of bytes of the request that are kept for retries.
   public var replayLimitBytes = 0
-  /// How many bytes it may have to hold at once; 0 is the host's own window.
+  /// The number of bytes that it may hold at once; 0 for the host's window.
   public var windowBytes = 0
   /// Whether later values wait in the chain while it keeps a token.
   public var isSerial = false

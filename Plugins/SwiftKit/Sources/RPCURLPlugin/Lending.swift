@@ -1,6 +1,7 @@
 import CRPCURLPlugin
 
-// Between Swift's values and the plain structures. What is lent to the host is copied before its function returns.
+// Conversions between Swift's values and the plain structures. The host copies its arguments before a
+// function returns.
 
 extension String {
   init(_ text: rpcurl_text) {
@@ -27,7 +28,7 @@ extension UnsafeBufferPointer<UInt8> {
   }
 }
 
-/// Copies of texts that are lent together.
+/// Copies of several texts, valid together.
 final class Lender {
   private var blocks: [UnsafeMutableRawPointer] = []
 

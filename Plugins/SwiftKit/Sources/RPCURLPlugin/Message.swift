@@ -14,7 +14,7 @@ public enum Value: Sendable, Equatable {
   case string(String)
   /// `bytes`.
   case bytes([UInt8])
-  /// An enum's number.
+  /// The number of an enum value.
   case `enum`(Int32)
 }
 
@@ -23,20 +23,20 @@ public enum Value: Sendable, Equatable {
 /// A path names fields as the schema does, with indices and map keys in brackets: `user.address[0].city`,
 /// `labels["env"]`. The empty path is the message itself.
 public struct Message: Sendable {
-  /// To keep the value and settle it later.
+  /// The token, to keep the value and use it later.
   public let token: Token
 
   private var host: Host { token.host }
   private var table: rpcurl_host { token.host.pointer.pointee }
 
-  /// Reads a scalar; one that is not set has its default.
+  /// Reads a scalar; an unset field has its default.
   public func get(_ path: String) throws(HostError) -> Value {
     var value = rpcurl_value()
     try host.check(path.lend { table.get(host.pointer, token.plain, $0, &value) })
     return Value(value)
   }
 
-  /// Writes a scalar; messages on the way are made.
+  /// Writes a scalar; creates missing messages in the path.
   public func set(_ path: String, _ value: Value) throws(HostError) {
     try host.check(
       path.lend { path in value.lend { table.set(host.pointer, token.plain, path, $0) } })
@@ -48,13 +48,13 @@ public struct Message: Sendable {
       path.lend { path in value.lend { table.append(host.pointer, token.plain, path, $0) } })
   }
 
-  /// Appends to a list what ProtoJSON says: the way to append messages.
+  /// Appends a ProtoJSON value to a list, also a message.
   public func appendJSON(_ path: String, _ json: String) throws(HostError) {
     try host.check(
       path.lend { path in json.lend { table.append_json(host.pointer, token.plain, path, $0) } })
   }
 
-  /// Unsets a field, empties a list or map, or removes an element.
+  /// Clears a field, a list or a map, or removes an element.
   public func clear(_ path: String) throws(HostError) {
     try host.check(path.lend { table.clear(host.pointer, token.plain, $0) })
   }
@@ -80,7 +80,7 @@ public struct Message: Sendable {
     return keys
   }
 
-  /// The name of the field that is set of a oneof.
+  /// The name of the set field of a oneof; `nil` if none is set.
   public func which(_ path: String) throws(HostError) -> String? {
     var field = rpcurl_text()
     let result = path.lend { table.which(host.pointer, token.plain, $0, &field) }
@@ -89,7 +89,7 @@ public struct Message: Sendable {
     return String(field)
   }
 
-  /// The name of an enum field's value; `nil` when the schema has none for its number.
+  /// The name of an enum field's value; `nil` if the schema has no name for its number.
   public func enumName(_ path: String) throws(HostError) -> String? {
     var name = rpcurl_text()
     let result = path.lend { table.get_enum(host.pointer, token.plain, $0, &name) }
@@ -110,7 +110,7 @@ public struct Message: Sendable {
     return String(json)
   }
 
-  /// Replaces a field, or the message, by what ProtoJSON says.
+  /// Replaces a field, or the message, by a ProtoJSON value.
   public func setJSON(_ json: String, at path: String = "") throws(HostError) {
     try host.check(path.lend { path in json.lend { table.set_json(host.pointer, token.plain, path, $0) } })
   }

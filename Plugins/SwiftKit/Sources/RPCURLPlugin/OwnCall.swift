@@ -1,21 +1,21 @@
 import CRPCURLPlugin
 
-/// A unary call that a plugin makes itself, such as for an access token.
+/// A unary call that a plugin makes, such as for an access token.
 public struct OwnCall: Sendable {
   /// `pkg.Service/Method`.
   public var method: String
-  /// `http[s]://host[:port][/prefix]`; empty: that of the call that it is made for.
+  /// `http[s]://host[:port][/prefix]`; empty for the target of the current call.
   public var target: String
   /// Leading metadata.
   public var headers: [Field]
-  /// The one message.
+  /// The request message.
   public var message: NewMessage
-  /// `nil`: without a limit of its own.
+  /// The timeout; `nil` for the default.
   public var timeout: Duration?
-  /// Whether the response is wanted as ProtoJSON, which needs a schema, or serialized.
+  /// Whether the response is converted to ProtoJSON, which requires a schema, or stays serialized.
   public var wantsJSON: Bool
 
-  /// Makes a call, to be given to ``Call/call(_:_:)``.
+  /// Makes a call for ``Call/call(_:_:)``.
   public init(
     method: String, target: String = "", headers: [Field] = [], message: NewMessage, timeout: Duration? = nil,
     wantsJSON: Bool = false
@@ -29,13 +29,13 @@ public struct OwnCall: Sendable {
   }
 }
 
-/// How a plugin's own call ended.
+/// The result of a plugin's own call.
 public struct OwnResponse: Sendable {
-  /// How it ends.
+  /// The status.
   public var status: Status
   /// Leading metadata.
   public var headers: [Field]
-  /// In the form that was asked for; empty when it failed.
+  /// The message in the requested form; empty if the call failed.
   public var message: [UInt8]
   /// Trailing metadata.
   public var trailers: [Field]
@@ -58,9 +58,10 @@ public struct OwnResponse: Sendable {
 }
 
 extension Call {
-  /// Makes a call of the plugin's own, which does not pass through this plugin. `done` runs exactly once, on the
-  /// loop's thread; when this call ends first, with the code 1 (canceled). The interceptor's methods run on that thread
-  /// too, so `done` may capture it. `[loop]`
+  /// Makes a call for the plugin, which does not pass this plugin. `[loop]`
+  ///
+  /// `done` runs exactly once, on the loop's thread; if the current call ends first, with the code 1
+  /// (canceled). The interceptor's methods run on that thread too, so `done` may capture it.
   public func call(_ own: OwnCall, _ done: @escaping (OwnResponse) -> Void) throws(HostError) {
     let lender = Lender()
     let plainCall = rpcurl_own_call(

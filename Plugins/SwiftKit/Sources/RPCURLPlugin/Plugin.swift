@@ -1,4 +1,4 @@
-/// A plugin: makes an interceptor for each call that it wants to take part in.
+/// A plugin: makes an interceptor for each call in which it takes part.
 ///
 /// ```swift
 /// final class Hello: Plugin {
@@ -18,52 +18,53 @@
 /// @_cdecl("rpcurl_plugin_entry") public func entry() -> UnsafeRawPointer { export(Hello.self) }
 /// ```
 ///
-/// An error that is thrown fails what was to be done; its description is shown.
+/// A thrown error fails the operation; its description is shown.
 public protocol Plugin: AnyObject {
   /// A short name, for logs and errors.
   static var name: String { get }
-  /// The plugin's own version.
+  /// The plugin's version.
   static var version: String { get }
   /// What it does, in one line.
   static var summary: String { get }
-  /// The keys of the configuration, one a line: `key=VALUE  what it does`.
+  /// The keys of the configuration, one per line: `key=VALUE  what it does`.
   static var configurationHelp: String { get }
-  /// Whether a host with stages that this kit does not know must refuse the plugin: for what signs, redacts or audits.
+  /// Whether a host with stages that this kit does not have must refuse the plugin: for plugins that sign,
+  /// redact or audit.
   static var mustSeeAll: Bool { get }
 
-  /// Once for each time that the plugin is put on the chain. `[main]`
+  /// Makes an instance for each use of the plugin on the chain. `[main]`
   init(host: Host) throws
-  /// One key of the configuration, in the order written. `[main]`
+  /// Sets a key of the configuration; called in the order written. `[main]`
   func configure(_ key: String, _ value: String) throws
-  /// All keys have been given. `[main]`
+  /// Called after all keys were set. `[main]`
   func ready() throws
-  /// A call is about to start; `nil` when it does not concern the plugin. `[loop]`
+  /// Called before a call starts. Returns `nil` to not take part. `[loop]`
   func open(_ call: Call) throws -> (any Interceptor)?
-  /// The process ends in order. `[main]`
+  /// Called at a normal end of the process. `[main]`
   func unload()
 }
 
 extension Plugin {
-  /// None.
+  /// Default: none.
   public static var version: String { "" }
-  /// None.
+  /// Default: none.
   public static var summary: String { "" }
-  /// No keys.
+  /// Default: no keys.
   public static var configurationHelp: String { "" }
-  /// It may be passed by.
+  /// Default: new stages may be missed.
   public static var mustSeeAll: Bool { false }
 
-  /// Refuses every key.
+  /// Default: rejects every key.
   public func configure(_ key: String, _ value: String) throws { throw Failure("unknown key") }
-  /// Nothing to prepare.
+  /// Default: does nothing.
   public func ready() {}
-  /// Nothing to clean up.
+  /// Default: does nothing.
   public func unload() {}
 }
 
-/// Why something cannot be done, in words for a person.
+/// Why an operation failed, in words for people.
 public struct Failure: Error, CustomStringConvertible {
-  /// The words.
+  /// The message.
   public let description: String
 
   /// Makes a failure.

@@ -2,15 +2,15 @@ import CRPCURLPlugin
 
 /// The request's start.
 public struct RequestStart: Sendable {
-  /// To keep the value and settle it later.
+  /// The token, to keep the value and use it later.
   public let token: Token
   /// The request's headers.
   public var headers: HeaderFields { HeaderFields(token: token) }
 
-  /// Where the request goes: `http[s]://host[:port][/prefix]`.
+  /// The target of the request: `http[s]://host[:port][/prefix]`.
   public func target() throws(HostError) -> String { String(try plain().target) }
 
-  /// What is left of the time that the call may take; `nil` without a limit.
+  /// The time left for the call; `nil` without a limit.
   public func timeout() throws(HostError) -> Duration? {
     let left = try plain().timeout_ns
     return left < 0 ? nil : .nanoseconds(left)
@@ -22,7 +22,7 @@ public struct RequestStart: Sendable {
     try host.check(target.lend { host.pointer.pointee.set_target(host.pointer, token.plain, $0) })
   }
 
-  /// Sets how long the call may take from now on.
+  /// Sets the timeout of the call from now on; `nil` for none.
   public func setTimeout(_ timeout: Duration?) throws(HostError) {
     let host = token.host
     try host.check(
@@ -39,15 +39,15 @@ public struct RequestStart: Sendable {
   }
 }
 
-/// The half-close: no more messages are sent.
+/// The half-close: no more messages follow.
 public struct RequestEnd: Sendable {
-  /// To keep the value and settle it later, or to put messages in front of it.
+  /// The token, to keep the value and use it later, or to inject messages before it.
   public let token: Token
 }
 
 /// The response's start.
 public struct ResponseStart: Sendable {
-  /// To keep the value and settle it later.
+  /// The token, to keep the value and use it later.
   public let token: Token
   /// The response's headers.
   public var headers: HeaderFields { HeaderFields(token: token) }
@@ -61,7 +61,7 @@ public struct ResponseStart: Sendable {
 
 /// A serialized message, before compression or after decompression.
 public struct Bytes: Sendable {
-  /// To keep the value and settle it later.
+  /// The token, to keep the value and use it later.
   public let token: Token
 
   /// A copy of the bytes.
@@ -81,7 +81,7 @@ public struct Bytes: Sendable {
 
 /// The end of a call.
 public struct ResponseEnd: Sendable {
-  /// To keep the value and settle it later.
+  /// The token, to keep the value and use it later.
   public let token: Token
   /// The trailers.
   public var trailers: HeaderFields { HeaderFields(token: token) }
@@ -121,9 +121,9 @@ public struct ResponseEnd: Sendable {
   }
 }
 
-/// What a call took, on its way to the caller.
+/// The metrics of a call, on the way to the caller.
 public struct MetricsValue: Sendable {
-  /// To keep the value and settle it later.
+  /// The token, to keep the value and use it later.
   public let token: Token
 
   /// The metrics.
@@ -135,7 +135,7 @@ public struct MetricsValue: Sendable {
     return Metrics(plain)
   }
 
-  /// Replaces them, for interceptors further out and the caller.
+  /// Replaces the metrics, for interceptors further out and the caller.
   public func set(_ metrics: Metrics) throws(HostError) {
     let host = token.host
     try host.check(

@@ -1,16 +1,16 @@
 import CRPCURLPlugin
 
-/// The right and the duty to say, exactly once, what becomes of a value that was kept with `.later`. `[any thread]`
+/// The right and the duty to decide, exactly once, what to do with a value kept with `.later`. `[any thread]`
 ///
-/// The host recognises a token that was used before or whose call has ended; then an error is thrown and nothing
-/// else happens.
+/// The host recognizes a token that was used or whose call has ended; then an error is thrown, without
+/// further effect.
 public struct Token: Sendable {
   let host: Host
   let plain: rpcurl_token
 
   private var table: rpcurl_host { host.pointer.pointee }
 
-  /// Says it.
+  /// Uses the token.
   public func settle(_ verdict: Verdict) throws(HostError) {
     let lender = Lender()
     let result =
@@ -29,16 +29,16 @@ public struct Token: Sendable {
     try host.check(result)
   }
 
-  /// The value goes on, with the changes made to it.
+  /// Forwards the value, with the changes made to it.
   public func proceed() throws(HostError) { try settle(.proceed) }
-  /// The call fails.
+  /// Fails the call.
   public func fail(_ status: Status) throws(HostError) { try settle(.fail(status)) }
-  /// The call is answered from here.
+  /// Responds to the call locally.
   public func respond(_ response: Response) throws(HostError) { try settle(.respond(response)) }
-  /// The message is taken out of the stream.
+  /// Removes the message from the stream.
   public func drop() throws(HostError) { try settle(.drop) }
 
-  /// Puts a further message in front of the value. The token stays to be used.
+  /// Injects a message before the value. The token is not used.
   public func inject(_ message: NewMessage) throws(HostError) {
     let lender = Lender()
     let result = withUnsafePointer(to: lender.message(message)) { table.inject(host.pointer, plain, $0) }
@@ -47,14 +47,14 @@ public struct Token: Sendable {
   }
 }
 
-/// Headers or trailers of a value. `[any thread]`
+/// The headers or trailers of a value. `[any thread]`
 public struct HeaderFields: Sendable {
   let token: Token
 
   private var host: Host { token.host }
   private var table: rpcurl_host { token.host.pointer.pointee }
 
-  /// All of them, in order.
+  /// All fields, in order.
   public func all() throws(HostError) -> [Field] {
     let count = try host.check(table.header_count(host.pointer, token.plain))
     var fields: [Field] = []
@@ -75,7 +75,7 @@ public struct HeaderFields: Sendable {
     return String(value)
   }
 
-  /// Replaces every value of a name by one.
+  /// Replaces all values of a name by one.
   public func set(_ name: String, _ value: String) throws(HostError) {
     try host.check(
       name.lend { name in value.lend { value in table.header_set(host.pointer, token.plain, name, value) } })
@@ -87,7 +87,7 @@ public struct HeaderFields: Sendable {
       name.lend { name in value.lend { value in table.header_add(host.pointer, token.plain, name, value) } })
   }
 
-  /// Removes every value of a name; gives how many there were.
+  /// Removes all values of a name. Returns their number.
   @discardableResult
   public func remove(_ name: String) throws(HostError) -> Int {
     Int(try host.check(name.lend { table.header_remove(host.pointer, token.plain, $0) }))

@@ -1,10 +1,10 @@
 import CRPCURLPlugin
 
-/// One header or trailer.
+/// A header or trailer.
 public struct Field: Sendable, Equatable {
-  /// Lower case.
+  /// The name in lower case.
   public var name: String
-  /// Of names that end in `-bin` it is base64 text.
+  /// The value; base64 text for names that end in `-bin`.
   public var value: String
 
   /// Makes a field.
@@ -16,9 +16,9 @@ public struct Field: Sendable, Equatable {
 
 /// A status code with its message and details. The codes are gRPC's: 0 is ok, 1 canceled, … 16 unauthenticated.
 public struct Status: Sendable, Equatable {
-  /// One detail: a serialized message, with the full name of its type.
+  /// A detail: a serialized message, with the full name of its type.
   public struct Detail: Sendable, Equatable {
-    /// The full name of the type, without `type.googleapis.com/` before it.
+    /// The full name of the type, without the prefix `type.googleapis.com/`.
     public var typeName: String
     /// The serialized message.
     public var value: [UInt8]
@@ -32,9 +32,9 @@ public struct Status: Sendable, Equatable {
 
   /// The code: 0 is ok.
   public var code: Int
-  /// What it says.
+  /// The message.
   public var message: String
-  /// What says more.
+  /// The details.
   public var details: [Detail]
 
   /// Success.
@@ -48,26 +48,26 @@ public struct Status: Sendable, Equatable {
   }
 }
 
-/// A message that a plugin makes.
+/// A message from a plugin.
 public enum NewMessage: Sendable {
-  /// In the call's codec.
+  /// Bytes in the call's codec.
   case serialized([UInt8])
-  /// ProtoJSON; needs a schema.
+  /// ProtoJSON; requires a schema.
   case json(String)
 }
 
-/// An answer in place of a server's.
+/// A local response instead of a server's.
 public struct Response: Sendable {
   /// Leading metadata.
   public var headers: [Field]
   /// The messages.
   public var messages: [NewMessage]
-  /// How it ends.
+  /// The status.
   public var status: Status
   /// Trailing metadata.
   public var trailers: [Field]
 
-  /// Makes an answer.
+  /// Makes a response.
   public init(
     headers: [Field] = [], messages: [NewMessage] = [], status: Status = .ok, trailers: [Field] = []
   ) {
@@ -78,15 +78,15 @@ public struct Response: Sendable {
   }
 }
 
-/// What a call took. Durations are `nil` where there was none.
+/// The metrics of a call. Durations are `nil` if not measured.
 public struct Metrics: Sendable, Equatable {
   /// From the start of the call to its end.
   public var total: Duration
-  /// Until the connection stood.
+  /// Until the connection was established.
   public var connect: Duration?
-  /// Until the TLS handshake was done.
+  /// Until the TLS handshake completed.
   public var tls: Duration?
-  /// Until the first byte of the response came.
+  /// Until the first byte of the response was received.
   public var firstByte: Duration?
   /// Bytes of the request, envelopes included.
   public var sentBytes: Int
@@ -96,7 +96,7 @@ public struct Metrics: Sendable, Equatable {
   public var sentMessages: Int
   /// Messages received.
   public var receivedMessages: Int
-  /// How often the call was tried.
+  /// The number of attempts.
   public var attempts: Int
 
   init(_ plain: rpcurl_metrics) {
@@ -122,16 +122,16 @@ public struct Metrics: Sendable, Equatable {
   }
 }
 
-/// How a call ended, as the caller saw it.
+/// The outcome of a call for the caller.
 public struct Outcome: Sendable, Equatable {
-  /// How it ends.
+  /// The status.
   public var status: Status
-  /// What it took.
+  /// The metrics.
   public var metrics: Metrics
 }
 
 extension Duration {
-  /// In whole nanoseconds, as far as they can be counted.
+  /// The duration in nanoseconds, clamped to the range of the type.
   var nanoseconds: Int64 {
     let (seconds, attoseconds) = components
     let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

@@ -1,6 +1,6 @@
 import RPCURLPlugin
 
-// count: counts messages per value of a field, over all calls of a run, and shows a table at the end.
+// count: counts messages per value of a field, over all calls of a run, and prints a table at the end.
 //
 //     make && rpcurl --plugin ./count.so,field=status ...
 //
@@ -8,15 +8,15 @@ import RPCURLPlugin
 //     count:   12  DONE
 //     count:    3  FAILED
 
-/// The plugin: one table, which every call adds to.
+/// The plugin: one table for all calls.
 final class Count: Plugin {
   static let name = "count"
   static let version = "1.0"
-  static let summary = "counts messages per value of a field, and shows a table at the end"
+  static let summary = "counts messages per value of a field, and prints a table at the end"
   static let configurationHelp = """
     field=PATH           the field, such as user.country
     of=request|response  which messages to count (response)
-    most=NUMBER          how many values to tell apart (1000)
+    most=NUMBER          maximum number of distinct values (1000)
     """
 
   private let host: Host
@@ -40,7 +40,7 @@ final class Count: Plugin {
   }
 
   func ready() throws {
-    if field.isEmpty { throw Failure("needs field=PATH") }
+    if field.isEmpty { throw Failure("requires field=PATH") }
   }
 
   func open(_ call: Call) -> (any Interceptor)? {
@@ -53,7 +53,7 @@ final class Count: Plugin {
   }
 }
 
-/// One call: looks at each message, and lets it go on.
+/// One call: counts each message, and forwards it.
 final class CountedCall: Interceptor {
   let stages: Stages
   private let field: String
@@ -74,7 +74,7 @@ final class CountedCall: Interceptor {
   }
 }
 
-/// How often each value came.
+/// The frequency of each value.
 final class Table {
   var most = 1000
   private var counts: [String: Int] = [:]
@@ -102,7 +102,7 @@ final class Table {
 }
 
 extension Message {
-  /// A field's value as a person would write it; one of a message that is not set is empty.
+  /// A field's value as text; empty for an unset message.
   fileprivate func describe(_ path: String) throws(HostError) -> String {
     do throws(HostError) {
       switch try get(path) {
@@ -116,12 +116,12 @@ extension Message {
       }
     } catch {
       if error.isNotFound { return "(none)" }
-      // A message, a list or a map; what is no field at all has no JSON either.
+      // A message, a list or a map; for an invalid path this throws.
       return try json(path)
     }
   }
 }
 
-/// What the host asks for the plugin.
+/// The entry function of the plugin.
 @_cdecl("rpcurl_plugin_entry")
 public func entry() -> UnsafeRawPointer { export(Count.self) }

@@ -16,7 +16,7 @@ message_factory.GetMessageClassesForFiles([file.name for file in known.file], po
 
 
 def show(kind, name, options):
-    """`options` is of the type that is built in, which does not know the extensions of the pool."""
+    """Parses `options` again: its built-in type lacks the extensions of the pool."""
     type = message_factory.GetMessageClass(pool.FindMessageTypeByName(options.DESCRIPTOR.full_name))
     text = text_format.MessageToString(type.FromString(options.SerializeToString()), as_one_line=True)
     if text:

@@ -1,11 +1,11 @@
-// Calls demo.v1.Demo/Hello through an interceptor of its own: Sample DESCRIPTOR-SET URL NAME
+// Calls demo.v1.Demo/Hello through its own interceptor: Sample DESCRIPTOR-SET URL NAME
 import Glibc
 import Interception
 import Protobuf
 import RPCClient
 import RPCProtocols
 
-/// Adds a header to the request, and an exclamation mark to the name that the message holds.
+/// Adds a header to the request, and an exclamation mark to the name in the message.
 final class Stress: Interceptor {
   let stages: Stages = [.requestStart, .requestMessage]
 
@@ -23,7 +23,7 @@ final class Stress: Interceptor {
   }
 }
 
-/// Prints the answer as JSON, or how the call failed.
+/// Prints the response as JSON, or the error.
 final class Printer: CallObserver {
   let type: MessageType
   var error: RPCError?
