@@ -44,7 +44,7 @@ extension Session: SessionKnowledge {
   private func query(_ invocation: Invocation) throws -> SchemaQuery {
     let words = invocation.positionals.map(\.text)
     let pool = try knownSchema()
-    return try SchemaQuery(pool, listed: words.isEmpty ? schema.listed(by: server()) : [], words: words)
+    return try SchemaQuery(pool, listed: words.isEmpty ? schema.listed(by: server()) : [], arguments: words)
   }
 
   private static func parse(_ command: CommandID, _ arguments: SessionArguments) throws(Failure) -> Invocation

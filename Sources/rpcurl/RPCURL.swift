@@ -14,7 +14,7 @@ enum RPCURL {
     var invocation = Parser.parse(Array(Swift.CommandLine.arguments.dropFirst()))
     do {
       if let request = invocation.request, invocation.errors.isEmpty || isHelp(request) {
-        return answer(request)
+        return handle(request)
       }
       StandardError.configure(Diagnostics(invocation))
       try configure(&invocation)
@@ -35,7 +35,7 @@ enum RPCURL {
     if case .help = request { true } else { false }
   }
 
-  private static func answer(_ request: Invocation.Request) {
+  private static func handle(_ request: Invocation.Request) {
     let text: String
     switch request {
     case .help(nil, let isWhole): text = Help.program(isWhole: isWhole)

@@ -43,9 +43,9 @@ struct ConfigurationFileTests {
     ("\nsecret", "line 2", "neither an option nor target"),
     ("target", "line 1", "target needs a URL or HOST:PORT"),
     ("[x]", "line 1", "not a section"), ("[profile a", "line 1", "not a section"),
-    ("[profile ]", "line 1", "the profile has no name"),
-    ("[profile -a]", "line 1", "the profile has no name"),
-    ("[profile a]\n[profile a]", "line 2", "the profile a is there twice"),
+    ("[profile ]", "line 1", "missing profile name"),
+    ("[profile -a]", "line 1", "missing profile name"),
+    ("[profile a]\n[profile a]", "line 2", "duplicate profile a"),
   ])
   func rejectsInvalidLine(text: String, place: String, why: String) throws {
     let message = try failure(text)
@@ -99,6 +99,6 @@ struct ConfigurationFileTests {
   @Test func reportsProfileWithoutFile() {
     var invocation = Parser.parse(["call", "--profile", "p", "M"])
     let failure = #expect(throws: Failure.self) { try ConfigurationFile.read(into: &invocation) { _ in nil } }
-    #expect(failure?.message?.why == "there is no configuration file")
+    #expect(failure?.message?.why == "no configuration file found")
   }
 }

@@ -113,6 +113,6 @@ struct ConnectionPlanTests {
     let directory = try #require(TemporaryDirectory())
     let certificate = directory.write("cert.pem", [])
     let failure = #expect(throws: Failure.self) { try plan(["--cert", certificate, "--pass", value]) }
-    #expect(failure?.message?.why == "neither @FILE nor env:NAME of a variable that is set")
+    #expect(failure?.message?.why == "not @FILE, and not env:NAME of a variable that is set")
   }
 }

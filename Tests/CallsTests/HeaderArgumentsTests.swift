@@ -30,11 +30,11 @@ struct HeaderArgumentsTests {
   }
 
   @Test(arguments: [
-    ("secret", "no colon in the header"), ("a b: secret", "\"a b\" is not a header name"),
+    ("secret", "missing colon in the header"), ("a b: secret", "\"a b\" is not a header name"),
     (": secret", "\"\" is not a header name"),
-    ("a: secret\nb: c", "the value of a holds a control character"),
-    ("a-bin: se-cret!", "the value of a-bin is not base64, as a name in -bin demands"),
-    ("content-length: 1", "the header content-length is written by the transport, and cannot be set"),
+    ("a: secret\nb: c", "the value of a contains a control character"),
+    ("a-bin: se-cret!", "the value of a-bin is not base64, which a name in -bin requires"),
+    ("content-length: 1", "the header content-length is set by the transport and cannot be changed"),
   ])
   func rejectsInvalidHeader(text: String, why: String) {
     let failure = #expect(throws: Failure.self) { try parse([text]) }
@@ -64,7 +64,7 @@ struct HeaderArgumentsTests {
     let unset = #expect(throws: Failure.self) { try parse(["a: ${NONE}"], [:]) }
     #expect(unset?.message?.why == "the value of a refers to the variable NONE, which is not set")
     let broken = #expect(throws: Failure.self) { try parse(["a: ${B}"], ["B": "secret\nx"]) }
-    #expect(broken?.message?.why == "the variable B in the value of a holds a line break")
+    #expect(broken?.message?.why == "the variable B in the value of a contains a line break")
   }
 }
 

@@ -27,12 +27,13 @@ struct TargetTests {
   }
 
   @Test(arguments: [
-    ("", "", "no host"), ("http://", "http://", "no host"), ("/a", "/a", "no host"),
-    ("unix:", "unix:", "no path after unix:"),
+    ("", "''", "missing host"), ("http://", "http://", "missing host"), ("/a", "/a", "missing host"),
+    ("unix:", "unix:", "missing path after unix:"),
     ("ftp://a", "ftp://a", "not a URL of http or https"),
     ("https://a", "https://a", "https:// and --plaintext contradict each other"),
-    ("http://u:secret@a", "target", "credentials do not belong in it"),
-    ("a:0", "a:0", "not a target"), ("a:65536", "a:65536", "not a target"), ("a:b", "a:b", "not a target"),
+    ("http://u:secret@a", "target", "credentials are not allowed in it"),
+    ("a:0", "a:0", "the port is not a number from 1 to 65535"),
+    ("a:65536", "a:65536", "the port is not a number from 1 to 65535"), ("a:b", "a:b", "not a target"),
     ("a b", "a b", "not a target"), ("a\u{7f}", "a\u{7f}", "not a target"), ("[::1", "[::1", "not a target"),
     ("[zz]", "[zz]", "not a target"), ("http://a/b?key=secret", "http://a/b?…", "not a target"),
     ("http://a/b#x", "http://a/b#…", "not a target"), (":80", ":80", "not a target"),

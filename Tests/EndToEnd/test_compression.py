@@ -44,8 +44,8 @@ def test_all_compressions_are_accepted_by_default(call, connect_server, protocol
         (["--compression", "lzma"], ["--compression", "lzma", "zstd"]),
         (["--accept-compression", "gzip,lzma"], ["--accept-compression", "gzip,lzma"]),
         (["--accept-compression", ""], ["--accept-compression"]),
-        (["--connect-get"], ["--connect-get", "grpc has no GET", "--protocol connect"]),
-        (["--connect-get", "--protocol", "grpc-web"], ["grpc-web has no GET"]),
+        (["--connect-get"], ["--connect-get", "grpc has no GET requests", "--protocol connect"]),
+        (["--connect-get", "--protocol", "grpc-web"], ["grpc-web has no GET requests"]),
     ],
 )
 def test_wrong_usage(call, arguments, words):

@@ -163,8 +163,8 @@ def test_flags_for_json_in_the_file_do_not_prevent_text(rpcurl, config, grpc_ser
         ("--verbose yes", 1, "--verbose: it takes no value"),
         ("max-time 1", 1, "neither an option nor target"),
         ("[staging]", 1, "not a section"),
-        ("[profile ]", 1, "the profile has no name"),
-        ("[profile a]\n[profile a]", 2, "the profile a is there twice"),
+        ("[profile ]", 1, "missing profile name"),
+        ("[profile a]\n[profile a]", 2, "duplicate profile a"),
         ("--profile x", 1, "--profile: only for the command line"),
         ("target", 1, "target needs a URL or HOST:PORT"),
         ("\x1b[31m", 1, "neither an option nor target"),
@@ -184,7 +184,7 @@ def test_missing_file_or_profile(rpcurl, config, tmp_path):
     assert (result.code, result.err) == (2, f"rpcurl: {tmp_path}/none: No such file or directory\n")
     file = config("[profile a]\n[profile b]")
     result = rpcurl("--profile", "c", "http://host", HELLO)
-    assert (result.code, result.err) == (2, f"rpcurl: --profile c: {file} has no such profile\nhint: it has a, b\n")
+    assert (result.code, result.err) == (2, f"rpcurl: --profile c: {file} has no such profile\nhint: profiles: a, b\n")
     assert rpcurl("http://host", HELLO, "--profile").err == 'rpcurl: --profile: missing value\nhint: see "rpcurl call --help"\n'
 
 
@@ -356,7 +356,7 @@ def test_an_unknown_option_is_an_error_of_all_commands(rpcurl, shared):
     [
         ("--cacert /no/such.pem", 6, "--cacert /no/such.pem: No such file"),
         ("--descriptor-set /no/such", 3, "/no/such: No such file"),
-        ("-H nonsense", 2, "no colon in the header"),
+        ("-H nonsense", 2, "missing colon in the header"),
         ("--header @/no/such", 2, "-H @/no/such: No such file"),
         ("--use nothing", 7, ""),
         ("--use retry,attempts=x", 7, ""),

@@ -131,7 +131,7 @@ def test_http3_is_refused_if_libcurl_has_none(call, rpcurl):
         pytest.skip("this libcurl speaks HTTP/3")
     result = call("--http3", "https://localhost:1", HELLO)
     number = rpcurl("version").out.splitlines()[1].split()[0].removeprefix("libcurl/")
-    assert result.code == 2 and f"the libcurl found here ({number}) cannot speak HTTP/3" in result.err
+    assert result.code == 2 and f"libcurl {number} does not support HTTP/3" in result.err
 
 
 # Ways
@@ -396,4 +396,4 @@ def test_no_password_without_a_terminal(rpcurl, descriptor_set):
         start_new_session=True, timeout=60,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("rpcurl: -u: no password, and there is no terminal to ask on\n")
+    assert done.stderr.startswith("rpcurl: -u: missing password, and there is no terminal for a prompt\n")

@@ -167,7 +167,7 @@ def test_strings_that_are_not_utf8(rpcurl, old_set):
     words = ["--descriptor-set", old_set, "--type", "Old", "--from", "binary", "--to"]
     result = rpcurl("convert", *words, "json", input=b"\x0a\x01\xff")
     assert (result.code, result.out) == (0, '{"a":"\ufffd"}\n')
-    assert result.err.startswith("rpcurl: standard input: warning: strings that are not UTF-8")
+    assert result.err.startswith("rpcurl: standard input: warning: invalid UTF-8 in strings became U+FFFD")
     assert rpcurl("convert", "-s", *words, "json", input=b"\x0a\x01\xff").err == ""
     for target in ["text", "binary"]:
         assert rpcurl("convert", *words, target, input=b"\x0a\x01\xff").err == ""

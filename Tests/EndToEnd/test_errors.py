@@ -42,7 +42,7 @@ def call(rpcurl, descriptor_set):
         (["localhost:1", "Hel-lo"], ["not a method name", "pkg.Service/Method"]),
         (["ftp://localhost:1", HELLO], ["not a URL of http or https"]),
         (["https://localhost:1", HELLO], ["https://", "--plaintext"]),
-        (["-H", "nonsense", "localhost:1", HELLO], ["-H", "no colon"]),
+        (["-H", "nonsense", "localhost:1", HELLO], ["-H", "missing colon"]),
         (["-H", "a b: c", "localhost:1", HELLO], ["not a header name"]),
         (["-H", "x: a\nb", "localhost:1", HELLO], ["control character"]),
         (["-H", "x-bin: !!", "localhost:1", HELLO], ["x-bin", "base64"]),
@@ -79,8 +79,8 @@ def test_wrong_usage(call, arguments, words):
         (["help", "descrbe"], "help descrbe", "no such command", "did you mean describe?"),
         (["help", "plugins", "chek"], "help chek", "no such command", "did you mean check?"),
         # Flags that would do nothing.
-        (["--format", "text", "--enum-numbers", "http://a/b.C/D"], "--enum-numbers", "it is for JSON, and the output is text", None),
-        (["--format", "binary", "--proto-names", "http://a/b.C/D"], "--proto-names", "it is for JSON, and the output is binary", None),
+        (["--format", "text", "--enum-numbers", "http://a/b.C/D"], "--enum-numbers", "only for JSON; the output is text", None),
+        (["--format", "binary", "--proto-names", "http://a/b.C/D"], "--proto-names", "only for JSON; the output is binary", None),
     ],
 )  # fmt: skip
 def test_unexpected_arguments(rpcurl, arguments, what, why, hint):

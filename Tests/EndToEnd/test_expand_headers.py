@@ -45,7 +45,7 @@ def test_unset_variable(rpcurl, option):
 def test_a_line_break_is_refused(explain, name):
     result = explain("--expand-headers", "-H", f"x-h: ${{{name}}}")
     assert result.code == 2
-    assert result.err == f"rpcurl: -H: the variable {name} in the value of x-h holds a line break\n"
+    assert result.err == f"rpcurl: -H: the variable {name} in the value of x-h contains a line break\n"
 
 
 def test_files(explain, tmp_path):

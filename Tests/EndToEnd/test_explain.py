@@ -121,11 +121,11 @@ def named(tmp_path):
 @pytest.mark.parametrize(
     ("names", "warnings"),
     [
-        (["redact", "log"], ["redact stands outside of log: log sees answers before redact has hidden anything in them"]),
+        (["redact", "log"], ["redact precedes log: log receives responses before redact redacts them"]),
         (["log", "redact"], []),
-        (["my-gzip", "hmac_sign"], ["my-gzip stands outside of hmac_sign: hmac_sign signs what is compressed, not the message that the server checks"]),
-        (["sign", "redact"], ["sign stands outside of redact: redact changes what sign has signed"]),
-        (["cache", "oauth"], ["cache stands outside of oauth: cache answers before oauth has said who asks, so one caller may get the answer to another"]),
+        (["my-gzip", "hmac_sign"], ["my-gzip precedes hmac_sign: hmac_sign signs compressed data, not the message that the server checks"]),
+        (["sign", "redact"], ["sign precedes redact: redact changes the data that sign signed"]),
+        (["cache", "oauth"], ["cache precedes oauth: cache responds before oauth adds credentials, so one caller may get the response to another"]),
         (["oauth", "cache"], []),
         (["catalog", "login"], []),
     ],

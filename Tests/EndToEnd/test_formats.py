@@ -102,7 +102,7 @@ def test_binary_is_refused_on_a_terminal(rpcurl, grpc_server, descriptor_set):
     os.close(writing)
     os.close(reading)
     assert done.returncode == 2
-    assert done.stderr.startswith(b"rpcurl: --format binary: it is not for a terminal\n")
+    assert done.stderr.startswith(b"rpcurl: --format binary: standard output is a terminal\n")
 
 
 # Requests

@@ -113,7 +113,7 @@ def test_a_bare_method_with_a_target_of_the_configuration(rpcurl, grpc_server):
         (["h:99999", "a.b.C/D"], "h:99999: the port is not a number from 1 to 65535", None),
         (["http://h:0/a.b.C/D"], "http://h:0/a.b.C/D: the port is not a number from 1 to 65535", None),
         (["grpc://h:1", "a.b.C/D"], "grpc://h:1: not a URL of http or https", "write HOST:PORT, http://HOST:PORT,"),
-        (["", "a.b.C/D"], "'': no host", "write HOST:PORT"),
+        (["", "a.b.C/D"], "'': missing host", "write HOST:PORT"),
         (["ls", "h:1"], "ls: no such command", "did you mean list?"),
         (["desc", "h:1", "a.b.C"], "desc: no such command", "did you mean describe?"),
         (["–plaintext", "h:1", HELLO], "–plaintext: unknown option", "it begins with U+2013, which is not a hyphen: write --plaintext"),
@@ -156,7 +156,7 @@ def test_mistakes(rpcurl, words, error, hint):
     [
         (["Demo/Helo"], f"Demo/Helo: {SERVICE} has no method Helo", f"did you mean {HELLO}?"),
         ([SERVICE], f"{SERVICE}: this is a service", f"write {SERVICE}/METHOD"),
-        (["-d", ADA, "-d", ADA, "Hello"], "-d: a second message (line 1, column 1), but Hello takes one message", "--each makes one call"),
+        (["-d", ADA, "-d", ADA, "Hello"], "-d: second message (line 1, column 1), but Hello accepts one message", "--each makes one call"),
         (["-d", f"[{ADA}]", "Hello"], "-d: expected an object (demo.v1.HelloRequest) (line 1, column 1)", "jq -c '.[]' splits an array"),
     ],
 )  # fmt: skip

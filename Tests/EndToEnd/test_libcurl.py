@@ -106,7 +106,7 @@ def is_trusted(result):
 
 def is_not_trusted(result):
     assert (result.code, result.out) == (6, "")
-    assert "\nhint: trust its authority with --cacert FILE" in result.err
+    assert "\nhint: use --cacert FILE to trust its authority" in result.err
     return True
 
 
@@ -186,7 +186,7 @@ def test_no_authorities_at_all(call_where_authorities_are_in, certificates):
     result = call_where_authorities_are_in(None)
     assert (result.code, result.out) == (6, "")
     assert "no certificate authorities found on this machine\n" in result.err
-    assert "hint: install ca-certificates, set SSL_CERT_FILE, or name a file with --cacert FILE\n" in result.err
+    assert "hint: install ca-certificates, set SSL_CERT_FILE, or use --cacert FILE\n" in result.err
     assert is_trusted(call_where_authorities_are_in(None, "--cacert", certificates / "ca.pem"))
     assert is_trusted(call_where_authorities_are_in(None, "-k"))
 

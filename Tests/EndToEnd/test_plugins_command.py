@@ -393,7 +393,7 @@ def test_optional_plugin_may_be_missing(rpcurl, grpc_server, descriptor_set, tmp
         assert (result.code, result.err) == (0, "")
         result = call(missing, "-v")
         name = missing[1:].split(",")[0]
-        assert f"* plugin {name}: not there, so skipped\n" in result.err
+        assert f"* plugin {name}: not found, skipped\n" in result.err
     changed = json.loads(call(f"?{SAMPLES}/stamp.so,response-field=message,response-value=new").out)
     assert changed["message"] == "new"
     # One that is there must be right.

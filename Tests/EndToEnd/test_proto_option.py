@@ -83,8 +83,8 @@ def test_order_of_sources(rpcurl, proto, tmp_path):
 
 def test_errors_pass_through(rpcurl, proto):
     proto.write_text('syntax = "proto3";\nmessage X { Missing x = 1; }\n')
-    fails(rpcurl("list", "--proto", proto), 3, 'own.proto:2:13: "Missing" is not defined', "protoc could not")
-    fails(rpcurl("list", "--proto", "/no/such.proto"), 3, "such.proto", "rpcurl: /no/such.proto: protoc could not")
+    fails(rpcurl("list", "--proto", proto), 3, 'own.proto:2:13: "Missing" is not defined', "protoc failed")
+    fails(rpcurl("list", "--proto", "/no/such.proto"), 3, "such.proto", "rpcurl: /no/such.proto: protoc failed")
     proto.write_text(FILE.replace("package", 'import "google/protobuf/empty.proto";\npackage'))
     warned = rpcurl("list", "--kind", "message", "--proto", proto, "-I", proto.parent, "-I", WELL_KNOWN)
     assert warned.code == 0 and "own.Own" in warned.out

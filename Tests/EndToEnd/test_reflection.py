@@ -140,7 +140,7 @@ def test_headers_are_sent_to_the_call_to_reflection_or_to_both(call, server, rpc
 
 @pytest.mark.parametrize("option", ["--reflect-header", "--rpc-header"])
 def test_bad_header_names_its_option(rpcurl, option):
-    fails(rpcurl(option, "nonsense", f"http://localhost:1/{DELAY}"), 2, option, "no colon")
+    fails(rpcurl(option, "nonsense", f"http://localhost:1/{DELAY}"), 2, option, "missing colon")
 
 
 # Together with descriptor sets

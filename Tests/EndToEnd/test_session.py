@@ -131,7 +131,7 @@ def test_server_stream_and_client_stream_by_call(rpcurl, grpc_server):
         ("close", "no stream is open"),
         ("switch 7", "rpcurl: 7: no such stream is open"),
         ("call Find $nothing", "rpcurl: $nothing: no such variable"),
-        ('call Find {"id":"${last.id}"}', "rpcurl: $last: no response has come yet"),
+        ('call Find {"id":"${last.id}"}', "rpcurl: $last: no response received yet"),
         ("set 9 = 1", "invalid name"),
         ("use nonsense", "no built-in interceptor has this name"),
         ("use header,colour=blue", "colour"),
@@ -140,7 +140,7 @@ def test_server_stream_and_client_stream_by_call(rpcurl, grpc_server):
         ("protocol carrier-pigeon", "carrier-pigeon"),
         ("deadline soon", "soon"),
         ("format binary", "format text, or format json"),
-        ("target http://", "no host"),
+        ("target http://", "missing host"),
         ("header novalue", "header NAME: VALUE"),
         ("header a b: c", "not a header name"),
         ("options --each", "--each"),
@@ -148,7 +148,7 @@ def test_server_stream_and_client_stream_by_call(rpcurl, grpc_server):
         ("describe NoSuchThing", "not found in the schema"),
         ("source /no/such/file", "No such file"),
         ("help nonsense", "no such command"),
-        ("list 'unclosed", "the quote ' is not closed"),
+        ("list 'unclosed", "missing closing quote '"),
         ("call", "call METHOD [JSON]"),
     ],
 )
@@ -167,7 +167,7 @@ def test_values_of_headers_have_no_quotes(rpcurl, grpc_server):
 
 def test_unfinished_json(rpcurl, grpc_server):
     result = run(rpcurl, grpc_server.url, lines=['call Hello {"name":"Ada"', "exit"])
-    assert (result.code, result.err) == (4, "rpcurl: standard input: incomplete JSON\n")
+    assert (result.code, result.err) == (4, "rpcurl: standard input: the JSON ends too early\n")
 
 
 def test_no_server_is_needed_until_a_call(rpcurl):
@@ -511,7 +511,7 @@ def test_headers_are_expanded_once(rpcurl, grpc_server):
     for line in ["header x-own: ${TRICK}", 'options -H "x-own: ${TRICK}"']:
         result = run(rpcurl, *start, lines=[line, "headers"], env=environment)
         assert result.out.splitlines() == ["x-start: abc"]
-        assert "rpcurl: the value contains ${ after variables are replaced\nhint: --expand-headers" in result.err
+        assert "rpcurl: the value contains ${ after variables are replaced\nhint: omit --expand-headers" in result.err
     result = run(rpcurl, grpc_server.url, lines=["header x-own: ${TRICK}", "options --expand-headers", "headers"], env=environment)
     assert result.out.splitlines() == ["x-own: ${API_KEY}"]
     assert "a header that was set contains ${" in result.err

@@ -2,17 +2,19 @@ import Output
 import Protobuf
 import RPCClient
 
-/// How a batch of calls is made.
+/// The plan of a batch of calls.
 package struct BatchPlan: Equatable {
-  /// More at a time would meet the limit of open files before any server's.
+  /// More concurrent calls would exceed the limit of open files.
   private static let mostJobs = 1000
 
-  /// How many calls are made at a time.
+  /// The number of concurrent calls.
   package let jobs: Int
-  /// Whether the first call that fails ends the batch.
+  /// Whether the first failed call ends the batch.
   package let failsEarly: Bool
 
-  /// Resolves the options; `nil` when there is one call only.
+  /// Resolves the options. Returns nil for a single call.
+  ///
+  /// - Throws: `Failure` if the options do not fit the method.
   package init?(_ options: BatchOptions, _ method: MethodDescriptor) throws(Failure) {
     guard options.each else {
       if options.jobs != nil { throw Self.needsEach("--jobs") }
@@ -21,8 +23,8 @@ package struct BatchPlan: Equatable {
     }
     guard method.kind == .unary else {
       throw Failure(
-        .usage, "--each", "\(method.name) is a stream, and a batch is of unary calls",
-        hint: method.clientStreaming ? "without --each, all messages travel in one call" : nil)
+        .usage, "--each", "\(method.name) is a stream, but a batch consists of unary calls",
+        hint: method.clientStreaming ? "without --each, all messages are sent in one call" : nil)
     }
     jobs = options.jobs ?? 1
     failsEarly = options.failEarly
@@ -32,6 +34,6 @@ package struct BatchPlan: Equatable {
   }
 
   private static func needsEach(_ option: String) -> Failure {
-    Failure(.usage, option, "there is one call only", hint: "add --each for a call of each message")
+    Failure(.usage, option, "there is only one call", hint: "add --each to make one call per message")
   }
 }

@@ -10,7 +10,7 @@ package struct CallArguments: CallOptions {
   package let batch: BatchOptions
   package let chain: ChainArguments
   package let output: OutputOptions
-  package let answer: AnswerOptions
+  package let response: ResponseOptions
   package let target: Positional
   package let method: Positional?
   package let configuredTarget: Positional?
@@ -24,8 +24,8 @@ package struct CallArguments: CallOptions {
     batch = BatchOptions(invocation)
     chain = ChainArguments(invocation)
     output = OutputOptions(invocation)
-    answer = AnswerOptions(invocation)
-    // The parser has checked that it is there.
+    response = ResponseOptions(invocation)
+    // The parser has checked that there is one.
     target = invocation.positionals.first ?? Positional("", .session)
     method = invocation.positionals.dropFirst().first
     configuredTarget = invocation.configuredTarget

@@ -1,4 +1,4 @@
-/// The options that a call is made by, whatever it sends: those of `call`, or of a session as they are now.
+/// The options of a call: those of `call`, or the current ones of a session.
 package protocol CallOptions {
   var schema: SchemaOptions { get }
   var reflection: ReflectionOptions { get }

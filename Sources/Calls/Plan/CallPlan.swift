@@ -7,30 +7,30 @@ import RPCClient
 import RPCProtocols
 import Transport
 
-/// Everything that a call needs, resolved from the options: the command only carries it out.
+/// Everything that a call needs, resolved from the options. The command only executes it.
 @dynamicMemberLookup
 package struct CallPlan {
-  /// What needed no schema; its members are the plan's.
+  /// The settings that do not depend on the schema. Their members are also members of the plan.
   package let settings: CallSettings
   package let method: MethodDescriptor
-  /// The method's whole name, of which the settings may have the end only.
+  /// The full name of the method. The name in the settings may lack the package or the service.
   package let name: MethodName
   package let pool: DescriptorPool
   package let connection: ConnectionOptions
   package var chain = ChainSource()
-  /// The messages that are known; a session sends its own.
+  /// The messages of `-d`. A session sends its own.
   package var sources: [RequestSource] = []
   package let batch: BatchPlan?
-  /// What is printed of each response; `nil` for all of it.
+  /// The field to print of each response; nil to print whole responses.
   package let filter: FieldFilter?
-  /// The server as a source of what the schema turns out not to know; `nil` when it is not to be asked.
+  /// The server as a source of types that the schema lacks; nil if reflection is off.
   package let reflection: ReflectionSource?
 
   package subscript<Value>(dynamicMember member: KeyPath<CallSettings, Value>) -> Value {
     settings[keyPath: member]
   }
 
-  /// The call as the client takes it.
+  /// The request to the client.
   package var request: CallRequest {
     var request = CallRequest(method: method, target: settings.target.baseURL, userAgent: Version.userAgent)
     request.headers = settings.headers
@@ -46,30 +46,30 @@ package struct CallPlan {
     return request
   }
 
-  /// What to try, for an error whose usual cause is known.
+  /// The hint for an error with a known likely cause.
   package func hint(for error: RPCError) -> String? {
     Self.hint(for: error, target: settings.target, protocolName: settings.protocolName)
   }
 
-  /// What to try, for an error of a call to `target`.
+  /// The hint for an error of a call to `target` with a known likely cause.
   package static func hint(for error: RPCError, target: Target, protocolName: ProtocolName) -> String? {
     switch error.origin {
     case .tls where error.message.contains("wrong version number"):
-      "the server does not speak TLS here; use --plaintext, or http:// in the URL"
+      "the server does not use TLS on this port; use --plaintext, or http:// in the URL"
     case .tls where error.message.contains("certificate required"):
-      "the server requires a client's certificate: --cert FILE, and --key FILE if the key is elsewhere"
+      "use --cert FILE, and --key FILE if the key is in another file"
     case .proxy where error.message.contains("407"):
       "give them in the proxy's URL: --proxy http://USER:PASSWORD@HOST:PORT"
     case .proxy:
       "the proxy is set by --proxy, http_proxy, https_proxy or ALL_PROXY; --proxy '' uses none"
     case .tls where error.message.contains("no certificate authorities"):
-      "install ca-certificates, set SSL_CERT_FILE, or name a file with --cacert FILE"
+      "install ca-certificates, set SSL_CERT_FILE, or use --cacert FILE"
     case .tls where error.message.contains("PKCS12"):
       "the passphrase of the file may be wrong or missing: give it with --pass @FILE or --pass env:NAME"
     case .tls:
-      "trust its authority with --cacert FILE, or take any certificate with -k"
+      "use --cacert FILE to trust its authority, or -k to skip verification"
     case .connection where !target.isTLS && error.message.contains("HTTP/0.9"):
-      "the server may speak HTTP/2 only, as gRPC does (--protocol grpc), or TLS (https://, without --plaintext)"
+      "the server may require HTTP/2, as gRPC does (--protocol grpc), or TLS (https://, without --plaintext)"
     case .connection where error.message.contains("requires HTTP/2"),
       .violation where error.message.contains("requires HTTP/2"):
       "over HTTP/1.1 use --protocol grpc-web, or --protocol connect"
@@ -77,30 +77,35 @@ package struct CallPlan {
       "libcurl 8.14 or newer is correct: use a build that contains it, or upgrade the system's; on Debian 12, apt-get install -t bookworm-backports libcurl4"
     case .violation where error.message.contains("content-type") || error.message.contains("HTTP 404"):
       switch protocolName {
-      case .connect: "is this a Connect server? --protocol grpc speaks gRPC"
-      case .grpcWeb: "is this a gRPC-Web server? --protocol grpc speaks gRPC"
-      case .grpc: "is this a gRPC server? --protocol connect speaks Connect"
+      case .connect: "if this is not a Connect server, use --protocol grpc"
+      case .grpcWeb: "if this is not a gRPC-Web server, use --protocol grpc"
+      case .grpc: "if this is not a gRPC server, use --protocol connect"
       }
     default: nil
     }
   }
 }
 
-/// What the arguments of a call resolve to.
+/// The resolved arguments of a call.
 package struct ResolvedCall {
   package let settings: CallSettings
-  /// The interceptors, for which plugins are loaded.
+  /// The interceptors, with their loaded plugins.
   package let chain: ChainSource
-  /// What the call needs; nil if only the server has the schema, and it was not asked.
+  /// The plan; nil if only the server has the schema and it was not asked.
   package let plan: CallPlan?
-  /// Where the schema is from; nil with `plan`.
+  /// The source of the schema; nil if `plan` is nil.
   package let origin: SchemaSource.Found.Origin?
 }
 
 extension CallPlan {
-  /// Resolves the arguments of a call. The call itself is not sent.
+  /// Resolves the arguments of a call. Does not send the call.
   ///
-  /// - Parameter isDry: Whether nothing is sent at all, not even requests for the schema, and no data is read.
+  /// - Parameters:
+  ///   - command: The arguments.
+  ///   - clients: Creates the client that asks for the schema.
+  ///   - environment: Returns the value of an environment variable.
+  ///   - isDry: Whether to send no requests for the schema either, and to read no data.
+  /// - Throws: `Failure` if an argument is invalid or the method is not found.
   package static func resolve(
     _ command: CallArguments, clients: ClientSource, environment: @escaping (String) -> String?, isDry: Bool
   ) throws -> ResolvedCall {
@@ -108,7 +113,7 @@ extension CallPlan {
     var reflection = try settings.reflection(command, clients, environment)
     reflection.isOffline = isDry
     let asksServer = command.reflection.reflect ?? !command.schema.hasSources
-    // A mistake in these is reported before a server is asked for anything.
+    // Errors of the interceptors are reported before the server is asked.
     let chain = try ChainSource(command.chain, verbosity: settings.verbosity)
     do {
       let found: SchemaSource.Found
@@ -137,12 +142,16 @@ extension CallPlan {
     }
   }
 
-  /// Resolves what depends on the method; chain and messages aside.
+  /// Resolves what depends on the method, except the chain and the messages.
   ///
   /// - Parameters:
-  ///   - reflection: The server as a source of what the schema turns out not to know.
-  ///   - sharesConnection: Whether other calls may be there that want the same connection.
-  ///   - idles: Whether nothing may follow for a long time.
+  ///   - options: The options of the call.
+  ///   - settings: The settings that do not depend on the schema.
+  ///   - found: The method and its pool.
+  ///   - reflection: The server as a source of types that the schema lacks.
+  ///   - batch: The plan of the batch; nil for a single call.
+  ///   - sharesConnection: Whether other calls may use the same connection at the same time.
+  ///   - idles: Whether no other call may follow for a long time.
   package init(
     _ options: some CallOptions, _ settings: CallSettings,
     _ found: (pool: DescriptorPool, method: MethodDescriptor), reflection: ReflectionSource?,
@@ -163,11 +172,12 @@ extension CallPlan {
     self.settings = settings
   }
 
-  /// Checks that the method can be called by GET.
+  /// Throws unless the method can be called with GET.
   package static func checkGET(_ protocolName: ProtocolName, _ method: MethodDescriptor) throws(Failure) {
     guard protocolName == .connect else {
       throw Failure(
-        .usage, "--connect-get", "\(protocolName.rawValue) has no GET", hint: "add --protocol connect")
+        .usage, "--connect-get", "\(protocolName.rawValue) has no GET requests",
+        hint: "add --protocol connect")
     }
     guard method.kind == .unary, method.hasNoSideEffects else {
       throw Failure(
@@ -176,7 +186,7 @@ extension CallPlan {
           ? "\(method.name) is not marked as free of side effects"
           : "\(method.name) is a stream, and only unary methods can be called by GET",
         hint: method.kind == .unary
-          ? "the schema says so with: option idempotency_level = NO_SIDE_EFFECTS;" : nil)
+          ? "the schema marks it with: option idempotency_level = NO_SIDE_EFFECTS;" : nil)
     }
   }
 }

@@ -6,7 +6,7 @@ import RPCProtocols
 import System
 import Transport
 
-/// What the options of a call say, whatever its schema.
+/// The settings of a call that do not depend on its schema.
 package struct CallSettings {
   package let target: Target
   package let name: MethodName
@@ -17,43 +17,48 @@ package struct CallSettings {
   package let usesGET: Bool
   /// The headers of the call.
   package let headers: Headers
-  /// The headers of `-H`, which go with every request.
+  /// The headers of `-H`, which are sent with every request.
   private let commonHeaders: Headers
   private let headerArguments: HeaderArguments
   private let bearer: String?
   package let timeout: Duration?
   package let maxMessageBytes: Int
-  /// How the server is reached for a unary call; the kind of the method may change the version of HTTP.
+  /// The connection options for a unary call. The kind of the method can change the HTTP version.
   package let baseConnection: ConnectionOptions
   package let requestForm: RequestForm
   package let format: OutputFormat
   package let jsonEncoding: JSONEncodingOptions
-  /// How much of the call is shown: 1 is its metadata, 2 its connection too.
+  /// The number of `-v`: 1 prints metadata, 2 also connections and message sizes.
   package let verbosity: Int
   package let showsSecrets: Bool
   package let showsTiming: Bool
-  /// What is printed of each response instead of all of it.
+  /// The field to print of each response; nil to print whole responses.
   package let filter: FieldPath?
-  /// Whether JSON is printed in colour.
+  /// Whether JSON is coloured.
   package let usesColor: Bool
 
-  /// Resolves the options of a call.
+  /// Resolves the options of `rpcurl call`.
   package init(_ command: CallArguments, _ environment: @escaping (String) -> String?) throws {
     let (target, name) = try CallTarget.resolve(command)
     try self.init(
-      command, target, name, data: command.data.dataFormat, command.answer,
-      isTerminal: command.answer.output == nil && StandardOutput.isTerminal, environment)
+      command, target, name, data: command.data.dataFormat, command.response,
+      isTerminal: command.response.output == nil && StandardOutput.isTerminal, environment)
   }
 
-  /// Resolves options for calls of a method.
+  /// Resolves the options of a call.
   ///
   /// - Parameters:
-  ///   - data: What the request's messages are written in.
-  ///   - answer: What becomes of the answer, if that is chosen.
-  ///   - isTerminal: Whether the answer is shown on a terminal.
+  ///   - options: The options.
+  ///   - target: The server.
+  ///   - name: The method.
+  ///   - data: The format of the request data.
+  ///   - response: The options of one command's response; nil in a session.
+  ///   - isTerminal: Whether the response is printed on a terminal.
+  ///   - environment: Returns the value of an environment variable.
+  /// - Throws: `Failure` if an option is invalid.
   package init(
     _ options: some CallOptions, _ target: Target, _ name: MethodName, data: MessageFormat = .json,
-    _ answer: AnswerOptions? = nil, isTerminal: Bool, _ environment: @escaping (String) -> String?
+    _ response: ResponseOptions? = nil, isTerminal: Bool, _ environment: @escaping (String) -> String?
   ) throws {
     self.target = target
     self.name = name
@@ -64,7 +69,7 @@ package struct CallSettings {
     usesGET = options.request.connectGet
     timeout = options.request.maxTime
     FileContents.waitLimit = timeout
-    // Files are read once only: they may be pipes.
+    // Read files once: they may be pipes.
     headerArguments = options.request.common.headerArguments(environment)
     commonHeaders = try headerArguments.parse(options.request.common.headers)
     bearer = try options.request.common.bearer.map(CredentialArguments.token)
@@ -74,14 +79,14 @@ package struct CallSettings {
         headerArguments.parse(options.request.rpcHeaders, option: "--rpc-header")))
     maxMessageBytes = options.request.maxMessageBytes
     format = options.output.format ?? (isTerminal ? .pretty : .json)
-    filter = try answer.flatMap { answer throws(Failure) in
-      try FieldFilter.path(answer, format: options.output.format)
+    filter = try response.flatMap { response throws(Failure) in
+      try FieldFilter.path(response, format: options.output.format)
     }
     usesColor = options.output.color.isUsed(isTerminal: isTerminal, environment)
     showsTiming = options.output.timing
     if format == .binary, isTerminal {
       throw Failure(
-        .usage, "--format binary", "it is not for a terminal", hint: "add -o FILE, or pipe it")
+        .usage, "--format binary", "standard output is a terminal", hint: "use -o FILE, or a pipe")
     }
     verbosity = options.output.verbose
     showsSecrets = options.output.showSecrets
@@ -109,7 +114,7 @@ package struct CallSettings {
     return reflection
   }
 
-  /// The protocol that the options or the environment choose.
+  /// The protocol set by an option or the environment.
   package static func protocolName(
     _ options: CommonRequestOptions, _ environment: @escaping (String) -> String?
   ) throws(Failure) -> ProtocolName {
@@ -122,7 +127,7 @@ package struct CallSettings {
     return chosen
   }
 
-  /// A library that was asked for by name must be here: without it the call would fail only on its way.
+  /// Check for the compression libraries now: the call would fail later.
   private static func checkCompressions(_ sent: Compression?, _ accepted: [Compression]) throws(Failure) {
     if let sent, let reason = sent.whyUnwritable {
       throw Failure(.usage, "--compression \(sent.rawValue)", reason)

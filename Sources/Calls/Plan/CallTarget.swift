@@ -2,9 +2,9 @@ import CommandLine
 import Output
 import RPCProtocols
 
-/// Finds out which server and which method the arguments of a call name.
+/// Determines the server and the method of a call.
 package enum CallTarget {
-  /// Resolves `URL`, `TARGET METHOD`, or `METHOD` if the configuration file names a target.
+  /// Resolves `URL`, `TARGET METHOD`, or `METHOD` if the configuration file contains a target.
   package static func resolve(_ command: CallArguments) throws(Failure) -> (Target, MethodName) {
     let first = command.target
     if command.method == nil {
@@ -32,7 +32,7 @@ package enum CallTarget {
     }
   }
 
-  /// A method first and a server second are in the wrong order.
+  /// Throws if the method precedes the server.
   private static func checkOrder(_ target: String, _ method: String) throws(Failure) {
     guard MethodName(target) != nil, MethodName(method) == nil,
       method.contains(":") || method.contains("/")
@@ -47,7 +47,7 @@ package enum CallTarget {
     MethodName(text) != nil || MethodName("Service/\(text)") != nil
   }
 
-  /// A method alone is not a server, although it could be read as one.
+  /// Throws if the only argument is a method, which could also be read as a server.
   private static func checkIsNotMethod(_ text: String) throws(Failure) {
     guard let name = MethodName(text), let last = name.service.split(separator: ".").last,
       name.service.contains("."), last.first?.isUppercase == true
@@ -61,12 +61,12 @@ package enum CallTarget {
     guard command.configuredTarget == nil, case let text = command.target.text,
       let nearest = CommandTable.nearest(to: text)
     else { return }
-    // A host may have such a name.
+    // A host can have such a name.
     if let method = command.method?.text, method.contains("/"), MethodName(method) != nil { return }
     throw Failure(.usage, text, "no such command", hint: "did you mean \(nearest)?")
   }
 
-  /// A URL that ends with a method needs no other.
+  /// Throws if both the URL and an argument name a method.
   private static func checkEndsNotWithMethod(
     _ target: String, _ method: String, _ command: CallArguments
   ) throws(Failure) {

@@ -1,20 +1,20 @@
 import CommandLine
 
-/// The interceptors that the options name, in the order written.
+/// The interceptors that the options specify, in order.
 package struct ChainArguments: Equatable {
-  /// `--use` or `--plugin`, with its value.
+  /// A `--use` or `--plugin` with its value.
   package enum Entry: Equatable {
     case builtIn(String, Origin = .session)
     case plugin(String, Origin = .session)
 
-    /// The interceptor with its settings, as it was written.
+    /// The interceptor with its settings, as typed.
     package var text: String {
       switch self {
       case .builtIn(let text, _), .plugin(let text, _): text
       }
     }
 
-    /// Where it was named.
+    /// Where the option was given.
     package var origin: Origin {
       switch self {
       case .builtIn(_, let origin), .plugin(_, let origin): origin

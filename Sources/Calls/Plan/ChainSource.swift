@@ -5,34 +5,37 @@ import Output
 import PluginHost
 import System
 
-/// The interceptors that were named, with the plugins that were loaded for them.
+/// The interceptors of a chain, with their loaded plugins.
 package struct ChainSource {
-  /// One interceptor of the chain.
+  /// An interceptor of the chain.
   package struct Member {
-    /// How it was named.
+    /// The option that specified it.
     package let entry: ChainArguments.Entry
     package let registration: InterceptorRegistration
-    /// The plugin that it is of; `nil` when it is built in.
+    /// Its plugin; nil if it is built in.
     package let plugin: LoadedPlugin?
   }
 
-  /// The interceptors in the order written.
+  /// The interceptors in the order given.
   package var members: [Member] = []
-  /// Shows what interceptors have to say.
+  /// Prints log records of interceptors.
   package let log: LogSink
 
-  /// What calls pass through.
+  /// The interceptors for the client.
   package var registrations: [InterceptorRegistration] { members.map(\.registration) }
 
-  /// No interceptors.
+  /// Creates an empty chain.
   package init() {
     log = Self.log(showingDebug: false)
   }
 
-  /// Makes the interceptors and loads the plugins.
+  /// Creates the interceptors and loads the plugins.
   ///
-  /// - Parameter verbosity: From 1 on it is said which optional plugins are not there, from 2 on what interceptors have
-  ///   to say for those who look for a mistake.
+  /// - Parameters:
+  ///   - arguments: The interceptors.
+  ///   - verbosity: The number of `-v`; from 1, missing optional plugins are reported; from 2, debug logs of
+  ///     interceptors are printed.
+  /// - Throws: `Failure` if an interceptor is invalid or a plugin cannot be loaded.
   package init(_ arguments: ChainArguments, verbosity: Int) throws(Failure) {
     log = Self.log(showingDebug: verbosity > 1)
     for entry in arguments.entries {
@@ -40,7 +43,7 @@ package struct ChainSource {
     }
   }
 
-  /// Makes one interceptor; `nil` for an optional plugin that is not there.
+  /// Creates an interceptor. Returns nil for an optional plugin that is missing.
   package static func member(_ entry: ChainArguments.Entry, verbosity: Int) throws(Failure) -> Member? {
     do {
       return try make(entry, verbosity)
@@ -64,7 +67,7 @@ package struct ChainSource {
       let spec = try InterceptorSpec(parsing: String(text.dropFirst()), sources: .system)
       guard loader(log).searchPath.has(spec.name) else {
         if verbosity > 0 {
-          StandardError.write("* plugin \(TerminalText.escape(spec.name)): not there, so skipped\n")
+          StandardError.write("* plugin \(TerminalText.escape(spec.name)): not found, skipped\n")
         }
         return nil
       }
@@ -75,17 +78,17 @@ package struct ChainSource {
     }
   }
 
-  /// Whether it is a plugin's, and not built in.
+  /// Whether an interceptor belongs to a plugin.
   package func isPlugin(_ registration: InterceptorRegistration) -> Bool {
     members.contains { $0.registration.id == registration.id && $0.plugin != nil }
   }
 
-  /// Lets the plugins clean up, when no call is open any more.
+  /// Unloads the plugins. No call may be open.
   package func unload() {
     for member in members.reversed() { member.plugin?.unload() }
   }
 
-  /// Shows what an interceptor has to say, as a remark unless it was asked for.
+  /// Prints log records of interceptors. With `--silent`, only debug records are printed, if enabled.
   package static func log(showingDebug showsDebug: Bool) -> LogSink {
     { record in
       let line = "\(TerminalText.escape("\(record.source): \(record.text)"))\n"

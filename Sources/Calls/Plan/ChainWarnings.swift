@@ -1,4 +1,4 @@
-/// Placements of interceptors that are likely to be mistakes, as far as their names tell what they do.
+/// Warns of orders of interceptors that are likely mistakes, judged by their names.
 package enum ChainWarnings {
   /// What an interceptor does.
   private enum Role {
@@ -9,7 +9,7 @@ package enum ChainWarnings {
     case cache
     case credentials
 
-    /// The words in a name that tell it.
+    /// The words in a name that imply a role.
     private static let words: [(Set<String>, Role)] = [
       (["redact", "redaction", "mask", "scrub"], .redact),
       (["log", "logger", "logging", "har", "record", "dump", "trace"], .log),
@@ -28,7 +28,7 @@ package enum ChainWarnings {
     }
   }
 
-  /// The warnings for interceptors by their names, the one nearest to the caller first.
+  /// The warnings for interceptors in the order of the request path.
   package static func of(_ names: [String]) -> [String] {
     let roles = names.map { Role($0) }
     var warnings: [String] = []
@@ -37,7 +37,7 @@ package enum ChainWarnings {
         guard let outerRole, let innerRole,
           let why = reason(outerRole, innerRole, outer: names[outer], inner: names[inner])
         else { continue }
-        warnings.append("\(names[outer]) stands outside of \(names[inner]): \(why)")
+        warnings.append("\(names[outer]) precedes \(names[inner]): \(why)")
       }
     }
     return warnings
@@ -45,11 +45,11 @@ package enum ChainWarnings {
 
   private static func reason(_ outerRole: Role, _ innerRole: Role, outer: String, inner: String) -> String? {
     switch (outerRole, innerRole) {
-    case (.redact, .log): "\(inner) sees answers before \(outer) has hidden anything in them"
-    case (.compress, .sign): "\(inner) signs what is compressed, not the message that the server checks"
-    case (.sign, .redact), (.sign, .compress): "\(inner) changes what \(outer) has signed"
+    case (.redact, .log): "\(inner) receives responses before \(outer) redacts them"
+    case (.compress, .sign): "\(inner) signs compressed data, not the message that the server checks"
+    case (.sign, .redact), (.sign, .compress): "\(inner) changes the data that \(outer) signed"
     case (.cache, .credentials):
-      "\(outer) answers before \(inner) has said who asks, so one caller may get the answer to another"
+      "\(outer) responds before \(inner) adds credentials, so one caller may get the response to another"
     default: nil
     }
   }

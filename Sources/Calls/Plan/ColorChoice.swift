@@ -4,7 +4,7 @@ package enum ColorChoice: String {
   case always
   case never
 
-  /// Whether it is, by what the environment says of the terminal and of its user's taste.
+  /// Whether output is coloured, according to the terminal and the environment (`NO_COLOR`, `TERM`).
   package func isUsed(isTerminal: Bool, _ environment: (String) -> String?) -> Bool {
     switch self {
     case .always: true

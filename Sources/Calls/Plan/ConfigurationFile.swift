@@ -3,7 +3,7 @@ import Glibc
 import Output
 import System
 
-/// Options in a file: one on each line as on the command line, first those for every call, then those of profiles.
+/// A configuration file: one option per line, as on the command line, first for all calls, then for each profile.
 ///
 ///     --max-time 10
 ///     [profile staging]
@@ -14,12 +14,12 @@ package struct ConfigurationFile {
   private var common: [ConfigurationLine] = []
   private var profiles: [String: [ConfigurationLine]] = [:]
 
-  /// The limit for a file that a person writes.
+  /// The limit of the file in bytes.
   private static let limitBytes = 1 << 20
 
-  /// Reads the file at `path`; `nil` when there is none and none is demanded.
+  /// Reads the file at `path`. Returns nil if it does not exist and is not required.
   ///
-  /// A file that others than the user and root can have written is refused.
+  /// - Throws: `Failure` if it is invalid, or if other users than root can have written it.
   package init?(_ path: String, isDemanded: Bool) throws(Failure) {
     self.path = path
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -28,7 +28,7 @@ package struct ConfigurationFile {
       throw Failure(.usage, path, FileContents.lastError())
     }
     defer { close(descriptor) }
-    // Its options could write files, read tokens, and run code.
+    // Its options can write files, read tokens and run code.
     do throws(FileTrust.Problem) {
       try FileTrust.check(path, opened: descriptor)
     } catch {
@@ -44,13 +44,13 @@ package struct ConfigurationFile {
     guard contents.count < Self.limitBytes else {
       throw Failure(.usage, path, "more than \(Self.limitBytes) bytes")
     }
-    // Editors of other systems put this in front.
+    // Some editors write a byte order mark.
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     let text = contents.starts(with: mark) ? contents[mark.count...] : contents[...]
     try parse(String(decoding: text, as: UTF8.self))
   }
 
-  /// All that it has, or more than may be. A pipe that was named, such as `<(…)`, is waited for.
+  /// Reads the file up to the limit. Waits for a pipe such as `<(…)` that was named by an option.
   private static func contents(of descriptor: Int32, waits: Bool) throws(FileContents.Problem) -> [UInt8] {
     if waits { _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK) }
     var contents: [UInt8] = []
@@ -62,7 +62,9 @@ package struct ConfigurationFile {
     return contents
   }
 
-  /// The options for every call, and those of the profile, if there is to be one.
+  /// The options for all calls, and those of the profile.
+  ///
+  /// - Throws: `Failure` if there is no such profile.
   package func lines(profile: String?) throws(Failure) -> (
     common: [ConfigurationLine], own: [ConfigurationLine]
   ) {
@@ -71,7 +73,7 @@ package struct ConfigurationFile {
       let names = profileNames
       throw Failure(
         .usage, "--profile \(profile)", "\(path) has no such profile",
-        hint: names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))")
+        hint: names.isEmpty ? "the file has no profiles" : "profiles: \(names.joined(separator: ", "))")
     }
     return (common, own)
   }
@@ -89,7 +91,7 @@ package struct ConfigurationFile {
       guard let first = line.unicodeScalars.first, first != "#" else { continue }
       if first == "[" {
         let name = try Self.profileName(line, path, index + 1)
-        guard profiles[name] == nil else { throw failure(index + 1, "the profile \(name) is there twice") }
+        guard profiles[name] == nil else { throw failure(index + 1, "duplicate profile \(name)") }
         profiles[name] = []
         profile = name
         continue
@@ -108,13 +110,13 @@ package struct ConfigurationFile {
     }
     let name = Substring(inside.dropFirst(profile.count)).withoutOuterSpace
     guard !name.isEmpty, !name.begins(with: "-") else {
-      throw Failure(.usage, "\(path), line \(number)", "the profile has no name")
+      throw Failure(.usage, "\(path), line \(number)", "missing profile name")
     }
     return String(name)
   }
 
-  /// `--option`, `--option VALUE`, `--option=VALUE`, `-o VALUE` or `target VALUE`; all behind the first word is the
-  /// value.
+  /// Parses `--option`, `--option VALUE`, `--option=VALUE`, `-o VALUE` or `target VALUE`. The value extends to the
+  /// end of the line.
   private func entry(_ line: Substring, _ number: Int) throws(Failure) -> ConfigurationLine {
     let isLong = line.begins(with: "--")
     let name = line.prefixOfScalars { !$0.properties.isWhitespace && !(isLong && $0 == "=") }
@@ -122,7 +124,7 @@ package struct ConfigurationFile {
     let value = (isLong && rest.begins(with: "=") ? Substring(rest.unicodeScalars.dropFirst()) : rest)
       .withoutOuterSpace
     guard name.begins(with: "-") || name == "target" else {
-      // A value is not repeated: it may be a secret.
+      // The value may be a secret, so the error does not contain it.
       throw failure(
         number, "neither an option nor target", hint: "write --option VALUE, as on the command line")
     }
@@ -137,8 +139,7 @@ package struct ConfigurationFile {
 }
 
 extension ConfigurationFile {
-  /// Adds the options of the file that the arguments name, or of the standard one if there is one. Without a file, this
-  /// costs a system call.
+  /// Adds the options of the file that the arguments name, or of the standard file.
   package static func read(into invocation: inout Invocation, environment: (String) -> String?)
     throws(Failure)
   {
@@ -148,14 +149,14 @@ extension ConfigurationFile {
     guard let path = named?.text ?? defaultPath(environment) else {
       guard let profile else { return }
       throw Failure(
-        .usage, "--profile \(profile)", "there is no configuration file", hint: "add --config FILE")
+        .usage, "--profile \(profile)", "no configuration file found", hint: "add --config FILE")
     }
     guard let file = try ConfigurationFile(path, isDemanded: named != nil || profile != nil) else { return }
     let (common, own) = try file.lines(profile: profile)
     invocation.configure(common, profile: profile, own, path: path)
   }
 
-  /// Where the file is, unless another one is named.
+  /// The path of the standard file.
   package static func defaultPath(_ environment: (String) -> String?) -> String? {
     if let directory = environment("XDG_CONFIG_HOME"), directory.hasPrefix("/") {
       return "\(directory)/rpcurl/config"

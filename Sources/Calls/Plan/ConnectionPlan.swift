@@ -7,9 +7,9 @@ import System
 import Terminal
 import Transport
 
-/// Resolves the options of how to reach the server.
+/// Resolves the connection options.
 package enum ConnectionPlan {
-  /// The options for a call of which the two sides take turns; `httpVersion` tells what differs for others.
+  /// The connection options for a unary call. For other kinds, `httpVersion` differs.
   package static func options(
     _ server: ServerOptions, _ request: CommonRequestOptions, _ target: Target, _ protocolName: ProtocolName
   ) throws -> ConnectionOptions {
@@ -34,10 +34,10 @@ package enum ConnectionPlan {
     return options
   }
 
-  /// The text of `--connect-to`. libcurl would ignore one that is incomplete.
+  /// Checks `--connect-to`. libcurl ignores an incomplete one.
   private static func checkedConnectTo(_ argument: Argument) throws(Failure) -> String {
     let text = argument.text ?? ""
-    // An IPv6 address is in brackets.
+    // Colons in the brackets of an IPv6 address do not count.
     var depth = 0
     var colons = 0
     for character in text {
@@ -57,7 +57,7 @@ package enum ConnectionPlan {
     return text
   }
 
-  /// The version of HTTP for a call of this kind.
+  /// The HTTP version for a call of this kind.
   package static func httpVersion(
     _ server: ServerOptions, _ target: Target, _ protocolName: ProtocolName, _ kind: CallKind
   ) throws -> ConnectionOptions.HTTPVersion {
@@ -66,7 +66,7 @@ package enum ConnectionPlan {
       guard protocolName != .grpc else {
         throw Failure(
           .usage, "--http1.1", "gRPC needs HTTP/2",
-          hint: "--protocol grpc-web and connect speak HTTP/1.1 too")
+          hint: "use --protocol grpc-web or --protocol connect")
       }
       return .http1
     case .http2: return .http2
@@ -76,8 +76,8 @@ package enum ConnectionPlan {
       do { library = try TransportLibrary() } catch { throw Failure(library: error) }
       guard library.httpVersions.contains("3") else {
         throw Failure(
-          .usage, "--http3", "the libcurl found here (\(library.number)) cannot speak HTTP/3",
-          hint: "see \"rpcurl version\"; RPCURL_LIBCURL=/path/to/libcurl.so.4 names another libcurl")
+          .usage, "--http3", "libcurl \(library.number) does not support HTTP/3",
+          hint: "see \"rpcurl version\"; set RPCURL_LIBCURL to the path of another libcurl")
       }
       guard target.isTLS else {
         throw Failure(.usage, "--http3", "HTTP/3 needs TLS", hint: "use https://, without --plaintext")
@@ -85,17 +85,17 @@ package enum ConnectionPlan {
       return .http3
     default: break
     }
-    // A call in which both sides talk at once needs HTTP/2, and so does gRPC.
+    // gRPC and concurrent messages in both directions need HTTP/2.
     if protocolName == .grpc || kind == .bidiStreaming { return .http2 }
     return target.isTLS ? .negotiated : .http1
   }
 
-  /// The path of a file that libcurl reads, on the loop and without a limit. So what is not a regular file is read
-  /// here, and libcurl is given a copy.
+  /// The path of a file for libcurl, which reads it on the event loop and without a limit. If it is not a regular
+  /// file, reads it here and returns the path of a copy.
   private static func readable(_ argument: Argument?, _ option: String) throws(Failure) -> String? {
     guard let argument, let path = argument.text else { return nil }
     func failure(_ why: String) -> Failure {
-      // curl has CERTIFICATE:PASSWORD.
+      // curl accepts CERTIFICATE:PASSWORD.
       let hint =
         argument.id == .cert && path.contains(":")
         ? "the passphrase is given with --pass @FILE or --pass env:NAME" : nil
@@ -115,7 +115,7 @@ package enum ConnectionPlan {
     default:
       do throws(FileContents.Problem) {
         let contents = try FileContents.read(path, limitBytes: FileContents.optionLimitBytes)
-        // It stays until the process ends: libcurl opens it for each connection.
+        // The copy exists until the process ends: libcurl opens it for each connection.
         let copy = try TemporaryFile()
         _ = fcntl(copy.descriptor, F_SETFD, FD_CLOEXEC)
         if let problem = FileContents.write(contents, to: copy.descriptor) { throw problem }
@@ -142,7 +142,7 @@ package enum ConnectionPlan {
   private static func passphrase(_ server: ServerOptions, keyFile: String) throws -> String? {
     if let pass = server.pass { return try secret(pass) }
     if server.certType == "P12" {
-      // Whether such a file is encrypted is known only after its passphrase was tried: without one, libcurl reports it.
+      // Such a file shows whether it is encrypted only when a passphrase is tried; without one, libcurl reports it.
       return SecretPrompt.ask("passphrase of \(keyFile) (empty for none): ")
     }
     guard let key = try? FileContents.read(keyFile, limitBytes: FileContents.optionLimitBytes),
@@ -150,13 +150,13 @@ package enum ConnectionPlan {
     else { return nil }
     guard let phrase = SecretPrompt.ask("passphrase of \(keyFile): ") else {
       throw Failure(
-        .tls, keyFile, "the key is encrypted, and there is no terminal to ask on",
-        hint: "give its passphrase with --pass @FILE or --pass env:NAME")
+        .tls, keyFile, "the key is encrypted, and there is no terminal for a prompt",
+        hint: "use --pass @FILE or --pass env:NAME")
     }
     return phrase
   }
 
-  /// A value that stands elsewhere, so that it is not on the command line, which others can see.
+  /// Reads a secret from `@FILE` or `env:NAME`: other users can see the command line.
   private static func secret(_ option: Argument) throws(Failure) -> String {
     let argument = option.text ?? ""
     if argument.hasPrefix("@") {
@@ -170,13 +170,13 @@ package enum ConnectionPlan {
       }
     }
     guard argument.hasPrefix("env:"), let value = getenv(String(argument.dropFirst("env:".count))) else {
-      throw Failure(.usage, option.name, "neither @FILE nor env:NAME of a variable that is set")
+      throw Failure(.usage, option.name, "not @FILE, and not env:NAME of a variable that is set")
         .at(option.origin)
     }
     return String(cString: value)
   }
 
-  /// Whether a PEM file says that its key is encrypted: in PKCS #8's own label, or in the header of older forms.
+  /// Whether a PEM file contains an encrypted key, in PKCS #8 or an older form.
   private static func isEncrypted(_ pem: [UInt8]) -> Bool {
     String(decoding: pem, as: UTF8.self).contains("ENCRYPTED")
   }

@@ -5,7 +5,7 @@ import RPCProtocols
 import System
 import Terminal
 
-/// The headers that options other than `-H` stand for. One given with `-H` wins.
+/// The headers of options other than `-H`. A header of `-H` with the same name takes precedence.
 package enum CredentialArguments {
   package static func headers(
     _ request: CommonRequestOptions, _ server: ServerOptions, bearer: String?, given headers: Headers
@@ -24,26 +24,26 @@ package enum CredentialArguments {
     if let authority = server.authority, headers.first("host") == nil { headers.add("host", authority) }
     for name in ["authorization", "user-agent", "host"] {
       guard headers.values(name).allSatisfy({ HeaderSyntax.isValue($0) }) else {
-        throw Failure(.usage, name, "the value holds a control character")
+        throw Failure(.usage, name, "the value contains a control character")
       }
     }
     return headers
   }
 
-  /// `NAME:PASSWORD`; if there is no colon, the terminal asks for the password.
+  /// `NAME:PASSWORD`. Prompts for the password on the terminal if there is no colon.
   private static func credentials(_ argument: Argument) throws(Failure) -> String {
     let text = argument.text ?? ""
     guard !text.contains(":") else { return text }
     guard let password = SecretPrompt.ask("password of \(text): ") else {
       throw Failure(
-        .usage, argument.name, "no password, and there is no terminal to ask on",
+        .usage, argument.name, "missing password, and there is no terminal for a prompt",
         hint: "write \(argument.name) NAME:PASSWORD, or use --netrc-file FILE"
       ).at(argument.origin)
     }
     return "\(text):\(password)"
   }
 
-  /// The token that `--bearer` names.
+  /// The token of `--bearer`.
   package static func token(_ argument: Argument) throws(Failure) -> String {
     let text = argument.text ?? ""
     guard text.hasPrefix("@") else { return text }

@@ -5,25 +5,25 @@ import Protobuf
 import RPCProtocols
 import Transport
 
-/// What a call would be, for `--explain`. Nothing is sent, not even to ask for the schema.
+/// The description of a call for `--explain`. Sends nothing, not even a request for the schema.
 package struct Explanation {
   private let settings: CallSettings
   private let schema: String
-  /// `nil` when only the server knows.
+  /// The method; nil if only the server has the schema.
   private let method: MethodDescriptor?
-  /// The method's whole name, as far as that is known.
+  /// The method's name, as far as it is known.
   private let name: MethodName
   private let httpVersion: String
   private let chain: ChainSource
-  /// The interceptors that the call passes through, the first on the request path first, and the others.
+  /// The interceptors that apply to the call, in the order of the request path, and the others.
   private let order: [InterceptorRegistration]
   private let unused: [InterceptorRegistration]
   private let warnings: [String]
-  /// The request data as it was given; files are not read.
+  /// The request data as typed; files are not read.
   private let data: [String]
   private let isJSON: Bool
 
-  /// Describes what the arguments resolve to.
+  /// Describes the resolved arguments.
   package init(_ command: CallArguments, _ resolved: ResolvedCall) throws {
     isJSON = command.output.format == .json || command.output.format == .events
     settings = resolved.settings
@@ -55,7 +55,7 @@ package struct Explanation {
     return (sets + protos).joined(separator: "; ")
   }
 
-  /// Prints it.
+  /// Prints the description.
   package func show() {
     defer { chain.unload() }
     StandardOutput.write(Array((isJSON ? json : lines).utf8))
@@ -65,7 +65,7 @@ package struct Explanation {
   // MARK: Text
 
   private var lines: String {
-    let kind = method.map { $0.kind.rawValue } ?? "the server knows whether it is a stream"
+    let kind = method.map { $0.kind.rawValue } ?? "known to the server only"
     var rows = [
       ("call", "\(call) (\(kind))"),
       ("target", settings.target.name),
@@ -102,7 +102,7 @@ package struct Explanation {
       + (settings.isEmpty ? "" : ": \(settings)")
   }
 
-  /// The settings of an interceptor as they were given, secrets redacted.
+  /// The settings of an interceptor as typed, with secrets redacted.
   private func configuration(_ registration: InterceptorRegistration) -> String {
     guard let member = chain.members.first(where: { $0.registration.id == registration.id }) else {
       return ""
@@ -148,17 +148,17 @@ package struct Explanation {
     return object.object
   }
 
-  /// Where the call goes; only the server knows the service of a method that was given alone.
+  /// The URL of the call. If the method was given without its service, only the server knows that.
   private var url: String { settings.target.baseURL + (name.service.isEmpty ? "" : "/\(name)") }
   /// The method, as far as its name is known.
   private var call: String { name.service.isEmpty ? name.method : "\(name)" }
-  /// What is asked for: a message that is too long for a URL is sent by POST all the same.
+  /// The HTTP method. A message that is too long for a URL is sent with POST instead.
   private var httpMethod: String { settings.usesGET ? "GET" : "POST" }
   private var redaction: Redaction { Redaction(showsSecrets: settings.showsSecrets) }
 }
 
 extension ConnectionOptions.HTTPVersion {
-  /// How it is called on the wire.
+  /// The HTTP version as text.
   fileprivate var name: String {
     switch self {
     case .http1: "1.1"

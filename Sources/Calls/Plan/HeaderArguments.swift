@@ -4,12 +4,14 @@ import Protobuf
 import RPCProtocols
 import System
 
-/// The headers of `-H` and the like: `NAME: VALUE`, or `@FILE` with one on each line.
+/// The headers of `-H` and similar options: `NAME: VALUE`, or `@FILE` with one per line.
 package struct HeaderArguments {
-  /// Puts the environment's values in; `nil` when that was not asked for.
+  /// Replaces environment variables in values; nil without `--expand-headers`.
   package var expansion: HeaderExpansion?
 
-  /// Reads the values of `option`.
+  /// Parses the values of `option`.
+  ///
+  /// - Throws: `Failure` if a header is invalid; its value is not part of the error.
   package func parse(_ arguments: [Argument], option: String = "-H") throws(Failure) -> Headers {
     var headers = Headers()
     for argument in arguments {
@@ -28,18 +30,18 @@ package struct HeaderArguments {
   /// A line of a file of headers.
   package struct Line {
     package let text: String
-    /// What it is called in errors.
+    /// The file and line, for errors.
     package let source: String
   }
 
-  /// The header of one line.
+  /// Parses the header of a line.
   package func parse(_ line: Line) throws(Failure) -> Headers {
     var headers = Headers()
     try add(line.text, from: line.source, to: &headers)
     return headers
   }
 
-  /// The lines of a file that have a header.
+  /// The lines of a file that contain a header.
   package static func lines(of argument: Argument, option: String) throws(Failure) -> [Line] {
     let file = String((argument.text ?? "").unicodeScalars.dropFirst())
     let contents: [UInt8]
@@ -57,9 +59,9 @@ package struct HeaderArguments {
   }
 
   private func add(_ text: String, from source: String, to headers: inout Headers) throws(Failure) {
-    // The value is never repeated in an error: it may be a secret.
+    // The value may be a secret, so no error contains it.
     guard case let (before, after?) = text.parted(at: ":") else {
-      throw Failure(.usage, source, "no colon in the header", hint: "write -H 'NAME: VALUE'")
+      throw Failure(.usage, source, "missing colon in the header", hint: "write -H 'NAME: VALUE'")
     }
     let name = before.lowercased()
     let written = String(after.droppingScalars { $0 == " " || $0 == "\t" })
@@ -67,14 +69,14 @@ package struct HeaderArguments {
       throw Failure(.usage, source, "\(name.debugDescription) is not a header name")
     }
     guard !HeaderSyntax.framing.contains(name) else {
-      throw Failure(.usage, source, "the header \(name) is written by the transport, and cannot be set")
+      throw Failure(.usage, source, "the header \(name) is set by the transport and cannot be changed")
     }
     let value = try expand(written, of: name, from: source)
     guard HeaderSyntax.isValue(value) else {
-      throw Failure(.usage, source, "the value of \(name) holds a control character")
+      throw Failure(.usage, source, "the value of \(name) contains a control character")
     }
     if Headers.isBinary(name), Headers([(name, value)]).binaryValues(name).contains(nil) {
-      throw Failure(.usage, source, "the value of \(name) is not base64, as a name in -bin demands")
+      throw Failure(.usage, source, "the value of \(name) is not base64, which a name in -bin requires")
     }
     headers.add(name, value)
   }
@@ -91,7 +93,7 @@ package struct HeaderArguments {
           hint: "without --expand-headers, ${…} is sent as it is")
       case .hasLineBreak(let variable):
         throw Failure(
-          .usage, source, "the variable \(variable) in the value of \(name) holds a line break")
+          .usage, source, "the variable \(variable) in the value of \(name) contains a line break")
       }
     }
   }

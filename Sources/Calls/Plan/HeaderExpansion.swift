@@ -1,11 +1,11 @@
 import Protobuf
 
-/// Puts the environment's values into those of headers, for `--expand-headers`: `${NAME}` stands for the variable.
+/// Replaces `${NAME}` in header values by environment variables (`--expand-headers`).
 ///
-/// As in grpcurl, nothing else is expanded, and nothing escapes: what is no name of a variable, such as `${a-b}` or `$a`,
-/// stays as it is.
+/// As in grpcurl, nothing else is replaced and there is no escape: text that is not a variable name, such as `${a-b}`
+/// or `$a`, is not changed.
 package struct HeaderExpansion {
-  /// Why a value cannot be expanded. It is never repeated: it may be a secret.
+  /// Why a value cannot be expanded. Does not contain the value, which may be a secret.
   package enum Problem: Error {
     case unset(variable: String)
     case hasLineBreak(variable: String)
@@ -17,7 +17,7 @@ package struct HeaderExpansion {
     self.environment = environment
   }
 
-  /// The value with the variables in it replaced. What a variable holds is not looked at again.
+  /// Replaces the variables in a value. Their values are not expanded again.
   package func expand(_ value: String) throws(Problem) -> String {
     var expanded = ""
     var rest = value[...]

@@ -4,25 +4,27 @@ import Protobuf
 
 /// Replaces credentials in the text `NAME[,KEY=VALUE…]` of an interceptor.
 package enum InterceptorSecrets {
-  /// Settings of interceptors that are credentials, beside those whose names tell so.
+  /// Settings that are credentials, in addition to those recognized by name.
   private static let secretSettings: Set<String> = ["bearer", "basic"]
-  /// Settings that only have to do with credentials.
+  /// Settings whose names resemble credentials but that are not secret.
   private static let harmlessSettings: Set<String> = [
     "bearer-file", "token-url", "client-auth", "auth-scheme", "hosts", "header", "scheme", "redact",
     "redact-field",
     "remove", "rename", "response-remove", "response-rename",
   ]
 
-  /// The settings of an interceptor, without its name, as they are shown.
+  /// The settings of an interceptor, without its name.
   ///
-  /// - Parameter showsSecrets: Whether credentials are shown.
+  /// - Parameters:
+  ///   - entry: The interceptor.
+  ///   - showsSecrets: Whether credentials are shown.
   package static func settings(_ entry: ChainArguments.Entry, showsSecrets: Bool) -> String {
     let text =
       showsSecrets ? entry.text : replacing(entry.text) { _, _ in Redaction.placeholder }
     return String(text.droppingScalars { $0 != "," })
   }
 
-  /// Replaces the values that are credentials; those that name a file or a variable stay.
+  /// Replaces the values that are credentials, except those that name a file or a variable.
   ///
   /// - Parameters:
   ///   - text: `NAME[,KEY=VALUE…]`.
@@ -50,13 +52,13 @@ package enum InterceptorSecrets {
       || inner.endIndex < value.endIndex && Redaction.isSecret(inner.lowercased())
   }
 
-  /// Whether a setting looks like a secret. Its name is shorter than that of a header, and a plugin chooses it.
+  /// Whether the name of a setting suggests a secret. Names of plugin settings are shorter than header names.
   private static func isSecret(setting key: String) -> Bool {
     Redaction.isSecret(key) || ["key", "pass", "pwd", "pin"].contains(where: key.hasSuffix)
       || key.contains("passphrase")
   }
 
-  /// Splits at single commas; two of them stay in their part.
+  /// Splits at single commas. A double comma stays in its part.
   private static func split(_ text: String) -> [String] {
     var parts = [String.UnicodeScalarView()]
     var rest = text.unicodeScalars[...]

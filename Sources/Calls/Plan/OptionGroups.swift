@@ -3,7 +3,7 @@ import Output
 import Protobuf
 import RPCProtocols
 
-/// Where the schema comes from.
+/// The sources of the schema.
 package struct SchemaOptions {
   package let descriptorSets: [Argument]
   package let protos: [Argument]
@@ -15,11 +15,11 @@ package struct SchemaOptions {
     importPaths = invocation.texts(.importPath)
   }
 
-  /// Whether a source other than the server is named.
+  /// Whether a source other than the server is given.
   package var hasSources: Bool { !descriptorSets.isEmpty || !protos.isEmpty }
 }
 
-/// How the server is asked for the schema.
+/// The options of server reflection.
 package struct ReflectionOptions {
   package let reflect: Bool?
   package let reflectVersion: String?
@@ -34,7 +34,7 @@ package struct ReflectionOptions {
   }
 }
 
-/// How to reach the server.
+/// The options of the connection.
 package struct ServerOptions {
   package let plaintext: Bool
   package let insecure: Bool
@@ -47,7 +47,7 @@ package struct ServerOptions {
   package let authority: String?
   package let tls12: Bool
   package let tls13: Bool
-  /// One of the options `--http1.1` to `--http3`.
+  /// One of `--http1.1` to `--http3`.
   package let httpVersion: OptionID?
   /// `-4` or `-6`.
   package let ipVersion: OptionID?
@@ -87,7 +87,7 @@ package struct ServerOptions {
   }
 }
 
-/// What goes with every request, whether it is a call or asks for the schema.
+/// The options of every request: of calls and of reflection.
 package struct CommonRequestOptions {
   package let protocolName: ProtocolName?
   package let headers: [Argument]
@@ -109,13 +109,13 @@ package struct CommonRequestOptions {
     userAgent = invocation.text(.userAgent)
   }
 
-  /// Reads the options of headers.
+  /// The parser of header options.
   package func headerArguments(_ environment: @escaping (String) -> String?) -> HeaderArguments {
     HeaderArguments(expansion: expandHeaders ? HeaderExpansion(environment) : nil)
   }
 }
 
-/// What to say to the server.
+/// The options of the request of a call.
 package struct RequestOptions {
   package let common: CommonRequestOptions
   package let codec: CodecName
@@ -133,7 +133,7 @@ package struct RequestOptions {
     compression = invocation.choice(.compression)
     acceptCompression = invocation.list(.acceptCompression).map { names in
       names.reduce(into: []) { list, name in
-        // identity means no compression.
+        // `identity` means no compression.
         if let compression = Compression(rawValue: name), !list.contains(compression) {
           list.append(compression)
         }
@@ -145,7 +145,7 @@ package struct RequestOptions {
   }
 }
 
-/// What is sent as the request's messages.
+/// The options of the request data.
 package struct DataOptions {
   package let data: [String]
   package let dataFormat: MessageFormat
@@ -156,7 +156,7 @@ package struct DataOptions {
   }
 }
 
-/// How many calls are made of many messages.
+/// The options of batches.
 package struct BatchOptions {
   package let each: Bool
   package let jobs: Int?
@@ -169,7 +169,7 @@ package struct BatchOptions {
   }
 }
 
-/// How the response is shown.
+/// The options of the output.
 package struct OutputOptions {
   package let format: OutputFormat?
   package let json: JSONOptions
@@ -190,8 +190,8 @@ package struct OutputOptions {
   }
 }
 
-/// What becomes of one command's response.
-package struct AnswerOptions {
+/// The options of one command's response.
+package struct ResponseOptions {
   package let filter: Argument?
   package let output: String?
   package let explain: Bool
@@ -203,7 +203,7 @@ package struct AnswerOptions {
   }
 }
 
-/// How messages are written as JSON.
+/// The options of JSON output.
 package struct JSONOptions {
   private let invocation: Invocation
 
@@ -211,17 +211,17 @@ package struct JSONOptions {
     self.invocation = invocation
   }
 
-  /// Refuses those that were typed for an output that is not JSON. Lines of the configuration file apply to the outputs
-  /// that they fit.
+  /// Throws if one of them was typed for an output that is not JSON. Lines of the configuration file are ignored
+  /// then.
   package func check(output: String) throws(Failure) {
     for id in [OptionID.emitDefaults, .enumNumbers, .protoNames] where invocation.has(id) {
       guard !invocation.isTyped(id) else {
-        throw Failure(.usage, OptionTable[id].name, "it is for JSON, and the output is \(output)")
+        throw Failure(.usage, OptionTable[id].name, "only for JSON; the output is \(output)")
       }
     }
   }
 
-  /// The same, as the codec takes it.
+  /// The options for the codec.
   package var encoding: JSONEncodingOptions {
     JSONEncodingOptions(
       emitDefaults: invocation.has(.emitDefaults), enumNumbers: invocation.has(.enumNumbers),
@@ -229,7 +229,7 @@ package struct JSONOptions {
   }
 }
 
-/// How responses are printed.
+/// The format of responses.
 package enum OutputFormat: String {
   case pretty
   case json

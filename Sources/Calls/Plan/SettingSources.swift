@@ -4,9 +4,9 @@ import Output
 import System
 
 extension ValueSources {
-  /// Values of settings from this machine's files and this process's environment.
+  /// Reads values of settings from files and environment variables.
   ///
-  /// A file is read as those that options name: up to a limit, and a pipe no longer than a call may take.
+  /// The limits of option files apply: their size, and the wait for a pipe.
   package static let system = ValueSources(
     file: { path throws(Failure) in
       let bytes: [UInt8]

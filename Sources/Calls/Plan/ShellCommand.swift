@@ -3,9 +3,9 @@ import Interceptors
 import RPCProtocols
 import System
 
-/// A command line that the shell runs, for what it writes to standard output.
+/// A shell command whose standard output is a value.
 package struct ShellCommand {
-  /// What is read of its output at most.
+  /// The limit of the output in bytes.
   private static let outputLimitBytes = 1 << 20
 
   private let command: String
@@ -14,7 +14,7 @@ package struct ShellCommand {
     self.command = command
   }
 
-  /// Runs it on a thread of its own.
+  /// Runs the command on a thread of its own.
   package func start(
     timeout: Duration, completion: @escaping @Sendable (Result<[UInt8], ServiceFailure>) -> Void
   ) {
@@ -55,7 +55,7 @@ package struct ShellCommand {
     case .failure(let error): return .failure(ServiceFailure(error.why))
     }
     let output = read(ends.read, until: deadline)
-    // All of its group: the shell may have children of its own.
+    // Kill the process group: the shell may have children.
     if case .failure = output { kill(-process, SIGKILL) }
     let status = ChildProcess.wait(for: process)
     guard case .success = output, status != 0 else { return output }

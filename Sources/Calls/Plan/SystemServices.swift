@@ -3,7 +3,7 @@ import Interceptors
 import Output
 import System
 
-/// What the built-in interceptors need of this machine.
+/// Provides the machine's services to the built-in interceptors.
 package struct SystemServices: InterceptorServices {
   package func contents(ofFile path: String, holdsMessages: Bool) throws(ServiceFailure) -> [UInt8] {
     do throws(FileContents.Problem) {
@@ -17,12 +17,12 @@ package struct SystemServices: InterceptorServices {
   package func openFile(_ path: String, appending: Bool) throws(ServiceFailure) -> any OutputFile {
     guard path != "-" else { return DescriptorFile(2, isOwned: false) }
     let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (appending ? O_APPEND : O_TRUNC)
-    // What is written there may be confidential.
+    // Mode 0600: the file may contain confidential data.
     let descriptor = Glibc.open(path, flags, 0o600)
     guard descriptor >= 0 else { throw ServiceFailure(FileContents.lastError()) }
     var status = stat()
     if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 {
-      // Only the owner can; a file that belongs to another user stays as it is.
+      // Only the owner can change the mode; a file of another user keeps its own.
       _ = fchmod(descriptor, status.st_mode & 0o700)
     }
     return DescriptorFile(descriptor, isOwned: true)

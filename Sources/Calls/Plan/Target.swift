@@ -2,19 +2,19 @@ import Output
 import Protobuf
 import RPCProtocols
 
-/// Where a call goes: the server's base URL, and the socket behind it when that is a Unix one.
+/// The server of a call: a base URL, and a Unix socket if the connection uses one.
 package struct Target: Equatable {
   /// `http[s]://host[:port][/prefix]`, without a final slash.
   package var baseURL: String
-  /// The path of a Unix socket that is connected to instead of the host.
+  /// The path of the Unix socket to connect to; nil for the host of the URL.
   package var unixSocket: String?
 
-  /// How it is called in messages.
+  /// The name of the server in messages.
   package var name: String { unixSocket.map { "unix:\($0)" } ?? baseURL }
-  /// Whether the connection is encrypted.
+  /// Whether the connection uses TLS.
   package var isTLS: Bool { baseURL.hasPrefix("https:") }
 
-  /// Reads a target and, when `method` is nil, the method at the end of the URL's path.
+  /// Parses a target. If `method` is nil, the method is the end of the URL's path.
   package static func parse(_ text: String, method: String?, isPlaintext: Bool) throws(Failure) -> (
     Target, MethodName
   ) {
@@ -26,11 +26,11 @@ package struct Target: Equatable {
       else {
         throw Failure(
           .usage, shown(text), "no method to call",
-          hint: "name it after the target, or at the URL's end: \(target.baseURL)/pkg.Service/Method")
+          hint: "add it after the target, or at the end of the URL: \(target.baseURL)/pkg.Service/Method")
       }
       return (target.appending(parts.dropLast(2)), name)
     }
-    // A path of HTTP is /pkg.Service/Method.
+    // The HTTP path of a method is /pkg.Service/Method.
     let bare = method.hasPrefix("/") ? String(method.dropFirst()) : method
     guard let name = MethodName(bare) ?? Self.bareName(bare) else {
       throw Failure(
@@ -39,12 +39,12 @@ package struct Target: Equatable {
     return (target.appending(path.split(separator: "/")), name)
   }
 
-  /// A method without its service, which the schema tells.
+  /// A method without its service.
   private static func bareName(_ method: String) -> MethodName? {
     MethodName("Service/\(method)").map { MethodName(service: "", method: $0.method) }
   }
 
-  /// Reads a target that is a server, not a method of one.
+  /// Parses a target that names only a server.
   package static func parse(server text: String, isPlaintext: Bool) throws(Failure) -> Target {
     let (target, path) = try parse(text, isPlaintext: isPlaintext)
     return target.appending(path.split(separator: "/"))
@@ -54,7 +54,7 @@ package struct Target: Equatable {
     let scheme = isPlaintext ? "http" : "https"
     if text.hasPrefix("unix:") {
       let path = text.dropFirst("unix:".count)
-      guard !path.isEmpty else { throw Failure(.usage, text, "no path after unix:") }
+      guard !path.isEmpty else { throw Failure(.usage, text, "missing path after unix:") }
       return (Target(baseURL: "\(scheme)://localhost", unixSocket: String(path)), "")
     }
     for known in ["http", "https"] where text.lowercased().hasPrefix("\(known)://") {
@@ -71,16 +71,16 @@ package struct Target: Equatable {
     return (Target(baseURL: "\(scheme)://\(authority)"), path)
   }
 
-  /// Takes the authority off the front; what is left is the path, without the slash before it.
+  /// Splits off the authority. Returns it and the path without its first slash.
   private static func split(_ rest: Substring, in text: String) throws(Failure) -> (Substring, Substring) {
     let authority = rest.prefix { $0 != "/" }
     guard !authority.isEmpty else {
-      throw Failure(.usage, text.isEmpty ? "''" : shown(text), "no host", hint: forms)
+      throw Failure(.usage, text.isEmpty ? "''" : shown(text), "missing host", hint: forms)
     }
     let path = rest[authority.endIndex...].drop { $0 == "/" }
     guard !authority.contains("@") else {
-      // What stands before the @ may be a password, so it is not repeated.
-      throw Failure(.usage, "target", "credentials do not belong in it", hint: "use --user or --bearer")
+      // The text before the @ may be a password, so the error does not contain it.
+      throw Failure(.usage, "target", "credentials are not allowed in it", hint: "use --user or --bearer")
     }
     if let port = authority.lastIndex(of: ":").map({ authority[authority.index(after: $0)...] }),
       isAuthority(authority.dropLast(port.count + 1)), !port.isEmpty,
@@ -98,7 +98,7 @@ package struct Target: Equatable {
     return (authority, path.last == "/" ? path.dropLast() : path)
   }
 
-  /// Whether `text` is a host, perhaps an IPv6 address in brackets, with a port if there is a colon.
+  /// Whether `text` is a host, or an IPv6 address in brackets, optionally with a port.
   private static func isAuthority(_ text: Substring) -> Bool {
     let host: Substring
     let rest: Substring
@@ -120,7 +120,7 @@ package struct Target: Equatable {
   /// The forms of a target, as a hint.
   private static let forms = "write HOST:PORT, http://HOST:PORT, https://HOST:PORT or unix:PATH"
 
-  /// A target as errors repeat it: without what may be a password or a key.
+  /// The target for error messages, without what may be a password or a key.
   package static func shown(_ text: String) -> String {
     guard !text.hasPrefix("unix:") else { return text }
     let start = text.firstRange(of: "://")?.upperBound ?? text.startIndex

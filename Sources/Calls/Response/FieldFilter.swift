@@ -14,7 +14,7 @@ package struct FieldFilter {
   /// The path of `--filter`; nil if not given.
   ///
   /// - Throws: `Failure` if it is invalid or the format cannot print a field.
-  package static func path(_ options: AnswerOptions, format: OutputFormat?) throws(Failure) -> FieldPath? {
+  package static func path(_ options: ResponseOptions, format: OutputFormat?) throws(Failure) -> FieldPath? {
     guard let text = options.filter?.text else { return nil }
     if let format, format != .json, format != .pretty {
       throw Failure(.usage, "--filter", "cannot be combined with --format \(format.rawValue)")

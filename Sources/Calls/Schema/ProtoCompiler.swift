@@ -17,13 +17,13 @@ package enum ProtoCompiler {
     // protoc may be installed without the well-known types. Its own, and those of -I, take precedence.
     let wellKnown = try temporaryFile(WellKnownSchemas.set.bytes, WellKnownSchemas.optionTypes.bytes)
     defer { wellKnown.close() }
-    var words = ["protoc", "--include_imports", "--include_source_info"]
-    words += ["--descriptor_set_out=/dev/fd/\(output.descriptor)"]
-    words += ["--descriptor_set_in=/dev/fd/\(wellKnown.descriptor)"]
-    words += (importPaths.isEmpty ? defaultPaths(of: files) : importPaths).map { "-I\($0)" }
+    var arguments = ["protoc", "--include_imports", "--include_source_info"]
+    arguments += ["--descriptor_set_out=/dev/fd/\(output.descriptor)"]
+    arguments += ["--descriptor_set_in=/dev/fd/\(wellKnown.descriptor)"]
+    arguments += (importPaths.isEmpty ? defaultPaths(of: files) : importPaths).map { "-I\($0)" }
     let result: ChildProcess.Outcome
     do throws(ChildProcess.Problem) {
-      result = try ChildProcess.run(words + files.map(plain))
+      result = try ChildProcess.run(arguments + files.map(plain))
     } catch {
       throw Failure(
         .schema, "protoc", error.isMissing ? "not found, but --proto needs it" : error.why,

@@ -53,7 +53,7 @@ package struct ReflectionSource {
   package func fetchAll() throws(Failure) -> (SchemaSource.Source, services: [String]) {
     let schema = try schema(for: .allServices)
     if let why = cache?.store(schema, key(Self.allServices)), isVerbose {
-      StandardError.write("* schema: not cached: \(TerminalText.escape(why))\n")
+      StandardError.write("* schema: not stored in the cache: \(TerminalText.escape(why))\n")
     }
     return (SchemaSource.Source(set: SchemaBytes(schema.descriptorSet), name: sourceName), schema.services)
   }
@@ -123,7 +123,7 @@ package struct ReflectionSource {
     }
     if !schema.services.isEmpty { problem = problem ?? cache.store(services: schema.services, key("")) }
     guard let problem, isVerbose else { return }
-    StandardError.write("* schema: not cached: \(TerminalText.escape(problem))\n")
+    StandardError.write("* schema: not stored in the cache: \(TerminalText.escape(problem))\n")
   }
 
   private static func report(_ version: ReflectionVersion, _ files: Int, _ how: String) {

@@ -9,7 +9,7 @@ package struct SchemaCommandOptions {
   package let maxTime: Duration?
   package let verbose: Int
   /// The positional arguments: `[TARGET] [SYMBOL]`.
-  package let words: [Positional]
+  package let arguments: [Positional]
   package let configuredTarget: Positional?
 
   package init(_ invocation: Invocation) {
@@ -19,7 +19,7 @@ package struct SchemaCommandOptions {
     common = CommonRequestOptions(invocation)
     maxTime = invocation.duration(.maxTime)
     verbose = invocation.count(.verbose)
-    words = invocation.positionals
+    arguments = invocation.positionals
     configuredTarget = invocation.configuredTarget
   }
 

@@ -22,21 +22,21 @@ package struct SchemaQuery {
   /// If the configuration file has a target, a single argument is a target only if it contains a colon, which no
   /// symbol does.
   package init(_ options: SchemaCommandOptions, clients: ClientSource) throws {
-    var words = options.words
-    guard words.count <= 2 else {
+    var arguments = options.arguments
+    guard arguments.count <= 2 else {
       throw Failure(
-        .usage, words[2].text, "unexpected argument", hint: "a target and a name are expected")
+        .usage, arguments[2].text, "unexpected argument", hint: "a target and a name are expected")
     }
     let asksServer = options.reflection.reflect ?? !options.schema.hasSources
-    if words.count < 2, asksServer, let target = options.configuredTarget,
-      words.first?.text.contains(":") != true
+    if arguments.count < 2, asksServer, let target = options.configuredTarget,
+      arguments.first?.text.contains(":") != true
     {
-      words.insert(target, at: 0)
+      arguments.insert(target, at: 0)
     }
     // A target that is not needed is ignored.
-    if !asksServer, words.count == 1, Self.isTarget(words[0].text) { words.removeFirst() }
-    let target = words.count == 2 || asksServer ? words.first : nil
-    symbol = words.count == 2 ? words[1].text : target == nil ? words.first?.text : nil
+    if !asksServer, arguments.count == 1, Self.isTarget(arguments[0].text) { arguments.removeFirst() }
+    let target = arguments.count == 2 || asksServer ? arguments.first : nil
+    symbol = arguments.count == 2 ? arguments[1].text : target == nil ? arguments.first?.text : nil
     guard asksServer else {
       server = nil
       guard options.schema.hasSources else {
@@ -57,11 +57,11 @@ package struct SchemaQuery {
   }
 
   /// Creates a query of a given schema: `[SYMBOL]`.
-  package init(_ pool: DescriptorPool, listed: [String], words: [String]) throws(Failure) {
-    guard words.count <= 1 else {
-      throw Failure(.usage, words[1], "unexpected argument", hint: "one name is expected")
+  package init(_ pool: DescriptorPool, listed: [String], arguments: [String]) throws(Failure) {
+    guard arguments.count <= 1 else {
+      throw Failure(.usage, arguments[1], "unexpected argument", hint: "one name is expected")
     }
-    symbol = words.first
+    symbol = arguments.first
     known = pool
     self.listed = listed
     sources = []

@@ -67,7 +67,7 @@ package final class TypeLookup {
     MethodName("\(name)/X") != nil
   }
 
-  /// Looks types up until `deadline`, and calls `done` when they are known, or will not be: later, from the loop.
+  /// Looks types up until `deadline`. Calls `done` from the event loop when they are known or cannot be found.
   package func find(_ names: [String], until deadline: MonotonicClock.Instant?, done: @escaping () -> Void) {
     waiting.append((names, deadline, done))
     // Delayed, so that `done` is not called before this returns.

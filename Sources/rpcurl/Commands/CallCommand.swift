@@ -19,12 +19,12 @@ struct CallCommand {
       try arguments.output.json.check(output: format.rawValue)
     }
     let resolved = try CallPlan.resolve(
-      arguments, clients: clients, environment: environment, isDry: arguments.answer.explain)
-    guard let plan = resolved.plan, !arguments.answer.explain else {
+      arguments, clients: clients, environment: environment, isDry: arguments.response.explain)
+    guard let plan = resolved.plan, !arguments.response.explain else {
       return try Explanation(arguments, resolved).show()
     }
     StandardOutput.holdsText = plan.format != .binary
-    guard let path = arguments.answer.output, path != "-" else { return try run(plan, clients) }
+    guard let path = arguments.response.output, path != "-" else { return try run(plan, clients) }
     let isWhole = !plan.method.serverStreaming && plan.batch == nil && plan.format != .events
     let file = try ResponseFile(path, isWhole: isWhole)
     do {

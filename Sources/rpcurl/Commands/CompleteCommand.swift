@@ -19,11 +19,11 @@ enum CompleteCommand {
       case "method": MethodCompletion(line).methods(line.typed)
       case "filter": FieldCompletion(line).paths
       case "type": SymbolCompletion(line).names([.message])
-      case "list": SymbolCompletion(line).words([.service, .message, .enumeration])
-      case "template": SymbolCompletion(line).words([.method, .message])
+      case "list": SymbolCompletion(line).arguments([.service, .message, .enumeration])
+      case "template": SymbolCompletion(line).arguments([.method, .message])
       case "export":
-        SymbolCompletion(line).words([.service, .method, .message, .enumeration, .extensionField])
-      default: SymbolCompletion(line).words(Set(SymbolKind.allCases))
+        SymbolCompletion(line).arguments([.service, .method, .message, .enumeration, .extensionField])
+      default: SymbolCompletion(line).arguments(Set(SymbolKind.allCases))
       }
     Candidate.print(candidates)
   }

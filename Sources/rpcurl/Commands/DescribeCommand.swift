@@ -76,7 +76,7 @@ struct DescribeCommand {
   private func title(_ declaration: Declaration, _ file: FileDeclaration) -> String {
     let kind =
       switch declaration.kind {
-      case .enumValue: "enum value"
+      case .enumValue: "value of an enum"
       default: declaration.kind.rawValue
       }
     return "\(declaration.name): \(kind), \(file.name)"

@@ -32,13 +32,13 @@ struct RunCommand {
   }
 
   func run() throws {
-    let words = invocation.positionals
-    guard let path = words.last?.text, words.count <= 2 else {
+    let arguments = invocation.positionals
+    guard let path = arguments.last?.text, arguments.count <= 2 else {
       throw Failure(
-        .usage, words.isEmpty ? "missing argument" : words[2].text,
-        words.isEmpty ? "FILE" : "unexpected argument", hint: "rpcurl run [OPTIONS] [TARGET] FILE")
+        .usage, arguments.isEmpty ? "missing argument" : arguments[2].text,
+        arguments.isEmpty ? "FILE" : "unexpected argument", hint: "rpcurl run [OPTIONS] [TARGET] FILE")
     }
-    let target = words.count == 2 ? words[0] : invocation.configuredTarget
+    let target = arguments.count == 2 ? arguments[0] : invocation.configuredTarget
     let session = try Session(
       SessionState(invocation, target: target), isInteractive: false, schemaCommand: SchemaCommands.run)
     try session.run(script: path)

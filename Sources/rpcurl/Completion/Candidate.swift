@@ -22,8 +22,8 @@ struct Candidate: Equatable {
   static func print(_ candidates: [Candidate]) {
     var seen: Set<String> = []
     for candidate in candidates where candidate.isSafe && seen.insert(candidate.text).inserted {
-      let words = TerminalText.escape(candidate.description).filter { !$0.isNewline && $0 != "\t" }
-      StandardOutput.write(Array("\(candidate.text)\t\(words)\n".utf8))
+      let description = TerminalText.escape(candidate.description).filter { !$0.isNewline && $0 != "\t" }
+      StandardOutput.write(Array("\(candidate.text)\t\(description)\n".utf8))
       if seen.count == limit { break }
     }
     StandardOutput.flush()

@@ -35,15 +35,15 @@ struct KnownSchema {
 
   /// The full names that start with `typed`, or packages if there are too many.
   func beginning(_ typed: String, _ kinds: Set<SymbolKind>) -> [NameSearch.Match] {
-    var answer = search.names(.beginning, typed, kinds)
+    var result = search.names(.beginning, typed, kinds)
     // Skip dots where only one package follows.
-    while answer.matches.isEmpty, let only = answer.packages.first, answer.packages.count == 1,
+    while result.matches.isEmpty, let only = result.packages.first, result.packages.count == 1,
       Candidate.isName(only), !isOver()
     {
-      answer = search.names(.beginning, only, kinds)
+      result = search.names(.beginning, only, kinds)
     }
-    let packages = answer.packages.map { NameSearch.Match(text: $0, name: $0, kind: .service) }
-    var found = answer.matches + packages
+    let packages = result.packages.map { NameSearch.Match(text: $0, name: $0, kind: .service) }
+    var found = result.matches + packages
     if kinds.contains(.service) {
       let known = Set(found.map(\.name))
       for service in services where service.hasPrefix(typed) && !known.contains(service) {

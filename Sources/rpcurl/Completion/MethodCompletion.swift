@@ -55,8 +55,8 @@ struct MethodCompletion {
   /// The kind of the method and its types.
   static func description(_ method: NameSearch.MethodOutline) -> String {
     let kind = CallKind(clientStreams: method.clientStreaming, serverStreams: method.serverStreaming)
-    let words = kind.rawValue.split(separator: "_").joined(separator: " ")
-    return "\(words): \(lastPart(method.input)) → \(lastPart(method.output))"
+    let name = kind.rawValue.split(separator: "_").joined(separator: " ")
+    return "\(name): \(lastPart(method.input)) → \(lastPart(method.output))"
   }
 
   private static func lastPart(_ name: String) -> Substring {

@@ -7,7 +7,7 @@ struct SymbolCompletion {
   init(_ line: CompletionLine) { self.line = line }
 
   /// The positional arguments of the schema commands: a target, unless another source is given, then a name.
-  func words(_ kinds: Set<SymbolKind>) -> [Candidate] {
+  func arguments(_ kinds: Set<SymbolKind>) -> [Candidate] {
     let asksServer = line.flag(.reflect) ?? !line.hasSources
     guard line.first.isEmpty, asksServer else { return names(kinds) }
     return line.configuredTarget == nil
