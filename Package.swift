@@ -102,7 +102,8 @@ let package = Package(
     // A line editor on the terminal.
     .target(
       name: "Terminal",
-      dependencies: ["Output", "System", "Interceptors", "Transport", "RPCProtocols", "CLineEditor"], swiftSettings: small),
+      dependencies: ["Output", "System", "Interceptors", "Transport", "RPCProtocols", "CLineEditor"],
+      swiftSettings: small),
     // A call from the command line: its plan, its schema, its request data and its output.
     .target(
       name: "Calls",

@@ -85,7 +85,6 @@ final class LocalResponder {
     start?.token.use { $0.fail(error) }
   }
 
-
   func answer() {
     state = .answering
     if kind.clientStreams {
