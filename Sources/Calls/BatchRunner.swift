@@ -50,8 +50,6 @@ package final class BatchRunner {
     self.plan = plan
     self.batch = batch
     client = try clients.client()
-    client.interceptors = plan.chain.registrations
-    client.log = plan.chain.log
     lookup = TypeLookup(plan, client: client)
     let sources = plan.sources.map { source -> RequestReader<RequestMessage>.Source in
       switch source {
@@ -141,8 +139,8 @@ package final class BatchRunner {
     let printer = CallPrinter(plan, lookup: lookup, output: member.output, index: member.index)
     let observer = TypeResolvingObserver(printer, lookup: lookup)
     member.observer = observer
-    client.onFinding = printer.findings.sink
-    let call = client.makeCall(plan.request, observer: observer)
+    let call = client.makeCall(
+      plan.request(log: plan.chain.log, onFinding: printer.findings.sink), observer: observer)
     do {
       let payload = try message.encode(for: call)
       member.call = call

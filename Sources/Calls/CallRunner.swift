@@ -18,13 +18,11 @@ package struct CallRunner {
   package func run() throws {
     defer { plan.chain.unload() }
     let client = try clients.client()
-    client.interceptors = plan.chain.registrations
-    client.log = plan.chain.log
     let lookup = TypeLookup(plan, client: client)
     let printer = CallPrinter(plan, lookup: lookup)
     let observer = TypeResolvingObserver(printer, lookup: lookup)
-    client.onFinding = printer.findings.sink
-    let call = client.makeCall(plan.request, observer: observer)
+    let call = client.makeCall(
+      plan.request(log: plan.chain.log, onFinding: printer.findings.sink), observer: observer)
     observer.call = call
     let feeder: RequestFeeder
     do throws(Failure) {

@@ -1,17 +1,17 @@
 /// The definition of a command.
-public struct Command: Sendable {
+package struct Command: Sendable {
   /// An argument that is not an option.
-  public struct Place: Sendable {
+  package struct Place: Sendable {
     /// What stands for it in help.
-    public let name: String
+    package let name: String
     /// One line of help.
-    public let summary: String
+    package let summary: String
     /// Whether the command needs it.
-    public let isRequired: Bool
+    package let isRequired: Bool
     /// Whether several may be given; the command checks how many.
-    public let repeats: Bool
+    package let repeats: Bool
     /// What it completes to.
-    public let completion: String
+    package let completion: String
 
     init(
       _ name: String, _ summary: String, isRequired: Bool = false, repeats: Bool = false,
@@ -26,40 +26,40 @@ public struct Command: Sendable {
   }
 
   /// The identifier.
-  public let id: CommandID
+  package let id: CommandID
   /// The name; `plugins check` has two words.
-  public let name: String
+  package let name: String
   /// One line of help.
-  public let summary: String
+  package let summary: String
   /// The forms of the command line, one on each line.
-  public let usage: String
+  package let usage: String
   /// The paragraphs of help that follow the summary.
-  public let discussion: String
+  package let discussion: String
   /// Command lines, one on each line.
-  public let examples: String
+  package let examples: String
   /// The arguments that are not options, in order.
-  public let places: [Place]
+  package let places: [Place]
 }
 
 /// A command that has commands.
-public struct CommandGroup: Sendable {
+package struct CommandGroup: Sendable {
   /// The name.
-  public let name: String
+  package let name: String
   /// One line of help.
-  public let summary: String
+  package let summary: String
   /// The form of the command line.
-  public let usage: String
+  package let usage: String
   /// The command that is meant if none is named.
-  public let standard: CommandID
+  package let standard: CommandID
 }
 
 /// The definitions of all commands.
-public enum CommandTable {
+package enum CommandTable {
   /// What the program does.
-  public static let summary = "Call gRPC and Connect services from the command line."
+  package static let summary = "Call gRPC and Connect services from the command line."
 
   /// The paragraphs of help that follow the summary of the program.
-  public static let discussion = """
+  package static let discussion = """
     A call is encoded with the schema of the server or of a descriptor set, passes a chain of interceptors, and is sent \
     by libcurl.
 
@@ -69,15 +69,15 @@ public enum CommandTable {
     """
 
   /// The one command that has commands.
-  public static let plugins = CommandGroup(
+  package static let plugins = CommandGroup(
     name: "plugins", summary: "List interceptors and plugins, check a plugin, or create one.",
     usage: "rpcurl plugins [list|check|new] [OPTIONS] …", standard: .pluginsList)
 
   /// The definition of a command.
-  public static subscript(_ id: CommandID) -> Command { definition(of: id) }
+  package static subscript(_ id: CommandID) -> Command { definition(of: id) }
 
   /// The names that may be the first argument.
-  public static let names = [
+  package static let names = [
     "call", "session", "run", "list", "describe", "template", "export", "convert", "plugins", "version",
     "help",
   ]

@@ -7,7 +7,7 @@ extension CommandTable {
   private static let target = "The server: a URL, HOST:PORT (https, or http with --plaintext) or unix:PATH."
 
   /// The usage of the program.
-  public static let usage = callUsage + "\nrpcurl COMMAND [OPTIONS] …"
+  package static let usage = callUsage + "\nrpcurl COMMAND [OPTIONS] …"
 
   static func definition(of id: CommandID) -> Command {
     switch id {

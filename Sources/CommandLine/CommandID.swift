@@ -1,20 +1,20 @@
 /// The commands, in the order of their definitions in `CommandTable`.
-public enum CommandID: UInt8, CaseIterable, Sendable {
+package enum CommandID: UInt8, CaseIterable, Sendable {
   case call, session, run, list, describe, template, export, convert
   case pluginsList, pluginsCheck, pluginsNew
   case version
 }
 
 /// A set of commands.
-public struct CommandSet: OptionSet, Sendable {
+package struct CommandSet: OptionSet, Sendable {
   /// A bit for each command.
-  public let rawValue: UInt16
+  package let rawValue: UInt16
 
   /// A set of the commands whose bits are set.
-  public init(rawValue: UInt16) { self.rawValue = rawValue }
+  package init(rawValue: UInt16) { self.rawValue = rawValue }
 
   /// The set of one command.
-  public init(_ id: CommandID) { rawValue = 1 << UInt16(id.rawValue) }
+  package init(_ id: CommandID) { rawValue = 1 << UInt16(id.rawValue) }
 
   static var call: CommandSet { CommandSet(rawValue: 0x001) }
   static var list: CommandSet { CommandSet(rawValue: 0x008) }

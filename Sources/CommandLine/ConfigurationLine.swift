@@ -1,14 +1,14 @@
 /// One option of a configuration file: `--option`, `--option VALUE`, `--option=VALUE`, `-o VALUE` or `target VALUE`.
-public struct ConfigurationLine: Equatable, Sendable {
+package struct ConfigurationLine: Equatable, Sendable {
   /// The number of the line, from 1.
-  public let number: Int
+  package let number: Int
   /// The name with its dashes, or `target`.
-  public let name: String
+  package let name: String
   /// The value; nil if the line has only a name.
-  public let value: String?
+  package let value: String?
 
   /// A line with a name and perhaps a value.
-  public init(number: Int, name: String, value: String?) {
+  package init(number: Int, name: String, value: String?) {
     self.number = number
     self.name = name
     self.value = value
@@ -23,7 +23,7 @@ extension Invocation {
   /// - Parameters:
   ///   - common: The lines for every call.
   ///   - own: The lines of the profile.
-  public mutating func configure(
+  package mutating func configure(
     _ common: [ConfigurationLine], profile: String?, _ own: [ConfigurationLine], path: String
   ) {
     var target: Positional?

@@ -1,11 +1,11 @@
 /// The text of `-h` and `--help`.
-public struct Help {
+package struct Help {
   /// The width of a line, where text is wrapped. Examples are not.
   private static let columns = 80
   private var text = ""
 
   /// Help of the program: of a call the common options, or with `isWhole` what the commands are.
-  public static func program(isWhole: Bool) -> String {
+  package static func program(isWhole: Bool) -> String {
     var help = Help()
     if isWhole {
       help.text += CommandTable.summary + "\n\n"
@@ -30,7 +30,7 @@ public struct Help {
   }
 
   /// Help of a command.
-  public static func command(_ id: CommandID, isWhole: Bool) -> String {
+  package static func command(_ id: CommandID, isWhole: Bool) -> String {
     let command = CommandTable[id]
     var help = Help()
     if isWhole {
@@ -51,7 +51,7 @@ public struct Help {
   }
 
   /// Help of `rpcurl plugins`.
-  public static func plugins(isWhole: Bool) -> String {
+  package static func plugins(isWhole: Bool) -> String {
     var help = Help()
     if isWhole { help.text += CommandTable.plugins.summary + "\n\n" }
     help.usage(CommandTable.plugins.usage)

@@ -1,9 +1,9 @@
 extension Invocation {
   /// The value of an option with fixed values.
-  public func choice<Choice: RawRepresentable<String>>(_ id: OptionID) -> Choice? {
+  package func choice<Choice: RawRepresentable<String>>(_ id: OptionID) -> Choice? {
     text(id).flatMap { Choice(rawValue: $0) }
   }
 
   /// The values of an option, in order.
-  public func texts(_ id: OptionID) -> [String] { all(id).compactMap(\.string) }
+  package func texts(_ id: OptionID) -> [String] { all(id).compactMap(\.string) }
 }

@@ -1,7 +1,7 @@
 /// The command line, read once: a command, its options in order, and its other arguments, each with its origin.
-public struct Invocation: Sendable {
+package struct Invocation: Sendable {
   /// What is asked for instead of the command.
-  public enum Request: Equatable, Sendable {
+  package enum Request: Equatable, Sendable {
     /// Help of the program, or of one command; all of it for `--help`.
     case help(CommandID?, isWhole: Bool)
     case pluginsHelp(isWhole: Bool)
@@ -13,19 +13,19 @@ public struct Invocation: Sendable {
   }
 
   /// The command.
-  public private(set) var command: CommandID
+  package private(set) var command: CommandID
   /// Whether the command was named.
-  public let isNamed: Bool
+  package let isNamed: Bool
   /// The options. The last one with a single value holds.
-  public private(set) var arguments: [Argument] = []
+  package private(set) var arguments: [Argument] = []
   /// The arguments that are not options, in order.
-  public private(set) var positionals: [Positional] = []
+  package private(set) var positionals: [Positional] = []
   /// The target of the configuration file, for a method that is given alone.
-  public private(set) var configuredTarget: Positional?
+  package private(set) var configuredTarget: Positional?
   /// What is asked for instead of the command; nil for the command itself.
-  public var request: Request?
+  package var request: Request?
   /// What is wrong, the first first.
-  public private(set) var errors: [ParseError] = []
+  package private(set) var errors: [ParseError] = []
 
   init(_ command: CommandID, isNamed: Bool) {
     self.command = command
@@ -33,7 +33,7 @@ public struct Invocation: Sendable {
   }
 
   /// An invocation of a command without arguments.
-  public init(_ command: CommandID, _ arguments: [Argument] = []) {
+  package init(_ command: CommandID, _ arguments: [Argument] = []) {
     self.init(command, isNamed: true)
     self.arguments = arguments
   }
@@ -41,25 +41,25 @@ public struct Invocation: Sendable {
   // MARK: Values
 
   /// All occurrences of an option, in order.
-  public func all(_ id: OptionID) -> [Argument] { arguments.filter { $0.id == id } }
+  package func all(_ id: OptionID) -> [Argument] { arguments.filter { $0.id == id } }
 
   /// The last occurrence of an option: the one that holds.
-  public func last(_ id: OptionID) -> Argument? { arguments.last { $0.id == id } }
+  package func last(_ id: OptionID) -> Argument? { arguments.last { $0.id == id } }
 
   /// The last occurrence of any of these options.
-  public func last(of ids: Set<OptionID>) -> Argument? { arguments.last { ids.contains($0.id) } }
+  package func last(of ids: Set<OptionID>) -> Argument? { arguments.last { ids.contains($0.id) } }
 
   /// Whether a flag is given, and not turned off after that; nil if it is not given.
-  public func flag(_ id: OptionID) -> Bool? {
+  package func flag(_ id: OptionID) -> Bool? {
     guard case .flag(let isOn)? = last(id)?.value else { return nil }
     return isOn
   }
 
   /// Whether a flag is on.
-  public func has(_ id: OptionID) -> Bool { flag(id) ?? false }
+  package func has(_ id: OptionID) -> Bool { flag(id) ?? false }
 
   /// Whether an option is on the command line itself.
-  public func isTyped(_ id: OptionID) -> Bool {
+  package func isTyped(_ id: OptionID) -> Bool {
     arguments.contains { argument in
       guard argument.id == id, case .typed = argument.origin else { return false }
       return true
@@ -67,39 +67,39 @@ public struct Invocation: Sendable {
   }
 
   /// How often a flag is given.
-  public func count(_ id: OptionID) -> Int {
+  package func count(_ id: OptionID) -> Int {
     arguments.reduce(0) { $0 + ($1.id == id && $1.value == .flag(true) ? 1 : 0) }
   }
 
   /// The text of an option; of one with fixed values, the value.
-  public func text(_ id: OptionID) -> String? { last(id)?.string }
+  package func text(_ id: OptionID) -> String? { last(id)?.string }
 
   /// The duration that an option has; nil if it is not given.
-  public func duration(_ id: OptionID) -> Duration? {
+  package func duration(_ id: OptionID) -> Duration? {
     guard case .duration(let duration)? = last(id)?.value else { return nil }
     return duration
   }
 
   /// The number of bytes that an option has; nil if it is not given.
-  public func bytes(_ id: OptionID) -> Int? {
+  package func bytes(_ id: OptionID) -> Int? {
     guard case .bytes(let bytes)? = last(id)?.value else { return nil }
     return bytes
   }
 
   /// The number that an option has; nil if it is not given.
-  public func number(_ id: OptionID) -> Int? {
+  package func number(_ id: OptionID) -> Int? {
     guard case .number(let number)? = last(id)?.value else { return nil }
     return number
   }
 
   /// The values of an option that has several; nil if it is not given.
-  public func list(_ id: OptionID) -> [String]? {
+  package func list(_ id: OptionID) -> [String]? {
     guard case .list(let list)? = last(id)?.value else { return nil }
     return list
   }
 
   /// Throws the first error.
-  public func check() throws(ParseError) {
+  package func check() throws(ParseError) {
     if let error = errors.first { throw error }
   }
 
@@ -143,7 +143,7 @@ public struct Invocation: Sendable {
 
 extension Argument {
   /// The value as text, if it is one.
-  public var string: String? {
+  package var string: String? {
     guard case .text(let text) = value else { return nil }
     return text
   }

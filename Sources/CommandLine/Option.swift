@@ -1,9 +1,9 @@
 /// The definition of an option: its names, its value, its documentation, and its counterparts in other tools.
 ///
 /// Lists are strings with spaces between the elements, so that the table is static data.
-public struct Option: Sendable {
+package struct Option: Sendable {
   /// What the value of an option is.
-  public enum Kind: Sendable {
+  package enum Kind: Sendable {
     /// No value. `--no-NAME` turns it off if the names include that.
     case flag
     /// No value; may be given several times, and the number of times counts.
@@ -23,12 +23,12 @@ public struct Option: Sendable {
   }
 
   /// The section of help and manual that shows the option.
-  public enum Group: UInt8, CaseIterable, Sendable {
+  package enum Group: UInt8, CaseIterable, Sendable {
     case schema, reflection, server, request, data, batch, interceptors, output, own, errors, configuration
     case general
 
     /// The heading.
-    public var title: String {
+    package var title: String {
       switch self {
       case .schema: "Schema"
       case .reflection: "Reflection"
@@ -47,36 +47,36 @@ public struct Option: Sendable {
   }
 
   /// The identifier.
-  public let id: OptionID
+  package let id: OptionID
   let nameList: String
   /// What the value is.
-  public let kind: Kind
+  package let kind: Kind
   /// What stands for the value in help.
-  public let placeholder: String
+  package let placeholder: String
   /// The section of help.
-  public let group: Group
+  package let group: Group
   /// The commands that have the option.
-  public let commands: CommandSet
+  package let commands: CommandSet
   /// One line of help.
-  public let summary: String
+  package let summary: String
   /// The paragraphs of help that follow the summary.
-  public let discussion: String
+  package let discussion: String
   /// A command line that uses the option.
-  public let example: String
+  package let example: String
   /// The value that holds when the option is not given, if it is a fixed one.
-  public let standard: String
+  package let standard: String
   /// Further names, of other tools, which are accepted and not completed.
   let aliasList: String
   /// The names that grpcurl has for the option, without dashes.
   let grpcurlList: String
   /// Whether all values hold, and not only the last.
-  public let repeats: Bool
+  package let repeats: Bool
   /// Whether a command cannot run without it.
-  public let isRequired: Bool
+  package let isRequired: Bool
   /// Whether the configuration file may hold it.
-  public let isConfigurable: Bool
+  package let isConfigurable: Bool
   /// Whether `-h` shows it.
-  public let isCommon: Bool
+  package let isCommon: Bool
   /// What the value completes to, if its kind does not determine it: `file`, `dir`, `header`, `atfile` or `ask:WHAT`.
   private let completionKind: String
 
@@ -106,27 +106,27 @@ public struct Option: Sendable {
   }
 
   /// The names with their dashes, short ones first. Those that begin with `--no-` turn a flag off.
-  public var names: [String] { nameList.split(separator: " ").map(String.init) }
+  package var names: [String] { nameList.split(separator: " ").map(String.init) }
   /// Further names that are accepted.
-  public var aliases: [String] { aliasList.split(separator: " ").map(String.init) }
+  package var aliases: [String] { aliasList.split(separator: " ").map(String.init) }
   /// The name for messages: the first long one.
-  public var name: String { names.first { $0.hasPrefix("--") } ?? nameList }
+  package var name: String { names.first { $0.hasPrefix("--") } ?? nameList }
   /// Whether it takes a value.
-  public var hasValue: Bool {
+  package var hasValue: Bool {
     switch kind {
     case .flag, .count: false
     default: true
     }
   }
   /// The values that it takes, if they are known.
-  public var values: [String] {
+  package var values: [String] {
     switch kind {
     case .choice(let list, _), .choices(let list): list.split(separator: " ").map(String.init)
     default: []
     }
   }
   /// What the value completes to.
-  public var completion: String {
+  package var completion: String {
     switch kind {
     case .choice: "list"
     case .choices: "comma"

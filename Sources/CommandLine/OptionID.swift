@@ -1,5 +1,5 @@
 /// The options, in the order of their definitions in `OptionTable`.
-public enum OptionID: UInt8, CaseIterable, Sendable {
+package enum OptionID: UInt8, CaseIterable, Sendable {
   // Schema
   case descriptorSet, proto, importPath
   // Reflection

@@ -1,16 +1,16 @@
 /// An argument of a command line that may be an option, taken apart without its neighbours.
 ///
 /// This is for text that is shown or stored, such as lines with mistakes in which secrets have to be found.
-public struct OptionPart: Equatable, Sendable {
+package struct OptionPart: Equatable, Sendable {
   /// The option; nil if the part is no option with a value.
-  public let id: OptionID?
+  package let id: OptionID?
   /// The name, or all of the argument.
-  public let text: String
+  package let text: String
   /// The value, if it is in the same argument.
-  public let value: String?
+  package let value: String?
 
   /// The parts of an argument: `-kvu` are `-kv` and `-u`, `-uada` is `-u` with a value, `--user=ada` is one option.
-  public static func parts(of word: String) -> [OptionPart] {
+  package static func parts(of word: String) -> [OptionPart] {
     let whole = OptionPart(id: nil, text: word, value: nil)
     guard word.utf8.count > 1, word.utf8.first == UInt8(ascii: "-") else { return [whole] }
     if word.begins(with: "--")

@@ -1,5 +1,5 @@
 /// Where an argument is from.
-public enum Origin: Equatable, Sendable {
+package enum Origin: Equatable, Sendable {
   /// The argument of the command line with this index, the first after the program's name being 0.
   case typed(index: Int)
   /// A line of a configuration file, counted from 1; in the section of a profile if that is named.
@@ -8,38 +8,38 @@ public enum Origin: Equatable, Sendable {
   case session
 
   /// The place for messages; nil for what was typed.
-  public var place: String? {
+  package var place: String? {
     guard case .file(let path, let line, _) = self else { return nil }
     return "\(path), line \(line)"
   }
 }
 
 /// An argument that is not an option.
-public struct Positional: Equatable, Sendable {
+package struct Positional: Equatable, Sendable {
   /// The argument.
-  public let text: String
+  package let text: String
   /// Where it is from.
-  public let origin: Origin
+  package let origin: Origin
 
   /// An argument with its origin.
-  public init(_ text: String, _ origin: Origin) {
+  package init(_ text: String, _ origin: Origin) {
     self.text = text
     self.origin = origin
   }
 }
 
 /// An option that was given, with its value.
-public struct Argument: Equatable, Sendable {
+package struct Argument: Equatable, Sendable {
   /// The option.
-  public let id: OptionID
+  package let id: OptionID
   /// The name as it was written.
-  public let name: String
+  package let name: String
   /// The value as it was written; nil for a flag.
-  public let text: String?
+  package let text: String?
   /// The value, read.
-  public let value: Value
+  package let value: Value
   /// Where it is from.
-  public let origin: Origin
+  package let origin: Origin
 
   init(_ id: OptionID, name: String, text: String?, value: Value, _ origin: Origin) {
     self.id = id
@@ -52,7 +52,7 @@ public struct Argument: Equatable, Sendable {
   /// Makes an argument as if it was given; flags have no text.
   ///
   /// - Throws: The reason if the value is invalid.
-  public init(
+  package init(
     _ id: OptionID, _ text: String? = nil, name: String? = nil, _ origin: Origin = .session
   ) throws(ParseError) {
     let option = OptionTable[id]
@@ -66,5 +66,5 @@ public struct Argument: Equatable, Sendable {
   }
 
   /// The same as arguments of a command line.
-  public var words: [String] { [name] + (text.map { [$0] } ?? []) }
+  package var words: [String] { [name] + (text.map { [$0] } ?? []) }
 }

@@ -1,7 +1,7 @@
 /// Why arguments cannot be used.
-public struct ParseError: Error, Equatable, Sendable {
+package struct ParseError: Error, Equatable, Sendable {
   /// What is wrong.
-  public enum Reason: Equatable, Sendable {
+  package enum Reason: Equatable, Sendable {
     /// No option has the name; the hint is what was meant, if that is clear.
     case unknownOption(String, hint: String?)
     /// The command does not have the option.
@@ -18,9 +18,9 @@ public struct ParseError: Error, Equatable, Sendable {
   }
 
   /// What is wrong.
-  public let reason: Reason
+  package let reason: Reason
   /// Where the argument is from; nil if it is absent.
-  public let origin: Origin?
+  package let origin: Origin?
 
   init(_ reason: Reason, _ origin: Origin?) {
     self.reason = reason
@@ -28,7 +28,7 @@ public struct ParseError: Error, Equatable, Sendable {
   }
 
   /// What is wrong, for the first part of a message.
-  public var what: String {
+  package var what: String {
     switch reason {
     case .unknownOption(let name, _), .notOfCommand(let name, _, _), .missingValue(let name),
       .takesNoValue(let name), .unknownCommand(let name, _), .onlyTyped(let name):
@@ -42,7 +42,7 @@ public struct ParseError: Error, Equatable, Sendable {
   }
 
   /// Why it is wrong, for the second part.
-  public var why: String {
+  package var why: String {
     switch reason {
     case .unknownOption: "unknown option"
     case .notOfCommand(_, let command, let others): "\(command) has no such option, but \(others) has"
@@ -57,7 +57,7 @@ public struct ParseError: Error, Equatable, Sendable {
   }
 
   /// What to do about it, if that is known.
-  public var hint: String? {
+  package var hint: String? {
     switch reason {
     case .unknownOption(_, let hint), .unknownCommand(_, let hint), .unexpectedArguments(_, let hint),
       .invalidValue(_, _, _, let hint):

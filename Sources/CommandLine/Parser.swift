@@ -4,13 +4,13 @@
 /// letter in one argument (`-sSd VALUE`), options after other arguments, `--` before arguments that are not options. In
 /// addition, long options of grpcurl may have one dash. After an error the parser goes on, so that options such as
 /// `--error-format` hold wherever they are.
-public struct Parser {
+package struct Parser {
   private let words: [String]
   private var index: Int
   private var invocation: Invocation
 
   /// Reads the arguments of the program, without its name.
-  public static func parse(_ words: [String]) -> Invocation {
+  package static func parse(_ words: [String]) -> Invocation {
     guard let first = words.first else {
       var invocation = Invocation(.call, isNamed: false)
       invocation.finish()
@@ -30,7 +30,7 @@ public struct Parser {
   }
 
   /// Reads the arguments of a command.
-  public static func parse(_ words: [String], as command: CommandID) -> Invocation {
+  package static func parse(_ words: [String], as command: CommandID) -> Invocation {
     parse(words, command, from: 0, isNamed: true)
   }
 

@@ -1,5 +1,5 @@
 /// What was meant by a name that does not exist.
-public enum Suggestions {
+package enum Suggestions {
   // MARK: Options
 
   /// The error for an option with two dashes that a command does not have.
@@ -132,7 +132,7 @@ public enum Suggestions {
   /// The one of `names` that differs least from `name`, if it differs little for its length. Case does not count.
   ///
   /// - Parameter ignoring: How many characters at the start do not count for the length.
-  public static func nearest(to name: String, among names: [String], ignoring prefix: Int = 0) -> String? {
+  package static func nearest(to name: String, among names: [String], ignoring prefix: Int = 0) -> String? {
     // What is longer than any name is near to none.
     let length = name.utf8.count - prefix
     let limit = length < 3 ? 0 : length < 8 ? 1 : length < 12 ? 2 : 3
@@ -172,7 +172,7 @@ public enum Suggestions {
 /// The nearest command to a word that was given as the target.
 extension CommandTable {
   /// The command that is near to `name`; nil if none is, or `name` is clearly something else.
-  public static func nearest(to name: String) -> String? {
+  package static func nearest(to name: String) -> String? {
     guard !name.contains(where: { ".:/".contains($0) }) else { return nil }
     switch name {
     case "ls", "methods", "services": return "list"

@@ -1,7 +1,7 @@
 /// The table of commands and options as JSON, for `scripts/generate-docs` and the tests of documents.
-public enum TableDump {
+package enum TableDump {
   /// All of it.
-  public static var json: String {
+  package static var json: String {
     let commands = CommandID.allCases.map(command).joined(separator: ",\n")
     return object([
       ("summary", quoted(CommandTable.summary)), ("usage", quoted(CommandTable.usage)),

@@ -1,5 +1,5 @@
 /// The value of an option.
-public enum Value: Equatable, Sendable {
+package enum Value: Equatable, Sendable {
   case flag(Bool)
   case text(String)
   case list([String])
@@ -64,7 +64,7 @@ public enum Value: Equatable, Sendable {
   }
 
   /// A duration: `1.5` or `1.5s`, `1500ms`, `2m`, `1h`; nil for any other text, zero and what is too long.
-  public static func duration(_ text: String) -> Duration? {
+  package static func duration(_ text: String) -> Duration? {
     let number = text.prefix { $0.isASCII && $0.isNumber || $0 == "." }
     let nanosecondsPerUnit: Double
     switch text[number.endIndex...] {
@@ -81,7 +81,7 @@ public enum Value: Equatable, Sendable {
   }
 
   /// A number of bytes, with `k`, `m` or `g` for KiB, MiB and GiB; nil for any other text and zero.
-  public static func bytes(_ text: String) -> Int? {
+  package static func bytes(_ text: String) -> Int? {
     let digits = text.prefix { $0.isASCII && $0.isNumber }
     let shift: Int
     switch text[digits.endIndex...] {

@@ -1,21 +1,21 @@
 import Interception
 
 /// The built-in interceptors.
-public enum BuiltIns {
+package enum BuiltIns {
   /// A key of an interceptor's configuration.
-  public struct Key: Sendable, Equatable {
+  package struct Key: Sendable, Equatable {
     /// The key with the form of its value, such as `set=NAME:VALUE`.
-    public let form: String
+    package let form: String
     /// What it does, in one line.
-    public let summary: String
+    package let summary: String
     /// Whether it may be given more than once.
-    public let mayRepeat: Bool
+    package let mayRepeat: Bool
 
     /// The key alone.
-    public var name: String { form.prefix { $0 != "=" }.description }
+    package var name: String { form.prefix { $0 != "=" }.description }
 
     /// Makes a key.
-    public init(_ form: String, _ summary: String, mayRepeat: Bool = false) {
+    package init(_ form: String, _ summary: String, mayRepeat: Bool = false) {
       self.form = form
       self.summary = summary
       self.mayRepeat = mayRepeat
@@ -23,19 +23,19 @@ public enum BuiltIns {
   }
 
   /// The documentation of an interceptor.
-  public struct Description: Sendable {
+  package struct Description: Sendable {
     /// Its name.
-    public let name: String
+    package let name: String
     /// What it does, in one line.
-    public let summary: String
+    package let summary: String
     /// Its keys.
-    public let keys: [Key]
+    package let keys: [Key]
     let make:
       @Sendable (SettingsReader, any InterceptorServices) throws(ConfigurationError) -> any InterceptorFactory
   }
 
   /// All built-in interceptors, by name.
-  public static let all = [
+  package static let all = [
     AssertFactory.description,
     AuthFactory.description,
     FaultFactory.description,
@@ -51,7 +51,7 @@ public enum BuiltIns {
   ///
   /// - Throws: ``ConfigurationError`` if there is none with this name, or it rejects its configuration; the
   ///   error names the key.
-  public static func factory(
+  package static func factory(
     named name: String, configuration: InterceptorSpec, services: any InterceptorServices
   ) throws(ConfigurationError) -> any InterceptorFactory {
     guard let found = all.first(where: { $0.name == name }) else {
@@ -65,7 +65,7 @@ public enum BuiltIns {
   }
 
   /// Makes the registration for a `--use` option.
-  public static func registration(
+  package static func registration(
     _ spec: InterceptorSpec, services: any InterceptorServices
   ) throws(ConfigurationError) -> InterceptorRegistration {
     InterceptorRegistration(

@@ -2,7 +2,7 @@ import Interception
 
 /// The external services of built-in interceptors. This layer does no I/O itself; the caller provides an
 /// implementation.
-public protocol InterceptorServices: Sendable {
+package protocol InterceptorServices: Sendable {
   /// Reads a whole file.
   ///
   /// - Parameters:
@@ -39,16 +39,16 @@ extension InterceptorServices {
 }
 
 /// Why a service failed.
-public struct ServiceFailure: Error, Equatable, Sendable {
+package struct ServiceFailure: Error, Equatable, Sendable {
   /// The reason, in a few words.
-  public var reason: String
+  package var reason: String
 
   /// Makes a failure.
-  public init(_ reason: String) { self.reason = reason }
+  package init(_ reason: String) { self.reason = reason }
 }
 
 /// A file open for writing. It is complete when it is closed.
-public protocol OutputFile: AnyObject, Sendable {
+package protocol OutputFile: AnyObject, Sendable {
   /// Appends bytes immediately.
   func write(_ bytes: [UInt8]) throws(ServiceFailure)
   /// Closes the file.

@@ -15,7 +15,6 @@ public final class Call {
     loop: EventLoop, liveCalls: LiveCalls, observer: any CallObserver
   ) {
     self.request = request
-    interceptorNames = builder.order(for: request.name).map(\.name)
     chain = builder.makeChain(for: request.facts, codec: request.messageCodec, environment: environment)
     events = CallDriver(
       request, chain: chain, subrequests: subrequests, loop: loop, liveCalls: liveCalls, observer: observer)
@@ -26,9 +25,6 @@ public final class Call {
 
   /// The bytes of request and response bodies so far, in the latest attempt.
   public var traffic: (sent: Int, received: Int) { events.traffic }
-
-  /// The names of the interceptors that may take part, first to last on the request path.
-  public let interceptorNames: [String]
 
   /// Encodes a request message from JSON in the form that the chain and the codec need. If no interceptor
   /// needs a message, JSON is converted to the wire format without building one.

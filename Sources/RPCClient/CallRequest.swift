@@ -30,6 +30,12 @@ public struct CallRequest {
   public var maxMessageBytes = 64 << 20
   /// Whether the observer receives the size of each received message.
   public var tellsSizes = false
+  /// The interceptors that the call passes through, in the order of the request path unless priorities differ.
+  public var interceptors: [InterceptorRegistration] = []
+  /// Receives the interceptors' log records; called on any thread.
+  public var log: LogSink = { _ in }
+  /// Receives the interceptors' findings; called on any thread.
+  public var onFinding: FindingSink = { _ in }
   /// The connection options.
   public var connection = ConnectionOptions()
   /// The `resolve` entries of the client's earlier requests.

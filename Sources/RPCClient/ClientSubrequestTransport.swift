@@ -15,8 +15,8 @@ final class ClientSubrequestTransport: SubrequestTransport {
   /// Makes a network for the interceptors of a call.
   ///
   /// - Parameters:
-  ///   - client: The client whose loop and interceptors are used.
-  ///   - request: The call of the interceptors; its connection options apply to their calls.
+  ///   - client: The client whose loop is used.
+  ///   - request: The call of the interceptors; its connection options and interceptors apply to their calls.
   init(_ client: RPCClient, _ request: CallRequest) {
     self.client = client
     self.request = request
@@ -45,11 +45,13 @@ final class ClientSubrequestTransport: SubrequestTransport {
       own.acceptedCompressions = request.acceptedCompressions
       own.maxMessageBytes = request.maxMessageBytes
       own.connection = request.connection
+      own.interceptors = request.interceptors
+      own.log = request.log
+      own.onFinding = request.onFinding
       // Nor from within the last callback of this call.
       let loop = client.loop
       let observer = SubrequestObserver { answer in loop.schedule(at: .now) { completion(answer) } }
-      let made = client.makeCall(
-        own, interceptors: client.interceptors, excluding: excluded, observer: observer)
+      let made = client.makeCall(own, excluding: excluded, observer: observer)
       calls.removeAll { $0.isFinished }
       calls.append(made)
       made.start()

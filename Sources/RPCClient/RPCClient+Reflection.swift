@@ -22,7 +22,7 @@ public struct ReflectionRequest {
   public var connection = ConnectionOptions()
   /// The value of the `user-agent` header.
   public var userAgent: String
-  /// The interceptors of the calls; those of the client are not used.
+  /// The interceptors of the calls.
   public var interceptors: [InterceptorRegistration] = []
   /// Limits for the server's responses.
   public var limits = ReflectionQuery.Limits()

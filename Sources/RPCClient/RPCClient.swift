@@ -18,12 +18,6 @@ import Transport
 public final class RPCClient {
   /// The event loop.
   public let loop: EventLoop
-  /// The interceptors of calls made from now on.
-  public var interceptors: [InterceptorRegistration] = []
-  /// Receives interceptors' log records; called on any thread.
-  public var log: LogSink = { _ in }
-  /// Receives interceptors' findings; called on any thread.
-  public var onFinding: FindingSink = { _ in }
   /// The `resolve` entries of all requests. libcurl keeps them for later requests.
   private var formerAddresses: [String] = []
 
@@ -41,12 +35,12 @@ public final class RPCClient {
   /// Makes a call; `start` starts it. When the client is released, unfinished calls end with the status
   /// `canceled`.
   public func makeCall(_ request: CallRequest, observer: any CallObserver) -> Call {
-    makeCall(request, interceptors: interceptors, observer: observer)
+    makeCall(request, excluding: [], observer: observer)
   }
 
+  /// Makes a call that does not pass through some of its interceptors.
   func makeCall(
-    _ request: CallRequest, interceptors: [InterceptorRegistration], excluding: Set<RegistrationID> = [],
-    observer: any CallObserver
+    _ request: CallRequest, excluding: Set<RegistrationID>, observer: any CallObserver
   ) -> Call {
     var request = request
     request.formerAddresses = formerAddresses
@@ -54,11 +48,12 @@ public final class RPCClient {
     let mailbox = loop.mailbox
     let subrequests = ClientSubrequestTransport(self, request)
     var environment = ChainEnvironment(
-      clock: LoopClock(loop), post: { mailbox.post($0) }, log: log, subrequests: subrequests)
-    environment.onFinding = onFinding
+      clock: LoopClock(loop), post: { mailbox.post($0) }, log: request.log, subrequests: subrequests)
+    environment.onFinding = request.onFinding
     environment.excluded = excluding
     return Call(
-      request, builder: ChainBuilder(interceptors), environment: environment, subrequests: subrequests,
+      request, builder: ChainBuilder(request.interceptors), environment: environment,
+      subrequests: subrequests,
       loop: loop, liveCalls: liveCalls, observer: observer)
   }
 }

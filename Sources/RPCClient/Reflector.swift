@@ -54,8 +54,7 @@ public final class Reflector {
   private func open(_ questions: [ReflectionQuestion]) {
     do {
       let stream = ReflectionStream(reflector: self)
-      let call = client.makeCall(
-        try callRequest(), interceptors: request.interceptors, observer: stream)
+      let call = client.makeCall(try callRequest(), observer: stream)
       stream.call = call
       self.stream = stream
       call.start()
@@ -76,6 +75,7 @@ public final class Reflector {
     call.protocolName = request.protocolName
     call.maxMessageBytes = request.limits.bytes
     call.connection = connection
+    call.interceptors = request.interceptors
     call.isHeldUntilWhole = true
     return call
   }

@@ -107,9 +107,8 @@ extension Session {
 
   /// Encodes the messages and starts the call; sends nothing if a message is invalid.
   private func start(_ stream: SessionStream, _ messages: [String]) throws -> [Payload] {
-    client.interceptors = stream.plan.chain.registrations
-    client.onFinding = stream.observer.printer.findings.sink
-    let call = client.makeCall(stream.plan.request, observer: stream)
+    let request = stream.plan.request(log: log, onFinding: stream.observer.printer.findings.sink)
+    let call = client.makeCall(request, observer: stream)
     stream.saved = SavedCall(state, chain, stream.plan)
     let payloads: [Payload]
     do {

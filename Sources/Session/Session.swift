@@ -76,7 +76,6 @@ package final class Session {
     chain = try SessionChain(state.chain, verbosity: options.output.verbose)
     record = SessionRecord(state)
     _ = try settings(options, state.target ?? Self.noTarget, MethodName(service: "", method: ""))
-    listen()
     pump = OutputFlusher(client.loop) { [weak self] isBehind in
       guard let self else { return }
       for stream in streams.open { stream.observer.setOutputBehind(isBehind) }
@@ -84,11 +83,11 @@ package final class Session {
     }
   }
 
-  /// Sets the log of interceptors. They log from any thread; the terminal belongs to this one.
-  private func listen() {
+  /// Prints log records of interceptors. They log from any thread; the terminal belongs to this one.
+  package var log: LogSink {
     let mailbox = client.loop.mailbox
     let log = ChainSource.log(showingDebug: options.output.verbose > 1)
-    client.log = { record in mailbox.post { log(record) } }
+    return { record in mailbox.post { log(record) } }
   }
 
   // MARK: Running
@@ -322,7 +321,6 @@ package final class Session {
     options = parsed
     StandardError.configure(Diagnostics(changed.invocation))
     clients.show(verbosity: options.output.verbose, showsSecrets: options.output.showSecrets)
-    listen()
   }
 
   /// The target for checking settings while none is set.

@@ -143,8 +143,8 @@ struct CallTests {
     func callAndRelease(_ watcher: Watcher) throws {
       let client = try RPCClient()
       nonisolated(unsafe) let made = watcher
-      client.interceptors = [InterceptorRegistration(name: "watch", factory: WatcherFactory { made })]
       var request = try request()
+      request.interceptors = [InterceptorRegistration(name: "watch", factory: WatcherFactory { made })]
       request.timeout = .seconds(100)
       let call = client.makeCall(request, observer: observer)
       call.start()

@@ -98,6 +98,19 @@ package struct ResolvedCall {
 }
 
 extension CallPlan {
+  /// The request of a call through the chain.
+  ///
+  /// - Parameters:
+  ///   - log: Receives the interceptors' log records; called on any thread.
+  ///   - onFinding: Receives the interceptors' findings; called on any thread.
+  package func request(log: @escaping LogSink, onFinding: @escaping FindingSink) -> CallRequest {
+    var request = request
+    request.interceptors = chain.registrations
+    request.log = log
+    request.onFinding = onFinding
+    return request
+  }
+
   /// Resolves the arguments of a call. Does not send the call.
   ///
   /// - Parameters:

@@ -1,14 +1,14 @@
 /// The definitions of all options. Parser, help, manual, completions and configuration file are made of them.
-public enum OptionTable {
+package enum OptionTable {
   /// All options, in the order of `OptionID` and of help.
-  public static let all: [Option] =
+  package static let all: [Option] =
     schema + reflection + server + request + data + chain + output + own + common
 
   /// The definition of an option.
-  public static subscript(_ id: OptionID) -> Option { all[Int(id.rawValue)] }
+  package static subscript(_ id: OptionID) -> Option { all[Int(id.rawValue)] }
 
   /// The options of a command, in the order of help.
-  public static func options(of command: CommandID) -> [Option] {
+  package static func options(of command: CommandID) -> [Option] {
     all.filter { $0.commands.contains(CommandSet(command)) }
   }
 

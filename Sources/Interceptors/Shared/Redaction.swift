@@ -2,9 +2,9 @@ import Protobuf
 import RPCProtocols
 
 /// Removes credentials from output and files.
-public struct Redaction: Sendable {
+package struct Redaction: Sendable {
   /// The replacement of redacted text.
-  public static let placeholder = "[redacted]"
+  package static let placeholder = "[redacted]"
 
   /// Substrings of the names of headers that carry credentials.
   private static let marks = [
@@ -17,14 +17,14 @@ public struct Redaction: Sendable {
   private static let schemes: Set<String> = ["basic", "bearer", "digest", "negotiate", "ntlm", "token"]
 
   /// Whether credentials are shown.
-  public let showsSecrets: Bool
+  package let showsSecrets: Bool
   /// Additional headers, by name, with `*` at one or both ends for any text.
   private let names: [String]
   /// Fields of messages.
   private let fields: [RedactedField]
 
   /// Makes a redaction of common secrets.
-  public init(showsSecrets: Bool = false) {
+  package init(showsSecrets: Bool = false) {
     self.init(showsSecrets: showsSecrets, names: [], fields: [])
   }
 
@@ -35,13 +35,13 @@ public struct Redaction: Sendable {
   }
 
   /// This redaction, extended by the headers that contain the request's credentials.
-  public func hiding(credentialsOf start: RequestStart) -> Redaction {
+  package func hiding(credentialsOf start: RequestStart) -> Redaction {
     guard let credentials = start.credentials else { return self }
     return Redaction(showsSecrets: showsSecrets, names: names + credentials.headerNames, fields: fields)
   }
 
   /// The value of `field`, redacted if necessary.
-  public func value(of field: Headers.Field) -> String {
+  package func value(of field: Headers.Field) -> String {
     guard !showsSecrets, isHidden(field.name) else { return field.value }
     let words = field.value.split(separator: " ", maxSplits: 1)
     guard words.count == 2, Self.schemes.contains(words[0].lowercased()) else { return Self.placeholder }
@@ -54,15 +54,12 @@ public struct Redaction: Sendable {
     return fields.reduce(into: message) { message, field in field.redact(&message) }
   }
 
-  /// Whether it changes messages.
-  var concernsMessages: Bool { !showsSecrets && !fields.isEmpty }
-
   private func isHidden(_ name: String) -> Bool {
     names.contains { Self.fits(name, $0) } || Self.isSecret(name)
   }
 
   /// Whether values of the header `name` may be credentials.
-  public static func isSecret(_ name: String) -> Bool {
+  package static func isSecret(_ name: String) -> Bool {
     let name = String(name.map { $0 == "_" ? "-" : $0 })
     guard name != "host", name != ":authority" else { return false }
     return marks.contains(where: name.contains) || lastMarks.contains(where: name.hasSuffix)

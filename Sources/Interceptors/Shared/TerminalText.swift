@@ -1,12 +1,12 @@
 import Protobuf
 
 /// Makes untrusted text safe to print.
-public enum TerminalText {
+package enum TerminalText {
   /// `text` with control characters written as `\u{1b}`, so that it cannot control a terminal.
   ///
   /// C0, DEL, C1 and bidirectional controls are escaped; line feeds and tabs too, so that one line stays one
   /// line.
-  public static func escape(_ text: String) -> String {
+  package static func escape(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: \.steersReader) else { return text }
     var escaped = ""
     for scalar in text.unicodeScalars {

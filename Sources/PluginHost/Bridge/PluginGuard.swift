@@ -52,7 +52,7 @@ struct PluginGuard: @unchecked Sendable {
 }
 
 /// The format of crash reports.
-public enum CrashReports {
+package enum CrashReports {
   case text
   /// One line of JSON: `{"error":{"what":…,"why":…,"hint":…,"exit":7}}`.
   case json
@@ -60,7 +60,7 @@ public enum CrashReports {
   case silent
 
   /// Selects this format. Must be called before a plugin is loaded.
-  public func use() {
+  package func use() {
     switch self {
     case .text: plugin_guard_tell_as(PLUGIN_GUARD_TEXT)
     case .json: plugin_guard_tell_as(PLUGIN_GUARD_JSON)
@@ -70,19 +70,19 @@ public enum CrashReports {
 }
 
 /// Signals that ask the process to end.
-public enum Interrupts {
+package enum Interrupts {
   /// Ends the process if a plugin's callback does not return soon after a signal.
   ///
   /// - Parameter descriptor: Becomes readable after the signal.
-  public static func watch(_ descriptor: Int32) { plugin_guard_watch_interrupts(descriptor) }
+  package static func watch(_ descriptor: Int32) { plugin_guard_watch_interrupts(descriptor) }
 }
 
 /// Cleanup for when a plugin ends the process, or blocks it.
-public enum PluginExit {
+package enum PluginExit {
   /// Sets a function to be called before the process ends in this way.
   ///
   /// - Parameter restore: Called on any thread; only functions listed in signal-safety(7) are allowed in it.
-  public static func restore(with restore: @escaping @convention(c) () -> Void) {
+  package static func restore(with restore: @escaping @convention(c) () -> Void) {
     plugin_guard_restore_with(restore)
   }
 }

@@ -5,9 +5,9 @@ import Protobuf
 import RPCProtocols
 
 /// Checks a plugin for its author: first its file, without running its code, then its whole life cycle.
-public struct PluginCheck {
+package struct PluginCheck {
   /// A result of the check.
-  public enum Line: Sendable, Equatable {
+  package enum Line: Sendable, Equatable {
     /// A step that passed.
     case passed(String)
     /// Not an error, but possibly unintended.
@@ -15,13 +15,13 @@ public struct PluginCheck {
   }
 
   /// An error in the plugin.
-  public struct Fault: Error, Sendable, Equatable {
+  package struct Fault: Error, Sendable, Equatable {
     /// The step that failed.
-    public let step: String
+    package let step: String
     /// The reason.
-    public let reason: String
+    package let reason: String
     /// A suggestion, if there is one.
-    public let hint: String?
+    package let hint: String?
   }
 
   private let loader: PluginLoader
@@ -37,7 +37,7 @@ public struct PluginCheck {
   ///   - method: The method of the calls, whose messages have every field set; `nil` for methods of all four
   ///     kinds with messages of the type `google.protobuf.Value`.
   ///   - report: Called with the result of each step.
-  public init(
+  package init(
     loader: PluginLoader, limit: Duration, method: MethodDescriptor? = nil, report: @escaping (Line) -> Void
   ) {
     self.loader = loader
@@ -47,7 +47,7 @@ public struct PluginCheck {
   }
 
   /// Runs all checks.
-  public func run(_ spec: InterceptorSpec) throws(Fault) {
+  package func run(_ spec: InterceptorSpec) throws(Fault) {
     let file = try inspect(spec.name)
     var strict = spec
     strict.isStrict = true

@@ -64,7 +64,7 @@ struct FileFacts: Hashable {
 }
 
 /// Why other users may control a file, a directory or a link.
-public enum Distrust: Sendable, Equatable {
+package enum Distrust: Sendable, Equatable {
   /// Its owner is a user other than root and this one.
   case owner(UInt32)
   /// It is writable by everyone.

@@ -2,35 +2,35 @@ import CPluginABI
 import Glibc
 
 /// The facts about a plugin's file that are known without running its code.
-public struct PluginFileFacts: Sendable, Equatable {
+package struct PluginFileFacts: Sendable, Equatable {
   /// The version of the ABI that it was built against.
-  public struct Version: Sendable, Equatable {
+  package struct Version: Sendable, Equatable {
     /// The major version.
-    public let major: UInt32
+    package let major: UInt32
     /// The minor version.
-    public let minor: UInt32
+    package let minor: UInt32
   }
 
   /// The version in its note.
-  public let version: Version
+  package let version: Version
   /// Whether it exports the entry symbol; `nil` if the file has no symbol table.
-  public let exportsEntry: Bool?
+  package let exportsEntry: Bool?
 }
 
 /// A plugin's description of itself.
-public struct PluginListing: Sendable, Equatable {
+package struct PluginListing: Sendable, Equatable {
   /// The name for `--plugin`: the file's name without its extension.
-  public let fileName: String
+  package let fileName: String
   /// The path of the file.
-  public let path: String
+  package let path: String
   /// The plugin's name.
-  public let name: String
+  package let name: String
   /// The plugin's version; empty if it has none.
-  public let version: String
+  package let version: String
   /// What it does, in one line.
-  public let summary: String
+  package let summary: String
   /// Its keys, one per line.
-  public let configurationHelp: String
+  package let configurationHelp: String
 
   init(path: String, name: String, version: String, summary: String, configurationHelp: String) {
     let file = path.split(separator: "/").last ?? ""
@@ -47,7 +47,7 @@ extension PluginLoader {
   /// Inspects a file without running its code: whether it is trusted, and a plugin for this host.
   ///
   /// - Throws: ``PluginError`` if it is not.
-  public func inspect(_ path: String) throws(PluginError) -> PluginFileFacts {
+  package func inspect(_ path: String) throws(PluginError) -> PluginFileFacts {
     try examine(try Self.reader(path), path).1
   }
 
@@ -56,7 +56,7 @@ extension PluginLoader {
   /// Each file is inspected first. If it passes, it is loaded in a child process to read its description. If
   /// several files have the same name, only the first can be loaded by name. Only for processes with one
   /// thread. `[main thread]`
-  public func catalog() -> [Result<PluginListing, PluginError>] {
+  package func catalog() -> [Result<PluginListing, PluginError>] {
     var seen: Set<String> = []
     return searchPath.directories.flatMap { directory in
       sharedObjects(in: directory).filter { seen.insert($0).inserted }.map { name in

@@ -1,7 +1,7 @@
 import Glibc
 
 /// Why a plugin cannot be used.
-public enum PluginError: Error, Sendable, Equatable {
+package enum PluginError: Error, Sendable, Equatable {
   /// No file with this name is on the search path.
   case notFound(name: String, searched: [String], ignored: [String])
   /// The file cannot be read.
@@ -36,7 +36,7 @@ public enum PluginError: Error, Sendable, Equatable {
 
 extension PluginError: CustomStringConvertible {
   /// One line with the plugin and the reason.
-  public var description: String {
+  package var description: String {
     switch self {
     case .notFound(let name, let searched, _):
       "plugin \(name): not found in \(searched.isEmpty ? "an empty search path" : searched.joined(separator: ", "))"
@@ -64,7 +64,7 @@ extension PluginError: CustomStringConvertible {
   }
 
   /// A suggestion, if there is one.
-  public var hint: String? {
+  package var hint: String? {
     switch self {
     case .notFound(_, _, let ignored) where !ignored.isEmpty:
       "use absolute directories in RPCURL_PLUGIN_PATH: \(ignored.joined(separator: ", ")) is ignored"

@@ -3,14 +3,14 @@ import Glibc
 import Interception
 
 /// Loads plugins: finds, checks, opens and configures them.
-public struct PluginLoader: Sendable {
+package struct PluginLoader: Sendable {
   /// The search path for plugins given by name.
-  public let searchPath: PluginSearchPath
+  package let searchPath: PluginSearchPath
   private let hostVersion: String
   let log: LogSink
 
   /// The version of this host's plugin ABI, such as `1.0`.
-  public static let abiVersion = "\(RPCURL_ABI_MAJOR).\(RPCURL_ABI_MINOR)"
+  package static let abiVersion = "\(RPCURL_ABI_MAJOR).\(RPCURL_ABI_MINOR)"
 
   /// Makes a loader.
   ///
@@ -18,7 +18,7 @@ public struct PluginLoader: Sendable {
   ///   - searchPath: The search path for plugins given by name.
   ///   - hostVersion: rpcurl's version, for plugins.
   ///   - log: Receives the logs of plugins, and warnings about them. Called on any thread.
-  public init(searchPath: PluginSearchPath, hostVersion: String, log: @escaping LogSink) {
+  package init(searchPath: PluginSearchPath, hostVersion: String, log: @escaping LogSink) {
     self.searchPath = searchPath
     self.hostVersion = hostVersion
     self.log = log
@@ -29,7 +29,7 @@ public struct PluginLoader: Sendable {
   /// The same file may be loaded several times, with different configurations.
   ///
   /// - Throws: ``PluginError`` if it cannot be used.
-  public func load(_ spec: InterceptorSpec) throws(PluginError) -> LoadedPlugin {
+  package func load(_ spec: InterceptorSpec) throws(PluginError) -> LoadedPlugin {
     let path = try searchPath.locate(spec.name)
     let guarding = PluginGuard(file: path)
     let plugin = try open(path, guarding)
@@ -101,19 +101,19 @@ public struct PluginLoader: Sendable {
 }
 
 /// A loaded and configured plugin.
-public final class LoadedPlugin: Sendable {
+package final class LoadedPlugin: Sendable {
   /// The plugin's name.
-  public let name: String
+  package let name: String
   /// The plugin's version; empty if it has none.
-  public let version: String
+  package let version: String
   /// What it does, in one line.
-  public let summary: String
+  package let summary: String
   /// Its keys, one per line.
-  public let configurationHelp: String
+  package let configurationHelp: String
   /// The path of its file.
-  public let path: String
+  package let path: String
   /// Its registration for chains.
-  public let registration: InterceptorRegistration
+  package let registration: InterceptorRegistration
   private let instance: PluginInstance
 
   init(_ instance: PluginInstance, path: String, priority: Int, methods: MethodPattern) {
@@ -129,10 +129,10 @@ public final class LoadedPlugin: Sendable {
   }
 
   /// Its violations of the ABI so far.
-  public var misuses: [String] { instance.misuses }
+  package var misuses: [String] { instance.misuses }
 
   /// Lets the plugin clean up at the end of the process, when no call is open. `[main thread]`
-  public func unload() {
+  package func unload() {
     instance.stop()
   }
 }

@@ -1,14 +1,14 @@
 import Glibc
 
 /// The directories to search for plugins given by name.
-public struct PluginSearchPath: Sendable, Equatable {
+package struct PluginSearchPath: Sendable, Equatable {
   /// The directories, first to last. Never the working directory.
-  public var directories: [String]
+  package var directories: [String]
   /// Relative directories in `RPCURL_PLUGIN_PATH`, which are ignored.
-  public let ignored: [String]
+  package let ignored: [String]
 
   /// Makes a search path.
-  public init(_ directories: [String]) {
+  package init(_ directories: [String]) {
     self.directories = directories
     ignored = []
   }
@@ -21,7 +21,7 @@ public struct PluginSearchPath: Sendable, Equatable {
   /// - Parameters:
   ///   - environment: Returns the value of a variable.
   ///   - prefix: The installation prefix.
-  public init(environment: (String) -> String?, prefix: String) {
+  package init(environment: (String) -> String?, prefix: String) {
     var found: [Substring] = environment("RPCURL_PLUGIN_PATH")?.split(separator: ":") ?? []
     if let data = environment("XDG_DATA_HOME"), data.hasPrefix("/") {
       found.append("\(data)/rpcurl/plugins")
@@ -46,7 +46,7 @@ public struct PluginSearchPath: Sendable, Equatable {
   }
 
   /// Whether a file with this name or path exists.
-  public func has(_ name: String) -> Bool {
+  package func has(_ name: String) -> Bool {
     guard let path = try? locate(name) else { return false }
     return access(path, F_OK) == 0
   }

@@ -62,7 +62,7 @@ request.connection.httpVersion = .http2
 request.timeout = .seconds(10)
 
 let client = try RPCClient()
-client.interceptors = [InterceptorRegistration(name: "stress", factory: ClosureFactory { _, _ in Stress() })]
+request.interceptors = [InterceptorRegistration(name: "stress", factory: ClosureFactory { _, _ in Stress() })]
 let printer = Printer(method.output)
 let call = client.makeCall(request, observer: printer)
 call.start()
