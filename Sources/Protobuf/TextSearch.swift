@@ -51,7 +51,7 @@ extension StringProtocol {
 extension [UInt8] {
   /// Whether `other` occurs in the bytes.
   package func contains(_ other: [UInt8]) -> Bool {
-    withUnsafeBytes { all in other.withUnsafeBytes { firstOffset(of: $0, in: all) != nil } }
+    withUnsafeBytes { all in other.withUnsafeBytes { offset(of: $0, in: all) != nil } }
   }
 }
 
@@ -60,14 +60,14 @@ extension UnsafeBufferPointer<UInt8> {
   fileprivate func firstOffset(of other: String) -> Int? {
     var other = other
     return other.withUTF8 {
-      Protobuf.firstOffset(of: UnsafeRawBufferPointer($0), in: UnsafeRawBufferPointer(self))
+      offset(of: UnsafeRawBufferPointer($0), in: UnsafeRawBufferPointer(self))
     }
   }
 }
 
-/// The byte offset of the first occurrence of `part` in `whole`, in time linear in both lengths (Knuth,
-/// Morris and Pratt).
-private func firstOffset(of part: UnsafeRawBufferPointer, in whole: UnsafeRawBufferPointer) -> Int? {
+/// The offset of the first place of `part` in `whole`, in bytes. Takes time that is linear in both lengths
+/// (Knuth, Morris and Pratt).
+private func offset(of part: UnsafeRawBufferPointer, in whole: UnsafeRawBufferPointer) -> Int? {
   guard part.count <= whole.count else { return nil }
   guard part.count > 1 else { return part.isEmpty ? 0 : whole.firstIndex(of: part[0]) }
   // For each length of a match, the longest shorter one that ends at the same position.

@@ -166,7 +166,7 @@ package final class Session {
   private func endOfInput() throws {
     if reader.isWithin {
       reader.reset()
-      report(Failure(.input, "standard input", "the JSON ends too early"))
+      report(Failure(.input, "standard input", "unexpected end of the JSON"))
       guard isInteractive else {
         try finishStreams()
         return leave(.input)

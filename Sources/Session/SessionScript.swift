@@ -51,7 +51,7 @@ extension Session {
       }
     }
     if reader.isWithin, end == nil {
-      throw Failure(.input, "\(path), line \(first)", "the JSON ends too early")
+      throw Failure(.input, "\(path), line \(first)", "unexpected end of the JSON")
     }
   }
 

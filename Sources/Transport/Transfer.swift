@@ -279,8 +279,7 @@ public final class Transfer {
     perform(.completed(error, isUnsent: code == CURLE_SEND_ERROR))
   }
 
-  /// Whether a part of the response exceeded one of libcurl's buffers. libcurl before 8.6 reports that as a
-  /// lack of memory.
+  /// Whether the response exceeded a buffer of libcurl, which libcurl before 8.6 reports as lack of memory.
   private func isBeyondLimit(_ code: CURLcode) -> Bool {
     let tooLarge: UInt32 = 100  // CURLE_TOO_LARGE, which older headers do not declare
     return machine.response.hasBegun && (code.rawValue == tooLarge || code == CURLE_OUT_OF_MEMORY)

@@ -288,7 +288,7 @@ def test_session_with_watch_and_put_on_one_connection(prompt, etcd_server, etcd_
         for number in range(20):
             session.type(f"call {KV}/Put " + json.dumps({"key": key, "value": base64_of(str(number))}))
             # The response of the put and the event of the watch come in either order.
-            lines = [json.loads(session.line().removeprefix("[1] ")) for _ in range(2)]
+            lines = [json.loads(session.line().removeprefix("Watch[1] ")) for _ in range(2)]
             [event] = next(line for line in lines if "events" in line)["events"]
             assert event["kv"]["value"] == base64_of(str(number))
         session.type("exit")

@@ -209,7 +209,7 @@ def test_session_while_nginx_closes_connections(current_rpcurl, prompt, start_ng
     session.type("open Chat")
     for number in range(12):
         session.type('{"text":"%d"}' % number)
-        assert session.line().removeprefix("[1] ") == '{"text":"you said: %d"}' % number
+        assert session.line().removeprefix("Chat[1] ") == '{"text":"you said: %d"}' % number
         session.type('call Hello {"name":"%d"}' % number)
         assert json.loads(session.line())["name"] == str(number)
     session.type("close", "wait")

@@ -99,7 +99,7 @@ def test_a_response_without_the_field(echo, path):
         ("stringvalue", 3, "demo.v1.AllTypes has no field stringvalue\nhint: did you mean string"),
         ("strings.x", 2, "--filter strings.x: "),
         ("nesteds.label", 2, "name an element"),
-        ("a[", 2, "hint: write it as user.addresses[0].city"),
+        ("a[", 2, "hint: use a path such as user.addresses[0].city"),
     ],
 )
 def test_a_wrong_path_is_reported_before_the_call(rpcurl, raw_server, descriptor_set, path, code, said):

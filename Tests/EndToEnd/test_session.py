@@ -167,7 +167,7 @@ def test_values_of_headers_have_no_quotes(rpcurl, grpc_server):
 
 def test_unfinished_json(rpcurl, grpc_server):
     result = run(rpcurl, grpc_server.url, lines=['call Hello {"name":"Ada"', "exit"])
-    assert (result.code, result.err) == (4, "rpcurl: standard input: the JSON ends too early\n")
+    assert (result.code, result.err) == (4, "rpcurl: standard input: unexpected end of the JSON\n")
 
 
 def test_no_server_is_needed_until_a_call(rpcurl):
@@ -282,7 +282,7 @@ def test_end_of_a_pipe_half_closes_and_waits(rpcurl, grpc_server):
     result = run(rpcurl, grpc_server.url, lines=["open Sum", '{"value":2}', "open Chat", '{"text":"a"}', "switch 1", '{"value":3}'])
     assert (result.code, result.err) == (0, "")
     assert sorted(result.out.splitlines())[-2:] in (
-        ['Sum[1] {"total":"5","count":2}', 'Chat[2] {"text":"you said: a"}'],
+        ['Chat[2] {"text":"you said: a"}', 'Sum[1] {"total":"5","count":2}'],
         ['Chat[2] {"text":"you said: a"}', '{"total":"5","count":2}'],
     )
 

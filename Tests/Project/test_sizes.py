@@ -25,7 +25,7 @@ MANY_BOOLS = {
     "Protobuf/Schema/Features.swift:Features": 5,
     "Protobuf/Schema/FieldNode.swift:FieldNode": 8,
     "Protobuf/Schema/ServiceDescriptor.swift:MethodDescriptor": 5,
-    "rpcurl/Session/Terminal/LineEditor.swift:LineEditor": 6,
+    "Terminal/LineEditor.swift:LineEditor": 6,
 }
 
 TYPE = re.compile(

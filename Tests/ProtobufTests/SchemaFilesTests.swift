@@ -133,7 +133,66 @@ import Testing
     #expect(try pool.messageType(named: "p2.M2") != nil)
   }
 
-  @Test func omitsDuplicateFiles() throws {
+  /// Packages whose marks are the same: they are as long and end alike.
+  @Test func listsTheFilesOfPackagesAfterSomeSearches() throws {
+    let count = 2000
+    let packages = (0..<count).map { "p\($0 + count).the.same.end" }
+    let set = SchemaBytes(
+      packages.enumerated().flatMap { file("f\($0).proto", package: $1) + file("g\($0).proto", package: $1) })
+    #expect(Set(packages.map { mark(of: $0) }).count == 1)
+    var files = SchemaFiles()
+    try files.append(set.bytes, source: 0)
+    #expect(files.merge(from: 0) == nil)
+    for (number, package) in packages.enumerated() {
+      #expect(take(package, from: &files) == [number * 2, number * 2 + 1])
+      #expect(take(package, from: &files) == [])
+    }
+    #expect(files.searchCount == SchemaFiles.searchLimit)
+    #expect(take("missing.the.same.end", from: &files) == [])
+  }
+
+  @Test func remembersThePackagesThatWereSearched() throws {
+    let set = SchemaBytes(manyFiles())
+    var files = SchemaFiles()
+    try files.append(set.bytes, source: 0)
+    #expect(files.merge(from: 0) == nil)
+    #expect(take("p7", from: &files) == [7, 1007, 2007])
+    for _ in 0..<10 { #expect(take("p7", from: &files) == []) }
+    #expect(files.searchCount == 1)
+  }
+
+  @Test func distinguishesNamesWithTheSameHash() throws {
+    var seen: [UInt32: String] = [:]
+    var pair: (String, String)?
+    for number in 0..<400_000 where pair == nil {
+      let name = "file\(number).proto"
+      let hash = Array(name.utf8).withUnsafeBytes { NameTable.fold(NameTable.hash($0)) }
+      if let other = seen.updateValue(name, forKey: hash) { pair = (other, name) }
+    }
+    let (a, b) = try #require(pair)
+    let files = file(a, message("A")) + file(b, message("B"))
+    let pool = try pool(files + files)
+    #expect(pool.fileNames == [a, b])
+    #expect(try pool.messageType(named: "p.A")?.file() == a)
+    #expect(try pool.messageType(named: "p.B")?.file() == b)
+    #expect(reason(files + file(b)) == .conflictingFile)
+  }
+
+  private func mark(of package: String) -> UInt32 {
+    Array(package.utf8).withUnsafeBytes { DescriptorSetScanner.mark(ofPackage: $0) }
+  }
+
+  private func take(_ package: String, from files: inout SchemaFiles) -> [Int] {
+    Array(package.utf8).withUnsafeBytes { package in
+      var taken: [Int] = []
+      while let file = files.takePending(of: package, from: taken.last.map { $0 + 1 } ?? 0) {
+        taken.append(file)
+      }
+      return taken
+    }
+  }
+
+  @Test func leavesOutFilesThatRepeat() throws {
     let (a, b, c) = (
       file("a.proto", message("A")), file("b.proto", message("B")), file("c.proto", message("C"))
     )

@@ -162,16 +162,20 @@ struct WireReader {
   /// - Parameter number: The field's number, at most 15.
   @inline(__always)
   mutating func shortField(_ number: UInt8) -> UnsafeRawBufferPointer? {
-    guard remaining >= 4, cursor.pointee == number &<< 3 | 2 else { return nil }
-    var length = Int(cursor[1])
+    guard remaining >= 4 else { return nil }
+    let head = Int(UInt32(littleEndian: UnsafeRawPointer(cursor).loadUnaligned(as: UInt32.self)))
+    let tag = Int(number) &<< 3 | 2
+    var length = head &>> 8 & 0x7f
     var start = cursor + 2
-    if length >= 0x80 {
-      length = length & 0x7f | Int(cursor[2]) &<< 7
+    if _fastPath(head & 0x80_80ff == tag | 0x8000) {
+      length |= head &>> 9 & 0x3f80
       start += 1
-      if length >= 0x4000 {
-        guard cursor[3] < 0x80 else { return nil }
-        length = length & 0x3fff | Int(cursor[3]) &<< 14
-        start += 1
+    } else {
+      guard head & 0xff == tag else { return nil }
+      if head & 0x8000 != 0 {
+        guard head & 0x8000_0000 == 0 else { return nil }
+        length |= head &>> 9 & 0x3f80 | head &>> 10 & 0x1f_c000
+        start += 2
       }
     }
     guard length <= end - start else { return nil }

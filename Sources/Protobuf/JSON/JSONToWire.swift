@@ -87,8 +87,7 @@ struct JSONToWire: ~Copyable {
     try special(wellKnown, plan, depth: depth)
   }
 
-  /// A part that may occur only once: a oneof by its index, a field by its slot or, for an extension, its
-  /// number.
+  /// A part that may occur only once: a oneof by index, a field by slot, an extension by number.
   private enum Met: Equatable {
     case oneof(Int16)
     case slot(Int32)

@@ -303,8 +303,7 @@ struct WireToJSON: ~Copyable {
     return count < plan.pointee.requiredCount
   }
 
-  /// Handles a number that is not a field of the type: an extension, an item of a message set, an unknown
-  /// field.
+  /// Handles a number that is not a field of the type: an extension, a message set item, an unknown field.
   @inline(never)
   private mutating func other(
     _ plan: PlanPointer, _ tag: Tag, _ reader: inout WireReader, depth: Int, _ progress: inout Progress

@@ -6,96 +6,171 @@ enum DescriptorSetScanner {
 
   // MARK: Outlines
 
-  /// The hashes of a file's name and package.
-  struct Hashes {
-    let name: UInt64
-    let package: UInt64
+  /// What files are found by.
+  struct Marks {
+    /// The hash of the name.
+    let name: UInt32
+    let package: UInt32
+  }
+
+  /// A number for a package, of its length and its last eight bytes: few packages have the same
+  /// unless they are made so.
+  @inline(__always)
+  static func mark(ofPackage package: UnsafeRawBufferPointer) -> UInt32 {
+    guard let start = package.baseAddress, !package.isEmpty else { return mark(word: 0, count: 0) }
+    return mark(word: lastWord(start, count: package.count), count: package.count)
+  }
+
+  @inline(__always)
+  private static func lastWord(_ start: UnsafeRawPointer, count: Int) -> UInt64 {
+    _fastPath(count >= 8)
+      ? start.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
+      : Words.load(start, count: count, fill: 0x2020_2020_2020_2020)
+  }
+
+  @inline(__always)
+  private static func mark(word: UInt64, count: Int) -> UInt32 {
+    UInt32(truncatingIfNeeded: ((word ^ UInt64(truncatingIfNeeded: count)) &* 0x9e37_79b9_7f4a_7c15) &>> 32)
   }
 
   /// Calls `body` with each file of a FileDescriptorSet.
   @inline(__always)
   static func files(
-    of set: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer, Hashes) -> Void
+    of set: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer, Marks) -> Void
   ) throws(Malformed) {
     var reader = WireReader(set)
-    var count = 0
+    guard try nextFile(reader) != nil else { throw Malformed(what: "it holds no files") }
     while true {
-      let file = try nextFile(&reader)
-      guard file.baseAddress != nil else { break }
-      if let hashes = plainHashes(of: file) {
-        body(file, hashes)
+      let file: UnsafeRawBufferPointer
+      if let next = reader.shortField(1) {
+        file = next
       } else {
-        body(file, try hashes(of: file, index: count))
+        // By value, so that the reader above stays in registers.
+        guard let next = try nextFile(reader) else { return }
+        (file, reader) = next
       }
-      count &+= 1
+      if let marks = plainMarks(of: file) {
+        body(file, marks)
+      } else {
+        body(file, try marks(of: file, in: set))
+      }
     }
-    guard count > 0 else { throw Malformed(what: "it contains no files") }
   }
 
-  /// The next file of a FileDescriptorSet; at the end, one without an address.
-  @inline(__always)
-  private static func nextFile(_ reader: inout WireReader) throws(Malformed) -> UnsafeRawBufferPointer {
-    if let file = reader.shortField(1) { return file }
-    return try searchedFile(&reader)
-  }
-
+  /// The next file of a FileDescriptorSet, and the reader behind it.
   @inline(never)
-  private static func searchedFile(_ reader: inout WireReader) throws(Malformed) -> UnsafeRawBufferPointer {
+  private static func nextFile(
+    _ reader: WireReader
+  ) throws(Malformed) -> (file: UnsafeRawBufferPointer, reader: WireReader)? {
+    var reader = reader
     do throws(DecodeError) {
       while !reader.isAtEnd {
         let tag = try reader.tag()
-        if tag == Tag(1, .lengthDelimited) { return try reader.lengthDelimited() }
+        if tag == Tag(1, .lengthDelimited) { return (try reader.lengthDelimited(), reader) }
         try reader.skip(tag, depth: 0)
       }
     } catch {
       throw Malformed(what: error.description)
     }
-    return UnsafeRawBufferPointer(start: nil, count: 0)
+    return nil
   }
 
-  /// The hashes of a file that starts with an ASCII name and package, as almost all files do.
+  /// The marks of a file that begins with name and package, as nearly every one does, both short and of ASCII.
   @inline(__always)
-  private static func plainHashes(of file: UnsafeRawBufferPointer) -> Hashes? {
-    var reader = WireReader(file)
-    guard let name = reader.shortField(1), let package = reader.shortField(2), !name.isEmpty, !package.isEmpty
-    else { return nil }
-    var marks = SIMD16<UInt8>()
-    let hashes = Hashes(name: plainHash(name, &marks), package: plainHash(package, &marks))
-    return isPlain(marks) ? hashes : nil
+  private static func plainMarks(of file: UnsafeRawBufferPointer) -> Marks? {
+    guard file.count >= 4, let start = file.baseAddress else { return nil }
+    // Tag and length in one number; the length is from 1 to 127.
+    let nameHead = UInt16(bigEndian: start.loadUnaligned(as: UInt16.self)) &- 0x0a01
+    let nameCount = Int(nameHead) &+ 1
+    guard nameHead < 0x7f, file.count >= nameCount &+ 4 else { return nil }
+    let packageHead =
+      UInt16(bigEndian: start.loadUnaligned(fromByteOffset: nameCount &+ 2, as: UInt16.self)) &- 0x1201
+    let packageCount = Int(packageHead) &+ 1
+    guard packageHead < 0x7f, file.count >= nameCount &+ packageCount &+ 4 else { return nil }
+    var check = PlainCheck()
+    let name = NameTable.hash(UnsafeRawBufferPointer(start: start + 2, count: nameCount)) { check.add($0) }
+    let package = start + (nameCount &+ 4)
+    let word = lastWord(package, count: packageCount)
+    if _fastPath(packageCount >= 16) {
+      let last = package + (packageCount &- 16)
+      var position = package
+      while position < last {
+        check.add(position.loadUnaligned(as: SIMD16<UInt8>.self))
+        position += 16
+      }
+      check.add(last.loadUnaligned(as: SIMD16<UInt8>.self))
+    } else {
+      if packageCount >= 8 { check.add(package.loadUnaligned(as: UInt64.self)) }
+      check.add(word)
+    }
+    guard check.isPlain else { return nil }
+    return Marks(name: NameTable.fold(name), package: mark(word: word, count: packageCount))
   }
 
-  /// The hash of a text; sets the highest bit in `marks` where a byte is a control character or not ASCII.
-  @inline(__always)
-  private static func plainHash(_ text: UnsafeRawBufferPointer, _ marks: inout SIMD16<UInt8>) -> UInt64 {
-    NameTable.hash(text) { bytes in
-      // One of the two sets the bit for a byte above 0x7f.
-      marks |= (bytes &- SIMD16(repeating: 0x20)) | (bytes &+ SIMD16(repeating: 1))
+  /// Checks that no byte is a control character or not ASCII.
+  private struct PlainCheck {
+    /// The greatest distances from a space: 0x5e for `~`, more for what is not plain.
+    private var greatest = SIMD16<UInt8>()
+    /// The highest bit of a byte is set where one was not plain, and perhaps in those above.
+    private var marks: UInt64 = 0
+
+    @inline(__always)
+    init() {}
+
+    @inline(__always)
+    mutating func add(_ bytes: SIMD16<UInt8>) {
+      let distances = bytes &- SIMD16(repeating: 0x20)
+      greatest.replace(with: distances, where: distances .> greatest)
+    }
+
+    @inline(__always)
+    mutating func add(_ word: UInt64) {
+      marks |= word | (word &- 0x2020_2020_2020_2020) | (word &+ 0x0101_0101_0101_0101)
+    }
+
+    @inline(__always)
+    var isPlain: Bool {
+      let words = unsafeBitCast(greatest | (greatest &+ SIMD16(repeating: 0x21)), to: SIMD2<UInt64>.self)
+      return (words[0] | words[1] | marks) & 0x8080_8080_8080_8080 == 0
     }
   }
 
-  @inline(__always)
-  private static func isPlain(_ marks: SIMD16<UInt8>) -> Bool {
-    let words = unsafeBitCast(marks, to: SIMD2<UInt64>.self)
-    return (words[0] | words[1]) & 0x8080_8080_8080_8080 == 0
-  }
-
-  /// The hashes of any file.
+  /// The marks of any file of a set.
   @inline(never)
-  static func hashes(of file: UnsafeRawBufferPointer, index: Int) throws(Malformed) -> Hashes {
+  static func marks(
+    of file: UnsafeRawBufferPointer, in set: UnsafeRawBufferPointer
+  ) throws(Malformed) -> Marks {
     let (name, package) = try nameAndPackage(of: file)
-    guard let name, !name.isEmpty else { throw Malformed(what: "its file \(index + 1) has no name") }
+    guard let name, !name.isEmpty else {
+      throw Malformed(what: "its file \(try number(of: file, in: set)) has no name")
+    }
     guard isText(name) else {
-      throw Malformed(what: "the name of its file \(index + 1) contains control characters or is not UTF-8")
+      let number = try number(of: file, in: set)
+      throw Malformed(what: "the name of its file \(number) has control characters or is not UTF-8")
     }
     guard package.map({ $0.isEmpty || isText($0) }) ?? true else {
-      throw Malformed(what: "its file \(index + 1) has an invalid package name")
+      throw Malformed(what: "its file \(try number(of: file, in: set)) has a package that is no name")
     }
-    return Hashes(
-      name: NameTable.hash(name),
-      package: NameTable.hash(package ?? UnsafeRawBufferPointer(start: nil, count: 0)))
+    return Marks(
+      name: NameTable.fold(NameTable.hash(name)),
+      package: mark(ofPackage: package ?? UnsafeRawBufferPointer(start: nil, count: 0)))
   }
 
-  /// Makes a file that has hashes.
+  /// The number of a file among those of a set, from 1 on.
+  private static func number(
+    of file: UnsafeRawBufferPointer, in set: UnsafeRawBufferPointer
+  ) throws(Malformed) -> Int {
+    var reader = WireReader(set)
+    var number = 0
+    while let next = try nextFile(reader) {
+      number += 1
+      if next.file.baseAddress == file.baseAddress { break }
+      reader = next.reader
+    }
+    return number
+  }
+
+  /// A file that has marks.
   static func knownFile(_ bytes: UnsafeRawBufferPointer, source: Int) -> SchemaIndex.File {
     let none = UnsafeRawBufferPointer(start: bytes.baseAddress, count: 0)
     let found = try? nameAndPackage(of: bytes)

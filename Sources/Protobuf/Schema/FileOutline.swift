@@ -8,7 +8,7 @@ public struct FileOutline: Equatable, Sendable {
   /// Reads an outline; `nil` if the bytes are not a file descriptor, or have no name.
   public init?(serialized bytes: [UInt8]) {
     let outline = bytes.withUnsafeBytes { bytes -> (String, [String])? in
-      guard (try? DescriptorSetScanner.hashes(of: bytes, index: 0)) != nil,
+      guard (try? DescriptorSetScanner.marks(of: bytes, in: bytes)) != nil,
         let imports = try? DescriptorSetScanner.dependencies(of: bytes)
       else { return nil }
       let file = DescriptorSetScanner.knownFile(bytes, source: 0)

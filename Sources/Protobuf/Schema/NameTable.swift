@@ -48,7 +48,7 @@ struct NameTable {
       let first = start.loadUnaligned(as: UInt64.self)
       let second = start.loadUnaligned(fromByteOffset: name.count &- 8, as: UInt64.self)
       visit(unsafeBitCast(SIMD2(first, second), to: SIMD16<UInt8>.self))
-      return mix(hash ^ first, multiplier ^ second)
+      return mix(hash ^ first, second)
     }
     let last = start + (name.count &- 16)
     var position = start
@@ -66,7 +66,7 @@ struct NameTable {
     visit(position.loadUnaligned(as: SIMD16<UInt8>.self))
     return mix(
       hash ^ position.loadUnaligned(as: UInt64.self),
-      multiplier ^ position.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+      position.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
   }
 
   @inline(__always)
@@ -80,7 +80,7 @@ struct NameTable {
 
   @inline(__always)
   static func fold(_ hash: UInt64) -> UInt32 {
-    UInt32(truncatingIfNeeded: hash ^ hash &>> 32)
+    UInt32(truncatingIfNeeded: hash)
   }
 
   /// The first value inserted under a name with this hash for which `matches` is true.
@@ -130,8 +130,21 @@ extension NameTable {
     fileprivate let slots: UnsafeMutableBufferPointer<Slot>
     fileprivate(set) var count: Int
 
-    /// Adds a value, unless there is one with the same name, which it returns.
+    /// Adds a value unless there is one with the same hash; gives whether it did.
     @inline(__always)
+    mutating func insert(_ hash: UInt32, _ value: Int) -> Bool {
+      let mask = slots.count &- 1
+      var index = Int(hash) & mask
+      while slots[index].value >= 0 {
+        if slots[index].hash == hash { return false }
+        index = (index &+ 1) & mask
+      }
+      slots[index] = Slot(hash: hash, value: Int32(truncatingIfNeeded: value))
+      count &+= 1
+      return true
+    }
+
+    /// Adds a value unless there is one under the same name, which it gives.
     mutating func insert(_ hash: UInt32, _ value: Int, unlessFound matches: (Int) -> Bool) -> Int? {
       let mask = slots.count &- 1
       var index = Int(hash) & mask

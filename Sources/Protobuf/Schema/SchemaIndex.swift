@@ -88,7 +88,9 @@ struct SchemaIndex {
   private mutating func find(_ name: String, in package: String) throws(SchemaError) -> Symbol? {
     var package = package
     var name = name
-    while let file = package.withUTF8({ files.takePending(of: UnsafeRawBufferPointer($0)) }) {
+    var start = 0
+    while let file = package.withUTF8({ files.takePending(of: UnsafeRawBufferPointer($0), from: start) }) {
+      start = file + 1
       try indexSymbols(of: file)
     }
     let found = package.withUTF8 { package in
@@ -131,7 +133,11 @@ struct SchemaIndex {
   mutating func names(of kind: Kind) throws(SchemaError) -> [String] {
     for number in files.indices where files.isPending(number) {
       let package = files[number].package
-      while let file = files.takePending(of: package) { try indexSymbols(of: file) }
+      var start = 0
+      while let file = files.takePending(of: package, from: start) {
+        start = file + 1
+        try indexSymbols(of: file)
+      }
     }
     return symbols.filter { $0.kind == kind }.map { fullName(of: $0) }
   }
