@@ -146,10 +146,10 @@ enum DescriptorSetScanner {
     }
     guard isText(name) else {
       let number = try number(of: file, in: set)
-      throw Malformed(what: "the name of its file \(number) has control characters or is not UTF-8")
+      throw Malformed(what: "the name of its file \(number) contains control characters or is not UTF-8")
     }
     guard package.map({ $0.isEmpty || isText($0) }) ?? true else {
-      throw Malformed(what: "its file \(try number(of: file, in: set)) has a package that is no name")
+      throw Malformed(what: "its file \(try number(of: file, in: set)) has an invalid package name")
     }
     return Marks(
       name: NameTable.fold(NameTable.hash(name)),
