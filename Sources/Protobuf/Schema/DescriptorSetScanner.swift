@@ -39,7 +39,7 @@ enum DescriptorSetScanner {
     of set: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer, Marks) -> Void
   ) throws(Malformed) {
     var reader = WireReader(set)
-    guard try nextFile(reader) != nil else { throw Malformed(what: "it holds no files") }
+    guard try nextFile(reader) != nil else { throw Malformed(what: "it contains no files") }
     while true {
       let file: UnsafeRawBufferPointer
       if let next = reader.shortField(1) {
