@@ -6,8 +6,8 @@ import Transport
 
 /// Reads lines from a terminal: editing, history, completion, and output above the line being edited.
 ///
-/// Driven by the event loop; never blocks. Drawing happens here rather than in libedit, which does not know what else
-/// the terminal shows.
+/// Driven by the event loop; never blocks. Drawing happens here rather than in libedit, which is not informed of
+/// what else the terminal shows.
 package final class LineEditor: LineInput {
   /// Why the line editor cannot be used.
   package enum Unavailable: Error {

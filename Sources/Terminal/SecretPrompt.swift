@@ -3,7 +3,7 @@ import Interceptors
 
 /// Prompts for a secret on the controlling terminal, whether or not standard input is redirected.
 package enum SecretPrompt {
-  /// The earlier answers by prompt: a session needs the same secret for each call.
+  /// The secrets that were typed, by prompt: a session needs the same secret for each call.
   nonisolated(unsafe) private static var answers: [String: String] = [:]
 
   /// Prompts for a line without echo. Returns nil if there is no terminal or the line is empty.

@@ -45,8 +45,8 @@ DOCUMENTS = [
 ]
 # Folders of Sources whose doc comments and strings are checked.
 SOURCES: tuple[str, ...] = (
-    "AsyncInterception", "CommandLine", "Interception", "Interceptors", "PluginHost", "Protobuf", "Reflection",
-    "RPCClient", "RPCProtocols", "Transport",
+    "AsyncInterception", "Calls", "CommandLine", "Interception", "Interceptors", "Output", "PluginHost", "Protobuf",
+    "Reflection", "RPCClient", "RPCProtocols", "Session", "System", "Terminal", "Transport", "rpcurl",
 )  # fmt: skip
 
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')

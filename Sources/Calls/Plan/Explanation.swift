@@ -148,7 +148,7 @@ package struct Explanation {
     return object.object
   }
 
-  /// The URL of the call. If the method was given without its service, only the server knows that.
+  /// The URL of the call. If the method was given without its service, only the schema of the server contains it.
   private var url: String { settings.target.baseURL + (name.service.isEmpty ? "" : "/\(name)") }
   /// The method, as far as its name is known.
   private var call: String { name.service.isEmpty ? name.method : "\(name)" }

@@ -97,7 +97,7 @@ package struct ReflectionSource {
   /// The failure of `fetch` if `isOffline` is set.
   package static let notAsked = Failure(.schema, "no schema", "the server was not asked")
 
-  /// Fetches the schema for `goal`; returns nil if the server does not know the symbol.
+  /// Fetches the schema for `goal`; returns nil if the server has no such symbol.
   package func schema(for goal: ReflectionQuery.Goal) throws(Failure) -> ReflectedSchema {
     switch try ask(goal) {
     case .success(let schema):

@@ -110,7 +110,7 @@ package final class TypeLookup {
     if !waiting.isEmpty { start() }
   }
 
-  /// The types that the codec did not know and printed as `{"@type":"…/NAME","@value":"…"}`.
+  /// The types that the codec did not find and printed as `{"@type":"…/NAME","@value":"…"}`.
   private static func unknownTypes(in json: ArraySlice<UInt8>) -> [String] {
     // Within a string, a backslash would precede the quote, so this is a key.
     let mark = #"value":"#.utf8
