@@ -61,8 +61,10 @@ let package = Package(
     .target(
       name: "Protobuf", dependencies: ["CSchemas"],
       exclude: [
-        "WellKnown/generate.sh", "WellKnown/protos", "WellKnown/options", "Numbers/generate.py",
+        "README.md", "WellKnown/generate.sh", "WellKnown/protos", "WellKnown/options", "Numbers/generate.py",
       ], swiftSettings: fast),
+    // What commands and completion show of a schema: declarations as text and as JSON, names, and templates.
+    .target(name: "SchemaTools", dependencies: ["Protobuf"], swiftSettings: small),
     .target(
       name: "RPCProtocols", dependencies: ["Protobuf", "CCompression", "CSchemas"], swiftSettings: fast),
     .target(
@@ -77,7 +79,9 @@ let package = Package(
       name: "Interceptors", dependencies: ["Interception", "RPCProtocols", "Protobuf"], swiftSettings: small),
     .target(
       name: "PluginHost",
-      dependencies: ["Interception", "RPCProtocols", "Protobuf", "CPluginABI", "CPluginGuard"],
+      dependencies: [
+        "Interception", "RPCProtocols", "SchemaTools", "Protobuf", "CPluginABI", "CPluginGuard",
+      ],
       swiftSettings: small),
     .target(
       name: "Transport",
@@ -109,14 +113,14 @@ let package = Package(
       name: "Calls",
       dependencies: [
         "Terminal", "Output", "System", "RPCClient", "Interceptors", "PluginHost", "Transport", "Reflection",
-        "Interception", "RPCProtocols", "Protobuf", "CommandLine",
+        "Interception", "RPCProtocols", "SchemaTools", "Protobuf", "CommandLine",
       ], swiftSettings: small),
     // `rpcurl session` and `rpcurl run`: the language of the prompt and the state behind it.
     .target(
       name: "Session",
       dependencies: [
         "Calls", "Terminal", "Output", "System", "RPCClient", "Interceptors", "PluginHost", "Transport",
-        "Interception", "RPCProtocols", "Protobuf", "CommandLine",
+        "Interception", "RPCProtocols", "SchemaTools", "Protobuf", "CommandLine",
       ], swiftSettings: small),
     .executableTarget(
       name: "rpcurl",
@@ -124,14 +128,19 @@ let package = Package(
         "Session", "Calls", "Terminal", "Output", "System", "RPCClient", "Interceptors", "PluginHost",
         "Transport",
         "Reflection", "Interception", "RPCProtocols",
-        "Protobuf", "CommandLine",
+        "SchemaTools", "Protobuf", "CommandLine",
       ],
       swiftSettings: small, linkerSettings: archives.isEmpty ? [] : [.unsafeFlags(archives)]),
     // Tests
     .testTarget(name: "CommandLineTests", dependencies: ["CommandLine"], swiftSettings: strict),
+    // Schemas for the tests of the codecs and of what is shown of a schema.
+    .target(
+      name: "ProtobufSupport", dependencies: ["Protobuf"], path: "Tests/ProtobufSupport",
+      exclude: ["generate.sh", "protos"], swiftSettings: strict),
+    .testTarget(name: "ProtobufTests", dependencies: ["Protobuf", "ProtobufSupport"], swiftSettings: strict),
     .testTarget(
-      name: "ProtobufTests", dependencies: ["Protobuf"],
-      exclude: ["Fixtures/generate.sh", "Fixtures/protos"], swiftSettings: strict),
+      name: "SchemaToolsTests", dependencies: ["SchemaTools", "Protobuf", "ProtobufSupport"],
+      swiftSettings: strict),
     .executableTarget(
       name: "ProtobufBenchmark", dependencies: ["Protobuf"], path: "Tests/Benchmarks/Protobuf",
       exclude: ["generate.sh", "protos"], swiftSettings: strict),

@@ -1,7 +1,7 @@
 /// Base64 for protobuf's JSON and RPC metadata.
-public enum Base64 {
+package enum Base64 {
   /// Encodes in the standard alphabet.
-  public static func encode(_ bytes: [UInt8], padding: Bool = true) -> String {
+  package static func encode(_ bytes: [UInt8], padding: Bool = true) -> String {
     var buffer = OutputBuffer(capacity: bytes.count / 3 * 4 + 4)
     bytes.withUnsafeBytes { append($0, padding: padding, to: &buffer) }
     return buffer.withBytes { String(decoding: $0, as: UTF8.self) }
@@ -11,14 +11,14 @@ public enum Base64 {
   ///
   /// - Returns: `nil` if the text contains any other character (also white space), mixes the alphabets, has
   ///   an impossible length, or is padded incorrectly.
-  public static func decode(_ text: [UInt8]) -> [UInt8]? {
+  package static func decode(_ text: [UInt8]) -> [UInt8]? {
     var buffer = OutputBuffer(capacity: text.count / 4 * 3 + 3)
     guard text.withUnsafeBytes({ decode($0, into: &buffer) }) else { return nil }
     return buffer.copyBytes()
   }
 
   /// Decodes a string. See ``decode(_:)-([UInt8])``.
-  public static func decode(_ text: some StringProtocol) -> [UInt8]? {
+  package static func decode(_ text: some StringProtocol) -> [UInt8]? {
     decode(Array(text.utf8))
   }
 

@@ -111,7 +111,7 @@ public struct OutputBuffer: ~Copyable {
     count += distance
   }
 
-  borrowing func copyBytes(from start: Int = 0) -> [UInt8] {
+  package borrowing func copyBytes(from start: Int = 0) -> [UInt8] {
     [UInt8](UnsafeRawBufferPointer(start: base + start, count: count - start))
   }
 }

@@ -2,6 +2,7 @@ import Calls
 import Glibc
 import Output
 import Protobuf
+import SchemaTools
 import System
 
 /// The commands that read and write files.

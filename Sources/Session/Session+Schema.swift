@@ -3,6 +3,7 @@ import CommandLine
 import Output
 import Protobuf
 import RPCProtocols
+import SchemaTools
 
 /// The commands that show the schema: those of the command line, with the session's schema.
 extension Session: SessionKnowledge {

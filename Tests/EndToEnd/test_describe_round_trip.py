@@ -9,7 +9,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, te
 
 HERE = Path(__file__).resolve().parent / "describe"
 WELL_KNOWN = next(VENV.glob("lib/python3*/site-packages/grpc_tools/_proto"))
-FIXTURES = ROOT / "Tests" / "ProtobufTests" / "Fixtures" / "protos"
+FIXTURES = ROOT / "Tests" / "ProtobufSupport" / "protos"
 FILES = [
     HERE / "options.proto",
     HERE / "old.proto",

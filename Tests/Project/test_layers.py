@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LAYERS = [
     {"CSchemas", "CPluginABI", "CPluginGuard", "CCurl", "CCompression", "CLineEditor", "CommandLine"},
     {"Protobuf"},
-    {"RPCProtocols"},
+    {"RPCProtocols", "SchemaTools"},
     {"Interception"},
     {"Interceptors", "AsyncInterception", "PluginHost", "Transport", "Reflection"},
     {"RPCClient"},
@@ -33,7 +33,7 @@ LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 SYSTEM = {"Swift", "Synchronization", "Glibc"}
 # The pure middle does no I/O: it has no business with the C library, but to ask for the time and which thread this is, to exclude
 # other threads, and to grow memory without copying it.
-PURE = {"CommandLine", "Protobuf", "RPCProtocols", "Interception", "AsyncInterception", "Interceptors"}
+PURE = {"CommandLine", "Protobuf", "SchemaTools", "RPCProtocols", "Interception", "AsyncInterception", "Interceptors"}
 EXEMPT = {
     Path("Sources/Interception/Chain/Lock.swift"),
     Path("Sources/Interception/Chain/ThreadIdentity.swift"),

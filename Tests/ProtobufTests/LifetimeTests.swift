@@ -1,3 +1,4 @@
+import ProtobufSupport
 import Testing
 
 @testable import Protobuf

@@ -4,6 +4,7 @@ import Output
 import Protobuf
 import RPCProtocols
 import Reflection
+import SchemaTools
 import System
 
 /// A schema and the name that a command looks for in it.

@@ -1,6 +1,7 @@
 import Output
 import Protobuf
 import RPCProtocols
+import SchemaTools
 
 /// Resolves a typed name: a full name or a unique suffix.
 package struct SymbolLookup {

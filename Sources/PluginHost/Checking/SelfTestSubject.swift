@@ -1,6 +1,7 @@
 import Interception
 import Protobuf
 import RPCProtocols
+import SchemaTools
 
 /// The method and the messages of self-test calls.
 struct SelfTestSubject {

@@ -33,7 +33,7 @@ public struct DecodeError: Error, Equatable, Sendable {
   /// The path of the field, empty at the top level: `user.addresses[2].city`.
   public var fieldPath: String
 
-  init(_ reason: Reason, at byteOffset: Int = 0, path: String = "") {
+  package init(_ reason: Reason, at byteOffset: Int = 0, path: String = "") {
     self.reason = reason
     self.byteOffset = byteOffset
     fieldPath = path
@@ -82,4 +82,4 @@ extension DecodeError.Reason {
 
 /// The maximum nesting of messages in binary, and of objects and arrays in JSON, as in the protobuf
 /// libraries.
-let nestingLimit = 100
+package let nestingLimit = 100

@@ -1,5 +1,5 @@
 /// The wire types of serialized values.
-enum WireType: UInt8 {
+package enum WireType: UInt8 {
   case varint = 0
   case fixed64 = 1
   case lengthDelimited = 2
@@ -9,20 +9,20 @@ enum WireType: UInt8 {
 }
 
 /// The tag before each value: the field's number and the wire type.
-struct Tag: Equatable {
-  let raw: UInt32
+package struct Tag: Equatable {
+  package let raw: UInt32
 
-  @inline(__always)
-  init(raw: UInt32) { self.raw = raw }
+  @inlinable @inline(__always)
+  package init(raw: UInt32) { self.raw = raw }
 
-  @inline(__always)
-  init(_ number: UInt32, _ type: WireType) { raw = number << 3 | UInt32(type.rawValue) }
+  @inlinable @inline(__always)
+  package init(_ number: UInt32, _ type: WireType) { raw = number << 3 | UInt32(type.rawValue) }
 
-  @inline(__always)
-  var number: UInt32 { raw >> 3 }
+  @inlinable @inline(__always)
+  package var number: UInt32 { raw >> 3 }
 
-  @inline(__always)
-  var wireType: WireType { WireType(rawValue: UInt8(truncatingIfNeeded: raw & 7)) ?? .endGroup }
+  @inlinable @inline(__always)
+  package var wireType: WireType { WireType(rawValue: UInt8(truncatingIfNeeded: raw & 7)) ?? .endGroup }
 }
 
 /// ZigZag maps signed integers to unsigned ones so that small absolute values stay short.
@@ -40,7 +40,7 @@ enum ZigZag {
 
 extension OutputBuffer {
   @inline(__always)
-  mutating func appendVarint(_ value: UInt64) {
+  package mutating func appendVarint(_ value: UInt64) {
     reserve(10)
     if value < 0x80 { return appendReserved(UInt8(truncatingIfNeeded: value)) }
     // A separate pointer: otherwise the compiler assumes that a stored byte may change the count, and reloads
@@ -57,7 +57,7 @@ extension OutputBuffer {
   }
 
   @inline(__always)
-  mutating func appendTag(_ tag: Tag) {
+  package mutating func appendTag(_ tag: Tag) {
     appendVarint(UInt64(tag.raw))
   }
 

@@ -1,7 +1,7 @@
 /// Why an input cannot be converted.
-public struct ConversionError: Error, Equatable, Sendable {
+package struct ConversionError: Error, Equatable, Sendable {
   /// The cause of the error.
-  public enum Reason: Equatable, Sendable {
+  package enum Reason: Equatable, Sendable {
     /// A message that is not the JSON of its type.
     case json(JSONError)
     /// A message that is not in text format, or not of its type.
@@ -23,12 +23,12 @@ public struct ConversionError: Error, Equatable, Sendable {
   }
 
   /// The cause of the error.
-  public var reason: Reason
+  package var reason: Reason
   /// The index of the message in the input, from 0.
-  public var messageIndex: Int
+  package var messageIndex: Int
   /// For an input with lines, the text around the error as far as it is available, and the error's offset in
   /// it.
-  public internal(set) var surroundings: (text: [UInt8], offset: Int)?
+  package internal(set) var surroundings: (text: [UInt8], offset: Int)?
 
   init(_ reason: Reason, messageIndex: Int) {
     self.reason = reason
@@ -38,7 +38,7 @@ public struct ConversionError: Error, Equatable, Sendable {
 
 extension ConversionError {
   /// The position in an input with lines.
-  public var position: JSONPosition? {
+  package var position: JSONPosition? {
     switch reason {
     case .json(let error): error.position
     case .text(let error): error.position
@@ -47,14 +47,14 @@ extension ConversionError {
   }
 
   /// Compares the errors, ignoring `surroundings`.
-  public static func == (one: ConversionError, other: ConversionError) -> Bool {
+  package static func == (one: ConversionError, other: ConversionError) -> Bool {
     one.reason == other.reason && one.messageIndex == other.messageIndex
   }
 }
 
 extension ConversionError: CustomStringConvertible {
   /// The error message.
-  public var description: String {
+  package var description: String {
     // In a text with lines, the position identifies the message.
     let place = messageIndex == 0 ? "" : "message \(messageIndex + 1): "
     switch reason {
@@ -72,7 +72,7 @@ extension ConversionError: CustomStringConvertible {
   }
 
   /// A suggestion, if there is one.
-  public var hint: String? {
+  package var hint: String? {
     switch reason {
     case .json(let error): error.hint
     case .text(let error): error.hint

@@ -12,7 +12,7 @@
 /// }
 /// try converter.finish(into: &output)
 /// ```
-public struct Converter: Sendable {
+package struct Converter: Sendable {
   /// The number of bytes on each side of an error in `surroundings`.
   private static let surroundingBytes = 512
 
@@ -27,10 +27,10 @@ public struct Converter: Sendable {
   private var position = JSONPosition()
   private var count = 0
   /// Whether JSON was written with replacement characters (U+FFFD) for a string that is not UTF-8.
-  public private(set) var hasRepairedText = false
+  package private(set) var hasRepairedText = false
 
   /// Makes a converter for messages of a type.
-  public init(_ type: MessageType, options: ConversionOptions) {
+  package init(_ type: MessageType, options: ConversionOptions) {
     self.options = options
     codec = MessageConverter(type, options)
   }
@@ -41,7 +41,7 @@ public struct Converter: Sendable {
   ///
   /// After an error the output contains the messages before the invalid one, and the converter must not be
   /// used again.
-  public mutating func convert(_ chunk: RawSpan, into out: inout OutputBuffer) throws(ConversionError) {
+  package mutating func convert(_ chunk: RawSpan, into out: inout OutputBuffer) throws(ConversionError) {
     try chunk.withUnsafeBytes { (chunk) throws(ConversionError) in try convert(chunk, into: &out) }
   }
 
@@ -65,7 +65,7 @@ public struct Converter: Sendable {
   }
 
   /// Marks the end of the input, and appends the output of the last message.
-  public mutating func finish(into out: inout OutputBuffer) throws(ConversionError) {
+  package mutating func finish(into out: inout OutputBuffer) throws(ConversionError) {
     let rest = pending
     _ = try rest.withRawBytes { (bytes) throws(ConversionError) in
       try messages(in: bytes, isLast: true, into: &out)
@@ -75,7 +75,7 @@ public struct Converter: Sendable {
 
   /// Reads the last piece of the input, and appends the output of the last messages. A single message in one
   /// piece is not copied.
-  public mutating func finish(with chunk: RawSpan, into out: inout OutputBuffer) throws(ConversionError) {
+  package mutating func finish(with chunk: RawSpan, into out: inout OutputBuffer) throws(ConversionError) {
     guard pending.isEmpty else {
       try convert(chunk, into: &out)
       return try finish(into: &out)

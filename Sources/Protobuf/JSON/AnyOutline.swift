@@ -1,5 +1,5 @@
 /// The keys of an Any's object that are needed before the rest can be read.
-struct AnyOutline {
+package struct AnyOutline {
   var count = 0
   var url: String?
   var urlOffset = 0
@@ -38,7 +38,7 @@ struct AnyOutline {
   }
 
   /// The full name in a type URL: the part after the last slash.
-  static func typeName(_ url: String) -> String {
+  package static func typeName(_ url: String) -> String {
     url.lastIndex(of: "/").map { String(url[url.index(after: $0)...]) } ?? url
   }
 }

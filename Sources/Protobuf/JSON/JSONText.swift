@@ -1,5 +1,5 @@
 /// Writes the tokens of JSON.
-enum JSONText {
+package enum JSONText {
   /// The maximum length of a number with quotes.
   static let numberRoom = 32
 
@@ -168,7 +168,7 @@ enum JSONText {
   // MARK: Floating point
 
   /// Writes the shortest form that reads back as the same number; numbers that JSON lacks are strings.
-  static func append(_ value: Double, to out: inout OutputBuffer) {
+  package static func append(_ value: Double, to out: inout OutputBuffer) {
     guard value.isFinite else { return appendSpecial(value, to: &out) }
     out.reserve(numberRoom)
     let magnitude = value.magnitude
@@ -179,7 +179,7 @@ enum JSONText {
     append(ShortestDecimal(magnitude), isPlain: magnitude <= 0x1p53, to: &out)
   }
 
-  static func append(_ value: Float, to out: inout OutputBuffer) {
+  package static func append(_ value: Float, to out: inout OutputBuffer) {
     guard value.isFinite else { return appendSpecial(Double(value), to: &out) }
     out.reserve(numberRoom)
     let magnitude = value.magnitude

@@ -1,5 +1,5 @@
 /// A JSON value without a schema, for the parts of protocols that are JSON but not a message.
-public enum JSONValue: Sendable, Equatable {
+package enum JSONValue: Sendable, Equatable {
   /// `null`
   case null
   /// `true` or `false`
@@ -14,21 +14,21 @@ public enum JSONValue: Sendable, Equatable {
   case object([Member])
 
   /// A name with its value.
-  public struct Member: Sendable, Equatable {
+  package struct Member: Sendable, Equatable {
     /// The name.
-    public let name: String
+    package let name: String
     /// The value.
-    public let value: JSONValue
+    package let value: JSONValue
 
     /// Makes a member.
-    public init(name: String, value: JSONValue) {
+    package init(name: String, value: JSONValue) {
       self.name = name
       self.value = value
     }
   }
 
   /// Parses a whole text, strictly (RFC 8259).
-  public init(parsing text: [UInt8]) throws(JSONError) {
+  package init(parsing text: [UInt8]) throws(JSONError) {
     self = try text.span.bytes.withUnsafeBytes { (bytes) throws(JSONError) in
       do throws(JSONFailure) {
         var parser = JSONValueParser(bytes)
@@ -40,13 +40,13 @@ public enum JSONValue: Sendable, Equatable {
   }
 
   /// The first member with this name; nil if there is none or the value is not an object.
-  public subscript(name: String) -> JSONValue? {
+  package subscript(name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
     return members.first { $0.name == name }?.value
   }
 
   /// The compact text.
-  public var text: String {
+  package var text: String {
     switch self {
     case .null: "null"
     case .bool(let value): value ? "true" : "false"
@@ -59,7 +59,7 @@ public enum JSONValue: Sendable, Equatable {
   }
 
   /// `content` as a JSON string, with control characters escaped, so that it is safe on a terminal.
-  public static func quoted(_ content: String) -> String {
+  package static func quoted(_ content: String) -> String {
     var out = OutputBuffer(capacity: content.utf8.count + 2)
     JSONText.appendString(content, to: &out)
     return out.withBytes { String(decoding: $0, as: UTF8.self) }

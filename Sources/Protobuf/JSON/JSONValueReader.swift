@@ -9,13 +9,13 @@
 /// reader.append(chunk)
 /// while let value = try reader.next() { … }
 /// ```
-public struct JSONValueReader: Sendable {
+package struct JSONValueReader: Sendable {
   /// A complete value.
-  public struct Item: Sendable, Equatable {
+  package struct Item: Sendable, Equatable {
     /// Its text.
-    public let json: [UInt8]
+    package let json: [UInt8]
     /// Its position in the whole text; see ``JSONError/moved(to:)``.
-    public let start: JSONPosition
+    package let start: JSONPosition
   }
 
   private var buffer: [UInt8] = []
@@ -31,12 +31,12 @@ public struct JSONValueReader: Sendable {
   private let limit: Int
 
   /// Makes a reader that rejects values longer than `limitBytes`.
-  public init(limitBytes: Int = 64 << 20) {
+  package init(limitBytes: Int = 64 << 20) {
     limit = limitBytes
   }
 
   /// Adds a piece of the text.
-  public mutating func append(_ bytes: some Sequence<UInt8>) {
+  package mutating func append(_ bytes: some Sequence<UInt8>) {
     if start > 0, start >= buffer.count / 2 {
       buffer.removeFirst(start)
       scanned -= start
@@ -46,20 +46,20 @@ public struct JSONValueReader: Sendable {
   }
 
   /// Marks the end of the text.
-  public mutating func finish() {
+  package mutating func finish() {
     isFinished = true
   }
 
   /// The available part of the text and its offset in the whole, to show the surroundings of an error.
-  public var held: (text: ArraySlice<UInt8>, byteOffset: Int) {
+  package var held: (text: ArraySlice<UInt8>, byteOffset: Int) {
     (buffer[...], position.byteOffset - scanned)
   }
 
   /// The number of bytes after the last returned value.
-  public var unreadCount: Int { buffer.count - scanned }
+  package var unreadCount: Int { buffer.count - scanned }
 
   /// The next complete value; nil if more text is needed or, after ``finish()``, if there is none.
-  public mutating func next() throws(JSONError) -> Item? {
+  package mutating func next() throws(JSONError) -> Item? {
     if !splitter.isInside, try !begin() { return nil }
     let end = endOfValue()
     advance(to: end ?? buffer.count)

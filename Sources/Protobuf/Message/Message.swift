@@ -73,8 +73,22 @@ public struct Message: Sendable {
   /// The fields and extensions that are set, by number.
   public var setFields: [Field] {
     var fields: [Field] = []
-    storage.forEachPresent { field, _ in fields.append(Field(field, storage.pool)) }
+    forEachSetField { field, _ in fields.append(field) }
     return fields
+  }
+
+  /// Calls `body` with each field or extension that is set, by number, and its values: one, or those of a
+  /// list. Those of a map are omitted.
+  package func forEachSetField(_ body: (Field, [Value]) -> Void) {
+    storage.forEachPresent { field, value in
+      let values: [Value] =
+        switch value {
+        case .none, .map: []
+        case .single(let value): [value]
+        case .list(let values): values
+        }
+      body(Field(field, storage.pool), values)
+    }
   }
 
   mutating func makeUnique() {

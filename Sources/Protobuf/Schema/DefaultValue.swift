@@ -1,5 +1,5 @@
 /// The values of unset scalar fields.
-enum DefaultValue {
+package enum DefaultValue {
   static func zero(of field: FieldNode) -> Value? {
     switch field.kind {
     case .double: .double(0)
@@ -43,7 +43,7 @@ enum DefaultValue {
   }
 
   /// Decodes C escapes, which defaults of bytes fields use.
-  static func unescape(_ text: [UInt8]) -> [UInt8]? {
+  package static func unescape(_ text: [UInt8]) -> [UInt8]? {
     var result: [UInt8] = []
     var index = 0
     while index < text.count {

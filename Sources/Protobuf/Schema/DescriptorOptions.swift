@@ -8,7 +8,7 @@ public struct DescriptorOptions: Sendable {
   private let typeName: String
   private let pool: PoolCore
 
-  init(_ options: SerializedOptions, pool: PoolCore) {
+  package init(_ options: SerializedOptions, pool: PoolCore) {
     serialized = options.bytes
     typeName = options.typeName
     self.pool = pool
@@ -36,13 +36,13 @@ extension DescriptorOptions: Equatable {
 }
 
 /// The stored options of a declaration.
-struct SerializedOptions: Sendable {
+package struct SerializedOptions: Sendable {
   let bytes: [UInt8]
   let typeName: String
 
   static let none = SerializedOptions(bytes: [], typeName: "")
 
-  init(bytes: [UInt8], typeName: String) {
+  package init(bytes: [UInt8], typeName: String) {
     self.bytes = bytes
     self.typeName = typeName
   }

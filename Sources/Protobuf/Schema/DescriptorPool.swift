@@ -9,7 +9,7 @@
 /// let method = try pool.method(service: "demo.v1.Demo", method: "Hello")
 /// ```
 public final class DescriptorPool: Sendable {
-  let core = PoolCore()
+  package let core = PoolCore()
 
   /// Makes an empty pool.
   public init() {}
@@ -34,6 +34,20 @@ public final class DescriptorPool: Sendable {
 
   /// The full names of all top-level messages, sorted. An invalid file contributes none.
   public var messageNames: [String] { (try? core.names(of: .message))?.sorted() ?? [] }
+
+  /// The names of all files, in the order of the sources.
+  public var fileNames: [String] {
+    (try? core.withIndex { $0.files.map { String(decoding: $0.name, as: UTF8.self) } }) ?? []
+  }
+
+  /// The names of the files of all sources except one, in the order of the sources.
+  package func fileNames(exceptOf source: String) -> [String] {
+    let names = try? core.withIndex { index in
+      index.files.filter { index.sources[$0.source].name != source }
+        .map { String(decoding: $0.name, as: UTF8.self) }
+    }
+    return names ?? []
+  }
 
   /// Finds a service by its full name. Does not check that its methods' types exist.
   public func service(named name: String) throws(SchemaError) -> ServiceDescriptor? {

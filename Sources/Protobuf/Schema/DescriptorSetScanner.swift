@@ -1,7 +1,7 @@
 /// Parses the outlines of serialized descriptors, before any is unpacked.
-enum DescriptorSetScanner {
-  struct Malformed: Error {
-    let what: String
+package enum DescriptorSetScanner {
+  package struct Malformed: Error {
+    package let what: String
   }
 
   // MARK: Outlines
@@ -299,7 +299,9 @@ enum DescriptorSetScanner {
   }
 
   /// The file names that a file imports.
-  static func dependencies(of file: UnsafeRawBufferPointer) throws(Malformed) -> [UnsafeRawBufferPointer] {
+  package static func dependencies(of file: UnsafeRawBufferPointer) throws(Malformed)
+    -> [UnsafeRawBufferPointer]
+  {
     var found: [UnsafeRawBufferPointer] = []
     try fields(of: file) { (tag, value) throws(Malformed) in
       if tag == Tag(3, .lengthDelimited) { found.append(value) }
@@ -310,7 +312,8 @@ enum DescriptorSetScanner {
 
   // MARK: Scanning
 
-  static func firstName(of bytes: UnsafeRawBufferPointer) throws(Malformed) -> UnsafeRawBufferPointer? {
+  package static func firstName(of bytes: UnsafeRawBufferPointer) throws(Malformed) -> UnsafeRawBufferPointer?
+  {
     var name: UnsafeRawBufferPointer?
     try fields(of: bytes) { (tag, value) throws(Malformed) in
       if tag == Tag(1, .lengthDelimited) { name = value }
@@ -320,7 +323,7 @@ enum DescriptorSetScanner {
   }
 
   /// Whether a message is the entry type of a map, according to its options.
-  static func isMapEntry(_ message: UnsafeRawBufferPointer) throws(Malformed) -> Bool {
+  package static func isMapEntry(_ message: UnsafeRawBufferPointer) throws(Malformed) -> Bool {
     var found = false
     try fields(of: message) { (tag, options) throws(Malformed) in
       guard tag == Tag(7, .lengthDelimited) else { return true }
@@ -331,7 +334,7 @@ enum DescriptorSetScanner {
   }
 
   /// Calls `body` for each field, with the bytes of length-delimited ones, until it returns false.
-  static func fields(
+  package static func fields(
     of bytes: UnsafeRawBufferPointer, varint: (UInt32, UInt64) -> Void = { _, _ in },
     _ body: (Tag, UnsafeRawBufferPointer) throws(Malformed) -> Bool
   ) throws(Malformed) {

@@ -137,7 +137,7 @@ struct KeyBytes {
   var withColon: UnsafePointer<UInt8> { start + 1 }
 }
 
-/// A message type's data for the transcoders' inner loops; owned by its `MessageTable`.
+/// A message type's data for the transcoders' inner loops; owned by its `MessageNode`.
 struct MessagePlan {
   /// The fields by number.
   let fields: FieldPointer

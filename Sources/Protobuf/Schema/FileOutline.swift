@@ -1,12 +1,12 @@
 /// The name and the imports of a serialized FileDescriptorProto.
-public struct FileOutline: Equatable, Sendable {
+package struct FileOutline: Equatable, Sendable {
   /// The name for imports.
-  public let name: String
+  package let name: String
   /// The names of its imports.
-  public let imports: [String]
+  package let imports: [String]
 
   /// Reads an outline; `nil` if the bytes are not a file descriptor, or have no name.
-  public init?(serialized bytes: [UInt8]) {
+  package init?(serialized bytes: [UInt8]) {
     let outline = bytes.withUnsafeBytes { bytes -> (String, [String])? in
       guard (try? DescriptorSetScanner.marks(of: bytes, in: bytes)) != nil,
         let imports = try? DescriptorSetScanner.dependencies(of: bytes)

@@ -26,6 +26,9 @@ public struct MessageType: Sendable {
   /// The full name.
   public var name: String { node.name }
 
+  /// Its special form in JSON; nil for most types.
+  package func wellKnown() throws(SchemaError) -> WellKnownKind? { try node.table().wellKnown }
+
   /// The fields by number, without extensions.
   public func fields() throws(SchemaError) -> [Field] { try node.table().fields.map { Field($0, pool) } }
 
@@ -62,6 +65,11 @@ public struct MessageType: Sendable {
   /// Finds another message type of the same schema, by its full name.
   public func relative(named name: String) throws(SchemaError) -> MessageType? {
     try pool.messageType(named: name).map { MessageType($0) }
+  }
+
+  /// Finds an extension of the same schema, by its full name.
+  package func relativeExtension(named name: String) throws(SchemaError) -> Field? {
+    try pool.extensionField(named: name).map { Field($0, pool) }
   }
 }
 

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Types are compiled on first use, on any thread that has a message: one lock guards everything, and results
 /// are immutable.
-final class PoolCore: @unchecked Sendable {
+package final class PoolCore: @unchecked Sendable {
   private struct ExtensionKey: Hashable {
     let extendee: String
     let number: UInt32
@@ -40,14 +40,14 @@ final class PoolCore: @unchecked Sendable {
   }
 
   /// Calls a closure with the index of files and names.
-  func withIndex<Result>(
+  package func withIndex<Result>(
     _ body: (inout SchemaIndex) throws(SchemaError) -> Result
   ) throws(SchemaError) -> Result {
     try locked { () throws(SchemaError) in try body(&index) }
   }
 
   /// All packages, including parent packages.
-  func packageNames() throws(SchemaError) -> Set<String> {
+  package func packageNames() throws(SchemaError) -> Set<String> {
     try locked { () throws(SchemaError) in
       guard packages.files != index.files.count else { return packages.names }
       var names: Set<String> = []

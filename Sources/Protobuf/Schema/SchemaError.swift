@@ -31,7 +31,7 @@ public struct SchemaError: Error, Equatable, Sendable {
   /// The name of the `.proto` file with the error, if there is one.
   public var file: String?
 
-  init(_ reason: Reason, source: String, file: String? = nil) {
+  package init(_ reason: Reason, source: String, file: String? = nil) {
     self.reason = reason
     self.source = source
     self.file = file

@@ -1,7 +1,7 @@
 /// The files of descriptor sets, each in 32 bytes: a set may contain ten thousand, of which a call needs two.
 ///
 /// The name and package of a file are at its beginning, and are read there when needed.
-struct SchemaFiles: RandomAccessCollection {
+package struct SchemaFiles: RandomAccessCollection {
   private struct Entry {
     let bytes: UnsafeRawBufferPointer
     let nameHash: UInt32
@@ -31,17 +31,21 @@ struct SchemaFiles: RandomAccessCollection {
   /// The number of files from which the lists were made.
   private var listedCount = 0
 
-  var startIndex: Int { 0 }
-  var endIndex: Int { entries.count }
+  package init() {}
 
-  subscript(number: Int) -> SchemaIndex.File { entries[number].file }
+  package var startIndex: Int { 0 }
+  package var endIndex: Int { entries.count }
+
+  package subscript(number: Int) -> SchemaIndex.File { entries[number].file }
 
   func source(of number: Int) -> Int { Int(entries[number].source) }
 
   // MARK: Adding
 
   /// Adds the files of a set, all or none; they are not found by name yet.
-  mutating func append(_ set: UnsafeRawBufferPointer, source: Int) throws(DescriptorSetScanner.Malformed) {
+  package mutating func append(_ set: UnsafeRawBufferPointer, source: Int) throws(DescriptorSetScanner
+    .Malformed)
+  {
     let firstNew = entries.count
     exhausted = []
     var failure: DescriptorSetScanner.Malformed?

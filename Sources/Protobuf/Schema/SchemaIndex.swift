@@ -2,21 +2,21 @@
 ///
 /// Adding a set reads only the name and package of each file; a file's top-level symbols are read when a
 /// symbol of its package is looked up.
-struct SchemaIndex {
-  struct Source {
+package struct SchemaIndex {
+  package struct Source {
     let bytes: SchemaBytes
-    let name: String
+    package let name: String
   }
 
   /// A serialized FileDescriptorProto within a source.
-  struct File {
-    let source: Int
-    let bytes: UnsafeRawBufferPointer
-    let name: UnsafeRawBufferPointer
-    let package: UnsafeRawBufferPointer
+  package struct File {
+    package let source: Int
+    package let bytes: UnsafeRawBufferPointer
+    package let name: UnsafeRawBufferPointer
+    package let package: UnsafeRawBufferPointer
   }
 
-  enum Kind: UInt8 {
+  package enum Kind: UInt8 {
     case message = 4
     case enumeration = 5
     case service = 6
@@ -24,23 +24,23 @@ struct SchemaIndex {
   }
 
   /// A top-level declaration of a file.
-  struct Symbol {
-    let file: Int
-    let kind: Kind
+  package struct Symbol {
+    package let file: Int
+    package let kind: Kind
     let name: UnsafeRawBufferPointer
     /// The serialized declaration.
     let bytes: UnsafeRawBufferPointer
   }
 
   /// The result of resolving a name: a top-level symbol, and names nested in it.
-  struct Location {
-    let symbol: Symbol
+  package struct Location {
+    package let symbol: Symbol
     /// The names of the nested messages on the path; the last one is the name that was looked up.
-    let nested: [String]
+    package let nested: [String]
   }
 
-  private(set) var sources: [Source] = []
-  private(set) var files = SchemaFiles()
+  package private(set) var sources: [Source] = []
+  package private(set) var files = SchemaFiles()
   private var symbols: [Symbol] = []
   private var symbolTable = NameTable()
   /// The file with a different definition of a symbol.
@@ -65,12 +65,12 @@ struct SchemaIndex {
 
   // MARK: Looking up
 
-  func file(named name: UnsafeRawBufferPointer) -> Int? {
+  package func file(named name: UnsafeRawBufferPointer) -> Int? {
     files.number(named: name)
   }
 
   /// Finds a symbol by its full name, without a leading dot.
-  mutating func find(_ name: String) throws(SchemaError) -> Location? {
+  package mutating func find(_ name: String) throws(SchemaError) -> Location? {
     var parts = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     if parts.contains("") { return nil }
     var nested: [String] = []
@@ -161,7 +161,7 @@ struct SchemaIndex {
       .conflictingSymbol(what, files: names), source: sources[files[first].source].name)
   }
 
-  func schemaError(_ reason: SchemaError.Reason, file: Int) -> SchemaError {
+  package func schemaError(_ reason: SchemaError.Reason, file: Int) -> SchemaError {
     SchemaError(
       reason, source: sources[files[file].source].name,
       file: String(decoding: files[file].name, as: UTF8.self))

@@ -1,5 +1,5 @@
 /// The message types with a special JSON form.
-enum WellKnownKind: Sendable {
+package enum WellKnownKind: Sendable {
   case any, timestamp, duration, fieldMask, structure, value, listValue, wrapper
 
   /// Nil for other types, also one with the name of a well-known type but other fields.

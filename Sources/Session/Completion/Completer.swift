@@ -1,6 +1,7 @@
 import CommandLine
 import Interceptors
 import Protobuf
+import SchemaTools
 import Terminal
 
 /// Completes the lines of a session.

@@ -1,5 +1,6 @@
 import Interceptors
 import Protobuf
+import SchemaTools
 
 /// Describes what is expected at the cursor.
 package struct Hints {

@@ -1,4 +1,5 @@
 import Protobuf
+import SchemaTools
 
 /// `rpcurl complete KIND TYPED FIRST SECOND ARGUMENT…`: prints completions for the shells' completion scripts, one
 /// per line, with a description after a tab. Not documented for users.

@@ -3,6 +3,7 @@ import CommandLine
 import Interceptors
 import Output
 import Protobuf
+import SchemaTools
 
 /// `rpcurl describe`: prints declarations of a schema in the syntax of `.proto` files.
 struct DescribeCommand {

@@ -4,6 +4,7 @@ import Glibc
 import Interceptors
 import Output
 import Protobuf
+import SchemaTools
 import System
 
 /// `rpcurl export`: writes the schema as a descriptor set.

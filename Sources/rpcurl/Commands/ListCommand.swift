@@ -2,6 +2,7 @@ import Calls
 import CommandLine
 import Output
 import Protobuf
+import SchemaTools
 
 /// `rpcurl list`: lists the names of a schema.
 struct ListCommand {

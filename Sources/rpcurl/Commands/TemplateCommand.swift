@@ -3,6 +3,7 @@ import CommandLine
 import Interceptors
 import Output
 import Protobuf
+import SchemaTools
 
 /// `rpcurl template`: prints a template of a message.
 struct TemplateCommand {

@@ -1,6 +1,7 @@
 import Calls
 import Protobuf
 import RPCProtocols
+import SchemaTools
 
 /// The schema that is available without a request: descriptor sets, and the cache of server schemas.
 struct KnownSchema {

@@ -1,6 +1,7 @@
 import Calls
 import Protobuf
 import RPCProtocols
+import SchemaTools
 
 /// Completes the targets and methods of calls.
 struct MethodCompletion {

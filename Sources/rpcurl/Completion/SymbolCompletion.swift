@@ -1,4 +1,5 @@
 import Protobuf
+import SchemaTools
 
 /// Completes names of a schema.
 struct SymbolCompletion {

@@ -1,6 +1,8 @@
+import Protobuf
+import ProtobufSupport
 import Testing
 
-@testable import Protobuf
+@testable import SchemaTools
 
 /// The cursor position in partially typed JSON, and the suggestions there.
 struct JSONCursorTests {

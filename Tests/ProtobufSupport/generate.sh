@@ -7,19 +7,19 @@ set -eu
 cd "$(dirname "$0")"
 set=$(mktemp)
 trap 'rm -f "$set"' EXIT
-wellknown=../../../Sources/Protobuf/WellKnown/protos
+wellknown=../../Sources/Protobuf/WellKnown/protos
 (cd protos && ${PROTOC:-protoc} -I. -I"../$wellknown" --descriptor_set_out="$set" --include_imports ./*.proto)
 {
   echo "// Made by generate.sh from protos/. Do not edit."
   echo "// swift-format-ignore-file"
   echo
-  echo "enum FixtureData {"
-  echo '  static let encoded = """'
+  echo "package enum FixtureData {"
+  echo '  package static let encoded = """'
   base64 -w 96 "$set" | sed -e 's/^/    /' -e 's/$/\\/'
   printf '    \n    """\n'
   echo
   echo "  /// The options of the declarations of the package testopt, as Python reads them."
-  echo '  static let options = #"""'
+  echo '  package static let options = #"""'
   "${PYTHON:-python3}" protos/options.py "$set" | sed -e 's/^/    /'
   echo '    """#'
   echo "}"

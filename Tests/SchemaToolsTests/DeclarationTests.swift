@@ -1,6 +1,8 @@
+import Protobuf
+import ProtobufSupport
 import Testing
 
-@testable import Protobuf
+@testable import SchemaTools
 
 /// Declarations as source text. End-to-end tests compile the output.
 struct DeclarationTests {
@@ -46,7 +48,7 @@ struct DeclarationTests {
     let bytes = try #require(Base64.decode(FixtureData.encoded))
     let file = try #require(try WireRecord.all(in: bytes[...]).first).bytes
     for end in stride(from: 0, to: file.count, by: 3) {
-      _ = try? DeclarationReader.read(Array(file.prefix(end)), pool: PoolCore())
+      _ = try? DeclarationReader.read(Array(file.prefix(end)), pool: DescriptorPool().core)
     }
   }
 
@@ -78,7 +80,8 @@ struct DeclarationTests {
   }
 
   @Test func templatesCutRecursion() throws {
-    let template = try MessageTemplate(try type("google.protobuf.DescriptorProto"))
+    let type = try #require(try makePool().messageType(named: "google.protobuf.DescriptorProto"))
+    let template = try MessageTemplate(type)
     #expect(template.json.contains("\"nestedType\": []"))
     #expect(template.notes.contains { $0.path == "field[].label" && $0.text.contains("LABEL_OPTIONAL") })
   }
@@ -90,8 +93,7 @@ struct DeclarationTests {
     var out = OutputBuffer()
     out.append(number << 3 | 2)
     out.appendVarint(UInt64(content.count))
-    out.append(content)
-    return out.copyBytes()
+    return out.copyBytes() + content
   }
 
   private func record(_ number: UInt8, _ text: String) -> [UInt8] { record(number, Array(text.utf8)) }

@@ -1,10 +1,12 @@
+import Protobuf
+
 /// The cursor position in partially typed JSON, and what may be inserted there.
 ///
 /// The text is everything before the cursor: an unfinished message, perhaps after others. It may be invalid;
 /// then there is nothing to suggest.
-public struct JSONCursor: Sendable {
+package struct JSONCursor: Sendable {
   /// A position for a value.
-  public enum Slot: Sendable, Equatable {
+  package enum Slot: Sendable, Equatable {
     /// A top-level message.
     case message(MessageType)
     /// The value of a field; for a repeated field the list, for a map the object.
@@ -20,7 +22,7 @@ public struct JSONCursor: Sendable {
   }
 
   /// The kind of token at the cursor.
-  public enum Place: Sendable, Equatable {
+  package enum Place: Sendable, Equatable {
     /// The name of a message field; `fields` are not set yet.
     case name(of: MessageType, fields: [Field])
     /// The first key of an Any, which should be its type.
@@ -32,17 +34,17 @@ public struct JSONCursor: Sendable {
   }
 
   /// The kind of token at the cursor.
-  public let place: Place
+  package let place: Place
   /// The typed part of the token, without quotation marks.
-  public let prefix: String
+  package let prefix: String
   /// Whether the token starts with a quotation mark.
-  public let isQuoted: Bool
+  package let isQuoted: Bool
   /// The start of the token, including its quotation mark, in bytes of UTF-8; it extends to the end of the
   /// text.
-  public let start: Int
+  package let start: Int
 
   /// Reads partially typed messages of `type`.
-  public init(_ text: String, of type: MessageType) {
+  package init(_ text: String, of type: MessageType) {
     var reader = JSONCursorReader(type)
     reader.read(text)
     place = reader.place
@@ -219,11 +221,11 @@ private struct JSONCursorReader {
     if let field = (try? type.field(named: key)) ?? nil { return .field(field) }
     guard key.hasPrefix("["), key.hasSuffix("]") else { return .anything }
     let name = String(key.dropFirst().dropLast())
-    let found = ((try? type.pool.extensionField(named: name)) ?? nil).map { Field($0, type.pool) }
+    let found = (try? type.relativeExtension(named: name)) ?? nil
     return found.map { .field($0) } ?? .anything
   }
 
-  private static func wellKnown(_ type: MessageType) -> WellKnownKind? { try? type.node.table().wellKnown }
+  private static func wellKnown(_ type: MessageType) -> WellKnownKind? { (try? type.wellKnown()) ?? nil }
 
   private func objectShape(_ slot: Slot) -> Shape {
     switch slot {

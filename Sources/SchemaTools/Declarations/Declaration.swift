@@ -1,5 +1,7 @@
+import Protobuf
+
 /// The kind of a declared name.
-public enum SymbolKind: String, Sendable, CaseIterable {
+package enum SymbolKind: String, Sendable, CaseIterable {
   /// Kinds with the keywords of the protobuf language; those below differ.
   case service, method, message, field, oneof
   /// An enum.
@@ -11,7 +13,7 @@ public enum SymbolKind: String, Sendable, CaseIterable {
 }
 
 /// A declaration, with its parent where its own content does not identify it.
-public enum Declaration: Sendable {
+package enum Declaration: Sendable {
   /// A service with its methods.
   case service(ServiceDeclaration)
   /// A method of a service.
@@ -30,7 +32,7 @@ public enum Declaration: Sendable {
   case extensionField(FieldDeclaration)
 
   /// The kind of the declaration.
-  public var kind: SymbolKind {
+  package var kind: SymbolKind {
     switch self {
     case .service: .service
     case .method: .method
@@ -44,7 +46,7 @@ public enum Declaration: Sendable {
   }
 
   /// The full name, as returned by ``DescriptorPool/symbols(_:)``.
-  public var name: String {
+  package var name: String {
     switch self {
     case .service(let service): service.fullName
     case .method(let method, _): method.path
@@ -57,7 +59,7 @@ public enum Declaration: Sendable {
   }
 
   /// The comments.
-  public var comments: Comments {
+  package var comments: Comments {
     switch self {
     case .service(let service): service.comments
     case .method(let method, _): method.comments
@@ -70,7 +72,7 @@ public enum Declaration: Sendable {
   }
 
   /// The options, including custom ones.
-  public var options: DescriptorOptions {
+  package var options: DescriptorOptions {
     switch self {
     case .service(let service): service.options
     case .method(let method, _): method.options
@@ -85,7 +87,7 @@ public enum Declaration: Sendable {
 
 extension FileDeclaration {
   /// Finds a declaration of the file by its full name; enum values with or without the enum's name.
-  public func declaration(named name: String) -> Declaration? {
+  package func declaration(named name: String) -> Declaration? {
     for service in services {
       if service.fullName == name { return .service(service) }
       for method in service.methods where method.path == name || "\(service.fullName).\(method.name)" == name

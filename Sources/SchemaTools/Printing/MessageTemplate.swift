@@ -1,14 +1,16 @@
+import Protobuf
+
 /// A message with every field, to be filled in; it is valid input without changes.
 ///
 /// The first member of a oneof has a value, and the others are `null`, which means absent. A recursive
 /// message is `null`, an empty list or an empty map.
-public struct MessageTemplate {
+package struct MessageTemplate {
   /// The description of a field.
-  public struct Note: Sendable, Equatable {
+  package struct Note: Sendable, Equatable {
     /// The path of its JSON names: `user.addresses[].city`.
-    public let path: String
+    package let path: String
     /// Its type and further information: `enum Color: RED, GREEN`.
-    public let text: String
+    package let text: String
   }
 
   /// The maximum number of fields; further ones are cut like a recursion.
@@ -21,16 +23,16 @@ public struct MessageTemplate {
   private static let depthLimit = 40
 
   /// The JSON text, indented, with a final line feed.
-  public private(set) var json = ""
+  package private(set) var json = ""
   /// The notes on the fields, in order.
-  public private(set) var notes: [Note] = []
+  package private(set) var notes: [Note] = []
 
   private var count = 0
 
   /// Makes the template of a type.
   ///
   /// - Throws: ``SchemaError`` if its schema is invalid.
-  public init(_ type: MessageType) throws(SchemaError) {
+  package init(_ type: MessageType) throws(SchemaError) {
     let value = try message(type, path: "", around: [])
     value.render(into: &json, indentation: "")
     json += "\n"
@@ -167,7 +169,7 @@ public struct MessageTemplate {
 
   /// The JSON form of a well-known type.
   private func wellKnown(_ type: MessageType) throws(SchemaError) -> Node? {
-    switch try type.node.table().wellKnown {
+    switch try type.wellKnown() {
     case .any: return .object([("@type", .text(#""type.googleapis.com/google.protobuf.Empty""#))])
     case .timestamp: return .text(#""1970-01-01T00:00:00Z""#)
     case .duration: return .text(#""0s""#)
@@ -186,7 +188,7 @@ public struct MessageTemplate {
     var text = field.isMap ? "map<\(type(field.mapKey)), \(type(field.mapValue))>" : type(field)
     if field.isRepeated, !field.isMap { text = "repeated \(text)" }
     if field.isRequired { text = "required \(text)" }
-    if let values = (field.isMap ? field.mapValue : field)?.enumType?.node.values, !values.isEmpty {
+    if let values = (field.isMap ? field.mapValue : field)?.enumType?.values, !values.isEmpty {
       text += ": \(Self.list(values.lazy.map(\.name)))"
     }
     if let index = field.oneofIndex, oneofs.indices.contains(index) {

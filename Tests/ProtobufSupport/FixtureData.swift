@@ -1,8 +1,8 @@
 // Made by generate.sh from protos/. Do not edit.
 // swift-format-ignore-file
 
-enum FixtureData {
-  static let encoded = """
+package enum FixtureData {
+  package static let encoded = """
     CuIECg5lZGl0aW9ucy5wcm90bxIGdGVzdDIzIvEDCgZNb2Rlcm4SGgoIaW1wbGljaXQYASABKAVSCGltcGxpY2l0EiEKCGV4\
     cGxpY2l0GAIgASgFQgWqAQIIAVIIZXhwbGljaXQSIQoIcmVxdWlyZWQYAyABKAVCBaoBAggDUghyZXF1aXJlZBIWCgZwYWNr\
     ZWQYBCADKAVSBnBhY2tlZBIhCghleHBhbmRlZBgFIAMoBUIFqgECGAJSCGV4cGFuZGVkEjMKCWRlbGltaXRlZBgGIAEoCzIO\
@@ -322,7 +322,7 @@ enum FixtureData {
     """
 
   /// The options of the declarations of the package testopt, as Python reads them.
-  static let options = #"""
+  package static let options = #"""
     file options.proto	[testopt.file_note]: "a file"
     message testopt.Noted	deprecated: true [testopt.message_detail] { text: "m" numbers: 1 numbers: 2 }
     field testopt.Noted.marked	deprecated: true [testopt.field_level]: 7

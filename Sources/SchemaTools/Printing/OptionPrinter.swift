@@ -1,3 +1,5 @@
+import Protobuf
+
 /// Writes options as `name = value`.
 struct OptionPrinter {
   /// The maximum length of a message value on one line.
@@ -21,29 +23,22 @@ struct OptionPrinter {
   private func hasUnknownFields(_ message: Message) -> Bool {
     guard message.unknownFields.isEmpty else { return true }
     var found = false
-    message.storage.forEachPresent { _, value in
-      switch value {
-      case .single(.message(let nested)): found = found || hasUnknownFields(nested)
-      case .list(let values):
-        for case .message(let nested) in values { found = found || hasUnknownFields(nested) }
-      case .single, .map, .none: break
-      }
+    message.forEachSetField { _, values in
+      for case .message(let nested) in values { found = found || hasUnknownFields(nested) }
     }
     return found
   }
 
   private func settings(of message: Message, prefix: String) -> [String] {
     var lines: [String] = []
-    message.storage.forEachPresent { field, value in
+    message.forEachSetField { field, values in
       let name =
         prefix + (field.isExtension ? "(\(scope.option(field.fullName)))" : ProtoText.safe(field.name))
-      switch value {
-      case .none, .map: break
-      case .single(.message(let nested)) where isFeatures(nested):
+      if !field.isRepeated, case .message(let nested)? = values.first, isFeatures(nested) {
         // One by one, as is common in source files.
         lines += settings(of: nested, prefix: name + ".")
-      case .single(let value): lines.append("\(name) = \(self.value(value, field))")
-      case .list(let values): for value in values { lines.append("\(name) = \(self.value(value, field))") }
+      } else {
+        for value in values { lines.append("\(name) = \(self.value(value, field))") }
       }
     }
     return lines
@@ -54,7 +49,7 @@ struct OptionPrinter {
     return name == "google.protobuf.FeatureSet" || name.hasPrefix("pb.") && !message.isEmpty
   }
 
-  private func value(_ value: Value, _ field: FieldNode) -> String {
+  private func value(_ value: Value, _ field: Field) -> String {
     switch value {
     case .bool(let value): "\(value)"
     case .int32(let value): "\(value)"

@@ -1,36 +1,24 @@
+import Protobuf
+
 extension DescriptorPool {
   /// A declared name and its place.
-  public struct Symbol: Sendable, Hashable {
+  package struct Symbol: Sendable, Hashable {
     /// The full name: `pkg.Message.field`, `pkg.Enum.VALUE`; for methods `pkg.Service/Method`.
-    public let name: String
+    package let name: String
     /// The kind of the declaration.
-    public let kind: SymbolKind
+    package let kind: SymbolKind
     /// The `.proto` file.
-    public let file: String
+    package let file: String
     /// The source that contains the file.
-    public let source: String
+    package let source: String
 
     /// Makes a symbol that was found in another way.
-    public init(name: String, kind: SymbolKind, file: String, source: String = "") {
+    package init(name: String, kind: SymbolKind, file: String, source: String = "") {
       self.name = name
       self.kind = kind
       self.file = file
       self.source = source
     }
-  }
-
-  /// The names of all files, in the order of the sources.
-  public var fileNames: [String] {
-    (try? core.withIndex { $0.files.map { String(decoding: $0.name, as: UTF8.self) } }) ?? []
-  }
-
-  /// The names of the files of all sources except one, in the order of the sources.
-  public func fileNames(exceptOf source: String) -> [String] {
-    let names = try? core.withIndex { index in
-      index.files.filter { index.sources[$0.source].name != source }
-        .map { String(decoding: $0.name, as: UTF8.self) }
-    }
-    return names ?? []
   }
 
   /// All declarations of these kinds, in the order of the sources. Files are not unpacked, so an invalid one
@@ -39,7 +27,7 @@ extension DescriptorPool {
   /// If several files declare the same name, the first one counts.
   ///
   /// - Parameter ending: If given, only declarations with this last part of the full name.
-  public func symbols(_ kinds: Set<SymbolKind>, ending: String? = nil) -> [Symbol] {
+  package func symbols(_ kinds: Set<SymbolKind>, ending: String? = nil) -> [Symbol] {
     let looksIntoMessages = !kinds.isSubset(of: [.service, .method])
     let end = ending.map { Array($0.utf8) }
     var seen: Set<String> = []
@@ -61,7 +49,7 @@ extension DescriptorPool {
   }
 
   /// A file as it was written; nil if no source has it.
-  public func file(named name: String) throws(SchemaError) -> FileDeclaration? {
+  package func file(named name: String) throws(SchemaError) -> FileDeclaration? {
     guard let (bytes, source) = try serialized(file: name) else { return nil }
     do {
       return try DeclarationReader.read(bytes, pool: core)
@@ -74,7 +62,7 @@ extension DescriptorPool {
   /// these, by its full name; nil if no source does.
   ///
   /// Values of enums and extensions within messages are found only with ``symbols(_:)``.
-  public func fileName(declaring name: String) throws(SchemaError) -> String? {
+  package func fileName(declaring name: String) throws(SchemaError) -> String? {
     try core.withIndex { (index) throws(SchemaError) in
       var rest = name.split(separator: "/", omittingEmptySubsequences: false).joined(separator: ".")
       for _ in 0..<2 {
@@ -89,7 +77,7 @@ extension DescriptorPool {
   }
 
   /// Finds the declaration of a full name, and its file.
-  public func declaration(
+  package func declaration(
     named name: String
   ) throws(SchemaError) -> (declaration: Declaration, file: FileDeclaration)? {
     guard let fileName = try fileName(declaring: name), let file = try file(named: fileName),
@@ -114,7 +102,7 @@ extension DescriptorPool {
   /// can load it; and the imports that no source has.
   ///
   /// The result depends only on the files and the sources.
-  public func descriptorSet(
+  package func descriptorSet(
     ofFiles names: [String]
   ) throws(SchemaError) -> (serialized: [UInt8], missingImports: [String]) {
     try core.withIndex { (index) throws(SchemaError) in

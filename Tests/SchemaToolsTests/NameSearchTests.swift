@@ -1,6 +1,8 @@
+import Protobuf
+import ProtobufSupport
 import Testing
 
-@testable import Protobuf
+@testable import SchemaTools
 
 /// Searches names by prefix and suffix. End-to-end tests cover large sets.
 struct NameSearchTests {

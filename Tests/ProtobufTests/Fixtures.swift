@@ -1,14 +1,7 @@
+import ProtobufSupport
 import Testing
 
 @testable import Protobuf
-
-/// A pool with the test schemas and the well-known types.
-func makePool() throws -> DescriptorPool {
-  let pool = DescriptorPool()
-  try pool.add(SchemaBytes(try #require(Base64.decode(FixtureData.encoded))), source: "fixtures")
-  try pool.add(WellKnownSchemas.set, source: WellKnownSchemas.sourceName)
-  return pool
-}
 
 /// A type of the test schemas.
 func type(_ name: String) throws -> MessageType {

@@ -1,21 +1,23 @@
+import Protobuf
+
 /// Finds names in descriptor sets by a prefix or suffix, without unpacking files.
 ///
 /// Completion requires a response without noticeable delay, for sets of any size. So nothing is stored for
 /// names that do not match, and files of other packages are skipped.
-public struct NameSearch {
+package struct NameSearch {
   /// A declared name that matches.
-  public struct Match: Equatable, Sendable {
+  package struct Match: Equatable, Sendable {
     /// The typed text with the rest of the name.
-    public let text: String
+    package let text: String
     /// The full name: `pkg.Message.field`; for methods `pkg.Service/Method`.
-    public let name: String
+    package let name: String
     /// The kind of the declaration.
-    public let kind: SymbolKind
+    package let kind: SymbolKind
     /// The types of a method.
-    public let method: MethodOutline?
+    package let method: MethodOutline?
 
     /// Makes a match that was found in another way.
-    public init(text: String, name: String, kind: SymbolKind, method: MethodOutline? = nil) {
+    package init(text: String, name: String, kind: SymbolKind, method: MethodOutline? = nil) {
       self.text = text
       self.name = name
       self.kind = kind
@@ -24,27 +26,27 @@ public struct NameSearch {
   }
 
   /// The types of a method.
-  public struct MethodOutline: Equatable, Sendable {
+  package struct MethodOutline: Equatable, Sendable {
     /// The full name of the type of request messages.
-    public var input = ""
+    package var input = ""
     /// The full name of the type of response messages.
-    public var output = ""
+    package var output = ""
     /// Whether the request is a stream.
-    public var clientStreaming = false
+    package var clientStreaming = false
     /// Whether the response is a stream.
-    public var serverStreaming = false
+    package var serverStreaming = false
   }
 
   /// The result of a search.
-  public struct Answer: Equatable, Sendable {
+  package struct Answer: Equatable, Sendable {
     /// The names; if there are more than `crowd`, only those that are not in a package below the typed one.
-    public var matches: [Match] = []
+    package var matches: [Match] = []
     /// Package names up to the next dot, such as `google.cloud.`, if there are too many names.
-    public var packages: [String] = []
+    package var packages: [String] = []
   }
 
   /// The part of names to match.
-  public enum Part: Sendable {
+  package enum Part: Sendable {
     /// The beginning of full names.
     case beginning
     /// The end of names, such as `Demo/Hello`.
@@ -64,7 +66,7 @@ public struct NameSearch {
   ///   - crowd: The number of names above which their packages are returned instead.
   ///   - limit: The maximum number of names.
   ///   - isOver: Called at intervals; once it returns true, the search returns what it has found.
-  public init(_ sets: [SchemaBytes], crowd: Int, limit: Int, isOver: @escaping () -> Bool) {
+  package init(_ sets: [SchemaBytes], crowd: Int, limit: Int, isOver: @escaping () -> Bool) {
     self.sets = sets
     self.crowd = crowd
     self.limit = limit
@@ -76,7 +78,7 @@ public struct NameSearch {
   }
 
   /// The matching names of these kinds, in the order of the sets.
-  public func names(_ part: Part, _ typed: String, _ kinds: Set<SymbolKind>) -> Answer {
+  package func names(_ part: Part, _ typed: String, _ kinds: Set<SymbolKind>) -> Answer {
     let scanner = NameScanner(part, typed, kinds, crowd: crowd, limit: limit)
     // The files point into the sets.
     withExtendedLifetime(sets) {

@@ -1,3 +1,5 @@
+import Protobuf
+
 /// Writes type names as short as possible in a scope.
 ///
 /// A name is resolved from the innermost scope outwards by its first part, so a short name may resolve to

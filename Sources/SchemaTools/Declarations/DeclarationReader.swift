@@ -1,3 +1,5 @@
+import Protobuf
+
 /// Reads a serialized FileDescriptorProto.
 struct DeclarationReader {
   private let pool: PoolCore

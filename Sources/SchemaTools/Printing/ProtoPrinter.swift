@@ -1,7 +1,9 @@
+import Protobuf
+
 /// Writes declarations in the protobuf language, so that a compiler produces the same descriptors.
 ///
 /// The output contains no control characters except line feeds, for any schema.
-public struct ProtoPrinter {
+package struct ProtoPrinter {
   let file: FileDeclaration
   var scope: NameScope
   /// The full names of the messages that group fields have declared.
@@ -10,13 +12,13 @@ public struct ProtoPrinter {
   private var text = ""
 
   /// Makes a printer for the declarations of `file`, which is from `pool`.
-  public init(_ file: FileDeclaration, in pool: DescriptorPool) {
+  package init(_ file: FileDeclaration, in pool: DescriptorPool) {
     self.file = file
     scope = NameScope(file, pool: pool.core)
   }
 
   /// The whole file.
-  public func print() -> String {
+  package func print() -> String {
     var printer = self
     printer.header()
     for type in file.enums { printer.separated { $0.enumeration(type) } }
@@ -27,14 +29,14 @@ public struct ProtoPrinter {
   }
 
   /// The statements before the declarations of the file: syntax, package, imports and options.
-  public func printHeader() -> String {
+  package func printHeader() -> String {
     var printer = self
     printer.header()
     return printer.text
   }
 
   /// One declaration of the file.
-  public func print(_ declaration: Declaration) -> String {
+  package func print(_ declaration: Declaration) -> String {
     var printer = self
     printer.enter(declaration)
     switch declaration {

@@ -1,12 +1,14 @@
+import Protobuf
+
 extension JSONCursor {
   /// A suggestion that replaces the typed prefix.
-  public struct Suggestion: Sendable, Equatable {
+  package struct Suggestion: Sendable, Equatable {
     /// Its label in a list.
-    public let label: String
+    package let label: String
     /// The text with its quotation marks, and the characters that must follow it.
-    public let text: String
+    package let text: String
     /// A short description.
-    public let note: String
+    package let note: String
   }
 
   /// A limit above any useful number of values.
@@ -15,7 +17,7 @@ extension JSONCursor {
   /// The possible inputs here, according to the schema: names of fields and enum values as declared.
   ///
   /// - Parameter typeNames: The message types for an Any.
-  public func suggestions(typeNames: @autoclosure () -> [String]) -> [Suggestion] {
+  package func suggestions(typeNames: @autoclosure () -> [String]) -> [Suggestion] {
     switch place {
     case .other: return []
     case .typeKey: return named(["@type"], text: { _ in "\"@type\": \"type.googleapis.com/" })
@@ -69,7 +71,7 @@ extension JSONCursor {
     guard prefix.isEmpty, !isQuoted else {
       return type.isJSONBool && !isQuoted ? named(["true", "false"], text: { $0 }) : []
     }
-    switch (try? type.node.table())?.wellKnown {
+    switch (try? type.wellKnown()) ?? nil {
     case nil, .any?, .structure?: return opening("{", nil)
     case .listValue?: return opening("[", nil)
     case .timestamp?, .duration?, .fieldMask?: return opening("\"", nil)
@@ -102,7 +104,7 @@ extension JSONCursor {
   }
 
   /// A description of the expected input: `status: enum Status (ACTIVE, …)`.
-  public var expectation: String? {
+  package var expectation: String? {
     switch place {
     case .other: return nil
     case .typeKey: return "@type: the type of the message"
@@ -124,7 +126,7 @@ extension JSONCursor {
 
 extension MessageType {
   fileprivate var isJSONBool: Bool {
-    guard case .wrapper? = (try? node.table())?.wellKnown else { return false }
+    guard case .wrapper? = (try? wellKnown()) ?? nil else { return false }
     return (try? fields().first?.kind) == .bool
   }
 }
@@ -159,7 +161,7 @@ enum FieldSummary {
   /// The JSON form of a type that has no form of its own in JSON.
   private static func form(of field: Field) -> String? {
     guard let type = field.messageType else { return field.kind == .bytes ? "base64" : nil }
-    switch (try? type.node.table())?.wellKnown {
+    switch (try? type.wellKnown()) ?? nil {
     case .timestamp: return "2026-01-31T12:00:00Z"
     case .duration: return "1.5s"
     case .fieldMask: return "name,address.city"

@@ -1,3 +1,5 @@
+import Protobuf
+
 /// A field of a serialized message, for the reader of declarations, whose speed is not critical.
 struct WireRecord {
   let number: UInt32

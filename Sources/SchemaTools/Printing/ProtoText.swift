@@ -1,3 +1,5 @@
+import Protobuf
+
 /// The tokens of the protobuf language, for untrusted text.
 enum ProtoText {
   /// `text` with control characters and line ends written as octal escapes of strings.

@@ -1,3 +1,5 @@
+import Protobuf
+
 extension DescriptorSetScanner {
   /// Calls `body` with the kind and the full name of each declaration in a file, without unpacking it.
   ///

@@ -1,3 +1,5 @@
+import Protobuf
+
 /// Writes fields, extensions and messages of one scope in an order that reproduces the descriptor.
 ///
 /// Maps and groups declare messages, which have a place among the others. So a message that follows such a
