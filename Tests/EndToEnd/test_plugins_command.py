@@ -55,7 +55,7 @@ def test_list_shows_built_in_found_and_refused_plugins(rpcurl, directory, words)
     assert f"      {first}/stamp.so\n" in plugins and f"{second}/stamp.so" not in plugins
     assert f"plugin {first}/open.so: the file is writable by everyone" in refused and "chmod go-w" in refused
     assert f"plugin {first}/text.so: not a shared object" in refused
-    assert "version 2.0 of the plugin ABI, but this rpcurl has 1.1" in refused
+    assert "version 2.0 of the plugin ABI, but this rpcurl has 1.0" in refused
     assert "missing symbol rpcurl_plugin_entry" in refused
     assert "notes.txt" not in result.out
 

@@ -126,12 +126,12 @@ import Testing
 
   @Test func rejectsAnotherMajorVersionBeforeItsCodeRuns() throws {
     let path = try Fixtures.path("other_version")
-    #expect(error(path) == .otherVersion(path: path, plugin: "2.0", host: "1.1"))
+    #expect(error(path) == .otherVersion(path: path, plugin: "2.0", host: "1.0"))
     #expect(getenv("RPCURL_TEST_CONSTRUCTOR_RAN") == nil)
   }
 
-  @Test func acceptsEarlierMinorVersion() throws {
-    let plugin = try log.loader().load(spec(try Fixtures.path("exercise-1.0", headerVersion: "1.0")))
+  @Test func acceptsPluginBuiltWithHeaderOfVersion1_0() throws {
+    let plugin = try log.loader().load(spec(try Fixtures.path("exercise", headerVersion: "1.0")))
     #expect(plugin.version == "2.1")
     let call = try PluginCallTest([plugin])
     call.run()
@@ -139,6 +139,16 @@ import Testing
     #expect(call.end?.error?.message == "not here")
     plugin.unload()
     #expect(log.lines == ["closed", "unloaded"])
+  }
+
+  @Test func ignoresWhatFollowsShorterStructures() throws {
+    let plugin = try log.loader().load(spec(try Fixtures.path("older")))
+    let call = try PluginCallTest([plugin])
+    call.start()
+    #expect(call.end?.error?.message == "shorter")
+    #expect(call.end?.error?.details.isEmpty == true)
+    #expect(call.end?.trailers.isEmpty == true)
+    #expect(log.lines == ["respond: 0"])
   }
 
   @Test func acceptsLaterMinorVersion() throws {
@@ -165,6 +175,8 @@ import Testing
     #expect(error(path) == .malformed(path: path, reason: "rpcurl_plugin_entry returns null"))
     path = try Fixtures.path("small_struct")
     #expect(error(path)?.description.contains("struct_size is 16,") == true)
+    path = try Fixtures.path("cut_struct")
+    #expect(error(path)?.description.contains("struct_size is 196,") == true)
     path = try Fixtures.path("huge_struct")
     #expect(error(path)?.description.contains("struct_size is \(UInt.max),") == true)
     path = try Fixtures.path("undefined")

@@ -147,8 +147,11 @@ extension HostFunctions {
     _ host: Host?, _ token: rpcurl_token, _ metrics: UnsafePointer<rpcurl_metrics>?
   ) -> Int32 {
     call(host) { instance throws(ABIFailure) in
+      let plain = try copy(metrics)
       // A member of rpcurl_outcome, so its size is fixed.
-      let plain = try copy(metrics, atLeast: MemoryLayout<rpcurl_metrics>.size)
+      guard plain.struct_size >= MemoryLayout<rpcurl_metrics>.size else {
+        throw invalid("struct_size is \(plain.struct_size)")
+      }
       var new = try CallMetrics(plain)
       try value(instance, token) { value, _ throws(ABIFailure) in
         guard case .metrics(let old) = value else { throw wrongStage() }

@@ -12,7 +12,7 @@ extension HostFunctions {
     self.call(host) { instance throws(ABIFailure) in
       guard let done else { throw invalid("done is null") }
       let call = try onLoop(call, instance, "call")
-      let plain = try copy(own, atLeast: MemoryLayout<rpcurl_own_call>.size)
+      let plain = try copy(own)
       let schema = try OwnSchema(plain, call.facts)
       let request = try ownCall(plain, schema)
       call.make(request) { answer in

@@ -49,7 +49,7 @@ extension HostFunctions {
     _ host: Host?, _ token: rpcurl_token, with failure: UnsafePointer<rpcurl_failure>?
   ) -> Int32 {
     call(host) { instance throws(ABIFailure) in
-      let plain = try copy(failure, atLeast: MemoryLayout<rpcurl_failure>.size)
+      let plain = try copy(failure)
       var error = try error(plain.code, plain.message, instance)
       error?.details = try details(plain.details, plain.detail_count)
       try fail(host, token, error, instance)
@@ -96,8 +96,7 @@ extension HostFunctions {
   private static func localResponse(
     _ response: UnsafePointer<rpcurl_response>?, _ facts: CallFacts, _ instance: PluginInstance
   ) throws(ABIFailure) -> LocalResponse {
-    // Version 1.0 of the structure ends before the details.
-    let plain = try copy(response, atLeast: MemoryLayout<rpcurl_response>.offset(of: \.details) ?? 0)
+    let plain = try copy(response)
     var answer = LocalResponse(error: try error(plain.code, plain.message, instance))
     answer.error?.details = try details(plain.details, plain.detail_count)
     answer.headers = try headers(plain.headers, Int(plain.header_count))

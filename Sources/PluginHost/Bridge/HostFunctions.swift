@@ -21,12 +21,30 @@ enum HostFunctions {
       },
       last_error: { host in PluginInstance.of(host)?.lastError ?? rpcurl_text(data: nil, size: 0) },
       get_extension: { _, _ in nil },
+      alloc: { _, size in malloc(size) },
+      free: { _, memory in free(memory) },
       call_facts: { host, call, facts in HostFunctions.callFacts(host, call, facts) },
       cancel: { host, call, reason in HostFunctions.cancelCall(host, call, reason) },
+      after: { host, call, after, function, argument, timer in
+        HostFunctions.after(host, call, after, function, argument, timer)
+      },
+      cancel_timer: { host, call, timer in HostFunctions.cancelTimer(host, call, timer) },
+      post: { host, call, function, argument in HostFunctions.post(host, call, function, argument) },
+      call: { host, call, own, done, argument in HostFunctions.makeCall(host, call, own, done, argument) },
       proceed: { host, token in HostFunctions.settle(host, token, "proceed") { _, held in held.proceed() } },
       fail: { host, token, code, message in HostFunctions.failCall(host, token, code, message) },
+      fail_with: { host, token, failure in HostFunctions.failCall(host, token, with: failure) },
       respond: { host, token, response in HostFunctions.answerCall(host, token, response) },
       drop: { host, token in HostFunctions.dropMessage(host, token) },
+      retry: { host, token, after, headers, count in
+        HostFunctions.retry(host, token, after, headers, count)
+      },
+      inject: { host, token, message in HostFunctions.inject(host, token, message) },
+      inject_request: { host, call, message in HostFunctions.inject(host, call, .request, message) },
+      inject_response: { host, call, message in HostFunctions.inject(host, call, .response, message) },
+      get_start: { host, token, start in HostFunctions.getStart(host, token, start) },
+      set_target: { host, token, target in HostFunctions.setTarget(host, token, target) },
+      set_timeout: { host, token, timeout in HostFunctions.setTimeout(host, token, timeout) },
       header_count: { host, token in HostFunctions.headerCount(host, token) },
       header_at: { host, token, index, field in HostFunctions.headerAt(host, token, index, field) },
       header_first: { host, token, name, value in HostFunctions.headerFirst(host, token, name, value) },
@@ -39,42 +57,24 @@ enum HostFunctions {
       clear: { host, token, path in HostFunctions.clear(host, token, path) },
       has: { host, token, path in HostFunctions.has(host, token, path) },
       length: { host, token, path in HostFunctions.length(host, token, path) },
+      key_at: { host, token, path, index, key in HostFunctions.keyAt(host, token, path, index, key) },
+      which: { host, token, path, field in HostFunctions.which(host, token, path, field) },
+      get_enum: { host, token, path, name in HostFunctions.getEnum(host, token, path, name) },
+      set_enum: { host, token, path, name in HostFunctions.setEnum(host, token, path, name) },
       get_json: { host, token, path, json in HostFunctions.getJSON(host, token, path, json) },
       set_json: { host, token, path, json in HostFunctions.setJSON(host, token, path, json) },
+      append_json: { host, token, path, json in HostFunctions.appendJSON(host, token, path, json) },
       get_payload: { host, token, bytes in HostFunctions.getPayload(host, token, bytes) },
       set_payload: { host, token, bytes in HostFunctions.setPayload(host, token, bytes) },
       get_http_status: { host, token in HostFunctions.getHTTPStatus(host, token) },
       get_status: { host, token, status in HostFunctions.getStatus(host, token, status) },
       set_status: { host, token, code, message in HostFunctions.setStatus(host, token, code, message) },
-      get_metrics: { host, token, metrics in HostFunctions.getMetrics(host, token, metrics) },
-      retry: { host, token, after, headers, count in
-        HostFunctions.retry(host, token, after, headers, count)
-      },
-      fail_with: { host, token, failure in HostFunctions.failCall(host, token, with: failure) },
-      inject: { host, token, message in HostFunctions.inject(host, token, message) },
-      inject_request: { host, call, message in HostFunctions.inject(host, call, .request, message) },
-      inject_response: { host, call, message in HostFunctions.inject(host, call, .response, message) },
-      after: { host, call, after, function, argument, timer in
-        HostFunctions.after(host, call, after, function, argument, timer)
-      },
-      cancel_timer: { host, call, timer in HostFunctions.cancelTimer(host, call, timer) },
-      post: { host, call, function, argument in HostFunctions.post(host, call, function, argument) },
-      call: { host, call, own, done, argument in HostFunctions.makeCall(host, call, own, done, argument) },
-      get_start: { host, token, start in HostFunctions.getStart(host, token, start) },
-      set_target: { host, token, target in HostFunctions.setTarget(host, token, target) },
-      set_timeout: { host, token, timeout in HostFunctions.setTimeout(host, token, timeout) },
       detail_count: { host, token in HostFunctions.detailCount(host, token) },
       detail_at: { host, token, index, detail in HostFunctions.detailAt(host, token, index, detail) },
       detail_add: { host, token, detail in HostFunctions.detailAdd(host, token, detail) },
       details_clear: { host, token in HostFunctions.detailsClear(host, token) },
-      set_metrics: { host, token, metrics in HostFunctions.setMetrics(host, token, metrics) },
-      append_json: { host, token, path, json in HostFunctions.appendJSON(host, token, path, json) },
-      key_at: { host, token, path, index, key in HostFunctions.keyAt(host, token, path, index, key) },
-      which: { host, token, path, field in HostFunctions.which(host, token, path, field) },
-      get_enum: { host, token, path, name in HostFunctions.getEnum(host, token, path, name) },
-      set_enum: { host, token, path, name in HostFunctions.setEnum(host, token, path, name) },
-      alloc: { _, size in malloc(size) },
-      free: { _, memory in free(memory) })
+      get_metrics: { host, token, metrics in HostFunctions.getMetrics(host, token, metrics) },
+      set_metrics: { host, token, metrics in HostFunctions.setMetrics(host, token, metrics) })
   }
 
   // MARK: - Shared
@@ -157,14 +157,12 @@ enum HostFunctions {
     }
   }
 
-  /// Copies a structure from the plugin, up to the size in its header; the rest is zero.
-  static func copy<Structure>(
-    _ source: UnsafePointer<Structure>?, atLeast leastBytes: Int
-  ) throws(ABIFailure) -> Structure {
+  /// Copies a structure from the plugin, up to the size in its header; members beyond that size are zero.
+  static func copy<Structure>(_ source: UnsafePointer<Structure>?) throws(ABIFailure) -> Structure {
     guard let source else { throw invalid("the structure is null") }
     // Each of them starts with its size.
     let bytes = UnsafeRawPointer(source).load(as: Int.self)
-    guard bytes >= leastBytes else { throw invalid("struct_size is not set") }
+    guard bytes > MemoryLayout<Int>.size else { throw invalid("struct_size is not set") }
     return withUnsafeTemporaryAllocation(
       byteCount: MemoryLayout<Structure>.size, alignment: MemoryLayout<Structure>.alignment
     ) { copy in

@@ -38,7 +38,7 @@ struct PluginDescription: @unchecked Sendable {
         path: path, plugin: "\(plugin.pointee.abi_major).\(plugin.pointee.abi_minor)",
         host: PluginLoader.abiVersion)
     }
-    guard size >= Self.firstSize, size <= 1 << 16 else {
+    guard (Self.leastSize...1 << 16).contains(size), size % MemoryLayout<rpcurl_plugin>.alignment == 0 else {
       throw .malformed(
         path: path,
         reason: "struct_size is \(UInt(bitPattern: Int(size))), which is invalid (use RPCURL_PLUGIN_HEAD)")
@@ -70,8 +70,9 @@ struct PluginDescription: @unchecked Sendable {
     if functions.flags & Self.mustSeeAll != 0, unknown != 0 { throw .wouldNotSeeAll(path: path) }
   }
 
-  /// The size of the structure in version 1.0, the minimum.
-  private static let firstSize = 192
+  /// The minimum size of the structure, in bytes: the members that describe the plugin. Callbacks beyond the
+  /// structure's size are null.
+  private static let leastSize = MemoryLayout<rpcurl_plugin>.offset(of: \.load) ?? 0
   /// RPCURL_MUST_SEE_ALL, which Swift does not import.
   private static let mustSeeAll: UInt64 = 1
   /// RPCURL_FLAGS_MUST_UNDERSTAND.

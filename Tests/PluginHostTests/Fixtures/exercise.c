@@ -11,8 +11,7 @@
 static int32_t load(const rpcurl_host *given, void **plugin) {
   keep_host(given, plugin);
   CHECK(host->abi_major == RPCURL_ABI_MAJOR);
-  CHECK(host->struct_size == sizeof(rpcurl_host));
-  CHECK(RPCURL_HOST_HAS(host, get_metrics));
+  CHECK(host->struct_size >= sizeof(rpcurl_host) && RPCURL_HOST_HAS(host, set_metrics));
   CHECK(strcmp(host->name, "rpcurl") == 0 && strcmp(host->version, "9.9") == 0);
   CHECK(host->get_extension(host, T("rpcurl.none")) == NULL);
   *plugin = strdup("plugin");
@@ -180,6 +179,9 @@ static int32_t metrics(void *state, rpcurl_call call, rpcurl_token token) {
   metrics.received_messages = 12;
   metrics.tls_ns = 3000;
   CHECK(host->set_metrics(host, token, &metrics) == RPCURL_OK);
+  metrics.struct_size -= sizeof(metrics.attempts);
+  CHECK(host->set_metrics(host, token, &metrics) == RPCURL_EINVAL);
+  metrics.struct_size = sizeof(metrics);
   metrics.total_ns = -1;
   CHECK(host->set_metrics(host, token, &metrics) == RPCURL_EINVAL);
   return RPCURL_OK;

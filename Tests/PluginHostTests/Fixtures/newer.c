@@ -4,7 +4,7 @@
 
 struct newer {
   rpcurl_plugin plugin;
-  int32_t (*stage_of_version_1_2)(void *state, rpcurl_call call, rpcurl_token token);
+  int32_t (*stage_of_version_1_1)(void *state, rpcurl_call call, rpcurl_token token);
 };
 
 static int32_t request_start(void *state, rpcurl_call call, rpcurl_token token) {
@@ -20,9 +20,9 @@ static int32_t request_start(void *state, rpcurl_call call, rpcurl_token token) 
 }
 
 static const struct newer plugin = {
-    .plugin = {.abi_major = 1, .abi_minor = 2, .struct_size = sizeof(struct newer),
+    .plugin = {.abi_major = 1, .abi_minor = 1, .struct_size = sizeof(struct newer),
                .known_stages = RPCURL_STAGES_ALL | UINT64_C(1) << 9, .name = "newer", .load = keep_host,
                .request_start = request_start},
-    .stage_of_version_1_2 = request_start};
-RPCURL_NOTE_(1, 2)
+    .stage_of_version_1_1 = request_start};
+RPCURL_NOTE_(1, 1)
 RPCURL_EXPORT const rpcurl_plugin *rpcurl_plugin_entry(void) { return &plugin.plugin; }

@@ -92,8 +92,10 @@ private func addLife(to plugin: inout rpcurl_plugin) {
     guard let pointer, let place, let exported else { return RPCURL_EINVAL }
     let host = Host(pointer: pointer)
     return run(host) {
-      // Functions of ABI 1.1 are used without further checks.
-      guard pointer.pointee.abi_minor >= 1 else { throw Failure("requires version 1.1 of the plugin ABI") }
+      // The functions of this header are used without further checks.
+      guard pointer.pointee.struct_size >= MemoryLayout<rpcurl_host>.size else {
+        throw Failure("requires version \(RPCURL_ABI_MAJOR).\(RPCURL_ABI_MINOR) of the plugin ABI")
+      }
       place.pointee = Unmanaged.passRetained(Loaded(host, try exported.make(host))).toOpaque()
       return RPCURL_OK
     }

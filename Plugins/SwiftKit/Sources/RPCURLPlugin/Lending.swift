@@ -72,9 +72,9 @@ final class Lender {
       struct_size: MemoryLayout<rpcurl_response>.size, headers: fields(response.headers),
       header_count: response.headers.count, messages: array(response.messages.map(message)),
       message_count: response.messages.count, code: Int32(clamping: response.status.code), reserved: 0,
-      message: text(response.status.message), trailers: fields(response.trailers),
-      trailer_count: response.trailers.count, details: details(response.status.details),
-      detail_count: response.status.details.count)
+      message: text(response.status.message), details: details(response.status.details),
+      detail_count: response.status.details.count, trailers: fields(response.trailers),
+      trailer_count: response.trailers.count)
   }
 
   func failure(_ status: Status) -> rpcurl_failure {

@@ -52,12 +52,18 @@
  *     returns anything but RPCURL_LATER, until it returns. Data that a plugin passes in is copied before the function
  *     returns. Text is UTF-8 with a length, and need not be terminated by a zero.
  *
- * Threads
- *     [main]  on the main thread, outside of calls.
- *     [loop]  on the thread of the event loop, which must not be blocked for long.
- *     [any]   from any thread.
- *     Each declaration has one of these marks. Functions that take a token are [any], but two threads must not use
- *     data returned for one token while a third uses the token.
+ * Threads and states
+ *     Each function has a mark: its thread, and after a semicolon the state that it requires.
+ *     [main]               on the main thread, outside of calls.
+ *     [loop]               on the thread of the event loop, which must not be blocked for long.
+ *     [any]                from any thread.
+ *     [...; before close]  until the host calls close for the call; from then on the function returns RPCURL_EENDED.
+ *     [...; STAGES]        with a token of these stages; with another token the function returns RPCURL_ESTAGE.
+ *     The message stages are request_message and response_message, the bytes stages request_bytes and
+ *     response_bytes, the end stages request_end and response_end, and the header stages request_start,
+ *     response_start and response_end. Request stages are those from request_start to request_end, response stages
+ *     those from response_start to response_end. Two threads must not use data returned for one token while a third
+ *     uses the token.
  *
  * Errors
  *     Functions return RPCURL_OK, or a count, or a negative RPCURL_E... code. last_error returns the message. C++
@@ -72,13 +78,14 @@
  *
  * Versions and growth
  *     Structures grow by appending members; existing members never move or change their meaning within one
- *     RPCURL_ABI_MAJOR. Each structure contains its size, so that both sides can find where the other's ends: the
- *     host reads only the first struct_size bytes of rpcurl_plugin; a plugin built against a newer header checks
- *     host->struct_size (RPCURL_HOST_HAS) before it uses an added function, or calls get_extension. A plugin sets the
- *     struct_size of a structure to be filled; the host writes no more than that. New stages are added as callbacks
- *     at the end of rpcurl_plugin and as bits of RPCURL_STAGES_ALL; a plugin built without them is not called there,
- *     and one that must see every stage sets RPCURL_MUST_SEE_ALL. The version is also in an ELF note, which the host
- *     reads before it runs any of the plugin's code; RPCURL_PLUGIN writes it.
+ *     RPCURL_ABI_MAJOR. The comment of an appended member states its minor version. Each structure contains its
+ *     size, so that both sides can find where the other's ends: the host reads only the first struct_size bytes of
+ *     rpcurl_plugin; a plugin built against a newer header checks host->struct_size (RPCURL_HOST_HAS) before it
+ *     uses an added function, or calls get_extension. A plugin sets the struct_size of a structure to be filled;
+ *     the host writes no more than that. New stages are added as callbacks at the end of rpcurl_plugin and as bits
+ *     of RPCURL_STAGES_ALL; a plugin built without them is not called there, and one that must see every stage sets
+ *     RPCURL_MUST_SEE_ALL. The version is also in an ELF note, which the host reads before it runs any of the
+ *     plugin's code; RPCURL_PLUGIN writes it.
  */
 #ifndef RPCURL_PLUGIN_H
 #define RPCURL_PLUGIN_H
@@ -93,7 +100,7 @@ extern "C" {
 /* The version of this header. A host refuses plugins of another major version; minor versions only add
  * declarations. */
 #define RPCURL_ABI_MAJOR 1
-#define RPCURL_ABI_MINOR 1
+#define RPCURL_ABI_MINOR 0
 
 /* ---- Results ------------------------------------------------------------------------------------------- */
 
@@ -129,7 +136,7 @@ extern "C" {
 #define RPCURL_EUNSUPPORTED (-11)
 /* For plugins: any other failure. Set its reason with set_error. */
 #define RPCURL_EFAILED (-12)
-/* Since 1.1. A function marked [loop] was called on another thread. The host logs that the plugin misbehaves. */
+/* A function marked [loop] was called on another thread. The host logs that the plugin misbehaves. */
 #define RPCURL_ETHREAD (-13)
 
 /* ---- Values -------------------------------------------------------------------------------------------- */
@@ -247,7 +254,7 @@ typedef struct rpcurl_local_message {
   rpcurl_text content;
 } rpcurl_local_message;
 
-/* Since 1.1. A detail of a status: a serialized message, with the full name of its type. */
+/* A detail of a status: a serialized message, with the full name of its type. */
 typedef struct rpcurl_detail {
   rpcurl_text type_name; /* "google.rpc.RetryInfo", without the prefix "type.googleapis.com/" */
   rpcurl_text value;
@@ -262,15 +269,15 @@ typedef struct rpcurl_response {
   size_t message_count;
   int32_t code; /* 0 is ok */
   uint32_t reserved; /* 0 */
-  rpcurl_text message; /* of a status other than ok */
-  const rpcurl_field *trailers;
-  size_t trailer_count;
-  /* Since 1.1; of a status other than ok. */
+  /* Of a status other than ok: */
+  rpcurl_text message;
   const rpcurl_detail *details;
   size_t detail_count;
+  const rpcurl_field *trailers;
+  size_t trailer_count;
 } rpcurl_response;
 
-/* Since 1.1. The failure of a call, for fail_with. All of it is copied. */
+/* The failure of a call, for fail_with. All of it is copied. */
 typedef struct rpcurl_failure {
   size_t struct_size;
   int32_t code;      /* not 0 */
@@ -280,22 +287,22 @@ typedef struct rpcurl_failure {
   size_t detail_count;
 } rpcurl_failure;
 
-/* Since 1.1. The target and the timeout of a request, at request_start. Set struct_size first. */
+/* The target and the timeout of a request, at request_start. Set struct_size first. */
 typedef struct rpcurl_start {
   size_t struct_size;
   rpcurl_text target; /* "http[s]://host[:port][/prefix]" */
   int64_t timeout_ns; /* the time left; -1 without a limit */
 } rpcurl_start;
 
-/* Since 1.1. A timer of a call. Never 0, so 0 can mean none. */
+/* A timer of a call. Never 0, so 0 can mean none. */
 typedef struct rpcurl_timer {
   uint64_t id;
 } rpcurl_timer;
 
-/* Since 1.1. A function called later on the loop's thread. */
+/* A function called later on the loop's thread. */
 typedef void (*rpcurl_function)(void *argument);
 
-/* Since 1.1. A unary call from a plugin, such as for an access token. All of it is copied. */
+/* A unary call from a plugin, such as for an access token. All of it is copied. */
 typedef struct rpcurl_own_call {
   size_t struct_size;
   rpcurl_text method; /* "pkg.Service/Method" */
@@ -308,7 +315,7 @@ typedef struct rpcurl_own_call {
   uint32_t reserved;            /* 0 */
 } rpcurl_own_call;
 
-/* Since 1.1. The result of a plugin's own call. Valid until `done` returns. */
+/* The result of a plugin's own call. Valid until `done` returns. */
 typedef struct rpcurl_own_response {
   size_t struct_size;
   int32_t code;      /* 0 is ok */
@@ -323,10 +330,10 @@ typedef struct rpcurl_own_response {
   size_t detail_count;
 } rpcurl_own_response;
 
-/* Since 1.1. Called at the end of a plugin's own call. */
+/* Called at the end of a plugin's own call. */
 typedef void (*rpcurl_done)(void *argument, const rpcurl_own_response *response);
 
-/* Since 1.1. A plugin's requirements for a call's chain. Filled by `needs`; the host sets struct_size and the
+/* A plugin's requirements for a call's chain. Filled by `needs`; the host sets struct_size and the
  * defaults. */
 typedef struct rpcurl_needs {
   size_t struct_size;
@@ -388,171 +395,6 @@ struct rpcurl_host {
    * this host has none with that name. Valid as long as the host. */
   const void *(*get_extension)(const rpcurl_host *host, rpcurl_text name);
 
-  /* -- The call -- */
-
-  /* [any] Fills in the facts of a call. Their text is valid until close returns. */
-  int32_t (*call_facts)(const rpcurl_host *host, rpcurl_call call, rpcurl_call_facts *facts);
-  /* [any] Ends the call at once: each interceptor that saw it start gets `canceled` with this reason.
-   * RPCURL_EENDED in close, as for all functions that take a call except call_facts. */
-  int32_t (*cancel)(const rpcurl_host *host, rpcurl_call call, rpcurl_text reason);
-
-  /* -- Tokens: each of these uses the token, unless it returns RPCURL_ESTAGE or RPCURL_EINVAL -- */
-
-  /* [any] Forwards the value, with the plugin's changes. */
-  int32_t (*proceed)(const rpcurl_host *host, rpcurl_token token);
-  /* [any] Fails the call with a status other than ok. Request stages: nothing is forwarded; response stages:
-   * interceptors further out receive the error instead of the rest. Not at the metrics stage. */
-  int32_t (*fail)(const rpcurl_host *host, rpcurl_token token, int32_t code, rpcurl_text message);
-  /* [any] Responds to the call locally, without the network. Request stages only. */
-  int32_t (*respond)(const rpcurl_host *host, rpcurl_token token, const rpcurl_response *response);
-  /* [any] Removes a message from a stream. Message and bytes stages only. Dropping the only message of a unary
-   * call fails the call. */
-  int32_t (*drop)(const rpcurl_host *host, rpcurl_token token);
-
-  /* -- Headers: of the request at request_start, of the response at response_start, and the trailers at
-   *    response_end -- */
-
-  /* [any] The number of fields, or a negative code. */
-  int64_t (*header_count)(const rpcurl_host *host, rpcurl_token token);
-  /* [any] The field at an index; order and duplicates are kept. RPCURL_ENOENT beyond the end. */
-  int32_t (*header_at)(const rpcurl_host *host, rpcurl_token token, size_t index, rpcurl_field *field);
-  /* [any] The first value of a name, regardless of case. RPCURL_ENOENT if there is none. */
-  int32_t (*header_first)(const rpcurl_host *host, rpcurl_token token, rpcurl_text name, rpcurl_text *value);
-  /* [any] Replaces all values of a name by one. RPCURL_EINVAL for headers that only the host sets, listed in
-   * rpcurl-plugin(3), and for an invalid base64 value of a name in -bin. */
-  int32_t (*header_set)(const rpcurl_host *host, rpcurl_token token, rpcurl_text name, rpcurl_text value);
-  /* [any] Appends a field. RPCURL_EINVAL as for header_set. */
-  int32_t (*header_add)(const rpcurl_host *host, rpcurl_token token, rpcurl_text name, rpcurl_text value);
-  /* [any] Removes all values of a name; returns their number, or a negative code. */
-  int64_t (*header_remove)(const rpcurl_host *host, rpcurl_token token, rpcurl_text name);
-
-  /* -- Fields of the message, at request_message and response_message --
-   *    A path names fields as the schema does, with indices and map keys in brackets:
-   *    "user.address[0].city", "labels[\"env\"]". The empty path is the message itself. */
-
-  /* [any] Reads a scalar; an unset field has its default. */
-  int32_t (*get)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_value *value);
-  /* [any] Writes a scalar; creates missing messages in the path. */
-  int32_t (*set)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, const rpcurl_value *value);
-  /* [any] Appends a scalar to a repeated field. */
-  int32_t (*append)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, const rpcurl_value *value);
-  /* [any] Clears a field, a repeated field or a map, or removes an element. RPCURL_ENOENT beyond the end of a
-   * list. */
-  int32_t (*clear)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path);
-  /* [any] 1 if the field is set, 0 if not, or a negative code. */
-  int32_t (*has)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path);
-  /* [any] The number of elements of a repeated field or map, or a negative code. */
-  int64_t (*length)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path);
-  /* [any] A field, or with the empty path the message, as ProtoJSON. */
-  int32_t (*get_json)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_text *json);
-  /* [any] Replaces a field, or with the empty path the message, by a ProtoJSON value. */
-  int32_t (*set_json)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_text json);
-
-  /* -- The message as bytes: at request_bytes and response_bytes what travels, before compression; at
-   *    request_message and response_message its binary form -- */
-
-  /* [any] The bytes. */
-  int32_t (*get_payload)(const rpcurl_host *host, rpcurl_token token, rpcurl_text *bytes);
-  /* [any] Replaces the message. */
-  int32_t (*set_payload)(const rpcurl_host *host, rpcurl_token token, rpcurl_text bytes);
-
-  /* -- The end -- */
-
-  /* [any] The HTTP status of the response, at response_start. */
-  int32_t (*get_http_status)(const rpcurl_host *host, rpcurl_token token);
-  /* [any] The status, at response_end. Set struct_size first. */
-  int32_t (*get_status)(const rpcurl_host *host, rpcurl_token token, rpcurl_status *status);
-  /* [any] Replaces the status, at response_end; code 0 makes the call a success. Details are kept if the code is
-   * unchanged. */
-  int32_t (*set_status)(const rpcurl_host *host, rpcurl_token token, int32_t code, rpcurl_text message);
-  /* [any] The metrics of the call, at metrics. Set struct_size first. */
-  int32_t (*get_metrics)(const rpcurl_host *host, rpcurl_token token, rpcurl_metrics *metrics);
-
-  /* ==== Since 1.1: see RPCURL_HOST_HAS ==== */
-
-  /* -- More functions that use a token -- */
-
-  /* [any] Uses the token. Sends the request again from here, after a pause, through new instances of the
-   * interceptors further in; `headers` replace those with their names in the request's start as this plugin
-   * forwarded it. Response stages only, and only before anything of this response was forwarded from here. If a
-   * retry is no longer possible (the caller has received something, the request was longer than
-   * replay_limit_bytes, the deadline is too near), the value is forwarded, so no other action is necessary. */
-  int32_t (*retry)(const rpcurl_host *host, rpcurl_token token, int64_t after_ns, const rpcurl_field *headers,
-                   size_t header_count);
-  /* [any] Uses the token, like `fail`, with details. */
-  int32_t (*fail_with)(const rpcurl_host *host, rpcurl_token token, const rpcurl_failure *failure);
-  /* [any] Injects a message before the token's value. The token is not used, and this may be called several times.
-   * Message, bytes and end stages; interceptors further on see the message like any other. In a direction with
-   * only one message, use it to replace the message: inject the new one, and drop the value. */
-  int32_t (*inject)(const rpcurl_host *host, rpcurl_token token, const rpcurl_local_message *message);
-
-  /* -- Messages without a token -- */
-
-  /* [any] Sends an additional message of the request, after everything of the request that this plugin received so
-   * far. After request_end was forwarded from here the message is discarded, which is logged. */
-  int32_t (*inject_request)(const rpcurl_host *host, rpcurl_call call, const rpcurl_local_message *message);
-  /* [any] The same for the response, towards the caller. */
-  int32_t (*inject_response)(const rpcurl_host *host, rpcurl_call call, const rpcurl_local_message *message);
-
-  /* -- Time, and other threads -- */
-
-  /* [loop] Calls a function once on the loop's thread after a time. Not after close: a pending function is
-   * dropped, so free there what `argument` owns. `timer` may be null. */
-  int32_t (*after)(const rpcurl_host *host, rpcurl_call call, int64_t after_ns, rpcurl_function function,
-                   void *argument, rpcurl_timer *timer);
-  /* [loop] Cancels a timer. RPCURL_ENOENT if it has fired, or was canceled. */
-  int32_t (*cancel_timer)(const rpcurl_host *host, rpcurl_call call, rpcurl_timer timer);
-  /* [any] Calls a function once on the loop's thread, soon; functions posted by one thread run in order. Not after
-   * close, as for `after`. */
-  int32_t (*post)(const rpcurl_host *host, rpcurl_call call, rpcurl_function function, void *argument);
-  /* [loop] Makes a unary call for the plugin. It passes the chain except this plugin; calls that interceptors on
-   * that chain make in turn pass none of them. If this returns RPCURL_OK, `done` is called exactly once, on the
-   * loop's thread, never from within this function; if the current call ends first, with the code 1 (canceled),
-   * before close. RPCURL_EENDED afterwards. */
-  int32_t (*call)(const rpcurl_host *host, rpcurl_call call, const rpcurl_own_call *own, rpcurl_done done,
-                  void *argument);
-
-  /* -- The target of the request, at request_start -- */
-
-  /* [any] The target and the time left. Set struct_size first. */
-  int32_t (*get_start)(const rpcurl_host *host, rpcurl_token token, rpcurl_start *start);
-  /* [any] Sends the request to another server. RPCURL_EINVAL if it is not "http[s]://host[:port][/prefix]". */
-  int32_t (*set_target)(const rpcurl_host *host, rpcurl_token token, rpcurl_text target);
-  /* [any] Sets the timeout of the call from now on; negative: none. */
-  int32_t (*set_timeout)(const rpcurl_host *host, rpcurl_token token, int64_t timeout_ns);
-
-  /* -- Details of a status other than ok, at response_end -- */
-
-  /* [any] The number of details, or a negative code. */
-  int64_t (*detail_count)(const rpcurl_host *host, rpcurl_token token);
-  /* [any] The detail at an index. RPCURL_ENOENT beyond the end. */
-  int32_t (*detail_at)(const rpcurl_host *host, rpcurl_token token, size_t index, rpcurl_detail *detail);
-  /* [any] Appends a detail. RPCURL_ENOENT if the status is ok, which has no details. */
-  int32_t (*detail_add)(const rpcurl_host *host, rpcurl_token token, const rpcurl_detail *detail);
-  /* [any] Removes all details; returns their number, or a negative code. */
-  int64_t (*details_clear)(const rpcurl_host *host, rpcurl_token token);
-
-  /* -- Metrics -- */
-
-  /* [any] Replaces the metrics of the call, at metrics, for interceptors further out. struct_size as for
-   * get_metrics. */
-  int32_t (*set_metrics)(const rpcurl_host *host, rpcurl_token token, const rpcurl_metrics *metrics);
-
-  /* -- More of a message's fields, at request_message and response_message -- */
-
-  /* [any] Appends a ProtoJSON value to a repeated field, also a message. */
-  int32_t (*append_json)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_text json);
-  /* [any] The key at an index of a map, as RPCURL_TYPE_BOOL, INT64, UINT64 or STRING. Keys are in ascending order;
-   * the path of a value is "map[key]", with string keys in quotes. RPCURL_ENOENT beyond the end. */
-  int32_t (*key_at)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, size_t index,
-                    rpcurl_value *key);
-  /* [any] The name of the set field of a oneof, whose name ends the path. RPCURL_ENOENT if none is set. */
-  int32_t (*which)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_text *field);
-  /* [any] The name of an enum field's value. RPCURL_ENOENT if the schema has no name for the number. */
-  int32_t (*get_enum)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_text *name);
-  /* [any] Sets an enum field by a value's name. RPCURL_ENOENT if the enum has no such name. */
-  int32_t (*set_enum)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_text name);
-
   /* -- Memory -- */
 
   /* [any] Allocates memory that outlives callbacks, with maximum alignment; null if out of memory. The host never
@@ -560,6 +402,168 @@ struct rpcurl_host {
   void *(*alloc)(const rpcurl_host *host, size_t size);
   /* [any] Frees memory from alloc; null has no effect. */
   void (*free)(const rpcurl_host *host, void *memory);
+
+  /* -- The call -- */
+
+  /* [any] Fills in the facts of a call. Their text is valid until close returns. */
+  int32_t (*call_facts)(const rpcurl_host *host, rpcurl_call call, rpcurl_call_facts *facts);
+  /* [any; before close] Ends the call at once: each interceptor that has received its start receives the end,
+   * with the status `canceled` and this reason. */
+  int32_t (*cancel)(const rpcurl_host *host, rpcurl_call call, rpcurl_text reason);
+
+  /* -- Time, and other threads -- */
+
+  /* [loop; before close] Calls a function once on the loop's thread after a time. A function that is pending at
+   * close is dropped, so free there what `argument` owns. `timer` may be null. */
+  int32_t (*after)(const rpcurl_host *host, rpcurl_call call, int64_t after_ns, rpcurl_function function,
+                   void *argument, rpcurl_timer *timer);
+  /* [loop; before close] Cancels a timer. RPCURL_ENOENT if it has fired, or was canceled. */
+  int32_t (*cancel_timer)(const rpcurl_host *host, rpcurl_call call, rpcurl_timer timer);
+  /* [any; before close] Calls a function once on the loop's thread, soon; functions posted by one thread run in
+   * order. A function that is pending at close is dropped. */
+  int32_t (*post)(const rpcurl_host *host, rpcurl_call call, rpcurl_function function, void *argument);
+
+  /* -- Calls of the plugin -- */
+
+  /* [loop; before close] Makes a unary call for the plugin. It passes the chain except this plugin; calls that
+   * interceptors on that chain make in turn pass none of them. If this returns RPCURL_OK, `done` is called
+   * exactly once, on the loop's thread, never from within this function; if the current call ends first, with the
+   * code 1 (canceled), before close. RPCURL_EENDED afterwards. */
+  int32_t (*call)(const rpcurl_host *host, rpcurl_call call, const rpcurl_own_call *own, rpcurl_done done,
+                  void *argument);
+
+  /* -- Tokens: each of these uses the token, unless it returns RPCURL_ESTAGE or RPCURL_EINVAL -- */
+
+  /* [any] Forwards the value, with the plugin's changes. */
+  int32_t (*proceed)(const rpcurl_host *host, rpcurl_token token);
+  /* [any; not at metrics] Fails the call with a status other than ok. Request stages: nothing is forwarded;
+   * response stages: interceptors further out receive the error instead of the rest. */
+  int32_t (*fail)(const rpcurl_host *host, rpcurl_token token, int32_t code, rpcurl_text message);
+  /* [any; not at metrics] The same as `fail`, with details of the status. */
+  int32_t (*fail_with)(const rpcurl_host *host, rpcurl_token token, const rpcurl_failure *failure);
+  /* [any; request stages] Responds to the call locally, without the network. */
+  int32_t (*respond)(const rpcurl_host *host, rpcurl_token token, const rpcurl_response *response);
+  /* [any; message and bytes stages] Removes a message from a stream. Dropping the only message of a unary call
+   * fails the call. */
+  int32_t (*drop)(const rpcurl_host *host, rpcurl_token token);
+  /* [any; response stages] Sends the request again from here, after a pause, through new instances of the
+   * interceptors further in; `headers` replace those with their names in the request's start as this plugin
+   * forwarded it. Only before anything of this response was forwarded from here. If a retry is no longer possible
+   * (the caller has received something, the request was longer than replay_limit_bytes, the deadline is too
+   * near), the value is forwarded, so no other action is necessary. */
+  int32_t (*retry)(const rpcurl_host *host, rpcurl_token token, int64_t after_ns, const rpcurl_field *headers,
+                   size_t header_count);
+
+  /* -- Messages of the plugin -- */
+
+  /* [any; message, bytes and end stages] Injects a message before the token's value. The token is not used, and
+   * this may be called several times. The next interceptors receive it like any other. In a direction with
+   * only one message, use it to replace the message: inject the new one, and drop the value. */
+  int32_t (*inject)(const rpcurl_host *host, rpcurl_token token, const rpcurl_local_message *message);
+  /* [any; before close] Sends an additional message of the request, after everything of the request that this
+   * plugin received so far. After request_end was forwarded from here the message is discarded, which is logged. */
+  int32_t (*inject_request)(const rpcurl_host *host, rpcurl_call call, const rpcurl_local_message *message);
+  /* [any; before close] The same for the response, towards the caller. */
+  int32_t (*inject_response)(const rpcurl_host *host, rpcurl_call call, const rpcurl_local_message *message);
+
+  /* -- The target and the timeout of the request -- */
+
+  /* [any; request_start] The target and the time left. Set struct_size first. */
+  int32_t (*get_start)(const rpcurl_host *host, rpcurl_token token, rpcurl_start *start);
+  /* [any; request_start] Sends the request to another server. RPCURL_EINVAL if it is not
+   * "http[s]://host[:port][/prefix]". */
+  int32_t (*set_target)(const rpcurl_host *host, rpcurl_token token, rpcurl_text target);
+  /* [any; request_start] Sets the timeout of the call from now on; negative: none. */
+  int32_t (*set_timeout)(const rpcurl_host *host, rpcurl_token token, int64_t timeout_ns);
+
+  /* -- Headers of the request at request_start, of the response at response_start, and the trailers at
+   *    response_end -- */
+
+  /* [any; header stages] The number of fields, or a negative code. */
+  int64_t (*header_count)(const rpcurl_host *host, rpcurl_token token);
+  /* [any; header stages] The field at an index; order and duplicates are kept. RPCURL_ENOENT beyond the end. */
+  int32_t (*header_at)(const rpcurl_host *host, rpcurl_token token, size_t index, rpcurl_field *field);
+  /* [any; header stages] The first value of a name, regardless of case. RPCURL_ENOENT if there is none. */
+  int32_t (*header_first)(const rpcurl_host *host, rpcurl_token token, rpcurl_text name, rpcurl_text *value);
+  /* [any; header stages] Replaces all values of a name by one. RPCURL_EINVAL for headers that only the host sets,
+   * listed in rpcurl-plugin(3), and for an invalid base64 value of a name in -bin. */
+  int32_t (*header_set)(const rpcurl_host *host, rpcurl_token token, rpcurl_text name, rpcurl_text value);
+  /* [any; header stages] Appends a field. RPCURL_EINVAL as for header_set. */
+  int32_t (*header_add)(const rpcurl_host *host, rpcurl_token token, rpcurl_text name, rpcurl_text value);
+  /* [any; header stages] Removes all values of a name; returns their number, or a negative code. */
+  int64_t (*header_remove)(const rpcurl_host *host, rpcurl_token token, rpcurl_text name);
+
+  /* -- Fields of the message --
+   *    A path names fields as the schema does, with indices and map keys in brackets:
+   *    "user.address[0].city", "labels[\"env\"]". The empty path is the message itself. */
+
+  /* [any; message stages] Reads a scalar; an unset field has its default. */
+  int32_t (*get)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_value *value);
+  /* [any; message stages] Writes a scalar; creates missing messages in the path. */
+  int32_t (*set)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, const rpcurl_value *value);
+  /* [any; message stages] Appends a scalar to a repeated field. */
+  int32_t (*append)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, const rpcurl_value *value);
+  /* [any; message stages] Clears a field, a repeated field or a map, or removes an element. RPCURL_ENOENT beyond
+   * the end of a list. */
+  int32_t (*clear)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path);
+  /* [any; message stages] 1 if the field is set, 0 if not, or a negative code. */
+  int32_t (*has)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path);
+  /* [any; message stages] The number of elements of a repeated field or map, or a negative code. */
+  int64_t (*length)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path);
+  /* [any; message stages] The key at an index of a map, as RPCURL_TYPE_BOOL, INT64, UINT64 or STRING. Keys are in
+   * ascending order; the path of a value is "map[key]", with string keys in quotes. RPCURL_ENOENT beyond the end. */
+  int32_t (*key_at)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, size_t index,
+                    rpcurl_value *key);
+  /* [any; message stages] The name of the set field of a oneof, whose name ends the path. RPCURL_ENOENT if none
+   * is set. */
+  int32_t (*which)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_text *field);
+  /* [any; message stages] The name of an enum field's value. RPCURL_ENOENT if the schema has no name for the
+   * number. */
+  int32_t (*get_enum)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_text *name);
+  /* [any; message stages] Sets an enum field by a value's name. RPCURL_ENOENT if the enum has no such name. */
+  int32_t (*set_enum)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_text name);
+  /* [any; message stages] A field, or with the empty path the message, as ProtoJSON. */
+  int32_t (*get_json)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_text *json);
+  /* [any; message stages] Replaces a field, or with the empty path the message, by a ProtoJSON value. */
+  int32_t (*set_json)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_text json);
+  /* [any; message stages] Appends a ProtoJSON value to a repeated field, also a message. */
+  int32_t (*append_json)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_text json);
+
+  /* -- The message as bytes: at bytes stages its serialized form before compression, at message stages its binary
+   *    form -- */
+
+  /* [any; message and bytes stages] The bytes. */
+  int32_t (*get_payload)(const rpcurl_host *host, rpcurl_token token, rpcurl_text *bytes);
+  /* [any; message and bytes stages] Replaces the message. */
+  int32_t (*set_payload)(const rpcurl_host *host, rpcurl_token token, rpcurl_text bytes);
+
+  /* -- The status of the response -- */
+
+  /* [any; response_start] The HTTP status of the response. */
+  int32_t (*get_http_status)(const rpcurl_host *host, rpcurl_token token);
+  /* [any; response_end] The status. Set struct_size first. */
+  int32_t (*get_status)(const rpcurl_host *host, rpcurl_token token, rpcurl_status *status);
+  /* [any; response_end] Replaces the status; code 0 makes the call a success. Details are kept if the code is
+   * unchanged. */
+  int32_t (*set_status)(const rpcurl_host *host, rpcurl_token token, int32_t code, rpcurl_text message);
+
+  /* -- Details of a status other than ok -- */
+
+  /* [any; response_end] The number of details, or a negative code. */
+  int64_t (*detail_count)(const rpcurl_host *host, rpcurl_token token);
+  /* [any; response_end] The detail at an index. RPCURL_ENOENT beyond the end. */
+  int32_t (*detail_at)(const rpcurl_host *host, rpcurl_token token, size_t index, rpcurl_detail *detail);
+  /* [any; response_end] Appends a detail. RPCURL_ENOENT if the status is ok, which has no details. */
+  int32_t (*detail_add)(const rpcurl_host *host, rpcurl_token token, const rpcurl_detail *detail);
+  /* [any; response_end] Removes all details; returns their number, or a negative code. */
+  int64_t (*details_clear)(const rpcurl_host *host, rpcurl_token token);
+
+  /* -- Metrics -- */
+
+  /* [any; metrics] The metrics of the call. Set struct_size first. */
+  int32_t (*get_metrics)(const rpcurl_host *host, rpcurl_token token, rpcurl_metrics *metrics);
+  /* [any; metrics] Replaces the metrics of the call for interceptors further out. struct_size as for get_metrics. */
+  int32_t (*set_metrics)(const rpcurl_host *host, rpcurl_token token, const rpcurl_metrics *metrics);
 };
 
 /* Whether a host has a function that was added in a later minor version. */
@@ -606,6 +610,9 @@ typedef struct rpcurl_plugin {
   int32_t (*open)(void *plugin, rpcurl_call call, void **state);
   /* [loop] The stages to be called at for this call, after open. Null: all that have a callback. */
   uint64_t (*stages)(void *state);
+  /* [loop] The plugin's requirements for the chain of this call, after stages. A negative code fails the call. Null:
+   * the defaults. */
+  int32_t (*needs)(void *state, rpcurl_needs *needs);
 
   /* [loop] The stages. Each returns RPCURL_OK, RPCURL_LATER, or a negative code, which fails the call. */
 
@@ -623,7 +630,7 @@ typedef struct rpcurl_plugin {
   int32_t (*response_bytes)(void *state, rpcurl_call call, rpcurl_token token);
   /* For each received message, as a typed message. */
   int32_t (*response_message)(void *state, rpcurl_call call, rpcurl_token token);
-  /* Once, with success or an error, unless this plugin failed or answered the call itself. Status and trailers can
+  /* Once, with success or an error, unless this plugin failed the call or responded to it. Status and trailers can
    * be changed. After a cancellation it is for information only: changes are ignored. */
   int32_t (*response_end)(void *state, rpcurl_call call, rpcurl_token token);
   /* Once, after the caller has received the end. */
@@ -632,12 +639,6 @@ typedef struct rpcurl_plugin {
   /* [loop] The call has ended: free `state`. Called last, exactly once for each open that returned RPCURL_OK.
    * Tokens and the call are invalid afterwards; using them is recognized, and returns an error. */
   void (*close)(void *state, rpcurl_call call, const rpcurl_outcome *outcome);
-
-  /* ==== Since 1.1 ==== */
-
-  /* [loop] The plugin's requirements for this call's chain, after open. A negative code fails the call. Null: the
-   * defaults. */
-  int32_t (*needs)(void *state, rpcurl_needs *needs);
 } rpcurl_plugin;
 
 /* The first members of a plugin's structure. */

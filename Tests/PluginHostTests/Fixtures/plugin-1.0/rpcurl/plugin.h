@@ -1,9 +1,10 @@
 /*
- * rpcurl/plugin.h: the interface between rpcurl and interceptors that it loads with dlopen.
+ * rpcurl/plugin.h: the interface between rpcurl and interceptors loaded with dlopen. It requires C99 or C++11, and
+ * gcc or clang.
  *
- * A plugin is a shared object that includes this header and links against nothing of rpcurl. It takes part in
- * calls as the built-in interceptors do: the host makes one instance for each call and hands it each value of
- * the call, at the stages that the plugin asks for.
+ * A plugin is a shared object that includes this header and does not link against rpcurl. It takes part in calls like
+ * the built-in interceptors: the host makes one instance for each call and passes it each value of the call, at the
+ * stages that the plugin requests.
  *
  *     caller -> A -> B -> C -> wire     request stages: first to last
  *     caller <- A <- B <- C <- wire     response stages, metrics and close: last to first
@@ -38,38 +39,51 @@
  *     cc -shared -fPIC -o hello.so hello.c && rpcurl --plugin ./hello.so ...
  *
  * Tokens
- *     Each value comes with a token, and the plugin must say exactly once what becomes of the value. Returning
- *     RPCURL_OK from the callback lets the value go on, with the changes made to it. Returning RPCURL_LATER
- *     keeps it: the plugin uses the token later, from any thread, with proceed, fail, respond or drop. While it
- *     keeps one, later values of the same direction still come to it; they go on in the order in which they
- *     came. A negative return value fails the call. A token that was used, or whose call has ended, is
- *     recognised: the function returns an error and nothing else happens.
+ *     Each value comes with a token, and the plugin must decide exactly once what to do with the value. Returning
+ *     RPCURL_OK from the callback forwards the value, with the plugin's changes. Returning RPCURL_LATER keeps it: the
+ *     plugin uses the token later, from any thread, with proceed, fail, respond, drop or retry. While it keeps a
+ *     token, it still receives later values of the same direction, unless it requested one at a time in `needs`;
+ *     values are forwarded in their original order. A negative return value fails the call. A token that was used, or
+ *     whose call has ended, is recognized: the function returns an error and has no effect.
  *
  * Ownership
- *     What the host passes in, and what its functions return through pointers, belongs to the host. Text and
- *     bytes obtained with a token stay valid until that token is used or its call has ended, or, if the callback
- *     returns other than RPCURL_LATER, until it returns. What a plugin passes in is copied before the function
- *     returns. Text is UTF-8 with a length, and need not end in a zero.
+ *     Data that the host passes in, or that its functions return through pointers, belongs to the host. Text and
+ *     bytes obtained with a token are valid until that token is used or its call has ended, or, if the callback
+ *     returns anything but RPCURL_LATER, until it returns. Data that a plugin passes in is copied before the function
+ *     returns. Text is UTF-8 with a length, and need not be terminated by a zero.
  *
- * Threads
- *     [main]  on the main thread, outside of calls.
- *     [loop]  on the thread of the event loop, which must not be blocked for long.
- *     [any]   from any thread.
- *     Each declaration says which. Functions that take a token are [any], but two threads must not use what
- *     was returned for one token while a third uses the token.
+ * Threads and states
+ *     Each function has a mark: its thread, and after a semicolon the state that it requires.
+ *     [main]               on the main thread, outside of calls.
+ *     [loop]               on the thread of the event loop, which must not be blocked for long.
+ *     [any]                from any thread.
+ *     [...; before close]  until the host calls close for the call; from then on the function returns RPCURL_EENDED.
+ *     [...; STAGES]        with a token of these stages; with another token the function returns RPCURL_ESTAGE.
+ *     The message stages are request_message and response_message, the bytes stages request_bytes and
+ *     response_bytes, the end stages request_end and response_end, and the header stages request_start,
+ *     response_start and response_end. Request stages are those from request_start to request_end, response stages
+ *     those from response_start to response_end. Two threads must not use data returned for one token while a third
+ *     uses the token.
  *
  * Errors
- *     Functions return RPCURL_OK, or a count, or a negative RPCURL_E... code. The words are in last_error. C++
- *     exceptions and longjmp must not leave a callback.
+ *     Functions return RPCURL_OK, or a count, or a negative RPCURL_E... code. last_error returns the message. C++
+ *     exceptions and longjmp must not leave a callback; rpcurl::guard, at the end of this header, converts an
+ *     exception to a failure. A crash in a callback ends the process with the exit status 7, after the host has
+ *     reported the plugin, the stage and the call; so do exit and pthread_exit in a callback, and a callback that
+ *     does not return within a second of the call's deadline or of a signal to end. A callback that takes 100 ms is
+ *     logged.
+ *
+ *     The host logs incorrect use of tokens as `plugin misbehaving`; with the setting strict=true, which every plugin
+ *     has, it also fails the call.
  *
  * Versions and growth
- *     Structures grow by appending members; what is here never moves and never changes its meaning, within one
- *     RPCURL_ABI_MAJOR. Each structure tells its size, so both sides know where the other's ends: the host
- *     reads of rpcurl_plugin only the first struct_size bytes; a plugin built against a newer header looks at
- *     host->struct_size (RPCURL_HOST_HAS) before it uses a function that was added, or asks get_extension. A
- *     structure that a plugin gives to be filled has its struct_size set by the plugin; the host writes no
- *     more. New stages come as new callbacks at the end of rpcurl_plugin and new bits of RPCURL_STAGES_ALL; a
- *     plugin that does not know them is not called there, and one that must not be passed by sets
+ *     Structures grow by appending members; existing members never move or change their meaning within one
+ *     RPCURL_ABI_MAJOR. The comment of an appended member states its minor version. Each structure contains its
+ *     size, so that both sides can find where the other's ends: the host reads only the first struct_size bytes of
+ *     rpcurl_plugin; a plugin built against a newer header checks host->struct_size (RPCURL_HOST_HAS) before it
+ *     uses an added function, or calls get_extension. A plugin sets the struct_size of a structure to be filled;
+ *     the host writes no more than that. New stages are added as callbacks at the end of rpcurl_plugin and as bits
+ *     of RPCURL_STAGES_ALL; a plugin built without them is not called there, and one that must see every stage sets
  *     RPCURL_MUST_SEE_ALL. The version is also in an ELF note, which the host reads before it runs any of the
  *     plugin's code; RPCURL_PLUGIN writes it.
  */
@@ -83,43 +97,47 @@
 extern "C" {
 #endif
 
-/* The version of this header. A host refuses plugins of another major version; minor versions only add. */
+/* The version of this header. A host refuses plugins of another major version; minor versions only add
+ * declarations. */
 #define RPCURL_ABI_MAJOR 1
 #define RPCURL_ABI_MINOR 0
 
 /* ---- Results ------------------------------------------------------------------------------------------- */
 
-/* Success. From a stage's callback: the value goes on. */
+/* Success. From a stage's callback: the value is forwarded. */
 #define RPCURL_OK 0
 /* From a stage's callback: the plugin keeps the token and uses it later. */
 #define RPCURL_LATER 1
-/* From open: this call does not concern the plugin. */
+/* From open: the plugin does not take part in this call. */
 #define RPCURL_DECLINE 2
 
-/* An argument is wrong: a null pointer, text that is not UTF-8, a name that is not one. */
+/* Invalid argument: a null pointer, text that is not UTF-8, an invalid name. */
 #define RPCURL_EINVAL (-1)
-/* The token was used before. The host logs that the plugin misbehaves. */
+/* The token was already used. The host logs that the plugin misbehaves. */
 #define RPCURL_EUSED (-2)
-/* No token or call of this plugin. The host logs that the plugin misbehaves. */
+/* Unknown token or call of this plugin. The host logs that the plugin misbehaves. */
 #define RPCURL_EUNKNOWN (-3)
-/* The call has ended meanwhile, or was canceled: what is said is not heard. This is no mistake of the plugin. */
+/* The call has ended in the meantime, or was canceled; the function has no effect. This is not an error of the
+ * plugin. */
 #define RPCURL_EENDED (-4)
-/* The function does not fit the stage that the token is of, such as headers at a message's stage. */
+/* The function is not available at the token's stage, such as headers at a message's stage. */
 #define RPCURL_ESTAGE (-5)
-/* Nothing is there: no such header, no such element, an index beyond the end. */
+/* Not found: no such header or element, or an index beyond the end. */
 #define RPCURL_ENOENT (-6)
-/* The message has no such field, or the path is not one. */
+/* The message has no such field, or the path is invalid. */
 #define RPCURL_EPATH (-7)
 /* The field is of another type. */
 #define RPCURL_ETYPE (-8)
-/* The value does not fit the field: out of its range. */
+/* The value is out of the field's range. */
 #define RPCURL_ERANGE (-9)
 /* JSON or bytes cannot be parsed as the message or field. */
 #define RPCURL_EPARSE (-10)
-/* The host cannot do this here, for example because it knows no schema. */
+/* The host does not support this here, for example without a schema. */
 #define RPCURL_EUNSUPPORTED (-11)
-/* For plugins: any other failure. Say what it is with set_error. */
+/* For plugins: any other failure. Set its reason with set_error. */
 #define RPCURL_EFAILED (-12)
+/* A function marked [loop] was called on another thread. The host logs that the plugin misbehaves. */
+#define RPCURL_ETHREAD (-13)
 
 /* ---- Values -------------------------------------------------------------------------------------------- */
 
@@ -135,13 +153,15 @@ typedef struct rpcurl_text {
 #else
 #define RPCURL_TEXT(literal) ((rpcurl_text){"" literal, sizeof(literal) - 1})
 #endif
+/* The same as an initializer, for static tables: static const rpcurl_text name = RPCURL_TEXT_INIT("x"); */
+#define RPCURL_TEXT_INIT(literal) {"" literal, sizeof(literal) - 1}
 
-/* One call. Valid from open until close returns; later uses are recognised. Never 0. */
+/* A call. Valid from open until close returns; later uses are recognized. Never 0. */
 typedef struct rpcurl_call {
   uint64_t id;
 } rpcurl_call;
 
-/* One value of a call. Used exactly once; later uses are recognised. Never 0, so 0 can mean none. */
+/* A value of a call. Must be used exactly once; later uses are recognized. Never 0, so 0 can mean none. */
 typedef struct rpcurl_token {
   uint64_t id;
 } rpcurl_token;
@@ -152,16 +172,16 @@ typedef struct rpcurl_field {
   rpcurl_text value;
 } rpcurl_field;
 
-/* What an rpcurl_value holds. */
+/* The type of an rpcurl_value. */
 #define RPCURL_TYPE_BOOL 1   /* bool */
 #define RPCURL_TYPE_INT64 2  /* int32, int64, sint32, sint64, sfixed32, sfixed64 */
 #define RPCURL_TYPE_UINT64 3 /* uint32, uint64, fixed32, fixed64 */
 #define RPCURL_TYPE_DOUBLE 4 /* float, double */
 #define RPCURL_TYPE_STRING 5 /* string */
 #define RPCURL_TYPE_BYTES 6  /* bytes */
-#define RPCURL_TYPE_ENUM 7   /* an enum's number */
+#define RPCURL_TYPE_ENUM 7   /* the number of an enum value */
 
-/* One scalar value of a message's field. */
+/* A scalar value of a message's field. */
 typedef struct rpcurl_value {
   uint32_t type; /* RPCURL_TYPE_... */
   uint32_t reserved; /* 0 */
@@ -181,7 +201,7 @@ typedef struct rpcurl_value {
 #define RPCURL_KIND_SERVER_STREAMING 2
 #define RPCURL_KIND_BIDI_STREAMING 3
 
-/* What is known of a call before it starts. Filled by call_facts; set struct_size first. */
+/* The facts of a call before it starts. Filled by call_facts; set struct_size first. */
 typedef struct rpcurl_call_facts {
   size_t struct_size;
   uint32_t kind;            /* RPCURL_KIND_... */
@@ -194,7 +214,7 @@ typedef struct rpcurl_call_facts {
   rpcurl_text response_type;
 } rpcurl_call_facts;
 
-/* How a call ended. Codes are gRPC's: 0 is ok, 1 canceled, ... 16 unauthenticated. */
+/* The status of a call. Codes are gRPC's: 0 is ok, 1 canceled, ... 16 unauthenticated. */
 typedef struct rpcurl_status {
   size_t struct_size;
   int32_t code;
@@ -202,7 +222,7 @@ typedef struct rpcurl_status {
   rpcurl_text message;
 } rpcurl_status;
 
-/* What a call took. Times are in nanoseconds since its start; -1 where there was none. */
+/* The metrics of a call. Times are in nanoseconds since its start; -1 if not measured. */
 typedef struct rpcurl_metrics {
   size_t struct_size;
   int64_t total_ns;
@@ -216,7 +236,7 @@ typedef struct rpcurl_metrics {
   uint64_t attempts;
 } rpcurl_metrics;
 
-/* How a call ended as the caller saw it; for close. Valid until close returns. */
+/* The outcome of a call for the caller; for close. Valid until close returns. */
 typedef struct rpcurl_outcome {
   size_t struct_size;
   rpcurl_status status;
@@ -227,14 +247,20 @@ typedef struct rpcurl_outcome {
 #define RPCURL_FORM_SERIALIZED 0 /* in the call's codec */
 #define RPCURL_FORM_JSON 1       /* ProtoJSON; needs a schema */
 
-/* A message in a local response. */
+/* A message from a plugin: in a local response, injected, or in a call of its own. */
 typedef struct rpcurl_local_message {
   uint32_t form;     /* RPCURL_FORM_... */
   uint32_t reserved; /* 0 */
   rpcurl_text content;
 } rpcurl_local_message;
 
-/* An answer that a plugin gives in place of a server. All of it is copied. */
+/* A detail of a status: a serialized message, with the full name of its type. */
+typedef struct rpcurl_detail {
+  rpcurl_text type_name; /* "google.rpc.RetryInfo", without the prefix "type.googleapis.com/" */
+  rpcurl_text value;
+} rpcurl_detail;
+
+/* A local response from a plugin instead of a server. All of it is copied. */
 typedef struct rpcurl_response {
   size_t struct_size;
   const rpcurl_field *headers;
@@ -243,10 +269,85 @@ typedef struct rpcurl_response {
   size_t message_count;
   int32_t code; /* 0 is ok */
   uint32_t reserved; /* 0 */
-  rpcurl_text message; /* of a status other than ok */
+  /* Of a status other than ok: */
+  rpcurl_text message;
+  const rpcurl_detail *details;
+  size_t detail_count;
   const rpcurl_field *trailers;
   size_t trailer_count;
 } rpcurl_response;
+
+/* The failure of a call, for fail_with. All of it is copied. */
+typedef struct rpcurl_failure {
+  size_t struct_size;
+  int32_t code;      /* not 0 */
+  uint32_t reserved; /* 0 */
+  rpcurl_text message;
+  const rpcurl_detail *details;
+  size_t detail_count;
+} rpcurl_failure;
+
+/* The target and the timeout of a request, at request_start. Set struct_size first. */
+typedef struct rpcurl_start {
+  size_t struct_size;
+  rpcurl_text target; /* "http[s]://host[:port][/prefix]" */
+  int64_t timeout_ns; /* the time left; -1 without a limit */
+} rpcurl_start;
+
+/* A timer of a call. Never 0, so 0 can mean none. */
+typedef struct rpcurl_timer {
+  uint64_t id;
+} rpcurl_timer;
+
+/* A function called later on the loop's thread. */
+typedef void (*rpcurl_function)(void *argument);
+
+/* A unary call from a plugin, such as for an access token. All of it is copied. */
+typedef struct rpcurl_own_call {
+  size_t struct_size;
+  rpcurl_text method; /* "pkg.Service/Method" */
+  rpcurl_text target; /* "http[s]://host[:port][/prefix]"; empty: the target of the plugin's current call */
+  const rpcurl_field *headers;
+  size_t header_count;
+  rpcurl_local_message message; /* the request; JSON requires a schema that has the method */
+  int64_t timeout_ns;           /* 0 or less: 30 seconds */
+  uint32_t response_form;       /* RPCURL_FORM_...: the form of the response for `done` */
+  uint32_t reserved;            /* 0 */
+} rpcurl_own_call;
+
+/* The result of a plugin's own call. Valid until `done` returns. */
+typedef struct rpcurl_own_response {
+  size_t struct_size;
+  int32_t code;      /* 0 is ok */
+  uint32_t reserved; /* 0 */
+  rpcurl_text status_message;
+  rpcurl_text message; /* in the requested form; empty when the code is not 0 */
+  const rpcurl_field *headers;
+  size_t header_count;
+  const rpcurl_field *trailers;
+  size_t trailer_count;
+  const rpcurl_detail *details;
+  size_t detail_count;
+} rpcurl_own_response;
+
+/* Called at the end of a plugin's own call. */
+typedef void (*rpcurl_done)(void *argument, const rpcurl_own_response *response);
+
+/* A plugin's requirements for a call's chain. Filled by `needs`; the host sets struct_size and the
+ * defaults. */
+typedef struct rpcurl_needs {
+  size_t struct_size;
+  /* The number of bytes of the request that the host keeps for retries. 0 (the default): none, and the plugin
+   * never retries. A larger request cannot be retried. */
+  uint64_t replay_limit_bytes;
+  /* The number of bytes that the plugin may hold at once, such as a whole body. 0 (the default): the host's
+   * window, 4 MiB. Above it the call pauses. */
+  uint64_t window_bytes;
+  /* 1: one value at a time; while the plugin keeps a token, later values of the direction wait in the chain. 0
+   * (the default): they do not wait. */
+  uint32_t is_serial;
+  uint32_t reserved; /* 0 */
+} rpcurl_needs;
 
 /* ---- Stages -------------------------------------------------------------------------------------------- */
 
@@ -259,135 +360,228 @@ typedef struct rpcurl_response {
 #define RPCURL_STAGE_RESPONSE_MESSAGE (UINT64_C(1) << 6)
 #define RPCURL_STAGE_RESPONSE_END (UINT64_C(1) << 7)
 #define RPCURL_STAGE_METRICS (UINT64_C(1) << 8)
-/* Every stage that this header knows. */
+/* Every stage in this header. */
 #define RPCURL_STAGES_ALL UINT64_C(0x1ff)
 
 /* ---- The host ------------------------------------------------------------------------------------------ */
 
-/* How much a log line matters. */
+/* The level of a log line. */
 #define RPCURL_LOG_DEBUG 0
 #define RPCURL_LOG_INFO 1
 #define RPCURL_LOG_WARNING 2
 #define RPCURL_LOG_ERROR 3
 
-/*
- * What the host does for a plugin. Each plugin that is loaded gets one of its own, which it passes as the first
- * argument of every function. Valid from load on, for as long as the process lives.
- */
+/* The functions of the host. Each loaded plugin gets its own structure, and passes it as the first argument of
+ * every function. Valid from load on, as long as the process lives. */
 typedef struct rpcurl_host rpcurl_host;
 struct rpcurl_host {
   uint32_t abi_major;
   uint32_t abi_minor;
   size_t struct_size;
-  const char *name;    /* "rpcurl"; ends in a zero */
-  const char *version; /* the host's own version; ends in a zero */
-  void *reserved;      /* the host's */
+  const char *name;    /* "rpcurl"; terminated by a zero */
+  const char *version; /* the host's version; terminated by a zero */
+  void *reserved;      /* for the host */
 
-  /* -- Talking -- */
+  /* -- Logging and errors -- */
 
-  /* [any] Writes a line to the host's log in the plugin's name. */
+  /* [any] Writes a line to the host's log under the plugin's name. */
   int32_t (*log)(const rpcurl_host *host, uint32_t level, rpcurl_text text);
-  /* [any] Says what went wrong, before the plugin returns a negative code on the same thread. */
+  /* [any] Sets the reason for the negative code that this callback returns, on the same thread. Without it the
+   * reason is that of the last host function that failed with this code in the callback. */
   int32_t (*set_error)(const rpcurl_host *host, rpcurl_text text);
-  /* [any] What went wrong in the last function that failed on this thread. Valid until the next that fails. */
+  /* [any] The reason for the last failure of a function on this thread. Valid until the next failure. */
   rpcurl_text (*last_error)(const rpcurl_host *host);
-  /* [any] A structure of further functions, named with its version in the page that documents it; null when
-   * this host has none of that name. Valid as long as the host. */
+  /* [any] A structure of additional functions, identified by a name with a version in its documentation; null if
+   * this host has none with that name. Valid as long as the host. */
   const void *(*get_extension)(const rpcurl_host *host, rpcurl_text name);
+
+  /* -- Memory -- */
+
+  /* [any] Allocates memory that outlives callbacks, with maximum alignment; null if out of memory. The host never
+   * frees it. */
+  void *(*alloc)(const rpcurl_host *host, size_t size);
+  /* [any] Frees memory from alloc; null has no effect. */
+  void (*free)(const rpcurl_host *host, void *memory);
 
   /* -- The call -- */
 
   /* [any] Fills in the facts of a call. Their text is valid until close returns. */
   int32_t (*call_facts)(const rpcurl_host *host, rpcurl_call call, rpcurl_call_facts *facts);
-  /* [any] Ends the call at once: everybody who saw it start hears `canceled` with this reason. */
+  /* [any; before close] Ends the call at once: each interceptor that has received its start receives the end,
+   * with the status `canceled` and this reason. */
   int32_t (*cancel)(const rpcurl_host *host, rpcurl_call call, rpcurl_text reason);
 
-  /* -- Tokens: each of these uses the token up, unless it returns RPCURL_ESTAGE or RPCURL_EINVAL -- */
+  /* -- Time, and other threads -- */
 
-  /* [any] The value goes on, with the changes made to it. */
+  /* [loop; before close] Calls a function once on the loop's thread after a time. A function that is pending at
+   * close is dropped, so free there what `argument` owns. `timer` may be null. */
+  int32_t (*after)(const rpcurl_host *host, rpcurl_call call, int64_t after_ns, rpcurl_function function,
+                   void *argument, rpcurl_timer *timer);
+  /* [loop; before close] Cancels a timer. RPCURL_ENOENT if it has fired, or was canceled. */
+  int32_t (*cancel_timer)(const rpcurl_host *host, rpcurl_call call, rpcurl_timer timer);
+  /* [any; before close] Calls a function once on the loop's thread, soon; functions posted by one thread run in
+   * order. A function that is pending at close is dropped. */
+  int32_t (*post)(const rpcurl_host *host, rpcurl_call call, rpcurl_function function, void *argument);
+
+  /* -- Calls of the plugin -- */
+
+  /* [loop; before close] Makes a unary call for the plugin. It passes the chain except this plugin; calls that
+   * interceptors on that chain make in turn pass none of them. If this returns RPCURL_OK, `done` is called
+   * exactly once, on the loop's thread, never from within this function; if the current call ends first, with the
+   * code 1 (canceled), before close. RPCURL_EENDED afterwards. */
+  int32_t (*call)(const rpcurl_host *host, rpcurl_call call, const rpcurl_own_call *own, rpcurl_done done,
+                  void *argument);
+
+  /* -- Tokens: each of these uses the token, unless it returns RPCURL_ESTAGE or RPCURL_EINVAL -- */
+
+  /* [any] Forwards the value, with the plugin's changes. */
   int32_t (*proceed)(const rpcurl_host *host, rpcurl_token token);
-  /* [any] Fails the call with a status other than ok. Request stages: nothing goes further; response stages:
-   * those further out see the error in place of the rest. Not at the metrics stage. */
+  /* [any; not at metrics] Fails the call with a status other than ok. Request stages: nothing is forwarded;
+   * response stages: interceptors further out receive the error instead of the rest. */
   int32_t (*fail)(const rpcurl_host *host, rpcurl_token token, int32_t code, rpcurl_text message);
-  /* [any] Answers the call from here, without the network. Request stages only. */
+  /* [any; not at metrics] The same as `fail`, with details of the status. */
+  int32_t (*fail_with)(const rpcurl_host *host, rpcurl_token token, const rpcurl_failure *failure);
+  /* [any; request stages] Responds to the call locally, without the network. */
   int32_t (*respond)(const rpcurl_host *host, rpcurl_token token, const rpcurl_response *response);
-  /* [any] Takes a message out of a stream. Message and bytes stages only. Dropping the only message of a unary
-   * call fails the call. */
+  /* [any; message and bytes stages] Removes a message from a stream. Dropping the only message of a unary call
+   * fails the call. */
   int32_t (*drop)(const rpcurl_host *host, rpcurl_token token);
+  /* [any; response stages] Sends the request again from here, after a pause, through new instances of the
+   * interceptors further in; `headers` replace those with their names in the request's start as this plugin
+   * forwarded it. Only before anything of this response was forwarded from here. If a retry is no longer possible
+   * (the caller has received something, the request was longer than replay_limit_bytes, the deadline is too
+   * near), the value is forwarded, so no other action is necessary. */
+  int32_t (*retry)(const rpcurl_host *host, rpcurl_token token, int64_t after_ns, const rpcurl_field *headers,
+                   size_t header_count);
 
-  /* -- Headers: of the request at request_start, of the response at response_start, and the trailers at
+  /* -- Messages of the plugin -- */
+
+  /* [any; message, bytes and end stages] Injects a message before the token's value. The token is not used, and
+   * this may be called several times. The next interceptors receive it like any other. In a direction with
+   * only one message, use it to replace the message: inject the new one, and drop the value. */
+  int32_t (*inject)(const rpcurl_host *host, rpcurl_token token, const rpcurl_local_message *message);
+  /* [any; before close] Sends an additional message of the request, after everything of the request that this
+   * plugin received so far. After request_end was forwarded from here the message is discarded, which is logged. */
+  int32_t (*inject_request)(const rpcurl_host *host, rpcurl_call call, const rpcurl_local_message *message);
+  /* [any; before close] The same for the response, towards the caller. */
+  int32_t (*inject_response)(const rpcurl_host *host, rpcurl_call call, const rpcurl_local_message *message);
+
+  /* -- The target and the timeout of the request -- */
+
+  /* [any; request_start] The target and the time left. Set struct_size first. */
+  int32_t (*get_start)(const rpcurl_host *host, rpcurl_token token, rpcurl_start *start);
+  /* [any; request_start] Sends the request to another server. RPCURL_EINVAL if it is not
+   * "http[s]://host[:port][/prefix]". */
+  int32_t (*set_target)(const rpcurl_host *host, rpcurl_token token, rpcurl_text target);
+  /* [any; request_start] Sets the timeout of the call from now on; negative: none. */
+  int32_t (*set_timeout)(const rpcurl_host *host, rpcurl_token token, int64_t timeout_ns);
+
+  /* -- Headers of the request at request_start, of the response at response_start, and the trailers at
    *    response_end -- */
 
-  /* [any] The number of fields, or a negative code. */
+  /* [any; header stages] The number of fields, or a negative code. */
   int64_t (*header_count)(const rpcurl_host *host, rpcurl_token token);
-  /* [any] The field at an index; order and duplicates are kept. RPCURL_ENOENT beyond the end. */
+  /* [any; header stages] The field at an index; order and duplicates are kept. RPCURL_ENOENT beyond the end. */
   int32_t (*header_at)(const rpcurl_host *host, rpcurl_token token, size_t index, rpcurl_field *field);
-  /* [any] The first value of a name, upper and lower case being the same. RPCURL_ENOENT when there is none. */
+  /* [any; header stages] The first value of a name, regardless of case. RPCURL_ENOENT if there is none. */
   int32_t (*header_first)(const rpcurl_host *host, rpcurl_token token, rpcurl_text name, rpcurl_text *value);
-  /* [any] Replaces every value of a name by one. */
+  /* [any; header stages] Replaces all values of a name by one. RPCURL_EINVAL for headers that only the host sets,
+   * listed in rpcurl-plugin(3), and for an invalid base64 value of a name in -bin. */
   int32_t (*header_set)(const rpcurl_host *host, rpcurl_token token, rpcurl_text name, rpcurl_text value);
-  /* [any] Appends a field. */
+  /* [any; header stages] Appends a field. RPCURL_EINVAL as for header_set. */
   int32_t (*header_add)(const rpcurl_host *host, rpcurl_token token, rpcurl_text name, rpcurl_text value);
-  /* [any] Removes every value of a name; returns how many there were, or a negative code. */
+  /* [any; header stages] Removes all values of a name; returns their number, or a negative code. */
   int64_t (*header_remove)(const rpcurl_host *host, rpcurl_token token, rpcurl_text name);
 
-  /* -- Fields of the message, at request_message and response_message --
+  /* -- Fields of the message --
    *    A path names fields as the schema does, with indices and map keys in brackets:
    *    "user.address[0].city", "labels[\"env\"]". The empty path is the message itself. */
 
-  /* [any] Reads a scalar; one that is not set has its default. */
+  /* [any; message stages] Reads a scalar; an unset field has its default. */
   int32_t (*get)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_value *value);
-  /* [any] Writes a scalar; messages on the way are made. */
+  /* [any; message stages] Writes a scalar; creates missing messages in the path. */
   int32_t (*set)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, const rpcurl_value *value);
-  /* [any] Appends a scalar to a repeated field. */
+  /* [any; message stages] Appends a scalar to a repeated field. */
   int32_t (*append)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, const rpcurl_value *value);
-  /* [any] Unsets a field, or empties a repeated field or map. */
+  /* [any; message stages] Clears a field, a repeated field or a map, or removes an element. RPCURL_ENOENT beyond
+   * the end of a list. */
   int32_t (*clear)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path);
-  /* [any] 1 when the field is set, 0 when not, or a negative code. */
+  /* [any; message stages] 1 if the field is set, 0 if not, or a negative code. */
   int32_t (*has)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path);
-  /* [any] The number of elements of a repeated field or map, or a negative code. */
+  /* [any; message stages] The number of elements of a repeated field or map, or a negative code. */
   int64_t (*length)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path);
-  /* [any] A field, or with the empty path the message, as ProtoJSON. */
+  /* [any; message stages] The key at an index of a map, as RPCURL_TYPE_BOOL, INT64, UINT64 or STRING. Keys are in
+   * ascending order; the path of a value is "map[key]", with string keys in quotes. RPCURL_ENOENT beyond the end. */
+  int32_t (*key_at)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, size_t index,
+                    rpcurl_value *key);
+  /* [any; message stages] The name of the set field of a oneof, whose name ends the path. RPCURL_ENOENT if none
+   * is set. */
+  int32_t (*which)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_text *field);
+  /* [any; message stages] The name of an enum field's value. RPCURL_ENOENT if the schema has no name for the
+   * number. */
+  int32_t (*get_enum)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_text *name);
+  /* [any; message stages] Sets an enum field by a value's name. RPCURL_ENOENT if the enum has no such name. */
+  int32_t (*set_enum)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_text name);
+  /* [any; message stages] A field, or with the empty path the message, as ProtoJSON. */
   int32_t (*get_json)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_text *json);
-  /* [any] Replaces a field, or with the empty path the message, by what ProtoJSON says. */
+  /* [any; message stages] Replaces a field, or with the empty path the message, by a ProtoJSON value. */
   int32_t (*set_json)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_text json);
+  /* [any; message stages] Appends a ProtoJSON value to a repeated field, also a message. */
+  int32_t (*append_json)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_text json);
 
-  /* -- The message as bytes: at request_bytes and response_bytes what travels, before compression; at
-   *    request_message and response_message its binary form -- */
+  /* -- The message as bytes: at bytes stages its serialized form before compression, at message stages its binary
+   *    form -- */
 
-  /* [any] The bytes. */
+  /* [any; message and bytes stages] The bytes. */
   int32_t (*get_payload)(const rpcurl_host *host, rpcurl_token token, rpcurl_text *bytes);
-  /* [any] Replaces the message. */
+  /* [any; message and bytes stages] Replaces the message. */
   int32_t (*set_payload)(const rpcurl_host *host, rpcurl_token token, rpcurl_text bytes);
 
-  /* -- The end -- */
+  /* -- The status of the response -- */
 
-  /* [any] The HTTP status of the response, at response_start. */
+  /* [any; response_start] The HTTP status of the response. */
   int32_t (*get_http_status)(const rpcurl_host *host, rpcurl_token token);
-  /* [any] The status, at response_end. Set struct_size first. */
+  /* [any; response_end] The status. Set struct_size first. */
   int32_t (*get_status)(const rpcurl_host *host, rpcurl_token token, rpcurl_status *status);
-  /* [any] Replaces the status, at response_end; code 0 makes the call a success. Details are kept when the
-   * code stays as it is. */
+  /* [any; response_end] Replaces the status; code 0 makes the call a success. Details are kept if the code is
+   * unchanged. */
   int32_t (*set_status)(const rpcurl_host *host, rpcurl_token token, int32_t code, rpcurl_text message);
-  /* [any] What the call took, at metrics. Set struct_size first. */
+
+  /* -- Details of a status other than ok -- */
+
+  /* [any; response_end] The number of details, or a negative code. */
+  int64_t (*detail_count)(const rpcurl_host *host, rpcurl_token token);
+  /* [any; response_end] The detail at an index. RPCURL_ENOENT beyond the end. */
+  int32_t (*detail_at)(const rpcurl_host *host, rpcurl_token token, size_t index, rpcurl_detail *detail);
+  /* [any; response_end] Appends a detail. RPCURL_ENOENT if the status is ok, which has no details. */
+  int32_t (*detail_add)(const rpcurl_host *host, rpcurl_token token, const rpcurl_detail *detail);
+  /* [any; response_end] Removes all details; returns their number, or a negative code. */
+  int64_t (*details_clear)(const rpcurl_host *host, rpcurl_token token);
+
+  /* -- Metrics -- */
+
+  /* [any; metrics] The metrics of the call. Set struct_size first. */
   int32_t (*get_metrics)(const rpcurl_host *host, rpcurl_token token, rpcurl_metrics *metrics);
+  /* [any; metrics] Replaces the metrics of the call for interceptors further out. struct_size as for get_metrics. */
+  int32_t (*set_metrics)(const rpcurl_host *host, rpcurl_token token, const rpcurl_metrics *metrics);
 };
 
-/* Whether a host has a function that a later minor version added. */
+/* Whether a host has a function that was added in a later minor version. */
 #define RPCURL_HOST_HAS(host, member) \
   ((host)->struct_size >= offsetof(rpcurl_host, member) + sizeof((host)->member))
 
 /* ---- The plugin ---------------------------------------------------------------------------------------- */
 
-/* Flag: a host with stages that this plugin's header does not know must refuse it. For what signs, redacts or
- * audits, and must not be passed by. */
+/* Flag: a host with stages that this plugin's header does not have must refuse it. For plugins that sign, redact
+ * or audit, and must see every stage. */
 #define RPCURL_MUST_SEE_ALL (UINT64_C(1) << 0)
+/* Flags that a host must support: it refuses a plugin with an unknown flag of these, and ignores other unknown
+ * flags. */
+#define RPCURL_FLAGS_MUST_UNDERSTAND UINT64_C(0xffffffff)
 
-/*
- * A plugin. Valid for as long as the process lives. Members may be null, except `name`.
+/* A plugin. Valid as long as the process lives. Members may be null, except `name`.
  *
- * In each callback `plugin` is what load stored, `state` what open stored for the call.
- */
+ * In each callback `plugin` is the pointer stored by load, `state` the one stored by open for the call. */
 typedef struct rpcurl_plugin {
   /* Set these four with RPCURL_PLUGIN_HEAD. */
   uint32_t abi_major;
@@ -396,51 +590,54 @@ typedef struct rpcurl_plugin {
   uint64_t known_stages;
 
   uint64_t flags;          /* RPCURL_MUST_SEE_ALL, or 0 */
-  const char *name;        /* a short name, for logs and errors; ends in a zero, as the next three do */
+  const char *name;        /* a short name, for logs and errors; terminated by a zero, like the next three */
   const char *version;     /* the plugin's own version */
   const char *summary;     /* what it does, in one line */
-  const char *config_help; /* the keys, one a line: "key=VALUE  what it does" */
+  const char *config_help; /* the keys, one per line: "key=VALUE  what it does" */
 
-  /* [main] Once for each time the plugin is put on the chain, first. Stores what the other callbacks get. */
+  /* [main] Called first, once for each use of the plugin on the chain. Stores the pointer for the other callbacks. */
   int32_t (*load)(const rpcurl_host *host, void **plugin);
-  /* [main] One key of the configuration, in the order written. An unknown key or a wrong value: a negative
-   * code, with set_error. Null: the plugin has no keys. */
+  /* [main] A key of the configuration, in the order written. Returns a negative code for an unknown key or an
+   * invalid value, with set_error. Null: the plugin has no keys. */
   int32_t (*configure)(void *plugin, rpcurl_text key, rpcurl_text value);
-  /* [main] All keys have been given. */
+  /* [main] Called after all keys were passed. */
   int32_t (*ready)(void *plugin);
-  /* [main] The process ends in order. No call is open. */
+  /* [main] Called at a normal end of the process. No call is open. */
   void (*unload)(void *plugin);
 
-  /* [loop] A call is about to start. RPCURL_OK: take part, with *state for this call. RPCURL_DECLINE: not this
-   * call; it costs nothing then. A negative code fails the call before anything is sent. */
+  /* [loop] A call is about to start. RPCURL_OK: take part, with *state for this call. RPCURL_DECLINE: do not take
+   * part, at no further cost. A negative code fails the call before anything is sent. */
   int32_t (*open)(void *plugin, rpcurl_call call, void **state);
-  /* [loop] The stages at which to be called for this call, after open. Null: all that have a callback. */
+  /* [loop] The stages to be called at for this call, after open. Null: all that have a callback. */
   uint64_t (*stages)(void *state);
+  /* [loop] The plugin's requirements for the chain of this call, after stages. A negative code fails the call. Null:
+   * the defaults. */
+  int32_t (*needs)(void *state, rpcurl_needs *needs);
 
   /* [loop] The stages. Each returns RPCURL_OK, RPCURL_LATER, or a negative code, which fails the call. */
 
   /* Once. The request's headers can be changed. */
   int32_t (*request_start)(void *state, rpcurl_call call, rpcurl_token token);
-  /* For each message to be sent, as a typed message; before request_bytes of every interceptor. */
+  /* For each sent message, as a typed message; before request_bytes of every interceptor. */
   int32_t (*request_message)(void *state, rpcurl_call call, rpcurl_token token);
-  /* For each message to be sent, serialized and not yet compressed. */
+  /* For each sent message, serialized, before compression. */
   int32_t (*request_bytes)(void *state, rpcurl_call call, rpcurl_token token);
-  /* Once: no more messages are sent. */
+  /* Once: no more messages follow. */
   int32_t (*request_end)(void *state, rpcurl_call call, rpcurl_token token);
   /* At most once. The response's headers can be changed. */
   int32_t (*response_start)(void *state, rpcurl_call call, rpcurl_token token);
-  /* For each message received, decompressed; before response_message of every interceptor. */
+  /* For each received message, decompressed; before response_message of every interceptor. */
   int32_t (*response_bytes)(void *state, rpcurl_call call, rpcurl_token token);
-  /* For each message received, as a typed message. */
+  /* For each received message, as a typed message. */
   int32_t (*response_message)(void *state, rpcurl_call call, rpcurl_token token);
-  /* Once, with success or an error, unless this plugin failed or answered the call itself. Status and trailers
-   * can be changed. After a cancellation it is only shown: changes are not heard. */
+  /* Once, with success or an error, unless this plugin failed the call or responded to it. Status and trailers can
+   * be changed. After a cancellation it is for information only: changes are ignored. */
   int32_t (*response_end)(void *state, rpcurl_call call, rpcurl_token token);
-  /* Once, after the caller has been given the end. */
+  /* Once, after the caller has received the end. */
   int32_t (*metrics)(void *state, rpcurl_call call, rpcurl_token token);
 
-  /* [loop] The call is over: free `state`. Exactly once for each open that returned RPCURL_OK, last. Tokens and
-   * the call are not valid after it; using them is recognised, and returns an error. */
+  /* [loop] The call has ended: free `state`. Called last, exactly once for each open that returned RPCURL_OK.
+   * Tokens and the call are invalid afterwards; using them is recognized, and returns an error. */
   void (*close)(void *state, rpcurl_call call, const rpcurl_outcome *outcome);
 } rpcurl_plugin;
 
@@ -451,7 +648,7 @@ typedef struct rpcurl_plugin {
 
 /* ---- What the shared object exports -------------------------------------------------------------------- */
 
-/* The one symbol that a host looks for. [main] */
+/* The symbol that a host looks up. [main] */
 #define RPCURL_ENTRY_SYMBOL "rpcurl_plugin_entry"
 
 #if defined(__GNUC__)
@@ -466,10 +663,8 @@ RPCURL_EXPORT const rpcurl_plugin *rpcurl_plugin_entry(void);
 #define RPCURL_STRING_(x) #x
 #define RPCURL_STRING(x) RPCURL_STRING_(x)
 
-/*
- * The ELF note: name "rpcurl", type 1, and as its content two 32-bit numbers: ABI major and minor version. It is
- * in an allocated section, so that strip keeps it.
- */
+/* The ELF note: name "rpcurl", type 1, and as its content two 32-bit numbers, the major and minor version of the
+ * ABI. It is in an allocated section, so that strip keeps it. */
 #define RPCURL_NOTE_NAME "rpcurl"
 #define RPCURL_NOTE_TYPE 1
 #define RPCURL_NOTE_(major, minor)                             \
@@ -481,12 +676,12 @@ RPCURL_EXPORT const rpcurl_plugin *rpcurl_plugin_entry(void);
           ".long " RPCURL_STRING(major) ", " RPCURL_STRING(minor) "\n" \
           ".popsection\n");
 
-/* Makes `plugin`, a static const rpcurl_plugin, the plugin of this shared object. Once, at file scope. */
+/* Makes `plugin`, a static const rpcurl_plugin, the plugin of this shared object. Use once, at file scope. */
 #define RPCURL_PLUGIN(plugin)                        \
   RPCURL_NOTE_(RPCURL_ABI_MAJOR, RPCURL_ABI_MINOR)   \
   RPCURL_EXPORT const rpcurl_plugin *rpcurl_plugin_entry(void) { return &plugin; }
 
-/* ---- Shorter forms ------------------------------------------------------------------------------------- */
+/* ---- Convenience functions ---------------------------------------------------------------------------- */
 
 /* Reads a string field. */
 static inline int32_t rpcurl_get_string(
@@ -526,7 +721,7 @@ static inline int32_t rpcurl_set_int64(
   return host->set(host, token, path, &value);
 }
 
-/* Whether two texts are the same. */
+/* Whether two texts are equal. */
 static inline int rpcurl_text_equal(rpcurl_text one, rpcurl_text other) {
   if (one.size != other.size) return 0;
   for (size_t index = 0; index < one.size; index++) {
@@ -537,6 +732,89 @@ static inline int rpcurl_text_equal(rpcurl_text one, rpcurl_text other) {
 
 #ifdef __cplusplus
 }
+
+/*
+ * For plugins in C++, from C++11 on.
+ *
+ * An exception that leaves a callback ends the process, as its caller is C. Run the callback's body in a guard:
+ *
+ *     int32_t request_start(void *state, rpcurl_call call, rpcurl_token token) noexcept {
+ *       return rpcurl::guard(host, [&] {
+ *         static_cast<Session *>(state)->sign(token);
+ *         return RPCURL_OK;
+ *       });
+ *     }
+ *
+ * and describe the plugin in a function:
+ *
+ *     static const rpcurl_plugin hello = [] {
+ *       rpcurl_plugin plugin = rpcurl::describe("hello");
+ *       plugin.request_start = request_start;
+ *       return plugin;
+ *     }();
+ *     RPCURL_PLUGIN(hello)
+ */
+#include <exception>
+#include <string>
+
+namespace rpcurl {
+
+/* The text of a string, valid while the string is unchanged. */
+inline rpcurl_text text(const std::string &string) noexcept {
+  return rpcurl_text{string.data(), string.size()};
+}
+
+/* A plugin with this name, with the head set and everything else null. `name` is terminated by a zero, and must
+ * stay valid. */
+inline rpcurl_plugin describe(const char *name) noexcept {
+  rpcurl_plugin plugin = rpcurl_plugin();
+  plugin.abi_major = RPCURL_ABI_MAJOR;
+  plugin.abi_minor = RPCURL_ABI_MINOR;
+  plugin.struct_size = sizeof(rpcurl_plugin);
+  plugin.known_stages = RPCURL_STAGES_ALL;
+  plugin.name = name;
+  return plugin;
+}
+
+/* [any] Runs `body`, which returns an int32_t, and returns its result. An exception becomes RPCURL_EFAILED, with
+ * its message as the reason. */
+template <typename Body>
+int32_t guard(const rpcurl_host *host, Body &&body) noexcept {
+#if defined(__cpp_exceptions) || defined(__EXCEPTIONS)
+  try {
+    return body();
+  } catch (const std::exception &exception) {
+    const char *what = exception.what();
+    host->set_error(host, rpcurl_text{what, std::char_traits<char>::length(what)});
+  } catch (...) {
+    host->set_error(host, RPCURL_TEXT("an unknown exception"));
+  }
+  return RPCURL_EFAILED;
+#else
+  (void)host;
+  return body();
+#endif
+}
+
+/* [any] The same for callbacks without a result, such as close: an exception is logged as an error. */
+template <typename Body>
+void guard_void(const rpcurl_host *host, Body &&body) noexcept {
+#if defined(__cpp_exceptions) || defined(__EXCEPTIONS)
+  try {
+    body();
+  } catch (const std::exception &exception) {
+    const char *what = exception.what();
+    host->log(host, RPCURL_LOG_ERROR, rpcurl_text{what, std::char_traits<char>::length(what)});
+  } catch (...) {
+    host->log(host, RPCURL_LOG_ERROR, RPCURL_TEXT("an unknown exception"));
+  }
+#else
+  (void)host;
+  body();
+#endif
+}
+
+}  // namespace rpcurl
 #endif
 
 #endif /* RPCURL_PLUGIN_H */
