@@ -169,11 +169,13 @@ package enum ConnectionPlan {
         throw Failure(.usage, "\(option.name) \(argument)", error.why).at(option.origin)
       }
     }
-    guard argument.hasPrefix("env:"), let value = getenv(String(argument.dropFirst("env:".count))) else {
+    guard argument.hasPrefix("env:"),
+      let value = EnvironmentVariables.value(String(argument.dropFirst("env:".count)))
+    else {
       throw Failure(.usage, option.name, "not @FILE, and not env:NAME of a variable that is set")
         .at(option.origin)
     }
-    return String(cString: value)
+    return value
   }
 
   /// Whether a PEM file contains an encrypted key, in PKCS #8 or an older form.

@@ -28,13 +28,6 @@ package struct ProtoPrinter {
     return printer.text
   }
 
-  /// The statements before the declarations of the file: syntax, package, imports and options.
-  package func printHeader() -> String {
-    var printer = self
-    printer.header()
-    return printer.text
-  }
-
   /// One declaration of the file.
   package func print(_ declaration: Declaration) -> String {
     var printer = self
