@@ -133,7 +133,7 @@ package enum FileContents {
   ///
   /// - Parameters:
   ///   - bytes: The new contents.
-  ///   - isPrivate: Whether to allow only the user to read the file, whatever the mode of the file that it replaces.
+  ///   - isPrivate: Whether only the user may read the file; the mode of the replaced file does not apply then.
   package static func replace(_ path: String, with bytes: [UInt8], isPrivate: Bool = false) -> Problem? {
     var status = stat()
     let isThere = lstat(path, &status) == 0

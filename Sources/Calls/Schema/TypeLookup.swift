@@ -6,7 +6,7 @@ import Transport
 
 /// Asks the server for types in its responses that no method names: those in an `Any`, and those of error details.
 ///
-/// Asks for each type once, and for a limited number, whatever the server sends.
+/// Asks for each type once, and for a limited number of types in total.
 package final class TypeLookup {
   /// The types of a message that must be looked up before it is printed.
   package struct Missing: Error {

@@ -43,7 +43,7 @@ struct RecordedCall: Sendable {
 /// A recorded message.
 struct RecordedMessage: Sendable {
   enum Content: Sendable {
-    /// In protobuf's binary format, whatever the codec was.
+    /// In protobuf's binary format, with every codec of the call.
     case bytes([UInt8])
     /// From a line written by hand.
     case json(JSONValue)

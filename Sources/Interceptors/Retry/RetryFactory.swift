@@ -24,7 +24,7 @@ struct RetryFactory: InterceptorFactory {
 
   /// gRPC's default limit for one call (`per_rpc_buffer_limit_in_bytes`).
   private static let bufferBytes = 1 << 20
-  /// The maximum number of attempts in gRPC clients, whatever a service config contains.
+  /// The maximum number of attempts in gRPC clients; a service config cannot raise it.
   private static let maxAttempts = 5
 
   /// The state that the calls of a registration share.
