@@ -20,6 +20,10 @@ LIBCURL  ?= built-in
 # 1: the built-in libcurl has HTTP/3. This takes five minutes more, once.
 HTTP3    ?=
 
+# 1: the program is loaded at an address that differs from run to run, which costs half a millisecond at each start:
+# docs/PERFORMANCE.md, SECURITY.md.
+PIE      ?=
+
 # Single source of truth for the version and the ABI version.
 VERSION := $(shell sed -n 's/.*static let current = "\(.*\)"/\1/p' Sources/Calls/Version.swift)
 ABI     := $(shell awk '/define RPCURL_ABI_M(AJ|IN)OR/ { printf "%s%s", dot, $$3; dot = "." }' Sources/CPluginABI/include/rpcurl/plugin.h)
@@ -67,18 +71,19 @@ LINK_BUILT_IN = -Xcc -DRPCURL_BUILTIN_LIBCURL -Xcc -isystem -Xcc $(BUILT_IN)/inc
 # of a message.
 # No symbol is exported: plugins bring libraries of their own, which must not find those of the program instead.
 # Relative relocations are packed where the C library of the build can read them (glibc 2.36).
+POSITION = $(if $(PIE),$(PACK_RELOCATIONS),-Xswiftc -Xclang-linker -Xswiftc -no-pie)
 PACK_RELOCATIONS = $(if $(shell grep -la GLIBC_ABI_DT_RELR "$$(gcc -print-file-name=libc.so.6)"),\
   -Xlinker -z -Xlinker pack-relative-relocs)
 SWIFT_RELEASE_OF = RPCURL_RELEASE=1 swift build -c release --static-swift-stdlib --disable-local-rpath -Xswiftc -use-ld=lld \
   -Xswiftc -enforce-exclusivity=unchecked -Xlinker --no-export-dynamic -Xlinker -z -Xlinker now \
-  $(PACK_RELOCATIONS) -Xcc -ffunction-sections -Xcc -fdata-sections \
+  $(POSITION) -Xcc -ffunction-sections -Xcc -fdata-sections \
   -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker -L$(CURDIR)/$(BUILD)/static $(LINK_ARCHIVES) \
   $(if $(BUILT_IN),$(LINK_BUILT_IN)) $(SWIFT_FLAGS) --product
-# Of the program only: archives of the toolchain without what is not called, identical functions once, and not the table
-# of the names of all characters (Sources/rpcurl/CharacterNames.swift).
+# Of the program only: archives of the toolchain without what is not called, identical functions once, not the table of the
+# names of all characters (Sources/rpcurl/CharacterNames.swift), and arguments as `main` has them (Sources/CArguments).
 SWIFT_ARCHIVES := swiftCore swiftSynchronization swiftGlibc
 SWIFT_RELEASE = RPCURL_ARCHIVES="$(SWIFT_ARCHIVES:%=$(CURDIR)/$(BUILD)/static/swift/lib%.a)" $(SWIFT_RELEASE_OF) rpcurl \
-  -Xlinker --icf=all -Xlinker --wrap=_swift_stdlib_getScalarName
+  -Xlinker --icf=all -Xlinker --wrap=_swift_stdlib_getScalarName -Xlinker --wrap=_swift_stdlib_getUnsafeArgvArgc
 PYTEST := $(VENV)/bin/python -B -m pytest -q -p no:cacheprovider -n 2
 
 .PHONY: help demo test test-all unit-test end-to-end-test system-libcurl-test http3-libcurl libcurl static-libraries release plugins servers bench sanitize sanitize-threads fuzz lint docs check-docs schemas check-schemas \

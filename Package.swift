@@ -46,6 +46,7 @@ let package = Package(
   ],
   targets: [
     // C
+    .target(name: "CArguments", cSettings: strictC),
     .target(name: "CCompression", cSettings: strictC, linkerSettings: [.linkedLibrary("dl")]),
     .target(
       name: "CLineEditor", cSettings: strictC,
@@ -128,7 +129,7 @@ let package = Package(
         "Session", "Calls", "Terminal", "Output", "System", "RPCClient", "Interceptors", "PluginHost",
         "Transport",
         "Reflection", "Interception", "RPCProtocols",
-        "SchemaTools", "Protobuf", "CommandLine",
+        "SchemaTools", "Protobuf", "CommandLine", "CArguments",
       ],
       swiftSettings: small, linkerSettings: archives.isEmpty ? [] : [.unsafeFlags(archives)]),
     // Tests

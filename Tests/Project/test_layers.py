@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 LAYERS = [
-    {"CSchemas", "CPluginABI", "CPluginGuard", "CCurl", "CCompression", "CLineEditor", "CommandLine"},
+    {"CSchemas", "CPluginABI", "CPluginGuard", "CCurl", "CCompression", "CLineEditor", "CArguments", "CommandLine"},
     {"Protobuf"},
     {"RPCProtocols", "SchemaTools"},
     {"Interception"},
