@@ -60,6 +60,9 @@ KEPT_VARIABLES = re.compile(
 # No test takes this long, even on a machine with much else to do: what takes longer hangs.
 PATIENCE_SECONDS = 60
 
+# Characters of each server's log that the report of a failed test has.
+MAX_REPORTED_LOG = 10_000
+
 
 def wait_until(condition: Callable[[], Any], what: str) -> Any:
     """Wait until a condition holds of which nothing sends an event, such as the state of another process.
@@ -297,6 +300,25 @@ def first_line(process: subprocess.Popen, timeout: float) -> str:
     return line.decode()
 
 
+# The running servers, and how much each had logged when the present test began.
+logged: dict[Path, int] = {}
+
+
+def pytest_runtest_setup() -> None:
+    logged.update((file, file.stat().st_size) for file in logged if file.exists())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """A test that failed is reported with what the servers logged during it."""
+    report = yield
+    if report.failed:
+        for file, start in logged.items():
+            if file.exists() and (text := file.read_bytes()[start:].decode(errors="replace")):
+                report.sections.append((f"logged by {file.name}", text[-MAX_REPORTED_LOG:]))
+    return report
+
+
 @pytest.fixture(scope="session")
 def start_server(
     tmp_path_factory: pytest.TempPathFactory, certificates: Path
@@ -307,6 +329,7 @@ def start_server(
 
     def start(script: str, *options: object) -> Server:
         log_file = directory / f"{len(servers)}-{script}.log"
+        logged[log_file] = 0
         with log_file.open("wb") as log:
             process = subprocess.Popen(
                 [

@@ -205,7 +205,8 @@ def test_batch_while_nginx_closes_connections(current_rpcurl, call, start_nginx,
 def test_session_while_nginx_closes_connections(current_rpcurl, prompt, start_nginx, grpc_server, descriptor_set):  # noqa: F811
     """An open stream continues on a connection that accepts no further calls."""
     server = start_nginx("grpc", grpc_server.address, "--keepalive-requests", 3)
-    session = prompt("--descriptor-set", descriptor_set, server.url)
+    # What it reports on standard error is in the report of a failure.
+    session = prompt("-v", "--descriptor-set", descriptor_set, server.url)
     session.type("open Chat")
     for number in range(12):
         session.type('{"text":"%d"}' % number)

@@ -27,6 +27,10 @@ http {{
   keepalive_requests {keepalive_requests};
   keepalive_timeout {keepalive_timeout};
   client_max_body_size {max_body};
+  # Longer than a test waits: nginx closes a connection for the reasons above only.
+  client_header_timeout 1h;
+  client_body_timeout 1h;
+  send_timeout 1h;
   server {{
     listen 127.0.0.1:{port} {listen};
     {certificate}
@@ -38,8 +42,8 @@ http {{
 """
 
 FORWARD = {
-    "grpc": "grpc_pass grpc://{backend}; grpc_read_timeout 60s; grpc_send_timeout 60s;",
-    "http": "proxy_pass http://{backend}; proxy_http_version 1.1; proxy_buffering off; proxy_request_buffering off;",
+    "grpc": "grpc_pass grpc://{backend}; grpc_read_timeout 1h; grpc_send_timeout 1h;",
+    "http": "proxy_pass http://{backend}; proxy_http_version 1.1; proxy_read_timeout 1h; proxy_buffering off; proxy_request_buffering off;",
 }
 
 
