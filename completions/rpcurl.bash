@@ -5,477 +5,477 @@
 _rpcurl_arguments() {
   options= positionals=
   case $1 in
-    call) options='--descriptor-set --protoset|+|file
---proto|+|file
--I --import-path|+|dir
---reflect --no-reflect||flag
---reflect-version||list v1 v1alpha
---reflect-header|+|header
---no-cache||flag
---plaintext||flag
--k --insecure||flag
---cacert||file
---capath||dir
--E --cert||file
---cert-type||list PEM P12 DER
---key||file
---pass||atfile
---servername||none
---authority||none
---tlsv1.2||flag
---tlsv1.3||flag
---http1.1||flag
---http2||flag
---http2-prior-knowledge||flag
---http3||flag
--4 --ipv4||flag
--6 --ipv6||flag
---unix-socket||file
---abstract-unix-socket||none
--x --proxy||none
--U --proxy-user||none
---resolve|+|none
---connect-to|+|none
---connect-timeout||none
---keepalive-time||none
---protocol||list grpc grpc-web connect
--H --header|+|header
---expand-headers||flag
--u --user||none
---bearer --oauth2-bearer||atfile
--n --netrc||flag
---netrc-file||file
--A --user-agent||none
---codec||list proto json
---connect-get||flag
---compression||list identity gzip deflate br zstd snappy
---accept-compression||comma identity gzip deflate br zstd snappy
---rpc-header|+|header
--m --max-time||none
---max-message-size||none
--d --data|+|atfile
---data-format||list json text binary
---allow-unknown-fields||flag
---each||flag
---jobs||none
---fail-early||flag
---use|+|ask:use
---plugin|+|ask:plugin
---format||list pretty json text binary events none
---emit-defaults||flag
---enum-numbers||flag
---proto-names||flag
---filter||ask:filter
--o --output||file
--v --verbose|+|flag
---color||list auto always never
---timing||flag
---show-secrets||flag
---explain||flag
--s --silent||flag
--S --show-error||flag
---error-format||list text json
--K --config||file
---profile||ask:profile
--h --help||flag
--V --version||flag'
+    call) options='--descriptor-set --protoset|+||file
+--proto|+||file
+-I --import-path|+||dir
+--reflect --no-reflect||--use-reflection|flag
+--reflect-version||--reflect-protocol|list v1 v1alpha
+--reflect-header|+||header
+--no-cache|||flag
+--plaintext|||flag
+-k --insecure|||flag
+--cacert|||file
+--capath|||dir
+-E --cert|||file
+--cert-type|||list PEM P12 DER
+--key||--certkey|file
+--pass|||atfile
+--servername|||none
+--authority|||none
+--tlsv1.2|||flag
+--tlsv1.3|||flag
+--http1.1|||flag
+--http2|||flag
+--http2-prior-knowledge|||flag
+--http3|||flag
+-4 --ipv4|||flag
+-6 --ipv6|||flag
+--unix-socket|||file
+--abstract-unix-socket|||none
+-x --proxy|||none
+-U --proxy-user|||none
+--resolve|+||none
+--connect-to|+||none
+--connect-timeout|||none
+--keepalive-time|||none
+--protocol|||list grpc grpc-web connect
+-H --header|+||header
+--expand-headers|||flag
+-u --user|||none
+--bearer --oauth2-bearer|||atfile
+-n --netrc|||flag
+--netrc-file|||file
+-A --user-agent|||none
+--codec|||list proto json
+--connect-get|||flag
+--compression|||list identity gzip deflate br zstd snappy
+--accept-compression|||comma identity gzip deflate br zstd snappy
+--rpc-header|+||header
+-m --max-time||--timeout|none
+--max-message-size||--max-msg-sz|none
+-d --data|+|--data-raw --data-binary --json|atfile
+--data-format|||list json text binary
+--allow-unknown-fields|||flag
+--each|||flag
+--jobs|||none
+--fail-early|||flag
+--use|+||ask:use
+--plugin|+||ask:plugin
+--format|||list pretty json text binary events none
+--emit-defaults|||flag
+--enum-numbers|||flag
+--proto-names||--keep-proto-names|flag
+--filter|||ask:filter
+-o --output|||file
+-v --verbose|+|-i --include|flag
+--color||--colour|list auto always never
+--timing|||flag
+--show-secrets|||flag
+--explain|||flag
+-s --silent|||flag
+-S --show-error|||flag
+--error-format|||list text json
+-K --config|||file
+--profile|||ask:profile
+-h --help|||flag
+-V --version|||flag'
       positionals='ask:target ask:method' ;;
-    session) options='--descriptor-set --protoset|+|file
---proto|+|file
--I --import-path|+|dir
---reflect --no-reflect||flag
---reflect-version||list v1 v1alpha
---reflect-header|+|header
---no-cache||flag
---plaintext||flag
--k --insecure||flag
---cacert||file
---capath||dir
--E --cert||file
---cert-type||list PEM P12 DER
---key||file
---pass||atfile
---servername||none
---authority||none
---tlsv1.2||flag
---tlsv1.3||flag
---http1.1||flag
---http2||flag
---http2-prior-knowledge||flag
---http3||flag
--4 --ipv4||flag
--6 --ipv6||flag
---unix-socket||file
---abstract-unix-socket||none
--x --proxy||none
--U --proxy-user||none
---resolve|+|none
---connect-to|+|none
---connect-timeout||none
---keepalive-time||none
---protocol||list grpc grpc-web connect
--H --header|+|header
---expand-headers||flag
--u --user||none
---bearer --oauth2-bearer||atfile
--n --netrc||flag
---netrc-file||file
--A --user-agent||none
---codec||list proto json
---connect-get||flag
---compression||list identity gzip deflate br zstd snappy
---accept-compression||comma identity gzip deflate br zstd snappy
---rpc-header|+|header
--m --max-time||none
---max-message-size||none
---allow-unknown-fields||flag
---use|+|ask:use
---plugin|+|ask:plugin
---format||list pretty json text binary events none
---emit-defaults||flag
---enum-numbers||flag
---proto-names||flag
--v --verbose|+|flag
---color||list auto always never
---timing||flag
---show-secrets||flag
--s --silent||flag
--S --show-error||flag
---error-format||list text json
--K --config||file
---profile||ask:profile
--h --help||flag
--V --version||flag'
+    session) options='--descriptor-set --protoset|+||file
+--proto|+||file
+-I --import-path|+||dir
+--reflect --no-reflect||--use-reflection|flag
+--reflect-version||--reflect-protocol|list v1 v1alpha
+--reflect-header|+||header
+--no-cache|||flag
+--plaintext|||flag
+-k --insecure|||flag
+--cacert|||file
+--capath|||dir
+-E --cert|||file
+--cert-type|||list PEM P12 DER
+--key||--certkey|file
+--pass|||atfile
+--servername|||none
+--authority|||none
+--tlsv1.2|||flag
+--tlsv1.3|||flag
+--http1.1|||flag
+--http2|||flag
+--http2-prior-knowledge|||flag
+--http3|||flag
+-4 --ipv4|||flag
+-6 --ipv6|||flag
+--unix-socket|||file
+--abstract-unix-socket|||none
+-x --proxy|||none
+-U --proxy-user|||none
+--resolve|+||none
+--connect-to|+||none
+--connect-timeout|||none
+--keepalive-time|||none
+--protocol|||list grpc grpc-web connect
+-H --header|+||header
+--expand-headers|||flag
+-u --user|||none
+--bearer --oauth2-bearer|||atfile
+-n --netrc|||flag
+--netrc-file|||file
+-A --user-agent|||none
+--codec|||list proto json
+--connect-get|||flag
+--compression|||list identity gzip deflate br zstd snappy
+--accept-compression|||comma identity gzip deflate br zstd snappy
+--rpc-header|+||header
+-m --max-time||--timeout|none
+--max-message-size||--max-msg-sz|none
+--allow-unknown-fields|||flag
+--use|+||ask:use
+--plugin|+||ask:plugin
+--format|||list pretty json text binary events none
+--emit-defaults|||flag
+--enum-numbers|||flag
+--proto-names||--keep-proto-names|flag
+-v --verbose|+|-i --include|flag
+--color||--colour|list auto always never
+--timing|||flag
+--show-secrets|||flag
+-s --silent|||flag
+-S --show-error|||flag
+--error-format|||list text json
+-K --config|||file
+--profile|||ask:profile
+-h --help|||flag
+-V --version|||flag'
       positionals='ask:target' ;;
-    run) options='--descriptor-set --protoset|+|file
---proto|+|file
--I --import-path|+|dir
---reflect --no-reflect||flag
---reflect-version||list v1 v1alpha
---reflect-header|+|header
---no-cache||flag
---plaintext||flag
--k --insecure||flag
---cacert||file
---capath||dir
--E --cert||file
---cert-type||list PEM P12 DER
---key||file
---pass||atfile
---servername||none
---authority||none
---tlsv1.2||flag
---tlsv1.3||flag
---http1.1||flag
---http2||flag
---http2-prior-knowledge||flag
---http3||flag
--4 --ipv4||flag
--6 --ipv6||flag
---unix-socket||file
---abstract-unix-socket||none
--x --proxy||none
--U --proxy-user||none
---resolve|+|none
---connect-to|+|none
---connect-timeout||none
---keepalive-time||none
---protocol||list grpc grpc-web connect
--H --header|+|header
---expand-headers||flag
--u --user||none
---bearer --oauth2-bearer||atfile
--n --netrc||flag
---netrc-file||file
--A --user-agent||none
---codec||list proto json
---connect-get||flag
---compression||list identity gzip deflate br zstd snappy
---accept-compression||comma identity gzip deflate br zstd snappy
---rpc-header|+|header
--m --max-time||none
---max-message-size||none
---allow-unknown-fields||flag
---use|+|ask:use
---plugin|+|ask:plugin
---format||list pretty json text binary events none
---emit-defaults||flag
---enum-numbers||flag
---proto-names||flag
--v --verbose|+|flag
---color||list auto always never
---timing||flag
---show-secrets||flag
--s --silent||flag
--S --show-error||flag
---error-format||list text json
--K --config||file
---profile||ask:profile
--h --help||flag
--V --version||flag'
+    run) options='--descriptor-set --protoset|+||file
+--proto|+||file
+-I --import-path|+||dir
+--reflect --no-reflect||--use-reflection|flag
+--reflect-version||--reflect-protocol|list v1 v1alpha
+--reflect-header|+||header
+--no-cache|||flag
+--plaintext|||flag
+-k --insecure|||flag
+--cacert|||file
+--capath|||dir
+-E --cert|||file
+--cert-type|||list PEM P12 DER
+--key||--certkey|file
+--pass|||atfile
+--servername|||none
+--authority|||none
+--tlsv1.2|||flag
+--tlsv1.3|||flag
+--http1.1|||flag
+--http2|||flag
+--http2-prior-knowledge|||flag
+--http3|||flag
+-4 --ipv4|||flag
+-6 --ipv6|||flag
+--unix-socket|||file
+--abstract-unix-socket|||none
+-x --proxy|||none
+-U --proxy-user|||none
+--resolve|+||none
+--connect-to|+||none
+--connect-timeout|||none
+--keepalive-time|||none
+--protocol|||list grpc grpc-web connect
+-H --header|+||header
+--expand-headers|||flag
+-u --user|||none
+--bearer --oauth2-bearer|||atfile
+-n --netrc|||flag
+--netrc-file|||file
+-A --user-agent|||none
+--codec|||list proto json
+--connect-get|||flag
+--compression|||list identity gzip deflate br zstd snappy
+--accept-compression|||comma identity gzip deflate br zstd snappy
+--rpc-header|+||header
+-m --max-time||--timeout|none
+--max-message-size||--max-msg-sz|none
+--allow-unknown-fields|||flag
+--use|+||ask:use
+--plugin|+||ask:plugin
+--format|||list pretty json text binary events none
+--emit-defaults|||flag
+--enum-numbers|||flag
+--proto-names||--keep-proto-names|flag
+-v --verbose|+|-i --include|flag
+--color||--colour|list auto always never
+--timing|||flag
+--show-secrets|||flag
+-s --silent|||flag
+-S --show-error|||flag
+--error-format|||list text json
+-K --config|||file
+--profile|||ask:profile
+-h --help|||flag
+-V --version|||flag'
       positionals='file+' ;;
-    list) options='--descriptor-set --protoset|+|file
---proto|+|file
--I --import-path|+|dir
---reflect --no-reflect||flag
---reflect-version||list v1 v1alpha
---reflect-header|+|header
---no-cache||flag
---plaintext||flag
--k --insecure||flag
---cacert||file
---capath||dir
--E --cert||file
---cert-type||list PEM P12 DER
---key||file
---pass||atfile
---servername||none
---authority||none
---tlsv1.2||flag
---tlsv1.3||flag
---http1.1||flag
---http2||flag
---http2-prior-knowledge||flag
---http3||flag
--4 --ipv4||flag
--6 --ipv6||flag
---unix-socket||file
---abstract-unix-socket||none
--x --proxy||none
--U --proxy-user||none
---resolve|+|none
---connect-to|+|none
---connect-timeout||none
---keepalive-time||none
---protocol||list grpc grpc-web connect
--H --header|+|header
---expand-headers||flag
--u --user||none
---bearer --oauth2-bearer||atfile
--n --netrc||flag
---netrc-file||file
--A --user-agent||none
--m --max-time||none
---format||list text json
--v --verbose|+|flag
---kind|+|list service method message field oneof enum value extension
--s --silent||flag
--S --show-error||flag
---error-format||list text json
--K --config||file
---profile||ask:profile
--h --help||flag
--V --version||flag'
+    list) options='--descriptor-set --protoset|+||file
+--proto|+||file
+-I --import-path|+||dir
+--reflect --no-reflect||--use-reflection|flag
+--reflect-version||--reflect-protocol|list v1 v1alpha
+--reflect-header|+||header
+--no-cache|||flag
+--plaintext|||flag
+-k --insecure|||flag
+--cacert|||file
+--capath|||dir
+-E --cert|||file
+--cert-type|||list PEM P12 DER
+--key||--certkey|file
+--pass|||atfile
+--servername|||none
+--authority|||none
+--tlsv1.2|||flag
+--tlsv1.3|||flag
+--http1.1|||flag
+--http2|||flag
+--http2-prior-knowledge|||flag
+--http3|||flag
+-4 --ipv4|||flag
+-6 --ipv6|||flag
+--unix-socket|||file
+--abstract-unix-socket|||none
+-x --proxy|||none
+-U --proxy-user|||none
+--resolve|+||none
+--connect-to|+||none
+--connect-timeout|||none
+--keepalive-time|||none
+--protocol|||list grpc grpc-web connect
+-H --header|+||header
+--expand-headers|||flag
+-u --user|||none
+--bearer --oauth2-bearer|||atfile
+-n --netrc|||flag
+--netrc-file|||file
+-A --user-agent|||none
+-m --max-time||--timeout|none
+--format|||list text json
+-v --verbose|+|-i --include|flag
+--kind|+||list service method message field oneof enum value extension
+-s --silent|||flag
+-S --show-error|||flag
+--error-format|||list text json
+-K --config|||file
+--profile|||ask:profile
+-h --help|||flag
+-V --version|||flag'
       positionals='ask:list+' ;;
-    describe) options='--descriptor-set --protoset|+|file
---proto|+|file
--I --import-path|+|dir
---reflect --no-reflect||flag
---reflect-version||list v1 v1alpha
---reflect-header|+|header
---no-cache||flag
---plaintext||flag
--k --insecure||flag
---cacert||file
---capath||dir
--E --cert||file
---cert-type||list PEM P12 DER
---key||file
---pass||atfile
---servername||none
---authority||none
---tlsv1.2||flag
---tlsv1.3||flag
---http1.1||flag
---http2||flag
---http2-prior-knowledge||flag
---http3||flag
--4 --ipv4||flag
--6 --ipv6||flag
---unix-socket||file
---abstract-unix-socket||none
--x --proxy||none
--U --proxy-user||none
---resolve|+|none
---connect-to|+|none
---connect-timeout||none
---keepalive-time||none
---protocol||list grpc grpc-web connect
--H --header|+|header
---expand-headers||flag
--u --user||none
---bearer --oauth2-bearer||atfile
--n --netrc||flag
---netrc-file||file
--A --user-agent||none
--m --max-time||none
---format||list text json
--v --verbose|+|flag
--s --silent||flag
--S --show-error||flag
---error-format||list text json
--K --config||file
---profile||ask:profile
--h --help||flag
--V --version||flag'
+    describe) options='--descriptor-set --protoset|+||file
+--proto|+||file
+-I --import-path|+||dir
+--reflect --no-reflect||--use-reflection|flag
+--reflect-version||--reflect-protocol|list v1 v1alpha
+--reflect-header|+||header
+--no-cache|||flag
+--plaintext|||flag
+-k --insecure|||flag
+--cacert|||file
+--capath|||dir
+-E --cert|||file
+--cert-type|||list PEM P12 DER
+--key||--certkey|file
+--pass|||atfile
+--servername|||none
+--authority|||none
+--tlsv1.2|||flag
+--tlsv1.3|||flag
+--http1.1|||flag
+--http2|||flag
+--http2-prior-knowledge|||flag
+--http3|||flag
+-4 --ipv4|||flag
+-6 --ipv6|||flag
+--unix-socket|||file
+--abstract-unix-socket|||none
+-x --proxy|||none
+-U --proxy-user|||none
+--resolve|+||none
+--connect-to|+||none
+--connect-timeout|||none
+--keepalive-time|||none
+--protocol|||list grpc grpc-web connect
+-H --header|+||header
+--expand-headers|||flag
+-u --user|||none
+--bearer --oauth2-bearer|||atfile
+-n --netrc|||flag
+--netrc-file|||file
+-A --user-agent|||none
+-m --max-time||--timeout|none
+--format|||list text json
+-v --verbose|+|-i --include|flag
+-s --silent|||flag
+-S --show-error|||flag
+--error-format|||list text json
+-K --config|||file
+--profile|||ask:profile
+-h --help|||flag
+-V --version|||flag'
       positionals='ask:describe+' ;;
-    template) options='--descriptor-set --protoset|+|file
---proto|+|file
--I --import-path|+|dir
---reflect --no-reflect||flag
---reflect-version||list v1 v1alpha
---reflect-header|+|header
---no-cache||flag
---plaintext||flag
--k --insecure||flag
---cacert||file
---capath||dir
--E --cert||file
---cert-type||list PEM P12 DER
---key||file
---pass||atfile
---servername||none
---authority||none
---tlsv1.2||flag
---tlsv1.3||flag
---http1.1||flag
---http2||flag
---http2-prior-knowledge||flag
---http3||flag
--4 --ipv4||flag
--6 --ipv6||flag
---unix-socket||file
---abstract-unix-socket||none
--x --proxy||none
--U --proxy-user||none
---resolve|+|none
---connect-to|+|none
---connect-timeout||none
---keepalive-time||none
---protocol||list grpc grpc-web connect
--H --header|+|header
---expand-headers||flag
--u --user||none
---bearer --oauth2-bearer||atfile
--n --netrc||flag
---netrc-file||file
--A --user-agent||none
--m --max-time||none
--v --verbose|+|flag
---comments||flag
---response||flag
--s --silent||flag
--S --show-error||flag
---error-format||list text json
--K --config||file
---profile||ask:profile
--h --help||flag
--V --version||flag'
+    template) options='--descriptor-set --protoset|+||file
+--proto|+||file
+-I --import-path|+||dir
+--reflect --no-reflect||--use-reflection|flag
+--reflect-version||--reflect-protocol|list v1 v1alpha
+--reflect-header|+||header
+--no-cache|||flag
+--plaintext|||flag
+-k --insecure|||flag
+--cacert|||file
+--capath|||dir
+-E --cert|||file
+--cert-type|||list PEM P12 DER
+--key||--certkey|file
+--pass|||atfile
+--servername|||none
+--authority|||none
+--tlsv1.2|||flag
+--tlsv1.3|||flag
+--http1.1|||flag
+--http2|||flag
+--http2-prior-knowledge|||flag
+--http3|||flag
+-4 --ipv4|||flag
+-6 --ipv6|||flag
+--unix-socket|||file
+--abstract-unix-socket|||none
+-x --proxy|||none
+-U --proxy-user|||none
+--resolve|+||none
+--connect-to|+||none
+--connect-timeout|||none
+--keepalive-time|||none
+--protocol|||list grpc grpc-web connect
+-H --header|+||header
+--expand-headers|||flag
+-u --user|||none
+--bearer --oauth2-bearer|||atfile
+-n --netrc|||flag
+--netrc-file|||file
+-A --user-agent|||none
+-m --max-time||--timeout|none
+-v --verbose|+|-i --include|flag
+--comments|||flag
+--response|||flag
+-s --silent|||flag
+-S --show-error|||flag
+--error-format|||list text json
+-K --config|||file
+--profile|||ask:profile
+-h --help|||flag
+-V --version|||flag'
       positionals='ask:template+' ;;
-    export) options='--descriptor-set --protoset|+|file
---proto|+|file
--I --import-path|+|dir
---reflect --no-reflect||flag
---reflect-version||list v1 v1alpha
---reflect-header|+|header
---no-cache||flag
---plaintext||flag
--k --insecure||flag
---cacert||file
---capath||dir
--E --cert||file
---cert-type||list PEM P12 DER
---key||file
---pass||atfile
---servername||none
---authority||none
---tlsv1.2||flag
---tlsv1.3||flag
---http1.1||flag
---http2||flag
---http2-prior-knowledge||flag
---http3||flag
--4 --ipv4||flag
--6 --ipv6||flag
---unix-socket||file
---abstract-unix-socket||none
--x --proxy||none
--U --proxy-user||none
---resolve|+|none
---connect-to|+|none
---connect-timeout||none
---keepalive-time||none
---protocol||list grpc grpc-web connect
--H --header|+|header
---expand-headers||flag
--u --user||none
---bearer --oauth2-bearer||atfile
--n --netrc||flag
---netrc-file||file
--A --user-agent||none
--m --max-time||none
--o --output||file
--v --verbose|+|flag
--s --silent||flag
--S --show-error||flag
---error-format||list text json
--K --config||file
---profile||ask:profile
--h --help||flag
--V --version||flag'
+    export) options='--descriptor-set --protoset|+||file
+--proto|+||file
+-I --import-path|+||dir
+--reflect --no-reflect||--use-reflection|flag
+--reflect-version||--reflect-protocol|list v1 v1alpha
+--reflect-header|+||header
+--no-cache|||flag
+--plaintext|||flag
+-k --insecure|||flag
+--cacert|||file
+--capath|||dir
+-E --cert|||file
+--cert-type|||list PEM P12 DER
+--key||--certkey|file
+--pass|||atfile
+--servername|||none
+--authority|||none
+--tlsv1.2|||flag
+--tlsv1.3|||flag
+--http1.1|||flag
+--http2|||flag
+--http2-prior-knowledge|||flag
+--http3|||flag
+-4 --ipv4|||flag
+-6 --ipv6|||flag
+--unix-socket|||file
+--abstract-unix-socket|||none
+-x --proxy|||none
+-U --proxy-user|||none
+--resolve|+||none
+--connect-to|+||none
+--connect-timeout|||none
+--keepalive-time|||none
+--protocol|||list grpc grpc-web connect
+-H --header|+||header
+--expand-headers|||flag
+-u --user|||none
+--bearer --oauth2-bearer|||atfile
+-n --netrc|||flag
+--netrc-file|||file
+-A --user-agent|||none
+-m --max-time||--timeout|none
+-o --output|||file
+-v --verbose|+|-i --include|flag
+-s --silent|||flag
+-S --show-error|||flag
+--error-format|||list text json
+-K --config|||file
+--profile|||ask:profile
+-h --help|||flag
+-V --version|||flag'
       positionals='ask:export+' ;;
-    convert) options='--descriptor-set --protoset|+|file
---proto|+|file
--I --import-path|+|dir
---allow-unknown-fields||flag
---emit-defaults||flag
---enum-numbers||flag
---proto-names||flag
---type||ask:type
---from||list json text binary
---to||list json text binary
---delimited||flag
---pretty||flag
---no-unknown-fields||flag
---allow-partial||flag
--s --silent||flag
--S --show-error||flag
---error-format||list text json
--h --help||flag
--V --version||flag'
+    convert) options='--descriptor-set --protoset|+||file
+--proto|+||file
+-I --import-path|+||dir
+--allow-unknown-fields|||flag
+--emit-defaults|||flag
+--enum-numbers|||flag
+--proto-names||--keep-proto-names|flag
+--type|||ask:type
+--from|||list json text binary
+--to|||list json text binary
+--delimited|||flag
+--pretty|||flag
+--no-unknown-fields|||flag
+--allow-partial|||flag
+-s --silent|||flag
+-S --show-error|||flag
+--error-format|||list text json
+-h --help|||flag
+-V --version|||flag'
       positionals='file' ;;
-    plugins-list) options='--format||list text json
--s --silent||flag
--S --show-error||flag
---error-format||list text json
--h --help||flag
--V --version||flag'
+    plugins-list) options='--format|||list text json
+-s --silent|||flag
+-S --show-error|||flag
+--error-format|||list text json
+-h --help|||flag
+-V --version|||flag'
       positionals='' ;;
-    plugins-check) options='--descriptor-set --protoset|+|file
---proto|+|file
--I --import-path|+|dir
---method||none
---call-time||none
--s --silent||flag
--S --show-error||flag
---error-format||list text json
--h --help||flag
--V --version||flag'
+    plugins-check) options='--descriptor-set --protoset|+||file
+--proto|+||file
+-I --import-path|+||dir
+--method|||none
+--call-time|||none
+-s --silent|||flag
+-S --show-error|||flag
+--error-format|||list text json
+-h --help|||flag
+-V --version|||flag'
       positionals='ask:plugin' ;;
-    plugins-new) options='--lang||list c swift
---dir||dir
--s --silent||flag
--S --show-error||flag
---error-format||list text json
--h --help||flag
--V --version||flag'
+    plugins-new) options='--lang|||list c swift
+--dir|||dir
+-s --silent|||flag
+-S --show-error|||flag
+--error-format|||list text json
+-h --help|||flag
+-V --version|||flag'
       positionals='none' ;;
-    version) options='--format||list text json
--s --silent||flag
--S --show-error||flag
---error-format||list text json
--h --help||flag
--V --version||flag'
+    version) options='--format|||list text json
+-s --silent|||flag
+-S --show-error|||flag
+--error-format|||list text json
+-h --help|||flag
+-V --version|||flag'
       positionals='' ;;
   esac
 }
@@ -584,9 +584,9 @@ _rpcurl_value() {
 
 # Sets kind to the kind of an option, and same to all its names and whether it repeats.
 _rpcurl_find() {
-  local names repeats
-  while IFS='|' read -r names repeats kind; do
-    [[ " $names " == *" $1 "* ]] && same=" $names |$repeats" && return
+  local names repeats aliases
+  while IFS='|' read -r names repeats aliases kind; do
+    [[ " $names $aliases " == *" $1 "* ]] && same=" $names |$repeats" && return
   done <<<"$options"
   kind= same=
   return 1
@@ -645,9 +645,9 @@ _rpcurl() {
     lead=${typed%%=*}= typed=${typed#*=}
     _rpcurl_value $kind
   elif [[ -z $is_plain && $typed == -* ]]; then
-    local names repeats name
-    while IFS='|' read -r names repeats kind; do
-      for name in $names; do
+    local names repeats aliases name
+    while IFS='|' read -r names repeats aliases kind; do
+      for name in $names $aliases; do
         [[ -z $repeats && $used == *" $name "* ]] && continue 2
       done
       for name in $names; do _rpcurl_add "$name"; done

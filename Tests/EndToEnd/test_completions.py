@@ -64,6 +64,8 @@ INSERTED = [
     ("rpcurl -H x-api", "rpcurl -H x-api-key:"),
     (f"rpcurl {SET} localhost:1 demo.v1.Demo/He", f"rpcurl {SET} localhost:1 demo.v1.Demo/Hello "),
     (f"rpcurl {SET} localhost:1 demo.v1.Demo.He", f"rpcurl {SET} localhost:1 demo.v1.Demo.Hello "),
+    # The names of other programs are read, and not offered.
+    (f"rpcurl --timeout 5 {SET} localhost:1 demo.v1.Demo/He", f"rpcurl --timeout 5 {SET} localhost:1 demo.v1.Demo/Hello "),
     (f"rpcurl {SET} localhost:1 Hel", f"rpcurl {SET} localhost:1 Hello "),
     (f"rpcurl {SET} http://localhost:1/demo.v1.Demo/He", f"rpcurl {SET} http://localhost:1/demo.v1.Demo/Hello "),
     ("rpcurl --protoset=demo.binpb localhost:1/demo.v1.Demo/He", "rpcurl --protoset=demo.binpb localhost:1/demo.v1.Demo/Hello "),
@@ -115,12 +117,17 @@ def test_options_are_offered_once_unless_they_are_repeatable(bash, fish, zsh):
     assert bash.candidates("rpcurl --pl") == ["--plaintext", "--plugin"]
     assert bash.candidates("rpcurl --plaintext --plugin x --pl") == ["--plugin"]
     assert bash.candidates("rpcurl -k --ins") == []
+    assert bash.candidates("rpcurl --timeout 5 --max-t") == []
+    assert bash.candidates("rpcurl --timeo") == []
     # Options after the cursor count too.
     assert bash.candidates("rpcurl --pl", " --plaintext") == ["--plugin"]
     assert list(fish.candidates("rpcurl --plaintext --plugin x --pl")) == ["--plugin"]
     assert list(fish.candidates("rpcurl -k --ins")) == []
+    assert list(fish.candidates("rpcurl --timeout 5 --max-t")) == []
     assert zsh.typed("rpcurl --plaintext --plugin x --plu")[0] == "rpcurl --plaintext --plugin x --plugin="
     assert zsh.typed("rpcurl -k --ins")[0] == "rpcurl -k --ins"
+    assert zsh.typed("rpcurl --timeout 5 --max-t")[0] == "rpcurl --timeout 5 --max-t"
+    assert zsh.typed("rpcurl --timeo")[0] == "rpcurl --timeo"
 
 
 def test_no_options_are_offered_after_two_dashes(bash, fish):

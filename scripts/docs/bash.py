@@ -4,9 +4,9 @@ from docs.commands import Argument, Command, leaves
 
 
 def line(option: Argument) -> str:
-    """NAMES|+ if it repeats|KIND and its values"""
+    """NAMES|+ if it repeats|names that are read and not offered|KIND and its values"""
     kind = "flag" if option.kind == "flag" else " ".join([option.completion, *option.values])
-    return f"{' '.join(option.names)}|{'+' if option.repeats else ''}|{kind}"
+    return f"{' '.join(option.names)}|{'+' if option.repeats else ''}|{' '.join(option.aliases)}|{kind}"
 
 
 def table(command: Command) -> str:
@@ -147,9 +147,9 @@ _rpcurl_value() {
 
 # Sets kind to the kind of an option, and same to all its names and whether it repeats.
 _rpcurl_find() {
-  local names repeats
-  while IFS='|' read -r names repeats kind; do
-    [[ " $names " == *" $1 "* ]] && same=" $names |$repeats" && return
+  local names repeats aliases
+  while IFS='|' read -r names repeats aliases kind; do
+    [[ " $names $aliases " == *" $1 "* ]] && same=" $names |$repeats" && return
   done <<<"$options"
   kind= same=
   return 1
@@ -208,9 +208,9 @@ _rpcurl() {
     lead=${typed%%=*}= typed=${typed#*=}
     _rpcurl_value $kind
   elif [[ -z $is_plain && $typed == -* ]]; then
-    local names repeats name
-    while IFS='|' read -r names repeats kind; do
-      for name in $names; do
+    local names repeats aliases name
+    while IFS='|' read -r names repeats aliases kind; do
+      for name in $names $aliases; do
         [[ -z $repeats && $used == *" $name "* ]] && continue 2
       done
       for name in $names; do _rpcurl_add "$name"; done

@@ -33,7 +33,7 @@ def names(option: Argument) -> str:
 
 def conditioned(option: Argument) -> str:
     """The end of a line that completes an option, without the condition on the command."""
-    unused = "" if option.repeats else f" -n {quoted('__rpcurl_unused ' + ' '.join(option.names))}"
+    unused = "" if option.repeats else f" -n {quoted(' '.join(['__rpcurl_unused', *option.names, *option.aliases]))}"
     rest = "" if option.kind == "flag" else value(option)
     return f"{unused} {names(option)}{rest} -d {quoted(option.summary)}"
 
@@ -79,7 +79,7 @@ def script(root: Command) -> str:
     first += f"complete -c rpcurl -n '__rpcurl_second help' -a {quoted(' '.join(c.name for c in root.commands if c.name != 'help'))}\n"
     valued = "".join(
         f"        case {'-'.join(c.path)}\n            contains -- $argv[2] "
-        f"{' '.join(n for o in c.options if o.kind == 'option' for n in o.names) or 'x'}\n"
+        f"{' '.join(n for o in c.options if o.kind == 'option' for n in o.names + o.aliases) or 'x'}\n"
         for c in commands
     )
     nested = "".join(

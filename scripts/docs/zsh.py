@@ -28,10 +28,12 @@ def message(text: str) -> str:
 
 
 def specs(option: Argument) -> list[str]:
-    """One for each name, which excludes the others unless the option repeats."""
+    """One for each name, which excludes the others unless the option repeats. An alias (!) is not offered."""
     found = []
-    for name in option.names:
-        before = "*" if option.repeats else f"({' '.join(option.names)})" if len(option.names) > 1 else ""
+    names = option.names + option.aliases
+    for name in names:
+        before = "*" if option.repeats else f"({' '.join(names)})" if len(names) > 1 else ""
+        before = "!" + before if name in option.aliases else before
         join = "" if option.kind == "flag" else "=" if name.startswith("--") else "+"
         value = "" if option.kind == "flag" else f":{message(option.value)}:{action(option)}"
         found.append(quoted(f"{before}{name}{join}[{words(option.summary)}]{value}"))
