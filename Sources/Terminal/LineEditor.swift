@@ -20,6 +20,16 @@ package final class LineEditor: LineInput {
   package var onLine: ((String?) -> Void)?
   package var onInterrupt: ((_ hadText: Bool) -> Void)?
 
+  private enum State {
+    /// No line is read; the terminal has its original modes.
+    case paused
+    /// Lines are read.
+    case asking
+    /// As `paused`, until the assistant can complete the line.
+    case learning
+    case closed
+  }
+
   private let loop: EventLoop
   private let assistant: any LineAssistant
   private let engine: EditingEngine
@@ -40,15 +50,11 @@ package final class LineEditor: LineInput {
   }
   private var knownLine: EditingEngine.Line? = EditingEngine.Line()
   private var prompt = ""
-  /// Whether lines are read.
-  private var isAsking = false
-  private var isClosed = false
+  private var state = State.paused
   /// Whether `work` is running; it calls closures that may call it.
   private var isWorking = false
-  /// Whether completion waits for the schema.
-  private var isLearning = false
-  /// Whether this process is in the background of its shell.
-  private var isAway = false
+  /// The next check whether this process is in the foreground of its shell; nil unless it is in the background.
+  private var foregroundCheck: EventLoop.TimerID?
   /// The row of the cursor within the drawn line; nil if nothing is drawn.
   private var drawnRow: Int?
 
@@ -83,25 +89,29 @@ package final class LineEditor: LineInput {
     }
   }
 
+  private var isAsking: Bool { if case .asking = state { true } else { false } }
+
   // MARK: For the session
 
   package func ask(_ prompt: String) {
-    guard !isClosed else { return }
-    self.prompt = prompt
-    guard !isAsking else {
+    switch state {
+    case .closed: break
+    case .asking:
+      self.prompt = prompt
       if !isWorking { draw() }
-      return
+    case .paused, .learning:
+      self.prompt = prompt
+      state = .asking
+      guard !isWorking else { return }
+      begin()
+      // Handle input that was typed before.
+      if !keys.isEmpty { loop.schedule(at: .now) { [weak self] in self?.work() } }
     }
-    isAsking = true
-    guard !isWorking else { return }
-    begin()
-    // Handle input that was typed before.
-    if !keys.isEmpty { loop.schedule(at: .now) { [weak self] in self?.work() } }
   }
 
   package func pause() {
     guard isAsking else { return }
-    isAsking = false
+    state = .paused
     if !isWorking { rest() }
   }
 
@@ -123,9 +133,8 @@ package final class LineEditor: LineInput {
   }
 
   package func close() {
-    guard !isClosed else { return }
-    isClosed = true
-    isAsking = false
+    if case .closed = state { return }
+    state = .closed
     rest()
     if let signals { loop.unwatch(signals) }
     history?.close()
@@ -273,11 +282,10 @@ package final class LineEditor: LineInput {
   /// running job; reading earlier would stop the process (SIGTTIN) inside the read.
   private func waitForTerminal() {
     loop.unwatch(0)
-    guard !isAway else { return }
-    isAway = true
-    loop.schedule(at: .now + .milliseconds(100)) { [weak self] in
+    guard foregroundCheck == nil else { return }
+    foregroundCheck = loop.schedule(at: .now + .milliseconds(100)) { [weak self] in
       guard let self else { return }
-      isAway = false
+      foregroundCheck = nil
       guard isAsking else { return }
       if TerminalModes.isForeground { watchKeys() }
       comeBack()
@@ -286,9 +294,12 @@ package final class LineEditor: LineInput {
 
   // MARK: Completion
 
-  private func complete() {
+  /// Completes the line.
+  ///
+  /// - Parameter hasLearned: Whether the assistant was asked to learn what completion needs.
+  private func complete(hasLearned: Bool = false) {
     guard !line.isSearched else { return }
-    if !isLearning, assistant.mustLearn(toComplete: line.head) { return learn() }
+    if !hasLearned, assistant.mustLearn(toComplete: line.head) { return learn() }
     let completion = assistant.complete(line.head)
     let typed = completion.replaced
     let inserted = completion.inserted
@@ -303,13 +314,12 @@ package final class LineEditor: LineInput {
 
   /// Lets the session fetch the schema, then completes. The line does not change meanwhile.
   private func learn() {
-    isLearning = true
-    isAsking = false
+    state = .learning
     assistant.learn { [weak self] in
-      guard let self, !isClosed else { return }
+      guard let self else { return }
+      if case .closed = state { return }
       ask(prompt)
-      complete()
-      isLearning = false
+      complete(hasLearned: true)
       draw()
     }
   }

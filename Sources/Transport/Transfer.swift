@@ -3,25 +3,6 @@ import Glibc
 import Protobuf
 import RPCProtocols
 
-/// Observes a transfer's progress, on the loop's thread.
-///
-/// libcurl may be the caller. A delegate may call all methods of transfers; they take effect when libcurl has
-/// returned.
-public protocol TransferDelegate: AnyObject {
-  /// The status line and the header fields of the final response were received.
-  func transfer(received head: ResponseStart)
-  /// A piece of the body was received. The bytes are valid during this call only.
-  func transfer(received body: RawSpan)
-  /// The trailers were received.
-  func transfer(received trailers: Headers)
-  /// libcurl has read this many bytes of the request's body so far.
-  func transfer(sentBytes: Int)
-  /// Whether the caller may send more of the request's body; false while too many bytes wait.
-  func transferWantsMore(_ isWanted: Bool)
-  /// The transfer has ended: completely if `error` is `nil`. Not called after `close` or `finish`.
-  func transferEnded(error: TransportError?)
-}
-
 /// One HTTP exchange over libcurl, full duplex: the request's body may grow while the response is received.
 ///
 /// `TransferStateMachine` decides each step; this type translates between it and libcurl.
@@ -267,52 +248,10 @@ public final class Transfer {
       perform(.completed(nil))
       return
     }
-    var error = TransportError(code, detail: String(cString: errorBuffer))
-    if isBeyondLimit(code) {
-      error = TransportError(
-        .broken,
-        "a part of the response, such as a header line, is longer than libcurl accepts (\(error.message))")
-    }
-    if code == CURLE_HTTP2_STREAM, old?.hasLostStatus == true { error.message += "; \(OldLibcurl.lossNote)" }
-    if code == CURLE_COULDNT_CONNECT, let words = socketFailure { error.message = words }
-    if let words = proxyFailure(code, error.message) { error = TransportError(.proxy, words) }
-    perform(.completed(error, isUnsent: code == CURLE_SEND_ERROR))
-  }
-
-  /// Whether the response exceeded a buffer of libcurl, which libcurl before 8.6 reports as lack of memory.
-  private func isBeyondLimit(_ code: CURLcode) -> Bool {
-    let tooLarge: UInt32 = 100  // CURLE_TOO_LARGE, which older headers do not declare
-    return machine.response.hasBegun && (code.rawValue == tooLarge || code == CURLE_OUT_OF_MEMORY)
-  }
-
-  /// Why the proxy failed; nil if there is no proxy, or the server failed.
-  private func proxyFailure(_ code: CURLcode, _ words: String) -> String? {
-    guard code == CURLE_PROXY || code == CURLE_COULDNT_RESOLVE_PROXY || ccurl_uses_proxy(handle) else {
-      return nil
-    }
-    let server = url.split(separator: "/").dropFirst().first ?? ""
-    var (status, reason) = (0, 0)
-    if ccurl_get_long(handle, CURLINFO_HTTP_CONNECTCODE, &status) == CURLE_OK, status >= 300 {
-      return status == 407
-        ? ProxyAddress.wantsCredentials : "it refused to connect to \(server) (HTTP \(status))"
-    }
-    switch code {
-    case CURLE_COULDNT_RESOLVE_PROXY: return "its name could not be resolved"
-    case CURLE_COULDNT_CONNECT:
-      guard ccurl_get_long(handle, CURLINFO_OS_ERRNO, &reason) == CURLE_OK, reason != 0 else { return words }
-      return "cannot connect to it: \(String(cString: strerror(Int32(reason))))"
-    case CURLE_PROXY: return "cannot connect to \(server): \(words)"
-    default: return nil
-    }
-  }
-
-  /// Why connecting to a Unix socket failed; libcurl's message names the URL's host instead.
-  private var socketFailure: String? {
-    var code = 0
-    guard let socket = options.unixSocket, ccurl_get_long(handle, CURLINFO_OS_ERRNO, &code) == CURLE_OK,
-      code != 0
-    else { return nil }
-    return "failed to connect to the socket \(socket): \(String(cString: strerror(Int32(code))))"
+    let failure = TransferFailure(
+      handle: handle, url: url, options: options, code: code, detail: String(cString: errorBuffer),
+      hasStatusLine: hasStatusLine, hasLostStatus: old?.hasLostStatus == true)
+    perform(.completed(failure.error, isUnsent: code == CURLE_SEND_ERROR))
   }
 
   // MARK: libcurl's callbacks
@@ -405,34 +344,9 @@ public final class Transfer {
     try handle.set(CURLOPT_NOSIGNAL, 1)
     try trace?.attach(to: handle)
     try handle.set(CURLOPT_ERRORBUFFER, pointer: errorBuffer)
-    try handle.set(CURLOPT_PATH_AS_IS, 1)
-    try handle.set(CURLOPT_PROTOCOLS_STR, "http,https")
-    // A proxy's response to CONNECT is not part of the response.
-    try handle.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-    // Cancelling must not wait for an unresponsive resolver.
-    try handle.set(CURLOPT_QUICK_EXIT, 1)
-    try handle.set(CURLOPT_BUFFERSIZE, Self.bufferBytes)
-    // At that length, libcurl would end the response and drop its trailers.
-    if request.wantsTrailers { try handle.set(CURLOPT_IGNORE_CONTENT_LENGTH, 1) }
-    // A forwarding proxy uses HTTP/1.1 to the server: HTTP/2 needs a tunnel.
-    if options.isHTTP2WithoutTLS(request.url) { try handle.set(CURLOPT_HTTPPROXYTUNNEL, 1) }
-    // Removes libcurl's default headers, which no RPC protocol uses.
-    var fields = ["Expect:", "Accept:"]
-    let isGet = request.method == "GET"
-    try handle.set(isGet ? CURLOPT_HTTPGET : CURLOPT_POST, 1)
-    if isStream {
-      try handle.set(CURLOPT_POSTFIELDSIZE, -1)
-      // HTTP/1.1 sends a body of unknown length in chunks; HTTP/2 has no such header.
-      if options.httpVersion != .http1 { fields.append("Transfer-Encoding:") }
-    } else if !isGet {
-      try handle.set(CURLOPT_POSTFIELDSIZE, unsentBytes)
-    }
-    for field in request.headers.fields {
-      // libcurl needs a semicolon for a field with an empty value: "Name:" would remove it.
-      fields.append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
-    }
-    try handle.set(options, url: request.url, extraFields: &fields, keeping: &lists)
-    try handle.set(CURLOPT_HTTPHEADER, fields, keeping: &lists)
+    try handle.set(
+      request, bodyBytes: isStream ? nil : unsentBytes, options: options, bufferBytes: Self.bufferBytes,
+      keeping: &lists)
     try setCallbacks(of: handle)
   }
 

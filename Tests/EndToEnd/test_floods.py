@@ -3,6 +3,7 @@
 Each server sends until the client closes the connection, so that a client that does not end fails by the timeout.
 """
 
+import contextlib
 import signal
 import socket
 import struct
@@ -205,13 +206,8 @@ def test_deadline_in_a_flood_of_messages(rpcurl, message_flood, descriptor_set, 
     words = ["--descriptor-set", descriptor_set, "--protocol", "connect", "-d", "{}", "--max-time", "1s", *options, url]
     start = time.monotonic()
     with rpcurl.start(*words) as process:
-        try:
-            if is_read:
-                for stream in [process.stdout, process.stderr]:
-                    threading.Thread(target=read_away, args=(stream,), daemon=True).start()
+        with reading_away(process, *([process.stdout, process.stderr] if is_read else [])):
             ended = process.wait(SECONDS)
-        finally:
-            process.kill()
     assert ended in (DEADLINE_EXCEEDED, *early)
     assert ended != DEADLINE_EXCEEDED or time.monotonic() - start > 0.9
 
@@ -222,20 +218,28 @@ def test_signal_in_a_flood_of_messages(rpcurl, message_flood, descriptor_set, op
     url, early = message_flood
     words = ["--descriptor-set", descriptor_set, "--protocol", "connect", "-d", "{}", *options, url]
     with rpcurl.start(*words) as process:
-        try:
-            threading.Thread(target=read_away, args=(process.stderr,), daemon=True).start()
+        with reading_away(process, process.stderr):
             assert process.stdout.read(1) or early
-            threading.Thread(target=read_away, args=(process.stdout,), daemon=True).start()
-            process.send_signal(number)
-            ended = process.wait(SECONDS)
-        finally:
-            process.kill()
+            with reading_away(process, process.stdout):
+                process.send_signal(number)
+                ended = process.wait(SECONDS)
     assert ended in (code, *early)
 
 
-def read_away(stream):
+@contextlib.contextmanager
+def reading_away(process, *streams):
+    """Read the streams of a process meanwhile. Then kill it, and read them to their end before anything closes them."""
+    readers = [threading.Thread(target=read_away, args=(stream,), daemon=True) for stream in streams]
+    for reader in readers:
+        reader.start()
     try:
-        while stream.read(1 << 16):
-            pass
-    except OSError:  # the test has ended, and closed it
+        yield
+    finally:
+        process.kill()
+        for reader in readers:
+            reader.join(SECONDS)
+
+
+def read_away(stream):
+    while stream.read(1 << 16):
         pass

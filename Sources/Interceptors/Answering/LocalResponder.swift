@@ -8,9 +8,25 @@ import RPCProtocols
 /// directions of a stream continue. A forwarded call continues unchanged.
 final class LocalResponder {
   private enum State {
+    /// The request is held.
     case undecided
+    /// The call is forwarded.
     case passing
+    /// Steps of the response are played.
     case answering
+    /// The next step of the response is due after a delay.
+    case delaying
+    /// The response has ended.
+    case ended
+  }
+
+  /// The start of the response.
+  private enum Start {
+    /// It follows with the first message.
+    case pending
+    /// It is sent before the messages that are ready.
+    case due
+    case sent
   }
 
   private let context: CallContext
@@ -27,19 +43,17 @@ final class LocalResponder {
   private var requestCount = 0
   private var isHalfClosed = false
   private var headers = Headers()
-  private var isStartDue = false
-  private var hasStarted = false
+  private var responseStart = Start.pending
   private var ready: [Payload] = []
-  private var isWaiting = false
-  private var hasEnded = false
   /// The number of response messages played so far.
   private(set) var messageCount = 0
   /// Whether messages of a stream are held before the decision, so that they can be forwarded.
-  var keepsMessages = true
+  private let keepsMessages: Bool
 
-  init(_ context: CallContext, _ kind: CallKind) {
+  init(_ context: CallContext, _ kind: CallKind, keepsMessages: Bool = true) {
     self.context = context
     self.kind = kind
+    self.keepsMessages = keepsMessages
   }
 
   /// Whether the decision is pending.
@@ -57,9 +71,10 @@ final class LocalResponder {
       messages.append((message, HeldToken(token)))
     case .undecided: token.drop()
     case .passing: token.proceed(message)
-    case .answering where kind.clientStreams: token.drop()
-    // The only message of a request cannot be removed.
-    case .answering: messages.append((message, HeldToken(token)))
+    case .answering, .delaying, .ended:
+      if kind.clientStreams { return token.drop() }
+      // The only message of a request cannot be removed.
+      messages.append((message, HeldToken(token)))
     }
   }
 
@@ -80,13 +95,12 @@ final class LocalResponder {
 
   /// Fails the call.
   func fail(_ error: RPCError) {
-    state = .answering
-    hasEnded = true
+    state = .ended
     start?.token.use { $0.fail(error) }
   }
 
   func answer() {
-    state = .answering
+    if isUndecided { state = .answering }
     if kind.clientStreams {
       for message in messages { message.token.use { $0.drop() } }
       messages = []
@@ -121,7 +135,7 @@ final class LocalResponder {
   }
 
   private func goOn() {
-    guard case .answering = state, !isWaiting, !hasEnded else { return }
+    guard case .answering = state else { return }
     while next < steps.count {
       let step = steps[next]
       switch step {
@@ -130,7 +144,7 @@ final class LocalResponder {
       case .awaitRequests, .awaitHalfClose: break
       case .start(let headers):
         self.headers = headers
-        isStartDue = true
+        if case .pending = responseStart { responseStart = .due }
       case .message(let message):
         ready.append(message)
         messageCount += 1
@@ -138,11 +152,8 @@ final class LocalResponder {
         next += 1
         guard delay > .zero else { continue }
         release()
-        isWaiting = true
-        context.after(delay) { [weak self] in
-          self?.isWaiting = false
-          self?.goOn()
-        }
+        state = .delaying
+        context.after(delay) { [weak self] in self?.endDelay() }
         return
       case .end(let error, let trailers): return finish(error, trailers)
       }
@@ -153,20 +164,29 @@ final class LocalResponder {
     release()
   }
 
+  private func endDelay() {
+    guard case .delaying = state else { return }
+    state = .answering
+    goOn()
+  }
+
   /// Sends the response messages that are ready, while the call continues.
   private func release() {
     // A unary response is sent at once.
-    guard kind.serverStreams, isStartDue || !ready.isEmpty else { return }
-    if !hasStarted {
-      hasStarted = true
+    guard kind.serverStreams else { return }
+    switch responseStart {
+    case .pending where ready.isEmpty: return
+    case .pending, .due:
+      responseStart = .sent
       context.start(response: ResponseStart(headers: headers))
+    case .sent: break
     }
     for message in ready { context.inject(response: message) }
     ready = []
   }
 
   private func finish(_ error: RPCError?, _ trailers: Headers) {
-    hasEnded = true
+    state = .ended
     steps = []
     // Sent with the end: a separate end would discard messages sent just before it.
     let response = LocalResponse(headers: headers, messages: ready, error: error, trailers: trailers)

@@ -33,8 +33,7 @@ final class Replay: Interceptor {
     self.context = context
     self.recording = recording
     self.candidates = candidates
-    responder = LocalResponder(context, call.kind)
-    responder.keepsMessages = factory.miss != .error
+    responder = LocalResponder(context, call.kind, keepsMessages: factory.miss != .error)
     var stages: Stages = [.requestStart, .requestMessage, .requestEnd]
     if recording != nil { stages.formUnion([.responseStart, .responseMessage, .responseEnd]) }
     self.stages = stages

@@ -30,26 +30,33 @@ struct FieldCompiler<Resolver: TypeResolver> {
     if kind.isMessage {
       messageType = try resolver.messageHandle(text(proto.type_name), scope: scope, user: user, file: file)
       if let mapEntry { (mapKey, mapValue) = try compileMap(mapEntry, user: user) }
-      if kind == .message, features.delimited, mapEntry == nil { kind = .group }
+      if kind == .message, features.messageEncoding == .delimited, mapEntry == nil { kind = .group }
     } else if kind == .enumeration {
       enumType = try resolver.enumeration(text(proto.type_name), scope: scope, user: user, file: file)
     }
 
-    let isPackable = isRepeated && kind.isPackable
-    let statesPacked = proto.options.flatMap { $0.pointee.has_packed != 0 ? $0.pointee.packed != 0 : nil }
-    let hasPresence =
-      !isRepeated
-      && (kind.isMessage || isOneofMember || extensionName != nil || proto.proto3_optional != 0
-        || features.presence != .implicit)
+    var traits: FieldNode.Traits = []
+    if isRepeated {
+      traits.insert(.isRepeated)
+      let statesPacked = proto.options.flatMap { $0.pointee.has_packed != 0 ? $0.pointee.packed != 0 : nil }
+      if kind.isPackable, statesPacked ?? (features.repeatedEncoding == .packed) { traits.insert(.isPacked) }
+    } else {
+      if kind.isMessage || isOneofMember || extensionName != nil || proto.proto3_optional != 0
+        || features.presence != .implicit
+      {
+        traits.insert(.hasPresence)
+      }
+      if label == 2 || features.presence == .legacyRequired { traits.insert(.isRequired) }
+    }
+    if mapKey != nil { traits.insert(.isMap) }
+    if features.textValidation == .verify { traits.insert(.validatesUTF8) }
+    if extensionName != nil { traits.insert(.isExtension) }
+    if let options = proto.options, options.pointee.deprecated != 0 { traits.insert(.isDeprecated) }
     return FieldNode(
       name: name, fullName: extensionName ?? name,
       jsonName: extensionName.map { "[\($0)]" }
         ?? (proto.json_name == nil ? JSONName.camelCase(name) : text(proto.json_name)),
-      number: number, kind: kind, isRepeated: isRepeated,
-      isPacked: isPackable && (statesPacked ?? features.packed),
-      hasPresence: hasPresence, isRequired: label == 2 || !isRepeated && features.presence == .legacyRequired,
-      validatesUTF8: features.validatesUTF8, isExtension: extensionName != nil,
-      isDeprecated: proto.options.map { $0.pointee.deprecated != 0 } ?? false, oneofIndex: oneof,
+      number: number, kind: kind, traits: traits, oneofIndex: oneof,
       messageType: messageType, enumType: enumType, mapKey: mapKey, mapValue: mapValue,
       defaultText: proto.default_value == nil ? nil : text(proto.default_value),
       options: SerializedOptions(proto.options, "FieldOptions"), slot: slot)
@@ -68,7 +75,7 @@ struct FieldCompiler<Resolver: TypeResolver> {
       }
       // Delimited encoding does not apply to map entries.
       var features = entry.features
-      features.delimited = false
+      features.messageEncoding = .lengthPrefixed
       found[field.number] = try FieldCompiler(resolver: resolver, file: file, scope: entry.fullName)
         .compile(
           field, number: UInt32(field.number), slot: Int(field.number) - 1, features: features, oneof: nil,

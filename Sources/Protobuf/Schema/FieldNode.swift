@@ -36,19 +36,25 @@ public enum FieldKind: UInt8, Sendable, CaseIterable {
 /// Fields, types and enums refer to each other in cycles, without reference counting: the pool owns them all,
 /// and lives as long as a handle to one of them (``Field``, ``MessageType``, ``EnumType``) or a message.
 final class FieldNode: Sendable {
+  /// The properties that a field has or lacks.
+  struct Traits: OptionSet {
+    let rawValue: UInt8
+    static let isRepeated = Traits(rawValue: 1)
+    static let isMap = Traits(rawValue: 2)
+    static let isPacked = Traits(rawValue: 4)
+    static let hasPresence = Traits(rawValue: 8)
+    static let validatesUTF8 = Traits(rawValue: 16)
+    static let isRequired = Traits(rawValue: 32)
+    static let isExtension = Traits(rawValue: 64)
+    static let isDeprecated = Traits(rawValue: 128)
+  }
+
   let name: String
   let fullName: String
   let jsonName: String
   let number: UInt32
   let kind: FieldKind
-  let isRepeated: Bool
-  let isMap: Bool
-  let isPacked: Bool
-  let hasPresence: Bool
-  let isRequired: Bool
-  let validatesUTF8: Bool
-  let isExtension: Bool
-  let isDeprecated: Bool
+  let traits: Traits
   let oneofIndex: Int?
   unowned(unsafe) let messageType: MessageNode?
   unowned(unsafe) let enumType: EnumNode?
@@ -65,11 +71,9 @@ final class FieldNode: Sendable {
   nonisolated(unsafe) let plan: FieldPointer
 
   init(
-    name: String, fullName: String, jsonName: String, number: UInt32, kind: FieldKind,
-    isRepeated: Bool = false,
-    isPacked: Bool = false, hasPresence: Bool = false, isRequired: Bool = false, validatesUTF8: Bool = false,
-    isExtension: Bool = false, isDeprecated: Bool = false, oneofIndex: Int? = nil,
-    messageType: MessageNode? = nil, enumType: EnumNode? = nil, mapKey: FieldNode? = nil,
+    name: String, fullName: String, jsonName: String, number: UInt32, kind: FieldKind, traits: Traits,
+    oneofIndex: Int? = nil, messageType: MessageNode? = nil, enumType: EnumNode? = nil,
+    mapKey: FieldNode? = nil,
     mapValue: FieldNode? = nil,
     defaultText: String? = nil, options: SerializedOptions = .none, slot: Int
   ) {
@@ -78,14 +82,7 @@ final class FieldNode: Sendable {
     self.jsonName = jsonName
     self.number = number
     self.kind = kind
-    self.isRepeated = isRepeated
-    isMap = mapKey != nil
-    self.isPacked = isPacked
-    self.hasPresence = hasPresence
-    self.isRequired = isRequired
-    self.validatesUTF8 = validatesUTF8
-    self.isExtension = isExtension
-    self.isDeprecated = isDeprecated
+    self.traits = traits
     self.oneofIndex = oneofIndex
     self.messageType = messageType
     self.enumType = enumType
@@ -94,7 +91,7 @@ final class FieldNode: Sendable {
     self.defaultText = defaultText
     self.options = options
     self.slot = slot
-    tag = Tag(number, isPacked ? .lengthDelimited : kind.wireType)
+    tag = Tag(number, traits.contains(.isPacked) ? .lengthDelimited : kind.wireType)
     let plan = UnsafeMutablePointer<FieldPlan>.allocate(capacity: 1)
     self.plan = FieldPointer(plan)
     plan.initialize(to: FieldPlan(self))
@@ -105,6 +102,23 @@ final class FieldNode: Sendable {
     plan.pointee.protoKey.deallocate()
     plan.deallocate()
   }
+
+  @inline(__always)
+  var isRepeated: Bool { traits.contains(.isRepeated) }
+  @inline(__always)
+  var isMap: Bool { traits.contains(.isMap) }
+  @inline(__always)
+  var isPacked: Bool { traits.contains(.isPacked) }
+  @inline(__always)
+  var hasPresence: Bool { traits.contains(.hasPresence) }
+  @inline(__always)
+  var validatesUTF8: Bool { traits.contains(.validatesUTF8) }
+  @inline(__always)
+  var isRequired: Bool { traits.contains(.isRequired) }
+  @inline(__always)
+  var isExtension: Bool { traits.contains(.isExtension) }
+  @inline(__always)
+  var isDeprecated: Bool { traits.contains(.isDeprecated) }
 
   /// Its name in paths.
   var pathName: String { isExtension ? "(\(fullName))" : name }

@@ -257,7 +257,7 @@ package final class PoolCore: @unchecked Sendable {
         throw found.file.failure(.invalid("\(found.fullName) has two methods \(name)"))
       }
       let user = "\(found.fullName)/\(name)"
-      let level = method.options.map { $0.pointee.idempotency_level.rawValue } ?? 0
+      let level = method.options.flatMap { IdempotencyLevel(rawValue: $0.pointee.idempotency_level.rawValue) }
       methods.append(
         MethodDescriptor(
           service: found.fullName, name: name,
@@ -268,7 +268,7 @@ package final class PoolCore: @unchecked Sendable {
             try messageHandle(
               text(method.output_type), scope: found.fullName, user: user, file: found.file)),
           clientStreaming: method.client_streaming != 0, serverStreaming: method.server_streaming != 0,
-          hasNoSideEffects: level == 1, isIdempotent: level == 1 || level == 2,
+          idempotency: level,
           isDeprecated: method.options.map { $0.pointee.deprecated != 0 } ?? false,
           options: DescriptorOptions(SerializedOptions(method.options, "MethodOptions"), pool: self)))
     }

@@ -31,12 +31,21 @@ public struct MethodDescriptor: Sendable {
   public let clientStreaming: Bool
   /// Whether the response is a stream.
   public let serverStreaming: Bool
-  /// Whether the idempotency level is `NO_SIDE_EFFECTS`, which allows Connect's GET.
-  public let hasNoSideEffects: Bool
-  /// Whether repeating a call has no further effect: `NO_SIDE_EFFECTS` or `IDEMPOTENT`.
-  public let isIdempotent: Bool
+  /// The idempotency level; nil if it is unknown.
+  let idempotency: IdempotencyLevel?
   /// Whether it is marked `deprecated`.
   public let isDeprecated: Bool
   /// The options, including custom ones such as `(google.api.http)`.
   public let options: DescriptorOptions
+
+  /// Whether the idempotency level is `NO_SIDE_EFFECTS`, which allows Connect's GET.
+  public var hasNoSideEffects: Bool { idempotency == .noSideEffects }
+  /// Whether repeating a call has no further effect: `NO_SIDE_EFFECTS` or `IDEMPOTENT`.
+  public var isIdempotent: Bool { idempotency != nil }
+}
+
+/// `MethodOptions.IdempotencyLevel` of `descriptor.proto`, without `IDEMPOTENCY_UNKNOWN`.
+enum IdempotencyLevel: UInt32 {
+  case noSideEffects = 1
+  case idempotent
 }

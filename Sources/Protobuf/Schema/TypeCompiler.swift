@@ -161,7 +161,8 @@ extension TypeCompiler where Resolver == PoolCore {
     }
     guard !values.isEmpty else { throw found.file.failure(.invalid("\(found.fullName) has no values")) }
     return EnumNode(
-      name: found.fullName, file: found.file.name, values: values, isClosed: found.features.closedEnums,
+      name: found.fullName, file: found.file.name, values: values,
+      isClosed: found.features.enumKind == .closed,
       options: SerializedOptions(proto.options, "EnumOptions"))
   }
 }

@@ -1,0 +1,20 @@
+import RPCProtocols
+
+/// Observes a transfer's progress, on the loop's thread.
+///
+/// libcurl may be the caller. A delegate may call all methods of transfers; they take effect when libcurl has
+/// returned.
+public protocol TransferDelegate: AnyObject {
+  /// The status line and the header fields of the final response were received.
+  func transfer(received head: ResponseStart)
+  /// A piece of the body was received. The bytes are valid during this call only.
+  func transfer(received body: RawSpan)
+  /// The trailers were received.
+  func transfer(received trailers: Headers)
+  /// libcurl has read this many bytes of the request's body so far.
+  func transfer(sentBytes: Int)
+  /// Whether the caller may send more of the request's body; false while too many bytes wait.
+  func transferWantsMore(_ isWanted: Bool)
+  /// The transfer has ended: completely if `error` is `nil`. Not called after `close` or `finish`.
+  func transferEnded(error: TransportError?)
+}
