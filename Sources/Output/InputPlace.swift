@@ -3,13 +3,13 @@ import Protobuf
 /// The place of an error in input data.
 package struct InputPlace: Equatable {
   /// The position in the whole input.
-  package let position: JSONPosition
+  package let position: TextPosition
   /// The path of the field; empty at the top level.
   package var fieldPath = ""
   /// The line that contains the error, if it is available.
   package var excerpt: InputExcerpt?
 
-  package init(position: JSONPosition, fieldPath: String = "", excerpt: InputExcerpt? = nil) {
+  package init(position: TextPosition, fieldPath: String = "", excerpt: InputExcerpt? = nil) {
     self.position = position
     self.fieldPath = fieldPath
     self.excerpt = excerpt

@@ -1,7 +1,7 @@
-/// An error of a text parser. When it leaves the parser, it becomes a ``JSONError`` or a ``TextError`` with
-/// its line and path.
-struct ReadFailure<Reason: Sendable>: Error {
-  let reason: Reason
+/// An error of a parser of JSON or text format. When it leaves the parser, it becomes a ``MessageParseError``
+/// with its line and path.
+struct ReadFailure: Error {
+  let reason: MessageParseError.Reason
   let offset: Int
   /// The path, innermost part first.
   var path: [String] = []
@@ -13,8 +13,8 @@ struct ReadFailure<Reason: Sendable>: Error {
   }
 
   /// The position in the parsed text.
-  func position(in text: UnsafeRawBufferPointer) -> JSONPosition {
-    var position = JSONPosition()
+  func position(in text: UnsafeRawBufferPointer) -> TextPosition {
+    var position = TextPosition()
     position.advance(over: UnsafeRawBufferPointer(rebasing: text[..<min(offset, text.count)]))
     return position
   }
@@ -28,19 +28,21 @@ struct ReadFailure<Reason: Sendable>: Error {
   }
 }
 
-extension JSONPosition {
-  /// The same position in a text that contains the parsed text as a part.
-  func moved(to start: JSONPosition) -> JSONPosition {
-    var position = self
-    position.byteOffset += start.byteOffset
-    if line == 1 { position.column += start.column - 1 }
-    position.line += start.line - 1
-    return position
-  }
+/// A position in a text from which tokens are read.
+protocol TokenScanner {
+  var bytes: UnsafeRawBufferPointer { get }
+  var position: Int { get }
 }
 
-/// Formats an error in a text for people.
-func describe(_ reason: String, at position: JSONPosition, of fieldPath: String) -> String {
-  let place = "line \(position.line), column \(position.column)"
-  return fieldPath.isEmpty ? "\(reason) (\(place))" : "\(fieldPath): \(reason) (\(place))"
+extension TokenScanner {
+  func failure(_ reason: MessageParseError.Reason) -> ReadFailure { failure(reason, at: position) }
+
+  func failure(_ reason: MessageParseError.Reason, at offset: Int) -> ReadFailure {
+    ReadFailure(reason: reason, offset: offset)
+  }
+
+  /// The error for a missing `expected`, or for the end of the text.
+  func expected(_ what: String) -> ReadFailure {
+    failure(position >= bytes.count ? .unexpectedEnd : .syntax(expected: what))
+  }
 }

@@ -28,7 +28,7 @@ public final class Call {
 
   /// Encodes a request message from JSON in the form that the chain and the codec need. If no interceptor
   /// needs a message, JSON is converted to the wire format without building one.
-  public func encode(json: [UInt8], options: JSONDecodingOptions) throws(JSONError) -> Payload {
+  public func encode(json: [UInt8], options: JSONDecodingOptions) throws(MessageParseError) -> Payload {
     let type = request.method.input
     guard !chain.wantsRequestMessages, request.codec == .proto else {
       return .typed(try Message(type, json: json, options: options))
@@ -39,7 +39,7 @@ public final class Call {
   }
 
   /// Encodes a request message from text format.
-  public func encode(text: [UInt8], options: TextDecodingOptions) throws(TextError) -> Payload {
+  public func encode(text: [UInt8], options: TextDecodingOptions) throws(MessageParseError) -> Payload {
     .typed(try Message(request.method.input, text: text, options: options))
   }
 

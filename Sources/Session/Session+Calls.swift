@@ -128,7 +128,7 @@ extension Session {
   private func encode(_ json: String, _ stream: SessionStream, _ call: Call) throws(Failure) -> Payload {
     let bytes = Array(json.utf8)
     let message = RequestMessage(
-      source: stream.plan.method.name, start: JSONPosition(), bytes: bytes, form: stream.plan.requestForm)
+      source: stream.plan.method.name, start: TextPosition(), bytes: bytes, form: stream.plan.requestForm)
     let payload = try message.encode(for: call)
     bindings.request = .bytes(bytes, .json, stream.plan.method.input)
     record.sends(json, stream.saved)

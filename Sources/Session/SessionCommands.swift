@@ -233,7 +233,7 @@ extension Session {
       let json = try session.bindings.expand(json: arguments.values[0])
       do {
         try session.bindings.set(name[0], to: JSONValue(parsing: Array(json.utf8)))
-      } catch let error as JSONError {
+      } catch let error as MessageParseError {
         throw Failure(
           .input, name[0], error.description, hint: error.hint ?? "use JSON, or a value such as $last.user.id"
         )

@@ -19,7 +19,7 @@ package struct SessionStatementReader {
   private var values: [String] = []
   private var text = ""
   /// Reads an incomplete JSON value.
-  private var reader: JSONValueReader?
+  private var reader: MessageSplitter?
 
   /// Whether a statement is incomplete.
   package var isWithin: Bool { reader != nil }
@@ -106,7 +106,7 @@ package struct SessionStatementReader {
           index = end
           continue
         }
-        reader = JSONValueReader(limitBytes: JSONSplitter.limitBytes)
+        reader = MessageSplitter(.values)
         piece = 64
       }
       let end = min(index + piece, bytes.count)
@@ -123,7 +123,7 @@ package struct SessionStatementReader {
       guard let item = try reader?.next() else { return 0 }
       let unread = reader?.unreadCount ?? 0
       reader = nil
-      values.append(String(decoding: item.json, as: UTF8.self))
+      values.append(String(decoding: item.bytes, as: UTF8.self))
       return unread
     } catch {
       throw Failure(.input, "", error.description, hint: error.hint)

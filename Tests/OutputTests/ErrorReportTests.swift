@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test func showsPlaceInJSON() {
-    var position = JSONPosition()
+    var position = TextPosition()
     (position.line, position.column, position.byteOffset) = (2, 3, 10)
     let place = InputPlace(
       position: position, fieldPath: "a.b", excerpt: InputExcerpt(Array("x y".utf8), at: 1))

@@ -20,7 +20,7 @@ struct FailureTests {
   }
 
   @Test func showsExcerptBetweenErrorAndHint() {
-    var position = JSONPosition()
+    var position = TextPosition()
     position.column = 8
     let excerpt = InputExcerpt(Array(#"{"name":1}"#.utf8), at: 8)
     let failure = Failure(

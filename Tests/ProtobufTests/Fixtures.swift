@@ -58,11 +58,11 @@ func wire(
 }
 
 /// The error of a JSON text.
-func jsonError(_ typeName: String, _ json: String) -> JSONError? {
+func jsonError(_ typeName: String, _ json: String) -> MessageParseError? {
   do {
     _ = try wire(typeName, json)
     return nil
   } catch {
-    return error as? JSONError
+    return error as? MessageParseError
   }
 }

@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("test3.Scalars", "", JSONError.Reason.unexpectedEnd),
+    ("test3.Scalars", "", MessageParseError.Reason.unexpectedEnd),
     ("test3.Scalars", "{", .unexpectedEnd),
     ("test3.Scalars", #"{"anInt32":"#, .unexpectedEnd),
     ("test3.Scalars", #"{"aString":"abc"#, .unexpectedEnd),
@@ -142,13 +142,13 @@ import Testing
     ("test3.WellKnown", #"{"value":nul}"#, .syntax(expected: "a value")),
     ("test3.Node", #"[]"#, .wrongType(expected: "an object (test3.Node)")),
   ])
-  func rejects(_ typeName: String, _ text: String, _ expected: JSONError.Reason) {
+  func rejects(_ typeName: String, _ text: String, _ expected: MessageParseError.Reason) {
     #expect(jsonError(typeName, text)?.reason == expected)
   }
 
   @Test func rejectsInvalidUTF8() throws {
     let json = Array(#"{"aString":""#.utf8) + [0xc3, 0x28] + Array(#""}"#.utf8)
-    let error = #expect(throws: JSONError.self) { try Message(try type("test3.Scalars"), json: json) }
+    let error = #expect(throws: MessageParseError.self) { try Message(try type("test3.Scalars"), json: json) }
     #expect(error?.reason == .invalidUTF8)
   }
 
@@ -164,8 +164,8 @@ import Testing
 
   @Test func errorsNamePlaceAndPath() {
     let error = jsonError("test3.Node", "{\n  \"children\": [{},\n    {\"weight\": \"ä\", \"child\": 1}]}")
-    #expect(error?.line == 3)
-    #expect(error?.column == 16)
+    #expect(error?.position.line == 3)
+    #expect(error?.position.column == 16)
     #expect(error?.fieldPath == "children[1].weight")
     #expect(jsonError("test3.Maps", #"{"nodes":{"5":{"weight":true}}}"#)?.fieldPath == #"nodes["5"].weight"#)
   }

@@ -38,7 +38,7 @@ import Testing
   @Test func jsonAndTextReportMissingFields() throws {
     let strict = try type("test2.Strict")
     let expected = ["name", "child.id", "child.name"]
-    let jsonError = #expect(throws: JSONError.self) {
+    let jsonError = #expect(throws: MessageParseError.self) {
       try Message(strict, json: Array(#"{"id":1,"child":{}}"#.utf8))
     }
     #expect(jsonError?.reason == .missingRequired(expected))
@@ -46,11 +46,11 @@ import Testing
       jsonError?.description
         == "the required fields name, child.id, child.name are not set (line 1, column 1)")
     var out: [UInt8] = []
-    #expect(throws: JSONError.self) {
+    #expect(throws: MessageParseError.self) {
       try JSONTranscoder(strict).transcode(json: Array(#"{"id":1}"#.utf8), into: &out)
     }
     #expect(out.isEmpty)
-    let textError = #expect(throws: TextError.self) { try Message(strict, text: "id: 1 child {}") }
+    let textError = #expect(throws: MessageParseError.self) { try Message(strict, text: "id: 1 child {}") }
     #expect(textError?.reason == .missingRequired(expected))
     let partial = TextDecodingOptions(allowPartial: true)
     #expect(try Message(strict, text: "id: 1", options: partial).serialized() == [8, 1])
@@ -87,7 +87,7 @@ import Testing
     let missing = message.missingRequiredFields()
     let expected = missing.isEmpty ? nil : missing
     var out: [UInt8] = [7]
-    do throws(JSONError) {
+    do throws(MessageParseError) {
       try JSONTranscoder(type).transcode(json: text, into: &out)
       #expect(expected == nil && Array(out.dropFirst()) == message.serialized(), "\(json)")
     } catch {

@@ -14,12 +14,12 @@ import Testing
       decoding: try Message(type(typeName), serialized: hex(bytes)).text(options: options), as: UTF8.self)
   }
 
-  private func failure(_ typeName: String, _ text: String) -> TextError? {
+  private func failure(_ typeName: String, _ text: String) -> MessageParseError? {
     do {
       _ = try read(typeName, text)
       return nil
     } catch {
-      return error as? TextError
+      return error as? MessageParseError
     }
   }
 
@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("the end within a message", "test3.Node", "child {", TextError.Reason.unexpectedEnd),
+    ("the end within a message", "test3.Node", "child {", MessageParseError.Reason.unexpectedEnd),
     ("the end before a value", "test3.Node", "weight:", .unexpectedEnd),
     ("the end within a string", "test3.Node", "name: 'a", .unexpectedEnd),
     ("the end within an escape", "test3.Node", "name: 'a\\", .unexpectedEnd),
@@ -221,7 +221,7 @@ import Testing
     ("a type URL in another message", "test3.Node", "[a/test3.Node] {}", .notAnAny("test3.Node")),
     ("empty brackets", "test2.Old", "[]: 1", .syntax(expected: "an extension name or a type URL")),
   ])
-  func rejects(_ what: String, _ typeName: String, _ text: String, _ expected: TextError.Reason) {
+  func rejects(_ what: String, _ typeName: String, _ text: String, _ expected: MessageParseError.Reason) {
     #expect(failure(typeName, text)?.reason == expected, "\(what)")
   }
 
@@ -313,8 +313,8 @@ import Testing
 
   @Test func errorsNamePlaceAndPath() {
     let error = failure("test3.Node", "# é\nchildren { }\nchildren {\n  name: 'é' weight: \"x\"\n}")
-    #expect(error?.line == 4)
-    #expect(error?.column == 21)
+    #expect(error?.position.line == 4)
+    #expect(error?.position.column == 21)
     #expect(error?.fieldPath == "children[1].weight")
     #expect(
       error?.description == "children[1].weight: expected a whole number (int32) (line 4, column 21)")
@@ -335,7 +335,9 @@ import Testing
     let options = TextDecodingOptions(allowUnknownFields: true)
     #expect(hexText(try Message(type("test3.Node"), text: text, options: options).serialized()) == "2001")
     for number in ["0x10: 1", "1.5: 1", "010: 1"] {
-      #expect(throws: TextError.self) { try Message(type("test3.Node"), text: number, options: options) }
+      #expect(throws: MessageParseError.self) {
+        try Message(type("test3.Node"), text: number, options: options)
+      }
     }
   }
 }

@@ -9,11 +9,11 @@ package struct RequestMessage {
   /// The name of its source, for errors.
   package let source: String
   /// Its position in the source.
-  package let start: JSONPosition
+  package let start: TextPosition
   package let bytes: [UInt8]
   package let form: RequestForm
 
-  package init(source: String, start: JSONPosition, bytes: [UInt8], form: RequestForm) {
+  package init(source: String, start: TextPosition, bytes: [UInt8], form: RequestForm) {
     self.source = source
     self.start = start
     self.bytes = bytes
@@ -30,20 +30,14 @@ package struct RequestMessage {
         return try call.encode(
           json: bytes, options: JSONDecodingOptions(allowUnknownFields: form.allowsUnknownFields))
       } catch {
-        let excerpt = excerpt(at: error.position.byteOffset)
-        let error = error.moved(to: start)
-        let place = InputPlace(position: error.position, fieldPath: error.fieldPath, excerpt: excerpt)
-        throw Failure(.input, source, error.description, hint: error.hint ?? arrayHint(error), place: place)
+        throw failure(error, hint: arrayHint(error))
       }
     case .text:
       do {
         return try call.encode(
           text: bytes, options: TextDecodingOptions(allowUnknownFields: form.allowsUnknownFields))
       } catch {
-        let excerpt = excerpt(at: error.position.byteOffset)
-        let error = error.moved(to: start)
-        let place = InputPlace(position: error.position, fieldPath: error.fieldPath, excerpt: excerpt)
-        throw Failure(.input, source, error.description, hint: error.hint, place: place)
+        throw failure(error)
       }
     case .binary:
       do {
@@ -57,9 +51,17 @@ package struct RequestMessage {
 }
 
 extension RequestMessage {
+  /// The failure to report for an error at a position in `bytes`.
+  private func failure(_ error: MessageParseError, hint: String? = nil) -> Failure {
+    let excerpt = excerpt(at: error.position.byteOffset)
+    let error = error.moved(to: start)
+    let place = InputPlace(position: error.position, fieldPath: error.fieldPath, excerpt: excerpt)
+    return Failure(.input, source, error.description, hint: error.hint ?? hint, place: place)
+  }
+
   /// What to do about an array where an object is expected; nil for any other error.
-  private func arrayHint(_ error: JSONError) -> String? {
-    guard error.position.byteOffset == start.byteOffset,
+  private func arrayHint(_ error: MessageParseError) -> String? {
+    guard error.position.byteOffset == 0,
       bytes.first(where: { $0 > 0x20 }) == UInt8(ascii: "[")
     else { return nil }
     return "jq -c '.[]' splits an array into messages, for --each or a stream"
@@ -111,7 +113,7 @@ package enum RequestData {
       let path = argument.hasPrefix("@") ? String(argument.dropFirst()) : nil
       let source = path.map { $0 == "-" ? "standard input" : $0 } ?? "-d"
       // In formats other than JSON, all of the data is one message, which may span lines.
-      let items = try read(argument, source, form.format == .json ? form.splitter() : WholeSplitter(), form)
+      let items = try read(argument, source, form.format == .json ? .values : .whole, form)
       guard !items.isEmpty else {
         throw Failure(
           .input, source, "the data is empty", hint: "omit -d to send an empty message, or use {}")
@@ -128,14 +130,14 @@ package enum RequestData {
     }
     guard messages.isEmpty else { return messages }
     let empty = Array("{}".utf8)
-    return [RequestMessage(source: "-d", start: JSONPosition(), bytes: empty, form: RequestForm())]
+    return [RequestMessage(source: "-d", start: TextPosition(), bytes: empty, form: RequestForm())]
   }
 
   /// The consecutive messages in `text`.
   private static func split(
     _ text: [UInt8], _ source: String, _ form: RequestForm
   ) throws(Failure) -> [RequestMessage] {
-    var splitter = form.splitter()
+    var splitter = MessageSplitter(form.framing)
     splitter.append(text)
     splitter.finish()
     return try removeMessages(from: &splitter, source, form)
@@ -144,9 +146,9 @@ package enum RequestData {
   /// The messages of an argument, or of the file or standard input that it names. Stops reading at a message that is
   /// too long and at a second message.
   private static func read(
-    _ argument: String, _ source: String, _ splitter: any MessageSplitter, _ form: RequestForm
+    _ argument: String, _ source: String, _ framing: MessageFraming, _ form: RequestForm
   ) throws(Failure) -> [RequestMessage] {
-    var splitter = splitter
+    var splitter = MessageSplitter(framing)
     guard argument.hasPrefix("@") else {
       splitter.append(Array(argument.utf8))
       splitter.finish()
@@ -176,17 +178,10 @@ package enum RequestData {
 
   /// Removes complete messages from the splitter.
   private static func removeMessages(
-    from splitter: inout any MessageSplitter, _ source: String, _ form: RequestForm
+    from splitter: inout MessageSplitter, _ source: String, _ form: RequestForm
   ) throws(Failure) -> [RequestMessage] {
     var messages: [RequestMessage] = []
-    do {
-      while let piece = try splitter.next() {
-        messages.append(
-          RequestMessage(source: source, start: piece.start, bytes: piece.bytes, form: form))
-      }
-    } catch {
-      throw error.failure(in: source)
-    }
+    while let message = try splitter.next(of: source, form) { messages.append(message) }
     return messages
   }
 }

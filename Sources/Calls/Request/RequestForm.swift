@@ -1,3 +1,4 @@
+import Output
 import Protobuf
 
 /// The format of request data.
@@ -7,12 +8,35 @@ package struct RequestForm: Equatable {
   /// Whether unknown fields are ignored.
   package var allowsUnknownFields = false
 
-  /// Creates the splitter for data with several messages.
-  package func splitter() -> any MessageSplitter {
+  /// How the messages of data with several ones follow each other.
+  package var framing: MessageFraming {
     switch format {
-    case .json: JSONSplitter()
-    case .text: LineSplitter()
-    case .binary: DelimitedSplitter()
+    case .json: .values
+    case .text: .lines
+    case .binary: .delimited
     }
+  }
+}
+
+extension MessageSplitter {
+  /// The next complete message; nil if more data is needed or, at the end, if there are no more.
+  ///
+  /// - Parameter source: The name of the data.
+  /// - Throws: `Failure` if the data cannot be split.
+  mutating func next(of source: String, _ form: RequestForm) throws(Failure) -> RequestMessage? {
+    do {
+      return try next().map { RequestMessage(source: source, start: $0.start, bytes: $0.bytes, form: form) }
+    } catch {
+      throw Failure(.input, source, error.description, hint: error.hint, place: place(of: error))
+    }
+  }
+
+  private func place(of error: SplitError) -> InputPlace? {
+    guard let position = error.position else { return nil }
+    guard framing == .values else { return InputPlace(position: position) }
+    let held = held
+    let excerpt = InputExcerpt(
+      held.text, at: position.byteOffset - held.byteOffset, isInside: held.byteOffset > 0)
+    return InputPlace(position: position, excerpt: excerpt)
   }
 }

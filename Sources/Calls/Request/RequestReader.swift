@@ -30,7 +30,7 @@ package final class RequestReader<Ready> {
     let descriptor: Int32
     /// Its name in errors.
     let name: String
-    var splitter: any MessageSplitter
+    var splitter: MessageSplitter
     var isAtEnd = false
   }
 
@@ -89,24 +89,16 @@ package final class RequestReader<Ready> {
   /// The next message of the stream; nil if there is none yet, or if the stream has ended and was closed.
   private func nextOfStream() throws(Failure) -> RequestMessage? {
     guard let name = stream?.name else { return nil }
-    let piece: MessagePiece?
-    do {
-      piece = try stream?.splitter.next()
-    } catch {
-      throw error.failure(in: name)
-    }
-    guard let piece else {
-      if stream?.isAtEnd == true { closeStream() }
-      return nil
-    }
-    return RequestMessage(source: name, start: piece.start, bytes: piece.bytes, form: form)
+    if let message = try stream?.splitter.next(of: name, form) { return message }
+    if stream?.isAtEnd == true { closeStream() }
+    return nil
   }
 
   private func open(_ path: String) throws(Failure) {
     do {
       stream = Stream(
         descriptor: try FileContents.open(path), name: path == "-" ? "standard input" : path,
-        splitter: form.splitter())
+        splitter: MessageSplitter(form.framing))
     } catch {
       throw Failure(.input, path, error.why)
     }

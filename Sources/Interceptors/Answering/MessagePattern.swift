@@ -17,8 +17,8 @@ struct MessagePattern {
   private let message: Message
   private let isExact: Bool
 
-  /// - Throws: ``JSONError`` if the JSON is not valid for the type.
-  init(_ json: JSONValue, of type: MessageType, isExact: Bool) throws(JSONError) {
+  /// - Throws: ``MessageParseError`` if the JSON is not valid for the type.
+  init(_ json: JSONValue, of type: MessageType, isExact: Bool) throws(MessageParseError) {
     self.json = json
     self.isExact = isExact
     message = try Message(type, json: Array(json.text.utf8))

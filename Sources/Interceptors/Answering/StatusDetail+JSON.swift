@@ -21,7 +21,7 @@ extension StatusDetail {
       self.init(typeName: String(name), value: bytes)
     } catch let error as FormatError {
       throw error
-    } catch let error as JSONError {
+    } catch let error as MessageParseError {
       throw FormatError(reason: error.withoutPlace)
     } catch {
       throw FormatError(reason: "\(error)")

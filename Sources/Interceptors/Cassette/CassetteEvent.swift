@@ -62,7 +62,7 @@ struct RecordedMessage: Sendable {
         throw place.error("bytes: not a valid \(type.name): \(error)")
       }
     case .json(let json):
-      do throws(JSONError) {
+      do throws(MessageParseError) {
         return try Message(type, json: Array(json.text.utf8))
       } catch {
         throw place.error("message: \(error.withoutPlace)")

@@ -28,10 +28,10 @@ struct CassetteReader {
     where line.contains(where: { $0 > 0x20 }) {
       let place = DocumentPlace(file: file, line: index + 1)
       let json: JSONValue
-      do throws(JSONError) {
+      do throws(MessageParseError) {
         json = try JSONValue(parsing: Array(line))
       } catch {
-        throw place.error("\(error.withoutPlace) (column \(error.column))")
+        throw place.error("\(error.withoutPlace) (column \(error.position.column))")
       }
       do throws(FormatError) {
         if hasFirst { try add(json, place) } else { try checkFirst(json) }

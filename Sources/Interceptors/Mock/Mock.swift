@@ -125,7 +125,7 @@ final class Mock: Interceptor {
       guard let type = call.responseType else {
         throw FormatError(reason: "\(piece.path): the schema of the response is unknown")
       }
-      do throws(JSONError) {
+      do throws(MessageParseError) {
         steps.append(.message(.typed(try Message(type, json: Array(json.text.utf8)))))
       } catch {
         throw FormatError(reason: "\(piece.path): \(error.withoutPlace)")

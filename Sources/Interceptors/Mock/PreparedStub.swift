@@ -54,7 +54,7 @@ struct PreparedCondition {
         ("request", condition.fields, false), ("exactly", condition.exactly, true),
       ] {
         guard let json else { continue }
-        do throws(JSONError) {
+        do throws(MessageParseError) {
           patterns.append(try MessagePattern(json, of: type, isExact: isExact))
         } catch {
           throw FormatError(reason: "\(prefix)\(key): \(error.withoutPlace)")
@@ -93,12 +93,9 @@ struct PreparedCondition {
   }
 }
 
-extension JSONError {
+extension MessageParseError {
   /// The text without line and column, which refer to a part of the file.
   var withoutPlace: String {
-    var text = description
-    let place = " (line \(line), column \(column))"
-    if text.hasSuffix(place) { text.removeLast(place.count) }
-    return text + (hint.map { "; \($0)" } ?? "")
+    message + (hint.map { "; \($0)" } ?? "")
   }
 }

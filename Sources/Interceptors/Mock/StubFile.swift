@@ -4,7 +4,7 @@ import Protobuf
 enum StubFile {
   /// Parses the stubs in a file's content.
   static func read(_ content: [UInt8], file: String) throws(DocumentError) -> [Stub] {
-    var reader = JSONValueReader()
+    var reader = MessageSplitter(.values)
     reader.append(content)
     reader.finish()
     var stubs: [Stub] = []
@@ -12,17 +12,19 @@ enum StubFile {
       while let item = try reader.next() {
         let place = DocumentPlace(file: file, line: item.start.line)
         do {
-          stubs.append(try Stub(JSONValue(parsing: item.json), at: place))
+          stubs.append(try Stub(JSONValue(parsing: item.bytes), at: place))
         } catch let error as FormatError {
           throw place.error(error.reason)
-        } catch let error as JSONError {
+        } catch let error as MessageParseError {
           throw error.moved(to: item.start)
         }
       }
     } catch let error as DocumentError {
       throw error
-    } catch let error as JSONError {
-      throw DocumentError(file: file, line: error.line, reason: error.description)
+    } catch let error as MessageParseError {
+      throw DocumentError(file: file, line: error.position.line, reason: error.description)
+    } catch let error as SplitError {
+      throw DocumentError(file: file, line: error.position?.line, reason: error.description)
     } catch {
       throw DocumentError(file: file, line: nil, reason: "\(error)")
     }

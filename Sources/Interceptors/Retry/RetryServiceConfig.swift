@@ -19,10 +19,10 @@ struct RetryServiceConfig: Sendable {
   /// Parses a config.
   init(json: [UInt8]) throws(Problem) {
     let root: JSONValue
-    do throws(JSONError) {
+    do throws(MessageParseError) {
       root = try JSONValue(parsing: json)
     } catch {
-      throw Problem("line \(error.line), column \(error.column)", "\(error.reason)")
+      throw Problem("line \(error.position.line), column \(error.position.column)", "\(error.reason)")
     }
     guard case .object = root else { throw Problem("the file", "is not a JSON object") }
     for (index, entry) in try Self.list(root, "methodConfig").enumerated() {

@@ -122,7 +122,7 @@ extension HostFunctions {
         if let path {
           return try fields { () throws(FieldPathError) in try message.setJSON(json, at: path) }
         }
-        do throws(JSONError) {
+        do throws(MessageParseError) {
           message = try Message(message.type, json: json)
         } catch {
           throw ABIFailure(RPCURL_EPARSE, "\(error)")

@@ -120,7 +120,7 @@ extension HostFunctions {
     case RPCURL_FORM_SERIALIZED: return .bytes(content)
     case RPCURL_FORM_JSON:
       guard let type else { throw ABIFailure(RPCURL_EUNSUPPORTED, "the message's type is unknown") }
-      do throws(JSONError) {
+      do throws(MessageParseError) {
         return .typed(try Message(type, json: content))
       } catch {
         throw ABIFailure(RPCURL_EPARSE, "\(error)")

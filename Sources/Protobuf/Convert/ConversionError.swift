@@ -2,10 +2,8 @@
 package struct ConversionError: Error, Equatable, Sendable {
   /// The cause of the error.
   package enum Reason: Equatable, Sendable {
-    /// A message that is not the JSON of its type.
-    case json(JSONError)
-    /// A message that is not in text format, or not of its type.
-    case text(TextError)
+    /// A message that is not in JSON or text format, or not of its type.
+    case text(MessageParseError)
     /// Bytes that are not a message of the type, or that have no JSON form.
     case binary(DecodeError)
     /// The input ends within a message or its length.
@@ -38,12 +36,8 @@ package struct ConversionError: Error, Equatable, Sendable {
 
 extension ConversionError {
   /// The position in an input with lines.
-  package var position: JSONPosition? {
-    switch reason {
-    case .json(let error): error.position
-    case .text(let error): error.position
-    default: nil
-    }
+  package var position: TextPosition? {
+    if case .text(let error) = reason { error.position } else { nil }
   }
 
   /// Compares the errors, ignoring `surroundings`.
@@ -58,7 +52,6 @@ extension ConversionError: CustomStringConvertible {
     // In a text with lines, the position identifies the message.
     let place = messageIndex == 0 ? "" : "message \(messageIndex + 1): "
     switch reason {
-    case .json(let error): return error.description
     case .text(let error): return error.description
     case .binary(let error): return place + error.description
     case .truncated(let offset): return place + "the input ends within a message (byte \(offset))"
@@ -73,10 +66,6 @@ extension ConversionError: CustomStringConvertible {
 
   /// A suggestion, if there is one.
   package var hint: String? {
-    switch reason {
-    case .json(let error): error.hint
-    case .text(let error): error.hint
-    default: nil
-    }
+    if case .text(let error) = reason { error.hint } else { nil }
   }
 }

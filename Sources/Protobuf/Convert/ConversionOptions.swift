@@ -31,6 +31,16 @@ package struct ConversionOptions: Sendable, Equatable {
   /// own limit.
   package var limitBytes = Int(Int32.max)
 
+  /// How the messages of the input follow each other.
+  var framing: MessageFraming {
+    switch (from, isDelimited) {
+    case (.json, _): .values
+    case (.text, true): .lines
+    case (.binary, true): .delimited
+    case (.text, false), (.binary, false): .whole
+    }
+  }
+
   /// Makes options with defaults otherwise.
   package init(from: MessageFormat, to: MessageFormat, isDelimited: Bool = false) {
     self.from = from

@@ -20,11 +20,9 @@ package struct Converter: Sendable {
   private let codec: MessageConverter
   /// The bytes of the incomplete message.
   private var pending: [UInt8] = []
-  /// The number of bytes of `pending` that were scanned.
-  private var scanned = 0
-  private var splitter = JSONSplitter()
+  private var boundaries: MessageBoundaries
   /// The position of `pending` in the whole input.
-  private var position = JSONPosition()
+  private var position = TextPosition()
   private var count = 0
   /// Whether JSON was written with replacement characters (U+FFFD) for a string that is not UTF-8.
   package private(set) var hasRepairedText = false
@@ -33,6 +31,8 @@ package struct Converter: Sendable {
   package init(_ type: MessageType, options: ConversionOptions) {
     self.options = options
     codec = MessageConverter(type, options)
+    boundaries = MessageBoundaries(
+      options.framing, limitBytes: options.framing == .whole ? .max : options.limitBytes)
   }
 
   // MARK: Input
@@ -94,19 +94,29 @@ package struct Converter: Sendable {
   private mutating func messages(
     in bytes: UnsafeRawBufferPointer, isLast: Bool, into out: inout OutputBuffer
   ) throws(ConversionError) -> Int {
-    let used: Int
-    switch (options.from, options.isDelimited) {
-    case (.json, _): used = try values(in: bytes, isLast: isLast, into: &out)
-    case (.binary, true): used = try delimited(in: bytes, isLast: isLast, into: &out)
-    case (.text, true): used = try lines(in: bytes, isLast: isLast, into: &out)
-    case (.binary, false), (.text, false):
-      guard isLast else { return 0 }
-      try message(UnsafeRawBufferPointer(bytes), at: 0, of: bytes, into: &out)
-      used = bytes.count
+    var used = 0
+    while let range = try boundary(in: bytes, from: &used, isLast: isLast) {
+      try message(
+        UnsafeRawBufferPointer(rebasing: bytes[range]), at: range.lowerBound, of: bytes, into: &out)
     }
     position.advance(over: UnsafeRawBufferPointer(rebasing: bytes[..<used]))
-    scanned -= min(used, scanned)
     return used
+  }
+
+  /// Finds the next message of the input, `start` or later, and moves `start` past it.
+  private mutating func boundary(
+    in bytes: UnsafeRawBufferPointer, from start: inout Int, isLast: Bool
+  ) throws(ConversionError) -> Range<Int>? {
+    do throws(MessageBoundaries.Problem) {
+      return try boundaries.next(in: bytes, from: &start, isLast: isLast)
+    } catch {
+      let offset = position.byteOffset + start
+      switch error {
+      case .tooLong: throw failure(.tooLong(limitBytes: options.limitBytes, byteOffset: offset))
+      case .invalidLength: throw failure(.invalidLength(byteOffset: offset))
+      case .truncated: throw failure(.truncated(byteOffset: offset))
+      }
+    }
   }
 
   private func failure(_ reason: ConversionError.Reason) -> ConversionError {
@@ -141,105 +151,11 @@ package struct Converter: Sendable {
     failure.surroundings = (Array(bytes[first..<end]), offset - first)
     return failure
   }
-
-  // MARK: Streams
-
-  private mutating func values(
-    in bytes: UnsafeRawBufferPointer, isLast: Bool, into out: inout OutputBuffer
-  ) throws(ConversionError) -> Int {
-    var start = 0
-    while true {
-      if !splitter.isInside {
-        while start < bytes.count, Converter.isSpace(bytes[start]) { start += 1 }
-        scanned = start
-        guard start < bytes.count else { return start }
-      }
-      var end = splitter.end(of: bytes, from: scanned)
-      scanned = bytes.count
-      // The reader of a truncated value reports the place.
-      if end == nil, isLast { end = bytes.count }
-      guard let end else {
-        guard bytes.count - start <= options.limitBytes else {
-          throw failure(
-            .tooLong(limitBytes: options.limitBytes, byteOffset: position.byteOffset + start))
-        }
-        return start
-      }
-      try message(UnsafeRawBufferPointer(rebasing: bytes[start..<end]), at: start, of: bytes, into: &out)
-      start = end
-      if isLast, end == bytes.count { return end }
-    }
-  }
-
-  private static func isSpace(_ byte: UInt8) -> Bool {
-    byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09
-  }
-
-  private mutating func delimited(
-    in bytes: UnsafeRawBufferPointer, isLast: Bool, into out: inout OutputBuffer
-  ) throws(ConversionError) -> Int {
-    var reader = WireReader(bytes)
-    while !reader.isAtEnd {
-      let start = reader.offset
-      let offset = position.byteOffset + start
-      let length: UInt64
-      do throws(DecodeError) { length = try reader.varint() } catch {
-        guard error.reason == .truncated else { throw failure(.invalidLength(byteOffset: offset)) }
-        if isLast { throw failure(.truncated(byteOffset: offset)) }
-        return start
-      }
-      guard length <= UInt64(options.limitBytes) else {
-        throw failure(.tooLong(limitBytes: options.limitBytes, byteOffset: offset))
-      }
-      guard length <= UInt64(reader.remaining) else {
-        if isLast { throw failure(.truncated(byteOffset: offset)) }
-        return start
-      }
-      let content = UnsafeRawBufferPointer(start: reader.cursor, count: Int(length))
-      try message(content, at: reader.offset, of: bytes, into: &out)
-      reader.cursor += Int(length)
-    }
-    return bytes.count
-  }
-
-  private mutating func lines(
-    in bytes: UnsafeRawBufferPointer, isLast: Bool, into out: inout OutputBuffer
-  ) throws(ConversionError) -> Int {
-    var start = 0
-    while let end = bytes[max(start, scanned)...].firstIndex(of: 10) {
-      try message(UnsafeRawBufferPointer(rebasing: bytes[start..<end]), at: start, of: bytes, into: &out)
-      start = end + 1
-    }
-    scanned = bytes.count
-    if isLast, start < bytes.count {
-      try message(UnsafeRawBufferPointer(rebasing: bytes[start...]), at: start, of: bytes, into: &out)
-      start = bytes.count
-    }
-    guard bytes.count - start <= options.limitBytes else {
-      throw failure(.tooLong(limitBytes: options.limitBytes, byteOffset: position.byteOffset + start))
-    }
-    return start
-  }
 }
 
 extension [UInt8] {
   /// `withUnsafeBytes` does not preserve the type of `body`'s error.
   func withRawBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     try withUnsafeBufferPointer { (bytes) throws(E) -> R in try body(UnsafeRawBufferPointer(bytes)) }
-  }
-}
-
-extension JSONPosition {
-  mutating func advance(over bytes: UnsafeRawBufferPointer) {
-    byteOffset += bytes.count
-    var lines = 0
-    for byte in bytes where byte == 10 { lines += 1 }
-    var rest = bytes[...]
-    if lines > 0, let last = bytes.lastIndex(of: 10) {
-      line += lines
-      column = 1
-      rest = bytes[(last + 1)...]
-    }
-    for byte in rest where byte & 0xc0 != 0x80 { column += 1 }
   }
 }

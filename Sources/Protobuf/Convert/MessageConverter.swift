@@ -2,15 +2,13 @@
 struct MessageConverter: Sendable {
   /// Why a message cannot be converted.
   enum Failure: Error {
-    case json(JSONError)
-    case text(TextError)
+    case text(MessageParseError)
     case binary(DecodeError)
     case missingRequired([String])
 
     /// The same reason in an input that contains the message as a part.
-    func reason(movedTo place: JSONPosition) -> ConversionError.Reason {
+    func reason(movedTo place: TextPosition) -> ConversionError.Reason {
       switch self {
-      case .json(let error): .json(error.moved(to: place))
       case .text(let error): .text(error.moved(to: place))
       case .binary(let error): .binary(error.moved(by: place.byteOffset))
       case .missingRequired(let paths): .missingRequired(paths)
@@ -70,7 +68,7 @@ struct MessageConverter: Sendable {
 
   private func message(ofText input: UnsafeRawBufferPointer) throws(Failure) -> Message {
     let message: Message
-    do throws(TextError) {
+    do throws(MessageParseError) {
       message = try TextParser.parse(input, type: type.node, options: textDecoding)
     } catch {
       throw .text(error)
@@ -82,11 +80,11 @@ struct MessageConverter: Sendable {
   private func binary(
     ofJSON input: UnsafeRawBufferPointer, into out: inout OutputBuffer
   ) throws(Failure) {
-    do throws(JSONError) {
+    do throws(MessageParseError) {
       try transcoder.transcode(json: RawSpan(_unsafeBytes: input), into: &out)
     } catch {
       if case .missingRequired(let paths) = error.reason { throw .missingRequired(paths) }
-      throw .json(error)
+      throw .text(error)
     }
   }
 

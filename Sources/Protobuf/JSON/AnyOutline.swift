@@ -13,7 +13,7 @@ package struct AnyOutline {
   /// Scans the object at the position of `scanner`.
   mutating func read(
     _ scanner: JSONScanner, depth: Int, scratch: inout OutputBuffer
-  ) throws(JSONFailure) {
+  ) throws(ReadFailure) {
     var scanner = scanner
     try scanner.openObject()
     while try scanner.nextKey(after: count) {

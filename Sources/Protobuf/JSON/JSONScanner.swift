@@ -1,5 +1,5 @@
 /// A position in a JSON text with readers of tokens. Strict: RFC 8259 without extensions.
-struct JSONScanner {
+struct JSONScanner: TokenScanner {
   let start: UnsafePointer<UInt8>
   var cursor: UnsafePointer<UInt8>
   let end: UnsafePointer<UInt8>
@@ -18,17 +18,6 @@ struct JSONScanner {
   var position: Int {
     get { cursor - start }
     set { cursor = start + newValue }
-  }
-
-  func failure(_ reason: JSONError.Reason) -> JSONFailure { JSONFailure(reason: reason, offset: position) }
-
-  func failure(_ reason: JSONError.Reason, at offset: Int) -> JSONFailure {
-    JSONFailure(reason: reason, offset: offset)
-  }
-
-  /// The error for a missing `expected`, or for the end of the text.
-  func expected(_ what: String) -> JSONFailure {
-    failure(position >= bytes.count ? .unexpectedEnd : .syntax(expected: what))
   }
 
   // MARK: Structure
@@ -90,18 +79,18 @@ struct JSONScanner {
     return true
   }
 
-  mutating func expectEnd() throws(JSONFailure) {
+  mutating func expectEnd() throws(ReadFailure) {
     skipSpace()
     if position < bytes.count { throw failure(.trailingData) }
   }
 
-  mutating func openObject() throws(JSONFailure) {
+  mutating func openObject() throws(ReadFailure) {
     guard accept(UInt8(ascii: "{")) else { throw expected("an object") }
   }
 
   /// Whether another key follows in an object after `count` keys; reads the comma or the end.
   @inline(__always)
-  mutating func nextKey(after count: Int) throws(JSONFailure) -> Bool {
+  mutating func nextKey(after count: Int) throws(ReadFailure) -> Bool {
     let next = peek()
     if next == UInt8(ascii: "}") {
       position += 1
@@ -116,17 +105,17 @@ struct JSONScanner {
   }
 
   @inline(__always)
-  mutating func expectColon() throws(JSONFailure) {
+  mutating func expectColon() throws(ReadFailure) {
     guard accept(UInt8(ascii: ":")) else { throw expected("\":\"") }
   }
 
-  mutating func openArray() throws(JSONFailure) {
+  mutating func openArray() throws(ReadFailure) {
     guard accept(UInt8(ascii: "[")) else { throw failure(.wrongType(expected: "a list")) }
   }
 
   /// Whether another element follows in an array after `count` elements; reads the comma or the end.
   @inline(__always)
-  mutating func nextElement(after count: Int) throws(JSONFailure) -> Bool {
+  mutating func nextElement(after count: Int) throws(ReadFailure) -> Bool {
     let next = peek()
     if next == UInt8(ascii: "]") {
       position += 1
@@ -165,7 +154,7 @@ struct JSONScanner {
   /// Reads a string. The result is a part of the text, or of `scratch` if the string has escapes, and is
   /// valid until `scratch` is used again.
   @inline(__always)
-  mutating func string(scratch: inout OutputBuffer) throws(JSONFailure) -> UnsafeRawBufferPointer {
+  mutating func string(scratch: inout OutputBuffer) throws(ReadFailure) -> UnsafeRawBufferPointer {
     guard accept(UInt8(ascii: "\"")) else { throw failure(.wrongType(expected: "a string")) }
     let first = cursor
     var place = first
@@ -188,7 +177,7 @@ struct JSONScanner {
   @inline(never)
   private mutating func otherString(
     from first: UnsafePointer<UInt8>, at place: UnsafePointer<UInt8>, scratch: inout OutputBuffer
-  ) throws(JSONFailure) -> UnsafeRawBufferPointer {
+  ) throws(ReadFailure) -> UnsafeRawBufferPointer {
     var place = place
     while place < end {
       if end - place >= 8 {
@@ -221,7 +210,7 @@ struct JSONScanner {
   @inline(never)
   private mutating func escapedString(
     from start: Int, at firstEscape: Int, scratch: inout OutputBuffer
-  ) throws(JSONFailure) -> UnsafeRawBufferPointer {
+  ) throws(ReadFailure) -> UnsafeRawBufferPointer {
     scratch.truncate(to: 0)
     scratch.append(UnsafeRawBufferPointer(rebasing: bytes[start..<firstEscape]))
     position = firstEscape
@@ -255,7 +244,7 @@ struct JSONScanner {
     throw failure(.unexpectedEnd)
   }
 
-  private mutating func escape(scratch: inout OutputBuffer) throws(JSONFailure) {
+  private mutating func escape(scratch: inout OutputBuffer) throws(ReadFailure) {
     guard position + 1 < bytes.count else {
       position = bytes.count
       throw failure(.unexpectedEnd)
@@ -289,7 +278,7 @@ struct JSONScanner {
     position += 2
   }
 
-  private mutating func hexEscape() throws(JSONFailure) -> UInt32 {
+  private mutating func hexEscape() throws(ReadFailure) -> UInt32 {
     guard position + 6 <= bytes.count else { throw failure(.invalidEscape) }
     var code: UInt32 = 0
     for index in position + 2..<position + 6 {
@@ -309,7 +298,7 @@ struct JSONScanner {
 
   /// Reads a number token.
   @inline(__always)
-  mutating func number() throws(JSONFailure) -> UnsafeRawBufferPointer {
+  mutating func number() throws(ReadFailure) -> UnsafeRawBufferPointer {
     skipSpace()
     let length = JSONNumber.length(UnsafeRawBufferPointer(rebasing: bytes[position...]))
     guard length > 0 else { throw failure(.invalidNumber) }
@@ -325,7 +314,7 @@ struct JSONScanner {
   // MARK: Skipping
 
   /// Skips a value of any kind.
-  mutating func skipValue(depth: Int, scratch: inout OutputBuffer) throws(JSONFailure) {
+  mutating func skipValue(depth: Int, scratch: inout OutputBuffer) throws(ReadFailure) {
     guard depth <= nestingLimit else { throw failure(.tooDeep) }
     switch peek() {
     case UInt8(ascii: "{"):

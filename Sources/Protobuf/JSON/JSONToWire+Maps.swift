@@ -11,7 +11,7 @@ extension JSONToWire {
   }
 
   @inline(never)
-  mutating func map(_ field: FieldPointer, depth: Int) throws(JSONFailure) {
+  mutating func map(_ field: FieldPointer, depth: Int) throws(ReadFailure) {
     guard depth <= nestingLimit else { throw scanner.failure(.tooDeep) }
     let (keyField, valueField) = field.partsOfMap()
     guard scanner.accept(UInt8(ascii: "{")) else {
@@ -31,7 +31,7 @@ extension JSONToWire {
       let (key, keyCount) = try mapKey(keyField)
       let keyEnd = out.count
       try scanner.expectColon()
-      do throws(JSONFailure) {
+      do throws(ReadFailure) {
         try element(valueField, depth: depth + 1)
       } catch {
         let name = UnsafeRawBufferPointer(rebasing: scanner.bytes[keyOffset...])
@@ -62,7 +62,7 @@ extension JSONToWire {
   }
 
   /// Sorts the entries in the output, starting at `base`, by key.
-  private mutating func sort(from base: Int, first: Int) throws(JSONFailure) {
+  private mutating func sort(from base: Int, first: Int) throws(ReadFailure) {
     guard entries.count > first + 1 else { return }
     let bytes = UnsafeRawPointer(out.base)
     func precedes(_ a: MapEntry, _ b: MapEntry) -> Bool {
@@ -86,7 +86,7 @@ extension JSONToWire {
   }
 
   /// Reads and writes a key; returns its order, or the offset and length of a string.
-  private mutating func mapKey(_ field: FieldPointer) throws(JSONFailure) -> (key: UInt64, count: Int) {
+  private mutating func mapKey(_ field: FieldPointer) throws(ReadFailure) -> (key: UInt64, count: Int) {
     let offset = scanner.position
     let text = try scanner.string(scratch: &scratch)
     out.appendTag(field.pointee.elementTag)

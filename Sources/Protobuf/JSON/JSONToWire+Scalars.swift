@@ -2,7 +2,7 @@
 extension JSONToWire {
   /// Writes tag and value, or nothing for a zero that is omitted.
   @inline(__always)
-  mutating func scalarField(_ field: FieldPointer, omitZero: Bool) throws(JSONFailure) {
+  mutating func scalarField(_ field: FieldPointer, omitZero: Bool) throws(ReadFailure) {
     let start = out.count
     out.appendTag(field.pointee.elementTag)
     let written = try scalar(field)
@@ -12,7 +12,7 @@ extension JSONToWire {
   enum Written { case nothing, zero, value }
 
   /// Reads a value and writes it without a tag.
-  mutating func scalar(_ field: FieldPointer) throws(JSONFailure) -> Written {
+  mutating func scalar(_ field: FieldPointer) throws(ReadFailure) -> Written {
     let offset = skipToValue()
     switch field.pointee.kind {
     case .bool:
@@ -80,7 +80,7 @@ extension JSONToWire {
     return scanner.position
   }
 
-  private func wrongType(_ field: FieldPointer, at offset: Int) -> JSONFailure {
+  private func wrongType(_ field: FieldPointer, at offset: Int) -> ReadFailure {
     if offset >= scanner.bytes.count { return scanner.failure(.unexpectedEnd, at: offset) }
     let expected =
       switch field.pointee.kind {
@@ -94,7 +94,7 @@ extension JSONToWire {
   }
 
   /// Reads a number or a string with a number.
-  private mutating func numberText(_ field: FieldPointer, at offset: Int) throws(JSONFailure)
+  private mutating func numberText(_ field: FieldPointer, at offset: Int) throws(ReadFailure)
     -> UnsafeRawBufferPointer
   {
     let next = scanner.peek()
@@ -106,7 +106,7 @@ extension JSONToWire {
   /// Parses the text of a number as 64 bits in two's complement.
   func integer(
     _ text: UnsafeRawBufferPointer, _ field: FieldPointer, at offset: Int
-  ) throws(JSONFailure) -> UInt64 {
+  ) throws(ReadFailure) -> UInt64 {
     guard !text.isEmpty, JSONNumber.length(text) == text.count else { throw wrongType(field, at: offset) }
     guard let (negative, magnitude) = JSONNumber.integer(text) else { throw outOfRange(field, at: offset) }
     guard magnitude <= limit(field, isNegative: negative) else { throw outOfRange(field, at: offset) }
@@ -123,7 +123,7 @@ extension JSONToWire {
     }
   }
 
-  private func outOfRange(_ field: FieldPointer, at offset: Int) -> JSONFailure {
+  private func outOfRange(_ field: FieldPointer, at offset: Int) -> ReadFailure {
     scanner.failure(.outOfRange(type: field.pointee.kind.protoName), at: offset)
   }
 
@@ -184,7 +184,7 @@ extension JSONToWire {
     }
   }
 
-  private mutating func floatingPoint(_ field: FieldPointer, at offset: Int) throws(JSONFailure) -> Written {
+  private mutating func floatingPoint(_ field: FieldPointer, at offset: Int) throws(ReadFailure) -> Written {
     let isString = scanner.peek() == UInt8(ascii: "\"")
     let text = try numberText(field, at: offset)
     var value: Double?
@@ -214,7 +214,7 @@ extension JSONToWire {
     return float.bitPattern == 0 ? .zero : .value
   }
 
-  private mutating func enumeration(_ field: FieldPointer, at offset: Int) throws(JSONFailure) -> Written {
+  private mutating func enumeration(_ field: FieldPointer, at offset: Int) throws(ReadFailure) -> Written {
     guard let reference = field.pointee.enumType else { return .nothing }
     let next = scanner.peek()
     if next == UInt8(ascii: "\"") {
@@ -233,7 +233,7 @@ extension JSONToWire {
   @inline(never)
   private mutating func otherEnumeration(
     _ type: EnumNode, _ field: FieldPointer, at offset: Int
-  ) throws(JSONFailure) -> Written {
+  ) throws(ReadFailure) -> Written {
     let number: Int32
     let next = scanner.peek()
     if next == UInt8(ascii: "\"") {

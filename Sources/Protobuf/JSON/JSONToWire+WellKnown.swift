@@ -1,6 +1,6 @@
 /// Reading types with a special JSON form.
 extension JSONToWire {
-  mutating func special(_ kind: WellKnownKind, _ plan: PlanPointer, depth: Int) throws(JSONFailure) {
+  mutating func special(_ kind: WellKnownKind, _ plan: PlanPointer, depth: Int) throws(ReadFailure) {
     let fields = plan.pointee.fields
     switch kind {
     case .timestamp: try time(.invalidTimestamp, expected: "a timestamp", TimeText.timestamp)
@@ -15,9 +15,9 @@ extension JSONToWire {
   }
 
   private mutating func time(
-    _ reason: JSONError.Reason, expected: String,
+    _ reason: MessageParseError.Reason, expected: String,
     _ parse: (UnsafeRawBufferPointer) -> (seconds: Int64, nanos: Int32)?
-  ) throws(JSONFailure) {
+  ) throws(ReadFailure) {
     let offset = skipToValue()
     guard scanner.peek() == UInt8(ascii: "\"") else {
       throw scanner.peek() == 0
@@ -35,7 +35,7 @@ extension JSONToWire {
     }
   }
 
-  private mutating func fieldMask(_ field: FieldPointer) throws(JSONFailure) {
+  private mutating func fieldMask(_ field: FieldPointer) throws(ReadFailure) {
     let offset = skipToValue()
     guard scanner.peek() == UInt8(ascii: "\"") else {
       throw scanner.failure(.wrongType(expected: "a field mask"), at: offset)
@@ -60,7 +60,7 @@ extension JSONToWire {
   }
 
   /// Reads any JSON value as `google.protobuf.Value`.
-  private mutating func value(_ plan: PlanPointer, depth: Int) throws(JSONFailure) {
+  private mutating func value(_ plan: PlanPointer, depth: Int) throws(ReadFailure) {
     switch scanner.peek() {
     case UInt8(ascii: "{"): try messageField(plan.pointee.fields + 4, depth: depth)
     case UInt8(ascii: "["): try messageField(plan.pointee.fields + 5, depth: depth)
@@ -74,7 +74,7 @@ extension JSONToWire {
       guard scanner.peek() == UInt8(ascii: "t") || scanner.peek() == UInt8(ascii: "f") else {
         throw scanner.expected("a value")
       }
-      do throws(JSONFailure) {
+      do throws(ReadFailure) {
         try scalarField(plan.pointee.fields + 3, omitZero: false)
       } catch {
         throw scanner.failure(.syntax(expected: "a value"), at: offset)
@@ -84,7 +84,7 @@ extension JSONToWire {
 
   /// Reads an Any: an object with `@type` and the fields of the message, or `value` for types with a special
   /// JSON form, or `@value` with the serialized message in base64 for unknown types.
-  private mutating func any(_ plan: PlanPointer, depth: Int) throws(JSONFailure) {
+  private mutating func any(_ plan: PlanPointer, depth: Int) throws(ReadFailure) {
     let offset = skipToValue()
     guard scanner.peek() == UInt8(ascii: "{") else {
       throw scanner.peek() == 0
@@ -125,7 +125,7 @@ extension JSONToWire {
 
   private mutating func anyContent(
     _ url: String, _ outline: AnyOutline, pool: PoolCore, depth: Int
-  ) throws(JSONFailure) {
+  ) throws(ReadFailure) {
     let type: MessageNode?
     do { type = try pool.messageType(named: AnyOutline.typeName(url)) } catch {
       throw scanner.failure(.schema(error), at: outline.urlOffset)

@@ -26,12 +26,12 @@ struct JSONToWire: ~Copyable {
   static func transcode(
     _ json: UnsafeRawBufferPointer, type: MessageType, options: JSONDecodingOptions,
     into buffer: inout OutputBuffer
-  ) throws(JSONError) -> Bool {
+  ) throws(MessageParseError) -> Bool {
     var reader = JSONToWire(json, options: options)
     swap(&reader.out, &buffer)
     let start = reader.out.count
     reader.out.reserve(json.count / 2 + 64)
-    do throws(JSONFailure) {
+    do throws(ReadFailure) {
       let plan: PlanPointer
       do { plan = try type.pointerToPlan() } catch { throw reader.failure(error) }
       try reader.message(plan, depth: 0)
@@ -39,7 +39,7 @@ struct JSONToWire: ~Copyable {
     } catch {
       reader.out.truncate(to: start)
       swap(&reader.out, &buffer)
-      throw JSONError(error, in: json)
+      throw MessageParseError(error, in: json, format: .json)
     }
     swap(&reader.out, &buffer)
     return reader.mayLackRequired
@@ -48,9 +48,9 @@ struct JSONToWire: ~Copyable {
   /// Reads a text with the value of `field`, and writes a message with only this field.
   static func transcode(
     _ json: UnsafeRawBufferPointer, field: FieldNode, asElement: Bool, options: JSONDecodingOptions
-  ) throws(JSONError) -> [UInt8] {
+  ) throws(MessageParseError) -> [UInt8] {
     var reader = JSONToWire(json, options: options)
-    do throws(JSONFailure) {
+    do throws(ReadFailure) {
       if asElement {
         try reader.element(field.plan, depth: 0)
       } else {
@@ -58,28 +58,28 @@ struct JSONToWire: ~Copyable {
       }
       try reader.scanner.expectEnd()
     } catch {
-      throw JSONError(error, in: json)
+      throw MessageParseError(error, in: json, format: .json)
     }
     return reader.out.copyBytes()
   }
 
   // MARK: Messages
 
-  func plan(of type: MessageNode) throws(JSONFailure) -> PlanPointer {
+  func plan(of type: MessageNode) throws(ReadFailure) -> PlanPointer {
     do { return try type.pointerToPlan() } catch { throw failure(error) }
   }
 
   @inline(__always)
-  private func planOfMessage(_ field: FieldPointer) throws(JSONFailure) -> PlanPointer {
+  private func planOfMessage(_ field: FieldPointer) throws(ReadFailure) -> PlanPointer {
     do { return try field.planOfMessage() } catch { throw failure(error) }
   }
 
-  private func failure(_ error: DecodeError) -> JSONFailure {
+  private func failure(_ error: DecodeError) -> ReadFailure {
     guard case .schema(let schemaError) = error.reason else { return scanner.expected("a message") }
     return scanner.failure(.schema(schemaError))
   }
 
-  mutating func message(_ plan: PlanPointer, depth: Int) throws(JSONFailure) {
+  mutating func message(_ plan: PlanPointer, depth: Int) throws(ReadFailure) {
     guard depth <= nestingLimit else { throw scanner.failure(.tooDeep) }
     guard let wellKnown = plan.pointee.wellKnown else { return try object(plan, depth: depth, inAny: false) }
     // A custom schema may define such a type with required fields.
@@ -110,7 +110,7 @@ struct JSONToWire: ~Copyable {
   }
 
   /// Reads an object whose keys are the fields of a message.
-  mutating func object(_ plan: PlanPointer, depth: Int, inAny: Bool) throws(JSONFailure) {
+  mutating func object(_ plan: PlanPointer, depth: Int, inAny: Bool) throws(ReadFailure) {
     guard scanner.accept(UInt8(ascii: "{")) else {
       throw scanner.peek() == 0
         ? scanner.failure(.unexpectedEnd)
@@ -132,7 +132,7 @@ struct JSONToWire: ~Copyable {
       }
       let start = out.count
       let isSet: Bool
-      do throws(JSONFailure) {
+      do throws(ReadFailure) {
         isSet = try self.field(field, depth: depth, inMessageSet: plan.pointee.isMessageSet)
       } catch {
         throw error.inside(field.pointee.field.pathName)
@@ -153,7 +153,7 @@ struct JSONToWire: ~Copyable {
   }
 
   @inline(never)
-  private mutating func failure(duplicate key: UnsafePointer<UInt8>) -> JSONFailure {
+  private mutating func failure(duplicate key: UnsafePointer<UInt8>) -> ReadFailure {
     let offset = key - scanner.start
     scanner.cursor = key
     guard let name = try? scanner.string(scratch: &scratch) else { return scanner.failure(.unexpectedEnd) }
@@ -166,7 +166,7 @@ struct JSONToWire: ~Copyable {
   @inline(__always)
   private mutating func key(
     _ plan: PlanPointer, _ progress: inout Progress, inAny: Bool
-  ) throws(JSONFailure) -> FieldPointer? {
+  ) throws(ReadFailure) -> FieldPointer? {
     // Most writers keep the order of the schema and omit unset fields.
     var expected = progress.next
     let limit = min(expected &+ 3, plan.pointee.count)
@@ -184,7 +184,7 @@ struct JSONToWire: ~Copyable {
   @inline(never)
   private mutating func otherKey(
     _ plan: PlanPointer, _ progress: inout Progress, inAny: Bool
-  ) throws(JSONFailure) -> FieldPointer? {
+  ) throws(ReadFailure) -> FieldPointer? {
     let offset = scanner.position
     let key = try scanner.string(scratch: &scratch)
     var field = plan.pointee.field(named: key)
@@ -199,7 +199,7 @@ struct JSONToWire: ~Copyable {
 
   private func extensionKey(
     _ key: UnsafeRawBufferPointer, _ plan: PlanPointer, inAny: Bool, at offset: Int
-  ) throws(JSONFailure) -> FieldPointer? {
+  ) throws(ReadFailure) -> FieldPointer? {
     let type = plan.pointee.type.takeUnretainedValue()
     if key.first == UInt8(ascii: "["), let known = type.extensions.find(named: key) { return known }
     let name = String(decoding: key, as: UTF8.self)
@@ -300,7 +300,7 @@ struct JSONToWire: ~Copyable {
   @inline(__always)
   private mutating func field(
     _ field: FieldPointer, depth: Int, inMessageSet: Bool = false
-  ) throws(JSONFailure) -> Bool {
+  ) throws(ReadFailure) -> Bool {
     if scanner.peek() == UInt8(ascii: "n"), try acceptNull(field, asElement: false) { return false }
     if field.pointee.isRepeated {
       if field.pointee.isMap {
@@ -327,7 +327,7 @@ struct JSONToWire: ~Copyable {
 
   /// Reads a null, unless it is a value of the field.
   @inline(never)
-  private mutating func acceptNull(_ field: FieldPointer, asElement: Bool) throws(JSONFailure) -> Bool {
+  private mutating func acceptNull(_ field: FieldPointer, asElement: Bool) throws(ReadFailure) -> Bool {
     if field.pointee.flags.contains(.mayTakeNull), asElement || !field.pointee.isRepeated {
       guard field.pointee.kind.isMessage else { return false }
       if try planOfMessage(field).pointee.wellKnown == .value { return false }
@@ -336,7 +336,7 @@ struct JSONToWire: ~Copyable {
   }
 
   @inline(__always)
-  mutating func messageField(_ field: FieldPointer, depth: Int) throws(JSONFailure) {
+  mutating func messageField(_ field: FieldPointer, depth: Int) throws(ReadFailure) {
     out.appendTag(field.pointee.elementTag)
     guard field.pointee.kind == .group else { return try delimited(field, depth: depth) }
     try message(planOfMessage(field), depth: depth &+ 1)
@@ -344,7 +344,7 @@ struct JSONToWire: ~Copyable {
   }
 
   @inline(__always)
-  private mutating func delimited(_ field: FieldPointer, depth: Int) throws(JSONFailure) {
+  private mutating func delimited(_ field: FieldPointer, depth: Int) throws(ReadFailure) {
     let start = out.openLengthDelimited()
     try message(planOfMessage(field), depth: depth &+ 1)
     // Parts after this message move if the space for its length grows.
@@ -353,7 +353,7 @@ struct JSONToWire: ~Copyable {
 
   /// Reads an element of a list or a map, and writes tag and value.
   @inline(__always)
-  mutating func element(_ field: FieldPointer, depth: Int) throws(JSONFailure) {
+  mutating func element(_ field: FieldPointer, depth: Int) throws(ReadFailure) {
     try refuseNull(field)
     if field.pointee.kind.isMessage {
       try messageField(field, depth: depth)
@@ -363,14 +363,14 @@ struct JSONToWire: ~Copyable {
   }
 
   @inline(__always)
-  private mutating func refuseNull(_ field: FieldPointer) throws(JSONFailure) {
+  private mutating func refuseNull(_ field: FieldPointer) throws(ReadFailure) {
     if scanner.peek() == UInt8(ascii: "n"), try acceptNull(field, asElement: true) {
       throw scanner.failure(.nullElement, at: scanner.position - 4)
     }
   }
 
   @inline(never)
-  mutating func list(_ field: FieldPointer, depth: Int) throws(JSONFailure) {
+  mutating func list(_ field: FieldPointer, depth: Int) throws(ReadFailure) {
     guard depth <= nestingLimit else { throw scanner.failure(.tooDeep) }
     try scanner.openArray()
     let start = out.count
@@ -382,7 +382,7 @@ struct JSONToWire: ~Copyable {
     }
     var count = 0
     while try scanner.nextElement(after: count) {
-      do throws(JSONFailure) {
+      do throws(ReadFailure) {
         if isPacked {
           try refuseNull(field)
           _ = try scalar(field)

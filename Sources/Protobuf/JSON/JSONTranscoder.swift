@@ -25,9 +25,9 @@ public struct JSONTranscoder: Sendable {
   }
 
   /// Reads a JSON text and appends the serialized message. On an error nothing is appended.
-  public func transcode(json: RawSpan, into out: inout OutputBuffer) throws(JSONError) {
+  public func transcode(json: RawSpan, into out: inout OutputBuffer) throws(MessageParseError) {
     let start = out.count
-    let mayLackRequired = try json.withUnsafeBytes { (bytes) throws(JSONError) in
+    let mayLackRequired = try json.withUnsafeBytes { (bytes) throws(MessageParseError) in
       try JSONToWire.transcode(bytes, type: type, options: decoding, into: &out)
     }
     if mayLackRequired, !decoding.allowPartial { try checkRequiredFields(&out, from: start) }
@@ -35,14 +35,12 @@ public struct JSONTranscoder: Sendable {
 
   /// Removes the output from `start` on if it lacks required fields.
   @inline(never)
-  private func checkRequiredFields(_ out: inout OutputBuffer, from start: Int) throws(JSONError) {
+  private func checkRequiredFields(_ out: inout OutputBuffer, from start: Int) throws(MessageParseError) {
     guard let message = try? Message(type, serialized: out.copyBytes(from: start)) else { return }
     let missing = message.missingRequiredFields()
     if missing.isEmpty { return }
     out.truncate(to: start)
-    throw JSONError(
-      JSONFailure(reason: .missingRequired(missing), offset: 0),
-      in: UnsafeRawBufferPointer(start: nil, count: 0))
+    throw MessageParseError(.missingRequired(missing), format: .json)
   }
 
   /// Reads a serialized message and appends its JSON. On an error nothing is appended.
@@ -53,14 +51,14 @@ public struct JSONTranscoder: Sendable {
   }
 
   /// Reads a JSON text and appends the serialized message. On an error nothing is appended.
-  public func transcode(json: RawSpan, into out: inout [UInt8]) throws(JSONError) {
+  public func transcode(json: RawSpan, into out: inout [UInt8]) throws(MessageParseError) {
     var buffer = OutputBuffer()
     try transcode(json: json, into: &buffer)
     buffer.withBytes { out.append(contentsOf: $0) }
   }
 
   /// Reads a JSON text and appends the serialized message. On an error nothing is appended.
-  public func transcode(json: [UInt8], into out: inout [UInt8]) throws(JSONError) {
+  public func transcode(json: [UInt8], into out: inout [UInt8]) throws(MessageParseError) {
     try transcode(json: json.span.bytes, into: &out)
   }
 

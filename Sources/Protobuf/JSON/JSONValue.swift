@@ -28,13 +28,13 @@ package enum JSONValue: Sendable, Equatable {
   }
 
   /// Parses a whole text, strictly (RFC 8259).
-  package init(parsing text: [UInt8]) throws(JSONError) {
-    self = try text.span.bytes.withUnsafeBytes { (bytes) throws(JSONError) in
-      do throws(JSONFailure) {
+  package init(parsing text: [UInt8]) throws(MessageParseError) {
+    self = try text.span.bytes.withUnsafeBytes { (bytes) throws(MessageParseError) in
+      do throws(ReadFailure) {
         var parser = JSONValueParser(bytes)
         return try parser.parse()
       } catch {
-        throw JSONError(error, in: bytes)
+        throw MessageParseError(error, in: bytes, format: .json)
       }
     }
   }
@@ -75,13 +75,13 @@ private struct JSONValueParser: ~Copyable {
     scanner = JSONScanner(bytes)
   }
 
-  mutating func parse() throws(JSONFailure) -> JSONValue {
+  mutating func parse() throws(ReadFailure) -> JSONValue {
     let value = try value(depth: 0)
     try scanner.expectEnd()
     return value
   }
 
-  private mutating func value(depth: Int) throws(JSONFailure) -> JSONValue {
+  private mutating func value(depth: Int) throws(ReadFailure) -> JSONValue {
     guard depth <= nestingLimit else { throw scanner.failure(.tooDeep) }
     switch scanner.peek() {
     case UInt8(ascii: "{"):
@@ -110,7 +110,7 @@ private struct JSONValueParser: ~Copyable {
     }
   }
 
-  private mutating func string() throws(JSONFailure) -> String {
+  private mutating func string() throws(ReadFailure) -> String {
     String(decoding: try scanner.string(scratch: &scratch), as: UTF8.self)
   }
 }

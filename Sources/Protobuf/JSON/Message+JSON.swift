@@ -2,15 +2,13 @@ extension Message {
   /// Parses a message from a JSON text with one value. Uses at most 100 times the text's length in memory.
   public init(
     _ type: MessageType, json: [UInt8], options: JSONDecodingOptions = JSONDecodingOptions()
-  ) throws(JSONError) {
+  ) throws(MessageParseError) {
     var bytes: [UInt8] = []
     try JSONTranscoder(type, decoding: options).transcode(json: json, into: &bytes)
     do { self = try Message(type, serialized: bytes) } catch {
       // The transcoder's output is valid; only an invalid schema can fail here.
       guard case .schema(let schemaError) = error.reason else { self = Message(type); return }
-      throw JSONError(
-        JSONFailure(reason: .schema(schemaError), offset: 0), in: UnsafeRawBufferPointer(start: nil, count: 0)
-      )
+      throw MessageParseError(.schema(schemaError), format: .json)
     }
   }
 

@@ -86,7 +86,7 @@ public enum FieldPathError: Error, Equatable, Sendable {
   /// The value has no JSON form.
   case encoding(DecodeError)
   /// The JSON is invalid for the field.
-  case json(JSONError)
+  case json(MessageParseError)
 }
 
 extension FieldPathError: CustomStringConvertible {

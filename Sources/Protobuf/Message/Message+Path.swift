@@ -101,8 +101,8 @@ extension Message {
     try change(path, whole: true) { (field, target) throws(FieldPathError) in
       let isElement =
         target !== field || { if case .subscripted? = path.steps.last { true } else { false } }()
-      do throws(JSONError) {
-        let bytes = try json.withUnsafeBufferPointer { (json) throws(JSONError) in
+      do throws(MessageParseError) {
+        let bytes = try json.withUnsafeBufferPointer { (json) throws(MessageParseError) in
           try JSONToWire.transcode(
             UnsafeRawBufferPointer(json), field: target, asElement: isElement, options: options)
         }
@@ -121,8 +121,8 @@ extension Message {
   ) throws(FieldPathError) {
     try change(path, whole: true) { (field, target) throws(FieldPathError) in
       guard field.isRepeated, !field.isMap else { throw .notAList(field: field.pathName) }
-      do throws(JSONError) {
-        let bytes = try json.withUnsafeBufferPointer { (json) throws(JSONError) in
+      do throws(MessageParseError) {
+        let bytes = try json.withUnsafeBufferPointer { (json) throws(MessageParseError) in
           try JSONToWire.transcode(
             UnsafeRawBufferPointer(json), field: target, asElement: true, options: options)
         }

@@ -2,8 +2,8 @@ extension Message {
   /// Parses a message from text format. Uses at most 100 times the text's length in memory.
   public init(
     _ type: MessageType, text: [UInt8], options: TextDecodingOptions = TextDecodingOptions()
-  ) throws(TextError) {
-    self = try text.withUnsafeBufferPointer { (bytes) throws(TextError) in
+  ) throws(MessageParseError) {
+    self = try text.withUnsafeBufferPointer { (bytes) throws(MessageParseError) in
       try TextParser.parse(UnsafeRawBufferPointer(bytes), type: type.node, options: options)
     }
   }
@@ -11,7 +11,7 @@ extension Message {
   /// Parses a message from text format. Uses at most 100 times the text's length in memory.
   public init(
     _ type: MessageType, text: String, options: TextDecodingOptions = TextDecodingOptions()
-  ) throws(TextError) {
+  ) throws(MessageParseError) {
     self = try Message(type, text: Array(text.utf8), options: options)
   }
 

@@ -12,7 +12,7 @@ enum TextEscapes {
   // MARK: Reading
 
   /// Reads the escape at the position of `scanner`.
-  static func read(_ scanner: inout TextScanner, into content: inout [UInt8]) throws(TextFailure) {
+  static func read(_ scanner: inout TextScanner, into content: inout [UInt8]) throws(ReadFailure) {
     let start = scanner.position
     guard start + 1 < scanner.bytes.count else {
       scanner.position = scanner.bytes.count
@@ -60,7 +60,7 @@ enum TextEscapes {
   }
 
   /// Reads `\u` with four digits, or `\U` with eight: a character, not half of a surrogate pair.
-  private static func scalar(_ scanner: inout TextScanner, into content: inout [UInt8]) throws(TextFailure) {
+  private static func scalar(_ scanner: inout TextScanner, into content: inout [UInt8]) throws(ReadFailure) {
     let start = scanner.position
     let count = scanner.bytes[start + 1] == UInt8(ascii: "u") ? 4 : 8
     scanner.position += 2

@@ -1,6 +1,6 @@
 extension TextParser {
   /// Reads a value of a field, or an element of a list.
-  mutating func value(of field: FieldNode, depth: Int) throws(TextFailure) -> Value {
+  mutating func value(of field: FieldNode, depth: Int) throws(ReadFailure) -> Value {
     if let type = field.messageType { return .message(try message(type, depth: depth + 1)) }
     _ = scanner.peek()
     let start = scanner.position
@@ -13,14 +13,14 @@ extension TextParser {
     }
   }
 
-  private func wrongType(_ expected: String, at start: Int) -> TextFailure {
+  private func wrongType(_ expected: String, at start: Int) -> ReadFailure {
     scanner.failure(
       start >= scanner.bytes.count ? .unexpectedEnd : .wrongType(expected: expected), at: start)
   }
 
   // MARK: Strings
 
-  private mutating func string(_ field: FieldNode, at start: Int) throws(TextFailure) -> Value {
+  private mutating func string(_ field: FieldNode, at start: Int) throws(ReadFailure) -> Value {
     guard scanner.seesString() else { throw wrongType("a string", at: start) }
     var content: [UInt8] = []
     try scanner.strings(into: &content)
@@ -34,7 +34,7 @@ extension TextParser {
 
   // MARK: Numbers
 
-  private mutating func integer(_ field: FieldNode, at start: Int) throws(TextFailure) -> Value {
+  private mutating func integer(_ field: FieldNode, at start: Int) throws(ReadFailure) -> Value {
     let (negative, magnitude) = try wholeNumber("a whole number (\(field.kind.protoName))", field, at: start)
     let value: Value?
     switch field.kind {
@@ -56,7 +56,7 @@ extension TextParser {
 
   private mutating func wholeNumber(
     _ expected: String, _ field: FieldNode, at start: Int
-  ) throws(TextFailure) -> (negative: Bool, magnitude: UInt64) {
+  ) throws(ReadFailure) -> (negative: Bool, magnitude: UInt64) {
     let negative = scanner.accept(UInt8(ascii: "-"))
     guard scanner.seesNumber() else { throw wrongType(expected, at: start) }
     let magnitude: UInt64?
@@ -82,7 +82,7 @@ extension TextParser {
     return value
   }
 
-  private mutating func float(_ field: FieldNode, at start: Int) throws(TextFailure) -> Value {
+  private mutating func float(_ field: FieldNode, at start: Int) throws(ReadFailure) -> Value {
     let expected = "a number (\(field.kind.protoName))"
     let negative = scanner.accept(UInt8(ascii: "-"))
     var text: String
@@ -114,7 +114,7 @@ extension TextParser {
 
   // MARK: Words
 
-  private mutating func bool(_ field: FieldNode, at start: Int) throws(TextFailure) -> Bool {
+  private mutating func bool(_ field: FieldNode, at start: Int) throws(ReadFailure) -> Bool {
     let expected = "true or false"
     if scanner.seesNumber() {
       let (_, magnitude) = try wholeNumber(expected, field, at: start)
@@ -129,7 +129,7 @@ extension TextParser {
     }
   }
 
-  private mutating func enumNumber(_ field: FieldNode, at start: Int) throws(TextFailure) -> Int32 {
+  private mutating func enumNumber(_ field: FieldNode, at start: Int) throws(ReadFailure) -> Int32 {
     guard let type = field.enumType else { return 0 }
     if scanner.seesIdentifier() {
       let name = try scanner.identifier()
@@ -144,7 +144,7 @@ extension TextParser {
     return number
   }
 
-  private func unknownValue(_ value: String, _ type: EnumNode, at start: Int) -> TextFailure {
+  private func unknownValue(_ value: String, _ type: EnumNode, at start: Int) -> ReadFailure {
     let nearest = EditDistance.nearest(to: value, among: type.values.map(\.name))
     return scanner.failure(.unknownEnumValue(value: value, type: type.name, nearest: nearest), at: start)
   }
@@ -152,7 +152,7 @@ extension TextParser {
   // MARK: Skipping
 
   /// Reads the number of an unknown field.
-  mutating func fieldNumber() throws(TextFailure) {
+  mutating func fieldNumber() throws(ReadFailure) {
     let start = scanner.position
     guard options.allowUnknownFields, case .decimal = try scanner.number() else {
       throw scanner.failure(.numberedField, at: start)
@@ -160,7 +160,7 @@ extension TextParser {
   }
 
   /// Skips the rest of an unknown field after its name.
-  mutating func skipField(depth: Int) throws(TextFailure) {
+  mutating func skipField(depth: Int) throws(ReadFailure) {
     let hasColon = scanner.accept(UInt8(ascii: ":"))
     let next = scanner.peek()
     guard
@@ -172,7 +172,7 @@ extension TextParser {
     guard scanner.accept(UInt8(ascii: "]")) else { throw scanner.expected("\",\" or \"]\"") }
   }
 
-  private mutating func skipValue(depth: Int) throws(TextFailure) {
+  private mutating func skipValue(depth: Int) throws(ReadFailure) {
     if scanner.accept(UInt8(ascii: "{")) { return try skipFields(until: UInt8(ascii: "}"), depth: depth + 1) }
     if scanner.accept(UInt8(ascii: "<")) { return try skipFields(until: UInt8(ascii: ">"), depth: depth + 1) }
     if scanner.seesString() {
@@ -188,7 +188,7 @@ extension TextParser {
     }
   }
 
-  private mutating func skipFields(until end: UInt8, depth: Int) throws(TextFailure) {
+  private mutating func skipFields(until end: UInt8, depth: Int) throws(ReadFailure) {
     guard depth <= nestingLimit else { throw scanner.failure(.tooDeep) }
     while !scanner.accept(end) {
       if scanner.accept(UInt8(ascii: "[")) {

@@ -5,20 +5,20 @@ struct TextParser: ~Copyable {
 
   static func parse(
     _ text: UnsafeRawBufferPointer, type: MessageNode, options: TextDecodingOptions
-  ) throws(TextError) -> Message {
+  ) throws(MessageParseError) -> Message {
     var parser = TextParser(scanner: TextScanner(text), options: options)
-    do throws(TextFailure) {
+    do throws(ReadFailure) {
       let message = try parser.empty(type, at: 0)
       try parser.fields(of: message, until: nil, depth: 0)
       let missing = options.allowPartial ? [] : Message(storage: message).missingRequiredFields()
       guard missing.isEmpty else { throw parser.scanner.failure(.missingRequired(missing), at: 0) }
       return Message(storage: message)
     } catch {
-      throw TextError(error, in: text)
+      throw MessageParseError(error, in: text, format: .text)
     }
   }
 
-  private func empty(_ type: MessageNode, at offset: Int) throws(TextFailure) -> MessageStorage {
+  private func empty(_ type: MessageNode, at offset: Int) throws(ReadFailure) -> MessageStorage {
     do { return MessageStorage(type, try type.table()) } catch {
       throw scanner.failure(.schema(error), at: offset)
     }
@@ -35,7 +35,7 @@ struct TextParser: ~Copyable {
   /// Reads fields up to and including `end`, or to the end of the text.
   private mutating func fields(
     of message: MessageStorage, until end: UInt8?, depth: Int
-  ) throws(TextFailure) {
+  ) throws(ReadFailure) {
     var seen = Seen()
     while true {
       if scanner.isAtEnd {
@@ -50,7 +50,7 @@ struct TextParser: ~Copyable {
 
   private mutating func fieldOrAny(
     of message: MessageStorage, _ seen: inout Seen, depth: Int
-  ) throws(TextFailure) {
+  ) throws(ReadFailure) {
     _ = scanner.peek()
     let start = scanner.position
     if scanner.accept(UInt8(ascii: "[")) {
@@ -77,7 +77,7 @@ struct TextParser: ~Copyable {
   /// The field with a name; nil if it is to be skipped, such as a reserved name.
   private func field(
     named name: UnsafeRawBufferPointer, of message: MessageStorage, at offset: Int
-  ) throws(TextFailure) -> FieldNode? {
+  ) throws(ReadFailure) -> FieldNode? {
     let table = message.table
     if let field = table.field(named: name), field.name.utf8.elementsEqual(name) { return field }
     let text = String(decoding: name, as: UTF8.self)
@@ -92,7 +92,7 @@ struct TextParser: ~Copyable {
 
   private func extensionField(
     _ name: String, of message: MessageStorage, at offset: Int
-  ) throws(TextFailure) -> FieldNode? {
+  ) throws(ReadFailure) -> FieldNode? {
     let pool = message.type.pool
     do throws(SchemaError) {
       if let field = try pool.extensionField(named: name),
@@ -123,7 +123,7 @@ struct TextParser: ~Copyable {
   }
 
   /// Reads `{ … }` or `< … >`.
-  mutating func message(_ type: MessageNode, depth: Int) throws(TextFailure) -> Message {
+  mutating func message(_ type: MessageNode, depth: Int) throws(ReadFailure) -> Message {
     _ = scanner.peek()
     let start = scanner.position
     guard depth <= nestingLimit else { throw scanner.failure(.tooDeep) }
@@ -146,7 +146,7 @@ struct TextParser: ~Copyable {
   /// Reads the message that follows `[type.googleapis.com/pkg.Name]` in an Any.
   private mutating func any(
     _ url: String, in message: MessageStorage, _ seen: inout Seen, at start: Int, depth: Int
-  ) throws(TextFailure) {
+  ) throws(ReadFailure) {
     guard message.table.wellKnown == .any else {
       throw scanner.failure(.notAnAny(message.type.name), at: start)
     }
@@ -162,7 +162,7 @@ struct TextParser: ~Copyable {
     guard let type else { throw scanner.failure(.unknownAnyType(name), at: start) }
     _ = scanner.accept(UInt8(ascii: ":"))
     let content: Message
-    do throws(TextFailure) { content = try self.message(type, depth: depth + 1) } catch {
+    do throws(ReadFailure) { content = try self.message(type, depth: depth + 1) } catch {
       throw error.inside("[\(url)]")
     }
     message[fields[0]] = .single(.string(url))
@@ -174,7 +174,7 @@ struct TextParser: ~Copyable {
   private mutating func field(
     _ field: FieldNode, of message: MessageStorage, _ seen: inout Seen, at start: Int, name: String,
     depth: Int
-  ) throws(TextFailure) {
+  ) throws(ReadFailure) {
     if !field.isRepeated {
       guard seen.fields.insert(Int(field.number)) else {
         throw scanner.failure(.duplicateField(name), at: start)
@@ -186,7 +186,7 @@ struct TextParser: ~Copyable {
     }
     let hasColon = scanner.accept(UInt8(ascii: ":"))
     guard hasColon || field.kind.isMessage else { throw scanner.expected("\":\"").inside(field.pathName) }
-    do throws(TextFailure) {
+    do throws(ReadFailure) {
       guard field.isRepeated else {
         message[field] = .single(try value(of: field, depth: depth))
         return
@@ -200,7 +200,7 @@ struct TextParser: ~Copyable {
   /// Reads one element of a list or a map, or several in brackets.
   private mutating func elements(
     of field: FieldNode, in message: MessageStorage, depth: Int
-  ) throws(TextFailure) {
+  ) throws(ReadFailure) {
     guard scanner.accept(UInt8(ascii: "[")) else {
       return try element(of: field, in: message, depth: depth)
     }
@@ -213,20 +213,20 @@ struct TextParser: ~Copyable {
 
   private mutating func element(
     of field: FieldNode, in message: MessageStorage, depth: Int
-  ) throws(TextFailure) {
+  ) throws(ReadFailure) {
     if field.isMap { return try entry(of: field, in: message, depth: depth) }
     var values: [Value] = []
     if case .list(let earlier) = message[field] {
       values = earlier
       message[field] = .none
     }
-    do throws(TextFailure) { values.append(try value(of: field, depth: depth)) } catch {
+    do throws(ReadFailure) { values.append(try value(of: field, depth: depth)) } catch {
       throw error.inside("[\(values.count)]")
     }
     message[field] = .list(values)
   }
 
-  private mutating func entry(of field: FieldNode, in message: MessageStorage, depth: Int) throws(TextFailure)
+  private mutating func entry(of field: FieldNode, in message: MessageStorage, depth: Int) throws(ReadFailure)
   {
     guard let type = field.messageType, let keyField = field.mapKey, let valueField = field.mapValue else {
       return

@@ -1,20 +1,9 @@
 /// A position in a text with readers of tokens (text format specification).
-struct TextScanner {
+struct TextScanner: TokenScanner {
   let bytes: UnsafeRawBufferPointer
   var position = 0
 
   init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
-
-  func failure(_ reason: TextError.Reason) -> TextFailure { TextFailure(reason: reason, offset: position) }
-
-  func failure(_ reason: TextError.Reason, at offset: Int) -> TextFailure {
-    TextFailure(reason: reason, offset: offset)
-  }
-
-  /// The error for a missing `expected`, or for the end of the text.
-  func expected(_ what: String) -> TextFailure {
-    failure(position >= bytes.count ? .unexpectedEnd : .syntax(expected: what))
-  }
 
   // MARK: Structure
 
@@ -68,7 +57,7 @@ struct TextScanner {
   /// Whether a string starts here.
   mutating func seesString() -> Bool { peek() == UInt8(ascii: "\"") || peek() == UInt8(ascii: "'") }
 
-  mutating func identifier() throws(TextFailure) -> UnsafeRawBufferPointer {
+  mutating func identifier() throws(ReadFailure) -> UnsafeRawBufferPointer {
     guard seesIdentifier() else { throw expected("a name") }
     let start = position
     while TextScanner.isLetter(byte()) || TextScanner.isDigit(byte()) { position += 1 }
@@ -77,7 +66,7 @@ struct TextScanner {
 
   /// Reads the text up to the closing bracket: the name of an extension or a type URL. The opening bracket
   /// has been read.
-  mutating func bracketedName() throws(TextFailure) -> String {
+  mutating func bracketedName() throws(ReadFailure) -> String {
     var name: [UInt8] = []
     while true {
       let byte = peek()
@@ -136,7 +125,7 @@ struct TextScanner {
   }
 
   /// Reads a number without a sign.
-  mutating func number() throws(TextFailure) -> Number {
+  mutating func number() throws(ReadFailure) -> Number {
     guard seesNumber() else { throw expected("a number") }
     let start = position
     let result: Number
@@ -159,7 +148,7 @@ struct TextScanner {
     return result
   }
 
-  private mutating func decimal(from start: Int) throws(TextFailure) -> Number {
+  private mutating func decimal(from start: Int) throws(ReadFailure) -> Number {
     var isFloat = false
     while TextScanner.isDigit(byte()) { position += 1 }
     if byte() == UInt8(ascii: ".") {
@@ -187,12 +176,12 @@ struct TextScanner {
   // MARK: Strings
 
   /// Reads one or more consecutive strings and appends their content.
-  mutating func strings(into content: inout [UInt8]) throws(TextFailure) {
+  mutating func strings(into content: inout [UInt8]) throws(ReadFailure) {
     guard seesString() else { throw expected("a string") }
     while seesString() { try string(into: &content) }
   }
 
-  private mutating func string(into content: inout [UInt8]) throws(TextFailure) {
+  private mutating func string(into content: inout [UInt8]) throws(ReadFailure) {
     let start = position
     let quote = bytes[position]
     position += 1

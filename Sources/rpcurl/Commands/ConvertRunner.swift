@@ -103,17 +103,13 @@ extension ConversionError {
       let isInside = position.map { $0.byteOffset > around.offset } ?? false
       return InputExcerpt(around.text, at: around.offset, isInside: isInside)
     }
-    return switch reason {
-    case .json(let error): InputPlace(position: error.position, fieldPath: error.fieldPath, excerpt: excerpt)
-    case .text(let error): InputPlace(position: error.position, fieldPath: error.fieldPath, excerpt: excerpt)
-    default: nil
-    }
+    guard case .text(let error) = reason else { return nil }
+    return InputPlace(position: error.position, fieldPath: error.fieldPath, excerpt: excerpt)
   }
 
   /// Whether the schema is invalid, rather than the input.
   fileprivate var isAboutSchema: Bool {
     switch reason {
-    case .json(let error): if case .schema = error.reason { true } else { false }
     case .text(let error): if case .schema = error.reason { true } else { false }
     case .binary(let error): if case .schema = error.reason { true } else { false }
     default: false

@@ -2,7 +2,7 @@
 ///
 /// It scans several bytes of a string at once, and does not store the text. The parser of a value checks what
 /// is inside its brackets.
-struct JSONSplitter {
+struct JSONValueBoundary: Sendable {
   private var depth = 0
   private var isInString = false
   private var isEscaped = false
@@ -25,7 +25,7 @@ struct JSONSplitter {
       }
       let byte = bytes[index]
       if isInWord {
-        guard JSONSplitter.isWordByte(byte) else { return finish(index) }
+        guard JSONValueBoundary.isWordByte(byte) else { return finish(index) }
         index += 1
         continue
       }
@@ -39,7 +39,7 @@ struct JSONSplitter {
       default:
         guard depth == 0 else { continue }
         // A byte that starts no value is returned alone, and the parser rejects it.
-        guard JSONSplitter.isWordByte(byte) else { return finish(index) }
+        guard JSONValueBoundary.isWordByte(byte) else { return finish(index) }
         isInWord = true
       }
     }
@@ -50,7 +50,7 @@ struct JSONSplitter {
   var mayEndHere: Bool { isInWord }
 
   private mutating func finish(_ index: Int) -> Int {
-    self = JSONSplitter()
+    self = JSONValueBoundary()
     return index
   }
 
@@ -63,7 +63,9 @@ struct JSONSplitter {
     while index < bytes.count {
       if index + 8 <= bytes.count {
         let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-        if !JSONSplitter.holds(UInt8(ascii: "\""), word), !JSONSplitter.holds(UInt8(ascii: "\\"), word) {
+        if !JSONValueBoundary.holds(UInt8(ascii: "\""), word),
+          !JSONValueBoundary.holds(UInt8(ascii: "\\"), word)
+        {
           index += 8
           continue
         }

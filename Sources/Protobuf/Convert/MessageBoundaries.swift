@@ -1,0 +1,114 @@
+/// How messages follow each other in a file or a stream.
+package enum MessageFraming: Sendable, Equatable {
+  /// JSON values, with or without white space between them.
+  case values
+  /// One message per line.
+  case lines
+  /// Each message after its length, a varint.
+  case delimited
+  /// One message, which may be empty.
+  case whole
+}
+
+/// Finds consecutive messages in data that arrives in pieces. The caller stores the data.
+struct MessageBoundaries: Sendable {
+  /// Why the next message has no end.
+  enum Problem: Error {
+    /// The message is longer than the limit.
+    case tooLong
+    /// The length of the message is not a varint of at most five bytes.
+    case invalidLength
+    /// The data ends within the message or its length.
+    case truncated
+  }
+
+  let framing: MessageFraming
+  let limitBytes: Int
+  /// The number of bytes from the start of the next message on that have been scanned.
+  private var scanned = 0
+  private var value = JSONValueBoundary()
+  /// Whether the only message of `whole` was found.
+  private var isDone = false
+
+  init(_ framing: MessageFraming, limitBytes: Int) {
+    self.framing = framing
+    self.limitBytes = limitBytes
+  }
+
+  /// Whether a JSON value has begun.
+  var isInsideValue: Bool { value.isInside }
+  /// Whether a JSON value may end with the scanned data: a number or a word has no end of its own.
+  var mayValueEnd: Bool { value.mayEndHere }
+
+  /// Finds the next message, and moves `start` to the first byte that is still needed, where the next call continues.
+  ///
+  /// If `isLast`, an incomplete JSON value is returned too: the parser reports the place.
+  ///
+  /// - Returns: The message without its framing. Nil if more data is needed or, if `isLast`, if there are no more
+  ///   messages.
+  mutating func next(
+    in bytes: UnsafeRawBufferPointer, from start: inout Int, isLast: Bool
+  ) throws(Problem) -> Range<Int>? {
+    switch framing {
+    case .values:
+      if !value.isInside {
+        while start < bytes.count, Self.isSpace(bytes[start]) { start += 1 }
+        if start == bytes.count { return nil }
+      }
+      let end = value.end(of: bytes, from: start + scanned)
+      if end == nil, isLast { value = JSONValueBoundary() }
+      return try message(from: &start, to: end ?? (isLast ? bytes.count : nil), in: bytes)
+    case .lines:
+      let end = bytes[(start + scanned)...].firstIndex(of: 10)
+      let isRest = isLast && start < bytes.count
+      let line = try message(from: &start, to: end ?? (isRest ? bytes.count : nil), in: bytes)
+      if end != nil { start += 1 }
+      return line
+    case .delimited: return try delimited(in: bytes, from: &start, isLast: isLast)
+    case .whole:
+      if isDone { return nil }
+      isDone = isLast
+      return try message(from: &start, to: isLast ? bytes.count : nil, in: bytes)
+    }
+  }
+
+  /// The message that ends at `end`; nil without an end.
+  private mutating func message(
+    from start: inout Int, to end: Int?, in bytes: UnsafeRawBufferPointer
+  ) throws(Problem) -> Range<Int>? {
+    guard (end ?? bytes.count) - start <= limitBytes else { throw .tooLong }
+    guard let end else {
+      scanned = bytes.count - start
+      return nil
+    }
+    scanned = 0
+    defer { start = end }
+    return start..<end
+  }
+
+  private func delimited(
+    in bytes: UnsafeRawBufferPointer, from start: inout Int, isLast: Bool
+  ) throws(Problem) -> Range<Int>? {
+    if start == bytes.count { return nil }
+    var reader = WireReader(UnsafeRawBufferPointer(rebasing: bytes[start...]))
+    let length: UInt64
+    do throws(DecodeError) { length = try reader.varint() } catch {
+      guard error.reason == .truncated, bytes.count - start < 5 else { throw .invalidLength }
+      if isLast { throw .truncated }
+      return nil
+    }
+    guard reader.offset <= 5 else { throw .invalidLength }
+    guard length <= UInt64(limitBytes) else { throw .tooLong }
+    guard length <= UInt64(reader.remaining) else {
+      if isLast { throw .truncated }
+      return nil
+    }
+    let first = start + reader.offset
+    start = first + Int(length)
+    return first..<start
+  }
+
+  static func isSpace(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09
+  }
+}

@@ -1,0 +1,161 @@
+/// Why a text is not a message in JSON or in text format.
+public struct MessageParseError: Error, Equatable, Sendable {
+  /// The cause of the error.
+  public enum Reason: Equatable, Sendable {
+    /// The text ends within a value, or is empty.
+    case unexpectedEnd
+    /// A token other than the grammar expects here.
+    case syntax(expected: String)
+    /// A number that the format does not allow, such as `01` or `1x`.
+    case invalidNumber
+    /// An invalid escape after a backslash.
+    case invalidEscape
+    /// Half of a surrogate pair. Text format does not allow one half even before the other.
+    case loneSurrogate
+    /// Bytes that are not UTF-8, in text format where the schema requires it.
+    case invalidUTF8
+    /// Nested deeper than 100 levels.
+    case tooDeep
+    /// Two fields of one oneof.
+    case oneofConflict(oneof: String)
+    /// A name that is not a field of the message; `nearest` are similar names.
+    case unknownField(name: String, type: String, nearest: [String])
+    /// A name or number that is not a value of the enum; `nearest` are similar names.
+    case unknownEnumValue(value: String, type: String, nearest: [String])
+    /// A value of a type other than the field's.
+    case wrongType(expected: String)
+    /// A number that is out of the field's range, or not a whole number.
+    case outOfRange(type: String)
+    /// An Any of a type that the schema does not define.
+    case unknownAnyType(String)
+    /// Required fields that are not set, as paths.
+    case missingRequired([String])
+    /// The schema of the message is invalid.
+    case schema(SchemaError)
+
+    // JSON only
+
+    /// A control character in a string.
+    case controlCharacter
+    /// More text after the value.
+    case trailingData
+    /// A value that is longer than the reader's limit.
+    case tooLong(limitBytes: Int)
+    /// A duplicate key, possibly under different names of one field.
+    case duplicateKey(String)
+    /// A bytes field that is not base64.
+    case invalidBase64
+    /// A null in a list or a map, where it is not allowed.
+    case nullElement
+    /// Not an RFC 3339 time between the years 1 and 9999.
+    case invalidTimestamp
+    /// Not a number of seconds such as `1.5s`, or more than 10,000 years.
+    case invalidDuration
+    /// Not a list of paths in lower camel case.
+    case invalidFieldMask
+    /// An Any without `@type`.
+    case missingAnyType
+
+    // Text format only
+
+    /// The line ends within a string.
+    case unterminatedString
+    /// A duplicate of a field that is neither repeated nor a map.
+    case duplicateField(String)
+    /// A name in brackets that is not an extension of the message.
+    case unknownExtension(name: String, type: String)
+    /// A field number, as unknown fields are written.
+    case numberedField
+    /// A type URL in brackets within a message that is not an Any.
+    case notAnAny(String)
+  }
+
+  /// The cause of the error.
+  public var reason: Reason
+  /// The position of the error.
+  public var position: TextPosition
+  /// The path of the field, empty at the top level: `user.addresses[2].city`.
+  public var fieldPath: String
+  /// The format of the text.
+  let format: MessageFormat
+
+  init(_ failure: ReadFailure, in text: UnsafeRawBufferPointer, format: MessageFormat) {
+    reason = failure.reason
+    position = failure.position(in: text)
+    fieldPath = failure.fieldPath
+    self.format = format
+  }
+
+  /// An error that concerns the whole message, or a known position.
+  init(_ reason: Reason, at position: TextPosition = TextPosition(), format: MessageFormat) {
+    self.reason = reason
+    self.position = position
+    fieldPath = ""
+    self.format = format
+  }
+
+  /// The same error in a text that contains the parsed text as a part.
+  package func moved(to start: TextPosition) -> MessageParseError {
+    var error = self
+    error.position = position.moved(to: start)
+    return error
+  }
+}
+
+extension MessageParseError: CustomStringConvertible {
+  /// The error message.
+  public var description: String { "\(message) (line \(position.line), column \(position.column))" }
+
+  /// The error message without the line and the column.
+  package var message: String {
+    fieldPath.isEmpty ? reason.text(format) : "\(fieldPath): \(reason.text(format))"
+  }
+
+  /// A suggestion, if there is one.
+  public var hint: String? {
+    switch reason {
+    case .unknownField(_, _, let nearest) where !nearest.isEmpty,
+      .unknownEnumValue(_, _, let nearest) where !nearest.isEmpty:
+      "did you mean \(nearest.joined(separator: ", "))?"
+    case .numberedField: "unknown fields are printed by number; --allow-unknown-fields skips them"
+    default: nil
+    }
+  }
+}
+
+extension MessageParseError.Reason {
+  fileprivate func text(_ format: MessageFormat) -> String {
+    switch self {
+    case .unexpectedEnd: format == .json ? "unexpected end of the JSON" : "unexpected end of the text"
+    case .syntax(let expected): "expected \(expected)"
+    case .invalidNumber: "not a valid \(format == .json ? "JSON" : "text format") number"
+    case .invalidEscape: "invalid escape"
+    case .loneSurrogate: "half of a surrogate pair"
+    case .invalidUTF8: "not UTF-8"
+    case .tooDeep: "nested deeper than \(nestingLimit) levels"
+    case .oneofConflict(let oneof): "another field of the oneof \"\(oneof)\" is set too"
+    case .unknownField(let name, let type, _): "\(type) has no field \"\(name)\""
+    case .unknownEnumValue(let value, let type, _): "\(type) has no value \(value)"
+    case .wrongType(let expected): "expected \(expected)"
+    case .outOfRange(let type): "number out of range for \(type)"
+    case .unknownAnyType(let name): "the schema does not define the type \(name)"
+    case .missingRequired(let paths): missingText(paths)
+    case .schema(let error): error.description
+    case .controlCharacter: "control character in a string; use an escape"
+    case .trailingData: "unexpected text after the value"
+    case .tooLong(let limit): "a value longer than \(limit) bytes"
+    case .duplicateKey(let key): "duplicate key \"\(key)\""
+    case .invalidBase64: "not base64"
+    case .nullElement: "null is not allowed in a list or a map"
+    case .invalidTimestamp: "not a timestamp such as 2024-05-01T12:00:00Z"
+    case .invalidDuration: "not a duration such as 1.5s"
+    case .invalidFieldMask: "not a field mask such as user.displayName,photo"
+    case .missingAnyType: "an Any requires \"@type\""
+    case .unterminatedString: "the line ends within a string"
+    case .duplicateField(let name): "duplicate field \"\(name)\""
+    case .unknownExtension(let name, let type): "\(type) has no extension [\(name)]"
+    case .numberedField: "expected a field name, not a number"
+    case .notAnAny(let type): "\(type) is not an Any and cannot contain a message of any type"
+    }
+  }
+}

@@ -1,0 +1,35 @@
+/// A position in a text.
+public struct TextPosition: Equatable, Sendable {
+  /// The line, counted from 1.
+  public var line = 1
+  /// The column in characters, counted from 1.
+  public var column = 1
+  /// The byte, counted from 0.
+  public var byteOffset = 0
+
+  /// The start of a text.
+  public init() {}
+
+  /// The same position in a text that contains the parsed text as a part.
+  func moved(to start: TextPosition) -> TextPosition {
+    var position = self
+    position.byteOffset += start.byteOffset
+    if line == 1 { position.column += start.column - 1 }
+    position.line += start.line - 1
+    return position
+  }
+
+  /// Moves the position to the end of the text that follows it.
+  mutating func advance(over bytes: UnsafeRawBufferPointer) {
+    byteOffset += bytes.count
+    var lines = 0
+    for byte in bytes where byte == 10 { lines += 1 }
+    var rest = bytes[...]
+    if lines > 0, let last = bytes.lastIndex(of: 10) {
+      line += lines
+      column = 1
+      rest = bytes[(last + 1)...]
+    }
+    for byte in rest where byte & 0xc0 != 0x80 { column += 1 }
+  }
+}
