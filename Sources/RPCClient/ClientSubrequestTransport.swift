@@ -125,12 +125,8 @@ enum OpaqueMethod {
   private static func field(_ number: UInt8, _ text: String) -> [UInt8] { field(number, Array(text.utf8)) }
 
   private static func field(_ number: UInt8, _ content: [UInt8]) -> [UInt8] {
-    var length: [UInt8] = []
-    var rest = content.count
-    while rest >= 0x80 {
-      length.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-      rest >>= 7
-    }
-    return [number << 3 | 2] + length + [UInt8(rest)] + content
+    var field = [number << 3 | 2]
+    field.append(delimited: content)
+    return field
   }
 }

@@ -1,3 +1,5 @@
+import Protobuf
+
 /// A schema received from a server by reflection.
 public struct ReflectedSchema: Equatable, Sendable {
   /// The server's version of reflection.
@@ -18,12 +20,6 @@ public struct ReflectedSchema: Equatable, Sendable {
   mutating func add(file: [UInt8]) {
     fileCount += 1
     descriptorSet.append(0x0A)  // FileDescriptorSet.file = 1
-    var length = file.count
-    while length > 0x7F {
-      descriptorSet.append(UInt8(length & 0x7F) | 0x80)
-      length >>= 7
-    }
-    descriptorSet.append(UInt8(length))
-    descriptorSet.append(contentsOf: file)
+    descriptorSet.append(delimited: file)
   }
 }

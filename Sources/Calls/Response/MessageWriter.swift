@@ -47,15 +47,7 @@ package struct MessageWriter {
   }
 
   private func append(binary bytes: [UInt8], to out: inout [UInt8]) {
-    if isSequence {
-      var length = bytes.count
-      while length > 0x7f {
-        out.append(UInt8(length & 0x7f) | 0x80)
-        length >>= 7
-      }
-      out.append(UInt8(length))
-    }
-    out += bytes
+    if isSequence { out.append(delimited: bytes) } else { out += bytes }
   }
 
   private func append(text message: Message, to out: inout [UInt8]) {

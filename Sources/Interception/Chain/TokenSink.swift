@@ -163,7 +163,7 @@ final class TokenSink: @unchecked Sendable {
     bytes.withUnsafeBytes { Int(bitPattern: $0.baseAddress) }
   }
 
-  // MARK: Letters
+  // MARK: Commands
 
   func post(_ command: Command) {
     if isInside, let chain {

@@ -38,14 +38,15 @@ enum ZigZag {
   }
 }
 
-extension OutputBuffer {
+/// Base-128 varints.
+enum Varint {
+  /// The longest varint of 64 bits, in bytes.
+  static let limitBytes = 10
+
+  /// Writes a varint, which takes up to `limitBytes`, and returns its length.
   @inline(__always)
-  package mutating func appendVarint(_ value: UInt64) {
-    reserve(10)
-    if value < 0x80 { return appendReserved(UInt8(truncatingIfNeeded: value)) }
-    // A separate pointer: otherwise the compiler assumes that a stored byte may change the count, and reloads
-    // it each time.
-    var place = end
+  static func write(_ value: UInt64, to start: UnsafeMutablePointer<UInt8>) -> Int {
+    var place = start
     var value = value
     while value >= 0x80 {
       place.pointee = UInt8(truncatingIfNeeded: value) | 0x80
@@ -53,7 +54,29 @@ extension OutputBuffer {
       value &>>= 7
     }
     place.pointee = UInt8(truncatingIfNeeded: value)
-    advance(by: place - end &+ 1)
+    return place - start &+ 1
+  }
+}
+
+extension [UInt8] {
+  /// Appends `content` after its length, a varint.
+  package mutating func append(delimited content: [UInt8]) {
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Varint.limitBytes) { length in
+      guard let start = length.baseAddress else { return }
+      append(contentsOf: length[..<Varint.write(UInt64(content.count), to: start)])
+    }
+    append(contentsOf: content)
+  }
+}
+
+extension OutputBuffer {
+  @inline(__always)
+  package mutating func appendVarint(_ value: UInt64) {
+    reserve(Varint.limitBytes)
+    if value < 0x80 { return appendReserved(UInt8(truncatingIfNeeded: value)) }
+    // A pointer of its own: otherwise the compiler assumes that a stored byte may change the count, and reloads it
+    // each time.
+    advance(by: Varint.write(value, to: end))
   }
 
   @inline(__always)
@@ -99,13 +122,6 @@ extension OutputBuffer {
     var extra = 1
     while extra < 9, length >> (7 * (extra + 1)) != 0 { extra += 1 }
     openGap(at: start, of: extra)
-    var value = length
-    var position = start - 1
-    while value >= 0x80 {
-      base[position] = UInt8(truncatingIfNeeded: value) | 0x80
-      value >>= 7
-      position += 1
-    }
-    base[position] = UInt8(truncatingIfNeeded: value)
+    _ = Varint.write(UInt64(length), to: base + (start - 1))
   }
 }

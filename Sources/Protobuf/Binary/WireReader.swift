@@ -1,13 +1,13 @@
 /// A position in serialized bytes. It does not own them: the bytes must outlive it.
 ///
 /// Every read checks the end.
-struct WireReader {
+package struct WireReader {
   /// The base of offsets in errors.
   let origin: UnsafePointer<UInt8>
   var cursor: UnsafePointer<UInt8>
   let end: UnsafePointer<UInt8>
 
-  init(_ bytes: UnsafeRawBufferPointer) {
+  package init(_ bytes: UnsafeRawBufferPointer) {
     let base = bytes.baseAddress ?? WireReader.nowhere
     origin = base.assumingMemoryBound(to: UInt8.self)
     cursor = origin
@@ -25,13 +25,13 @@ struct WireReader {
     UnsafeMutablePointer<UInt8>.allocate(capacity: 1))
 
   @inline(__always)
-  var isAtEnd: Bool { cursor == end }
+  package var isAtEnd: Bool { cursor == end }
 
   @inline(__always)
   var remaining: Int { end - cursor }
 
   @inline(__always)
-  var offset: Int { cursor - origin }
+  package var offset: Int { cursor - origin }
 
   func failure(_ reason: DecodeError.Reason) -> DecodeError {
     DecodeError(reason, at: offset)
@@ -39,7 +39,7 @@ struct WireReader {
 
   /// Reads a varint; bits above 64 of an over-long one are dropped, as in the protobuf libraries.
   @inline(__always)
-  mutating func varint() throws(DecodeError) -> UInt64 {
+  package mutating func varint() throws(DecodeError) -> UInt64 {
     if cursor < end, cursor.pointee < 0x80 {
       let value = UInt64(cursor.pointee)
       cursor += 1
@@ -100,7 +100,7 @@ struct WireReader {
 
   /// Reads a tag: at most five bytes, 32 bits, a field number of at least 1 and a valid wire type.
   @inline(__always)
-  mutating func tag() throws(DecodeError) -> Tag {
+  package mutating func tag() throws(DecodeError) -> Tag {
     let start = cursor
     let raw = try varint()
     guard raw <= UInt64(UInt32.max), cursor - start <= 5, raw >= 8, raw & 7 < 6 else {
@@ -144,7 +144,7 @@ struct WireReader {
 
   /// Reads a length and that number of bytes.
   @inline(__always)
-  mutating func lengthDelimited() throws(DecodeError) -> UnsafeRawBufferPointer {
+  package mutating func lengthDelimited() throws(DecodeError) -> UnsafeRawBufferPointer {
     let start = cursor
     let length = try varint()
     guard length <= UInt64(remaining) else {
@@ -215,7 +215,7 @@ struct WireReader {
   }
 
   /// Skips the value of `tag`; `depth` is that of its message.
-  mutating func skip(_ tag: Tag, depth: Int) throws(DecodeError) {
+  package mutating func skip(_ tag: Tag, depth: Int) throws(DecodeError) {
     switch tag.wireType {
     case .startGroup:
       guard depth < nestingLimit else { throw failure(.tooDeep) }

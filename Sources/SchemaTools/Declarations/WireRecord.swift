@@ -15,54 +15,33 @@ struct WireRecord {
 
   /// The fields of a message, in order.
   static func all(in message: ArraySlice<UInt8>) throws(DecodeError) -> [WireRecord] {
-    var records: [WireRecord] = []
-    var position = message.startIndex
-    func failure(_ reason: DecodeError.Reason) -> DecodeError {
-      DecodeError(reason, at: position - message.startIndex)
-    }
-    func varint() throws(DecodeError) -> UInt64 {
-      var value: UInt64 = 0
-      for shift in stride(from: UInt64(0), through: 63, by: 7) {
-        guard position < message.endIndex else { throw failure(.truncated) }
-        let byte = message[position]
-        position += 1
-        value |= UInt64(byte & 0x7f) << shift
-        if byte < 0x80 { return value }
+    try message.span.bytes.withUnsafeBytes { (bytes) throws(DecodeError) in
+      var records: [WireRecord] = []
+      var reader = WireReader(bytes)
+      while !reader.isAtEnd {
+        let tag = try reader.tag()
+        switch tag.wireType {
+        case .varint: records.append(WireRecord(number: tag.number, varint: try reader.varint(), bytes: []))
+        case .lengthDelimited:
+          let count = try reader.lengthDelimited().count
+          let end = message.startIndex + reader.offset
+          records.append(WireRecord(number: tag.number, varint: 0, bytes: message[(end - count)..<end]))
+        default: try reader.skip(tag, depth: 0)
+        }
       }
-      throw failure(.varintTooLong)
+      return records
     }
-    func skip(_ count: UInt64) throws(DecodeError) -> ArraySlice<UInt8> {
-      guard count <= UInt64(message.endIndex - position) else { throw failure(.truncated) }
-      defer { position += Int(count) }
-      return message[position..<position + Int(count)]
-    }
-    while position < message.endIndex {
-      let tag = try varint()
-      guard tag <= UInt64(UInt32.max), tag >= 8 else { throw failure(.invalidTag) }
-      let number = UInt32(tag >> 3)
-      switch tag & 7 {
-      case 0: records.append(WireRecord(number: number, varint: try varint(), bytes: []))
-      case 1: _ = try skip(8)
-      case 2: records.append(WireRecord(number: number, varint: 0, bytes: try skip(try varint())))
-      case 5: _ = try skip(4)
-      default: throw failure(.invalidWireType(UInt8(tag & 7)))
-      }
-    }
-    return records
   }
 
   /// The numbers of a packed field.
   static func packed(_ bytes: ArraySlice<UInt8>) -> [Int32] {
-    var numbers: [Int32] = []
-    var value: UInt64 = 0
-    var shift: UInt64 = 0
-    for byte in bytes {
-      if shift < 64 { value |= UInt64(byte & 0x7f) << shift }
-      shift += 7
-      guard byte < 0x80 else { continue }
-      numbers.append(Int32(truncatingIfNeeded: value))
-      (value, shift) = (0, 0)
+    bytes.span.bytes.withUnsafeBytes { bytes in
+      var numbers: [Int32] = []
+      var reader = WireReader(bytes)
+      while !reader.isAtEnd, let number = try? reader.varint() {
+        numbers.append(Int32(truncatingIfNeeded: number))
+      }
+      return numbers
     }
-    return numbers
   }
 }
