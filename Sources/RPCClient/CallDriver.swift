@@ -100,7 +100,7 @@ final class CallDriver: ChainCaller, ExchangeObserver {
   // MARK: From the chain
 
   func deadlineChanged(to deadline: MonotonicClock.Instant?) {
-    keep(deadline: deadline, deadline.map { ($0 - begin).inMilliseconds } ?? .zero)
+    keep(deadline: deadline, deadline.map { ($0 - begin).roundedToMilliseconds } ?? .zero)
   }
 
   func responseStarted(_ start: ResponseStart) {
@@ -180,15 +180,5 @@ final class CallDriver: ChainCaller, ExchangeObserver {
     guard !hasToldStart, let start = given else { return }
     hasToldStart = true
     observer.callStarted(start, request: nil)
-  }
-}
-
-extension Duration {
-  /// The duration rounded for display.
-  var inMilliseconds: Duration {
-    let (seconds, attoseconds) = components
-    let milliseconds =
-      (attoseconds + (attoseconds < 0 ? -1 : 1) * 500_000_000_000_000) / 1_000_000_000_000_000
-    return .seconds(seconds) + .milliseconds(milliseconds)
   }
 }

@@ -135,7 +135,7 @@ final class Exchange: ChainTransport, TransferDelegate, ResponseSink {
   /// Schedules the timeout of the attempt, which fails alone if the call has more time.
   private func keepTime() {
     guard let deadline, observer?.deadline.map({ deadline < $0 }) ?? true else { return }
-    let limit = (deadline - begin).inMilliseconds
+    let limit = (deadline - begin).roundedToMilliseconds
     timer = loop.schedule(at: deadline) { [weak self] in
       self?.fail(RPCError(.deadlineExceeded, "the attempt took longer than \(limit)", origin: .client))
     }

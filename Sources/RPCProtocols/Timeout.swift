@@ -23,13 +23,3 @@ enum Timeout {
     return "\(min(nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 == 0 ? 0 : 1), 9_999_999_999))"
   }
 }
-
-extension Duration {
-  /// The duration in nanoseconds, clamped to the range of the type.
-  fileprivate var nanoseconds: Int64 {
-    let (seconds, attoseconds) = components
-    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    let (sum, carry) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
-    return overflow || carry ? (seconds < 0 ? .min : .max) : sum
-  }
-}

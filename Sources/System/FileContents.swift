@@ -73,8 +73,7 @@ package enum FileContents {
       if let deadline {
         let left = deadline - .now
         guard left > .zero else { throw Problem(why: "no data came within --max-time") }
-        milliseconds = Int32(clamping: left.components.seconds * 1000 + 1)
-        if left < .seconds(1000) { milliseconds = Int32(left / .milliseconds(1)) + 1 }
+        milliseconds = Int32(min(left.milliseconds, 1_000_000_000)) + 1
       }
       // A signal before the call ends the process.
       var waits = [

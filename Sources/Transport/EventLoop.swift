@@ -251,10 +251,8 @@ public final class EventLoop {
   private var millisecondsToWait: Int32 {
     guard unsettled.isEmpty, yielding.isEmpty, oldLibcurl == nil || !hasReceived else { return 0 }
     guard let next = timers.nextDue() else { return 60_000 }
-    let (seconds, attoseconds) = (next - .now).components
-    guard seconds >= 0, attoseconds >= 0 else { return 0 }
-    guard seconds < 60 else { return 60_000 }
     // Rounded up: waking too early only causes another wait.
-    return Int32(seconds) * 1000 + Int32((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+    let milliseconds = (next - .now + .nanoseconds(999_999)).milliseconds
+    return Int32(min(max(milliseconds, 0), 60_000))
   }
 }

@@ -1,4 +1,5 @@
 import CCurl
+import RPCProtocols
 
 /// One easy handle of libcurl; setting an option throws its error.
 struct TransferHandle {
@@ -154,10 +155,7 @@ struct TransferHandle {
 
 extension Duration {
   /// The duration in milliseconds, from 1 to libcurl's maximum.
-  var wholeMilliseconds: Int {
-    let (seconds, attoseconds) = components
-    return max(Int(min(seconds, 2_000_000)) * 1000 + Int(attoseconds / 1_000_000_000_000_000), 1)
-  }
+  var wholeMilliseconds: Int { Int(min(max(milliseconds, 1), 2_000_000_000)) }
 
   /// The duration in seconds, rounded up, at least 1.
   var wholeSeconds: Int { (wholeMilliseconds + 999) / 1000 }

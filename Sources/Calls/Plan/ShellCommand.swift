@@ -68,8 +68,7 @@ package struct ShellCommand {
   ) -> Result<[UInt8], ServiceFailure> {
     var output: [UInt8] = []
     while true {
-      let left = (deadline - .now).components
-      let milliseconds = left.seconds * 1000 + left.attoseconds / 1_000_000_000_000_000
+      let milliseconds = (deadline - .now).milliseconds
       guard milliseconds > 0 else { return .failure(ServiceFailure("the command took too long")) }
       var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       let ready = poll(&waiting, 1, Int32(clamping: milliseconds))

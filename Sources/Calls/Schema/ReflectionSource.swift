@@ -79,7 +79,7 @@ package struct ReflectionSource {
     switch result {
     case .success(let schema):
       if isVerbose {
-        let milliseconds = Int(((MonotonicClock.now - begin) / .milliseconds(1)).rounded())
+        let milliseconds = (MonotonicClock.now - begin).roundedToMilliseconds.milliseconds
         Self.report(schema.version, schema.fileCount, "\(milliseconds) ms")
       }
       store(schema, .symbols([method.service]))

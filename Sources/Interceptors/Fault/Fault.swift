@@ -53,7 +53,7 @@ final class Fault: Interceptor {
     if random.percent() < plan.ratePercent { bytesPerSecond = plan.bytesPerSecond }
     let abort = aborts ? plan.abort : nil
     guard delays, let delay = plan.delay, delay > .zero else { return end(start, abort, token) }
-    context.log(.info, "delaying the call by \(Int((delay / .milliseconds(1)).rounded())) ms")
+    context.log(.info, "delaying the call by \(delay.roundedToMilliseconds.milliseconds) ms")
     held = (start, abort)
     heldToken = consume token
     context.after(delay) { [weak self] in

@@ -126,7 +126,7 @@ final class Retry: Interceptor {
   }
 
   private static func text(_ delay: Duration) -> String {
-    let milliseconds = Int((delay / .milliseconds(1)).rounded())
+    let milliseconds = delay.roundedToMilliseconds.milliseconds
     return milliseconds < 1000 ? "\(milliseconds) ms" : "\(Double(milliseconds) / 1000) s"
   }
 }

@@ -1,3 +1,5 @@
+import RPCProtocols
+
 /// A time of day in ISO 8601 format, for reports and logs.
 enum CivilTime {
   /// UTC, to the millisecond: `2026-11-21T11:22:33.456Z`.
@@ -35,27 +37,14 @@ enum CivilTime {
 
 extension Duration {
   /// Milliseconds, to the microsecond.
-  var millisecondsText: String {
-    let (seconds, attoseconds) = components
-    return Self.thousandths(seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
-  }
+  var millisecondsText: String { Self.thousandths(microseconds) }
 
   /// Seconds, to the millisecond.
-  var secondsText: String {
-    let (seconds, attoseconds) = components
-    return Self.thousandths(seconds * 1000 + attoseconds / 1_000_000_000_000_000)
-  }
+  var secondsText: String { Self.thousandths(milliseconds) }
 
   private static func thousandths(_ number: Int64) -> String {
     let fraction = String(abs(number) % 1000)
     let zeros = String(repeating: "0", count: 3 - fraction.count)
     return "\(number < 0 ? "-" : "")\(abs(number) / 1000).\(zeros)\(fraction)"
-  }
-
-  /// The duration in nanoseconds, clamped to the range of the type.
-  var wholeNanoseconds: Int64 {
-    let (seconds, attoseconds) = components
-    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    return overflow ? (seconds < 0 ? .min : .max) : product &+ attoseconds / 1_000_000_000
   }
 }

@@ -13,7 +13,7 @@ extension HostFunctions {
         let left = found.deadline.map { max(.zero, $0 - .now) }
         let plain = rpcurl_start(
           struct_size: MemoryLayout<rpcurl_start>.size, target: arena.text(found.target),
-          timeout_ns: left?.wholeNanoseconds ?? -1)
+          timeout_ns: left?.nanoseconds ?? -1)
         try fill(start, plain) { Int($0.struct_size) }
       }
     }
@@ -52,16 +52,5 @@ extension HostFunctions {
       body(&start)
       value = .requestStart(start)
     }
-  }
-}
-
-extension Duration {
-  /// The duration in nanoseconds, clamped to the range of the type.
-  var wholeNanoseconds: Int64 {
-    let (seconds, attoseconds) = components
-    let (whole, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    let (sum, isLonger) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
-    guard isTooLong || isLonger else { return sum }
-    return self < .zero ? .min : .max
   }
 }

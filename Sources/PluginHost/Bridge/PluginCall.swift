@@ -46,7 +46,7 @@ final class PluginCall: @unchecked Sendable {
     var now = timespec()
     clock_gettime(CLOCK_MONOTONIC, &now)
     let (sum, isTooFar) = (Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec))
-      .addingReportingOverflow((deadline - .now).wholeNanoseconds)
+      .addingReportingOverflow((deadline - .now).nanoseconds)
     // A deadline out of range means none; a passed one still counts.
     deadlineNanoseconds = isTooFar ? 0 : max(sum, 1)
   }
@@ -121,7 +121,7 @@ final class PluginCall: @unchecked Sendable {
 
 extension rpcurl_metrics {
   init(_ metrics: CallMetrics) {
-    func nanoseconds(_ duration: Duration?) -> Int64 { duration?.wholeNanoseconds ?? -1 }
+    func nanoseconds(_ duration: Duration?) -> Int64 { duration?.nanoseconds ?? -1 }
     self.init(
       struct_size: MemoryLayout<rpcurl_metrics>.size, total_ns: nanoseconds(metrics.total),
       connect_ns: nanoseconds(metrics.connect), tls_ns: nanoseconds(metrics.tls),

@@ -190,7 +190,7 @@ package struct PluginCheck {
 
   /// Formats a duration as `20 ms` or `2.5 s`.
   private static func words(_ duration: Duration) -> String {
-    let milliseconds = duration.wholeNanoseconds / 1_000_000
+    let milliseconds = duration.milliseconds
     guard milliseconds >= 1000 else { return "\(milliseconds) ms" }
     let tenths = milliseconds % 1000 / 100
     return "\(milliseconds / 1000)\(tenths == 0 ? "" : ".\(tenths)") s"

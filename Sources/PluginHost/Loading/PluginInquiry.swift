@@ -73,9 +73,8 @@ struct PluginInquiry {
     let end = MonotonicClock.now + .milliseconds(Int(Self.limitMilliseconds))
     var buffer = [UInt8](repeating: 0, count: 4096)
     while bytes.count <= Self.mostBytes {
-      let left = (end - .now).components
       var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      let milliseconds = left.seconds * 1000 + left.attoseconds / 1_000_000_000_000_000
+      let milliseconds = (end - .now).milliseconds
       guard milliseconds > 0 else { return (bytes, false) }
       guard poll(&wanted, 1, Int32(clamping: milliseconds)) > 0 else { continue }
       let count = Glibc.read(descriptor, &buffer, buffer.count)
