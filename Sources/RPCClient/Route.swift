@@ -1,4 +1,3 @@
-import Glibc
 import RPCProtocols
 import Transport
 
@@ -19,7 +18,7 @@ struct Route {
   ///   - environment: Returns the value of a variable.
   init(
     _ options: ConnectionOptions, formerAddresses: [String] = [],
-    environment: @escaping (String) -> String? = { getenv($0).map { String(cString: $0) } }
+    environment: @escaping (String) -> String? = EnvironmentVariables.value
   ) {
     self.options = options
     addresses = options.resolve + formerAddresses

@@ -1,3 +1,4 @@
+import RPCProtocols
 import Calls
 import CommandLine
 import Glibc

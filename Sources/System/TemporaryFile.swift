@@ -1,4 +1,5 @@
 import Glibc
+import RPCProtocols
 
 /// An unnamed temporary file. No other process can open it, and the kernel removes it however the process ends.
 package struct TemporaryFile {
@@ -8,7 +9,7 @@ package struct TemporaryFile {
   ///
   /// - Throws: `FileContents.Problem` if the directory does not permit it.
   package init() throws(FileContents.Problem) {
-    let directory = getenv("TMPDIR").map { String(cString: $0) } ?? ""
+    let directory = EnvironmentVariables.value("TMPDIR") ?? ""
     let base = directory.isEmpty ? "/tmp" : directory
     var template = Array("\(base)/rpcurl.XXXXXX".utf8CString)
     // Mode 0600. Child processes inherit the descriptor: protoc writes to it.

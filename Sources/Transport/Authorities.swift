@@ -1,5 +1,6 @@
 import CCurl
 import Glibc
+import RPCProtocols
 
 /// The certificate authorities that a connection trusts.
 struct Authorities: Equatable {
@@ -24,7 +25,7 @@ struct Authorities: Equatable {
   /// libcurl must have been loaded.
   static let system = find(
     ownFile: ccurl_version_info()?.pointee.cainfo.map { String(cString: $0) },
-    environment: { name in getenv(name).map { String(cString: $0) } },
+    environment: EnvironmentVariables.value,
     isReadable: { access($0, R_OK) == 0 })
 
   /// Finds the system's authorities.

@@ -1,4 +1,4 @@
-import Glibc
+import RPCProtocols
 
 /// The proxy of a transfer, for error messages.
 enum ProxyAddress {
@@ -11,7 +11,7 @@ enum ProxyAddress {
   /// - Parameter environment: Returns the value of a variable.
   static func name(
     for url: String, _ options: ConnectionOptions,
-    environment: (String) -> String? = { getenv($0).map { String(cString: $0) } }
+    environment: (String) -> String? = EnvironmentVariables.value
   ) -> String? {
     guard let proxy = options.proxy ?? variable(url, environment), !proxy.isEmpty else { return nil }
     let scheme = proxy.firstRange(of: "://").map { proxy[..<$0.upperBound] } ?? "http://"

@@ -31,13 +31,14 @@ LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
 # What a target may import from outside of the package. Full Foundation is nowhere: it costs at every start.
 SYSTEM = {"Swift", "Synchronization", "Glibc"}
-# The pure middle does no I/O: it has no business with the C library, but to ask for the time and which thread this is, to exclude
-# other threads, and to grow memory without copying it.
+# The pure middle does no I/O: it has no business with the C library, but to ask for the time, a variable of the environment and
+# which thread this is, to exclude other threads, and to grow memory without copying it.
 PURE = {"CommandLine", "Protobuf", "SchemaTools", "RPCProtocols", "Interception", "AsyncInterception", "Interceptors"}
 EXEMPT = {
     Path("Sources/Interception/Chain/Lock.swift"),
     Path("Sources/Interception/Chain/ThreadIdentity.swift"),
     Path("Sources/Protobuf/OutputBuffer.swift"),
+    Path("Sources/RPCProtocols/EnvironmentVariables.swift"),
     Path("Sources/RPCProtocols/MonotonicClock.swift"),
 }
 

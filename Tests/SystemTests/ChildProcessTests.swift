@@ -69,16 +69,3 @@ struct ChildProcessTests {
     #expect(try FileContents.readPiece(ends[0], limitBytes: 100) == Array("passed\n".utf8))
   }
 }
-
-struct EnvironmentVariablesTests {
-  @Test func distinguishesEmptyFromUnset() {
-    let name = "RPCURL_TEST_VARIABLE_OF_SYSTEM"
-    #expect(EnvironmentVariables.value(name) == nil)
-    setenv(name, "", 1)
-    #expect(EnvironmentVariables.value(name) == "")
-    setenv(name, "größ", 1)
-    #expect(EnvironmentVariables.value(name) == "größ")
-    unsetenv(name)
-    #expect(EnvironmentVariables.value(name) == nil)
-  }
-}

@@ -1,3 +1,4 @@
+import RPCProtocols
 import Glibc
 import Interception
 import Output

@@ -1,3 +1,4 @@
+import RPCProtocols
 import Glibc
 import Interceptors
 import Output

@@ -1,0 +1,17 @@
+import Glibc
+import Testing
+
+@testable import RPCProtocols
+
+struct EnvironmentVariablesTests {
+  @Test func distinguishesEmptyFromUnset() {
+    let name = "RPCURL_TEST_VARIABLE"
+    #expect(EnvironmentVariables.value(name) == nil)
+    setenv(name, "", 1)
+    #expect(EnvironmentVariables.value(name) == "")
+    setenv(name, "größ", 1)
+    #expect(EnvironmentVariables.value(name) == "größ")
+    unsetenv(name)
+    #expect(EnvironmentVariables.value(name) == nil)
+  }
+}
