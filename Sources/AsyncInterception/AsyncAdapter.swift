@@ -59,21 +59,7 @@ final class AsyncAdapter: Interceptor {
   }
 
   func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) {
-    let box = HeldToken(token)
-    request.deliver(
-      AsyncSlot(
-        message: message, error: nil, inject: { front in box.look { $0.inject(.typed(front)) } },
-        settle: { message, error in
-          box.use { token in
-            if let error {
-              token.fail(error)
-            } else if let message {
-              token.proceed(message)
-            } else {
-              token.take()
-            }
-          }
-        }))
+    request.deliver(AsyncSlot(message, token))
   }
 
   func requestEnd(_ token: consuming RequestToken<Void>) {
@@ -95,21 +81,7 @@ final class AsyncAdapter: Interceptor {
   }
 
   func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) {
-    let box = HeldToken(token)
-    response.deliver(
-      AsyncSlot(
-        message: message, error: nil, inject: { front in box.look { $0.inject(.typed(front)) } },
-        settle: { message, error in
-          box.use { token in
-            if let error {
-              token.fail(error)
-            } else if let message {
-              token.proceed(message)
-            } else {
-              token.take()
-            }
-          }
-        }))
+    response.deliver(AsyncSlot(message, token))
   }
 
   func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) {
@@ -236,14 +208,14 @@ final class AsyncAdapter: Interceptor {
   }
 
   /// The function has returned.
-  private func respond(_ answer: AsyncResponse) {
+  private func respond(_ given: AsyncResponse) {
     guard !hasResponded else { return }
     hasResponded = true
-    changeTrailers = answer.changeTrailers
-    if requestStart != nil { context.start(response: answer.start) }
-    if let (_, token) = responseStart { token.use { $0.proceed(answer.start) } }
+    changeTrailers = given.changeTrailers
+    if requestStart != nil { context.start(response: given.start) }
+    if let (_, token) = responseStart { token.use { $0.proceed(given.start) } }
     responseStart = nil
-    bridge.pump(answer.messages, .response)
+    bridge.pump(given.messages, .response)
   }
 
   /// The function has thrown.

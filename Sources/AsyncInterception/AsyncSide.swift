@@ -14,6 +14,16 @@ struct AsyncSlot {
   let settle: (Message?, RPCError?) -> Void
 }
 
+extension AsyncSlot {
+  /// Holds a message.
+  init<Direction>(_ message: Message, _ token: consuming Token<Message, Direction>) {
+    let held = HeldToken(token)
+    self.init(
+      message: message, error: nil, inject: { front in held.look { $0.inject(.typed(front)) } },
+      settle: { message, error in held.use { $0.settle(message, error: error) } })
+  }
+}
+
 /// One direction of a call through an asynchronous interceptor: values received but not yet forwarded, and the consumer
 /// awaiting them. It belongs to the loop's thread.
 final class AsyncSide {

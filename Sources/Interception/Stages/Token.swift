@@ -133,47 +133,36 @@ extension Token where Value == CallMetrics, Direction == Report {
   public consuming func proceed(_ metrics: CallMetrics) { settle(.proceed(.metrics(metrics))) }
 }
 
-extension Token where Value == Message, Direction == Outbound {
-  /// Passes the message on, changed or not. An unchanged message keeps its bytes. `[any thread]`
-  public consuming func proceed(_ message: Message) {
-    guard let sink = sink.take() else { return }
-    sink.proceed(tokenID, message)
-  }
-}
-
-extension Token where Value == Message, Direction == Inbound {
-  /// Passes the message on, changed or not. An unchanged message keeps its bytes. `[any thread]`
-  public consuming func proceed(_ message: Message) {
-    guard let sink = sink.take() else { return }
-    sink.proceed(tokenID, message)
-  }
-}
-
-extension Token where Value == [UInt8], Direction == Outbound {
-  /// Passes the serialized message on, changed or not. `[any thread]`
-  public consuming func proceed(_ bytes: [UInt8]) {
-    guard let sink = sink.take() else { return }
-    sink.proceed(tokenID, bytes)
-  }
-}
-
-extension Token where Value == [UInt8], Direction == Inbound {
-  /// Passes the serialized message on, changed or not. `[any thread]`
-  public consuming func proceed(_ bytes: [UInt8]) {
-    guard let sink = sink.take() else { return }
-    sink.proceed(tokenID, bytes)
-  }
-}
-
 extension Token where Value == Message {
-  /// Removes the message without checking that a unary direction still has one; the caller must check.
-  package consuming func take() { settle(.taken) }
+  /// Passes the message on, changed or not. An unchanged message keeps its bytes. `[any thread]`
+  public consuming func proceed(_ message: Message) {
+    guard let sink = sink.take() else { return }
+    sink.proceed(tokenID, message)
+  }
 
   /// Drops the message. Dropping the only message of a unary direction fails the call. `[any thread]`
   public consuming func drop() { settle(.drop) }
+
+  /// Fails the call with `error`, or passes a message on. Without either, removes the message without checking that a
+  /// unary direction still has one; the caller must check.
+  package consuming func settle(_ message: Message?, error: RPCError?) {
+    if let error {
+      settle(.fail(error))
+    } else if let message {
+      proceed(message)
+    } else {
+      settle(.taken)
+    }
+  }
 }
 
 extension Token where Value == [UInt8] {
+  /// Passes the serialized message on, changed or not. `[any thread]`
+  public consuming func proceed(_ bytes: [UInt8]) {
+    guard let sink = sink.take() else { return }
+    sink.proceed(tokenID, bytes)
+  }
+
   /// Drops the message. Dropping the only message of a unary direction fails the call. `[any thread]`
   public consuming func drop() { settle(.drop) }
 }
