@@ -129,7 +129,7 @@ package struct Parser {
     guard let option = OptionTable.find(name, invocation.command) else {
       return invocation.add(Suggestions.unknown(String(name), invocation.command, origin))
     }
-    take(option, name: String(name), attached: attached, origin)
+    accept(option, name: String(name), attached: attached, origin)
   }
 
   /// An option of grpcurl's with one dash, such as `-plaintext` or `-max-time 5`.
@@ -145,7 +145,7 @@ package struct Parser {
       invocation.add(error)
       return true
     }
-    take(first, name: "-\(name)", attached: attached, origin)
+    accept(first, name: "-\(name)", attached: attached, origin)
     // What grpcurl has one option for may be two here.
     for option in options.dropFirst() {
       if let text = invocation.arguments.last?.text { add(option, name: "-\(name)", text, origin) }
@@ -162,9 +162,9 @@ package struct Parser {
       }
       guard option.hasValue else {
         if rest.first == "=" {
-          return take(option, name: "-\(letter)", attached: Substring(rest.dropFirst()), origin)
+          return accept(option, name: "-\(letter)", attached: Substring(rest.dropFirst()), origin)
         }
-        take(option, name: "-\(letter)", attached: nil, origin)
+        accept(option, name: "-\(letter)", attached: nil, origin)
         continue
       }
       // -output is --output with a dash too few, and not -o with the value utput.
@@ -172,12 +172,12 @@ package struct Parser {
         return invocation.add(error)
       }
       let value = rest.isEmpty ? nil : option.glued(Substring(rest))
-      return take(option, name: "-\(letter)", attached: value, origin, word: word)
+      return accept(option, name: "-\(letter)", attached: value, origin, word: word)
     }
   }
 
   /// - Parameter word: The argument of which letter and value are parts.
-  private mutating func take(
+  private mutating func accept(
     _ option: Option, name: String, attached: Substring?, _ origin: Origin, word: String? = nil
   ) {
     guard option.hasValue else {

@@ -22,7 +22,7 @@ final class CallDriver: ChainCaller, ExchangeObserver {
   private(set) var deadline: MonotonicClock.Instant?
   /// The start from the caller, before interceptors.
   private var given: RequestStart?
-  private var hasToldStart = false
+  private var hasReportedStart = false
   /// The number of sent messages that were reported; later attempts send them again.
   private var sent = 0
   private var received = 0
@@ -81,8 +81,8 @@ final class CallDriver: ChainCaller, ExchangeObserver {
   // MARK: From the exchange
 
   func exchangeStarted(_ start: RequestStart, request: HTTPRequest) {
-    guard !hasToldStart else { return }
-    hasToldStart = true
+    guard !hasReportedStart else { return }
+    hasReportedStart = true
     observer.callStarted(start, request: request)
   }
 
@@ -93,7 +93,7 @@ final class CallDriver: ChainCaller, ExchangeObserver {
   }
 
   func exchangeReceived(_ size: MessageSize) {
-    tellStart()
+    reportStart()
     observer.callReceived(size)
   }
 
@@ -104,7 +104,7 @@ final class CallDriver: ChainCaller, ExchangeObserver {
   }
 
   func responseStarted(_ start: ResponseStart) {
-    tellStart()
+    reportStart()
     observer.callReceived(start)
   }
 
@@ -120,7 +120,7 @@ final class CallDriver: ChainCaller, ExchangeObserver {
   }
 
   func responseEnded(_ end: ResponseEnd) {
-    tellStart()
+    reportStart()
     if end.error == nil, received == 0, !request.method.kind.serverStreams {
       // Only an interceptor can end a unary call without a message: it means an empty message.
       responseReceived((request.codec == .json ? Array("{}".utf8) : []).span.bytes)
@@ -148,7 +148,7 @@ final class CallDriver: ChainCaller, ExchangeObserver {
   /// Delivers a message to the observer. Fails a second message of a non-streaming response: the protocols
   /// check this for servers, this method for interceptors.
   private func deliver(_ tell: () throws(RPCError) -> Void) {
-    tellStart()
+    reportStart()
     received += 1
     guard received == 1 || request.method.kind.serverStreams else {
       let words = "interceptors returned more than one message for a response that has one"
@@ -176,9 +176,9 @@ final class CallDriver: ChainCaller, ExchangeObserver {
   }
 
   /// Reports the start first, also for a call that never reached the wire.
-  private func tellStart() {
-    guard !hasToldStart, let start = given else { return }
-    hasToldStart = true
+  private func reportStart() {
+    guard !hasReportedStart, let start = given else { return }
+    hasReportedStart = true
     observer.callStarted(start, request: nil)
   }
 }

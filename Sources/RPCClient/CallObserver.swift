@@ -10,7 +10,7 @@ public protocol CallObserver: AnyObject {
   func callSent(_ size: MessageSize)
   /// The start of the response was received.
   func callReceived(_ start: ResponseStart)
-  /// A message was received from the wire, if `CallRequest.tellsSizes`; it has not passed the chain yet.
+  /// A message was received from the wire, if `CallRequest.reportsSizes`; it has not passed the chain yet.
   func callReceived(_ size: MessageSize)
   /// A message was received, serialized in the call's codec; valid during this call only. A thrown error ends
   /// the call.

@@ -29,7 +29,7 @@ public struct CallRequest {
   /// The limit for one received message after decompression, in bytes.
   public var maxMessageBytes = 64 << 20
   /// Whether the observer receives the size of each received message.
-  public var tellsSizes = false
+  public var reportsSizes = false
   /// The interceptors that the call passes through, in the order of the request path unless priorities differ.
   public var interceptors: [InterceptorRegistration] = []
   /// Receives the interceptors' log records; called on any thread.

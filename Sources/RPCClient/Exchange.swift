@@ -65,7 +65,7 @@ final class Exchange: ChainTransport, TransferDelegate, ResponseSink {
     parameters.acceptedCompressions = request.acceptedCompressions ?? Compression.readable
     parameters.usesGET = request.usesGET && request.method.hasNoSideEffects
     parameters.maxURLBytes = request.maxURLBytes
-    parameters.tellsSizes = request.tellsSizes
+    parameters.reportsSizes = request.reportsSizes
     wire = WireProtocols.make(request.protocolName, parameters)
   }
 

@@ -6,7 +6,7 @@ import Transport
 
 /// Requests a server's schema: a query, and the calls that carry it.
 ///
-/// Each round of questions is one call, sent whole. So it works without full duplex (HTTP/1.1, gRPC-Web,
+/// Each round of requests is one call, sent whole. So it works without full duplex (HTTP/1.1, gRPC-Web,
 /// proxies that wait for the request's end), at the same number of round trips.
 public final class Reflector {
   /// The schema or the error; `nil` until the query is complete.
@@ -39,9 +39,9 @@ public final class Reflector {
   }
 
   func start() {
-    let questions = query.start()
-    guard !questions.isEmpty else { return finish(.success(ReflectedSchema(version: query.version))) }
-    open(questions)
+    let requests = query.start()
+    guard !requests.isEmpty else { return finish(.success(ReflectedSchema(version: query.version))) }
+    open(requests)
   }
 
   /// Cancels the query and its call.
@@ -51,14 +51,14 @@ public final class Reflector {
 
   // MARK: Calls
 
-  private func open(_ questions: [ReflectionQuestion]) {
+  private func open(_ requests: [ServerReflectionRequest]) {
     do {
       let stream = ReflectionStream(reflector: self)
       let call = client.makeCall(try callRequest(), observer: stream)
       stream.call = call
       self.stream = stream
       call.start()
-      for question in questions { call.send(.bytes(question.serialized())) }
+      for request in requests { call.send(.bytes(request.serialized())) }
       call.finishSending()
     } catch let error as RPCError {
       finish(.failure(.failed(error)))
@@ -82,11 +82,11 @@ public final class Reflector {
 
   // MARK: From a call
 
-  fileprivate func received(_ answer: [UInt8], on stream: ReflectionStream) {
+  fileprivate func received(_ response: [UInt8], on stream: ReflectionStream) {
     guard result == nil, stream === self.stream else { return }
-    take { () throws(ReflectionError) in
-      // Further questions are sent when this call has ended.
-      guard case .done(let schema) = try query.receive(answer) else { return }
+    attempt { () throws(ReflectionError) in
+      // Further requests are sent when this call has ended.
+      guard case .done(let schema) = try query.receive(response) else { return }
       // An HTTP/1.1 connection can be reused only after the end of this call, which follows soon.
       self.schema = schema
       client.loop.schedule(at: .now + Self.patience) { [weak self] in self?.finish(.success(schema)) }
@@ -99,30 +99,30 @@ public final class Reflector {
     if stream.httpStatus == 505, connection.httpVersion != .http2 {
       // HTTP Version Not Supported: some servers accept bidirectional streams over HTTP/2 only.
       connection.httpVersion = .http2
-      return open(query.unanswered)
+      return open(query.pending)
     }
     var error = error
     if let reset = error, reset.origin == .connection, reset.code == .internal, stream.httpStatus == nil {
       // A server without the method responds before it has the request. libcurl 7.88 may lose this response
       // and report only the reset. Another attempt may receive it.
       resets += 1
-      if resets <= Self.resetsForgiven { return open(query.unanswered) }
+      if resets <= Self.resetsForgiven { return open(query.pending) }
       resets = 0
       error = RPCError(.unimplemented, reset.message, origin: .violation)
     } else if error?.code == .deadlineExceeded, error?.origin == .client {
       // One call reached the deadline of the whole request.
       error?.message = "it took longer than \(request.timeout)"
     }
-    take { () throws(ReflectionError) in
+    attempt { () throws(ReflectionError) in
       switch try query.streamEnded(error) {
       case .wait: break
-      case .send(let questions), .open(let questions): open(questions)
+      case .send(let requests), .open(let requests): open(requests)
       case .done(let schema): finish(.success(schema))
       }
     }
   }
 
-  private func take(_ step: () throws(ReflectionError) -> Void) {
+  private func attempt(_ step: () throws(ReflectionError) -> Void) {
     do throws(ReflectionError) {
       try step()
     } catch {

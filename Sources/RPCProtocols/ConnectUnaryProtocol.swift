@@ -119,12 +119,12 @@ final class ConnectUnaryProtocol: WireProtocol {
     case .ended: break
     case .head:
       state = .ended
-      sink.receive(end: ResponseEnd(error: .closedWithoutAnswer))
+      sink.receive(end: ResponseEnd(error: .closedWithoutResponse))
     case .message(let head):
       do throws(RPCError) {
         let message = try decompressed(limit: parameters.maxMessageBytes)
         state = .ended
-        if parameters.tellsSizes {
+        if parameters.reportsSizes {
           let compression = decompressor?.compression
           sink.receive(
             size: MessageSize(bytes: message.count, wireBytes: body.count, compression: compression))

@@ -82,7 +82,7 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
       guard isReading else { return }
       let unreadBytes = try reader.read(body) { (flags, message) throws(RPCError) in
         if flags == 0 {
-          if parameters.tellsSizes { tellSize(message.byteCount, message.byteCount, nil, sink) }
+          if parameters.reportsSizes { reportSize(message.byteCount, message.byteCount, nil, sink) }
           try cardinality.receive(message, sink)
         } else {
           try receive(message, flags: flags, sink)
@@ -122,7 +122,7 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
   func receiveEnd(_ sink: any ResponseSink) {
     switch state {
     case .ended: break
-    case .head: fail(.closedWithoutAnswer, sink)
+    case .head: fail(.closedWithoutResponse, sink)
     case .status(let end, _), .last(let end): finish(end, sink)
     case .body where reader.pendingBytes > 0: fail(.endedInMessage, sink)
     case .body(hasStatus: true):
@@ -168,12 +168,15 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
     if limits.isEnd(flags) {
       state = .last(try Wire.end(envelope: bytes))
     } else {
-      if parameters.tellsSizes { tellSize(bytes.count, content.byteCount, decompressor?.compression, sink) }
+      if parameters.reportsSizes {
+        reportSize(bytes.count, content.byteCount, decompressor?.compression, sink)
+      }
       try cardinality.receive(bytes.span.bytes, sink)
     }
   }
 
-  private func tellSize(_ bytes: Int, _ encoded: Int, _ compression: Compression?, _ sink: any ResponseSink) {
+  private func reportSize(_ bytes: Int, _ encoded: Int, _ compression: Compression?, _ sink: any ResponseSink)
+  {
     let size = MessageSize(bytes: bytes, wireBytes: encoded + Envelope.prefixBytes, compression: compression)
     sink.receive(size: size)
   }
@@ -191,7 +194,7 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
 
 extension RPCError {
   static let needsHTTP2 = violation(.internal, "the server responded over HTTP/1.1, but gRPC requires HTTP/2")
-  static let closedWithoutAnswer = violation(.unavailable, "the server closed the call without a response")
+  static let closedWithoutResponse = violation(.unavailable, "the server closed the call without a response")
   static let dataAfterEnd = violation(.internal, "the server sent data after the end of the stream")
   static let endedInMessage = violation(.internal, "the response ended in the middle of a message")
 }

@@ -79,7 +79,7 @@ public struct CallParameters: Sendable {
   /// The longest URL of a call by GET, in bytes; a longer one makes the call use POST.
   public var maxURLBytes = 8192
   /// Whether the sink receives the size of each message.
-  public var tellsSizes = false
+  public var reportsSizes = false
 
   /// Makes parameters of a call without compression.
   public init(kind: CallKind, codec: CodecName, userAgent: String, maxMessageBytes: Int) {

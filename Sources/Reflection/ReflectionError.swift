@@ -8,10 +8,10 @@ public enum ReflectionError: Error, Equatable, Sendable {
   case notOffered(RPCError)
   /// The reflection call failed.
   case failed(RPCError)
-  /// The server refused a question with a gRPC status code.
-  case refused(ReflectionQuestion, code: Int, message: String)
+  /// The server refused a request with a gRPC status code.
+  case refused(ServerReflectionRequest, code: Int, message: String)
   /// A response is invalid.
-  case wrongAnswer(String)
+  case invalidResponse(String)
   /// The responses exceed a limit.
   case tooMuch(String)
 }
@@ -28,17 +28,17 @@ extension ReflectionError: CustomStringConvertible {
     case .failed(let error):
       "reflection failed: \(error.code.name) (\(error.code.rawValue))"
         + (error.message.isEmpty ? "" : ": \(error.message)")
-    case .refused(let question, let code, let message):
-      "the server's reflection refused \(question): \(StatusCode(rawValue: code)?.name ?? "unknown") (\(code))"
+    case .refused(let request, let code, let message):
+      "the server's reflection refused \(request): \(StatusCode(rawValue: code)?.name ?? "unknown") (\(code))"
         + (message.isEmpty ? "" : ": \(message)")
-    case .wrongAnswer(let what): "invalid reflection response: \(what)"
+    case .invalidResponse(let what): "invalid reflection response: \(what)"
     case .tooMuch(let what): "the server's schema exceeds a limit: \(what)"
     }
   }
 }
 
-extension ReflectionQuestion: CustomStringConvertible {
-  /// A description of the question.
+extension ServerReflectionRequest: CustomStringConvertible {
+  /// A description of the request.
   public var description: String {
     switch self {
     case .fileContaining(let symbol): symbol

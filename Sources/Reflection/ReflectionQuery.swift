@@ -1,7 +1,7 @@
 import Protobuf
 import RPCProtocols
 
-/// Queries a server's schema: produces questions and consumes responses, without I/O.
+/// Queries a server's schema: produces requests and consumes responses, without I/O.
 ///
 /// Each round asks for everything that is known to be missing, so the number of round trips is the depth of
 /// the imports, or one if the server sends imported files too.
@@ -11,8 +11,8 @@ import RPCProtocols
 /// send(query.start())
 /// switch try query.receive(response) {
 /// case .wait: break
-/// case .send(let questions): send(questions)
-/// case .open(let questions): openStream(query.version); send(questions)
+/// case .send(let requests): send(requests)
+/// case .open(let requests): openStream(query.version); send(requests)
 /// case .done(let schema): use(schema)
 /// }
 /// ```
@@ -22,7 +22,7 @@ public struct ReflectionQuery {
     /// The files that define these symbols; each symbol must exist.
     case symbols([String])
     /// The files that define those of these symbols that the server has.
-    case whateverOf([String])
+    case existingSymbols([String])
     /// The names of all services.
     case serviceNames
     /// The files that define all services.
@@ -31,7 +31,7 @@ public struct ReflectionQuery {
 
   /// Limits for a server's responses.
   public struct Limits: Equatable, Sendable {
-    /// The maximum number of files, and of questions.
+    /// The maximum number of files, and of requests.
     public var files = 10_000
     /// The maximum number of response bytes.
     public var bytes = 64 << 20
@@ -44,10 +44,10 @@ public struct ReflectionQuery {
   public enum Step: Equatable, Sendable {
     /// Wait for responses.
     case wait
-    /// Send these questions on the stream; if it is closed, its end returns `open`.
-    case send([ReflectionQuestion])
-    /// Send these questions on a new stream, with the query's version.
-    case open([ReflectionQuestion])
+    /// Send these requests on the stream; if it is closed, its end returns `open`.
+    case send([ServerReflectionRequest])
+    /// Send these requests on a new stream, with the query's version.
+    case open([ServerReflectionRequest])
     /// The query is complete.
     case done(ReflectedSchema)
   }
@@ -71,18 +71,18 @@ public struct ReflectionQuery {
 
   /// The version of the streams.
   public var version: ReflectionVersion { schema.version }
-  /// The questions without a response, in the order sent.
-  public private(set) var unanswered: [ReflectionQuestion] = []
+  /// The requests without a response, in the order sent.
+  public private(set) var pending: [ServerReflectionRequest] = []
 
   private let goal: Goal
   private let limits: Limits
   private var schema: ReflectedSchema
-  private var asked: Set<ReflectionQuestion> = []
+  private var requested: Set<ServerReflectionRequest> = []
   private var fileNames: Set<String> = []
   private var imports: [String] = []
   private var receivedBytes = 0
   private var standing: Standing
-  private var answersOnStream = 0
+  private var responsesOnStream = 0
   /// Whether the server lacks a file that another imports.
   private var isFileMissing = false
   /// The symbol that the server lacks, while its services are requested.
@@ -101,11 +101,12 @@ public struct ReflectionQuery {
     schema = ReflectedSchema(version: version ?? .v1)
   }
 
-  /// Returns the first questions, for a new stream. Must be called once, first.
-  public mutating func start() -> [ReflectionQuestion] {
+  /// Returns the first requests, for a new stream. Must be called once, first.
+  public mutating func start() -> [ServerReflectionRequest] {
     switch goal {
-    case .symbols(let symbols), .whateverOf(let symbols): ask(symbols.map { .fileContaining(symbol: $0) })
-    case .serviceNames, .allServices: ask([.services])
+    case .symbols(let symbols), .existingSymbols(let symbols):
+      enqueue(symbols.map { .fileContaining(symbol: $0) })
+    case .serviceNames, .allServices: enqueue([.services])
     }
   }
 
@@ -115,18 +116,18 @@ public struct ReflectionQuery {
   ///
   /// - Returns: The next step.
   /// - Throws: ``ReflectionError`` if the schema cannot be obtained.
-  public mutating func receive(_ answer: [UInt8]) throws(ReflectionError) -> Step {
-    receivedBytes += answer.count
+  public mutating func receive(_ response: [UInt8]) throws(ReflectionError) -> Step {
+    receivedBytes += response.count
     guard receivedBytes <= limits.bytes else { throw .tooMuch("more than \(limits.bytes >> 20) MiB") }
-    guard let answer = ReflectionAnswer(serialized: answer) else {
-      throw .wrongAnswer("it is not a ServerReflectionResponse")
+    guard let response = ServerReflectionResponse(serialized: response) else {
+      throw .invalidResponse("it is not a ServerReflectionResponse")
     }
-    // Responses have the order of the questions, unless a server repeats the question.
-    guard !unanswered.isEmpty else { throw .wrongAnswer("it does not belong to a question") }
-    let question = unanswered.remove(at: answer.question.flatMap(unanswered.firstIndex(of:)) ?? 0)
+    // Responses have the order of the requests, unless a server repeats the request.
+    guard !pending.isEmpty else { throw .invalidResponse("it does not belong to a question") }
+    let request = pending.remove(at: response.request.flatMap(pending.firstIndex(of:)) ?? 0)
     standing = .understood
-    answersOnStream += 1
-    switch (answer.content, question) {
+    responsesOnStream += 1
+    switch (response.content, request) {
     case (.files(let files), .fileContaining(let symbol)):
       guard !files.isEmpty else { return try missing(symbol) }
       try add(files)
@@ -135,50 +136,50 @@ public struct ReflectionQuery {
     case (.services(let names), .services):
       if let unknownSymbol { throw .unknownSymbol(unknownSymbol, services: names) }
       schema.services = names
-      let questions = goal == .allServices ? ask(names.map { .fileContaining(symbol: $0) }) : []
-      guard asked.count <= limits.files else { throw .tooMuch("more than \(limits.files) services") }
-      if !questions.isEmpty { return .send(questions) }
+      let requests = goal == .allServices ? enqueue(names.map { .fileContaining(symbol: $0) }) : []
+      guard requested.count <= limits.files else { throw .tooMuch("more than \(limits.files) services") }
+      if !requests.isEmpty { return .send(requests) }
     case (.error(let code, let message), _):
-      return try refused(question, code: code, message: message)
+      return try refused(request, code: code, message: message)
     case (.files, _), (.services, _), (.nothing, _):
-      throw .wrongAnswer("it does not match the question for \(question)")
+      throw .invalidResponse("it does not match the question for \(request)")
     }
     return try next()
   }
 
-  /// Handles the end of the stream while questions are open.
+  /// Handles the end of the stream while requests are open.
   ///
-  /// After v1, v1alpha is asked if the error is a response of the server, or of a proxy, that may mean an
+  /// After v1, v1alpha is tried if the error is a response of the server, or of a proxy, that may mean an
   /// unknown service. If v1alpha fails too, the error of v1 is thrown.
   ///
   /// - Parameter error: The status of the stream; `nil` for `ok`.
   public mutating func streamEnded(_ error: RPCError?) throws(ReflectionError) -> Step {
-    guard let first = unanswered.first else { return .wait }
-    let hasProgressed = answersOnStream > 0
-    answersOnStream = 0
+    guard let first = pending.first else { return .wait }
+    let hasProgressed = responsesOnStream > 0
+    responsesOnStream = 0
     guard let error else {
-      // A server may accept one question per stream; one that responded to none never will.
-      guard hasProgressed else { throw .wrongAnswer("the server ended the stream without a response") }
-      return .open(unanswered)
+      // A server may accept one request per stream; one that responded to none never will.
+      guard hasProgressed else { throw .invalidResponse("the server ended the stream without a response") }
+      return .open(pending)
     }
     if error.code == .notFound, error.origin == .server, !(first == .services && standing.allowsFallback) {
       // Some servers end the stream instead of sending the error response that the specification requires.
-      unanswered.removeFirst()
+      pending.removeFirst()
       _ = try refused(first, code: StatusCode.notFound.rawValue, message: error.message)
-      if unanswered.isEmpty, case .done(let schema) = try next() { return .done(schema) }
-      return .open(unanswered)
+      if pending.isEmpty, case .done(let schema) = try next() { return .done(schema) }
+      return .open(pending)
     }
     if standing.allowsFallback, error.mayMeanUnknownService { return .open(fallBack(error)) }
     throw failure(error)
   }
 
   /// Starts again with v1alpha.
-  private mutating func fallBack(_ error: RPCError) -> [ReflectionQuestion] {
+  private mutating func fallBack(_ error: RPCError) -> [ServerReflectionRequest] {
     standing = .fallback(error)
     schema.version = .v1alpha
     unknownSymbol = nil
-    asked = []
-    unanswered = []
+    requested = []
+    pending = []
     return start()
   }
 
@@ -194,9 +195,9 @@ public struct ReflectionQuery {
   }
 
   private mutating func refused(
-    _ question: ReflectionQuestion, code: Int, message: String
+    _ request: ServerReflectionRequest, code: Int, message: String
   ) throws(ReflectionError) -> Step {
-    switch question {
+    switch request {
     case .fileContaining(let symbol) where code == StatusCode.notFound.rawValue:
       return try missing(symbol)
     case .file:
@@ -204,9 +205,9 @@ public struct ReflectionQuery {
       return try next()
     case .services:
       if let unknownSymbol { throw .unknownSymbol(unknownSymbol, services: []) }
-      throw .refused(question, code: code, message: message)
+      throw .refused(request, code: code, message: message)
     case .fileContaining:
-      throw .refused(question, code: code, message: message)
+      throw .refused(request, code: code, message: message)
     }
   }
 
@@ -215,18 +216,18 @@ public struct ReflectionQuery {
     guard symbols.contains(symbol) else { return try next() }
     switch goal {
     // Continues with the other services if a server lists one without having its file.
-    case .allServices, .whateverOf: return try next()
+    case .allServices, .existingSymbols: return try next()
     case .symbols, .serviceNames: break
     }
     guard unknownSymbol == nil else { return .wait }
     unknownSymbol = symbol
-    return .send(ask([.services]))
+    return .send(enqueue([.services]))
   }
 
   private mutating func add(_ files: [[UInt8]]) throws(ReflectionError) {
     for file in files {
       guard let outline = FileOutline(serialized: file) else {
-        throw .wrongAnswer("it contains an invalid file descriptor")
+        throw .invalidResponse("it contains an invalid file descriptor")
       }
       guard fileNames.insert(outline.name).inserted else { continue }
       guard schema.fileCount < limits.files else { throw .tooMuch("more than \(limits.files) files") }
@@ -235,35 +236,35 @@ public struct ReflectionQuery {
     }
   }
 
-  // MARK: Questions
+  // MARK: Requests
 
-  /// Requests what is missing, when all questions are answered.
+  /// Requests what is missing, when all requests have a response.
   private mutating func next() throws(ReflectionError) -> Step {
-    guard unanswered.isEmpty else { return .wait }
+    guard pending.isEmpty else { return .wait }
     let missing = imports.filter { !fileNames.contains($0) && !Self.builtIn.contains($0) }
     imports = []
-    var questions = ask(missing.map { .file(named: $0) })
-    if questions.isEmpty, isFileMissing {
+    var requests = enqueue(missing.map { .file(named: $0) })
+    if requests.isEmpty, isFileMissing {
       // The server may find the file by a symbol, but not by the name in imports.
-      questions = ask(schema.unknownTypes(from: symbols).map { .fileContaining(symbol: $0) })
+      requests = enqueue(schema.unknownTypes(from: symbols).map { .fileContaining(symbol: $0) })
     }
-    guard asked.count <= limits.files else { throw .tooMuch("more than \(limits.files) imports") }
-    return questions.isEmpty ? .done(schema) : .send(questions)
+    guard requested.count <= limits.files else { throw .tooMuch("more than \(limits.files) imports") }
+    return requests.isEmpty ? .done(schema) : .send(requests)
   }
 
   /// The symbols of the goal.
   private var symbols: [String] {
     switch goal {
-    case .symbols(let symbols), .whateverOf(let symbols): symbols
+    case .symbols(let symbols), .existingSymbols(let symbols): symbols
     case .serviceNames: []
     case .allServices: schema.services
     }
   }
 
-  /// Records and returns the questions that were not asked before.
-  private mutating func ask(_ questions: [ReflectionQuestion]) -> [ReflectionQuestion] {
-    let new = questions.filter { asked.insert($0).inserted }
-    unanswered += new
+  /// Records and returns the requests that were not made before.
+  private mutating func enqueue(_ requests: [ServerReflectionRequest]) -> [ServerReflectionRequest] {
+    let new = requests.filter { requested.insert($0).inserted }
+    pending += new
     return new
   }
 }

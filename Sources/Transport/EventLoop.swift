@@ -183,7 +183,7 @@ public final class EventLoop {
   private func fireTimers() {
     guard timers.nextDue() != nil else { return }
     let now = MonotonicClock.now
-    while let action = timers.take(dueAt: now) { action() }
+    while let action = timers.removeFirst(dueAt: now) { action() }
   }
 
   private func perform() throws(TransportError) {

@@ -49,7 +49,7 @@ struct TimerQueue {
   }
 
   /// Removes and returns the next action due at `now`; nil if there is none.
-  mutating func take(dueAt now: MonotonicClock.Instant) -> (() -> Void)? {
+  mutating func removeFirst(dueAt now: MonotonicClock.Instant) -> (() -> Void)? {
     while let next = heap.min, next.due <= now {
       heap.removeMin()
       if let action = actions.removeValue(forKey: next.id) { return action }

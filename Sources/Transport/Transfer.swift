@@ -322,7 +322,7 @@ public final class Transfer {
     return count
   }
 
-  private func take(body: UnsafeRawBufferPointer) -> Int {
+  private func receive(body: UnsafeRawBufferPointer) -> Int {
     switch perform(.body(isLate: loop.isLate)) {
     case .receiveBody:
       receivedBytes += body.count
@@ -334,7 +334,7 @@ public final class Transfer {
     }
   }
 
-  private func take(line: UnsafeRawBufferPointer) -> Int {
+  private func receive(line: UnsafeRawBufferPointer) -> Int {
     perform(.line(HeaderLine(line), size: line.count))
     return machine.isClosed ? 0 : line.count
   }
@@ -376,10 +376,10 @@ public final class Transfer {
         ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_CANTSEEK
     })
     try handle.set(CURLOPT_WRITEFUNCTION) { data, size, count, context in
-      Transfer.from(context)?.take(body: UnsafeRawBufferPointer(start: data, count: size * count)) ?? 0
+      Transfer.from(context)?.receive(body: UnsafeRawBufferPointer(start: data, count: size * count)) ?? 0
     }
     try handle.set(CURLOPT_HEADERFUNCTION) { data, size, count, context in
-      Transfer.from(context)?.take(line: UnsafeRawBufferPointer(start: data, count: size * count)) ?? 0
+      Transfer.from(context)?.receive(line: UnsafeRawBufferPointer(start: data, count: size * count)) ?? 0
     }
   }
 }

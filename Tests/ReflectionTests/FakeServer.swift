@@ -24,24 +24,26 @@ enum Wire {
   }
 
   /// A ServerReflectionResponse with files.
-  static func answer(_ files: [UInt8]..., to question: ReflectionQuestion? = nil) -> [UInt8] {
+  static func answer(_ files: [UInt8]..., to question: ServerReflectionRequest? = nil) -> [UInt8] {
     echo(question) + field(4, files.flatMap { field(1, $0) })
   }
 
-  static func answer(services: [String], to question: ReflectionQuestion? = nil) -> [UInt8] {
+  static func answer(services: [String], to question: ServerReflectionRequest? = nil) -> [UInt8] {
     echo(question) + field(6, services.flatMap { field(1, field(1, $0)) })
   }
 
-  static func answer(error code: Int, _ message: String, to question: ReflectionQuestion? = nil) -> [UInt8] {
+  static func answer(error code: Int, _ message: String, to question: ServerReflectionRequest? = nil)
+    -> [UInt8]
+  {
     echo(question) + field(7, field(1, varint: code) + field(2, message))
   }
 
-  private static func echo(_ question: ReflectionQuestion?) -> [UInt8] {
+  private static func echo(_ question: ServerReflectionRequest?) -> [UInt8] {
     question.map { field(2, request($0)) } ?? []
   }
 
   /// A ServerReflectionRequest.
-  static func request(_ question: ReflectionQuestion) -> [UInt8] {
+  static func request(_ question: ServerReflectionRequest) -> [UInt8] {
     switch question {
     case .file(let name): field(3, name)
     case .fileContaining(let symbol): field(4, symbol)
@@ -60,7 +62,7 @@ struct FakeServer {
   var sendsImports = false
   var echoesQuestion = true
 
-  func answer(_ question: ReflectionQuestion) -> [UInt8] {
+  func answer(_ question: ServerReflectionRequest) -> [UInt8] {
     let echo = echoesQuestion ? question : nil
     switch question {
     case .services:
@@ -72,7 +74,7 @@ struct FakeServer {
     }
   }
 
-  private func answer(file name: String, to echo: ReflectionQuestion?) -> [UInt8] {
+  private func answer(file name: String, to echo: ServerReflectionRequest?) -> [UInt8] {
     guard files[name] != nil else { return Wire.answer(error: 5, "not found", to: echo) }
     let names = sendsImports ? closure(of: name) : [name]
     let body = names.flatMap { Wire.field(1, Wire.file($0, imports: files[$0] ?? [])) }
@@ -92,13 +94,13 @@ struct FakeServer {
   /// Runs a query to its end, from its start or from the questions `first`; with `inOrder` false, responds to
   /// each round in reverse order.
   func run(
-    _ query: inout ReflectionQuery, _ first: [ReflectionQuestion]? = nil, inOrder: Bool = true
+    _ query: inout ReflectionQuery, _ first: [ServerReflectionRequest]? = nil, inOrder: Bool = true
   ) throws -> (schema: ReflectedSchema, rounds: Int) {
     var questions = first ?? query.start()
     var rounds = 0
     while true {
       rounds += 1
-      var next: [ReflectionQuestion] = []
+      var next: [ServerReflectionRequest] = []
       for question in inOrder ? questions : questions.reversed() {
         switch try query.receive(answer(question)) {
         case .wait: break

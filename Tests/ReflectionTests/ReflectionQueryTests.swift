@@ -36,7 +36,7 @@ import Testing
 
   @Test func serializesQuestionsAsSpecified() {
     for question in [
-      ReflectionQuestion.services, .file(named: "a/b.proto"), .fileContaining(symbol: "p.Straße"),
+      ServerReflectionRequest.services, .file(named: "a/b.proto"), .fileContaining(symbol: "p.Straße"),
     ] {
       #expect(question.serialized() == Wire.request(question))
     }
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test func optionalSymbolsNeedNoFurtherRound() throws {
-    var query = ReflectionQuery(.whateverOf(["p.X", "p.A", "p.Y"]))
+    var query = ReflectionQuery(.existingSymbols(["p.X", "p.A", "p.Y"]))
     let server = FakeServer(files: ["a.proto": []], symbols: ["p.A": "a.proto"])
     let (schema, rounds) = try server.run(&query)
     #expect(names(schema) == ["a.proto"])
@@ -170,7 +170,7 @@ import Testing
     for answer in answers {
       var query = ReflectionQuery(.symbols(["p.A"]))
       _ = query.start()
-      guard case .wrongAnswer = failure({ try query.receive(answer) }) else {
+      guard case .invalidResponse = failure({ try query.receive(answer) }) else {
         Issue.record("\(answer) was taken")
         continue
       }
@@ -185,7 +185,7 @@ import Testing
       Issue.record("not done")
       return
     }
-    #expect(failure { try query.receive(answer) } == .wrongAnswer("it does not belong to a question"))
+    #expect(failure { try query.receive(answer) } == .invalidResponse("it does not belong to a question"))
   }
 
   // MARK: Limits
@@ -259,7 +259,7 @@ import Testing
     _ = query.start()
     #expect(try query.receive(Self.diamond.answer(.fileContaining(symbol: "p.A"))) == .wait)
     #expect(try query.streamEnded(nil) == .open([.fileContaining(symbol: "p.B")]))
-    guard case .wrongAnswer = failure({ try query.streamEnded(nil) }) else {
+    guard case .invalidResponse = failure({ try query.streamEnded(nil) }) else {
       Issue.record("a stream without an answer was taken")
       return
     }

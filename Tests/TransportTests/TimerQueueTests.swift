@@ -7,7 +7,7 @@ struct TimerQueueTests {
   private let start = MonotonicClock.now
 
   private func drain(_ timers: inout TimerQueue, at seconds: Int) {
-    while let action = timers.take(dueAt: start + .seconds(seconds)) { action() }
+    while let action = timers.removeFirst(dueAt: start + .seconds(seconds)) { action() }
   }
 
   @Test func returnsActionsInOrderOfTime() {

@@ -41,7 +41,7 @@ package struct CallPlan {
     request.acceptedCompressions = settings.acceptedCompressions
     request.usesGET = settings.usesGET
     request.maxMessageBytes = settings.maxMessageBytes
-    request.tellsSizes = settings.verbosity > 1
+    request.reportsSizes = settings.verbosity > 1
     request.connection = connection
     return request
   }

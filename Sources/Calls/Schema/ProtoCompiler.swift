@@ -29,9 +29,9 @@ package enum ProtoCompiler {
         .schema, "protoc", error.isMissing ? "not found, but --proto needs it" : error.why,
         hint: error.isMissing ? "install it (Debian and Ubuntu: protobuf-compiler)" : nil)
     }
-    let said = result.errors.split(separator: "\n").map { TerminalText.escape(String($0)) }
-    guard result.hasSucceeded else { throw failure(name, said) }
-    for warning in said { StandardError.remark("\(warning)\n") }
+    let lines = result.errors.split(separator: "\n").map { TerminalText.escape(String($0)) }
+    guard result.hasSucceeded else { throw failure(name, lines) }
+    for warning in lines { StandardError.remark("\(warning)\n") }
     do {
       return SchemaSource.Source(set: SchemaBytes(try output.contents()), name: name)
     } catch {
@@ -40,13 +40,13 @@ package enum ProtoCompiler {
   }
 
   /// The failure with protoc's output as the reason.
-  private static func failure(_ name: String, _ said: [String]) -> Failure {
+  private static func failure(_ name: String, _ lines: [String]) -> Failure {
     let why = "protoc failed"
     switch StandardError.errorFormat {
     case .json:
-      return Failure(.schema, name, ([why] + said).joined(separator: "\n"))
+      return Failure(.schema, name, ([why] + lines).joined(separator: "\n"))
     case .text:
-      if StandardError.showsErrors { for line in said { StandardError.write("\(line)\n") } }
+      if StandardError.showsErrors { for line in lines { StandardError.write("\(line)\n") } }
       return Failure(.schema, name, why)
     }
   }

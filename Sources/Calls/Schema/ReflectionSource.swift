@@ -114,7 +114,7 @@ package struct ReflectionSource {
     guard let cache else { return }
     var problem: String?
     switch goal {
-    case .symbols(let symbols), .whateverOf(let symbols):
+    case .symbols(let symbols), .existingSymbols(let symbols):
       if let symbol = symbols.first, symbols.count == 1, schema.fileCount > 0 {
         problem = cache.store(schema, key(symbol))
       }
@@ -194,7 +194,7 @@ package struct ReflectionSource {
         .call(status), proxy ?? target.name,
         isConnection || proxy != nil ? status.message : error.description,
         hint: CallPlan.hint(for: status, target: target, protocolName: protocolName))
-    case .refused, .wrongAnswer, .tooMuch:
+    case .refused, .invalidResponse, .tooMuch:
       return Failure(
         .schema, target.name, error.description, hint: "use --proto FILE or --descriptor-set FILE")
     }

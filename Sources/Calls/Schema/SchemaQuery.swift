@@ -125,7 +125,7 @@ package struct SchemaQuery {
       if let exact = try SymbolLookup(own).exactly(symbol, kinds) { return (own, exact) }
       if Self.isFullName(symbol) {
         let asked = MethodName(symbol).map { symbol.contains("/") ? $0.service : symbol } ?? symbol
-        let pool = try pool(asking: .whateverOf([asked]))
+        let pool = try pool(asking: .existingSymbols([asked]))
         if let exact = try SymbolLookup(pool).exactly(symbol, kinds) { return (pool, exact) }
       }
     }

@@ -88,7 +88,7 @@ package final class TypeLookup {
     // An earlier lookup may have included these types.
     let names = next.names.filter { !answered.contains($0) }
     guard !isOver, left > .zero, !names.isEmpty else { return finish() }
-    var request = source.request(.whateverOf(names))
+    var request = source.request(.existingSymbols(names))
     request.timeout = left
     let reflector = client.reflect(request)
     self.reflector = reflector

@@ -33,7 +33,7 @@ extension Chain {
       node.isDirty = false
       drain(node, of: pipeline)
     } else if let input = inputs.popFirst() {
-      take(input)
+      receive(input)
     } else if case .ended(let ended) = progress.completion, case .received(let metrics) = ended.report {
       sendReport(metrics, ended)
     } else {
@@ -83,7 +83,7 @@ extension Chain {
     }
   }
 
-  private func take(_ input: Input) {
+  private func receive(_ input: Input) {
     switch input {
     case .outbound(.requestStart(let start)):
       if !progress.downstream.isClosed { sendStart(.requestStart(start)) }

@@ -122,7 +122,7 @@ package final class Chain {
   }
 
   /// Accepts a value of the request that follows the start.
-  private func take(afterStart item: Item) {
+  private func accept(afterStart item: Item) {
     if progress.downstream.isUnstarted {
       inputsBeforeStart.append(.outbound(item))
     } else {
@@ -136,12 +136,12 @@ package final class Chain {
   ///   - message: The message; bytes are in the call's codec.
   ///   - sizeBytes: For a typed message, the size of its source in bytes, counted while the message waits.
   package func send(_ message: Payload, sizeBytes: Int = 0) {
-    take(afterStart: .message(MessageForms(message, sizeBytes: sizeBytes)))
+    accept(afterStart: .message(MessageForms(message, sizeBytes: sizeBytes)))
   }
 
   /// Half-closes: no more messages follow.
   package func closeRequest() {
-    take(afterStart: .requestEnd)
+    accept(afterStart: .requestEnd)
   }
 
   /// Ends the call at once, even if interceptors hold values: at Ctrl-C, at the deadline, or for the owner's own

@@ -38,7 +38,7 @@ final class Assertions: Interceptor {
   }
 
   func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) {
-    for index in fields.indices { fields[index].take(message, number: received) }
+    for index in fields.indices { fields[index].check(message, number: received) }
     received += 1
     token.proceed(message)
   }
@@ -123,7 +123,7 @@ private struct FieldProgress {
 
   init(_ expected: Expectations.FieldExpectation) { self.expected = expected }
 
-  mutating func take(_ message: Message, number: Int) {
+  mutating func check(_ message: Message, number: Int) {
     switch expected.selection {
     case .first where number > 0, .any where hasHeld: return
     case .number(let wanted) where wanted != number: return

@@ -143,7 +143,7 @@ struct AuthFactory: InterceptorFactory {
     TokenStore(now: { services.nanosecondsSince1970 }) { _, completion in
       services.run(command, timeout: timeout) { result in
         completion(
-          answer { () throws(AccessToken.Failure) in
+          tokenResult { () throws(AccessToken.Failure) in
             switch result {
             case .success(let output):
               return try AccessToken(output: output, now: services.nanosecondsSince1970)
@@ -160,14 +160,14 @@ struct AuthFactory: InterceptorFactory {
     TokenStore(now: { services.nanosecondsSince1970 }) { context, completion in
       context.fetch(client.request) { result in
         completion(
-          answer { () throws(AccessToken.Failure) in
+          tokenResult { () throws(AccessToken.Failure) in
             try client.token(from: result, now: services.nanosecondsSince1970)
           })
       }
     }
   }
 
-  private static func answer(
+  private static func tokenResult(
     _ body: () throws(AccessToken.Failure) -> AccessToken
   ) -> TokenStore.Answer {
     do throws(AccessToken.Failure) {

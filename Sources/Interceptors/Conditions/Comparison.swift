@@ -11,7 +11,7 @@ enum Comparison: String, CaseIterable {
   case greater = ">"
 
   /// Removes and returns an operator at the start of `text`.
-  static func take(from text: inout Substring) -> Comparison? {
+  static func parse(from text: inout Substring) -> Comparison? {
     for comparison in allCases where text.utf8.starts(with: comparison.rawValue.utf8) {
       text = Substring(text.unicodeScalars.dropFirst(comparison.rawValue.utf8.count))
       return comparison
@@ -59,7 +59,7 @@ struct CountBound: CustomStringConvertible {
 
   init(_ text: some StringProtocol) throws(ConditionError) {
     var rest = Substring(text).trimmed
-    let comparison = Comparison.take(from: &rest) ?? .equal
+    let comparison = Comparison.parse(from: &rest) ?? .equal
     guard comparison.holds(.same) != nil, let count = Int(rest.trimmed), count >= 0 else {
       throw ConditionError("must be a number such as 3, or a bound such as >= 2")
     }

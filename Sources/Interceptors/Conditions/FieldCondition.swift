@@ -54,7 +54,7 @@ struct FieldCondition: CustomStringConvertible {
 
   private static func test(_ text: Substring) throws(ConditionError) -> Test {
     var rest = text
-    if let comparison = Comparison.take(from: &rest) {
+    if let comparison = Comparison.parse(from: &rest) {
       let operand = try self.operand(rest.trimmed)
       switch comparison {
       case .matches, .differs: return .matches(try TextPattern(operand), isWanted: comparison == .matches)

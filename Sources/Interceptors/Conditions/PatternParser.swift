@@ -1,6 +1,6 @@
 /// The syntax tree of a regular expression.
 indirect enum PatternNode {
-  case take(ScalarSet)
+  case scalar(ScalarSet)
   case anchor(PatternProgram.Anchor)
   case sequence([PatternNode])
   case either([PatternNode])
@@ -76,21 +76,21 @@ struct PatternParser {
     index += 1
     switch scalar {
     case "(": return try group()
-    case "[": return .take(try set())
+    case "[": return .scalar(try set())
     case "\\": return try escape()
     case "^": return .anchor(flags.hasLines ? .lineStart : .start)
     case "$": return .anchor(flags.hasLines ? .lineEnd : .end)
     case ".":
       var set = ScalarSet(ranges: flags.dotTakesLineFeed ? [] : [10...10])
       set.isNegated = true
-      return .take(set)
+      return .scalar(set)
     case "*", "+", "?": throw ConditionError("nothing to repeat before \(scalar)")
     default: return literal(scalar)
     }
   }
 
   private func literal(_ scalar: Unicode.Scalar) -> PatternNode {
-    .take(ScalarSet(ranges: [scalar.value...scalar.value], ignoresCase: flags.ignoresCase))
+    .scalar(ScalarSet(ranges: [scalar.value...scalar.value], ignoresCase: flags.ignoresCase))
   }
 
   private mutating func group() throws(ConditionError) -> PatternNode? {
@@ -186,7 +186,7 @@ struct PatternParser {
     }
     var set = ScalarSet(ignoresCase: flags.ignoresCase)
     if let single = try escaped(into: &set) { set.ranges.append(single...single) }
-    return .take(set)
+    return .scalar(set)
   }
 
   /// Parses the rest of an escape: a class, which is added to `set`, or a character.

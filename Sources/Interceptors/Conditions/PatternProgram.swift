@@ -10,7 +10,7 @@ struct PatternProgram {
   /// A step; the next one follows unless stated otherwise.
   enum Step {
     /// Consumes one character of the set.
-    case take(ScalarSet)
+    case scalar(ScalarSet)
     case anchor(Anchor)
     case jump(Int)
     case split(Int, Int)
@@ -36,7 +36,7 @@ struct PatternProgram {
   private static func compile(_ node: PatternNode, into steps: inout [Step]) -> Bool {
     guard steps.count < limit else { return false }
     switch node {
-    case .take(let set): steps.append(.take(set))
+    case .scalar(let set): steps.append(.scalar(set))
     case .anchor(let anchor): steps.append(.anchor(anchor))
     case .sequence(let parts):
       for part in parts { guard compile(part, into: &steps) else { return false } }
@@ -84,7 +84,7 @@ struct PatternProgram {
     var before: Unicode.Scalar?
     for scalar in text.unicodeScalars {
       if run.enter(before: before, after: scalar) { return true }
-      run.take(scalar)
+      run.advance(over: scalar)
       before = scalar
     }
     return run.enter(before: before, after: nil)
@@ -119,7 +119,7 @@ struct PatternProgram {
           reached[index] = position
           switch steps[index] {
           case .match: return true
-          case .take: current.append(index)
+          case .scalar: current.append(index)
           case .jump(let target): pending.append(target)
           case .split(let one, let other):
             pending.append(other)
@@ -132,10 +132,10 @@ struct PatternProgram {
       return false
     }
 
-    mutating func take(_ scalar: Unicode.Scalar) {
+    mutating func advance(over scalar: Unicode.Scalar) {
       next.removeAll(keepingCapacity: true)
       for index in current {
-        if case .take(let set) = steps[index], set.contains(scalar) { next.append(index + 1) }
+        if case .scalar(let set) = steps[index], set.contains(scalar) { next.append(index + 1) }
       }
       position += 1
     }

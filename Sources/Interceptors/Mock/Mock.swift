@@ -62,7 +62,7 @@ final class Mock: Interceptor {
 
   private func decide(_ message: Message?) {
     for stub in stubs where stub.differences(of: message, values.headers).isEmpty {
-      guard let response = factory.take(stub) else { continue }
+      guard let response = factory.nextResponse(of: stub) else { continue }
       answer = (stub, response)
       responder.answer()
       if call.kind == .bidiStreaming {

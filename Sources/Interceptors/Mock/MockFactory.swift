@@ -57,7 +57,7 @@ final class MockFactory: InterceptorFactory {
   }
 
   /// Returns the stub's next response; `nil` if it has none left.
-  func take(_ stub: PreparedStub) -> Stub.Response? {
+  func nextResponse(of stub: PreparedStub) -> Stub.Response? {
     uses.withLock { uses in
       let count = uses[stub.index]
       if let times = stub.stub.times, count >= times { return nil }

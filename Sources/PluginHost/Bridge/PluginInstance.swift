@@ -95,7 +95,7 @@ final class PluginInstance: @unchecked Sendable {
     return errors.reason(code) ?? "\(ABIFailure.name(of: code)) (no reason given by the plugin)"
   }
 
-  func setReason(_ text: String) { errors.say(text) }
+  func setReason(_ text: String) { errors.setReason(text) }
 
   func note(_ failure: ABIFailure) { errors.note(failure) }
 
@@ -151,7 +151,7 @@ private final class PluginFile: @unchecked Sendable {
 /// The last errors of each thread.
 private final class ThreadErrors: @unchecked Sendable {
   /// The text from set_error.
-  private struct Said {
+  private struct Reason {
     let callback: UInt64
     let text: String
   }
@@ -165,11 +165,11 @@ private final class ThreadErrors: @unchecked Sendable {
   }
 
   private let lock = Lock()
-  private var said: [pthread_t: Said] = [:]
+  private var reasons: [pthread_t: Reason] = [:]
   private var noted: [pthread_t: Noted] = [:]
 
-  func say(_ text: String) {
-    lock.holding { said[pthread_self()] = Said(callback: plugin_guard_sequence(), text: text) }
+  func setReason(_ text: String) {
+    lock.holding { reasons[pthread_self()] = Reason(callback: plugin_guard_sequence(), text: text) }
   }
 
   func note(_ failure: ABIFailure) {
@@ -186,7 +186,9 @@ private final class ThreadErrors: @unchecked Sendable {
   func reason(_ code: Int32) -> String? {
     let callback = plugin_guard_sequence() &- 1
     return lock.holding {
-      if let said = said.removeValue(forKey: pthread_self()), said.callback == callback { return said.text }
+      if let reason = reasons.removeValue(forKey: pthread_self()), reason.callback == callback {
+        return reason.text
+      }
       guard let noted = noted[pthread_self()], noted.callback == callback, noted.failure.code == code else {
         return nil
       }

@@ -17,7 +17,7 @@ final class SelfTestCall: ChainCaller, ChainTransport {
   private let loop: SelfTestLoop
   private(set) var end: ResponseEnd?
   private(set) var isFinished = false
-  private var isAnswered = false
+  private var hasResponded = false
   /// The interceptor that holds the call at its time limit.
   private(set) var holder: (name: String, stage: Stage)?
 
@@ -76,7 +76,7 @@ final class SelfTestCall: ChainCaller, ChainTransport {
   func closeRequest() {
     // A real server responds later, not within the request's callbacks.
     let box = Box(self)
-    loop.post { box.call.answer() }
+    loop.post { box.call.respond() }
   }
 
   private struct Box: @unchecked Sendable {
@@ -84,9 +84,9 @@ final class SelfTestCall: ChainCaller, ChainTransport {
     init(_ call: SelfTestCall) { self.call = call }
   }
 
-  private func answer() {
-    guard !isAnswered else { return }
-    isAnswered = true
+  private func respond() {
+    guard !hasResponded else { return }
+    hasResponded = true
     wireChain.received(ResponseStart(httpVersion: "2", headers: Headers([("x-check", "2")])))
     let isError = course == .error
     if !isError || kind.serverStreams {

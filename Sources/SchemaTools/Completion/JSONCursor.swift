@@ -112,7 +112,7 @@ private struct JSONCursorReader {
           isInString = true
           return
         }
-        take(String(decoding: bytes[position + 1..<end], as: UTF8.self), isString: true)
+        addToken(String(decoding: bytes[position + 1..<end], as: UTF8.self), isString: true)
         position = end + 1
       case UInt8(ascii: "{"), UInt8(ascii: "["):
         open(isObject: byte == UInt8(ascii: "{"))
@@ -130,7 +130,7 @@ private struct JSONCursorReader {
         let end = bytes[position...].firstIndex(where: Self.endsWord) ?? bytes.count
         // A word at the end is incomplete.
         guard end < bytes.count else { return }
-        take(String(decoding: bytes[position..<end], as: UTF8.self), isString: false)
+        addToken(String(decoding: bytes[position..<end], as: UTF8.self), isString: false)
         position = end
       }
     }
@@ -155,8 +155,8 @@ private struct JSONCursorReader {
     }
   }
 
-  /// Handles a complete string or word.
-  private mutating func take(_ text: String, isString: Bool) {
+  /// Adds a complete string or word.
+  private mutating func addToken(_ text: String, isString: Bool) {
     guard let index = levels.indices.last else {
       // Some messages are a string or a number in JSON.
       return

@@ -1,7 +1,7 @@
 import CSchemas
 
 /// A response of the reflection service: a ServerReflectionResponse.
-struct ReflectionAnswer {
+struct ServerReflectionResponse {
   enum Content {
     /// Serialized FileDescriptorProtos.
     case files([[UInt8]])
@@ -9,12 +9,12 @@ struct ReflectionAnswer {
     case services([String])
     /// A gRPC status code and its message.
     case error(code: Int, message: String)
-    /// Empty, or a response to another kind of question.
+    /// Empty, or a response to another kind of request.
     case nothing
   }
 
-  /// The question that the server repeats; many servers omit it.
-  let question: ReflectionQuestion?
+  /// The request that the server repeats; many servers omit it.
+  let request: ServerReflectionRequest?
   let content: Content
 
   /// Decodes a response; `nil` if the bytes are invalid.
@@ -24,7 +24,7 @@ struct ReflectionAnswer {
     }
     defer { rpcurl__schemas__server_reflection_response__free_unpacked(message, nil) }
     let response = message.pointee
-    question = response.original_request.flatMap { ReflectionQuestion($0.pointee) }
+    request = response.original_request.flatMap { ServerReflectionRequest($0.pointee) }
     switch response.message_response_case {
     case RPCURL__SCHEMAS__SERVER_REFLECTION_RESPONSE__MESSAGE_RESPONSE_FILE_DESCRIPTOR_RESPONSE:
       content = .files(Self.files(response.file_descriptor_response.pointee))

@@ -1,7 +1,7 @@
 import CSchemas
 
-/// A question to the reflection service: a ServerReflectionRequest.
-public enum ReflectionQuestion: Hashable, Sendable {
+/// A request to the reflection service: a ServerReflectionRequest.
+public enum ServerReflectionRequest: Hashable, Sendable {
   /// The file that defines a symbol, with or without the files that it imports.
   case fileContaining(symbol: String)
   /// The file with this name.
@@ -9,7 +9,7 @@ public enum ReflectionQuestion: Hashable, Sendable {
   /// The names of all services.
   case services
 
-  /// The serialized question.
+  /// The serialized request.
   public func serialized() -> [UInt8] {
     var text = argument.utf8CString
     return text.withUnsafeMutableBufferPointer { text in
@@ -45,7 +45,7 @@ public enum ReflectionQuestion: Hashable, Sendable {
     }
   }
 
-  /// The question that a server repeats in its response; `nil` if it is another one.
+  /// The request that a server repeats in its response; `nil` if it is another one.
   init?(_ request: Rpcurl__Schemas__ServerReflectionRequest) {
     switch request.message_request_case {
     case RPCURL__SCHEMAS__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_FILE_CONTAINING_SYMBOL:
