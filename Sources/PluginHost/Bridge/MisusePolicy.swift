@@ -1,43 +1,47 @@
 import Glibc
 import Interception
 import RPCProtocols
+import Synchronization
 
 /// Fails calls after a plugin violates the ABI. `[any thread]`
 ///
 /// A violation in a callback fails the callback's call. Another violation belongs to no call, so every call
 /// of the plugin fails.
-final class MisusePolicy: @unchecked Sendable {
-  private let lock = Lock()
-  private var calls: [UInt64: CallContext] = [:]
-  /// The thread that runs a callback of the plugin.
-  private var callbackThread: pthread_t?
-  private var fault: String?
+final class MisusePolicy: Sendable {
+  private struct State {
+    var calls: [UInt64: CallContext] = [:]
+    /// The thread that runs a callback of the plugin.
+    var callbackThread: pthread_t?
+    var fault: String?
+  }
+
+  private let state = Mutex(State())
 
   func add(_ call: UInt64, _ context: CallContext) {
-    lock.holding { calls[call] = context }
+    state.withLock { $0.calls[call] = context }
   }
 
   func remove(_ call: UInt64) {
-    lock.holding { calls[call] = nil }
+    state.withLock { $0.calls[call] = nil }
   }
 
   /// Runs a callback; returns the violation in it.
   func watch(_ body: () -> Void) -> String? {
-    lock.holding {
-      callbackThread = pthread_self()
-      fault = nil
+    state.withLock {
+      $0.callbackThread = pthread_self()
+      $0.fault = nil
     }
     body()
-    return lock.holding {
-      callbackThread = nil
-      return fault
+    return state.withLock {
+      $0.callbackThread = nil
+      return $0.fault
     }
   }
 
   func note(_ what: String) {
-    let ended: [CallContext] = lock.holding {
-      guard callbackThread == pthread_self() else { return Array(calls.values) }
-      fault = fault ?? what
+    let ended: [CallContext] = state.withLock {
+      guard $0.callbackThread == pthread_self() else { return Array($0.calls.values) }
+      $0.fault = $0.fault ?? what
       return []
     }
     for context in ended {

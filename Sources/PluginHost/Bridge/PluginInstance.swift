@@ -1,3 +1,4 @@
+import Protobuf
 import CPluginABI
 import CPluginGuard
 import Glibc

@@ -1,11 +1,11 @@
 import Glibc
 import Interception
 import RPCProtocols
+import Synchronization
 
 /// An event loop with timers and posted work only: sufficient for calls that are answered locally.
 final class SelfTestLoop: ChainClock, @unchecked Sendable {
-  private let lock = Lock()
-  private var posted: [@Sendable () -> Void] = []
+  private let posted = Mutex<[@Sendable () -> Void]>([])
   // The following members belong to the loop's thread.
   private var timers: [Int: (due: MonotonicClock.Instant, body: () -> Void)] = [:]
   private var lastTimer = 0
@@ -28,14 +28,14 @@ final class SelfTestLoop: ChainClock, @unchecked Sendable {
 
   /// Runs work on the loop's thread. `[any thread]`
   func post(_ work: @escaping @Sendable () -> Void) {
-    lock.holding { posted.append(work) }
+    posted.withLock { $0.append(work) }
   }
 
   /// Runs until a condition holds; `false` at the time limit.
   func run(for limit: Duration, until isDone: () -> Bool) -> Bool {
     let end = MonotonicClock.now + limit
     while !isDone() {
-      let work = lock.holding {
+      let work = posted.withLock { posted in
         defer { posted = [] }
         return posted
       }

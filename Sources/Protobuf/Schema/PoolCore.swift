@@ -11,7 +11,7 @@ package final class PoolCore: @unchecked Sendable {
     let number: UInt32
   }
 
-  private let lock = Mutex<Void>(())
+  private let lock = Lock()
   private var index = SchemaIndex()
   private var loaded: [Int: LoadedFile] = [:]
   private var acyclic: Set<Int> = []
@@ -27,28 +27,22 @@ package final class PoolCore: @unchecked Sendable {
   private var packages: (files: Int, names: Set<String>) = (0, [])
   private let metRequiredFields = Atomic<Bool>(false)
 
-  private func locked<Result>(_ body: () throws(SchemaError) -> Result) throws(SchemaError) -> Result {
-    lock._unsafeLock()
-    defer { lock._unsafeUnlock() }
-    return try body()
-  }
-
   // MARK: API
 
   func add(_ set: SchemaBytes, source: String) throws(SchemaError) {
-    try locked { () throws(SchemaError) in try index.add(set, source: source) }
+    try lock.holding { () throws(SchemaError) in try index.add(set, source: source) }
   }
 
   /// Calls a closure with the index of files and names.
   package func withIndex<Result>(
     _ body: (inout SchemaIndex) throws(SchemaError) -> Result
   ) throws(SchemaError) -> Result {
-    try locked { () throws(SchemaError) in try body(&index) }
+    try lock.holding { () throws(SchemaError) in try body(&index) }
   }
 
   /// All packages, including parent packages.
   package func packageNames() throws(SchemaError) -> Set<String> {
-    try locked { () throws(SchemaError) in
+    try lock.holding { () throws(SchemaError) in
       guard packages.files != index.files.count else { return packages.names }
       var names: Set<String> = []
       for file in index.files {
@@ -63,11 +57,11 @@ package final class PoolCore: @unchecked Sendable {
   }
 
   func names(of kind: SchemaIndex.Kind) throws(SchemaError) -> [String] {
-    try locked { () throws(SchemaError) in try index.names(of: kind) }
+    try lock.holding { () throws(SchemaError) in try index.names(of: kind) }
   }
 
   func service(named name: String) throws(SchemaError) -> ServiceDescriptor? {
-    try locked { () throws(SchemaError) in
+    try lock.holding { () throws(SchemaError) in
       guard let location = try index.find(name), location.symbol.kind == .service else { return nil }
       let file = try load(location.symbol.file)
       guard let found = file.service(String(decoding: location.symbol.name, as: UTF8.self)) else {
@@ -78,7 +72,7 @@ package final class PoolCore: @unchecked Sendable {
   }
 
   func messageType(named name: String) throws(SchemaError) -> MessageNode? {
-    let type = try locked { () throws(SchemaError) -> MessageNode? in
+    let type = try lock.holding { () throws(SchemaError) -> MessageNode? in
       guard let location = try index.find(name) else { return nil }
       guard location.symbol.kind == .message, try message(at: location) != nil else { return nil }
       return self.type(named: name)
@@ -88,18 +82,18 @@ package final class PoolCore: @unchecked Sendable {
   }
 
   func enumType(named name: String) throws(SchemaError) -> EnumNode? {
-    try locked { () throws(SchemaError) in try enumeration(named: name) }
+    try lock.holding { () throws(SchemaError) in try enumeration(named: name) }
   }
 
   func extensionField(named name: String) throws(SchemaError) -> FieldNode? {
-    try locked { () throws(SchemaError) in
+    try lock.holding { () throws(SchemaError) in
       try indexExtensions()
       return try knownExtension(name)
     }
   }
 
   func extensionField(of type: String, number: UInt32) throws(SchemaError) -> FieldNode? {
-    try locked { () throws(SchemaError) in
+    try lock.holding { () throws(SchemaError) in
       try indexExtensions()
       let key = ExtensionKey(extendee: type, number: number)
       guard let name = extensionNumbers[key] else { return nil }
@@ -112,14 +106,14 @@ package final class PoolCore: @unchecked Sendable {
 
   /// The full names of the extensions of a message type.
   func extensionNames(of type: String) throws(SchemaError) -> [String] {
-    try locked { () throws(SchemaError) in
+    try lock.holding { () throws(SchemaError) in
       try indexExtensions()
       return extensionNumbers.filter { $0.key.extendee == type }.map(\.value)
     }
   }
 
   func compile(_ type: MessageNode) throws(SchemaError) -> MessageTable {
-    try locked { () throws(SchemaError) in
+    try lock.holding { () throws(SchemaError) in
       guard let location = try index.find(type.name), location.symbol.kind == .message,
         let message = try message(at: location)
       else {
@@ -133,7 +127,7 @@ package final class PoolCore: @unchecked Sendable {
   }
 
   func fileOptions(of name: String) throws(SchemaError) -> DescriptorOptions? {
-    try locked { () throws(SchemaError) in
+    try lock.holding { () throws(SchemaError) in
       var name = name
       let number = name.withUTF8 { index.file(named: UnsafeRawBufferPointer($0)) }
       guard let number else { return nil }

@@ -4,10 +4,10 @@
   import Musl
 #endif
 
-/// A lock around state that several threads use.
+/// A lock around state that several threads use, for what the standard library's `Mutex` cannot do.
 ///
-/// Unlike the standard library's `Mutex` it does not own the state, so that pointers may leave it, and ThreadSanitizer
-/// supports it.
+/// `Mutex` owns its state and is the first choice. This lock does not own it: values that are not `Sendable` may leave
+/// it, and it may be held from one function to another. ThreadSanitizer supports it, so the chain uses it.
 package final class Lock: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
@@ -28,6 +28,7 @@ package final class Lock: @unchecked Sendable {
   /// Releases the lock.
   package func unlock() { pthread_mutex_unlock(mutex) }
 
+  /// Runs `body` with the lock held.
   package func holding<Result: ~Copyable, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
