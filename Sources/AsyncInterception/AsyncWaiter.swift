@@ -1,5 +1,4 @@
 import Protobuf
-import Interception
 
 /// A task that waits for one result: a value, the end of the call, or its own cancellation. The first one counts.
 /// `[any thread]`

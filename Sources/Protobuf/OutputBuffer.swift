@@ -8,14 +8,14 @@
 ///
 /// Appending single bytes to an array checks uniqueness and bounds for each byte; and `realloc` grows a large
 /// buffer without copying it.
-public struct OutputBuffer: ~Copyable {
+package struct OutputBuffer: ~Copyable {
   private(set) var base: UnsafeMutablePointer<UInt8>
   /// The number of bytes.
-  public private(set) var count = 0
+  package private(set) var count = 0
   private var capacity: Int
 
   /// Makes an empty buffer; without a capacity it allocates on the first append.
-  public init(capacity: Int = 0) {
+  package init(capacity: Int = 0) {
     self.capacity = 0
     base = OutputBuffer.nowhere
     if capacity > 0 { grow(capacity) }
@@ -27,10 +27,10 @@ public struct OutputBuffer: ~Copyable {
   nonisolated(unsafe) private static let nowhere = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
 
   /// Removes the bytes and keeps the capacity.
-  public mutating func removeAll() { count = 0 }
+  package mutating func removeAll() { count = 0 }
 
   /// Calls `body` with the bytes, which are valid during the call only.
-  public borrowing func withBytes<R, E: Error>(
+  package borrowing func withBytes<R, E: Error>(
     _ body: (UnsafeRawBufferPointer) throws(E) -> R
   ) throws(E) -> R {
     try body(UnsafeRawBufferPointer(start: base, count: count))
@@ -63,14 +63,14 @@ public struct OutputBuffer: ~Copyable {
 
   /// Appends a byte.
   @inline(__always)
-  public mutating func append(_ byte: UInt8) {
+  package mutating func append(_ byte: UInt8) {
     reserve(1)
     appendReserved(byte)
   }
 
   /// Appends bytes.
   @inline(__always)
-  public mutating func append(_ bytes: UnsafeRawBufferPointer) {
+  package mutating func append(_ bytes: UnsafeRawBufferPointer) {
     guard let source = bytes.baseAddress, bytes.count > 0 else { return }
     reserve(bytes.count)
     UnsafeMutableRawPointer(base + count).copyMemory(from: source, byteCount: bytes.count)

@@ -8,7 +8,7 @@ public struct TextPosition: Equatable, Sendable {
   public var byteOffset = 0
 
   /// The start of a text.
-  public init() {}
+  package init() {}
 
   /// The same position in a text that contains the parsed text as a part.
   func moved(to start: TextPosition) -> TextPosition {

@@ -49,7 +49,7 @@ public struct Credentials: Sendable, Equatable {
   /// The error message for credentials that would be sent in clear text.
   ///
   /// - Parameter destination: The target of the request, such as `to example.com:80`.
-  public static func refusal(_ destination: String) -> String {
+  package static func refusal(_ destination: String) -> String {
     "credentials are not sent \(destination) without TLS; allow-plaintext=true allows that"
   }
 }

@@ -14,18 +14,18 @@ public enum Compression: String, Sendable, CaseIterable {
   case snappy
 
   /// The name for uncompressed messages.
-  public static let identity = "identity"
+  package static let identity = "identity"
 
   /// The compressions that this machine can decompress.
   ///
   /// The first access loads the libraries.
-  public static let readable = allCases.filter { $0.whyUnreadable == nil }
+  package static let readable = allCases.filter { $0.whyUnreadable == nil }
 
   /// Why this machine cannot decompress it; `nil` if it can.
-  public var whyUnreadable: String? { CompressionStream.load(self, .decode) }
+  package var whyUnreadable: String? { CompressionStream.load(self, .decode) }
 
   /// Why this machine cannot compress with it; `nil` if it can.
-  public var whyUnwritable: String? { CompressionStream.load(self, .encode) }
+  package var whyUnwritable: String? { CompressionStream.load(self, .encode) }
 }
 
 extension CallParameters {

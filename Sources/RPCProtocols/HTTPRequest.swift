@@ -7,12 +7,12 @@ public struct HTTPRequest: Sendable, Equatable {
   /// The fields to send, in order.
   public var headers: Headers
   /// Whether the response ends with its trailers, even when its body has reached its `content-length`.
-  public var wantsTrailers = false
+  package var wantsTrailers = false
   /// Whether the request must not be sent over HTTP/1.1.
-  public var requiresHTTP2 = false
+  package var requiresHTTP2 = false
 
   /// Makes a request.
-  public init(method: String = "POST", url: String, headers: Headers, wantsTrailers: Bool = false) {
+  package init(method: String = "POST", url: String, headers: Headers, wantsTrailers: Bool = false) {
     self.method = method
     self.url = url
     self.headers = headers
@@ -49,12 +49,12 @@ extension RequestStart {
 }
 
 /// The syntax of header fields (RFC 9110, section 5).
-public enum HeaderSyntax {
+package enum HeaderSyntax {
   /// Fields that frame the HTTP message. Only the transport sets them.
-  public static let framing: Set<String> = ["connection", "content-length", "transfer-encoding", "upgrade"]
+  package static let framing: Set<String> = ["connection", "content-length", "transfer-encoding", "upgrade"]
 
   /// Whether `name` is a token that a caller may set.
-  public static func isName(_ name: some StringProtocol) -> Bool {
+  package static func isName(_ name: some StringProtocol) -> Bool {
     !name.isEmpty
       && name.utf8.allSatisfy { byte in
         switch byte {
@@ -67,7 +67,7 @@ public enum HeaderSyntax {
   }
 
   /// Whether `value` is valid: no control character except tab, so that it cannot end its line.
-  public static func isValue(_ value: some StringProtocol) -> Bool {
+  package static func isValue(_ value: some StringProtocol) -> Bool {
     value.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
   }
 

@@ -8,7 +8,7 @@ public struct MessageSize: Sendable, Equatable {
   public var compression: Compression?
 
   /// Makes a size.
-  public init(bytes: Int, wireBytes: Int?, compression: Compression?) {
+  package init(bytes: Int, wireBytes: Int?, compression: Compression?) {
     self.bytes = bytes
     self.wireBytes = wireBytes
     self.compression = compression

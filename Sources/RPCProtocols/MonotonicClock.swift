@@ -6,7 +6,7 @@ import Glibc
 /// each program.
 public enum MonotonicClock {
   /// The current instant.
-  public static var now: Instant { .now }
+  package static var now: Instant { .now }
 
   /// A point in time on this clock, valid until the system restarts.
   public struct Instant: Comparable, Sendable {

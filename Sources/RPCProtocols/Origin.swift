@@ -19,7 +19,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Splits `host[:port]`; `nil` if invalid.
-  public static func split(_ authority: some StringProtocol) -> (host: String, port: Int?)? {
+  package static func split(_ authority: some StringProtocol) -> (host: String, port: Int?)? {
     var host = String(authority).lowercased()
     var port: Int?
     if !host.hasSuffix("]"), let colon = host.lastIndex(of: ":"),
@@ -37,7 +37,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
   public var isLocal: Bool { Self.isLocal(host: host) }
 
   /// Whether a host, in lower case, is this machine. libcurl does not resolve these names.
-  public static func isLocal(host: String) -> Bool {
+  package static func isLocal(host: String) -> Bool {
     if host == "localhost" || host.hasSuffix(".localhost") || host == "::1" { return true }
     // A text that only resembles an address is resolved as a name.
     let parts = host.split(separator: ".", omittingEmptySubsequences: false)
@@ -46,7 +46,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Whether others on the network can read the traffic, judging by the URL alone.
-  public var isExposed: Bool { scheme != "https" && !isLocal }
+  package var isExposed: Bool { scheme != "https" && !isLocal }
 
   /// Host and port.
   public var description: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }

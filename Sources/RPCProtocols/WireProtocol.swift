@@ -4,7 +4,7 @@ import Protobuf
 ///
 /// It holds the state of one call and does no I/O. The sink may send while it receives: the two directions
 /// share no mutable state.
-public protocol WireProtocol: AnyObject {
+package protocol WireProtocol: AnyObject {
   /// The HTTP request that starts the call.
   ///
   /// - Parameters:
@@ -36,7 +36,7 @@ public protocol WireProtocol: AnyObject {
 }
 
 /// Receives the decoded response in order: a start, messages, one end. Nothing follows the end.
-public protocol ResponseSink: AnyObject {
+package protocol ResponseSink: AnyObject {
   /// Receives the start of the response.
   func receive(start: ResponseStart)
   /// Receives the size of a message, if the parameters request it. The message follows, perhaps later.
@@ -49,7 +49,7 @@ public protocol ResponseSink: AnyObject {
 
 extension ResponseSink {
   /// Default: ignores sizes.
-  public func receive(size: MessageSize) {}
+  package func receive(size: MessageSize) {}
 }
 
 extension RawSpan {
@@ -61,28 +61,28 @@ extension RawSpan {
 }
 
 /// The fixed parameters of a call.
-public struct CallParameters: Sendable {
+package struct CallParameters: Sendable {
   /// Which directions are streams.
-  public var kind: CallKind
+  package var kind: CallKind
   /// How messages are encoded.
-  public var codec: CodecName
+  package var codec: CodecName
   /// The value of the `user-agent` header.
-  public var userAgent: String
+  package var userAgent: String
   /// The limit for one received message, in bytes.
-  public var maxMessageBytes: Int
+  package var maxMessageBytes: Int
   /// How sent messages are compressed.
-  public var compression: Compression?
+  package var compression: Compression?
   /// The accepted compressions of received messages, in order of preference.
-  public var acceptedCompressions: [Compression] = []
+  package var acceptedCompressions: [Compression] = []
   /// Whether a unary Connect call is made by GET, if the URL has room for its message.
-  public var usesGET = false
+  package var usesGET = false
   /// The longest URL of a call by GET, in bytes; a longer one makes the call use POST.
-  public var maxURLBytes = 8192
+  package var maxURLBytes = 8192
   /// Whether the sink receives the size of each message.
-  public var reportsSizes = false
+  package var reportsSizes = false
 
   /// Makes parameters of a call without compression.
-  public init(kind: CallKind, codec: CodecName, userAgent: String, maxMessageBytes: Int) {
+  package init(kind: CallKind, codec: CodecName, userAgent: String, maxMessageBytes: Int) {
     self.kind = kind
     self.codec = codec
     self.userAgent = userAgent

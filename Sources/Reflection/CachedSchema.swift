@@ -2,13 +2,13 @@
 ///
 /// The file is a descriptor set with one additional field at its end, which readers of descriptor sets
 /// ignore: it contains a `Stamp` and a checksum of everything before it.
-public enum CachedSchema {
+package enum CachedSchema {
   /// Metadata of a cached schema.
-  public struct Stamp: Equatable, Sendable {
+  package struct Stamp: Equatable, Sendable {
     /// The server's version of reflection.
-    public let version: ReflectionVersion
+    package let version: ReflectionVersion
     /// The number of files in the set.
-    public let fileCount: Int
+    package let fileCount: Int
   }
 
   // Field 50001, length-delimited: a number that FileDescriptorSet does not define.
@@ -19,7 +19,7 @@ public enum CachedSchema {
   private static let stampBytes = tag.count + 1 + payloadBytes
 
   /// Encodes a schema as the contents of a cache file.
-  public static func encode(_ schema: ReflectedSchema) -> [UInt8] {
+  package static func encode(_ schema: ReflectedSchema) -> [UInt8] {
     var bytes = schema.descriptorSet
     bytes += tag + [UInt8(payloadBytes), format, schema.version == .v1 ? 1 : 2]
     bytes += littleEndian(UInt64(schema.fileCount)).prefix(4)
@@ -27,7 +27,7 @@ public enum CachedSchema {
   }
 
   /// Reads the stamp of a cache file; `nil` if it is damaged or not a cache file.
-  public static func stamp(of file: RawSpan) -> Stamp? {
+  package static func stamp(of file: RawSpan) -> Stamp? {
     let start = file.byteCount - stampBytes
     guard start > 0 else { return nil }
     let stamp = file.extracting(start...).withUnsafeBytes { Array($0) }

@@ -12,7 +12,7 @@ public struct ReflectedSchema: Equatable, Sendable {
   public var services: [String] = []
 
   /// Makes an empty schema.
-  public init(version: ReflectionVersion) {
+  package init(version: ReflectionVersion) {
     self.version = version
   }
 

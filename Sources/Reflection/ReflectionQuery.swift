@@ -41,7 +41,7 @@ public struct ReflectionQuery {
   }
 
   /// The next step of a query.
-  public enum Step: Equatable, Sendable {
+  package enum Step: Equatable, Sendable {
     /// Wait for responses.
     case wait
     /// Send these requests on the stream; if it is closed, its end returns `open`.
@@ -70,9 +70,9 @@ public struct ReflectionQuery {
   }
 
   /// The version of the streams.
-  public var version: ReflectionVersion { schema.version }
+  package var version: ReflectionVersion { schema.version }
   /// The requests without a response, in the order sent.
-  public private(set) var pending: [ServerReflectionRequest] = []
+  package private(set) var pending: [ServerReflectionRequest] = []
 
   private let goal: Goal
   private let limits: Limits
@@ -94,7 +94,7 @@ public struct ReflectionQuery {
   ///   - goal: What to query.
   ///   - version: The version of reflection; `nil` for v1 with v1alpha as the fallback.
   ///   - limits: Limits for the server's responses.
-  public init(_ goal: Goal, version: ReflectionVersion? = nil, limits: Limits = Limits()) {
+  package init(_ goal: Goal, version: ReflectionVersion? = nil, limits: Limits = Limits()) {
     self.goal = goal
     self.limits = limits
     standing = version == nil ? .tried : .chosen
@@ -102,7 +102,7 @@ public struct ReflectionQuery {
   }
 
   /// Returns the first requests, for a new stream. Must be called once, first.
-  public mutating func start() -> [ServerReflectionRequest] {
+  package mutating func start() -> [ServerReflectionRequest] {
     switch goal {
     case .symbols(let symbols), .existingSymbols(let symbols):
       enqueue(symbols.map { .fileContaining(symbol: $0) })
@@ -116,7 +116,7 @@ public struct ReflectionQuery {
   ///
   /// - Returns: The next step.
   /// - Throws: ``ReflectionError`` if the schema cannot be obtained.
-  public mutating func receive(_ response: [UInt8]) throws(ReflectionError) -> Step {
+  package mutating func receive(_ response: [UInt8]) throws(ReflectionError) -> Step {
     receivedBytes += response.count
     guard receivedBytes <= limits.bytes else { throw .tooMuch("more than \(limits.bytes >> 20) MiB") }
     guard let response = ServerReflectionResponse(serialized: response) else {
@@ -153,7 +153,7 @@ public struct ReflectionQuery {
   /// unknown service. If v1alpha fails too, the error of v1 is thrown.
   ///
   /// - Parameter error: The status of the stream; `nil` for `ok`.
-  public mutating func streamEnded(_ error: RPCError?) throws(ReflectionError) -> Step {
+  package mutating func streamEnded(_ error: RPCError?) throws(ReflectionError) -> Step {
     guard let first = pending.first else { return .wait }
     let hasProgressed = responsesOnStream > 0
     responsesOnStream = 0

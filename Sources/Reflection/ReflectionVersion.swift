@@ -9,10 +9,10 @@ public enum ReflectionVersion: String, Sendable, CaseIterable {
   case v1alpha
 
   /// The service's full name.
-  public var service: String { "grpc.reflection.\(rawValue).ServerReflection" }
+  package var service: String { "grpc.reflection.\(rawValue).ServerReflection" }
 
   /// The service's method: a bidirectional stream of questions and responses.
-  public func method() throws(SchemaError) -> MethodDescriptor {
+  package func method() throws(SchemaError) -> MethodDescriptor {
     let pool = DescriptorPool()
     try pool.add(
       SchemaBytes(Base64.decode(Array(Self.encodedDescriptors.utf8)) ?? []), source: "built-in schemas")

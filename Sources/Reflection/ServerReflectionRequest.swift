@@ -10,7 +10,7 @@ public enum ServerReflectionRequest: Hashable, Sendable {
   case services
 
   /// The serialized request.
-  public func serialized() -> [UInt8] {
+  package func serialized() -> [UInt8] {
     var text = argument.utf8CString
     return text.withUnsafeMutableBufferPointer { text in
       var request = Rpcurl__Schemas__ServerReflectionRequest()

@@ -1,9 +1,9 @@
-import RPCProtocols
 import Calls
 import CommandLine
 import Glibc
 import Output
 import Protobuf
+import RPCProtocols
 import System
 
 /// The settings of a session's calls: its options, some of which commands change.

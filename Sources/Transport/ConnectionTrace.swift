@@ -1,12 +1,12 @@
 import CCurl
 
 /// Observes libcurl's informational log of connections: names resolved, sockets connected, TLS negotiated.
-public final class ConnectionTrace {
+package final class ConnectionTrace {
   private let log: (String) -> Void
 
   /// - Parameter log: Called with each line, on the loop's thread. A line may contain the proxy's
   ///   credentials.
-  public init(_ log: @escaping (String) -> Void) {
+  package init(_ log: @escaping (String) -> Void) {
     self.log = log
   }
 

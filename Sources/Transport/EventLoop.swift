@@ -21,7 +21,7 @@ public final class EventLoop {
   public var beforeWait: () -> Bool = { false }
 
   /// Observes the connections of transfers that start after it is set.
-  public var trace: ConnectionTrace?
+  package var trace: ConnectionTrace?
 
   /// Accepts work from any thread.
   public let mailbox: Mailbox

@@ -1,8 +1,8 @@
 /// Texts from libcurl, which may contain a proxy's URL with its password.
-public enum LibcurlWords {
+package enum LibcurlWords {
   /// The text with `placeholder` in place of credentials before an `@`, at the start of a quotation or of a
   /// URL's authority.
-  public static func withoutCredentials(_ text: String, placeholder: String = "…") -> String {
+  package static func withoutCredentials(_ text: String, placeholder: String = "…") -> String {
     // A quoted proxy may have no scheme, and its password may contain any character.
     if let quote = text.firstIndex(of: "'"), let at = text.lastIndex(of: "@"), quote < at {
       let inside = text[text.index(after: quote)..<at]

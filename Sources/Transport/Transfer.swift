@@ -6,9 +6,9 @@ import RPCProtocols
 /// One HTTP exchange over libcurl, full duplex: the request's body may grow while the response is received.
 ///
 /// `TransferStateMachine` decides each step; this type translates between it and libcurl.
-public final class Transfer {
+package final class Transfer {
   /// How the request's body is provided.
-  public enum Body {
+  package enum Body {
     /// All of it, sent with its length.
     case whole([UInt8])
     /// The bytes that `send` appends until `finishSending`.
@@ -41,11 +41,11 @@ public final class Transfer {
   let isStream: Bool
 
   /// Bytes of the response's body that were received.
-  public private(set) var receivedBytes = 0
+  package private(set) var receivedBytes = 0
   /// Bytes of the request's body that libcurl has read.
-  public var sentBytes: Int { machine.requestBody.sentBytes }
+  package var sentBytes: Int { machine.requestBody.sentBytes }
   /// Bytes of the request's body that libcurl has not read.
-  public var unsentBytes: Int { machine.requestBody.waitingBytes }
+  package var unsentBytes: Int { machine.requestBody.waitingBytes }
 
   /// Whether a status line was received, also of a `1xx` response.
   var hasStatusLine: Bool { machine.response.hasBegun }
@@ -53,7 +53,7 @@ public final class Transfer {
   /// Starts an exchange. It may be called anywhere, also from a delegate's methods.
   ///
   /// - Throws: `TransportError` if the request or an option is invalid. Other errors are reported to the delegate.
-  public init(
+  package init(
     _ request: HTTPRequest, body: Body, options: ConnectionOptions, loop: EventLoop,
     delegate: any TransferDelegate
   ) throws(TransportError) {
@@ -90,30 +90,30 @@ public final class Transfer {
   }
 
   /// Appends bytes to the request's body.
-  public func send(_ bytes: [UInt8]) {
+  package func send(_ bytes: [UInt8]) {
     guard !machine.isClosed else { return }
     changeBody { $0.append(bytes) }
     perform(.bodyGrew)
   }
 
   /// Ends the request's body.
-  public func finishSending() {
+  package func finishSending() {
     machine.requestBody.finish()
     perform(.bodyGrew)
   }
 
   /// Stops receiving; the server is slowed down once its flow-control window is full.
-  public func pauseReceiving() {
+  package func pauseReceiving() {
     perform(.pause)
   }
 
   /// Continues receiving.
-  public func resumeReceiving() {
+  package func resumeReceiving() {
     perform(.resume)
   }
 
   /// Ends the exchange now. If it is not complete, it is reset on the wire. The delegate is not called again.
-  public func close() {
+  package func close() {
     delegate = nil
     guard !machine.isClosed else { return }
     perform(.close)
@@ -121,7 +121,7 @@ public final class Transfer {
   }
 
   /// Ends the exchange now that the response is complete. The delegate is not called again.
-  public func finish() {
+  package func finish() {
     delegate = nil
     guard !machine.isClosed else { return }
     perform(.finish)
@@ -129,7 +129,7 @@ public final class Transfer {
   }
 
   /// Copies libcurl's measurements into `metrics`.
-  public func measure(into metrics: inout CallMetrics) {
+  package func measure(into metrics: inout CallMetrics) {
     metrics.connect = time(CURLINFO_CONNECT_TIME_T)
     metrics.resolve = metrics.connect == nil ? nil : time(CURLINFO_NAMELOOKUP_TIME_T)
     metrics.tls = time(CURLINFO_APPCONNECT_TIME_T)

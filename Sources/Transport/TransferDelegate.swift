@@ -4,7 +4,7 @@ import RPCProtocols
 ///
 /// libcurl may be the caller. A delegate may call all methods of transfers; they take effect when libcurl has
 /// returned.
-public protocol TransferDelegate: AnyObject {
+package protocol TransferDelegate: AnyObject {
   /// The status line and the header fields of the final response were received.
   func transfer(received head: ResponseStart)
   /// A piece of the body was received. The bytes are valid during this call only.

@@ -1,5 +1,5 @@
-import Protobuf
 import CCurl
+import Protobuf
 
 /// Why a transfer failed.
 public struct TransportError: Error, Sendable, Equatable {
@@ -32,10 +32,10 @@ public struct TransportError: Error, Sendable, Equatable {
   /// The URL of the proxy, without credentials, if `kind` is `proxy`.
   public var proxy: String?
   /// The code with which the server reset the stream (RFC 9113, section 7), if it did.
-  public var resetCode: Int?
+  package var resetCode: Int?
 
   /// Makes an error.
-  public init(_ kind: Kind, _ message: String) {
+  package init(_ kind: Kind, _ message: String) {
     self.kind = kind
     self.message = message
   }

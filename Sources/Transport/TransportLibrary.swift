@@ -2,9 +2,9 @@ import CCurl
 import Glibc
 
 /// The loaded libcurl and its features.
-public struct TransportLibrary: Sendable {
+package struct TransportLibrary: Sendable {
   /// The origin of a libcurl.
-  public enum Source: Sendable, Equatable {
+  package enum Source: Sendable, Equatable {
     /// Linked into the program.
     case builtIn
     /// The system's, found by the dynamic loader.
@@ -13,7 +13,7 @@ public struct TransportLibrary: Sendable {
     case named(String)
 
     /// The origin of the libcurl that this process uses, also if it cannot be loaded. Loads it if necessary.
-    public static var current: Source {
+    package static var current: Source {
       _ = ccurl_load()
       return switch ccurl_loaded_from() {
       case CCURL_BUILT_IN: .builtIn
@@ -24,20 +24,20 @@ public struct TransportLibrary: Sendable {
   }
 
   /// Its origin.
-  public let source: Source
+  package let source: Source
   /// The names and versions of libcurl and of its libraries: `libcurl/7.88.1 OpenSSL/3.0.16 …`.
-  public let version: String
+  package let version: String
   /// Its version: `7.88.1`.
-  public let number: String
+  package let number: String
   /// The versions of HTTP that it supports.
-  public let httpVersions: [String]
+  package let httpVersions: [String]
   /// The names of its other features that a call may use.
-  public let features: [String]
+  package let features: [String]
 
   /// Loads libcurl, and reads its version and features.
   ///
   /// - Throws: An error of kind ``TransportError/Kind/library`` if it is not found or too old.
-  public init() throws(TransportError) {
+  package init() throws(TransportError) {
     if let reason = ccurl_load() { throw TransportError(.library, String(cString: reason)) }
     source = .current
     version = String(cString: ccurl_version())

@@ -1,8 +1,8 @@
-import RPCProtocols
 import Calls
 import CommandLine
 import Glibc
 import Output
+import RPCProtocols
 import System
 
 /// The program: parses the arguments, runs the command and exits.

@@ -1,9 +1,9 @@
-import RPCProtocols
 import Glibc
 import Interception
 import Interceptors
 import Output
 import PluginHost
+import RPCProtocols
 import System
 
 /// The interceptors of a chain, with their loaded plugins.

@@ -1,7 +1,7 @@
-import RPCProtocols
 import Glibc
 import Interception
 import Output
+import RPCProtocols
 import System
 
 extension ValueSources {

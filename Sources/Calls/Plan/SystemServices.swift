@@ -1,7 +1,7 @@
-import RPCProtocols
 import Glibc
 import Interceptors
 import Output
+import RPCProtocols
 import System
 
 /// Provides the machine's services to the built-in interceptors.

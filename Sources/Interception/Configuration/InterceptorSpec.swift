@@ -3,34 +3,34 @@
 /// `,,` is a comma. A value `@FILE` is the file's content without its last line end, `@@…` is a value that begins with
 /// `@`, and `env:NAME` is the environment variable. The chain interprets the keys `priority`, `methods` and `strict`;
 /// the interceptor interprets the others.
-public struct InterceptorSpec: Sendable, Equatable {
+package struct InterceptorSpec: Sendable, Equatable {
   /// One key with its value.
-  public struct Setting: Sendable, Equatable {
+  package struct Setting: Sendable, Equatable {
     /// The key.
-    public var key: String
+    package var key: String
     /// The value.
-    public var value: String
+    package var value: String
 
     /// Makes a setting.
-    public init(key: String, value: String) {
+    package init(key: String, value: String) {
       self.key = key
       self.value = value
     }
   }
 
   /// A built-in interceptor's name, or a plugin's name or path.
-  public var name: String
+  package var name: String
   /// The interceptor's settings, in the order written. A key may repeat.
-  public var settings: [Setting]
+  package var settings: [Setting]
   /// Higher comes first on the request path.
-  public var priority: Int
+  package var priority: Int
   /// The methods whose calls pass through it.
-  public var methods: MethodPattern
+  package var methods: MethodPattern
   /// Whether a plugin's misuse of its interface fails calls; otherwise it is only logged.
-  public var isStrict = false
+  package var isStrict = false
 
   /// Makes a specification.
-  public init(name: String, settings: [Setting] = [], priority: Int = 0, methods: MethodPattern = .all) {
+  package init(name: String, settings: [Setting] = [], priority: Int = 0, methods: MethodPattern = .all) {
     self.name = name
     self.settings = settings
     self.priority = priority
@@ -41,7 +41,7 @@ public struct InterceptorSpec: Sendable, Equatable {
   ///
   /// - Parameter sources: Reads the values that are in files or in the environment.
   /// - Throws: An error that names the interceptor and the key, and never contains a value.
-  public init(parsing text: String, sources: ValueSources) throws(ConfigurationError) {
+  package init(parsing text: String, sources: ValueSources) throws(ConfigurationError) {
     var parts = Self.split(text)
     self.init(name: parts.removeFirst())
     guard !name.isEmpty else { throw ConfigurationError(interceptor: "'\(text)'", reason: "missing name") }

@@ -1,14 +1,14 @@
 /// Reads the values of settings that are in files or in the environment, which keeps secrets off the command line.
 ///
 /// This layer does no I/O: the caller of the parser provides functions that do.
-public struct ValueSources: Sendable {
+package struct ValueSources: Sendable {
   /// Why a value could not be read.
-  public struct Failure: Error, Equatable {
+  package struct Failure: Error, Equatable {
     /// The reason, such as `no such file`.
-    public var reason: String
+    package var reason: String
 
     /// Makes a failure.
-    public init(_ reason: String) { self.reason = reason }
+    package init(_ reason: String) { self.reason = reason }
   }
 
   private let file: @Sendable (String) throws(Failure) -> String
@@ -19,7 +19,7 @@ public struct ValueSources: Sendable {
   /// - Parameters:
   ///   - file: Returns the content of the file at a path.
   ///   - environment: Returns the value of a variable; nil if it is not set.
-  public init(
+  package init(
     file: @escaping @Sendable (String) throws(Failure) -> String,
     environment: @escaping @Sendable (String) -> String?
   ) {

@@ -21,7 +21,7 @@ public struct CallFacts: Sendable {
   public var attempt = 1
 
   /// Makes the facts of a call.
-  public init(
+  package init(
     method: MethodName, kind: CallKind, protocolName: ProtocolName, target: String, codec: CodecName = .proto,
     requestType: MessageType? = nil, responseType: MessageType? = nil
   ) {

@@ -18,7 +18,7 @@ public struct Finding: Sendable, Equatable {
   public var text: String
 
   /// Makes a finding.
-  public init(interceptor: String, kind: Kind, text: String) {
+  package init(interceptor: String, kind: Kind, text: String) {
     self.interceptor = interceptor
     self.kind = kind
     self.text = text

@@ -23,7 +23,7 @@ public struct LogRecord: Sendable, Equatable {
   public var text: String
 
   /// Makes a record.
-  public init(level: LogLevel, source: String, text: String) {
+  package init(level: LogLevel, source: String, text: String) {
     self.level = level
     self.source = source
     self.text = text

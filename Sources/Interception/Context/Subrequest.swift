@@ -40,7 +40,7 @@ public struct SubrequestResponse: Sendable {
   public var end: ResponseEnd
 
   /// Makes a response.
-  public init(headers: Headers = Headers(), message: [UInt8]? = nil, end: ResponseEnd) {
+  package init(headers: Headers = Headers(), message: [UInt8]? = nil, end: ResponseEnd) {
     self.headers = headers
     self.message = message
     self.end = end
@@ -88,7 +88,7 @@ public struct HTTPFetchResponse: Sendable {
   public var body: [UInt8]
 
   /// Makes a response.
-  public init(status: Int, headers: Headers = Headers(), body: [UInt8] = []) {
+  package init(status: Int, headers: Headers = Headers(), body: [UInt8] = []) {
     self.status = status
     self.headers = headers
     self.body = body

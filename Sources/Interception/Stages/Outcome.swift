@@ -8,7 +8,7 @@ public struct Outcome: Sendable, Equatable {
   public var metrics: CallMetrics
 
   /// Makes an outcome.
-  public init(end: ResponseEnd, metrics: CallMetrics = CallMetrics()) {
+  package init(end: ResponseEnd, metrics: CallMetrics = CallMetrics()) {
     self.end = end
     self.metrics = metrics
   }

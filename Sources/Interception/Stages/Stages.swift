@@ -20,7 +20,7 @@ public enum Stage: UInt32, Sendable, CaseIterable, CustomStringConvertible {
   case metrics = 8
 
   /// The set of this stage alone.
-  public var set: Stages { Stages(rawValue: 1 << rawValue) }
+  package var set: Stages { Stages(rawValue: 1 << rawValue) }
 
   /// The stage's name in the plugin header, logs and errors, such as `request_start`.
   public var description: String { "\(name)" }

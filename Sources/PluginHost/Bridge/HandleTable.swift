@@ -1,5 +1,4 @@
 import Protobuf
-import Interception
 import Synchronization
 
 /// Maps numbers, which plugins hold, to elements. A number is never reused, so an outdated one is recognized.

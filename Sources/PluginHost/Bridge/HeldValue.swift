@@ -1,6 +1,6 @@
-import Protobuf
 import CPluginABI
 import Interception
+import Protobuf
 import RPCProtocols
 
 /// A value passed to a plugin, with its token, until the token is used.

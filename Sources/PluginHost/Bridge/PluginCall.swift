@@ -1,7 +1,7 @@
-import Protobuf
 import CPluginABI
 import Glibc
 import Interception
+import Protobuf
 import RPCProtocols
 import Synchronization
 

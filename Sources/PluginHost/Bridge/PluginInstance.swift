@@ -1,8 +1,8 @@
-import Protobuf
 import CPluginABI
 import CPluginGuard
 import Glibc
 import Interception
+import Protobuf
 import RPCProtocols
 import Synchronization
 

@@ -25,7 +25,7 @@ public struct JSONTranscoder: Sendable {
   }
 
   /// Reads a JSON text and appends the serialized message. On an error nothing is appended.
-  public func transcode(json: RawSpan, into out: inout OutputBuffer) throws(MessageParseError) {
+  package func transcode(json: RawSpan, into out: inout OutputBuffer) throws(MessageParseError) {
     let start = out.count
     let mayLackRequired = try json.withUnsafeBytes { (bytes) throws(MessageParseError) in
       try JSONToWire.transcode(bytes, type: type, options: decoding, into: &out)
@@ -44,14 +44,14 @@ public struct JSONTranscoder: Sendable {
   }
 
   /// Reads a serialized message and appends its JSON. On an error nothing is appended.
-  public func transcode(serialized: RawSpan, into out: inout OutputBuffer) throws(DecodeError) {
+  package func transcode(serialized: RawSpan, into out: inout OutputBuffer) throws(DecodeError) {
     _ = try serialized.withUnsafeBytes { (bytes) throws(DecodeError) in
       try WireToJSON.transcode(bytes, type: type, options: encoding, into: &out)
     }
   }
 
   /// Reads a JSON text and appends the serialized message. On an error nothing is appended.
-  public func transcode(json: RawSpan, into out: inout [UInt8]) throws(MessageParseError) {
+  package func transcode(json: RawSpan, into out: inout [UInt8]) throws(MessageParseError) {
     var buffer = OutputBuffer()
     try transcode(json: json, into: &buffer)
     buffer.withBytes { out.append(contentsOf: $0) }
@@ -63,7 +63,7 @@ public struct JSONTranscoder: Sendable {
   }
 
   /// Reads a serialized message and appends its JSON. On an error nothing is appended.
-  public func transcode(serialized: RawSpan, into out: inout [UInt8]) throws(DecodeError) {
+  package func transcode(serialized: RawSpan, into out: inout [UInt8]) throws(DecodeError) {
     var buffer = OutputBuffer()
     try transcode(serialized: serialized, into: &buffer)
     buffer.withBytes { out.append(contentsOf: $0) }

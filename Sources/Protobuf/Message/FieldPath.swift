@@ -2,7 +2,7 @@
 /// `(pkg.extension).name`.
 public struct FieldPath: Hashable, Sendable {
   /// A step of a path.
-  public enum Step: Hashable, Sendable {
+  package enum Step: Hashable, Sendable {
     /// A field, by its original or its JSON name.
     case field(String)
     /// An extension, by its full name.
@@ -12,7 +12,7 @@ public struct FieldPath: Hashable, Sendable {
   }
 
   /// The index of a list's element or the key of a map's entry.
-  public enum Subscript: Hashable, Sendable {
+  package enum Subscript: Hashable, Sendable {
     /// A number.
     case integer(Int64)
     /// A number above those of `integer`.
@@ -24,7 +24,7 @@ public struct FieldPath: Hashable, Sendable {
   }
 
   /// The steps; never empty, and the first is a field.
-  public let steps: [Step]
+  package let steps: [Step]
 
   /// Parses a path.
   ///
@@ -35,7 +35,7 @@ public struct FieldPath: Hashable, Sendable {
   }
 
   /// Makes a path from steps.
-  public init(steps: [Step]) throws(FieldPathError) {
+  package init(steps: [Step]) throws(FieldPathError) {
     guard let first = steps.first else { throw .syntax(offset: 0, expected: "a field name") }
     if case .subscripted = first { throw .syntax(offset: 0, expected: "a field name") }
     self.steps = steps

@@ -51,7 +51,7 @@ extension Message {
 
 extension MessageType {
   /// Finds a method in the schema of this type.
-  public func schemaMethod(service: String, method: String) throws(SchemaError) -> MethodDescriptor? {
+  package func schemaMethod(service: String, method: String) throws(SchemaError) -> MethodDescriptor? {
     try pool.service(named: service)?.method(named: method)
   }
 }

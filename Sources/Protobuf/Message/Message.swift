@@ -53,7 +53,7 @@ public struct Message: Sendable {
   }
 
   /// Whether both are copies of one message, unchanged since. False does not mean that they differ.
-  public func isIdentical(to other: Message) -> Bool {
+  package func isIdentical(to other: Message) -> Bool {
     storage === other.storage
   }
 

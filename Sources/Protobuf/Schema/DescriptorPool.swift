@@ -36,7 +36,7 @@ public final class DescriptorPool: Sendable {
   public var messageNames: [String] { (try? core.names(of: .message))?.sorted() ?? [] }
 
   /// The names of all files, in the order of the sources.
-  public var fileNames: [String] {
+  package var fileNames: [String] {
     (try? core.withIndex { $0.files.map { String(decoding: $0.name, as: UTF8.self) } }) ?? []
   }
 
@@ -78,17 +78,17 @@ public final class DescriptorPool: Sendable {
   }
 
   /// The options of a `.proto` file; nil if no source has the file.
-  public func fileOptions(of name: String) throws(SchemaError) -> DescriptorOptions? {
+  package func fileOptions(of name: String) throws(SchemaError) -> DescriptorOptions? {
     try core.fileOptions(of: name)
   }
 
   /// The services with names similar to `name`, nearest first.
-  public func nearestServiceNames(to name: String) -> [String] {
+  package func nearestServiceNames(to name: String) -> [String] {
     DescriptorPool.nearestNames(to: name, among: serviceNames)
   }
 
   /// Up to `limit` of `candidates` similar to `name`, nearest first; for hints.
-  public static func nearestNames(to name: String, among candidates: [String], limit: Int = 3) -> [String] {
+  package static func nearestNames(to name: String, among candidates: [String], limit: Int = 3) -> [String] {
     EditDistance.nearest(to: name, among: candidates, limit: limit)
   }
 }

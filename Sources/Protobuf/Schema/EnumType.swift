@@ -7,7 +7,7 @@ public struct EnumType: Sendable {
     /// The number on the wire.
     public let number: Int32
     /// Whether it is marked `deprecated`.
-    public let isDeprecated: Bool
+    package let isDeprecated: Bool
     /// The options, including custom ones.
     public let options: DescriptorOptions
   }
@@ -23,7 +23,7 @@ public struct EnumType: Sendable {
   /// The full name.
   public var name: String { node.name }
   /// The `.proto` file that defines it.
-  public var file: String { node.file }
+  package var file: String { node.file }
   /// The values in the order of the `.proto` file.
   public var values: [Value] {
     node.values.map {

@@ -23,20 +23,20 @@ public struct Field: Sendable {
   /// Whether it is a map; ``mapKey`` and ``mapValue`` describe its entries.
   public var isMap: Bool { node.isMap }
   /// Whether the list is written packed. Both forms can be read.
-  public var isPacked: Bool { node.isPacked }
+  package var isPacked: Bool { node.isPacked }
   /// Whether an unset field differs from one set to its default.
   public var hasPresence: Bool { node.hasPresence }
   /// Whether it is marked `required`.
   public var isRequired: Bool { node.isRequired }
   /// Whether its strings must be UTF-8.
-  public var validatesUTF8: Bool { node.validatesUTF8 }
+  package var validatesUTF8: Bool { node.validatesUTF8 }
   /// Whether it is an extension.
   public var isExtension: Bool { node.isExtension }
   /// Whether it is marked `deprecated`.
-  public var isDeprecated: Bool { node.isDeprecated }
+  package var isDeprecated: Bool { node.isDeprecated }
   /// The index of its oneof in ``MessageType/oneofNames()``, which excludes synthetic ones of `optional`
   /// fields.
-  public var oneofIndex: Int? { node.oneofIndex }
+  package var oneofIndex: Int? { node.oneofIndex }
   /// The type of the values of a message field.
   public var messageType: MessageType? { node.messageType.map { MessageType($0) } }
   /// The type of the values of an enum field.
@@ -46,7 +46,7 @@ public struct Field: Sendable {
   /// A map's value.
   public var mapValue: Field? { node.mapValue.map { Field($0, pool) } }
   /// The explicit default in the `.proto` file, as text.
-  public var defaultText: String? { node.defaultText }
+  package var defaultText: String? { node.defaultText }
   /// The value of an unset field: the schema's default, or zero. Nil for messages, lists and maps.
   public var defaultValue: Value? { node.defaultValue }
   /// The options, including custom ones.

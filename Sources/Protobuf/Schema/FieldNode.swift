@@ -10,7 +10,7 @@ public enum FieldKind: UInt8, Sendable, CaseIterable {
   case sfixed32, sfixed64, sint32, sint64
 
   /// The type's name in the protobuf language.
-  public var protoName: String { self == .enumeration ? "enum" : "\(self)" }
+  package var protoName: String { self == .enumeration ? "enum" : "\(self)" }
 
   @inline(__always)
   var wireType: WireType {

@@ -7,9 +7,9 @@ public struct Oneof: Sendable, Equatable {
 }
 
 /// Numbers reserved for extensions of a message type.
-public struct ExtensionRange: Sendable, Equatable {
+package struct ExtensionRange: Sendable, Equatable {
   /// The numbers.
-  public let numbers: Range<UInt32>
+  package let numbers: Range<UInt32>
   /// The options, including custom ones. Ranges declared together share them.
-  public let options: DescriptorOptions
+  package let options: DescriptorOptions
 }

@@ -33,7 +33,7 @@ public struct MessageType: Sendable {
   public func fields() throws(SchemaError) -> [Field] { try node.table().fields.map { Field($0, pool) } }
 
   /// The names of the oneofs, without synthetic ones of `optional` fields.
-  public func oneofNames() throws(SchemaError) -> [String] { try node.table().oneofs.map(\.name) }
+  package func oneofNames() throws(SchemaError) -> [String] { try node.table().oneofs.map(\.name) }
 
   /// The oneofs, without synthetic ones of `optional` fields.
   public func oneofs() throws(SchemaError) -> [Oneof] {
@@ -41,14 +41,14 @@ public struct MessageType: Sendable {
   }
 
   /// The extension ranges, in the order of the `.proto` file.
-  public func extensionRanges() throws(SchemaError) -> [ExtensionRange] {
+  package func extensionRanges() throws(SchemaError) -> [ExtensionRange] {
     try node.table().extensionRanges.map {
       ExtensionRange(numbers: $0.numbers, options: DescriptorOptions($0.options, pool: pool))
     }
   }
 
   /// The `.proto` file that defines it.
-  public func file() throws(SchemaError) -> String { try node.table().file }
+  package func file() throws(SchemaError) -> String { try node.table().file }
 
   /// The options, including custom ones.
   public func options() throws(SchemaError) -> DescriptorOptions {
@@ -63,7 +63,7 @@ public struct MessageType: Sendable {
   }
 
   /// Finds another message type of the same schema, by its full name.
-  public func relative(named name: String) throws(SchemaError) -> MessageType? {
+  package func relative(named name: String) throws(SchemaError) -> MessageType? {
     try pool.messageType(named: name).map { MessageType($0) }
   }
 

@@ -1,11 +1,11 @@
 /// Immutable bytes of a schema at a fixed address: a mapped file, or a copy of an array.
 public final class SchemaBytes: @unchecked Sendable {
   /// The bytes; valid as long as this object.
-  public let bytes: UnsafeRawBufferPointer
+  package let bytes: UnsafeRawBufferPointer
   private let release: (UnsafeRawBufferPointer) -> Void
 
   /// Takes ownership of memory that must not change until `release` is called with it.
-  public init(
+  package init(
     owning bytes: UnsafeRawBufferPointer, release: @escaping @Sendable (UnsafeRawBufferPointer) -> Void
   ) {
     self.bytes = bytes

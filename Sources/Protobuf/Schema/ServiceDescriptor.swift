@@ -3,11 +3,11 @@ public struct ServiceDescriptor: Sendable {
   /// The full name.
   public let name: String
   /// The `.proto` file that defines it.
-  public let file: String
+  package let file: String
   /// The methods in the order of the `.proto` file.
   public let methods: [MethodDescriptor]
   /// Whether it is marked `deprecated`.
-  public let isDeprecated: Bool
+  package let isDeprecated: Bool
   /// The options, including custom ones.
   public let options: DescriptorOptions
 
@@ -34,7 +34,7 @@ public struct MethodDescriptor: Sendable {
   /// The idempotency level; nil if it is unknown.
   let idempotency: IdempotencyLevel?
   /// Whether it is marked `deprecated`.
-  public let isDeprecated: Bool
+  package let isDeprecated: Bool
   /// The options, including custom ones such as `(google.api.http)`.
   public let options: DescriptorOptions
 

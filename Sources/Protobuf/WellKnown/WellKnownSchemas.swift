@@ -5,14 +5,14 @@
 /// ```swift
 /// try pool.add(WellKnownSchemas.set, source: WellKnownSchemas.sourceName)
 /// ```
-public enum WellKnownSchemas {
+package enum WellKnownSchemas {
   /// The name of the set in errors.
-  public static let sourceName = "built-in schemas"
+  package static let sourceName = "built-in schemas"
 
   /// The descriptor set.
-  public static let set = SchemaBytes(Base64.decode(Array(encoded.utf8)) ?? [])
+  package static let set = SchemaBytes(Base64.decode(Array(encoded.utf8)) ?? [])
 
   /// The types of options, `google.protobuf.FileOptions` and the like: required to show options by name if no
   /// source contains `google/protobuf/descriptor.proto`.
-  public static let optionTypes = SchemaBytes(Base64.decode(Array(encodedOptions.utf8)) ?? [])
+  package static let optionTypes = SchemaBytes(Base64.decode(Array(encodedOptions.utf8)) ?? [])
 }

@@ -1,7 +1,7 @@
-import RPCProtocols
 import Calls
 import CommandLine
 import Output
+import RPCProtocols
 import System
 
 /// `rpcurl [call]`: calls a method.
