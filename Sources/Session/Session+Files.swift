@@ -12,11 +12,8 @@ extension Session {
       "source [--keep-going] FILE", "run the commands of a file until one fails", [.file],
       saving: .itself
     ) { session, arguments in
-      var words = arguments.words
-      let keepsGoing = words.first == "--keep-going"
-      if keepsGoing { words.removeFirst() }
-      guard words.count == 1 else { throw arguments.wrongUsage }
-      try session.runScript(words[0], keepsGoing: keepsGoing)
+      let (path, keepsGoing) = try arguments.only(after: "--keep-going")
+      try session.runScript(path, keepsGoing: keepsGoing)
     },
     SessionCommandEntry(
       "save [--show-secrets] FILE", "write the session as a script", [.file],
@@ -26,11 +23,8 @@ extension Session {
         10,000 commands and 16 MiB are kept.
         """
     ) { session, arguments in
-      var words = arguments.words
-      let showsSecrets = words.first == "--show-secrets"
-      if showsSecrets { words.removeFirst() }
-      guard words.count == 1 else { throw arguments.wrongUsage }
-      try session.save(words[0], showsSecrets: showsSecrets)
+      let (path, showsSecrets) = try arguments.only(after: "--show-secrets")
+      try session.save(path, showsSecrets: showsSecrets)
     },
     SessionCommandEntry(
       "record FILE|off", "write input and output to a file from now on", [.file]

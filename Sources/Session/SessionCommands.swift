@@ -60,6 +60,15 @@ package struct SessionArguments {
     return words[0]
   }
 
+  /// The only word after an optional flag, and whether the flag is present.
+  ///
+  /// - Throws: `wrongUsage` unless there is exactly one.
+  package func only(after flag: String) throws(Failure) -> (word: String, hasFlag: Bool) {
+    let hasFlag = words.first == flag
+    guard words.count == (hasFlag ? 2 : 1) else { throw wrongUsage }
+    return (words[words.count - 1], hasFlag)
+  }
+
   /// The only word; nil if there is none.
   ///
   /// - Throws: `wrongUsage` if there are several.

@@ -29,7 +29,7 @@ struct AssertFactory: InterceptorFactory {
     make: { settings, services throws(ConfigurationError) in try AssertFactory(settings, services) })
 
   private let expectations: Expectations
-  private let report: JUnitReport?
+  private let report: ReportFile<JUnitReport.Case>?
   private let services: any InterceptorServices
 
   private init(
@@ -37,7 +37,7 @@ struct AssertFactory: InterceptorFactory {
   ) throws(ConfigurationError) {
     self.services = services
     expectations = try Expectations(settings)
-    report = settings.text("junit").map { JUnitReport($0, services) }
+    report = settings.text("junit").map { JUnitReport.file($0, services) }
     guard let report else { return }
     do throws(ServiceFailure) {
       try report.write()

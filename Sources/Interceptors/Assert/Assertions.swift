@@ -8,7 +8,7 @@ final class Assertions: Interceptor {
   private let expected: Expectations
   private let call: CallFacts
   private let context: CallContext
-  private let report: JUnitReport?
+  private let report: ReportFile<JUnitReport.Case>?
   private let startedAt: Int64
 
   private var headers = Headers()
@@ -17,7 +17,8 @@ final class Assertions: Interceptor {
   private var fields: [FieldProgress]
 
   init(
-    _ expected: Expectations, of call: CallFacts, _ context: CallContext, _ report: JUnitReport?,
+    _ expected: Expectations, of call: CallFacts, _ context: CallContext,
+    _ report: ReportFile<JUnitReport.Case>?,
     startedAt: Int64
   ) {
     self.expected = expected

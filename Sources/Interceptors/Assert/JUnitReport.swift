@@ -1,8 +1,5 @@
-import Interception
-import Synchronization
-
-/// A report in JUnit's XML format, one test case per call. The file is complete after each call.
-final class JUnitReport: Sendable {
+/// A report in JUnit's XML format, one test case per call.
+enum JUnitReport {
   /// One call.
   struct Case: Sendable {
     let name: String
@@ -13,34 +10,18 @@ final class JUnitReport: Sendable {
     let failures: [String]
   }
 
-  let path: String
-  private let services: any InterceptorServices
-  private let cases = Mutex<[Case]>([])
-
-  init(_ path: String, _ services: any InterceptorServices) {
-    self.path = path
-    self.services = services
+  /// The file of a report.
+  static func file(_ path: String, _ services: any InterceptorServices) -> ReportFile<Case> {
+    ReportFile(path, services, isPrivate: false) { text(of: $0, now: services.nanosecondsSince1970) }
   }
 
-  /// Adds a call, and writes the file.
-  func add(_ one: Case) throws(ServiceFailure) {
-    cases.withLock { $0.append(one) }
-    try write()
-  }
-
-  /// Writes the current file.
-  func write() throws(ServiceFailure) {
-    try services.replaceFile(path, with: Array(text.utf8), isPrivate: false)
-  }
-
-  private var text: String {
-    let cases = cases.withLock { $0 }
+  private static func text(of cases: [Case], now: Int64) -> String {
     let total = cases.reduce(Duration.zero) { $0 + $1.duration }
     let failed = cases.count { !$0.failures.isEmpty }
     let counts =
       "tests=\"\(cases.count)\" failures=\"\(failed)\" errors=\"0\" skipped=\"0\" time=\"\(total.secondsText)\""
     // In UTC without a zone: the schema's type of the attribute has none.
-    let start = CivilTime.text(nanosecondsSince1970: cases.first?.startedAt ?? services.nanosecondsSince1970)
+    let start = CivilTime.text(nanosecondsSince1970: cases.first?.startedAt ?? now)
     let timestamp = start.prefix(19)
     var text = """
       <?xml version="1.0" encoding="UTF-8"?>
@@ -49,7 +30,7 @@ final class JUnitReport: Sendable {
           <properties/>
 
       """
-    for one in cases { text += Self.element(one) }
+    for one in cases { text += element(one) }
     text += """
           <system-out/>
           <system-err/>

@@ -1,36 +1,19 @@
 import Interception
 import Protobuf
 import RPCProtocols
-import Synchronization
 
-/// An HTTP archive, version 1.2. The file is complete after each call.
-final class HARFile: Sendable {
-  private let path: String
-  private let services: any InterceptorServices
-  private let entries = Mutex<[String]>([])
-
-  init(_ path: String, _ services: any InterceptorServices) {
-    self.path = path
-    self.services = services
-  }
-
-  /// Adds an entry, and writes the file.
-  func add(_ entry: String) throws(ServiceFailure) {
-    entries.withLock { $0.append(entry) }
-    try write()
-  }
-
-  /// Writes the current file.
-  func write() throws(ServiceFailure) {
-    let entries = entries.withLock { $0.joined(separator: ",\n") }
+/// An HTTP archive, version 1.2.
+enum HARFile {
+  /// The file of an archive, whose entries are JSON.
+  static func file(_ path: String, _ services: any InterceptorServices) -> ReportFile<String> {
     let head = #"{"log":{"version":"1.2","creator":{"name":"rpcurl","version":"1"},"entries":["#
-    try services.replaceFile(path, with: Array("\(head)\n\(entries)\n]}}\n".utf8), isPrivate: true)
+    return ReportFile(path, services, isPrivate: true) { "\(head)\n\($0.joined(separator: ",\n"))\n]}}\n" }
   }
 }
 
 /// Collects one call, and adds it to an archive when it ends.
 final class HARLog: LogWriter {
-  private let archive: HARFile
+  private let archive: ReportFile<String>
   private let call: CallFacts
   private let options: LogOptions
   private var startedAt: Int64 = 0
@@ -65,7 +48,7 @@ final class HARLog: LogWriter {
     var text: String { texts.joined(separator: "\n") }
   }
 
-  init(_ archive: HARFile, _ call: CallFacts, _ options: LogOptions) {
+  init(_ archive: ReportFile<String>, _ call: CallFacts, _ options: LogOptions) {
     self.archive = archive
     self.call = call
     self.options = options

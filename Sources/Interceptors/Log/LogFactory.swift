@@ -21,7 +21,7 @@ struct LogFactory: InterceptorFactory {
   /// The destination of the log.
   private enum Target {
     case lines(any OutputFile, isJSON: Bool)
-    case archive(HARFile)
+    case archive(ReportFile<String>)
   }
 
   private let target: Target
@@ -46,7 +46,7 @@ struct LogFactory: InterceptorFactory {
         throw ServiceFailure("format=har requires a file, which is rewritten after each call")
       }
       guard !isAppending else { throw ServiceFailure("format=har cannot append") }
-      let archive = HARFile(path, services)
+      let archive = HARFile.file(path, services)
       try archive.write()
       target = .archive(archive)
     } catch {
