@@ -1,3 +1,4 @@
+import DequeModule
 import Protobuf
 import RPCProtocols
 
@@ -42,11 +43,11 @@ package final class Chain {
 
   // Work for `pump`, which takes it from here so that nothing recurses.
   var isPumping = false
-  var inputs = Queue<Input>()
+  var inputs = Deque<Input>()
   /// What interceptors run when a direction takes more.
   var roomWaiters: (request: [() -> Void], response: [() -> Void]) = ([], [])
   /// Commands that have not taken effect yet, in the order given.
-  var commandQueue = Queue<TokenSink.Command>()
+  var commandQueue = Deque<TokenSink.Command>()
   /// How many endings are in the command queue. No value moves until each is performed, or found void.
   var pendingEndings = 0
   /// Whether a verdict from the command queue is taking effect.
@@ -55,7 +56,7 @@ package final class Chain {
   var delivery: TokenID?
   /// Whether the interceptor ended the call before its verdict on the value that it is called with.
   var isVerdictLate = false
-  var dirtyNodes = Queue<(PipelineNode, Pipeline)>()
+  var dirtyNodes = Deque<(PipelineNode, Pipeline)>()
   /// How many messages wait at any node for a start to pass.
   var beforeStartCount = 0
   /// Inputs that were given before the start, which goes first.
