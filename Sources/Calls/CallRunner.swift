@@ -19,10 +19,13 @@ package struct CallRunner {
     defer { plan.chain.unload() }
     let client = try clients.client()
     let lookup = TypeLookup(plan, client: client)
-    let printer = CallPrinter(plan, lookup: lookup)
+    let printer = CallPrinter(
+      plan, lookup: lookup, output: CallOutput(clients.console.output, isDirect: true))
     let observer = TypeResolvingObserver(printer, lookup: lookup)
     let call = client.makeCall(
-      plan.request(log: plan.chain.log, onFinding: printer.findings.sink), observer: observer)
+      plan.request(
+        log: clients.console.log(showingDebug: plan.verbosity > 1), onFinding: printer.findings.sink),
+      observer: observer)
     observer.call = call
     let feeder: RequestFeeder
     do throws(Failure) {
@@ -35,8 +38,10 @@ package struct CallRunner {
     }
     printer.feeder = feeder
 
-    FlushDeadline.set(plan.timeout.map { .now + $0 })
+    let deadline = clients.console.deadline
+    deadline.set(plan.timeout.map { .now + $0 })
     let (isInterrupted, status) = try CommandLoop(client.loop).run(
+      flushing: clients.console,
       traffic: {
         let traffic = call.traffic
         return ProgressLine.Traffic(
@@ -55,8 +60,8 @@ package struct CallRunner {
       until: { call.isFinished && !observer.isHolding },
       conclude: {
         let status = printer.conclude()
-        FlushDeadline.set(nil)
-        if plan.timeout != nil, printer.end?.code == .deadlineExceeded { FlushDeadline.begin() }
+        deadline.set(nil)
+        if plan.timeout != nil, printer.end?.code == .deadlineExceeded { deadline.begin() }
         return status
       })
     if isInterrupted { throw Failure(reported: Interrupt.status) }

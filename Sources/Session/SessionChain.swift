@@ -8,9 +8,16 @@ import Output
 package struct SessionChain {
   package private(set) var source = ChainSource()
   private var retired: [ChainSource.Member] = []
+  private let console: Console
 
   /// Creates the chain that the options specify.
-  package init(_ entries: [ChainArguments.Entry], verbosity: Int) throws(Failure) {
+  ///
+  /// - Parameters:
+  ///   - entries: The interceptors.
+  ///   - verbosity: The number of `-v`.
+  ///   - console: Where the interceptors print.
+  package init(_ entries: [ChainArguments.Entry], verbosity: Int, _ console: Console) throws(Failure) {
+    self.console = console
     for entry in entries { try add(entry, verbosity: verbosity) }
   }
 
@@ -21,7 +28,9 @@ package struct SessionChain {
 
   /// Appends an interceptor.
   package mutating func add(_ entry: ChainArguments.Entry, verbosity: Int) throws(Failure) {
-    if let member = try ChainSource.member(entry, verbosity: verbosity) { source.members.append(member) }
+    if let member = try ChainSource.member(entry, verbosity: verbosity, console) {
+      source.members.append(member)
+    }
   }
 
   /// Loads a plugin again, in its place.
@@ -31,7 +40,7 @@ package struct SessionChain {
       throw Failure(.usage, text, "built-in interceptors cannot be reloaded")
     }
     // On failure, the old plugin stays.
-    guard let member = try ChainSource.member(members[index].entry, verbosity: verbosity) else {
+    guard let member = try ChainSource.member(members[index].entry, verbosity: verbosity, console) else {
       throw Failure(.interceptor, text, "plugin not found")
     }
     retired.append(members[index])

@@ -37,12 +37,14 @@ package struct CallSettings {
   /// Whether JSON is coloured.
   package let usesColor: Bool
 
-  /// Resolves the options of `rpcurl call`.
-  package init(_ command: CallArguments, _ environment: @escaping (String) -> String?) throws {
+  /// Resolves the options of `rpcurl call`, whose output is standard output unless `-o` is given.
+  package init(
+    _ command: CallArguments, isTerminal: Bool, _ environment: @escaping (String) -> String?
+  ) throws {
     let (target, name) = try CallTarget.resolve(command)
     try self.init(
       command, target, name, data: command.data.dataFormat, command.response,
-      isTerminal: command.response.output == nil && StandardOutput.isTerminal, environment)
+      isTerminal: command.response.output == nil && isTerminal, environment)
   }
 
   /// Resolves the options of a call.

@@ -5,6 +5,13 @@ import System
 
 /// Provides the machine's services to the built-in interceptors.
 package struct SystemServices: InterceptorServices {
+  private let error: StandardError
+
+  /// Creates the services of interceptors that print on `console`.
+  package init(_ console: Console) {
+    error = console.error
+  }
+
   package func contents(ofFile path: String, holdsMessages: Bool) throws(ServiceFailure) -> [UInt8] {
     do throws(FileContents.Problem) {
       return try FileContents.read(
@@ -15,7 +22,7 @@ package struct SystemServices: InterceptorServices {
   }
 
   package func openFile(_ path: String, appending: Bool) throws(ServiceFailure) -> any OutputFile {
-    guard path != "-" else { return DescriptorFile(2, isOwned: false) }
+    guard path != "-" else { return DescriptorFile(2, sharing: error) }
     let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (appending ? O_APPEND : O_TRUNC)
     // Mode 0600: the file may contain confidential data.
     let descriptor = Glibc.open(path, flags, 0o600)
@@ -25,7 +32,7 @@ package struct SystemServices: InterceptorServices {
       // Only the owner can change the mode; a file of another user keeps its own.
       _ = fchmod(descriptor, status.st_mode & 0o700)
     }
-    return DescriptorFile(descriptor, isOwned: true)
+    return DescriptorFile(descriptor, sharing: nil)
   }
 
   package func replaceFile(_ path: String, with bytes: [UInt8], isPrivate: Bool) throws(ServiceFailure) {
@@ -53,26 +60,27 @@ package struct SystemServices: InterceptorServices {
 /// A file that is written through its descriptor.
 private final class DescriptorFile: OutputFile {
   private let descriptor: Int32
-  private let isOwned: Bool
+  /// Standard error, if it is the file; nil for a file of its own.
+  private let error: StandardError?
 
-  init(_ descriptor: Int32, isOwned: Bool) {
+  init(_ descriptor: Int32, sharing error: StandardError?) {
     self.descriptor = descriptor
-    self.isOwned = isOwned
+    self.error = error
   }
 
   func write(_ bytes: [UInt8]) throws(ServiceFailure) {
     var problem: FileContents.Problem?
-    if isOwned {
-      problem = FileContents.write(bytes, to: descriptor)
+    if let terminal = error?.terminal {
+      terminal.record(bytes)
+      terminal.write { problem = FileContents.write(bytes, to: descriptor) }
     } else {
-      TerminalMultiplexer.record(bytes)
-      TerminalMultiplexer.write { problem = FileContents.write(bytes, to: descriptor) }
+      problem = FileContents.write(bytes, to: descriptor)
     }
     if let problem { throw ServiceFailure(problem.why) }
   }
 
   func close() throws(ServiceFailure) {
-    guard isOwned, Glibc.close(descriptor) != 0 else { return }
+    guard error == nil, Glibc.close(descriptor) != 0 else { return }
     throw ServiceFailure(FileContents.lastError())
   }
 }

@@ -45,7 +45,7 @@ package struct SchemaQuery {
           .schema, "no schema", "reflection is off, and neither --proto nor --descriptor-set is given",
           hint: "omit --no-reflect, or use --proto FILE or --descriptor-set FILE")
       }
-      sources = try SchemaSource.sources(options.schema)
+      sources = try SchemaSource.sources(options.schema, clients.console.error)
       return
     }
     guard let target else {
@@ -53,7 +53,7 @@ package struct SchemaQuery {
         .schema, "no schema", "neither a server nor another source is given",
         hint: "name a server, or use --descriptor-set FILE or --proto FILE")
     }
-    sources = try SchemaSource.sources(options.schema)
+    sources = try SchemaSource.sources(options.schema, clients.console.error)
     server = try Self.server(options, target, clients)
   }
 

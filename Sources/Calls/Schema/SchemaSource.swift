@@ -26,13 +26,13 @@ package enum SchemaSource {
   /// Files come first. If they lack the service, the server is asked, or a cached schema is used that is not too old
   /// and has the method.
   package static func find(
-    _ name: MethodName, schema: SchemaOptions, reflection: ReflectionSource?
+    _ name: MethodName, schema: SchemaOptions, reflection: ReflectionSource?, _ error: StandardError
   ) throws(Failure) -> Found {
     guard let reflection else {
-      let own = try pool(schema)
+      let own = try pool(schema, error)
       return Found(pool: own, method: try method(completed(name, in: own), in: own), origin: .files)
     }
-    let sets = try sources(schema)
+    let sets = try sources(schema, error)
     let own = try pool(sets)
     if schema.hasSources, let known = try SymbolLookup(own).method(name) {
       return Found(pool: own, method: try method(known, in: own), origin: .files)
@@ -63,14 +63,15 @@ package enum SchemaSource {
   }
 
   /// The pool of the files that the options name, of which there must be one.
-  package static func pool(_ schema: SchemaOptions) throws(Failure) -> DescriptorPool {
+  package static func pool(_ schema: SchemaOptions, _ error: StandardError) throws(Failure) -> DescriptorPool
+  {
     guard schema.hasSources else {
       throw Failure(
         .schema, "no schema", "reflection is off, and neither --proto nor --descriptor-set is given",
         hint: "use --proto FILE, or --descriptor-set FILE; "
           + "protoc --include_imports --descriptor_set_out=FILE creates one")
     }
-    return try pool(sources(schema))
+    return try pool(sources(schema, error))
   }
 
   /// A descriptor set, and its name in errors.
@@ -80,19 +81,20 @@ package enum SchemaSource {
   }
 
   /// The files that the options name, in the order of precedence.
-  package static func sources(_ schema: SchemaOptions) throws(Failure) -> [Source] {
+  package static func sources(_ schema: SchemaOptions, _ error: StandardError) throws(Failure) -> [Source] {
     var sources: [Source] = []
     for argument in schema.descriptorSets {
       let path = argument.text ?? ""
       do {
         sources.append(Source(set: try FileContents.map(path), name: path))
-      } catch {
-        throw Failure(.schema, path, error.why).at(argument.origin)
+      } catch let problem {
+        throw Failure(.schema, path, problem.why).at(argument.origin)
       }
     }
     if !schema.protos.isEmpty {
       sources.append(
-        try ProtoCompiler.compile(schema.protos.compactMap(\.text), importPaths: schema.importPaths))
+        try ProtoCompiler.compile(
+          schema.protos.compactMap(\.text), importPaths: schema.importPaths, error))
     }
     return sources
   }
