@@ -1,11 +1,13 @@
 import System
 
-/// Where a command prints: standard output, standard error, and the terminal that both may share.
+/// The user's side of a command: standard output, standard error, and the terminal that both may share.
 ///
 /// The program creates one and passes it on.
 package struct Console {
   package let output: StandardOutput
   package let error: StandardError
+  /// Prompts for secrets, which are the same for all calls.
+  package let secrets = SecretPrompt()
 
   /// Creates a console.
   ///

@@ -25,7 +25,7 @@ extension Session {
     ) { session, arguments in
       guard !arguments.rest.isEmpty else { throw arguments.wrongUsage }
       let text = try session.bindings.expand(word: arguments.rest)
-      try session.chain.add(.builtIn(text), verbosity: session.options.output.verbose)
+      try session.chain.add(.builtIn(text), session.chainSetup)
     },
     SessionCommandEntry(
       "plugin load|reload NAME|PATH[,KEY=VALUE…]",
@@ -36,11 +36,10 @@ extension Session {
       let verb = arguments.rest.prefixOfScalars { !$0.properties.isWhitespace }
       let rest = arguments.rest[verb.endIndex...].droppingScalars(while: \.properties.isWhitespace)
       guard !rest.isEmpty else { throw arguments.wrongUsage }
-      let verbosity = session.options.output.verbose
       switch verb {
       case "load":
-        try session.chain.add(.plugin(session.bindings.expand(word: String(rest))), verbosity: verbosity)
-      case "reload": try session.chain.reload(String(rest), verbosity: verbosity)
+        try session.chain.add(.plugin(session.bindings.expand(word: String(rest))), session.chainSetup)
+      case "reload": try session.chain.reload(String(rest), session.chainSetup)
       default: throw arguments.wrongUsage
       }
     },

@@ -82,7 +82,7 @@ package final class Session {
       console, verbosity: options.output.verbose, showsSecrets: options.output.showSecrets)
     client = try clients.client()
     bindings = SessionVariables(environment: environment)
-    chain = try SessionChain(state.chain, verbosity: options.output.verbose, console)
+    chain = try SessionChain(state.chain, Self.chainSetup(console, options))
     record = SessionRecord(state)
     _ = try settings(options, state.target ?? Self.noTarget, MethodName(service: "", method: ""))
     pump = OutputFlusher(console.output, client.loop) { [weak self] isBehind in
@@ -97,6 +97,13 @@ package final class Session {
     let mailbox = client.loop.mailbox
     let log = console.log(showingDebug: options.output.verbose > 1)
     return { record in mailbox.post { log(record) } }
+  }
+
+  /// How the interceptors of the chain are created.
+  package var chainSetup: ChainSetup { Self.chainSetup(console, options) }
+
+  private static func chainSetup(_ console: Console, _ options: SessionOptions) -> ChainSetup {
+    ChainSetup(console, verbosity: options.output.verbose, waitLimit: options.request.maxTime)
   }
 
   // MARK: Running
@@ -351,7 +358,8 @@ package final class Session {
     }
     return try CallSettings(
       options, target, name,
-      isTerminal: console.output.isTerminal && isInteractive, environment)
+      isTerminal: console.output.isTerminal && isInteractive,
+      ArgumentSources(environment: environment, secrets: console.secrets))
   }
 
   /// The settings for calls of a method.
@@ -365,7 +373,7 @@ package final class Session {
   /// The server as a source of the schema; nil if reflection is off.
   package func server() throws -> ReflectionSource? {
     guard options.reflection.reflect ?? !options.schema.hasSources else { return nil }
-    return try settings(for: MethodName(service: "", method: "")).reflection(options, clients, environment)
+    return try settings(for: MethodName(service: "", method: "")).reflection(options, clients)
   }
 
   /// The complete schema; fetched from the server if needed.

@@ -8,17 +8,14 @@ import Output
 package struct SessionChain {
   package private(set) var source = ChainSource()
   private var retired: [ChainSource.Member] = []
-  private let console: Console
 
   /// Creates the chain that the options specify.
   ///
   /// - Parameters:
   ///   - entries: The interceptors.
-  ///   - verbosity: The number of `-v`.
-  ///   - console: Where the interceptors print.
-  package init(_ entries: [ChainArguments.Entry], verbosity: Int, _ console: Console) throws(Failure) {
-    self.console = console
-    for entry in entries { try add(entry, verbosity: verbosity) }
+  ///   - setup: How they are created.
+  package init(_ entries: [ChainArguments.Entry], _ setup: ChainSetup) throws(Failure) {
+    for entry in entries { try add(entry, setup) }
   }
 
   package var members: [ChainSource.Member] { source.members }
@@ -27,20 +24,20 @@ package struct SessionChain {
   package var names: [String] { members.map(\.registration.name) }
 
   /// Appends an interceptor.
-  package mutating func add(_ entry: ChainArguments.Entry, verbosity: Int) throws(Failure) {
-    if let member = try ChainSource.member(entry, verbosity: verbosity, console) {
+  package mutating func add(_ entry: ChainArguments.Entry, _ setup: ChainSetup) throws(Failure) {
+    if let member = try ChainSource.member(entry, setup) {
       source.members.append(member)
     }
   }
 
   /// Loads a plugin again, in its place.
-  package mutating func reload(_ text: String, verbosity: Int) throws(Failure) {
+  package mutating func reload(_ text: String, _ setup: ChainSetup) throws(Failure) {
     let index = try find(text)
     guard members[index].plugin != nil else {
       throw Failure(.usage, text, "built-in interceptors cannot be reloaded")
     }
     // On failure, the old plugin stays.
-    guard let member = try ChainSource.member(members[index].entry, verbosity: verbosity, console) else {
+    guard let member = try ChainSource.member(members[index].entry, setup) else {
       throw Failure(.interceptor, text, "plugin not found")
     }
     retired.append(members[index])

@@ -79,7 +79,8 @@ package final class SessionSchema {
     if let own {
       sources = own
     } else {
-      sources = try SchemaSource.sources(options.schema, error)
+      sources = try SchemaSource.sources(
+        options.schema, error, waitLimit: options.request.maxTime)
       own = sources
     }
     isFromCache = false

@@ -5,6 +5,25 @@ import Output
 import PluginHost
 import System
 
+/// How the interceptors of a chain are created.
+package struct ChainSetup {
+  /// Where the interceptors print.
+  fileprivate let console: Console
+  fileprivate let verbosity: Int
+  fileprivate let waitLimit: Duration?
+
+  /// - Parameters:
+  ///   - console: Where the interceptors print.
+  ///   - verbosity: The number of `-v`; from 1, missing optional plugins are reported; from 2, debug logs of
+  ///     interceptors are printed.
+  ///   - waitLimit: How long to wait for data from a pipe (`--max-time`); nil for no limit.
+  package init(_ console: Console, verbosity: Int, waitLimit: Duration?) {
+    self.console = console
+    self.verbosity = verbosity
+    self.waitLimit = waitLimit
+  }
+}
+
 /// The interceptors of a chain, with their loaded plugins.
 package struct ChainSource {
   /// An interceptor of the chain.
@@ -29,22 +48,18 @@ package struct ChainSource {
   ///
   /// - Parameters:
   ///   - arguments: The interceptors.
-  ///   - verbosity: The number of `-v`; from 1, missing optional plugins are reported; from 2, debug logs of
-  ///     interceptors are printed.
-  ///   - console: Where the interceptors print.
+  ///   - setup: How they are created.
   /// - Throws: `Failure` if an interceptor is invalid or a plugin cannot be loaded.
-  package init(_ arguments: ChainArguments, verbosity: Int, _ console: Console) throws(Failure) {
+  package init(_ arguments: ChainArguments, _ setup: ChainSetup) throws(Failure) {
     for entry in arguments.entries {
-      if let member = try Self.member(entry, verbosity: verbosity, console) { members.append(member) }
+      if let member = try Self.member(entry, setup) { members.append(member) }
     }
   }
 
   /// Creates an interceptor. Returns nil for an optional plugin that is missing.
-  package static func member(
-    _ entry: ChainArguments.Entry, verbosity: Int, _ console: Console
-  ) throws(Failure) -> Member? {
+  package static func member(_ entry: ChainArguments.Entry, _ setup: ChainSetup) throws(Failure) -> Member? {
     do {
-      return try make(entry, verbosity, console)
+      return try make(entry, setup)
     } catch let error as ConfigurationError {
       throw Failure(.interceptor, "", error.description, hint: error.hint).at(entry.origin)
     } catch let error as PluginError {
@@ -54,26 +69,27 @@ package struct ChainSource {
     }
   }
 
-  private static func make(
-    _ entry: ChainArguments.Entry, _ verbosity: Int, _ console: Console
-  ) throws -> Member? {
-    let loader = loader(console, log: console.log(showingDebug: verbosity > 1))
+  private static func make(_ entry: ChainArguments.Entry, _ setup: ChainSetup) throws -> Member? {
+    let console = setup.console
+    let loader = loader(console, log: console.log(showingDebug: setup.verbosity > 1))
+    let sources = ValueSources.system(waitLimit: setup.waitLimit)
     switch entry {
     case .builtIn(let text, _):
       let registration = try BuiltIns.registration(
-        InterceptorSpec(parsing: text, sources: .system), services: SystemServices(console))
+        InterceptorSpec(parsing: text, sources: sources),
+        services: SystemServices(console.error, waitLimit: setup.waitLimit))
       return Member(entry: entry, registration: registration, plugin: nil)
     case .plugin(let text, let origin) where text.hasPrefix("?"):
-      let spec = try InterceptorSpec(parsing: String(text.dropFirst()), sources: .system)
+      let spec = try InterceptorSpec(parsing: String(text.dropFirst()), sources: sources)
       guard loader.searchPath.has(spec.name) else {
-        if verbosity > 0 {
+        if setup.verbosity > 0 {
           console.error.write("* plugin \(TerminalText.escape(spec.name)): not found, skipped\n")
         }
         return nil
       }
-      return try make(.plugin(String(text.dropFirst()), origin), verbosity, console)
+      return try make(.plugin(String(text.dropFirst()), origin), setup)
     case .plugin(let text, _):
-      let plugin = try loader.load(InterceptorSpec(parsing: text, sources: .system))
+      let plugin = try loader.load(InterceptorSpec(parsing: text, sources: sources))
       return Member(entry: entry, registration: plugin.registration, plugin: plugin)
     }
   }

@@ -6,16 +6,23 @@ import System
 /// Provides the machine's services to the built-in interceptors.
 package struct SystemServices: InterceptorServices {
   private let error: StandardError
+  private let waitLimit: Duration?
 
-  /// Creates the services of interceptors that print on `console`.
-  package init(_ console: Console) {
-    error = console.error
+  /// Creates the services.
+  ///
+  /// - Parameters:
+  ///   - error: Where the interceptors print.
+  ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
+  package init(_ error: StandardError, waitLimit: Duration?) {
+    self.error = error
+    self.waitLimit = waitLimit
   }
 
   package func contents(ofFile path: String, holdsMessages: Bool) throws(ServiceFailure) -> [UInt8] {
     do throws(FileContents.Problem) {
       return try FileContents.read(
-        path, limitBytes: holdsMessages ? FileContents.dataLimitBytes : FileContents.optionLimitBytes)
+        path, limitBytes: holdsMessages ? FileContents.dataLimitBytes : FileContents.optionLimitBytes,
+        waitLimit: waitLimit)
     } catch {
       throw ServiceFailure(error.why)
     }

@@ -38,7 +38,7 @@ struct PluginsCheckCommand {
   func run(on console: Console) throws {
     let spec: InterceptorSpec
     do throws(ConfigurationError) {
-      spec = try InterceptorSpec(parsing: plugin, sources: .system)
+      spec = try InterceptorSpec(parsing: plugin, sources: .system(waitLimit: nil))
     } catch {
       throw Failure(.interceptor, "", error.description, hint: error.hint)
     }
