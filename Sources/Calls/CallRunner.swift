@@ -27,17 +27,8 @@ package struct CallRunner {
         log: clients.console.log(showingDebug: plan.verbosity > 1), onFinding: printer.findings.sink),
       observer: observer)
     observer.call = call
-    let feeder: RequestFeeder
-    do throws(Failure) {
-      feeder = try RequestFeeder(plan, call: call, loop: client.loop)
-    } catch {
-      // The call's interceptors exist already, so they must be notified of its end.
-      printer.isUnsent = true
-      call.cancel("the input cannot be sent")
-      throw error
-    }
+    let feeder = try feeder(call, client, printer)
     printer.feeder = feeder
-
     let deadline = clients.console.deadline
     deadline.set(plan.timeout.map { .now + $0 })
     let (isInterrupted, status) = try CommandLoop(client.loop).run(
@@ -68,5 +59,19 @@ package struct CallRunner {
     if let failure = feeder.failure { throw failure }
     if let status { throw Failure(reported: status) }
     if let failure = printer.failure { throw failure }
+  }
+
+  /// Creates what sends the request; if its input is invalid, ends the call, which is not started.
+  private func feeder(
+    _ call: Call, _ client: RPCClient, _ printer: CallPrinter
+  ) throws(Failure) -> RequestFeeder {
+    do throws(Failure) {
+      return try RequestFeeder(plan, call: call, loop: client.loop)
+    } catch {
+      // The call's interceptors exist already, so they must be notified of its end.
+      printer.isUnsent = true
+      call.cancel("the input cannot be sent")
+      throw error
+    }
   }
 }

@@ -1,8 +1,11 @@
 import Calls
 import Interception
+import Output
 
 /// The commands that change the chain of interceptors.
 extension Session {
+  private var chainSetup: ChainSetup { ChainSetup(console, options) }
+
   package static let chainEntries: [SessionCommandEntry] = [
     SessionCommandEntry("chain", "list the interceptors in the order of the request path") { session, _ in
       let members = session.chain.members
@@ -56,4 +59,11 @@ extension Session {
       try session.chain.move(arguments.words[0], to: arguments.words[1])
     },
   ]
+}
+
+extension ChainSetup {
+  /// How the interceptors of a session's chain are created.
+  package init(_ console: Console, _ options: SessionOptions) {
+    self.init(console, verbosity: options.output.verbose, waitLimit: options.request.maxTime)
+  }
 }

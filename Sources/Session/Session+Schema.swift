@@ -42,6 +42,11 @@ extension Session: SessionKnowledge {
     },
   ]
 
+  /// The complete schema; fetched from the server if needed.
+  package func knownSchema() throws -> DescriptorPool {
+    try schema.pool(options, server: server())
+  }
+
   private func query(_ invocation: Invocation) throws -> SchemaQuery {
     let words = invocation.positionals.map(\.text)
     let pool = try knownSchema()

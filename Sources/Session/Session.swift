@@ -82,7 +82,7 @@ package final class Session {
       console, verbosity: options.output.verbose, showsSecrets: options.output.showSecrets)
     client = try clients.client()
     bindings = SessionVariables(environment: environment)
-    chain = try SessionChain(state.chain, Self.chainSetup(console, options))
+    chain = try SessionChain(state.chain, ChainSetup(console, options))
     record = SessionRecord(state)
     _ = try settings(options, state.target ?? Self.noTarget, MethodName(service: "", method: ""))
     pump = OutputFlusher(console.output, client.loop) { [weak self] isBehind in
@@ -97,13 +97,6 @@ package final class Session {
     let mailbox = client.loop.mailbox
     let log = console.log(showingDebug: options.output.verbose > 1)
     return { record in mailbox.post { log(record) } }
-  }
-
-  /// How the interceptors of the chain are created.
-  package var chainSetup: ChainSetup { Self.chainSetup(console, options) }
-
-  private static func chainSetup(_ console: Console, _ options: SessionOptions) -> ChainSetup {
-    ChainSetup(console, verbosity: options.output.verbose, waitLimit: options.request.maxTime)
   }
 
   // MARK: Running
@@ -374,11 +367,6 @@ package final class Session {
   package func server() throws -> ReflectionSource? {
     guard options.reflection.reflect ?? !options.schema.hasSources else { return nil }
     return try settings(for: MethodName(service: "", method: "")).reflection(options, clients)
-  }
-
-  /// The complete schema; fetched from the server if needed.
-  package func knownSchema() throws -> DescriptorPool {
-    try schema.pool(options, server: server())
   }
 
   /// The plan of a call of the method.

@@ -37,6 +37,7 @@ CONSTANTS = {
 
 # C targets with variables of the process.
 C_TARGETS = {
+    "CArguments": "A process has one list of arguments.",
     "CCurl": LOADED,
     "CCompression": LOADED,
     "CPluginGuard": "The crash handlers of the process read them.",
