@@ -12,7 +12,7 @@ package final class BatchRunner {
   /// A call of the batch whose output is not complete.
   private final class Member {
     let index: Int
-    let output = CallOutput(isDirect: false)
+    let output: CallOutput
     var call: Call?
     var observer: TypeResolvingObserver?
     var printer: CallPrinter? { observer?.printer }
@@ -20,8 +20,9 @@ package final class BatchRunner {
     var status: ExitStatus?
     var isDone = false
 
-    init(_ index: Int) {
+    init(_ index: Int, _ output: StandardOutput) {
       self.index = index
+      self.output = CallOutput(output, isDirect: false)
     }
   }
 
@@ -31,6 +32,7 @@ package final class BatchRunner {
 
   private let plan: CallPlan
   private let batch: BatchPlan
+  private let console: Console
   private let client: RPCClient
   private let lookup: TypeLookup?
   private let reader: RequestReader<RequestMessage>
@@ -49,6 +51,7 @@ package final class BatchRunner {
   package init(_ plan: CallPlan, _ batch: BatchPlan, clients: ClientSource) throws {
     self.plan = plan
     self.batch = batch
+    console = clients.console
     client = try clients.client()
     lookup = TypeLookup(plan, client: client)
     let sources = plan.sources.map { source -> RequestReader<RequestMessage>.Source in
@@ -63,7 +66,7 @@ package final class BatchRunner {
   package func run() throws {
     defer { plan.chain.unload() }
     let (isInterrupted, _) = try CommandLoop(client.loop).run(
-      traffic: { [weak self] in self?.traffic ?? ProgressLine.Traffic() },
+      flushing: console, traffic: { [weak self] in self?.traffic ?? ProgressLine.Traffic() },
       whenBehind: { [weak self] in self?.isOutputBehind = $0 },
       onInterrupt: { [self] in
         stop(cancelingAfter: -1, Interrupt.reason)
@@ -73,7 +76,7 @@ package final class BatchRunner {
       conclude: {})
     if failed > 0, !isInterrupted, let first = firstFailure?.index, count > 1 {
       let why = "\(failed) of \(count) calls failed, the first is call \(first)"
-      StandardError.report(ErrorReport(Failure.Message(what: "", why: why), firstFailure?.status))
+      console.error.report(ErrorReport(Failure.Message(what: "", why: why), firstFailure?.status))
     }
     if isInterrupted { throw Failure(reported: Interrupt.status) }
     if let firstFailure { throw Failure(reported: firstFailure.status) }
@@ -111,7 +114,7 @@ package final class BatchRunner {
 
   /// Starts the call of the next message. Returns false if none can be started now.
   private func startNext() -> Bool {
-    let member = Member(count)
+    let member = Member(count, console.output)
     do {
       let message: RequestMessage
       switch try reader.next() {
@@ -140,7 +143,8 @@ package final class BatchRunner {
     let observer = TypeResolvingObserver(printer, lookup: lookup)
     member.observer = observer
     let call = client.makeCall(
-      plan.request(log: plan.chain.log, onFinding: printer.findings.sink), observer: observer)
+      plan.request(log: console.log(showingDebug: plan.verbosity > 1), onFinding: printer.findings.sink),
+      observer: observer)
     do {
       let payload = try message.encode(for: call)
       member.call = call
@@ -179,7 +183,7 @@ package final class BatchRunner {
       record(status, of: member)
     } else if let failure = member.printer?.failure {
       if let message = failure.message {
-        member.output.remark(ErrorReport(message, failure.status, call: member.index).rendered)
+        member.output.report(ErrorReport(message, failure.status, call: member.index))
       }
       record(failure.status, of: member)
     }
@@ -189,7 +193,7 @@ package final class BatchRunner {
   /// Ends the batch at an invalid message.
   private func fail(_ member: Member, _ failure: Failure) {
     if let message = failure.message {
-      member.output.remark(ErrorReport(message, failure.status, call: member.index).rendered)
+      member.output.report(ErrorReport(message, failure.status, call: member.index))
     }
     member.isDone = true
     record(failure.status, of: member)

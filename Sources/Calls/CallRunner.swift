@@ -19,24 +19,20 @@ package struct CallRunner {
     defer { plan.chain.unload() }
     let client = try clients.client()
     let lookup = TypeLookup(plan, client: client)
-    let printer = CallPrinter(plan, lookup: lookup)
+    let printer = CallPrinter(
+      plan, lookup: lookup, output: CallOutput(clients.console.output, isDirect: true))
     let observer = TypeResolvingObserver(printer, lookup: lookup)
     let call = client.makeCall(
-      plan.request(log: plan.chain.log, onFinding: printer.findings.sink), observer: observer)
+      plan.request(
+        log: clients.console.log(showingDebug: plan.verbosity > 1), onFinding: printer.findings.sink),
+      observer: observer)
     observer.call = call
-    let feeder: RequestFeeder
-    do throws(Failure) {
-      feeder = try RequestFeeder(plan, call: call, loop: client.loop)
-    } catch {
-      // The call's interceptors exist already, so they must be notified of its end.
-      printer.isUnsent = true
-      call.cancel("the input cannot be sent")
-      throw error
-    }
+    let feeder = try feeder(call, client, printer)
     printer.feeder = feeder
-
-    FlushDeadline.set(plan.timeout.map { .now + $0 })
+    let deadline = clients.console.deadline
+    deadline.set(plan.timeout.map { .now + $0 })
     let (isInterrupted, status) = try CommandLoop(client.loop).run(
+      flushing: clients.console,
       traffic: {
         let traffic = call.traffic
         return ProgressLine.Traffic(
@@ -55,13 +51,27 @@ package struct CallRunner {
       until: { call.isFinished && !observer.isHolding },
       conclude: {
         let status = printer.conclude()
-        FlushDeadline.set(nil)
-        if plan.timeout != nil, printer.end?.code == .deadlineExceeded { FlushDeadline.begin() }
+        deadline.set(nil)
+        if plan.timeout != nil, printer.end?.code == .deadlineExceeded { deadline.begin() }
         return status
       })
     if isInterrupted { throw Failure(reported: Interrupt.status) }
     if let failure = feeder.failure { throw failure }
     if let status { throw Failure(reported: status) }
     if let failure = printer.failure { throw failure }
+  }
+
+  /// Creates what sends the request; if its input is invalid, ends the call, which is not started.
+  private func feeder(
+    _ call: Call, _ client: RPCClient, _ printer: CallPrinter
+  ) throws(Failure) -> RequestFeeder {
+    do throws(Failure) {
+      return try RequestFeeder(plan, call: call, loop: client.loop)
+    } catch {
+      // The call's interceptors exist already, so they must be notified of its end.
+      printer.isUnsent = true
+      call.cancel("the input cannot be sent")
+      throw error
+    }
   }
 }

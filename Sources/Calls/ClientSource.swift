@@ -5,26 +5,32 @@ import Transport
 
 /// Creates the client of the process when the first call needs it. All calls share it and its connections.
 package final class ClientSource {
+  /// Where calls print.
+  package let console: Console
   private var made: RPCClient?
   private var trace: ConnectionTrace?
 
   /// Creates a source.
   ///
   /// - Parameters:
+  ///   - console: Where calls print.
   ///   - verbosity: The number of `-v`; from 2, libcurl's messages about connections are printed.
   ///   - showsSecrets: Whether credentials in them are printed.
-  package init(verbosity: Int, showsSecrets: Bool) {
-    trace = Self.trace(verbosity, showsSecrets)
+  package init(_ console: Console, verbosity: Int, showsSecrets: Bool) {
+    self.console = console
+    trace = Self.trace(console, verbosity, showsSecrets)
   }
 
   /// Sets what is printed from the next call on.
   package func show(verbosity: Int, showsSecrets: Bool) {
-    trace = Self.trace(verbosity, showsSecrets)
+    trace = Self.trace(console, verbosity, showsSecrets)
     made?.loop.trace = trace
   }
 
-  private static func trace(_ verbosity: Int, _ showsSecrets: Bool) -> ConnectionTrace? {
-    verbosity < 2 ? nil : ConnectionTrace { StandardOutput.remark("* \(shown($0, showsSecrets))\n") }
+  private static func trace(
+    _ console: Console, _ verbosity: Int, _ showsSecrets: Bool
+  ) -> ConnectionTrace? {
+    verbosity < 2 ? nil : ConnectionTrace { console.output.remark("* \(shown($0, showsSecrets))\n") }
   }
 
   /// Removes the credentials of a proxy from a line of libcurl.

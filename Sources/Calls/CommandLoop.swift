@@ -44,6 +44,7 @@ package struct CommandLoop {
   /// Runs the loop until a condition holds, flushes standard output meanwhile and shows a progress line.
   ///
   /// - Parameters:
+  ///   - console: Where the command prints.
   ///   - traffic: What the progress line reports.
   ///   - whenBehind: Called when the reader of standard output falls behind, and when it has caught up.
   ///   - start: Called when signals are handled and output is flushed, before the first round of events.
@@ -52,13 +53,14 @@ package struct CommandLoop {
   ///   - conclude: Called after the condition holds and before the rest of the output is flushed.
   /// - Returns: Whether a signal arrived, and the result of `conclude`.
   package func run<Conclusion>(
-    traffic: @escaping () -> ProgressLine.Traffic, whenBehind: @escaping (_ isBehind: Bool) -> Void,
+    flushing console: Console, traffic: @escaping () -> ProgressLine.Traffic,
+    whenBehind: @escaping (_ isBehind: Bool) -> Void,
     start: () -> Void = {}, onInterrupt: @escaping () -> Void, until isDone: () -> Bool,
     conclude: () -> Conclusion
   ) throws(Failure) -> (isInterrupted: Bool, conclusion: Conclusion) {
     // A slow reader slows the server down, but does not delay the deadline or a signal.
-    let flusher = OutputFlusher(loop, whenBehind: whenBehind)
-    let progress = ProgressLine(loop, traffic: traffic)
+    let flusher = OutputFlusher(console.output, loop, whenBehind: whenBehind)
+    let progress = ProgressLine(console, loop, traffic: traffic)
     defer { progress?.finish() }
     let isInterrupted = try run(start: start, onInterrupt: onInterrupt, until: isDone)
     progress?.finish()

@@ -11,189 +11,227 @@ extension CommandTable {
 
   static func definition(of id: CommandID) -> Command {
     switch id {
-    case .call:
-      Command(
-        id: id, name: "call", summary: "Call a method and print its response (the default command).",
-        usage: callUsage,
-        discussion: "The schema comes from the server (gRPC reflection), unless an option names a source.",
-        examples: """
-          rpcurl --plaintext -d '{"name":"Ada"}' localhost:50051 demo.v1.Demo/Hello
-          rpcurl --descriptor-set demo.binpb https://demo.example demo.v1.Demo/Hello
-          """,
-        places: [
-          .init("TARGET", target, isRequired: true, completion: "ask:target"),
-          .init("METHOD", "The method to call, unless the URL ends with it.", completion: "ask:method"),
-        ])
-    case .session:
-      Command(
-        id: id, name: "session",
-        summary:
-          "Call methods of a server at a prompt, over one connection, with streams open in both directions.",
-        usage: "rpcurl session [OPTIONS] [TARGET]", discussion: sessionDiscussion,
-        examples: """
-          rpcurl session --plaintext localhost:50051
-          echo 'call Hello {"name":"Ada"}' | rpcurl session --plaintext localhost:50051
-          """,
-        places: [.init("TARGET", target, completion: "ask:target")])
-    case .run:
-      Command(
-        id: id, name: "run", summary: "Run a file of session commands; the first that fails ends it.",
-        usage: "rpcurl run [OPTIONS] [TARGET] FILE",
-        discussion: """
-          The commands are those of rpcurl session; its command save writes such a file. A line that begins with # is a comment. At the \
-          end of the file, open streams are half-closed and awaited. The exit code is that of the first command that \
-          fails, which is reported with file and line, or 0.
-          """,
-        examples: """
-          rpcurl run --plaintext localhost:50051 smoke.rpcurl
-          printf '%s\\n' '#!/usr/bin/env -S rpcurl run' 'target http://localhost:50051' 'call Hello {"name":"Ada"}' > hello
-          """,
-        places: [
-          .init(
-            "FILE", "The server, unless the file names it, and the file; - is standard input.", repeats: true,
-            completion: "file")
-        ])
-    case .list:
-      Command(
-        id: id, name: "list", summary: "List services, the methods of a service, or other names of a schema.",
-        usage: "rpcurl list [OPTIONS] TARGET [SYMBOL]\nrpcurl list --descriptor-set FILE [OPTIONS] [SYMBOL]",
-        discussion: """
-          Without a symbol, all services are listed; with one, the methods of a service, the fields of a message, or the \
-          values of an enum. Any unique suffix of a name is accepted. With --format json, the list is an array of objects with \
-          name, kind and file.
-          """,
-        examples: """
-          rpcurl list --plaintext localhost:50051
-          rpcurl list --descriptor-set demo.binpb demo.v1.Demo
-          rpcurl list --descriptor-set demo.binpb --kind message --format json
-          """,
-        places: [
-          .init(
-            "TARGET|SYMBOL",
-            "The server, unless another source is named, and the name to list the members of.",
-            repeats: true, completion: "ask:list")
-        ])
-    case .describe:
-      Command(
-        id: id, name: "describe",
-        summary: "Show what a schema declares, with comments and options, in the protobuf language.",
-        usage:
-          "rpcurl describe [OPTIONS] TARGET [SYMBOL]\nrpcurl describe --descriptor-set FILE [OPTIONS] [SYMBOL]",
-        discussion: """
-          A symbol is the name of a service, method, message, field, oneof, enum, value or extension, or any unique \
-          suffix of one; or the name of a .proto file, which is printed as a whole, in a form that protoc accepts. Without a \
-          symbol, all services are shown.
-
-          With --format json, each declaration is an object on one line: kind, name, file, comment, options, proto \
-          (the text), and the members of its kind: methods of a service, fields, oneofs, messages, enums, \
-          extensions and reserved of a message, values of an enum, type and number of a field.
-          """,
-        examples: """
-          rpcurl describe --plaintext localhost:50051 demo.v1.Demo
-          rpcurl describe --descriptor-set demo.binpb HelloRequest
-          rpcurl describe --descriptor-set demo.binpb demo.proto > demo.proto
-          """,
-        places: [
-          .init(
-            "TARGET|SYMBOL", "The server, unless another source is named, and the name to describe.",
-            repeats: true,
-            completion: "ask:describe")
-        ])
-    case .template:
-      Command(
-        id: id, name: "template", summary: "Print a JSON template of a message, with every field.",
-        usage:
-          "rpcurl template [OPTIONS] TARGET METHOD|TYPE\nrpcurl template --descriptor-set FILE [OPTIONS] METHOD|TYPE",
-        discussion: """
-          For a method, it is the request. The output is valid input: the first member of a oneof has a value and the \
-          others are null, which means absent; an enum has its default; a message within itself is null or an empty \
-          list. --comments explains the fields on standard error.
-          """,
-        examples: """
-          rpcurl template --plaintext localhost:50051 demo.v1.Demo/Hello > request.json
-          rpcurl template --descriptor-set demo.binpb --comments demo.v1.AllTypes
-          """,
-        places: [
-          .init(
-            "TARGET|SYMBOL", "The server, unless another source is named, and a method or a message type.",
-            repeats: true, completion: "ask:template")
-        ])
-    case .export:
-      Command(
-        id: id, name: "export",
-        summary: "Write a schema, or the part of it that a name needs, as a descriptor set.",
-        usage:
-          "rpcurl export [OPTIONS] TARGET [SYMBOL] -o FILE\nrpcurl export --descriptor-set FILE [OPTIONS] [SYMBOL] -o FILE",
-        discussion: """
-          With a symbol, the set contains the file that declares it and all of its imports; without one, everything. Each file follows its imports. The same schema always gives the same bytes.
-          """,
-        examples: """
-          rpcurl export --plaintext localhost:50051 demo.v1.Demo -o demo.binpb
-          rpcurl export -I protos --proto demo.proto | protoc --descriptor_set_in=/dev/stdin --python_out=. demo.proto
-          """,
-        places: [
-          .init(
-            "TARGET|SYMBOL", "The server, unless another source is named, and the name to export.",
-            repeats: true,
-            completion: "ask:export")
-        ])
-    case .convert:
-      Command(
-        id: id, name: "convert", summary: "Convert messages between JSON, text format and binary.",
-        usage: "rpcurl convert [OPTIONS] --type TYPE --from FORMAT --to FORMAT [FILE]",
-        discussion: """
-          JSON input may have several messages, one after another. With --delimited, input and output are streams: each \
-          message is prefixed with its length (a varint) in binary, and is one line in text format. Streams of any \
-          length are converted as they arrive, in constant memory.
-          """,
-        examples:
-          "rpcurl convert --descriptor-set demo.binpb --type demo.v1.HelloRequest --from binary --to json request.bin",
-        places: [.init("FILE", "Input; - is standard input (the default).", completion: "file")])
-    case .pluginsList:
-      Command(
-        id: id, name: "plugins list",
-        summary: "List the built-in interceptors and the plugins of the search path (the default).",
-        usage: "rpcurl plugins [list] [OPTIONS]",
-        discussion: """
-          The search path is $RPCURL_PLUGIN_PATH, $XDG_DATA_HOME/rpcurl/plugins, and lib/rpcurl/plugins where rpcurl is \
-          installed. A file is inspected without running it; one that is refused is shown with the reason.
-          """,
-        examples: "", places: [])
-    case .pluginsCheck:
-      Command(
-        id: id, name: "plugins check",
-        summary: "Check a plugin: inspect its file, then make calls through it.",
-        usage: "rpcurl plugins check [OPTIONS] NAME|PATH[,KEY=VALUE…]",
-        discussion: """
-          The plugin is loaded with strict=true and takes part in calls of all four kinds, to which rpcurl itself responds \
-          with success, an error and a cancellation, alone and among interceptors that hold every value, respond or fail. \
-          Messages are of the type google.protobuf.Value, unless --method names a method. The exit code is 7 if \
-          something is wrong: a token is used twice or never, every call of a kind fails, or a callback does not return.
-          """,
-        examples: "",
-        places: [
-          .init(
-            "NAME|PATH[,KEY=VALUE…]", "The plugin, with its configuration.", isRequired: true,
-            completion: "ask:plugin")
-        ])
-    case .pluginsNew:
-      Command(
-        id: id, name: "plugins new", summary: "Create a small plugin that builds, as a starting point.",
-        usage: "rpcurl plugins new [OPTIONS] NAME",
-        discussion: "The plugin adds a header to each request. make builds it, make test checks it.",
-        examples: "rpcurl plugins new hello && make -C hello test",
-        places: [.init("NAME", "The name: lower-case letters, digits and hyphens.", isRequired: true)])
-    case .version:
-      Command(
-        id: id, name: "version", summary: "Print the version, and the features of the libraries in use.",
-        usage: "rpcurl version [OPTIONS]",
-        discussion: """
-          The line libcurl: shows where libcurl comes from: built in, the system's, or named by RPCURL_LIBCURL. With \
-          --format json, the output is one object: version, compressions, and libcurl with source (built-in, system or \
-          named), path if named, version, libraries, httpVersions and features, or error if it cannot be loaded.
-          """,
-        examples: "rpcurl version --format json", places: [])
+    case .call: call
+    case .session: session
+    case .run: run
+    case .list: list
+    case .describe: describe
+    case .template: template
+    case .export: export
+    case .convert: convert
+    case .pluginsList: pluginsList
+    case .pluginsCheck: pluginsCheck
+    case .pluginsNew: pluginsNew
+    case .version: version
     }
+  }
+
+  private static var call: Command {
+    Command(
+      id: .call, name: "call", summary: "Call a method and print its response (the default command).",
+      usage: callUsage,
+      discussion: "The schema comes from the server (gRPC reflection), unless an option names a source.",
+      examples: """
+        rpcurl --plaintext -d '{"name":"Ada"}' localhost:50051 demo.v1.Demo/Hello
+        rpcurl --descriptor-set demo.binpb https://demo.example demo.v1.Demo/Hello
+        """,
+      places: [
+        .init("TARGET", target, isRequired: true, completion: "ask:target"),
+        .init("METHOD", "The method to call, unless the URL ends with it.", completion: "ask:method"),
+      ])
+  }
+
+  private static var session: Command {
+    Command(
+      id: .session, name: "session",
+      summary:
+        "Call methods of a server at a prompt, over one connection, with streams open in both directions.",
+      usage: "rpcurl session [OPTIONS] [TARGET]", discussion: sessionDiscussion,
+      examples: """
+        rpcurl session --plaintext localhost:50051
+        echo 'call Hello {"name":"Ada"}' | rpcurl session --plaintext localhost:50051
+        """,
+      places: [.init("TARGET", target, completion: "ask:target")])
+  }
+
+  private static var run: Command {
+    Command(
+      id: .run, name: "run", summary: "Run a file of session commands; the first that fails ends it.",
+      usage: "rpcurl run [OPTIONS] [TARGET] FILE",
+      discussion: """
+        The commands are those of rpcurl session; its command save writes such a file. A line that begins with # is a comment. At the \
+        end of the file, open streams are half-closed and awaited. The exit code is that of the first command that \
+        fails, which is reported with file and line, or 0.
+        """,
+      examples: """
+        rpcurl run --plaintext localhost:50051 smoke.rpcurl
+        printf '%s\\n' '#!/usr/bin/env -S rpcurl run' 'target http://localhost:50051' 'call Hello {"name":"Ada"}' > hello
+        """,
+      places: [
+        .init(
+          "FILE", "The server, unless the file names it, and the file; - is standard input.", repeats: true,
+          completion: "file")
+      ])
+  }
+
+  private static var list: Command {
+    Command(
+      id: .list, name: "list",
+      summary: "List services, the methods of a service, or other names of a schema.",
+      usage: "rpcurl list [OPTIONS] TARGET [SYMBOL]\nrpcurl list --descriptor-set FILE [OPTIONS] [SYMBOL]",
+      discussion: """
+        Without a symbol, all services are listed; with one, the methods of a service, the fields of a message, or the \
+        values of an enum. Any unique suffix of a name is accepted. With --format json, the list is an array of objects with \
+        name, kind and file.
+        """,
+      examples: """
+        rpcurl list --plaintext localhost:50051
+        rpcurl list --descriptor-set demo.binpb demo.v1.Demo
+        rpcurl list --descriptor-set demo.binpb --kind message --format json
+        """,
+      places: [
+        .init(
+          "TARGET|SYMBOL",
+          "The server, unless another source is named, and the name to list the members of.",
+          repeats: true, completion: "ask:list")
+      ])
+  }
+
+  private static var describe: Command {
+    Command(
+      id: .describe, name: "describe",
+      summary: "Show what a schema declares, with comments and options, in the protobuf language.",
+      usage:
+        "rpcurl describe [OPTIONS] TARGET [SYMBOL]\nrpcurl describe --descriptor-set FILE [OPTIONS] [SYMBOL]",
+      discussion: """
+        A symbol is the name of a service, method, message, field, oneof, enum, value or extension, or any unique \
+        suffix of one; or the name of a .proto file, which is printed as a whole, in a form that protoc accepts. Without a \
+        symbol, all services are shown.
+
+        With --format json, each declaration is an object on one line: kind, name, file, comment, options, proto \
+        (the text), and the members of its kind: methods of a service, fields, oneofs, messages, enums, \
+        extensions and reserved of a message, values of an enum, type and number of a field.
+        """,
+      examples: """
+        rpcurl describe --plaintext localhost:50051 demo.v1.Demo
+        rpcurl describe --descriptor-set demo.binpb HelloRequest
+        rpcurl describe --descriptor-set demo.binpb demo.proto > demo.proto
+        """,
+      places: [
+        .init(
+          "TARGET|SYMBOL", "The server, unless another source is named, and the name to describe.",
+          repeats: true,
+          completion: "ask:describe")
+      ])
+  }
+
+  private static var template: Command {
+    Command(
+      id: .template, name: "template", summary: "Print a JSON template of a message, with every field.",
+      usage:
+        "rpcurl template [OPTIONS] TARGET METHOD|TYPE\nrpcurl template --descriptor-set FILE [OPTIONS] METHOD|TYPE",
+      discussion: """
+        For a method, it is the request. The output is valid input: the first member of a oneof has a value and the \
+        others are null, which means absent; an enum has its default; a message within itself is null or an empty \
+        list. --comments explains the fields on standard error.
+        """,
+      examples: """
+        rpcurl template --plaintext localhost:50051 demo.v1.Demo/Hello > request.json
+        rpcurl template --descriptor-set demo.binpb --comments demo.v1.AllTypes
+        """,
+      places: [
+        .init(
+          "TARGET|SYMBOL", "The server, unless another source is named, and a method or a message type.",
+          repeats: true, completion: "ask:template")
+      ])
+  }
+
+  private static var export: Command {
+    Command(
+      id: .export, name: "export",
+      summary: "Write a schema, or the part of it that a name needs, as a descriptor set.",
+      usage:
+        "rpcurl export [OPTIONS] TARGET [SYMBOL] -o FILE\nrpcurl export --descriptor-set FILE [OPTIONS] [SYMBOL] -o FILE",
+      discussion: """
+        With a symbol, the set contains the file that declares it and all of its imports; without one, everything. Each file follows its imports. The same schema always gives the same bytes.
+        """,
+      examples: """
+        rpcurl export --plaintext localhost:50051 demo.v1.Demo -o demo.binpb
+        rpcurl export -I protos --proto demo.proto | protoc --descriptor_set_in=/dev/stdin --python_out=. demo.proto
+        """,
+      places: [
+        .init(
+          "TARGET|SYMBOL", "The server, unless another source is named, and the name to export.",
+          repeats: true,
+          completion: "ask:export")
+      ])
+  }
+
+  private static var convert: Command {
+    Command(
+      id: .convert, name: "convert", summary: "Convert messages between JSON, text format and binary.",
+      usage: "rpcurl convert [OPTIONS] --type TYPE --from FORMAT --to FORMAT [FILE]",
+      discussion: """
+        JSON input may have several messages, one after another. With --delimited, input and output are streams: each \
+        message is prefixed with its length (a varint) in binary, and is one line in text format. Streams of any \
+        length are converted as they arrive, in constant memory.
+        """,
+      examples:
+        "rpcurl convert --descriptor-set demo.binpb --type demo.v1.HelloRequest --from binary --to json request.bin",
+      places: [.init("FILE", "Input; - is standard input (the default).", completion: "file")])
+  }
+
+  private static var pluginsList: Command {
+    Command(
+      id: .pluginsList, name: "plugins list",
+      summary: "List the built-in interceptors and the plugins of the search path (the default).",
+      usage: "rpcurl plugins [list] [OPTIONS]",
+      discussion: """
+        The search path is $RPCURL_PLUGIN_PATH, $XDG_DATA_HOME/rpcurl/plugins, and lib/rpcurl/plugins where rpcurl is \
+        installed. A file is inspected without running it; one that is refused is shown with the reason.
+        """,
+      examples: "", places: [])
+  }
+
+  private static var pluginsCheck: Command {
+    Command(
+      id: .pluginsCheck, name: "plugins check",
+      summary: "Check a plugin: inspect its file, then make calls through it.",
+      usage: "rpcurl plugins check [OPTIONS] NAME|PATH[,KEY=VALUE…]",
+      discussion: """
+        The plugin is loaded with strict=true and takes part in calls of all four kinds, to which rpcurl itself responds \
+        with success, an error and a cancellation, alone and among interceptors that hold every value, respond or fail. \
+        Messages are of the type google.protobuf.Value, unless --method names a method. The exit code is 7 if \
+        something is wrong: a token is used twice or never, every call of a kind fails, or a callback does not return.
+        """,
+      examples: "",
+      places: [
+        .init(
+          "NAME|PATH[,KEY=VALUE…]", "The plugin, with its configuration.", isRequired: true,
+          completion: "ask:plugin")
+      ])
+  }
+
+  private static var pluginsNew: Command {
+    Command(
+      id: .pluginsNew, name: "plugins new",
+      summary: "Create a small plugin that builds, as a starting point.",
+      usage: "rpcurl plugins new [OPTIONS] NAME",
+      discussion: "The plugin adds a header to each request. make builds it, make test checks it.",
+      examples: "rpcurl plugins new hello && make -C hello test",
+      places: [.init("NAME", "The name: lower-case letters, digits and hyphens.", isRequired: true)])
+  }
+
+  private static var version: Command {
+    Command(
+      id: .version, name: "version", summary: "Print the version, and the features of the libraries in use.",
+      usage: "rpcurl version [OPTIONS]",
+      discussion: """
+        The line libcurl: shows where libcurl comes from: built in, the system's, or named by RPCURL_LIBCURL. With \
+        --format json, the output is one object: version, compressions, and libcurl with source (built-in, system or \
+        named), path if named, version, libraries, httpVersions and features, or error if it cannot be loaded.
+        """,
+      examples: "rpcurl version --format json", places: [])
   }
 
   private static let sessionDiscussion = """

@@ -6,6 +6,7 @@ package final class CallOutput {
     case remark(String)
   }
 
+  private let destination: StandardOutput
   private var isDirect: Bool
   private var pieces: [Piece] = []
   /// The prefix of each piece of output; distinguishes calls whose output is interleaved.
@@ -13,8 +14,9 @@ package final class CallOutput {
   /// The number of buffered bytes.
   package private(set) var waitingBytes = 0
 
-  /// Creates an output that writes directly, or one that buffers until `takeTurn`.
-  package init(isDirect: Bool) {
+  /// Creates an output that writes directly, or one that buffers until `beginTurn`.
+  package init(_ destination: StandardOutput, isDirect: Bool) {
+    self.destination = destination
     self.isDirect = isDirect
   }
 
@@ -22,8 +24,8 @@ package final class CallOutput {
   package func write<E: Error>(_ body: (inout [UInt8]) throws(E) -> Void) throws(E) {
     guard !isDirect else {
       let mark = mark()
-      guard !mark.isEmpty else { return try StandardOutput.write(body) }
-      return try StandardOutput.write { (out) throws(E) in
+      guard !mark.isEmpty else { return try destination.write(body) }
+      return try destination.write { (out) throws(E) in
         out.append(contentsOf: mark.utf8)
         let count = out.count
         try body(&out)
@@ -38,10 +40,18 @@ package final class CallOutput {
 
   /// Writes `text` to standard error, after the output so far.
   package func remark(_ text: String) {
-    guard !isDirect else { return StandardOutput.remark(text) }
+    guard !isDirect else { return destination.remark(text) }
     waitingBytes += text.utf8.count
     pieces.append(.remark(text))
   }
+
+  /// Prints an error on standard error, after the output so far.
+  package func report(_ report: ErrorReport) {
+    remark(report.rendered(destination.error.diagnostics))
+  }
+
+  /// Whether the output is a terminal.
+  package var isTerminal: Bool { destination.isTerminal }
 
   /// Writes what is buffered, and from now on writes directly.
   package func beginTurn() {
@@ -50,8 +60,8 @@ package final class CallOutput {
     waitingBytes = 0
     for piece in pieces {
       switch piece {
-      case .output(let bytes): StandardOutput.write(bytes)
-      case .remark(let text): StandardOutput.remark(text)
+      case .output(let bytes): destination.write(bytes)
+      case .remark(let text): destination.remark(text)
       }
     }
     pieces = []

@@ -1,9 +1,9 @@
 import CommandLine
 
 /// What standard error shows, and in which form: `--silent`, `--show-error` and `--error-format`.
-package struct Diagnostics: Equatable {
+package struct Diagnostics: Equatable, Sendable {
   /// The format of errors.
-  package enum Format: String {
+  package enum Format: String, Sendable {
     case text
     case json
   }

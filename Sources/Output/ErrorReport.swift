@@ -29,9 +29,9 @@ package struct ErrorReport {
   }
 
   /// The text for standard error; empty if errors are not shown.
-  package var rendered: String {
-    guard StandardError.showsErrors else { return "" }
-    return switch StandardError.errorFormat {
+  package func rendered(_ diagnostics: Diagnostics) -> String {
+    guard diagnostics.showsErrors else { return "" }
+    return switch diagnostics.format {
     case .text: text
     case .json: json
     }

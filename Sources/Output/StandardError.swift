@@ -4,43 +4,50 @@ import Synchronization
 import System
 
 /// Standard error. It is not buffered, and its own errors are ignored.
-package enum StandardError {
-  private static let stream = OutputStream(2)
+package final class StandardError: Sendable {
+  private let stream: OutputStream
+  /// The terminal on which a session edits lines. Used on the main thread only: a session writes nothing from other
+  /// threads.
+  nonisolated(unsafe) package let terminal = TerminalMultiplexer()
+  /// How long output waits for its reader.
+  package let deadline = FlushDeadline()
   /// Whether a progress line is shown. Interceptors write from any thread.
-  private static let showsProgress = Mutex(false)
-  private static let diagnostics = Mutex(Diagnostics(Invocation(.call)))
+  private let showsProgress = Mutex(false)
+  private let shown = Mutex(Diagnostics(Invocation(.call)))
 
-  /// Sets what is printed.
-  package static func configure(_ chosen: Diagnostics) {
-    diagnostics.withLock { $0 = chosen }
+  /// Prints errors as text, and all remarks, until `configure`.
+  package init(_ stream: OutputStream) {
+    self.stream = stream
   }
 
-  /// Whether warnings and progress are printed.
-  package static var showsRemarks: Bool { diagnostics.withLock { $0.showsRemarks } }
-  /// Whether errors are printed.
-  package static var showsErrors: Bool { diagnostics.withLock { $0.showsErrors } }
-  /// The format of errors.
-  package static var errorFormat: Diagnostics.Format { diagnostics.withLock { $0.format } }
+  /// Sets what is printed.
+  package func configure(_ diagnostics: Diagnostics) {
+    shown.withLock { $0 = diagnostics }
+  }
+
+  /// What is printed, and in which form.
+  package var diagnostics: Diagnostics { shown.withLock { $0 } }
 
   /// Prints a warning or a notice, unless `--silent` is given.
-  package static func remark(_ text: String) {
-    if showsRemarks { write(text) }
+  package func remark(_ text: String) {
+    if diagnostics.showsRemarks { write(text) }
   }
 
   /// Whether standard error is a terminal.
-  package static var isTerminal: Bool { isatty(2) == 1 }
+  package var isTerminal: Bool { stream.isTerminal }
 
   /// The width of the terminal in columns; 80 if unknown.
-  package static var columns: Int {
+  package var columns: Int {
     var size = winsize()
-    return ioctl(2, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
+    let isKnown = ioctl(stream.descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+    return isKnown ? Int(size.ws_col) : 80
   }
 
   /// Replaces the progress line; nil removes it. Any other output removes it too.
-  package static func show(progress line: String?) {
+  package func show(progress line: String?) {
     showsProgress.withLock { isShown in
       guard isShown || line != nil else { return }
-      put((isShown ? erase : "") + (line ?? ""))
+      put((isShown ? Self.erase : "") + (line ?? ""))
       isShown = line != nil
     }
   }
@@ -48,23 +55,23 @@ package enum StandardError {
   private static let erase = "\r\u{1b}[K"
 
   /// Writes as much of `text` as the stream accepts without blocking.
-  private static func put(_ text: String) {
+  private func put(_ text: String) {
     var text = text
     text.withUTF8 { if !$0.isEmpty { _ = stream.write(UnsafeRawBufferPointer($0)) } }
   }
 
   /// Prints an error.
-  package static func report(_ report: ErrorReport) {
-    write(report.rendered)
+  package func report(_ report: ErrorReport) {
+    write(report.rendered(diagnostics))
   }
 
   /// Writes `text`, also with `--silent`.
-  package static func write(_ text: String) {
+  package func write(_ text: String) {
     var text = text
     guard !text.isEmpty else { return }
-    guard !TerminalMultiplexer.isLent else { return StandardOutput.remark(text) }
+    if let output = terminal.waitingOutput { return output.remark(text) }
     show(progress: nil)
-    TerminalMultiplexer.record(text.utf8)
-    TerminalMultiplexer.write { text.withUTF8 { FlushDeadline.write($0, to: stream) } }
+    terminal.record(text.utf8)
+    terminal.write { text.withUTF8 { deadline.write($0, to: stream) } }
   }
 }

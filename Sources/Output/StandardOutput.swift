@@ -5,30 +5,42 @@ import System
 /// Buffered standard output, and text for standard error in the order of the output.
 ///
 /// `flush` waits for the reader. `flushWhatFits` does not, so that a call continues while the reader is slow.
-package enum StandardOutput {
+package final class StandardOutput {
   /// Text for standard error that follows `offset` bytes of the buffer.
   private struct Remark {
     let offset: Int
     let text: String
   }
 
-  nonisolated(unsafe) private static var stream = OutputStream(1)
+  /// Standard error, which remarks go to.
+  package let error: StandardError
+  private var stream: OutputStream
   /// The name of the output in errors.
-  nonisolated(unsafe) private static var name = "standard output"
+  private var name = "standard output"
   /// Called before a write error ends the process.
-  nonisolated(unsafe) private static var whenFailed: (() -> Void)?
-  nonisolated(unsafe) private static var buffer: [UInt8] = []
+  private var whenFailed: (() -> Void)?
+  private var buffer: [UInt8] = []
   /// The number of bytes of the buffer that have been written.
-  nonisolated(unsafe) private static var written = 0
-  nonisolated(unsafe) private static var remarks: [Remark] = []
+  private var written = 0
+  private var remarks: [Remark] = []
   /// Called when the buffer is large; if nil, `write` waits for the reader instead.
-  package nonisolated(unsafe) static var whenFull: (() -> Void)?
+  package var whenFull: (() -> Void)?
+
+  /// Creates an output.
+  ///
+  /// - Parameters:
+  ///   - stream: Where it is written.
+  ///   - error: Standard error, which remarks go to.
+  package init(_ stream: OutputStream, error: StandardError) {
+    self.stream = stream
+    self.error = error
+  }
 
   /// Whether the output is a terminal.
-  package static var isTerminal: Bool { stream.isTerminal }
+  package var isTerminal: Bool { stream.isTerminal }
 
   /// Whether the output is text, in which control characters are escaped on a terminal.
-  package nonisolated(unsafe) static var holdsText = true
+  package var holdsText = true
 
   /// Sets another descriptor as the output, before anything is written.
   ///
@@ -36,14 +48,14 @@ package enum StandardOutput {
   ///   - descriptor: The descriptor to write to.
   ///   - name: The name of the output in errors.
   ///   - whenFailed: Called before a write error ends the process.
-  package static func redirect(to descriptor: Int32, name: String, whenFailed: @escaping () -> Void) {
+  package func redirect(to descriptor: Int32, name: String, whenFailed: @escaping () -> Void) {
     stream = OutputStream(descriptor)
     self.name = name
     self.whenFailed = whenFailed
   }
 
   /// The descriptor to poll for room to write.
-  package static var descriptor: Int32 { stream.descriptor }
+  package var descriptor: Int32 { stream.descriptor }
 
   /// The size at which a write calls `whenFull`, in bytes.
   private static let limitBytes = 1 << 16
@@ -52,15 +64,15 @@ package enum StandardOutput {
   private static let mostBytes = 8 << 20
 
   /// The number of bytes that are not written yet.
-  package static var waitingBytes: Int { buffer.count - written }
+  package var waitingBytes: Int { buffer.count - written }
 
   /// Appends `bytes` to the buffer.
-  package static func write(_ bytes: [UInt8]) {
+  package func write(_ bytes: [UInt8]) {
     write { $0.append(contentsOf: bytes) }
   }
 
   /// Appends what `body` appends; nothing if it throws.
-  package static func write<E: Error>(_ body: (inout [UInt8]) throws(E) -> Void) throws(E) {
+  package func write<E: Error>(_ body: (inout [UInt8]) throws(E) -> Void) throws(E) {
     let count = buffer.count
     do throws(E) {
       try body(&buffer)
@@ -69,12 +81,12 @@ package enum StandardOutput {
       throw error
     }
     makeSafe(from: count)
-    guard waitingBytes >= limitBytes else { return }
-    if waitingBytes < mostBytes, let whenFull { whenFull() } else { flush() }
+    guard waitingBytes >= Self.limitBytes else { return }
+    if waitingBytes < Self.mostBytes, let whenFull { whenFull() } else { flush() }
   }
 
   /// Appends `bytes` to the buffer, without a flush.
-  package static func write(_ bytes: UnsafeRawBufferPointer) {
+  package func write(_ bytes: UnsafeRawBufferPointer) {
     let count = buffer.count
     buffer.append(contentsOf: bytes)
     makeSafe(from: count)
@@ -82,45 +94,56 @@ package enum StandardOutput {
 
   /// Escapes control characters in the new text for a terminal. Output to a pipe or a file is data, and is not
   /// changed.
-  private static func makeSafe(from start: Int) {
+  private func makeSafe(from start: Int) {
     guard isTerminal, holdsText, let safe = TerminalText.escaped(printed: buffer[start...]) else { return }
     buffer.replaceSubrange(start..., with: safe)
   }
 
   /// Writes `text` to standard error, after the output so far.
-  package static func remark(_ text: String) {
-    guard waitingBytes > 0 || !remarks.isEmpty || TerminalMultiplexer.isLent else {
-      return StandardError.write(text)
+  package func remark(_ text: String) {
+    guard waitingBytes > 0 || !remarks.isEmpty || error.terminal.isLent else {
+      return error.write(text)
     }
     remarks.append(Remark(offset: buffer.count, text: text))
   }
 
+  /// Prints an error on standard error, after the output so far.
+  package func report(_ report: ErrorReport) {
+    remark(report.rendered(error.diagnostics))
+  }
+
+  /// Writes `text` and the rest of the buffer.
+  package func print(_ text: String) {
+    write(Array(text.utf8))
+    flush()
+  }
+
   /// Writes the whole buffer. Waits for the reader within `FlushDeadline`; then discards the rest and reports that.
-  package static func flush() {
-    guard !TerminalMultiplexer.isLent else { return }
+  package func flush() {
+    guard !error.terminal.isLent else { return }
     while !flushWhatFits() {
-      guard FlushDeadline.wait(for: stream) else { return giveUp() }
+      guard error.deadline.wait(for: stream) else { return giveUp() }
     }
   }
 
   /// Writes as much of the buffer as the reader accepts without blocking. Returns false if some is left.
   ///
   /// A closed pipe ends the process with SIGPIPE; any other write error (a full disk) is reported and ends it.
-  package static func flushWhatFits() -> Bool {
+  package func flushWhatFits() -> Bool {
     guard waitingBytes > 0 || !remarks.isEmpty else { return true }
-    guard !TerminalMultiplexer.isLent else {
-      return waitingBytes + remarks.reduce(0) { $0 + $1.text.utf8.count } < limitBytes
+    guard !error.terminal.isLent else {
+      return waitingBytes + remarks.reduce(0) { $0 + $1.text.utf8.count } < Self.limitBytes
     }
     var isAll = false
-    TerminalMultiplexer.write { isAll = writeWhatFits() }
+    error.terminal.write { isAll = writeWhatFits() }
     return isAll
   }
 
-  private static func writeWhatFits() -> Bool {
+  private func writeWhatFits() -> Bool {
     while true {
       while let next = remarks.first, next.offset <= written {
         remarks.removeFirst()
-        StandardError.write(next.text)
+        error.write(next.text)
       }
       let end = remarks.first?.offset ?? buffer.count
       guard end > written else { break }
@@ -129,14 +152,14 @@ package enum StandardOutput {
       }
       switch outcome {
       case .wrote(let count):
-        if TerminalMultiplexer.transcript != nil {
-          TerminalMultiplexer.record(buffer[written..<(written + count)])
+        if error.terminal.transcript != nil {
+          error.terminal.record(buffer[written..<(written + count)])
         }
         written += count
       case .full:
         dropWritten()
         return false
-      case .failed(let error): fail(error)
+      case .failed(let code): fail(code)
       }
     }
     buffer.removeAll(keepingCapacity: true)
@@ -145,32 +168,32 @@ package enum StandardOutput {
   }
 
   /// Frees the written part of the buffer once it is the larger part.
-  private static func dropWritten() {
+  private func dropWritten() {
     guard written > buffer.count / 2 else { return }
     buffer.removeFirst(written)
     remarks = remarks.map { Remark(offset: $0.offset - written, text: $0.text) }
     written = 0
   }
 
-  private static func giveUp() {
+  private func giveUp() {
     let lost = waitingBytes
-    for remark in remarks { StandardError.write(remark.text) }
+    for remark in remarks { error.write(remark.text) }
     remarks = []
     buffer = []
     written = 0
     let message = Failure.Message(what: name, why: "\(lost) bytes were discarded: the reader stopped reading")
-    StandardError.report(ErrorReport(message, nil))
+    error.report(ErrorReport(message, nil))
   }
 
-  private static func fail(_ error: Int32) -> Never {
+  private func fail(_ code: Int32) -> Never {
     whenFailed?()
-    StandardError.show(progress: nil)
-    if error == EPIPE {
+    error.show(progress: nil)
+    if code == EPIPE {
       signal(SIGPIPE, SIG_DFL)
       raise(SIGPIPE)
     }
-    let message = Failure.Message(what: name, why: String(cString: strerror(error)))
-    StandardError.report(ErrorReport(message, .internalError))
+    let message = Failure.Message(what: name, why: String(cString: strerror(code)))
+    error.report(ErrorReport(message, .internalError))
     exit(ExitStatus.internalError.rawValue)
   }
 }

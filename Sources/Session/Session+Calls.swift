@@ -86,7 +86,7 @@ extension Session {
   }
 
   private func makeStream(_ plan: CallPlan, number: Int?) -> SessionStream {
-    let output = CallOutput(isDirect: true)
+    let output = CallOutput(console.output, isDirect: true)
     let lookup = TypeLookup(plan, client: client)
     let printer = CallPrinter(
       plan, lookup: lookup, output: output, index: number,

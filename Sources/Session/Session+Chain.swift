@@ -1,8 +1,11 @@
 import Calls
 import Interception
+import Output
 
 /// The commands that change the chain of interceptors.
 extension Session {
+  private var chainSetup: ChainSetup { ChainSetup(console, options) }
+
   package static let chainEntries: [SessionCommandEntry] = [
     SessionCommandEntry("chain", "list the interceptors in the order of the request path") { session, _ in
       let members = session.chain.members
@@ -25,7 +28,7 @@ extension Session {
     ) { session, arguments in
       guard !arguments.rest.isEmpty else { throw arguments.wrongUsage }
       let text = try session.bindings.expand(word: arguments.rest)
-      try session.chain.add(.builtIn(text), verbosity: session.options.output.verbose)
+      try session.chain.add(.builtIn(text), session.chainSetup)
     },
     SessionCommandEntry(
       "plugin load|reload NAME|PATH[,KEY=VALUE…]",
@@ -36,11 +39,10 @@ extension Session {
       let verb = arguments.rest.prefixOfScalars { !$0.properties.isWhitespace }
       let rest = arguments.rest[verb.endIndex...].droppingScalars(while: \.properties.isWhitespace)
       guard !rest.isEmpty else { throw arguments.wrongUsage }
-      let verbosity = session.options.output.verbose
       switch verb {
       case "load":
-        try session.chain.add(.plugin(session.bindings.expand(word: String(rest))), verbosity: verbosity)
-      case "reload": try session.chain.reload(String(rest), verbosity: verbosity)
+        try session.chain.add(.plugin(session.bindings.expand(word: String(rest))), session.chainSetup)
+      case "reload": try session.chain.reload(String(rest), session.chainSetup)
       default: throw arguments.wrongUsage
       }
     },
@@ -57,4 +59,11 @@ extension Session {
       try session.chain.move(arguments.words[0], to: arguments.words[1])
     },
   ]
+}
+
+extension ChainSetup {
+  /// How the interceptors of a session's chain are created.
+  package init(_ console: Console, _ options: SessionOptions) {
+    self.init(console, verbosity: options.output.verbose, waitLimit: options.request.maxTime)
+  }
 }

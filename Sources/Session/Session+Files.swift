@@ -30,10 +30,10 @@ extension Session {
       "record FILE|off", "write input and output to a file from now on", [.file]
     ) { session, arguments in
       let path = try arguments.only()
-      _ = StandardOutput.flushWhatFits()
+      _ = session.console.output.flushWhatFits()
       session.transcript = nil
       guard path != "off" else { return }
-      session.transcript = try SessionTranscript(path) { [weak session] why in
+      session.transcript = try SessionTranscript(path, of: session.console) { [weak session] why in
         session?.report(Failure(.internalError, path, why))
       }
     },
@@ -71,7 +71,7 @@ extension Session {
       return true
     }
     guard isInteractive else { return try body(wait) }
-    return try TerminalMultiplexer.lend { () throws(Failure) in try body(wait) }
+    return try console.terminal.lend(holding: console.output) { () throws(Failure) in try body(wait) }
   }
 
   /// `edit METHOD`: opens the request in an editor and makes the call.

@@ -11,17 +11,17 @@ extension Session: SessionKnowledge {
     SessionCommandEntry("list [SYMBOL]", "list services, or the members of one", [.symbol]) {
       session, arguments in
       let invocation = try parse(.list, arguments)
-      try session.schemaCommand(invocation) { try session.query(invocation) }
+      try session.schemaCommand(invocation, session.console) { try session.query(invocation) }
     },
     SessionCommandEntry("describe [SYMBOL]", "show declarations of the schema", [.symbol]) {
       session, arguments in
       let invocation = try parse(.describe, arguments)
-      try session.schemaCommand(invocation) { try session.query(invocation) }
+      try session.schemaCommand(invocation, session.console) { try session.query(invocation) }
     },
     SessionCommandEntry("template METHOD|TYPE", "show a template of a message", [.symbol]) {
       session, arguments in
       let invocation = try parse(.template, arguments)
-      try session.schemaCommand(invocation) { try session.query(invocation) }
+      try session.schemaCommand(invocation, session.console) { try session.query(invocation) }
     },
     SessionCommandEntry("export FILE [SYMBOL]", "write the schema as a descriptor set", [.file, .symbol]) {
       session, arguments in
@@ -30,7 +30,7 @@ extension Session: SessionKnowledge {
         words: ["-o", file] + arguments.words.dropFirst(), rest: "", values: [], name: "export",
         usage: arguments.usage)
       let invocation = try parse(.export, rest)
-      try session.schemaCommand(invocation) { try session.query(invocation) }
+      try session.schemaCommand(invocation, session.console) { try session.query(invocation) }
     },
     SessionCommandEntry("reflect", "fetch the server's schema again") { session, _ in
       guard let server = try session.server() else {
@@ -41,6 +41,11 @@ extension Session: SessionKnowledge {
       session.print(["\(services) service\(services == 1 ? "" : "s")"])
     },
   ]
+
+  /// The complete schema; fetched from the server if needed.
+  package func knownSchema() throws -> DescriptorPool {
+    try schema.pool(options, server: server())
+  }
 
   private func query(_ invocation: Invocation) throws -> SchemaQuery {
     let words = invocation.positionals.map(\.text)

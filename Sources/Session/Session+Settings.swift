@@ -25,7 +25,9 @@ extension Session {
   }
 
   /// Parses headers as the options specify.
-  fileprivate var headerArguments: HeaderArguments { options.request.common.headerArguments(environment) }
+  fileprivate var headerArguments: HeaderArguments {
+    options.request.common.headerArguments(environment, waitLimit: options.request.maxTime)
+  }
 
   /// Replaces the variables in a word.
   ///

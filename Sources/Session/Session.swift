@@ -16,9 +16,12 @@ import Transport
 /// Commands run one after the other. Open streams continue while a command waits.
 package final class Session {
   /// Runs a command that prints a part of the schema.
-  package typealias SchemaCommand = (_ invocation: Invocation, _ query: () throws -> SchemaQuery) throws ->
-    Void
+  package typealias SchemaCommand = (
+    _ invocation: Invocation, _ console: Console, _ query: () throws -> SchemaQuery
+  ) throws -> Void
 
+  /// Where the session prints.
+  package let console: Console
   package let clients: ClientSource
   package let client: RPCClient
   /// Whether lines are typed on a terminal.
@@ -28,7 +31,7 @@ package final class Session {
   /// The settings of calls; changed by `setState`.
   package private(set) var state: SessionState
   package private(set) var options: SessionOptions
-  package let schema = SessionSchema()
+  package let schema: SessionSchema
   /// Runs `list`, `describe`, `template` or `export`.
   package let schemaCommand: SchemaCommand
   package var chain: SessionChain
@@ -61,22 +64,28 @@ package final class Session {
   /// Starts a session. Does not connect to the server.
   ///
   /// - Parameters:
+  ///   - console: Where the session prints.
   ///   - state: The settings of its calls.
   ///   - isInteractive: Whether lines are typed on a terminal.
   ///   - schemaCommand: Runs `list`, `describe`, `template` or `export`.
   /// - Throws: `Failure` if the settings are invalid.
-  package init(_ state: SessionState, isInteractive: Bool, schemaCommand: @escaping SchemaCommand) throws {
+  package init(
+    _ console: Console, _ state: SessionState, isInteractive: Bool, schemaCommand: @escaping SchemaCommand
+  ) throws {
+    self.console = console
+    schema = SessionSchema(console.error)
     self.schemaCommand = schemaCommand
     self.isInteractive = isInteractive
     self.state = state
     options = state.options
-    clients = ClientSource(verbosity: options.output.verbose, showsSecrets: options.output.showSecrets)
+    clients = ClientSource(
+      console, verbosity: options.output.verbose, showsSecrets: options.output.showSecrets)
     client = try clients.client()
     bindings = SessionVariables(environment: environment)
-    chain = try SessionChain(state.chain, verbosity: options.output.verbose)
+    chain = try SessionChain(state.chain, ChainSetup(console, options))
     record = SessionRecord(state)
     _ = try settings(options, state.target ?? Self.noTarget, MethodName(service: "", method: ""))
-    pump = OutputFlusher(client.loop) { [weak self] isBehind in
+    pump = OutputFlusher(console.output, client.loop) { [weak self] isBehind in
       guard let self else { return }
       for stream in streams.open { stream.observer.setOutputBehind(isBehind) }
       foreground?.observer.setOutputBehind(isBehind)
@@ -86,7 +95,7 @@ package final class Session {
   /// Prints log records of interceptors. They log from any thread; the terminal belongs to this one.
   package var log: LogSink {
     let mailbox = client.loop.mailbox
-    let log = ChainSource.log(showingDebug: options.output.verbose > 1)
+    let log = console.log(showingDebug: options.output.verbose > 1)
     return { record in mailbox.post { log(record) } }
   }
 
@@ -96,7 +105,7 @@ package final class Session {
   package func run(_ input: any LineInput) throws -> ExitStatus {
     self.input = input
     defer { finish() }
-    TerminalMultiplexer.aside = { body in input.aside(body) }
+    console.terminal.aside = { body in input.aside(body) }
     input.onLine = { [weak self] line in
       self?.lines.append(line)
       self?.input?.pause()
@@ -141,7 +150,7 @@ package final class Session {
 
   private func finish() {
     cancelAll("the session ends")
-    TerminalMultiplexer.aside = nil
+    console.terminal.aside = nil
     input?.close()
     chain.unload()
     pump?.finish()
@@ -191,7 +200,7 @@ package final class Session {
   package func report(_ error: any Error) {
     let failure = error as? Failure ?? Failure(.internalError, "internal error", "\(error)")
     guard let message = failure.message else { return }
-    StandardOutput.remark(ErrorReport(message, failure.status).rendered)
+    console.output.report(ErrorReport(message, failure.status))
   }
 
   /// The text of an incomplete statement.
@@ -236,8 +245,8 @@ package final class Session {
 
   /// Prints a notice, if the session is interactive.
   package func notice(_ text: String) {
-    guard isInteractive, StandardError.showsRemarks else { return }
-    StandardOutput.remark("* \(TerminalText.escape(text))\n")
+    guard isInteractive, console.error.diagnostics.showsRemarks else { return }
+    console.output.remark("* \(TerminalText.escape(text))\n")
   }
 
   /// Half-closes all streams and waits for their end; Ctrl-C cancels them.
@@ -303,7 +312,7 @@ package final class Session {
     guard Interrupt.isPending else { return }
     if input == nil || Interrupt.status != .interrupted { leave(Interrupt.status) }
     Interrupt.rearm()
-    FlushDeadline.lift()
+    console.deadline.lift()
   }
 
   // MARK: Settings
@@ -319,7 +328,7 @@ package final class Session {
     }
     state = changed
     options = parsed
-    StandardError.configure(Diagnostics(changed.invocation))
+    console.error.configure(Diagnostics(changed.invocation))
     clients.show(verbosity: options.output.verbose, showsSecrets: options.output.showSecrets)
   }
 
@@ -342,7 +351,8 @@ package final class Session {
     }
     return try CallSettings(
       options, target, name,
-      isTerminal: StandardOutput.isTerminal && isInteractive, environment)
+      isTerminal: console.output.isTerminal && isInteractive,
+      ArgumentSources(environment: environment, secrets: console.secrets))
   }
 
   /// The settings for calls of a method.
@@ -356,12 +366,7 @@ package final class Session {
   /// The server as a source of the schema; nil if reflection is off.
   package func server() throws -> ReflectionSource? {
     guard options.reflection.reflect ?? !options.schema.hasSources else { return nil }
-    return try settings(for: MethodName(service: "", method: "")).reflection(options, clients, environment)
-  }
-
-  /// The complete schema; fetched from the server if needed.
-  package func knownSchema() throws -> DescriptorPool {
-    try schema.pool(options, server: server())
+    return try settings(for: MethodName(service: "", method: "")).reflection(options, clients)
   }
 
   /// The plan of a call of the method.

@@ -10,8 +10,12 @@ package struct SessionChain {
   private var retired: [ChainSource.Member] = []
 
   /// Creates the chain that the options specify.
-  package init(_ entries: [ChainArguments.Entry], verbosity: Int) throws(Failure) {
-    for entry in entries { try add(entry, verbosity: verbosity) }
+  ///
+  /// - Parameters:
+  ///   - entries: The interceptors.
+  ///   - setup: How they are created.
+  package init(_ entries: [ChainArguments.Entry], _ setup: ChainSetup) throws(Failure) {
+    for entry in entries { try add(entry, setup) }
   }
 
   package var members: [ChainSource.Member] { source.members }
@@ -20,18 +24,20 @@ package struct SessionChain {
   package var names: [String] { members.map(\.registration.name) }
 
   /// Appends an interceptor.
-  package mutating func add(_ entry: ChainArguments.Entry, verbosity: Int) throws(Failure) {
-    if let member = try ChainSource.member(entry, verbosity: verbosity) { source.members.append(member) }
+  package mutating func add(_ entry: ChainArguments.Entry, _ setup: ChainSetup) throws(Failure) {
+    if let member = try ChainSource.member(entry, setup) {
+      source.members.append(member)
+    }
   }
 
   /// Loads a plugin again, in its place.
-  package mutating func reload(_ text: String, verbosity: Int) throws(Failure) {
+  package mutating func reload(_ text: String, _ setup: ChainSetup) throws(Failure) {
     let index = try find(text)
     guard members[index].plugin != nil else {
       throw Failure(.usage, text, "built-in interceptors cannot be reloaded")
     }
     // On failure, the old plugin stays.
-    guard let member = try ChainSource.member(members[index].entry, verbosity: verbosity) else {
+    guard let member = try ChainSource.member(members[index].entry, setup) else {
       throw Failure(.interceptor, text, "plugin not found")
     }
     retired.append(members[index])

@@ -126,7 +126,7 @@ extension Session {
 
   /// Prints lines on standard output.
   package func print(_ lines: [String]) {
-    StandardOutput.write(Array(lines.map { "\(TerminalText.escape($0))\n" }.joined().utf8))
+    console.output.write(Array(lines.map { "\(TerminalText.escape($0))\n" }.joined().utf8))
   }
 
   /// All commands, in the order of `help`.

@@ -6,20 +6,21 @@ import Terminal
 package enum SessionInputs {
   package static func make(_ session: Session) -> any LineInput {
     let loop = session.client.loop
-    guard session.isInteractive, StandardOutput.isTerminal else {
-      return PipedInput(loop, showsPrompt: false)
+    let console = session.console
+    guard session.isInteractive, console.output.isTerminal else {
+      return PipedInput(loop, showingPromptOn: nil)
     }
     PluginExit.restore { TerminalModes.restore() }
     do throws(LineEditor.Unavailable) {
       let isStyled = session.options.output.color.isUsed(isTerminal: true, session.environment)
       return try LineEditor(
-        on: loop, assistant: SessionAssistant(session), isStyled: isStyled,
+        on: loop, console, assistant: SessionAssistant(session), isStyled: isStyled,
         isSecret: SessionSecrets.occur(in:))
     } catch {
       if case .library(let reason) = error {
         session.notice("no line editing: libedit: \(reason)")
       }
-      return PipedInput(loop, showsPrompt: true)
+      return PipedInput(loop, showingPromptOn: console.output)
     }
   }
 }

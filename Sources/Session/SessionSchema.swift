@@ -5,6 +5,7 @@ import RPCProtocols
 
 /// The schema of a session, from files and from the server, cached for all calls.
 package final class SessionSchema {
+  private let error: StandardError
   private var own: [SchemaSource.Source]?
   /// The complete schema; nil until it is first needed.
   package private(set) var pool: DescriptorPool?
@@ -12,6 +13,11 @@ package final class SessionSchema {
   private var services: [String]?
   /// Whether the schema came from the cache on disk and may be outdated.
   private var isFromCache = false
+
+  /// - Parameter error: Where messages about schemas are printed.
+  package init(_ error: StandardError) {
+    self.error = error
+  }
 
   /// Drops the server's schema, because the target changed.
   package func forgetServer() {
@@ -73,7 +79,8 @@ package final class SessionSchema {
     if let own {
       sources = own
     } else {
-      sources = try SchemaSource.sources(options.schema)
+      sources = try SchemaSource.sources(
+        options.schema, error, waitLimit: options.request.maxTime)
       own = sources
     }
     isFromCache = false

@@ -20,7 +20,8 @@ extension Session {
     }
     let text: [UInt8]
     do {
-      text = try FileContents.read(path, limitBytes: FileContents.dataLimitBytes)
+      text = try FileContents.read(
+        path, limitBytes: FileContents.dataLimitBytes, waitLimit: options.request.maxTime)
     } catch {
       throw Failure(.usage, path, error.why)
     }

@@ -52,7 +52,8 @@ package struct SessionState {
     guard !turnsExpansionOn || !headers.contains(where: { $0.text?.contains("${") ?? false }) else {
       throw Failure(.usage, "--expand-headers", "a header that was set contains ${", hint: "unheader NAME")
     }
-    let arguments = common.headerArguments(EnvironmentVariables.value)
+    let arguments = common.headerArguments(
+      EnvironmentVariables.value, waitLimit: options.request.maxTime)
     chain += ChainArguments(invocation).entries
     headers += try Self.lines(invocation.all(.header), arguments)
     for choice in Self.choices {
@@ -103,7 +104,7 @@ package struct SessionState {
         lines.append(header)
         continue
       }
-      for line in try HeaderArguments.lines(of: header, option: "-H") {
+      for line in try arguments.lines(of: header, option: "-H") {
         _ = try arguments.parse(line)
         lines.append(try SessionState.header(line.text))
       }

@@ -5,6 +5,7 @@ import System
 /// A file that receives the input and output of a session, without colours.
 package final class SessionTranscript {
   private let descriptor: Int32
+  private let console: Console
   private var secrets = SessionSecrets(showsSecrets: false)
   private var isInEscape = false
   /// Called once with the reason if writing fails.
@@ -14,23 +15,27 @@ package final class SessionTranscript {
   ///
   /// - Parameters:
   ///   - path: The file.
+  ///   - console: Where the session prints.
   ///   - whenFailed: Called once with the reason if writing fails later.
-  package init(_ path: String, whenFailed: @escaping (String) -> Void) throws(Failure) {
+  package init(
+    _ path: String, of console: Console, whenFailed: @escaping (String) -> Void
+  ) throws(Failure) {
     // Mode 0600: the file may contain confidential data.
     descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw Failure(.internalError, path, FileContents.lastError()) }
+    self.console = console
     self.whenFailed = whenFailed
-    TerminalMultiplexer.transcript = { [weak self] bytes in self?.write(bytes) }
+    console.terminal.transcript = { [weak self] bytes in self?.write(bytes) }
   }
 
   deinit {
-    TerminalMultiplexer.transcript = nil
+    console.terminal.transcript = nil
     close(descriptor)
   }
 
   /// Writes a typed line without its secrets.
   package func typed(_ prompt: String, _ line: String) {
-    _ = StandardOutput.flushWhatFits()
+    _ = console.output.flushWhatFits()
     write(Array("\(prompt)\(secrets.line(line))\n".utf8))
   }
 

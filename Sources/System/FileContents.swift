@@ -29,16 +29,18 @@ package enum FileContents {
   /// The limit for cassettes, scripts, and schemas from a pipe, in bytes.
   package static let dataLimitBytes = 256 << 20
 
-  /// How long to wait for data from a pipe that an option names (`--max-time`); nil for no limit.
-  package nonisolated(unsafe) static var waitLimit: Duration?
-
   /// Reads the file at `path`, or standard input for `-`, until its end.
   ///
-  /// Waits for a pipe no longer than `waitLimit`, and stops at SIGINT and SIGTERM.
+  /// Stops waiting for a pipe at SIGINT and SIGTERM.
   ///
-  /// - Parameter limitBytes: The largest accepted file.
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - limitBytes: The largest accepted file.
+  ///   - waitLimit: How long to wait for data from a pipe (`--max-time`); nil for no limit.
   /// - Throws: `Problem` if the file cannot be read, is too large, or has no data in time.
-  package static func read(_ path: String, limitBytes: Int) throws(Problem) -> [UInt8] {
+  package static func read(
+    _ path: String, limitBytes: Int, waitLimit: Duration? = nil
+  ) throws(Problem) -> [UInt8] {
     let descriptor = path == "-" ? 0 : Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw Problem(why: lastError()) }
     defer { close(descriptor) }

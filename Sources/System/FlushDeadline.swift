@@ -4,7 +4,7 @@ import Synchronization
 
 /// Limits how long output waits for its reader: without limit while the command runs; 200 ms without progress and a
 /// fixed time in total, once it is exiting.
-package enum FlushDeadline {
+package final class FlushDeadline: Sendable {
   private struct State {
     var deadline: MonotonicClock.Instant?
     /// When the command began to exit; nil while it runs.
@@ -16,25 +16,27 @@ package enum FlushDeadline {
   private static let total = Duration.seconds(2)
 
   // The log of interceptors is written from any thread.
-  private static let state = Mutex(State())
+  private let state = Mutex(State())
+
+  package init() {}
 
   /// Sets the time at which the command begins to exit; nil for none.
-  package static func set(_ deadline: MonotonicClock.Instant?) {
+  package func set(_ deadline: MonotonicClock.Instant?) {
     state.withLock { $0.deadline = deadline }
   }
 
   /// Starts the exit limits now.
-  package static func begin() {
+  package func begin() {
     state.withLock { $0.end = $0.end ?? .now }
   }
 
   /// Lifts the exit limits: the command goes on.
-  package static func lift() {
+  package func lift() {
     state.withLock { $0.end = nil }
   }
 
   /// Writes all of `bytes`, unless the reader exceeds the limits.
-  package static func write(_ bytes: UnsafeBufferPointer<UInt8>, to stream: OutputStream) {
+  package func write(_ bytes: UnsafeBufferPointer<UInt8>, to stream: OutputStream) {
     var rest = UnsafeRawBufferPointer(bytes)[...]
     while !rest.isEmpty {
       switch stream.write(UnsafeRawBufferPointer(rebasing: rest)) {
@@ -47,7 +49,7 @@ package enum FlushDeadline {
   }
 
   /// Waits until `stream` accepts output. Returns false if the reader exceeds the limits.
-  package static func wait(for stream: OutputStream) -> Bool {
+  package func wait(for stream: OutputStream) -> Bool {
     while true {
       let now = MonotonicClock.now
       let (deadline, end) = state.withLock { state in
@@ -56,14 +58,14 @@ package enum FlushDeadline {
         return (state.deadline, state.end)
       }
       if let end {
-        let left = end + total - now
-        return left > .zero && stream.isWritable(within: milliseconds(min(left, pause)))
+        let left = end + Self.total - now
+        return left > .zero && stream.isWritable(within: Self.milliseconds(min(left, Self.pause)))
       }
       var waits = [
         pollfd(fd: stream.descriptor, events: Int16(POLLOUT), revents: 0),
         pollfd(fd: Interrupt.descriptor, events: Int16(POLLIN), revents: 0),
       ]
-      let limit = deadline.map { milliseconds($0 - now) } ?? -1
+      let limit = deadline.map { Self.milliseconds($0 - now) } ?? -1
       guard poll(&waits, nfds_t(waits.count), limit) > 0 else { continue }
       if waits[0].revents != 0 { return true }
     }

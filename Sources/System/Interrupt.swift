@@ -4,6 +4,8 @@ import Glibc
 ///
 /// The first signal of each kind makes the descriptor readable. A second one restores the terminal and ends the
 /// process at once. A session calls `rearm` after it has handled the first signal.
+///
+/// Global, because a process has one handler of a signal, which has no parameter for other data.
 package enum Interrupt {
   // Set by `install` before the handlers are; a handler only reads it.
   nonisolated(unsafe) private static var writeEnd: Int32 = -1

@@ -5,9 +5,9 @@ import Glibc
 /// O_NONBLOCK belongs to the open file description, which other processes share (the shell's terminal, for example),
 /// so it is not changed. A pipe or a terminal is reopened instead, for a file description of its own. Where reopening
 /// fails, output is written in pieces of `PIPE_BUF` bytes when `poll` reports room.
-package struct OutputStream {
+package struct OutputStream: Sendable {
   /// The result of a write.
-  package enum Outcome {
+  package enum Outcome: Sendable {
     /// The stream accepted this many bytes.
     case wrote(Int)
     /// The stream accepts nothing now.
@@ -16,7 +16,7 @@ package struct OutputStream {
     case failed(Int32)
   }
 
-  private enum Way {
+  private enum Way: Sendable {
     /// A regular file, or a device that always accepts output.
     case plain
     case socket

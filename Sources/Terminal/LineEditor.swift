@@ -31,6 +31,7 @@ package final class LineEditor: LineInput {
   }
 
   private let loop: EventLoop
+  private let console: Console
   private let assistant: any LineAssistant
   private let engine: EditingEngine
   private let isStyled: Bool
@@ -62,13 +63,14 @@ package final class LineEditor: LineInput {
   ///
   /// - Parameters:
   ///   - loop: The event loop that watches the terminal.
+  ///   - console: What else writes to the terminal.
   ///   - assistant: Completes lines and provides hints.
   ///   - isStyled: Whether the prompt is bold and hints are dim.
   ///   - environment: Returns the value of an environment variable.
   ///   - isSecret: Whether a line contains a credential; the history file must not contain it.
   /// - Throws: `Unavailable` if lines cannot be edited.
   package init(
-    on loop: EventLoop, assistant: any LineAssistant, isStyled: Bool,
+    on loop: EventLoop, _ console: Console, assistant: any LineAssistant, isStyled: Bool,
     isSecret: @escaping (_ line: String) -> Bool,
     environment: (String) -> String? = EnvironmentVariables.value
   ) throws(Unavailable) {
@@ -79,6 +81,7 @@ package final class LineEditor: LineInput {
     engine = try EditingEngine(historySize: HistoryFile.limit)
     guard engine.supportsTerminal else { throw .terminal }
     self.loop = loop
+    self.console = console
     self.assistant = assistant
     self.isStyled = isStyled
     history = HistoryFile(environment: environment, isSecret: isSecret)
@@ -119,7 +122,7 @@ package final class LineEditor: LineInput {
     guard drawnRow != nil else { return try body() }
     hide()
     defer {
-      StandardOutput.flush()
+      console.output.flush()
       draw()
     }
     try body()
@@ -250,7 +253,7 @@ package final class LineEditor: LineInput {
   /// Calls the session. Its output appears between this line and the next.
   private func callOut(_ body: () -> Void) {
     body()
-    StandardOutput.flush()
+    console.output.flush()
   }
 
   private func suspend() {
@@ -384,6 +387,6 @@ package final class LineEditor: LineInput {
   private func write(_ text: String) {
     var text = text
     // Loss of the terminal is detected when reading.
-    text.withUTF8 { FlushDeadline.write($0, to: screen) }
+    text.withUTF8 { console.deadline.write($0, to: screen) }
   }
 }

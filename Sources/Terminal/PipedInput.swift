@@ -11,7 +11,8 @@ package final class PipedInput: LineInput {
   package var onInterrupt: ((_ hadText: Bool) -> Void)?
 
   private let loop: EventLoop
-  private let showsPrompt: Bool
+  /// Where the prompt is printed; nil to print none.
+  private let output: StandardOutput?
   private var buffer: [UInt8] = []
   /// The start of the next line in `buffer`, and the first byte that was not searched for a line end.
   private var start = 0
@@ -24,18 +25,15 @@ package final class PipedInput: LineInput {
   ///
   /// - Parameters:
   ///   - loop: The event loop that watches standard input.
-  ///   - showsPrompt: Whether to print the prompt.
-  package init(_ loop: EventLoop, showsPrompt: Bool) {
+  ///   - output: Where to print the prompt; nil to print none.
+  package init(_ loop: EventLoop, showingPromptOn output: StandardOutput?) {
     self.loop = loop
-    self.showsPrompt = showsPrompt
+    self.output = output
   }
 
   package func ask(_ prompt: String) {
     isAsking = true
-    if showsPrompt {
-      StandardOutput.write(Array(prompt.utf8))
-      StandardOutput.flush()
-    }
+    output?.print(prompt)
     deliver()
   }
 

@@ -4,6 +4,8 @@ import System
 /// Switches the terminal between key-by-key input, while a line is edited, and its original modes.
 ///
 /// Restores the original modes however the process ends, except by SIGKILL.
+///
+/// Global, because a process has one controlling terminal, whose modes its signal handlers restore.
 package enum TerminalModes {
   // Set before the signal handlers that read it are installed.
   nonisolated(unsafe) private static var found = termios()

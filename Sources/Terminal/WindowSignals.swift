@@ -2,6 +2,8 @@ import Glibc
 
 /// Turns SIGWINCH (the window size changed) and SIGCONT (continued after a stop) into a descriptor that the event
 /// loop can wait for.
+///
+/// Global, because a process has one handler of a signal, which has no parameter for other data.
 package enum WindowSignals {
   // Set by `install` before the handlers are; a handler only reads it.
   nonisolated(unsafe) private static var writeEnd: Int32 = -1

@@ -12,21 +12,22 @@ enum RPCURL {
     StandardStreams.ensureOpen()
     // Writing to a closed connection must be an error, not end the process.
     signal(SIGPIPE, SIG_IGN)
+    let console = Console()
     var invocation = Parser.parse(Array(Swift.CommandLine.arguments.dropFirst()))
     do {
       if let request = invocation.request, invocation.errors.isEmpty || isHelp(request) {
-        return handle(request)
+        return handle(request, on: console.output)
       }
-      StandardError.configure(Diagnostics(invocation))
-      try configure(&invocation)
-      try run(invocation)
+      console.error.configure(Diagnostics(invocation))
+      try configure(&invocation, console)
+      try run(invocation, on: console)
     } catch let failure as Failure {
-      if let message = failure.message { StandardError.report(ErrorReport(message, failure.status)) }
+      if let message = failure.message { console.error.report(ErrorReport(message, failure.status)) }
       exit(failure.status.rawValue)
     } catch {
       // Commands throw only `Failure`.
       let message = Failure.Message(what: "internal error", why: "\(error)")
-      StandardError.report(ErrorReport(message, .internalError))
+      console.error.report(ErrorReport(message, .internalError))
       exit(ExitStatus.internalError.rawValue)
     }
   }
@@ -36,7 +37,7 @@ enum RPCURL {
     if case .help = request { true } else { false }
   }
 
-  private static func handle(_ request: Invocation.Request) {
+  private static func handle(_ request: Invocation.Request, on output: StandardOutput) {
     let text: String
     switch request {
     case .help(nil, let isWhole): text = Help.program(isWhole: isWhole)
@@ -44,17 +45,16 @@ enum RPCURL {
     case .pluginsHelp(let isWhole): text = Help.plugins(isWhole: isWhole)
     case .version: text = "rpcurl \(Version.current)\n"
     case .dump: text = TableDump.json
-    case .complete(let arguments): return CompleteCommand.run(arguments)
+    case .complete(let arguments): return CompleteCommand.run(arguments, on: output)
     }
-    StandardOutput.write(Array(text.utf8))
-    StandardOutput.flush()
+    output.print(text)
   }
 
   /// Adds the arguments of the configuration file. Throws the first error of the arguments or the file.
-  private static func configure(_ invocation: inout Invocation) throws(Failure) {
+  private static func configure(_ invocation: inout Invocation, _ console: Console) throws(Failure) {
     do throws(Failure) {
       try ConfigurationFile.read(into: &invocation, environment: EnvironmentVariables.value)
-      StandardError.configure(Diagnostics(invocation))
+      console.error.configure(Diagnostics(invocation))
     } catch {
       // Errors of the command line come first.
       guard invocation.errors.isEmpty else { throw Failure(invocation.errors[0], of: invocation.command) }
@@ -63,20 +63,20 @@ enum RPCURL {
     if let error = invocation.errors.first { throw Failure(error, of: invocation.command) }
   }
 
-  private static func run(_ invocation: Invocation) throws {
+  private static func run(_ invocation: Invocation, on console: Console) throws {
     switch invocation.command {
-    case .call: try CallCommand(invocation).run()
-    case .session: try SessionCommand(invocation).run()
-    case .run: try RunCommand(invocation).run()
-    case .list: try ListCommand(invocation).run()
-    case .describe: try DescribeCommand(invocation).run()
-    case .template: try TemplateCommand(invocation).run()
-    case .export: try ExportCommand(invocation).run()
-    case .convert: try ConvertCommand(invocation).run()
-    case .pluginsList: PluginsListCommand(invocation).run()
-    case .pluginsCheck: try PluginsCheckCommand(invocation).run()
-    case .pluginsNew: try PluginsNewCommand(invocation).run()
-    case .version: VersionCommand(invocation).run()
+    case .call: try CallCommand(invocation).run(on: console)
+    case .session: try SessionCommand(invocation).run(on: console)
+    case .run: try RunCommand(invocation).run(on: console)
+    case .list: try ListCommand(invocation).run(on: console)
+    case .describe: try DescribeCommand(invocation).run(on: console)
+    case .template: try TemplateCommand(invocation).run(on: console)
+    case .export: try ExportCommand(invocation).run(on: console)
+    case .convert: try ConvertCommand(invocation).run(on: console)
+    case .pluginsList: PluginsListCommand(invocation).run(on: console)
+    case .pluginsCheck: try PluginsCheckCommand(invocation).run(on: console)
+    case .pluginsNew: try PluginsNewCommand(invocation).run(on: console)
+    case .version: VersionCommand(invocation).run(on: console.output)
     }
   }
 }

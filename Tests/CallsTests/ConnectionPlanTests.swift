@@ -18,7 +18,8 @@ struct ConnectionPlanTests {
   private func plan(_ options: [String], _ target: Target? = nil) throws -> ConnectionOptions {
     let invocation = Parser.parse(["call"] + options)
     return try ConnectionPlan.options(
-      ServerOptions(invocation), CommonRequestOptions(invocation), target ?? plaintext, .connect)
+      ServerOptions(invocation), CommonRequestOptions(invocation), target ?? plaintext, .connect,
+      ArgumentSources(environment: { _ in nil }, secrets: SecretPrompt()))
   }
 
   @Test(arguments: [

@@ -15,10 +15,11 @@ struct MessageWriterTests {
   {
     let pool = try ShopSchema.pool()
     let arguments = CallArguments(Parser.parse(["call", "http://a", "shop.Orders/\(method)"] + options))
-    let settings = try CallSettings(arguments) { _ in nil }
+    let settings = try CallSettings(
+      arguments, isTerminal: false, ArgumentSources(environment: { _ in nil }, secrets: SecretPrompt()))
     let found = try #require(try pool.service(named: "shop.Orders")?.method(named: method))
     let plan = try CallPlan(arguments, settings, (pool, found), reflection: nil, sharesConnection: false)
-    let writer = MessageWriter(plan)
+    let writer = MessageWriter(plan, isTerminal: false)
     var wire: [UInt8] = []
     var typed: [UInt8] = []
     for text in messages {

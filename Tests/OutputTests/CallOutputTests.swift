@@ -3,28 +3,26 @@ import Testing
 
 @testable import Output
 
-// Serialized: standard output and its transcript are global.
-@Suite(.serialized) struct CallOutputTests {
+struct CallOutputTests {
   private struct Unwritable: Error {}
 
-  /// Runs `body` with standard output in a file that is discarded. Returns what was written to both streams, in order.
-  private func transcript(_ body: () throws -> Void) throws -> String {
+  /// Runs `body` with an output that is discarded. Returns what was written to both streams, in order.
+  private func transcript(_ body: (StandardOutput) throws -> Void) throws -> String {
     let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
     defer { close(null) }
-    StandardOutput.redirect(to: null, name: "test") {}
+    let console = Console(output: null, error: null)
     var written: [UInt8] = []
-    TerminalMultiplexer.transcript = { written += $0 }
-    defer { TerminalMultiplexer.transcript = nil }
-    try body()
-    StandardOutput.flush()
+    console.terminal.transcript = { written += $0 }
+    try body(console.output)
+    console.output.flush()
     return String(decoding: written, as: UTF8.self)
   }
 
   private func write(_ text: String, to output: CallOutput) { output.write { $0 += Array(text.utf8) } }
 
   @Test func keepsOrderOfOutputAndNotices() throws {
-    let text = try transcript {
-      let output = CallOutput(isDirect: true)
+    let text = try transcript { standard in
+      let output = CallOutput(standard, isDirect: true)
       write("1", to: output)
       output.remark("2")
       write("3", to: output)
@@ -33,9 +31,9 @@ import Testing
   }
 
   @Test func buffersUntilItsTurn() throws {
-    let first = CallOutput(isDirect: true)
-    let second = CallOutput(isDirect: false)
-    let text = try transcript {
+    let text = try transcript { standard in
+      let first = CallOutput(standard, isDirect: true)
+      let second = CallOutput(standard, isDirect: false)
       write("b1", to: second)
       second.remark("b2")
       #expect(second.waitingBytes == 4)
@@ -51,8 +49,8 @@ import Testing
 
   @Test(arguments: [true, false])
   func writesNothingOfFailedMessage(isDirect: Bool) throws {
-    let text = try transcript {
-      let output = CallOutput(isDirect: isDirect)
+    let text = try transcript { standard in
+      let output = CallOutput(standard, isDirect: isDirect)
       #expect(throws: Unwritable.self) {
         try output.write { (bytes) throws(Unwritable) in
           bytes += [0x78]
@@ -67,8 +65,8 @@ import Testing
   }
 
   @Test func marksEachPieceThatIsNotEmpty() throws {
-    let text = try transcript {
-      let output = CallOutput(isDirect: true)
+    let text = try transcript { standard in
+      let output = CallOutput(standard, isDirect: true)
       output.mark = { "Chat[1] " }
       write("a\n", to: output)
       write("", to: output)

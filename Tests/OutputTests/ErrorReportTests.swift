@@ -5,12 +5,9 @@ import Testing
 
 @testable import Output
 
-// Serialized: what standard error shows is global.
-@Suite(.serialized) struct ErrorReportTests {
+struct ErrorReportTests {
   private func rendered(_ report: ErrorReport, _ options: String...) -> String {
-    StandardError.configure(Diagnostics(Parser.parse(["call"] + options)))
-    defer { StandardError.configure(Diagnostics(Invocation(.call))) }
-    return report.rendered
+    report.rendered(Diagnostics(Parser.parse(["call"] + options)))
   }
 
   private let report = ErrorReport(Failure.Message(what: "what", why: "why", hint: "do this"), .usage)
@@ -24,9 +21,7 @@ import Testing
     ), (["--error-format", "json", "-s"], ""),
   ])
   func followsOptions(options: [String], text: String) {
-    StandardError.configure(Diagnostics(Parser.parse(["call"] + options)))
-    defer { StandardError.configure(Diagnostics(Invocation(.call))) }
-    #expect(report.rendered == text)
+    #expect(report.rendered(Diagnostics(Parser.parse(["call"] + options))) == text)
   }
 
   @Test(arguments: [

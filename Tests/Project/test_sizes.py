@@ -1,4 +1,4 @@
-"""Files and types stay small: a file has at most 400 lines, a type at most four stored Bools.
+"""Files, functions and types stay small: 400 lines a file, 50 a function, four stored Bools a type.
 
 Several Bools in one type are usually the states of a machine, whose impossible combinations an enum excludes, or
 independent properties, which an option set holds.
@@ -9,6 +9,7 @@ from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parents[2] / "Sources"
 MAX_LINES = 400
+MAX_FUNCTION_LINES = 50
 MAX_BOOLS = 4
 
 # Generated: as long as the table that it contains.
@@ -21,6 +22,12 @@ TYPE = re.compile(
 BOOL = re.compile(
     r"^(?P<indent> *)(?:(?:public|package|private|fileprivate|internal|nonisolated|static|lazy)(?:\(\w+\))? )*"
     r"(?:let|var) (?P<names>\w+)(?:: Bool(?P<type>\b(?!\?))(?P<rest>.*)| = (?:true|false)\b(?P<body>.*))$"
+)
+
+
+FUNCTION = re.compile(
+    r"^(?P<indent> *)(?:@\S+ )*(?:(?:public|package|private|fileprivate|internal|final|static|mutating|override|consuming|"
+    r"convenience|required|nonisolated)(?:\(\w+\))? )*(?:func (?P<name>[^(<]+)|init[?(<])"
 )
 
 
@@ -61,6 +68,36 @@ def test_files_are_short():
     assert long == {}, f"longer than {MAX_LINES} lines"
 
 
+def functions(lines):
+    """The name and the number of lines of each function with a body of several lines."""
+    for start, line in enumerate(lines):
+        if not (found := FUNCTION.match(line)):
+            continue
+        indent = found["indent"]
+        opening = start
+        # A long signature continues until its parenthesis, or the brace on a line of its own.
+        while lines[opening].endswith("("):
+            opening = next((i for i in range(opening + 1, len(lines)) if lines[i].startswith(f"{indent})")), start)
+            if opening == start:  # Code within a string.
+                break
+        if opening + 1 < len(lines) and lines[opening + 1] == f"{indent}{{":
+            opening += 1
+        # A requirement of a protocol has no body.
+        if lines[opening].endswith("{") and f"{indent}}}" in lines[opening:]:
+            end = lines.index(f"{indent}}}", opening)
+            yield (found["name"] or "init").strip(), end - start + 1
+
+
+def test_functions_are_short():
+    long = {
+        f"{name}:{function}": count
+        for name, lines in files()
+        for function, count in functions(lines)
+        if count > MAX_FUNCTION_LINES
+    }
+    assert long == {}, f"longer than {MAX_FUNCTION_LINES} lines"
+
+
 def test_types_have_few_stored_bools():
     many = {
         f"{name}:{owner}": count
@@ -95,3 +132,28 @@ public struct Outer {
 }
 """.splitlines()
     assert bools(lines) == {"Outer": 3, "Outer.Inner.Deep": 1}
+
+
+def test_lines_of_functions_are_counted():
+    lines = """\
+protocol Requirements {
+  func requirement()
+}
+struct Functions {
+  func short() { 1 }
+  private static func first<T>(_ value: T) -> String {
+    if value {
+    }
+  }
+  init(
+    _ name: String
+  ) throws(Failure) -> (
+    A, B
+  ) {
+  }
+  func last() -> String
+  {
+  }
+}
+""".splitlines()
+    assert list(functions(lines)) == [("first", 4), ("init", 6), ("last", 3)]

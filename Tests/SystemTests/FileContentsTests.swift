@@ -107,8 +107,7 @@ struct FileContentsTests {
   }
 }
 
-// Serialized: the limit is global.
-@Suite(.serialized) struct PipeWaitTests {
+struct PipeWaitTests {
   @Test func stopsWaitingForPipeAtLimit() throws {
     let directory = try #require(TemporaryDirectory())
     let fifo = "\(directory.path)/fifo"
@@ -116,9 +115,9 @@ struct FileContentsTests {
     // Keeps the pipe open without writing.
     let writer = open(fifo, O_RDWR | O_CLOEXEC)
     defer { close(writer) }
-    FileContents.waitLimit = .milliseconds(1)
-    defer { FileContents.waitLimit = nil }
-    let problem = #expect(throws: FileContents.Problem.self) { try FileContents.read(fifo, limitBytes: 10) }
+    let problem = #expect(throws: FileContents.Problem.self) {
+      try FileContents.read(fifo, limitBytes: 10, waitLimit: .milliseconds(1))
+    }
     #expect(problem?.why == "no data came within --max-time")
   }
 }

@@ -122,17 +122,22 @@ extension CallPlan {
   package static func resolve(
     _ command: CallArguments, clients: ClientSource, environment: @escaping (String) -> String?, isDry: Bool
   ) throws -> ResolvedCall {
-    let settings = try CallSettings(command, environment)
-    var reflection = try settings.reflection(command, clients, environment)
+    let console = clients.console
+    let settings = try CallSettings(
+      command, isTerminal: console.output.isTerminal,
+      ArgumentSources(environment: environment, secrets: console.secrets))
+    var reflection = try settings.reflection(command, clients)
     reflection.isOffline = isDry
     let asksServer = command.reflection.reflect ?? !command.schema.hasSources
     // Errors of the interceptors are reported before the server is asked.
-    let chain = try ChainSource(command.chain, verbosity: settings.verbosity)
+    let chain = try ChainSource(
+      command.chain, ChainSetup(console, verbosity: settings.verbosity, waitLimit: settings.timeout))
     do {
       let found: SchemaSource.Found
       do throws(Failure) {
         found = try SchemaSource.find(
-          settings.name, schema: command.schema, reflection: asksServer ? reflection : nil)
+          settings.name, schema: command.schema, reflection: asksServer ? reflection : nil, console.error,
+          waitLimit: settings.timeout)
       } catch {
         guard isDry, error.message == ReflectionSource.notAsked.message else { throw error }
         return ResolvedCall(settings: settings, chain: chain, plan: nil, origin: nil)

@@ -19,6 +19,7 @@ package struct CallSettings {
   package let headers: Headers
   /// The headers of `-H`, which are sent with every request.
   private let commonHeaders: Headers
+  private let sources: ArgumentSources
   private let headerArguments: HeaderArguments
   private let bearer: String?
   package let timeout: Duration?
@@ -37,12 +38,14 @@ package struct CallSettings {
   /// Whether JSON is coloured.
   package let usesColor: Bool
 
-  /// Resolves the options of `rpcurl call`.
-  package init(_ command: CallArguments, _ environment: @escaping (String) -> String?) throws {
+  /// Resolves the options of `rpcurl call`, whose output is standard output unless `-o` is given.
+  package init(
+    _ command: CallArguments, isTerminal: Bool, _ sources: ArgumentSources
+  ) throws {
     let (target, name) = try CallTarget.resolve(command)
     try self.init(
       command, target, name, data: command.data.dataFormat, command.response,
-      isTerminal: command.response.output == nil && StandardOutput.isTerminal, environment)
+      isTerminal: command.response.output == nil && isTerminal, sources)
   }
 
   /// Resolves the options of a call.
@@ -54,35 +57,39 @@ package struct CallSettings {
   ///   - data: The format of the request data.
   ///   - response: The options of one command's response; nil in a session.
   ///   - isTerminal: Whether the response is printed on a terminal.
-  ///   - environment: Returns the value of an environment variable.
+  ///   - sources: What values of options are read from.
   /// - Throws: `Failure` if an option is invalid.
   package init(
     _ options: some CallOptions, _ target: Target, _ name: MethodName, data: MessageFormat = .json,
-    _ response: ResponseOptions? = nil, isTerminal: Bool, _ environment: @escaping (String) -> String?
+    _ response: ResponseOptions? = nil, isTerminal: Bool, _ sources: ArgumentSources
   ) throws {
     self.target = target
     self.name = name
-    protocolName = try Self.protocolName(options.request.common, environment)
+    protocolName = try Self.protocolName(options.request.common, sources.environment)
     codec = options.request.codec
     compression = options.request.compression
     acceptedCompressions = options.request.acceptCompression
     usesGET = options.request.connectGet
     timeout = options.request.maxTime
-    FileContents.waitLimit = timeout
+    var sources = sources
+    sources.waitLimit = timeout
+    self.sources = sources
     // Read files once: they may be pipes.
-    headerArguments = options.request.common.headerArguments(environment)
+    headerArguments = options.request.common.headerArguments(sources.environment, waitLimit: timeout)
     commonHeaders = try headerArguments.parse(options.request.common.headers)
-    bearer = try options.request.common.bearer.map(CredentialArguments.token)
+    bearer = try options.request.common.bearer.map { (argument) throws(Failure) in
+      try CredentialArguments.token(argument, sources)
+    }
     headers = try CredentialArguments.headers(
       options.request.common, options.server, bearer: bearer,
       given: commonHeaders.appending(
-        headerArguments.parse(options.request.rpcHeaders, option: "--rpc-header")))
+        headerArguments.parse(options.request.rpcHeaders, option: "--rpc-header")), sources.secrets)
     maxMessageBytes = options.request.maxMessageBytes
     format = options.output.format ?? (isTerminal ? .pretty : .json)
     filter = try response.flatMap { response throws(Failure) in
       try FieldFilter.path(response, format: options.output.format)
     }
-    usesColor = options.output.color.isUsed(isTerminal: isTerminal, environment)
+    usesColor = options.output.color.isUsed(isTerminal: isTerminal, sources.environment)
     showsTiming = options.output.timing
     if format == .binary, isTerminal {
       throw Failure(
@@ -93,24 +100,26 @@ package struct CallSettings {
     jsonEncoding = options.output.json.encoding
     requestForm = RequestForm(format: data, allowsUnknownFields: options.output.allowUnknownFields)
     try Self.checkCompressions(compression, acceptedCompressions ?? [])
-    baseConnection = try ConnectionPlan.options(options.server, options.request.common, target, protocolName)
+    baseConnection = try ConnectionPlan.options(
+      options.server, options.request.common, target, protocolName, sources)
   }
 
   /// The server as a source of the schema.
   package func reflection(
-    _ options: some CallOptions, _ clients: ClientSource, _ environment: @escaping (String) -> String?
+    _ options: some CallOptions, _ clients: ClientSource
   ) throws -> ReflectionSource {
     var reflection = ReflectionSource(
       target: target, protocolName: protocolName,
       headers: try CredentialArguments.headers(
         options.request.common, options.server, bearer: bearer,
         given: commonHeaders.appending(
-          headerArguments.parse(options.reflection.headers, option: "--reflect-header"))),
+          headerArguments.parse(options.reflection.headers, option: "--reflect-header")), sources.secrets),
       connection: baseConnection, clients: clients)
     reflection.version = options.reflection.reflectVersion.map { $0 == "v1" ? .v1 : .v1alpha }
     reflection.timeout = timeout ?? ReflectionSource.defaultTimeout
     reflection.isVerbose = verbosity > 0
-    reflection.cache = options.reflection.refusesCache ? nil : ReflectionCache(environment: environment)
+    reflection.cache =
+      options.reflection.refusesCache ? nil : ReflectionCache(environment: sources.environment)
     return reflection
   }
 

@@ -6,6 +6,25 @@ import PluginHost
 import RPCProtocols
 import System
 
+/// How the interceptors of a chain are created.
+package struct ChainSetup {
+  /// Where the interceptors print.
+  fileprivate let console: Console
+  fileprivate let verbosity: Int
+  fileprivate let waitLimit: Duration?
+
+  /// - Parameters:
+  ///   - console: Where the interceptors print.
+  ///   - verbosity: The number of `-v`; from 1, missing optional plugins are reported; from 2, debug logs of
+  ///     interceptors are printed.
+  ///   - waitLimit: How long to wait for data from a pipe (`--max-time`); nil for no limit.
+  package init(_ console: Console, verbosity: Int, waitLimit: Duration?) {
+    self.console = console
+    self.verbosity = verbosity
+    self.waitLimit = waitLimit
+  }
+}
+
 /// The interceptors of a chain, with their loaded plugins.
 package struct ChainSource {
   /// An interceptor of the chain.
@@ -19,35 +38,29 @@ package struct ChainSource {
 
   /// The interceptors in the order given.
   package var members: [Member] = []
-  /// Prints log records of interceptors.
-  package let log: LogSink
 
   /// The interceptors for the client.
   package var registrations: [InterceptorRegistration] { members.map(\.registration) }
 
   /// Creates an empty chain.
-  package init() {
-    log = Self.log(showingDebug: false)
-  }
+  package init() {}
 
   /// Creates the interceptors and loads the plugins.
   ///
   /// - Parameters:
   ///   - arguments: The interceptors.
-  ///   - verbosity: The number of `-v`; from 1, missing optional plugins are reported; from 2, debug logs of
-  ///     interceptors are printed.
+  ///   - setup: How they are created.
   /// - Throws: `Failure` if an interceptor is invalid or a plugin cannot be loaded.
-  package init(_ arguments: ChainArguments, verbosity: Int) throws(Failure) {
-    log = Self.log(showingDebug: verbosity > 1)
+  package init(_ arguments: ChainArguments, _ setup: ChainSetup) throws(Failure) {
     for entry in arguments.entries {
-      if let member = try Self.member(entry, verbosity: verbosity) { members.append(member) }
+      if let member = try Self.member(entry, setup) { members.append(member) }
     }
   }
 
   /// Creates an interceptor. Returns nil for an optional plugin that is missing.
-  package static func member(_ entry: ChainArguments.Entry, verbosity: Int) throws(Failure) -> Member? {
+  package static func member(_ entry: ChainArguments.Entry, _ setup: ChainSetup) throws(Failure) -> Member? {
     do {
-      return try make(entry, verbosity)
+      return try make(entry, setup)
     } catch let error as ConfigurationError {
       throw Failure(.interceptor, "", error.description, hint: error.hint).at(entry.origin)
     } catch let error as PluginError {
@@ -57,24 +70,27 @@ package struct ChainSource {
     }
   }
 
-  private static func make(_ entry: ChainArguments.Entry, _ verbosity: Int) throws -> Member? {
-    let log = log(showingDebug: verbosity > 1)
+  private static func make(_ entry: ChainArguments.Entry, _ setup: ChainSetup) throws -> Member? {
+    let console = setup.console
+    let loader = loader(console, log: console.log(showingDebug: setup.verbosity > 1))
+    let sources = ValueSources.system(waitLimit: setup.waitLimit)
     switch entry {
     case .builtIn(let text, _):
       let registration = try BuiltIns.registration(
-        InterceptorSpec(parsing: text, sources: .system), services: SystemServices())
+        InterceptorSpec(parsing: text, sources: sources),
+        services: SystemServices(console.error, waitLimit: setup.waitLimit))
       return Member(entry: entry, registration: registration, plugin: nil)
     case .plugin(let text, let origin) where text.hasPrefix("?"):
-      let spec = try InterceptorSpec(parsing: String(text.dropFirst()), sources: .system)
-      guard loader(log).searchPath.has(spec.name) else {
-        if verbosity > 0 {
-          StandardError.write("* plugin \(TerminalText.escape(spec.name)): not found, skipped\n")
+      let spec = try InterceptorSpec(parsing: String(text.dropFirst()), sources: sources)
+      guard loader.searchPath.has(spec.name) else {
+        if setup.verbosity > 0 {
+          console.error.write("* plugin \(TerminalText.escape(spec.name)): not found, skipped\n")
         }
         return nil
       }
-      return try make(.plugin(String(text.dropFirst()), origin), verbosity)
+      return try make(.plugin(String(text.dropFirst()), origin), setup)
     case .plugin(let text, _):
-      let plugin = try loader(log).load(InterceptorSpec(parsing: text, sources: .system))
+      let plugin = try loader.load(InterceptorSpec(parsing: text, sources: sources))
       return Member(entry: entry, registration: plugin.registration, plugin: plugin)
     }
   }
@@ -89,25 +105,35 @@ package struct ChainSource {
     for member in members.reversed() { member.plugin?.unload() }
   }
 
-  /// Prints log records of interceptors. With `--silent`, only debug records are printed, if enabled.
-  package static func log(showingDebug showsDebug: Bool) -> LogSink {
-    { record in
-      let line = "\(TerminalText.escape("\(record.source): \(record.text)"))\n"
-      if record.level > .debug {
-        StandardError.remark(line)
-      } else if showsDebug {
-        StandardError.write(line)
-      }
-    }
+  /// Finds and loads plugins.
+  ///
+  /// - Parameters:
+  ///   - console: Where the crash of a plugin is reported.
+  ///   - log: Receives the plugins' log records; by default they are printed, without debug records.
+  package static func loader(_ console: Console, log: LogSink? = nil) -> PluginLoader {
+    let diagnostics = console.error.diagnostics
+    let isJSON = diagnostics.format == .json
+    (!diagnostics.showsErrors ? CrashReports.silent : isJSON ? .json : .text).use()
+    return PluginLoader(
+      searchPath: searchPath, hostVersion: Version.current, log: log ?? console.log(showingDebug: false))
   }
 
-  /// Finds and loads plugins.
-  package static func loader(_ log: @escaping LogSink = log(showingDebug: false)) -> PluginLoader {
-    let isJSON = StandardError.errorFormat == .json
-    (!StandardError.showsErrors ? CrashReports.silent : isJSON ? .json : .text).use()
-    return PluginLoader(
-      searchPath: PluginSearchPath(
-        environment: EnvironmentVariables.value, prefix: Installation.prefix),
-      hostVersion: Version.current, log: log)
+  /// Where plugins are found.
+  package static var searchPath: PluginSearchPath {
+    PluginSearchPath(environment: EnvironmentVariables.value, prefix: Installation.prefix)
+  }
+}
+
+extension Console {
+  /// Prints log records of interceptors. With `--silent`, only debug records are printed, if enabled.
+  package func log(showingDebug showsDebug: Bool) -> LogSink {
+    { [error] record in
+      let line = "\(TerminalText.escape("\(record.source): \(record.text)"))\n"
+      if record.level > .debug {
+        error.remark(line)
+      } else if showsDebug {
+        error.write(line)
+      }
+    }
   }
 }

@@ -4,21 +4,21 @@ import Output
 import Protobuf
 import RPCProtocols
 import System
-import Terminal
 import Transport
 
 /// Resolves the connection options.
 package enum ConnectionPlan {
   /// The connection options for a unary call. For other kinds, `httpVersion` differs.
   package static func options(
-    _ server: ServerOptions, _ request: CommonRequestOptions, _ target: Target, _ protocolName: ProtocolName
+    _ server: ServerOptions, _ request: CommonRequestOptions, _ target: Target, _ protocolName: ProtocolName,
+    _ sources: ArgumentSources
   ) throws -> ConnectionOptions {
     var options = ConnectionOptions()
     options.httpVersion = try httpVersion(server, target, protocolName, .unary)
     options.isInsecure = server.insecure
-    options.authoritiesFile = try readable(server.cacert, "--cacert")
-    options.authoritiesDirectory = try readable(server.capath, "--capath")
-    options.certificate = try certificate(server)
+    options.authoritiesFile = try readable(server.cacert, "--cacert", sources)
+    options.authoritiesDirectory = try readable(server.capath, "--capath", sources)
+    options.certificate = try certificate(server, sources)
     options.oldestTLS = server.tls13 ? .tls13 : server.tls12 ? .tls12 : nil
     options.serverName = server.servername
     options.unixSocket = server.unixSocket ?? target.unixSocket
@@ -27,7 +27,7 @@ package enum ConnectionPlan {
     options.connectTo = try server.connectTo.map(checkedConnectTo)
     options.proxy = server.proxy
     options.proxyCredentials = server.proxyUser
-    options.netrcFile = try readable(request.netrcFile, "--netrc-file") ?? (request.netrc ? "" : nil)
+    options.netrcFile = try readable(request.netrcFile, "--netrc-file", sources) ?? (request.netrc ? "" : nil)
     options.resolve = server.resolve
     if let timeout = server.connectTimeout { options.connectTimeout = timeout }
     options.keepaliveTime = server.keepaliveTime
@@ -92,7 +92,9 @@ package enum ConnectionPlan {
 
   /// The path of a file for libcurl, which reads it on the event loop and without a limit. If it is not a regular
   /// file, reads it here and returns the path of a copy.
-  private static func readable(_ argument: Argument?, _ option: String) throws(Failure) -> String? {
+  private static func readable(
+    _ argument: Argument?, _ option: String, _ sources: ArgumentSources
+  ) throws(Failure) -> String? {
     guard let argument, let path = argument.text else { return nil }
     func failure(_ why: String) -> Failure {
       // curl accepts CERTIFICATE:PASSWORD.
@@ -114,7 +116,7 @@ package enum ConnectionPlan {
       return path
     default:
       do throws(FileContents.Problem) {
-        let contents = try FileContents.read(path, limitBytes: FileContents.optionLimitBytes)
+        let contents = try sources.contents(ofFile: path)
         // The copy exists until the process ends: libcurl opens it for each connection.
         let copy = try TemporaryFile()
         _ = fcntl(copy.descriptor, F_SETFD, FD_CLOEXEC)
@@ -126,29 +128,34 @@ package enum ConnectionPlan {
     }
   }
 
-  private static func certificate(_ server: ServerOptions) throws -> ConnectionOptions.Certificate? {
-    guard let file = try readable(server.cert, "--cert") else {
+  private static func certificate(
+    _ server: ServerOptions, _ sources: ArgumentSources
+  ) throws -> ConnectionOptions.Certificate? {
+    guard let file = try readable(server.cert, "--cert", sources) else {
       guard server.key == nil else {
         throw Failure(.usage, "--key", "no certificate", hint: "add --cert FILE")
       }
       return nil
     }
-    var certificate = ConnectionOptions.Certificate(file: file, keyFile: try readable(server.key, "--key"))
+    var certificate = ConnectionOptions.Certificate(
+      file: file, keyFile: try readable(server.key, "--key", sources))
     certificate.format = server.certType.flatMap { $0 == "PEM" ? nil : $0 }
-    certificate.passphrase = try passphrase(server, keyFile: certificate.keyFile ?? file)
+    certificate.passphrase = try passphrase(server, keyFile: certificate.keyFile ?? file, sources)
     return certificate
   }
 
-  private static func passphrase(_ server: ServerOptions, keyFile: String) throws -> String? {
-    if let pass = server.pass { return try secret(pass) }
+  private static func passphrase(
+    _ server: ServerOptions, keyFile: String, _ sources: ArgumentSources
+  ) throws -> String? {
+    if let pass = server.pass { return try secret(pass, sources) }
     if server.certType == "P12" {
       // Such a file shows whether it is encrypted only when a passphrase is tried; without one, libcurl reports it.
-      return SecretPrompt.ask("passphrase of \(keyFile) (empty for none): ")
+      return sources.secrets.ask("passphrase of \(keyFile) (empty for none): ")
     }
-    guard let key = try? FileContents.read(keyFile, limitBytes: FileContents.optionLimitBytes),
+    guard let key = try? sources.contents(ofFile: keyFile),
       isEncrypted(key)
     else { return nil }
-    guard let phrase = SecretPrompt.ask("passphrase of \(keyFile): ") else {
+    guard let phrase = sources.secrets.ask("passphrase of \(keyFile): ") else {
       throw Failure(
         .tls, keyFile, "the key is encrypted, and there is no terminal for a prompt",
         hint: "use --pass @FILE or --pass env:NAME")
@@ -157,12 +164,11 @@ package enum ConnectionPlan {
   }
 
   /// Reads a secret from `@FILE` or `env:NAME`: other users can see the command line.
-  private static func secret(_ option: Argument) throws(Failure) -> String {
+  private static func secret(_ option: Argument, _ sources: ArgumentSources) throws(Failure) -> String {
     let argument = option.text ?? ""
     if argument.hasPrefix("@") {
       do {
-        let contents = try FileContents.read(
-          String(argument.dropFirst()), limitBytes: FileContents.optionLimitBytes)
+        let contents = try sources.contents(ofFile: String(argument.dropFirst()))
         let text = String(decoding: contents, as: UTF8.self)
         return String(text.prefix { !$0.isNewline })
       } catch {

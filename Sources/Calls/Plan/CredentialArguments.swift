@@ -3,19 +3,19 @@ import Output
 import Protobuf
 import RPCProtocols
 import System
-import Terminal
 
 /// The headers of options other than `-H`. A header of `-H` with the same name takes precedence.
 package enum CredentialArguments {
   package static func headers(
-    _ request: CommonRequestOptions, _ server: ServerOptions, bearer: String?, given headers: Headers
+    _ request: CommonRequestOptions, _ server: ServerOptions, bearer: String?, given headers: Headers,
+    _ secrets: SecretPrompt
   ) throws(Failure) -> Headers {
     guard request.user == nil || bearer == nil else {
       throw Failure(.usage, "--user", "--user and --bearer contradict each other")
     }
     var headers = headers
     if let user = request.user, headers.first("authorization") == nil {
-      headers.add("authorization", "Basic \(Base64.encode(Array(try credentials(user).utf8)))")
+      headers.add("authorization", "Basic \(Base64.encode(Array(try credentials(user, secrets).utf8)))")
     }
     if let bearer, headers.first("authorization") == nil {
       headers.add("authorization", "Bearer \(bearer)")
@@ -31,10 +31,12 @@ package enum CredentialArguments {
   }
 
   /// `NAME:PASSWORD`. Prompts for the password on the terminal if there is no colon.
-  private static func credentials(_ argument: Argument) throws(Failure) -> String {
+  private static func credentials(
+    _ argument: Argument, _ secrets: SecretPrompt
+  ) throws(Failure) -> String {
     let text = argument.text ?? ""
     guard !text.contains(":") else { return text }
-    guard let password = SecretPrompt.ask("password of \(text): ") else {
+    guard let password = secrets.ask("password of \(text): ") else {
       throw Failure(
         .usage, argument.name, "missing password, and there is no terminal for a prompt",
         hint: "write \(argument.name) NAME:PASSWORD, or use --netrc-file FILE"
@@ -44,13 +46,13 @@ package enum CredentialArguments {
   }
 
   /// The token of `--bearer`.
-  package static func token(_ argument: Argument) throws(Failure) -> String {
+  package static func token(_ argument: Argument, _ sources: ArgumentSources) throws(Failure) -> String {
     let text = argument.text ?? ""
     guard text.hasPrefix("@") else { return text }
     let path = String(text.dropFirst())
     do {
       let contents = String(
-        decoding: try FileContents.read(path, limitBytes: FileContents.optionLimitBytes), as: UTF8.self)
+        decoding: try sources.contents(ofFile: path), as: UTF8.self)
       return String(contents.drop(while: \.isWhitespace).prefix { !$0.isWhitespace })
     } catch {
       throw Failure(.usage, "--bearer @\(path)", error.why).at(argument.origin)

@@ -56,10 +56,9 @@ package struct Explanation {
   }
 
   /// Prints the description.
-  package func show() {
+  package func show(on output: StandardOutput) {
     defer { chain.unload() }
-    StandardOutput.write(Array((isJSON ? json : lines).utf8))
-    StandardOutput.flush()
+    output.print(isJSON ? json : lines)
   }
 
   // MARK: Text

@@ -6,8 +6,15 @@ import System
 
 /// The headers of `-H` and similar options: `NAME: VALUE`, or `@FILE` with one per line.
 package struct HeaderArguments {
+  /// How long to wait for data from a pipe; nil for no limit.
+  private let waitLimit: Duration?
   /// Replaces environment variables in values; nil without `--expand-headers`.
-  package var expansion: HeaderExpansion?
+  private let expansion: HeaderExpansion?
+
+  package init(expansion: HeaderExpansion?, waitLimit: Duration? = nil) {
+    self.waitLimit = waitLimit
+    self.expansion = expansion
+  }
 
   /// Parses the values of `option`.
   ///
@@ -17,7 +24,7 @@ package struct HeaderArguments {
     for argument in arguments {
       let text = argument.text ?? ""
       if text.begins(with: "@") {
-        for line in try Self.lines(of: argument, option: option) {
+        for line in try lines(of: argument, option: option) {
           try add(line.text, from: line.source, to: &headers)
         }
       } else {
@@ -42,11 +49,12 @@ package struct HeaderArguments {
   }
 
   /// The lines of a file that contain a header.
-  package static func lines(of argument: Argument, option: String) throws(Failure) -> [Line] {
+  package func lines(of argument: Argument, option: String) throws(Failure) -> [Line] {
     let file = String((argument.text ?? "").unicodeScalars.dropFirst())
     let contents: [UInt8]
     do {
-      contents = try FileContents.read(file, limitBytes: FileContents.optionLimitBytes)
+      contents = try FileContents.read(
+        file, limitBytes: FileContents.optionLimitBytes, waitLimit: waitLimit)
     } catch {
       throw Failure(.usage, "\(option) @\(file)", error.why).at(argument.origin)
     }

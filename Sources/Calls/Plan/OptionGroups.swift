@@ -110,8 +110,14 @@ package struct CommonRequestOptions {
   }
 
   /// The parser of header options.
-  package func headerArguments(_ environment: @escaping (String) -> String?) -> HeaderArguments {
-    HeaderArguments(expansion: expandHeaders ? HeaderExpansion(environment) : nil)
+  ///
+  /// - Parameters:
+  ///   - environment: Returns the value of an environment variable.
+  ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
+  package func headerArguments(
+    _ environment: @escaping (String) -> String?, waitLimit: Duration?
+  ) -> HeaderArguments {
+    HeaderArguments(expansion: expandHeaders ? HeaderExpansion(environment) : nil, waitLimit: waitLimit)
   }
 }
 

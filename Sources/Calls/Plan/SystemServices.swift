@@ -6,17 +6,31 @@ import System
 
 /// Provides the machine's services to the built-in interceptors.
 package struct SystemServices: InterceptorServices {
+  private let error: StandardError
+  private let waitLimit: Duration?
+
+  /// Creates the services.
+  ///
+  /// - Parameters:
+  ///   - error: Where the interceptors print.
+  ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
+  package init(_ error: StandardError, waitLimit: Duration?) {
+    self.error = error
+    self.waitLimit = waitLimit
+  }
+
   package func contents(ofFile path: String, holdsMessages: Bool) throws(ServiceFailure) -> [UInt8] {
     do throws(FileContents.Problem) {
       return try FileContents.read(
-        path, limitBytes: holdsMessages ? FileContents.dataLimitBytes : FileContents.optionLimitBytes)
+        path, limitBytes: holdsMessages ? FileContents.dataLimitBytes : FileContents.optionLimitBytes,
+        waitLimit: waitLimit)
     } catch {
       throw ServiceFailure(error.why)
     }
   }
 
   package func openFile(_ path: String, appending: Bool) throws(ServiceFailure) -> any OutputFile {
-    guard path != "-" else { return DescriptorFile(2, isOwned: false) }
+    guard path != "-" else { return DescriptorFile(2, sharing: error) }
     let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (appending ? O_APPEND : O_TRUNC)
     // Mode 0600: the file may contain confidential data.
     let descriptor = Glibc.open(path, flags, 0o600)
@@ -26,7 +40,7 @@ package struct SystemServices: InterceptorServices {
       // Only the owner can change the mode; a file of another user keeps its own.
       _ = fchmod(descriptor, status.st_mode & 0o700)
     }
-    return DescriptorFile(descriptor, isOwned: true)
+    return DescriptorFile(descriptor, sharing: nil)
   }
 
   package func replaceFile(_ path: String, with bytes: [UInt8], isPrivate: Bool) throws(ServiceFailure) {
@@ -54,26 +68,27 @@ package struct SystemServices: InterceptorServices {
 /// A file that is written through its descriptor.
 private final class DescriptorFile: OutputFile {
   private let descriptor: Int32
-  private let isOwned: Bool
+  /// Standard error, if it is the file; nil for a file of its own.
+  private let error: StandardError?
 
-  init(_ descriptor: Int32, isOwned: Bool) {
+  init(_ descriptor: Int32, sharing error: StandardError?) {
     self.descriptor = descriptor
-    self.isOwned = isOwned
+    self.error = error
   }
 
   func write(_ bytes: [UInt8]) throws(ServiceFailure) {
     var problem: FileContents.Problem?
-    if isOwned {
-      problem = FileContents.write(bytes, to: descriptor)
+    if let terminal = error?.terminal {
+      terminal.record(bytes)
+      terminal.write { problem = FileContents.write(bytes, to: descriptor) }
     } else {
-      TerminalMultiplexer.record(bytes)
-      TerminalMultiplexer.write { problem = FileContents.write(bytes, to: descriptor) }
+      problem = FileContents.write(bytes, to: descriptor)
     }
     if let problem { throw ServiceFailure(problem.why) }
   }
 
   func close() throws(ServiceFailure) {
-    guard isOwned, Glibc.close(descriptor) != 0 else { return }
+    guard error == nil, Glibc.close(descriptor) != 0 else { return }
     throw ServiceFailure(FileContents.lastError())
   }
 }

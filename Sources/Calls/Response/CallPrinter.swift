@@ -48,8 +48,7 @@ package final class CallPrinter: CallObserver {
   ///   - index: The index of the call in a batch, or its number in a session.
   ///   - title: The name of the call in text; by default `call INDEX`.
   package init(
-    _ plan: CallPlan, lookup: TypeLookup? = nil, output: CallOutput = CallOutput(isDirect: true),
-    index: Int? = nil, title: String? = nil
+    _ plan: CallPlan, lookup: TypeLookup? = nil, output: CallOutput, index: Int? = nil, title: String? = nil
   ) {
     self.plan = plan
     self.lookup = lookup
@@ -58,7 +57,7 @@ package final class CallPrinter: CallObserver {
     self.title = title ?? index.map { "call \($0)" }
     details = DetailPrinter(pool: plan.pool)
     redaction = Redaction(showsSecrets: plan.showsSecrets)
-    writer = MessageWriter(plan)
+    writer = MessageWriter(plan, isTerminal: output.isTerminal)
   }
 
   package func callStarted(_ start: RequestStart, request: HTTPRequest?) {
@@ -206,8 +205,8 @@ package final class CallPrinter: CallObserver {
   }
 
   private func report(_ message: Failure.Message, _ status: ExitStatus, _ error: RPCError? = nil) {
-    output.remark(
-      ErrorReport(message, status, call: index, title: title, error: error, details: details).rendered)
+    output.report(
+      ErrorReport(message, status, call: index, title: title, error: error, details: details))
   }
 
   /// Prefixes `text` with the name of the call, if there are several.

@@ -59,13 +59,22 @@ package struct FieldFilter {
 
   /// Appends the field of a message and a line feed. Strings have no quotes; each element of a list is on a line of
   /// its own.
-  package func append(_ message: Message, options: JSONEncodingOptions, to out: inout [UInt8]) throws {
+  ///
+  /// - Parameters:
+  ///   - message: The message.
+  ///   - options: How values other than strings are written.
+  ///   - escapesControls: Whether control characters in strings are escaped, for a terminal. A script gets the string
+  ///     itself.
+  ///   - out: Receives the text.
+  package func append(
+    _ message: Message, options: JSONEncodingOptions, escapesControls: Bool, to out: inout [UInt8]
+  ) throws {
     guard try isList || isThere(in: message) else { throw Missing() }
     let json = try JSONValue(parsing: message.json(at: path, options: options))
     if isList, case .array(let elements) = json {
-      for element in elements { append(element, to: &out) }
+      for element in elements { append(element, escapesControls, to: &out) }
     } else {
-      append(json, to: &out)
+      append(json, escapesControls, to: &out)
     }
   }
 
@@ -78,10 +87,9 @@ package struct FieldFilter {
     }
   }
 
-  private func append(_ value: JSONValue, to out: inout [UInt8]) {
+  private func append(_ value: JSONValue, _ escapesControls: Bool, to out: inout [UInt8]) {
     if case .string(let content) = value {
-      // A script gets the string itself; on a terminal, control characters are escaped.
-      out += Array((StandardOutput.isTerminal ? TerminalText.escape(content) : content).utf8)
+      out += Array((escapesControls ? TerminalText.escape(content) : content).utf8)
     } else {
       out += Array(value.text.utf8)
     }

@@ -10,8 +10,15 @@ package struct MessageWriter {
   private let isSequence: Bool
   private let transcoder: JSONTranscoder
   private let filter: FieldFilter?
+  private let isTerminal: Bool
 
-  package init(_ plan: CallPlan) {
+  /// Creates a writer.
+  ///
+  /// - Parameters:
+  ///   - plan: The call.
+  ///   - isTerminal: Whether the messages are printed on a terminal.
+  package init(_ plan: CallPlan, isTerminal: Bool) {
+    self.isTerminal = isTerminal
     type = plan.method.output
     codec = plan.codec
     format = plan.format
@@ -38,7 +45,10 @@ package struct MessageWriter {
 
   /// Appends a message.
   package func append(_ message: Message, to out: inout [UInt8]) throws {
-    if let filter { return try filter.append(message, options: transcoder.encoding, to: &out) }
+    if let filter {
+      return try filter.append(
+        message, options: transcoder.encoding, escapesControls: isTerminal, to: &out)
+    }
     switch format {
     case .binary: append(binary: message.serialized(), to: &out)
     case .text: append(text: message, to: &out)

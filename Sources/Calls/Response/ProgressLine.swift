@@ -26,6 +26,7 @@ package final class ProgressLine {
   private static let interval = Duration.milliseconds(200)
 
   private let loop: EventLoop
+  private let error: StandardError
   private let traffic: () -> Traffic
   private let begin = MonotonicClock.now
   private var timer: EventLoop.TimerID?
@@ -33,10 +34,9 @@ package final class ProgressLine {
   private var samples: [(time: MonotonicClock.Instant, bytes: Int)] = []
 
   /// Creates the line; returns nil if standard error is not a terminal or messages are printed on it.
-  package init?(_ loop: EventLoop, traffic: @escaping () -> Traffic) {
-    guard StandardError.isTerminal, !StandardOutput.isTerminal, StandardError.showsRemarks else {
-      return nil
-    }
+  package init?(_ console: Console, _ loop: EventLoop, traffic: @escaping () -> Traffic) {
+    error = console.error
+    guard error.isTerminal, !console.output.isTerminal, error.diagnostics.showsRemarks else { return nil }
     self.loop = loop
     self.traffic = traffic
     timer = loop.schedule(at: begin + Self.delay) { [weak self] in self?.draw() }
@@ -46,7 +46,7 @@ package final class ProgressLine {
   package func finish() {
     if let timer { loop.cancel(timer) }
     timer = nil
-    StandardError.show(progress: nil)
+    error.show(progress: nil)
   }
 
   private func draw() {
@@ -59,7 +59,7 @@ package final class ProgressLine {
     let rate = Double(max(bytes - past.bytes, 0)) / ((now - past.time) / .seconds(1))
     let line = Self.text(traffic, rate: rate, elapsed: now - begin)
     // A wrapped line could not be removed.
-    StandardError.show(progress: String(line.prefix(StandardError.columns - 1)))
+    error.show(progress: String(line.prefix(error.columns - 1)))
     timer = loop.schedule(at: now + Self.interval) { [weak self] in self?.draw() }
   }
 

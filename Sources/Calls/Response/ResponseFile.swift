@@ -11,13 +11,14 @@ package final class ResponseFile {
   /// The file that replaces the output file; nil if that is written directly.
   private var replacement: ReplacementFile?
 
-  /// Opens the file and redirects standard output to it.
+  /// Opens the file and redirects an output to it.
   ///
   /// - Parameters:
+  ///   - output: The output.
   ///   - path: The file.
   ///   - isWhole: Whether the file must not contain a part of the output.
   /// - Throws: `Failure` if the file cannot be created.
-  package init(_ path: String, isWhole: Bool) throws(Failure) {
+  package init(redirecting output: StandardOutput, to path: String, isWhole: Bool) throws(Failure) {
     var status = stat()
     let exists = stat(path, &status) == 0
     let isRegular = !exists || status.st_mode & S_IFMT == S_IFREG
@@ -27,7 +28,7 @@ package final class ResponseFile {
       if let file = ReplacementFile(for: self.path, mode: exists ? status.st_mode & 0o777 : nil) {
         replacement = file
         descriptor = file.descriptor
-        redirect()
+        redirect(output)
         return
       }
       // The file may be writable although its directory is not.
@@ -35,11 +36,11 @@ package final class ResponseFile {
     }
     descriptor = open(self.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0o666)
     guard descriptor >= 0 else { throw Self.failure(path) }
-    redirect()
+    redirect(output)
   }
 
-  private func redirect() {
-    StandardOutput.redirect(to: descriptor, name: path) { [self] in discard() }
+  private func redirect(_ output: StandardOutput) {
+    output.redirect(to: descriptor, name: path) { [self] in discard() }
   }
 
   /// Completes the file after everything is written.

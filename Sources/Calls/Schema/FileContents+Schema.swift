@@ -5,10 +5,14 @@ import System
 extension FileContents {
   /// Maps the file at `path` into memory, so that only the used pages are read. If it is not a regular file, reads a
   /// copy, up to a limit.
-  package static func map(_ path: String) throws(Problem) -> SchemaBytes {
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
+  package static func map(_ path: String, waitLimit: Duration? = nil) throws(Problem) -> SchemaBytes {
     var status = stat()
     guard path != "-", stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else {
-      return SchemaBytes(try read(path, limitBytes: dataLimitBytes))
+      return SchemaBytes(try read(path, limitBytes: dataLimitBytes, waitLimit: waitLimit))
     }
     let descriptor = try open(path)
     defer { close(descriptor) }

@@ -8,9 +8,14 @@ import System
 package enum ProtoCompiler {
   /// The descriptor set of the files and their imports, with comments.
   ///
+  /// - Parameters:
+  ///   - files: The files.
+  ///   - importPaths: The directories of imports.
+  ///   - error: Where protoc's output is printed.
   /// - Throws: `Failure` with protoc's first error.
-  package static func compile(_ files: [String], importPaths: [String]) throws(Failure) -> SchemaSource.Source
-  {
+  package static func compile(
+    _ files: [String], importPaths: [String], _ error: StandardError
+  ) throws(Failure) -> SchemaSource.Source {
     let name = files.joined(separator: ", ")
     let output = try temporaryFile()
     defer { output.close() }
@@ -24,29 +29,29 @@ package enum ProtoCompiler {
     let result: ChildProcess.Outcome
     do throws(ChildProcess.Problem) {
       result = try ChildProcess.run(arguments + files.map(plain))
-    } catch {
+    } catch let problem {
       throw Failure(
-        .schema, "protoc", error.isMissing ? "not found, but --proto needs it" : error.why,
-        hint: error.isMissing ? "install it (Debian and Ubuntu: protobuf-compiler)" : nil)
+        .schema, "protoc", problem.isMissing ? "not found, but --proto needs it" : problem.why,
+        hint: problem.isMissing ? "install it (Debian and Ubuntu: protobuf-compiler)" : nil)
     }
     let lines = result.errors.split(separator: "\n").map { TerminalText.escape(String($0)) }
-    guard result.hasSucceeded else { throw failure(name, lines) }
-    for warning in lines { StandardError.remark("\(warning)\n") }
+    guard result.hasSucceeded else { throw failure(name, lines, error) }
+    for warning in lines { error.remark("\(warning)\n") }
     do {
       return SchemaSource.Source(set: SchemaBytes(try output.contents()), name: name)
-    } catch {
-      throw Failure(.schema, name, error.why)
+    } catch let problem {
+      throw Failure(.schema, name, problem.why)
     }
   }
 
   /// The failure with protoc's output as the reason.
-  private static func failure(_ name: String, _ lines: [String]) -> Failure {
+  private static func failure(_ name: String, _ lines: [String], _ error: StandardError) -> Failure {
     let why = "protoc failed"
-    switch StandardError.errorFormat {
+    switch error.diagnostics.format {
     case .json:
       return Failure(.schema, name, ([why] + lines).joined(separator: "\n"))
     case .text:
-      if StandardError.showsErrors { for line in lines { StandardError.write("\(line)\n") } }
+      if error.diagnostics.showsErrors { for line in lines { error.write("\(line)\n") } }
       return Failure(.schema, name, why)
     }
   }

@@ -31,11 +31,11 @@ package struct ReflectionSource {
   package struct Cached {
     package let source: SchemaSource.Source
     fileprivate let stamp: CachedSchema.Stamp
-    fileprivate let isVerbose: Bool
+    fileprivate let server: ReflectionSource
 
     /// Prints that the cache is used, with `-v`.
     package func report() {
-      if isVerbose { ReflectionSource.report(stamp.version, stamp.fileCount, "cached") }
+      if server.isVerbose { server.report(stamp.version, stamp.fileCount, "cached") }
     }
   }
 
@@ -43,7 +43,7 @@ package struct ReflectionSource {
   package func cached(_ service: String) -> Cached? {
     guard let found = cache?.load(key(service), notOlderThan: Self.freshness) else { return nil }
     return Cached(
-      source: SchemaSource.Source(set: found.set, name: sourceName), stamp: found.stamp, isVerbose: isVerbose)
+      source: SchemaSource.Source(set: found.set, name: sourceName), stamp: found.stamp, server: self)
   }
 
   /// The name in the cache of the schema with all services.
@@ -53,7 +53,7 @@ package struct ReflectionSource {
   package func fetchAll() throws(Failure) -> (SchemaSource.Source, services: [String]) {
     let schema = try schema(for: .allServices)
     if let why = cache?.store(schema, key(Self.allServices)), isVerbose {
-      StandardError.write("* schema: not stored in the cache: \(TerminalText.escape(why))\n")
+      clients.console.error.write("* schema: not stored in the cache: \(TerminalText.escape(why))\n")
     }
     return (SchemaSource.Source(set: SchemaBytes(schema.descriptorSet), name: sourceName), schema.services)
   }
@@ -80,7 +80,7 @@ package struct ReflectionSource {
     case .success(let schema):
       if isVerbose {
         let milliseconds = (MonotonicClock.now - begin).roundedToMilliseconds.milliseconds
-        Self.report(schema.version, schema.fileCount, "\(milliseconds) ms")
+        report(schema.version, schema.fileCount, "\(milliseconds) ms")
       }
       store(schema, .symbols([method.service]))
       return (SchemaSource.Source(set: SchemaBytes(schema.descriptorSet), name: sourceName), method)
@@ -101,7 +101,7 @@ package struct ReflectionSource {
   package func schema(for goal: ReflectionQuery.Goal) throws(Failure) -> ReflectedSchema {
     switch try ask(goal) {
     case .success(let schema):
-      if isVerbose { Self.report(schema.version, schema.fileCount, "fetched") }
+      if isVerbose { report(schema.version, schema.fileCount, "fetched") }
       store(schema, goal)
       return schema
     case .failure(let error):
@@ -123,11 +123,11 @@ package struct ReflectionSource {
     }
     if !schema.services.isEmpty { problem = problem ?? cache.store(services: schema.services, key("")) }
     guard let problem, isVerbose else { return }
-    StandardError.write("* schema: not stored in the cache: \(TerminalText.escape(problem))\n")
+    clients.console.error.write("* schema: not stored in the cache: \(TerminalText.escape(problem))\n")
   }
 
-  private static func report(_ version: ReflectionVersion, _ files: Int, _ how: String) {
-    StandardError.write(
+  private func report(_ version: ReflectionVersion, _ files: Int, _ how: String) {
+    clients.console.error.write(
       "* schema: reflection \(version.rawValue), \(files) file\(files == 1 ? "" : "s"), \(how)\n")
   }
 

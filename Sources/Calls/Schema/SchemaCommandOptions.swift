@@ -1,4 +1,5 @@
 import CommandLine
+import Output
 
 /// The options of the commands that read a schema and call no method.
 package struct SchemaCommandOptions {
@@ -24,7 +25,7 @@ package struct SchemaCommandOptions {
   }
 
   /// Creates the source of the client.
-  package func clients() -> ClientSource {
-    ClientSource(verbosity: verbose, showsSecrets: false)
+  package func clients(_ console: Console) -> ClientSource {
+    ClientSource(console, verbosity: verbose, showsSecrets: false)
   }
 }

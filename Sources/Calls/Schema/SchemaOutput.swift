@@ -2,25 +2,20 @@ import Interceptors
 import Output
 import Protobuf
 
-/// Prints parts of a schema.
-package enum SchemaOutput {
+extension StandardOutput {
   /// Prints one name per line.
-  package static func print(lines: [String]) {
-    StandardOutput.write { $0.append(contentsOf: lines.map { "\(TerminalText.escape($0))\n" }.joined().utf8) }
-    StandardOutput.flush()
+  package func print(lines: [String]) {
+    print(lines.map { "\(TerminalText.escape($0))\n" }.joined())
   }
 
   /// Prints a JSON value on one line.
-  package static func print(json: JSONValue) {
-    print(text: "\(json.text)\n")
+  package func print(json: JSONValue) {
+    print("\(json.text)\n")
   }
+}
 
-  /// Prints text in which control characters are escaped.
-  package static func print(text: String) {
-    StandardOutput.write(Array(text.utf8))
-    StandardOutput.flush()
-  }
-
+/// Reads a schema for a command.
+package enum SchemaOutput {
   /// Converts a schema error to a failure.
   package static func schema<Result>(_ body: () throws(SchemaError) -> Result) throws(Failure) -> Result {
     do throws(SchemaError) {

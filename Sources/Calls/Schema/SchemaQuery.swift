@@ -45,7 +45,7 @@ package struct SchemaQuery {
           .schema, "no schema", "reflection is off, and neither --proto nor --descriptor-set is given",
           hint: "omit --no-reflect, or use --proto FILE or --descriptor-set FILE")
       }
-      sources = try SchemaSource.sources(options.schema)
+      sources = try SchemaSource.sources(options.schema, clients.console.error)
       return
     }
     guard let target else {
@@ -53,7 +53,7 @@ package struct SchemaQuery {
         .schema, "no schema", "neither a server nor another source is given",
         hint: "name a server, or use --descriptor-set FILE or --proto FILE")
     }
-    sources = try SchemaSource.sources(options.schema)
+    sources = try SchemaSource.sources(options.schema, clients.console.error)
     server = try Self.server(options, target, clients)
   }
 
@@ -86,14 +86,18 @@ package struct SchemaQuery {
     let environment = EnvironmentVariables.value
     let request = options.common
     let protocolName = try CallSettings.protocolName(request, environment)
-    let arguments = request.headerArguments(environment)
+    let sources = ArgumentSources(environment: environment, secrets: clients.console.secrets)
+    let arguments = request.headerArguments(environment, waitLimit: sources.waitLimit)
     let headers = try arguments.parse(request.headers)
       .appending(arguments.parse(options.reflection.headers, option: "--reflect-header"))
     var source = ReflectionSource(
       target: target, protocolName: protocolName,
       headers: try CredentialArguments.headers(
-        request, options.server, bearer: try request.bearer.map(CredentialArguments.token), given: headers),
-      connection: try ConnectionPlan.options(options.server, request, target, protocolName), clients: clients)
+        request, options.server,
+        bearer: try request.bearer.map { try CredentialArguments.token($0, sources) },
+        given: headers, sources.secrets),
+      connection: try ConnectionPlan.options(options.server, request, target, protocolName, sources),
+      clients: clients)
     source.version = options.reflection.reflectVersion.map { $0 == "v1" ? .v1 : .v1alpha }
     source.timeout = options.maxTime ?? ReflectionSource.defaultTimeout
     source.isVerbose = options.verbose > 0

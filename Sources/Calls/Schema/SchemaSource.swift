@@ -26,13 +26,14 @@ package enum SchemaSource {
   /// Files come first. If they lack the service, the server is asked, or a cached schema is used that is not too old
   /// and has the method.
   package static func find(
-    _ name: MethodName, schema: SchemaOptions, reflection: ReflectionSource?
+    _ name: MethodName, schema: SchemaOptions, reflection: ReflectionSource?, _ error: StandardError,
+    waitLimit: Duration?
   ) throws(Failure) -> Found {
     guard let reflection else {
-      let own = try pool(schema)
+      let own = try pool(schema, error, waitLimit: waitLimit)
       return Found(pool: own, method: try method(completed(name, in: own), in: own), origin: .files)
     }
-    let sets = try sources(schema)
+    let sets = try sources(schema, error, waitLimit: waitLimit)
     let own = try pool(sets)
     if schema.hasSources, let known = try SymbolLookup(own).method(name) {
       return Found(pool: own, method: try method(known, in: own), origin: .files)
@@ -63,14 +64,16 @@ package enum SchemaSource {
   }
 
   /// The pool of the files that the options name, of which there must be one.
-  package static func pool(_ schema: SchemaOptions) throws(Failure) -> DescriptorPool {
+  package static func pool(
+    _ schema: SchemaOptions, _ error: StandardError, waitLimit: Duration? = nil
+  ) throws(Failure) -> DescriptorPool {
     guard schema.hasSources else {
       throw Failure(
         .schema, "no schema", "reflection is off, and neither --proto nor --descriptor-set is given",
         hint: "use --proto FILE, or --descriptor-set FILE; "
           + "protoc --include_imports --descriptor_set_out=FILE creates one")
     }
-    return try pool(sources(schema))
+    return try pool(sources(schema, error, waitLimit: waitLimit))
   }
 
   /// A descriptor set, and its name in errors.
@@ -80,19 +83,27 @@ package enum SchemaSource {
   }
 
   /// The files that the options name, in the order of precedence.
-  package static func sources(_ schema: SchemaOptions) throws(Failure) -> [Source] {
+  ///
+  /// - Parameters:
+  ///   - schema: The options.
+  ///   - error: Where protoc's output is printed.
+  ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
+  package static func sources(
+    _ schema: SchemaOptions, _ error: StandardError, waitLimit: Duration? = nil
+  ) throws(Failure) -> [Source] {
     var sources: [Source] = []
     for argument in schema.descriptorSets {
       let path = argument.text ?? ""
       do {
-        sources.append(Source(set: try FileContents.map(path), name: path))
-      } catch {
-        throw Failure(.schema, path, error.why).at(argument.origin)
+        sources.append(Source(set: try FileContents.map(path, waitLimit: waitLimit), name: path))
+      } catch let problem {
+        throw Failure(.schema, path, problem.why).at(argument.origin)
       }
     }
     if !schema.protos.isEmpty {
       sources.append(
-        try ProtoCompiler.compile(schema.protos.compactMap(\.text), importPaths: schema.importPaths))
+        try ProtoCompiler.compile(
+          schema.protos.compactMap(\.text), importPaths: schema.importPaths, error))
     }
     return sources
   }

@@ -3,6 +3,7 @@ import Synchronization
 
 /// Identifies a registration in the process.
 package struct RegistrationID: Hashable, Sendable {
+  /// The number of the last registration. Global, because all registrations of the process have different numbers.
   private static let last = Atomic(0)
   private let number = last.add(1, ordering: .relaxed).newValue
 

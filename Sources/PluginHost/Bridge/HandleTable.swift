@@ -100,4 +100,5 @@ final class HandleTable<Element: AnyObject>: @unchecked Sendable {
   }
 }
 
+/// The number of the last table. Global, because a number of one table must not be one of another in the process.
 private let nextTable = Atomic(0)

@@ -91,6 +91,7 @@ package enum PluginExit {
 struct MethodText: @unchecked Sendable {
   let text: UnsafePointer<CChar>
 
+  /// The names by method. Global, because the process's crash handler reads them at any time.
   private static let known = Mutex<[String: MethodText]>([:])
 
   /// Each name is stored once and never freed.

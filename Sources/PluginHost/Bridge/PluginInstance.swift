@@ -136,6 +136,7 @@ private final class PluginFile: @unchecked Sendable {
   let calls = HandleTable<PluginCall>()
   let errors = ThreadErrors()
 
+  /// The files by the address of their description. Global, because the dynamic loader loads a file once for the process.
   private static let files = Mutex<[UInt: PluginFile]>([:])
 
   static func of(_ address: UnsafeRawPointer) -> PluginFile {

@@ -8,7 +8,7 @@ import Synchronization
 /// build that overwrites it would remove code in use. A copy of the checked file avoids both, and a rebuilt file
 /// gets a new copy.
 enum LoadedObjects {
-  /// The paths of the copies.
+  /// The paths of the copies. Global, because the dynamic loader loads a file once for the process.
   private static let copies = Mutex<[FileFacts: String]>([:])
 
   /// Opens a copy of an open file. `body` receives the path of the copy.

@@ -35,23 +35,10 @@ struct FieldCompiler<Resolver: TypeResolver> {
       enumType = try resolver.enumeration(text(proto.type_name), scope: scope, user: user, file: file)
     }
 
-    var traits: FieldNode.Traits = []
-    if isRepeated {
-      traits.insert(.isRepeated)
-      let statesPacked = proto.options.flatMap { $0.pointee.has_packed != 0 ? $0.pointee.packed != 0 : nil }
-      if kind.isPackable, statesPacked ?? (features.repeatedEncoding == .packed) { traits.insert(.isPacked) }
-    } else {
-      if kind.isMessage || isOneofMember || extensionName != nil || proto.proto3_optional != 0
-        || features.presence != .implicit
-      {
-        traits.insert(.hasPresence)
-      }
-      if label == 2 || features.presence == .legacyRequired { traits.insert(.isRequired) }
-    }
+    var traits = traits(
+      proto, kind, label: label, features, isInOneofOrExtends: isOneofMember || extensionName != nil)
     if mapKey != nil { traits.insert(.isMap) }
-    if features.textValidation == .verify { traits.insert(.validatesUTF8) }
     if extensionName != nil { traits.insert(.isExtension) }
-    if let options = proto.options, options.pointee.deprecated != 0 { traits.insert(.isDeprecated) }
     return FieldNode(
       name: name, fullName: extensionName ?? name,
       jsonName: extensionName.map { "[\($0)]" }
@@ -60,6 +47,28 @@ struct FieldCompiler<Resolver: TypeResolver> {
       messageType: messageType, enumType: enumType, mapKey: mapKey, mapValue: mapValue,
       defaultText: proto.default_value == nil ? nil : text(proto.default_value),
       options: SerializedOptions(proto.options, "FieldOptions"), slot: slot)
+  }
+
+  /// The properties that follow from the descriptor, its label and its features.
+  private func traits(
+    _ proto: Rpcurl__Schemas__FieldDescriptorProto, _ kind: FieldKind, label: UInt32, _ features: Features,
+    isInOneofOrExtends: Bool
+  ) -> FieldNode.Traits {
+    var traits: FieldNode.Traits = []
+    if label == 3 {
+      traits.insert(.isRepeated)
+      let statesPacked = proto.options.flatMap { $0.pointee.has_packed != 0 ? $0.pointee.packed != 0 : nil }
+      if kind.isPackable, statesPacked ?? (features.repeatedEncoding == .packed) { traits.insert(.isPacked) }
+    } else {
+      if kind.isMessage || isInOneofOrExtends || proto.proto3_optional != 0 || features.presence != .implicit
+      {
+        traits.insert(.hasPresence)
+      }
+      if label == 2 || features.presence == .legacyRequired { traits.insert(.isRequired) }
+    }
+    if features.textValidation == .verify { traits.insert(.validatesUTF8) }
+    if let options = proto.options, options.pointee.deprecated != 0 { traits.insert(.isDeprecated) }
+    return traits
   }
 
   private func compileMap(

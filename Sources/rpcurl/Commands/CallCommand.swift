@@ -12,9 +12,9 @@ struct CallCommand {
     arguments = CallArguments(invocation)
   }
 
-  func run() throws {
+  func run(on console: Console) throws {
     let clients = ClientSource(
-      verbosity: arguments.output.verbose, showsSecrets: arguments.output.showSecrets)
+      console, verbosity: arguments.output.verbose, showsSecrets: arguments.output.showSecrets)
     let environment = EnvironmentVariables.value
     if let format = arguments.output.format, format == .text || format == .binary {
       try arguments.output.json.check(output: format.rawValue)
@@ -22,12 +22,12 @@ struct CallCommand {
     let resolved = try CallPlan.resolve(
       arguments, clients: clients, environment: environment, isDry: arguments.response.explain)
     guard let plan = resolved.plan, !arguments.response.explain else {
-      return try Explanation(arguments, resolved).show()
+      return try Explanation(arguments, resolved).show(on: console.output)
     }
-    StandardOutput.holdsText = plan.format != .binary
+    console.output.holdsText = plan.format != .binary
     guard let path = arguments.response.output, path != "-" else { return try run(plan, clients) }
     let isWhole = !plan.method.serverStreaming && plan.batch == nil && plan.format != .events
-    let file = try ResponseFile(path, isWhole: isWhole)
+    let file = try ResponseFile(redirecting: console.output, to: path, isWhole: isWhole)
     do {
       try run(plan, clients)
     } catch {

@@ -1,3 +1,4 @@
+import Output
 import Protobuf
 import SchemaTools
 
@@ -8,7 +9,7 @@ import SchemaTools
 /// Sends nothing, compiles nothing, loads no plugin and prints no errors.
 enum CompleteCommand {
   /// Prints the candidates.
-  static func run(_ arguments: [String]) {
+  static func run(_ arguments: [String], on output: StandardOutput) {
     guard let line = CompletionLine(arguments) else { return }
     let candidates: [Candidate] =
       switch line.kind {
@@ -26,6 +27,6 @@ enum CompleteCommand {
         SymbolCompletion(line).arguments([.service, .method, .message, .enumeration, .extensionField])
       default: SymbolCompletion(line).arguments(Set(SymbolKind.allCases))
       }
-    Candidate.print(candidates)
+    Candidate.print(candidates, on: output)
   }
 }

@@ -35,7 +35,7 @@ struct ConvertCommand {
     file = invocation.positionals.first?.text
   }
 
-  func run() throws {
-    try ConvertRunner(self).run()
+  func run(on console: Console) throws {
+    try ConvertRunner(self, console).run()
   }
 }

@@ -9,10 +9,12 @@ struct ConvertRunner {
   private let type: MessageType
   private let options: ConversionOptions
   private let path: String
+  private let console: Console
 
   /// Resolves the options. Reads no input.
-  init(_ command: ConvertCommand) throws(Failure) {
-    let pool = try SchemaSource.pool(command.schema)
+  init(_ command: ConvertCommand, _ console: Console) throws(Failure) {
+    self.console = console
+    let pool = try SchemaSource.pool(command.schema, console.error)
     type = try Self.type(command.type.text ?? "", in: pool)
     path = command.file ?? "-"
     if command.to != .json {
@@ -24,7 +26,7 @@ struct ConvertRunner {
     }
     var options = ConversionOptions(from: command.from, to: command.to, isDelimited: command.delimited)
     options.jsonEncoding = command.json.encoding
-    options.jsonEncoding.pretty = command.pretty || StandardOutput.isTerminal && !command.delimited
+    options.jsonEncoding.pretty = command.pretty || console.output.isTerminal && !command.delimited
     options.jsonDecoding.allowUnknownFields = command.allowUnknownFields
     options.textDecoding.allowUnknownFields = command.allowUnknownFields
     options.textEncoding.unknownFields = !command.noUnknownFields.isOn
@@ -47,7 +49,7 @@ struct ConvertRunner {
 
   func run() throws(Failure) {
     let source = path == "-" ? "standard input" : path
-    StandardOutput.holdsText = options.to != .binary
+    console.output.holdsText = options.to != .binary
     var converter = Converter(type, options: options)
     do {
       if options.isDelimited || options.from == .json {
@@ -57,22 +59,22 @@ struct ConvertRunner {
         let input = try FileContents.map(path)
         var output = OutputBuffer()
         try converter.finish(with: RawSpan(_unsafeBytes: input.bytes), into: &output)
-        output.withBytes { StandardOutput.write($0) }
+        output.withBytes { console.output.write($0) }
       }
     } catch let problem as FileContents.Problem {
       throw Failure(.input, source, problem.why)
     } catch let error as ConversionError {
       // The messages before the invalid one are valid.
-      StandardOutput.flush()
+      console.output.flush()
       throw Failure(
         error.isAboutSchema ? .schema : .input, source, error.description, hint: error.hint,
         place: error.place)
     } catch {
       throw Failure(.internalError, source, "\(error)")
     }
-    StandardOutput.flush()
+    console.output.flush()
     if converter.hasRepairedText {
-      StandardError.remark(
+      console.error.remark(
         "rpcurl: \(TerminalText.escape(source)): warning: invalid UTF-8 in strings became U+FFFD; "
           + "binary and text output keep it\n")
     }
@@ -85,13 +87,13 @@ struct ConvertRunner {
     var output = OutputBuffer()
     while let piece = try input.next() {
       defer {
-        output.withBytes { StandardOutput.write($0) }
-        StandardOutput.flush()
+        output.withBytes { console.output.write($0) }
+        console.output.flush()
         output.removeAll()
       }
       try converter.convert(piece.span.bytes, into: &output)
     }
-    defer { output.withBytes { StandardOutput.write($0) } }
+    defer { output.withBytes { console.output.write($0) } }
     try converter.finish(into: &output)
   }
 }

@@ -15,62 +15,65 @@ struct DescribeCommand {
     format = invocation.choice(.textFormat) ?? .text
   }
 
-  func run() throws {
-    try run(SchemaQuery(options, clients: options.clients()))
+  func run(on console: Console) throws {
+    try run(on: console, SchemaQuery(options, clients: options.clients(console)))
   }
 
   /// Prints what `query` names.
-  func run(_ query: SchemaQuery) throws {
+  func run(on console: Console, _ query: SchemaQuery) throws {
+    let output = console.output
     guard let symbol = query.symbol else {
       let pool = try query.pool()
       let services = pool.symbols([.service]).filter(SchemaQuery.isOwn).sorted { $0.name < $1.name }
       // Services of one package are usually declared in one file, which may be large.
       var last: (file: FileDeclaration, services: [String: ServiceDeclaration])?
       for (index, service) in services.enumerated() {
-        if index > 0, format == .text { SchemaOutput.print(text: "\n") }
+        if index > 0, format == .text { output.print("\n") }
         if last?.file.name != service.file {
           last = try read(service.file, pool).map { file in
             (file, Dictionary(file.services.map { ($0.fullName, $0) }) { first, _ in first })
           }
         }
-        try show(service.name, last?.file, pool, last?.services[service.name].map { .service($0) })
+        try show(
+          service.name, last?.file, pool, last?.services[service.name].map { .service($0) }, on: output)
       }
       return
     }
     if symbol.hasSuffix(".proto") {
       let pool = try query.pool()
-      if let file = try read(symbol, pool) { return show(file, pool) }
+      if let file = try read(symbol, pool) { return show(file, pool, on: output) }
       let nearest = DescriptorPool.nearestNames(to: symbol, among: pool.fileNames)
       throw Failure(
         .schema, symbol, "not found in the schema", hint: SchemaSource.suggestion(nearest))
     }
     let (pool, found) = try query.find(symbol, among: Set(SymbolKind.allCases))
     let file = try read(found.file, pool)
-    try show(found.name, file, pool, file?.declaration(named: found.name))
+    try show(found.name, file, pool, file?.declaration(named: found.name), on: output)
   }
 
   private func read(_ file: String, _ pool: DescriptorPool) throws -> FileDeclaration? {
     try SchemaOutput.schema { () throws(SchemaError) in try pool.file(named: file) }
   }
 
-  private func show(_ file: FileDeclaration, _ pool: DescriptorPool) {
+  private func show(_ file: FileDeclaration, _ pool: DescriptorPool, on output: StandardOutput) {
     let text = ProtoPrinter(file, in: pool).print()
     switch format {
-    case .text: SchemaOutput.print(text: text)
-    case .json: SchemaOutput.print(json: SchemaJSON.object(file, proto: text))
+    case .text: output.print(text)
+    case .json: output.print(json: SchemaJSON.object(file, proto: text))
     }
   }
 
   private func show(
-    _ name: String, _ file: FileDeclaration?, _ pool: DescriptorPool, _ declaration: Declaration?
+    _ name: String, _ file: FileDeclaration?, _ pool: DescriptorPool, _ declaration: Declaration?,
+    on output: StandardOutput
   ) throws {
     guard let file, let declaration else {
       throw Failure(.schema, name, "the file that declares it cannot be read")
     }
     let text = ProtoPrinter(file, in: pool).print(declaration)
     switch format {
-    case .text: SchemaOutput.print(text: "// \(TerminalText.escape(title(declaration, file)))\n\(text)")
-    case .json: SchemaOutput.print(json: SchemaJSON.object(declaration, of: file, proto: text))
+    case .text: output.print("// \(TerminalText.escape(title(declaration, file)))\n\(text)")
+    case .json: output.print(json: SchemaJSON.object(declaration, of: file, proto: text))
     }
   }
 

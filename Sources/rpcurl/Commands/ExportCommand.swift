@@ -17,14 +17,14 @@ struct ExportCommand {
     output = invocation.text(.output)
   }
 
-  func run() throws {
-    try run { try SchemaQuery(options, clients: options.clients()) }
+  func run(on console: Console) throws {
+    try run(on: console) { try SchemaQuery(options, clients: options.clients(console)) }
   }
 
   /// Exports what the query names. The query is made only after the output is checked.
-  func run(_ makeQuery: () throws -> SchemaQuery) throws {
+  func run(on console: Console, _ makeQuery: () throws -> SchemaQuery) throws {
     let path = output == "-" ? nil : output
-    guard path != nil || !StandardOutput.isTerminal else {
+    guard path != nil || !console.output.isTerminal else {
       throw Failure(
         .usage, "standard output", "a descriptor set is binary, and standard output is a terminal",
         hint: "use -o FILE")
@@ -34,12 +34,12 @@ struct ExportCommand {
     let set = try SchemaOutput.schema { () throws(SchemaError) in try pool.descriptorSet(ofFiles: files) }
     if !set.missingImports.isEmpty {
       let names = set.missingImports.joined(separator: ", ")
-      StandardError.remark(
+      console.error.remark(
         "rpcurl: \(TerminalText.escape("imported files not found in any source: \(names)"))\n")
     }
     guard let path else {
-      StandardOutput.write(set.serialized)
-      return StandardOutput.flush()
+      console.output.write(set.serialized)
+      return console.output.flush()
     }
     try write(set.serialized, to: path)
   }

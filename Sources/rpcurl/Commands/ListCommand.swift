@@ -16,14 +16,14 @@ struct ListCommand {
     format = invocation.choice(.textFormat) ?? .text
   }
 
-  func run() throws {
-    try run(SchemaQuery(options, clients: options.clients()))
+  func run(on console: Console) throws {
+    try run(on: console, SchemaQuery(options, clients: options.clients(console)))
   }
 
   /// Lists what `query` names.
-  func run(_ query: SchemaQuery) throws {
+  func run(on console: Console, _ query: SchemaQuery) throws {
     if query.symbol == nil, kind.isEmpty, format == .text {
-      return SchemaOutput.print(lines: try query.serviceNames())
+      return console.output.print(lines: try query.serviceNames())
     }
     var symbols: [DescriptorPool.Symbol]
     if let symbol = query.symbol {
@@ -34,8 +34,8 @@ struct ListCommand {
     }
     symbols.sort { $0.name < $1.name }
     switch format {
-    case .text: SchemaOutput.print(lines: symbols.map(\.name))
-    case .json: SchemaOutput.print(json: .array(symbols.map(SchemaJSON.object)))
+    case .text: console.output.print(lines: symbols.map(\.name))
+    case .json: console.output.print(json: .array(symbols.map(SchemaJSON.object)))
     }
   }
 

@@ -15,10 +15,9 @@ struct PluginsListCommand {
     format = invocation.choice(.textFormat) ?? .text
   }
 
-  func run() {
-    let list = PluginList(ChainSource.loader())
-    StandardOutput.write(Array((format == .json ? list.json : list.text).utf8))
-    StandardOutput.flush()
+  func run(on console: Console) {
+    let list = PluginList(ChainSource.loader(console))
+    console.output.print(format == .json ? list.json : list.text)
   }
 }
 
@@ -36,36 +35,34 @@ struct PluginsCheckCommand {
     plugin = invocation.positionals.first?.text ?? ""
   }
 
-  func run() throws {
+  func run(on console: Console) throws {
     let spec: InterceptorSpec
     do throws(ConfigurationError) {
-      spec = try InterceptorSpec(parsing: plugin, sources: .system)
+      spec = try InterceptorSpec(parsing: plugin, sources: .system(waitLimit: nil))
     } catch {
       throw Failure(.interceptor, "", error.description, hint: error.hint)
     }
     let check = PluginCheck(
-      loader: ChainSource.loader(), limit: callTime ?? .seconds(2), method: try subject()
+      loader: ChainSource.loader(console), limit: callTime ?? .seconds(2), method: try subject(console)
     ) { line in
       let text =
         switch line {
         case .passed(let step): "ok    \(step)"
         case .note(let note): "note  \(note)"
         }
-      StandardOutput.write(Array("\(TerminalText.escape(text))\n".utf8))
-      // Output must not be lost if the plugin crashes next.
-      StandardOutput.flush()
+      // Flushed: it must not be lost if the plugin crashes next.
+      console.output.print("\(TerminalText.escape(text))\n")
     }
     do throws(PluginCheck.Fault) {
       try check.run(spec)
     } catch {
       throw Failure(.interceptor, error.step, error.reason, hint: error.hint)
     }
-    StandardOutput.write(Array("no problems found\n".utf8))
-    StandardOutput.flush()
+    console.output.print("no problems found\n")
   }
 
   /// The method of the test calls; nil if none is given.
-  private func subject() throws(Failure) -> MethodDescriptor? {
+  private func subject(_ console: Console) throws(Failure) -> MethodDescriptor? {
     guard let method else {
       guard !schema.hasSources else {
         throw Failure(.usage, "missing option", "--method", hint: "use --method with a method of the schema")
@@ -73,7 +70,8 @@ struct PluginsCheckCommand {
       return nil
     }
     return try SchemaSource.find(
-      MethodName(method) ?? MethodName(service: "", method: method), in: SchemaSource.pool(schema))
+      MethodName(method) ?? MethodName(service: "", method: method),
+      in: SchemaSource.pool(schema, console.error))
   }
 }
 
@@ -89,13 +87,12 @@ struct PluginsNewCommand {
     name = invocation.positionals.first?.text ?? ""
   }
 
-  func run() throws {
+  func run(on console: Console) throws {
     let template = try PluginTemplate(name: name, language: lang)
     let directory = dir ?? name
     try template.write(to: directory)
     let place = TerminalText.escape(directory)
     let text = "created \(place); build it with make -C \(place), check it with make -C \(place) test\n"
-    StandardOutput.write(Array(text.utf8))
-    StandardOutput.flush()
+    console.output.print(text)
   }
 }

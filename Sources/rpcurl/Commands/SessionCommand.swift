@@ -12,10 +12,10 @@ struct SessionCommand {
     self.invocation = invocation
   }
 
-  func run() throws {
+  func run(on console: Console) throws {
     let target = invocation.positionals.first ?? invocation.configuredTarget
     let session = try Session(
-      SessionState(invocation, target: target), isInteractive: isatty(0) == 1,
+      console, SessionState(invocation, target: target), isInteractive: isatty(0) == 1,
       schemaCommand: SchemaCommands.run)
     let input = SessionInputs.make(session)
     let status = try session.run(input)
@@ -31,7 +31,7 @@ struct RunCommand {
     self.invocation = invocation
   }
 
-  func run() throws {
+  func run(on console: Console) throws {
     let arguments = invocation.positionals
     guard let path = arguments.last?.text, arguments.count <= 2 else {
       throw Failure(
@@ -40,7 +40,8 @@ struct RunCommand {
     }
     let target = arguments.count == 2 ? arguments[0] : invocation.configuredTarget
     let session = try Session(
-      SessionState(invocation, target: target), isInteractive: false, schemaCommand: SchemaCommands.run)
+      console, SessionState(invocation, target: target), isInteractive: false,
+      schemaCommand: SchemaCommands.run)
     try session.run(script: path)
   }
 }

@@ -17,12 +17,12 @@ struct TemplateCommand {
     response = invocation.has(.response)
   }
 
-  func run() throws {
-    try run(SchemaQuery(options, clients: options.clients()))
+  func run(on console: Console) throws {
+    try run(on: console, SchemaQuery(options, clients: options.clients(console)))
   }
 
   /// Prints the template that `query` names.
-  func run(_ query: SchemaQuery) throws {
+  func run(on console: Console, _ query: SchemaQuery) throws {
     guard let symbol = query.symbol else {
       throw Failure(
         .usage, "template", "missing argument: METHOD or TYPE", hint: "run \"rpcurl list\" to see what exists"
@@ -34,10 +34,10 @@ struct TemplateCommand {
       try pool.messageType(named: name).map { (type) throws(SchemaError) in try MessageTemplate(type) }
     }
     guard let template else { throw Failure(.schema, name, "no such message type in the schema") }
-    SchemaOutput.print(text: template.json)
+    console.output.print(template.json)
     guard comments else { return }
     for note in template.notes {
-      StandardError.write("\(TerminalText.escape("\(note.path): \(note.text)"))\n")
+      console.error.write("\(TerminalText.escape("\(note.path): \(note.text)"))\n")
     }
   }
 

@@ -15,18 +15,17 @@ struct VersionCommand {
     format = invocation.choice(.textFormat) ?? .text
   }
 
-  func run() {
+  func run(on output: StandardOutput) {
     let library = Result { () throws(TransportError) in try TransportLibrary() }
     // A library that compresses also decompresses. To load the other half of brotli takes a tenth of a millisecond.
     let compressions =
       [Compression.identity] + Compression.allCases.filter { $0.whyUnwritable == nil }.map(\.rawValue)
-    let output =
+    let text =
       switch format {
       case .text: Self.text(library, compressions)
       case .json: Self.json(library, compressions)
       }
-    StandardOutput.write(Array((output + "\n").utf8))
-    StandardOutput.flush()
+    output.print(text + "\n")
   }
 
   private static func text(

@@ -19,14 +19,14 @@ struct Candidate: Equatable {
   ///
   /// Names may come from a file or a server, so candidates with characters that are special to a terminal or a shell
   /// are omitted.
-  static func print(_ candidates: [Candidate]) {
+  static func print(_ candidates: [Candidate], on output: StandardOutput) {
     var seen: Set<String> = []
     for candidate in candidates where candidate.isSafe && seen.insert(candidate.text).inserted {
       let description = TerminalText.escape(candidate.description).filter { !$0.isNewline && $0 != "\t" }
-      StandardOutput.write(Array("\(candidate.text)\t\(description)\n".utf8))
+      output.write(Array("\(candidate.text)\t\(description)\n".utf8))
       if seen.count == limit { break }
     }
-    StandardOutput.flush()
+    output.flush()
   }
 
   private var isSafe: Bool {

@@ -33,7 +33,7 @@ enum ChainCompletion {
       return files(typed).filter { $0.text.hasSuffix("/") || $0.text.hasSuffix(".so") }
     }
     let mark = typed.hasPrefix("?") ? "?" : ""
-    let names = ChainSource.loader().searchPath.directories.flatMap { directory in
+    let names = ChainSource.searchPath.directories.flatMap { directory in
       entries(directory).filter { $0.hasSuffix(".so") && $0 != ".so" }.sorted()
         .map { Candidate("\(mark)\($0.dropLast(3))", directory) }
     }

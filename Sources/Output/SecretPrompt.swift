@@ -2,16 +2,18 @@ import Glibc
 import Interceptors
 
 /// Prompts for a secret on the controlling terminal, whether or not standard input is redirected.
-package enum SecretPrompt {
+package final class SecretPrompt {
   /// The secrets that were typed, by prompt: a session needs the same secret for each call.
-  nonisolated(unsafe) private static var answers: [String: String] = [:]
+  private var secrets: [String: String] = [:]
+
+  package init() {}
 
   /// Prompts for a line without echo. Returns nil if there is no terminal or the line is empty.
-  package static func ask(_ prompt: String) -> String? {
-    if let answer = answers[prompt] { return answer }
-    let answer = read(prompt)
-    answers[prompt] = answer
-    return answer
+  package func ask(_ prompt: String) -> String? {
+    if let secret = secrets[prompt] { return secret }
+    let secret = Self.read(prompt)
+    secrets[prompt] = secret
+    return secret
   }
 
   private static func read(_ prompt: String) -> String? {

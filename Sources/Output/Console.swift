@@ -1,0 +1,26 @@
+import System
+
+/// The user's side of a command: standard output, standard error, and the terminal that both may share.
+///
+/// The program creates one and passes it on.
+package struct Console {
+  package let output: StandardOutput
+  package let error: StandardError
+  /// Prompts for secrets, which are the same for all calls.
+  package let secrets = SecretPrompt()
+
+  /// Creates a console.
+  ///
+  /// - Parameters:
+  ///   - output: The descriptor of standard output.
+  ///   - error: The descriptor of standard error.
+  package init(output: Int32 = 1, error: Int32 = 2) {
+    self.error = StandardError(OutputStream(error))
+    self.output = StandardOutput(OutputStream(output), error: self.error)
+  }
+
+  /// The terminal on which a session edits lines.
+  package var terminal: TerminalMultiplexer { error.terminal }
+  /// How long output waits for its reader.
+  package var deadline: FlushDeadline { error.deadline }
+}

@@ -1,0 +1,116 @@
+"""Global state is what a process has only one of: its signal handlers, and the libraries that it has loaded.
+
+Everything else is a value that its users receive, so that a program or a test can have several.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+SOURCES = Path(__file__).resolve().parents[2] / "Sources"
+
+SIGNALS = "A signal has one handler in a process, and the handler has no parameter for other data."
+LOADED = "The dynamic loader loads a file once for the process."
+NUMBERS = "A counter: its numbers are different in the whole process."
+
+GLOBALS = {
+    "System/Interrupt.swift": (SIGNALS, {"writeEnd", "signalNumber", "descriptor", "beforeEnd"}),
+    "Terminal/WindowSignals.swift": (SIGNALS, {"writeEnd", "readEnd"}),
+    "Terminal/TerminalModes.swift": (
+        "A process has one controlling terminal, whose modes its signal handlers restore.",
+        {"found", "isKeyByKey", "isPrepared", "before", "hasEnded"},
+    ),
+    "PluginHost/Loading/LoadedObjects.swift": (LOADED, {"copies"}),
+    "PluginHost/Bridge/PluginInstance.swift": (LOADED, {"files"}),
+    "PluginHost/Bridge/PluginGuard.swift": ("The crash handler of the process reads it at any time.", {"known"}),
+    "PluginHost/Bridge/HandleTable.swift": (NUMBERS, {"nextTable"}),
+    "Interception/Configuration/ChainBuilder.swift": (NUMBERS, {"last"}),
+}
+
+# Objects that do not change, as far as their users can tell: the schemas that the program contains.
+CONSTANTS = {
+    "Interceptors/Answering/StatusDetail+JSON.swift": {"wellKnown"},
+    "Interceptors/WellKnownMessages.swift": {"pool"},
+    "Protobuf/WellKnown/WellKnownSchemas.swift": {"set", "optionTypes"},
+}
+
+# C targets with variables of the process.
+C_TARGETS = {
+    "CArguments": "A process has one list of arguments.",
+    "CCurl": LOADED,
+    "CCompression": LOADED,
+    "CPluginGuard": "The crash handlers of the process read them.",
+}
+
+MODIFIERS = r"(?:(?:public|package|private|fileprivate|internal|nonisolated)(?:\(\w+\))? )*"
+STATIC = re.compile(rf"^ +{MODIFIERS}static {MODIFIERS}(?P<kind>let|var) (?P<name>\w+)(?P<rest>.*)$")
+OF_FILE = re.compile(rf"^{MODIFIERS}(?P<kind>let|var) (?P<name>\w+)(?P<rest>.*)$")
+CLASS = re.compile(rf"^ *{MODIFIERS}(?:final )?{MODIFIERS}class (?P<name>\w+)", re.M)
+C_VARIABLE = re.compile(r"^(?:static |_Thread_local )+(?!const |inline )[^()=]*(?:;|=)", re.M)
+# Constants that contain state.
+CELLS = {"Atomic", "Lock", "Mutex", "UnsafeMutablePointer"}
+
+
+def variables(text: str, cells: set[str]):
+    """The names of global variables, and of global constants that contain state or are objects."""
+    for line in text.splitlines():
+        if not (found := STATIC.match(line) or OF_FILE.match(line)):
+            continue
+        rest = found["rest"].strip()
+        if found["kind"] == "var":
+            # A computed property has a body, a stored one a value or observers of its changes.
+            if "=" in rest.split("{")[0] or "{" not in rest or "didSet" in rest:
+                yield found["name"]
+        elif re.match(rf"(?:: (?:{'|'.join(cells)})\b|= (?:{'|'.join(cells)})(?:<.*>)?\()", rest):
+            yield found["name"]
+
+
+@pytest.fixture(scope="module")
+def cells():
+    classes = {found["name"] for file in SOURCES.rglob("*.swift") for found in CLASS.finditer(file.read_text())}
+    assert "StandardOutput" in classes
+    return CELLS | classes
+
+
+def test_global_variables_are_those_of_the_process(cells):
+    found = {}
+    for file in sorted(SOURCES.rglob("*.swift")):
+        if names := set(variables(file.read_text(), cells)):
+            found[str(file.relative_to(SOURCES))] = names
+    allowed = {name: names for name, (_, names) in GLOBALS.items()} | CONSTANTS
+    assert found == allowed, "pass a value instead; or state in the comment and here why the process has only one"
+
+
+@pytest.mark.parametrize("name", GLOBALS)
+def test_comments_state_why_a_variable_is_global(name):
+    comments = re.sub(r"\s*\n\s*/// ", " ", (SOURCES / name).read_text())
+    assert re.search(r"Global, because [^.]*\bprocess\b", comments)
+
+
+def test_c_variables_are_those_of_the_process():
+    found = {file.parts[len(SOURCES.parts)] for file in SOURCES.rglob("*.c") if C_VARIABLE.search(file.read_text())}
+    # Generated: constant descriptors of protobuf-c.
+    assert found - {"CSchemas"} == set(C_TARGETS)
+
+
+def test_variables_are_recognized():
+    text = """\
+var file = 1
+let constant = 1
+private let counter = Atomic(0)
+package enum Kind {
+  nonisolated(unsafe) private static var one: Int32 = -1
+  package nonisolated(unsafe) static var two: (() -> Void)?
+  package private(set) static var three = [1] { didSet { changed() } }
+  static let shared = Session()
+  private static let cache = Mutex<[String: Int]>([:])
+  static var computed: Int { 1 }
+  static var long: Int {
+    1
+  }
+  static let limit = 5
+  var own = 3
+}
+"""
+    assert list(variables(text, CELLS | {"Session"})) == ["file", "counter", "one", "two", "three", "shared", "cache"]
