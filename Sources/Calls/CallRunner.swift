@@ -20,10 +20,9 @@ package struct CallRunner {
     let client = try clients.client()
     let lookup = TypeLookup(plan, client: client)
     let printer = CallPrinter(plan, lookup: lookup)
-    let observer = TypeResolvingObserver(printer, lookup: lookup)
     let call = client.makeCall(
-      plan.request(log: plan.chain.log, onFinding: printer.findings.sink), observer: observer)
-    observer.call = call
+      plan.request(log: plan.chain.log, onFinding: printer.findings.sink), observer: printer)
+    printer.call = call
     let feeder: RequestFeeder
     do throws(Failure) {
       feeder = try RequestFeeder(plan, call: call, loop: client.loop)
@@ -43,7 +42,7 @@ package struct CallRunner {
           sentMessages: printer.sent, receivedMessages: printer.received, sentBytes: traffic.sent,
           receivedBytes: traffic.received)
       },
-      whenBehind: { observer.setOutputBehind($0) },
+      whenBehind: { printer.setOutputBehind($0) },
       start: {
         call.start()
         feeder.start()
@@ -52,7 +51,7 @@ package struct CallRunner {
         call.cancel(Interrupt.reason)
         lookup?.cancel()
       },
-      until: { call.isFinished && !observer.isHolding },
+      until: { call.isFinished && !printer.isHolding },
       conclude: {
         let status = printer.conclude()
         FlushDeadline.set(nil)

@@ -1,7 +1,7 @@
 /// The protocols by name.
-public enum WireProtocols {
+package enum WireProtocols {
   /// Makes the state of a new call.
-  public static func make(_ name: ProtocolName, _ parameters: CallParameters) -> any WireProtocol {
+  package static func make(_ name: ProtocolName, _ parameters: CallParameters) -> any WireProtocol {
     switch name {
     case .grpc: EnvelopeCall<GRPCProtocol>(parameters)
     case .grpcWeb: EnvelopeCall<GRPCWebProtocol>(parameters)
