@@ -97,7 +97,7 @@ let package = Package(
     .target(
       name: "RPCClient",
       dependencies: ["Interception", "Transport", "Reflection", "RPCProtocols", "Protobuf"],
-      swiftSettings: small),
+      exclude: ["README.md"], swiftSettings: small),
     // Files, processes and signals of the machine.
     .target(name: "System", dependencies: ["RPCProtocols"], swiftSettings: small),
     // What standard output and standard error show, and the errors and exit codes of commands.

@@ -14,8 +14,7 @@ package final class BatchRunner {
     let index: Int
     let output: CallOutput
     var call: Call?
-    var observer: TypeResolvingObserver?
-    var printer: CallPrinter? { observer?.printer }
+    var printer: CallPrinter?
     /// The exit status of the call, if it failed.
     var status: ExitStatus?
     var isDone = false
@@ -85,7 +84,7 @@ package final class BatchRunner {
   /// Handles ended calls, prints what is next, and starts more calls. Returns true when all calls are done.
   private func advance() -> Bool {
     for member in members where !member.isDone && member.call?.isFinished == true {
-      if member.observer?.isHolding != true { end(member) }
+      if member.printer?.isHolding != true { end(member) }
     }
     show()
     let areAnswersFew = members.reduce(0) { $0 + $1.output.waitingBytes } < Self.waitingBytes
@@ -140,15 +139,14 @@ package final class BatchRunner {
 
   private func start(_ member: Member, with message: RequestMessage) throws(Failure) {
     let printer = CallPrinter(plan, lookup: lookup, output: member.output, index: member.index)
-    let observer = TypeResolvingObserver(printer, lookup: lookup)
-    member.observer = observer
+    member.printer = printer
     let call = client.makeCall(
       plan.request(log: console.log(showingDebug: plan.verbosity > 1), onFinding: printer.findings.sink),
-      observer: observer)
+      observer: printer)
     do {
       let payload = try message.encode(for: call)
       member.call = call
-      observer.call = call
+      printer.call = call
       running += 1
       call.start()
       call.send(payload)
@@ -187,7 +185,7 @@ package final class BatchRunner {
       }
       record(failure.status, of: member)
     }
-    member.observer = nil
+    member.printer = nil
   }
 
   /// Ends the batch at an invalid message.

@@ -21,12 +21,11 @@ package struct CallRunner {
     let lookup = TypeLookup(plan, client: client)
     let printer = CallPrinter(
       plan, lookup: lookup, output: CallOutput(clients.console.output, isDirect: true))
-    let observer = TypeResolvingObserver(printer, lookup: lookup)
     let call = client.makeCall(
       plan.request(
         log: clients.console.log(showingDebug: plan.verbosity > 1), onFinding: printer.findings.sink),
-      observer: observer)
-    observer.call = call
+      observer: printer)
+    printer.call = call
     let feeder = try feeder(call, client, printer)
     printer.feeder = feeder
     let deadline = clients.console.deadline
@@ -39,7 +38,7 @@ package struct CallRunner {
           sentMessages: printer.sent, receivedMessages: printer.received, sentBytes: traffic.sent,
           receivedBytes: traffic.received)
       },
-      whenBehind: { observer.setOutputBehind($0) },
+      whenBehind: { printer.setOutputBehind($0) },
       start: {
         call.start()
         feeder.start()
@@ -48,7 +47,7 @@ package struct CallRunner {
         call.cancel(Interrupt.reason)
         lookup?.cancel()
       },
-      until: { call.isFinished && !observer.isHolding },
+      until: { call.isFinished && !printer.isHolding },
       conclude: {
         let status = printer.conclude()
         deadline.set(nil)

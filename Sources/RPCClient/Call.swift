@@ -3,11 +3,33 @@ import Protobuf
 import RPCProtocols
 import Transport
 
-/// One call, from its start to its end: the caller's side of the chain.
+/// One call, from its start to its end.
+///
+/// It is the caller above the chain: it reports what leaves the chain to its observer, enforces the deadline, and
+/// measures time.
 public final class Call {
+  /// The maximum time that interceptors may hold the metrics after the end.
+  private static let reportTime = Duration.seconds(5)
+
   private let request: CallRequest
   private let chain: Chain
-  private let events: CallDriver
+  /// The network for the interceptors' own calls.
+  private let subrequests: ClientSubrequestTransport
+  private let loop: EventLoop
+  private let observer: any CallObserver
+  private let liveCalls: LiveCalls
+  private var begin = MonotonicClock.now
+  private var timer: EventLoop.TimerID?
+  /// The deadline of the call.
+  private(set) var deadline: MonotonicClock.Instant?
+  /// The start from the caller, before interceptors.
+  private var given: RequestStart?
+  private var hasReportedStart = false
+  /// The number of sent messages that were reported; later attempts send them again.
+  private var sent = 0
+  private var received = 0
+  /// The latest attempt.
+  private weak var exchange: Exchange?
 
   init(
     _ request: CallRequest, builder: ChainBuilder, environment: ChainEnvironment,
@@ -16,15 +38,20 @@ public final class Call {
   ) {
     self.request = request
     chain = builder.makeChain(for: request.facts, codec: request.messageCodec, environment: environment)
-    events = CallDriver(
-      request, chain: chain, subrequests: subrequests, loop: loop, liveCalls: liveCalls, observer: observer)
+    self.subrequests = subrequests
+    self.loop = loop
+    self.liveCalls = liveCalls
+    self.observer = observer
   }
 
   /// Whether the call is over, and every interceptor has finished.
   public var isFinished: Bool { chain.isFinished }
 
   /// The bytes of request and response bodies so far, in the latest attempt.
-  public var traffic: (sent: Int, received: Int) { events.traffic }
+  public var traffic: (sent: Int, received: Int) { exchange?.traffic ?? (0, 0) }
+
+  /// The HTTP request of the first attempt; nil until it is made, and for a call that an interceptor ends before.
+  public private(set) var httpRequest: HTTPRequest?
 
   /// Encodes a request message from JSON in the form that the chain and the codec need. If no interceptor
   /// needs a message, JSON is converted to the wire format without building one.
@@ -50,9 +77,21 @@ public final class Call {
     return .bytes(serialized)
   }
 
-  /// Starts the call. Must be called once.
+  /// Starts the call, which retains itself until it has finished. Must be called once.
   public func start() {
-    events.start()
+    guard given == nil, !chain.isFinished else { return }
+    liveCalls.add(self)
+    begin = .now
+    let start = RequestStart(
+      method: request.name, target: request.target, headers: request.headers,
+      deadline: request.timeout.map { begin + $0 }, codec: request.codec)
+    given = start
+    if let limit = request.timeout { keep(deadline: start.deadline, limit) }
+    chain.start(start, caller: self) { [self] chain in
+      let exchange = Exchange(request, loop: loop, chain: chain, call: self)
+      self.exchange = exchange
+      return exchange
+    }
   }
 
   /// Sends a message. A message sent before `start` is queued.
@@ -73,6 +112,143 @@ public final class Call {
 
   /// Ends the call immediately with the status `canceled`. `start` does nothing afterwards.
   public func cancel(_ reason: String) {
-    events.cancel(RPCError(.canceled, reason, origin: .client))
+    let error = RPCError(.canceled, reason, origin: .client)
+    let isFirst = given == nil && !chain.isFinished
+    chain.cancel(error)
+    guard isFirst else { return }
+    report(.responseEnd(ResponseEnd(error: error)))
+    report(.metrics(CallMetrics()))
+  }
+
+  /// Ends the call, without waiting for anything that follows its end.
+  func end(_ error: RPCError) {
+    chain.cancel(error)
+    // The first cancellation may have been the call's end, and an interceptor holds the metrics.
+    if !chain.isFinished { chain.cancel(error) }
+  }
+
+  // MARK: From the exchange
+
+  /// The request of an attempt is sent.
+  func isSent(_ start: RequestStart, _ request: HTTPRequest) {
+    guard !hasReportedStart else { return }
+    hasReportedStart = true
+    httpRequest = request
+    report(.requestStart(start))
+  }
+
+  /// The message with this index, from 0 on, is sent.
+  func isSent(message index: Int, _ size: MessageSize) {
+    guard index == sent else { return }
+    sent += 1
+    observer.receive(wire: .requestMessage(size))
+  }
+
+  /// A message has arrived, if the request asks for sizes.
+  func receive(wire event: CallEvent<MessageSize>) {
+    reportStart()
+    observer.receive(wire: event)
+  }
+
+  // MARK: Reports to the observer
+
+  private func report(_ event: CallEvent<Payload>) {
+    do throws(RPCError) {
+      try observer.receive(event)
+    } catch {
+      if !isEnding(event) { chain.cancel(error) }
+    }
+  }
+
+  /// Whether an event belongs to the end of the call, which an error of the observer cannot change any more.
+  private func isEnding(_ event: CallEvent<Payload>) -> Bool {
+    switch event {
+    case .responseEnd, .metrics: true
+    case .requestStart, .requestMessage, .requestEnd, .responseStart, .responseMessage: false
+    }
+  }
+
+  /// Reports the start first, also for a call that never reached the wire.
+  private func reportStart() {
+    guard !hasReportedStart, let start = given else { return }
+    hasReportedStart = true
+    report(.requestStart(start))
+  }
+
+  /// Reports a message to the observer. Fails a second message of a non-streaming response: the protocols
+  /// check this for servers, this method for interceptors.
+  private func deliver(_ report: () throws(RPCError) -> Void) {
+    reportStart()
+    received += 1
+    guard received == 1 || request.method.kind.serverStreams else {
+      let words = "interceptors returned more than one message for a response that has one"
+      return chain.cancel(RPCError(.internal, words, origin: .client))
+    }
+    do throws(RPCError) {
+      try report()
+    } catch {
+      chain.cancel(error)
+    }
+  }
+
+  private func keep(deadline: MonotonicClock.Instant?, _ limit: Duration) {
+    self.deadline = deadline
+    keepTime(until: deadline) {
+      RPCError(.deadlineExceeded, "the call took longer than \(limit)", origin: .client)
+    }
+  }
+
+  /// Schedules the end of the call with an error at `instant`, unless it ends earlier or the deadline
+  /// changes.
+  private func keepTime(until instant: MonotonicClock.Instant?, _ error: @escaping () -> RPCError) {
+    if let timer { loop.cancel(timer) }
+    timer = instant.map { loop.schedule(at: $0) { [chain] in chain.cancel(error()) } }
+  }
+}
+
+extension Call: ChainCaller {
+  /// Reports an event that has left the chain.
+  package func receive(_ event: CallEvent<Payload>) {
+    switch event {
+    case .responseMessage:
+      deliver { () throws(RPCError) in try observer.receive(event) }
+    case .responseEnd(let end):
+      reportStart()
+      if end.error == nil, received == 0, !request.method.kind.serverStreams {
+        // Only an interceptor can end a unary call without a message: it means an empty message.
+        receive(.responseMessage(.bytes(request.codec == .json ? Array("{}".utf8) : [])))
+      }
+      report(event)
+      keepTime(until: .now + Self.reportTime) {
+        RPCError(
+          .canceled, "interceptors held the metrics for longer than \(Self.reportTime)", origin: .client)
+      }
+    case .responseStart:
+      reportStart()
+      report(event)
+    case .metrics:
+      report(event)
+    case .requestStart, .requestMessage, .requestEnd:
+      break  // These leave the chain below.
+    }
+  }
+
+  /// Reports a message that no interceptor wanted.
+  package func receive(message: RawSpan) {
+    deliver { () throws(RPCError) in try observer.receive(message: message) }
+  }
+
+  package func deadlineChanged(to deadline: MonotonicClock.Instant?) {
+    keep(deadline: deadline, deadline.map { ($0 - begin).roundedToMilliseconds } ?? .zero)
+  }
+
+  package func finished(_ outcome: Outcome) {
+    liveCalls.remove(self)
+    if let timer { loop.cancel(timer) }
+    subrequests.end()
+  }
+
+  package func inputWanted(_ isWanted: Bool) {
+    observer.wantInput(isWanted)
   }
 }

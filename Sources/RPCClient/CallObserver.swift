@@ -1,42 +1,48 @@
-import Interception
-import Protobuf
 import RPCProtocols
 
 /// Observes a call's progress, on the loop's thread: the values that leave the chain on either side.
+///
+/// ```swift
+/// final class Printer: CallObserver {
+///   func receive(_ event: CallEvent<Payload>) throws(RPCError) {
+///     switch event {
+///     case .responseMessage(let message): print(message)
+///     case .responseEnd(let end): print(end.code.name)
+///     default: break
+///     }
+///   }
+/// }
+/// ```
 public protocol CallObserver: AnyObject {
-  /// The call starts. `request` is the HTTP request; `nil` if an interceptor ends the call before it is made.
-  func callStarted(_ start: RequestStart, request: HTTPRequest?)
-  /// A message was sent.
-  func callSent(_ size: MessageSize)
-  /// The start of the response was received.
-  func callReceived(_ start: ResponseStart)
-  /// A message was received from the wire, if `CallRequest.reportsSizes`; it has not passed the chain yet.
-  func callReceived(_ size: MessageSize)
-  /// A message was received, serialized in the call's codec; valid during this call only. A thrown error ends
-  /// the call.
-  func callReceived(_ message: RawSpan) throws(RPCError)
-  /// A message was received that an interceptor decoded or replaced. A thrown error ends the call.
-  func callReceived(_ message: Message) throws(RPCError)
+  /// Receives an event: the start of the request, and the response in order. Request messages and the half-close are
+  /// not reported here.
+  ///
+  /// A message has the form in which it left the last interceptor: typed if one decoded or replaced it.
+  ///
+  /// - Throws: An error, which ends the call. After the end it has no effect.
+  func receive(_ event: CallEvent<Payload>) throws(RPCError)
+  /// Receives a serialized response message; its bytes are valid during this call only.
+  ///
+  /// By default it gives a copy to `receive` as an event. An event cannot contain bytes in the buffer of the transport:
+  /// an observer that implements this method receives them without a copy.
+  ///
+  /// - Throws: An error, which ends the call.
+  func receive(message: RawSpan) throws(RPCError)
+  /// Receives the size of a message on the wire: of each request message that was sent, and if
+  /// `CallRequest.reportsSizes`, of each response message that has arrived and has not passed the chain.
+  func receive(wire event: CallEvent<MessageSize>)
   /// Whether the caller may send more messages now. Messages sent anyway are queued in memory.
-  func callWantsInput(_ isWanted: Bool)
-  /// The call has ended. Called once.
-  func callEnded(_ end: ResponseEnd)
-  /// The call was measured. Called once, last.
-  func callMeasured(_ metrics: CallMetrics)
+  func wantInput(_ isWanted: Bool)
 }
 
 /// Default implementations.
 extension CallObserver {
+  /// Gives a copy to `receive` as an event.
+  public func receive(message: RawSpan) throws(RPCError) {
+    try receive(.responseMessage(.bytes(message.copyBytes())))
+  }
   /// Does nothing.
-  public func callStarted(_ start: RequestStart, request: HTTPRequest?) {}
-  /// Does nothing.
-  public func callSent(_ size: MessageSize) {}
-  /// Does nothing.
-  public func callReceived(_ start: ResponseStart) {}
-  /// Does nothing.
-  public func callReceived(_ size: MessageSize) {}
+  public func receive(wire event: CallEvent<MessageSize>) {}
   /// Ignores backpressure; sufficient for callers that send few messages.
-  public func callWantsInput(_ isWanted: Bool) {}
-  /// Does nothing.
-  public func callMeasured(_ metrics: CallMetrics) {}
+  public func wantInput(_ isWanted: Bool) {}
 }

@@ -91,12 +91,15 @@ private final class SubrequestObserver: CallObserver {
     self.completion = completion
   }
 
-  func callReceived(_ start: ResponseStart) { headers = start.headers }
-  func callReceived(_ message: RawSpan) { self.message = message.copyBytes() }
-  func callReceived(_ message: Message) { self.message = message.serialized() }
-  func callEnded(_ end: ResponseEnd) {
-    completion?(SubrequestResponse(headers: headers, message: end.error == nil ? message : nil, end: end))
-    completion = nil
+  func receive(_ event: CallEvent<Payload>) {
+    switch event {
+    case .responseStart(let start): headers = start.headers
+    case .responseMessage(let message): self.message = message.serialized
+    case .responseEnd(let end):
+      completion?(SubrequestResponse(headers: headers, message: end.error == nil ? message : nil, end: end))
+      completion = nil
+    case .requestStart, .requestMessage, .requestEnd, .metrics: break
+    }
   }
 }
 

@@ -3,23 +3,11 @@ import Protobuf
 import RPCProtocols
 import Transport
 
-/// Observes what an exchange sends and receives.
-protocol ExchangeObserver: AnyObject {
-  /// The deadline of the whole call.
-  var deadline: MonotonicClock.Instant? { get }
-  /// The request is sent.
-  func exchangeStarted(_ start: RequestStart, request: HTTPRequest)
-  /// The message with this index, from 0 on, is sent.
-  func exchangeSent(message index: Int, _ size: MessageSize)
-  /// A message was received, if the request asks for sizes.
-  func exchangeReceived(_ size: MessageSize)
-}
-
 /// The wire below the chain: one call's protocol on one transfer.
 ///
 /// A request with a single message is held until it is complete. So an interceptor that fails the call before
 /// then prevents it from reaching the server.
-final class Exchange: ChainTransport, TransferDelegate, ResponseSink {
+final class Exchange: ChainTransport, TransferDelegate {
   private enum State {
     case idle
     /// The start was received; the request is incomplete.
@@ -38,7 +26,7 @@ final class Exchange: ChainTransport, TransferDelegate, ResponseSink {
   private let loop: EventLoop
   private let wire: any WireProtocol
   private weak var chain: Chain?
-  private weak var observer: (any ExchangeObserver)?
+  private weak var call: Call?
   private var state = State.idle
   private var body: [UInt8] = []
   private var measured = CallMetrics()
@@ -53,11 +41,11 @@ final class Exchange: ChainTransport, TransferDelegate, ResponseSink {
   private var hasWholeRequest = false
   private var wantsResponse = true
 
-  init(_ request: CallRequest, loop: EventLoop, chain: Chain, observer: any ExchangeObserver) {
+  init(_ request: CallRequest, loop: EventLoop, chain: Chain, call: Call) {
     self.request = request
     self.loop = loop
     self.chain = chain
-    self.observer = observer
+    self.call = call
     var parameters = CallParameters(
       kind: request.method.kind, codec: request.codec, userAgent: request.userAgent,
       maxMessageBytes: request.maxMessageBytes)
@@ -65,8 +53,9 @@ final class Exchange: ChainTransport, TransferDelegate, ResponseSink {
     parameters.acceptedCompressions = request.acceptedCompressions ?? Compression.readable
     parameters.usesGET = request.usesGET && request.method.hasNoSideEffects
     parameters.maxURLBytes = request.maxURLBytes
-    parameters.reportsSizes = request.reportsSizes
     wire = WireProtocols.make(request.protocolName, parameters)
+    guard request.reportsSizes else { return }
+    wire.onMessageSize = { [weak call] size in call?.receive(wire: .responseMessage(size)) }
   }
 
   // MARK: From the chain
@@ -129,12 +118,13 @@ final class Exchange: ChainTransport, TransferDelegate, ResponseSink {
   func measure() {
     var metrics = measured
     if case .open(let transfer) = state { transfer.measure(into: &metrics) }
-    chain?.measured(metrics)
+    metrics.receivedMessages = wire.receivedMessages
+    chain?.receive(.metrics(metrics))
   }
 
   /// Schedules the timeout of the attempt, which fails alone if the call has more time.
   private func keepTime() {
-    guard let deadline, observer?.deadline.map({ deadline < $0 }) ?? true else { return }
+    guard let deadline, call?.deadline.map({ deadline < $0 }) ?? true else { return }
     let limit = (deadline - begin).roundedToMilliseconds
     timer = loop.schedule(at: deadline) { [weak self] in
       self?.fail(RPCError(.deadlineExceeded, "the attempt took longer than \(limit)", origin: .client))
@@ -163,7 +153,7 @@ final class Exchange: ChainTransport, TransferDelegate, ResponseSink {
       body = []
       state = .open(transfer)
       if !wantsResponse { transfer.pauseReceiving() }
-      observer?.exchangeStarted(start, request: httpRequest)
+      call?.isSent(start, httpRequest)
     } catch let error as RPCError {
       fail(error)
     } catch let error as TransportError {
@@ -175,6 +165,14 @@ final class Exchange: ChainTransport, TransferDelegate, ResponseSink {
 
   private func fail(_ error: RPCError) {
     receive(end: ResponseEnd(error: error))
+  }
+
+  /// Releases the transfer, and gives the end of the call to the chain; nil is no end.
+  private func receive(end: ResponseEnd?) {
+    guard let end else { return }
+    if case .ended = state { return }
+    self.end(isComplete: end.error == nil || end.error?.origin == .server)
+    chain?.receive(.responseEnd(end))
   }
 
   /// - Parameter isComplete: Whether the response is complete; false cancels it.
@@ -191,17 +189,19 @@ final class Exchange: ChainTransport, TransferDelegate, ResponseSink {
 
   // MARK: From the transfer
 
-  func transfer(received head: ResponseStart) {
+  func receive(head: ResponseStart) {
     hasResponse = true
     // A message without bytes in the body was sent before the response.
     transfer(sentBytes: 0)
     measured.firstByte = .now - begin
-    wire.receive(head: head, self)
+    guard let chain else { return }
+    receive(end: wire.receive(head: head, chain))
     awaitEnd()
   }
 
-  func transfer(received body: RawSpan) {
-    wire.receive(body: body, self)
+  func receive(body: RawSpan) {
+    guard let chain else { return }
+    receive(end: wire.receive(body: body, chain))
     awaitEnd()
   }
 
@@ -209,21 +209,24 @@ final class Exchange: ChainTransport, TransferDelegate, ResponseSink {
   private func awaitEnd() {
     guard wire.awaitsEnd, endTimer == nil, case .open(let transfer) = state else { return }
     // libcurl may not report the end of a response before the end of the request.
-    guard hasWholeRequest, transfer.unsentBytes == 0 else { return wire.receiveEnd(self) }
-    endTimer = loop.schedule(at: .now + Self.endTime) { [weak self] in
-      guard let self else { return }
-      wire.receiveEnd(self)
-    }
+    guard hasWholeRequest, transfer.unsentBytes == 0 else { return receiveEnd(failure: nil) }
+    endTimer = loop.schedule(at: .now + Self.endTime) { [weak self] in self?.receiveEnd(failure: nil) }
   }
 
-  func transfer(received trailers: Headers) {
-    wire.receive(trailers: trailers, self)
+  func receive(trailers: Headers) {
+    guard let chain else { return }
+    receive(end: wire.receive(trailers: trailers, chain))
+  }
+
+  private func receiveEnd(failure: RPCError?) {
+    guard let chain else { return }
+    receive(end: wire.receiveEnd(failure: failure, chain))
   }
 
   func transfer(sentBytes: Int) {
     while let next = untaken.first, next.end <= sentBytes {
       untaken.removeFirst()
-      observer?.exchangeSent(message: measured.sentMessages, next.size)
+      call?.isSent(message: measured.sentMessages, next.size)
       measured.sentMessages += 1
     }
   }
@@ -232,12 +235,8 @@ final class Exchange: ChainTransport, TransferDelegate, ResponseSink {
     chain?.transportWants(input: isWanted)
   }
 
-  func transferEnded(error: TransportError?) {
-    if let error {
-      wire.receive(failure: explained(RPCError(error)), self)
-    } else {
-      wire.receiveEnd(self)
-    }
+  func receiveEnd(error: TransportError?) {
+    receiveEnd(failure: error.map { explained(RPCError($0)) })
   }
 
   /// Adds the probable cause to an error of the transport.
@@ -253,26 +252,5 @@ final class Exchange: ChainTransport, TransferDelegate, ResponseSink {
       error.message += "; the server did not read the whole request, which may be too large"
     }
     return error
-  }
-
-  // MARK: From the protocol
-
-  func receive(start: ResponseStart) {
-    chain?.received(start)
-  }
-
-  func receive(size: MessageSize) {
-    observer?.exchangeReceived(size)
-  }
-
-  func receive(message: RawSpan) {
-    measured.receivedMessages += 1
-    chain?.received(message)
-  }
-
-  func receive(end: ResponseEnd) {
-    if case .ended = state { return }
-    self.end(isComplete: end.error == nil || end.error?.origin == .server)
-    chain?.received(end)
   }
 }

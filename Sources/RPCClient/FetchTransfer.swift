@@ -81,12 +81,12 @@ final class FetchTransfer: TransferDelegate {
 
   // MARK: From the transfer
 
-  func transfer(received head: ResponseStart) {
+  func receive(head: ResponseStart) {
     answer.status = head.httpStatus
     answer.headers = head.headers
   }
 
-  func transfer(received body: RawSpan) {
+  func receive(body: RawSpan) {
     guard answer.body.count + body.byteCount <= fetch.maxBodyBytes else {
       let words = "the response of \(fetch.url) is larger than \(fetch.maxBodyBytes) bytes"
       return end(.failure(RPCError(.resourceExhausted, words, origin: .server)))
@@ -94,11 +94,11 @@ final class FetchTransfer: TransferDelegate {
     answer.body += body.copyBytes()
   }
 
-  func transfer(received trailers: Headers) {}
+  func receive(trailers: Headers) {}
   func transfer(sentBytes: Int) {}
   func transferWantsMore(_ isWanted: Bool) {}
 
-  func transferEnded(error: TransportError?) {
+  func receiveEnd(error: TransportError?) {
     end(error.map { .failure(RPCError($0)) } ?? .success(answer))
   }
 }

@@ -2,11 +2,11 @@ import RPCProtocols
 
 /// The unfinished calls of a client.
 final class LiveCalls {
-  private var calls: [ObjectIdentifier: CallDriver] = [:]
+  private var calls: [ObjectIdentifier: Call] = [:]
 
-  func add(_ call: CallDriver) { calls[ObjectIdentifier(call)] = call }
+  func add(_ call: Call) { calls[ObjectIdentifier(call)] = call }
 
-  func remove(_ call: CallDriver) { calls[ObjectIdentifier(call)] = nil }
+  func remove(_ call: Call) { calls[ObjectIdentifier(call)] = nil }
 
   /// Ends every call.
   func end(_ error: RPCError) {

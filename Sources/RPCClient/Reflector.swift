@@ -151,22 +151,15 @@ private final class ReflectionStream: CallObserver {
     self.reflector = reflector
   }
 
-  func callReceived(_ start: ResponseStart) {
-    httpStatus = start.httpStatus
+  func receive(_ event: CallEvent<Payload>) {
+    switch event {
+    case .responseStart(let start): httpStatus = start.httpStatus
+    case .responseMessage(let message): reflector?.received(message.serialized, on: self)
+    case .responseEnd(let end):
+      // Breaks the reference cycle: the call retains its observer.
+      call = nil
+      reflector?.ended(end.error, on: self)
+    case .requestStart, .requestMessage, .requestEnd, .metrics: break
+    }
   }
-
-  func callReceived(_ message: RawSpan) {
-    reflector?.received(message.copyBytes(), on: self)
-  }
-
-  func callReceived(_ message: Message) {
-    reflector?.received(message.serialized(), on: self)
-  }
-
-  func callEnded(_ end: ResponseEnd) {
-    // Breaks the reference cycle: the call retains its observer.
-    call = nil
-    reflector?.ended(end.error, on: self)
-  }
-
 }

@@ -23,6 +23,8 @@ final class ConnectUnaryProtocol: WireProtocol {
   private var decompressor: MessageDecompressor?
   /// The message of a call by GET, which travels in the URL if it fits.
   private var message: [UInt8] = []
+  private(set) var receivedMessages = 0
+  var onMessageSize: ((MessageSize) -> Void)?
 
   init(_ parameters: CallParameters) {
     self.parameters = parameters
@@ -63,11 +65,12 @@ final class ConnectUnaryProtocol: WireProtocol {
     body.append(contentsOf: bytes)
   }
 
-  func receive(head: ResponseStart, _ sink: any ResponseSink) {
-    guard case .head = state else { return }
+  func receive(head: ResponseStart, _ receiver: any ResponseReceiver) -> ResponseEnd? {
+    guard case .head = state else { return nil }
     let (leading, _) = Self.split(head.headers)
-    sink.receive(
-      start: ResponseStart(httpStatus: head.httpStatus, httpVersion: head.httpVersion, headers: leading))
+    receiver.receive(
+      .responseStart(
+        ResponseStart(httpStatus: head.httpStatus, httpVersion: head.httpVersion, headers: leading)))
     do throws(RPCError) {
       decompressor = try parameters.agreedCompression(head.headers.first("content-encoding")).map {
         MessageDecompressor($0)
@@ -77,67 +80,61 @@ final class ConnectUnaryProtocol: WireProtocol {
           throw httpError(head)
         }
         state = .error(head)
-        return
+        return nil
       }
       try ConnectHeaders.check(head, expected: contentType, family: "application/")
       state = .message(head)
+      return nil
     } catch {
-      fail(head.httpStatus == 200 ? error : httpError(head), head, sink)
+      return fail(head.httpStatus == 200 ? error : httpError(head), head)
     }
   }
 
-  func receive(body piece: RawSpan, _ sink: any ResponseSink) {
+  func receive(body piece: RawSpan, _ receiver: any ResponseReceiver) -> ResponseEnd? {
     switch state {
-    case .head, .ended: break
+    case .head, .ended: return nil
     case .message(let head):
       let limit = parameters.maxMessageBytes
       guard body.count + piece.byteCount <= limit else {
-        return fail(.messageTooLarge("is too long", limit: limit), head, sink)
+        return fail(.messageTooLarge("is too long", limit: limit), head)
       }
-      piece.withUnsafeBytes { body.append(contentsOf: $0) }
     case .error(let head):
-      guard body.count + piece.byteCount <= Self.maxErrorBytes else {
-        return fail(httpError(head), head, sink)
-      }
-      piece.withUnsafeBytes { body.append(contentsOf: $0) }
+      guard body.count + piece.byteCount <= Self.maxErrorBytes else { return fail(httpError(head), head) }
     }
+    piece.withUnsafeBytes { body.append(contentsOf: $0) }
+    return nil
   }
 
-  func receive(trailers: Headers, _ sink: any ResponseSink) {
+  func receive(trailers: Headers, _ receiver: any ResponseReceiver) -> ResponseEnd? {
     // Connect sends trailing metadata as headers (prefix `trailer-`) and does not use HTTP trailers.
+    nil
   }
 
   var awaitsEnd: Bool { false }
 
-  func receive(failure: RPCError, _ sink: any ResponseSink) {
+  func receiveEnd(failure: RPCError?, _ receiver: any ResponseReceiver) -> ResponseEnd? {
+    let before = state
     state = .ended
-    sink.receive(end: ResponseEnd(error: failure))
-  }
-
-  func receiveEnd(_ sink: any ResponseSink) {
-    switch state {
-    case .ended: break
-    case .head:
-      state = .ended
-      sink.receive(end: ResponseEnd(error: .closedWithoutResponse))
+    switch before {
+    case .ended: return nil
+    case _ where failure != nil: return ResponseEnd(error: failure)
+    case .head: return ResponseEnd(error: .closedWithoutResponse)
     case .message(let head):
       do throws(RPCError) {
         let message = try decompressed(limit: parameters.maxMessageBytes)
-        state = .ended
-        if parameters.reportsSizes {
-          let compression = decompressor?.compression
-          sink.receive(
-            size: MessageSize(bytes: message.count, wireBytes: body.count, compression: compression))
-        }
-        sink.receive(message: message.span.bytes)
-        sink.receive(end: ResponseEnd(trailers: Self.split(head.headers).trailing))
+        onMessageSize?(
+          MessageSize(
+            bytes: message.count, wireBytes: body.count, compression: decompressor?.compression))
+        receivedMessages += 1
+        receiver.receive(message: message.span.bytes)
+        return ResponseEnd(trailers: Self.split(head.headers).trailing)
       } catch {
-        fail(error, head, sink)
+        return fail(error, head)
       }
     case .error(let head):
       let json = try? decompressed(limit: Self.maxErrorBytes)
       let fallback = HTTPStatusMapping.connect(head.httpStatus)
-      fail(json.flatMap { ConnectError.decode($0, fallback: fallback) } ?? httpError(head), head, sink)
+      return fail(json.flatMap { ConnectError.decode($0, fallback: fallback) } ?? httpError(head), head)
     }
   }
 
@@ -147,9 +144,9 @@ final class ConnectUnaryProtocol: WireProtocol {
     return try decompressor.decompress(compressed.span.bytes, limit: limit)
   }
 
-  private func fail(_ error: RPCError, _ head: ResponseStart, _ sink: any ResponseSink) {
+  private func fail(_ error: RPCError, _ head: ResponseStart) -> ResponseEnd {
     state = .ended
-    sink.receive(end: ResponseEnd(error: error, trailers: Self.split(head.headers).trailing))
+    return ResponseEnd(error: error, trailers: Self.split(head.headers).trailing)
   }
 
   private func httpError(_ head: ResponseStart) -> RPCError {

@@ -20,16 +20,18 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
   private let limits: EnvelopeLimits
   private var state = State.head
   private var reader: EnvelopeReader
-  private var cardinality: ResponseCardinality
+  /// The message of a response that is not a stream.
+  private var single = SingleResponse()
+  private(set) var receivedMessages = 0
   private var compressor: MessageCompressor
   private var decompressor: MessageDecompressor?
+  var onMessageSize: ((MessageSize) -> Void)?
 
   init(_ parameters: CallParameters) {
     self.parameters = parameters
     contentType = ContentType(base: Wire.mediaType, codec: parameters.codec)
     limits = EnvelopeLimits(maxMessageBytes: parameters.maxMessageBytes, endFlag: Wire.endFlag)
     reader = EnvelopeReader(limits)
-    cardinality = ResponseCardinality(kind: parameters.kind)
     compressor = MessageCompressor(parameters.compression)
   }
 
@@ -52,16 +54,20 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
     try Envelope.append(compressor.compress(message), flags: flags, to: &body)
   }
 
-  func receive(head: ResponseStart, _ sink: any ResponseSink) {
-    guard case .head = state else { return }
-    sink.receive(start: head)
+  func receive(head: ResponseStart, _ receiver: any ResponseReceiver) -> ResponseEnd? {
+    guard case .head = state else { return nil }
+    receiver.receive(.responseStart(head))
     do throws(RPCError) {
-      guard let end = try Wire.end(head: head) else { return try expectEnvelopes(head, hasStatus: false) }
+      guard let end = try Wire.end(head: head) else {
+        try expectEnvelopes(head, hasStatus: false)
+        return nil
+      }
       // The body of another HTTP status is text for people.
-      guard head.httpStatus == 200 else { return finish(end, sink) }
+      guard head.httpStatus == 200 else { return finish(end, receiver) }
       state = .status(end, head)
+      return nil
     } catch {
-      fail(error, sink)
+      return fail(error)
     }
   }
 
@@ -72,43 +78,44 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
     decompressor = try parameters.agreedCompression(encoding).map { MessageDecompressor($0) }
   }
 
-  func receive(body: RawSpan, _ sink: any ResponseSink) {
-    guard body.byteCount > 0 else { return }
+  func receive(body: RawSpan, _ receiver: any ResponseReceiver) -> ResponseEnd? {
+    guard body.byteCount > 0 else { return nil }
     do throws(RPCError) {
       // A response with a body is not trailers-only, so its status is in the trailers (PROTOCOL-HTTP2,
       // "Responses").
       if case .status(_, let head) = state { try expectEnvelopes(head, hasStatus: true) }
       if case .last = state { throw .dataAfterEnd }
-      guard isReading else { return }
+      guard isReading else { return nil }
       let unreadBytes = try reader.read(body) { (flags, message) throws(RPCError) in
         if flags == 0 {
-          if parameters.reportsSizes { reportSize(message.byteCount, message.byteCount, nil, sink) }
-          try cardinality.receive(message, sink)
+          reportSize(message.byteCount, message.byteCount, nil)
+          try deliver(message, receiver)
         } else {
-          try receive(message, flags: flags, sink)
+          try receive(message, flags: flags, receiver)
         }
         return isReading
       }
       if unreadBytes > 0, case .last = state { throw .dataAfterEnd }
+      return nil
     } catch {
-      fail(error, sink)
+      return fail(error)
     }
   }
 
-  func receive(trailers: Headers, _ sink: any ResponseSink) {
+  func receive(trailers: Headers, _ receiver: any ResponseReceiver) -> ResponseEnd? {
     do throws(RPCError) {
       switch state {
       case .status(let end, _):
-        guard Wire.wantsTrailers else { return }
-        finish((try? Wire.end(trailers: trailers)) ?? end, sink)
+        guard Wire.wantsTrailers else { return nil }
+        return finish((try? Wire.end(trailers: trailers)) ?? end, receiver)
       case .body:
-        guard let end = try Wire.end(trailers: trailers) else { return }
+        guard let end = try Wire.end(trailers: trailers) else { return nil }
         guard end.error != nil || reader.pendingBytes == 0 else { throw .endedInMessage }
-        finish(end, sink)
-      case .head, .last, .ended: break
+        return finish(end, receiver)
+      case .head, .last, .ended: return nil
       }
     } catch {
-      fail(error, sink)
+      return fail(error)
     }
   }
 
@@ -119,31 +126,23 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
     }
   }
 
-  func receiveEnd(_ sink: any ResponseSink) {
+  func receiveEnd(failure: RPCError?, _ receiver: any ResponseReceiver) -> ResponseEnd? {
     switch state {
-    case .ended: break
-    case .head: fail(.closedWithoutResponse, sink)
-    case .status(let end, _), .last(let end): finish(end, sink)
-    case .body where reader.pendingBytes > 0: fail(.endedInMessage, sink)
-    case .body(hasStatus: true):
-      fail(
-        .violation(
-          .internal, "the server sent a status with the headers, then a body without \(Wire.missingEnd)"),
-        sink)
-    case .body(hasStatus: false):
-      fail(
-        .violation(.unknown, "the response ended without \(Wire.missingEnd), so its status is unknown"),
-        sink)
+    case .ended: return nil
+    // The RPC's end is known; only the end of the HTTP response is missing.
+    case .status(let end, _), .last(let end): return finish(end, receiver)
+    case .head: return fail(failure ?? .closedWithoutResponse)
+    case .body(let hasStatus): return fail(failure ?? unexpectedEnd(hasStatus: hasStatus))
     }
   }
 
-  func receive(failure: RPCError, _ sink: any ResponseSink) {
-    switch state {
-    // The RPC's end is known; only the end of the HTTP response is missing.
-    case .status(let end, _), .last(let end): finish(end, sink)
-    case .head, .body: fail(failure, sink)
-    case .ended: break
-    }
+  /// The error of a response whose body ends before the last envelope, or the trailers.
+  private func unexpectedEnd(hasStatus: Bool) -> RPCError {
+    if reader.pendingBytes > 0 { return .endedInMessage }
+    return hasStatus
+      ? .violation(
+        .internal, "the server sent a status with the headers, then a body without \(Wire.missingEnd)")
+      : .violation(.unknown, "the response ended without \(Wire.missingEnd), so its status is unknown")
   }
 
   private var isReading: Bool {
@@ -152,7 +151,7 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
 
   /// Receives an envelope with flags: compressed, the last one, or both.
   private func receive(
-    _ content: RawSpan, flags: UInt8, _ sink: any ResponseSink
+    _ content: RawSpan, flags: UInt8, _ receiver: any ResponseReceiver
   ) throws(RPCError) {
     guard flags & ~(Envelope.compressed | (Wire.endFlag ?? 0)) == 0 else {
       throw .violation(.internal, "the server sent an envelope with the unknown flags \(flags)")
@@ -168,27 +167,39 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
     if limits.isEnd(flags) {
       state = .last(try Wire.end(envelope: bytes))
     } else {
-      if parameters.reportsSizes {
-        reportSize(bytes.count, content.byteCount, decompressor?.compression, sink)
-      }
-      try cardinality.receive(bytes.span.bytes, sink)
+      reportSize(bytes.count, content.byteCount, decompressor?.compression)
+      try deliver(bytes.span.bytes, receiver)
     }
   }
 
-  private func reportSize(_ bytes: Int, _ encoded: Int, _ compression: Compression?, _ sink: any ResponseSink)
-  {
-    let size = MessageSize(bytes: bytes, wireBytes: encoded + Envelope.prefixBytes, compression: compression)
-    sink.receive(size: size)
+  private func reportSize(_ bytes: Int, _ encoded: Int, _ compression: Compression?) {
+    onMessageSize?(
+      MessageSize(bytes: bytes, wireBytes: encoded + Envelope.prefixBytes, compression: compression))
   }
 
-  private func finish(_ end: ResponseEnd, _ sink: any ResponseSink) {
-    state = .ended
-    cardinality.finish(end, sink)
+  /// Gives a message of a stream to the receiver. Where exactly one is allowed, it waits for the end.
+  private func deliver(_ message: RawSpan, _ receiver: any ResponseReceiver) throws(RPCError) {
+    guard parameters.kind.serverStreams else { return try single.keep(message) }
+    receivedMessages += 1
+    receiver.receive(message: message)
   }
 
-  private func fail(_ error: RPCError, _ sink: any ResponseSink) {
+  private func finish(_ end: ResponseEnd, _ receiver: any ResponseReceiver) -> ResponseEnd {
     state = .ended
-    sink.receive(end: ResponseEnd(error: error))
+    guard !parameters.kind.serverStreams, end.error == nil else { return end }
+    do throws(RPCError) {
+      let message = try single.get()
+      receivedMessages += 1
+      receiver.receive(message: message.span.bytes)
+      return end
+    } catch {
+      return ResponseEnd(error: error, trailers: end.trailers)
+    }
+  }
+
+  private func fail(_ error: RPCError) -> ResponseEnd {
+    state = .ended
+    return ResponseEnd(error: error)
   }
 }
 

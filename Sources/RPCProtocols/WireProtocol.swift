@@ -2,8 +2,11 @@ import Protobuf
 
 /// One call in one protocol: encodes the chain's requests as HTTP, and decodes HTTP responses for the chain.
 ///
-/// It holds the state of one call and does no I/O. The sink may send while it receives: the two directions
+/// It holds the state of one call and does no I/O. The receiver may send while it receives: the two directions
 /// share no mutable state.
+///
+/// The start and the messages of the response go to a receiver. The end is returned instead, once: its owner releases
+/// the transfer before others learn of the end. Nothing follows it.
 package protocol WireProtocol: AnyObject {
   /// The HTTP request that starts the call.
   ///
@@ -16,40 +19,27 @@ package protocol WireProtocol: AnyObject {
   /// Appends one message in its wire form to the request's body.
   func encode(_ message: [UInt8], into body: inout [UInt8]) throws(RPCError)
 
-  /// Receives the status line and the header fields of the response.
-  func receive(head: ResponseStart, _ sink: any ResponseSink)
+  /// Receives the status line and the header fields of the response; returns the end of the call if they contain it.
+  func receive(head: ResponseStart, _ receiver: any ResponseReceiver) -> ResponseEnd?
 
-  /// Receives a piece of the response's body, of any size.
-  func receive(body: RawSpan, _ sink: any ResponseSink)
+  /// Receives a piece of the response's body, of any size; returns the end of the call if it contains it.
+  func receive(body: RawSpan, _ receiver: any ResponseReceiver) -> ResponseEnd?
 
-  /// Receives the HTTP trailers.
-  func receive(trailers: Headers, _ sink: any ResponseSink)
+  /// Receives the HTTP trailers; returns the end of the call if they contain it.
+  func receive(trailers: Headers, _ receiver: any ResponseReceiver) -> ResponseEnd?
 
   /// Whether the status is known, and only the end of the HTTP response is missing.
   var awaitsEnd: Bool { get }
 
-  /// Receives the end of the HTTP response.
-  func receiveEnd(_ sink: any ResponseSink)
+  /// Receives the end of the HTTP response, or its failure; returns the end of the call. A status that is already
+  /// known takes precedence over a failure.
+  func receiveEnd(failure: RPCError?, _ receiver: any ResponseReceiver) -> ResponseEnd?
 
-  /// Receives a failure of the HTTP response. A status that is already known takes precedence.
-  func receive(failure: RPCError, _ sink: any ResponseSink)
-}
+  /// The number of messages given to the receiver.
+  var receivedMessages: Int { get }
 
-/// Receives the decoded response in order: a start, messages, one end. Nothing follows the end.
-package protocol ResponseSink: AnyObject {
-  /// Receives the start of the response.
-  func receive(start: ResponseStart)
-  /// Receives the size of a message, if the parameters request it. The message follows, perhaps later.
-  func receive(size: MessageSize)
-  /// Receives a message. The bytes are valid during this call only.
-  func receive(message: RawSpan)
-  /// Receives the end of the call.
-  func receive(end: ResponseEnd)
-}
-
-extension ResponseSink {
-  /// Default: ignores sizes.
-  package func receive(size: MessageSize) {}
+  /// Called with the size of each message that arrives. The message follows, perhaps later.
+  var onMessageSize: ((MessageSize) -> Void)? { get set }
 }
 
 extension RawSpan {
@@ -78,8 +68,6 @@ package struct CallParameters: Sendable {
   package var usesGET = false
   /// The longest URL of a call by GET, in bytes; a longer one makes the call use POST.
   package var maxURLBytes = 8192
-  /// Whether the sink receives the size of each message.
-  package var reportsSizes = false
 
   /// Makes parameters of a call without compression.
   package init(kind: CallKind, codec: CodecName, userAgent: String, maxMessageBytes: Int) {

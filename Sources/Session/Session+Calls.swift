@@ -52,8 +52,10 @@ extension Session {
     }
     for value in values {
       let message = try bindings.expand(json: value)
-      if !stream.wantsInput {
-        guard try wait(until: { stream.wantsInput || !stream.acceptsMessages }) else { return handleSignal() }
+      if !stream.printer.wantsInput {
+        guard try wait(until: { stream.printer.wantsInput || !stream.acceptsMessages }) else {
+          return handleSignal()
+        }
       }
       guard stream.acceptsMessages, let call = stream.call else {
         throw Failure(.usage, stream.title, "the stream accepts no more messages")
@@ -91,9 +93,7 @@ extension Session {
     let printer = CallPrinter(
       plan, lookup: lookup, output: output, index: number,
       title: number.map { SessionStream.title(plan.method.name, $0) })
-    let stream = SessionStream(
-      plan, number: number, place: place, TypeResolvingObserver(printer, lookup: lookup)
-    ) {
+    let stream = SessionStream(plan, number: number, place: place, printer) {
       [weak self] message in self?.bindings.last = message
     }
     if let number, plan.format != .events {
@@ -107,21 +107,21 @@ extension Session {
 
   /// Encodes the messages and starts the call; sends nothing if a message is invalid.
   private func start(_ stream: SessionStream, _ messages: [String]) throws -> [Payload] {
-    let request = stream.plan.request(log: log, onFinding: stream.observer.printer.findings.sink)
-    let call = client.makeCall(request, observer: stream)
+    let request = stream.plan.request(log: log, onFinding: stream.printer.findings.sink)
+    let call = client.makeCall(request, observer: stream.printer)
     stream.saved = SavedCall(state, chain, stream.plan)
     let payloads: [Payload]
     do {
       payloads = try messages.map { try encode($0, stream, call) }
     } catch {
       // The call's interceptors exist already, so they must be notified of its end.
-      stream.observer.printer.isUnsent = true
+      stream.printer.isUnsent = true
       call.cancel("the request is invalid")
       throw error
     }
     record.calls(stream.saved)
     stream.start(call)
-    stream.observer.setOutputBehind(isOutputBehind)
+    stream.printer.setOutputBehind(isOutputBehind)
     return payloads
   }
 

@@ -87,8 +87,8 @@ package final class Session {
     _ = try settings(options, state.target ?? Self.noTarget, MethodName(service: "", method: ""))
     pump = OutputFlusher(console.output, client.loop) { [weak self] isBehind in
       guard let self else { return }
-      for stream in streams.open { stream.observer.setOutputBehind(isBehind) }
-      foreground?.observer.setOutputBehind(isBehind)
+      for stream in streams.open { stream.printer.setOutputBehind(isBehind) }
+      foreground?.printer.setOutputBehind(isBehind)
     }
   }
 
@@ -238,9 +238,9 @@ package final class Session {
   /// Prints the result of a call that has ended. Returns its exit status if it failed.
   package func conclude(_ stream: SessionStream) -> ExitStatus? {
     defer { stream.forget() }
-    let status = stream.observer.printer.conclude()
-    if let failure = stream.observer.printer.failure { report(failure) }
-    return status ?? stream.observer.printer.failure?.status
+    let status = stream.printer.conclude()
+    if let failure = stream.printer.failure { report(failure) }
+    return status ?? stream.printer.failure?.status
   }
 
   /// Prints a notice, if the session is interactive.

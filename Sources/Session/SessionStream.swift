@@ -5,18 +5,15 @@ import Protobuf
 import RPCClient
 import RPCProtocols
 
-/// A call of a session: observes it and forwards its events to the output.
-package final class SessionStream: CallObserver {
+/// A call of a session.
+package final class SessionStream {
   /// The number of the stream; nil for a call that the prompt waits for.
   package let number: Int?
   package let plan: CallPlan
-  package let observer: TypeResolvingObserver
+  package let printer: CallPrinter
   /// The file and line of the script that opened it.
   package let place: String?
-  private let onResponse: (SessionVariables.LastMessage) -> Void
   package private(set) var call: Call?
-  /// Whether flow control allows more messages now.
-  package private(set) var wantsInput = true
   /// Whether the request is closed.
   package private(set) var isHalfClosed = false
   /// The number of responses received, and of those that `receive` waited for.
@@ -31,17 +28,23 @@ package final class SessionStream: CallObserver {
   ///   - plan: The call.
   ///   - number: The number of the stream; nil for a call that the prompt waits for.
   ///   - place: The file and line of the script that opens it.
-  ///   - observer: Prints the call.
+  ///   - printer: Prints the call.
   ///   - onResponse: Called with each response message.
   package init(
-    _ plan: CallPlan, number: Int?, place: String?, _ observer: TypeResolvingObserver,
+    _ plan: CallPlan, number: Int?, place: String?, _ printer: CallPrinter,
     onResponse: @escaping (SessionVariables.LastMessage) -> Void
   ) {
     self.plan = plan
     self.number = number
     self.place = place
-    self.observer = observer
-    self.onResponse = onResponse
+    self.printer = printer
+    printer.onResponse = { [weak self] message in
+      self?.received += 1
+      switch message {
+      case .bytes(let bytes): onResponse(.bytes(bytes, plan.codec, plan.method.output))
+      case .typed(let message): onResponse(.typed(message))
+      }
+    }
   }
 
   /// The name of the stream in prompts, errors and lists: `Chat[1]`.
@@ -55,13 +58,13 @@ package final class SessionStream: CallObserver {
     "\(plan.name) \(acceptsMessages ? "open" : "half-closed"), \(received) received"
   }
   /// Whether the call has ended and its output is complete.
-  package var isDone: Bool { call.map { $0.isFinished && !observer.isHolding } ?? true }
+  package var isDone: Bool { call.map { $0.isFinished && !printer.isHolding } ?? true }
   /// Whether messages can be sent.
   package var acceptsMessages: Bool { !isHalfClosed && call?.isFinished == false }
 
   package func start(_ call: Call) {
     self.call = call
-    observer.call = call
+    printer.call = call
     call.start()
   }
 
@@ -79,7 +82,7 @@ package final class SessionStream: CallObserver {
 
   /// Cancels the call.
   package func cancel(_ reason: String) {
-    observer.printer.isGivenUp = true
+    printer.isGivenUp = true
     isHalfClosed = true
     call?.cancel(reason)
   }
@@ -88,36 +91,6 @@ package final class SessionStream: CallObserver {
   package func forget() {
     call = nil
   }
-
-  // MARK: From the call
-
-  package func callStarted(_ start: RequestStart, request: HTTPRequest?) {
-    observer.callStarted(start, request: request)
-  }
-
-  package func callSent(_ size: MessageSize) { observer.callSent(size) }
-
-  package func callReceived(_ size: MessageSize) { observer.callReceived(size) }
-
-  package func callReceived(_ start: ResponseStart) { observer.callReceived(start) }
-
-  package func callReceived(_ message: RawSpan) throws(RPCError) {
-    received += 1
-    onResponse(.bytes(message.copyBytes(), plan.codec, plan.method.output))
-    try observer.callReceived(message)
-  }
-
-  package func callReceived(_ message: Message) throws(RPCError) {
-    received += 1
-    onResponse(.typed(message))
-    try observer.callReceived(message)
-  }
-
-  package func callWantsInput(_ isWanted: Bool) { wantsInput = isWanted }
-
-  package func callEnded(_ end: ResponseEnd) { observer.callEnded(end) }
-
-  package func callMeasured(_ metrics: CallMetrics) { observer.callMeasured(metrics) }
 }
 
 /// The streams of a session.

@@ -163,9 +163,9 @@ package final class Transfer {
     case .limitDraining:
       drainTimer = loop.schedule(at: .now + Self.drainTime) { [weak self] in self?.close() }
     case .yieldBody: loop.resumeNextRound(self)
-    case .receive(let head): delegate?.transfer(received: head)
+    case .receive(let head): delegate?.receive(head: head)
     case .awaitRoundEnd: loop.awaitRoundEnd(self)
-    case .receiveTrailers(let trailers): delegate?.transfer(received: trailers)
+    case .receiveTrailers(let trailers): delegate?.receive(trailers: trailers)
     case .end(let error): end(error)
     case .none, .proceed, .abort, .sendBody, .endBody, .pauseBody, .receiveBody: break
     }
@@ -189,7 +189,7 @@ package final class Transfer {
     loop.settleLater(self)
     var error = error
     if error?.kind == .proxy { error?.proxy = ProxyAddress.name(for: url, options) }
-    delegate?.transferEnded(error: error)
+    delegate?.receiveEnd(error: error)
   }
 
   private func stopTimers() {
@@ -326,7 +326,7 @@ package final class Transfer {
     switch perform(.body(isLate: loop.isLate)) {
     case .receiveBody:
       receivedBytes += body.count
-      delegate?.transfer(received: body.bytes)
+      delegate?.receive(body: body.bytes)
       return machine.isClosed ? 0 : body.count
     case .proceed: return body.count
     case .pauseBody, .yieldBody: return Int(CURL_WRITEFUNC_PAUSE)

@@ -2,19 +2,22 @@ import RPCProtocols
 
 /// Observes a transfer's progress, on the loop's thread.
 ///
+/// It receives HTTP: pieces of a body are not messages, and the end has no status of the RPC. So its methods do not take
+/// a `CallEvent`.
+///
 /// libcurl may be the caller. A delegate may call all methods of transfers; they take effect when libcurl has
 /// returned.
 package protocol TransferDelegate: AnyObject {
   /// The status line and the header fields of the final response were received.
-  func transfer(received head: ResponseStart)
+  func receive(head: ResponseStart)
   /// A piece of the body was received. The bytes are valid during this call only.
-  func transfer(received body: RawSpan)
+  func receive(body: RawSpan)
   /// The trailers were received.
-  func transfer(received trailers: Headers)
+  func receive(trailers: Headers)
   /// libcurl has read this many bytes of the request's body so far.
   func transfer(sentBytes: Int)
   /// Whether the caller may send more of the request's body; false while too many bytes wait.
   func transferWantsMore(_ isWanted: Bool)
   /// The transfer has ended: completely if `error` is `nil`. Not called after `close` or `finish`.
-  func transferEnded(error: TransportError?)
+  func receiveEnd(error: TransportError?)
 }

@@ -125,11 +125,17 @@ package final class TestCall: ChainCaller {
   }
   package func send(_ text: String) { chain.send(.bytes(TestMessages.bytes(text))) }
   package func close() { chain.closeRequest() }
-  package func receiveHeaders() { wireChain.received(ResponseStart(headers: Headers([("from", "server")]))) }
-  package func receive(_ text: String) { wireChain.received(.bytes(TestMessages.bytes(text))) }
+  package func receiveHeaders() {
+    wireChain.receive(.responseStart(ResponseStart(headers: Headers([("from", "server")]))))
+  }
+  package func receive(_ text: String) {
+    wireChain.receive(.responseMessage(.bytes(TestMessages.bytes(text))))
+  }
   /// A message as the protocols deliver it: the bytes are valid during this call only.
-  package func receive(span text: String) { wireChain.received(TestMessages.bytes(text).span.bytes) }
-  package func receiveEnd(_ error: RPCError? = nil) { wireChain.received(ResponseEnd(error: error)) }
+  package func receive(span text: String) { wireChain.receive(message: TestMessages.bytes(text).span.bytes) }
+  package func receiveEnd(_ error: RPCError? = nil) {
+    wireChain.receive(.responseEnd(ResponseEnd(error: error)))
+  }
 
   /// A whole call with one message each way.
   package func run() {
@@ -178,33 +184,35 @@ package final class TestCall: ChainCaller {
     metrics.sentBytes = 7
     let chains = measuring
     measuring = []
-    for chain in chains { chain.measured(metrics) }
+    for chain in chains { chain.receive(.metrics(metrics)) }
   }
 
   // MARK: Caller
 
   package func deadlineChanged(to deadline: MonotonicClock.Instant?) { deadlines.append(deadline) }
-  package func responseStarted(_ start: ResponseStart) {
-    receivedStart = start
-    journal.note("caller headers")
-  }
-  package func responseReceived(_ message: Payload) {
-    received.append(message)
-    switch message {
-    case .typed(let message): journal.note("caller typed \(TestMessages.text(message))")
-    case .bytes(let bytes): journal.note("caller \(TestMessages.text(bytes))")
+  package func receive(_ event: CallEvent<Payload>) {
+    switch event {
+    case .responseStart(let start):
+      receivedStart = start
+      journal.note("caller headers")
+    case .responseMessage(let message):
+      received.append(message)
+      switch message {
+      case .typed(let message): journal.note("caller typed \(TestMessages.text(message))")
+      case .bytes(let bytes): journal.note("caller \(TestMessages.text(bytes))")
+      }
+    case .responseEnd(let end):
+      self.end = end
+      journal.note("caller end \(end.code.name)")
+    case .metrics(let metrics): journal.note("caller metrics \(metrics.sentBytes)")
+    case .requestStart, .requestMessage, .requestEnd: journal.note("caller \(event)")
     }
   }
-  package func responseReceived(_ message: RawSpan) {
+  package func receive(message: RawSpan) {
     let bytes = message.copyBytes()
     received.append(.bytes(bytes))
     journal.note("caller span \(TestMessages.text(bytes))")
   }
-  package func responseEnded(_ end: ResponseEnd) {
-    self.end = end
-    journal.note("caller end \(end.code.name)")
-  }
-  package func measured(_ metrics: CallMetrics) { journal.note("caller metrics \(metrics.sentBytes)") }
   package func finished(_ outcome: Outcome) {
     self.outcome = outcome
     journal.note("caller finished")

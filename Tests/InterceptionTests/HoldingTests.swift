@@ -128,15 +128,13 @@ import Testing
     final class Feeder: ChainCaller {
       var chain: Chain?
       var left = 20_000
-      func responseStarted(_ start: ResponseStart) {}
-      func responseReceived(_ message: Payload) {
+      func receive(_ event: CallEvent<Payload>) {
+        guard case .responseMessage = event else { return }
         // Each message received sends another, from inside the callback.
         left -= 1
-        if left > 0 { chain?.received(.bytes(TestMessages.bytes("x"))) }
+        if left > 0 { chain?.receive(.responseMessage(.bytes(TestMessages.bytes("x")))) }
       }
-      func responseReceived(_ message: RawSpan) { responseReceived(.bytes(message.copyBytes())) }
-      func responseEnded(_ end: ResponseEnd) {}
-      func measured(_ metrics: CallMetrics) {}
+      func receive(message: RawSpan) { receive(.responseMessage(.bytes(message.copyBytes()))) }
       func finished(_ outcome: Outcome) {}
       func inputWanted(_ isWanted: Bool) {}
     }
@@ -164,7 +162,7 @@ import Testing
     call.chain.send(.bytes(large))
     #expect(!call.chain.wantsMoreInput)
     #expect(call.callerLines == ["pause"])
-    for _ in 0..<3 { call.chain.received(.bytes(large)) }
+    for _ in 0..<3 { call.chain.receive(.responseMessage(.bytes(large))) }
     #expect(!call.chain.wantsMoreResponse)
     #expect(call.wireLines.last == "pause")
     for _ in 0..<3 {

@@ -133,7 +133,7 @@ import Testing
     #expect(call.sent == [unusual])
     #expect(try Message(TestMessages.type, serialized: unusual).serialized() != unusual)
     call.receiveHeaders()
-    call.chain.received(.bytes(unusual))
+    call.chain.receive(.responseMessage(.bytes(unusual)))
     guard case .bytes(let bytes)? = call.received.first else {
       Issue.record("the caller should get bytes")
       return
@@ -163,7 +163,7 @@ import Testing
     call.start()
     call.receiveHeaders()
     call.receive("1")
-    call.chain.received(.bytes(Array("garbage".utf8)))
+    call.chain.receive(.responseMessage(.bytes(Array("garbage".utf8))))
     #expect(call.end?.error?.code == .internal)
     #expect(call.end?.error?.origin == .violation)
     #expect(journal.lines(of: "B").suffix(2) == ["end canceled", "finish internal"])

@@ -4,7 +4,7 @@ import Testing
 
 /// The values that wait at one node: they leave in the order of arrival.
 @Suite struct ReorderBufferTests {
-  private func message(_ number: UInt8) -> Item { .message(MessageForms(bytes: [number])) }
+  private func message(_ number: UInt8) -> Item { .responseMessage(MessageForms(bytes: [number])) }
 
   /// What leaves a buffer now: the number of each message, and what else happens.
   private func outputs(of buffer: inout ReorderBuffer) -> [String] {
@@ -22,7 +22,7 @@ import Testing
 
   private func text(_ item: Item) -> String {
     switch item {
-    case .message(let forms): "\(forms.bytes?.first ?? 0)"
+    case .responseMessage(let forms): "\(forms.bytes?.first ?? 0)"
     default: "end"
     }
   }

@@ -17,10 +17,10 @@ import Testing
     call.start()
     call.send("ping")
     call.close()
-    call.chain.received(ResponseStart(headers: headers))
+    call.chain.receive(.responseStart(ResponseStart(headers: headers)))
     for message in messages { call.receive(message) }
     call.clock.advance(by: time)
-    call.chain.received(end)
+    call.chain.receive(.responseEnd(end))
     #expect(call.callerLines.contains("finished"))
     return call.found
   }
@@ -151,7 +151,7 @@ import Testing
       call.start()
       call.receiveHeaders()
       call.clock.advance(by: .milliseconds(1500))
-      call.chain.received(end)
+      call.chain.receive(.responseEnd(end))
     }
     let report = try #require(services.files["report.xml"])
     #expect(report.contains("tests=\"2\" failures=\"2\" errors=\"0\" skipped=\"0\" time=\"3.000\""))

@@ -30,9 +30,9 @@ import Testing
   }
 
   private func refuse(_ call: TestCall) {
-    call.wireChain.received(ResponseStart(headers: Headers([("grpc-status", "16")])))
-    call.wireChain.received(
-      ResponseEnd(error: RPCError(.unauthenticated, "token expired", origin: .server)))
+    call.wireChain.receive(.responseStart(ResponseStart(headers: Headers([("grpc-status", "16")]))))
+    call.wireChain.receive(
+      .responseEnd(ResponseEnd(error: RPCError(.unauthenticated, "token expired", origin: .server))))
   }
 
   private func jwt(expiry: Int64) -> String {

@@ -28,10 +28,11 @@ import Testing
     }
     call.close()
     let detail = StatusDetail(typeName: "t.T", value: [1, 2])
-    call.chain.received(
-      ResponseEnd(
-        error: RPCError(.aborted, "over", details: [detail], origin: .server),
-        trailers: Headers([("x-t", "1")])))
+    call.chain.receive(
+      .responseEnd(
+        ResponseEnd(
+          error: RPCError(.aborted, "over", details: [detail], origin: .server),
+          trailers: Headers([("x-t", "1")]))))
   }
 
   private var lines: [String] { (services.files["c.rec"] ?? "").split(separator: "\n").map(String.init) }

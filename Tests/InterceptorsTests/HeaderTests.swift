@@ -100,7 +100,8 @@ import Testing
       call.start()
       call.receiveHeaders()
       call.receive("pong")
-      call.wireChain.received(ResponseEnd(error: error, trailers: Headers([("t", "1"), ("w", "4")])))
+      call.wireChain.receive(
+        .responseEnd(ResponseEnd(error: error, trailers: Headers([("t", "1"), ("w", "4")]))))
       #expect(call.receivedStart?.headers == Headers([("from", "me"), ("a", "1")]))
       #expect(call.end?.trailers == Headers([("u", "1"), ("t", "2"), ("v", "3")]))
       #expect(call.end?.error == error)

@@ -20,10 +20,11 @@ import Testing
     call.send("ping")
     call.close()
     services.nanosecondsSince1970 += 2_500_000
-    call.chain.received(ResponseStart(httpVersion: "2", headers: Headers([("set-cookie", "c")])))
+    call.chain.receive(
+      .responseStart(ResponseStart(httpVersion: "2", headers: Headers([("set-cookie", "c")]))))
     call.receive("pöng")
     services.nanosecondsSince1970 += 10_000_000
-    call.chain.received(end)
+    call.chain.receive(.responseEnd(end))
     #expect(call.callerLines.last == "finished")
   }
 

@@ -25,8 +25,8 @@ import Testing
   /// Ends an attempt like a gRPC server that fails: with the status in the headers.
   private func fail(_ call: TestCall, _ error: RPCError = unavailable, trailers: [(String, String)] = []) {
     let status = [("grpc-status", "\(error.code.rawValue)")] + trailers
-    call.wireChain.received(ResponseStart(headers: Headers(status)))
-    call.wireChain.received(ResponseEnd(error: error, trailers: Headers(trailers)))
+    call.wireChain.receive(.responseStart(ResponseStart(headers: Headers(status))))
+    call.wireChain.receive(.responseEnd(ResponseEnd(error: error, trailers: Headers(trailers))))
   }
 
   private func attempts(_ call: TestCall) -> Int { call.wireLines.count { $0 == "start" } }
@@ -306,7 +306,7 @@ import Testing
   @Test func httpStatusCommitsUnaryConnectCall() throws {
     let failed = try call("retry", .unary, .connect)
     let headers = Headers([("grpc-retry-pushback-ms", "7000")])
-    failed.wireChain.received(ResponseStart(httpStatus: 503, headers: headers))
+    failed.wireChain.receive(.responseStart(ResponseStart(httpStatus: 503, headers: headers)))
     #expect(failed.callerLines == [])
     failed.receiveEnd(Self.unavailable)
     failed.clock.advance(by: .seconds(6))

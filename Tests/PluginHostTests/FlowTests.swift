@@ -25,7 +25,7 @@ import Testing
     call.start()
     call.chain.send(.bytes(PluginCallTest.bytes("Ada")))
     call.chain.closeRequest()
-    call.wireChain.received(ResponseEnd(error: RPCError(.unavailable, "busy", origin: .server)))
+    call.wireChain.receive(.responseEnd(ResponseEnd(error: RPCError(.unavailable, "busy", origin: .server))))
     #expect(call.end == nil && call.sent.count == 1)
     call.clock.advance(by: .seconds(1))
     #expect(call.sent.count == 1)
@@ -33,8 +33,8 @@ import Testing
     call.work()
     #expect(call.sent == [PluginCallTest.bytes("Ada"), PluginCallTest.bytes("Ada")])
     #expect(call.sentStart?.headers.first("x-attempt") == "again")
-    call.wireChain.received(ResponseStart())
-    call.wireChain.received(ResponseEnd())
+    call.wireChain.receive(.responseStart(ResponseStart()))
+    call.wireChain.receive(.responseEnd(ResponseEnd()))
     #expect(call.end?.error == nil)
     #expect(
       log.lines.dropFirst() == [
@@ -50,7 +50,7 @@ import Testing
     call.chain.closeRequest()
     call.work()
     #expect(call.sent == ["before", "Ada", "behind", "end"].map(PluginCallTest.bytes))
-    call.wireChain.received(ResponseStart())
+    call.wireChain.receive(.responseStart(ResponseStart()))
     #expect(call.receivedTexts == ["early"])
     #expect(
       log.lines.dropFirst() == [

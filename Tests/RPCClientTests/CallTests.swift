@@ -63,6 +63,16 @@ struct CallTests {
     #expect(fake_violations() == 0)
   }
 
+  @Test func errorOfTheObserverEndsTheCall() throws {
+    observer.refusal = RPCError(.dataLoss, "refused", origin: .client)
+    let call = start(try request())
+    try fake.run(client.loop, { respond(fake.handle()) })
+    #expect(observer.events == ["start", "end data_loss"])
+    #expect(observer.measures == 1)
+    #expect(call.isFinished)
+    #expect(fake_violations() == 0)
+  }
+
   @Test func statusOfTheServerEndsTheCall() throws {
     let call = start(try request())
     try fake.run(client.loop, { respond(fake.handle(), status: 9) })
@@ -247,15 +257,22 @@ private final class CallRecorder: CallObserver {
   var events: [String] = []
   var error: RPCError?
   var onEnd: () -> Void = {}
+  /// The error to throw at a message.
+  var refusal: RPCError?
   private(set) var measures = 0
 
-  func callReceived(_ start: ResponseStart) { events.append("start") }
-  func callReceived(_ message: RawSpan) { events.append("message \(message.byteCount)") }
-  func callReceived(_ message: Message) { events.append("message") }
-  func callMeasured(_ metrics: CallMetrics) { measures += 1 }
-  func callEnded(_ end: ResponseEnd) {
-    error = end.error
-    events.append("end \(end.code.name)")
-    onEnd()
+  func receive(_ event: CallEvent<Payload>) throws(RPCError) {
+    if case .responseMessage = event, let refusal { throw refusal }
+    switch event {
+    case .responseStart: events.append("start")
+    case .responseMessage(.bytes(let bytes)): events.append("message \(bytes.count)")
+    case .responseMessage: events.append("message")
+    case .responseEnd(let end):
+      error = end.error
+      events.append("end \(end.code.name)")
+      onEnd()
+    case .metrics: measures += 1
+    case .requestStart, .requestMessage, .requestEnd: break
+    }
   }
 }

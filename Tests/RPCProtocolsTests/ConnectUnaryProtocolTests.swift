@@ -39,7 +39,7 @@ import Testing
       let recorder = feed(HTTPResponse(headers: headers, body: [1, 2, 3]), pieceBytes: size)
       #expect(recorder.messages == [[1, 2, 3]])
       #expect(recorder.end == ResponseEnd(trailers: Headers([("x-trail", "2"), ("x-trail", "3")])))
-      guard case .start(let start) = recorder.events.first else { return #expect(Bool(false)) }
+      guard case .responseStart(let start) = recorder.events.first else { return #expect(Bool(false)) }
       #expect(start.headers == Headers(Self.proto + [("x-lead", "1")]))
     }
   }

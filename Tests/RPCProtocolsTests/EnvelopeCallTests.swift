@@ -169,6 +169,24 @@ enum Enveloped: CaseIterable {
     }
   }
 
+  /// Reads the count of messages while it receives one, as a call does that is cancelled there.
+  private final class CountReader: ResponseReceiver {
+    let call: any WireProtocol
+    var counts: [Int] = []
+    init(_ call: any WireProtocol) { self.call = call }
+    func receive(_ event: CallEvent<Payload>) {}
+    func receive(message: RawSpan) { counts.append(call.receivedMessages) }
+  }
+
+  @Test(arguments: Enveloped.allCases, [CallKind.unary, .serverStreaming])
+  func receiverMayReadTheCountOfMessages(wire: Enveloped, kind: CallKind) {
+    let call = wire.call(.of(kind))
+    let reader = CountReader(call)
+    let messages = kind == .unary ? envelope([1]) : envelope([1]) + envelope([2])
+    wire.response(messages).feed(call, to: reader) { #expect($0 == nil || $0?.error == nil) }
+    #expect(reader.counts == (kind == .unary ? [1] : [1, 2]))
+  }
+
   @Test(arguments: Enveloped.allCases)
   func rejectsTruncatedResponse(wire: Enveloped) {
     let headers = [("content-type", wire.contentType)]
@@ -177,7 +195,7 @@ enum Enveloped: CaseIterable {
     #expect(HTTPResponse(headers: headers, body: [0, 0, 0, 0, 9, 1]).feed(call()).end?.code == .internal)
     #expect(HTTPResponse(headers: headers, body: [0, 0]).feed(call()).end?.code == .internal)
     let recorder = ResponseRecorder()
-    call().receiveEnd(recorder)
+    recorder.receive(end: call().receiveEnd(failure: nil, recorder))
     #expect(recorder.end?.code == .unavailable)
   }
 
@@ -192,7 +210,7 @@ enum Enveloped: CaseIterable {
   func separatesLeadingFromTrailingMetadata(wire: Enveloped) {
     let leading = [("x-b", "1"), ("x-a", "2"), ("x-b", "3"), ("x-t", "lead")]
     let recorder = wire.response(envelope([1]), headers: leading).feed(wire.call(.of(.serverStreaming)))
-    guard case .start(let start)? = recorder.events.first else { return #expect(Bool(false)) }
+    guard case .responseStart(let start)? = recorder.events.first else { return #expect(Bool(false)) }
     #expect(start.headers == Headers([("content-type", wire.contentType)] + leading))
     #expect(recorder.end?.trailers == Headers([("x-t", "1")]))
   }

@@ -46,9 +46,9 @@ import Testing
       HTTPResponse(headers: Self.grpc, body: envelope([1, 2, 3]), trailers: Self.ok + [("x-t", "1")]))
     #expect(
       recorder.events == [
-        .start(ResponseStart(httpStatus: 200, httpVersion: "2", headers: Headers(Self.grpc))),
-        .message([1, 2, 3]),
-        .end(ResponseEnd(trailers: Headers([("x-t", "1")]))),
+        .responseStart(ResponseStart(httpStatus: 200, httpVersion: "2", headers: Headers(Self.grpc))),
+        .responseMessage([1, 2, 3]),
+        .responseEnd(ResponseEnd(trailers: Headers([("x-t", "1")]))),
       ])
   }
 
@@ -112,9 +112,11 @@ import Testing
   @Test func failureAfterTheStatusKeepsTheStatus() {
     let recorder = ResponseRecorder()
     let call = EnvelopeCall<GRPCProtocol>(.of(.unary))
-    call.receive(head: ResponseStart(httpVersion: "2", headers: Headers(Self.refused)), recorder)
+    recorder.receive(
+      end: call.receive(head: ResponseStart(httpVersion: "2", headers: Headers(Self.refused)), recorder))
     #expect(call.awaitsEnd)
-    call.receive(failure: RPCError(.unavailable, "reset", origin: .connection), recorder)
+    let reset = RPCError(.unavailable, "reset", origin: .connection)
+    recorder.receive(end: call.receiveEnd(failure: reset, recorder))
     #expect(recorder.end?.code == .permissionDenied)
     #expect(!call.awaitsEnd)
   }
@@ -122,9 +124,11 @@ import Testing
   @Test func failureBeforeTheStatusEndsTheCall() {
     let recorder = ResponseRecorder()
     let call = EnvelopeCall<GRPCProtocol>(.of(.unary))
-    call.receive(head: ResponseStart(httpVersion: "2", headers: Headers(Self.grpc)), recorder)
+    recorder.receive(
+      end: call.receive(head: ResponseStart(httpVersion: "2", headers: Headers(Self.grpc)), recorder))
     #expect(!call.awaitsEnd)
-    for _ in 0..<2 { call.receive(failure: RPCError(.unavailable, "reset", origin: .connection), recorder) }
+    let reset = RPCError(.unavailable, "reset", origin: .connection)
+    for _ in 0..<2 { recorder.receive(end: call.receiveEnd(failure: reset, recorder)) }
     #expect(recorder.end?.code == .unavailable)
   }
 
@@ -206,7 +210,7 @@ import Testing
 
   @Test func emptyResponseIsUnavailable() {
     let recorder = ResponseRecorder()
-    EnvelopeCall<GRPCProtocol>(.of(.unary)).receiveEnd(recorder)
+    recorder.receive(end: EnvelopeCall<GRPCProtocol>(.of(.unary)).receiveEnd(failure: nil, recorder))
     #expect(recorder.end?.code == .unavailable)
   }
 

@@ -2,30 +2,33 @@
 @testable import RPCProtocols
 
 /// Records the events of a response.
-final class ResponseRecorder: ResponseSink {
-  enum Event: Equatable {
-    case start(ResponseStart)
-    case message([UInt8])
-    case end(ResponseEnd)
-  }
+final class ResponseRecorder: ResponseReceiver {
+  private(set) var events: [CallEvent<[UInt8]>] = []
 
-  private(set) var events: [Event] = []
-
-  var messages: [[UInt8]] {
-    events.compactMap { if case .message(let bytes) = $0 { bytes } else { nil } }
-  }
+  var messages: [[UInt8]] { events.compactMap(\.message) }
 
   /// The end, if it is the last event and the only end.
   var end: ResponseEnd? {
-    guard case .end(let end) = events.last,
-      events.filter({ if case .end = $0 { true } else { false } }).count == 1
+    guard case .responseEnd(let end) = events.last,
+      events.filter({ if case .responseEnd = $0 { true } else { false } }).count == 1
     else { return nil }
     return end
   }
 
-  func receive(start: ResponseStart) { events.append(.start(start)) }
-  func receive(message: RawSpan) { events.append(.message(message.copyBytes())) }
-  func receive(end: ResponseEnd) { events.append(.end(end)) }
+  func receive(_ event: CallEvent<Payload>) {
+    switch event {
+    case .responseStart(let start): events.append(.responseStart(start))
+    case .responseMessage(let message): events.append(.responseMessage(message.serialized))
+    case .responseEnd(let end): events.append(.responseEnd(end))
+    case .requestStart, .requestMessage, .requestEnd, .metrics: break
+    }
+  }
+  func receive(message: RawSpan) { events.append(.responseMessage(message.copyBytes())) }
+
+  /// Records the end that a protocol returned; nil is no end.
+  func receive(end: ResponseEnd?) {
+    if let end { events.append(.responseEnd(end)) }
+  }
 }
 
 /// A response as received over HTTP.
@@ -38,18 +41,26 @@ struct HTTPResponse {
   /// Feeds the response to a new call, the body in pieces of at most `pieceBytes`.
   func feed(_ protocolCall: any WireProtocol, pieceBytes: Int = .max) -> ResponseRecorder {
     let recorder = ResponseRecorder()
+    feed(protocolCall, pieceBytes: pieceBytes, to: recorder) { recorder.receive(end: $0) }
+    return recorder
+  }
+
+  /// Feeds the response to a new call, which gives it to a receiver; `onEnd` is called with what the protocol returns.
+  func feed(
+    _ call: any WireProtocol, pieceBytes: Int = .max, to receiver: any ResponseReceiver,
+    onEnd: (ResponseEnd?) -> Void
+  ) {
     let head = ResponseStart(httpStatus: status, httpVersion: "2", headers: Headers(headers))
-    protocolCall.receive(head: head, recorder)
+    onEnd(call.receive(head: head, receiver))
     var offset = 0
     while offset < body.count {
       let end = offset + min(pieceBytes, body.count - offset)
       let piece = Array(body[offset..<end])
-      protocolCall.receive(body: piece.span.bytes, recorder)
+      onEnd(call.receive(body: piece.span.bytes, receiver))
       offset = end
     }
-    if !trailers.isEmpty { protocolCall.receive(trailers: Headers(trailers), recorder) }
-    protocolCall.receiveEnd(recorder)
-    return recorder
+    if !trailers.isEmpty { onEnd(call.receive(trailers: Headers(trailers), receiver)) }
+    onEnd(call.receiveEnd(failure: nil, receiver))
   }
 }
 

@@ -15,15 +15,15 @@ final class TransferRecorder: TransferDelegate {
     onEvent(event)
   }
 
-  func transfer(received head: ResponseStart) { record("head \(head.httpStatus)") }
-  func transfer(received body: RawSpan) {
+  func receive(head: ResponseStart) { record("head \(head.httpStatus)") }
+  func receive(body: RawSpan) {
     self.body += body.withUnsafeBytes { Array($0) }
     record("body \(body.byteCount)")
   }
-  func transfer(received trailers: Headers) { record("trailers \(trailers.count)") }
+  func receive(trailers: Headers) { record("trailers \(trailers.count)") }
   func transfer(sentBytes: Int) { record("sent \(sentBytes)") }
   func transferWantsMore(_ isWanted: Bool) { record("wants \(isWanted)") }
-  func transferEnded(error: TransportError?) {
+  func receiveEnd(error: TransportError?) {
     self.error = error
     record("ended")
   }

@@ -1,7 +1,7 @@
-import Interception
 import Output
 import Protobuf
 import RPCClient
+import RPCProtocols
 import System
 
 /// An undecoded request message.

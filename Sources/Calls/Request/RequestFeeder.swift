@@ -1,7 +1,7 @@
-import Interception
 import Output
 import Protobuf
 import RPCClient
+import RPCProtocols
 import Transport
 
 /// Sends the request messages of a call: available ones at once, those of a file or standard input as they arrive.

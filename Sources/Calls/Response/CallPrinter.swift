@@ -7,15 +7,23 @@ import RPCProtocols
 import System
 
 /// Prints a call: responses in the chosen format on standard output, the rest on standard error.
+///
+/// A message whose types must be looked up first waits, and so do the events after it.
 package final class CallPrinter: CallObserver {
-  private let plan: CallPlan
-  private let output: CallOutput
+  /// An event that waits.
+  private enum Held {
+    case event(CallEvent<Payload>)
+    case wire(CallEvent<MessageSize>)
+  }
+
+  let plan: CallPlan
+  let output: CallOutput
   /// The index of the call in a batch, or its number in a session, for JSON output.
-  private let index: Int?
+  let index: Int?
   /// The name of the call in text; nil if there is only one.
-  private let title: String?
-  private let details: DetailPrinter
-  private let redaction: Redaction
+  let title: String?
+  let details: DetailPrinter
+  let redaction: Redaction
   private let writer: MessageWriter
   /// The number of messages sent, and of those printed.
   package private(set) var sent = 0
@@ -24,10 +32,20 @@ package final class CallPrinter: CallObserver {
   private var arrived = 0
   /// Sends the request; paused by flow control.
   package weak var feeder: RequestFeeder?
+  /// Whether flow control allows more request messages now.
+  package private(set) var wantsInput = true
+  /// The call; its flow control follows the output.
+  package weak var call: Call?
+  /// Called with each response message when it is received.
+  package var onResponse: ((Payload) -> Void)?
   /// Reports the types of a message that can be looked up; such a message is not printed yet.
   private let lookup: TypeLookup?
-  /// The types of the last message that must be looked up first.
-  package private(set) var missingTypes: [String] = []
+  /// The events to print when the types are known; nil if none are being looked up.
+  private var held: [Held]?
+  /// Why a message that waited cannot be printed.
+  private var heldFailure: RPCError?
+  private var isOutputBehind = false
+  private var deadline: MonotonicClock.Instant?
   /// Whether errors are not printed: the call was canceled together with others.
   package var isGivenUp = false
   /// Whether the call is not started because its input is invalid. Nothing of it is printed.
@@ -60,7 +78,111 @@ package final class CallPrinter: CallObserver {
     writer = MessageWriter(plan, isTerminal: output.isTerminal)
   }
 
-  package func callStarted(_ start: RequestStart, request: HTTPRequest?) {
+  /// Whether events wait for types.
+  package var isHolding: Bool { held != nil }
+
+  /// Sets whether the reader of the output is behind.
+  package func setOutputBehind(_ isBehind: Bool) {
+    isOutputBehind = isBehind
+    updateFlowControl()
+  }
+
+  // MARK: From the call
+
+  package func receive(_ event: CallEvent<Payload>) throws(RPCError) {
+    switch event {
+    case .requestStart(let start): deadline = start.deadline
+    case .responseMessage(let message): onResponse?(message)
+    case .responseEnd(let end):
+      feeder?.stop()
+      if held == nil, let missing = lookup?.missing(among: end.error?.details.map(\.typeName) ?? []) {
+        return hold(event, for: missing)
+      }
+    case .requestMessage, .requestEnd, .responseStart, .metrics: break
+    }
+    guard held == nil else { return add(.event(event)) }
+    let missing = try print(event)
+    if !missing.isEmpty { hold(event, for: missing) }
+  }
+
+  /// Prints a message without a copy, unless it has to wait.
+  package func receive(message: RawSpan) throws(RPCError) {
+    onResponse?(.bytes(message.copyBytes()))
+    guard held == nil else { return add(.event(.responseMessage(.bytes(message.copyBytes())))) }
+    let missing = try print(message)
+    if !missing.isEmpty { hold(.responseMessage(.bytes(message.copyBytes())), for: missing) }
+  }
+
+  package func receive(wire event: CallEvent<MessageSize>) {
+    if held == nil { print(event) } else { add(.wire(event)) }
+  }
+
+  package func wantInput(_ isWanted: Bool) {
+    wantsInput = isWanted
+    feeder?.setWanted(isWanted)
+  }
+
+  // MARK: Waiting for types
+
+  private func add(_ event: Held) { held?.append(event) }
+
+  private func hold(_ event: CallEvent<Payload>, for names: [String]) {
+    held = [.event(event)]
+    updateFlowControl()
+    lookup?.find(names, until: deadline) { [weak self] in self?.release() }
+  }
+
+  private func release() {
+    let events = held ?? []
+    held = nil
+    for (index, event) in events.enumerated() {
+      printHeld(event)
+      guard held == nil else {
+        held? += events[(index + 1)...]
+        return
+      }
+    }
+    updateFlowControl()
+  }
+
+  private func printHeld(_ event: Held) {
+    switch event {
+    case .wire(let event): print(event)
+    case .event(.responseMessage) where heldFailure != nil: break
+    case .event(let event):
+      do throws(RPCError) {
+        let missing = try print(event)
+        if !missing.isEmpty { hold(event, for: missing) }
+      } catch {
+        heldFailure = error
+        call?.cancel("the response cannot be shown")
+      }
+    }
+  }
+
+  private func updateFlowControl() {
+    call?.wantResponse(!isOutputBehind && held == nil)
+  }
+
+  // MARK: Printing
+
+  /// Prints an event.
+  ///
+  /// - Returns: The types of a message that must be looked up first; then it is not printed.
+  private func print(_ event: CallEvent<Payload>) throws(RPCError) -> [String] {
+    switch event {
+    case .requestStart(let start): print(start, call?.httpRequest)
+    case .responseStart(let start): print(start)
+    case .responseMessage(.bytes(let bytes)): return try print(bytes.span.bytes)
+    case .responseMessage(.typed(let message)): return try print(message)
+    case .responseEnd(let end): print(end)
+    case .metrics(let metrics): print(metrics)
+    case .requestMessage, .requestEnd: break
+    }
+    return []
+  }
+
+  private func print(_ start: RequestStart, _ request: HTTPRequest?) {
     let headers = request?.headers ?? start.headers
     let url = request?.url ?? "\(start.target)/\(start.method)"
     let redaction = redaction.hiding(credentialsOf: start)
@@ -77,26 +199,29 @@ package final class CallPrinter: CallObserver {
     event.add("method", start.method.description)
     event.add(
       start: headers, redaction, kind: plan.method.kind, protocolName: plan.protocolName, url: url)
-    print(event)
+    write(event)
   }
 
-  package func callSent(_ size: MessageSize) {
-    if plan.verbosity > 1 { trace("*", "sent message \(sent): \(describe(size))") }
-    if plan.format == .events {
-      var event = event("sent")
-      event.add("index", sent)
-      event.add("bytes", size.bytes)
-      print(event)
+  /// Prints that a message was sent, or has arrived.
+  private func print(_ event: CallEvent<MessageSize>) {
+    switch event {
+    case .requestMessage(let size):
+      if plan.verbosity > 1 { trace("*", "sent message \(sent): \(describe(size))") }
+      if plan.format == .events {
+        var event = self.event("sent")
+        event.add("index", sent)
+        event.add("bytes", size.bytes)
+        write(event)
+      }
+      sent += 1
+    case .responseMessage(let size):
+      trace("*", "received message \(arrived): \(describe(size))")
+      arrived += 1
+    case .requestStart, .requestEnd, .responseStart, .responseEnd, .metrics: break
     }
-    sent += 1
   }
 
-  package func callReceived(_ size: MessageSize) {
-    trace("*", "received message \(arrived): \(describe(size))")
-    arrived += 1
-  }
-
-  package func callReceived(_ start: ResponseStart) {
+  private func print(_ start: ResponseStart) {
     if plan.verbosity > 0 {
       trace(
         "<", start.httpVersion.isEmpty ? "(local response)" : "HTTP/\(start.httpVersion) \(start.httpStatus)")
@@ -105,25 +230,22 @@ package final class CallPrinter: CallObserver {
     guard plan.format == .events else { return }
     var event = event("headers")
     event.add(start, redaction)
-    print(event)
+    write(event)
   }
 
-  package func callReceived(_ message: RawSpan) throws(RPCError) {
-    try show(bytes: message.byteCount) { out throws in try writer.append(message, to: &out) }
+  private func print(_ message: RawSpan) throws(RPCError) -> [String] {
+    try print(bytes: message.byteCount) { out throws in try writer.append(message, to: &out) }
   }
 
-  package func callReceived(_ message: Message) throws(RPCError) {
-    try show(bytes: message.serialized().count) { out throws in try writer.append(message, to: &out) }
+  private func print(_ message: Message) throws(RPCError) -> [String] {
+    try print(bytes: message.serialized().count) { out throws in try writer.append(message, to: &out) }
   }
 
-  package func callWantsInput(_ isWanted: Bool) {
-    feeder?.setWanted(isWanted)
-  }
-
-  package func callEnded(_ end: ResponseEnd) {
+  private func print(_ end: ResponseEnd) {
+    var end = end
+    if let heldFailure { end.error = heldFailure }
     self.end = end
     guard !isUnsent else { return }
-    feeder?.stop()
     if plan.verbosity > 0 {
       if !end.trailers.isEmpty { trace("<", end.trailers) }
       trace("*", "\(end.code.name) (\(end.code.rawValue))")
@@ -133,7 +255,7 @@ package final class CallPrinter: CallObserver {
       event.add(end, redaction, debug: details.debug)
       event.add("sent", sent)
       event.add("received", received)
-      print(event)
+      write(event)
     }
     // The command reports an invalid input itself.
     if let error = end.error, feeder?.failure == nil, !isGivenUp, !findings.hasExpectedStatus {
@@ -141,103 +263,20 @@ package final class CallPrinter: CallObserver {
     }
   }
 
-  package func callMeasured(_ metrics: CallMetrics) {
+  private func print(_ metrics: CallMetrics) {
     if plan.showsTiming { output.remark(named(TimingLine.text(metrics)) + "\n") }
     guard plan.format == .events else { return }
     var event = event("metrics")
     event.add(metrics)
-    print(event)
-  }
-
-  /// Prints the findings of interceptors, after the call has ended.
-  ///
-  /// - Returns: The exit status that the call causes; nil if it succeeded.
-  package func conclude() -> ExitStatus? {
-    let found = findings.removeAll()
-    if !isGivenUp { report(found) }
-    if found.hasFailure { return .assertion }
-    guard let error = end?.error, !found.hasExpectedStatus else { return nil }
-    return .call(error)
-  }
-
-  private func report(_ findings: [Finding]) {
-    for finding in findings where plan.format == .events {
-      var event = event("note")
-      event.add("interceptor", finding.interceptor)
-      event.add("kind", finding.kind.name)
-      event.add("text", finding.text)
-      print(event)
-    }
-    for finding in findings {
-      switch finding.kind {
-      case .failure:
-        report(Failure.Message(what: "assertion failed", why: finding.text), .assertion)
-      case .note, .expectedStatus:
-        if plan.verbosity > 0 { trace("*", "\(finding.interceptor): \(finding.text)") }
-      }
-    }
-  }
-
-  // MARK: Standard error
-
-  /// Prints the error of a call: its status and its decoded details.
-  private func report(_ error: RPCError) {
-    let why =
-      "\(error.code.name) (\(error.code.rawValue))\(error.message.isEmpty ? "" : ": \(error.message)")"
-    let message =
-      switch error.origin {
-      case .connection, .tls, .request:
-        Failure.Message(what: plan.target.name, why: error.message, hint: plan.hint(for: error))
-      case .proxy(let proxy):
-        Failure.Message(what: "proxy \(proxy)", why: error.message, hint: plan.hint(for: error))
-      case .server, .client: Failure.Message(what: "\(plan.name)", why: why)
-      case .violation: Failure.Message(what: "\(plan.name)", why: why, hint: plan.hint(for: error))
-      case .interceptor(let name):
-        Failure.Message(what: "\(plan.name)", why: "interceptor \(name): \(why)")
-      }
-    report(message, status(error), error)
-  }
-
-  /// The exit status that the error causes.
-  private func status(_ error: RPCError) -> ExitStatus {
-    if Interrupt.isPending { return Interrupt.status }
-    return findings.hasFailure ? .assertion : .call(error)
-  }
-
-  private func report(_ message: Failure.Message, _ status: ExitStatus, _ error: RPCError? = nil) {
-    output.report(
-      ErrorReport(message, status, call: index, title: title, error: error, details: details))
-  }
-
-  /// Prefixes `text` with the name of the call, if there are several.
-  private func named(_ text: String) -> String {
-    title.map { "\($0): \(text)" } ?? text
-  }
-
-  /// The size of a message as text, for example `17 bytes (22 on the wire)`.
-  private func describe(_ size: MessageSize) -> String {
-    let compression = size.compression.map { ", \($0.rawValue)" } ?? ""
-    let way = size.wireBytes.map { "\($0) on the wire" } ?? "in the URL"
-    return "\(size.bytes) byte\(size.bytes == 1 ? "" : "s") (\(way)\(compression))"
-  }
-
-  private func trace(_ mark: String, _ text: String) {
-    output.remark("\(mark) \(TerminalText.escape(text))\n")
-  }
-
-  private func trace(_ mark: String, _ headers: Headers, _ redaction: Redaction? = nil) {
-    let redaction = redaction ?? self.redaction
-    for field in headers.fields {
-      trace(mark, "\(field.name): \(redaction.value(of: field))")
-    }
-    output.remark("\(mark)\n")
+    write(event)
   }
 
   // MARK: JSON
 
   /// Prints a message, which `append` writes.
-  private func show(bytes: Int, _ append: (inout [UInt8]) throws -> Void) throws(RPCError) {
-    missingTypes = []
+  ///
+  /// - Returns: The types that must be looked up first; then it is not printed.
+  private func print(bytes: Int, _ append: (inout [UInt8]) throws -> Void) throws(RPCError) -> [String] {
     do {
       switch plan.format {
       case .none: break
@@ -249,7 +288,7 @@ package final class CallPrinter: CallObserver {
         event.add("index", received)
         event.add("bytes", bytes)
         event.add("message", raw: String(decoding: json, as: UTF8.self))
-        print(event)
+        write(event)
       case .text, .binary: try output.write(append)
       case .pretty where plan.filter != nil, .json where plan.filter != nil: try output.write(append)
       case .pretty, .json:
@@ -262,30 +301,27 @@ package final class CallPrinter: CallObserver {
         }
       }
     } catch let missing as TypeLookup.Missing {
-      missingTypes = missing.names
-      return
+      return missing.names
     } catch is FieldFilter.Missing {
       let what = "--filter \(plan.filter.map { $0.path.description } ?? "")"
       failure = failure ?? Failure(.assertion, what, "response message \(received) has no such field")
     } catch {
-      if case .unknownAnyType(let name)? = (error as? MessageParseError)?.reason,
-        lookup?.mayFind(name) == true
-      {
-        missingTypes = [name]
-        return
+      if case .unknownAnyType(let name)? = (error as? MessageParseError)?.reason, lookup?.mayFind(name) == true {
+        return [name]
       }
       let type = plan.method.output.name
       throw RPCError(.internal, "invalid response: not a \(type): \(error)", origin: .violation)
     }
     received += 1
+    return []
   }
 
-  private func print(_ event: JSONObject) {
+  func write(_ event: JSONObject) {
     let line = event.line
     output.write { $0 += line }
   }
 
-  private func event(_ name: String) -> JSONObject {
+  func event(_ name: String) -> JSONObject {
     var event = JSONObject()
     event.add("event", name)
     if let index { event.add("call", index) }

@@ -156,7 +156,7 @@ final class Attempts: ChainTransport {
   }
 
   private func reportMetrics() {
-    upper?.measured(usage.total(with: current?.metrics))
+    upper?.receive(.metrics(usage.total(with: current?.metrics)))
   }
 
   // MARK: - From the attempts
@@ -186,15 +186,16 @@ final class Attempts: ChainTransport {
     /// The upper chain; nil after this attempt was given up.
     private var upper: Chain? { attempts?.current === self ? attempts?.upper : nil }
 
-    func responseStarted(_ start: ResponseStart) { upper?.received(start) }
-    func responseReceived(_ message: Payload) { upper?.received(message) }
-    func responseReceived(_ message: RawSpan) { upper?.received(message) }
-    func responseEnded(_ end: ResponseEnd) { upper?.received(end) }
-    func measured(_ metrics: CallMetrics) {
-      let metrics = metrics.counted(from: offset)
+    func receive(_ event: CallEvent<Payload>) {
+      guard case .metrics(let own) = event else {
+        upper?.receive(event)
+        return
+      }
+      let metrics = own.counted(from: offset)
       self.metrics = metrics
       if let attempts, attempts.current !== self { attempts.usage.add(metrics) }
     }
+    func receive(message: RawSpan) { upper?.receive(message: message) }
     func finished(_ outcome: Outcome) {
       isFinished = true
       guard let attempts, attempts.current === self, attempts.isMeasureRequested else { return }

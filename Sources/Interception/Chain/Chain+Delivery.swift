@@ -8,12 +8,12 @@ extension Chain {
     var item = item
     var index = index
     while true {
-      if pipeline.waitingCount == 0, case .message(var forms) = item {
+      if pipeline.waitingCount == 0, var forms = item.message {
         guard let reached = run(&forms, on: pipeline, from: index) else { return }
         index = reached
-        item = .message(forms)
+        item = .message(forms, isRequest: pipeline === outbound)
       }
-      guard index < pipeline.nodes.count else { return leave(item, pipeline) }
+      guard index < pipeline.nodes.count else { return leave(item) }
       let node = pipeline.nodes[index]
       if isStartDue(before: item, at: node) {
         slots[node.position].isBytesNodeDelayed = true
@@ -28,7 +28,7 @@ extension Chain {
 
   /// Whether a message has reached an interceptor's bytes node before the response's start has reached its other node.
   private func isStartDue(before item: Item, at node: PipelineNode) -> Bool {
-    guard node.kind == .responseBytes, case .message = item else { return false }
+    guard node.kind == .responseBytes, case .responseMessage = item else { return false }
     let slot = slots[node.position]
     return !slot.isBytesNodeDelayed && slot.stages.contains(.responseStart)
       && node.position < recipients(of: inbound)
@@ -232,7 +232,9 @@ extension Chain {
       progress.responseFrontier = min(progress.responseFrontier, .interceptor(node.position))
     case .responseEnd where node.kind == .response:
       progress.endFrontier = min(progress.endFrontier, node.position)
-    case .requestStart, .requestEnd, .responseStart, .responseEnd, .message, .metrics: break
+    case .requestStart, .requestMessage, .requestEnd, .responseStart, .responseMessage, .responseEnd,
+      .metrics:
+      break
     }
   }
 
@@ -246,7 +248,7 @@ extension Chain {
       progress.deadline = start.deadline
       caller?.deadlineChanged(to: start.deadline)
     case .responseStart: node.recordStart()
-    case .message, .metrics: break
+    case .requestMessage, .responseMessage, .metrics: break
     }
   }
 
@@ -269,7 +271,7 @@ extension Chain {
       case .responseStart: .responseStart
       case .responseEnd: .responseEnd
       case .metrics: .metrics
-      case .message: Pipeline.messageStages
+      case .requestMessage, .responseMessage: Pipeline.messageStages
       }
     let wanted = node.stages.intersection(candidates)
     return wanted.isEmpty ? nil : Stage(rawValue: UInt32(wanted.rawValue.trailingZeroBitCount))
@@ -317,24 +319,24 @@ extension Chain {
   private func call(
     _ item: Item, _ stage: Stage, _ tokenID: TokenID, to interceptor: any Interceptor
   ) throws {
-    switch (item, stage) {
-    case (.message(let forms), .requestMessage):
-      if let message = forms.typed {
+    switch item {
+    case .requestMessage(let forms):
+      if stage == .requestMessage, let message = forms.typed {
         try interceptor.requestMessage(message, RequestToken(sink, tokenID))
+      } else if stage == .requestBytes, let bytes = forms.bytes {
+        try interceptor.requestBytes(bytes, RequestToken(sink, tokenID))
       }
-    case (.message(let forms), .requestBytes):
-      if let bytes = forms.bytes { try interceptor.requestBytes(bytes, RequestToken(sink, tokenID)) }
-    case (.message(let forms), .responseMessage):
-      if let message = forms.typed {
+    case .responseMessage(let forms):
+      if stage == .responseMessage, let message = forms.typed {
         try interceptor.responseMessage(message, ResponseToken(sink, tokenID))
+      } else if stage == .responseBytes, let bytes = forms.bytes {
+        try interceptor.responseBytes(bytes, ResponseToken(sink, tokenID))
       }
-    case (.message(let forms), _):
-      if let bytes = forms.bytes { try interceptor.responseBytes(bytes, ResponseToken(sink, tokenID)) }
-    case (.requestStart(let start), _): try interceptor.requestStart(start, RequestToken(sink, tokenID))
-    case (.requestEnd, _): try interceptor.requestEnd(RequestToken(sink, tokenID))
-    case (.responseStart(let start), _): try interceptor.responseStart(start, ResponseToken(sink, tokenID))
-    case (.responseEnd(let end), _): try interceptor.responseEnd(end, ResponseToken(sink, tokenID))
-    case (.metrics(let metrics), _): try interceptor.metrics(metrics, ReportToken(sink, tokenID))
+    case .requestStart(let start): try interceptor.requestStart(start, RequestToken(sink, tokenID))
+    case .requestEnd: try interceptor.requestEnd(RequestToken(sink, tokenID))
+    case .responseStart(let start): try interceptor.responseStart(start, ResponseToken(sink, tokenID))
+    case .responseEnd(let end): try interceptor.responseEnd(end, ResponseToken(sink, tokenID))
+    case .metrics(let metrics): try interceptor.metrics(metrics, ReportToken(sink, tokenID))
     }
   }
 

@@ -38,7 +38,7 @@ extension Chain {
 
   /// Records a message that leaves the first node of an interceptor that received it early, or made it.
   func recordEarlyDelivery(_ item: Item, at node: PipelineNode) {
-    guard node.kind == .request, case .message(let forms) = item else { return }
+    guard node.kind == .request, case .requestMessage(let forms) = item else { return }
     let tail = slots[node.position].lastRequestNode
     guard tail.deliveredEarly != nil, tail.messageStage != nil else { return }
     // A message that cannot be serialized fails the call when a stage needs its bytes.
@@ -57,12 +57,12 @@ extension Chain {
     case .requestEnd:
       guard deliveredEarly.messages.isEmpty else { return failForChange(at: node) }
       return deliveredEarly.hasEnd ? .wasDelivered : .isDue
-    case .message(let forms):
+    case .requestMessage(let forms):
       guard let expected = node.deliveredEarly?.messages.popFirst() else {
         return deliveredEarly.hasEnd ? failForChange(at: node) : .isDue
       }
       return serializedForm(of: forms) == expected ? .wasDelivered : failForChange(at: node)
-    case .requestStart, .responseStart, .responseEnd, .metrics:
+    case .requestStart, .responseStart, .responseMessage, .responseEnd, .metrics:
       return .isDue
     }
   }

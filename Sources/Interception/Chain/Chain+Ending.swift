@@ -91,7 +91,7 @@ extension Chain {
     {
       items = [start] + released.atLast + released.atFirst
     }  // A call that fails before its headers has no messages.
-    items += response.messages.map { .message(MessageForms($0)) }
+    items += response.messages.map { .responseMessage(MessageForms($0)) }
     items.append(.responseEnd(ResponseEnd(error: response.error, trailers: response.trailers)))
     put(items, at: slot.firstResponseNode, of: inbound)
   }
@@ -139,9 +139,9 @@ extension Chain {
       let isHere = tokenID?.node === node
       for item in node.buffer.released(before: isHere ? tokenID?.sequence : nil, isWhole: &isWhole) {
         switch item {
-        case .message: messages.append(item)
+        case .responseMessage: messages.append(item)
         case .responseStart: start = item
-        case .requestStart, .requestEnd, .responseEnd, .metrics: break
+        case .requestStart, .requestMessage, .requestEnd, .responseEnd, .metrics: break
         }
       }
       if node === slot.firstResponseNode {
@@ -263,7 +263,7 @@ extension Chain {
     commandQueue.removeAll()
     roomWaiters = ([], [])
     pendingEndings = 0
-    caller?.measured(metrics)
+    caller?.receive(.metrics(metrics))
     outbound.release()
     inbound.release()
     for slot in slots.reversed() { slot.release()?.finish(outcome) }

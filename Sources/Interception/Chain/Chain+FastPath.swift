@@ -52,7 +52,7 @@ extension Chain {
       stage == .requestMessage || stage == .responseMessage
       ? forms.typed != nil : forms.bytes != nil
     if isThere { return true }
-    guard case .message(let built)? = prepared(.message(forms), for: stage, node) else { return false }
+    guard let built = prepared(forms, for: stage, node) else { return false }
     forms = built
     return true
   }
@@ -123,8 +123,9 @@ extension Chain {
       return true
     }
     let tokenID = TokenID(entry.node, entry.stage, sequence: sink.deliveredSequence)
-    let next = finishDelivery(.message(forms), entry.stage, entry.node, pipeline, takeResult(tokenID))
-    guard case .message(let after)? = next else { return false }
+    let item = Item.message(forms, isRequest: pipeline === outbound)
+    let next = finishDelivery(item, entry.stage, entry.node, pipeline, takeResult(tokenID))
+    guard let after = next?.message else { return false }
     forms = after
     return true
   }

@@ -3,9 +3,14 @@ import RPCProtocols
 
 // The forms of a message, built when a stage needs them.
 extension Chain {
-  /// The message with the form that a stage needs; nil if it cannot be built, which ends the call.
+  /// The value, a message with the form that a stage needs; nil if it cannot be built, which ends the call.
   func prepared(_ item: Item, for stage: Stage, _ node: PipelineNode) -> Item? {
-    guard case .message(let forms) = item else { return item }
+    guard let forms = item.message else { return item }
+    return prepared(forms, for: stage, node).map { .message($0, isRequest: item.isRequest) }
+  }
+
+  /// The message with the form that a stage needs; nil if it cannot be built, which ends the call.
+  func prepared(_ forms: MessageForms, for stage: Stage, _ node: PipelineNode) -> MessageForms? {
     switch stage {
     case .requestMessage: return typed(forms, codec.parseRequest, node, flushing: nil)
     case .responseMessage: return typed(forms, codec.parseResponse, node, flushing: node.index)
@@ -16,12 +21,12 @@ extension Chain {
 
   private func typed(
     _ forms: MessageForms, _ parse: ([UInt8]) throws -> Message, _ node: PipelineNode, flushing: Int?
-  ) -> Item? {
-    guard forms.typed == nil, let bytes = forms.bytes else { return .message(forms) }
+  ) -> MessageForms? {
+    guard forms.typed == nil, let bytes = forms.bytes else { return forms }
     do {
       var forms = forms
       forms.typed = try parse(bytes)
-      return .message(forms)
+      return forms
     } catch {
       let error =
         error as? RPCError
@@ -32,13 +37,13 @@ extension Chain {
     }
   }
 
-  func serialized(_ forms: MessageForms, below position: Int, flushing: Int?) -> Item? {
-    guard forms.bytes == nil, let message = forms.typed else { return .message(forms) }
+  func serialized(_ forms: MessageForms, below position: Int, flushing: Int?) -> MessageForms? {
+    guard forms.bytes == nil, let message = forms.typed else { return forms }
     do {
       var forms = forms
       forms.bytes = try codec.serialize(message)
       forms.sizeBytes = forms.bytes?.count ?? 0
-      return .message(forms)
+      return forms
     } catch {
       let error =
         error as? RPCError

@@ -2,13 +2,13 @@ import RPCProtocols
 
 // What leaves the chain: to the transport below, and to the caller above.
 extension Chain {
-  /// Gives a value that has passed the last node of a pipeline to the transport or to the caller.
-  func leave(_ item: Item, _ pipeline: Pipeline) {
+  /// Gives a value that has passed the last node of its pipeline to the transport or to the caller.
+  func leave(_ item: Item) {
     switch item {
     case .requestStart: sendStart(item)
     case .requestEnd: sendEnd()
-    case .message(let forms) where pipeline === outbound: send(forms)
-    case .message(let forms): giveCaller(forms)
+    case .requestMessage(let forms): send(forms)
+    case .responseMessage(let forms): giveCaller(forms)
     case .responseStart(let start): giveCaller(start)
     case .responseEnd(let end): endReachedCaller(end)
     case .metrics(let metrics): finish(metrics)
@@ -34,7 +34,7 @@ extension Chain {
 
   private func send(_ forms: MessageForms) {
     guard let target = openTarget,
-      case .message(let forms)? = serialized(forms, below: outbound.typedCount, flushing: nil)
+      let forms = serialized(forms, below: outbound.typedCount, flushing: nil)
     else { return }
     progress.sentCount += 1
     if !facts.kind.clientStreams, progress.sentCount > 1 { return failCount("put a second message into") }
@@ -66,16 +66,16 @@ extension Chain {
 
   private func giveCaller(_ start: ResponseStart) {
     progress.responseFrontier = .caller
-    caller?.responseStarted(start)
+    caller?.receive(.responseStart(start))
   }
 
   private func giveCaller(_ forms: MessageForms) {
     // The headers may have been discarded while an interceptor held them.
     if progress.responseFrontier != .caller { giveCaller(ResponseStart()) }
     if let bytes = forms.bytes {
-      caller?.responseReceived(.bytes(bytes))
+      caller?.receive(.responseMessage(.bytes(bytes)))
     } else if let message = forms.typed {
-      caller?.responseReceived(.typed(message))
+      caller?.receive(.responseMessage(.typed(message)))
     }
   }
 
@@ -86,7 +86,7 @@ extension Chain {
     let target = progress.downstream.target
     progress.downstream = .closed(target)
     flush(outbound)
-    caller?.responseEnded(end)
-    if let target { target.transport.measure() } else { measured(CallMetrics()) }
+    caller?.receive(.responseEnd(end))
+    if let target { target.transport.measure() } else { receive(.metrics(CallMetrics())) }
   }
 }

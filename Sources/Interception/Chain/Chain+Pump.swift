@@ -1,16 +1,11 @@
 import RPCProtocols
 
-/// A value that enters the chain at one of its ends.
-enum Input {
-  case outbound(Item)
-  case inbound(Item)
-}
-
 // The pump: one loop that executes commands and moves values, one at a time and each as far as it goes. Commands that
 // callbacks give while it runs are queued, so no callback makes it recurse.
 extension Chain {
-  func enter(_ input: Input) {
-    inputs.append(input)
+  /// Queues a value that enters the chain: a part of the request above, a part of the response below.
+  func enter(_ item: Item) {
+    inputs.append(item)
     pump()
   }
 
@@ -32,8 +27,8 @@ extension Chain {
     } else if let (node, pipeline) = dirtyNodes.popFirst() {
       node.isDirty = false
       drain(node, of: pipeline)
-    } else if let input = inputs.popFirst() {
-      receive(input)
+    } else if let item = inputs.popFirst() {
+      receive(item)
     } else if case .ended(let ended) = progress.completion, case .received(let metrics) = ended.report {
       sendReport(metrics, ended)
     } else {
@@ -48,7 +43,7 @@ extension Chain {
   }
 
   /// Queues a command given on the loop's thread, from a callback of the chain.
-  func receive(_ command: TokenSink.Command) {
+  func queue(_ command: TokenSink.Command) {
     guard !progress.isFinished else { return }
     takeCommands()
     commandQueue.append(command)
@@ -60,7 +55,7 @@ extension Chain {
     pendingEndings += 1
     if sink.isDelivering, sink.immediateVerdict == .nothing { isVerdictLate = true }
     // An ending that follows from a command comes before the commands after that one.
-    if isReadingVerdict { commandQueue.prepend(.ending(ending)) } else { receive(.ending(ending)) }
+    if isReadingVerdict { commandQueue.prepend(.ending(ending)) } else { queue(.ending(ending)) }
   }
 
   /// Whether commands wait, which come before the next value.
@@ -83,17 +78,17 @@ extension Chain {
     }
   }
 
-  private func receive(_ input: Input) {
-    switch input {
-    case .outbound(.requestStart(let start)):
-      if !progress.downstream.isClosed { sendStart(.requestStart(start)) }
-    case .outbound(let item):
+  private func receive(_ item: Item) {
+    switch item {
+    case .requestStart:
+      if !progress.downstream.isClosed { sendStart(item) }
+    case .requestMessage, .requestEnd:
       guard !progress.downstream.isUnstarted, !progress.downstream.isClosed else { return }
       // A message that follows a held start needs the layout of the pipeline, and so every interceptor.
       makeTheRest()
-      guard pendingEndings == 0 else { return inputs.prepend(input) }
+      guard pendingEndings == 0 else { return inputs.prepend(item) }
       advance(item, on: outbound, from: 0)
-    case .inbound(let item):
+    case .responseStart, .responseMessage, .responseEnd, .metrics:
       guard case .open(let target) = progress.downstream else { return }
       if case .responseEnd = item { progress.downstream = .ended(target) }
       advance(item, on: inbound, from: 0)
@@ -121,7 +116,7 @@ extension Chain {
     }
     for body in ready {
       nonisolated(unsafe) let body = body
-      receive(.run { _ in body() })
+      queue(.run { _ in body() })
     }
     return isRequestPaused != wasRequestPaused || isResponsePaused != wasResponsePaused || !ready.isEmpty
   }

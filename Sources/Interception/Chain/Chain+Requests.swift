@@ -9,7 +9,7 @@ extension Chain {
     // A message that follows a held start needs the layout of the pipeline, and so every interceptor.
     if isRequest { makeTheRest() }
     guard let slot = slot(in: handle) else { return }
-    let item = Item.message(MessageForms(message))
+    let item = Item.message(MessageForms(message), isRequest: isRequest)
     // A local response passes both nodes of the interceptors further out.
     let node =
       switch (isRequest, slot.isResponding) {

@@ -39,7 +39,7 @@ extension Chain {
     guard isLive(tokenID), !progress.hasEnded, let attempts = progress.downstream.attempts else { return }
     flush(inbound)
     // What the attempt has given and the chain has not taken yet.
-    inputs.removeAll { if case .inbound = $0 { true } else { false } }
+    inputs.removeAll { !$0.isRequest }
     for slot in slots {
       slot.reopenResponse()
     }

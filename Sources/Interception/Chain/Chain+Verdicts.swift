@@ -8,7 +8,7 @@ extension TokenSink {
     if isDelivering(tokenID), immediateVerdict == .nothing {
       record(bytes)
     } else {
-      settle(tokenID, .proceed(.message(MessageForms(bytes: bytes))))
+      settle(tokenID, .proceedMessage(MessageForms(bytes: bytes)))
     }
   }
 
@@ -17,7 +17,7 @@ extension TokenSink {
     if isDelivering(tokenID), immediateVerdict == .nothing {
       record(message)
     } else {
-      settle(tokenID, .proceed(.message(MessageForms(typed: message))))
+      settle(tokenID, .proceedMessage(MessageForms(typed: message)))
     }
   }
 
@@ -34,7 +34,7 @@ extension TokenSink {
   /// first.
   func inject(_ message: Payload, by handle: InterceptorHandle, isRequest: Bool) {
     if isDelivering(isRequest ? .requestEnd : .responseEnd, handle) {
-      injectedBefore.append(.message(MessageForms(message)))
+      injectedBefore.append(.message(MessageForms(message), isRequest: isRequest))
     } else {
       post(.inject(handle, isRequest: isRequest, message))
     }
@@ -80,7 +80,7 @@ extension Chain {
 
   func putHere(_ message: Payload, before tokenID: TokenID) {
     guard isLive(tokenID) else { return }
-    let item = Item.message(MessageForms(message))
+    let item = Item.message(MessageForms(message), isRequest: isRequest(tokenID.stage))
     if sink.isDelivering(tokenID) { return sink.injectedBefore.append(item) }
     let node = tokenID.node
     node.buffer.addInjected(item, before: tokenID.sequence)
@@ -95,7 +95,7 @@ extension Chain {
     case .retry(let delay, let headers):
       guard admitsRetry(tokenID) else { return .asItIs }
       end(.retry(tokenID, after: delay, headers))
-    case .proceed, .asItIs, .drop, .taken, .abandoned, .ended: return verdict
+    case .proceed, .proceedMessage, .asItIs, .drop, .taken, .abandoned, .ended: return verdict
     }
     return .ended
   }
@@ -105,9 +105,9 @@ extension Chain {
   /// The value that goes on after a verdict; nil if none does.
   func apply(_ verdict: Verdict, to item: Item, _ tokenID: TokenID, injectedCount: Int) -> Item? {
     switch verdict {
-    case .proceed(.message(let new)):
-      guard case .message(let old) = item else { return nil }
-      return .message(old.replaced(by: new))
+    case .proceedMessage(let new):
+      guard let old = item.message else { return nil }
+      return .message(old.replaced(by: new), isRequest: item.isRequest)
     case .proceed(.requestStart(var start)) where start.codec != facts.codec:
       // The caller has already encoded its messages.
       start.codec = facts.codec

@@ -13,7 +13,7 @@ import RPCProtocols
 ///
 /// An interceptor that may retry is the last of its chain: below it each attempt has a chain of its own (see
 /// `Attempts`).
-package final class Chain {
+package final class Chain: ResponseReceiver {
   /// How many bytes may wait in each direction before the chain asks the sender to pause.
   package static let defaultWindowBytes = 4 << 20
   /// How many windows may wait before the call fails, if values arrive in spite of the pause.
@@ -43,7 +43,7 @@ package final class Chain {
 
   // Work for `pump`, which takes it from here so that nothing recurses.
   var isPumping = false
-  var inputs = Deque<Input>()
+  var inputs = Deque<Item>()
   /// What interceptors run when a direction takes more.
   var roomWaiters: (request: [() -> Void], response: [() -> Void]) = ([], [])
   /// Commands that have not taken effect yet, in the order given.
@@ -60,7 +60,7 @@ package final class Chain {
   /// How many messages wait at any node for a start to pass.
   var beforeStartCount = 0
   /// Inputs that were given before the start, which goes first.
-  private var inputsBeforeStart: [Input] = []
+  private var inputsBeforeStart: [Item] = []
   /// The clock's number of the timer that checks for values held for long.
   var holdTimer: Int?
 
@@ -116,18 +116,18 @@ package final class Chain {
     progress.begin = environment.clock.now
     progress.deadline = start.deadline
     self.caller = caller
-    enter(.outbound(.requestStart(start)))
+    enter(.requestStart(start))
     let held = inputsBeforeStart
     inputsBeforeStart = []
-    for input in held { enter(input) }
+    for item in held { enter(item) }
   }
 
   /// Accepts a value of the request that follows the start.
   private func accept(afterStart item: Item) {
     if progress.downstream.isUnstarted {
-      inputsBeforeStart.append(.outbound(item))
+      inputsBeforeStart.append(item)
     } else {
-      enter(.outbound(item))
+      enter(item)
     }
   }
 
@@ -137,7 +137,7 @@ package final class Chain {
   ///   - message: The message; bytes are in the call's codec.
   ///   - sizeBytes: For a typed message, the size of its source in bytes, counted while the message waits.
   package func send(_ message: Payload, sizeBytes: Int = 0) {
-    accept(afterStart: .message(MessageForms(message, sizeBytes: sizeBytes)))
+    accept(afterStart: .requestMessage(MessageForms(message, sizeBytes: sizeBytes)))
   }
 
   /// Half-closes: no more messages follow.
@@ -163,35 +163,23 @@ package final class Chain {
 
   // MARK: - From the transport
 
-  /// The response starts.
-  package func received(_ start: ResponseStart) {
-    enter(.inbound(.responseStart(start)))
-  }
-
-  /// A message has arrived; bytes are decompressed.
-  package func received(_ message: Payload) {
-    enter(.inbound(.message(MessageForms(message))))
-  }
-
-  /// A serialized message has arrived, decompressed; valid during this call only. If no interceptor wants messages it
-  /// reaches the caller without being copied.
-  package func received(_ message: RawSpan) {
-    if letsResponsesThrough {
-      caller?.responseReceived(message)
-    } else {
-      received(.bytes(message.copyBytes()))
-    }
-  }
-
-  /// The response has ended, or the connection has. The transport is not called any more, except for `measure`.
-  package func received(_ end: ResponseEnd) {
-    enter(.inbound(.responseEnd(end)))
-  }
-
-  /// The metrics of the call on the wire: the response to `measure`.
-  package func measured(_ metrics: CallMetrics) {
+  /// Receives an event of the response; bytes are decompressed.
+  ///
+  /// After the end the transport is not called any more, except for `measure`, to which the metrics are the response.
+  package func receive(_ event: CallEvent<Payload>) {
+    guard case .metrics(let metrics) = event else { return enter(Item(event)) }
     progress.updateEnded { if case .awaited = $0.report { $0.report = .received(metrics) } }
     pump()
+  }
+
+  /// Receives a serialized message, decompressed; valid during this call only. If no interceptor wants messages, it
+  /// reaches the caller without being copied.
+  package func receive(message: RawSpan) {
+    if letsResponsesThrough {
+      caller?.receive(message: message)
+    } else {
+      enter(.responseMessage(MessageForms(bytes: message.copyBytes())))
+    }
   }
 
   /// Sets whether the transport takes more to send now.

@@ -2,21 +2,14 @@ import RPCProtocols
 
 /// What lies above the chain: the caller. The chain calls it on the loop's thread.
 ///
+/// It receives the response: the start at most once; messages, typed if an interceptor changed them in this form and
+/// serialized otherwise; the end exactly once for a call that was started; the metrics once.
+///
 /// The chain retains it until `finished`. It may call the chain from any of these methods; the calls take effect after
 /// the method returns.
-package protocol ChainCaller: AnyObject {
+package protocol ChainCaller: ResponseReceiver {
   /// An interceptor has changed the call's deadline: from now on this one applies.
   func deadlineChanged(to deadline: MonotonicClock.Instant?)
-  /// The response starts. At most once.
-  func responseStarted(_ start: ResponseStart)
-  /// A message has arrived: typed if an interceptor changed it in this form, its bytes otherwise.
-  func responseReceived(_ message: Payload)
-  /// A serialized message has arrived that no interceptor received; valid during this call only.
-  func responseReceived(_ message: RawSpan)
-  /// The call has ended: success or the one error. Exactly once for a call that was started.
-  func responseEnded(_ end: ResponseEnd)
-  /// The metrics of the call, as they left the chain. Once.
-  func measured(_ metrics: CallMetrics)
   /// The call is over and every interceptor has finished. Once, last.
   func finished(_ outcome: Outcome)
   /// `Chain.wantsMoreInput` has changed: pause the input, or continue to read it.
@@ -30,7 +23,11 @@ extension ChainCaller {
 
 /// What lies below the chain: the protocol and the network. The chain calls it on the loop's thread.
 ///
-/// The chain retains it until the call has finished. It may call the chain from any of these methods.
+/// The chain retains it until the call has finished. It may call the chain from any of these methods; it gives the
+/// response to `Chain.receive`.
+///
+/// Its methods are not one that takes a `CallEvent`: it receives three of the seven, with messages serialized, and the
+/// compiler checks that it handles no other.
 package protocol ChainTransport: AnyObject {
   /// Starts the request. Once, and first; never called for a call that ended before.
   func start(_ start: RequestStart)
@@ -43,6 +40,6 @@ package protocol ChainTransport: AnyObject {
   func cancel(_ error: RPCError)
   /// `Chain.wantsMoreResponse` has changed: pause receiving, or continue.
   func responseWanted(_ isWanted: Bool)
-  /// The call has ended: call `Chain.measured` with its metrics, now or soon. Once, last.
+  /// The call has ended: give its metrics to `Chain.receive`, now or soon. Once, last.
   func measure()
 }

@@ -1,30 +1,33 @@
 import Protobuf
 import RPCProtocols
 
-/// A value on its way through the chain.
-///
-/// Only messages are frequent, so only they are stored inline; the others are boxed to keep an item small.
-enum Item: Sendable {
-  indirect case requestStart(RequestStart)
-  case requestEnd
-  indirect case responseStart(ResponseStart)
-  indirect case responseEnd(ResponseEnd)
-  case message(MessageForms)
-  indirect case metrics(CallMetrics)
+/// A value on its way through the chain: an event of the call, with a message in the forms that have been built.
+typealias Item = CallEvent<MessageForms>
+
+extension Item {
+  /// The item of an event.
+  init(_ event: CallEvent<Payload>) {
+    switch event {
+    case .requestStart(let start): self = .requestStart(start)
+    case .requestMessage(let message): self = .requestMessage(MessageForms(message))
+    case .requestEnd: self = .requestEnd
+    case .responseStart(let start): self = .responseStart(start)
+    case .responseMessage(let message): self = .responseMessage(MessageForms(message))
+    case .responseEnd(let end): self = .responseEnd(end)
+    case .metrics(let metrics): self = .metrics(metrics)
+    }
+  }
 
   /// What the item counts against the window, in bytes: the message's size and an overhead.
-  var sizeBytes: Int {
-    guard case .message(let forms) = self else { return Item.overheadBytes }
-    return Item.overheadBytes + forms.sizeBytes
-  }
+  var sizeBytes: Int { Item.overheadBytes + (message?.sizeBytes ?? 0) }
 
   /// Whether it is the last of its direction.
   var isEnd: Bool {
     switch self {
     case .requestEnd, .responseEnd, .metrics: true
-    case .requestStart, .responseStart, .message: false
+    case .requestStart, .requestMessage, .responseStart, .responseMessage: false
     }
   }
 
-  private static let overheadBytes = 64
+  private static var overheadBytes: Int { 64 }
 }

@@ -1,4 +1,5 @@
 import Protobuf
+import RPCProtocols
 
 /// A message in the forms that have been built. If both exist, they are the same message.
 struct MessageForms: Sendable {

@@ -95,10 +95,10 @@ final class TokenSink: @unchecked Sendable {
       return .asItIs
     case .bytes:
       defer { bytes = [] }
-      return .proceed(.message(MessageForms(bytes: bytes)))
+      return .proceedMessage(MessageForms(bytes: bytes))
     case .message:
       defer { message = nil }
-      return message.map { .proceed(.message(MessageForms(typed: $0))) }
+      return message.map { .proceedMessage(MessageForms(typed: $0)) }
     case .verdict:
       defer { verdict = nil }
       return verdict
@@ -168,7 +168,7 @@ final class TokenSink: @unchecked Sendable {
   func post(_ command: Command) {
     if isInside, let chain {
       // An ending also stops the value that is being delivered.
-      if case .cancel(let error) = command { chain.end(.cancel(error)) } else { chain.receive(command) }
+      if case .cancel(let error) = command { chain.end(.cancel(error)) } else { chain.queue(command) }
       return
     }
     let isFirst = lock.holding {

@@ -3,6 +3,8 @@ import RPCProtocols
 /// An interceptor's decision on one value.
 enum Verdict: Sendable {
   case proceed(Item)
+  /// The message goes on, in this form.
+  case proceedMessage(MessageForms)
   /// The value goes on unchanged.
   case asItIs
   case drop
@@ -21,7 +23,7 @@ enum Verdict: Sendable {
   var isEnding: Bool {
     switch self {
     case .fail, .respond, .retry, .abandoned, .ended: true
-    case .proceed, .asItIs, .drop, .taken: false
+    case .proceed, .proceedMessage, .asItIs, .drop, .taken: false
     }
   }
 }

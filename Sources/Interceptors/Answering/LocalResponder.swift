@@ -41,6 +41,8 @@ final class LocalResponder {
   private var steps: [ResponseScript.Step] = []
   private var next = 0
   private var requestCount = 0
+  /// The number of request messages that the steps run so far have awaited.
+  private var awaitedCount = 0
   private var isHalfClosed = false
   private var headers = Headers()
   private var responseStart = Start.pending
@@ -119,6 +121,7 @@ final class LocalResponder {
   func runInstead(_ steps: [ResponseScript.Step]) {
     self.steps = steps
     next = 0
+    awaitedCount = 0
     goOn()
   }
 
@@ -139,15 +142,20 @@ final class LocalResponder {
     while next < steps.count {
       let step = steps[next]
       switch step {
-      case .awaitRequests(let count) where requestCount < count && !isHalfClosed: return release()
-      case .awaitHalfClose where !isHalfClosed: return release()
-      case .awaitRequests, .awaitHalfClose: break
-      case .start(let headers):
-        self.headers = headers
+      case .event(.requestMessage):
+        if requestCount <= awaitedCount, !isHalfClosed { return release() }
+        awaitedCount += 1
+      case .event(.requestEnd):
+        if !isHalfClosed { return release() }
+      case .event(.responseStart(let start)):
+        headers = start.headers
         if case .pending = responseStart { responseStart = .due }
-      case .message(let message):
+      case .event(.responseMessage(let message)):
+        guard let message else { break }
         ready.append(message)
         messageCount += 1
+      case .event(.responseEnd(let end)): return finish(end)
+      case .event(.requestStart), .event(.metrics): break
       case .wait(let delay):
         next += 1
         guard delay > .zero else { continue }
@@ -155,7 +163,6 @@ final class LocalResponder {
         state = .delaying
         context.after(delay) { [weak self] in self?.endDelay() }
         return
-      case .end(let error, let trailers): return finish(error, trailers)
       }
       next += 1
     }
@@ -185,11 +192,11 @@ final class LocalResponder {
     ready = []
   }
 
-  private func finish(_ error: RPCError?, _ trailers: Headers) {
+  private func finish(_ end: ResponseEnd) {
     state = .ended
     steps = []
     // Sent with the end: a separate end would discard messages sent just before it.
-    let response = LocalResponse(headers: headers, messages: ready, error: error, trailers: trailers)
+    let response = LocalResponse(headers: headers, messages: ready, error: end.error, trailers: end.trailers)
     start?.token.use { $0.respond(response) }
     ready = []
   }

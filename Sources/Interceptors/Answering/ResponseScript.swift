@@ -7,15 +7,8 @@ enum ResponseScript {
   enum Step: Sendable {
     /// Wait for so long.
     case wait(Duration)
-    /// Wait until so many request messages have come, or the half-close.
-    case awaitRequests(Int)
-    /// Wait for the half-close.
-    case awaitHalfClose
-    /// Leading metadata.
-    case start(Headers)
-    /// A message.
-    case message(Payload)
-    /// Status and trailing metadata.
-    case end(RPCError?, Headers)
+    /// An event of the call. One of the request is awaited: one more message, or the half-close, after which nothing is
+    /// awaited. One of the response is given. The content of messages that are awaited does not matter: nil.
+    case event(CallEvent<Payload?>)
   }
 }

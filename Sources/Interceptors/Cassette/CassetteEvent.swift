@@ -12,19 +12,11 @@ enum Cassette {
 
 /// A recorded call.
 struct RecordedCall: Sendable {
-  /// An event, and its time since the call's start.
+  /// An event after the request's start, and its time since then.
   struct Event: Sendable {
-    enum Kind: Sendable {
-      case sent(RecordedMessage)
-      case halfClose
-      case headers(Headers)
-      case received(RecordedMessage)
-      case end(RPCError?, Headers)
-    }
-
     let place: DocumentPlace
     let time: Duration
-    let kind: Kind
+    let event: CallEvent<RecordedMessage>
   }
 
   let place: DocumentPlace
@@ -33,11 +25,11 @@ struct RecordedCall: Sendable {
 
   /// The request's messages.
   var sent: [RecordedMessage] {
-    events.compactMap { if case .sent(let message) = $0.kind { message } else { nil } }
+    events.compactMap { if case .requestMessage(let message) = $0.event { message } else { nil } }
   }
 
   /// Whether the end was recorded.
-  var isWhole: Bool { events.contains { if case .end = $0.kind { true } else { false } } }
+  var isWhole: Bool { events.contains { if case .responseEnd = $0.event { true } else { false } } }
 }
 
 /// A recorded message.

@@ -71,21 +71,22 @@ struct CassetteReader {
       throw object.error("call", "no call with number \(number) has started")
     }
     let time = try object.milliseconds("ms") ?? calls[index].events.last?.time ?? .zero
-    guard let kind = try Self.kind(event, object, place) else { return }
+    guard let event = try Self.event(event, object, place) else { return }
     guard !calls[index].isWhole else { throw object.error("event", "the call has already ended") }
-    calls[index].events.append(RecordedCall.Event(place: place, time: time, kind: kind))
+    calls[index].events.append(RecordedCall.Event(place: place, time: time, event: event))
   }
 
   /// `nil` for an unknown event: newer versions may add some.
-  private static func kind(
-    _ event: String, _ object: ObjectReader, _ place: DocumentPlace
-  ) throws(FormatError) -> RecordedCall.Event.Kind? {
-    switch event {
-    case "sent": return .sent(try message(object, place))
-    case "half_close": return .halfClose
-    case "headers": return .headers(try headers("headers", object))
-    case "received": return .received(try message(object, place))
-    case "end": return .end(try error(object), try headers("trailers", object))
+  private static func event(
+    _ name: String, _ object: ObjectReader, _ place: DocumentPlace
+  ) throws(FormatError) -> CallEvent<RecordedMessage>? {
+    switch name {
+    case "sent": return .requestMessage(try message(object, place))
+    case "half_close": return .requestEnd
+    case "headers": return .responseStart(ResponseStart(headers: try headers("headers", object)))
+    case "received": return .responseMessage(try message(object, place))
+    case "end":
+      return .responseEnd(ResponseEnd(error: try error(object), trailers: try headers("trailers", object)))
     default: return nil
     }
   }

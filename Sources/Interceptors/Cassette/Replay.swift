@@ -135,45 +135,42 @@ final class Replay: Interceptor {
   }
 
   private static func answers(_ call: RecordedCall, _ count: Int) -> ArraySlice<RecordedMessage> {
-    call.events.compactMap { if case .received(let message) = $0.kind { message } else { nil } }.prefix(count)
+    call.events.compactMap { if case .responseMessage(let message) = $0.event { message } else { nil } }
+      .prefix(count)
   }
 
   private func steps(of recorded: RecordedCall, skipping skipped: Int) throws(DocumentError)
     -> [ResponseScript.Step]
   {
     var steps: [ResponseScript.Step] = []
-    var seen = 0
     var received = 0
     var last = Duration.zero
-    for event in recorded.events {
-      let delay = event.time - last
-      last = event.time
-      switch event.kind {
-      case .sent:
-        seen += 1
-        steps.append(.awaitRequests(seen))
-        continue
-      case .halfClose:
-        // Recorded before responses that do not depend on it, when all messages are sent at once.
-        if !call.kind.serverStreams || call.kind == .serverStreaming { continue }
-        steps.append(.awaitHalfClose)
-        continue
-      case .headers, .received, .end: break
+    for recorded in recorded.events {
+      let delay = recorded.time - last
+      last = recorded.time
+      let event: CallEvent<Payload?>
+      switch recorded.event {
+      case .requestMessage: event = .requestMessage(nil)
+      // Recorded before responses that do not depend on it, when all messages are sent at once.
+      case .requestEnd where call.kind != .bidiStreaming: continue
+      case .requestEnd: event = .requestEnd
+      case .responseStart(let start): event = .responseStart(start)
+      case .responseMessage(let message):
+        event = .responseMessage(received < skipped ? nil : try payload(message))
+      case .responseEnd(let end): event = .responseEnd(end)
+      case .requestStart, .metrics: continue
       }
-      if factory.timing == .original, received >= skipped { steps.append(.wait(delay)) }
-      switch event.kind {
-      case .headers(let headers): steps.append(.start(headers))
-      case .received(let message):
+      if !event.isRequest, factory.timing == .original, received >= skipped { steps.append(.wait(delay)) }
+      if case .responseMessage(let message) = event {
         received += 1
-        guard received > skipped else { continue }
-        steps.append(.message(try payload(message)))
-      case .end(let error, let trailers): steps.append(.end(error, trailers))
-      case .sent, .halfClose: break
+        if message == nil { continue }
       }
+      steps.append(.event(event))
     }
     if !recorded.isWhole {
       let why = "\(recorded.place): the recorded call was interrupted and has no end"
-      steps.append(.end(RPCError(.unavailable, why, origin: .interceptor(context.name)), Headers()))
+      let error = RPCError(.unavailable, why, origin: .interceptor(context.name))
+      steps.append(.event(.responseEnd(ResponseEnd(error: error))))
     }
     return steps
   }

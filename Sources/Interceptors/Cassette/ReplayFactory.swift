@@ -233,10 +233,10 @@ struct ReplayCandidate: Sendable {
   /// Whether the response starts before the first request message.
   var beginsWithAnswer: Bool {
     for event in call.events {
-      switch event.kind {
-      case .sent, .halfClose, .end: return false
-      case .received: return true
-      case .headers: continue
+      switch event.event {
+      case .requestStart, .requestMessage, .requestEnd, .responseEnd, .metrics: return false
+      case .responseMessage: return true
+      case .responseStart: continue
       }
     }
     return false

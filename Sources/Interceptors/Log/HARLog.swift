@@ -55,29 +55,25 @@ final class HARLog: LogWriter {
   }
 
   func write(_ event: LogEvent) throws(ServiceFailure) {
-    switch event.kind {
-    case .start(let start):
+    switch event.event {
+    case .requestStart(let start):
       self.start = start
       startedAt = event.time
-    case .sent(let message):
+    case .requestMessage(let message):
       sent.add(message, limit: options.maxBodyBytes)
       sentAt = event.elapsed
-    case .halfClose: sentAt = event.elapsed
-    case .headers(let start):
+    case .requestEnd: sentAt = event.elapsed
+    case .responseStart(let start):
       response = start
       firstAt = event.elapsed
-    case .received(let message):
+    case .responseMessage(let message):
       received.add(message, limit: options.maxBodyBytes)
       if firstAt == nil { firstAt = event.elapsed }
-    case .end(let end):
+    case .responseEnd(let end):
       self.end = end
       endedAt = event.elapsed
-    case .finish(let outcome):
-      if end == nil {
-        end = outcome.end
-        endedAt = event.elapsed
-      }
-      try archive.add(entry(outcome.metrics))
+    case .metrics(let metrics):
+      try archive.add(entry(metrics))
     }
   }
 

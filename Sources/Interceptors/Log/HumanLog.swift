@@ -22,21 +22,21 @@ final class HumanLog: LogWriter {
   }
 
   private func lines(_ event: LogEvent) -> [String] {
-    switch event.kind {
-    case .start(let start):
+    switch event.event {
+    case .requestStart(let start):
       ["> \(call.kind.rawValue) over \(call.protocolName.rawValue) to \(start.target.withoutUserInfo)"]
         + fields(">", start.headers, options.redaction.hiding(credentialsOf: start))
-    case .sent(let message): [line(">", message)]
-    case .halfClose: ["> half-close"]
-    case .headers(let start):
+    case .requestMessage(let message): [line(">", message)]
+    case .requestEnd: ["> half-close"]
+    case .responseStart(let start):
       [start.httpVersion.isEmpty ? "< headers" : "< HTTP/\(start.httpVersion) \(start.httpStatus)"]
         + fields("<", start.headers, options.redaction)
-    case .received(let message): [line("<", message)]
-    case .end(let end):
+    case .responseMessage(let message): [line("<", message)]
+    case .responseEnd(let end):
       fields("<", end.trailers, options.redaction) + [
         "< \(status(end)) after \(event.elapsed.millisecondsText) ms"
       ]
-    case .finish: []
+    case .metrics: []
     }
   }
 

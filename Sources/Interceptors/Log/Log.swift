@@ -2,24 +2,13 @@ import Interception
 import Protobuf
 import RPCProtocols
 
-/// An event of a call, and its time.
+/// An event of a call, and its time. The metrics are the last event, also of a call without an end.
 struct LogEvent {
-  enum Kind {
-    case start(RequestStart)
-    case sent(LoggedMessage)
-    case halfClose
-    case headers(ResponseStart)
-    case received(LoggedMessage)
-    case end(ResponseEnd)
-    /// The last event, also of a call without an end.
-    case finish(Outcome)
-  }
-
   /// The time in nanoseconds since 1970.
   let time: Int64
   /// The time since the call's start.
   let elapsed: Duration
-  let kind: Kind
+  let event: CallEvent<LoggedMessage>
 }
 
 /// A logged message.
@@ -82,40 +71,40 @@ final class Log: Interceptor {
 
   func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
     startedAt = services.nanosecondsSince1970
-    note(.start(start))
+    note(.requestStart(start))
     token.proceed(start)
   }
 
   func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) {
-    note(.sent(logged(message, index: sentCount)))
+    note(.requestMessage(logged(message, index: sentCount)))
     sentCount += 1
     token.proceed(message)
   }
 
   func requestEnd(_ token: consuming RequestToken<Void>) {
-    note(.halfClose)
+    note(.requestEnd)
     token.proceed()
   }
 
   func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) {
-    note(.headers(start))
+    note(.responseStart(start))
     token.proceed(start)
   }
 
   func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) {
-    note(.received(logged(message, index: receivedCount)))
+    note(.responseMessage(logged(message, index: receivedCount)))
     receivedCount += 1
     token.proceed(message)
   }
 
   func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) {
-    note(.end(end))
+    note(.responseEnd(end))
     token.proceed(end)
   }
 
   func finish(_ outcome: Outcome) {
     // A call that ended before it reached this interceptor is not logged.
-    if startedAt != nil { note(.finish(outcome)) }
+    if startedAt != nil { note(.metrics(outcome.metrics)) }
   }
 
   private func logged(_ message: Message, index: Int) -> LoggedMessage {
@@ -126,12 +115,12 @@ final class Log: Interceptor {
       index: index, sizeBytes: sizeBytes, body: LoggedBody(json, limit: options.maxBodyBytes))
   }
 
-  private func note(_ kind: LogEvent.Kind) {
+  private func note(_ event: CallEvent<LoggedMessage>) {
     let now = services.nanosecondsSince1970
     // The time of day may be set back.
     lastTime = max(lastTime, now - (startedAt ?? now))
     do {
-      try writer.write(LogEvent(time: now, elapsed: .nanoseconds(lastTime), kind: kind))
+      try writer.write(LogEvent(time: now, elapsed: .nanoseconds(lastTime), event: event))
     } catch {
       if !hasFailed { context.log(.error, "cannot write the log: \(error.reason)") }
       hasFailed = true

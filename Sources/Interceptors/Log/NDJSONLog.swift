@@ -19,24 +19,24 @@ final class NDJSONLog: LogWriter {
     line.add("time", CivilTime.text(nanosecondsSince1970: event.time))
     line.add("ms", raw: event.elapsed.millisecondsText)
     line.add("method", call.method.description)
-    switch event.kind {
-    case .start(let start):
+    switch event.event {
+    case .requestStart(let start):
       line.add("event", "start")
       line.add(
         start: start.headers, options.redaction.hiding(credentialsOf: start), kind: call.kind,
         protocolName: call.protocolName, url: "\(start.target.withoutUserInfo)/\(start.method)")
-    case .sent(let message): add(message, "sent", to: &line)
-    case .halfClose: line.add("event", "half_close")
-    case .headers(let start):
+    case .requestMessage(let message): add(message, "sent", to: &line)
+    case .requestEnd: line.add("event", "half_close")
+    case .responseStart(let start):
       line.add("event", "headers")
       line.add(start, options.redaction)
-    case .received(let message): add(message, "message", to: &line)
-    case .end(let end):
+    case .responseMessage(let message): add(message, "message", to: &line)
+    case .responseEnd(let end):
       line.add("event", "end")
       line.add(end, options.redaction)
-    case .finish(let outcome):
+    case .metrics(let metrics):
       line.add("event", "metrics")
-      line.add(outcome.metrics)
+      line.add(metrics)
     }
     try file.write(line.line)
   }

@@ -92,11 +92,16 @@ final class Mock: Interceptor {
     if !call.kind.serverStreams, response.pieces.count > 1 {
       throw FormatError(reason: "\(call.method) responds with one message, not \(response.pieces.count)")
     }
-    return [.wait(response.delay), .start(try metadata(response.headers))] + (try steps(response.pieces))
+    let start = ResponseStart(headers: try metadata(response.headers))
+    return [.wait(response.delay), .event(.responseStart(start))] + (try steps(response.pieces))
   }
 
   private func end(_ response: Stub.Response) throws(FormatError) -> [ResponseScript.Step] {
-    [.end(try response.status.map(error), try metadata(response.trailers))]
+    [end(try response.status.map(error), try metadata(response.trailers))]
+  }
+
+  private func end(_ error: RPCError?, _ trailers: Headers) -> ResponseScript.Step {
+    .event(.responseEnd(ResponseEnd(error: error, trailers: trailers)))
   }
 
   /// The steps of the rules of `each` for a message.
@@ -107,7 +112,7 @@ final class Mock: Interceptor {
       guard answer.stub.rules[rule.path]?.differences(of: message).isEmpty == true else { continue }
       let steps = try self.steps(rule.pieces)
       guard let status = rule.status else { return steps }
-      return steps + [.end(try error(status), try metadata(answer.response.trailers))]
+      return steps + [end(try error(status), try metadata(answer.response.trailers))]
     }
     return []
   }
@@ -126,7 +131,8 @@ final class Mock: Interceptor {
         throw FormatError(reason: "\(piece.path): the schema of the response is unknown")
       }
       do throws(MessageParseError) {
-        steps.append(.message(.typed(try Message(type, json: Array(json.text.utf8)))))
+        let message = try Message(type, json: Array(json.text.utf8))
+        steps.append(.event(.responseMessage(.typed(message))))
       } catch {
         throw FormatError(reason: "\(piece.path): \(error.withoutPlace)")
       }

@@ -11,12 +11,12 @@ final class HeldValue: @unchecked Sendable {
   /// The call's lock, shared by all its values because there are many.
   private let lock: Lock
   // The following members require the lock.
-  private var value: StageValue
+  private var value: CallEvent<Payload>
   private var token: StageToken?
   private var arena: Arena?
 
   init(
-    _ stage: Stage, call: UInt64, _ lock: Lock, _ value: StageValue, _ token: consuming StageToken
+    _ stage: Stage, call: UInt64, _ lock: Lock, _ value: CallEvent<Payload>, _ token: consuming StageToken
   ) {
     self.lock = lock
     self.stage = stage
@@ -37,7 +37,7 @@ final class HeldValue: @unchecked Sendable {
 
   /// Reads or changes the value; texts in the arena stay valid until the token is used.
   func with<Result>(
-    _ body: (inout StageValue, Arena) throws(ABIFailure) -> Result
+    _ body: (inout CallEvent<Payload>, Arena) throws(ABIFailure) -> Result
   ) throws(ABIFailure) -> Result {
     try lock.holding { () throws(ABIFailure) -> Result in
       let arena = arena ?? Arena()
@@ -52,7 +52,7 @@ final class HeldValue: @unchecked Sendable {
     lock.lock()
     let token = token.take()
     // Removed together with the token: other threads now find nothing to change here.
-    var value = StageValue.requestEnd
+    var value = CallEvent<Payload>.requestEnd
     if token != nil { swap(&value, &self.value) }
     lock.unlock()
     token?.proceed(value)

@@ -139,11 +139,8 @@ extension HostFunctions {
     call(host) { instance throws(ABIFailure) in
       guard let bytes else { throw invalid("the text is null") }
       bytes.pointee = try value(instance, token) { value, arena throws(ABIFailure) in
-        switch value {
-        case .bytes(let bytes): return arena.text(bytes)
-        case .message(let message): return arena.text(message.serialized())
-        case .requestStart, .requestEnd, .responseStart, .responseEnd, .metrics: throw wrongStage()
-        }
+        guard let message = value.message else { throw wrongStage() }
+        return arena.text(message.serialized)
       }
     }
   }
@@ -152,15 +149,16 @@ extension HostFunctions {
     call(host) { instance throws(ABIFailure) in
       let bytes = try bytes.bytes()
       try value(instance, token) { value, _ throws(ABIFailure) in
-        switch value {
-        case .bytes: value = .bytes(bytes)
-        case .message(let message):
+        switch value.message {
+        case .bytes?: value = .message(.bytes(bytes), isRequest: value.isRequest)
+        case .typed(let message)?:
           do throws(DecodeError) {
-            value = .message(try Message(message.type, serialized: bytes))
+            let parsed = try Message(message.type, serialized: bytes)
+            value = .message(.typed(parsed), isRequest: value.isRequest)
           } catch {
             throw ABIFailure(RPCURL_EPARSE, "\(error)")
           }
-        case .requestStart, .requestEnd, .responseStart, .responseEnd, .metrics: throw wrongStage()
+        case nil: throw wrongStage()
         }
       }
     }
@@ -173,10 +171,11 @@ extension HostFunctions {
     _ body: (inout Message, Arena) throws(ABIFailure) -> Result
   ) throws(ABIFailure) -> Result {
     try value(instance, token) { value, arena throws(ABIFailure) in
-      guard case .message(var message) = value else { throw wrongStage() }
+      guard case .typed(var message)? = value.message else { throw wrongStage() }
+      let isRequest = value.isRequest
       // Keeps one reference to the storage, so that a change does not copy it.
       value = .requestEnd
-      defer { value = .message(message) }
+      defer { value = .message(.typed(message), isRequest: isRequest) }
       return try body(&message, arena)
     }
   }

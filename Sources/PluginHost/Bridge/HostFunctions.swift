@@ -101,7 +101,7 @@ enum HostFunctions {
   /// Reads or changes the value of a token.
   static func value<Result>(
     _ instance: PluginInstance, _ token: rpcurl_token,
-    _ body: (inout StageValue, Arena) throws(ABIFailure) -> Result
+    _ body: (inout CallEvent<Payload>, Arena) throws(ABIFailure) -> Result
   ) throws(ABIFailure) -> Result {
     try held(instance, token, "using a value").with(body)
   }

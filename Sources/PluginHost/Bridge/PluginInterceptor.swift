@@ -92,10 +92,12 @@ final class PluginInterceptor: Interceptor {
     try deliver(HeldValue(.requestStart, call: call, lock, .requestStart(start), .requestStart(token)))
   }
   func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) throws {
-    try deliver(HeldValue(.requestMessage, call: call, lock, .message(message), .requestMessage(token)))
+    try deliver(
+      HeldValue(.requestMessage, call: call, lock, .requestMessage(.typed(message)), .requestMessage(token)))
   }
   func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) throws {
-    try deliver(HeldValue(.requestBytes, call: call, lock, .bytes(bytes), .requestBytes(token)))
+    try deliver(
+      HeldValue(.requestBytes, call: call, lock, .requestMessage(.bytes(bytes)), .requestBytes(token)))
   }
   func requestEnd(_ token: consuming RequestToken<Void>) throws {
     try deliver(HeldValue(.requestEnd, call: call, lock, .requestEnd, .requestEnd(token)))
@@ -104,10 +106,13 @@ final class PluginInterceptor: Interceptor {
     try deliver(HeldValue(.responseStart, call: call, lock, .responseStart(start), .responseStart(token)))
   }
   func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) throws {
-    try deliver(HeldValue(.responseBytes, call: call, lock, .bytes(bytes), .responseBytes(token)))
+    try deliver(
+      HeldValue(.responseBytes, call: call, lock, .responseMessage(.bytes(bytes)), .responseBytes(token)))
   }
   func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) throws {
-    try deliver(HeldValue(.responseMessage, call: call, lock, .message(message), .responseMessage(token)))
+    try deliver(
+      HeldValue(
+        .responseMessage, call: call, lock, .responseMessage(.typed(message)), .responseMessage(token)))
   }
   func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) throws {
     try deliver(HeldValue(.responseEnd, call: call, lock, .responseEnd(end), .responseEnd(token)))

@@ -87,29 +87,32 @@ final class SelfTestCall: ChainCaller, ChainTransport {
   private func respond() {
     guard !hasResponded else { return }
     hasResponded = true
-    wireChain.received(ResponseStart(httpVersion: "2", headers: Headers([("x-check", "2")])))
+    wireChain.receive(
+      .responseStart(ResponseStart(httpVersion: "2", headers: Headers([("x-check", "2")]))))
     let isError = course == .error
     if !isError || kind.serverStreams {
-      for _ in 0..<(kind.serverStreams ? 2 : 1) { wireChain.received(.bytes(subject.responseBytes)) }
+      for _ in 0..<(kind.serverStreams ? 2 : 1) {
+        wireChain.receive(.responseMessage(.bytes(subject.responseBytes)))
+      }
     }
     let error = RPCError(
       .notFound, "this is a self-test",
       details: [StatusDetail(typeName: "google.protobuf.Value", value: SelfTestSubject.value("x"))],
       origin: .server)
-    wireChain.received(ResponseEnd(error: isError ? error : nil, trailers: Headers([("x-check", "3")])))
+    wireChain.receive(
+      .responseEnd(ResponseEnd(error: isError ? error : nil, trailers: Headers([("x-check", "3")]))))
   }
 
   func cancel(_ error: RPCError) {}
   func responseWanted(_ isWanted: Bool) {}
-  func measure() { wireChain.measured(CallMetrics()) }
+  func measure() { wireChain.receive(.metrics(CallMetrics())) }
 
   // MARK: - The caller
 
-  func responseStarted(_ start: ResponseStart) {}
-  func responseReceived(_ message: Payload) {}
-  func responseReceived(_ message: RawSpan) {}
-  func responseEnded(_ end: ResponseEnd) { self.end = end }
-  func measured(_ metrics: CallMetrics) {}
+  func receive(_ event: CallEvent<Payload>) {
+    if case .responseEnd(let end) = event { self.end = end }
+  }
+  func receive(message: RawSpan) {}
   func finished(_ outcome: Outcome) { isFinished = true }
   func inputWanted(_ isWanted: Bool) {}
 }

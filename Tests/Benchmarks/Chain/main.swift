@@ -31,11 +31,10 @@ final class Ends: ChainCaller, ChainTransport {
   func cancel(_ error: RPCError) {}
   func responseWanted(_ isWanted: Bool) {}
   func measure() {}
-  func responseStarted(_ start: ResponseStart) {}
-  func responseReceived(_ message: Payload) { count += 1 }
-  func responseReceived(_ message: RawSpan) { count += 1 }
-  func responseEnded(_ end: ResponseEnd) {}
-  func measured(_ metrics: CallMetrics) {}
+  func receive(_ event: CallEvent<Payload>) {
+    if case .responseMessage = event { count += 1 }
+  }
+  func receive(message: RawSpan) { count += 1 }
   func finished(_ outcome: Outcome) {}
   func inputWanted(_ isWanted: Bool) {}
 }
@@ -81,12 +80,12 @@ func measure(_ registrations: [InterceptorRegistration], isOutbound: Bool) -> Do
     chain.start(
       RequestStart(method: chain.facts.method, target: "http://server"), caller: ends,
       transport: { _ in ends })
-    chain.received(ResponseStart())
+    chain.receive(.responseStart(ResponseStart()))
     let begin = MonotonicClock.now
     if isOutbound {
       for _ in 0..<messages { chain.send(.bytes(bytes)) }
     } else {
-      for _ in 0..<messages { chain.received(bytes.span.bytes) }
+      for _ in 0..<messages { chain.receive(message: bytes.span.bytes) }
     }
     let spent = (MonotonicClock.now - begin).components
     precondition(ends.count == messages)

@@ -83,9 +83,10 @@ final class PluginCallTest: ChainCaller, ChainTransport {
     start(deadline: deadline)
     chain.send(.bytes(Self.bytes("Ada")))
     chain.closeRequest()
-    wireChain.received(ResponseStart())
+    wireChain.receive(.responseStart(ResponseStart()))
     let details = [StatusDetail(typeName: "x", value: [1])]
-    wireChain.received(ResponseEnd(error: RPCError(.notFound, "gone", details: details, origin: .server)))
+    wireChain.receive(
+      .responseEnd(ResponseEnd(error: RPCError(.notFound, "gone", details: details, origin: .server))))
   }
 
   /// Runs the scheduled work of the loop.
@@ -128,18 +129,20 @@ final class PluginCallTest: ChainCaller, ChainTransport {
   func measure() {
     var metrics = CallMetrics()
     metrics.sentBytes = 7
-    chain.measured(metrics)
+    chain.receive(.metrics(metrics))
   }
 
   // MARK: Caller
 
-  func responseStarted(_ start: ResponseStart) { receivedStart = start }
-  func responseReceived(_ message: Payload) { received.append(message) }
-  func responseEnded(_ end: ResponseEnd) {
-    self.end = end
+  func receive(_ event: CallEvent<Payload>) {
+    switch event {
+    case .responseStart(let start): receivedStart = start
+    case .responseMessage(let message): received.append(message)
+    case .responseEnd(let end): self.end = end
+    case .requestStart, .requestMessage, .requestEnd, .metrics: break
+    }
   }
-  func responseReceived(_ message: RawSpan) { responseReceived(.bytes(message.copyBytes())) }
-  func measured(_ metrics: CallMetrics) {}
+  func receive(message: RawSpan) { receive(.responseMessage(.bytes(message.copyBytes()))) }
   func finished(_ outcome: Outcome) { self.outcome = outcome }
   func inputWanted(_ isWanted: Bool) {}
 }

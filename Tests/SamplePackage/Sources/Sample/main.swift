@@ -30,20 +30,21 @@ final class Printer: CallObserver {
 
   init(_ type: MessageType) { self.type = type }
 
-  func callEnded(_ end: ResponseEnd) { error = end.error }
-
-  func callReceived(_ message: RawSpan) throws(RPCError) {
-    do { try show(Message(type, serialized: message)) } catch {
-      throw RPCError(.internal, "\(error)", origin: .client)
+  func receive(_ event: CallEvent<Payload>) throws(RPCError) {
+    switch event {
+    case .responseMessage(let message): try show(message)
+    case .responseEnd(let end): error = end.error
+    default: break
     }
   }
 
-  func callReceived(_ message: Message) throws(RPCError) {
-    do { try show(message) } catch { throw RPCError(.internal, "\(error)", origin: .client) }
-  }
-
-  func show(_ message: Message) throws {
-    print(String(decoding: try message.json(), as: UTF8.self))
+  func show(_ message: Payload) throws(RPCError) {
+    do {
+      let message = try Message(type, serialized: message.serialized)
+      print(String(decoding: try message.json(), as: UTF8.self))
+    } catch {
+      throw RPCError(.internal, "\(error)", origin: .client)
+    }
   }
 }
 

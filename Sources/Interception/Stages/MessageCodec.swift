@@ -1,13 +1,5 @@
 import Protobuf
 
-/// A message as it enters or leaves the chain.
-public enum Payload: Sendable {
-  /// A message whose fields can be read and changed.
-  case typed(Message)
-  /// A serialized message, in the call's codec.
-  case bytes([UInt8])
-}
-
 /// How the chain serializes and parses messages, in the call's codec. It does neither before a stage needs the form.
 package struct MessageCodec {
   let serialize: (Message) throws -> [UInt8]

@@ -2,20 +2,10 @@ import Interception
 import Protobuf
 import RPCProtocols
 
-/// A value whose token a plugin holds, with the plugin's changes so far.
-///
-/// Messages are frequent and stored inline; other cases are boxed to keep the type small.
-enum StageValue {
-  indirect case requestStart(RequestStart)
-  case requestEnd
-  indirect case responseStart(ResponseStart)
-  indirect case responseEnd(ResponseEnd)
-  case message(Message)
-  case bytes([UInt8])
-  indirect case metrics(CallMetrics)
-}
-
 /// A token of any stage.
+///
+/// It is not an event of the call, although there is one case for each stage: a token cannot be copied and is used
+/// once, and its type says which verdicts its stage allows.
 enum StageToken: ~Copyable, Sendable {
   case requestStart(RequestToken<RequestStart>)
   case requestMessage(RequestToken<Message>)
@@ -42,15 +32,15 @@ enum StageToken: ~Copyable, Sendable {
   }
 
   /// Forwards the value. A value of another stage, which cannot occur, would fail the call.
-  consuming func proceed(_ value: StageValue) {
+  consuming func proceed(_ value: CallEvent<Payload>) {
     switch consume self {
     case .requestStart(let token): if case .requestStart(let start) = value { token.proceed(start) }
-    case .requestMessage(let token): if case .message(let message) = value { token.proceed(message) }
-    case .requestBytes(let token): if case .bytes(let bytes) = value { token.proceed(bytes) }
+    case .requestMessage(let token): if case .typed(let message)? = value.message { token.proceed(message) }
+    case .requestBytes(let token): if case .bytes(let bytes)? = value.message { token.proceed(bytes) }
     case .requestEnd(let token): token.proceed()
     case .responseStart(let token): if case .responseStart(let start) = value { token.proceed(start) }
-    case .responseBytes(let token): if case .bytes(let bytes) = value { token.proceed(bytes) }
-    case .responseMessage(let token): if case .message(let message) = value { token.proceed(message) }
+    case .responseBytes(let token): if case .bytes(let bytes)? = value.message { token.proceed(bytes) }
+    case .responseMessage(let token): if case .typed(let message)? = value.message { token.proceed(message) }
     case .responseEnd(let token): if case .responseEnd(let end) = value { token.proceed(end) }
     case .metrics(let token): if case .metrics(let metrics) = value { token.proceed(metrics) }
     }

@@ -1,0 +1,61 @@
+/// An event of a call, on its way from the caller to the wire or back.
+///
+/// Each part of the program uses this type, with the form of messages that it has: the chain, plugins, logs,
+/// cassettes, scripts of local responses, and observers of calls.
+///
+/// Only messages are frequent, so only they are stored inline; the other values are boxed to keep an event small.
+public enum CallEvent<Message> {
+  /// The request starts. Once, and first.
+  indirect case requestStart(RequestStart)
+  /// A message of the request.
+  case requestMessage(Message)
+  /// The half-close: no more request messages follow.
+  case requestEnd
+  /// The response starts. At most once.
+  indirect case responseStart(ResponseStart)
+  /// A message of the response.
+  case responseMessage(Message)
+  /// The call ends, with success or an error. Once.
+  indirect case responseEnd(ResponseEnd)
+  /// The metrics of the call, after its end. Once.
+  indirect case metrics(CallMetrics)
+}
+
+extension CallEvent: Sendable where Message: Sendable {}
+extension CallEvent: Equatable where Message: Equatable {}
+
+extension CallEvent {
+  /// Makes the event of a message.
+  @inlinable public static func message(_ message: Message, isRequest: Bool) -> CallEvent {
+    isRequest ? .requestMessage(message) : .responseMessage(message)
+  }
+
+  /// Whether the event is a part of the request.
+  @inlinable public var isRequest: Bool {
+    switch self {
+    case .requestStart, .requestMessage, .requestEnd: true
+    case .responseStart, .responseMessage, .responseEnd, .metrics: false
+    }
+  }
+
+  /// The message; nil for other events.
+  @inlinable public var message: Message? {
+    switch self {
+    case .requestMessage(let message), .responseMessage(let message): message
+    case .requestStart, .requestEnd, .responseStart, .responseEnd, .metrics: nil
+    }
+  }
+}
+
+/// Receives the response of a call from the side of the wire: the chain, and its caller.
+///
+/// Events come in order: a start, messages, one end, then metrics.
+package protocol ResponseReceiver: AnyObject {
+  /// Receives an event of the response.
+  func receive(_ event: CallEvent<Payload>)
+  /// Receives a serialized message, decompressed; its bytes are valid during this call only.
+  ///
+  /// This is `receive(.responseMessage)` for bytes in the buffer of the transport, which an event cannot contain: a
+  /// message that no interceptor wants passes from libcurl's buffer to the output without a copy.
+  func receive(message: RawSpan)
+}
