@@ -62,8 +62,8 @@ extension CallPrinter {
   }
 
   private func report(_ message: Failure.Message, _ status: ExitStatus, _ error: RPCError? = nil) {
-    output.remark(
-      ErrorReport(message, status, call: index, title: title, error: error, details: details).rendered)
+    output.report(
+      ErrorReport(message, status, call: index, title: title, error: error, details: details))
   }
 
   /// Prefixes `text` with the name of the call, if there are several.
