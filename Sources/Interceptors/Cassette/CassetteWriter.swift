@@ -1,3 +1,4 @@
+import Interception
 import Protobuf
 import RPCProtocols
 import Synchronization
@@ -26,12 +27,12 @@ final class CassetteWriter: Sendable {
   }
 
   /// Makes the recording of another call.
-  func makeRecording() -> CallRecording {
+  func makeRecording(of call: CallFacts) -> CallRecording {
     let number = lastNumber.withLock { last in
       last += 1
       return last
     }
-    return CallRecording(self, number: number, startedAt: services.nanosecondsSince1970)
+    return CallRecording(call, self, number: number, startedAt: services.nanosecondsSince1970)
   }
 
   fileprivate func write(_ line: [UInt8]) throws(RPCError) {
@@ -47,6 +48,7 @@ final class CassetteWriter: Sendable {
 
 /// One call of a cassette that is being recorded.
 final class CallRecording {
+  private let call: CallFacts
   private let writer: CassetteWriter
   private let number: Int
   private let startedAt: Int64
@@ -54,43 +56,46 @@ final class CallRecording {
   /// Whether the call has started and not ended.
   private(set) var isOpen = false
 
-  fileprivate init(_ writer: CassetteWriter, number: Int, startedAt: Int64) {
+  fileprivate init(_ call: CallFacts, _ writer: CassetteWriter, number: Int, startedAt: Int64) {
+    self.call = call
     self.writer = writer
     self.number = number
     self.startedAt = startedAt
   }
 
-  func start(_ start: RequestStart, _ kind: CallKind, _ protocolName: ProtocolName) throws(RPCError) {
+  /// Writes an event. The metrics are not recorded.
+  func write(_ event: CallEvent<Message>) throws(RPCError) {
+    switch event {
+    case .requestStart(let start): try write(start)
+    case .requestMessage(let message): try write("sent", message)
+    case .requestEnd: try writer.write(line("half_close").line)
+    case .responseStart(let start):
+      var line = line("headers")
+      line.add(start, writer.redaction)
+      try writer.write(line.line)
+    case .responseMessage(let message): try write("received", message)
+    case .responseEnd(let end): try write(end)
+    case .metrics: break
+    }
+  }
+
+  private func write(_ start: RequestStart) throws(RPCError) {
     var line = JSONObject()
     line.add("call", number)
     line.add("event", "start")
     line.add("time", CivilTime.text(nanosecondsSince1970: startedAt))
     line.add("method", start.method.description)
-    line.add("kind", kind.rawValue)
-    line.add("protocol", protocolName.rawValue)
+    line.add("kind", call.kind.rawValue)
+    line.add("protocol", call.protocolName.rawValue)
     line.add("target", start.target.withoutUserInfo)
     line.add("headers", start.headers, writer.redaction.hiding(credentialsOf: start))
     try writer.write(line.line)
     isOpen = true
   }
 
-  func sent(_ message: Message) throws(RPCError) { try add("sent", message) }
-
-  func received(_ message: Message) throws(RPCError) { try add("received", message) }
-
-  func halfClose() throws(RPCError) { try writer.write(event("half_close").line) }
-
-  func headers(_ start: ResponseStart) throws(RPCError) {
-    var line = event("headers")
-    line.add("http_status", start.httpStatus)
-    line.add("http_version", start.httpVersion)
-    line.add("headers", start.headers, writer.redaction)
-    try writer.write(line.line)
-  }
-
-  func end(_ end: ResponseEnd) throws(RPCError) {
+  private func write(_ end: ResponseEnd) throws(RPCError) {
     isOpen = false
-    var line = event("end")
+    var line = line("end")
     line.add("code", end.code.name)
     if let error = end.error {
       line.add("message", error.message)
@@ -101,16 +106,16 @@ final class CallRecording {
     try writer.write(line.line)
   }
 
-  private func add(_ name: String, _ message: Message) throws(RPCError) {
+  private func write(_ name: String, _ message: Message) throws(RPCError) {
     let message = writer.redaction.redacted(message)
-    var line = event(name)
+    var line = line(name)
     // For people only: the bytes are recorded too, for messages without a JSON form.
     if let json = try? message.json() { line.add("message", raw: String(decoding: json, as: UTF8.self)) }
     line.add("bytes", Base64.encode(message.serialized()))
     try writer.write(line.line)
   }
 
-  private func event(_ name: String) -> JSONObject {
+  private func line(_ name: String) -> JSONObject {
     // The time of day may be set back.
     lastTime = max(lastTime, writer.now - startedAt)
     var line = JSONObject()

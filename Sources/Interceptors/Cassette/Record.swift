@@ -41,7 +41,7 @@ struct RecordFactory: InterceptorFactory {
   }
 
   func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
-    Record(writer.makeRecording(), of: call, context)
+    Record(writer.makeRecording(of: call), context)
   }
 }
 
@@ -51,49 +51,47 @@ private final class Record: Interceptor {
     .requestStart, .requestMessage, .requestEnd, .responseStart, .responseMessage, .responseEnd,
   ]
   private let recording: CallRecording
-  private let call: CallFacts
   private let context: CallContext
 
-  init(_ recording: CallRecording, of call: CallFacts, _ context: CallContext) {
+  init(_ recording: CallRecording, _ context: CallContext) {
     self.recording = recording
-    self.call = call
     self.context = context
   }
 
   func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) throws {
-    try recording.start(start, call.kind, call.protocolName)
+    try recording.write(.requestStart(start))
     token.proceed(start)
   }
 
   func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) throws {
-    try recording.sent(message)
+    try recording.write(.requestMessage(message))
     token.proceed(message)
   }
 
   func requestEnd(_ token: consuming RequestToken<Void>) throws {
-    try recording.halfClose()
+    try recording.write(.requestEnd)
     token.proceed()
   }
 
   func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) throws {
-    try recording.headers(start)
+    try recording.write(.responseStart(start))
     token.proceed(start)
   }
 
   func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) throws {
-    try recording.received(message)
+    try recording.write(.responseMessage(message))
     token.proceed(message)
   }
 
   func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) throws {
-    try recording.end(end)
+    try recording.write(.responseEnd(end))
     token.proceed(end)
   }
 
   func finish(_ outcome: Outcome) {
     guard recording.isOpen else { return }
     do {
-      try recording.end(outcome.end)
+      try recording.write(.responseEnd(outcome.end))
     } catch {
       context.log(.error, error.message)
     }

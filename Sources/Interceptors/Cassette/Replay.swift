@@ -56,7 +56,7 @@ final class Replay: Interceptor {
 
   func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) throws {
     guard !isPassing else {
-      try recording?.sent(message)
+      try recording?.write(.requestMessage(message))
       return token.proceed(message)
     }
     let number = sentCount
@@ -76,7 +76,7 @@ final class Replay: Interceptor {
   }
 
   func requestEnd(_ token: consuming RequestToken<Void>) throws {
-    if isPassing { try recording?.halfClose() }
+    if isPassing { try recording?.write(.requestEnd) }
     responder.takeEnd(token)
     guard !isPassing else { return }
     if factory.match != .order, call.kind.clientStreams {
@@ -207,9 +207,9 @@ final class Replay: Interceptor {
     }
     isPassing = true
     if let recording, let start {
-      try recording.start(start, call.kind, call.protocolName)
-      for message in sent { try recording.sent(message) }
-      if isHalfClosed { try recording.halfClose() }
+      try recording.write(.requestStart(start))
+      for message in sent { try recording.write(.requestMessage(message)) }
+      if isHalfClosed { try recording.write(.requestEnd) }
       sent = []
     }
     responder.pass()
@@ -218,24 +218,24 @@ final class Replay: Interceptor {
   // MARK: The response of a forwarded call
 
   func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) throws {
-    if isPassing { try recording?.headers(start) }
+    if isPassing { try recording?.write(.responseStart(start)) }
     token.proceed(start)
   }
 
   func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) throws {
-    if isPassing { try recording?.received(message) }
+    if isPassing { try recording?.write(.responseMessage(message)) }
     token.proceed(message)
   }
 
   func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) throws {
-    if isPassing { try recording?.end(end) }
+    if isPassing { try recording?.write(.responseEnd(end)) }
     token.proceed(end)
   }
 
   func finish(_ outcome: Outcome) {
     guard let recording, recording.isOpen else { return }
     do {
-      try recording.end(outcome.end)
+      try recording.write(.responseEnd(outcome.end))
     } catch {
       context.log(.error, error.message)
     }

@@ -111,7 +111,7 @@ final class ReplayFactory: InterceptorFactory {
     do {
       let candidates = try candidates(for: call)
       if candidates.isEmpty, miss == .pass { return nil }
-      return Replay(self, candidates, call, context, writer?.makeRecording())
+      return Replay(self, candidates, call, context, writer?.makeRecording(of: call))
     } catch let error as DocumentError {
       throw RPCError(.internal, error.description, origin: .interceptor(context.name))
     }
