@@ -203,6 +203,8 @@ MESSAGE_OPTIONS = [["-v", "--format", "events"], ["--format", "json"], ["--forma
 def test_deadline_in_a_flood_of_messages(rpcurl, message_flood, descriptor_set, options, is_read):
     """With and without a reader of the output, which is too large to check."""
     url, early = message_flood
+    if early and not is_read:
+        pytest.skip("after the end of a call, output waits for its reader without a limit")
     words = ["--descriptor-set", descriptor_set, "--protocol", "connect", "-d", "{}", "--max-time", "1s", *options, url]
     start = time.monotonic()
     with rpcurl.start(*words) as process:
