@@ -69,10 +69,8 @@ let package = Package(
     .target(
       name: "RPCProtocols", dependencies: ["Protobuf", "CCompression", "CSchemas"], swiftSettings: fast),
     .target(
-      name: "Interception",
-      dependencies: [
-        "RPCProtocols", "Protobuf", .product(name: "DequeModule", package: "swift-collections"),
-      ], exclude: ["README.md"], swiftSettings: fast),
+      name: "Interception", dependencies: ["RPCProtocols", "Protobuf"], exclude: ["README.md"],
+      swiftSettings: fast),
     // Interceptors as asynchronous functions, for Swift programs. Not in the program: it needs no concurrency runtime.
     .target(
       name: "AsyncInterception", dependencies: ["Interception", "RPCProtocols", "Protobuf"],

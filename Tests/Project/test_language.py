@@ -39,14 +39,15 @@ WORDS = {
 PATTERN = re.compile("|".join(rf"\b(?:{words})\b" for words in WORDS), re.I)
 
 DOCUMENTS = [
-    *(ROOT / name for name in ("README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    *(ROOT / name for name in ("README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/PERFORMANCE.md")),
+    *sorted(path for folder in ("Sources", "Plugins") for path in (ROOT / folder).glob("*/README.md")),
     *sorted((ROOT / "scripts" / "docs" / "prose").iterdir()),
     *sorted((ROOT / "man").iterdir()),
 ]
 # Folders of Sources whose doc comments and strings are checked.
 SOURCES: tuple[str, ...] = (
     "AsyncInterception", "Calls", "CommandLine", "Interception", "Interceptors", "Output", "PluginHost", "Protobuf",
-    "Reflection", "RPCClient", "RPCProtocols", "Session", "System", "Terminal", "Transport", "rpcurl",
+    "Reflection", "RPCClient", "RPCProtocols", "SchemaTools", "Session", "System", "Terminal", "Transport", "rpcurl",
 )  # fmt: skip
 
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
@@ -69,7 +70,7 @@ def prose(source: str) -> str:
     return "\n".join(shown)
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_documents_use_standard_terms(document: Path) -> None:
     assert findings(document.read_text(), document.name) == []
 

@@ -1,4 +1,3 @@
-import DequeModule
 import Protobuf
 import RPCProtocols
 
@@ -43,11 +42,11 @@ package final class Chain: ResponseReceiver {
 
   // Work for `pump`, which takes it from here so that nothing recurses.
   var isPumping = false
-  var inputs = Deque<Item>()
+  var inputs = Queue<Item>()
   /// What interceptors run when a direction takes more.
   var roomWaiters: (request: [() -> Void], response: [() -> Void]) = ([], [])
   /// Commands that have not taken effect yet, in the order given.
-  var commandQueue = Deque<TokenSink.Command>()
+  var commandQueue = Queue<TokenSink.Command>()
   /// How many endings are in the command queue. No value moves until each is performed, or found void.
   var pendingEndings = 0
   /// Whether a verdict from the command queue is taking effect.
@@ -56,7 +55,7 @@ package final class Chain: ResponseReceiver {
   var delivery: TokenID?
   /// Whether the interceptor ended the call before its verdict on the value that it is called with.
   var isVerdictLate = false
-  var dirtyNodes = Deque<(PipelineNode, Pipeline)>()
+  var dirtyNodes = Queue<(PipelineNode, Pipeline)>()
   /// How many messages wait at any node for a start to pass.
   var beforeStartCount = 0
   /// Inputs that were given before the start, which goes first.

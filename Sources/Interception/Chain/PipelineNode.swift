@@ -1,4 +1,3 @@
-import DequeModule
 import RPCProtocols
 import Synchronization
 
@@ -64,7 +63,7 @@ final class PipelineNode {
 /// What an interceptor received of the request while it held the start (see Chain+EarlyDelivery.swift).
 struct EarlyDelivery {
   /// The messages, serialized, as the interceptor passed them on.
-  var messages = Deque<[UInt8]>()
+  var messages = Queue<[UInt8]>()
   /// Whether the interceptor received the end.
   var hasEnd = false
 }

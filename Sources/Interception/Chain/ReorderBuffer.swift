@@ -1,5 +1,3 @@
-import DequeModule
-
 /// The values that wait at one node, in the order in which they arrived: those that its interceptor holds, and those
 /// after them. Verdicts may come in any order; values leave in the order of arrival.
 struct ReorderBuffer {
@@ -51,12 +49,13 @@ struct ReorderBuffer {
     case delivery(Item)
   }
 
-  private var entries = Deque<Entry>()
+  private var entries: [Entry] = []
+  private var head = 0
   /// The place of the first value that `nextForEarlyDelivery` looks at.
   private var nextEarlyIndex = 0
 
-  var count: Int { entries.count }
-  var isEmpty: Bool { entries.isEmpty }
+  var count: Int { entries.count - head }
+  var isEmpty: Bool { entries.count == head }
 
   mutating func append(
     _ state: State, sequence: Int, sizeBytes: Int, injectedBefore: [Item] = [], isOwn: Bool = false,
@@ -76,7 +75,7 @@ struct ReorderBuffer {
   ///   - isWhole: Whether all that came before is kept; false afterwards if this buffer has a gap.
   func released(before last: Int?, isWhole: inout Bool) -> [Item] {
     var released: [Item] = []
-    for entry in entries {
+    for entry in entries[head...] {
       released += entry.injectedBefore
       if entry.sequence == last || entry.isLate { isWhole = false }
       switch entry.state {
@@ -113,25 +112,25 @@ struct ReorderBuffer {
 
   /// The sequence number of the last value, if that is the end of its direction.
   var trailingEnd: Int? {
-    guard let last = entries.last, last.state.isEnd else { return nil }
+    guard let last = entries.last, !isEmpty, last.state.isEnd else { return nil }
     return last.sequence
   }
 
   /// The number of the value at the head, and the stage at which it is held, if it is.
   var headHold: (sequence: Int, stage: Stage)? {
-    guard !isEmpty, case .held(let stage, _) = entries[0].state else { return nil }
-    return (entries[0].sequence, stage)
+    guard !isEmpty, case .held(let stage, _) = entries[head].state else { return nil }
+    return (entries[head].sequence, stage)
   }
 
   /// Whether the value at the head is the end of its direction, and an item was injected before it.
   var headEndHasInjected: Bool {
-    !isEmpty && !entries[0].injectedBefore.isEmpty && entries[0].state.isEnd
+    !isEmpty && !entries[head].injectedBefore.isEmpty && entries[head].state.isEnd
   }
 
   /// The first value after the head that has passed its own stage here and was not delivered early; nil if the
   /// interceptor still holds one before it.
   mutating func nextForEarlyDelivery(_ ownStages: Stages) -> (sequence: Int, item: Item)? {
-    nextEarlyIndex = max(nextEarlyIndex, 1)
+    nextEarlyIndex = max(nextEarlyIndex, head + 1)
     while nextEarlyIndex < entries.count {
       switch entries[nextEarlyIndex].state {
       case .ready(let item): return (entries[nextEarlyIndex].sequence, item)
@@ -144,24 +143,28 @@ struct ReorderBuffer {
   }
 
   /// The number of the value at the head.
-  var headSequence: Int? { isEmpty ? nil : entries[0].sequence }
+  var headSequence: Int? { isEmpty ? nil : entries[head].sequence }
 
   /// Puts items at the head, in the place of the value that left it last.
   mutating func putFirst(_ items: [Item], sequence: Int, sizeBytes: Int) {
     let entry = Entry(state: .dropped, sequence: sequence, sizeBytes: sizeBytes, injectedBefore: items)
-    entries.prepend(entry)
-    nextEarlyIndex += 1
+    if head > 0 {
+      head -= 1
+      entries[head] = entry
+    } else {
+      entries.insert(entry, at: 0)
+    }
   }
 
   /// Removes what can leave the head now.
   mutating func takeOutput() -> Output? {
     guard !isEmpty else { return nil }
-    if !entries[0].injectedBefore.isEmpty {
-      entries[0].sentInjectedCount += 1
-      return .injected(entries[0].injectedBefore.removeFirst())
+    if !entries[head].injectedBefore.isEmpty {
+      entries[head].sentInjectedCount += 1
+      return .injected(entries[head].injectedBefore.removeFirst())
     }
-    let sizeBytes = entries[0].sizeBytes
-    switch entries[0].state {
+    let sizeBytes = entries[head].sizeBytes
+    switch entries[head].state {
     case .held, .ending: return nil
     case .queued(let item): return .delivery(item)
     case .ready(let item):
@@ -177,20 +180,30 @@ struct ReorderBuffer {
   }
 
   private mutating func removeHead() {
-    entries.removeFirst()
-    nextEarlyIndex = max(nextEarlyIndex - 1, 0)
+    entries[head].state = .dropped
+    head += 1
+    if head == entries.count {
+      entries.removeAll(keepingCapacity: true)
+      head = 0
+      nextEarlyIndex = 0
+    } else if head > 32, head * 2 > entries.count {
+      entries.removeFirst(head)
+      nextEarlyIndex = max(nextEarlyIndex - head, 0)
+      head = 0
+    }
   }
 
   /// Removes everything; returns how many bytes were counted.
   mutating func removeAll() -> Int {
-    let sizeBytes = entries.reduce(0) { $0 + $1.sizeBytes }
+    let sizeBytes = entries[head...].reduce(0) { $0 + $1.sizeBytes }
     entries.removeAll()
+    head = 0
     nextEarlyIndex = 0
     return sizeBytes
   }
 
   private func index(_ sequence: Int) -> Int? {
-    var (low, high) = (0, entries.count)
+    var (low, high) = (head, entries.count)
     while low < high {
       let middle = (low + high) / 2
       if entries[middle].sequence < sequence { low = middle + 1 } else { high = middle }
