@@ -56,7 +56,25 @@ extension RequestMessage {
     let excerpt = excerpt(at: error.position.byteOffset)
     let error = error.moved(to: start)
     let place = InputPlace(position: error.position, fieldPath: error.fieldPath, excerpt: excerpt)
-    return Failure(.input, source, error.description, hint: error.hint ?? hint, place: place)
+    return Failure(
+      .input, source, error.description, hint: fileHint(error) ?? error.hint ?? hint, place: place)
+  }
+
+  /// The two ways to give bytes, for the error of a field that has neither.
+  private func fileHint(_ error: MessageParseError) -> String? {
+    guard case .invalidBase64 = error.reason, let hint = error.hint, form.acceptsFiles else { return nil }
+    return "\(hint); --set-file \(error.fieldPath)=FILE sends the content of a file"
+  }
+
+  /// The failure to report if the message is not JSON, whatever its type; nil if it is.
+  fileprivate var syntaxFailure: Failure? {
+    guard form.format == .json else { return nil }
+    do throws(MessageParseError) {
+      _ = try JSONValue(parsing: bytes)
+      return nil
+    } catch {
+      return failure(error)
+    }
   }
 
   /// What to do about an array where an object is expected; nil for any other error.
@@ -181,7 +199,12 @@ package enum RequestData {
     from splitter: inout MessageSplitter, _ source: String, _ form: RequestForm
   ) throws(Failure) -> [RequestMessage] {
     var messages: [RequestMessage] = []
-    while let message = try splitter.next(of: source, form) { messages.append(message) }
+    do {
+      while let message = try splitter.next(of: source, form) { messages.append(message) }
+    } catch {
+      // Brackets that close too early end a message: the cause is in it.
+      throw messages.last?.syntaxFailure ?? error
+    }
     return messages
   }
 }

@@ -7,6 +7,8 @@ package struct RequestForm: Equatable {
   package var format = MessageFormat.json
   /// Whether unknown fields are ignored.
   package var allowsUnknownFields = false
+  /// Whether fields can be set to the contents of files, as on the command line (`--set-file`).
+  package var acceptsFiles = false
 
   /// How the messages of data with several ones follow each other.
   package var framing: MessageFraming {

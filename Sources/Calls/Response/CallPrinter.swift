@@ -306,7 +306,9 @@ package final class CallPrinter: CallObserver {
       let what = "--filter \(plan.filter.map { $0.path.description } ?? "")"
       failure = failure ?? Failure(.assertion, what, "response message \(received) has no such field")
     } catch {
-      if case .unknownAnyType(let name)? = (error as? MessageParseError)?.reason, lookup?.mayFind(name) == true {
+      if case .unknownAnyType(let name, _)? = (error as? MessageParseError)?.reason,
+        lookup?.mayFind(name) == true
+      {
         return [name]
       }
       let type = plan.method.output.name

@@ -118,6 +118,7 @@ struct JSONToWire: ~Copyable {
     }
     let base = out.count
     let firstMet = met.count
+    let content = scanner.cursor
     var progress = Progress()
     var count = 0
     while try scanner.nextKey(after: count) {
@@ -135,12 +136,10 @@ struct JSONToWire: ~Copyable {
       do throws(ReadFailure) {
         isSet = try self.field(field, depth: depth, inMessageSet: plan.pointee.isMessageSet)
       } catch {
-        throw error.inside(field.pointee.field.pathName)
+        throw error.inside(spelling(of: field, at: keyOffset))
       }
       if isSet, field.pointee.oneof >= 0, !enter(oneof: field.pointee.oneof, &progress, since: firstMet) {
-        let name = plan.pointee.table.oneofs[Int(field.pointee.oneof)].name
-        throw scanner.failure(.oneofConflict(oneof: name), at: keyOffset - scanner.start).inside(
-          field.pointee.field.pathName)
+        throw conflict(plan, field, from: content, at: keyOffset)
       }
       if out.count == start { continue }
       if field.pointee.number < progress.written { progress.isSorted = false }
@@ -150,6 +149,50 @@ struct JSONToWire: ~Copyable {
     if progress.required < plan.pointee.requiredCount { mayLackRequired = true }
     if met.count > firstMet { met.removeSubrange(firstMet...) }
     if !progress.isSorted { sortFields(from: base, inMessageSet: plan.pointee.isMessageSet) }
+  }
+
+  /// The name of a field as the text has it, without its quotation marks.
+  @inline(never)
+  private func spelling(of field: FieldPointer, at key: UnsafePointer<UInt8>) -> String {
+    field.pointee.slot < 0 ? field.pointee.field.pathName : name(at: key)
+  }
+
+  private func name(at key: UnsafePointer<UInt8>) -> String {
+    var scanner = scanner
+    var scratch = OutputBuffer()
+    scanner.cursor = key
+    guard let name = try? scanner.string(scratch: &scratch) else { return "" }
+    return String(decoding: name, as: UTF8.self)
+  }
+
+  /// The error for `field`, of whose oneof another field is set between `content` and its key.
+  @inline(never)
+  private mutating func conflict(
+    _ plan: PlanPointer, _ field: FieldPointer, from content: UnsafePointer<UInt8>,
+    at key: UnsafePointer<UInt8>
+  ) -> ReadFailure {
+    let second = name(at: key)
+    let failure = { [scanner] (first: String) in
+      scanner.failure(
+        .oneofConflict(
+          oneof: plan.pointee.table.oneofs[Int(field.pointee.oneof)].name, first: first, second: second),
+        at: key - scanner.start
+      ).inside(second)
+    }
+    scanner.cursor = content
+    var count = 0
+    while (try? scanner.nextKey(after: count)) == true, scanner.cursor < key {
+      count += 1
+      let start = scanner.cursor
+      guard let bytes = try? scanner.string(scratch: &scratch) else { break }
+      let other = plan.pointee.field(named: bytes)
+      guard (try? scanner.expectColon()) != nil else { break }
+      // A null does not set a field, unless it is a value.
+      let isNull = scanner.peek() == UInt8(ascii: "n") && other?.pointee.flags.contains(.mayTakeNull) != true
+      if let other, other.pointee.oneof == field.pointee.oneof, !isNull { return failure(name(at: start)) }
+      guard (try? scanner.skipValue(depth: 0, scratch: &scratch)) != nil else { break }
+    }
+    return failure(second)
   }
 
   @inline(never)

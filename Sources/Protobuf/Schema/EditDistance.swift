@@ -27,6 +27,20 @@ enum EditDistance {
     return found.prefix(limit).map(\.name)
   }
 
+  /// The `candidates` that end with `name` after a separator, in any case: `paid` finds `ORDER_STATUS_PAID` with the
+  /// separator `_`.
+  static func endings(
+    with name: String, among candidates: [String], separator: Unicode.Scalar, limit: Int = 3
+  ) -> [String] {
+    if name.isEmpty { return [] }
+    let suffix = [UInt8(truncatingIfNeeded: separator.value)] + name.utf8.map(lowercased)
+    let found = candidates.filter { candidate in
+      candidate.utf8.count > suffix.count
+        && candidate.utf8.suffix(suffix.count).elementsEqual(suffix) { lowercased($0) == $1 }
+    }
+    return Array(found.sorted().prefix(limit))
+  }
+
   private static func lowercased(_ byte: UInt8) -> UInt8 {
     (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
   }

@@ -95,6 +95,18 @@ final class EnumNode: Sendable {
     byName.find(NameTable.hash(name)) { sameBytes(keys[$0].name, name) }.map { numbers[$0] }
   }
 
+  /// The reason to reject a value, which the text shows as `shown`; `name` is nil for a number.
+  func unknown(_ shown: String, name: String?) -> MessageParseError.Reason {
+    let names = values.map(\.name)
+    var nearest: [String] = []
+    if let name {
+      nearest = EditDistance.endings(with: name, among: names, separator: "_")
+      if nearest.isEmpty { nearest = EditDistance.nearest(to: name, among: names) }
+    }
+    return .unknownEnumValue(
+      value: shown, type: self.name, nearest: nearest, all: names.count <= 8 ? names : [])
+  }
+
   /// Whether a field may have the number.
   @inline(__always)
   func accepts(_ number: Int32) -> Bool {

@@ -60,6 +60,15 @@ package final class PoolCore: @unchecked Sendable {
     try lock.holding { () throws(SchemaError) in try index.names(of: kind) }
   }
 
+  /// The reason to reject an Any of a type that the pool does not define.
+  func unknownType(_ name: String) -> MessageParseError.Reason {
+    let names = (try? names(of: .message)) ?? []
+    let last = name.split(separator: ".").last.map(String.init) ?? name
+    let sameName = EditDistance.endings(with: last, among: names, separator: ".")
+    return .unknownAnyType(
+      name, nearest: sameName.isEmpty ? EditDistance.nearest(to: name, among: names) : sameName)
+  }
+
   func service(named name: String) throws(SchemaError) -> ServiceDescriptor? {
     try lock.holding { () throws(SchemaError) in
       guard let location = try index.find(name), location.symbol.kind == .service else { return nil }
