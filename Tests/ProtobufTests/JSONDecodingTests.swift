@@ -219,6 +219,20 @@ import Testing
     #expect(jsonError("test3.Scalars", #"{"anInt32":"x"}"#)?.fieldPath == "anInt32")
   }
 
+  @Test func suggestsEnumValuesByTheirOwnPart() {
+    let names = ["COLOR_RED", "COLOR_GREEN", "COLOR_DARK_BLUE"]
+    let prefix = EditDistance.commonPrefix(of: names, separator: UInt8(ascii: "_"))
+    #expect(prefix == 6)
+    #expect(EditDistance.commonPrefix(of: ["A", "B"], separator: 95) == 0)
+    #expect(EditDistance.commonPrefix(of: [], separator: 95) == 0)
+    func found(_ name: String) -> [String] {
+      EditDistance.suggestions(for: name, among: names, separator: "_", prefix: prefix)
+    }
+    #expect(found("GREN") == ["COLOR_GREEN", "COLOR_RED"])
+    #expect(found("blue") == ["COLOR_DARK_BLUE"])
+    #expect(found("SOMETHING").isEmpty)
+  }
+
   @Test func namesEnumValuesBySuffix() {
     let names = ["ORDER_STATUS_UNKNOWN", "ORDER_STATUS_PAID", "ORDER_STATUS_UNPAID"]
     #expect(EditDistance.endings(with: "Paid", among: names, separator: "_") == ["ORDER_STATUS_PAID"])

@@ -100,8 +100,8 @@ final class EnumNode: Sendable {
     let names = values.map(\.name)
     var nearest: [String] = []
     if let name {
-      nearest = EditDistance.endings(with: name, among: names, separator: "_")
-      if nearest.isEmpty { nearest = EditDistance.nearest(to: name, among: names) }
+      let prefix = EditDistance.commonPrefix(of: names, separator: UInt8(ascii: "_"))
+      nearest = EditDistance.suggestions(for: name, among: names, separator: "_", prefix: prefix)
     }
     return .unknownEnumValue(
       value: shown, type: self.name, nearest: nearest, all: names.count <= 8 ? names : [])

@@ -64,9 +64,14 @@ package final class PoolCore: @unchecked Sendable {
   func unknownType(_ name: String) -> MessageParseError.Reason {
     let names = (try? names(of: .message)) ?? []
     let last = name.split(separator: ".").last.map(String.init) ?? name
-    let sameName = EditDistance.endings(with: last, among: names, separator: ".")
-    return .unknownAnyType(
-      name, nearest: sameName.isEmpty ? EditDistance.nearest(to: name, among: names) : sameName)
+    var nearest = EditDistance.endings(with: last, among: names, separator: ".")
+    if nearest.isEmpty { nearest = EditDistance.nearest(to: name, among: names) }
+    if nearest.isEmpty {
+      let parts = names.map { $0.split(separator: ".").last.map(String.init) ?? $0 }
+      let near = Set(EditDistance.nearest(to: last, among: parts))
+      nearest = Array(zip(names, parts).filter { near.contains($0.1) }.map(\.0).sorted().prefix(3))
+    }
+    return .unknownAnyType(name, nearest: nearest)
   }
 
   func service(named name: String) throws(SchemaError) -> ServiceDescriptor? {
