@@ -55,6 +55,11 @@ _rpcurl_arguments() {
 --max-message-size||--max-msg-sz|none
 -d --data|+|--data-raw --data-binary --json|atfile
 --data-format|||list json text binary
+--set|+||none
+--set-file|+||none
+--chunk|||none
+--expand-data|||flag
+--seed|||none
 --allow-unknown-fields|||flag
 --each|||flag
 --jobs|||none
@@ -64,8 +69,12 @@ _rpcurl_arguments() {
 --format|||list pretty json text binary events none
 --emit-defaults|||flag
 --enum-numbers|||flag
+--int64-numbers|||flag
 --proto-names||--keep-proto-names|flag
 --filter|||ask:filter
+--filter-missing|||list fail null skip
+--raw|||flag
+--limit|||none
 -o --output|||file
 -v --verbose|+|-i --include|flag
 --color||--colour|list auto always never
@@ -128,12 +137,15 @@ _rpcurl_arguments() {
 --rpc-header|+||header
 -m --max-time||--timeout|none
 --max-message-size||--max-msg-sz|none
+--expand-data|||flag
+--seed|||none
 --allow-unknown-fields|||flag
 --use|+||ask:use
 --plugin|+||ask:plugin
 --format|||list pretty json text binary events none
 --emit-defaults|||flag
 --enum-numbers|||flag
+--int64-numbers|||flag
 --proto-names||--keep-proto-names|flag
 -v --verbose|+|-i --include|flag
 --color||--colour|list auto always never
@@ -195,12 +207,15 @@ _rpcurl_arguments() {
 --rpc-header|+||header
 -m --max-time||--timeout|none
 --max-message-size||--max-msg-sz|none
+--expand-data|||flag
+--seed|||none
 --allow-unknown-fields|||flag
 --use|+||ask:use
 --plugin|+||ask:plugin
 --format|||list pretty json text binary events none
 --emit-defaults|||flag
 --enum-numbers|||flag
+--int64-numbers|||flag
 --proto-names||--keep-proto-names|flag
 -v --verbose|+|-i --include|flag
 --color||--colour|list auto always never
@@ -430,6 +445,7 @@ _rpcurl_arguments() {
 --allow-unknown-fields|||flag
 --emit-defaults|||flag
 --enum-numbers|||flag
+--int64-numbers|||flag
 --proto-names||--keep-proto-names|flag
 --type|||ask:type
 --from|||list json text binary

@@ -56,10 +56,10 @@ package final class BatchRunner {
     let sources = plan.sources.map { source -> RequestReader<RequestMessage>.Source in
       switch source {
       case .messages(let messages): .ready(messages)
-      case .stream(let path): .stream(path: path)
+      case .stream(let path, let form): .stream(path: path, form: form)
       }
     }
-    reader = RequestReader(sources, form: plan.requestForm, loop: client.loop)
+    reader = RequestReader(sources, loop: client.loop)
   }
 
   package func run() throws {

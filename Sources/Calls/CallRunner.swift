@@ -47,7 +47,11 @@ package struct CallRunner {
         call.cancel(Interrupt.reason)
         lookup?.cancel()
       },
-      until: { call.isFinished && !printer.isHolding },
+      until: {
+        // Between events: the call may not be canceled while it delivers one.
+        if printer.isLimitReached, !call.isFinished { call.cancel("--limit \(printer.received)") }
+        return call.isFinished && !printer.isHolding
+      },
       conclude: {
         let status = printer.conclude()
         deadline.set(nil)

@@ -98,7 +98,7 @@ enum ForeignOptions {
       .curl, "--digest --ntlm --negotiate --anyauth",
       "there is no such option; --user and --bearer are the credentials"),
     Entry(.curl, "--stderr", "redirect standard error: 2>FILE"),
-    Entry(.curl, "--tcp-nodelay --raw", "omit it: it is always so"),
+    Entry(.curl, "--tcp-nodelay", "omit it: it is always so"),
     Entry(
       .curl, "--interface --local-port --dns-servers",
       "there is no such option; --resolve and --connect-to select addresses"),

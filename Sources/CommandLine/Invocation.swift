@@ -46,6 +46,9 @@ package struct Invocation: Sendable {
   /// The last occurrence of an option: the one that holds.
   package func last(_ id: OptionID) -> Argument? { arguments.last { $0.id == id } }
 
+  /// All occurrences of several options, in the order given.
+  package func all(of ids: Set<OptionID>) -> [Argument] { arguments.filter { ids.contains($0.id) } }
+
   /// The last occurrence of any of these options.
   package func last(of ids: Set<OptionID>) -> Argument? { arguments.last { ids.contains($0.id) } }
 

@@ -12,13 +12,15 @@ package enum OptionID: UInt8, CaseIterable, Sendable {
   case protocolName, header, expandHeaders, user, bearer, netrc, netrcFile, userAgent
   case codec, connectGet, compression, acceptCompression, rpcHeader, maxTime, maxMessageSize
   // Data
-  case data, dataFormat, allowUnknownFields
+  case data, dataFormat, set, setFile, chunk, expandData, seed, allowUnknownFields
   // Batch
   case each, jobs, failEarly
   // Interceptors
   case use, plugin
   // Output
-  case format, textFormat, emitDefaults, enumNumbers, protoNames, filter, output, verbose, color, timing
+  case format, textFormat, emitDefaults, enumNumbers, int64Numbers, protoNames, filter, filterMissing, raw,
+    limit
+  case output, verbose, color, timing
   case showSecrets, explain
   // One command's own
   case kind, comments, response, type, from, to, delimited, pretty, noUnknownFields, allowPartial

@@ -1,8 +1,7 @@
 import Interception
 
-/// The external services of built-in interceptors. This layer does no I/O itself; the caller provides an
-/// implementation.
-package protocol InterceptorServices: Sendable {
+/// The external sources of ``ValueFunctions``.
+package protocol ValueSourceServices: Sendable {
   /// Reads a whole file.
   ///
   /// - Parameters:
@@ -10,14 +9,21 @@ package protocol InterceptorServices: Sendable {
   ///   - holdsMessages: Whether it contains messages, and so may be large.
   /// - Throws: A ``ServiceFailure`` with the reason, such as `no such file`.
   func contents(ofFile path: String, holdsMessages: Bool) throws(ServiceFailure) -> [UInt8]
+  /// The value of an environment variable.
+  func environment(_ name: String) -> String?
+  /// The time of day, in nanoseconds since 1970 (UTC).
+  var nanosecondsSince1970: Int64 { get }
+}
+
+/// The external services of built-in interceptors. This layer does no I/O itself; the caller provides an
+/// implementation.
+package protocol InterceptorServices: ValueSourceServices {
   /// Opens a file for writing, new or appending; `-` is standard error.
   func openFile(_ path: String, appending: Bool) throws(ServiceFailure) -> any OutputFile
   /// Creates or replaces a file atomically: a reader sees the old or the new content.
   ///
   /// - Parameter isPrivate: Whether others must not read it, even if they could read the old one.
   func replaceFile(_ path: String, with bytes: [UInt8], isPrivate: Bool) throws(ServiceFailure)
-  /// The value of an environment variable.
-  func environment(_ name: String) -> String?
   /// Runs a command line with `/bin/sh -c`, without standard input, off the loop's thread.
   ///
   /// - Parameters:
@@ -31,7 +37,7 @@ package protocol InterceptorServices: Sendable {
   var nanosecondsSince1970: Int64 { get }
 }
 
-extension InterceptorServices {
+extension ValueSourceServices {
   /// Reads a whole file of settings.
   func contents(ofFile path: String) throws(ServiceFailure) -> [UInt8] {
     try contents(ofFile: path, holdsMessages: false)

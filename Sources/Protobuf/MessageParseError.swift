@@ -16,18 +16,19 @@ public struct MessageParseError: Error, Equatable, Sendable {
     case invalidUTF8
     /// Nested deeper than 100 levels.
     case tooDeep
-    /// Two fields of one oneof.
-    case oneofConflict(oneof: String)
+    /// Two fields of one oneof, with their names as in the text.
+    case oneofConflict(oneof: String, first: String, second: String)
     /// A name that is not a field of the message; `nearest` are similar names.
     case unknownField(name: String, type: String, nearest: [String])
-    /// A name or number that is not a value of the enum; `nearest` are similar names.
-    case unknownEnumValue(value: String, type: String, nearest: [String])
+    /// A name or number that is not a value of the enum; `nearest` are similar names, and `all` are the names of a
+    /// short enum.
+    case unknownEnumValue(value: String, type: String, nearest: [String], all: [String])
     /// A value of a type other than the field's.
     case wrongType(expected: String)
     /// A number that is out of the field's range, or not a whole number.
     case outOfRange(type: String)
-    /// An Any of a type that the schema does not define.
-    case unknownAnyType(String)
+    /// An Any of a type that the schema does not define; `nearest` are similar names.
+    case unknownAnyType(String, nearest: [String])
     /// Required fields that are not set, as paths.
     case missingRequired([String])
     /// The schema of the message is invalid.
@@ -43,8 +44,8 @@ public struct MessageParseError: Error, Equatable, Sendable {
     case tooLong(limitBytes: Int)
     /// A duplicate key, possibly under different names of one field.
     case duplicateKey(String)
-    /// A bytes field that is not base64.
-    case invalidBase64
+    /// A bytes field that is not base64; `encoded` is the base64 of the characters of a short text, otherwise empty.
+    case invalidBase64(encoded: String)
     /// A null in a list or a map, where it is not allowed.
     case nullElement
     /// Not an RFC 3339 time between the years 1 and 9999.
@@ -115,11 +116,22 @@ extension MessageParseError: CustomStringConvertible {
   public var hint: String? {
     switch reason {
     case .unknownField(_, _, let nearest) where !nearest.isEmpty,
-      .unknownEnumValue(_, _, let nearest) where !nearest.isEmpty:
-      "did you mean \(nearest.joined(separator: ", "))?"
+      .unknownAnyType(_, let nearest) where !nearest.isEmpty:
+      Self.question(nearest)
+    case .unknownEnumValue(_, let type, let nearest, let all) where !nearest.isEmpty || !all.isEmpty:
+      [
+        nearest.isEmpty ? nil : Self.question(nearest),
+        all.isEmpty ? nil : "\(type) has \(all.joined(separator: ", "))",
+      ].compactMap(\.self).joined(separator: " ")
+    case .invalidBase64(let encoded):
+      encoded.isEmpty ? "bytes are given in base64" : "\"\(encoded)\" is the base64 of this text"
     case .numberedField: "unknown fields are printed by number; --allow-unknown-fields skips them"
     default: nil
     }
+  }
+
+  private static func question(_ names: [String]) -> String {
+    "did you mean \(names.joined(separator: ", "))?"
   }
 }
 
@@ -133,12 +145,13 @@ extension MessageParseError.Reason {
     case .loneSurrogate: "half of a surrogate pair"
     case .invalidUTF8: "not UTF-8"
     case .tooDeep: "nested deeper than \(nestingLimit) levels"
-    case .oneofConflict(let oneof): "another field of the oneof \"\(oneof)\" is set too"
+    case .oneofConflict(let oneof, let first, let second):
+      "\"\(first)\" and \"\(second)\" are both set, but only one field of the oneof \"\(oneof)\" can be"
     case .unknownField(let name, let type, _): "\(type) has no field \"\(name)\""
-    case .unknownEnumValue(let value, let type, _): "\(type) has no value \(value)"
+    case .unknownEnumValue(let value, let type, _, _): "\(type) has no value \(value)"
     case .wrongType(let expected): "expected \(expected)"
     case .outOfRange(let type): "number out of range for \(type)"
-    case .unknownAnyType(let name): "the schema does not define the type \(name)"
+    case .unknownAnyType(let name, _): "the schema does not define the type \(name)"
     case .missingRequired(let paths): missingText(paths)
     case .schema(let error): error.description
     case .controlCharacter: "control character in a string; use an escape"

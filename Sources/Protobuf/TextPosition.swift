@@ -11,7 +11,7 @@ public struct TextPosition: Equatable, Sendable {
   package init() {}
 
   /// The same position in a text that contains the parsed text as a part.
-  func moved(to start: TextPosition) -> TextPosition {
+  package func moved(to start: TextPosition) -> TextPosition {
     var position = self
     position.byteOffset += start.byteOffset
     if line == 1 { position.column += start.column - 1 }
@@ -20,7 +20,7 @@ public struct TextPosition: Equatable, Sendable {
   }
 
   /// Moves the position to the end of the text that follows it.
-  mutating func advance(over bytes: UnsafeRawBufferPointer) {
+  package mutating func advance(over bytes: UnsafeRawBufferPointer) {
     byteOffset += bytes.count
     var lines = 0
     for byte in bytes where byte == 10 { lines += 1 }

@@ -53,6 +53,9 @@ public final class Call {
   /// The HTTP request of the first attempt; nil until it is made, and for a call that an interceptor ends before.
   public private(set) var httpRequest: HTTPRequest?
 
+  /// The type of the request messages.
+  package var inputType: MessageType { request.method.input }
+
   /// Encodes a request message from JSON in the form that the chain and the codec need. If no interceptor
   /// needs a message, JSON is converted to the wire format without building one.
   public func encode(json: [UInt8], options: JSONDecodingOptions) throws(MessageParseError) -> Payload {

@@ -127,8 +127,10 @@ extension Session {
 
   private func encode(_ json: String, _ stream: SessionStream, _ call: Call) throws(Failure) -> Payload {
     let bytes = Array(json.utf8)
+    var form = stream.plan.requestForm
+    if form.functions != nil { form.functions = functions }
     let message = RequestMessage(
-      source: stream.plan.method.name, start: TextPosition(), bytes: bytes, form: stream.plan.requestForm)
+      source: stream.plan.method.name, start: TextPosition(), bytes: bytes, form: form)
     let payload = try message.encode(for: call)
     bindings.request = .bytes(bytes, .json, stream.plan.method.input)
     record.sends(json, stream.saved)

@@ -34,6 +34,8 @@ package final class Session {
   package let schema: SessionSchema
   /// Runs `list`, `describe`, `template` or `export`.
   package let schemaCommand: SchemaCommand
+  /// The value functions of `--expand-data`; their random values go on from call to call.
+  package let functions: ValueFunctions
   package var chain: SessionChain
   package var streams = SessionStreams()
   /// The call that the prompt waits for.
@@ -81,6 +83,8 @@ package final class Session {
     clients = ClientSource(
       console, verbosity: options.output.verbose, showsSecrets: options.output.showSecrets)
     client = try clients.client()
+    functions = ValueFunctions(
+      SystemValues(waitLimit: options.request.maxTime), seed: options.request.seed)
     bindings = SessionVariables(environment: environment)
     chain = try SessionChain(state.chain, ChainSetup(console, options))
     record = SessionRecord(state)

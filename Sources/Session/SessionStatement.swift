@@ -20,6 +20,9 @@ package struct SessionStatementReader {
   private var text = ""
   /// Reads an incomplete JSON value.
   private var reader: MessageSplitter?
+  /// The position in `text` of the next byte to read, and those of the values.
+  private var position = TextPosition()
+  private var starts: [TextPosition] = []
 
   /// Whether a statement is incomplete.
   package var isWithin: Bool { reader != nil }
@@ -55,6 +58,7 @@ package struct SessionStatementReader {
       } else {
         let end = Self.endOfHead(trimmed)
         head = String(trimmed[..<end].withoutOuterSpace)
+        advance(over: Array(trimmed[..<end].utf8)[...])
         try read(trimmed[end...])
       }
     }
@@ -95,14 +99,17 @@ package struct SessionStatementReader {
       let byte = bytes[index]
       if reader == nil {
         guard ![0x20, 0x09, 0x0A, 0x0D].contains(byte) else {
+          advance(over: bytes[index...index])
           index += 1
           continue
         }
+        starts.append(position)
         if byte == UInt8(ascii: "$") {
           guard let end = VariableReference.end(in: bytes, from: index) else {
             throw Failure(.input, "", "missing name after the dollar sign")
           }
           values.append(String(decoding: bytes[index..<end], as: UTF8.self))
+          advance(over: bytes[index..<end])
           index = end
           continue
         }
@@ -110,7 +117,9 @@ package struct SessionStatementReader {
         piece = 64
       }
       let end = min(index + piece, bytes.count)
-      index = end - (try feed(bytes[index..<end]))
+      let next = end - (try feed(bytes[index..<end]))
+      advance(over: bytes[index..<next])
+      index = next
       piece *= 2
     }
   }
@@ -126,7 +135,32 @@ package struct SessionStatementReader {
       values.append(String(decoding: item.bytes, as: UTF8.self))
       return unread
     } catch {
-      throw Failure(.input, "", error.description, hint: error.hint)
+      throw failure(error)
     }
+  }
+
+  /// The failure for text that is not a value. If a value before it is invalid, such as `{"a": "b": 1}` of
+  /// `{"a": "b": 1}, "c": 2}`, that is the cause.
+  private func failure(_ error: SplitError) -> Failure {
+    let start = starts.last ?? TextPosition()
+    guard case .json(var cause) = error else {
+      return Failure(.input, "", error.description, hint: error.hint)
+    }
+    cause = cause.moved(to: start)
+    if let last = values.last, starts.count == values.count + 1, !last.utf8.contains(UInt8(ascii: "$")) {
+      do throws(MessageParseError) {
+        _ = try JSONValue(parsing: Array(last.utf8))
+      } catch {
+        cause = error.moved(to: starts[values.count - 1])
+      }
+    }
+    let excerpt = InputExcerpt(Array(text.utf8), at: cause.position.byteOffset)
+    return Failure(
+      .input, "", cause.description, hint: cause.hint,
+      place: InputPlace(position: cause.position, excerpt: excerpt))
+  }
+
+  private mutating func advance(over bytes: ArraySlice<UInt8>) {
+    bytes.withUnsafeBytes { position.advance(over: $0) }
   }
 }

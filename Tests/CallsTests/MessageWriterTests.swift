@@ -69,7 +69,7 @@ struct MessageWriterTests {
   }
 
   @Test func reportsFieldMissingFromResponse() {
-    #expect(throws: FieldFilter.Missing.self) { try print(["{}"], "Place", ["--filter", "parts[0].id"]) }
+    #expect(throws: FieldFilter.Problem.self) { try print(["{}"], "Place", ["--filter", "parts[0].id"]) }
   }
 
   @Test(arguments: [

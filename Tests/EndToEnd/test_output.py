@@ -90,7 +90,8 @@ def test_filter_of_a_stream_and_of_a_batch(echo):
 def test_a_response_without_the_field(echo, path):
     result = echo("--filter", path)
     assert (result.code, result.out) == (8, "")
-    assert result.err == f"rpcurl: --filter {path}: response message 0 has no such field\n"
+    hint = "hint: --filter-missing skip, or null, accepts such responses\n"
+    assert result.err == f"rpcurl: --filter {path}: response message 0 has no such field\n{hint}"
 
 
 @pytest.mark.parametrize(

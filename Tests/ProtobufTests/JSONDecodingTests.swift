@@ -99,7 +99,7 @@ import Testing
     ("test3.Scalars", #"{"aBool":"true"}"#, .wrongType(expected: "true or false")),
     ("test3.Scalars", #"{"aBool":truely}"#, .wrongType(expected: "true or false")),
     ("test3.Scalars", #"{"aString":1}"#, .wrongType(expected: "a string")),
-    ("test3.Scalars", #"{"someBytes":"!"}"#, .invalidBase64),
+    ("test3.Scalars", #"{"someBytes":"!"}"#, .invalidBase64(encoded: "IQ==")),
     ("test3.Scalars", #"{"aDouble":"infinity"}"#, .wrongType(expected: "a number (double)")),
     ("test3.Scalars", #"{"aDouble":NaN}"#, .wrongType(expected: "a number (double)")),
     ("test3.Scalars", "{\"aString\":\"a\nb\"}", .controlCharacter),
@@ -118,16 +118,24 @@ import Testing
     ("test3.Lists", #"{"int32s":[null]}"#, .nullElement),
     ("test3.Lists", #"{"nodes":[null]}"#, .nullElement),
     ("test3.Lists", #"{"int32s":1}"#, .wrongType(expected: "a list")),
-    ("test3.Choice", #"{"number":1,"text":"a"}"#, .oneofConflict(oneof: "choice")),
+    (
+      "test3.Choice", #"{"number":1,"text":"a"}"#,
+      .oneofConflict(oneof: "choice", first: "number", second: "text")
+    ),
     (
       "test3.Scalars", #"{"aColour":"RED"}"#,
       .unknownField(name: "aColour", type: "test3.Scalars", nearest: ["aColor"])
     ),
     (
       "test3.Scalars", #"{"aColor":"RAD"}"#,
-      .unknownEnumValue(value: "\"RAD\"", type: "test3.Color", nearest: ["RED"])
+      .unknownEnumValue(
+        value: "\"RAD\"", type: "test3.Color", nearest: ["RED"],
+        all: ["COLOR_UNSPECIFIED", "RED", "GREEN", "BLUE"])
     ),
-    ("test2.Old", #"{"level":9}"#, .unknownEnumValue(value: "9", type: "test2.Level", nearest: [])),
+    (
+      "test2.Old", #"{"level":9}"#,
+      .unknownEnumValue(value: "9", type: "test2.Level", nearest: [], all: ["LOW", "HIGH", "NEGATIVE"])
+    ),
     ("test3.WellKnown", #"{"timestamp":"2024-02-30T00:00:00Z"}"#, .invalidTimestamp),
     ("test3.WellKnown", #"{"timestamp":"2024-02-01t00:00:00Z"}"#, .invalidTimestamp),
     ("test3.WellKnown", #"{"timestamp":"2024-02-01T00:00:00"}"#, .invalidTimestamp),
@@ -138,7 +146,7 @@ import Testing
     ("test3.WellKnown", #"{"duration":".5s"}"#, .invalidDuration),
     ("test3.WellKnown", #"{"mask":"a_b"}"#, .invalidFieldMask),
     ("test3.WellKnown", #"{"any":{"weight":1}}"#, .missingAnyType),
-    ("test3.WellKnown", #"{"any":{"@type":"a/no.Such"}}"#, .unknownAnyType("no.Such")),
+    ("test3.WellKnown", #"{"any":{"@type":"a/no.Such"}}"#, .unknownAnyType("no.Such", nearest: [])),
     ("test3.WellKnown", #"{"value":nul}"#, .syntax(expected: "a value")),
     ("test3.Node", #"[]"#, .wrongType(expected: "an object (test3.Node)")),
   ])
@@ -168,6 +176,68 @@ import Testing
     #expect(error?.position.column == 16)
     #expect(error?.fieldPath == "children[1].weight")
     #expect(jsonError("test3.Maps", #"{"nodes":{"5":{"weight":true}}}"#)?.fieldPath == #"nodes["5"].weight"#)
+  }
+
+  @Test(arguments: [
+    (
+      "test3.Scalars", #"{"someBytes":"foo!"}"#, "someBytes: not base64 (line 1, column 14)",
+      #""Zm9vIQ==" is the base64 of this text"#
+    ),
+    (
+      "test3.WellKnown", #"{"duration":60}"#,
+      #"duration: expected a duration such as "1.5s" (line 1, column 13)"#, nil
+    ),
+    (
+      "test3.WellKnown", #"{"mask":["a"]}"#,
+      #"mask: expected a field mask such as "user.displayName,photo", a string with commas (line 1, column 9)"#,
+      nil
+    ),
+    (
+      "test3.WellKnown", #"{"any":{"@type":"x/Node"}}"#,
+      "any.@type: the schema does not define the type Node (line 1, column 17)", "did you mean test3.Node?"
+    ),
+    (
+      "test3.Choice", #"{"number":null,"text":"a","node":{}}"#,
+      #"node: "text" and "node" are both set, but only one field of the oneof "choice" can be (line 1, column 27)"#,
+      nil
+    ),
+    (
+      "test3.Scalars", #"{"aColor":"PURPLE"}"#,
+      #"aColor: test3.Color has no value "PURPLE" (line 1, column 11)"#,
+      "test3.Color has COLOR_UNSPECIFIED, RED, GREEN, BLUE"
+    ),
+  ])
+  func errorsShowWhatToWrite(_ typeName: String, _ text: String, _ expected: String, _ hint: String?) {
+    let error = jsonError(typeName, text)
+    #expect(error?.description == expected)
+    #expect(error?.hint == hint)
+  }
+
+  @Test func errorsSpellNamesAsTheText() {
+    #expect(jsonError("test3.Scalars", #"{"anInt32":"x"}"#)?.fieldPath == "anInt32")
+    #expect(jsonError("test3.Scalars", #"{"an_int32":"x"}"#)?.fieldPath == "an_int32")
+    #expect(jsonError("test3.Scalars", #"{"anInt32":"x"}"#)?.fieldPath == "anInt32")
+  }
+
+  @Test func suggestsEnumValuesByTheirOwnPart() {
+    let names = ["COLOR_RED", "COLOR_GREEN", "COLOR_DARK_BLUE"]
+    let prefix = EditDistance.commonPrefix(of: names, separator: UInt8(ascii: "_"))
+    #expect(prefix == 6)
+    #expect(EditDistance.commonPrefix(of: ["A", "B"], separator: 95) == 0)
+    #expect(EditDistance.commonPrefix(of: [], separator: 95) == 0)
+    func found(_ name: String) -> [String] {
+      EditDistance.suggestions(for: name, among: names, separator: "_", prefix: prefix)
+    }
+    #expect(found("GREN") == ["COLOR_GREEN", "COLOR_RED"])
+    #expect(found("blue") == ["COLOR_DARK_BLUE"])
+    #expect(found("SOMETHING").isEmpty)
+  }
+
+  @Test func namesEnumValuesBySuffix() {
+    let names = ["ORDER_STATUS_UNKNOWN", "ORDER_STATUS_PAID", "ORDER_STATUS_UNPAID"]
+    #expect(EditDistance.endings(with: "Paid", among: names, separator: "_") == ["ORDER_STATUS_PAID"])
+    #expect(EditDistance.endings(with: "", among: names, separator: "_").isEmpty)
+    #expect(EditDistance.endings(with: "_", among: names, separator: "_").isEmpty)
   }
 
   @Test func ignoresUnknownFieldsIfAllowed() throws {

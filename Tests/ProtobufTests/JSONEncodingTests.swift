@@ -142,4 +142,16 @@ import Testing
       try json("test3.Maps", Array(repeating: [0x12, 0], count: 5000).flatMap { $0 })
         == #"{"numbers":{"0":"0"}}"#)
   }
+
+  @Test func writesInt64AsNumbers() throws {
+    let options = JSONEncodingOptions(int64s: .numbers)
+    func written(_ typeName: String, _ text: String) throws -> String {
+      try json(typeName, wire(typeName, text), options)
+    }
+    #expect(
+      try written("test3.Scalars", #"{"anInt64":"-5","aUint64":"18446744073709551615"}"#).contains(
+        "18446744073709551615}"))
+    #expect(try written("google.protobuf.Int64Value", #""7""#) == "7")
+    #expect(try written("test3.Maps", #"{"numbers":{"1":1}}"#) == #"{"numbers":{"1":1}}"#)
+  }
 }

@@ -152,4 +152,19 @@ import Testing
       #expect(try split(.whole, Array(data.utf8), by: size) == ["0:\(data)"])
     }
   }
+
+  @Test(arguments: [1, 3, 4, 7, 100])
+  func splitsPiecesOfASize(_ step: Int) throws {
+    var splitter = MessageSplitter(.pieces(4))
+    let data = Array("0123456789".utf8)
+    var found: [String] = []
+    for start in stride(from: 0, to: data.count, by: step) {
+      splitter.append(data[start..<min(start + step, data.count)])
+      while let piece = try splitter.next() { found.append(String(decoding: piece.bytes, as: UTF8.self)) }
+    }
+    #expect(found == ["0123", "4567"])
+    splitter.finish()
+    #expect(try splitter.next()?.bytes == Array("89".utf8))
+    #expect(try splitter.next() == nil)
+  }
 }

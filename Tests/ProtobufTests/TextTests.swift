@@ -182,7 +182,10 @@ import Testing
       .duplicateField("[test2.ext_number]")
     ),
     ("a key twice in an entry", "test3.Maps", "texts {key:'a' key:'a'}", .duplicateField("key")),
-    ("two of a oneof", "test3.Choice", "number: 1 text: 'a'", .oneofConflict(oneof: "choice")),
+    (
+      "two of a oneof", "test3.Choice", "number: 1 text: 'a'",
+      .oneofConflict(oneof: "choice", first: "number", second: "text")
+    ),
     (
       "an unknown field", "test3.Node", "nme: 'a'",
       .unknownField(name: "nme", type: "test3.Node", nearest: ["name"])
@@ -202,14 +205,19 @@ import Testing
     ),
     (
       "an unknown enum value", "test3.Scalars", "a_color: RAD",
-      .unknownEnumValue(value: "RAD", type: "test3.Color", nearest: ["RED"])
+      .unknownEnumValue(
+        value: "RAD", type: "test3.Color", nearest: ["RED"],
+        all: ["COLOR_UNSPECIFIED", "RED", "GREEN", "BLUE"])
     ),
     (
       "an unknown number of a closed enum", "test2.Old", "level: 9",
-      .unknownEnumValue(value: "9", type: "test2.Level", nearest: [])
+      .unknownEnumValue(value: "9", type: "test2.Level", nearest: [], all: ["LOW", "HIGH", "NEGATIVE"])
     ),
     ("a number beyond enums", "test3.Scalars", "a_color: 2147483648", .outOfRange(type: "test3.Color")),
-    ("an Any of an unknown type", "test3.WellKnown", "any { [a/no.Such] {} }", .unknownAnyType("no.Such")),
+    (
+      "an Any of an unknown type", "test3.WellKnown", "any { [a/no.Such] {} }",
+      .unknownAnyType("no.Such", nearest: [])
+    ),
     (
       "an Any with more than its message", "test3.WellKnown", "any { [a/test3.Node] {} type_url: 'x' }",
       .duplicateField("type_url")

@@ -78,4 +78,18 @@ struct SessionStatementReaderTests {
     #expect(!reader.isWithin)
     #expect(try reader.add("list")?.head == "list")
   }
+
+  @Test func keepsThePositionOfAnErrorAfterAnEarlyEnd() throws {
+    var reader = SessionStatementReader()
+    let error = #expect(throws: Failure.self) {
+      _ = try reader.add(#"  call M {"a": "2024": PA}, "card": 1}"#)
+    }
+    #expect(error?.message?.why == #"expected "," or "}" (line 1, column 20)"#)
+    #expect(error?.message?.place?.excerpt?.offset == 19)
+    let file = #expect(throws: Failure.self) { _ = try reader.add("call M @file") }
+    #expect(file?.message?.why == "expected a JSON value (line 1, column 8)")
+    _ = try reader.add("call M {")
+    let second = #expect(throws: Failure.self) { _ = try reader.add(#""a": 1} > f"#) }
+    #expect(second?.message?.why == "expected a JSON value (line 2, column 9)")
+  }
 }

@@ -143,21 +143,46 @@ extension CallPlan {
         return ResolvedCall(settings: settings, chain: chain, plan: nil, origin: nil)
       }
       let batch = try BatchPlan(command.batch, found.method)
+      if batch != nil, settings.limit != nil {
+        throw Failure(.usage, "--limit", "cannot be combined with --each")
+      }
       var plan = try CallPlan(
         command, settings, (found.pool, found.method), reflection: asksServer ? reflection : nil,
         batch: batch,
         sharesConnection: batch != nil)
-      let data = command.data.data.filter { !isDry || !$0.hasPrefix("@") }
-      if !isDry || !data.isEmpty {
-        plan.sources = try RequestData.sources(
-          data, for: plan.method, isBatch: batch != nil, form: settings.requestForm)
-      }
+      try plan.addSources(command.data, isDry: isDry)
       plan.chain = chain
       return ResolvedCall(settings: settings, chain: chain, plan: plan, origin: found.origin)
     } catch {
       chain.unload()
       throw error
     }
+  }
+
+  /// Reads the data, and the files of fields.
+  private mutating func addSources(_ options: DataOptions, isDry: Bool) throws(Failure) {
+    var form = settings.requestForm
+    let chunks = try ChunkedFile(options, method, isBatch: batch != nil)
+    let edits = options.edits.filter { chunks == nil || $0.id == .set }
+    for edit in edits { try FieldEdit.Place(edit).check(method.input) }
+    let data = options.data.filter { !isDry || !$0.hasPrefix("@") }
+    if isDry {
+      if !data.isEmpty {
+        sources = try RequestData.sources(data, for: method, isBatch: batch != nil, form: form)
+      }
+      return
+    }
+    form.edits = try FieldEdit.read(edits, waitLimit: settings.timeout)
+    guard let chunks else {
+      sources = try RequestData.sources(data, for: method, isBatch: batch != nil, form: form)
+      return
+    }
+    // The messages of -d are sent as they are: they describe the file.
+    if !data.isEmpty {
+      sources = try RequestData.sources(data, for: method, isBatch: false, form: settings.requestForm)
+    }
+    form.chunks = chunks
+    sources.append(.stream(path: chunks.file, form: form))
   }
 
   /// Resolves what depends on the method, except the chain and the messages.

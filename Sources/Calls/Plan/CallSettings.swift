@@ -1,4 +1,5 @@
 import CommandLine
+import Interceptors
 import Output
 import Protobuf
 import RPCClient
@@ -26,7 +27,7 @@ package struct CallSettings {
   package let maxMessageBytes: Int
   /// The connection options for a unary call. The kind of the method can change the HTTP version.
   package let baseConnection: ConnectionOptions
-  package let requestForm: RequestForm
+  package private(set) var requestForm: RequestForm
   package let format: OutputFormat
   package let jsonEncoding: JSONEncodingOptions
   /// The number of `-v`: 1 prints metadata, 2 also connections and message sizes.
@@ -34,7 +35,9 @@ package struct CallSettings {
   package let showsSecrets: Bool
   package let showsTiming: Bool
   /// The field to print of each response; nil to print whole responses.
-  package let filter: FieldPath?
+  package let filter: FieldFilter.Settings?
+  /// The number of responses after which the call ends (`--limit`); nil for all.
+  package let limit: Int?
   /// Whether JSON is coloured.
   package let usesColor: Bool
 
@@ -87,18 +90,22 @@ package struct CallSettings {
     maxMessageBytes = options.request.maxMessageBytes
     format = options.output.format ?? (isTerminal ? .pretty : .json)
     filter = try response.flatMap { response throws(Failure) in
-      try FieldFilter.path(response, format: options.output.format)
+      try FieldFilter.settings(response, format: options.output.format)
     }
+    limit = try response.flatMap { response throws(Failure) in try response.checkedLimit() }
     usesColor = options.output.color.isUsed(isTerminal: isTerminal, sources.environment)
     showsTiming = options.output.timing
-    if format == .binary, isTerminal {
+    if format == .binary || filter?.isRaw == true, isTerminal {
       throw Failure(
-        .usage, "--format binary", "standard output is a terminal", hint: "use -o FILE, or a pipe")
+        .usage, format == .binary ? "--format binary" : "--raw", "standard output is a terminal",
+        hint: "use -o FILE, or a pipe")
     }
     verbosity = options.output.verbose
     showsSecrets = options.output.showSecrets
     jsonEncoding = options.output.json.encoding
-    requestForm = RequestForm(format: data, allowsUnknownFields: options.output.allowUnknownFields)
+    requestForm = RequestForm(
+      format: data, allowsUnknownFields: options.output.allowUnknownFields, acceptsFiles: response != nil)
+    requestForm.functions = try Self.functions(options.request, data)
     try Self.checkCompressions(compression, acceptedCompressions ?? [])
     baseConnection = try ConnectionPlan.options(
       options.server, options.request.common, target, protocolName, sources)
@@ -134,6 +141,21 @@ package struct CallSettings {
       throw Failure(.usage, "RPCURL_PROTOCOL", "\(name.debugDescription) is not one of \(names)")
     }
     return chosen
+  }
+
+  /// The value functions of `--expand-data`; nil without it.
+  private static func functions(
+    _ options: RequestOptions, _ format: MessageFormat
+  ) throws(Failure) -> ValueFunctions? {
+    guard options.expandData else {
+      guard options.seed == nil else { throw Failure(.usage, "--seed", "requires --expand-data") }
+      return nil
+    }
+    guard format == .json else {
+      throw Failure(.usage, "--expand-data", "cannot be combined with --data-format \(format.rawValue)")
+    }
+    return ValueFunctions(
+      SystemValues(waitLimit: options.maxTime), seed: options.seed)
   }
 
   /// Check for the compression libraries now: the call would fail later.

@@ -21,6 +21,9 @@ package struct Explanation {
   private let warnings: [String]
   /// The request data as typed; files are not read.
   private let data: [String]
+  /// `--set` and `--set-file` as typed, and whether it is the former.
+  private let edits: [(isFile: Bool, text: String)]
+  private let chunkBytes: Int?
   private let isJSON: Bool
 
   /// Describes the resolved arguments.
@@ -28,6 +31,8 @@ package struct Explanation {
     isJSON = command.output.format == .json || command.output.format == .events
     settings = resolved.settings
     data = command.data.data
+    edits = command.data.edits.map { ($0.id == .setFile, $0.text ?? "") }
+    chunkBytes = command.data.chunkBytes
     chain = resolved.chain
     method = resolved.plan?.method
     name = resolved.plan?.name ?? settings.name
@@ -81,6 +86,8 @@ package struct Explanation {
       rows.append(("header", "\(field.name): \(redaction.value(of: field))"))
     }
     for text in data { rows.append(("data", text)) }
+    for edit in edits { rows.append((edit.isFile ? "set file" : "set", edit.text)) }
+    if let chunkBytes { rows.append(("chunk", "\(chunkBytes) bytes")) }
     for (index, registration) in order.enumerated() {
       rows.append((index == 0 ? "chain" : "", "\(index + 1). \(describe(registration))"))
     }
@@ -130,6 +137,11 @@ package struct Explanation {
     }
     object.add("headers", raw: "[\(headers.joined(separator: ","))]")
     object.add("data", raw: "[\(data.map(JSONValue.quoted).joined(separator: ","))]")
+    for isFile in [false, true] {
+      let texts = edits.filter { $0.isFile == isFile }.map { JSONValue.quoted($0.text) }
+      if !texts.isEmpty { object.add(isFile ? "set_file" : "set", raw: "[\(texts.joined(separator: ","))]") }
+    }
+    if let chunkBytes { object.add("chunk", chunkBytes) }
     let interceptors = order.map { json($0, isUsed: true) } + unused.map { json($0, isUsed: false) }
     object.add("interceptors", raw: "[\(interceptors.joined(separator: ","))]")
     object.add("warnings", raw: "[\(warnings.map(JSONValue.quoted).joined(separator: ","))]")

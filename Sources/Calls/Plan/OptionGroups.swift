@@ -131,9 +131,14 @@ package struct RequestOptions {
   package let rpcHeaders: [Argument]
   package let maxTime: Duration?
   package let maxMessageBytes: Int
+  /// Whether value functions in data are replaced, and their random seed.
+  package let expandData: Bool
+  package let seed: UInt64?
 
   package init(_ invocation: Invocation) {
     common = CommonRequestOptions(invocation)
+    expandData = invocation.has(.expandData)
+    seed = invocation.number(.seed).map { UInt64(bitPattern: Int64($0)) }
     codec = invocation.choice(.codec) ?? .proto
     connectGet = invocation.has(.connectGet)
     compression = invocation.choice(.compression)
@@ -155,8 +160,13 @@ package struct RequestOptions {
 package struct DataOptions {
   package let data: [String]
   package let dataFormat: MessageFormat
+  /// `--set` and `--set-file`, in the order given.
+  package let edits: [Argument]
+  package let chunkBytes: Int?
 
   package init(_ invocation: Invocation) {
+    edits = invocation.all(of: [.set, .setFile])
+    chunkBytes = invocation.bytes(.chunk)
     data = invocation.texts(.data)
     dataFormat = invocation.choice(.dataFormat) ?? .json
   }
@@ -199,13 +209,25 @@ package struct OutputOptions {
 /// The options of one command's response.
 package struct ResponseOptions {
   package let filter: Argument?
+  package let filterMissing: FieldFilter.MissingAction?
+  package let raw: Bool
+  package let limit: Int?
   package let output: String?
   package let explain: Bool
 
   package init(_ invocation: Invocation) {
     filter = invocation.last(.filter)
+    filterMissing = invocation.choice(.filterMissing)
+    raw = invocation.has(.raw)
+    limit = invocation.number(.limit)
     output = invocation.text(.output)
     explain = invocation.has(.explain)
+  }
+
+  /// The value of `--limit`; nil for all responses.
+  func checkedLimit() throws(Failure) -> Int? {
+    if let limit, limit < 1 { throw Failure(.usage, "--limit", "must be at least 1") }
+    return limit
   }
 }
 
@@ -220,7 +242,7 @@ package struct JSONOptions {
   /// Throws if one of them was typed for an output that is not JSON. Lines of the configuration file are ignored
   /// then.
   package func check(output: String) throws(Failure) {
-    for id in [OptionID.emitDefaults, .enumNumbers, .protoNames] where invocation.has(id) {
+    for id in [OptionID.emitDefaults, .enumNumbers, .int64Numbers, .protoNames] where invocation.has(id) {
       guard !invocation.isTyped(id) else {
         throw Failure(.usage, OptionTable[id].name, "only for JSON; the output is \(output)")
       }
@@ -231,7 +253,7 @@ package struct JSONOptions {
   package var encoding: JSONEncodingOptions {
     JSONEncodingOptions(
       emitDefaults: invocation.has(.emitDefaults), enumNumbers: invocation.has(.enumNumbers),
-      protoNames: invocation.has(.protoNames))
+      protoNames: invocation.has(.protoNames), int64s: invocation.has(.int64Numbers) ? .numbers : .strings)
   }
 }
 

@@ -4,18 +4,14 @@ import Output
 import RPCProtocols
 import System
 
-/// Provides the machine's services to the built-in interceptors.
-package struct SystemServices: InterceptorServices {
-  private let error: StandardError
+/// Provides files, the environment and the clock to value functions.
+package struct SystemValues: ValueSourceServices {
   private let waitLimit: Duration?
 
-  /// Creates the services.
+  /// Creates the sources.
   ///
-  /// - Parameters:
-  ///   - error: Where the interceptors print.
-  ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
-  package init(_ error: StandardError, waitLimit: Duration?) {
-    self.error = error
+  /// - Parameter waitLimit: How long to wait for data from a pipe; nil for no limit.
+  package init(waitLimit: Duration?) {
     self.waitLimit = waitLimit
   }
 
@@ -27,6 +23,34 @@ package struct SystemServices: InterceptorServices {
     } catch {
       throw ServiceFailure(error.why)
     }
+  }
+
+  package func environment(_ name: String) -> String? { EnvironmentVariables.value(name) }
+
+  package var nanosecondsSince1970: Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+}
+
+/// Provides the machine's services to the built-in interceptors.
+package struct SystemServices: InterceptorServices {
+  private let error: StandardError
+  private let values: SystemValues
+
+  /// Creates the services.
+  ///
+  /// - Parameters:
+  ///   - error: Where the interceptors print.
+  ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
+  package init(_ error: StandardError, waitLimit: Duration?) {
+    self.error = error
+    values = SystemValues(waitLimit: waitLimit)
+  }
+
+  package func contents(ofFile path: String, holdsMessages: Bool) throws(ServiceFailure) -> [UInt8] {
+    try values.contents(ofFile: path, holdsMessages: holdsMessages)
   }
 
   package func openFile(_ path: String, appending: Bool) throws(ServiceFailure) -> any OutputFile {
@@ -49,7 +73,7 @@ package struct SystemServices: InterceptorServices {
     }
   }
 
-  package func environment(_ name: String) -> String? { EnvironmentVariables.value(name) }
+  package func environment(_ name: String) -> String? { values.environment(name) }
 
   package func run(
     _ command: String, timeout: Duration,
@@ -58,11 +82,7 @@ package struct SystemServices: InterceptorServices {
     ShellCommand(command).start(timeout: timeout, completion: completion)
   }
 
-  package var nanosecondsSince1970: Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-  }
+  package var nanosecondsSince1970: Int64 { values.nanosecondsSince1970 }
 }
 
 /// A file that is written through its descriptor.

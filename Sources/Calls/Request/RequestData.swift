@@ -1,3 +1,4 @@
+import Interceptors
 import Output
 import Protobuf
 import RPCClient
@@ -24,6 +25,8 @@ package struct RequestMessage {
   ///
   /// - Throws: `Failure` if the message is invalid.
   package func encode(for call: Call) throws(Failure) -> Payload {
+    guard form.functions == nil else { return try expanded().encode(for: call) }
+    guard form.edits.isEmpty, form.chunks == nil else { return .typed(try edited(call.inputType)) }
     switch form.format {
     case .json:
       do {
@@ -51,12 +54,90 @@ package struct RequestMessage {
 }
 
 extension RequestMessage {
+  /// The message with the values of its value functions.
+  private func expanded() throws(Failure) -> RequestMessage {
+    guard let functions = form.functions else { return self }
+    var form = form
+    form.functions = nil
+    form.isExpanded = true
+    do throws(ValueFunctions.Problem) {
+      for index in form.edits.indices { try form.edits[index].expand(functions) }
+      let bytes = form.chunks == nil ? try functions.expand(json: bytes) : bytes
+      return RequestMessage(source: source, start: start, bytes: bytes, form: form)
+    } catch {
+      throw Failure(.input, source, error.reason, hint: error.hint)
+    }
+  }
+
+  /// The message with the fields of `--set`, `--set-file` and `--chunk`.
+  private func edited(_ type: MessageType) throws(Failure) -> Message {
+    var message = Message(type)
+    if let chunks = form.chunks {
+      do throws(FieldPathError) {
+        try message.set(.bytes(bytes), at: chunks.path)
+      } catch {
+        throw Failure(.input, source, error.description)
+      }
+    } else {
+      message = try parsed(type)
+    }
+    for edit in form.edits { try edit.apply(to: &message) }
+    let missing = message.missingRequiredFields()
+    guard missing.isEmpty else {
+      throw Failure(.input, source, "missing required fields: \(missing.joined(separator: ", "))")
+    }
+    return message
+  }
+
+  /// The message, of which required fields may be missing.
+  private func parsed(_ type: MessageType) throws(Failure) -> Message {
+    do throws(MessageParseError) {
+      switch form.format {
+      case .json:
+        return try Message(
+          type, json: bytes,
+          options: JSONDecodingOptions(allowUnknownFields: form.allowsUnknownFields, allowPartial: true))
+      case .text:
+        return try Message(
+          type, text: bytes,
+          options: TextDecodingOptions(allowUnknownFields: form.allowsUnknownFields, allowPartial: true))
+      case .binary: break
+      }
+    } catch {
+      throw failure(error, hint: arrayHint(error))
+    }
+    do throws(DecodeError) {
+      return try Message(type, serialized: bytes)
+    } catch {
+      throw Failure(.input, source, error.description)
+    }
+  }
+
   /// The failure to report for an error at a position in `bytes`.
   private func failure(_ error: MessageParseError, hint: String? = nil) -> Failure {
-    let excerpt = excerpt(at: error.position.byteOffset)
+    // Values of the environment and of files may be secret.
+    let excerpt = form.isExpanded ? nil : excerpt(at: error.position.byteOffset)
     let error = error.moved(to: start)
     let place = InputPlace(position: error.position, fieldPath: error.fieldPath, excerpt: excerpt)
-    return Failure(.input, source, error.description, hint: error.hint ?? hint, place: place)
+    return Failure(
+      .input, source, error.description, hint: fileHint(error) ?? error.hint ?? hint, place: place)
+  }
+
+  /// The two ways to give bytes, for the error of a field that has neither.
+  private func fileHint(_ error: MessageParseError) -> String? {
+    guard case .invalidBase64 = error.reason, let hint = error.hint, form.acceptsFiles else { return nil }
+    return "\(hint); --set-file \(error.fieldPath)=FILE sends the content of a file"
+  }
+
+  /// The failure to report if the message is not JSON, whatever its type; nil if it is.
+  fileprivate var syntaxFailure: Failure? {
+    guard form.format == .json else { return nil }
+    do throws(MessageParseError) {
+      _ = try JSONValue(parsing: bytes)
+      return nil
+    } catch {
+      return failure(error)
+    }
   }
 
   /// What to do about an array where an object is expected; nil for any other error.
@@ -78,7 +159,7 @@ package enum RequestSource {
   /// Messages that are read before the call starts.
   case messages([RequestMessage])
   /// A file, or standard input for `-`, that is read while the call runs. Each message is sent when it is complete.
-  case stream(path: String)
+  case stream(path: String, form: RequestForm)
 }
 
 /// The request messages that `-d` specifies.
@@ -89,6 +170,9 @@ package enum RequestData {
   package static func sources(
     _ arguments: [String], for method: MethodDescriptor, isBatch: Bool, form: RequestForm
   ) throws(Failure) -> [RequestSource] {
+    if arguments.isEmpty, method.clientStreaming, !isBatch, !form.edits.isEmpty {
+      return [.messages([empty(form)])]
+    }
     guard method.clientStreaming || isBatch else {
       let messages = try messages(arguments, for: method, form: form)
       return [.messages(messages)]
@@ -96,7 +180,7 @@ package enum RequestData {
     var sources: [RequestSource] = []
     for argument in arguments.isEmpty ? ["@-"] : arguments {
       if argument.hasPrefix("@") {
-        sources.append(.stream(path: String(argument.dropFirst())))
+        sources.append(.stream(path: String(argument.dropFirst()), form: form))
       } else {
         sources.append(.messages(try split(Array(argument.utf8), "-d", form)))
       }
@@ -129,8 +213,14 @@ package enum RequestData {
         place: InputPlace(position: second.start, excerpt: second.excerpt(at: 0)))
     }
     guard messages.isEmpty else { return messages }
-    let empty = Array("{}".utf8)
-    return [RequestMessage(source: "-d", start: TextPosition(), bytes: empty, form: RequestForm())]
+    return [empty(form)]
+  }
+
+  /// An empty message, which gets the fields of the options.
+  private static func empty(_ form: RequestForm) -> RequestMessage {
+    var form = form
+    form.format = .json
+    return RequestMessage(source: "-d", start: TextPosition(), bytes: Array("{}".utf8), form: form)
   }
 
   /// The consecutive messages in `text`.
@@ -181,7 +271,12 @@ package enum RequestData {
     from splitter: inout MessageSplitter, _ source: String, _ form: RequestForm
   ) throws(Failure) -> [RequestMessage] {
     var messages: [RequestMessage] = []
-    while let message = try splitter.next(of: source, form) { messages.append(message) }
+    do {
+      while let message = try splitter.next(of: source, form) { messages.append(message) }
+    } catch {
+      // Brackets that close too early end a message: the cause is in it.
+      throw messages.last?.syntaxFailure ?? error
+    }
     return messages
   }
 }

@@ -25,10 +25,10 @@ package final class RequestFeeder {
         var payloads: [Payload] = []
         for message in messages { payloads.append(try message.encode(for: call)) }
         sources.append(.ready(payloads))
-      case .stream(let path): sources.append(.stream(path: path))
+      case .stream(let path, let form): sources.append(.stream(path: path, form: form))
       }
     }
-    reader = RequestReader(sources, form: plan.requestForm, loop: loop)
+    reader = RequestReader(sources, loop: loop)
     reader.whenReady = { [weak self] in self?.start() }
   }
 

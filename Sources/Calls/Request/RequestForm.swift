@@ -1,3 +1,4 @@
+import Interceptors
 import Output
 import Protobuf
 
@@ -7,10 +8,21 @@ package struct RequestForm: Equatable {
   package var format = MessageFormat.json
   /// Whether unknown fields are ignored.
   package var allowsUnknownFields = false
+  /// Whether fields can be set to the contents of files, as on the command line (`--set-file`).
+  package var acceptsFiles = false
+  /// The fields that each message gets.
+  package var edits: [FieldEdit] = []
+  /// The value functions of JSON data; nil if it is not expanded.
+  package var functions: ValueFunctions?
+  /// Whether the messages contain values of functions.
+  var isExpanded = false
+  /// The file of which each message has a piece; nil for messages of data.
+  package var chunks: ChunkedFile?
 
   /// How the messages of data with several ones follow each other.
   package var framing: MessageFraming {
-    switch format {
+    if let chunks { return .pieces(chunks.bytes) }
+    return switch format {
     case .json: .values
     case .text: .lines
     case .binary: .delimited

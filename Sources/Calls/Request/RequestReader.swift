@@ -13,7 +13,7 @@ package final class RequestReader<Ready> {
     /// Messages that are available.
     case ready([Ready])
     /// A file, or standard input for `-`.
-    case stream(path: String)
+    case stream(path: String, form: RequestForm)
   }
 
   /// The result of a request for a message.
@@ -30,12 +30,12 @@ package final class RequestReader<Ready> {
     let descriptor: Int32
     /// Its name in errors.
     let name: String
+    let form: RequestForm
     var splitter: MessageSplitter
     var isAtEnd = false
   }
 
   private let loop: EventLoop
-  private let form: RequestForm
   private var ready: [Ready] = []
   private var rest: [Source]
   private var stream: Stream?
@@ -44,9 +44,8 @@ package final class RequestReader<Ready> {
   /// Called after `later`, when there may be a message.
   package var whenReady: () -> Void = {}
 
-  package init(_ sources: [Source], form: RequestForm, loop: EventLoop) {
+  package init(_ sources: [Source], loop: EventLoop) {
     rest = sources
-    self.form = form
     self.loop = loop
   }
 
@@ -67,7 +66,7 @@ package final class RequestReader<Ready> {
       guard !rest.isEmpty else { return .end }
       switch rest.removeFirst() {
       case .ready(let messages): ready = messages.reversed()
-      case .stream(let path): try open(path)
+      case .stream(let path, let form): try open(path, form)
       }
     }
   }
@@ -88,17 +87,17 @@ package final class RequestReader<Ready> {
 
   /// The next message of the stream; nil if there is none yet, or if the stream has ended and was closed.
   private func nextOfStream() throws(Failure) -> RequestMessage? {
-    guard let name = stream?.name else { return nil }
+    guard let name = stream?.name, let form = stream?.form else { return nil }
     if let message = try stream?.splitter.next(of: name, form) { return message }
     if stream?.isAtEnd == true { closeStream() }
     return nil
   }
 
-  private func open(_ path: String) throws(Failure) {
+  private func open(_ path: String, _ form: RequestForm) throws(Failure) {
     do {
       stream = Stream(
         descriptor: try FileContents.open(path), name: path == "-" ? "standard input" : path,
-        splitter: MessageSplitter(form.framing))
+        form: form, splitter: MessageSplitter(form.framing))
     } catch {
       throw Failure(.input, path, error.why)
     }

@@ -13,7 +13,7 @@ extension CallPrinter {
     let found = findings.removeAll()
     if !isGivenUp { report(found) }
     if found.hasFailure { return .assertion }
-    guard let error = end?.error, !found.hasExpectedStatus else { return nil }
+    guard let error = end?.error, !found.hasExpectedStatus, !isEndedByLimit(error) else { return nil }
     return .call(error)
   }
 
@@ -53,6 +53,11 @@ extension CallPrinter {
         Failure.Message(what: "\(plan.name)", why: "interceptor \(name): \(why)")
       }
     report(message, status(error), error)
+  }
+
+  /// Whether the call was canceled because enough responses were printed.
+  func isEndedByLimit(_ error: RPCError) -> Bool {
+    isLimitReached && error.code == .canceled && error.origin == .client && !Interrupt.isPending
   }
 
   /// The exit status that the error causes.

@@ -56,6 +56,8 @@ package final class CallPrinter: CallObserver {
   package private(set) var end: ResponseEnd?
   /// The findings of interceptors about the call.
   package let findings = FindingCollector()
+  /// Whether `--limit` responses are printed. Further ones are discarded, and the call is to be canceled.
+  package var isLimitReached: Bool { plan.limit.map { received >= $0 } ?? false }
 
   /// Creates a printer.
   ///
@@ -258,7 +260,9 @@ package final class CallPrinter: CallObserver {
       write(event)
     }
     // The command reports an invalid input itself.
-    if let error = end.error, feeder?.failure == nil, !isGivenUp, !findings.hasExpectedStatus {
+    if let error = end.error, feeder?.failure == nil, !isGivenUp, !findings.hasExpectedStatus,
+      !isEndedByLimit(error)
+    {
       report(error)
     }
   }
@@ -277,6 +281,7 @@ package final class CallPrinter: CallObserver {
   ///
   /// - Returns: The types that must be looked up first; then it is not printed.
   private func print(bytes: Int, _ append: (inout [UInt8]) throws -> Void) throws(RPCError) -> [String] {
+    if isLimitReached { return [] }
     do {
       switch plan.format {
       case .none: break
@@ -302,11 +307,12 @@ package final class CallPrinter: CallObserver {
       }
     } catch let missing as TypeLookup.Missing {
       return missing.names
-    } catch is FieldFilter.Missing {
-      let what = "--filter \(plan.filter.map { $0.path.description } ?? "")"
-      failure = failure ?? Failure(.assertion, what, "response message \(received) has no such field")
+    } catch let problem as FieldFilter.Problem {
+      failure = failure ?? plan.filter?.failure(problem, message: received)
     } catch {
-      if case .unknownAnyType(let name)? = (error as? MessageParseError)?.reason, lookup?.mayFind(name) == true {
+      if case .unknownAnyType(let name, _)? = (error as? MessageParseError)?.reason,
+        lookup?.mayFind(name) == true
+      {
         return [name]
       }
       let type = plan.method.output.name

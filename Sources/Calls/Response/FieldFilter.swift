@@ -2,63 +2,106 @@ import Interceptors
 import Output
 import Protobuf
 
-/// Selects one field of each response (`--filter`).
+/// Selects fields of each response (`--filter`).
 package struct FieldFilter {
-  /// The response lacks the field.
-  package struct Missing: Error {}
+  /// Why nothing can be printed for a response.
+  package enum Problem: Error {
+    /// The response lacks the field.
+    case missing
+    /// A value in an Any or a Value that `--raw` cannot write.
+    case notRaw
+  }
 
-  package let path: FieldPath
+  /// What is printed for a response without the field (`--filter-missing`).
+  package enum MissingAction: String, Sendable {
+    case fail, null, skip
+  }
+
+  /// The options of `--filter`.
+  package struct Settings: Sendable {
+    package let selector: FieldSelector
+    let missing: MissingAction
+    /// Whether bytes are written as they are (`--raw`).
+    package let isRaw: Bool
+  }
+
+  private let settings: Settings
+  /// Whether the path ends at a list, whose elements are printed one by one.
   private let isList: Bool
-  private let isMap: Bool
+  /// The path of `--filter`.
+  package var path: String { settings.selector.text }
 
-  /// The path of `--filter`; nil if not given.
+  /// The settings of `--filter`; nil if it is not given.
   ///
-  /// - Throws: `Failure` if it is invalid or the format cannot print a field.
-  package static func path(_ options: ResponseOptions, format: OutputFormat?) throws(Failure) -> FieldPath? {
-    guard let text = options.filter?.text else { return nil }
+  /// - Throws: `Failure` if the path is invalid or the format cannot print a field.
+  package static func settings(_ options: ResponseOptions, format: OutputFormat?) throws(Failure) -> Settings?
+  {
+    guard let text = options.filter?.text else {
+      guard options.raw || options.filterMissing != nil else { return nil }
+      throw Failure(
+        .usage, options.raw ? "--raw" : "--filter-missing", "requires --filter",
+        hint: options.raw
+          ? "--filter PATH --raw writes the bytes of a field; --format binary whole messages" : nil)
+    }
     if let format, format != .json, format != .pretty {
       throw Failure(.usage, "--filter", "cannot be combined with --format \(format.rawValue)")
     }
+    let missing = options.filterMissing ?? .fail
+    if options.raw, missing == .null {
+      throw Failure(
+        .usage, "--raw", "cannot be combined with --filter-missing null", hint: "use --filter-missing skip")
+    }
     do {
-      return try FieldPath(text)
+      return Settings(selector: try FieldSelector(text), missing: missing, isRaw: options.raw)
     } catch {
       throw Failure(
         .usage, "--filter \(text)", error.description, hint: "use a path such as user.addresses[0].city")
     }
   }
 
-  /// Creates a filter for messages of a type; returns nil without a path.
+  /// Creates a filter for messages of a type; returns nil without settings.
   ///
-  /// - Throws: `Failure` if the type has no such field.
-  package init?(_ path: FieldPath?, of type: MessageType) throws(Failure) {
-    guard let path else { return nil }
-    self.path = path
-    let isElement = if case .subscripted? = path.steps.last { true } else { false }
+  /// - Throws: `Failure` if the type has no such field, or if `--raw` cannot write it.
+  package init?(_ settings: Settings?, of type: MessageType) throws(Failure) {
+    guard let settings else { return nil }
+    self.settings = settings
+    let path = settings.selector.text
+    let kind: FieldSelector.Kind
     do throws(FieldPathError) {
-      let field = try type.field(at: path)
-      isMap = field.isMap && !isElement
-      isList = field.isRepeated && !field.isMap && !isElement
-      try Self.check(path, of: type)
+      kind = try settings.selector.kind(in: type)
     } catch .unknownField(let name, let type, let nearest) {
       throw Failure(
         .schema, "--filter \(path)", "\(type) has no field \(name)",
         hint: nearest.isEmpty ? nil : "did you mean \(nearest.joined(separator: ", "))?")
+    } catch .needsSubscript(let field) {
+      throw Failure(
+        .usage, "--filter \(path)", "\(field) is a list or a map: name an element, as in \(field)[0]",
+        hint: "\(field)[] means all elements")
     } catch {
-      throw Failure(.usage, "--filter \(path)", error.description)
+      throw Failure(.usage, "--filter \(path)", "\(error)")
+    }
+    isList = kind == .list
+    if settings.isRaw, kind == .other {
+      throw Failure(.usage, "--filter \(path) --raw", "not a field of bytes or a string")
     }
   }
 
-  /// A path through a list must name an element.
-  private static func check(_ path: FieldPath, of type: MessageType) throws(FieldPathError) {
-    do throws(FieldPathError) {
-      _ = try Message(type).json(at: path)
-    } catch .indexOutOfRange {
-      return
+  /// The failure to report for a response, which has this index.
+  func failure(_ problem: Problem, message index: Int) -> Failure {
+    switch problem {
+    case .missing:
+      Failure(
+        .assertion, "--filter \(path)", "response message \(index) has no such field",
+        hint: "--filter-missing skip, or null, accepts such responses")
+    case .notRaw:
+      Failure(
+        .assertion, "--filter \(path) --raw", "response message \(index) has neither bytes nor a string there"
+      )
     }
   }
 
-  /// Appends the field of a message and a line feed. Strings have no quotes; each element of a list is on a line of
-  /// its own.
+  /// Appends the selected fields of a message, each with a line feed, or only their bytes with `--raw`. Strings have no
+  /// quotes; each element of a list is on a line of its own.
   ///
   /// - Parameters:
   ///   - message: The message.
@@ -66,28 +109,41 @@ package struct FieldFilter {
   ///   - escapesControls: Whether control characters in strings are escaped, for a terminal. A script gets the string
   ///     itself.
   ///   - out: Receives the text.
+  /// - Throws: ``Problem/missing`` if the message lacks the field, before anything is appended.
   package func append(
     _ message: Message, options: JSONEncodingOptions, escapesControls: Bool, to out: inout [UInt8]
   ) throws {
-    guard try isList || isThere(in: message) else { throw Missing() }
-    let json = try JSONValue(parsing: message.json(at: path, options: options))
-    if isList, case .array(let elements) = json {
-      for element in elements { append(element, escapesControls, to: &out) }
-    } else {
-      append(json, escapesControls, to: &out)
+    let matches = try settings.selector.matches(in: message)
+    if settings.missing == .fail, matches.contains(where: { $0 == nil }) { throw Problem.missing }
+    let start = out.count
+    do {
+      for match in matches {
+        guard let match else {
+          if settings.missing == .null { out += "null\n".utf8 }
+          continue
+        }
+        guard isList || settings.isRaw, let elements = match.elements else {
+          try append(match, options, escapesControls, to: &out)
+          continue
+        }
+        for element in elements { try append(element, options, escapesControls, to: &out) }
+      }
+    } catch {
+      out.removeSubrange(start...)
+      throw error
     }
   }
 
-  private func isThere(in message: Message) throws(FieldPathError) -> Bool {
-    if isMap { return true }
-    do throws(FieldPathError) {
-      return try message.value(at: path) != nil
-    } catch .indexOutOfRange {
-      return false
+  private func append(
+    _ match: FieldSelector.Match, _ options: JSONEncodingOptions, _ escapesControls: Bool,
+    to out: inout [UInt8]
+  ) throws {
+    if settings.isRaw {
+      guard let content = match.content else { throw Problem.notRaw }
+      out += content
+      return
     }
-  }
-
-  private func append(_ value: JSONValue, _ escapesControls: Bool, to out: inout [UInt8]) {
+    let value = try JSONValue(parsing: match.json(options))
     if case .string(let content) = value {
       out += Array((escapesControls ? TerminalText.escape(content) : content).utf8)
     } else {

@@ -20,6 +20,11 @@ extension OptionTable {
       "Print enum values as numbers.",
       example: "rpcurl --enum-numbers https://demo.example demo.v1.Demo/Hello"),
     Option(
+      .int64Numbers, "--int64-numbers", .flag, "", .output, .callsAndConvert,
+      "Print 64-bit integers as numbers instead of strings.",
+      "Many programs, also jq before 1.7, round numbers above 9007199254740991 (2^53 - 1).",
+      example: "rpcurl --int64-numbers https://demo.example demo.v1.Demo/Hello"),
+    Option(
       .protoNames, "--proto-names", .flag, "", .output, .callsAndConvert,
       "Print field names as they are in the schema.",
       example: "rpcurl --proto-names https://demo.example demo.v1.Demo/Hello",
@@ -27,10 +32,28 @@ extension OptionTable {
     Option(
       .filter, "--filter", .text, "PATH", .output, .call,
       "Print only this field of each response, raw.",
-      "Strings are printed without quotes, the elements of a list one per line, and messages as JSON on one line. A "
-        + "response without the field is an error with exit code 8.",
+      "Strings are printed without quotes, the elements of a list one per line, and messages as JSON on one line. [] "
+        + "means all elements (users[].name), a negative index counts from the end (users[-1]), and a map has its keys "
+        + "(labels.zone, labels[\"a b\"]). The path may continue in the content of an Any, a Struct or a Value. A "
+        + "response without the field is an error with exit code 8, unless --filter-missing says otherwise.",
       example: "id=$(rpcurl --filter user.id https://demo.example demo.v1.Demo/Find)",
       isCommon: true, completion: "ask:filter"),
+    Option(
+      .filterMissing, "--filter-missing", .choice("fail null skip"), "ACTION", .output, .call,
+      "For responses without the field of --filter: fail, null or skip.",
+      "null prints null in place of the field, and skip prints nothing.",
+      example: "rpcurl --filter user.id --filter-missing skip https://demo.example demo.v1.Demo/List",
+      standard: "fail"),
+    Option(
+      .raw, "--raw", .flag, "", .output, .call,
+      "With --filter, write the bytes of a bytes or string field.",
+      "Nothing is added: the fields of several responses, and the elements of a list, follow each other.",
+      example: "rpcurl --filter audio.data --raw -o out.ogg https://demo.example demo.v1.Demo/Record"),
+    Option(
+      .limit, "--limit", .number, "NUMBER", .output, .call,
+      "End a stream after this many responses.",
+      "The call is then canceled, as the end event of --format events reports, and the exit code is 0.",
+      example: "rpcurl --limit 10 https://demo.example demo.v1.Demo/Count"),
     Option(
       .output, "-o --output", .text, "FILE", .output, .callAndExport,
       "Write the output to this file.",

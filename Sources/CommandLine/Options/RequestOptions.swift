@@ -96,6 +96,38 @@ extension OptionTable {
       example: "rpcurl --data-format text -d 'name: \"Ada\"' https://demo.example demo.v1.Demo/Hello",
       standard: "json", grpcurl: "format"),
     Option(
+      .set, "--set", .text, "PATH=VALUE", .data, .call,
+      "Set a field of the request message, over -d; may repeat.",
+      "A value is text for a string, and otherwise JSON, in which the quotation marks of enum values, bytes (base64), "
+        + "timestamps and durations may be omitted. PATH[]=VALUE appends to a list. --set and --set-file apply in the "
+        + "order given, to every message. A method with a request stream reads standard input only with -d @-.",
+      example: "rpcurl --set user.name=Ada --set user.age=36 https://demo.example demo.v1.Demo/Create",
+      repeats: true, isConfigurable: false),
+    Option(
+      .setFile, "--set-file", .text, "PATH=FILE", .data, .call,
+      "Set a bytes or string field to the content of a file, over -d; may repeat.",
+      "- means standard input.",
+      example: "rpcurl --set-file audio.data=clip.ogg https://demo.example demo.v1.Demo/Recognize",
+      repeats: true, isConfigurable: false),
+    Option(
+      .chunk, "--chunk", .bytes, "BYTES", .data, .call,
+      "Send the file of --set-file in pieces, one message each, over a request stream.",
+      "The messages of -d are sent first. Each piece is a message with the fields of --set. The file is read as fast as "
+        + "the server accepts it, so memory use does not grow with its length.",
+      example: "rpcurl --set-file chunk.data=big.iso --chunk 64k https://demo.example demo.v1.Demo/Upload"),
+    Option(
+      .expandData, "--expand-data", .flag, "", .data, .calls,
+      "Replace value functions such as ${uuid()} in JSON data.",
+      "The functions are uuid(), now(), now(+1h), random(1,9), env(NAME) and file(PATH); see rpcurl-values(7). Within a "
+        + "string the text is inserted, elsewhere a JSON value. $${ stands for ${.",
+      example:
+        "rpcurl --expand-data -d '{\"id\":\"${uuid()}\"}' https://demo.example demo.v1.Demo/Create"),
+    Option(
+      .seed, "--seed", .number, "NUMBER", .data, .calls,
+      "Random seed of --expand-data, for repeatable runs.",
+      example:
+        "rpcurl --expand-data --seed 1 -d '{\"id\":\"${uuid()}\"}' https://demo.example demo.v1.Demo/Create"),
+    Option(
       .allowUnknownFields, "--allow-unknown-fields", .flag, "", .data, .callsAndConvert,
       "Ignore unknown fields in the data.",
       example: "rpcurl --allow-unknown-fields -d @request.json https://demo.example demo.v1.Demo/Hello",

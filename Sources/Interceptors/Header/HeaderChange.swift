@@ -8,6 +8,8 @@ enum HeaderChange: Sendable {
   enum Source: Sendable, Equatable {
     /// A literal value.
     case literal(String)
+    /// A literal value with value functions, which are replaced for each call.
+    case expanded(String, ValueFunctions)
     /// An environment variable, read for each call.
     case environment(String)
     /// A file, read for each call.
@@ -65,6 +67,13 @@ enum HeaderChange: Sendable {
     do throws(ServiceFailure) {
       switch source {
       case .literal(let text): return text
+      case .expanded(let text, let functions):
+        let expanded: String
+        do throws(ValueFunctions.Problem) { expanded = try functions.expand(text) } catch {
+          throw ServiceFailure(error.reason)
+        }
+        guard isValue(expanded, of: name) else { throw ServiceFailure(unfit(name)) }
+        return expanded
       case .environment(let variable):
         guard let text = services.environment(variable) else {
           throw ServiceFailure("the environment variable \(variable) is not set")

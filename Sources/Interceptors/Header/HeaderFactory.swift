@@ -25,6 +25,8 @@ struct HeaderFactory: InterceptorFactory {
       BuiltIns.Key("trailer-remove=NAME", "like remove, for trailers", mayRepeat: true),
       BuiltIns.Key("trailer-rename=OLD:NEW", "like rename, for trailers", mayRepeat: true),
       BuiltIns.Key("timeout=DURATION", "timeout of a command (30s)"),
+      BuiltIns.Key("expand=true", "replace value functions such as ${uuid()} in values, for each call"),
+      BuiltIns.Key("seed=N", "random seed of value functions, for repeatable runs"),
     ],
     make: { settings, services throws(ConfigurationError) in try HeaderFactory(settings, services) })
 
@@ -49,8 +51,9 @@ struct HeaderFactory: InterceptorFactory {
 
   private init(_ settings: SettingsReader, _ services: any InterceptorServices) throws(ConfigurationError) {
     var changes = Changes(timeout: try settings.duration("timeout") ?? .seconds(30))
-    for setting in settings.all where setting.key != "timeout" {
-      let change = Reader(settings: settings, setting: setting)
+    let functions = try ValueFunctions(settings, services)
+    for setting in settings.all where !["timeout", "expand", "seed"].contains(setting.key) {
+      let change = Reader(settings: settings, setting: setting, functions: functions)
       if setting.key.hasPrefix("response-") {
         changes.response.append(try change.read(String(setting.key.dropFirst("response-".count))))
       } else if setting.key.hasPrefix("trailer-") {
@@ -71,15 +74,16 @@ struct HeaderFactory: InterceptorFactory {
   private struct Reader {
     let settings: SettingsReader
     let setting: InterceptorSpec.Setting
+    let functions: ValueFunctions?
 
     func read(_ verb: String) throws(ConfigurationError) -> HeaderChange {
       switch verb {
       case "set":
         let (name, value) = try nameAndValue()
-        return .set(name, .literal(value))
+        return .set(name, source(value))
       case "add":
         let (name, value) = try nameAndValue()
-        return .add(name, .literal(value))
+        return .add(name, source(value))
       case "set-env": return try set("NAME:VARIABLE") { .environment($0) }
       case "set-file": return try set("NAME:FILE") { .file($0) }
       case "set-command": return try set("NAME:COMMAND") { .command($0) }
@@ -90,10 +94,15 @@ struct HeaderFactory: InterceptorFactory {
       }
     }
 
+    private func source(_ value: String) -> HeaderChange.Source {
+      functions.map { .expanded(value, $0) } ?? .literal(value)
+    }
+
     private func nameAndValue() throws(ConfigurationError) -> (String, String) {
       let (name, rest) = try split("NAME:VALUE")
       let value = String(rest.unicodeScalars.drop { $0 == " " })
-      guard HeaderChange.isValue(value, of: name) else {
+      // An expanded value is checked for each call.
+      guard functions != nil || HeaderChange.isValue(value, of: name) else {
         throw error("the value of \(name) \(HeaderChange.unfit(name))")
       }
       return (name, value)

@@ -24,7 +24,7 @@ final class Mock: Interceptor {
     self.call = call
     self.context = context
     responder = LocalResponder(context, call.kind)
-    values = TemplateValues(method: call.method)
+    values = TemplateValues(method: call.method, functions: factory.functions)
   }
 
   func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {

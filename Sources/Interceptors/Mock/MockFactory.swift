@@ -10,6 +10,8 @@ final class MockFactory: InterceptorFactory {
       BuiltIns.Key(
         "file=FILE", "stubs: a sequence of JSON objects; the first match is used", mayRepeat: true),
       BuiltIns.Key("miss=error|pass", "what to do with a call that no stub matches (error)"),
+      BuiltIns.Key("expand=true", "replace value functions such as ${uuid()} in responses"),
+      BuiltIns.Key("seed=N", "random seed of value functions, for repeatable runs"),
     ],
     make: { settings, services throws(ConfigurationError) in try MockFactory(settings, services) })
 
@@ -19,11 +21,14 @@ final class MockFactory: InterceptorFactory {
 
   private let stubs: [Stub]
   private let miss: Miss
+  /// The value functions of responses; nil if they are not expanded.
+  let functions: ValueFunctions?
   /// The number of responses of each stub so far.
   private let uses: Mutex<[Int]>
 
   private init(_ settings: SettingsReader, _ services: any InterceptorServices) throws(ConfigurationError) {
     miss = try settings.choice("miss", Miss.self) ?? .error
+    functions = try ValueFunctions(settings, services)
     var stubs: [Stub] = []
     for file in settings.texts("file") {
       let content: [UInt8]

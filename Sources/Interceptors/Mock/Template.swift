@@ -11,6 +11,16 @@ struct TemplateValues {
   var method: MethodName
   /// The number of request messages received.
   var count = 0
+  /// The value functions; nil if stubs have none.
+  var functions: ValueFunctions?
+
+  /// Replaces the value functions in a part of a stub. Values of requests are not expanded.
+  fileprivate func expand(_ text: Substring) throws(FormatError) -> String {
+    guard let functions else { return String(text) }
+    do throws(ValueFunctions.Problem) { return try functions.expand(String(text)) } catch {
+      throw FormatError(reason: error.reason)
+    }
+  }
 
   /// The value of `name`: `request`, `request.PATH`, `header.NAME`, `method` or `count`.
   fileprivate func value(_ name: String) throws(FormatError) -> JSONValue {
@@ -88,7 +98,7 @@ enum Template {
   }
 
   private static func fill(_ text: String, _ values: TemplateValues) throws(FormatError) -> JSONValue {
-    guard text.contains("{{") else { return .string(text) }
+    guard text.contains("{{") else { return .string(try values.expand(text[...])) }
     var filled = ""
     var rest = text[...]
     while let open = rest.firstRange(of: "{{") {
@@ -98,11 +108,11 @@ enum Template {
       let name = String(rest[open.upperBound..<close.lowerBound].trimmed)
       let value: JSONValue = name == "'{{'" ? .string("{{") : try values.value(name)
       if open.lowerBound == text.startIndex, close.upperBound == text.endIndex { return value }
-      filled += rest[..<open.lowerBound]
+      filled += try values.expand(rest[..<open.lowerBound])
       if case .string(let part) = value { filled += part } else if value != .null { filled += value.text }
       rest = rest[close.upperBound...]
     }
-    return .string(filled + rest)
+    return .string(filled + (try values.expand(rest)))
   }
 }
 

@@ -8,6 +8,18 @@ package enum MessageFraming: Sendable, Equatable {
   case delimited
   /// One message, which may be empty.
   case whole
+  /// Pieces of this size in bytes; the last one may be smaller.
+  case pieces(Int)
+}
+
+extension MessageFraming {
+  /// Whether positions in the data have lines.
+  var hasLines: Bool {
+    switch self {
+    case .values, .lines, .whole: true
+    case .delimited, .pieces: false
+    }
+  }
 }
 
 /// Finds consecutive messages in data that arrives in pieces. The caller stores the data.
@@ -69,6 +81,10 @@ struct MessageBoundaries: Sendable {
       if isDone { return nil }
       isDone = isLast
       return try message(from: &start, to: isLast ? bytes.count : nil, in: bytes)
+    case .pieces(let size):
+      let isWhole = bytes.count - start >= size
+      guard isWhole || isLast && bytes.count > start else { return nil }
+      return try message(from: &start, to: isWhole ? start + size : bytes.count, in: bytes)
     }
   }
 

@@ -119,7 +119,7 @@ package struct MessageSplitter: Sendable {
   /// The position in the data of a byte of `buffer` that is still needed.
   private func position(of index: Int) -> TextPosition {
     var position = position
-    if framing == .delimited {
+    if !framing.hasLines {
       position.byteOffset += index - start
     } else {
       buffer.withUnsafeBytes { position.advance(over: UnsafeRawBufferPointer(rebasing: $0[start..<index])) }

@@ -20,16 +20,28 @@ public struct JSONEncodingOptions: Sendable, Equatable {
   public var enumNumbers: Bool
   /// Whether fields have the names of the `.proto` file instead of the JSON names.
   public var protoNames: Bool
+  /// The form of 64-bit integers.
+  public enum Int64Form: Sendable, Equatable {
+    /// Strings, as ProtoJSON prescribes.
+    case strings
+    /// Numbers. Many readers round those above 2^53.
+    case numbers
+  }
+
+  /// How 64-bit integers are written.
+  public var int64s: Int64Form
   /// Whether each value is on a line, indented by two spaces per level.
   public var pretty: Bool
 
   /// Makes options; compact ProtoJSON by default.
   public init(
-    emitDefaults: Bool = false, enumNumbers: Bool = false, protoNames: Bool = false, pretty: Bool = false
+    emitDefaults: Bool = false, enumNumbers: Bool = false, protoNames: Bool = false,
+    int64s: Int64Form = .strings, pretty: Bool = false
   ) {
     self.emitDefaults = emitDefaults
     self.enumNumbers = enumNumbers
     self.protoNames = protoNames
+    self.int64s = int64s
     self.pretty = pretty
   }
 }

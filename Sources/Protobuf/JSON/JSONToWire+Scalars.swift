@@ -32,7 +32,7 @@ extension JSONToWire {
       guard scanner.peek() == UInt8(ascii: "\"") else { throw wrongType(field, at: offset) }
       let text = try scanner.string(scratch: &scratch)
       let start = out.openLengthDelimited()
-      guard Base64.decode(text, into: &out) else { throw scanner.failure(.invalidBase64, at: offset) }
+      guard Base64.decode(text, into: &out) else { throw notBase64(text, at: offset) }
       let isEmpty = out.count == start
       out.closeLengthDelimited(start)
       return isEmpty ? .zero : .value
@@ -91,6 +91,12 @@ extension JSONToWire {
       default: "a number (\(field.pointee.kind.protoName))"
       }
     return scanner.failure(.wrongType(expected: expected), at: offset)
+  }
+
+  /// The error for a string that is not base64.
+  func notBase64(_ text: UnsafeRawBufferPointer, at offset: Int) -> ReadFailure {
+    let encoded = text.isEmpty || text.count > 48 ? "" : Base64.encode(Array(text))
+    return scanner.failure(.invalidBase64(encoded: encoded), at: offset)
   }
 
   /// Reads a number or a string with a number.
@@ -241,9 +247,7 @@ extension JSONToWire {
       guard let found = type.number(ofBytes: name) else {
         if options.allowUnknownFields { return .nothing }
         let text = String(decoding: name, as: UTF8.self)
-        let nearest = EditDistance.nearest(to: text, among: type.values.map(\.name))
-        throw scanner.failure(
-          .unknownEnumValue(value: "\"\(text)\"", type: type.name, nearest: nearest), at: offset)
+        throw scanner.failure(type.unknown("\"\(text)\"", name: text), at: offset)
       }
       number = found
     } else if type.isNullValue, scanner.acceptWord("null") {
@@ -259,7 +263,7 @@ extension JSONToWire {
       }
       guard type.accepts(exact) else {
         if options.allowUnknownFields { return .nothing }
-        throw scanner.failure(.unknownEnumValue(value: "\(exact)", type: type.name, nearest: []), at: offset)
+        throw scanner.failure(type.unknown("\(exact)", name: nil), at: offset)
       }
       number = exact
     }

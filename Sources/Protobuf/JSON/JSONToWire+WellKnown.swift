@@ -3,8 +3,10 @@ extension JSONToWire {
   mutating func special(_ kind: WellKnownKind, _ plan: PlanPointer, depth: Int) throws(ReadFailure) {
     let fields = plan.pointee.fields
     switch kind {
-    case .timestamp: try time(.invalidTimestamp, expected: "a timestamp", TimeText.timestamp)
-    case .duration: try time(.invalidDuration, expected: "a duration", TimeText.duration)
+    case .timestamp:
+      try time(
+        .invalidTimestamp, expected: "a timestamp such as \"2024-05-01T12:00:00Z\"", TimeText.timestamp)
+    case .duration: try time(.invalidDuration, expected: "a duration such as \"1.5s\"", TimeText.duration)
     case .wrapper: try scalarField(fields, omitZero: true)
     case .fieldMask: try fieldMask(fields)
     case .structure: try map(fields, depth: depth)
@@ -38,7 +40,11 @@ extension JSONToWire {
   private mutating func fieldMask(_ field: FieldPointer) throws(ReadFailure) {
     let offset = skipToValue()
     guard scanner.peek() == UInt8(ascii: "\"") else {
-      throw scanner.failure(.wrongType(expected: "a field mask"), at: offset)
+      throw scanner.peek() == 0
+        ? scanner.failure(.unexpectedEnd)
+        : scanner.failure(
+          .wrongType(expected: "a field mask such as \"user.displayName,photo\", a string with commas"),
+          at: offset)
     }
     let text = try scanner.string(scratch: &scratch)
     if text.isEmpty { return }
@@ -112,7 +118,7 @@ extension JSONToWire {
         throw inner.failure(.wrongType(expected: "a string (base64)"))
       }
       let text = try inner.string(scratch: &scratch)
-      guard Base64.decode(text, into: &out) else { throw scanner.failure(.invalidBase64, at: position) }
+      guard Base64.decode(text, into: &out) else { throw notBase64(text, at: position) }
       guard outline.count == 2 else {
         throw scanner.failure(.syntax(expected: "only \"@type\" and \"@value\""), at: offset)
       }
@@ -131,7 +137,7 @@ extension JSONToWire {
       throw scanner.failure(.schema(error), at: outline.urlOffset)
     }
     guard let type else {
-      throw scanner.failure(.unknownAnyType(AnyOutline.typeName(url)), at: outline.urlOffset).inside("@type")
+      throw scanner.failure(pool.unknownType(AnyOutline.typeName(url)), at: outline.urlOffset).inside("@type")
     }
     let plan = try plan(of: type)
     // The content of an Any is bytes; binary decoding does not check required fields in them either.

@@ -118,6 +118,7 @@ struct JSONToWire: ~Copyable {
     }
     let base = out.count
     let firstMet = met.count
+    let content = scanner.cursor
     var progress = Progress()
     var count = 0
     while try scanner.nextKey(after: count) {
@@ -135,12 +136,10 @@ struct JSONToWire: ~Copyable {
       do throws(ReadFailure) {
         isSet = try self.field(field, depth: depth, inMessageSet: plan.pointee.isMessageSet)
       } catch {
-        throw error.inside(field.pointee.field.pathName)
+        throw error.inside(spelling(of: field, at: keyOffset))
       }
       if isSet, field.pointee.oneof >= 0, !enter(oneof: field.pointee.oneof, &progress, since: firstMet) {
-        let name = plan.pointee.table.oneofs[Int(field.pointee.oneof)].name
-        throw scanner.failure(.oneofConflict(oneof: name), at: keyOffset - scanner.start).inside(
-          field.pointee.field.pathName)
+        throw conflict(plan, field, from: content, at: keyOffset)
       }
       if out.count == start { continue }
       if field.pointee.number < progress.written { progress.isSorted = false }
@@ -150,14 +149,6 @@ struct JSONToWire: ~Copyable {
     if progress.required < plan.pointee.requiredCount { mayLackRequired = true }
     if met.count > firstMet { met.removeSubrange(firstMet...) }
     if !progress.isSorted { sortFields(from: base, inMessageSet: plan.pointee.isMessageSet) }
-  }
-
-  @inline(never)
-  private mutating func failure(duplicate key: UnsafePointer<UInt8>) -> ReadFailure {
-    let offset = key - scanner.start
-    scanner.cursor = key
-    guard let name = try? scanner.string(scratch: &scratch) else { return scanner.failure(.unexpectedEnd) }
-    return scanner.failure(.duplicateKey(String(decoding: name, as: UTF8.self)), at: offset)
   }
 
   // MARK: Keys

@@ -129,7 +129,7 @@ extension WireToJSON {
     from first: Int, _ field: FieldPointer, origin: UnsafePointer<UInt8>, depth: Int
   ) throws(DecodeError) {
     let (keyField, valueField) = field.partsOfMap()
-    let isQuoted = keyField.pointee.kind.isQuoted
+    let isQuoted = keyField.pointee.kind.isQuoted(options)
     let valuePlan = valueField.pointee.kind.isMessage ? try valueField.planOfMessage() : nil
     let end = entries.count
     open(UInt8(ascii: "{"))

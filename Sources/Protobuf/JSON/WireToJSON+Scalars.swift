@@ -31,14 +31,27 @@ extension WireToJSON {
     switch field.pointee.kind {
     case .double: JSONText.append(Double(bitPattern: bits), to: &out)
     case .float: JSONText.append(Float(bitPattern: UInt32(truncatingIfNeeded: bits)), to: &out)
-    case .uint64, .fixed64: JSONText.appendQuoted(bits, isNegative: false, to: &out)
+    case .uint64, .fixed64: wholeNumber(bits, isNegative: false)
     case .int64, .sfixed64, .sint64:
       let value = Int64(bitPattern: bits)
-      JSONText.appendQuoted(value.magnitude, isNegative: value < 0, to: &out)
+      wholeNumber(value.magnitude, isNegative: value < 0)
     case .bool: bool(bits != 0)
     case .enumeration: enumeration(field, Int32(truncatingIfNeeded: bits))
     default: JSONText.appendInteger(Int64(bitPattern: bits), to: &out)
     }
+  }
+
+  /// Writes a 64-bit integer in quotes, unless numbers are asked for.
+  @inline(__always)
+  private mutating func wholeNumber(_ magnitude: UInt64, isNegative: Bool) {
+    if options.int64s == .numbers { return plainNumber(magnitude, isNegative: isNegative) }
+    JSONText.appendQuoted(magnitude, isNegative: isNegative, to: &out)
+  }
+
+  @inline(never)
+  private mutating func plainNumber(_ magnitude: UInt64, isNegative: Bool) {
+    if isNegative { out.append(UInt8(ascii: "-")) }
+    out.append(String(magnitude))
   }
 
   @inline(__always)
@@ -106,10 +119,11 @@ extension WireToJSON {
 }
 
 extension FieldKind {
-  /// Whether JSON quotes values of this kind.
-  var isQuoted: Bool {
+  /// Whether JSON with these options quotes values of this kind.
+  func isQuoted(_ options: JSONEncodingOptions) -> Bool {
     switch self {
-    case .int64, .uint64, .fixed64, .sfixed64, .sint64, .string, .bytes: true
+    case .int64, .uint64, .fixed64, .sfixed64, .sint64: options.int64s == .strings
+    case .string, .bytes: true
     default: false
     }
   }

@@ -88,7 +88,7 @@ struct WireToJSON: ~Copyable {
       for (index, entry) in entries.sorted(by: { $0.key < $1.key }).enumerated() {
         writer.separate(isFirst: index == 0)
         if case .bytes = entry.key { throw DecodeError(keyIsNotText) }
-        let isQuoted = keyField.kind.isQuoted
+        let isQuoted = keyField.kind.isQuoted(options)
         if !isQuoted { writer.out.append(UInt8(ascii: "\"")) }
         try writer.value(entry.key.value(kind: keyField.kind), keyField)
         if !isQuoted { writer.out.append(UInt8(ascii: "\"")) }

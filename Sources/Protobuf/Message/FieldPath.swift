@@ -121,18 +121,38 @@ struct FieldPathParser {
 
   mutating func parse() throws(FieldPathError) -> [FieldPath.Step] {
     var steps: [FieldPath.Step] = [try name()]
+    while position < text.count { steps.append(try step()) }
+    return steps
+  }
+
+  /// Parses the steps of a ``FieldSelector``, at most `limit`.
+  mutating func selector(limit: Int) throws(FieldPathError) -> [FieldSelector.Step] {
+    var steps: [FieldSelector.Step] = [.path(try name())]
     while position < text.count {
-      switch text[position] {
-      case UInt8(ascii: "."):
-        position += 1
-        steps.append(try name())
-      case UInt8(ascii: "["):
-        position += 1
-        steps.append(.subscripted(try subscripted()))
-      default: throw failure("\".\" or \"[\"")
+      guard steps.count < limit else { throw failure("at most \(limit) steps") }
+      if text[position...].starts(with: "[]".utf8) {
+        position += 2
+        steps.append(.each)
+      } else if text[position...].elementsEqual(".@type".utf8) {
+        position = text.count
+        steps.append(.path(.field("@type")))
+      } else {
+        steps.append(.path(try step()))
       }
     }
     return steps
+  }
+
+  private mutating func step() throws(FieldPathError) -> FieldPath.Step {
+    switch text[position] {
+    case UInt8(ascii: "."):
+      position += 1
+      return try name()
+    case UInt8(ascii: "["):
+      position += 1
+      return .subscripted(try subscripted())
+    default: throw failure("\".\" or \"[\"")
+    }
   }
 
   private func failure(_ expected: String) -> FieldPathError { .syntax(offset: position, expected: expected) }

@@ -27,6 +27,44 @@ enum EditDistance {
     return found.prefix(limit).map(\.name)
   }
 
+  /// The `candidates` that end with `name` after a separator, or else those similar to it, as a whole or by the part
+  /// after a prefix that all have, up to a separator.
+  static func suggestions(
+    for name: String, among candidates: [String], separator: Unicode.Scalar, prefix: Int = 0
+  ) -> [String] {
+    var found = endings(with: name, among: candidates, separator: separator)
+    if found.isEmpty { found = nearest(to: name, among: candidates) }
+    guard found.isEmpty, prefix > 0 else { return found }
+    let parts = candidates.map { String(decoding: $0.utf8.dropFirst(prefix), as: UTF8.self) }
+    return nearest(to: name, among: parts).compactMap { part in
+      parts.firstIndex(of: part).map { candidates[$0] }
+    }
+  }
+
+  /// The length in bytes of the prefix that all names have, up to and including its last separator.
+  static func commonPrefix(of names: [String], separator: UInt8) -> Int {
+    guard var common = names.first?.utf8[...] else { return 0 }
+    for name in names.dropFirst() {
+      let count = zip(common, name.utf8).prefix { $0 == $1 }.count
+      common = common.prefix(count)
+    }
+    return common.lastIndex(of: separator).map { common.distance(from: common.startIndex, to: $0) + 1 } ?? 0
+  }
+
+  /// The `candidates` that end with `name` after a separator, in any case: `paid` finds `ORDER_STATUS_PAID` with the
+  /// separator `_`.
+  static func endings(
+    with name: String, among candidates: [String], separator: Unicode.Scalar, limit: Int = 3
+  ) -> [String] {
+    if name.isEmpty { return [] }
+    let suffix = [UInt8(truncatingIfNeeded: separator.value)] + name.utf8.map(lowercased)
+    let found = candidates.filter { candidate in
+      candidate.utf8.count > suffix.count
+        && candidate.utf8.suffix(suffix.count).elementsEqual(suffix) { lowercased($0) == $1 }
+    }
+    return Array(found.sorted().prefix(limit))
+  }
+
   private static func lowercased(_ byte: UInt8) -> UInt8 {
     (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
   }

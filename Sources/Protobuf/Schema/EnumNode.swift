@@ -95,6 +95,18 @@ final class EnumNode: Sendable {
     byName.find(NameTable.hash(name)) { sameBytes(keys[$0].name, name) }.map { numbers[$0] }
   }
 
+  /// The reason to reject a value, which the text shows as `shown`; `name` is nil for a number.
+  func unknown(_ shown: String, name: String?) -> MessageParseError.Reason {
+    let names = values.map(\.name)
+    var nearest: [String] = []
+    if let name {
+      let prefix = EditDistance.commonPrefix(of: names, separator: UInt8(ascii: "_"))
+      nearest = EditDistance.suggestions(for: name, among: names, separator: "_", prefix: prefix)
+    }
+    return .unknownEnumValue(
+      value: shown, type: self.name, nearest: nearest, all: names.count <= 8 ? names : [])
+  }
+
   /// Whether a field may have the number.
   @inline(__always)
   func accepts(_ number: Int32) -> Bool {

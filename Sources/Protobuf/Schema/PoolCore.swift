@@ -60,6 +60,20 @@ package final class PoolCore: @unchecked Sendable {
     try lock.holding { () throws(SchemaError) in try index.names(of: kind) }
   }
 
+  /// The reason to reject an Any of a type that the pool does not define.
+  func unknownType(_ name: String) -> MessageParseError.Reason {
+    let names = (try? names(of: .message)) ?? []
+    let last = name.split(separator: ".").last.map(String.init) ?? name
+    var nearest = EditDistance.endings(with: last, among: names, separator: ".")
+    if nearest.isEmpty { nearest = EditDistance.nearest(to: name, among: names) }
+    if nearest.isEmpty {
+      let parts = names.map { $0.split(separator: ".").last.map(String.init) ?? $0 }
+      let near = Set(EditDistance.nearest(to: last, among: parts))
+      nearest = Array(zip(names, parts).filter { near.contains($0.1) }.map(\.0).sorted().prefix(3))
+    }
+    return .unknownAnyType(name, nearest: nearest)
+  }
+
   func service(named name: String) throws(SchemaError) -> ServiceDescriptor? {
     try lock.holding { () throws(SchemaError) in
       guard let location = try index.find(name), location.symbol.kind == .service else { return nil }

@@ -145,8 +145,7 @@ extension TextParser {
   }
 
   private func unknownValue(_ value: String, _ type: EnumNode, at start: Int) -> ReadFailure {
-    let nearest = EditDistance.nearest(to: value, among: type.values.map(\.name))
-    return scanner.failure(.unknownEnumValue(value: value, type: type.name, nearest: nearest), at: start)
+    scanner.failure(type.unknown(value, name: value), at: start)
   }
 
   // MARK: Skipping

@@ -159,7 +159,7 @@ struct TextParser: ~Copyable {
     do { type = try message.type.pool.messageType(named: name) } catch {
       throw scanner.failure(.schema(error), at: start)
     }
-    guard let type else { throw scanner.failure(.unknownAnyType(name), at: start) }
+    guard let type else { throw scanner.failure(message.type.pool.unknownType(name), at: start) }
     _ = scanner.accept(UInt8(ascii: ":"))
     let content: Message
     do throws(ReadFailure) { content = try self.message(type, depth: depth + 1) } catch {
@@ -180,8 +180,13 @@ struct TextParser: ~Copyable {
         throw scanner.failure(.duplicateField(name), at: start)
       }
       if let oneof = field.oneofIndex, !seen.oneofs.insert(oneof) {
-        throw scanner.failure(.oneofConflict(oneof: message.table.oneofs[oneof].name), at: start)
-          .inside(field.pathName)
+        let table = message.table
+        let other = table.fields.first { other in
+          if case .single? = other.oneofIndex == oneof ? message[other] : nil { true } else { false }
+        }
+        throw scanner.failure(
+          .oneofConflict(oneof: table.oneofs[oneof].name, first: other?.name ?? name, second: name), at: start
+        ).inside(field.pathName)
       }
     }
     let hasColon = scanner.accept(UInt8(ascii: ":"))

@@ -24,7 +24,7 @@ struct CallCommand {
     guard let plan = resolved.plan, !arguments.response.explain else {
       return try Explanation(arguments, resolved).show(on: console.output)
     }
-    console.output.holdsText = plan.format != .binary
+    console.output.holdsText = plan.format != .binary && plan.settings.filter?.isRaw != true
     guard let path = arguments.response.output, path != "-" else { return try run(plan, clients) }
     let isWhole = !plan.method.serverStreaming && plan.batch == nil && plan.format != .events
     let file = try ResponseFile(redirecting: console.output, to: path, isWhole: isWhole)

@@ -1,0 +1,207 @@
+import CommandLine
+import Interceptors
+import Output
+import Protobuf
+import System
+
+/// A field that each request message gets (`--set`, `--set-file`).
+package struct FieldEdit: Equatable {
+  /// A new value.
+  private enum Content: Equatable {
+    /// Text of `--set`.
+    case text(String)
+    /// The content of the file of `--set-file`.
+    case bytes([UInt8])
+  }
+
+  /// The largest file for one message, which is protobuf's limit.
+  private static let limitBytes = Int(Int32.max)
+
+  private let place: Place
+  private var content: Content
+
+  /// Reads the arguments of `--set` and `--set-file`.
+  ///
+  /// - Parameters:
+  ///   - arguments: The arguments, in the order given.
+  ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
+  /// - Throws: `Failure` if one is not of the form `PATH=VALUE`, or if a file cannot be read.
+  package static func read(_ arguments: [Argument], waitLimit: Duration?) throws(Failure) -> [FieldEdit] {
+    var edits: [FieldEdit] = []
+    for argument in arguments {
+      let place = try Place(argument)
+      let content: Content
+      if argument.id == .setFile {
+        do throws(FileContents.Problem) {
+          content = .bytes(try FileContents.read(place.value, limitBytes: limitBytes, waitLimit: waitLimit))
+        } catch {
+          throw Failure(.input, "\(place.name)=\(place.value)", error.why)
+        }
+      } else {
+        content = .text(place.value)
+      }
+      edits.append(FieldEdit(place: place, content: content))
+    }
+    return edits
+  }
+
+  /// An argument, split at the equals sign.
+  package struct Place: Equatable {
+    /// The option and the path, for errors.
+    fileprivate let name: String
+    fileprivate let path: FieldPath
+    /// Whether the value is appended to a list.
+    fileprivate let appends: Bool
+    /// The text of the value, or the name of the file.
+    fileprivate let value: String
+
+    package init(_ argument: Argument) throws(Failure) {
+      let option = argument.id == .setFile ? "--set-file" : "--set"
+      let form = argument.id == .setFile ? "PATH=FILE" : "PATH=VALUE"
+      let text = argument.text ?? ""
+      guard let equals = Self.equals(in: text) else {
+        throw Failure(.usage, "\(option) \(text)", "not of the form \(form)")
+      }
+      var path = text[..<equals]
+      value = String(text[text.index(after: equals)...])
+      appends = path.hasSuffix("[]")
+      if appends { path = path.dropLast(2) }
+      name = "\(option) \(path)\(appends ? "[]" : "")"
+      do {
+        self.path = try FieldPath(String(path))
+      } catch {
+        throw Failure(.usage, name, error.description, hint: "use a path such as user.addresses[0].city")
+      }
+    }
+
+    /// Throws unless messages of a type have the field.
+    package func check(_ type: MessageType) throws(Failure) {
+      do throws(FieldPathError) { _ = try type.field(at: path) } catch { throw failure(error) }
+    }
+
+    fileprivate func failure(_ error: FieldPathError) -> Failure {
+      switch error {
+      case .unknownField(let field, let type, let nearest):
+        Failure(
+          .schema, name, "\(type) has no field \(field)",
+          hint: nearest.isEmpty ? nil : "did you mean \(nearest.joined(separator: ", "))?")
+      case .json(let error): Failure(.input, name, error.message, hint: error.hint)
+      case .indexOutOfRange(let field, _, _):
+        Failure(.input, name, error.description, hint: "\(field)[] appends an element")
+      default: Failure(.input, name, error.description)
+      }
+    }
+
+    /// The first equals sign outside of brackets, whose map keys may contain one.
+    private static func equals(in text: String) -> String.Index? {
+      var isQuoted = false
+      var isEscaped = false
+      for index in text.utf8.indices {
+        switch text.utf8[index] {
+        case _ where isEscaped: isEscaped = false
+        case UInt8(ascii: "\\") where isQuoted: isEscaped = true
+        case UInt8(ascii: "\""): isQuoted.toggle()
+        case UInt8(ascii: "=") where !isQuoted: return index
+        default: break
+        }
+      }
+      return nil
+    }
+  }
+
+  /// Replaces value functions in the text of `--set`.
+  mutating func expand(_ functions: ValueFunctions) throws(ValueFunctions.Problem) {
+    if case .text(let text) = content { content = .text(try functions.expand(text)) }
+  }
+
+  /// Sets the field of a message.
+  ///
+  /// - Throws: `Failure` if the field cannot have the value.
+  package func apply(to message: inout Message) throws(Failure) {
+    do throws(FieldPathError) {
+      switch content {
+      case .bytes(let bytes):
+        if place.appends {
+          try message.append(.bytes(bytes), at: place.path)
+        } else {
+          try message.set(.bytes(bytes), at: place.path)
+        }
+      case .text(let text):
+        let json = json(text, try message.type.field(at: place.path))
+        if place.appends {
+          try message.appendJSON(json, at: place.path)
+        } else {
+          try message.setJSON(json, at: place.path)
+        }
+      }
+    } catch {
+      throw place.failure(error)
+    }
+  }
+
+  private func json(_ text: String, _ field: Field) -> [UInt8] {
+    let isElement = if case .subscripted? = place.path.steps.last { true } else { place.appends }
+    if field.isRepeated, !isElement { return Array(text.utf8) }
+    let first = text.utf8.first { $0 > 0x20 }
+    let quoted = Array(JSONValue.quoted(text).utf8)
+    switch field.kind {
+    case .string: return quoted
+    case .bytes: return first == UInt8(ascii: "\"") || text == "null" ? Array(text.utf8) : quoted
+    case .enumeration:
+      let isNumber = first.map { $0 == UInt8(ascii: "-") || (48...57).contains($0) } ?? false
+      return first == UInt8(ascii: "\"") || isNumber || text == "null" ? Array(text.utf8) : quoted
+    case .message where Self.quotedTypes.contains(field.messageType?.name ?? ""):
+      return first == UInt8(ascii: "\"") || text == "null" ? Array(text.utf8) : quoted
+    default: return Array(text.utf8)
+    }
+  }
+
+  /// The message types whose JSON is a string.
+  private static let quotedTypes = [
+    "google.protobuf.Timestamp", "google.protobuf.Duration", "google.protobuf.FieldMask",
+    "google.protobuf.StringValue", "google.protobuf.BytesValue",
+  ]
+}
+
+/// The file that is sent in pieces (`--set-file` with `--chunk`).
+package struct ChunkedFile: Equatable {
+  /// The largest piece: a server accepts few messages beyond 4 MiB.
+  private static let mostBytes = 64 << 20
+
+  package let file: String
+  /// The field of each piece, and its largest size.
+  let path: FieldPath
+  let bytes: Int
+
+  /// Resolves the options; nil without `--chunk`.
+  ///
+  /// - Throws: `Failure` if they do not fit the method.
+  package init?(_ options: DataOptions, _ method: MethodDescriptor, isBatch: Bool) throws(Failure) {
+    guard let bytes = options.chunkBytes else { return nil }
+    let files = options.edits.filter { $0.id == .setFile }
+    guard files.count == 1, let file = files.first else {
+      throw Failure(.usage, "--chunk", "requires one --set-file PATH=FILE, but \(files.count) are given")
+    }
+    guard (1...Self.mostBytes).contains(bytes) else {
+      throw Failure(.usage, "--chunk \(bytes)", "not a size from 1 to \(Self.mostBytes) bytes")
+    }
+    guard method.clientStreaming, !isBatch else {
+      throw Failure(
+        .usage, "--chunk", "\(method.name) accepts one message, not a stream",
+        hint: "without --chunk, the whole file is sent in one message")
+    }
+    let place = try FieldEdit.Place(file)
+    guard !place.appends else { throw Failure(.usage, place.name, "cannot be combined with --chunk") }
+    do throws(FieldPathError) {
+      let field = try method.input.field(at: place.path)
+      guard field.kind == .bytes || field.kind == .string else {
+        throw .wrongType(field: place.path.description, expected: "bytes or a string for --chunk")
+      }
+    } catch {
+      throw place.failure(error)
+    }
+    self.file = place.value
+    path = place.path
+    self.bytes = bytes
+  }
+}

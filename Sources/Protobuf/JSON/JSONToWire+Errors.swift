@@ -1,0 +1,54 @@
+/// The errors for keys of an object. They read the text again, so that the way without errors stores no names.
+extension JSONToWire {
+  /// The name of a field as the text has it, without its quotation marks.
+  @inline(never)
+  func spelling(of field: FieldPointer, at key: UnsafePointer<UInt8>) -> String {
+    field.pointee.slot < 0 ? field.pointee.field.pathName : name(at: key)
+  }
+
+  private func name(at key: UnsafePointer<UInt8>) -> String {
+    var scanner = scanner
+    var scratch = OutputBuffer()
+    scanner.cursor = key
+    guard let name = try? scanner.string(scratch: &scratch) else { return "" }
+    return String(decoding: name, as: UTF8.self)
+  }
+
+  /// The error for `field`, of whose oneof another field is set between `content` and its key.
+  @inline(never)
+  mutating func conflict(
+    _ plan: PlanPointer, _ field: FieldPointer, from content: UnsafePointer<UInt8>,
+    at key: UnsafePointer<UInt8>
+  ) -> ReadFailure {
+    let second = name(at: key)
+    let failure = { [scanner] (first: String) in
+      scanner.failure(
+        .oneofConflict(
+          oneof: plan.pointee.table.oneofs[Int(field.pointee.oneof)].name, first: first, second: second),
+        at: key - scanner.start
+      ).inside(second)
+    }
+    scanner.cursor = content
+    var count = 0
+    while (try? scanner.nextKey(after: count)) == true, scanner.cursor < key {
+      count += 1
+      let start = scanner.cursor
+      guard let bytes = try? scanner.string(scratch: &scratch) else { break }
+      let other = plan.pointee.field(named: bytes)
+      guard (try? scanner.expectColon()) != nil else { break }
+      // A null does not set a field, unless it is a value.
+      let isNull = scanner.peek() == UInt8(ascii: "n") && other?.pointee.flags.contains(.mayTakeNull) != true
+      if let other, other.pointee.oneof == field.pointee.oneof, !isNull { return failure(name(at: start)) }
+      guard (try? scanner.skipValue(depth: 0, scratch: &scratch)) != nil else { break }
+    }
+    return failure(second)
+  }
+
+  @inline(never)
+  mutating func failure(duplicate key: UnsafePointer<UInt8>) -> ReadFailure {
+    let offset = key - scanner.start
+    scanner.cursor = key
+    guard let name = try? scanner.string(scratch: &scratch) else { return scanner.failure(.unexpectedEnd) }
+    return scanner.failure(.duplicateKey(String(decoding: name, as: UTF8.self)), at: offset)
+  }
+}

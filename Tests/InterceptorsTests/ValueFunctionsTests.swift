@@ -1,0 +1,70 @@
+import Testing
+
+@testable import Interceptors
+
+@Suite struct ValueFunctionsTests {
+  private let services = TestServices()
+
+  private func functions(seed: UInt64? = 1) -> ValueFunctions { ValueFunctions(services, seed: seed) }
+
+  @Test(arguments: [
+    ("a", "a"), ("$", "$"), ("${", "${"), ("${}", "${}"), ("${NAME}", "${NAME}"), ("$uuid()", "$uuid()"),
+    ("${()}", "${()}"),
+    ("$${uuid()}", "${uuid()}"), ("${now()}", "2023-11-14T22:13:20.000Z"),
+    ("${now(+1h)}", "2023-11-14T23:13:20.000Z"),
+    ("${now(-500ms)}", "2023-11-14T22:13:19.500Z"), ("${now(+7d)}", "2023-11-21T22:13:20.000Z"),
+    ("${random(5,5)}", "5"),
+    ("${random(-3, -3)}", "-3"), ("${env(KEY)}!", "a\"b!"), ("${file(f)}", "${env(KEY)}"),
+    ("é${env(KEY)}é", "éa\"bé"),
+  ])
+  func expandsText(_ text: String, _ expected: String) throws {
+    services.variables["KEY"] = "a\"b"
+    services.files["f"] = "${env(KEY)}\n"
+    #expect(try functions().expand(text) == expected)
+  }
+
+  @Test(arguments: [
+    (#"{"a":"${env(KEY)}","b":${env(KEY)},"c":${random(5,5)}}"#, #"{"a":"a\"b","b":"a\"b","c":5}"#),
+    (#"{"a":"\\"","b":${env(KEY)}}"#, #"{"a":"\\"","b":${env(KEY)}}"#),
+    (#"["\"${env(KEY)}"]"#, #"["\"a\"b"]"#), ("{}", "{}"),
+  ])
+  func expandsJSON(_ text: String, _ expected: String) throws {
+    services.variables["KEY"] = "a\"b"
+    let expanded = String(decoding: try functions().expand(json: Array(text.utf8)), as: UTF8.self)
+    if text.contains(#"\\"#) {
+      // The string ends before the last quotation mark, which begins another one.
+      #expect(expanded.hasSuffix(#"a\"b}"#))
+    } else {
+      #expect(expanded == expected)
+    }
+  }
+
+  @Test(arguments: [
+    "${uid()}", "${uuid(1)}", "${uuid(", "${random()}", "${random(2,1)}", "${random(1)}",
+    "${random(1,99999999999999999999)}",
+    "${now(1h)}", "${now(+h)}", "${now(+1y)}", "${now(+9999999999999d)}", "${now(+106751d)}", "${env(NO)}",
+    "${file(no)}",
+  ])
+  func rejects(_ text: String) {
+    #expect(throws: ValueFunctions.Problem.self) { try functions().expand(text) }
+  }
+
+  @Test func repeatsRunsOfASeed() throws {
+    let text = "${uuid()} ${uuid()} ${random(1,1000000)}"
+    let first = try functions().expand(text)
+    #expect(try functions().expand(text) == first)
+    #expect(try functions(seed: 2).expand(text) != first)
+    #expect(Set(first.split(separator: " ")).count == 3)
+    let uuid = Array(first.prefix(36))
+    #expect(uuid[14] == "4")
+    #expect("89ab".contains(uuid[19]))
+  }
+
+  @Test func randomNumbersCoverTheRange() throws {
+    let functions = functions()
+    var seen: Set<String> = []
+    for _ in 0..<200 { seen.insert(try functions.expand("${random(1,3)}")) }
+    #expect(seen == ["1", "2", "3"])
+    _ = try functions.expand("${random(-9223372036854775808,9223372036854775807)}")
+  }
+}
