@@ -234,13 +234,3 @@ package struct JSONOptions {
       protoNames: invocation.has(.protoNames))
   }
 }
-
-/// The format of responses.
-package enum OutputFormat: String {
-  case pretty
-  case json
-  case text
-  case binary
-  case events
-  case none
-}
