@@ -49,3 +49,19 @@ def test_tests_that_security_names_exist():
         path = ROOT / "Tests" / file
         assert path.exists(), file
         assert not name or re.search(rf"\b(?:def|func) {name}\(", path.read_text()), f"{file}::{name}"
+
+
+def changes():
+    """The rows of "Where to make a change": the change, its folder, and its files there."""
+    section = text("CONTRIBUTING.md").split("## Where to make a change")[1].split("\n## ")[0]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in section.splitlines() if line.startswith("|")]
+    return [(row[0], row[1].strip("`"), re.findall(r"`([^`]+)`", row[2])) for row in rows[2:]]
+
+
+def test_every_change_has_one_folder_and_at_most_three_files():
+    assert len(changes()) == 10
+    for change, folder, files in changes():
+        assert (ROOT / folder).is_dir(), change
+        assert 1 <= len(files) <= 3, change
+        for file in files:
+            assert (ROOT / folder / file).is_file(), f"{change}: {file}"

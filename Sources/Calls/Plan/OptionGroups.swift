@@ -256,13 +256,3 @@ package struct JSONOptions {
       protoNames: invocation.has(.protoNames), int64s: invocation.has(.int64Numbers) ? .numbers : .strings)
   }
 }
-
-/// The format of responses.
-package enum OutputFormat: String {
-  case pretty
-  case json
-  case text
-  case binary
-  case events
-  case none
-}

@@ -1,6 +1,16 @@
 import Protobuf
 import RPCProtocols
 
+/// The format of responses.
+package enum OutputFormat: String {
+  case pretty
+  case json
+  case text
+  case binary
+  case events
+  case none
+}
+
 /// Writes response messages in the chosen format.
 package struct MessageWriter {
   private let type: MessageType
