@@ -235,7 +235,8 @@ def test_chunks_of_a_large_file_do_not_fill_memory(rpcurl, grpc_server, descript
         process.returncode = os.waitstatus_to_exitcode(status)
     assert process.returncode == 0
     assert out.stat().st_size == size + (size >> 20) * len("you said: ")
-    assert usage.ru_maxrss < 100 << 10
+    # A few pieces wait in buffers: more on a machine with much else to do, but never the file.
+    assert usage.ru_maxrss < 300 << 10
 
 
 # Value functions
