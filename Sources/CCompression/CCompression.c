@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* dladdr */
 #include "CCompression.h"
 #include "SnappyFraming.h"
 
@@ -9,6 +10,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -110,6 +113,24 @@ const char *ccompression_load(ccompression_format format, ccompression_direction
   case CCOMPRESSION_SNAPPY: return load(&snappy, load_snappy_and_framing);
   }
   return "unknown format";
+}
+
+bool ccompression_is_installed(ccompression_format format) {
+  const char *name;
+  switch (format) {
+  case CCOMPRESSION_ZSTD: name = "libzstd.so.1"; break;
+  case CCOMPRESSION_BROTLI: name = "libbrotlienc.so.1"; break;
+  default: return false;
+  }
+  /* Other files may take precedence. */
+  if (getenv("LD_LIBRARY_PATH")) return false;
+  Dl_info info;
+  void *function = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
+  if (!function || !dladdr(function, &info) || !info.dli_fname) return false;
+  const char *slash = strrchr(info.dli_fname, '/');
+  char path[PATH_MAX];
+  int length = slash ? snprintf(path, sizeof path, "%.*s/%s", (int)(slash - info.dli_fname), info.dli_fname, name) : 0;
+  return length > 0 && (size_t)length < sizeof path && access(path, R_OK) == 0;
 }
 
 /* The functions of a format and direction. */

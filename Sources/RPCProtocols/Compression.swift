@@ -21,6 +21,9 @@ public enum Compression: String, Sendable, CaseIterable {
   /// The first access loads the libraries.
   package static let readable = allCases.filter { $0.whyUnreadable == nil }
 
+  /// Whether this machine can compress with it. A library is not loaded if its file is where the system's libraries are.
+  package var isInstalled: Bool { CompressionStream.isInstalled(self) || whyUnwritable == nil }
+
   /// Why this machine cannot decompress it; `nil` if it can.
   package var whyUnreadable: String? { CompressionStream.load(self, .decode) }
 

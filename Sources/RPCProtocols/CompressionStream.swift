@@ -32,6 +32,11 @@ final class CompressionStream {
     ccompression_load(compression.format, direction.value).map { String(cString: $0) }
   }
 
+  /// Whether the library that compresses is installed beside the C library. It is not loaded.
+  static func isInstalled(_ compression: Compression) -> Bool {
+    ccompression_is_installed(compression.format)
+  }
+
   /// Makes a codec; `nil` when out of memory. Its library must be loaded.
   init?(_ compression: Compression, _ direction: Direction, expectedBytes: Int) {
     guard let codec = ccompression_create(compression.format, direction.value, expectedBytes) else {

@@ -17,9 +17,8 @@ struct VersionCommand {
 
   func run(on output: StandardOutput) {
     let library = Result { () throws(TransportError) in try TransportLibrary() }
-    // A library that compresses also decompresses. To load the other half of brotli takes a tenth of a millisecond.
     let compressions =
-      [Compression.identity] + Compression.allCases.filter { $0.whyUnwritable == nil }.map(\.rawValue)
+      [Compression.identity] + Compression.allCases.filter(\.isInstalled).map(\.rawValue)
     let text =
       switch format {
       case .text: Self.text(library, compressions)
