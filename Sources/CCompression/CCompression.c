@@ -23,6 +23,10 @@
 #define ZSTD_SMALLEST_WINDOW_LOG 23
 #define ZSTD_LARGEST_WINDOW_LOG 27
 
+/* Libraries that the program loads, which may be checked without loading them. */
+#define ZSTD_FILE "libzstd.so.1"
+#define BROTLI_ENCODER_FILE "libbrotlienc.so.1"
+
 /* Each library's functions by their own names, as in CCurl.c. */
 #define ZLIB_FUNCTIONS(X) \
   X(inflateInit2_) X(inflate) X(inflateReset) X(inflateEnd) \
@@ -88,9 +92,9 @@ static void *open_library(library *state, const char *name) {
 #endif
 DEFINE_INCLUDED(zlib, "libz.so.1", ZLIB_FUNCTIONS)
 DEFINE_INCLUDED(snappy, "libsnappy.so.1", SNAPPY_FUNCTIONS)
-DEFINE_LIBRARY(zstd, "libzstd.so.1", ZSTD_FUNCTIONS)
+DEFINE_LIBRARY(zstd, ZSTD_FILE, ZSTD_FUNCTIONS)
 DEFINE_LIBRARY(brotli_decoder, "libbrotlidec.so.1", BROTLI_DECODER_FUNCTIONS)
-DEFINE_LIBRARY(brotli_encoder, "libbrotlienc.so.1", BROTLI_ENCODER_FUNCTIONS)
+DEFINE_LIBRARY(brotli_encoder, BROTLI_ENCODER_FILE, BROTLI_ENCODER_FUNCTIONS)
 
 static void load_snappy_and_framing(void) {
   load_snappy();
@@ -118,8 +122,8 @@ const char *ccompression_load(ccompression_format format, ccompression_direction
 bool ccompression_is_installed(ccompression_format format) {
   const char *name;
   switch (format) {
-  case CCOMPRESSION_ZSTD: name = "libzstd.so.1"; break;
-  case CCOMPRESSION_BROTLI: name = "libbrotlienc.so.1"; break;
+  case CCOMPRESSION_ZSTD: name = ZSTD_FILE; break;
+  case CCOMPRESSION_BROTLI: name = BROTLI_ENCODER_FILE; break;
   default: return false;
   }
   /* Other files may take precedence. */

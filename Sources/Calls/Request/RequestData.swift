@@ -129,7 +129,7 @@ extension RequestMessage {
     return "\(hint); --set-file \(error.fieldPath)=FILE sends the content of a file"
   }
 
-  /// The failure to report if the message is not JSON, whatever its type; nil if it is.
+  /// The failure to report if the message is not valid JSON; nil if it is. Its type is not checked.
   fileprivate var syntaxFailure: Failure? {
     guard form.format == .json else { return nil }
     do throws(MessageParseError) {
