@@ -5,6 +5,8 @@ import re
 import subprocess
 
 import pytest
+
+import manual
 from conftest import PATIENCE_SECONDS
 
 SERVICE = "demo.v1.Demo"
@@ -220,8 +222,24 @@ def test_chunks(call, tmp_path):
     lines = [f"you said: {text}" for text in ("first", "0123", "4567", "89")]
     assert output(call("Chat", *options)).splitlines() == lines
     assert output(call("Chat", *options[2:], input="x")).splitlines() == lines[1:]
+    last = ["-d", '{"text":"last"}', "-d", '{"text":"and least"}']
+    assert output(call("Chat", *options, *last)).splitlines() == [*lines, "you said: last", "you said: and least"]
     file.write_bytes(b"")
     assert output(call("Chat", *options)).splitlines() == lines[:1]
+
+
+def test_chunks_with_their_offset(call, tmp_path):
+    file = tmp_path / "file"
+    file.write_bytes(b"0123456789")
+    options = ["--expand-data", "--set", "text=at ${offset()}", "--set-file", f"text={file}", "--chunk", 4]
+    responses = output(call("Chat", *options, "--filter", "text")).splitlines()
+    assert responses == ["you said: at 0", "you said: at 4", "you said: at 8"]
+
+
+def test_offset_requires_a_piece(call):
+    assert failure(call("Hello", "--expand-data", "--set", "name=${offset()}"), 4) == [
+        "rpcurl: -d: ${offset()}: only values of --set with --chunk have an offset"
+    ]
 
 
 def test_chunks_of_a_large_file_do_not_fill_memory(rpcurl, grpc_server, descriptor_set, tmp_path):
@@ -304,3 +322,13 @@ def test_value_functions_in_a_session(rpcurl, grpc_server, descriptor_set):
     assert names[1] == "x 4"
     plain = [json.loads(line)["name"] for line in output(rpcurl(*words, input=lines)).splitlines()]
     assert plain == ["${uuid()}", "x ${random(4,4)}"]
+
+
+# The manual's page
+
+
+@pytest.mark.parametrize("number", range(len(manual.examples("rpcurl-values.7"))))
+def test_examples_of_the_manual(number, grpc_server, tmp_path, descriptor_set):
+    example = manual.examples("rpcurl-values.7")[number]
+    done = manual.run(example, tmp_path, descriptor_set, [("localhost:50051", grpc_server.address)])
+    assert (done.returncode, done.stderr) == (0, "")

@@ -43,10 +43,15 @@ import Testing
     "${uid()}", "${uuid(1)}", "${uuid(", "${random()}", "${random(2,1)}", "${random(1)}",
     "${random(1,99999999999999999999)}",
     "${now(1h)}", "${now(+h)}", "${now(+1y)}", "${now(+9999999999999d)}", "${now(+106751d)}", "${env(NO)}",
-    "${file(no)}",
+    "${file(no)}", "${offset()}",
   ])
   func rejects(_ text: String) {
     #expect(throws: ValueFunctions.Problem.self) { try functions().expand(text) }
+  }
+
+  @Test func expandsOffsetOfPiece() throws {
+    #expect(try functions().expand("at ${offset()}", offset: 4096) == "at 4096")
+    #expect(throws: ValueFunctions.Problem.self) { try functions().expand("${offset(1)}", offset: 0) }
   }
 
   @Test func repeatsRunsOfASeed() throws {

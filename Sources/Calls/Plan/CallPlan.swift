@@ -138,12 +138,15 @@ extension CallPlan {
       sources = try RequestData.sources(data, for: method, isBatch: batch != nil, form: form)
       return
     }
-    // The messages of -d are sent as they are: they describe the file.
-    if !data.isEmpty {
-      sources = try RequestData.sources(data, for: method, isBatch: false, form: settings.requestForm)
-    }
     form.chunks = chunks
-    sources.append(.stream(path: chunks.file, form: form))
+    let (before, after) = options.dataAroundFile
+    sources = try messages(before) + [.stream(path: chunks.file, form: form)] + messages(after)
+  }
+
+  /// The messages of `-d` before or after a file. They do not get the fields of `--set`.
+  private func messages(_ data: [String]) throws(Failure) -> [RequestSource] {
+    guard !data.isEmpty else { return [] }
+    return try RequestData.sources(data, for: method, isBatch: false, form: settings.requestForm)
   }
 
   /// Resolves what depends on the method, except the chain and the messages.

@@ -158,16 +158,27 @@ package struct RequestOptions {
 
 /// The options of the request data.
 package struct DataOptions {
-  package let data: [String]
+  /// `-d`, `--set` and `--set-file`, in the order given.
+  private let parts: [Argument]
   package let dataFormat: MessageFormat
-  /// `--set` and `--set-file`, in the order given.
-  package let edits: [Argument]
   package let chunkBytes: Int?
 
+  package var data: [String] { Self.data(parts) }
+  /// `--set` and `--set-file`, in the order given.
+  package var edits: [Argument] { parts.filter { $0.id != .data } }
+  /// The data before the file of `--chunk`, and after it.
+  package var dataAroundFile: (before: [String], after: [String]) {
+    let index = parts.firstIndex { $0.id == .setFile } ?? parts.endIndex
+    return (Self.data(parts[..<index]), Self.data(parts[index...]))
+  }
+
+  private static func data(_ parts: some Sequence<Argument>) -> [String] {
+    parts.compactMap { $0.id == .data ? $0.text : nil }
+  }
+
   package init(_ invocation: Invocation) {
-    edits = invocation.all(of: [.set, .setFile])
+    parts = invocation.all(of: [.data, .set, .setFile])
     chunkBytes = invocation.bytes(.chunk)
-    data = invocation.texts(.data)
     dataFormat = invocation.choice(.dataFormat) ?? .json
   }
 }

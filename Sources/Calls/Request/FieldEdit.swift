@@ -110,8 +110,10 @@ package struct FieldEdit: Equatable {
   }
 
   /// Replaces value functions in the text of `--set`.
-  mutating func expand(_ functions: ValueFunctions) throws(ValueFunctions.Problem) {
-    if case .text(let text) = content { content = .text(try functions.expand(text)) }
+  ///
+  /// - Parameter offset: The position of the message's piece in the file of `--chunk`, in bytes; nil without one.
+  mutating func expand(_ functions: ValueFunctions, offset: Int64?) throws(ValueFunctions.Problem) {
+    if case .text(let text) = content { content = .text(try functions.expand(text, offset: offset)) }
   }
 
   /// Sets the field of a message.
@@ -150,17 +152,21 @@ package struct FieldEdit: Equatable {
     case .enumeration:
       let isNumber = first.map { $0 == UInt8(ascii: "-") || (48...57).contains($0) } ?? false
       return first == UInt8(ascii: "\"") || isNumber || text == "null" ? Array(text.utf8) : quoted
-    case .message where Self.quotedTypes.contains(field.messageType?.name ?? ""):
+    case .message where Self.isString(field.messageType):
       return first == UInt8(ascii: "\"") || text == "null" ? Array(text.utf8) : quoted
     default: return Array(text.utf8)
     }
   }
 
-  /// The message types whose JSON is a string.
-  private static let quotedTypes = [
-    "google.protobuf.Timestamp", "google.protobuf.Duration", "google.protobuf.FieldMask",
-    "google.protobuf.StringValue", "google.protobuf.BytesValue",
-  ]
+  /// Whether the JSON of a message type is a string.
+  private static func isString(_ type: MessageType?) -> Bool {
+    guard let type, let kind = try? type.wellKnown() else { return false }
+    switch kind {
+    case .timestamp, .duration, .fieldMask: return true
+    case .wrapper: return (try? type.fields())?.contains { $0.kind == .string || $0.kind == .bytes } == true
+    case .any, .structure, .value, .listValue: return false
+    }
+  }
 }
 
 /// The file that is sent in pieces (`--set-file` with `--chunk`).

@@ -61,7 +61,8 @@ extension RequestMessage {
     form.functions = nil
     form.isExpanded = true
     do throws(ValueFunctions.Problem) {
-      for index in form.edits.indices { try form.edits[index].expand(functions) }
+      let offset = form.chunks == nil ? nil : Int64(start.byteOffset)
+      for index in form.edits.indices { try form.edits[index].expand(functions, offset: offset) }
       let bytes = form.chunks == nil ? try functions.expand(json: bytes) : bytes
       return RequestMessage(source: source, start: start, bytes: bytes, form: form)
     } catch {

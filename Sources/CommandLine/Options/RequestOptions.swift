@@ -112,14 +112,15 @@ extension OptionTable {
     Option(
       .chunk, "--chunk", .bytes, "BYTES", .data, .call,
       "Send the file of --set-file in pieces, one message each, over a request stream.",
-      "The messages of -d are sent first. Each piece is a message with the fields of --set. The file is read as fast as "
-        + "the server accepts it, so memory use does not grow with its length.",
+      "The messages of -d before --set-file are sent before the file, the others after it. Each piece is a message with "
+        + "the fields of --set; with --expand-data, ${offset()} is its position in the file. The file is read as fast "
+        + "as the server accepts it, so memory use does not grow with its length.",
       example: "rpcurl --set-file chunk.data=big.iso --chunk 64k https://demo.example demo.v1.Demo/Upload"),
     Option(
       .expandData, "--expand-data", .flag, "", .data, .calls,
       "Replace value functions such as ${uuid()} in JSON data.",
-      "The functions are uuid(), now(), now(+1h), random(1,9), env(NAME) and file(PATH); see rpcurl-values(7). Within a "
-        + "string the text is inserted, elsewhere a JSON value. $${ stands for ${.",
+      "The functions are uuid(), now(), now(+1h), random(1,9), env(NAME), file(PATH) and offset(); see rpcurl-values(7). "
+        + "Within a string the text is inserted, elsewhere a JSON value. $${ stands for ${.",
       example:
         "rpcurl --expand-data -d '{\"id\":\"${uuid()}\"}' https://demo.example demo.v1.Demo/Create"),
     Option(

@@ -30,23 +30,18 @@ enum ComparableValue {
 
   /// Converts times to numbers and wrappers to their value; keeps other messages.
   init(_ message: Message) {
-    let name = message.type.name
     self = .message(message)
-    if name == "google.protobuf.Timestamp" || name == "google.protobuf.Duration" {
+    switch try? message.type.wellKnown() {
+    case .timestamp, .duration:
       guard case .int64(let seconds)? = Self.value("seconds", of: message),
         case .int32(let nanos)? = Self.value("nanos", of: message)
       else { return }
       self = .time(seconds, nanos)
-    } else if Self.wrappers.contains(name), let wrapped = Self.value("value", of: message) {
-      self = ComparableValue(wrapped)
+    case .wrapper:
+      if let wrapped = Self.value("value", of: message) { self = ComparableValue(wrapped) }
+    default: return
     }
   }
-
-  private static let wrappers: Set<String> = [
-    "google.protobuf.DoubleValue", "google.protobuf.FloatValue", "google.protobuf.Int64Value",
-    "google.protobuf.UInt64Value", "google.protobuf.Int32Value", "google.protobuf.UInt32Value",
-    "google.protobuf.BoolValue", "google.protobuf.StringValue", "google.protobuf.BytesValue",
-  ]
 
   private static func value(_ name: String, of message: Message) -> Value? {
     guard let path = try? FieldPath(name) else { return nil }

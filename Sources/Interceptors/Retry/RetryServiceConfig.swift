@@ -22,7 +22,7 @@ struct RetryServiceConfig: Sendable {
     do throws(MessageParseError) {
       root = try JSONValue(parsing: json)
     } catch {
-      throw Problem("line \(error.position.line), column \(error.position.column)", "\(error.reason)")
+      throw Problem("line \(error.position.line), column \(error.position.column)", error.message)
     }
     guard case .object = root else { throw Problem("the file", "is not a JSON object") }
     for (index, entry) in try Self.list(root, "methodConfig").enumerated() {

@@ -27,7 +27,7 @@ package final class ValueFunctions: Sendable {
   }
 
   /// The functions with their arguments, for messages.
-  package static let signatures = "uuid(), now(), now(+1h), random(1,9), env(NAME), file(PATH)"
+  package static let signatures = "uuid(), now(), now(+1h), random(1,9), env(NAME), file(PATH), offset()"
   /// The longest expanded text, in bytes.
   static let limitBytes = 64 << 20
 
@@ -57,16 +57,18 @@ package final class ValueFunctions: Sendable {
   }
 
   /// Replaces the functions in a text by their values.
-  package func expand(_ text: String) throws(Problem) -> String {
+  ///
+  /// - Parameter offset: The value of `offset()`, in bytes; nil where the text does not belong to a piece of a file.
+  package func expand(_ text: String, offset: Int64? = nil) throws(Problem) -> String {
     guard text.utf8.contains(UInt8(ascii: "$")) else { return text }
-    let bytes = try expand(Array(text.utf8)) { (value, _) in Array(value.text.utf8) }
+    let bytes = try expand(Array(text.utf8), offset) { (value, _) in Array(value.text.utf8) }
     return String(decoding: bytes, as: UTF8.self)
   }
 
   /// Replaces the functions in JSON: within a string by the escaped text, elsewhere by a JSON value.
   package func expand(json: [UInt8]) throws(Problem) -> [UInt8] {
     guard json.contains(UInt8(ascii: "$")) else { return json }
-    return try expand(json) { (value, isInString) in
+    return try expand(json, nil) { (value, isInString) in
       switch value {
       case .number(let number): Array(String(number).utf8)
       case .text(let text):
@@ -77,7 +79,7 @@ package final class ValueFunctions: Sendable {
   }
 
   private func expand(
-    _ bytes: [UInt8], _ insert: (Value, _ isInString: Bool) -> [UInt8]
+    _ bytes: [UInt8], _ offset: Int64?, _ insert: (Value, _ isInString: Bool) -> [UInt8]
   ) throws(Problem) -> [UInt8] {
     var out: [UInt8] = []
     out.reserveCapacity(bytes.count)
@@ -92,7 +94,7 @@ package final class ValueFunctions: Sendable {
           continue
         }
         if let call = try Self.call(in: bytes, at: index) {
-          out += insert(try value(of: call.name, call.argument), isInString)
+          out += insert(try value(of: call.name, call.argument, offset), isInString)
           guard out.count <= Self.limitBytes else {
             throw Problem(reason: "the expanded text is longer than \(Self.limitBytes >> 20) MiB")
           }
@@ -135,7 +137,7 @@ package final class ValueFunctions: Sendable {
 
   // MARK: Functions
 
-  private func value(of name: String, _ argument: String) throws(Problem) -> Value {
+  private func value(of name: String, _ argument: String, _ offset: Int64?) throws(Problem) -> Value {
     switch name {
     case "uuid":
       guard argument.isEmpty else { throw invalid(name, argument, "it has no argument") }
@@ -148,6 +150,12 @@ package final class ValueFunctions: Sendable {
       }
       return .text(text)
     case "file": return .text(try file(argument))
+    case "offset":
+      guard argument.isEmpty else { throw invalid(name, argument, "it has no argument") }
+      guard let offset else {
+        throw Problem(reason: "${offset()}: only values of --set with --chunk have an offset")
+      }
+      return .number(offset)
     default: throw Problem(reason: "${\(name)()} is not a value function", hint: "use \(Self.signatures)")
     }
   }
