@@ -173,7 +173,7 @@ package struct DataOptions {
   }
 
   private static func data(_ parts: some Sequence<Argument>) -> [String] {
-    parts.compactMap { $0.id == .data ? $0.text : nil }
+    parts.compactMap { $0.id == .data ? $0.string : nil }
   }
 
   package init(_ invocation: Invocation) {
