@@ -164,6 +164,27 @@ CURLcode ccurl_get_offset(CURL *handle, CURLINFO info, curl_off_t *value) {
   return lib.curl_easy_getinfo(handle, info, value);
 }
 
+CURLcode ccurl_get_socket(CURL *handle, curl_socket_t *socket) {
+  return lib.curl_easy_getinfo(handle, CURLINFO_ACTIVESOCKET, socket);
+}
+const char *ccurl_get_string(CURL *handle, CURLINFO info) {
+  char *text = NULL;
+  return lib.curl_easy_getinfo(handle, info, &text) == CURLE_OK ? text : NULL;
+}
+
+static const struct curl_certinfo *certificates(CURL *handle) {
+  struct curl_certinfo *info = NULL;
+  return lib.curl_easy_getinfo(handle, CURLINFO_CERTINFO, &info) == CURLE_OK ? info : NULL;
+}
+int ccurl_certificate_count(CURL *handle) {
+  const struct curl_certinfo *info = certificates(handle);
+  return info ? info->num_of_certs : 0;
+}
+const struct curl_slist *ccurl_certificate(CURL *handle, int index) {
+  const struct curl_certinfo *info = certificates(handle);
+  return info && index >= 0 && index < info->num_of_certs ? info->certinfo[index] : NULL;
+}
+
 CURLcode ccurl_set_opened_callback(CURL *handle, ccurl_opened_callback callback) {
   return lib.curl_easy_setopt(handle, CURLOPT_SOCKOPTFUNCTION, callback);
 }

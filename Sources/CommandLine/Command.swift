@@ -78,7 +78,8 @@ package enum CommandTable {
 
   /// The names that may be the first argument.
   package static let names = [
-    "call", "session", "run", "list", "describe", "template", "export", "convert", "plugins", "version",
+    "call", "session", "run", "list", "describe", "template", "export", "convert", "health",
+    "check", "plugins", "version",
     "help",
   ]
 
@@ -93,6 +94,8 @@ package enum CommandTable {
     case "template": .template
     case "export": .export
     case "convert": .convert
+    case "health": .health
+    case "check": .check
     case "version": .version
     default: nil
     }

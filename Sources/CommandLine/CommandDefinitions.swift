@@ -19,6 +19,8 @@ extension CommandTable {
     case .template: template
     case .export: export
     case .convert: convert
+    case .health: health
+    case .check: check
     case .pluginsList: pluginsList
     case .pluginsCheck: pluginsCheck
     case .pluginsNew: pluginsNew
@@ -179,6 +181,39 @@ extension CommandTable {
       examples:
         "rpcurl convert --descriptor-set demo.binpb --type demo.v1.HelloRequest --from binary --to json request.bin",
       places: [.init("FILE", "Input; - is standard input (the default).", completion: "file")])
+  }
+
+  private static var health: Command {
+    Command(
+      id: .health, name: "health", summary: "Check the health of a server, or of one of its services.",
+      usage: "rpcurl health [OPTIONS] TARGET [SERVICE]",
+      discussion: """
+        The command calls grpc.health.v1.Health, and prints the status. The exit code is 0 only if it is SERVING: 8 for \
+        another status, otherwise that of the failed call. No schema is needed.
+        """,
+      examples: """
+        rpcurl health --plaintext localhost:50051
+        rpcurl health --wait 30s https://demo.example demo.v1.Demo
+        """,
+      places: [
+        .init("TARGET", target, isRequired: true, completion: "ask:target"),
+        .init("SERVICE", "The service; without it, the whole server."),
+      ])
+  }
+
+  private static var check: Command {
+    Command(
+      id: .check, name: "check", summary: "Find out how a server can be called, and why not.",
+      usage: "rpcurl check [OPTIONS] TARGET",
+      discussion: """
+        Each step of a call is a line that begins with ✓ or ✗: name, connection, TLS, HTTP, protocols, reflection and health. \
+        The last line is the shortest command that works. The exit code is 0 only if a call can be made.
+        """,
+      examples: """
+        rpcurl check localhost:50051
+        rpcurl check --format json https://demo.example
+        """,
+      places: [.init("TARGET", target, isRequired: true, completion: "ask:target")])
   }
 
   private static var pluginsList: Command {

@@ -1,6 +1,6 @@
 /// The commands, in the order of their definitions in `CommandTable`.
 package enum CommandID: UInt8, CaseIterable, Sendable {
-  case call, session, run, list, describe, template, export, convert
+  case call, session, run, list, describe, template, export, convert, health, check
   case pluginsList, pluginsCheck, pluginsNew
   case version
 }
@@ -20,19 +20,22 @@ package struct CommandSet: OptionSet, Sendable {
   static var list: CommandSet { CommandSet(rawValue: 0x008) }
   static var template: CommandSet { CommandSet(rawValue: 0x020) }
   static var convert: CommandSet { CommandSet(rawValue: 0x080) }
-  static var pluginsCheck: CommandSet { CommandSet(rawValue: 0x200) }
-  static var pluginsNew: CommandSet { CommandSet(rawValue: 0x400) }
+  static var pluginsCheck: CommandSet { CommandSet(rawValue: 0x800) }
+  static var pluginsNew: CommandSet { CommandSet(rawValue: 0x1000) }
+  static var health: CommandSet { CommandSet(rawValue: 0x100) }
   /// `call`, `session` and `run`.
   static var calls: CommandSet { CommandSet(rawValue: 0x007) }
   /// `calls` and `convert`.
   static var callsAndConvert: CommandSet { CommandSet(rawValue: 0x087) }
   /// `call` and `export`.
   static var callAndExport: CommandSet { CommandSet(rawValue: 0x041) }
-  /// `list`, `describe`, `version` and `plugins list`.
-  static var listings: CommandSet { CommandSet(rawValue: 0x918) }
-  /// The commands that connect to a server: `calls`, `list`, `describe`, `template` and `export`.
-  static var remote: CommandSet { CommandSet(rawValue: 0x07F) }
-  /// The commands that use a schema: `remote`, `convert` and `plugins check`.
-  static var schemas: CommandSet { CommandSet(rawValue: 0x2FF) }
-  static var all: CommandSet { CommandSet(rawValue: 0xFFF) }
+  /// `list`, `describe`, `check`, `version` and `plugins list`.
+  static var listings: CommandSet { CommandSet(rawValue: 0x2618) }
+  /// The commands that connect to a server: `reflecting`, `health` and `check`.
+  static var remote: CommandSet { CommandSet(rawValue: 0x37F) }
+  /// The commands that may ask a server for its schema: `calls`, `list`, `describe`, `template` and `export`.
+  static var reflecting: CommandSet { CommandSet(rawValue: 0x07F) }
+  /// The commands that use a schema: `reflecting`, `convert` and `plugins check`.
+  static var schemas: CommandSet { CommandSet(rawValue: 0x8FF) }
+  static var all: CommandSet { CommandSet(rawValue: 0x3FFF) }
 }

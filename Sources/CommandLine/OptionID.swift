@@ -24,7 +24,7 @@ package enum OptionID: UInt8, CaseIterable, Sendable {
   case showSecrets, explain
   // One command's own
   case kind, comments, response, type, from, to, delimited, pretty, noUnknownFields, allowPartial
-  case method, callTime, lang, dir
+  case method, callTime, lang, dir, watch, wait
   // Errors
   case silent, showError, errorFormat
   // Configuration

@@ -40,6 +40,9 @@ final class Exchange: ChainTransport, TransferDelegate {
   private var endTimer: EventLoop.TimerID?
   private var hasWholeRequest = false
   private var wantsResponse = true
+  /// The URL of the request, once it was sent.
+  private var url: String?
+  private var diagnosis: ConnectionDiagnosis?
 
   init(_ request: CallRequest, loop: EventLoop, chain: Chain, call: Call) {
     self.request = request
@@ -152,6 +155,7 @@ final class Exchange: ChainTransport, TransferDelegate {
         options: request.connection, loop: loop, delegate: self)
       body = []
       state = .open(transfer)
+      url = httpRequest.url
       if !wantsResponse { transfer.pauseReceiving() }
       call?.isSent(start, httpRequest)
     } catch let error as RPCError {
@@ -182,6 +186,7 @@ final class Exchange: ChainTransport, TransferDelegate {
       if isComplete { transfer.finish() } else { transfer.close() }
     }
     state = .ended
+    diagnosis?.cancel()
     for timer in [timer, endTimer].compactMap({ $0 }) { loop.cancel(timer) }
     timer = nil
     endTimer = nil
@@ -236,7 +241,21 @@ final class Exchange: ChainTransport, TransferDelegate {
   }
 
   func receiveEnd(error: TransportError?) {
+    if let error, !hasResponse, diagnose(error) { return }
     receiveEnd(failure: error.map { explained(RPCError($0)) })
+  }
+
+  /// Finds the cause of an error by further connections. Returns false if it is known, or cannot be found.
+  private func diagnose(_ error: TransportError) -> Bool {
+    guard let url else { return false }
+    diagnosis = ConnectionDiagnosis(
+      error, url: url, request.connection, requiresHTTP2: request.protocolName == .grpc, loop: loop
+    ) { [weak self] error in
+      guard let self else { return }
+      diagnosis = nil
+      receiveEnd(failure: explained(RPCError(error)))
+    }
+    return diagnosis != nil
   }
 
   /// Adds the probable cause to an error of the transport.

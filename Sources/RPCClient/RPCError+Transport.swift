@@ -8,6 +8,7 @@ extension RPCError {
       self.init(Self.code(ofReset: code), error.message, origin: .violation)
       return
     }
+    defer { cause = error.cause }
     switch error.kind {
     case .resolve, .connect, .broken, .httpVersion:
       self.init(.unavailable, error.message, origin: .connection)

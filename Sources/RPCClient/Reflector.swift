@@ -102,7 +102,9 @@ public final class Reflector {
       return open(query.pending)
     }
     var error = error
-    if let reset = error, reset.origin == .connection, reset.code == .internal, stream.httpStatus == nil {
+    if let reset = error, reset.origin == .connection, reset.code == .internal,
+      stream.httpStatus == nil
+    {
       // A server without the method responds before it has the request. libcurl 7.88 may lose this response
       // and report only the reset. Another attempt may receive it.
       resets += 1

@@ -28,6 +28,8 @@ public struct RPCError: Error, Sendable, Equatable {
   public var details: [StatusDetail]
   /// Where the error arose.
   public var origin: Origin
+  /// Why there is no usable connection, if this is the error and the cause is known.
+  public var cause: ConnectionCause?
 
   /// Makes an error.
   public init(_ code: StatusCode, _ message: String, details: [StatusDetail] = [], origin: Origin) {

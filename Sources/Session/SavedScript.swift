@@ -1,3 +1,4 @@
+import Calls
 import Protobuf
 
 /// Converts a session's record to a script: for `rpcurl run`, or for a shell.
@@ -62,9 +63,6 @@ package enum SavedScript {
 
   /// Quotes `word` for a POSIX shell.
   static func quoted(_ word: String) -> String {
-    let isPlain =
-      !word.isEmpty
-      && word.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_./:=,@%+".contains($0)) }
-    return isPlain ? word : "'\(SessionWords.withinQuotes(word))'"
+    ShellWord.quoted(word)
   }
 }

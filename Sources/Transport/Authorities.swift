@@ -54,7 +54,7 @@ extension TransferHandle {
     var authorities = Authorities(file: options.authoritiesFile, directory: options.authoritiesDirectory)
     if authorities == Authorities() { authorities = .system }
     if authorities == Authorities(), !options.isInsecure {
-      throw TransportError(.tls, "no certificate authorities found on this machine")
+      throw TransportError(.noAuthorities)
     }
     if let file = authorities.file { try set(CURLOPT_CAINFO, file) }
     if let directory = authorities.directory { try set(CURLOPT_CAPATH, directory) }

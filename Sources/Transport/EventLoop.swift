@@ -34,6 +34,7 @@ public final class EventLoop {
 
   private let multi: UnsafeMutableRawPointer
   private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
+  private var probes: [UnsafeMutableRawPointer: ConnectionProbe] = [:]
   /// Transfers with actions that libcurl forbids within its callbacks.
   private var unsettled: [Transfer] = []
   /// Transfers that have read trailers in this round.
@@ -66,6 +67,7 @@ public final class EventLoop {
       transfer.loopReleased()
     }
     for transfer in unsettled { transfer.loopReleased() }
+    for handle in probes.keys { _ = ccurl_multi_remove_handle(multi, handle) }
     if let keeper {
       _ = ccurl_multi_remove_handle(multi, keeper)
       ccurl_easy_cleanup(keeper)
@@ -128,6 +130,17 @@ public final class EventLoop {
   func remove(_ handle: UnsafeMutableRawPointer) {
     _ = ccurl_multi_remove_handle(multi, handle)
     transfers[handle] = nil
+  }
+
+  func add(_ probe: ConnectionProbe, handle: UnsafeMutableRawPointer) throws(TransportError) {
+    try check(ccurl_multi_add_handle(multi, handle))
+    probes[handle] = probe
+  }
+
+  /// Removes the handle of a probe, if it was added.
+  func remove(probe handle: UnsafeMutableRawPointer) {
+    guard probes.removeValue(forKey: handle) != nil else { return }
+    _ = ccurl_multi_remove_handle(multi, handle)
   }
 
   /// Schedules `transfer` to settle after libcurl's callbacks have returned.
@@ -198,6 +211,7 @@ public final class EventLoop {
     endRound()
     var result = CURLE_OK
     while let handle = ccurl_multi_next_done(multi, &result) {
+      if let probe = probes[handle] { probe.complete(result) }
       transfers[handle]?.complete(result)
     }
     settle()

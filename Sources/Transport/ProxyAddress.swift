@@ -2,9 +2,6 @@ import RPCProtocols
 
 /// The proxy of a transfer, for error messages.
 enum ProxyAddress {
-  /// The meaning of status 407.
-  static let wantsCredentials = "it requires credentials (HTTP 407)"
-
   /// The URL of the proxy for `url`, without credentials; nil if no proxy is set. Only libcurl decides
   /// whether this host is exempt (`no_proxy`).
   ///

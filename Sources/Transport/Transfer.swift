@@ -249,9 +249,14 @@ package final class Transfer {
       return
     }
     let failure = TransferFailure(
-      handle: handle, url: url, options: options, code: code, detail: String(cString: errorBuffer),
-      hasStatusLine: hasStatusLine, hasLostStatus: old?.hasLostStatus == true)
-    perform(.completed(failure.error, isUnsent: code == CURLE_SEND_ERROR))
+      code, detail: String(cString: errorBuffer), handle, url: url, options,
+      hasResponse: hasStatusLine)
+    var error = failure.error
+    if code == CURLE_HTTP2_STREAM, old?.hasLostStatus == true {
+      error = TransportError(code, detail: failure.detail)
+      error.message += "; \(OldLibcurl.lossNote)"
+    }
+    perform(.completed(error, isUnsent: code == CURLE_SEND_ERROR))
   }
 
   // MARK: libcurl's callbacks

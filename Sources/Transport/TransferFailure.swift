@@ -1,66 +1,210 @@
 import CCurl
 import Glibc
+import Protobuf
+import RPCProtocols
 
-/// Why libcurl ended a transfer, from its code and the state of the connection.
+/// What libcurl reports about a failed transfer, and what follows from it.
 struct TransferFailure {
-  let handle: UnsafeMutableRawPointer
-  let url: String
-  let options: ConnectionOptions
-  let code: CURLcode
-  /// libcurl's message; empty if it has none.
-  let detail: String
-  /// Whether a status line was received, also of a `1xx` response.
-  let hasStatusLine: Bool
-  /// Whether an old libcurl may have lost the status.
-  let hasLostStatus: Bool
-
-  /// The error to report.
-  var error: TransportError {
-    var error = TransportError(code, detail: detail)
-    if isBeyondLimit {
-      error = TransportError(
-        .broken,
-        "a part of the response, such as a header line, is longer than libcurl accepts (\(error.message))")
-    }
-    if code == CURLE_HTTP2_STREAM, hasLostStatus { error.message += "; \(OldLibcurl.lossNote)" }
-    if code == CURLE_COULDNT_CONNECT, let words = socketFailure { error.message = words }
-    if let words = proxyFailure(error.message) { error = TransportError(.proxy, words) }
-    return error
+  /// The progress of the transfer before it failed.
+  enum Progress: Comparable {
+    case nothing
+    case connected
+    case tlsEstablished
+    case responseBegun
   }
 
-  /// Whether the response exceeded a buffer of libcurl, which libcurl before 8.6 reports as lack of memory.
-  private var isBeyondLimit: Bool {
-    let tooLarge: UInt32 = 100  // CURLE_TOO_LARGE, which older headers do not declare
-    return hasStatusLine && (code.rawValue == tooLarge || code == CURLE_OUT_OF_MEMORY)
-  }
+  var code: CURLcode
+  /// libcurl's message.
+  var detail: String
+  var progress = Progress.nothing
+  /// OpenSSL's result of verifying the certificate; 0 if it is valid or was not verified.
+  var verifyResult = 0
+  /// `errno` of the failed connection attempt; 0 if unknown.
+  var systemError: Int32 = 0
+  /// The HTTP status of the proxy's response to CONNECT; 0 if there is none.
+  var proxyStatus = 0
+  /// Whether libcurl reports that it used a proxy.
+  var usesProxy = false
+  /// The host and the port of the URL.
+  var server = ""
+  var isTLS = false
+  var options = ConnectionOptions()
+  /// The URL of the proxy, without credentials, if one is set.
+  var proxy: String?
 
-  /// Why the proxy failed; nil if there is no proxy, or the server failed.
-  private func proxyFailure(_ words: String) -> String? {
-    guard code == CURLE_PROXY || code == CURLE_COULDNT_RESOLVE_PROXY || ccurl_uses_proxy(handle) else {
-      return nil
-    }
-    let server = url.split(separator: "/").dropFirst().first ?? ""
-    var (status, reason) = (0, 0)
-    if ccurl_get_long(handle, CURLINFO_HTTP_CONNECTCODE, &status) == CURLE_OK, status >= 300 {
-      return status == 407
-        ? ProxyAddress.wantsCredentials : "it refused to connect to \(server) (HTTP \(status))"
-    }
+  /// The cause; nil if it is unknown, or if there was a connection that failed later.
+  var cause: ConnectionCause? {
+    if let cause = proxyCause { return cause }
     switch code {
-    case CURLE_COULDNT_RESOLVE_PROXY: return "its name could not be resolved"
+    case CURLE_COULDNT_RESOLVE_HOST: return .unknownHost(host)
     case CURLE_COULDNT_CONNECT:
-      guard ccurl_get_long(handle, CURLINFO_OS_ERRNO, &reason) == CURLE_OK, reason != 0 else { return words }
-      return "cannot connect to it: \(String(cString: strerror(Int32(reason))))"
-    case CURLE_PROXY: return "cannot connect to \(server): \(words)"
+      if let path = options.unixSocket, systemError != 0 { return .socket(path: path, reason: systemReason) }
+      return connectCause
+    case CURLE_OPERATION_TIMEDOUT:
+      guard progress < .tlsEstablished else { return nil }
+      // Old versions do not report the time of the connection.
+      return isTLS && (progress == .connected || detail.hasPrefix("SSL connection"))
+        ? .handshakeTimeout(options.connectTimeout)
+        : .connectTimeout(server: server, options.connectTimeout)
+    case CURLE_PEER_FAILED_VERIFICATION: return certificateCause
+    case CURLE_SSL_CACERT_BADFILE:
+      return (options.authoritiesFile ?? options.authoritiesDirectory).map { .invalidAuthorities(file: $0) }
+    case CURLE_SSL_CERTPROBLEM, CURLE_BAD_FUNCTION_ARGUMENT: return clientFileCause
+    case CURLE_SSL_CONNECT_ERROR: return handshakeCause
+    default: return closedCause
+    }
+  }
+
+  // MARK: Address
+
+  private var host: String {
+    let colon = server.last == "]" ? nil : server.lastIndex(of: ":")
+    return String(colon.map { server[..<$0] } ?? server[...])
+  }
+
+  private var systemReason: String { String(cString: strerror(systemError)) }
+
+  private var connectCause: ConnectionCause? {
+    switch systemError {
+    case ECONNREFUSED: .refused(server: server)
+    case ETIMEDOUT: .connectTimeout(server: server, options.connectTimeout)
+    case 0: nil
+    default: .unreachable(server: server, reason: systemReason)
+    }
+  }
+
+  private var proxyCause: ConnectionCause? {
+    if code == CURLE_COULDNT_RESOLVE_PROXY { return .unknownProxy }
+    guard code == CURLE_PROXY || usesProxy || isConnectionToProxy else { return nil }
+    if proxyStatus == 407 { return .proxyRequiresCredentials }
+    if proxyStatus >= 300 { return .proxyRefused(server: server, status: proxyStatus) }
+    switch code {
+    case CURLE_COULDNT_CONNECT:
+      return .proxyFailed("cannot connect to it: \(systemError == 0 ? detail : systemReason)")
+    case CURLE_PROXY: return .proxyFailed("cannot connect to \(server): \(detail)")
+    // It closed the connection before it responded to CONNECT.
+    case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING:
+      guard proxyStatus == 0, progress <= .connected, tunnels else { return nil }
+      return .proxyFailed("it closed the connection before it connected to \(server)")
     default: return nil
     }
   }
 
-  /// Why connecting to a Unix socket failed; libcurl's message names the URL's host instead.
-  private var socketFailure: String? {
-    var code = 0
-    guard let socket = options.unixSocket, ccurl_get_long(handle, CURLINFO_OS_ERRNO, &code) == CURLE_OK,
-      code != 0
-    else { return nil }
-    return "failed to connect to the socket \(socket): \(String(cString: strerror(Int32(code))))"
+  /// Whether CONNECT precedes the request.
+  private var tunnels: Bool { proxy?.hasPrefix("http") == true && (isTLS || options.httpVersion != .http1) }
+
+  /// Whether the address that libcurl could not connect to is the proxy's: libcurl before 8.7 reports only the text.
+  private var isConnectionToProxy: Bool {
+    guard code == CURLE_COULDNT_CONNECT, let authority = proxy?.split(separator: "/").last,
+      let colon = authority.lastIndex(of: ":")
+    else { return false }
+    return detail.contains("\(authority[..<colon]) port \(authority[colon...].dropFirst()) ")
+  }
+
+  // MARK: TLS
+
+  private var certificateCause: ConnectionCause {
+    // libcurl compares the names itself, after OpenSSL has verified the certificate.
+    if detail.contains("subject name") { return .wrongName(options.serverName ?? host, names: []) }
+    return switch verifyResult {
+    case 10: .expired(since: nil)
+    case 9: .notYetValid(until: nil)
+    case 18: .selfSigned
+    // The issuer is unknown, or the chain ends with an unknown self-signed authority.
+    case 2, 19, 20, 21, 27: .unknownAuthority(nil)
+    case 62, 64: .wrongName(options.serverName ?? host, names: [])
+    default: .rejectedCertificate(detail)
+    }
+  }
+
+  private var clientFileCause: ConnectionCause? {
+    guard let certificate = options.certificate else { return nil }
+    guard detail.contains("private key") else { return .invalidClientCertificate(file: certificate.file) }
+    return certificate.keyFile.map { .wrongKey(file: $0) } ?? .missingKey(certificate: certificate.file)
+  }
+
+  private var handshakeCause: ConnectionCause? {
+    let isPlaintext = [
+      "wrong version number", "http request", "packet length too long", "record layer failure",
+    ]
+    if isPlaintext.contains(where: detail.contains) { return .serverWithoutTLS }
+    if detail.contains("alert protocol version") || detail.contains("unsupported protocol") {
+      return .noCommonTLSVersion
+    }
+    if let cause = alertCause { return cause }
+    if detail.contains(" alert ") { return .handshakeRefused(alert) }
+    let isCut = ["unexpected eof", "SSL_ERROR_SYSCALL", "Connection reset", "SSL_ERROR_ZERO_RETURN"]
+    return isCut.contains(where: detail.contains) ? .handshakeCut : nil
+  }
+
+  /// What an alert of the server says about the client certificate.
+  private var alertCause: ConnectionCause? {
+    if detail.contains("certificate required") { return .clientCertificateRequired }
+    let refusals = ["alert bad certificate", "alert unknown ca", "alert certificate ", "alert access denied"]
+    guard refusals.contains(where: detail.contains) else { return nil }
+    return options.certificate == nil ? .clientCertificateRequired : .clientCertificateRefused
+  }
+
+  /// The text after `SSL routines::`.
+  private var alert: String {
+    detail.firstRange(of: "SSL routines::").map { String(detail[$0.upperBound...]) } ?? detail
+  }
+
+  // MARK: After the connection was made
+
+  private var closedCause: ConnectionCause? {
+    guard progress < .responseBegun else { return nil }
+    switch code {
+    case CURLE_RECV_ERROR, CURLE_SEND_ERROR:
+      return alertCause ?? .closed(detail)
+    case CURLE_GOT_NOTHING, CURLE_HTTP2, CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL:
+      return .closed(detail)
+    // Old versions report a closed connection so, with several codes.
+    default: return detail.contains("before end of the underlying stream") ? .closed(detail) : nil
+    }
+  }
+}
+
+extension TransferFailure {
+  /// Reads what libcurl reports about a failed transfer.
+  init(
+    _ code: CURLcode, detail: String, _ handle: UnsafeMutableRawPointer, url: String,
+    _ options: ConnectionOptions, hasResponse: Bool
+  ) {
+    func number(_ info: CURLINFO) -> Int {
+      var value = 0
+      return ccurl_get_long(handle, info, &value) == CURLE_OK ? value : 0
+    }
+    func hasTime(_ info: CURLINFO) -> Bool {
+      var microseconds: curl_off_t = 0
+      return ccurl_get_offset(handle, info, &microseconds) == CURLE_OK && microseconds > 0
+    }
+    self.init(code: code, detail: detail)
+    verifyResult = number(CURLINFO_SSL_VERIFYRESULT)
+    systemError = Int32(truncatingIfNeeded: number(CURLINFO_OS_ERRNO))
+    proxyStatus = number(CURLINFO_HTTP_CONNECTCODE)
+    usesProxy = ccurl_uses_proxy(handle)
+    isTLS = url.hasPrefix("https:")
+    server = url.split(separator: "/").dropFirst().first.map(String.init) ?? ""
+    self.options = options
+    proxy = ProxyAddress.name(for: url, options)
+    progress =
+      hasResponse
+      ? .responseBegun
+      : hasTime(CURLINFO_APPCONNECT_TIME_T)
+        ? .tlsEstablished : hasTime(CURLINFO_CONNECT_TIME_T) ? .connected : .nothing
+  }
+
+  /// The error of the transfer.
+  var error: TransportError {
+    // libcurl before 8.6 reports a response that exceeds its buffer as lack of memory.
+    let tooLarge: UInt32 = 100  // CURLE_TOO_LARGE, which older headers do not declare
+    let error = TransportError(code, detail: detail)
+    if progress == .responseBegun, code.rawValue == tooLarge || code == CURLE_OUT_OF_MEMORY {
+      return TransportError(
+        .broken,
+        "a part of the response, such as a header line, is longer than libcurl accepts (\(error.message))")
+    }
+    return cause.map { error.with($0) } ?? error
   }
 }

@@ -170,9 +170,7 @@ struct TransferStateMachine {
       return .abort
     }
     if requiresHTTP2, let negotiated = connection.negotiated, !["h2", "h3"].contains(negotiated) {
-      let what = negotiated.isEmpty ? "no protocol" : negotiated
-      return fail(
-        .httpVersion, "gRPC requires HTTP/2, which the server does not offer (TLS negotiated \(what))")
+      return end(TransportError(.onlyHTTP1(negotiated: negotiated)))
     }
     self.connection = connection
     return .proceed
@@ -195,7 +193,8 @@ struct TransferStateMachine {
     switch response.read(line, size: size) {
     case .none: return .proceed
     // Only a forwarding proxy responds with 407.
-    case .head(let head) where head.httpStatus == 407: return fail(.proxy, ProxyAddress.wantsCredentials)
+    case .head(let head) where head.httpStatus == 407:
+      return end(TransportError(.proxyRequiresCredentials))
     case .head(let head): return .receive(head)
     case .trailersBegan: return .awaitRoundEnd
     case .invalid(let error): return end(error)

@@ -1,5 +1,6 @@
 import CCurl
 import Protobuf
+import RPCProtocols
 
 /// Why a transfer failed.
 public struct TransportError: Error, Sendable, Equatable {
@@ -31,6 +32,8 @@ public struct TransportError: Error, Sendable, Equatable {
   public var message: String
   /// The URL of the proxy, without credentials, if `kind` is `proxy`.
   public var proxy: String?
+  /// The cause, if it is known.
+  public var cause: ConnectionCause?
   /// The code with which the server reset the stream (RFC 9113, section 7), if it did.
   package var resetCode: Int?
 
@@ -45,14 +48,32 @@ public struct TransportError: Error, Sendable, Equatable {
     message =
       detail.isEmpty ? String(cString: ccurl_easy_strerror(code)) : LibcurlWords.withoutCredentials(detail)
     if code == CURLE_HTTP2_STREAM { resetCode = Self.resetCode(message) }
-    // A newer libcurl reports this for a key that does not match, or a wrong passphrase.
-    if code == CURLE_BAD_FUNCTION_ARGUMENT, detail.contains("private key") { kind = .tls }
-    // TLS 1.3 reports a missing or rejected client certificate after the handshake.
-    if code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR, detail.contains("SSL routines"),
-      detail.contains(" alert ")
-    {
-      kind = .tls
+  }
+
+  /// Makes the error of a known cause.
+  init(_ cause: ConnectionCause) {
+    self.init(.connect, cause.description)
+    self = with(cause)
+  }
+
+  /// The error with another cause, whose text is its message.
+  func with(_ cause: ConnectionCause) -> TransportError {
+    var error = self
+    error.cause = cause
+    error.message = cause.description
+    switch cause.layer {
+    // A reset stream stays one: the server may be able to process the request.
+    case .connection:
+      switch cause {
+      case .closed: break
+      case .onlyHTTP1: error.kind = .httpVersion
+      case .unknownHost: error.kind = .resolve
+      default: error.kind = .connect
+      }
+    case .proxy: error.kind = .proxy
+    case .tls: error.kind = .tls
     }
+    return error
   }
 
   /// The reset code, which libcurl reports only in text: `HTTP/2 stream 1 was not closed cleanly: CANCEL (err

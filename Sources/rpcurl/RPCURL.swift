@@ -73,6 +73,8 @@ enum RPCURL {
     case .template: try TemplateCommand(invocation).run(on: console)
     case .export: try ExportCommand(invocation).run(on: console)
     case .convert: try ConvertCommand(invocation).run(on: console)
+    case .health: try HealthCheck(invocation, on: console).run()
+    case .check: try ServerCheck(invocation, on: console).run()
     case .pluginsList: PluginsListCommand(invocation).run(on: console)
     case .pluginsCheck: try PluginsCheckCommand(invocation).run(on: console)
     case .pluginsNew: try PluginsNewCommand(invocation).run(on: console)

@@ -79,10 +79,12 @@ struct OptionTableTests {
     }
     let sets: [(CommandSet, [CommandID])] = [
       (.call, [.call]), (.list, [.list]), (.template, [.template]), (.convert, [.convert]),
-      (.pluginsCheck, [.pluginsCheck]), (.pluginsNew, [.pluginsNew]), (.calls, [.call, .session, .run]),
+      (.pluginsCheck, [.pluginsCheck]), (.pluginsNew, [.pluginsNew]), (.health, [.health]),
+      (.calls, [.call, .session, .run]),
       (.callsAndConvert, [.call, .session, .run, .convert]), (.callAndExport, [.call, .export]),
-      (.listings, [.list, .describe, .pluginsList, .version]),
-      (.remote, [.call, .session, .run, .list, .describe, .template, .export]),
+      (.listings, [.list, .describe, .check, .pluginsList, .version]),
+      (.reflecting, [.call, .session, .run, .list, .describe, .template, .export]),
+      (.remote, [.call, .session, .run, .list, .describe, .template, .export, .health, .check]),
       (.schemas, [.call, .session, .run, .list, .describe, .template, .export, .convert, .pluginsCheck]),
       (.all, CommandID.allCases),
     ]

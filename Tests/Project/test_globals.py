@@ -32,7 +32,7 @@ GLOBALS = {
 CONSTANTS = {
     "Interceptors/Answering/StatusDetail+JSON.swift": {"wellKnown"},
     "Interceptors/WellKnownMessages.swift": {"pool"},
-    "Protobuf/WellKnown/WellKnownSchemas.swift": {"set", "optionTypes"},
+    "Protobuf/WellKnown/WellKnownSchemas.swift": {"set", "optionTypes", "services"},
 }
 
 # C targets with variables of the process.

@@ -143,7 +143,9 @@ struct CallTests {
     _ = start(try request())
     try fake.run(client.loop, { fake_complete(fake.handle(), CURLE_RECV_ERROR, "Recv failure") })
     #expect(observer.error?.code == .unavailable)
-    #expect(observer.error?.message == "Recv failure")
+    #expect(
+      observer.error?.message
+        == "the server closed the connection without a response (Recv failure)")
   }
 
   @Test(arguments: [false, true])

@@ -110,6 +110,15 @@ CURLcode ccurl_set_close_callback(CURL *handle, ccurl_close_callback callback);
 CURLcode ccurl_get_long(CURL *handle, CURLINFO info, long *value);
 CURLcode ccurl_get_offset(CURL *handle, CURLINFO info, curl_off_t *value);
 
+CURLcode ccurl_get_socket(CURL *handle, curl_socket_t *socket);
+
+/* A text that belongs to the handle; NULL if unknown. */
+const char *ccurl_get_string(CURL *handle, CURLINFO info);
+
+/* The number of certificates that CURLOPT_CERTINFO has collected, and the lines of one, which belong to the handle. */
+int ccurl_certificate_count(CURL *handle);
+const struct curl_slist *ccurl_certificate(CURL *handle, int index);
+
 /* Whether the handle's connection uses a proxy, or was to use one. Before 8.7 known only after its response. */
 bool ccurl_uses_proxy(CURL *handle);
 

@@ -125,6 +125,7 @@ package struct CallSettings {
     reflection.version = options.reflection.reflectVersion.map { $0 == "v1" ? .v1 : .v1alpha }
     reflection.timeout = timeout ?? ReflectionSource.defaultTimeout
     reflection.isVerbose = verbosity > 0
+    reflection.isForced = options.reflection.reflect == true || options.reflection.reflectVersion != nil
     reflection.cache =
       options.reflection.refusesCache ? nil : ReflectionCache(environment: sources.environment)
     return reflection

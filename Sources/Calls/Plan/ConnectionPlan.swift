@@ -31,6 +31,7 @@ package enum ConnectionPlan {
     options.resolve = server.resolve
     if let timeout = server.connectTimeout { options.connectTimeout = timeout }
     options.keepaliveTime = server.keepaliveTime
+    options.diagnosesFailures = true
     return options
   }
 

@@ -11,6 +11,10 @@ package struct Target: Equatable {
 
   /// The name of the server in messages.
   package var name: String { unixSocket.map { "unix:\($0)" } ?? baseURL }
+  /// The server as an argument of a command.
+  package var argument: String {
+    unixSocket == nil || isTLS ? name : "--plaintext \(name)"
+  }
   /// Whether the connection uses TLS.
   package var isTLS: Bool { baseURL.hasPrefix("https:") }
 

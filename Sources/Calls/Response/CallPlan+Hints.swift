@@ -6,30 +6,26 @@ import RPCProtocols
 extension CallPlan {
   /// The hint for an error with a known likely cause.
   package func hint(for error: RPCError) -> String? {
-    Self.hint(for: error, target: settings.target, protocolName: settings.protocolName)
+    Self.hint(
+      for: error, target: settings.target, protocolName: settings.protocolName,
+      hasCertificate: connection.certificate != nil)
   }
 
   /// The hint for an error of a call to `target` with a known likely cause.
-  package static func hint(for error: RPCError, target: Target, protocolName: ProtocolName) -> String? {
-    switch error.origin {
-    case .tls where error.message.contains("wrong version number"):
-      "the server does not use TLS on this port; use --plaintext, or http:// in the URL"
-    case .tls where error.message.contains("certificate required"):
-      "use --cert FILE, and --key FILE if the key is in another file"
-    case .proxy where error.message.contains("407"):
-      "give them in the proxy's URL: --proxy http://USER:PASSWORD@HOST:PORT"
+  package static func hint(
+    for error: RPCError, target: Target, protocolName: ProtocolName, hasCertificate: Bool
+  ) -> String? {
+    if let cause = error.cause {
+      return ConnectionAdvice(target, protocolName, hasCertificate: hasCertificate).hint(for: cause)
+    }
+    return switch error.origin {
     case .proxy:
       "the proxy is set by --proxy, http_proxy, https_proxy or ALL_PROXY; --proxy '' uses none"
-    case .tls where error.message.contains("no certificate authorities"):
-      "install ca-certificates, set SSL_CERT_FILE, or use --cacert FILE"
-    case .tls where error.message.contains("PKCS12"):
-      "the passphrase of the file may be wrong or missing: give it with --pass @FILE or --pass env:NAME"
     case .tls:
-      "use --cacert FILE to trust its authority, or -k to skip verification"
+      "\"rpcurl check \(target.argument)\" shows what the server supports; -k skips verification"
     case .connection where !target.isTLS && error.message.contains("HTTP/0.9"):
       "the server may require HTTP/2, as gRPC does (--protocol grpc), or TLS (https://, without --plaintext)"
-    case .connection where error.message.contains("requires HTTP/2"),
-      .violation where error.message.contains("requires HTTP/2"):
+    case .violation where error.message.contains("requires HTTP/2"):
       "over HTTP/1.1 use --protocol grpc-web, or --protocol connect"
     case .connection where error.message.contains("was lost by libcurl"):
       "libcurl 8.14 or newer is correct: use a build that contains it, or upgrade the system's; on Debian 12, apt-get install -t bookworm-backports libcurl4"

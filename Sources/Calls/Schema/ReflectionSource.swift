@@ -22,6 +22,8 @@ package struct ReflectionSource {
   package var version: ReflectionVersion?
   package var timeout = defaultTimeout
   package var isVerbose = false
+  /// Whether the server is asked also for what the built-in schemas declare.
+  package var isForced = false
   /// Whether only the cache is used.
   package var isOffline = false
   /// The cache; nil with `--no-cache`.
@@ -193,7 +195,9 @@ package struct ReflectionSource {
       return Failure(
         .call(status), proxy ?? target.name,
         isConnection || proxy != nil ? status.message : error.description,
-        hint: CallPlan.hint(for: status, target: target, protocolName: protocolName))
+        hint: CallPlan.hint(
+          for: status, target: target, protocolName: protocolName,
+          hasCertificate: connection.certificate != nil))
     case .refused, .invalidResponse, .tooMuch:
       return Failure(
         .schema, target.name, error.description, hint: "use --proto FILE or --descriptor-set FILE")

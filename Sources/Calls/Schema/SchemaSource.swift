@@ -30,6 +30,8 @@ package enum SchemaSource {
     waitLimit: Duration?
   ) throws(Failure) -> Found {
     guard let reflection else {
+      let given = schema.hasSources ? try sources(schema, error, waitLimit: waitLimit) : []
+      if let found = try builtIn(name, after: given) { return found }
       let own = try pool(schema, error, waitLimit: waitLimit)
       return Found(pool: own, method: try method(completed(name, in: own), in: own), origin: .files)
     }
@@ -41,6 +43,11 @@ package enum SchemaSource {
     guard try !knows(name.service, own) else {
       return Found(pool: own, method: try method(name, in: own), origin: .files)
     }
+    // A request for the schema of every server would give the same.
+    if !reflection.isForced, let found = try builtIn(name, after: sets) {
+      if reflection.isVerbose { error.write("* schema: built in\n") }
+      return found
+    }
     if let cached = reflection.cached(name.service), let pool = try? pool(sets + [cached.source]),
       let method = try? method(name, in: pool)
     {
@@ -50,6 +57,19 @@ package enum SchemaSource {
     let (fetched, known) = try reflection.fetch(name, known: own.serviceNames)
     let pool = try pool(sets + [fetched])
     return Found(pool: pool, method: try method(completed(known, in: pool), in: pool), origin: .server)
+  }
+
+  /// The method of a service of gRPC itself, such as health, if no other source declares it.
+  private static func builtIn(_ name: MethodName, after sources: [Source]) throws(Failure) -> Found? {
+    guard WellKnownSchemas.mayDeclareService(name.service) else { return nil }
+    let pool = try pool(sources + [builtInServices])
+    guard let method = try? method(name, in: pool) else { return nil }
+    return Found(pool: pool, method: method, origin: .files)
+  }
+
+  /// The services of gRPC itself, the last source.
+  package static var builtInServices: Source {
+    Source(set: WellKnownSchemas.services, name: WellKnownSchemas.sourceName)
   }
 
   /// The method of `pool` with this name, or with this unique suffix.

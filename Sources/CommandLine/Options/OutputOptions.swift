@@ -169,6 +169,14 @@ extension OptionTable {
       .dir, "--dir", .text, "DIR", .own, .pluginsNew,
       "Directory to write to (default: one with the plugin's name).",
       example: "rpcurl plugins new --dir src/hello hello", completion: "dir"),
+    Option(
+      .watch, "--watch", .flag, "", .own, .health,
+      "Print each change of the status, until the stream ends.",
+      example: "rpcurl health --watch https://demo.example"),
+    Option(
+      .wait, "--wait", .duration, "DURATION", .own, .health,
+      "Wait at most this long until the status is SERVING.",
+      example: "rpcurl health --wait 30s https://demo.example"),
   ]
 
   /// The options that most commands have.

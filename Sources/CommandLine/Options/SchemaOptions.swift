@@ -21,7 +21,7 @@ extension OptionTable {
 
   static let reflection: [Option] = [
     Option(
-      .reflect, "--reflect --no-reflect", .flag, "", .reflection, .remote,
+      .reflect, "--reflect --no-reflect", .flag, "", .reflection, .reflecting,
       "Use reflection for names missing from other sources (default: if there are no other sources).",
       "The schema that a server sends is cached for five minutes below $XDG_CACHE_HOME/rpcurl. --no-reflect never "
         + "asks the server.",
@@ -30,16 +30,16 @@ extension OptionTable {
     Option(
       .reflectVersion, "--reflect-version",
       .choice("v1 v1alpha", spellings: "grpc-v1=v1 grpc-v1alpha=v1alpha"),
-      "VERSION", .reflection, .remote,
+      "VERSION", .reflection, .reflecting,
       "Version of the reflection service (default: v1, or v1alpha if the server lacks v1).",
       example: "rpcurl list --reflect-version v1alpha https://demo.example", aliases: "--reflect-protocol"),
     Option(
-      .reflectHeader, "--reflect-header", .text, "NAME: VALUE|@FILE", .reflection, .remote,
+      .reflectHeader, "--reflect-header", .text, "NAME: VALUE|@FILE", .reflection, .reflecting,
       "Send this header with requests for the schema only; may repeat.",
       example: "rpcurl list --reflect-header 'x-for: schema' https://demo.example",
       grpcurl: "reflect-header", repeats: true, completion: "header"),
     Option(
-      .noCache, "--no-cache", .flag, "", .reflection, .remote,
+      .noCache, "--no-cache", .flag, "", .reflection, .reflecting,
       "Do not read or write the schema cache.",
       example: "rpcurl --no-cache https://demo.example demo.v1.Demo/Hello"),
   ]

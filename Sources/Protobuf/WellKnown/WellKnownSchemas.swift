@@ -12,6 +12,19 @@ package enum WellKnownSchemas {
   /// The descriptor set.
   package static let set = SchemaBytes(Base64.decode(Array(encoded.utf8)) ?? [])
 
+  /// The services of gRPC itself: health, reflection and channelz. Their imports are in `set`.
+  public static let services = SchemaBytes(Base64.decode(Array(encodedServices.utf8)) ?? [])
+
+  /// The packages of `services`.
+  public static let servicePackages = [
+    "grpc.channelz.v1", "grpc.health.v1", "grpc.reflection.v1", "grpc.reflection.v1alpha",
+  ]
+
+  /// Whether `services` may declare a symbol with this full name.
+  public static func mayDeclareService(_ name: String) -> Bool {
+    servicePackages.contains { name.hasPrefix($0) && name.dropFirst($0.count).first == "." }
+  }
+
   /// The types of options, `google.protobuf.FileOptions` and the like: required to show options by name if no
   /// source contains `google/protobuf/descriptor.proto`.
   package static let optionTypes = SchemaBytes(Base64.decode(Array(encodedOptions.utf8)) ?? [])

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compiles protos/ and options/ into the descriptor sets that WellKnownSchemas embeds.
+# Compiles protos/, options/ and services/ into the descriptor sets that WellKnownSchemas embeds.
 #
 #   generate.sh [OUTDIR]     default: this directory (the committed files are replaced)
 set -eu
@@ -9,10 +9,10 @@ mkdir -p "$out"
 set=$(mktemp)
 trap 'rm -f "$set"' EXIT
 
-# encode DIRECTORY NAME FILE: a property that holds the set in base64
+# encode DIRECTORY NAME FILE [OPTION…]: a property that holds the set in base64
 encode() {
-  (cd "$here/$1" && find google -name '*.proto' | LC_ALL=C sort |
-    xargs protoc -I. --descriptor_set_out="$set" --include_imports)
+  (cd "$here/$1" && find . -name '*.proto' | sed 's|^\./||' | LC_ALL=C sort |
+    xargs protoc -I. -I"$here/protos" --descriptor_set_out="$set" ${4-})
   {
     echo "// Made by generate.sh from $1/. Do not edit."
     echo "// swift-format-ignore-file"
@@ -26,5 +26,7 @@ encode() {
   } > "$out/$3"
 }
 
-encode protos encoded WellKnownData.swift
-encode options encodedOptions OptionTypesData.swift
+encode protos encoded WellKnownData.swift --include_imports
+encode options encodedOptions OptionTypesData.swift --include_imports
+# Their imports are in protos/.
+encode services encodedServices ServicesData.swift

@@ -1,0 +1,266 @@
+import CommandLine
+import Output
+import Protobuf
+import RPCClient
+import RPCProtocols
+import Reflection
+import System
+import Transport
+
+/// `rpcurl check`: finds out step by step how a server can be called.
+package final class ServerCheck {
+  /// The time limit of each step, unless `--max-time` is given.
+  private static let limit = Duration.seconds(10)
+
+  private var request: ServerRequest
+  private let isJSON: Bool
+  private let givenOptions: [String]
+  private let clients: ClientSource
+  private var report = CheckReport()
+  /// The cause of the first failed step.
+  private var cause: ConnectionCause?
+  /// Options that the server requires and that were not given.
+  private var addedOptions: [String] = []
+  private var isPlaintext: Bool
+  private var isInsecure = false
+
+  /// Resolves the argument `TARGET`.
+  package init(_ invocation: Invocation, on console: Console) throws {
+    request = try ServerRequest(invocation, console)
+    isJSON = invocation.text(.textFormat) == "json"
+    isPlaintext = !request.target.isTLS
+    clients = ClientSource(console, verbosity: request.verbosity, showsSecrets: false)
+    // What the suggested command needs too.
+    let kept: [OptionID] = [
+      .insecure, .cacert, .capath, .cert, .certType, .key, .pass, .servername, .authority, .unixSocket,
+      .abstractUnixSocket, .proxy, .resolve, .connectTo,
+    ]
+    givenOptions = kept.flatMap { id in
+      invocation.all(id).map { argument in
+        argument.text.map { "\(argument.name) \(ShellWord.quoted($0))" } ?? argument.name
+      }
+    }
+  }
+
+  /// Prints the report.
+  ///
+  /// - Throws: `Failure` unless a call can be made.
+  package func run() throws {
+    let client = try clients.client()
+    if try checkConnection(client) {
+      let protocols = try checkProtocols(client)
+      if let first = protocols.first {
+        report.canCall = addedOptions.isEmpty
+        let method = try checkReflection(client, first)
+        report.command = command(first, method)
+      }
+    }
+    clients.console.output.print(isJSON ? report.json : report.text)
+    guard !report.canCall else { return }
+    throw Failure(reported: cause?.layer == .tls ? .tls : .connection)
+  }
+
+  private func wait(_ client: RPCClient, _ isDone: () -> Bool) throws {
+    guard try !CommandLoop(client.loop).run(until: isDone) else { throw Failure(reported: Interrupt.status) }
+  }
+
+  private var limit: Duration { request.maxTime ?? Self.limit }
+
+  // MARK: Connection
+
+  /// The base URL with the scheme that the server requires.
+  private var baseURL: String {
+    let rest = request.target.baseURL.drop { $0 != ":" }
+    return (isPlaintext ? "http" : "https") + rest
+  }
+
+  private func connection(_ protocolName: ProtocolName) throws -> ConnectionOptions {
+    var options = try request.connection(protocolName)
+    if protocolName != .grpc, options.httpVersion == .http1, !isPlaintext {
+      options.httpVersion = .negotiated
+    }
+    options.isInsecure = options.isInsecure || isInsecure
+    return options
+  }
+
+  private func probe(_ client: RPCClient, _ purpose: ConnectionProbe.Purpose) throws -> ConnectionFacts {
+    var result: ConnectionFacts?
+    let probe = try connectionProbe(client, purpose) { result = $0 }
+    defer { probe.cancel() }
+    probe.start(limit: limit)
+    try wait(client) { result != nil }
+    return result ?? ConnectionFacts()
+  }
+
+  private func connectionProbe(
+    _ client: RPCClient, _ purpose: ConnectionProbe.Purpose, _ completion: @escaping (ConnectionFacts) -> Void
+  ) throws -> ConnectionProbe {
+    let options = try connection(.grpc)
+    do {
+      return try ConnectionProbe(baseURL, options, purpose, loop: client.loop, completion: completion)
+    } catch {
+      throw Failure(.usage, request.target.name, error.message)
+    }
+  }
+
+  /// Checks name, connection and TLS. Returns false if no call is possible.
+  private func checkConnection(_ client: RPCClient) throws -> Bool {
+    var facts = try probe(client, .connect)
+    report.add(connection: facts, request.target, hint)
+    var failed = facts.error?.cause
+    if isPlaintext, facts.error == nil {
+      // A server that uses TLS accepts the connection too.
+      let inspected = try probe(client, .inspectTLS)
+      if inspected.tlsVersion != nil {
+        failed = .serverWithTLS
+        report.add("TLS", .failed, ConnectionCause.serverWithTLS.description, hint: hint(.serverWithTLS))
+        isPlaintext = false
+        facts = try probe(client, .connect)
+        addedOptions.append("https")
+        cause = failed
+        failed = facts.error?.cause
+      }
+    } else if failed == .serverWithoutTLS {
+      (isPlaintext, cause) = (true, failed)
+      addedOptions.append("--plaintext")
+      report.add("TLS", .failed, ConnectionCause.serverWithoutTLS.description, hint: hint(.serverWithoutTLS))
+      return true
+    }
+    cause = cause ?? failed
+    guard !isPlaintext else {
+      if facts.error == nil { report.add("TLS", .absent, "not used") }
+      return facts.error == nil
+    }
+    guard facts.error == nil || failed?.layer == .tls else { return false }
+    let inspected = facts.error == nil ? facts : try probe(client, .inspectTLS)
+    let needsCertificate = inspected.requestsClientCertificate && request.server.cert == nil
+    report.add(tls: inspected, isInsecure: try connection(.grpc).isInsecure)
+    if needsCertificate {
+      report.add(
+        "client certificate", .absent, "the server asks for one", hint: hint(.clientCertificateRequired))
+    }
+    guard let error = facts.error else { return true }
+    let refined = failed?.refined(
+      by: inspected, hasCertificate: request.server.cert != nil, requiresHTTP2: true)
+    cause = refined ?? cause
+    report.add("verification", .failed, refined?.description ?? error.message, hint: refined.map(hint))
+    switch refined {
+    case .expired, .notYetValid, .wrongName, .unknownAuthority, .selfSigned, .rejectedCertificate:
+      // The other steps are checked without verification.
+      isInsecure = true
+      addedOptions.append("-k")
+      return true
+    default: return false
+    }
+  }
+
+  private func hint(_ cause: ConnectionCause) -> String {
+    ConnectionAdvice(request.target, request.protocolName, hasCertificate: request.server.cert != nil)
+      .hint(for: cause)
+  }
+
+  // MARK: Protocols
+
+  /// Calls the health service over each protocol. Returns the protocols that work.
+  private func checkProtocols(_ client: RPCClient) throws -> [ProtocolName] {
+    let methods = try HealthMethods()
+    let message = try methods.request("")
+    var working: [ProtocolName] = []
+    var lines: [CheckReport.Line] = []
+    var versions: Set<String> = []
+    var health: (ProbeCall.Result, HealthMethods.Status?)?
+    for name in [ProtocolName.grpc, .grpcWeb, .connect] {
+      var call = request.call(methods.check, name, try connection(name), timeout: limit)
+      call.target = baseURL
+      var result: ProbeCall.Result?
+      var status: HealthMethods.Status?
+      let probe = ProbeCall(
+        call, message, client, onMessage: { status = HealthMethods.status($0) }, completion: { result = $0 })
+      defer { probe.cancel() }
+      try wait(client) { result != nil }
+      guard let result else { continue }
+      if let version = result.httpVersion { versions.insert(version) }
+      let isWorking = result.error == nil || result.error?.origin == .server
+      if isWorking {
+        working.append(name)
+        health = health ?? (result, status)
+      } else if cause == nil {
+        cause = result.error?.cause
+      }
+      lines.append(
+        CheckReport.Line(
+          name.title, isWorking ? .passed : .absent,
+          isWorking ? "responds" : result.error?.message ?? "no response",
+          hint: isWorking ? nil : result.error?.cause.map(hint)))
+    }
+    report.add(
+      "HTTP", versions.isEmpty ? .failed : .passed,
+      versions.isEmpty ? "no response" : versions.sorted().joined(separator: ", "))
+    // Without any protocol, each is a reason that no call can be made.
+    for var line in lines {
+      if working.isEmpty { line.outcome = .failed }
+      report.lines.append(line)
+    }
+    if let health { report.add(health: health.0.error, health.1) }
+    return working
+  }
+
+  // MARK: Reflection
+
+  /// Checks the versions of reflection. Returns a method that can be called without a schema.
+  private func checkReflection(_ client: RPCClient, _ name: ProtocolName) throws -> Bool {
+    var versions: [String] = []
+    var services: Set<String> = []
+    for version in [ReflectionVersion.v1, .v1alpha] {
+      var query = ReflectionRequest(.serviceNames, target: baseURL, userAgent: Version.userAgent)
+      (query.version, query.protocolName, query.timeout) = (version, name, limit)
+      query.connection = try connection(name)
+      query.headers = request.allHeaders
+      let reflector = client.reflect(query)
+      try wait(client) { reflector.result != nil }
+      guard case .success(let schema)? = reflector.result else { continue }
+      versions.append(version.rawValue)
+      services.formUnion(schema.services)
+    }
+    guard !versions.isEmpty else {
+      report.add(
+        "reflection", .absent, "the server does not offer it",
+        hint: "use --proto FILE, or --descriptor-set FILE")
+      return false
+    }
+    let count = "\(services.count) service\(services.count == 1 ? "" : "s")"
+    report.add("reflection", .passed, "\(versions.joined(separator: ", ")): \(count)")
+    return true
+  }
+
+  /// The shortest command that works.
+  private func command(_ name: ProtocolName, _ hasReflection: Bool) -> String {
+    var words = ["rpcurl"]
+    if hasReflection { words.append("list") }
+    if name != .grpc { words.append("--protocol \(name.rawValue)") }
+    words += givenOptions
+    if isInsecure { words.append("-k") }
+    let isSocket = request.target.unixSocket != nil && request.server.unixSocket == nil
+    if isSocket {
+      if isPlaintext { words.append("--plaintext") }
+      words.append(ShellWord.quoted(request.target.name))
+    } else if isPlaintext {
+      words.append(ShellWord.quoted(baseURL))
+    } else {
+      words.append(ShellWord.quoted(String(baseURL.dropFirst("https://".count))))
+    }
+    if !hasReflection { words.append("grpc.health.v1.Health/Check") }
+    return words.joined(separator: " ")
+  }
+}
+
+extension ProtocolName {
+  /// The name for people.
+  fileprivate var title: String {
+    switch self {
+    case .grpc: "gRPC"
+    case .grpcWeb: "gRPC-Web"
+    case .connect: "Connect"
+    }
+  }
+}

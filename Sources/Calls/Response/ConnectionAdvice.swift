@@ -1,0 +1,69 @@
+import RPCProtocols
+
+/// What to do about each cause of a failed connection.
+package struct ConnectionAdvice {
+  private let target: Target
+  private let hasCertificate: Bool
+  private let protocolName: ProtocolName
+
+  /// - Parameters:
+  ///   - target: The server.
+  ///   - protocolName: The protocol of the call.
+  ///   - hasCertificate: Whether a client certificate was given.
+  package init(_ target: Target, _ protocolName: ProtocolName, hasCertificate: Bool = false) {
+    self.target = target
+    self.protocolName = protocolName
+    self.hasCertificate = hasCertificate
+  }
+
+  /// The hint for a cause: the option that helps, or what to check.
+  package func hint(for cause: ConnectionCause) -> String {
+    switch cause {
+    case .unknownHost: "check the name, or give its address with --resolve HOST:PORT:ADDRESS"
+    case .refused: "no server listens there: check the port, and whether the server runs"
+    case .unreachable: "check the address and the network; --proxy URL connects through a proxy"
+    case .connectTimeout:
+      "the host may be down, or a firewall drops the packets; --connect-timeout TIME sets the limit"
+    case .handshakeTimeout:
+      "the server may not use TLS on this port (\(plaintext)); --connect-timeout TIME sets the limit"
+    case .socket: "check the path of the socket, and whether the server runs"
+    case .unknownProxy, .proxyFailed, .proxyRefused:
+      "the proxy is set by --proxy, http_proxy, https_proxy or ALL_PROXY; --proxy '' uses none"
+    case .proxyRequiresCredentials:
+      "use --proxy-user NAME:PASSWORD, or --proxy http://NAME:PASSWORD@HOST:PORT"
+    case .expired: "renew the certificate of the server; -k skips verification"
+    case .notYetValid: "check the clocks of both machines; -k skips verification"
+    case .wrongName(_, let names):
+      names.first.map {
+        "call the server by that name, or use --servername \($0.hasPrefix("*.") ? "NAME" : $0)"
+      } ?? "use --servername NAME with a name of the certificate"
+    case .unknownAuthority, .selfSigned:
+      "use --cacert FILE to trust its authority, or -k to skip verification"
+    case .rejectedCertificate: "-k skips verification"
+    case .noAuthorities: "install ca-certificates, set SSL_CERT_FILE, or use --cacert FILE"
+    case .invalidAuthorities: "--cacert FILE expects certificates in PEM"
+    case .invalidClientCertificate(let file):
+      file.hasSuffix(".p12") || file.hasSuffix(".pfx")
+        ? "the passphrase of the file may be wrong or missing: give it with --pass @FILE or --pass env:NAME"
+        : "--cert FILE expects a certificate in PEM; --cert-type P12 or DER sets another format"
+    case .missingKey: "use --key FILE with the key of the certificate"
+    case .wrongKey: "use --key FILE with the key of the certificate, and --pass if it is encrypted"
+    case .clientCertificateRequired: "use --cert FILE, and --key FILE if the key is in another file"
+    case .clientCertificateRefused: "use --cert FILE with a certificate that the server trusts"
+    case .serverWithoutTLS: plaintext
+    case .serverWithTLS: "omit --plaintext, or use https:// in the URL"
+    case .noCommonTLSVersion: "omit --tlsv1.3, or update the older side"
+    case .handshakeRefused:
+      hasCertificate
+        ? "check the client certificate (--cert) and the name for TLS (--servername)"
+        : "the server may require a client certificate (--cert FILE), or another name (--servername NAME)"
+    case .handshakeCut: "check that the server uses TLS on this port, or \(plaintext)"
+    case .onlyHTTP1: "over HTTP/1.1 use --protocol grpc-web, or --protocol connect"
+    case .onlyHTTP2: "use --protocol grpc, or --http2-prior-knowledge"
+    case .notHTTP: "check the port"
+    case .closed: "\"rpcurl check \(target.argument)\" shows what the server supports"
+    }
+  }
+
+  private var plaintext: String { "use --plaintext, or http:// in the URL" }
+}

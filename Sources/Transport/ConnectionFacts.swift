@@ -1,0 +1,151 @@
+import Protobuf
+import RPCProtocols
+
+/// What a probe found out about a server's connection.
+package struct ConnectionFacts: Sendable, Equatable {
+  /// A certificate, as libcurl describes it.
+  package struct Certificate: Sendable, Equatable {
+    /// The distinguished name of the owner.
+    package var subject = ""
+    /// The distinguished name of the authority.
+    package var issuer = ""
+    /// The names and addresses that it is for.
+    package var names: [String] = []
+    /// The start of its validity.
+    package var start: String?
+    /// The end of its validity.
+    package var end: String?
+
+    /// Makes an empty description.
+    package init() {}
+
+    /// Reads libcurl's lines, each of the form `NAME:VALUE`.
+    init(lines: [String]) {
+      for line in lines {
+        guard let colon = line.firstIndex(of: ":") else { continue }
+        let value = String(line[line.index(after: colon)...])
+        switch line[..<colon] {
+        case "Subject": subject = Self.spaced(value)
+        case "Issuer": issuer = Self.spaced(value)
+        case "Start date": start = Self.singleSpaced(value)
+        case "Expire date": end = Self.singleSpaced(value)
+        case "X509v3 Subject Alternative Name": names = Self.names(value)
+        default: break
+        }
+      }
+    }
+
+    /// `DNS:localhost, IP Address:127.0.0.1` as names.
+    private static func names(_ value: String) -> [String] {
+      value.split(separator: ",").compactMap { entry in
+        let entry = entry.drop { $0 == " " }
+        for prefix in ["DNS:", "IP Address:"] where entry.hasPrefix(prefix) {
+          return String(entry.dropFirst(prefix.count))
+        }
+        return nil
+      }
+    }
+
+    /// `CN = a` and `CN=a` as `CN=a`: versions of OpenSSL differ.
+    private static func spaced(_ name: String) -> String {
+      name.split(separator: " ").joined(separator: " ").replacing(" = ", with: "=")
+    }
+
+    private static func singleSpaced(_ text: String) -> String {
+      text.split(separator: " ").joined(separator: " ")
+    }
+  }
+
+  /// The addresses of the server's name, or of the proxy's.
+  package var addresses: [String] = []
+  /// The address and the port of the connection.
+  package var peer: String?
+  /// The URL of the proxy, without credentials, if one is used.
+  package var proxy: String?
+  /// The version of TLS, such as `TLSv1.3`.
+  package var tlsVersion: String?
+  /// The cipher suite.
+  package var cipher: String?
+  /// The protocol that TLS negotiated (ALPN), such as `h2`; nil if none.
+  package var negotiated: String?
+  /// Whether the server asked for a client certificate.
+  package var requestsClientCertificate = false
+  /// The server's certificate, followed by those of its authorities that the server sent.
+  package var certificates: [Certificate] = []
+  /// The start of what a server without TLS sent after the start of an HTTP/2 connection; nil if not asked.
+  package var firstBytes: [UInt8]?
+  /// The error; nil if the connection was made.
+  package var error: TransportError?
+
+  /// Makes empty facts.
+  package init() {}
+
+  /// Adds the facts of a line of libcurl's log.
+  mutating func add(logLine line: Substring) {
+    let line = line.drop { $0 == " " }
+    if line.hasPrefix("Trying ") {
+      let address = line.dropFirst("Trying ".count).prefix { $0 != " " }
+      add(address: address.hasSuffix("...") ? address.dropLast(3) : address)
+    } else if line.hasPrefix("SSL connection using ") {
+      let parts = line.dropFirst("SSL connection using ".count).split(separator: "/")
+        .map { String($0.filter { $0 != " " }) }
+      tlsVersion = parts.first
+      cipher = parts.count > 1 ? parts[1] : nil
+    } else if line.hasPrefix("ALPN: server accepted ") {
+      negotiated = String(line.dropFirst("ALPN: server accepted ".count))
+    } else if line.contains("(IN)"), line.contains("Request CERT") {
+      requestsClientCertificate = true
+    }
+  }
+
+  /// - Parameter address: The address and the port.
+  private mutating func add(address: Substring) {
+    guard let colon = address.lastIndex(of: ":") else { return }
+    let host = address[..<colon].filter { $0 != "[" && $0 != "]" }
+    if !addresses.contains(host) { addresses.append(host) }
+  }
+
+  /// Whether what the server sent is a part of HTTP/2: a frame of type SETTINGS on stream 0.
+  var startsHTTP2: Bool {
+    guard let bytes = firstBytes, bytes.count >= 9 else { return false }
+    return bytes[3] == 4 && bytes[5...8].allSatisfy { $0 == 0 }
+  }
+}
+
+extension ConnectionCause {
+  /// The cause with what a probe of the connection found out.
+  ///
+  /// - Parameters:
+  ///   - facts: What a probe found out.
+  ///   - hasCertificate: Whether the client used a certificate.
+  ///   - requiresHTTP2: Whether the request cannot be sent over HTTP/1.1.
+  package func refined(by facts: ConnectionFacts, hasCertificate: Bool, requiresHTTP2: Bool)
+    -> ConnectionCause
+  {
+    let certificate = facts.certificates.first
+    switch self {
+    case .expired(nil): return .expired(since: certificate?.end)
+    case .notYetValid(nil): return .notYetValid(until: certificate?.start)
+    case .wrongName(let name, _): return .wrongName(name, names: certificate?.names ?? [])
+    case .unknownAuthority(nil): return .unknownAuthority(certificate?.issuer)
+    case .closed, .handshakeCut, .handshakeRefused:
+      if facts.requestsClientCertificate {
+        return hasCertificate ? .clientCertificateRefused : .clientCertificateRequired
+      }
+      guard case .closed(let reason) = self, let bytes = facts.firstBytes else { return self }
+      if bytes.starts(with: "HTTP/1.".utf8) { return requiresHTTP2 ? .onlyHTTP1(negotiated: nil) : self }
+      // An alert of TLS.
+      if bytes.starts(with: [0x15, 3]) { return .serverWithTLS }
+      // libcurl's text for a response that is not HTTP/1.1.
+      if facts.startsHTTP2, reason.contains("HTTP/0.9") { return .onlyHTTP2 }
+      return bytes.isEmpty || facts.startsHTTP2 ? self : .notHTTP(Self.shown(bytes))
+    default: return self
+    }
+  }
+
+  /// The first line of what a server sent, with a dot for each byte that is not printable.
+  private static func shown(_ bytes: [UInt8]) -> String {
+    let line = bytes.prefix(40).prefix { $0 != 10 && $0 != 13 }
+    return String(decoding: line.map { (0x20..<0x7F).contains($0) ? $0 : UInt8(ascii: ".") }, as: UTF8.self)
+  }
+}

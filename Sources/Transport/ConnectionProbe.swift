@@ -1,0 +1,196 @@
+import CCurl
+import Glibc
+import RPCProtocols
+
+/// Makes a connection to a server without a request, and reports what it finds out.
+///
+/// It sends no credentials for the server, and no client certificate unless the server is verified.
+package final class ConnectionProbe {
+  /// What to find out.
+  package enum Purpose: Sendable {
+    /// Whether a connection can be made as a call would make it.
+    case connect
+    /// What TLS negotiates, and the certificate, which is not verified.
+    case inspectTLS
+    /// What a server without TLS sends at the start of an HTTP/2 connection.
+    case readFirstBytes
+  }
+
+  /// The start of an HTTP/2 connection (RFC 9113, section 3.4), and an empty SETTINGS frame.
+  private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + [0, 0, 0, 4, 0, 0, 0, 0, 0]
+  private static let firstByteLimit = 256
+
+  private let purpose: Purpose
+  private unowned let loop: EventLoop
+  private let handle: UnsafeMutableRawPointer
+  private let errorBuffer: UnsafeMutablePointer<CChar>
+  private var lists: [UnsafeMutablePointer<curl_slist>?] = []
+  private var completion: ((ConnectionFacts) -> Void)?
+  private var timer: EventLoop.TimerID?
+  private var socket: Int32?
+  private var facts = ConnectionFacts()
+  private let url: String
+  private let options: ConnectionOptions
+
+  /// Makes a probe; `start` starts it.
+  ///
+  /// - Parameters:
+  ///   - url: The URL of the server.
+  ///   - options: The connection options.
+  ///   - completion: Called once with the result, unless the probe is canceled.
+  /// - Throws: `TransportError` if an option is invalid.
+  package init(
+    _ url: String, _ options: ConnectionOptions, _ purpose: Purpose, loop: EventLoop,
+    completion: @escaping (ConnectionFacts) -> Void
+  ) throws(TransportError) {
+    guard let handle = ccurl_easy_init() else { throw TransportError(.library, "libcurl is out of memory") }
+    self.handle = handle
+    self.loop = loop
+    self.purpose = purpose
+    self.completion = completion
+    errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
+    errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    var (options, url) = (options, url)
+    switch purpose {
+    case .connect: break
+    case .inspectTLS:
+      if url.hasPrefix("http:") { url = "https:\(url.dropFirst("http:".count))" }
+      options.isInsecure = true
+      options.certificate = nil
+      if options.httpVersion == .http2PriorKnowledge || options.httpVersion == .http1 {
+        options.httpVersion = .negotiated
+      }
+    case .readFirstBytes: options.httpVersion = .http1
+    }
+    self.url = url
+    self.options = options
+    try configure()
+  }
+
+  deinit {
+    ccurl_easy_cleanup(handle)
+    for list in lists { ccurl_slist_free_all(list) }
+    errorBuffer.deallocate()
+  }
+
+  /// Starts the probe after libcurl's callbacks have returned. The loop retains it until its end.
+  ///
+  /// - Parameter limit: The maximum time of the probe.
+  package func start(limit: Duration) {
+    timer = loop.schedule(at: .now) { [self] in
+      timer = loop.schedule(at: .now + limit) { [weak self] in
+        guard let self else { return }
+        if facts.error == nil, socket == nil {
+          facts.error = TransportError(.connect, "no connection within \(limit)")
+        }
+        finish()
+      }
+      do throws(TransportError) {
+        try loop.add(self, handle: handle)
+      } catch {
+        facts.error = error
+        finish()
+      }
+    }
+  }
+
+  /// Ends the probe without a result.
+  package func cancel() {
+    completion = nil
+    finish()
+  }
+
+  private func configure() throws(TransportError) {
+    let handle = TransferHandle(handle)
+    try handle.set(CURLOPT_NOSIGNAL, 1)
+    try handle.set(CURLOPT_QUICK_EXIT, 1)
+    try handle.set(CURLOPT_ERRORBUFFER, pointer: errorBuffer)
+    try handle.set(CURLOPT_CONNECT_ONLY, 1)
+    try handle.set(CURLOPT_FRESH_CONNECT, 1)
+    try handle.set(CURLOPT_CERTINFO, 1)
+    try handle.set(CURLOPT_HTTPPROXYTUNNEL, 1)
+    try handle.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+    try handle.set(CURLOPT_VERBOSE, 1)
+    try handle.set(CURLOPT_DEBUGDATA, pointer: Unmanaged.passUnretained(self).toOpaque())
+    try handle.set(tracing: { _, kind, data, size, context in
+      guard kind == CURLINFO_TEXT, let context, let data else { return 0 }
+      let text = String(decoding: UnsafeRawBufferPointer(start: data, count: size), as: UTF8.self)
+      let probe = Unmanaged<ConnectionProbe>.fromOpaque(context).takeUnretainedValue()
+      for line in text.split(whereSeparator: \.isNewline) { probe.facts.add(logLine: line) }
+      return 0
+    })
+    var fields: [String] = []
+    try handle.set(options, url: url, extraFields: &fields, keeping: &lists)
+  }
+
+  /// Called when libcurl has made the connection, or failed.
+  func complete(_ code: CURLcode) {
+    readCertificates()
+    if let address = text(CURLINFO_PRIMARY_IP), !address.isEmpty {
+      var port = 0
+      _ = ccurl_get_long(handle, CURLINFO_PRIMARY_PORT, &port)
+      facts.peer = address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)"
+    }
+    let proxy = ProxyAddress.name(for: url, options)
+    if ccurl_uses_proxy(handle) { facts.proxy = proxy }
+    guard code == CURLE_OK else {
+      facts.error =
+        TransferFailure(
+          code, detail: String(cString: errorBuffer), handle, url: url, options, hasResponse: false
+        ).error
+      if facts.error?.cause?.layer == .proxy { facts.proxy = proxy }
+      return finish()
+    }
+    guard purpose == .readFirstBytes, readFirstBytes() else { return finish() }
+  }
+
+  private func readCertificates() {
+    facts.certificates = (0..<ccurl_certificate_count(handle)).map { index in
+      var lines: [String] = []
+      var line = ccurl_certificate(handle, index)
+      while let entry = line {
+        lines.append(String(cString: entry.pointee.data))
+        line = UnsafePointer(entry.pointee.next)
+      }
+      return ConnectionFacts.Certificate(lines: lines)
+    }
+  }
+
+  private func text(_ info: CURLINFO) -> String? {
+    ccurl_get_string(handle, info).map { String(cString: $0) }
+  }
+
+  /// Sends the start of an HTTP/2 connection, and waits for the server's first bytes.
+  private func readFirstBytes() -> Bool {
+    var socket: curl_socket_t = -1
+    guard ccurl_get_socket(handle, &socket) == CURLE_OK, socket >= 0 else { return false }
+    let sent = Self.preface.withUnsafeBytes {
+      send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+    }
+    guard sent == Self.preface.count else { return false }
+    self.socket = socket
+    loop.watch(socket) { [weak self] in self?.receive(socket) }
+    return true
+  }
+
+  private func receive(_ socket: Int32) {
+    var bytes = [UInt8](repeating: 0, count: Self.firstByteLimit)
+    let count = bytes.withUnsafeMutableBytes {
+      recv(socket, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT))
+    }
+    if count < 0, errno == EAGAIN || errno == EINTR { return }
+    facts.firstBytes = Array(bytes.prefix(max(count, 0)))
+    finish()
+  }
+
+  private func finish() {
+    if let timer { loop.cancel(timer) }
+    timer = nil
+    if let socket { loop.unwatch(socket) }
+    socket = nil
+    let completion = self.completion
+    self.completion = nil
+    loop.remove(probe: handle)
+    completion?(facts)
+  }
+}

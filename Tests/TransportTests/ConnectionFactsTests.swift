@@ -1,0 +1,88 @@
+import RPCProtocols
+import Testing
+
+@testable import Transport
+
+@Suite struct ConnectionFactsTests {
+  private func facts(_ change: (inout ConnectionFacts) -> Void) -> ConnectionFacts {
+    var facts = ConnectionFacts()
+    change(&facts)
+    return facts
+  }
+
+  @Test func readsTheLogOfTwoVersionsOfLibcurl() {
+    let found = facts {
+      for line in [
+        "  Trying 127.0.0.1:443...", "  Trying [::1]:443...", "  Trying 127.0.0.1:443...",
+        "SSL connection using TLSv1.3 / TLS_AES_256_GCM_SHA384 / X25519MLKEM768 / RSASSA-PSS",
+        "ALPN: server accepted h2", "TLSv1.3 (IN), TLS handshake, Request CERT (13):", "unrelated",
+      ] { $0.add(logLine: line[...]) }
+    }
+    #expect(found.addresses == ["127.0.0.1", "::1"])
+    #expect(found.tlsVersion == "TLSv1.3")
+    #expect(found.cipher == "TLS_AES_256_GCM_SHA384")
+    #expect(found.negotiated == "h2")
+    #expect(found.requestsClientCertificate)
+    #expect(
+      !facts { $0.add(logLine: "TLSv1.3 (OUT), TLS handshake, Request CERT (13):") }.requestsClientCertificate
+    )
+  }
+
+  @Test func readsCertificates() {
+    let certificate = ConnectionFacts.Certificate(lines: [
+      "Subject:O = Shop, CN = shop.test", "Issuer:CN=Root", "Version:2",
+      "Start date:Jan  1 00:00:00 2020 GMT",
+      "Expire date:Jan  2 00:00:00 2021 GMT",
+      "X509v3 Subject Alternative Name:DNS:shop.test, IP Address:10.0.0.1, email:a@b", "without colon",
+    ])
+    #expect(certificate.subject == "O=Shop, CN=shop.test")
+    #expect(certificate.issuer == "CN=Root")
+    #expect(certificate.names == ["shop.test", "10.0.0.1"])
+    #expect(certificate.start == "Jan 1 00:00:00 2020 GMT")
+    #expect(certificate.end == "Jan 2 00:00:00 2021 GMT")
+  }
+
+  @Test func refinesCausesByTheCertificate() {
+    let found = facts {
+      var certificate = ConnectionFacts.Certificate()
+      (certificate.issuer, certificate.end, certificate.start) = ("CN=Root", "yesterday", "tomorrow")
+      certificate.names = ["shop.test"]
+      $0.certificates = [certificate]
+    }
+    func refined(_ cause: ConnectionCause) -> ConnectionCause {
+      cause.refined(by: found, hasCertificate: false, requiresHTTP2: true)
+    }
+    #expect(refined(.expired(since: nil)) == .expired(since: "yesterday"))
+    #expect(refined(.notYetValid(until: nil)) == .notYetValid(until: "tomorrow"))
+    #expect(refined(.unknownAuthority(nil)) == .unknownAuthority("CN=Root"))
+    #expect(refined(.wrongName("a", names: [])) == .wrongName("a", names: ["shop.test"]))
+    #expect(refined(.selfSigned) == .selfSigned)
+  }
+
+  @Test func refinesAClosedConnectionByTheFirstBytes() {
+    func refined(_ bytes: [UInt8]?, http2: Bool = true, reason: String = "reset") -> ConnectionCause {
+      let cause = ConnectionCause.closed(reason)
+      return cause.refined(by: facts { $0.firstBytes = bytes }, hasCertificate: false, requiresHTTP2: http2)
+    }
+    let settings: [UInt8] = [0, 0, 0, 4, 0, 0, 0, 0, 0]
+    #expect(refined(nil) == .closed("reset"))
+    #expect(refined([]) == .closed("reset"))
+    #expect(refined([0x15, 3, 1, 0, 2, 2, 40]) == .serverWithTLS)
+    #expect(refined(Array("HTTP/1.1 400 Bad Request\r\n".utf8)) == .onlyHTTP1(negotiated: nil))
+    #expect(refined(Array("HTTP/1.1 400 Bad Request\r\n".utf8), http2: false) == .closed("reset"))
+    #expect(refined(Array("SSH-2.0-x\u{1b}\r\nmore".utf8)) == .notHTTP("SSH-2.0-x."))
+    #expect(refined(settings) == .closed("reset"))
+    let notHTTP1 = "Received HTTP/0.9 when not allowed"
+    #expect(refined(settings, http2: false, reason: notHTTP1) == .onlyHTTP2)
+  }
+
+  @Test func refinesAClosedConnectionByTheRequestForACertificate() {
+    let found = facts { $0.requestsClientCertificate = true }
+    for cause in [ConnectionCause.closed("x"), .handshakeCut, .handshakeRefused("x")] {
+      #expect(
+        cause.refined(by: found, hasCertificate: false, requiresHTTP2: true) == .clientCertificateRequired)
+      #expect(
+        cause.refined(by: found, hasCertificate: true, requiresHTTP2: true) == .clientCertificateRefused)
+    }
+  }
+}

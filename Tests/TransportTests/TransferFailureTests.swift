@@ -1,0 +1,157 @@
+import CCurl
+import Glibc
+import RPCProtocols
+import Testing
+
+@testable import Transport
+
+@Suite struct TransferFailureTests {
+  private func failure(
+    _ code: CURLcode, _ detail: String, _ progress: TransferFailure.Progress = .nothing,
+    _ change: (inout TransferFailure) -> Void = { _ in }
+  ) -> TransferFailure {
+    var failure = TransferFailure(code: code, detail: detail)
+    failure.progress = progress
+    failure.server = "a.test:1"
+    failure.isTLS = true
+    change(&failure)
+    return failure
+  }
+
+  @Test func namesTheCauseOfAFailedConnection() {
+    func cause(_ systemError: Int32) -> ConnectionCause? {
+      failure(CURLE_COULDNT_CONNECT, "Failed to connect") { $0.systemError = systemError }.cause
+    }
+    #expect(cause(ECONNREFUSED) == .refused(server: "a.test:1"))
+    #expect(cause(ENETUNREACH) == .unreachable(server: "a.test:1", reason: "Network is unreachable"))
+    #expect(cause(ETIMEDOUT) == .connectTimeout(server: "a.test:1", .seconds(10)))
+    #expect(cause(0) == nil)
+    #expect(failure(CURLE_COULDNT_RESOLVE_HOST, "").cause == .unknownHost("a.test"))
+    let ipv6 = failure(CURLE_COULDNT_RESOLVE_HOST, "") { $0.server = "[::1]" }
+    #expect(ipv6.cause == .unknownHost("[::1]"))
+    let socket = failure(CURLE_COULDNT_CONNECT, "") {
+      $0.options.unixSocket = "/s"
+      $0.systemError = ENOENT
+    }
+    #expect(socket.cause == .socket(path: "/s", reason: "No such file or directory"))
+  }
+
+  @Test func distinguishesTimeoutsOfConnectionAndHandshake() {
+    let (code, limit) = (CURLE_OPERATION_TIMEDOUT, Duration.seconds(10))
+    #expect(failure(code, "").cause == .connectTimeout(server: "a.test:1", limit))
+    #expect(failure(code, "", .connected).cause == .handshakeTimeout(limit))
+    #expect(failure(code, "SSL connection timeout").cause == .handshakeTimeout(limit))
+    #expect(
+      failure(code, "", .connected) { $0.isTLS = false }.cause == .connectTimeout(server: "a.test:1", limit))
+    #expect(failure(code, "", .responseBegun).cause == nil)
+  }
+
+  @Test func namesTheCauseOfAnInvalidCertificate() {
+    func cause(_ result: Int, _ detail: String = "") -> ConnectionCause? {
+      failure(CURLE_PEER_FAILED_VERIFICATION, detail) { $0.verifyResult = result }.cause
+    }
+    #expect(cause(10) == .expired(since: nil))
+    #expect(cause(9) == .notYetValid(until: nil))
+    #expect(cause(18) == .selfSigned)
+    #expect(cause(19) == .unknownAuthority(nil))
+    #expect(cause(20) == .unknownAuthority(nil))
+    #expect(cause(23, "certificate revoked") == .rejectedCertificate("certificate revoked"))
+    // libcurl 7.88 leaves another result behind than 8.21.
+    let words = "SSL: no alternative certificate subject name matches target host name 'a.test'"
+    #expect(cause(0, words) == .wrongName("a.test", names: []))
+    #expect(cause(1, words) == .wrongName("a.test", names: []))
+    let named = failure(CURLE_PEER_FAILED_VERIFICATION, words) { $0.options.serverName = "b.test" }
+    #expect(named.cause == .wrongName("b.test", names: []))
+  }
+
+  @Test func namesTheFileThatCannotBeUsed() {
+    func cause(_ code: CURLcode, _ detail: String, key: String? = nil) -> ConnectionCause? {
+      failure(code, detail) {
+        $0.options.authoritiesFile = "ca.pem"
+        $0.options.certificate = ConnectionOptions.Certificate(file: "c.pem", keyFile: key)
+      }.cause
+    }
+    #expect(cause(CURLE_SSL_CACERT_BADFILE, "") == .invalidAuthorities(file: "ca.pem"))
+    let words = "unable to set private key file: 'x' type PEM"
+    #expect(cause(CURLE_SSL_CERTPROBLEM, words) == .missingKey(certificate: "c.pem"))
+    #expect(cause(CURLE_SSL_CERTPROBLEM, words, key: "k.pem") == .wrongKey(file: "k.pem"))
+    #expect(cause(CURLE_BAD_FUNCTION_ARGUMENT, words, key: "k.pem") == .wrongKey(file: "k.pem"))
+    #expect(cause(CURLE_SSL_CERTPROBLEM, "could not load") == .invalidClientCertificate(file: "c.pem"))
+    #expect(failure(CURLE_BAD_FUNCTION_ARGUMENT, "").cause == nil)
+  }
+
+  @Test(arguments: [
+    (
+      "TLS connect error: error:0A00010B:SSL routines::wrong version number", ConnectionCause.serverWithoutTLS
+    ),
+    ("OpenSSL/3.0.19: error:0A0000C6:SSL routines::packet length too long", .serverWithoutTLS),
+    ("TLS connect error: error:0A00042E:SSL routines::tlsv1 alert protocol version", .noCommonTLSVersion),
+    ("error:0A00045C:SSL routines::tlsv13 alert certificate required", .clientCertificateRequired),
+    ("error:0A000412:SSL routines::sslv3 alert bad certificate", .clientCertificateRequired),
+    (
+      "error:SSL routines::tlsv1 unrecognized name alert x",
+      .handshakeRefused("tlsv1 unrecognized name alert x")
+    ),
+    (
+      "error:0A000410:SSL routines::ssl/tls alert handshake failure",
+      .handshakeRefused("ssl/tls alert handshake failure")
+    ),
+    ("Recv failure: Connection reset by peer", .handshakeCut),
+    ("OpenSSL SSL_connect: SSL_ERROR_SYSCALL in connection to a.test:1", .handshakeCut),
+    ("TLS connect error: error:0A000126:SSL routines::unexpected eof while reading", .handshakeCut),
+  ])
+  func namesTheCauseOfAFailedHandshake(_ detail: String, _ cause: ConnectionCause) {
+    #expect(failure(CURLE_SSL_CONNECT_ERROR, detail).cause == cause)
+  }
+
+  @Test func distinguishesMissingAndRefusedClientCertificate() {
+    let words = "SSL_read: error:0A000418:SSL routines::tlsv1 alert unknown ca, errno 0"
+    #expect(failure(CURLE_RECV_ERROR, words, .tlsEstablished).cause == .clientCertificateRequired)
+    let given = failure(CURLE_RECV_ERROR, words, .tlsEstablished) {
+      $0.options.certificate = .init(file: "c")
+    }
+    #expect(given.cause == .clientCertificateRefused)
+  }
+
+  @Test func reportsAConnectionThatClosedBeforeTheResponse() {
+    let closed = "HTTP/2 stream 1 was not closed cleanly before end of the underlying stream"
+    #expect(failure(CURLE_HTTP2_STREAM, closed, .connected).cause == .closed(closed))
+    #expect(failure(CURLE_RECV_ERROR, "reset", .connected).cause == .closed("reset"))
+    #expect(failure(CURLE_RECV_ERROR, "reset", .responseBegun).cause == nil)
+    let reset = "HTTP/2 stream 1 was not closed cleanly: CANCEL (err 8)"
+    #expect(failure(CURLE_HTTP2_STREAM, reset, .connected).cause == nil)
+  }
+
+  @Test func attributesFailuresOfTheProxy() {
+    func cause(_ code: CURLcode, _ change: (inout TransferFailure) -> Void) -> ConnectionCause? {
+      failure(code, "detail", .connected) {
+        $0.usesProxy = true
+        $0.proxy = "http://p:3128"
+        change(&$0)
+      }.cause
+    }
+    #expect(cause(CURLE_COULDNT_RESOLVE_PROXY) { _ in } == .unknownProxy)
+    #expect(cause(CURLE_RECV_ERROR) { $0.proxyStatus = 407 } == .proxyRequiresCredentials)
+    #expect(
+      cause(CURLE_RECV_ERROR) { $0.proxyStatus = 403 } == .proxyRefused(server: "a.test:1", status: 403))
+    #expect(
+      cause(CURLE_COULDNT_CONNECT) { $0.systemError = ECONNREFUSED }
+        == .proxyFailed("cannot connect to it: Connection refused"))
+    #expect(
+      cause(CURLE_RECV_ERROR) { _ in }
+        == .proxyFailed("it closed the connection before it connected to a.test:1"))
+    // libcurl before 8.7 reports the use of a proxy only in the text.
+    let old = failure(CURLE_COULDNT_CONNECT, "Failed to connect to p port 3128 after 0 ms") {
+      $0.proxy = "http://p:3128"
+      $0.systemError = ECONNREFUSED
+    }
+    #expect(old.cause == .proxyFailed("cannot connect to it: Connection refused"))
+  }
+
+  @Test func keepsLibcurlsMessageWithoutACause() {
+    let error = failure(CURLE_PARTIAL_FILE, "transfer closed", .responseBegun).error
+    #expect(error.cause == nil)
+    #expect(error.message == "transfer closed")
+    #expect(error.kind == .broken)
+  }
+}
