@@ -28,6 +28,8 @@ package final class ConnectionProbe {
   private var completion: ((ConnectionFacts) -> Void)?
   private var timer: EventLoop.TimerID?
   private var socket: Int32?
+  /// The sockets that libcurl opened.
+  private var sockets: [Int32] = []
   private var facts = ConnectionFacts()
   private let url: String
   private let options: ConnectionOptions
@@ -119,6 +121,15 @@ package final class ConnectionProbe {
       for line in text.split(whereSeparator: \.isNewline) { probe.facts.add(logLine: line) }
       return 0
     })
+    try handle.set(CURLOPT_SOCKOPTDATA, pointer: Unmanaged.passUnretained(self).toOpaque())
+    try handle.set(opened: { context, socket, _ in
+      guard let context else { return CURL_SOCKOPT_OK }
+      let probe = Unmanaged<ConnectionProbe>.fromOpaque(context).takeUnretainedValue()
+      probe.sockets.append(socket)
+      probe.loop.sockets.opened(socket)
+      return CURL_SOCKOPT_OK
+    })
+    try loop.sockets.attach(to: handle)
     var fields: [String] = []
     try handle.set(options, url: url, extraFields: &fields, keeping: &lists)
   }
@@ -136,7 +147,8 @@ package final class ConnectionProbe {
     guard code == CURLE_OK else {
       facts.error =
         TransferFailure(
-          code, detail: String(cString: errorBuffer), handle, url: url, options, hasResponse: false
+          code, detail: String(cString: errorBuffer), handle, url: url, options,
+          isConnected: sockets.contains(where: loop.sockets.hasConnected), hasResponse: false
         ).error
       if facts.error?.cause?.layer == .proxy { facts.proxy = proxy }
       return finish()

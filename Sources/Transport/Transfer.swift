@@ -31,6 +31,8 @@ package final class Transfer {
   private var lists: [UnsafeMutablePointer<curl_slist>?] = []
   private var drainTimer: EventLoop.TimerID?
   private var keepAlive: KeepAlive?
+  /// The sockets that libcurl opened for this transfer.
+  private var sockets: [Int32] = []
   private var old: OldLibcurlExchange?
 
   private let url: String
@@ -250,7 +252,7 @@ package final class Transfer {
     }
     let failure = TransferFailure(
       code, detail: String(cString: errorBuffer), handle, url: url, options,
-      hasResponse: hasStatusLine)
+      isConnected: sockets.contains(where: loop.sockets.hasConnected), hasResponse: hasStatusLine)
     var error = failure.error
     if code == CURLE_HTTP2_STREAM, old?.hasLostStatus == true {
       error = TransportError(code, detail: failure.detail)
@@ -295,6 +297,7 @@ package final class Transfer {
   /// Called when a socket is opened for this transfer's connection.
   private func opened(_ socket: Int32) {
     loop.sockets.opened(socket)
+    sockets.append(socket)
     guard let time = options.keepaliveTime else { return }
     ccurl_set_user_timeout(socket, UInt32(clamping: time.wholeSeconds * 1000))
   }

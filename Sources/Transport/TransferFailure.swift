@@ -169,7 +169,7 @@ extension TransferFailure {
   /// Reads what libcurl reports about a failed transfer.
   init(
     _ code: CURLcode, detail: String, _ handle: UnsafeMutableRawPointer, url: String,
-    _ options: ConnectionOptions, hasResponse: Bool
+    _ options: ConnectionOptions, isConnected: Bool, hasResponse: Bool
   ) {
     func number(_ info: CURLINFO) -> Int {
       var value = 0
@@ -192,7 +192,7 @@ extension TransferFailure {
       hasResponse
       ? .responseBegun
       : hasTime(CURLINFO_APPCONNECT_TIME_T)
-        ? .tlsEstablished : hasTime(CURLINFO_CONNECT_TIME_T) ? .connected : .nothing
+        ? .tlsEstablished : isConnected || hasTime(CURLINFO_CONNECT_TIME_T) ? .connected : .nothing
   }
 
   /// The error of the transfer.

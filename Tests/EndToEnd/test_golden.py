@@ -93,7 +93,6 @@ class Transcript:
             (r"rpcurl/\d[\w.+-]*", "rpcurl/VERSION"),
             (r"\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT", "DATE"),
             (r"\b\d+\.\d ms", "TIME ms"),
-            (r"Failed to connect to .*", "WHAT LIBCURL SAYS"),
             (r"(grpc-timeout|connect-timeout-ms): \d+u?", r"\1: TIME"),
             (r'((total|resolve|connect|tls|first_byte)_ms":)\d+(\.\d+)?', r"\1TIME"),
         ):
