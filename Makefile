@@ -46,11 +46,11 @@ INSTALLED := \
 # What the build needs, what the servers need, and what the tests compare with.
 BUILD_PACKAGES  := libcurl4-openssl-dev libprotobuf-c-dev zlib1g-dev libzstd-dev libbrotli-dev libsnappy-dev libedit-dev \
   pkg-config gcc binutils python3
-LIBCURL_PACKAGES := libnghttp2-dev libssl-dev libidn2-dev libunistring-dev debian-archive-keyring patch xz-utils dpkg-dev perl
+LIBCURL_PACKAGES := libnghttp2-dev libssl-dev debian-archive-keyring patch xz-utils dpkg-dev perl
 PLUGIN_PACKAGES := libssl-dev libprotobuf-c-dev pkg-config gcc
 SERVER_PACKAGES := python3 python3-venv libpython3-dev
 TEST_PACKAGES   := protobuf-compiler libprotobuf-dev protobuf-c-compiler curl jq g++ mandoc binutils openssl zsh fish bash-completion \
-  etcd-server nginx tinyproxy-bin microsocks
+  etcd-server nginx tinyproxy-bin microsocks libidn2-0
 BENCH_PACKAGES  := valgrind binutils
 
 # Where libcurl's headers are, if not where every compiler looks.
@@ -63,7 +63,7 @@ LINK_ARCHIVES := -Xcc -DRPCURL_BUILTIN_COMPRESSION -Xlinker -lsnappy -Xlinker -l
 # Those of OpenSSL are beside libcurl's, unless they could not be built.
 TLS_ARCHIVES := ssl crypto
 HTTP3_ARCHIVES = $(if $(wildcard $(BUILT_IN)/lib/libngtcp2.a),ngtcp2_crypto_ossl ngtcp2 nghttp3)
-LIBCURL_ARCHIVES = nghttp2 $(if $(wildcard $(BUILT_IN)/lib/libssl.a),,$(TLS_ARCHIVES)) idn2 unistring
+LIBCURL_ARCHIVES = nghttp2 $(if $(wildcard $(BUILT_IN)/lib/libssl.a),,$(TLS_ARCHIVES))
 LINK_BUILT_IN = -Xcc -DRPCURL_BUILTIN_LIBCURL -Xcc -isystem -Xcc $(BUILT_IN)/include \
   -Xlinker -L$(BUILT_IN)/lib $(patsubst %,-Xlinker -l%,curl $(HTTP3_ARCHIVES) $(TLS_ARCHIVES) $(LIBCURL_ARCHIVES))
 # lld, because the default linker warns about functions of the Swift runtime that nothing here calls.

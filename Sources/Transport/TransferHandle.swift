@@ -64,6 +64,7 @@ struct TransferHandle {
     _ options: ConnectionOptions, url: String, extraFields: inout [String],
     keeping lists: inout [UnsafeMutablePointer<curl_slist>?]
   ) throws(TransportError) {
+    let url = try InternationalName.ascii(url)
     let isTLS = url.hasPrefix("https:")
     try set(CURLOPT_HTTP_VERSION, version(options.httpVersion, isTLS: isTLS))
     if options.sharesConnection { try set(CURLOPT_PIPEWAIT, 1) }
@@ -74,10 +75,12 @@ struct TransferHandle {
     case .v4: try set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V4))
     case .v6: try set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V6))
     }
-    if let proxy = options.proxy { try set(CURLOPT_PROXY, proxy) }
+    if let proxy = options.proxy { try set(CURLOPT_PROXY, InternationalName.ascii(proxy)) }
     if let credentials = options.proxyCredentials { try set(CURLOPT_PROXYUSERPWD, credentials) }
     try setProxyAuthorities()
-    if !options.resolve.isEmpty { try set(CURLOPT_RESOLVE, options.resolve, keeping: &lists) }
+    if !options.resolve.isEmpty {
+      try set(CURLOPT_RESOLVE, InternationalName.ascii(entries: options.resolve), keeping: &lists)
+    }
     if let file = options.netrcFile {
       try set(CURLOPT_NETRC, ccurl_netrc_optional)
       if !file.isEmpty { try set(CURLOPT_NETRC_FILE, file) }
@@ -85,13 +88,15 @@ struct TransferHandle {
     try set(CURLOPT_CONNECTTIMEOUT_MS, options.connectTimeout.wholeMilliseconds)
     if let time = options.keepaliveTime { try set(keepaliveTime: time) }
     try set(CURLOPT_URL, url)
+    let connectTo = try InternationalName.ascii(entries: options.connectTo)
     if isTLS {
       try setTLS(options)
       if let name = options.serverName {
-        return try set(serverName: name, options.connectTo, url: url, &extraFields, &lists)
+        return try set(
+          serverName: InternationalName.ascii(name), connectTo, url: url, &extraFields, &lists)
       }
     }
-    if !options.connectTo.isEmpty { try set(CURLOPT_CONNECT_TO, options.connectTo, keeping: &lists) }
+    if !connectTo.isEmpty { try set(CURLOPT_CONNECT_TO, connectTo, keeping: &lists) }
   }
 
   /// Sets TCP's keepalive. `KeepAlive` sends HTTP/2's PING.

@@ -51,7 +51,6 @@ package struct TransportLibrary: Sendable {
     let others: [(Int32, String)] = [
       (CURL_VERSION_SSL, "TLS"), (CURL_VERSION_HTTPS_PROXY, "HTTPS proxies"),
       (CURL_VERSION_UNIX_SOCKETS, "unix sockets"), (CURL_VERSION_IPV6, "IPv6"),
-      (CURL_VERSION_IDN, "international names"),
     ]
     self.features = others.filter { features & $0.0 != 0 }.map(\.1)
   }

@@ -37,6 +37,16 @@ def echoed(rpcurl, descriptor_set, server, *options, **keywords):
     return {h["name"]: h.get("value", "") for h in json.loads(result.out)["headers"]}
 
 
+@pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
+def test_names_that_are_not_ascii(call, connect_server, locale):
+    """libcurl resolves each name below localhost by itself."""
+    for name in ("grün.localhost", "GRÜN.localhost"):
+        url = f"http://{name}:{connect_server.port}/{HELLO}"
+        succeeds(call("--protocol", "connect", url, env={"LC_ALL": locale}))
+    url = f"http://grün.test:{connect_server.port}/{HELLO}"
+    succeeds(call("--protocol", "connect", "--resolve", f"grün.test:{connect_server.port}:127.0.0.1", url))
+
+
 # TLS
 
 
