@@ -103,7 +103,7 @@ package final class HealthCheck {
     switch error?.origin {
     case nil, .connection, .proxy: true
     case .server, .violation, .client: error?.code != .unauthenticated && error?.code != .permissionDenied
-    case .tls, .request, .interceptor: false
+    case .tls, .request, .interceptor, .configuration: false
     }
   }
 }
