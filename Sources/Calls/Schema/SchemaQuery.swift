@@ -86,7 +86,7 @@ package struct SchemaQuery {
   ) throws -> ReflectionSource {
     let target: Target
     do throws(Failure) {
-      target = try Target.parse(server: argument.text, isPlaintext: options.server.plaintext)
+      target = try Target.parse(server: argument.text, options.server.tls)
     } catch {
       throw error.at(argument.origin)
     }
