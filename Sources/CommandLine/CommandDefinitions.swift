@@ -4,7 +4,8 @@ extension CommandTable {
     rpcurl [call] [OPTIONS] URL|HOST:PORT METHOD    pkg.Service/Method or pkg.Service.Method
     """
 
-  private static let target = "The server: a URL, HOST:PORT (https, or http with --plaintext) or unix:PATH."
+  private static let target =
+    "The server: a URL, HOST:PORT (https, or http with --plaintext) or unix:PATH (http)."
 
   /// The usage of the program.
   package static let usage = callUsage + "\nrpcurl COMMAND [OPTIONS] …"

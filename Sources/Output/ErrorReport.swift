@@ -50,7 +50,10 @@ package struct ErrorReport {
       object.add("code_number", error.code.rawValue)
       object.add("message", error.message)
       object.add("details", details == nil ? [] : error.details) { details?.debug($0) }
-      if case .interceptor(let name) = error.origin { object.add("interceptor", name) }
+      switch error.origin {
+      case .interceptor(let name), .configuration(let name): object.add("interceptor", name)
+      default: break
+      }
     }
     if let place = message.place {
       object.add("line", place.position.line)

@@ -22,6 +22,7 @@ package struct ExitStatus: Equatable {
     case .connection, .proxy: .connection
     case .tls: .tls
     case .request: .usage
+    case .configuration: .interceptor
     case .server, .violation, .interceptor, .client: ExitStatus(rawValue: 64 + Int32(error.code.rawValue))
     }
   }

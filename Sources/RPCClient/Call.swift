@@ -196,8 +196,9 @@ public final class Call {
 
   private func keep(deadline: MonotonicClock.Instant?, _ limit: Duration) {
     self.deadline = deadline
-    keepTime(until: deadline) {
-      RPCError(.deadlineExceeded, "the call took longer than \(limit)", origin: .client)
+    keepTime(until: deadline) { [weak self] in
+      self?.exchange?.connectError(after: limit)
+        ?? RPCError(.deadlineExceeded, "the call took longer than \(limit)", origin: .client)
     }
   }
 

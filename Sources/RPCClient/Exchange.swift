@@ -112,6 +112,21 @@ final class Exchange: ChainTransport, TransferDelegate {
     if isWanted { transfer.resumeReceiving() } else { transfer.pauseReceiving() }
   }
 
+  /// The error of a call that has no connection at a time limit; nil if it has one, or needs none yet.
+  ///
+  /// - Parameter limit: The time since the start of the call.
+  func connectError(after limit: Duration) -> RPCError? {
+    guard case .open(let transfer) = state, let error = transfer.connectError(after: limit) else {
+      return nil
+    }
+    var status = RPCError(error)
+    // Otherwise the limit for connecting ends at this time too.
+    guard limit < request.connection.connectTimeout else { return status }
+    if case .proxy(let proxy) = status.origin { status.message = "proxy \(proxy): \(status.message)" }
+    (status.code, status.origin) = (.deadlineExceeded, .client)
+    return status
+  }
+
   /// The bytes of the bodies sent and received.
   var traffic: (sent: Int, received: Int) {
     guard case .open(let transfer) = state else { return (measured.sentBytes, measured.receivedBytes) }

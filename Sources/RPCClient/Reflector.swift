@@ -71,7 +71,8 @@ public final class Reflector {
     var call = CallRequest(
       method: try query.version.method(), target: request.target, userAgent: request.userAgent)
     call.headers = request.headers
-    call.timeout = deadline - .now
+    // Only the first call connects; its errors show the whole limit.
+    call.timeout = stream == nil ? request.timeout : deadline - .now
     call.protocolName = request.protocolName
     call.maxMessageBytes = request.limits.bytes
     call.connection = connection
@@ -111,7 +112,7 @@ public final class Reflector {
       if resets <= Self.resetsForgiven { return open(query.pending) }
       resets = 0
       error = RPCError(.unimplemented, reset.message, origin: .violation)
-    } else if error?.code == .deadlineExceeded, error?.origin == .client {
+    } else if error?.code == .deadlineExceeded, error?.origin == .client, error?.cause == nil {
       // One call reached the deadline of the whole request.
       error?.message = "it took longer than \(request.timeout)"
     }

@@ -81,6 +81,8 @@ public enum ConnectionCause: Sendable, Equatable {
   case notHTTP(String)
   /// The server closed the connection before it responded, in libcurl's words.
   case closed(String)
+  /// There was no response, in libcurl's words, from a server that responds to others: this version of libcurl can lose it.
+  case lost(String, library: String)
 
   /// The layer that failed.
   public enum Layer: Sendable {
@@ -96,7 +98,7 @@ public enum ConnectionCause: Sendable, Equatable {
   public var layer: Layer {
     switch self {
     case .unknownHost, .refused, .unreachable, .connectTimeout, .handshakeTimeout, .socket, .serverWithTLS,
-      .onlyHTTP1, .onlyHTTP2, .notHTTP, .closed:
+      .onlyHTTP1, .onlyHTTP2, .notHTTP, .closed, .lost:
       .connection
     case .unknownProxy, .proxyFailed, .proxyRefused, .proxyRequiresCredentials: .proxy
     case .expired, .notYetValid, .wrongName, .unknownAuthority, .selfSigned, .rejectedCertificate,
@@ -150,6 +152,8 @@ extension ConnectionCause: CustomStringConvertible {
     case .onlyHTTP2: "the request used HTTP/1.1, and the server supports only HTTP/2"
     case .notHTTP(let start): "the server does not use HTTP on this port: it sent \"\(start)\""
     case .closed(let reason): "the server closed the connection without a response (\(reason))"
+    case .lost(let reason, let library):
+      "no response was received (\(reason)); \(library) may have lost it"
     }
   }
 

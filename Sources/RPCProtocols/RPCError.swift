@@ -16,6 +16,8 @@ public struct RPCError: Error, Sendable, Equatable {
     case request
     /// The interceptor with this name failed the call.
     case interceptor(String)
+    /// The settings of the interceptor with this name do not fit the method.
+    case configuration(String)
     /// This client ended the call: canceled, past its deadline, or over a limit.
     case client
   }

@@ -327,7 +327,7 @@ package final class Session {
     try change(&changed)
     let parsed = changed.options
     _ = try settings(parsed, changed.target ?? Self.noTarget, MethodName(service: "", method: ""))
-    if changed.target != state.target || parsed.server.plaintext != options.server.plaintext {
+    if changed.target != state.target || parsed.server.tls != options.server.tls {
       schema.forgetServer()
     }
     state = changed
@@ -349,7 +349,7 @@ package final class Session {
     }
     let target: Target
     do throws(Failure) {
-      target = try Target.parse(server: argument.text, isPlaintext: options.server.plaintext)
+      target = try Target.parse(server: argument.text, options.server.tls)
     } catch {
       throw error.at(argument.origin)
     }

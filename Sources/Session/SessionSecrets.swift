@@ -20,12 +20,6 @@ package struct SessionSecrets {
     package var isLiteral = true
   }
 
-  private static let headerOptions: Set<OptionID> = [.header, .rpcHeader, .reflectHeader]
-  private static let secretOptions: [OptionID: String] = [
-    .user: "RPCURL_USER", .bearer: "RPCURL_BEARER", .proxy: "RPCURL_PROXY", .proxyUser: "RPCURL_PROXY_USER",
-    .pass: "RPCURL_PASS",
-  ]
-
   /// Whether secrets are not replaced.
   package let showsSecrets: Bool
   /// The placeholders made so far, in order.
@@ -77,7 +71,8 @@ package struct SessionSecrets {
 
   private static func hasSecrets(_ part: OptionPart) -> Bool {
     guard let id = part.id else { return false }
-    return headerOptions.contains(id) || secretOptions[id] != nil || id == .use || id == .plugin
+    return SecretVariables.headerOptions.contains(id) || SecretVariables.names[id] != nil || id == .use
+      || id == .plugin
   }
 
   private mutating func value(
@@ -87,22 +82,18 @@ package struct SessionSecrets {
     guard isLiteral || !value.begins(with: "$") && !value.contains("${") else {
       return Word(before: value, placeholder: nil, isLiteral: false)
     }
-    if Self.headerOptions.contains(option) { return header(value) }
+    if SecretVariables.headerOptions.contains(option) { return header(value) }
     if option == .use || option == .plugin { return Word(before: spec(value), placeholder: nil) }
-    guard let name = Self.secretOptions[option] else { return Self.plain(value, isLiteral: isLiteral) }
-    let isHarmless =
-      value.hasPrefix("@") || option == .proxy && !value.contains("@")
-      || option == .pass && value.hasPrefix("env:")
-    guard !showsSecrets, !isHarmless else { return Word(before: value, placeholder: nil) }
+    guard SecretVariables.names[option] != nil else { return Self.plain(value, isLiteral: isLiteral) }
+    guard !showsSecrets, let name = SecretVariables.name(for: value, of: option) else {
+      return Word(before: value, placeholder: nil)
+    }
     return Word(before: "", placeholder: placeholder(name, "the value of \(optionName)"))
   }
 
   /// Replaces the secret in a header `NAME: VALUE`.
   package mutating func header(_ line: String) -> Word {
-    let name = String(line.prefixOfScalars { $0 != ":" })
-    guard !showsSecrets, !line.begins(with: "@"), line.utf8.contains(UInt8(ascii: ":")),
-      Redaction.isSecret(name.lowercased())
-    else {
+    guard !showsSecrets, let name = SecretVariables.secretHeader(line) else {
       return Word(before: line, placeholder: nil)
     }
     return Word(before: "\(name): ", placeholder: placeholder(name, "the value of the header \(name)"))
@@ -218,9 +209,7 @@ package struct SessionSecrets {
   }
 
   private mutating func placeholder(_ text: String, _ meaning: String) -> Placeholder {
-    var name = text.uppercased().unicodeScalars.map { Self.isAlphanumeric($0) ? "\($0)" : "_" }.joined()
-    if name.utf8.first.map({ $0 <= UInt8(ascii: "9") }) ?? true { name = "_\(name)" }
-    let placeholder = Placeholder(name: name, meaning: meaning)
+    let placeholder = Placeholder(name: SecretVariables.name(from: text), meaning: meaning)
     if !placeholders.contains(placeholder) { placeholders.append(placeholder) }
     return placeholder
   }

@@ -62,9 +62,13 @@ package final class ConnectionDiagnosis {
   }
 
   private func finish(_ facts: ConnectionFacts) {
-    finish(
-      error.cause?.refined(
-        by: facts, hasCertificate: options.certificate != nil, requiresHTTP2: requiresHTTP2))
+    let cause = error.cause?.refined(
+      by: facts, hasCertificate: options.certificate != nil, requiresHTTP2: requiresHTTP2)
+    // The server is able to respond, so libcurl is suspected first.
+    if case .closed(let reason)? = cause, loop.oldLibcurl != nil, facts.supportsHTTP2 {
+      return finish(.lost(reason, library: OldLibcurl.name))
+    }
+    finish(cause)
   }
 
   private func finish(_ cause: ConnectionCause?) {

@@ -105,6 +105,9 @@ package struct ConnectionFacts: Sendable, Equatable {
     if !addresses.contains(host) { addresses.append(host) }
   }
 
+  /// Whether the server supports HTTP/2.
+  var supportsHTTP2: Bool { negotiated == "h2" || startsHTTP2 }
+
   /// Whether what the server sent is a part of HTTP/2: a frame of type SETTINGS on stream 0.
   var startsHTTP2: Bool {
     guard let bytes = firstBytes, bytes.count >= 9 else { return false }

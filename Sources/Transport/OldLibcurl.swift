@@ -49,9 +49,11 @@ final class OldLibcurl {
   }
 
   /// The explanation of a lost response, for error messages.
-  static var lossNote: String {
-    let version = ccurl_version_info()?.pointee.version.map { String(cString: $0) } ?? ""
-    return "the server's response was lost by libcurl \(version)"
+  static var lossNote: String { "the server's response was lost by \(name)" }
+
+  /// The library and its version, for error messages.
+  static var name: String {
+    "libcurl \(ccurl_version_info()?.pointee.version.map { String(cString: $0) } ?? "")"
   }
 
   /// The server of a transfer whose connection is subject to `Admission`; nil for others.

@@ -130,6 +130,19 @@ package final class Transfer {
     if machine.isClosed { stopTimers() }
   }
 
+  /// The error of an exchange that has no connection at a time limit; nil if it has one.
+  ///
+  /// - Parameter limit: The time since the start.
+  package func connectError(after limit: Duration) -> TransportError? {
+    guard !machine.isConnected, !machine.isClosed else { return nil }
+    var options = options
+    options.connectTimeout = limit
+    let failure = TransferFailure(
+      CURLE_OPERATION_TIMEDOUT, detail: "", handle, url: url, options, isConnected: hasConnected,
+      hasResponse: hasStatusLine)
+    return failure.cause.map { named(TransportError($0)) }
+  }
+
   /// Copies libcurl's measurements into `metrics`.
   package func measure(into metrics: inout CallMetrics) {
     metrics.connect = time(CURLINFO_CONNECT_TIME_T)
@@ -189,9 +202,17 @@ package final class Transfer {
     self.delegate = nil
     stopTimers()
     loop.settleLater(self)
+    delegate?.receiveEnd(error: error.map(named))
+  }
+
+  /// Whether there is or was a connection to the server, or to the proxy.
+  private var hasConnected: Bool { sockets.contains(where: loop.sockets.hasConnected) }
+
+  /// Adds the name of the proxy to an error of the proxy.
+  private func named(_ error: TransportError) -> TransportError {
     var error = error
-    if error?.kind == .proxy { error?.proxy = ProxyAddress.name(for: url, options) }
-    delegate?.receiveEnd(error: error)
+    if error.kind == .proxy { error.proxy = ProxyAddress.name(for: url, options) }
+    return error
   }
 
   private func stopTimers() {
@@ -252,7 +273,7 @@ package final class Transfer {
     }
     let failure = TransferFailure(
       code, detail: String(cString: errorBuffer), handle, url: url, options,
-      isConnected: sockets.contains(where: loop.sockets.hasConnected), hasResponse: hasStatusLine)
+      isConnected: hasConnected, hasResponse: hasStatusLine)
     var error = failure.error
     if code == CURLE_HTTP2_STREAM, old?.hasLostStatus == true {
       error = TransportError(code, detail: failure.detail)

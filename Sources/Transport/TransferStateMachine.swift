@@ -80,6 +80,9 @@ struct TransferStateMachine {
     }
   }
 
+  /// Whether there is a connection for the request.
+  private(set) var isConnected = false
+
   /// Whether libcurl has the handle.
   var isAdded: Bool {
     switch state {
@@ -173,6 +176,7 @@ struct TransferStateMachine {
       return end(TransportError(.onlyHTTP1(negotiated: negotiated)))
     }
     self.connection = connection
+    isConnected = true
     return .proceed
   }
 
@@ -236,6 +240,7 @@ struct TransferStateMachine {
   private mutating func takeBack() -> Action {
     state = .created
     connection = Connection()
+    isConnected = false
     (sending, receiving) = (.flowing, receiving.isPausing ? .pausing : .flowing)
     return .takeBack
   }

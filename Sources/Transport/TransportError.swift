@@ -51,7 +51,7 @@ public struct TransportError: Error, Sendable, Equatable {
   }
 
   /// Makes the error of a known cause.
-  init(_ cause: ConnectionCause) {
+  package init(_ cause: ConnectionCause) {
     self.init(.connect, cause.description)
     self = with(cause)
   }
@@ -65,7 +65,7 @@ public struct TransportError: Error, Sendable, Equatable {
     // A reset stream stays one: the server may be able to process the request.
     case .connection:
       switch cause {
-      case .closed: break
+      case .closed, .lost: break
       case .onlyHTTP1: error.kind = .httpVersion
       case .unknownHost: error.kind = .resolve
       default: error.kind = .connect

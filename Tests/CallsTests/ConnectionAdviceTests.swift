@@ -41,6 +41,7 @@ import Testing
     (.onlyHTTP1(negotiated: ""), 5, "no protocol", "grpc-web"),
     (.onlyHTTP2, 5, "only HTTP/2", "--protocol grpc"),
     (.notHTTP("SSH-2.0"), 5, "SSH-2.0", "port"),
+    (.lost("reset", library: "libcurl 7.88.1"), 5, "(reset); libcurl 7.88.1 may have lost it", "8.14"),
     (.closed("reset"), 5, "reset", "rpcurl check https://h:1"),
   ]
 

@@ -23,6 +23,16 @@ struct ConnectionPlanTests {
   }
 
   @Test(arguments: [
+    ([], Target.TLSChoice.byTarget), (["--plaintext"], .never), (["--plaintext", "-k"], .never),
+    (["-k"], .always),
+    (["--cacert", "ca.pem"], .always), (["--cert", "c.pem"], .always), (["--tlsv1.3"], .always),
+    (["--proxy", ""], .byTarget), (["--insecure=false"], .byTarget),
+  ])
+  func optionsForTLSChooseIt(options: [String], tls: Target.TLSChoice) {
+    #expect(server(options).tls == tls)
+  }
+
+  @Test(arguments: [
     (ProtocolName.grpc, CallKind.unary, true, ConnectionOptions.HTTPVersion.http2),
     (.grpc, .unary, false, .http2), (.connect, .unary, true, .negotiated), (.connect, .unary, false, .http1),
     (.grpcWeb, .serverStreaming, true, .negotiated), (.grpcWeb, .serverStreaming, false, .http1),
@@ -51,6 +61,11 @@ struct ConnectionPlanTests {
     }
     #expect(failure?.message?.what == "--http1.1")
     #expect(failure?.message?.why == "gRPC needs HTTP/2")
+  }
+
+  @Test func limitsTheTimeToConnectByDefault() throws {
+    #expect(try plan([]).connectTimeout == .seconds(10))
+    #expect(try plan(["--connect-timeout", "1m"]).connectTimeout == .seconds(60))
   }
 
   @Test func passesOptionsOn() throws {

@@ -13,17 +13,22 @@ struct TargetTests {
     ("http://[fe80::1%2]", false, "http://[fe80::1%2]"), ("a:65535", true, "http://a:65535"),
   ])
   func parsesServer(text: String, isPlaintext: Bool, url: String) throws {
-    let target = try Target.parse(server: text, isPlaintext: isPlaintext)
+    let target = try Target.parse(server: text, isPlaintext ? .never : .byTarget)
     #expect(target == Target(baseURL: url))
     #expect(target.isTLS == url.hasPrefix("https"))
     #expect(target.name == url)
   }
 
-  @Test(arguments: [(true, "http://localhost"), (false, "https://localhost")])
-  func parsesUnixSocket(isPlaintext: Bool, url: String) throws {
-    let target = try Target.parse(server: "unix:/run/a b.sock", isPlaintext: isPlaintext)
+  @Test(arguments: [
+    (Target.TLSChoice.byTarget, "http://localhost", "'unix:/run/a b.sock'"),
+    (.never, "http://localhost", "'unix:/run/a b.sock'"),
+    (.always, "https://localhost", "--unix-socket '/run/a b.sock' https://localhost"),
+  ])
+  func parsesUnixSocket(tls: Target.TLSChoice, url: String, argument: String) throws {
+    let target = try Target.parse(server: "unix:/run/a b.sock", tls)
     #expect(target == Target(baseURL: url, unixSocket: "/run/a b.sock"))
     #expect(target.name == "unix:/run/a b.sock")
+    #expect(target.argument == argument)
   }
 
   @Test(arguments: [
@@ -39,7 +44,7 @@ struct TargetTests {
     ("http://a/b#x", "http://a/b#…", "not a target"), (":80", ":80", "not a target"),
   ])
   func rejectsInvalidServer(text: String, what: String, why: String) {
-    let failure = #expect(throws: Failure.self) { try Target.parse(server: text, isPlaintext: true) }
+    let failure = #expect(throws: Failure.self) { try Target.parse(server: text, .never) }
     #expect(failure?.status == .usage)
     #expect(failure?.message?.what == what)
     #expect(failure?.message?.why == why)
@@ -51,7 +56,7 @@ struct TargetTests {
     ("http://a", "M", "http://a", "", "M"),
   ])
   func parsesMethod(text: String, method: String?, url: String, service: String, name: String) throws {
-    let (target, parsed) = try Target.parse(text, method: method, isPlaintext: false)
+    let (target, parsed) = try Target.parse(text, method: method, .byTarget)
     #expect(target.baseURL == url)
     #expect(parsed == MethodName(service: service, method: name))
   }
@@ -63,7 +68,7 @@ struct TargetTests {
     ("http://a", "", "", "not a method name"),
   ])
   func rejectsMissingMethod(text: String, method: String?, what: String, why: String) {
-    let failure = #expect(throws: Failure.self) { try Target.parse(text, method: method, isPlaintext: false) }
+    let failure = #expect(throws: Failure.self) { try Target.parse(text, method: method, .byTarget) }
     #expect(failure?.message?.what == what)
     #expect(failure?.message?.why == why)
   }

@@ -129,8 +129,9 @@ def test_unknown_field_fails_the_call_before_it_is_sent(rpcurl, raw_server, desc
         "--descriptor-set", descriptor_set, "--use", "assert,field=mesage == x",
         "-d", "{}", f"http://{server.address}/{DEMO}/Hello",
     )  # fmt: skip
-    assert result.code == 67
-    assert "assert" in result.err and "no field mesage; did you mean message?" in result.err
+    assert result.code == 7
+    why = "interceptor assert: field: mesage == x: demo.v1.HelloReply has no field mesage; did you mean message?"
+    assert result.err == f"rpcurl: {DEMO}/Hello: {why}\n"
     assert server.connections == 0
 
 

@@ -1,10 +1,16 @@
 """rpcurl check and rpcurl health."""
 
 import json
-import shlex
+import re
 import socket
+import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
+import grpc
 import pytest
+from conftest import PATIENCE_SECONDS, ROOT, RPCURL, relay
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 
 def closed_port():
@@ -12,18 +18,32 @@ def closed_port():
         return listener.getsockname()[1]
 
 
+def shell(rpcurl, command, **variables):
+    """Runs a command that a person copies."""
+    assert command.startswith("rpcurl ")
+    environment = rpcurl.environment({"RPCURL_PROGRAM": str(RPCURL)} | variables)
+    script = command.replace("rpcurl", '"$RPCURL_PROGRAM"', 1)
+    return subprocess.run(
+        ["sh", "-c", script], env=environment, cwd=rpcurl.home, stdin=subprocess.DEVNULL, capture_output=True,
+        text=True, timeout=PATIENCE_SECONDS,
+    )  # fmt: skip
+
+
 @pytest.fixture
 def check(rpcurl):
-    """Checks a server. Returns the exit code, the outcome and text of each step by name, and the command that works."""
+    """Checks a server. Returns the exit code, the outcome and text of each step by name, and the command that works.
 
-    def run(*arguments):
+    The command is run, with `variables` in the environment.
+    """
+
+    def run(*arguments, **variables):
         result = rpcurl("check", "--format", "json", *arguments)
         report = json.loads(result.out)
         assert report["canCall"] == (result.code == 0)
         steps = {step["name"]: (step["outcome"], step["text"]) for step in report["steps"]}
         if command := report.get("command"):
-            worked = rpcurl(*shlex.split(command)[1:])
-            assert worked.code == 0, (command, worked.err)
+            worked = shell(rpcurl, command, **variables)
+            assert worked.returncode == 0, (command, worked.stderr)
         return result.code, steps, command
 
     return run
@@ -96,6 +116,47 @@ def test_no_connection(check):
     assert code == 5 and steps["proxy"] == ("failed", f"{proxy}: cannot connect to it: Connection refused")
 
 
+def test_the_command_keeps_the_options_of_the_connection(check, grpc_mtls_server, certificates):
+    options = [f"--cacert {certificates}/ca.pem", f"--cert {certificates}/client.pem"]
+    options += [f"--key {certificates}/client-key.pem", "--authority localhost", "--connect-timeout 50s"]
+    address = f"localhost:{grpc_mtls_server.port}"
+    code, _, command = check(*" ".join(options).split(), address)
+    assert (code, command) == (0, f"rpcurl list {' '.join(options)} {address}")
+
+
+def test_the_command_keeps_the_proxy(check, grpc_server, raw_server):
+    def tunnel(connection):
+        # gRPC-Web and Connect are sent over HTTP/1.1 without a tunnel, which this proxy does not support.
+        if connection.recv(1 << 16).startswith(b"CONNECT "):
+            connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+            relay(connection, grpc_server.port)
+
+    proxy = f"http://{raw_server(tunnel).address}"
+    code, steps, command = check("--proxy", proxy, "--plaintext", grpc_server.address)
+    assert (code, steps["proxy"]) == (0, ("passed", proxy))
+    assert command == f"rpcurl list --proxy {proxy} http://{grpc_server.address}"
+
+
+def test_the_command_has_no_credentials(check, health_server):
+    health_server.key = "s3cret"
+    arguments = ["-H", "x-api-key: s3cret", "-H", "x-tenant: my shop", "--plaintext", health_server.address]
+    code, _, command = check(*arguments, X_API_KEY="s3cret")
+    options = """-H 'x-api-key: '"${X_API_KEY}" -H 'x-tenant: my shop'"""
+    assert (code, command) == (0, f"rpcurl {options} http://{health_server.address} grpc.health.v1.Health/Check")
+
+
+def test_unix_socket(check, start_server, certificates, tmp_path):
+    path = tmp_path / "plain socket"
+    start_server("grpc_server.py", "--unix", path)
+    assert check(f"unix:{path}")[::2] == (0, f"rpcurl list 'unix:{path}'")
+    path = tmp_path / "tls"
+    start_server("grpc_server.py", "--unix", path, "--tls-dir", certificates)
+    trust = f"--cacert {certificates}/ca.pem"
+    command = f"rpcurl list {trust} --unix-socket {path} https://localhost"
+    assert check(*trust.split(), f"unix:{path}")[::2] == (0, command)
+    assert check(f"unix:{path}")[::2] == (6, f"rpcurl list -k --unix-socket {path} https://localhost")
+
+
 def test_report_as_text(rpcurl, grpc_server):
     result = rpcurl("check", "--plaintext", grpc_server.address)
     lines = result.out.splitlines()
@@ -104,6 +165,101 @@ def test_report_as_text(rpcurl, grpc_server):
 
 
 # Health
+
+
+class HealthServer(health.HealthServicer):
+    """The health service on a server of the test's process, with statuses that the test sets."""
+
+    def __init__(self):
+        super().__init__()
+        # The value that the header x-api-key must have; None if it is not required.
+        self.key = None
+        # Released by each check.
+        self.checked = threading.Semaphore(0)
+        self.server = grpc.server(ThreadPoolExecutor(16))
+        health_pb2_grpc.add_HealthServicer_to_server(self, self.server)
+        self.address = f"127.0.0.1:{self.server.add_insecure_port('127.0.0.1:0')}"
+        self.server.start()
+
+    def Check(self, request, context):
+        if self.key and ("x-api-key", self.key) not in context.invocation_metadata():
+            context.abort(grpc.StatusCode.UNAUTHENTICATED, "the key is missing")
+        self.checked.release()
+        return super().Check(request, context)
+
+    def becomes(self, status, service=""):
+        self.set(service, health_pb2.HealthCheckResponse.ServingStatus.Value(status))
+
+
+@pytest.fixture
+def health_server():
+    server = HealthServer()
+    yield server
+    server.server.stop(None).wait()
+
+
+def test_health_of_a_server_that_is_not_ready(rpcurl, health_server):
+    health_server.becomes("NOT_SERVING")
+    health_server.becomes("SERVING", "shop.v1.Orders")
+    result = rpcurl("health", "--plaintext", health_server.address)
+    assert (result.code, result.out) == (8, "NOT_SERVING\n")
+    assert result.err == f"rpcurl: http://{health_server.address}: the status is NOT_SERVING\n"
+    result = rpcurl("health", "--plaintext", health_server.address, "shop.v1.Orders")
+    assert (result.code, result.out, result.err) == (0, "SERVING\n", "")
+    result = rpcurl("health", "-s", "--plaintext", health_server.address)
+    assert (result.code, result.err) == (8, "")
+
+
+def test_health_waits_until_the_server_is_ready(rpcurl, health_server):
+    health_server.becomes("NOT_SERVING")
+    with rpcurl.start("health", "--wait", "50s", "--plaintext", health_server.address) as process:
+        for _ in range(2):
+            assert health_server.checked.acquire(timeout=PATIENCE_SECONDS)
+        assert process.poll() is None
+        health_server.becomes("SERVING")
+        out, err = process.communicate()
+    assert (process.returncode, out, err) == (0, b"SERVING\n", b"")
+
+
+@pytest.mark.parametrize("watch", [[], ["--watch"]])
+def test_health_reports_the_last_status_after_waiting(rpcurl, health_server, watch):
+    health_server.becomes("NOT_SERVING")
+    result = rpcurl("health", *watch, "--wait", "2s", "--plaintext", health_server.address)
+    assert result.code == 8, result.err
+    assert "the status is NOT_SERVING" in result.err
+
+
+def test_health_watches_changes(rpcurl, health_server):
+    health_server.becomes("NOT_SERVING")
+    with rpcurl.start("health", "--watch", "--plaintext", health_server.address) as process:
+        for status in ("SERVING", "NOT_SERVING", "UNKNOWN"):
+            assert process.stdout.readline()
+            health_server.becomes(status)
+        assert process.stdout.readline() == b"UNKNOWN\n"
+        process.terminate()
+        assert process.wait() == 143
+    with rpcurl.start("health", "--watch", "--wait", "50s", "--plaintext", health_server.address) as process:
+        assert process.stdout.readline() == b"UNKNOWN\n"
+        health_server.becomes("SERVING")
+        out, err = process.communicate()
+    assert (process.returncode, out, err) == (0, b"SERVING\n", b"")
+
+
+def test_probes_of_the_manual(rpcurl, health_server):
+    """The commands of the health checks of containers, which the manual shows."""
+    page = (ROOT / "man" / "rpcurl-health.1").read_text()
+    docker = re.search(r"^HEALTHCHECK CMD (\[.*\])$", page, re.M)
+    kubernetes = re.search(r"^ +command: (\[.*\])$", page, re.M)
+    for found in (docker, kubernetes):
+        program, *arguments = json.loads(found[1])
+        assert program == "rpcurl" and "localhost:50051" in arguments
+        arguments = [health_server.address if word == "localhost:50051" else word for word in arguments]
+        health_server.becomes("SERVING")
+        assert rpcurl(*arguments).code == 0
+        health_server.becomes("NOT_SERVING")
+        result = rpcurl(*arguments)
+        # A probe fails with each exit code but 0.
+        assert (result.code, result.out) == (8, "NOT_SERVING\n")
 
 
 def test_health(rpcurl, grpc_server, connect_server):
@@ -119,7 +275,8 @@ def test_health_of_an_unknown_service(rpcurl, grpc_server):
     result = rpcurl("health", "--plaintext", grpc_server.address, "demo.v1.Other")
     assert (result.code, result.out) == (64 + 5, "")
     result = rpcurl("health", "--watch", "--wait", "1s", "--plaintext", grpc_server.address, "demo.v1.Other")
-    assert (result.code, result.out.splitlines()[0]) == (64 + 4, "SERVICE_UNKNOWN"), result.err
+    assert (result.code, result.out) == (8, "SERVICE_UNKNOWN\n"), result.err
+    assert "the status is SERVICE_UNKNOWN" in result.err
 
 
 def test_health_without_a_server(rpcurl):

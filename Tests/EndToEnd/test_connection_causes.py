@@ -6,10 +6,12 @@ import ssl
 import struct
 
 import pytest
+import raw_http2
 import trustme
 from conftest import server_module
 
 HELLO = "demo.v1.Demo/Hello"
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
 
 def closed_port():
@@ -94,25 +96,49 @@ def test_a_connection_that_is_not_accepted_in_time(fails):
         with socket.socket() as second:
             second.setblocking(False)
             second.connect_ex(listener.getsockname())
-            fails(
-                5, f"cannot connect to 127.0.0.1:{port} within 0.2", "--connect-timeout",
-                "--plaintext", "--connect-timeout", "200ms", f"127.0.0.1:{port}",
-            )  # fmt: skip
+            address = f"127.0.0.1:{port}"
+            for code, limit in ((5, "--connect-timeout"), (64 + 4, "--max-time")):
+                why = f"cannot connect to {address} within 0.2 seconds"
+                fails(code, why, limit, "--plaintext", limit, "200ms", address)
 
 
-@pytest.mark.parametrize("schema", ["--descriptor-set", "--no-cache"])
-def test_a_handshake_that_is_not_complete_in_time(rpcurl, raw_server, descriptor_set, schema):
-    server = raw_server(lambda connection: [None for _ in iter(lambda: connection.recv(1 << 16), b"")])
-    options = [schema, descriptor_set] if schema == "--descriptor-set" else [schema]
-    # On a busy machine a short limit may end before the handshake begins.
-    for seconds in (0.3, 1.0, 5.0, 25.0):
-        result = rpcurl(*options, "--connect-timeout", seconds, server.address, HELLO)
-        if "handshake" in result.err:
-            break
-    error, hint = result.err.splitlines()
-    assert (result.code, result.out) == (5, "")
-    assert error.endswith(f": the TLS handshake was not complete within {seconds} seconds")
-    assert "--plaintext" in hint
+@pytest.fixture
+def silent_server(raw_server):
+    """Accepts connections, and sends nothing."""
+    return raw_server(lambda connection: [None for _ in iter(lambda: connection.recv(1 << 16), b"")])
+
+
+@pytest.fixture(params=["--descriptor-set", "--no-cache"])
+def fails_in_time(rpcurl, descriptor_set, request):
+    """`fails_in_time(code, limit, why, hint, *arguments)`: a call fails so at the end of the limit, an option.
+
+    On a busy machine a short limit may end before the client has done what it can.
+    """
+    schema = [request.param] + ([descriptor_set] if request.param == "--descriptor-set" else [])
+
+    def check(code, limit, why, hint, *arguments):
+        for seconds in (0.3, 1.0, 5.0, 25.0):
+            result = rpcurl(*schema, limit, seconds, *arguments, HELLO)
+            if why in result.err:
+                break
+        error, advice = result.err.splitlines()
+        assert (result.code, result.out) == (code, "")
+        assert error.endswith(f"{why} within {seconds} seconds"), result.err
+        assert advice.startswith("hint: ") and hint in advice, result.err
+
+    return check
+
+
+@pytest.mark.parametrize(("code", "limit"), [(5, "--connect-timeout"), (64 + 4, "--max-time")])
+def test_a_handshake_that_is_not_complete_in_time(fails_in_time, silent_server, code, limit):
+    fails_in_time(code, limit, "the TLS handshake was not complete", "--plaintext", silent_server.address)
+
+
+@pytest.mark.parametrize(("code", "limit"), [(5, "--connect-timeout"), (64 + 4, "--max-time")])
+def test_a_proxy_that_does_not_respond_in_time(fails_in_time, silent_server, grpc_server, code, limit):
+    proxy = f"http://{silent_server.address}"
+    why = f"proxy {proxy}: it did not connect to {grpc_server.address}"
+    fails_in_time(code, limit, why, "--proxy", "--proxy", proxy, "--plaintext", grpc_server.address)
 
 
 # The server's certificate
@@ -257,6 +283,26 @@ def test_server_that_closes_the_connection(fails, raw_server, certificates):
     context.set_alpn_protocols(["h2"])
     url = tls_server(raw_server, context)
     fails(5, why, f"rpcurl check {url}", "--cacert", certificates / "ca.pem", url)
+
+
+def test_http_2_server_that_closes_the_connection(fails, raw_server, libcurl_version):
+    def serve(connection):
+        connection.recv(len(PREFACE), socket.MSG_WAITALL)
+        raw_http2.Stream(connection, 0).frame(raw_http2.SETTINGS)
+        while raw_http2.read_frame(connection)[0] != raw_http2.HEADERS:
+            pass
+
+    def until_its_end(connection):
+        try:
+            serve(connection)
+        except EOFError:
+            pass
+
+    address = raw_server(until_its_end).address
+    if libcurl_version >= (8, 14):
+        fails(5, "closed the connection without a response", "rpcurl check", "--plaintext", address)
+    else:
+        fails(5, "libcurl 7.88.1 may have lost it", "libcurl 8.14 or newer", "--plaintext", address)
 
 
 # Proxies

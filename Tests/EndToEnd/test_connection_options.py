@@ -150,10 +150,25 @@ def test_http3_is_refused_if_libcurl_has_none(call, rpcurl):
 def test_unix_socket(call, start_server, tmp_path):
     path = tmp_path / "s"
     start_server("grpc_server.py", "--unix", path)
+    succeeds(call(f"unix:{path}", HELLO))
     succeeds(call("--plaintext", f"unix:{path}", HELLO))
     succeeds(call("--plaintext", "--unix-socket", path, "any.test", HELLO))
     result = call("--plaintext", f"unix:{tmp_path / 'none'}", HELLO)
     assert result.code == 5 and f"unix:{tmp_path / 'none'}" in result.err
+
+
+def test_unix_socket_with_tls(call, start_server, certificates, tmp_path):
+    path = tmp_path / "s"
+    start_server("grpc_server.py", "--unix", path, "--tls-dir", certificates)
+    trust = ["--cacert", certificates / "ca.pem"]
+    succeeds(call(*trust, f"unix:{path}", HELLO))
+    succeeds(call("-k", f"unix:{path}", HELLO))
+    succeeds(call(*trust, "--unix-socket", path, "https://localhost", HELLO))
+    result = call(f"unix:{path}", HELLO)
+    hint = f"hint: use --unix-socket {path} https://localhost"
+    assert (result.code, result.err.splitlines()) == (
+        5, [f"rpcurl: unix:{path}: the server requires TLS on this port", hint],
+    )  # fmt: skip
 
 
 def proxy(log):

@@ -166,6 +166,27 @@ def test_built_in_schemas_come_last(rpcurl, grpc_server):
     assert schema_line(result).startswith("reflection v1, ")
 
 
+def test_schema_commands_use_built_in_schemas_last(rpcurl, start_server, descriptor_set, grpc_server):
+    declaration = "rpc Check(HealthCheckRequest) returns (HealthCheckResponse)"
+    server = start_server("grpc_server.py", "--no-reflection")
+    for source in ([], ["--no-reflect"], ["--descriptor-set", descriptor_set], [server.url], [grpc_server.url]):
+        result = rpcurl("describe", *source, "grpc.health.v1.Health")
+        assert (result.code, result.err) == (0, ""), source
+        assert declaration in result.out
+        result = rpcurl("template", *source, HEALTH)
+        assert (result.code, json.loads(result.out)) == (0, {"service": ""}), result.err
+    assert rpcurl("list", "grpc.health.v1.Health").out.split() == [
+        "grpc.health.v1.Health/Check", "grpc.health.v1.Health/List", "grpc.health.v1.Health/Watch",
+    ]  # fmt: skip
+    assert "message RetryInfo {" in rpcurl("describe", "google.rpc.RetryInfo").out
+    result = rpcurl("describe", "grpc.health.v1.Helth")
+    assert (result.code, "not found in the schema" in result.err) == (3, True), result.err
+    # They are not among the services of other sources.
+    result = rpcurl("list", server.url)
+    assert result.code == 3 and "does not offer reflection" in result.err and "--proto FILE" in result.err
+    assert "grpc.health" not in rpcurl("list", "--descriptor-set", descriptor_set).out
+
+
 # Together with descriptor sets
 
 

@@ -140,6 +140,12 @@ import Testing
     #expect(
       cause(CURLE_RECV_ERROR) { _ in }
         == .proxyFailed("it closed the connection before it connected to a.test:1"))
+    #expect(
+      cause(CURLE_OPERATION_TIMEDOUT) { $0.progress = .nothing }
+        == .proxyFailed("cannot connect to it within 10.0 seconds"))
+    #expect(
+      cause(CURLE_OPERATION_TIMEDOUT) { $0.isTLS = true }
+        == .proxyFailed("it did not connect to a.test:1 within 10.0 seconds"))
     // libcurl before 8.7 reports the use of a proxy only in the text.
     let old = failure(CURLE_COULDNT_CONNECT, "Failed to connect to p port 3128 after 0 ms") {
       $0.proxy = "http://p:3128"

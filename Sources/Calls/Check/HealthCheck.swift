@@ -84,13 +84,16 @@ package final class HealthCheck {
       clients.console.output.print(lines: [new.name])
     }
     status = new
+    failure = nil
     if new == .serving, patience != nil { isDone = true }
   }
 
   private func ended(_ error: RPCError?, _ connection: ConnectionOptions) {
-    if let error, !isDone {
+    // The end of --wait is not a failure of the server: its last status is the result.
+    let isWaitOver =
+      patience != nil && status != nil && error?.code == .deadlineExceeded && error?.origin == .client
+    if let error, !isDone, !isWaitOver {
       failure = request.failure(error, connection)
-      // The specification's status for an unknown service.
       status = nil
     }
     guard let giveUpTime, giveUpTime > .now + Self.interval, isWorthRetrying(error) else {
@@ -103,7 +106,7 @@ package final class HealthCheck {
     switch error?.origin {
     case nil, .connection, .proxy: true
     case .server, .violation, .client: error?.code != .unauthenticated && error?.code != .permissionDenied
-    case .tls, .request, .interceptor: false
+    case .tls, .request, .interceptor, .configuration: false
     }
   }
 }

@@ -14,32 +14,21 @@ package final class ServerCheck {
 
   private var request: ServerRequest
   private let isJSON: Bool
-  private let givenOptions: [String]
   private let clients: ClientSource
   private var report = CheckReport()
   /// The cause of the first failed step.
   private var cause: ConnectionCause?
-  /// Options that the server requires and that were not given.
-  private var addedOptions: [String] = []
-  private var isPlaintext: Bool
-  private var isInsecure = false
+  /// The command that works, as far as it is known.
+  private var command: SuggestedCommand
+  /// Whether the given options prevent a call.
+  private var needsOtherOptions = false
 
   /// Resolves the argument `TARGET`.
   package init(_ invocation: Invocation, on console: Console) throws {
     request = try ServerRequest(invocation, console)
     isJSON = invocation.text(.textFormat) == "json"
-    isPlaintext = !request.target.isTLS
+    command = SuggestedCommand(invocation, request.target)
     clients = ClientSource(console, verbosity: request.verbosity, showsSecrets: false)
-    // What the suggested command needs too.
-    let kept: [OptionID] = [
-      .insecure, .cacert, .capath, .cert, .certType, .key, .pass, .servername, .authority, .unixSocket,
-      .abstractUnixSocket, .proxy, .resolve, .connectTo,
-    ]
-    givenOptions = kept.flatMap { id in
-      invocation.all(id).map { argument in
-        argument.text.map { "\(argument.name) \(ShellWord.quoted($0))" } ?? argument.name
-      }
-    }
   }
 
   /// Prints the report.
@@ -50,9 +39,9 @@ package final class ServerCheck {
     if try checkConnection(client) {
       let protocols = try checkProtocols(client)
       if let first = protocols.first {
-        report.canCall = addedOptions.isEmpty
-        let method = try checkReflection(client, first)
-        report.command = command(first, method)
+        report.canCall = !needsOtherOptions
+        let hasReflection = try checkReflection(client, first)
+        report.command = command.text(first, hasReflection: hasReflection)
       }
     }
     clients.console.output.print(isJSON ? report.json : report.text)
@@ -70,16 +59,17 @@ package final class ServerCheck {
 
   /// The base URL with the scheme that the server requires.
   private var baseURL: String {
-    let rest = request.target.baseURL.drop { $0 != ":" }
-    return (isPlaintext ? "http" : "https") + rest
+    var target = request.target
+    target.isTLS = command.isTLS
+    return target.baseURL
   }
 
   private func connection(_ protocolName: ProtocolName) throws -> ConnectionOptions {
     var options = try request.connection(protocolName)
-    if protocolName != .grpc, options.httpVersion == .http1, !isPlaintext {
+    if protocolName != .grpc, options.httpVersion == .http1, command.isTLS {
       options.httpVersion = .negotiated
     }
-    options.isInsecure = options.isInsecure || isInsecure
+    options.isInsecure = options.isInsecure || command.isInsecure
     return options
   }
 
@@ -108,26 +98,24 @@ package final class ServerCheck {
     var facts = try probe(client, .connect)
     report.add(connection: facts, request.target, hint)
     var failed = facts.error?.cause
-    if isPlaintext, facts.error == nil {
+    if !command.isTLS, facts.error == nil {
       // A server that uses TLS accepts the connection too.
       let inspected = try probe(client, .inspectTLS)
       if inspected.tlsVersion != nil {
         failed = .serverWithTLS
         report.add("TLS", .failed, ConnectionCause.serverWithTLS.description, hint: hint(.serverWithTLS))
-        isPlaintext = false
+        (command.isTLS, needsOtherOptions) = (true, true)
         facts = try probe(client, .connect)
-        addedOptions.append("https")
         cause = failed
         failed = facts.error?.cause
       }
     } else if failed == .serverWithoutTLS {
-      (isPlaintext, cause) = (true, failed)
-      addedOptions.append("--plaintext")
+      (command.isTLS, needsOtherOptions, cause) = (false, true, failed)
       report.add("TLS", .failed, ConnectionCause.serverWithoutTLS.description, hint: hint(.serverWithoutTLS))
       return true
     }
     cause = cause ?? failed
-    guard !isPlaintext else {
+    guard command.isTLS else {
       if facts.error == nil { report.add("TLS", .absent, "not used") }
       return facts.error == nil
     }
@@ -147,8 +135,7 @@ package final class ServerCheck {
     switch refined {
     case .expired, .notYetValid, .wrongName, .unknownAuthority, .selfSigned, .rejectedCertificate:
       // The other steps are checked without verification.
-      isInsecure = true
-      addedOptions.append("-k")
+      (command.isInsecure, needsOtherOptions) = (true, true)
       return true
     default: return false
     }
@@ -231,26 +218,6 @@ package final class ServerCheck {
     let count = "\(services.count) service\(services.count == 1 ? "" : "s")"
     report.add("reflection", .passed, "\(versions.joined(separator: ", ")): \(count)")
     return true
-  }
-
-  /// The shortest command that works.
-  private func command(_ name: ProtocolName, _ hasReflection: Bool) -> String {
-    var words = ["rpcurl"]
-    if hasReflection { words.append("list") }
-    if name != .grpc { words.append("--protocol \(name.rawValue)") }
-    words += givenOptions
-    if isInsecure { words.append("-k") }
-    let isSocket = request.target.unixSocket != nil && request.server.unixSocket == nil
-    if isSocket {
-      if isPlaintext { words.append("--plaintext") }
-      words.append(ShellWord.quoted(request.target.name))
-    } else if isPlaintext {
-      words.append(ShellWord.quoted(baseURL))
-    } else {
-      words.append(ShellWord.quoted(String(baseURL.dropFirst("https://".count))))
-    }
-    if !hasReflection { words.append("grpc.health.v1.Health/Check") }
-    return words.joined(separator: " ")
   }
 }
 

@@ -26,7 +26,7 @@ package struct ServerRequest {
     // The parser has checked that there is one.
     let argument = invocation.positionals.first ?? Positional("", .session)
     do throws(Failure) {
-      target = try Target.parse(server: argument.text, isPlaintext: server.plaintext)
+      target = try Target.parse(server: argument.text, server.tls)
     } catch {
       throw error.at(argument.origin)
     }

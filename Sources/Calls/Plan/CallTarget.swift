@@ -22,11 +22,11 @@ package enum CallTarget {
   ) throws(Failure) -> (Target, MethodName) {
     do throws(Failure) {
       guard let method else {
-        return try Target.parse(target.text, method: nil, isPlaintext: command.server.plaintext)
+        return try Target.parse(target.text, method: nil, command.server.tls)
       }
       try checkEndsNotWithMethod(target.text, method, command)
       try checkOrder(target.text, method)
-      return try Target.parse(target.text, method: method, isPlaintext: command.server.plaintext)
+      return try Target.parse(target.text, method: method, command.server.tls)
     } catch {
       throw error.at(target.origin)
     }
@@ -71,7 +71,7 @@ package enum CallTarget {
     _ target: String, _ method: String, _ command: CallArguments
   ) throws(Failure) {
     guard
-      let (_, name) = try? Target.parse(target, method: nil, isPlaintext: command.server.plaintext),
+      let (_, name) = try? Target.parse(target, method: nil, command.server.tls),
       name.service.contains("."), name.method.first?.isUppercase == true
     else { return }
     throw Failure(

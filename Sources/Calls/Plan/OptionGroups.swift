@@ -36,7 +36,8 @@ package struct ReflectionOptions {
 
 /// The options of the connection.
 package struct ServerOptions {
-  package let plaintext: Bool
+  /// Whether a target that is not a URL uses TLS.
+  package let tls: Target.TLSChoice
   package let insecure: Bool
   package let cacert: Argument?
   package let capath: Argument?
@@ -61,8 +62,16 @@ package struct ServerOptions {
   package let connectTimeout: Duration?
   package let keepaliveTime: Duration?
 
+  private static let tlsOptions: Set<OptionID> = [
+    .insecure, .cacert, .capath, .cert, .servername, .tls12, .tls13,
+  ]
+
   package init(_ invocation: Invocation) {
-    plaintext = invocation.has(.plaintext)
+    // Options of the configuration file may be for other targets.
+    let isForTLS = invocation.all(of: Self.tlsOptions).contains {
+      $0.origin.place == nil && $0.value != .flag(false)
+    }
+    tls = invocation.has(.plaintext) ? .never : isForTLS ? .always : .byTarget
     insecure = invocation.has(.insecure)
     cacert = invocation.last(.cacert)
     capath = invocation.last(.capath)

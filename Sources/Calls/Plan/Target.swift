@@ -11,18 +11,32 @@ package struct Target: Equatable {
 
   /// The name of the server in messages.
   package var name: String { unixSocket.map { "unix:\($0)" } ?? baseURL }
-  /// The server as an argument of a command.
+  /// The server as arguments of a command.
   package var argument: String {
-    unixSocket == nil || isTLS ? name : "--plaintext \(name)"
+    guard let unixSocket, isTLS else { return ShellWord.quoted(name) }
+    return "--unix-socket \(ShellWord.quoted(unixSocket)) \(ShellWord.quoted(baseURL))"
   }
   /// Whether the connection uses TLS.
-  package var isTLS: Bool { baseURL.hasPrefix("https:") }
+  package var isTLS: Bool {
+    get { baseURL.hasPrefix("https:") }
+    set { baseURL = (newValue ? "https" : "http") + baseURL.drop { $0 != ":" } }
+  }
+
+  /// Whether the connection to a target that is not a URL uses TLS.
+  package enum TLSChoice {
+    /// To a host, but not to a Unix socket.
+    case byTarget
+    /// `--plaintext`.
+    case never
+    /// An option for TLS, such as `--cacert`.
+    case always
+  }
 
   /// Parses a target. If `method` is nil, the method is the end of the URL's path.
-  package static func parse(_ text: String, method: String?, isPlaintext: Bool) throws(Failure) -> (
+  package static func parse(_ text: String, method: String?, _ tls: TLSChoice) throws(Failure) -> (
     Target, MethodName
   ) {
-    let (target, path) = try parse(text, isPlaintext: isPlaintext)
+    let (target, path) = try parse(text, tls)
     guard let method else {
       let parts = path.split(separator: "/", omittingEmptySubsequences: false)
       guard parts.count >= 2, let name = MethodName(parts.suffix(2).joined(separator: "/")),
@@ -49,18 +63,19 @@ package struct Target: Equatable {
   }
 
   /// Parses a target that names only a server.
-  package static func parse(server text: String, isPlaintext: Bool) throws(Failure) -> Target {
-    let (target, path) = try parse(text, isPlaintext: isPlaintext)
+  package static func parse(server text: String, _ tls: TLSChoice) throws(Failure) -> Target {
+    let (target, path) = try parse(text, tls)
     return target.appending(path.split(separator: "/"))
   }
 
-  private static func parse(_ text: String, isPlaintext: Bool) throws(Failure) -> (Target, path: Substring) {
-    let scheme = isPlaintext ? "http" : "https"
+  private static func parse(_ text: String, _ tls: TLSChoice) throws(Failure) -> (Target, path: Substring) {
     if text.hasPrefix("unix:") {
       let path = text.dropFirst("unix:".count)
       guard !path.isEmpty else { throw Failure(.usage, text, "missing path after unix:") }
+      let scheme = if case .always = tls { "https" } else { "http" }
       return (Target(baseURL: "\(scheme)://localhost", unixSocket: String(path)), "")
     }
+    let isPlaintext = if case .never = tls { true } else { false }
     for known in ["http", "https"] where text.lowercased().hasPrefix("\(known)://") {
       guard !isPlaintext || known == "http" else {
         throw Failure(.usage, shown(text), "https:// and --plaintext contradict each other")
@@ -72,7 +87,7 @@ package struct Target: Equatable {
       throw Failure(.usage, shown(text), "not a URL of http or https", hint: forms)
     }
     let (authority, path) = try split(text[...], in: text)
-    return (Target(baseURL: "\(scheme)://\(authority)"), path)
+    return (Target(baseURL: "\(isPlaintext ? "http" : "https")://\(authority)"), path)
   }
 
   /// Splits off the authority. Returns it and the path without its first slash.

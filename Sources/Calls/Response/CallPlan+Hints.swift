@@ -28,7 +28,7 @@ extension CallPlan {
     case .violation where error.message.contains("requires HTTP/2"):
       "over HTTP/1.1 use --protocol grpc-web, or --protocol connect"
     case .connection where error.message.contains("was lost by libcurl"):
-      "libcurl 8.14 or newer is correct: use a build that contains it, or upgrade the system's; on Debian 12, apt-get install -t bookworm-backports libcurl4"
+      ConnectionAdvice.newerLibcurl
     case .violation where error.message.contains("content-type") || error.message.contains("HTTP 404"):
       switch protocolName {
       case .connect: "if this is not a Connect server, use --protocol grpc"

@@ -47,8 +47,10 @@ extension CallPrinter {
         Failure.Message(what: plan.target.name, why: error.message, hint: plan.hint(for: error))
       case .proxy(let proxy):
         Failure.Message(what: "proxy \(proxy)", why: error.message, hint: plan.hint(for: error))
-      case .server, .client: Failure.Message(what: "\(plan.name)", why: why)
-      case .violation: Failure.Message(what: "\(plan.name)", why: why, hint: plan.hint(for: error))
+      case .server: Failure.Message(what: "\(plan.name)", why: why)
+      case .violation, .client: Failure.Message(what: "\(plan.name)", why: why, hint: plan.hint(for: error))
+      case .configuration(let name):
+        Failure.Message(what: "\(plan.name)", why: "interceptor \(name): \(error.message)")
       case .interceptor(let name):
         Failure.Message(what: "\(plan.name)", why: "interceptor \(name): \(why)")
       }

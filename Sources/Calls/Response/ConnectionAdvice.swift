@@ -23,9 +23,9 @@ package struct ConnectionAdvice {
     case .refused: "no server listens there: check the port, and whether the server runs"
     case .unreachable: "check the address and the network; --proxy URL connects through a proxy"
     case .connectTimeout:
-      "the host may be down, or a firewall drops the packets; --connect-timeout TIME sets the limit"
+      "the host may be down, or a firewall drops the packets; --connect-timeout and --max-time set the limit"
     case .handshakeTimeout:
-      "the server may not use TLS on this port (\(plaintext)); --connect-timeout TIME sets the limit"
+      "the server may not use TLS on this port (\(plaintext)); --connect-timeout and --max-time set the limit"
     case .socket: "check the path of the socket, and whether the server runs"
     case .unknownProxy, .proxyFailed, .proxyRefused:
       "the proxy is set by --proxy, http_proxy, https_proxy or ALL_PROXY; --proxy '' uses none"
@@ -51,7 +51,9 @@ package struct ConnectionAdvice {
     case .clientCertificateRequired: "use --cert FILE, and --key FILE if the key is in another file"
     case .clientCertificateRefused: "use --cert FILE with a certificate that the server trusts"
     case .serverWithoutTLS: plaintext
-    case .serverWithTLS: "omit --plaintext, or use https:// in the URL"
+    case .serverWithTLS:
+      target.unixSocket.map { "use --unix-socket \(ShellWord.quoted($0)) https://localhost" }
+        ?? "omit --plaintext, or use https:// in the URL"
     case .noCommonTLSVersion: "omit --tlsv1.3, or update the older side"
     case .handshakeRefused:
       hasCertificate
@@ -61,9 +63,17 @@ package struct ConnectionAdvice {
     case .onlyHTTP1: "over HTTP/1.1 use --protocol grpc-web, or --protocol connect"
     case .onlyHTTP2: "use --protocol grpc, or --http2-prior-knowledge"
     case .notHTTP: "check the port"
+    case .lost: Self.newerLibcurl
     case .closed: "\"rpcurl check \(target.argument)\" shows what the server supports"
     }
   }
 
-  private var plaintext: String { "use --plaintext, or http:// in the URL" }
+  /// What to do about responses that an old libcurl loses.
+  static let newerLibcurl =
+    "libcurl 8.14 or newer is correct: use a build that contains it, or upgrade the system's; on Debian 12, "
+    + "apt-get install -t bookworm-backports libcurl4"
+
+  private var plaintext: String {
+    target.unixSocket == nil ? "use --plaintext, or http:// in the URL" : "use --plaintext"
+  }
 }

@@ -190,7 +190,7 @@ package struct ReflectionSource {
         hint: "use --proto FILE, or --descriptor-set FILE; "
           + "protoc --include_imports --descriptor_set_out=FILE creates one")
     case .failed(let status):
-      let isConnection = status.origin == .connection || status.origin == .tls
+      let isConnection = status.origin == .connection || status.origin == .tls || status.cause != nil
       let proxy: String? = if case .proxy(let url) = status.origin { "proxy \(url)" } else { nil }
       return Failure(
         .call(status), proxy ?? target.name,

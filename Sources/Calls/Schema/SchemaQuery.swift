@@ -34,6 +34,13 @@ package struct SchemaQuery {
     {
       arguments.insert(target, at: 0)
     }
+    // A name of the built-in schemas needs no server.
+    if arguments.count == 1, !options.schema.hasSources, options.reflection.reflect != true,
+      WellKnownSchemas.mayDeclare(arguments[0].text)
+    {
+      (symbol, server, sources) = (arguments[0].text, nil, [])
+      return
+    }
     // A target that is not needed is ignored.
     if !asksServer, arguments.count == 1, Self.isTarget(arguments[0].text) { arguments.removeFirst() }
     let target = arguments.count == 2 || asksServer ? arguments.first : nil
@@ -79,7 +86,7 @@ package struct SchemaQuery {
   ) throws -> ReflectionSource {
     let target: Target
     do throws(Failure) {
-      target = try Target.parse(server: argument.text, isPlaintext: options.server.plaintext)
+      target = try Target.parse(server: argument.text, options.server.tls)
     } catch {
       throw error.at(argument.origin)
     }
@@ -120,8 +127,22 @@ package struct SchemaQuery {
     try pool(asking: server == nil ? nil : .allServices)
   }
 
-  /// Finds `symbol`. Asks the server for that symbol alone before it asks for everything.
+  /// Finds `symbol`. The services of gRPC itself, such as health, are the last source.
   package func find(_ symbol: String, among kinds: Set<SymbolKind>) throws(Failure) -> (
+    DescriptorPool, DescriptorPool.Symbol
+  ) {
+    do throws(Failure) {
+      return try findGiven(symbol, among: kinds)
+    } catch {
+      guard error.status == .schema, WellKnownSchemas.mayDeclareService(symbol) else { throw error }
+      let pool = try SchemaSource.pool(sources + [SchemaSource.builtInServices], withOptions: true)
+      guard let exact = try SymbolLookup(pool).exactly(symbol, kinds) else { throw error }
+      return (pool, exact)
+    }
+  }
+
+  /// Finds `symbol` in the sources that were given. Asks the server for that symbol alone before it asks for everything.
+  private func findGiven(_ symbol: String, among kinds: Set<SymbolKind>) throws(Failure) -> (
     DescriptorPool, DescriptorPool.Symbol
   ) {
     if server != nil {

@@ -80,6 +80,8 @@ extension OptionTable {
     Option(
       .unixSocket, "--unix-socket", .text, "PATH", .server, .remote,
       "Connect to this Unix socket instead of the URL's host.",
+      "The scheme of the URL chooses TLS. A target unix:PATH is without TLS, unless an option for TLS is given, such as "
+        + "--cacert or -k.",
       example: "rpcurl --unix-socket demo.sock http://localhost demo.v1.Demo/Hello", completion: "file"),
     Option(
       .abstractUnixSocket, "--abstract-unix-socket", .text, "NAME", .server, .remote,

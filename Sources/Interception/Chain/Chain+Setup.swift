@@ -67,6 +67,13 @@ extension Chain {
 
   /// What an interceptor threw, as the error of the call.
   func error(_ error: any Error, of name: String) -> RPCError {
-    error as? RPCError ?? RPCError(.internal, "\(error)", origin: .interceptor(name))
+    switch error {
+    case let error as RPCError: error
+    case let error as ConfigurationError:
+      RPCError(
+        .invalidArgument, error.key.map { "\($0): \(error.reason)" } ?? error.reason,
+        origin: .configuration(name))
+    default: RPCError(.internal, "\(error)", origin: .interceptor(name))
+    }
   }
 }

@@ -53,7 +53,7 @@ struct AssertFactory: InterceptorFactory {
           try expected.condition.check(against: type)
         } catch {
           // The condition can never hold for this call.
-          throw RPCError(.invalidArgument, error.reason, origin: .interceptor(context.name))
+          throw ConfigurationError(interceptor: context.name, key: expected.key, reason: error.reason)
         }
       }
     }

@@ -134,7 +134,7 @@ extension RPCError.Origin {
     case .tls: "tls"
     case .violation: "violation"
     case .client: "client"
-    case .server, .request, .interceptor: nil
+    case .server, .request, .interceptor, .configuration: nil
     }
   }
 }

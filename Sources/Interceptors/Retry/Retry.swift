@@ -72,10 +72,10 @@ final class Retry: Interceptor {
 
   // MARK: - Deciding
 
-  /// Whether a retry could succeed. An untrusted certificate or an impossible request fails again.
+  /// Whether a retry could succeed. An untrusted certificate, an impossible request or a wrong setting fails again.
   private func isRetryable(_ error: RPCError) -> Bool {
     switch error.origin {
-    case .tls, .request: false
+    case .tls, .request, .configuration: false
     default: policy.codes.contains(error.code)
     }
   }

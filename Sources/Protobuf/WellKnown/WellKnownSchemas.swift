@@ -22,7 +22,16 @@ package enum WellKnownSchemas {
 
   /// Whether `services` may declare a symbol with this full name.
   public static func mayDeclareService(_ name: String) -> Bool {
-    servicePackages.contains { name.hasPrefix($0) && name.dropFirst($0.count).first == "." }
+    declares(servicePackages, name)
+  }
+
+  /// Whether a built-in schema may declare a symbol with this full name.
+  public static func mayDeclare(_ name: String) -> Bool {
+    declares(servicePackages + ["google.protobuf", "google.rpc"], name)
+  }
+
+  private static func declares(_ packages: [String], _ name: String) -> Bool {
+    packages.contains { name.hasPrefix($0) && name.dropFirst($0.count).first == "." }
   }
 
   /// The types of options, `google.protobuf.FileOptions` and the like: required to show options by name if no

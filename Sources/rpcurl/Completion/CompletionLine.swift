@@ -60,7 +60,7 @@ struct CompletionLine {
 
   /// The target `text`, with the options of the line.
   func target(_ text: String) -> Target? {
-    var target = try? Target.parse(server: text, isPlaintext: invocation.has(.plaintext))
+    var target = try? Target.parse(server: text, ServerOptions(invocation).tls)
     if let socket = invocation.text(.unixSocket) { target?.unixSocket = Self.expanded(socket) }
     return target
   }

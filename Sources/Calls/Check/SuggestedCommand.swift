@@ -1,0 +1,76 @@
+import CommandLine
+import Protobuf
+import RPCProtocols
+
+/// The shortest command for a server, with the options of the check that a call needs too.
+package struct SuggestedCommand {
+  /// Options that have no group of their own and that each request needs.
+  private static let requestOptions: Set<OptionID> = [
+    .header, .expandHeaders, .user, .bearer, .netrc, .netrcFile, .userAgent, .config, .profile,
+  ]
+
+  /// The words of the options that were given for the check.
+  private let kept: [String]
+  /// Whether the options imply TLS for a Unix socket.
+  private let impliesTLS: Bool
+  /// The server.
+  private let target: Target
+  /// Whether the server uses TLS.
+  package var isTLS: Bool
+  /// Whether the certificate of the server cannot be verified.
+  package var isInsecure = false
+
+  /// Reads the options of the check. Credentials are replaced by variables of the environment.
+  package init(_ invocation: Invocation, _ target: Target) {
+    self.target = target
+    isTLS = target.isTLS
+    impliesTLS = ServerOptions(invocation).tls == .always
+    let expandsHeaders = invocation.has(.expandHeaders)
+    kept = invocation.arguments.filter(Self.isKept).flatMap { Self.words($0, expandsHeaders: expandsHeaders) }
+  }
+
+  private static func isKept(_ argument: Argument) -> Bool {
+    // The form of the target says whether TLS is used. The configuration file applies to the command too.
+    guard argument.id != .plaintext, argument.origin.place == nil, argument.value != .flag(false) else {
+      return false
+    }
+    return OptionTable[argument.id].group == .server || requestOptions.contains(argument.id)
+  }
+
+  private static func words(_ argument: Argument, expandsHeaders: Bool) -> [String] {
+    guard let value = argument.text else { return [argument.name] }
+    if SecretVariables.headerOptions.contains(argument.id) {
+      // A value with variables is replaced by rpcurl.
+      if let name = SecretVariables.secretHeader(value), !(expandsHeaders && value.contains("${")) {
+        return [argument.name, "\(ShellWord.quoted("\(name): "))\"${\(SecretVariables.name(from: name))}\""]
+      }
+    } else if let variable = SecretVariables.name(for: value, of: argument.id) {
+      return [argument.name, "\"${\(variable)}\""]
+    }
+    return [argument.name, ShellWord.quoted(value)]
+  }
+
+  /// The command.
+  ///
+  /// - Parameters:
+  ///   - name: The protocol that the server supports.
+  ///   - hasReflection: Whether the server offers its schema.
+  package func text(_ name: ProtocolName, hasReflection: Bool) -> String {
+    var words = ["rpcurl"]
+    if hasReflection { words.append("list") }
+    if name != .grpc { words.append("--protocol \(name.rawValue)") }
+    words += kept
+    if isInsecure { words.append("-k") }
+    if target.unixSocket != nil, impliesTLS, !isTLS { words.append("--plaintext") }
+    words.append(server)
+    if !hasReflection { words.append("grpc.health.v1.Health/Check") }
+    return words.joined(separator: " ")
+  }
+
+  private var server: String {
+    var target = target
+    target.isTLS = isTLS
+    guard target.unixSocket == nil, isTLS else { return target.argument }
+    return ShellWord.quoted(String(target.baseURL.dropFirst("https://".count)))
+  }
+}
