@@ -26,7 +26,7 @@ def source(request, grpc_server, descriptor_set):
 
 
 METHODS = [
-    ("Demo/Helo", f"Demo/Helo: no method Helo in {SERVICE}", f"did you mean {SERVICE}/Hello?"),
+    ("Demo/Helo", f"{SERVICE}/Helo: no method Helo in {SERVICE}", f"did you mean {SERVICE}/Hello?"),
     (f"{SERVICE}/Helo", f"{SERVICE}/Helo: no method Helo in {SERVICE}", f"did you mean {SERVICE}/Hello?"),
     (SERVICE, f"{SERVICE}: this is a service; a method is missing", f"write {SERVICE}/METHOD; its methods are Hello, "),
     ("Demo", f"{SERVICE}: this is a service; a method is missing", f"write {SERVICE}/METHOD; its methods are Hello, "),

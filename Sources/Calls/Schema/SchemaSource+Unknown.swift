@@ -18,7 +18,7 @@ extension SchemaSource {
     }
     let names = service.methods.map(\.name)
     return Failure(
-      .schema, name.description, "no method \(name.method) in \(service.name)",
+      .schema, "\(service.name)/\(name.method)", "no method \(name.method) in \(service.name)",
       hint: suggestion(
         DescriptorPool.nearestNames(to: name.method, among: names).map { "\(service.name)/\($0)" })
         ?? (names.isEmpty ? "it has no methods" : "its methods are \(list(names))"))
