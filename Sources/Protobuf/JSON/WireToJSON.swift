@@ -211,6 +211,7 @@ struct WireToJSON: ~Copyable {
     if plan.pointee.requiredCount > 0, try lacksRequired(plan, reader, depth: depth) {
       mayLackRequired = true
     }
+    if options.unknownFields == .show { try unknownFields(plan, reader, isEmpty: &isStillEmpty) }
     close(UInt8(ascii: "}"), isEmpty: isStillEmpty)
   }
 

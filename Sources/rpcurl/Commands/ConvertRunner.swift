@@ -14,22 +14,28 @@ struct ConvertRunner {
   /// Resolves the options. Reads no input.
   init(_ command: ConvertCommand, _ console: Console) throws(Failure) {
     self.console = console
-    let pool = try SchemaSource.pool(command.schema, console.error)
-    type = try Self.type(command.type.text ?? "", in: pool)
+    if let type = command.type {
+      self.type = try Self.type(type.text ?? "", in: SchemaSource.pool(command.schema, console.error))
+    } else {
+      // Each field of a message is unknown to a type that has none.
+      type = try Self.type("google.protobuf.Empty", in: SchemaSource.pool([]))
+    }
     path = command.file ?? "-"
     if command.to != .json {
       try command.json.check(output: command.to.rawValue)
-    }
-    if command.to != .text, command.noUnknownFields.isOn, command.noUnknownFields.isTyped {
-      throw Failure(
-        .usage, "--no-unknown-fields", "only for text format; the output is \(command.to.rawValue)")
     }
     var options = ConversionOptions(from: command.from, to: command.to, isDelimited: command.delimited)
     options.jsonEncoding = command.json.encoding
     options.jsonEncoding.pretty = command.pretty || console.output.isTerminal && !command.delimited
     options.jsonDecoding.allowUnknownFields = command.allowUnknownFields
     options.textDecoding.allowUnknownFields = command.allowUnknownFields
-    options.textEncoding.unknownFields = !command.noUnknownFields.isOn
+    options.unknownFields = command.unknownFields ?? .show
+    options.textEncoding.unknownFields = options.unknownFields == .show
+    options.jsonEncoding.unknownFields = command.unknownFields ?? .drop
+    if command.type == nil {
+      options.textEncoding.showsTypes = true
+      options.jsonEncoding.unknownFields = .show
+    }
     options.allowPartial = command.allowPartial
     self.options = options
   }
