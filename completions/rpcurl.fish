@@ -19,7 +19,7 @@ function __rpcurl_has_value
         case export
             contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --reflect-version --reflect-protocol --reflect-header --cacert --capath -E --cert --cert-type --key --certkey --pass --servername --authority --unix-socket --abstract-unix-socket -x --proxy -U --proxy-user --resolve --connect-to --connect-timeout --keepalive-time --protocol -H --header -u --user --bearer --oauth2-bearer --netrc-file -A --user-agent -m --max-time --timeout -o --output --error-format -K --config --profile
         case convert
-            contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --unknown-fields --type --from --to --error-format
+            contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --unknown-fields --filter --filter-missing --type --from --to --error-format
         case plugins-list
             contains -- $argv[2] --format --error-format
         case plugins-check
@@ -227,9 +227,9 @@ complete -c rpcurl -n '__rpcurl_is call session run convert' -n '__rpcurl_unused
 complete -c rpcurl -n '__rpcurl_is call session run convert' -n '__rpcurl_unused --int64-numbers' -l int64-numbers -d 'Print 64-bit integers as numbers instead of strings'
 complete -c rpcurl -n '__rpcurl_is call session run convert' -n '__rpcurl_unused --proto-names --keep-proto-names' -l proto-names -d 'Print field names as they are in the schema'
 complete -c rpcurl -n '__rpcurl_is call session run convert' -n '__rpcurl_unused --unknown-fields' -l unknown-fields -x -a 'show drop' -d 'For fields that the schema lacks: show or drop'
-complete -c rpcurl -n '__rpcurl_is call' -n '__rpcurl_unused --filter' -l filter -x -a '(__rpcurl_ask filter)' -d 'Print only this field of each response, raw'
-complete -c rpcurl -n '__rpcurl_is call' -n '__rpcurl_unused --filter-missing' -l filter-missing -x -a 'fail null skip' -d 'For responses without the field of --filter: fail, null or skip'
-complete -c rpcurl -n '__rpcurl_is call' -n '__rpcurl_unused --raw' -l raw -d 'With --filter, write the bytes of a bytes or string field'
+complete -c rpcurl -n '__rpcurl_is call convert' -n '__rpcurl_unused --filter' -l filter -x -a '(__rpcurl_ask filter)' -d 'Print only this field of each message, raw'
+complete -c rpcurl -n '__rpcurl_is call convert' -n '__rpcurl_unused --filter-missing' -l filter-missing -x -a 'fail null skip' -d 'For messages without the field of --filter: fail, null or skip'
+complete -c rpcurl -n '__rpcurl_is call convert' -n '__rpcurl_unused --raw' -l raw -d 'With --filter, write the bytes of a bytes or string field'
 complete -c rpcurl -n '__rpcurl_is call' -n '__rpcurl_unused --limit' -l limit -x -d 'End a stream after this many responses'
 complete -c rpcurl -n '__rpcurl_is call export' -n '__rpcurl_unused -o --output' -s o -l output -r -F -d 'Write the output to this file'
 complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -s v -l verbose -d 'Show metadata and the schema\'s source on standard error; -vv also the connection'
