@@ -63,7 +63,7 @@ let package = Package(
       name: "Protobuf", dependencies: ["CSchemas"],
       exclude: [
         "README.md", "WellKnown/generate.sh", "WellKnown/protos", "WellKnown/options", "WellKnown/services",
-        "Numbers/generate.py",
+        "WellKnown/common", "Numbers/generate.py",
       ], swiftSettings: fast),
     // What commands and completion show of a schema: declarations as text and as JSON, names, and templates.
     .target(name: "SchemaTools", dependencies: ["Protobuf"], swiftSettings: small),

@@ -71,6 +71,7 @@ _rpcurl_arguments() {
 --enum-numbers|||flag
 --int64-numbers|||flag
 --proto-names||--keep-proto-names|flag
+--unknown-fields|||list show drop
 --filter|||ask:filter
 --filter-missing|||list fail null skip
 --raw|||flag
@@ -147,6 +148,7 @@ _rpcurl_arguments() {
 --enum-numbers|||flag
 --int64-numbers|||flag
 --proto-names||--keep-proto-names|flag
+--unknown-fields|||list show drop
 -v --verbose|+|-i --include|flag
 --color||--colour|list auto always never
 --timing|||flag
@@ -217,6 +219,7 @@ _rpcurl_arguments() {
 --enum-numbers|||flag
 --int64-numbers|||flag
 --proto-names||--keep-proto-names|flag
+--unknown-fields|||list show drop
 -v --verbose|+|-i --include|flag
 --color||--colour|list auto always never
 --timing|||flag
@@ -447,9 +450,14 @@ _rpcurl_arguments() {
 --enum-numbers|||flag
 --int64-numbers|||flag
 --proto-names||--keep-proto-names|flag
+--unknown-fields|||list show drop
+--filter|||ask:filter
+--filter-missing|||list fail null skip
+--raw|||flag
 --type|||ask:type
 --from|||list json text binary
 --to|||list json text binary
+--no-schema|||flag
 --delimited|||flag
 --pretty|||flag
 --no-unknown-fields|||flag

@@ -173,7 +173,8 @@ extension CommandTable {
   private static var convert: Command {
     Command(
       id: .convert, name: "convert", summary: "Convert messages between JSON, text format and binary.",
-      usage: "rpcurl convert [OPTIONS] --type TYPE --from FORMAT --to FORMAT [FILE]",
+      usage:
+        "rpcurl convert [OPTIONS] --type TYPE --from FORMAT --to FORMAT [FILE]\nrpcurl convert --no-schema [OPTIONS] [FILE]",
       discussion: """
         JSON input may have several messages, one after another. With --delimited, input and output are streams: each \
         message is prefixed with its length (a varint) in binary, and is one line in text format. Streams of any \

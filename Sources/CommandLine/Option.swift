@@ -71,8 +71,6 @@ package struct Option: Sendable {
   let grpcurlList: String
   /// Whether all values hold, and not only the last.
   package let repeats: Bool
-  /// Whether a command cannot run without it.
-  package let isRequired: Bool
   /// Whether the configuration file may hold it.
   package let isConfigurable: Bool
   /// Whether `-h` shows it.
@@ -84,7 +82,7 @@ package struct Option: Sendable {
     _ id: OptionID, _ names: String, _ kind: Kind = .flag, _ placeholder: String = "", _ group: Group,
     _ commands: CommandSet, _ summary: String, _ discussion: String = "", example: String,
     standard: String = "", aliases: String = "", grpcurl: String = "", repeats: Bool = false,
-    isRequired: Bool = false, isConfigurable: Bool = true, isCommon: Bool = false, completion: String = ""
+    isConfigurable: Bool = true, isCommon: Bool = false, completion: String = ""
   ) {
     self.id = id
     nameList = names
@@ -99,7 +97,6 @@ package struct Option: Sendable {
     aliasList = aliases
     grpcurlList = grpcurl
     self.repeats = repeats
-    self.isRequired = isRequired
     self.isConfigurable = isConfigurable
     self.isCommon = isCommon
     completionKind = completion

@@ -18,12 +18,12 @@ package enum OptionID: UInt8, CaseIterable, Sendable {
   // Interceptors
   case use, plugin
   // Output
-  case format, textFormat, emitDefaults, enumNumbers, int64Numbers, protoNames, filter, filterMissing, raw,
-    limit
+  case format, textFormat, emitDefaults, enumNumbers, int64Numbers, protoNames, unknownFields
+  case filter, filterMissing, raw, limit
   case output, verbose, color, timing
   case showSecrets, explain
   // One command's own
-  case kind, comments, response, type, from, to, delimited, pretty, noUnknownFields, allowPartial
+  case kind, comments, response, type, from, to, noSchema, delimited, pretty, noUnknownFields, allowPartial
   case method, callTime, lang, dir, watch, wait
   // Errors
   case silent, showError, errorFormat

@@ -234,7 +234,9 @@ extension Invocation {
     findCommand()
     guard errors.isEmpty else { return }
     let definition = CommandTable[command]
-    if let option = OptionTable.required(by: command).first(where: { last($0) == nil }) {
+    if command == .convert, !has(.noSchema),
+      let option = [OptionID.type, .from, .to].first(where: { last($0) == nil })
+    {
       return fail(ParseError(.missingOption(OptionTable[option].name), nil))
     }
     if !definition.places.contains(where: \.repeats), positionals.count > definition.places.count {

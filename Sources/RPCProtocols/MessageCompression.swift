@@ -54,6 +54,14 @@ struct MessageDecompressor {
   }
 }
 
+extension Compression {
+  /// Decompresses `bytes`, to at most `limitBytes` plus one block.
+  package func decompress(_ bytes: [UInt8], limitBytes: Int) throws(RPCError) -> [UInt8] {
+    var decompressor = MessageDecompressor(self)
+    return try decompressor.decompress(bytes.span.bytes, limit: limitBytes)
+  }
+}
+
 extension CompressionStream {
   /// The codec in `place`. If there is none, loads its library and makes one.
   fileprivate static func kept(

@@ -11,32 +11,34 @@ package enum ChildProcess {
   /// How a program ended.
   package struct Outcome {
     package let hasSucceeded: Bool
-    /// What the program wrote to standard error and standard output.
+    /// What the program wrote to standard error, and to standard output unless that is redirected.
     package let errors: String
   }
 
   /// Runs a program found in `$PATH`, without input. It inherits descriptors that have no `FD_CLOEXEC`.
   ///
-  /// - Parameter arguments: The program's name and its arguments.
+  /// - Parameters:
+  ///   - arguments: The program's name and its arguments.
+  ///   - output: The descriptor that receives its standard output; nil to read it with standard error.
   /// - Throws: `Problem` if the program could not be started.
-  package static func run(_ arguments: [String]) throws(Problem) -> Outcome {
+  package static func run(_ arguments: [String], output: Int32? = nil) throws(Problem) -> Outcome {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw Problem(why: FileContents.lastError(), isMissing: false) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     defer { close(ends[0]) }
-    let started = start(arguments, hasInput: false, giving: [(ends[1], 1), (ends[1], 2)])
+    let started = start(arguments, hasInput: false, giving: [(output ?? ends[1], 1), (ends[1], 2)])
     close(ends[1])
     let process: pid_t
     switch started {
     case .success(let pid): process = pid
     case .failure(let error): throw Problem(why: error.why, isMissing: error.number == ENOENT)
     }
-    var output: [UInt8] = []
+    var errors: [UInt8] = []
     while let piece = try? FileContents.readPiece(ends[0], limitBytes: 1 << 14), !piece.isEmpty {
       // Discard output over 1 MiB: it is only shown in an error.
-      if output.count < 1 << 20 { output += piece }
+      if errors.count < 1 << 20 { errors += piece }
     }
-    return Outcome(hasSucceeded: wait(for: process) == 0, errors: String(decoding: output, as: UTF8.self))
+    return Outcome(hasSucceeded: wait(for: process) == 0, errors: String(decoding: errors, as: UTF8.self))
   }
 
   // MARK: Starting and waiting

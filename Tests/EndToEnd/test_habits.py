@@ -154,8 +154,8 @@ def test_mistakes(rpcurl, words, error, hint):
 @pytest.mark.parametrize(
     ("words", "error", "hint"),
     [
-        (["Demo/Helo"], f"Demo/Helo: {SERVICE} has no method Helo", f"did you mean {HELLO}?"),
-        ([SERVICE], f"{SERVICE}: this is a service", f"write {SERVICE}/METHOD"),
+        (["Demo/Helo"], f"{SERVICE}/Helo: no method Helo in {SERVICE}", f"did you mean {HELLO}?"),
+        ([SERVICE], f"{SERVICE}: this is a service; a method is missing", f"write {SERVICE}/METHOD; its methods are "),
         (["-d", ADA, "-d", ADA, "Hello"], "-d: second message (line 1, column 1), but Hello accepts one message", "--each makes one call"),
         (["-d", f"[{ADA}]", "Hello"], "-d: expected an object (demo.v1.HelloRequest) (line 1, column 1)", "jq -c '.[]' splits an array"),
     ],

@@ -30,6 +30,8 @@ package struct CallSettings {
   package private(set) var requestForm: RequestForm
   package let format: OutputFormat
   package let jsonEncoding: JSONEncodingOptions
+  /// Whether unknown fields are part of text and binary output.
+  package let unknownFields: UnknownFields
   /// The number of `-v`: 1 prints metadata, 2 also connections and message sizes.
   package let verbosity: Int
   package let showsSecrets: Bool
@@ -103,6 +105,7 @@ package struct CallSettings {
     verbosity = options.output.verbose
     showsSecrets = options.output.showSecrets
     jsonEncoding = options.output.json.encoding
+    unknownFields = options.output.unknownFields ?? .show
     requestForm = RequestForm(
       format: data, allowsUnknownFields: options.output.allowUnknownFields, acceptsFiles: response != nil)
     requestForm.functions = try Self.functions(options.request, data)

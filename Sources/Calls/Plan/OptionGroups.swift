@@ -210,6 +210,7 @@ package struct OutputOptions {
   package let format: OutputFormat?
   package let json: JSONOptions
   package let allowUnknownFields: Bool
+  package let unknownFields: UnknownFields?
   package let verbose: Int
   package let color: ColorChoice
   package let timing: Bool
@@ -219,6 +220,7 @@ package struct OutputOptions {
     format = invocation.choice(.format)
     json = JSONOptions(invocation)
     allowUnknownFields = invocation.has(.allowUnknownFields)
+    unknownFields = invocation.choice(.unknownFields)
     verbose = invocation.count(.verbose)
     color = invocation.choice(.color) ?? .auto
     timing = invocation.has(.timing)
@@ -271,8 +273,10 @@ package struct JSONOptions {
 
   /// The options for the codec.
   package var encoding: JSONEncodingOptions {
-    JSONEncodingOptions(
+    var encoding = JSONEncodingOptions(
       emitDefaults: invocation.has(.emitDefaults), enumNumbers: invocation.has(.enumNumbers),
       protoNames: invocation.has(.protoNames), int64s: invocation.has(.int64Numbers) ? .numbers : .strings)
+    encoding.unknownFields = invocation.choice(.unknownFields) ?? .drop
+    return encoding
   }
 }

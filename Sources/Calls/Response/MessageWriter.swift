@@ -21,6 +21,8 @@ package struct MessageWriter {
   private let transcoder: JSONTranscoder
   private let filter: FieldFilter?
   private let isTerminal: Bool
+  /// Whether unknown fields are part of text and binary output.
+  private let unknownFields: UnknownFields
 
   /// Creates a writer.
   ///
@@ -33,6 +35,7 @@ package struct MessageWriter {
     codec = plan.codec
     format = plan.format
     filter = plan.filter
+    unknownFields = plan.unknownFields
     isSequence = plan.method.serverStreaming || plan.batch != nil
     var encoding = plan.jsonEncoding
     encoding.pretty = plan.format == .pretty && plan.filter == nil
@@ -43,7 +46,7 @@ package struct MessageWriter {
   package func append(_ message: RawSpan, to out: inout [UInt8]) throws {
     if filter != nil, codec == .proto { return try append(Message(type, serialized: message), to: &out) }
     switch (codec, format) {
-    case (.proto, .binary): append(binary: message.copyBytes(), to: &out)
+    case (.proto, .binary): append(binary: try output(message), to: &out)
     case (.proto, .text): append(text: try Message(type, serialized: message), to: &out)
     case (.proto, _): try transcoder.transcode(serialized: message, into: &out)
     case (.json, _):
@@ -60,9 +63,17 @@ package struct MessageWriter {
         message, options: transcoder.encoding, escapesControls: isTerminal, to: &out)
     }
     switch format {
-    case .binary: append(binary: message.serialized(), to: &out)
+    case .binary: append(binary: try output(message.serialized().span.bytes), to: &out)
     case .text: append(text: message, to: &out)
     default: out += try message.json(options: transcoder.encoding)
+    }
+  }
+
+  /// The bytes to write for a message: as they arrived, unless unknown fields are dropped.
+  private func output(_ message: RawSpan) throws -> [UInt8] {
+    switch unknownFields {
+    case .show: message.copyBytes()
+    case .drop: try type.droppingUnknownFields(message)
     }
   }
 
@@ -71,7 +82,8 @@ package struct MessageWriter {
   }
 
   private func append(text message: Message, to out: inout [UInt8]) {
-    out += message.text(options: TextEncodingOptions(singleLine: isSequence))
+    let options = TextEncodingOptions(singleLine: isSequence, unknownFields: unknownFields == .show)
+    out += message.text(options: options)
     if isSequence { out.append(UInt8(ascii: "\n")) }
   }
 }

@@ -91,6 +91,12 @@ package struct ReflectionSource {
       let service = try SymbolLookup.only(
         method.service, among: services.filter { $0.hasSuffix(".\(method.service)") })
       return try fetch(MethodName(service: service, method: method.method), known: known)
+    case .failure(.unknownSymbol(_, let services))
+    where SchemaSource.bareServices(method, among: services).count == 1:
+      // The caller reports the missing method, with those of the service.
+      let service = SchemaSource.bareServices(method, among: services)[0]
+      let schema = try schema(for: .symbols([service]))
+      return (SchemaSource.Source(set: SchemaBytes(schema.descriptorSet), name: sourceName), method)
     case .failure(let error):
       throw failure(error, method, known)
     }

@@ -162,53 +162,6 @@ package enum SchemaSource {
     }
   }
 
-  private static func unknown(_ name: MethodName, in pool: DescriptorPool) throws -> Failure {
-    guard !name.service.isEmpty else {
-      return SymbolLookup(pool).unknown(name.method, among: [.method])
-    }
-    guard let service = try service(named: name.service, in: pool) else {
-      return unknownService(name, "no service \(name.service) in the schema", services: pool.serviceNames)
-    }
-    let names = service.methods.map(\.name)
-    return Failure(
-      .schema, name.description, "\(service.name) has no method \(name.method)",
-      hint: suggestion(
-        DescriptorPool.nearestNames(to: name.method, among: names).map { "\(service.name)/\($0)" })
-        ?? (names.isEmpty ? "it has no methods" : "methods: \(list(names))"))
-  }
-
-  /// The service with this name, or with a name that ends with it.
-  private static func service(named name: String, in pool: DescriptorPool) throws -> ServiceDescriptor? {
-    if let service = try pool.service(named: name) { return service }
-    let names = pool.serviceNames.filter { $0.hasSuffix(".\(name)") }
-    return names.isEmpty ? nil : try pool.service(named: SymbolLookup.only(name, among: names))
-  }
-
-  /// The failure for a service that is not among `services`.
-  package static func unknownService(_ name: MethodName, _ why: String, services: [String]) -> Failure {
-    let whole = "\(name.service).\(name.method)"
-    if services.contains(whole) {
-      return Failure(
-        .schema, whole, "this is a service",
-        hint: "write \(whole)/METHOD; \"rpcurl list TARGET \(whole)\" shows its methods")
-    }
-    let nearest = DescriptorPool.nearestNames(to: name.service, among: services)
-    return Failure(
-      .schema, name.description, why,
-      hint: suggestion(nearest.map { "\($0)/\(name.method)" })
-        ?? (services.isEmpty ? "there are no services" : "services: \(list(services))"))
-  }
-
-  package static func suggestion(_ names: [String]) -> String? {
-    names.isEmpty ? nil : "did you mean \(names.joined(separator: ", or "))?"
-  }
-
-  private static func list(_ names: [String]) -> String {
-    names.count <= 8
-      ? names.joined(separator: ", ")
-      : names.prefix(8).joined(separator: ", ") + " and \(names.count - 8) more"
-  }
-
   package static func failure(_ error: any Error) -> Failure {
     guard let error = error as? SchemaError else { return Failure(.internalError, "schema", "\(error)") }
     return Failure(.schema, "", error.description, hint: error.hint)

@@ -20,7 +20,7 @@ package struct SymbolLookup {
   package func find(_ text: String, among kinds: Set<SymbolKind>) throws(Failure) -> Symbol {
     if let exact = try exactly(text, kinds) { return exact }
     if let found = try ending(text, kinds) { return found }
-    if let other = try exactly(text, Set(SymbolKind.allCases)) {
+    if let other = try exactly(text, Set(SymbolKind.allCases)) ?? (try? ending(text, Self.prominent)) {
       let wanted = SymbolKind.allCases.filter(kinds.contains).map(Self.withArticle)
       throw Failure(
         .schema, text, "this is \(Self.withArticle(other.kind))",
@@ -86,22 +86,29 @@ package struct SymbolLookup {
     let symbols = pool.symbols(mostLikely.isEmpty ? kinds : mostLikely)
     let own = symbols.filter(SchemaQuery.isOwn)
     let names = (own.isEmpty ? symbols : own).map(\.name)
-    let parts = Self.dotted(text).split(separator: ".").count
-    var nearest = parts > 1 ? DescriptorPool.nearestNames(to: text, among: names) : []
-    if nearest.isEmpty {
-      // Compare without the package or the service too.
-      var ends: [String: String] = [:]
-      for name in names {
-        let end = Self.lastParts(parts, of: name)
-        if ends[end].map({ name < $0 }) ?? true { ends[end] = name }
-      }
-      nearest = DescriptorPool.nearestNames(to: Self.dotted(text), among: Array(ends.keys)).compactMap {
-        ends[$0]
-      }
-    }
+    let filter = kinds.count == 1 ? kinds.first.map { " --kind \($0.rawValue)" } ?? "" : ""
     return Failure(
       .schema, text, "not found in the schema",
-      hint: SchemaSource.suggestion(nearest) ?? "run \"rpcurl list\" to see what exists")
+      hint: SchemaSource.suggestion(Self.nearest(to: text, among: names))
+        ?? "run \"rpcurl list\(filter)\" to see what exists")
+  }
+
+  /// The names similar to `text`, nearest first: as a whole, by as many of their last parts as `text` has, or
+  /// because their last part contains `text`.
+  static func nearest(to text: String, among names: [String]) -> [String] {
+    let wanted = dotted(text)
+    let parts = wanted.split(separator: ".").count
+    var nearest = parts > 1 ? DescriptorPool.nearestNames(to: text, among: names) : []
+    if nearest.isEmpty {
+      let ends = Dictionary(grouping: names) { lastParts(parts, of: $0) }
+      let similar = DescriptorPool.nearestNames(to: wanted, among: Array(ends.keys))
+      nearest = similar.flatMap { ends[$0, default: []].sorted() }
+    }
+    if nearest.isEmpty, parts == 1, wanted.utf8.count >= 3 {
+      let small = wanted.lowercased()
+      nearest = names.filter { lastParts(1, of: $0).lowercased().contains(small) }.sorted()
+    }
+    return Array(nearest.prefix(4))
   }
 
   private static func lastParts(_ count: Int, of name: String) -> String {

@@ -12,12 +12,6 @@ package enum OptionTable {
     all.filter { $0.commands.contains(CommandSet(command)) }
   }
 
-  /// The options that a command cannot run without.
-  static func required(by command: CommandID) -> [OptionID] {
-    let set = CommandSet(command)
-    return all.indices.lazy.filter { all[$0].isRequired && all[$0].commands.contains(set) }.map { all[$0].id }
-  }
-
   /// The option of a command that has this name, with its dashes.
   static func find(_ name: Substring, _ command: CommandID) -> Option? {
     let set = CommandSet(command)

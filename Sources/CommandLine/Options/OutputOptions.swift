@@ -30,24 +30,32 @@ extension OptionTable {
       example: "rpcurl --proto-names https://demo.example demo.v1.Demo/Hello",
       aliases: "--keep-proto-names", grpcurl: "keep-proto-names"),
     Option(
-      .filter, "--filter", .text, "PATH", .output, .call,
-      "Print only this field of each response, raw.",
+      .unknownFields, "--unknown-fields", .choice("show drop"), "ACTION", .output, .callsAndConvert,
+      "For fields that the schema lacks: show or drop (default: drop in JSON, show in text and binary).",
+      "In JSON, they are members named by number. Each has a list of values, and each value is an object with all types "
+        + "that it can have. In text format they are printed by number, in binary they are kept. Connect with --codec "
+        + "json has no numbers: there, unknown fields are always dropped.",
+      example: "rpcurl --unknown-fields show https://demo.example demo.v1.Demo/Hello"),
+    Option(
+      .filter, "--filter", .text, "PATH", .output, .callAndConvert,
+      "Print only this field of each message, raw.",
       "Strings are printed without quotes, the elements of a list one per line, and messages as JSON on one line. [] "
         + "means all elements (users[].name), a negative index counts from the end (users[-1]), and a map has its keys "
-        + "(labels.zone, labels[\"a b\"]). The path may continue in the content of an Any, a Struct or a Value. A "
-        + "response without the field is an error with exit code 8, unless --filter-missing says otherwise.",
+        + "(labels.zone, labels[\"a b\"]). The path may continue in the content of an Any, a Struct or a Value. With "
+        + "convert --no-schema, it has numbers of fields (3[0].1). A message without the field is an error with exit "
+        + "code 8, unless --filter-missing says otherwise.",
       example: "id=$(rpcurl --filter user.id https://demo.example demo.v1.Demo/Find)",
       isCommon: true, completion: "ask:filter"),
     Option(
-      .filterMissing, "--filter-missing", .choice("fail null skip"), "ACTION", .output, .call,
-      "For responses without the field of --filter: fail, null or skip.",
+      .filterMissing, "--filter-missing", .choice("fail null skip"), "ACTION", .output, .callAndConvert,
+      "For messages without the field of --filter: fail, null or skip.",
       "null prints null in place of the field, and skip prints nothing.",
       example: "rpcurl --filter user.id --filter-missing skip https://demo.example demo.v1.Demo/List",
       standard: "fail"),
     Option(
-      .raw, "--raw", .flag, "", .output, .call,
+      .raw, "--raw", .flag, "", .output, .callAndConvert,
       "With --filter, write the bytes of a bytes or string field.",
-      "Nothing is added: the fields of several responses, and the elements of a list, follow each other.",
+      "With convert --no-schema, it is any length-delimited field. Nothing is added: the fields of several messages, and the elements of a list, follow each other.",
       example: "rpcurl --filter audio.data --raw -o out.ogg https://demo.example demo.v1.Demo/Record"),
     Option(
       .limit, "--limit", .number, "NUMBER", .output, .call,
@@ -114,22 +122,26 @@ extension OptionTable {
       example: "rpcurl template --response --descriptor-set demo.binpb demo.v1.Demo/Hello"),
     Option(
       .type, "--type", .text, "PKG.MESSAGE", .own, .convert,
-      "Message type; any unique suffix of its name is accepted.",
+      "Message type; any unique suffix of its name is accepted. Required, except with --no-schema.",
       example:
         "rpcurl convert --descriptor-set demo.binpb --type demo.v1.HelloRequest --from json --to binary",
-      isRequired: true, completion: "ask:type"),
+      completion: "ask:type"),
     Option(
       .from, "--from", .choice("json text binary"), "FORMAT", .own, .convert,
-      "Format of the input: json, text or binary.",
+      "Format of the input: json, text or binary. Required, except with --no-schema.",
       example:
-        "rpcurl convert --descriptor-set demo.binpb --type demo.v1.HelloRequest --from json --to binary",
-      isRequired: true),
+        "rpcurl convert --descriptor-set demo.binpb --type demo.v1.HelloRequest --from json --to binary"),
     Option(
       .to, "--to", .choice("json text binary"), "FORMAT", .own, .convert,
-      "Format of the output: json, text or binary.",
+      "Format of the output: json, text or binary. Required, except with --no-schema.",
       example:
-        "rpcurl convert --descriptor-set demo.binpb --type demo.v1.HelloRequest --from json --to binary",
-      isRequired: true),
+        "rpcurl convert --descriptor-set demo.binpb --type demo.v1.HelloRequest --from json --to binary"),
+    Option(
+      .noSchema, "--no-schema", .flag, "", .own, .convert,
+      "Print binary input without a schema: numbers of fields, and all types that a value can have.",
+      "Text, the default, is that of protoc --decode_raw with the other types in comments. JSON has an object of types for "
+        + "each value.",
+      example: "rpcurl convert --no-schema request.bin", isConfigurable: false),
     Option(
       .delimited, "--delimited", .flag, "", .own, .convert,
       "Read and write a stream of messages.",
@@ -144,7 +156,7 @@ extension OptionTable {
     ),
     Option(
       .noUnknownFields, "--no-unknown-fields", .flag, "", .own, .convert,
-      "Omit unknown fields from text format.",
+      "The same as --unknown-fields drop.",
       example:
         "rpcurl convert --no-unknown-fields --descriptor-set demo.binpb --type demo.v1.HelloRequest --from binary --to text"
     ),

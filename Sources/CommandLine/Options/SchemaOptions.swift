@@ -9,12 +9,16 @@ extension OptionTable {
     Option(
       .proto, "--proto", .text, "FILE", .schema, .schemas,
       "Compile this .proto file with protoc; may repeat.",
-      "Descriptor sets take precedence. protoc is in the package protobuf-compiler.",
+      "Descriptor sets take precedence. protoc is in the package protobuf-compiler. Files of google/protobuf, google/api, "
+        + "google/rpc, google/type and buf/validate, which many APIs import, are built in.",
       example: "rpcurl list -I protos --proto demo.proto",
       grpcurl: "proto", repeats: true, isCommon: true, completion: "file"),
     Option(
       .importPath, "-I --import-path", .text, "DIR", .schema, .schemas,
-      "Search this directory for --proto and its imports; may repeat (default: the working directory).",
+      "Search this directory for --proto and its imports; may repeat (default: derived from the files).",
+      "Without it, the directories are the modules of a buf.yaml or buf.work.yaml beside or above the file, those that "
+        + "contain the folders of a package, those above a file from which its imports are found, and the working "
+        + "directory. If imports are in modules that buf.yaml depends on, buf build compiles the files, if buf is installed.",
       example: "rpcurl describe -I protos --proto demo.proto HelloRequest",
       grpcurl: "import-path", repeats: true, isCommon: true, completion: "dir"),
   ]

@@ -9,18 +9,21 @@ struct CanonicalWriter: ~Copyable {
   /// The remaining number of bytes of messages that may be decoded on their own. Each level of nesting may
   /// decode all levels below it again: above this limit the whole message is decoded once.
   private var allowance: Int
+  private let dropsUnknown: Bool
 
-  private init(allowance: Int) {
+  private init(allowance: Int, dropsUnknown: Bool) {
     out = OutputBuffer()
     self.allowance = allowance
+    self.dropsUnknown = dropsUnknown
   }
 
   /// Appends the canonical form of a message; nothing on an error. Returns whether required fields are
   /// missing.
   static func rewrite(
-    _ bytes: UnsafeRawBufferPointer, type: MessageNode, into buffer: inout OutputBuffer
+    _ bytes: UnsafeRawBufferPointer, type: MessageNode, unknownFields: UnknownFields = .show,
+    into buffer: inout OutputBuffer
   ) throws(DecodeError) -> Bool {
-    var writer = CanonicalWriter(allowance: bytes.count)
+    var writer = CanonicalWriter(allowance: bytes.count, dropsUnknown: unknownFields == .drop)
     swap(&writer.out, &buffer)
     let start = writer.out.count
     writer.out.reserve(bytes.count + 16)
@@ -34,6 +37,7 @@ struct CanonicalWriter: ~Copyable {
         swap(&writer.out, &buffer)
         throw error
       }
+      if writer.dropsUnknown { message.storage.removeAllUnknown() }
       BinaryEncoder.encode(message.storage, into: &writer.out)
       writer.lacksRequired = !message.missingRequiredFields().isEmpty
     }
@@ -54,6 +58,7 @@ struct CanonicalWriter: ~Copyable {
     var reader = reader
     let message = MessageStorage(plan.pointee.type.takeUnretainedValue(), plan.pointee.table)
     try BinaryDecoder.decode(&reader, into: message, depth: depth)
+    if dropsUnknown { message.removeAllUnknown() }
     BinaryEncoder.encode(message, into: &out)
     if !lacksRequired { lacksRequired = !Message(storage: message).missingRequiredFields().isEmpty }
   }
@@ -73,6 +78,7 @@ struct CanonicalWriter: ~Copyable {
       let tag = try reader.tag()
       guard let field = try CanonicalWriter.field(tag, of: plan) else {
         try reader.skip(tag, depth: depth)
+        if dropsUnknown { continue }
         hasUnknown = true
         out.append(UnsafeRawBufferPointer(start: start, count: reader.cursor - start))
         continue

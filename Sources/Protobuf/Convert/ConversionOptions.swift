@@ -27,6 +27,8 @@ package struct ConversionOptions: Sendable, Equatable {
   package var textEncoding = TextEncodingOptions()
   /// Whether required fields may be missing.
   package var allowPartial = false
+  /// Whether unknown fields are part of binary output. Those of JSON and text are in their options.
+  package var unknownFields = UnknownFields.show
   /// The maximum length of a message in a stream, in bytes, which bounds memory. The default is protobuf's
   /// own limit.
   package var limitBytes = Int(Int32.max)

@@ -161,7 +161,8 @@ struct MessageConverter: Sendable {
     let start = out.count
     let lacksRequired: Bool
     do throws(DecodeError) {
-      lacksRequired = try CanonicalWriter.rewrite(bytes, type: type.node, into: &out)
+      lacksRequired = try CanonicalWriter.rewrite(
+        bytes, type: type.node, unknownFields: options.unknownFields, into: &out)
     } catch {
       throw .binary(error)
     }

@@ -32,6 +32,10 @@ public struct JSONEncodingOptions: Sendable, Equatable {
   public var int64s: Int64Form
   /// Whether each value is on a line, indented by two spaces per level.
   public var pretty: Bool
+  /// Whether unknown fields are written: as members named by number. Each has a list of values, and each value is an
+  /// object with all types that it can have: `{"7":[{"uint64":"150","sint64":"75"}]}`. ProtoJSON has no form for
+  /// them. Those of well-known types whose JSON is no object are not written.
+  package var unknownFields = UnknownFields.drop
 
   /// Makes options; compact ProtoJSON by default.
   public init(

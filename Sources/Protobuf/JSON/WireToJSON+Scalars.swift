@@ -43,7 +43,7 @@ extension WireToJSON {
 
   /// Writes a 64-bit integer in quotes, unless numbers are asked for.
   @inline(__always)
-  private mutating func wholeNumber(_ magnitude: UInt64, isNegative: Bool) {
+  mutating func wholeNumber(_ magnitude: UInt64, isNegative: Bool) {
     if options.int64s == .numbers { return plainNumber(magnitude, isNegative: isNegative) }
     JSONText.appendQuoted(magnitude, isNegative: isNegative, to: &out)
   }

@@ -16,7 +16,7 @@ struct WireToJSON: ~Copyable {
   /// Whether a string that is not UTF-8 was written with replacement characters.
   var repairsText = false
 
-  private init(options: JSONEncodingOptions, capacity: Int) {
+  init(options: JSONEncodingOptions, capacity: Int) {
     self.options = options
     out = OutputBuffer(capacity: capacity)
   }
@@ -211,6 +211,7 @@ struct WireToJSON: ~Copyable {
     if plan.pointee.requiredCount > 0, try lacksRequired(plan, reader, depth: depth) {
       mayLackRequired = true
     }
+    if options.unknownFields == .show { try unknownFields(plan, reader, isEmpty: &isStillEmpty) }
     close(UInt8(ascii: "}"), isEmpty: isStillEmpty)
   }
 

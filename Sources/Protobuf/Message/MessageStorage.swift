@@ -176,6 +176,28 @@ final class MessageStorage: @unchecked Sendable {
     others?.unknown = []
   }
 
+  /// Removes the unknown fields of the message and of all messages in it. No other message may share one of them.
+  func removeAllUnknown() {
+    removeUnknown()
+    for field in present { Self.removeUnknown(in: field.value) }
+    for field in others?.extensions ?? [] { Self.removeUnknown(in: field.value) }
+  }
+
+  private static func removeUnknown(in value: FieldStorage) {
+    switch value {
+    case .none: break
+    case .single(let value): removeUnknown(in: [value])
+    case .list(let values): removeUnknown(in: values)
+    case .map(let entries): removeUnknown(in: Array(entries.values))
+    }
+  }
+
+  private static func removeUnknown(in values: [Value]) {
+    // All elements of a list have the same type.
+    guard case .message = values.first else { return }
+    for case .message(let message) in values { message.storage.removeAllUnknown() }
+  }
+
   private func extended() -> Others {
     if let others { return others }
     let made = Others()

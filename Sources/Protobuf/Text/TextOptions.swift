@@ -21,6 +21,9 @@ public struct TextEncodingOptions: Sendable, Equatable {
   /// Whether unknown fields are written, by number. Such text can be read only with `allowUnknownFields`,
   /// which skips them.
   public var unknownFields: Bool
+  /// Whether a comment after each unknown field has the other types that its value can have, unless the message is on
+  /// one line.
+  package var showsTypes = false
 
   /// Makes options; by default one line per value, Any expanded, unknown fields by number.
   public init(singleLine: Bool = false, expandAny: Bool = true, unknownFields: Bool = true) {

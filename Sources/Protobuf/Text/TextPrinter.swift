@@ -1,8 +1,8 @@
 /// Writes messages in text format.
 struct TextPrinter: ~Copyable {
-  private var out = OutputBuffer()
-  private let options: TextEncodingOptions
-  private var indentation = 0
+  var out = OutputBuffer()
+  let options: TextEncodingOptions
+  var indentation = 0
   private var isFirst = true
 
   private init(options: TextEncodingOptions) { self.options = options }
@@ -30,7 +30,7 @@ struct TextPrinter: ~Copyable {
   // MARK: Layout
 
   /// Starts a field: a new line, or a space.
-  private mutating func startField() {
+  mutating func startField() {
     if options.singleLine {
       if !isFirst { out.append(UInt8(ascii: " ")) }
       isFirst = false
@@ -40,7 +40,7 @@ struct TextPrinter: ~Copyable {
     }
   }
 
-  private mutating func endLine() {
+  mutating func endLine() {
     if !options.singleLine { out.append(UInt8(ascii: "\n")) }
   }
 
@@ -50,7 +50,7 @@ struct TextPrinter: ~Copyable {
     indentation += 1
   }
 
-  private mutating func close() {
+  mutating func close() {
     indentation -= 1
     startField()
     out.append(UInt8(ascii: "}"))
@@ -192,7 +192,7 @@ struct TextPrinter: ~Copyable {
     }
   }
 
-  private mutating func special(_ value: Double) {
+  mutating func special(_ value: Double) {
     out.append(value.isNaN ? "nan" : value < 0 ? "-inf" : "inf" as StaticString)
   }
 
@@ -242,96 +242,5 @@ struct TextPrinter: ~Copyable {
       }
     }
     return parts
-  }
-
-  // MARK: Unknown fields
-
-  /// The maximum depth at which length-delimited unknown fields are printed as messages.
-  private static let guessingLimit = 10
-
-  private mutating func unknown(
-    _ fields: WireReader, isMessageSet: Bool, budget: Int = TextPrinter.guessingLimit
-  ) {
-    var reader = fields
-    while !reader.isAtEnd, let tag = try? reader.tag() {
-      startField()
-      if isMessageSet, tag == MessageSet.itemStart, let item = try? setItem(&reader) {
-        nested(item.content, number: item.number, budget: budget)
-      } else if !unknownField(tag, &reader, budget: budget) {
-        return
-      }
-    }
-  }
-
-  private func setItem(_ reader: inout WireReader) throws -> (number: UInt32, content: WireReader)? {
-    var ahead = reader
-    let content = try ahead.group(MessageSet.itemStart.number, depth: 0)
-    guard let item = try MessageSet.item(content, depth: 0) else { return nil }
-    reader = ahead
-    return item
-  }
-
-  private mutating func unknownField(_ tag: Tag, _ reader: inout WireReader, budget: Int) -> Bool {
-    switch tag.wireType {
-    case .varint:
-      guard let value = try? reader.varint() else { return false }
-      number(tag)
-      JSONText.appendInteger(value, to: &out)
-    case .fixed32:
-      guard let value = try? reader.fixed32() else { return false }
-      number(tag)
-      hexadecimal(UInt64(value), digits: 8)
-    case .fixed64:
-      guard let value = try? reader.fixed64() else { return false }
-      number(tag)
-      hexadecimal(value, digits: 16)
-    case .lengthDelimited:
-      guard let content = try? reader.nested() else { return false }
-      if !content.isAtEnd, budget > 0, TextPrinter.isMessage(content) {
-        nested(content, number: tag.number, budget: budget - 1)
-        return true
-      }
-      number(tag)
-      TextEscapes.append(
-        UnsafeRawBufferPointer(start: content.cursor, count: content.remaining), isText: false, to: &out)
-    case .startGroup:
-      guard let content = try? reader.group(tag.number, depth: 0) else { return false }
-      nested(content, number: tag.number, budget: budget)
-      return true
-    case .endGroup: return false
-    }
-    endLine()
-    return true
-  }
-
-  private mutating func number(_ tag: Tag) {
-    JSONText.appendInteger(UInt64(tag.number), to: &out)
-    out.append(": ")
-  }
-
-  private mutating func nested(_ content: WireReader, number: UInt32, budget: Int) {
-    JSONText.appendInteger(UInt64(number), to: &out)
-    open()
-    unknown(content, isMessageSet: false, budget: budget)
-    close()
-  }
-
-  /// Whether bytes can be decoded as a message.
-  private static func isMessage(_ content: WireReader) -> Bool {
-    var reader = content
-    do throws(DecodeError) {
-      while !reader.isAtEnd { try reader.skip(try reader.tag(), depth: 0) }
-      return true
-    } catch {
-      return false
-    }
-  }
-
-  private mutating func hexadecimal(_ value: UInt64, digits: Int) {
-    out.append("0x")
-    for position in stride(from: digits - 1, through: 0, by: -1) {
-      let digit = UInt8(truncatingIfNeeded: value >> UInt64(4 * position) & 15)
-      out.append(digit < 10 ? 48 + digit : 87 + digit)
-    }
   }
 }

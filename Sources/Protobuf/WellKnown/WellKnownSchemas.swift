@@ -37,4 +37,9 @@ package enum WellKnownSchemas {
   /// The types of options, `google.protobuf.FileOptions` and the like: required to show options by name if no
   /// source contains `google/protobuf/descriptor.proto`.
   package static let optionTypes = SchemaBytes(Base64.decode(Array(encodedOptions.utf8)) ?? [])
+
+  /// Files that many APIs import, and protoc lacks: `google/api`, `google/rpc`, `google/type`,
+  /// `google/longrunning/operations.proto` and `buf/validate/validate.proto`. Compressed with gzip; their imports are
+  /// in `set` and `optionTypes`.
+  package static var compressedCommonTypes: [UInt8] { Base64.decode(Array(encodedCommon.utf8)) ?? [] }
 }

@@ -1,0 +1,97 @@
+import Glibc
+import Interceptors
+import Output
+import Protobuf
+import System
+
+/// Compiles `.proto` files with `protoc`, or with `buf` if they need modules that only buf can fetch.
+package enum ProtoCompiler {
+  /// The descriptor set of the files and their imports, with comments.
+  ///
+  /// - Parameters:
+  ///   - files: The files.
+  ///   - importPaths: The directories of imports. If it is empty, a `buf.yaml` and the files themselves imply them.
+  ///   - error: Where protoc's warnings are printed.
+  /// - Throws: `Failure` with the first cause.
+  package static func compile(
+    _ files: [String], importPaths: [String], _ error: StandardError
+  ) throws(Failure) -> SchemaSource.Source {
+    let sources =
+      importPaths.isEmpty
+      ? try ProtoSources(files) : ProtoSources(files: files.map(plain), importPaths: importPaths)
+    let output = try TemporaryFile.make()
+    defer { output.close() }
+    let hasRun = try sources.modules.map { (workspace) throws(Failure) in
+      try runBuf(workspace, sources, output)
+    }
+    let warnings = hasRun == true ? [] : try runProtoc(sources, output)
+    for warning in warnings { error.remark("\(TerminalText.escape(warning))\n") }
+    let name = files.joined(separator: ", ")
+    do {
+      return SchemaSource.Source(set: SchemaBytes(try output.contents()), name: name)
+    } catch let problem {
+      throw Failure(.schema, name, problem.why)
+    }
+  }
+
+  /// A file name that protoc does not read as an option.
+  private static func plain(_ file: String) -> String { file.hasPrefix("-") ? "./\(file)" : file }
+
+  /// Runs protoc. Returns its warnings.
+  private static func runProtoc(_ sources: ProtoSources, _ output: TemporaryFile) throws(Failure) -> [String]
+  {
+    // protoc may be installed without the well-known types. Its own, and those of -I, take precedence.
+    let builtIn = try TemporaryFile.make()
+    defer { builtIn.close() }
+    for set in [
+      WellKnownSchemas.set, WellKnownSchemas.optionTypes, WellKnownSchemas.services, CommonSchemas.set,
+    ] {
+      do { try builtIn.write(set.bytes) } catch { throw Failure(.schema, "temporary file", error.why) }
+    }
+    let outcome: ChildProcess.Outcome
+    do throws(ChildProcess.Problem) {
+      outcome = try ChildProcess.run(
+        [
+          "protoc", "--include_imports", "--include_source_info",
+          "--descriptor_set_out=/dev/fd/\(output.descriptor)",
+          "--descriptor_set_in=/dev/fd/\(builtIn.descriptor)",
+        ] + sources.importPaths.map { "-I\($0)" } + sources.files)
+    } catch let problem {
+      throw Failure(
+        .schema, "protoc", problem.isMissing ? "not found, but --proto needs it" : problem.why,
+        hint: problem.isMissing ? "install it (Debian and Ubuntu: protobuf-compiler)" : nil)
+    }
+    let lines = outcome.errors.split(separator: "\n").map(String.init)
+    guard outcome.hasSucceeded else { throw sources.failure(ProtocReport(lines)) }
+    return lines
+  }
+
+  /// Runs `buf build`, which fetches the modules that the workspace depends on. Returns false if buf is not installed.
+  private static func runBuf(
+    _ workspace: BufWorkspace, _ sources: ProtoSources, _ output: TemporaryFile
+  ) throws(Failure) -> Bool {
+    let outcome: ChildProcess.Outcome
+    do throws(ChildProcess.Problem) {
+      outcome = try ChildProcess.run(
+        ["buf", "build", workspace.directory, "--as-file-descriptor-set", "-o", "-"]
+          + sources.files.flatMap { ["--path", $0] }, output: output.descriptor)
+    } catch let problem {
+      guard problem.isMissing else { throw Failure(.schema, "buf", problem.why) }
+      return false
+    }
+    guard outcome.hasSucceeded else {
+      let first = outcome.errors.split(separator: "\n").first { !$0.hasPrefix("WARN") }
+      throw Failure(
+        .schema, "buf build", first.map(String.init) ?? "no output",
+        hint: "with -I DIR, protoc compiles the files instead")
+    }
+    return true
+  }
+}
+
+extension TemporaryFile {
+  /// Creates a file.
+  fileprivate static func make() throws(Failure) -> TemporaryFile {
+    do { return try TemporaryFile() } catch { throw Failure(.schema, "temporary file", error.why) }
+  }
+}
