@@ -66,7 +66,7 @@ _rpcurl_arguments() {
 --fail-early|||flag
 --use|+||ask:use
 --plugin|+||ask:plugin
---format|||list pretty json text binary events none
+--format|||list pretty json text binary events none sh curl grpcurl buf
 --emit-defaults|||flag
 --enum-numbers|||flag
 --int64-numbers|||flag
@@ -142,7 +142,7 @@ _rpcurl_arguments() {
 --allow-unknown-fields|||flag
 --use|+||ask:use
 --plugin|+||ask:plugin
---format|||list pretty json text binary events none
+--format|||list pretty json text binary events none sh curl grpcurl buf
 --emit-defaults|||flag
 --enum-numbers|||flag
 --int64-numbers|||flag
@@ -212,7 +212,7 @@ _rpcurl_arguments() {
 --allow-unknown-fields|||flag
 --use|+||ask:use
 --plugin|+||ask:plugin
---format|||list pretty json text binary events none
+--format|||list pretty json text binary events none sh curl grpcurl buf
 --emit-defaults|||flag
 --enum-numbers|||flag
 --int64-numbers|||flag
@@ -431,6 +431,7 @@ _rpcurl_arguments() {
 -m --max-time||--timeout|none
 -o --output|||file
 -v --verbose|+|-i --include|flag
+--proto-dir|||dir
 -s --silent|||flag
 -S --show-error|||flag
 --error-format|||list text json

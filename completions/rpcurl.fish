@@ -17,7 +17,7 @@ function __rpcurl_has_value
         case template
             contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --reflect-version --reflect-protocol --reflect-header --cacert --capath -E --cert --cert-type --key --certkey --pass --servername --authority --unix-socket --abstract-unix-socket -x --proxy -U --proxy-user --resolve --connect-to --connect-timeout --keepalive-time --protocol -H --header -u --user --bearer --oauth2-bearer --netrc-file -A --user-agent -m --max-time --timeout --error-format -K --config --profile
         case export
-            contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --reflect-version --reflect-protocol --reflect-header --cacert --capath -E --cert --cert-type --key --certkey --pass --servername --authority --unix-socket --abstract-unix-socket -x --proxy -U --proxy-user --resolve --connect-to --connect-timeout --keepalive-time --protocol -H --header -u --user --bearer --oauth2-bearer --netrc-file -A --user-agent -m --max-time --timeout -o --output --error-format -K --config --profile
+            contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --reflect-version --reflect-protocol --reflect-header --cacert --capath -E --cert --cert-type --key --certkey --pass --servername --authority --unix-socket --abstract-unix-socket -x --proxy -U --proxy-user --resolve --connect-to --connect-timeout --keepalive-time --protocol -H --header -u --user --bearer --oauth2-bearer --netrc-file -A --user-agent -m --max-time --timeout -o --output --proto-dir --error-format -K --config --profile
         case convert
             contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --type --from --to --error-format
         case health
@@ -145,7 +145,7 @@ complete -c rpcurl -n __rpcurl_first -a 'run' -d 'Run a file of session commands
 complete -c rpcurl -n __rpcurl_first -a 'list' -d 'List services, the methods of a service, or other names of a schema'
 complete -c rpcurl -n __rpcurl_first -a 'describe' -d 'Show what a schema declares, with comments and options, in the protobuf language'
 complete -c rpcurl -n __rpcurl_first -a 'template' -d 'Print a JSON template of a message, with every field'
-complete -c rpcurl -n __rpcurl_first -a 'export' -d 'Write a schema, or the part of it that a name needs, as a descriptor set'
+complete -c rpcurl -n __rpcurl_first -a 'export' -d 'Write a schema, or the part of it that a name needs, as a descriptor set or as .proto files'
 complete -c rpcurl -n __rpcurl_first -a 'convert' -d 'Convert messages between JSON, text format and binary'
 complete -c rpcurl -n __rpcurl_first -a 'health' -d 'Check the health of a server, or of one of its services'
 complete -c rpcurl -n __rpcurl_first -a 'check' -d 'Find out how a server can be called, and why not'
@@ -229,7 +229,7 @@ complete -c rpcurl -n '__rpcurl_is call' -n '__rpcurl_unused --jobs' -l jobs -x 
 complete -c rpcurl -n '__rpcurl_is call' -n '__rpcurl_unused --fail-early' -l fail-early -d 'Stop --each at the first call that fails'
 complete -c rpcurl -n '__rpcurl_is call session run' -l use -x -a '(__rpcurl_ask use)' -d 'Add a built-in interceptor to the chain, in the order given'
 complete -c rpcurl -n '__rpcurl_is call session run' -l plugin -x -a '(__rpcurl_ask plugin)' -d 'Add a plugin to the chain, in the order given'
-complete -c rpcurl -n '__rpcurl_is call session run' -n '__rpcurl_unused --format' -l format -x -a 'pretty json text binary events none' -d 'Format of responses: pretty, json, text, binary, events or none'
+complete -c rpcurl -n '__rpcurl_is call session run' -n '__rpcurl_unused --format' -l format -x -a 'pretty json text binary events none sh curl grpcurl buf' -d 'Format of responses: pretty, json, text, binary, events or none'
 complete -c rpcurl -n '__rpcurl_is call session run convert' -n '__rpcurl_unused --emit-defaults' -l emit-defaults -d 'Print fields that have their default value'
 complete -c rpcurl -n '__rpcurl_is call session run convert' -n '__rpcurl_unused --enum-numbers' -l enum-numbers -d 'Print enum values as numbers'
 complete -c rpcurl -n '__rpcurl_is call session run convert' -n '__rpcurl_unused --int64-numbers' -l int64-numbers -d 'Print 64-bit integers as numbers instead of strings'
@@ -255,6 +255,7 @@ complete -c rpcurl -n '__rpcurl_is list describe check plugins-list version' -n 
 complete -c rpcurl -n '__rpcurl_is list' -l kind -x -a 'service method message field oneof enum value extension' -d 'List everything of this kind: service, method, message, field, oneof, enum, value or extension'
 complete -c rpcurl -n '__rpcurl_is template' -n '__rpcurl_unused --comments' -l comments -d 'Explain each field on standard error: its type, enum values, other members of its oneof'
 complete -c rpcurl -n '__rpcurl_is template' -n '__rpcurl_unused --response' -l response -d 'Print the response message of the method instead of its request'
+complete -c rpcurl -n '__rpcurl_is export' -n '__rpcurl_unused --proto-dir' -l proto-dir -x -a '(__fish_complete_directories)' -d 'Write .proto files below this directory, each at the path of its name'
 complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_unused --type' -l type -x -a '(__rpcurl_ask type)' -d 'Message type; any unique suffix of its name is accepted'
 complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_unused --from' -l from -x -a 'json text binary' -d 'Format of the input: json, text or binary'
 complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_unused --to' -l to -x -a 'json text binary' -d 'Format of the output: json, text or binary'
