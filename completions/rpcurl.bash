@@ -66,7 +66,7 @@ _rpcurl_arguments() {
 --fail-early|||flag
 --use|+||ask:use
 --plugin|+||ask:plugin
---format|||list pretty json text binary events none
+--format|||list pretty json text binary events none sh curl grpcurl buf
 --emit-defaults|||flag
 --enum-numbers|||flag
 --int64-numbers|||flag
@@ -143,7 +143,7 @@ _rpcurl_arguments() {
 --allow-unknown-fields|||flag
 --use|+||ask:use
 --plugin|+||ask:plugin
---format|||list pretty json text binary events none
+--format|||list pretty json text binary events none sh curl grpcurl buf
 --emit-defaults|||flag
 --enum-numbers|||flag
 --int64-numbers|||flag
@@ -214,7 +214,7 @@ _rpcurl_arguments() {
 --allow-unknown-fields|||flag
 --use|+||ask:use
 --plugin|+||ask:plugin
---format|||list pretty json text binary events none
+--format|||list pretty json text binary events none sh curl grpcurl buf
 --emit-defaults|||flag
 --enum-numbers|||flag
 --int64-numbers|||flag
@@ -434,6 +434,7 @@ _rpcurl_arguments() {
 -m --max-time||--timeout|none
 -o --output|||file
 -v --verbose|+|-i --include|flag
+--proto-dir|||dir
 -s --silent|||flag
 -S --show-error|||flag
 --error-format|||list text json

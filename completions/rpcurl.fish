@@ -5,11 +5,11 @@
 function __rpcurl_has_value
     switch $argv[1]
         case call
-            contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --reflect-version --reflect-protocol --reflect-header --cacert --capath -E --cert --cert-type --key --certkey --pass --servername --authority --unix-socket --abstract-unix-socket -x --proxy -U --proxy-user --resolve --connect-to --connect-timeout --keepalive-time --protocol -H --header -u --user --bearer --oauth2-bearer --netrc-file -A --user-agent --codec --compression --accept-compression --rpc-header -m --max-time --timeout --max-message-size --max-msg-sz -d --data --data-raw --data-binary --json --data-format --set --set-file --chunk --seed --jobs --use --plugin --format --unknown-fields --filter --filter-missing --limit -o --output --color --colour --error-format -K --config --profile
+            contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --reflect-version --reflect-protocol --reflect-header --cacert --capath -E --cert --cert-type --key --certkey --pass --servername --authority --unix-socket --abstract-unix-socket -x --proxy -U --proxy-user --resolve --connect-to --connect-timeout --keepalive-time --protocol -H --header -u --user --bearer --oauth2-bearer --netrc-file -A --user-agent --codec --compression --accept-compression --rpc-header -m --max-time --timeout --max-message-size --max-msg-sz -d --data --data-raw --data-binary --json --data-format --set --set-file --chunk --seed --jobs --use --plugin --format --filter --filter-missing --limit -o --output --color --colour --error-format -K --config --profile
         case session
-            contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --reflect-version --reflect-protocol --reflect-header --cacert --capath -E --cert --cert-type --key --certkey --pass --servername --authority --unix-socket --abstract-unix-socket -x --proxy -U --proxy-user --resolve --connect-to --connect-timeout --keepalive-time --protocol -H --header -u --user --bearer --oauth2-bearer --netrc-file -A --user-agent --codec --compression --accept-compression --rpc-header -m --max-time --timeout --max-message-size --max-msg-sz --seed --use --plugin --format --unknown-fields --color --colour --error-format -K --config --profile
+            contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --reflect-version --reflect-protocol --reflect-header --cacert --capath -E --cert --cert-type --key --certkey --pass --servername --authority --unix-socket --abstract-unix-socket -x --proxy -U --proxy-user --resolve --connect-to --connect-timeout --keepalive-time --protocol -H --header -u --user --bearer --oauth2-bearer --netrc-file -A --user-agent --codec --compression --accept-compression --rpc-header -m --max-time --timeout --max-message-size --max-msg-sz --seed --use --plugin --format --color --colour --error-format -K --config --profile
         case run
-            contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --reflect-version --reflect-protocol --reflect-header --cacert --capath -E --cert --cert-type --key --certkey --pass --servername --authority --unix-socket --abstract-unix-socket -x --proxy -U --proxy-user --resolve --connect-to --connect-timeout --keepalive-time --protocol -H --header -u --user --bearer --oauth2-bearer --netrc-file -A --user-agent --codec --compression --accept-compression --rpc-header -m --max-time --timeout --max-message-size --max-msg-sz --seed --use --plugin --format --unknown-fields --color --colour --error-format -K --config --profile
+            contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --reflect-version --reflect-protocol --reflect-header --cacert --capath -E --cert --cert-type --key --certkey --pass --servername --authority --unix-socket --abstract-unix-socket -x --proxy -U --proxy-user --resolve --connect-to --connect-timeout --keepalive-time --protocol -H --header -u --user --bearer --oauth2-bearer --netrc-file -A --user-agent --codec --compression --accept-compression --rpc-header -m --max-time --timeout --max-message-size --max-msg-sz --seed --use --plugin --format --color --colour --error-format -K --config --profile
         case list
             contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --reflect-version --reflect-protocol --reflect-header --cacert --capath -E --cert --cert-type --key --certkey --pass --servername --authority --unix-socket --abstract-unix-socket -x --proxy -U --proxy-user --resolve --connect-to --connect-timeout --keepalive-time --protocol -H --header -u --user --bearer --oauth2-bearer --netrc-file -A --user-agent -m --max-time --timeout --format --kind --error-format -K --config --profile
         case describe
@@ -17,9 +17,13 @@ function __rpcurl_has_value
         case template
             contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --reflect-version --reflect-protocol --reflect-header --cacert --capath -E --cert --cert-type --key --certkey --pass --servername --authority --unix-socket --abstract-unix-socket -x --proxy -U --proxy-user --resolve --connect-to --connect-timeout --keepalive-time --protocol -H --header -u --user --bearer --oauth2-bearer --netrc-file -A --user-agent -m --max-time --timeout --error-format -K --config --profile
         case export
-            contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --reflect-version --reflect-protocol --reflect-header --cacert --capath -E --cert --cert-type --key --certkey --pass --servername --authority --unix-socket --abstract-unix-socket -x --proxy -U --proxy-user --resolve --connect-to --connect-timeout --keepalive-time --protocol -H --header -u --user --bearer --oauth2-bearer --netrc-file -A --user-agent -m --max-time --timeout -o --output --error-format -K --config --profile
+            contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --reflect-version --reflect-protocol --reflect-header --cacert --capath -E --cert --cert-type --key --certkey --pass --servername --authority --unix-socket --abstract-unix-socket -x --proxy -U --proxy-user --resolve --connect-to --connect-timeout --keepalive-time --protocol -H --header -u --user --bearer --oauth2-bearer --netrc-file -A --user-agent -m --max-time --timeout -o --output --proto-dir --error-format -K --config --profile
         case convert
-            contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --unknown-fields --filter --filter-missing --type --from --to --error-format
+            contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --type --from --to --error-format
+        case health
+            contains -- $argv[2] --cacert --capath -E --cert --cert-type --key --certkey --pass --servername --authority --unix-socket --abstract-unix-socket -x --proxy -U --proxy-user --resolve --connect-to --connect-timeout --keepalive-time --protocol -H --header -u --user --bearer --oauth2-bearer --netrc-file -A --user-agent -m --max-time --timeout --wait --error-format -K --config --profile
+        case check
+            contains -- $argv[2] --cacert --capath -E --cert --cert-type --key --certkey --pass --servername --authority --unix-socket --abstract-unix-socket -x --proxy -U --proxy-user --resolve --connect-to --connect-timeout --keepalive-time --protocol -H --header -u --user --bearer --oauth2-bearer --netrc-file -A --user-agent -m --max-time --timeout --format --error-format -K --config --profile
         case plugins-list
             contains -- $argv[2] --format --error-format
         case plugins-check
@@ -43,7 +47,7 @@ function __rpcurl_read
     set -g __rpcurl_used
     set -g __rpcurl_words
     set -l index 2
-    if set -q tokens[2]; and contains -- $tokens[2] call session run list describe template export convert plugins version help
+    if set -q tokens[2]; and contains -- $tokens[2] call session run list describe template export convert health check plugins version help
         set __rpcurl_command $tokens[2]
         set index 3
         switch $tokens[2]
@@ -141,15 +145,17 @@ complete -c rpcurl -n __rpcurl_first -a 'run' -d 'Run a file of session commands
 complete -c rpcurl -n __rpcurl_first -a 'list' -d 'List services, the methods of a service, or other names of a schema'
 complete -c rpcurl -n __rpcurl_first -a 'describe' -d 'Show what a schema declares, with comments and options, in the protobuf language'
 complete -c rpcurl -n __rpcurl_first -a 'template' -d 'Print a JSON template of a message, with every field'
-complete -c rpcurl -n __rpcurl_first -a 'export' -d 'Write a schema, or the part of it that a name needs, as a descriptor set'
+complete -c rpcurl -n __rpcurl_first -a 'export' -d 'Write a schema, or the part of it that a name needs, as a descriptor set or as .proto files'
 complete -c rpcurl -n __rpcurl_first -a 'convert' -d 'Convert messages between JSON, text format and binary'
+complete -c rpcurl -n __rpcurl_first -a 'health' -d 'Check the health of a server, or of one of its services'
+complete -c rpcurl -n __rpcurl_first -a 'check' -d 'Find out how a server can be called, and why not'
 complete -c rpcurl -n __rpcurl_first -a 'plugins' -d 'List interceptors and plugins, check a plugin, or create one'
 complete -c rpcurl -n __rpcurl_first -a 'version' -d 'Print the version, and the features of the libraries in use'
 complete -c rpcurl -n __rpcurl_first -a help -d 'Show the help of a command'
 complete -c rpcurl -n '__rpcurl_second plugins' -a 'list' -d 'List the built-in interceptors and the plugins of the search path (the default)'
 complete -c rpcurl -n '__rpcurl_second plugins' -a 'check' -d 'Check a plugin: inspect its file, then make calls through it'
 complete -c rpcurl -n '__rpcurl_second plugins' -a 'new' -d 'Create a small plugin that builds, as a starting point'
-complete -c rpcurl -n '__rpcurl_second help' -a 'call session run list describe template export convert plugins version'
+complete -c rpcurl -n '__rpcurl_second help' -a 'call session run list describe template export convert health check plugins version'
 complete -c rpcurl -n '__rpcurl_is call' -n '__rpcurl_places -eq 0' -a '(__rpcurl_ask target)'
 complete -c rpcurl -n '__rpcurl_is call' -n '__rpcurl_places -eq 1' -a '(__rpcurl_ask method)'
 complete -c rpcurl -n '__rpcurl_is session' -n '__rpcurl_places -eq 0' -a '(__rpcurl_ask target)'
@@ -159,6 +165,8 @@ complete -c rpcurl -n '__rpcurl_is describe' -n '__rpcurl_places -ge 0' -a '(__r
 complete -c rpcurl -n '__rpcurl_is template' -n '__rpcurl_places -ge 0' -a '(__rpcurl_ask template)'
 complete -c rpcurl -n '__rpcurl_is export' -n '__rpcurl_places -ge 0' -a '(__rpcurl_ask export)'
 complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_places -eq 0' -F
+complete -c rpcurl -n '__rpcurl_is health' -n '__rpcurl_places -eq 0' -a '(__rpcurl_ask target)'
+complete -c rpcurl -n '__rpcurl_is check' -n '__rpcurl_places -eq 0' -a '(__rpcurl_ask target)'
 complete -c rpcurl -n '__rpcurl_is plugins-check' -n '__rpcurl_places -eq 0' -a '(__rpcurl_ask plugin)'
 complete -c rpcurl -n '__rpcurl_is call session run list describe template export convert plugins-check' -l descriptor-set -l protoset -r -F -d 'Read the schema from this descriptor set'
 complete -c rpcurl -n '__rpcurl_is call session run list describe template export convert plugins-check' -l proto -r -F -d 'Compile this .proto file with protoc'
@@ -167,46 +175,46 @@ complete -c rpcurl -n '__rpcurl_is call session run list describe template expor
 complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --reflect-version --reflect-protocol' -l reflect-version -x -a 'v1 v1alpha' -d 'Version of the reflection service'
 complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -l reflect-header -x -a '(__rpcurl_atfiles) (__rpcurl_ask header)' -d 'Send this header with requests for the schema only'
 complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --no-cache' -l no-cache -d 'Do not read or write the schema cache'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --plaintext' -l plaintext -d 'Use HTTP without TLS for a target that is not a URL'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused -k --insecure' -s k -l insecure -d 'Do not verify the server\'s certificate'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --cacert' -l cacert -r -F -d 'Certificate authorities to trust (PEM)'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --capath' -l capath -x -a '(__fish_complete_directories)' -d 'Directory of certificate authorities to trust, prepared by openssl rehash'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused -E --cert' -s E -l cert -r -F -d 'Client certificate (PEM)'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --cert-type' -l cert-type -x -a 'PEM P12 DER' -d 'Format of the client certificate: PEM, P12 (PKCS #12) or DER'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --key --certkey' -l key -r -F -d 'Key of the client certificate, if it is in another file'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --pass' -l pass -x -a '(__rpcurl_atfiles)' -d 'Passphrase of the client key'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --servername' -l servername -x -d 'Name for TLS SNI and certificate verification'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --authority' -l authority -x -d 'Value of the Host header / :authority'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --tlsv1.2' -l tlsv1.2 -d 'Require TLS 1.2 or newer'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --tlsv1.3' -l tlsv1.3 -d 'Require TLS 1.3 or newer'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --http1.1' -l http1.1 -d 'Use HTTP/1.1 (the default of Connect and gRPC-Web without TLS)'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --http2' -l http2 -d 'Use HTTP/2 (the default of gRPC and of bidi methods)'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --http2-prior-knowledge' -l http2-prior-knowledge -d 'Use HTTP/2 without TLS, from the first byte'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --http3' -l http3 -d 'Use HTTP/3, if libcurl supports it'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused -4 --ipv4' -s 4 -l ipv4 -d 'Resolve names to IPv4 addresses only'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused -6 --ipv6' -s 6 -l ipv6 -d 'Resolve names to IPv6 addresses only'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --unix-socket' -l unix-socket -r -F -d 'Connect to this Unix socket instead of the URL\'s host'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --abstract-unix-socket' -l abstract-unix-socket -x -d 'Connect to this Unix socket of the abstract namespace'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused -x --proxy' -s x -l proxy -x -d 'Proxy: http://, https://, socks4://, socks4a://, socks5:// or socks5h://'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused -U --proxy-user' -s U -l proxy-user -x -d 'Credentials for the proxy'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -l resolve -x -d 'Use this address for a host and port'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -l connect-to -x -d 'Connect to the second host and port instead of the first'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --connect-timeout' -l connect-timeout -x -d 'Time limit for connecting, such as 1.5 or 500ms'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --keepalive-time' -l keepalive-time -x -d 'Probe a silent server after this time'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --protocol' -l protocol -x -a 'grpc grpc-web connect' -d 'Protocol: grpc, grpc-web or connect'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -s H -l header -x -a '(__rpcurl_atfiles) (__rpcurl_ask header)' -d 'Send this header, or the headers of a file, one per line'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --expand-headers' -l expand-headers -d 'Replace ${NAME} in header values with variables of the environment'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused -u --user' -s u -l user -x -d 'Credentials for the server (HTTP Basic)'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --bearer --oauth2-bearer' -l bearer -l oauth2-bearer -x -a '(__rpcurl_atfiles)' -d 'Bearer token for the server'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused -n --netrc' -s n -l netrc -d 'Read credentials for the host from ~/.netrc'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --netrc-file' -l netrc-file -r -F -d 'Read credentials for the host from this file'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused -A --user-agent' -s A -l user-agent -x -d 'Value of the user-agent header'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused --plaintext' -l plaintext -d 'Use HTTP without TLS for a target that is not a URL'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused -k --insecure' -s k -l insecure -d 'Do not verify the server\'s certificate'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused --cacert' -l cacert -r -F -d 'Certificate authorities to trust (PEM)'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused --capath' -l capath -x -a '(__fish_complete_directories)' -d 'Directory of certificate authorities to trust, prepared by openssl rehash'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused -E --cert' -s E -l cert -r -F -d 'Client certificate (PEM)'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused --cert-type' -l cert-type -x -a 'PEM P12 DER' -d 'Format of the client certificate: PEM, P12 (PKCS #12) or DER'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused --key --certkey' -l key -r -F -d 'Key of the client certificate, if it is in another file'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused --pass' -l pass -x -a '(__rpcurl_atfiles)' -d 'Passphrase of the client key'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused --servername' -l servername -x -d 'Name for TLS SNI and certificate verification'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused --authority' -l authority -x -d 'Value of the Host header / :authority'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused --tlsv1.2' -l tlsv1.2 -d 'Require TLS 1.2 or newer'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused --tlsv1.3' -l tlsv1.3 -d 'Require TLS 1.3 or newer'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused --http1.1' -l http1.1 -d 'Use HTTP/1.1 (the default of Connect and gRPC-Web without TLS)'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused --http2' -l http2 -d 'Use HTTP/2 (the default of gRPC and of bidi methods)'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused --http2-prior-knowledge' -l http2-prior-knowledge -d 'Use HTTP/2 without TLS, from the first byte'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused --http3' -l http3 -d 'Use HTTP/3, if libcurl supports it'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused -4 --ipv4' -s 4 -l ipv4 -d 'Resolve names to IPv4 addresses only'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused -6 --ipv6' -s 6 -l ipv6 -d 'Resolve names to IPv6 addresses only'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused --unix-socket' -l unix-socket -r -F -d 'Connect to this Unix socket instead of the URL\'s host'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused --abstract-unix-socket' -l abstract-unix-socket -x -d 'Connect to this Unix socket of the abstract namespace'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused -x --proxy' -s x -l proxy -x -d 'Proxy: http://, https://, socks4://, socks4a://, socks5:// or socks5h://'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused -U --proxy-user' -s U -l proxy-user -x -d 'Credentials for the proxy'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -l resolve -x -d 'Use this address for a host and port'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -l connect-to -x -d 'Connect to the second host and port instead of the first'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused --connect-timeout' -l connect-timeout -x -d 'Time limit for connecting, such as 1.5 or 500ms'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused --keepalive-time' -l keepalive-time -x -d 'Probe a silent server after this time'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused --protocol' -l protocol -x -a 'grpc grpc-web connect' -d 'Protocol: grpc, grpc-web or connect'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -s H -l header -x -a '(__rpcurl_atfiles) (__rpcurl_ask header)' -d 'Send this header, or the headers of a file, one per line'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused --expand-headers' -l expand-headers -d 'Replace ${NAME} in header values with variables of the environment'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused -u --user' -s u -l user -x -d 'Credentials for the server (HTTP Basic)'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused --bearer --oauth2-bearer' -l bearer -l oauth2-bearer -x -a '(__rpcurl_atfiles)' -d 'Bearer token for the server'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused -n --netrc' -s n -l netrc -d 'Read credentials for the host from ~/.netrc'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused --netrc-file' -l netrc-file -r -F -d 'Read credentials for the host from this file'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused -A --user-agent' -s A -l user-agent -x -d 'Value of the user-agent header'
 complete -c rpcurl -n '__rpcurl_is call session run' -n '__rpcurl_unused --codec' -l codec -x -a 'proto json' -d 'Encoding of messages on the wire: proto or json'
 complete -c rpcurl -n '__rpcurl_is call session run' -n '__rpcurl_unused --connect-get' -l connect-get -d 'Use GET for a Connect method that is marked NO_SIDE_EFFECTS'
 complete -c rpcurl -n '__rpcurl_is call session run' -n '__rpcurl_unused --compression' -l compression -x -a 'identity gzip deflate br zstd snappy' -d 'Compression of sent messages: gzip, deflate, br, zstd, snappy or identity'
 complete -c rpcurl -n '__rpcurl_is call session run' -n '__rpcurl_unused --accept-compression' -l accept-compression -x -a '(__rpcurl_list identity gzip deflate br zstd snappy)' -d 'Accepted response compressions, in order of preference'
 complete -c rpcurl -n '__rpcurl_is call session run' -l rpc-header -x -a '(__rpcurl_atfiles) (__rpcurl_ask header)' -d 'Send this header with the call, but not with requests for the schema'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused -m --max-time --timeout' -s m -l max-time -x -d 'Time limit, such as 1.5, 1500ms or 2m; for a call, its deadline'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused -m --max-time --timeout' -s m -l max-time -x -d 'Time limit, such as 1.5, 1500ms or 2m; for a call, its deadline'
 complete -c rpcurl -n '__rpcurl_is call session run' -n '__rpcurl_unused --max-message-size --max-msg-sz' -l max-message-size -x -d 'Size limit of one received message, such as 512k or 64m'
 complete -c rpcurl -n '__rpcurl_is call' -s d -l data -x -a '(__rpcurl_atfiles)' -d 'Request message: JSON, @FILE, or @- for standard input'
 complete -c rpcurl -n '__rpcurl_is call' -n '__rpcurl_unused --data-format' -l data-format -x -a 'json text binary' -d 'Format of the request data: json, text or binary'
@@ -221,41 +229,42 @@ complete -c rpcurl -n '__rpcurl_is call' -n '__rpcurl_unused --jobs' -l jobs -x 
 complete -c rpcurl -n '__rpcurl_is call' -n '__rpcurl_unused --fail-early' -l fail-early -d 'Stop --each at the first call that fails'
 complete -c rpcurl -n '__rpcurl_is call session run' -l use -x -a '(__rpcurl_ask use)' -d 'Add a built-in interceptor to the chain, in the order given'
 complete -c rpcurl -n '__rpcurl_is call session run' -l plugin -x -a '(__rpcurl_ask plugin)' -d 'Add a plugin to the chain, in the order given'
-complete -c rpcurl -n '__rpcurl_is call session run' -n '__rpcurl_unused --format' -l format -x -a 'pretty json text binary events none' -d 'Format of responses: pretty, json, text, binary, events or none'
+complete -c rpcurl -n '__rpcurl_is call session run' -n '__rpcurl_unused --format' -l format -x -a 'pretty json text binary events none sh curl grpcurl buf' -d 'Format of responses: pretty, json, text, binary, events or none'
 complete -c rpcurl -n '__rpcurl_is call session run convert' -n '__rpcurl_unused --emit-defaults' -l emit-defaults -d 'Print fields that have their default value'
 complete -c rpcurl -n '__rpcurl_is call session run convert' -n '__rpcurl_unused --enum-numbers' -l enum-numbers -d 'Print enum values as numbers'
 complete -c rpcurl -n '__rpcurl_is call session run convert' -n '__rpcurl_unused --int64-numbers' -l int64-numbers -d 'Print 64-bit integers as numbers instead of strings'
 complete -c rpcurl -n '__rpcurl_is call session run convert' -n '__rpcurl_unused --proto-names --keep-proto-names' -l proto-names -d 'Print field names as they are in the schema'
-complete -c rpcurl -n '__rpcurl_is call session run convert' -n '__rpcurl_unused --unknown-fields' -l unknown-fields -x -a 'show drop' -d 'For fields that the schema lacks: show or drop'
-complete -c rpcurl -n '__rpcurl_is call convert' -n '__rpcurl_unused --filter' -l filter -x -a '(__rpcurl_ask filter)' -d 'Print only this field of each message, raw'
-complete -c rpcurl -n '__rpcurl_is call convert' -n '__rpcurl_unused --filter-missing' -l filter-missing -x -a 'fail null skip' -d 'For messages without the field of --filter: fail, null or skip'
-complete -c rpcurl -n '__rpcurl_is call convert' -n '__rpcurl_unused --raw' -l raw -d 'With --filter, write the bytes of a bytes or string field'
+complete -c rpcurl -n '__rpcurl_is call' -n '__rpcurl_unused --filter' -l filter -x -a '(__rpcurl_ask filter)' -d 'Print only this field of each response, raw'
+complete -c rpcurl -n '__rpcurl_is call' -n '__rpcurl_unused --filter-missing' -l filter-missing -x -a 'fail null skip' -d 'For responses without the field of --filter: fail, null or skip'
+complete -c rpcurl -n '__rpcurl_is call' -n '__rpcurl_unused --raw' -l raw -d 'With --filter, write the bytes of a bytes or string field'
 complete -c rpcurl -n '__rpcurl_is call' -n '__rpcurl_unused --limit' -l limit -x -d 'End a stream after this many responses'
 complete -c rpcurl -n '__rpcurl_is call export' -n '__rpcurl_unused -o --output' -s o -l output -r -F -d 'Write the output to this file'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -s v -l verbose -d 'Show metadata and the schema\'s source on standard error; -vv also the connection'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -s v -l verbose -d 'Show metadata and the schema\'s source on standard error; -vv also the connection'
 complete -c rpcurl -n '__rpcurl_is call session run' -n '__rpcurl_unused --color --colour' -l color -x -a 'auto always never' -d 'Color JSON: auto, always or never'
 complete -c rpcurl -n '__rpcurl_is call session run' -n '__rpcurl_unused --timing' -l timing -d 'Print the times of the call on standard error'
 complete -c rpcurl -n '__rpcurl_is call session run' -n '__rpcurl_unused --show-secrets' -l show-secrets -d 'Do not redact credentials in the output of -v and --explain'
 complete -c rpcurl -n '__rpcurl_is call' -n '__rpcurl_unused --explain' -l explain -d 'Dry run: print the resolved call, send nothing'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export convert plugins-list plugins-check plugins-new version' -n '__rpcurl_unused -s --silent' -s s -l silent -d 'Print no errors, warnings or progress on standard error'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export convert plugins-list plugins-check plugins-new version' -n '__rpcurl_unused -S --show-error' -s S -l show-error -d 'With -s, still print errors'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export convert plugins-list plugins-check plugins-new version' -n '__rpcurl_unused --error-format' -l error-format -x -a 'text json' -d 'Format of errors: text, or json with one object per line'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused -K --config' -s K -l config -r -F -d 'Read options from this file'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export' -n '__rpcurl_unused --profile' -l profile -x -a '(__rpcurl_ask profile)' -d 'Also read the options of this profile of the configuration file'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export convert plugins-list plugins-check plugins-new version' -n '__rpcurl_unused -h --help' -s h -l help -d 'Show help: -h for the common options, --help for all'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export convert plugins-list plugins-check plugins-new version' -n '__rpcurl_unused -V --version' -s V -l version -d 'Show the version'
-complete -c rpcurl -n '__rpcurl_is list describe plugins-list version' -n '__rpcurl_unused --format' -l format -x -a 'text json' -d 'Format of the output: text or json'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export convert health check plugins-list plugins-check plugins-new version' -n '__rpcurl_unused -s --silent' -s s -l silent -d 'Print no errors, warnings or progress on standard error'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export convert health check plugins-list plugins-check plugins-new version' -n '__rpcurl_unused -S --show-error' -s S -l show-error -d 'With -s, still print errors'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export convert health check plugins-list plugins-check plugins-new version' -n '__rpcurl_unused --error-format' -l error-format -x -a 'text json' -d 'Format of errors: text, or json with one object per line'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused -K --config' -s K -l config -r -F -d 'Read options from this file'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused --profile' -l profile -x -a '(__rpcurl_ask profile)' -d 'Also read the options of this profile of the configuration file'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export convert health check plugins-list plugins-check plugins-new version' -n '__rpcurl_unused -h --help' -s h -l help -d 'Show help: -h for the common options, --help for all'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export convert health check plugins-list plugins-check plugins-new version' -n '__rpcurl_unused -V --version' -s V -l version -d 'Show the version'
+complete -c rpcurl -n '__rpcurl_is list describe check plugins-list version' -n '__rpcurl_unused --format' -l format -x -a 'text json' -d 'Format of the output: text or json'
 complete -c rpcurl -n '__rpcurl_is list' -l kind -x -a 'service method message field oneof enum value extension' -d 'List everything of this kind: service, method, message, field, oneof, enum, value or extension'
 complete -c rpcurl -n '__rpcurl_is template' -n '__rpcurl_unused --comments' -l comments -d 'Explain each field on standard error: its type, enum values, other members of its oneof'
 complete -c rpcurl -n '__rpcurl_is template' -n '__rpcurl_unused --response' -l response -d 'Print the response message of the method instead of its request'
-complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_unused --type' -l type -x -a '(__rpcurl_ask type)' -d 'Message type; any unique suffix of its name is accepted. Required, except with --no-schema'
-complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_unused --from' -l from -x -a 'json text binary' -d 'Format of the input: json, text or binary. Required, except with --no-schema'
-complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_unused --to' -l to -x -a 'json text binary' -d 'Format of the output: json, text or binary. Required, except with --no-schema'
-complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_unused --no-schema' -l no-schema -d 'Print binary input without a schema: numbers of fields, and all types that a value can have'
+complete -c rpcurl -n '__rpcurl_is export' -n '__rpcurl_unused --proto-dir' -l proto-dir -x -a '(__fish_complete_directories)' -d 'Write .proto files below this directory, each at the path of its name'
+complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_unused --type' -l type -x -a '(__rpcurl_ask type)' -d 'Message type; any unique suffix of its name is accepted'
+complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_unused --from' -l from -x -a 'json text binary' -d 'Format of the input: json, text or binary'
+complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_unused --to' -l to -x -a 'json text binary' -d 'Format of the output: json, text or binary'
 complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_unused --delimited' -l delimited -d 'Read and write a stream of messages'
 complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_unused --pretty' -l pretty -d 'Print JSON over several lines'
-complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_unused --no-unknown-fields' -l no-unknown-fields -d 'The same as --unknown-fields drop'
+complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_unused --no-unknown-fields' -l no-unknown-fields -d 'Omit unknown fields from text format'
 complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_unused --allow-partial' -l allow-partial -d 'Accept messages without their required fields'
+complete -c rpcurl -n '__rpcurl_is health' -n '__rpcurl_unused --watch' -l watch -d 'Print each change of the status, until the stream ends'
+complete -c rpcurl -n '__rpcurl_is health' -n '__rpcurl_unused --wait' -l wait -x -d 'Wait at most this long until the status is SERVING'
 complete -c rpcurl -n '__rpcurl_is plugins-check' -n '__rpcurl_unused --method' -l method -x -d 'Call this method of the schema, with every field set'
 complete -c rpcurl -n '__rpcurl_is plugins-check' -n '__rpcurl_unused --call-time' -l call-time -x -d 'Time limit of each call'
 complete -c rpcurl -n '__rpcurl_is plugins-new' -n '__rpcurl_unused --lang' -l lang -x -a 'c swift' -d 'Language of the plugin: c or swift'

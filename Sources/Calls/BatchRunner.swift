@@ -42,6 +42,9 @@ package final class BatchRunner {
   private var ended = ProgressLine.Traffic()
   private var count = 0
   private var failed = 0
+  /// The calls that ended by themselves.
+  private var completed = 0
+  private var latency = LatencySummary()
   private var firstFailure: (index: Int, status: ExitStatus)?
   /// Whether no more calls are started.
   private var isStopped = false
@@ -73,11 +76,17 @@ package final class BatchRunner {
       },
       until: { advance() },
       conclude: {})
-    if failed > 0, !isInterrupted, let first = firstFailure?.index, count > 1 {
+    if plan.showsTiming, let text = latency.text { console.error.write("\(text)\n") }
+    if isInterrupted {
+      let calls = "\(completed) \(completed == 1 ? "call was" : "calls were") completed"
+      throw Failure(
+        Interrupt.status, "", "\(Interrupt.reason): \(calls)\(failed > 0 ? ", \(failed) of them failed" : "")"
+      )
+    }
+    if failed > 0, let first = firstFailure?.index, count > 1 {
       let why = "\(failed) of \(count) calls failed, the first is call \(first)"
       console.error.report(ErrorReport(Failure.Message(what: "", why: why), firstFailure?.status))
     }
-    if isInterrupted { throw Failure(reported: Interrupt.status) }
     if let firstFailure { throw Failure(reported: firstFailure.status) }
   }
 
@@ -177,6 +186,10 @@ package final class BatchRunner {
     Self.add(member, to: &ended)
     member.call = nil
     member.isDone = true
+    if member.printer?.isGivenUp != true {
+      completed += 1
+      if let elapsed = member.printer?.elapsed { latency.add(elapsed) }
+    }
     if let printer = member.printer, let status = printer.conclude(), !printer.isGivenUp {
       record(status, of: member)
     } else if let failure = member.printer?.failure {

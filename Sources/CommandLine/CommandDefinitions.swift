@@ -152,14 +152,15 @@ extension CommandTable {
   private static var export: Command {
     Command(
       id: .export, name: "export",
-      summary: "Write a schema, or the part of it that a name needs, as a descriptor set.",
+      summary: "Write a schema, or the part of it that a name needs, as a descriptor set or as .proto files.",
       usage:
-        "rpcurl export [OPTIONS] TARGET [SYMBOL] -o FILE\nrpcurl export --descriptor-set FILE [OPTIONS] [SYMBOL] -o FILE",
+        "rpcurl export [OPTIONS] TARGET [SYMBOL] -o FILE|--proto-dir DIR\nrpcurl export --descriptor-set FILE [OPTIONS] [SYMBOL] -o FILE|--proto-dir DIR",
       discussion: """
-        With a symbol, the set contains the file that declares it and all of its imports; without one, everything. Each file follows its imports. The same schema always gives the same bytes.
+        With a symbol, the output contains the file that declares it and all of its imports; without one, everything. Each file follows its imports. The same schema always gives the same bytes.
         """,
       examples: """
         rpcurl export --plaintext localhost:50051 demo.v1.Demo -o demo.binpb
+        rpcurl export --plaintext localhost:50051 --proto-dir protos
         rpcurl export -I protos --proto demo.proto | protoc --descriptor_set_in=/dev/stdin --python_out=. demo.proto
         """,
       places: [

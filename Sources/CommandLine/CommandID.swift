@@ -19,6 +19,7 @@ package struct CommandSet: OptionSet, Sendable {
   static var call: CommandSet { CommandSet(rawValue: 0x001) }
   static var list: CommandSet { CommandSet(rawValue: 0x008) }
   static var template: CommandSet { CommandSet(rawValue: 0x020) }
+  static var export: CommandSet { CommandSet(rawValue: 0x040) }
   static var convert: CommandSet { CommandSet(rawValue: 0x080) }
   static var pluginsCheck: CommandSet { CommandSet(rawValue: 0x800) }
   static var pluginsNew: CommandSet { CommandSet(rawValue: 0x1000) }

@@ -40,7 +40,7 @@ package struct ErrorReport {
   /// One JSON object on one line, without empty members.
   private var json: String {
     var object = JSONObject()
-    object.add("what", message.what)
+    if !message.what.isEmpty { object.add("what", message.what) }
     object.add("why", message.why)
     if let hint = message.hint { object.add("hint", hint) }
     if let status { object.add("exit", Int(status.rawValue)) }

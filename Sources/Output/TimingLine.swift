@@ -13,7 +13,7 @@ package enum TimingLine {
   }
 
   /// A duration in milliseconds with one decimal digit.
-  private static func milliseconds(_ duration: Duration) -> String {
+  package static func milliseconds(_ duration: Duration) -> String {
     let tenths = Int((duration / .microseconds(100)).rounded())
     return "\(tenths / 10).\(tenths % 10)"
   }

@@ -5,28 +5,15 @@ import Protobuf
 
 /// Replaces credentials in the files that a session writes by environment variables.
 package struct SessionSecrets {
-  /// An environment variable that replaces a secret.
-  package struct Placeholder: Hashable {
-    package let name: String
-    /// What the value of the variable is.
-    package let meaning: String
-  }
+  package typealias Word = CommandSecrets.Word
 
-  /// A word that may end with a placeholder.
-  package struct Word {
-    package let before: String
-    package let placeholder: Placeholder?
-    /// Whether the session must not replace variables in it.
-    package var isLiteral = true
-  }
-
-  /// Whether secrets are not replaced.
-  package let showsSecrets: Bool
+  private var secrets: CommandSecrets
   /// The placeholders made so far, in order.
-  package private(set) var placeholders: [Placeholder] = []
+  package var placeholders: [CommandSecrets.Placeholder] { secrets.placeholders }
+  private var showsSecrets: Bool { secrets.showsSecrets }
 
   package init(showsSecrets: Bool) {
-    self.showsSecrets = showsSecrets
+    secrets = CommandSecrets(showsSecrets: showsSecrets, separates: false)
   }
 
   // MARK: Words of the command line
@@ -70,9 +57,7 @@ package struct SessionSecrets {
   }
 
   private static func hasSecrets(_ part: OptionPart) -> Bool {
-    guard let id = part.id else { return false }
-    return SecretVariables.headerOptions.contains(id) || SecretVariables.names[id] != nil || id == .use
-      || id == .plugin
+    part.id.map(CommandSecrets.hasSecrets) ?? false
   }
 
   private mutating func value(
@@ -82,31 +67,14 @@ package struct SessionSecrets {
     guard isLiteral || !value.begins(with: "$") && !value.contains("${") else {
       return Word(before: value, placeholder: nil, isLiteral: false)
     }
-    if SecretVariables.headerOptions.contains(option) { return header(value) }
-    if option == .use || option == .plugin { return Word(before: spec(value), placeholder: nil) }
-    guard SecretVariables.names[option] != nil else { return Self.plain(value, isLiteral: isLiteral) }
-    guard !showsSecrets, let name = SecretVariables.name(for: value, of: option) else {
-      return Word(before: value, placeholder: nil)
-    }
-    return Word(before: "", placeholder: placeholder(name, "the value of \(optionName)"))
+    return secrets.value(value, of: option, optionName) ?? Self.plain(value, isLiteral: isLiteral)
   }
 
   /// Replaces the secret in a header `NAME: VALUE`.
-  package mutating func header(_ line: String) -> Word {
-    guard !showsSecrets, let name = SecretVariables.secretHeader(line) else {
-      return Word(before: line, placeholder: nil)
-    }
-    return Word(before: "\(name): ", placeholder: placeholder(name, "the value of the header \(name)"))
-  }
+  package mutating func header(_ line: String) -> Word { secrets.header(line) }
 
   /// Replaces secrets in an interceptor `NAME[,KEY=VALUE…]` by `env:NAME`.
-  package mutating func spec(_ text: String) -> String {
-    guard !showsSecrets else { return text }
-    return InterceptorSecrets.replacing(text) { interceptor, key in
-      let meaning = "the value of \(key) of the interceptor \(interceptor)"
-      return "env:\(placeholder("\(interceptor)_\(key)", meaning).name)"
-    }
-  }
+  package mutating func spec(_ text: String) -> String { secrets.spec(text) }
 
   // MARK: Lines of a session
 
@@ -128,7 +96,7 @@ package struct SessionSecrets {
       guard let words = try? SessionWords.split(rest) else { return mistyped(line) }
       return options(self.words(words))
     case "target" where Self.hasCredentials(target: rest):
-      return "target ${\(placeholder("RPCURL_TARGET", "the target").name)}"
+      return "target ${\(placeholder("RPCURL_TARGET", "the target", for: rest).name)}"
     case "set":
       let name = rest.prefixOfScalars { $0 != "=" && !$0.properties.isWhitespace }
       let value = rest[name.endIndex...].droppingScalars { $0 == "=" || $0.properties.isWhitespace }
@@ -137,7 +105,8 @@ package struct SessionSecrets {
       else {
         return line
       }
-      return "set \(name) = \"${\(placeholder(String(name), "the value of the variable \(name)").name)}\""
+      let variable = placeholder(String(name), "the value of the variable \(name)", for: String(value))
+      return "set \(name) = \"${\(variable.name)}\""
     case let verb where verb != "header" && Session.entries.contains { $0.verb.name == verb }: return line
     default: return mistyped(line)
     }
@@ -156,13 +125,14 @@ package struct SessionSecrets {
       guard Redaction.isSecret(name.lowercased()), !value.isEmpty, !value.begins(with: "$"),
         value.startIndex > rest.startIndex
       else { continue }
-      return "\(line[..<value.startIndex])${\(placeholder(String(name), "the value of \(name)").name)}"
+      let variable = placeholder(String(name), "the value of \(name)", for: String(value))
+      return "\(line[..<value.startIndex])${\(variable.name)}"
     }
     // Options with secrets.
     for word in line.unicodeScalars.split(whereSeparator: \.properties.isWhitespace)
     where word.first == "-" {
       guard OptionPart.parts(of: String(word)).contains(where: Self.hasSecrets) else { continue }
-      return "\(line[..<word.startIndex])${\(placeholder("RPCURL_OPTIONS", "the options").name)}"
+      return "\(line[..<word.startIndex])${\(placeholder("RPCURL_OPTIONS", "the options", for: line).name)}"
     }
     // A misspelled `use` or `plugin` with settings.
     let scalars = line.unicodeScalars
@@ -208,10 +178,10 @@ package struct SessionSecrets {
     }
   }
 
-  private mutating func placeholder(_ text: String, _ meaning: String) -> Placeholder {
-    let placeholder = Placeholder(name: SecretVariables.name(from: text), meaning: meaning)
-    if !placeholders.contains(placeholder) { placeholders.append(placeholder) }
-    return placeholder
+  private mutating func placeholder(
+    _ text: String, _ meaning: String, for secret: String
+  ) -> CommandSecrets.Placeholder {
+    secrets.placeholder(text, meaning, for: secret)
   }
 }
 

@@ -181,7 +181,8 @@ struct ParserTests {
       ("--max_time 5 h M", "--max_time", "unknown option", "did you mean --max-time?"),
       ("--protocol GRPC h M", "--protocol GRPC", "not one of grpc, grpc-web, connect", "did you mean grpc?"),
       (
-        "--format jsn h M", "--format jsn", "not one of pretty, json, text, binary, events, none",
+        "--format jsn h M", "--format jsn",
+        "not one of pretty, json, text, binary, events, none, sh, curl, grpcurl, buf",
         "did you mean json?"
       ),
       (

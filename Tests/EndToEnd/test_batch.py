@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import threading
@@ -147,6 +148,24 @@ def test_other_calls_continue_after_a_failed_one(batch, grpc_server):
         ]
 
 
+def test_the_summary_as_json_has_no_empty_members(batch, grpc_server):
+    result = batch("--error-format", "json", f"{grpc_server.url}/{FIND}", input='{"id":"8"}{"id":"1"}')
+    assert json.loads(result.err.splitlines()[-1]) == {"error": {"why": "1 of 2 calls failed, the first is call 0", "exit": 69}}
+
+
+def test_timing_has_a_summary(batch, grpc_server):
+    result = batch("--timing", "--jobs", 4, f"{grpc_server.url}/{HELLO}", input=names(20))
+    assert result.code == 0
+    *calls, summary = result.err.splitlines()
+    assert len(calls) == 20
+    times = re.fullmatch(
+        r"timing of 20 calls: least ([\d.]+) ms, median ([\d.]+) ms, 90 % ([\d.]+) ms, 99 % ([\d.]+) ms, most ([\d.]+) ms", summary
+    ).groups()
+    assert sorted(map(float, times)) == list(map(float, times))
+    totals = [float(re.search(r"total ([\d.]+) ms", line)[1]) for line in calls]
+    assert (float(times[0]), float(times[-1])) == (min(totals), max(totals))
+
+
 def test_the_exit_code_is_that_of_the_first_in_order(batch, grpc_server):
     data = '{"code":0}{"code":7,"message":"no"}{"code":3}'
     for jobs in (1, 3):
@@ -263,6 +282,8 @@ def test_a_signal_cancels_running_calls(rpcurl, start_server, descriptor_set, nu
         server.wait_for_calls(DELAY, 5)
         process.send_signal(number)
         assert process.wait() == code
+        reason = "interrupted" if number == signal.SIGINT else "terminated"
+        assert process.stderr.read().decode() == f"rpcurl: {reason}: 1 call was completed\n"
         events = [json.loads(line) for line in process.stdout.read().splitlines()]
         assert [e["code"] for e in events if e["event"] == "end"] == ["canceled"] * 4
     server.wait_for_canceled_calls(DELAY, 4)

@@ -35,7 +35,7 @@ def errors(rpcurl, descriptor_set):
         assert plain.code == result.code and plain.out == result.out
         lines = timeless(plain.err).splitlines()
         for error in found:
-            start = f"rpcurl: {error['what']}: " if error["what"] else "rpcurl: "
+            start = f"rpcurl: {error['what']}: " if "what" in error else "rpcurl: "
             if "call" in error:
                 start = start.replace("rpcurl: ", f"rpcurl: call {error['call']}: ", 1)
             assert timeless(start + error["why"]) in lines

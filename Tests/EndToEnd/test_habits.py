@@ -107,6 +107,7 @@ def test_a_bare_method_with_a_target_of_the_configuration(rpcurl, grpc_server):
         (["describ", "h:1", SERVICE], "describ: no such command", "did you mean describe?"),
         (["lst"], "lst: no such command", "did you mean list?"),
         (["shop.v1.Catalogue/Get"], "shop.v1.Catalogue/Get: no server to call", "write rpcurl HOST:PORT shop.v1.Catalogue/Get"),
+        (["shop.v1.Catalogue"], "shop.v1.Catalogue: no server to call", "write rpcurl HOST:PORT shop.v1.Catalogue/METHOD"),
         (["shop.v1.Catalogue.Get"], "shop.v1.Catalogue.Get: no server to call", "write rpcurl HOST:PORT"),
         (["a.b.C/D", "h:1"], "a.b.C/D: a method where the target belongs", "write rpcurl h:1 a.b.C/D"),
         (["a.b.C.D", "http://h:1"], "a.b.C.D: a method where the target belongs", "write rpcurl http://h:1 a.b.C.D"),

@@ -46,7 +46,7 @@ import Testing
         22:13:20.002 test.Echo/Say <   set-cookie: [redacted]
         22:13:20.002 test.Echo/Say < message 0, 7 bytes
         22:13:20.012 test.Echo/Say <   x-t: 1
-        22:13:20.012 test.Echo/Say < not_found (5): gone after 12.500 ms
+        22:13:20.012 test.Echo/Say < not_found (5) after 12.500 ms: gone
 
         """)
   }

@@ -61,7 +61,7 @@ struct ErrorReportTests {
     let report = ErrorReport(Failure.Message(what: "", why: "why", place: place), nil)
     #expect(
       rendered(report, "--error-format", "json")
-        == #"{"error":{"what":"","why":"why","line":2,"column":3,"byte":10,"path":"a.b","excerpt":"x y"}}"#
+        == #"{"error":{"why":"why","line":2,"column":3,"byte":10,"path":"a.b","excerpt":"x y"}}"#
         + "\n")
   }
 

@@ -18,7 +18,7 @@ def rendered(page: Path) -> list[str]:
     return re.sub(r".\x08", "", text).splitlines()
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "rpcurl-migrate.7"], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_page_fits_a_terminal(page: Path) -> None:
     assert [line for line in rendered(page) if len(line) > COLUMNS] == []
 

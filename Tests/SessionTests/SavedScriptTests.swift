@@ -1,3 +1,4 @@
+import Calls
 import Testing
 
 @testable import Session
@@ -13,7 +14,7 @@ struct SavedScriptTests {
   }
 
   @Test func escapesShellSyntaxBesideSecret() {
-    let word = SessionSecrets.Word(
+    let word = CommandSecrets.Word(
       before: "a\"\u{301}$\u{301}`\u{200D}\\: ", placeholder: .init(name: "TOKEN", meaning: "a token"))
     let quoted = "\"a\\\"\u{301}\\$\u{301}\\`\u{200D}\\\\: ${TOKEN}\""
     #expect(Array(SavedScript.quoted(word).utf8) == Array(quoted.utf8))

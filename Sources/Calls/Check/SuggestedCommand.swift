@@ -26,7 +26,10 @@ package struct SuggestedCommand {
     isTLS = target.isTLS
     impliesTLS = ServerOptions(invocation).tls == .always
     let expandsHeaders = invocation.has(.expandHeaders)
-    kept = invocation.arguments.filter(Self.isKept).flatMap { Self.words($0, expandsHeaders: expandsHeaders) }
+    var secrets = CommandSecrets(showsSecrets: false, separates: true)
+    kept = invocation.arguments.filter(Self.isKept).flatMap {
+      Self.words($0, expandsHeaders: expandsHeaders, &secrets)
+    }
   }
 
   private static func isKept(_ argument: Argument) -> Bool {
@@ -37,17 +40,18 @@ package struct SuggestedCommand {
     return OptionTable[argument.id].group == .server || requestOptions.contains(argument.id)
   }
 
-  private static func words(_ argument: Argument, expandsHeaders: Bool) -> [String] {
+  private static func words(
+    _ argument: Argument, expandsHeaders: Bool, _ secrets: inout CommandSecrets
+  ) -> [String] {
     guard let value = argument.text else { return [argument.name] }
-    if SecretVariables.headerOptions.contains(argument.id) {
-      // A value with variables is replaced by rpcurl.
-      if let name = SecretVariables.secretHeader(value), !(expandsHeaders && value.contains("${")) {
-        return [argument.name, "\(ShellWord.quoted("\(name): "))\"${\(SecretVariables.name(from: name))}\""]
-      }
-    } else if let variable = SecretVariables.name(for: value, of: argument.id) {
-      return [argument.name, "\"${\(variable)}\""]
+    // A value with variables is replaced by rpcurl.
+    guard !(expandsHeaders && value.contains("${")),
+      let word = secrets.value(value, of: argument.id, argument.name), let placeholder = word.placeholder
+    else {
+      return [argument.name, ShellWord.quoted(value)]
     }
-    return [argument.name, ShellWord.quoted(value)]
+    let before = word.before.isEmpty ? "" : ShellWord.quoted(word.before)
+    return [argument.name, "\(before)\"${\(placeholder.name)}\""]
   }
 
   /// The command.

@@ -14,6 +14,8 @@ package struct CallArguments: CallOptions {
   package let target: Positional
   package let method: Positional?
   package let configuredTarget: Positional?
+  /// All options, of the command line and of the configuration file.
+  package let given: [Argument]
 
   package init(_ invocation: Invocation) {
     schema = SchemaOptions(invocation)
@@ -29,5 +31,6 @@ package struct CallArguments: CallOptions {
     target = invocation.positionals.first ?? Positional("", .session)
     method = invocation.positionals.dropFirst().first
     configuredTarget = invocation.configuredTarget
+    given = invocation.arguments
   }
 }

@@ -78,10 +78,12 @@ extension CallPlan {
   ///   - command: The arguments.
   ///   - clients: Creates the client that asks for the schema.
   ///   - environment: Returns the value of an environment variable.
-  ///   - isDry: Whether to send no requests for the schema either, and to read no data.
+  ///   - isDry: Whether to send no requests for the schema either.
+  ///   - readsData: Whether to read the data.
   /// - Throws: `Failure` if an argument is invalid or the method is not found.
   package static func resolve(
-    _ command: CallArguments, clients: ClientSource, environment: @escaping (String) -> String?, isDry: Bool
+    _ command: CallArguments, clients: ClientSource, environment: @escaping (String) -> String?, isDry: Bool,
+    readsData: Bool
   ) throws -> ResolvedCall {
     let console = clients.console
     let settings = try CallSettings(
@@ -111,7 +113,7 @@ extension CallPlan {
         command, settings, (found.pool, found.method), reflection: asksServer ? reflection : nil,
         batch: batch,
         sharesConnection: batch != nil)
-      try plan.addSources(command.data, isDry: isDry)
+      try plan.addSources(command.data, readsData: readsData)
       plan.chain = chain
       return ResolvedCall(settings: settings, chain: chain, plan: plan, origin: found.origin)
     } catch {
@@ -121,13 +123,13 @@ extension CallPlan {
   }
 
   /// Reads the data, and the files of fields.
-  private mutating func addSources(_ options: DataOptions, isDry: Bool) throws(Failure) {
+  private mutating func addSources(_ options: DataOptions, readsData: Bool) throws(Failure) {
     var form = settings.requestForm
     let chunks = try ChunkedFile(options, method, isBatch: batch != nil)
     let edits = options.edits.filter { chunks == nil || $0.id == .set }
     for edit in edits { try FieldEdit.Place(edit).check(method.input) }
-    let data = options.data.filter { !isDry || !$0.hasPrefix("@") }
-    if isDry {
+    let data = options.data.filter { readsData || !$0.hasPrefix("@") }
+    guard readsData else {
       if !data.isEmpty {
         sources = try RequestData.sources(data, for: method, isBatch: batch != nil, form: form)
       }

@@ -90,6 +90,7 @@ package struct CallSettings {
       given: commonHeaders.appending(
         headerArguments.parse(options.request.rpcHeaders, option: "--rpc-header")), sources.secrets)
     maxMessageBytes = options.request.maxMessageBytes
+    try options.output.checkProgram(isExplained: response?.explain == true)
     format = options.output.format ?? (isTerminal ? .pretty : .json)
     filter = try response.flatMap { response throws(Failure) in
       try FieldFilter.settings(response, format: options.output.format)

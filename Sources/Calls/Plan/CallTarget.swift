@@ -49,12 +49,19 @@ package enum CallTarget {
 
   /// Throws if the only argument is a method, which could also be read as a server.
   private static func checkIsNotMethod(_ text: String) throws(Failure) {
-    guard let name = MethodName(text), let last = name.service.split(separator: ".").last,
-      name.service.contains("."), last.first?.isUppercase == true
-    else { return }
+    guard let name = MethodName(text), name.service.contains(".") else { return }
+    let isWhole = isService(name.service)
+    // No host ends with a name in capital letters.
+    guard isWhole || !text.contains("/") && isService(text) else { return }
+    let method = isWhole ? text : "\(text)/METHOD"
     throw Failure(
       .usage, text, "no server to call",
-      hint: "write rpcurl HOST:PORT \(text), or a line \"target URL\" in the configuration file")
+      hint: "write rpcurl HOST:PORT \(method), or a line \"target URL\" in the configuration file")
+  }
+
+  /// Whether a name is written as those of services are.
+  private static func isService(_ name: String) -> Bool {
+    name.split(separator: ".").last?.first?.isUppercase == true
   }
 
   private static func checkIsNotCommand(_ command: CallArguments) throws(Failure) {

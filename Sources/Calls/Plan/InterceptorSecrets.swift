@@ -20,7 +20,7 @@ package enum InterceptorSecrets {
   ///   - showsSecrets: Whether credentials are shown.
   package static func settings(_ entry: ChainArguments.Entry, showsSecrets: Bool) -> String {
     let text =
-      showsSecrets ? entry.text : replacing(entry.text) { _, _ in Redaction.placeholder }
+      showsSecrets ? entry.text : replacing(entry.text) { _, _, _ in Redaction.placeholder }
     return String(text.droppingScalars { $0 != "," })
   }
 
@@ -28,16 +28,16 @@ package enum InterceptorSecrets {
   ///
   /// - Parameters:
   ///   - text: `NAME[,KEY=VALUE…]`.
-  ///   - replacement: Returns the new value of a key of an interceptor.
+  ///   - replacement: Returns the new value of a key of an interceptor that has a credential as its value.
   package static func replacing(
-    _ text: String, _ replacement: (_ interceptor: Substring, _ key: String) -> String
+    _ text: String, _ replacement: (_ interceptor: Substring, _ key: String, _ value: Substring) -> String
   ) -> String {
     let parts = split(text)
     let interceptor = parts[0].split(separator: "/").last.map { $0.prefix { $0 != "." } } ?? ""
     let changed = parts.dropFirst().map { part in
       guard case (let name, let value?) = part.parted(at: "=") else { return part }
       let key = String(name)
-      return isCredential(key, value) ? "\(key)=\(replacement(interceptor, key))" : part
+      return isCredential(key, value) ? "\(key)=\(replacement(interceptor, key, value))" : part
     }
     return (parts.prefix(1) + changed).joined(separator: ",")
   }

@@ -171,6 +171,8 @@ package struct DataOptions {
   private let parts: [Argument]
   package let dataFormat: MessageFormat
   package let chunkBytes: Int?
+  /// Whether value functions are replaced.
+  package let isExpanded: Bool
 
   package var data: [String] { Self.data(parts) }
   /// `--set` and `--set-file`, in the order given.
@@ -187,6 +189,7 @@ package struct DataOptions {
 
   package init(_ invocation: Invocation) {
     parts = invocation.all(of: [.data, .set, .setFile])
+    isExpanded = invocation.has(.expandData)
     chunkBytes = invocation.bytes(.chunk)
     dataFormat = invocation.choice(.dataFormat) ?? .json
   }
@@ -208,6 +211,8 @@ package struct BatchOptions {
 /// The options of the output.
 package struct OutputOptions {
   package let format: OutputFormat?
+  /// The program whose command `--explain` prints; nil for the description of the call.
+  package let program: CallProgram?
   package let json: JSONOptions
   package let allowUnknownFields: Bool
   package let unknownFields: UnknownFields?
@@ -217,7 +222,9 @@ package struct OutputOptions {
   package let showSecrets: Bool
 
   package init(_ invocation: Invocation) {
-    format = invocation.choice(.format)
+    program = invocation.choice(.format)
+    // The format of responses is then the one given before.
+    format = invocation.all(.format).compactMap { OutputFormat(rawValue: $0.string ?? "") }.last
     json = JSONOptions(invocation)
     allowUnknownFields = invocation.has(.allowUnknownFields)
     unknownFields = invocation.choice(.unknownFields)
@@ -225,6 +232,12 @@ package struct OutputOptions {
     color = invocation.choice(.color) ?? .auto
     timing = invocation.has(.timing)
     showSecrets = invocation.has(.showSecrets)
+  }
+
+  /// Throws if the command of a program is asked for, but the call is not explained.
+  func checkProgram(isExplained: Bool) throws(Failure) {
+    guard let program, !isExplained else { return }
+    throw Failure(.usage, "--format \(program.rawValue)", "requires --explain")
   }
 }
 

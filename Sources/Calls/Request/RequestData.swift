@@ -54,6 +54,13 @@ package struct RequestMessage {
 }
 
 extension RequestMessage {
+  /// The message with the fields of the options.
+  ///
+  /// - Throws: `Failure` if the message is invalid.
+  func message(of type: MessageType) throws(Failure) -> Message {
+    try expanded().edited(type)
+  }
+
   /// The message with the values of its value functions.
   private func expanded() throws(Failure) -> RequestMessage {
     guard let functions = form.functions else { return self }
@@ -187,6 +194,22 @@ package enum RequestData {
       }
     }
     return sources
+  }
+
+  /// The messages of a file, or of standard input for `-`, which is read to its end.
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - form: The format of the messages.
+  ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
+  static func read(_ path: String, _ form: RequestForm, waitLimit: Duration?) throws(Failure)
+    -> [RequestMessage]
+  {
+    let source = path == "-" ? "standard input" : path
+    let contents = try reading(source) { () throws(FileContents.Problem) in
+      try FileContents.read(path, limitBytes: FileContents.dataLimitBytes, waitLimit: waitLimit)
+    }
+    return try split(contents, source, form)
   }
 
   /// The only message for `method`. Its fields are checked when it is encoded.

@@ -28,6 +28,8 @@ package final class CallPrinter: CallObserver {
   /// The number of messages sent, and of those printed.
   package private(set) var sent = 0
   package private(set) var received = 0
+  /// The duration of the call; nil before its end.
+  package private(set) var elapsed: Duration?
   /// The number of messages received, before interceptors add or drop any.
   private var arrived = 0
   /// Sends the request; paused by flow control.
@@ -268,6 +270,7 @@ package final class CallPrinter: CallObserver {
   }
 
   private func print(_ metrics: CallMetrics) {
+    elapsed = metrics.total
     if plan.showsTiming { output.remark(named(TimingLine.text(metrics)) + "\n") }
     guard plan.format == .events else { return }
     var event = event("metrics")

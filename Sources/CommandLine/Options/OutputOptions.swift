@@ -1,10 +1,13 @@
 extension OptionTable {
   static let output: [Option] = [
     Option(
-      .format, "--format", .choice("pretty json text binary events none"), "NAME", .output, .calls,
+      .format, "--format", .choice("pretty json text binary events none sh curl grpcurl buf"), "NAME",
+      .output,
+      .calls,
       "Format of responses: pretty, json, text, binary, events or none (default: pretty on a terminal, else json).",
       "json prints one message per line, events all events of the call as NDJSON. Several messages are one per line in "
-        + "text format, and each is prefixed with its length (a varint) in binary.",
+        + "text format, and each is prefixed with its length (a varint) in binary. With --explain, sh, curl, grpcurl and "
+        + "buf print the call as a shell command of rpcurl, curl, grpcurl or buf curl.",
       example: "rpcurl --format events https://demo.example demo.v1.Demo/Hello",
       grpcurl: "format", isCommon: true),
     Option(
@@ -88,7 +91,8 @@ extension OptionTable {
       "Print the times of the call on standard error.",
       "The times are those of name resolution, connection, TLS handshake, first byte and the whole call, each counted "
         + "from the start of the call. After a retry, the connection is that of the first attempt that made one, and the "
-        + "first byte that of the last attempt. The metrics event of --format events has the same values.",
+        + "first byte that of the last attempt. The metrics event of --format events has the same values. With --each, "
+        + "the last line has the least, median and greatest time of a call, and those within which 90 % and 99 % ended.",
       example: "rpcurl --timing https://demo.example demo.v1.Demo/Hello"),
     Option(
       .showSecrets, "--show-secrets", .flag, "", .output, .calls,
@@ -100,7 +104,9 @@ extension OptionTable {
       "The output has the target, the headers, the data, and the chain of interceptors with their settings, and warns "
         + "of orders that are likely mistakes: redact outside of log, sign inside of compression or outside of an "
         + "interceptor that changes messages, cache outside of credentials. Plugins are loaded. Files of -d are not "
-        + "read, and the server is not contacted. --format json prints one object.",
+        + "read, and the server is not contacted. --format json prints one object. --format sh prints a shell command that makes "
+        + "the same call without a configuration file, and --format curl, grpcurl or buf one of that program, in which "
+        + "comments name what it lacks. Credentials are variables of the environment there.",
       example: "rpcurl --explain --use header,set=x-tenant:blue https://demo.example demo.v1.Demo/Hello",
       isCommon: true),
   ]
@@ -120,6 +126,12 @@ extension OptionTable {
       .response, "--response", .flag, "", .own, .template,
       "Print the response message of the method instead of its request.",
       example: "rpcurl template --response --descriptor-set demo.binpb demo.v1.Demo/Hello"),
+    Option(
+      .protoDir, "--proto-dir", .text, "DIR", .own, .export,
+      "Write .proto files below this directory, each at the path of its name.",
+      "The files include all imports, also those of google/protobuf. Without -o, no descriptor set is written. A file "
+        + "that exists with other content is an error, and nothing is written then.",
+      example: "rpcurl export --proto-dir protos https://demo.example", completion: "dir"),
     Option(
       .type, "--type", .text, "PKG.MESSAGE", .own, .convert,
       "Message type; any unique suffix of its name is accepted. Required, except with --no-schema.",

@@ -34,7 +34,7 @@ final class HumanLog: LogWriter {
     case .responseMessage(let message): [line("<", message)]
     case .responseEnd(let end):
       fields("<", end.trailers, options.redaction) + [
-        "< \(status(end)) after \(event.elapsed.millisecondsText) ms"
+        "< \(status(end, after: "\(event.elapsed.millisecondsText) ms"))"
       ]
     case .metrics: []
     }
@@ -49,8 +49,9 @@ final class HumanLog: LogWriter {
     return "\(mark) message \(message.index), \(message.sizeBytes) bytes\(body)"
   }
 
-  private func status(_ end: ResponseEnd) -> String {
-    guard let error = end.error else { return "ok" }
-    return "\(error.code.name) (\(error.code.rawValue))\(error.message.isEmpty ? "" : ": \(error.message)")"
+  private func status(_ end: ResponseEnd, after time: String) -> String {
+    guard let error = end.error else { return "ok after \(time)" }
+    let message = error.message.isEmpty ? "" : ": \(error.message)"
+    return "\(error.code.name) (\(error.code.rawValue)) after \(time)\(message)"
   }
 }

@@ -275,7 +275,9 @@ struct DeclarationReader {
       case 1: method.name = record.text
       case 2: method.input = reference(record.text)
       case 3: method.output = reference(record.text)
-      case 4: serializedOptions += record.bytes
+      case 4:
+        serializedOptions += record.bytes
+        method.hasBody = true
       case 5: method.clientStreaming = record.bool
       case 6: method.serverStreaming = record.bool
       default: break

@@ -106,11 +106,7 @@ extension DescriptorPool {
     ofFiles names: [String]
   ) throws(SchemaError) -> (serialized: [UInt8], missingImports: [String]) {
     try core.withIndex { (index) throws(SchemaError) in
-      var closure = ImportClosure()
-      for var name in names {
-        let number = name.withUTF8 { index.file(named: UnsafeRawBufferPointer($0)) }
-        if let number { try closure.add(number, index) }
-      }
+      let closure = try ImportClosure(names, index)
       var set = OutputBuffer()
       for number in closure.files {
         set.appendTag(Tag(1, .lengthDelimited))
@@ -118,6 +114,18 @@ extension DescriptorPool {
         set.append(index.files[number].bytes)
       }
       return (set.copyBytes(), closure.missing.sorted())
+    }
+  }
+
+  /// The names of these files and of all their imports, each one after its own imports, and the imports that no source
+  /// has.
+  package func importedFiles(
+    ofFiles names: [String]
+  ) throws(SchemaError) -> (names: [String], missingImports: [String]) {
+    try core.withIndex { (index) throws(SchemaError) in
+      let closure = try ImportClosure(names, index)
+      let files = closure.files.map { String(decoding: index.files[$0].name, as: UTF8.self) }
+      return (files, closure.missing.sorted())
     }
   }
 }
@@ -128,7 +136,15 @@ private struct ImportClosure {
   private(set) var missing: Set<String> = []
   private var seen: Set<Int> = []
 
-  mutating func add(_ start: Int, _ index: SchemaIndex) throws(SchemaError) {
+  /// The files of these names and their imports; names that no source has are ignored.
+  init(_ names: [String], _ index: SchemaIndex) throws(SchemaError) {
+    for var name in names {
+      let number = name.withUTF8 { index.file(named: UnsafeRawBufferPointer($0)) }
+      if let number { try add(number, index) }
+    }
+  }
+
+  private mutating func add(_ start: Int, _ index: SchemaIndex) throws(SchemaError) {
     guard seen.insert(start).inserted else { return }
     var path = [(file: start, imports: try imports(of: start, index))]
     while let last = path.indices.last {

@@ -224,6 +224,8 @@ package struct ServiceDeclaration: Sendable {
     package internal(set) var clientStreaming = false
     /// Whether the response is a stream.
     package internal(set) var serverStreaming = false
+    /// Whether it has a block for options, which may be empty.
+    var hasBody = false
     /// The options, including custom ones.
     package internal(set) var options: DescriptorOptions
     /// The comments.

@@ -325,7 +325,7 @@ package struct ProtoPrinter {
     let input = (method.clientStreaming ? "stream " : "") + scope.type(method.input)
     let output = (method.serverStreaming ? "stream " : "") + scope.type(method.output)
     let head = "rpc \(ProtoText.safe(method.name))(\(input)) returns (\(output))"
-    guard !method.options.serialized.isEmpty else { return line("\(head);") }
+    guard method.hasBody else { return line("\(head);") }
     block(head) { $0.statements(method.options) }
   }
 }

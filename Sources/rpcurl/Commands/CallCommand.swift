@@ -19,9 +19,16 @@ struct CallCommand {
     if let format = arguments.output.format, format == .text || format == .binary {
       try arguments.output.json.check(output: format.rawValue)
     }
+    let explains = arguments.response.explain
+    let program = arguments.output.program
     let resolved = try CallPlan.resolve(
-      arguments, clients: clients, environment: environment, isDry: arguments.response.explain)
-    guard let plan = resolved.plan, !arguments.response.explain else {
+      arguments, clients: clients, environment: environment, isDry: explains,
+      readsData: program?.readsData(arguments.data) ?? !explains)
+    if let program {
+      defer { resolved.chain.unload() }
+      return console.output.print(try program.script(arguments, resolved, environment: environment))
+    }
+    guard let plan = resolved.plan, !explains else {
       return try Explanation(arguments, resolved).show(on: console.output)
     }
     console.output.holdsText = plan.format != .binary && plan.settings.filter?.isRaw != true

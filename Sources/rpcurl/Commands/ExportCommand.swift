@@ -7,14 +7,17 @@ import Protobuf
 import SchemaTools
 import System
 
-/// `rpcurl export`: writes the schema as a descriptor set.
+/// `rpcurl export`: writes the schema as a descriptor set, or as `.proto` files.
 struct ExportCommand {
   private let options: SchemaCommandOptions
   let output: String?
+  /// The folder for `.proto` files; nil to write none.
+  let folder: String?
 
   init(_ invocation: Invocation) {
     options = SchemaCommandOptions(invocation)
     output = invocation.text(.output)
+    folder = invocation.text(.protoDir)
   }
 
   func run(on console: Console) throws {
@@ -24,24 +27,50 @@ struct ExportCommand {
   /// Exports what the query names. The query is made only after the output is checked.
   func run(on console: Console, _ makeQuery: () throws -> SchemaQuery) throws {
     let path = output == "-" ? nil : output
-    guard path != nil || !console.output.isTerminal else {
+    let writesSet = folder == nil || output != nil
+    guard path != nil || !writesSet || !console.output.isTerminal else {
       throw Failure(
         .usage, "standard output", "a descriptor set is binary, and standard output is a terminal",
-        hint: "use -o FILE")
+        hint: "use -o FILE, or --proto-dir DIR for .proto files")
     }
     let query = try makeQuery()
     let (pool, files) = try files(query)
-    let set = try SchemaOutput.schema { () throws(SchemaError) in try pool.descriptorSet(ofFiles: files) }
-    if !set.missingImports.isEmpty {
-      let names = set.missingImports.joined(separator: ", ")
+    let imported = try SchemaOutput.schema { () throws(SchemaError) in
+      try pool.importedFiles(ofFiles: files)
+    }
+    if !imported.missingImports.isEmpty {
+      let names = imported.missingImports.joined(separator: ", ")
       console.error.remark(
         "rpcurl: \(TerminalText.escape("imported files not found in any source: \(names)"))\n")
     }
+    if let folder { try write(imported.names, of: pool, below: folder) }
+    guard writesSet else { return }
+    let set = try SchemaOutput.schema { () throws(SchemaError) in try pool.descriptorSet(ofFiles: files) }
     guard let path else {
       console.output.write(set.serialized)
       return console.output.flush()
     }
     try write(set.serialized, to: path)
+  }
+
+  /// Writes `.proto` files, each at the path of its name.
+  private func write(_ names: [String], of pool: DescriptorPool, below folder: String) throws(Failure) {
+    var files: [(name: String, contents: [UInt8])] = []
+    for name in names {
+      guard name.hasSuffix(".proto") else {
+        throw Failure(
+          .schema, name, "is not the name of a .proto file", hint: "-o FILE writes a descriptor set")
+      }
+      let file = try SchemaOutput.schema { () throws(SchemaError) in try pool.file(named: name) }
+      guard let file else { continue }
+      files.append((name, Array(ProtoPrinter(file, in: pool).print().utf8)))
+    }
+    do throws(NewFolder.Problem) {
+      try NewFolder.write(files, below: folder)
+    } catch {
+      let hint = error.name == nil ? nil : "nothing was written; use an empty directory, or -o FILE"
+      throw Failure(.internalError, error.name ?? "--proto-dir \(folder)", error.why, hint: hint)
+    }
   }
 
   private func files(_ query: SchemaQuery) throws -> (DescriptorPool, [String]) {

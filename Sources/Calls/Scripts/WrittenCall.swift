@@ -1,0 +1,171 @@
+import CommandLine
+import Interceptors
+import Output
+import Protobuf
+import RPCProtocols
+
+/// A resolved call and what was given for it, to be written as a command of a program.
+struct WrittenCall {
+  let program: CallProgram
+  let settings: CallSettings
+  /// The call's plan; nil if only the server has the schema.
+  let plan: CallPlan?
+  let name: MethodName
+  let isTLS: Bool
+  /// The options that apply: the last of an option with one value, and all of one that repeats. Those that concern
+  /// only `--explain` are not part.
+  let arguments: [Argument]
+  /// The values of `-d`.
+  let data: [String]
+  /// The messages, if the program needs them; nil otherwise.
+  let messages: [Message]?
+  var secrets: CommandSecrets
+
+  /// - Throws: `Failure` if the messages are needed and invalid, or if the schema is needed and not known.
+  init(_ program: CallProgram, _ command: CallArguments, _ resolved: ResolvedCall) throws(Failure) {
+    self.program = program
+    settings = resolved.settings
+    plan = resolved.plan
+    name = resolved.plan?.name ?? resolved.settings.name
+    isTLS = settings.target.isTLS
+    arguments = Self.applying(command.given)
+    data = command.data.data
+    secrets = CommandSecrets(showsSecrets: settings.showsSecrets, separates: true)
+    let needsSchema = program != .rpcurl && name.service.isEmpty
+    guard program.readsData(command.data) || needsSchema else {
+      messages = nil
+      return
+    }
+    guard let plan = resolved.plan else {
+      throw Failure(
+        .schema, "--explain --format \(program.rawValue)",
+        "the schema is not known, and --explain does not contact the server",
+        hint: "make the call once, or use --descriptor-set FILE or --proto FILE")
+    }
+    guard program.readsData(command.data) else {
+      messages = nil
+      return
+    }
+    var messages: [Message] = []
+    for source in plan.sources {
+      for message in try source.messages(waitLimit: plan.timeout) {
+        messages.append(try message.message(of: plan.method.input))
+      }
+    }
+    self.messages = messages
+  }
+
+  /// The arguments that apply.
+  private static func applying(_ given: [Argument]) -> [Argument] {
+    let ignored: Set<OptionID> = [.explain, .config, .profile, .help, .version]
+    let relevant = given.filter { argument in
+      !ignored.contains(argument.id)
+        && (argument.id != .format || CallProgram(rawValue: argument.string ?? "") == nil)
+    }
+    return relevant.indices.filter { index in
+      let argument = relevant[index]
+      let option = OptionTable[argument.id]
+      if case .count = option.kind { return argument.value == .flag(true) }
+      return option.repeats || !relevant[(index + 1)...].contains { $0.id == argument.id }
+    }.map { relevant[$0] }
+  }
+
+  /// The last value of an option.
+  func text(_ id: OptionID) -> String? { arguments.last { $0.id == id }?.string }
+
+  /// Whether a flag is on.
+  func has(_ id: OptionID) -> Bool { arguments.last { $0.id == id }?.value == .flag(true) }
+
+  /// Whether an option is given.
+  func isGiven(_ id: OptionID) -> Bool { arguments.contains { $0.id == id } }
+
+  /// The messages as JSON, one per line.
+  func json() throws(Failure) -> String? {
+    guard let messages else { return nil }
+    do throws(DecodeError) {
+      return try messages.map { (message) throws(DecodeError) in
+        String(decoding: try message.json(), as: UTF8.self)
+      }.joined(separator: "\n")
+    } catch {
+      throw Failure(.input, "-d", error.description)
+    }
+  }
+
+  // MARK: Words
+
+  /// The value of an option, without secrets.
+  mutating func value(_ argument: Argument) -> ShellText {
+    let text = argument.text ?? ""
+    guard let word = secrets.value(text, of: argument.id, argument.name) else { return ShellText(text) }
+    return ShellText(word)
+  }
+
+  /// A header of an option: its line with variables, or the name of its file after `@`.
+  ///
+  /// - Parameter expands: Whether the shell replaces the variables of `--expand-headers`; otherwise the program does.
+  mutating func header(_ argument: Argument, expands: Bool) -> ShellText {
+    let text = argument.text ?? ""
+    guard has(.expandHeaders), text.contains("${"), !text.hasPrefix("@") else { return value(argument) }
+    return expands ? ShellText(expanding: text) : ShellText(text)
+  }
+
+  /// The `authorization` header of `--bearer`; nil if it is not given, or if a header takes precedence.
+  mutating func bearerHeader() -> ShellText? {
+    guard let argument = arguments.last(where: { $0.id == .bearer }), let text = argument.text,
+      !hasHeader("authorization")
+    else { return nil }
+    guard text.hasPrefix("@") else { return "authorization: Bearer " + value(argument) }
+    return "authorization: Bearer " + .output(of: "cat \(ShellText(String(text.dropFirst())).quoted)")
+  }
+
+  /// Whether `-H` or `--rpc-header` sets a header.
+  func hasHeader(_ name: String) -> Bool {
+    arguments.contains { argument in
+      (argument.id == .header || argument.id == .rpcHeader)
+        && argument.text?.parted(at: ":").before.lowercased() == name
+    }
+  }
+
+  /// The number of seconds of a duration, as a decimal fraction.
+  static func seconds(_ duration: Duration) -> String {
+    let milliseconds = max((duration + .microseconds(999)).milliseconds, 1)
+    var text = "\(milliseconds / 1000)"
+    guard milliseconds % 1000 > 0 else { return text }
+    text += ".\(String(milliseconds % 1000 + 1000).dropFirst())"
+    while text.hasSuffix("0") { text.removeLast() }
+    return text
+  }
+
+  /// An argument in a comment, without secrets.
+  mutating func shown(_ argument: Argument) -> String {
+    argument.text == nil ? Self.flag(argument) : "\(OptionTable[argument.id].name) \(value(argument).quoted)"
+  }
+
+  /// A flag as it is given: `--reflect`, `--no-reflect` or `--insecure=false`.
+  static func flag(_ argument: Argument) -> String {
+    let names = OptionTable[argument.id].names
+    let name = OptionTable[argument.id].name
+    guard argument.value == .flag(false) else { return name }
+    return names.first { $0.hasPrefix("--no-") } ?? "\(name)=false"
+  }
+
+  /// Adds what has no counterpart, and the variables to set, to a script.
+  func finish(_ script: CallScript, without missing: [String]) -> String {
+    var script = script
+    for text in missing { script.add(comment: "not in \(program.command): \(text)") }
+    for placeholder in secrets.placeholders {
+      script.add(comment: "Set \(placeholder.name) in the environment: \(placeholder.meaning).")
+    }
+    return script.text
+  }
+}
+
+extension RequestSource {
+  /// All messages of the source. A file or standard input is read to its end.
+  fileprivate func messages(waitLimit: Duration?) throws(Failure) -> [RequestMessage] {
+    switch self {
+    case .messages(let messages): messages
+    case .stream(let path, let form): try RequestData.read(path, form, waitLimit: waitLimit)
+    }
+  }
+}

@@ -1,0 +1,104 @@
+"""`rpcurl export --proto-dir`: the schema as .proto files, whose names may be hostile."""
+
+import subprocess
+
+import pytest
+from conftest import VENV
+from google.protobuf import descriptor_pb2
+from test_describe_round_trip import HERE, normal, protoc
+
+
+def schema(path, *names):
+    """A descriptor set of files with these names."""
+    files = [descriptor_pb2.FileDescriptorProto(name=name, syntax="proto3") for name in names]
+    path.write_bytes(descriptor_pb2.FileDescriptorSet(file=files).SerializeToString())
+    return path
+
+
+def below(folder):
+    return sorted(str(file.relative_to(folder)) for file in folder.rglob("*"))
+
+
+@pytest.fixture
+def export(rpcurl, tmp_path):
+    """`export(name…)` exports files of these names to tmp_path/out."""
+
+    def export(*names):
+        return rpcurl("export", "--descriptor-set", schema(tmp_path / "set.binpb", *names), "--proto-dir", tmp_path / "out")
+
+    return export
+
+
+@pytest.mark.parametrize("name", ["old.proto", "modern.proto", "edition.proto"])
+def test_protoc_makes_the_same_descriptors(rpcurl, tmp_path, name):
+    first, second, out = tmp_path / "first.binpb", tmp_path / "second.binpb", tmp_path / "out"
+    protoc(first, name, HERE)
+    result = rpcurl("export", "--descriptor-set", first, "--proto-dir", out)
+    assert (result.code, result.out, result.err) == (0, "", "")
+    names = [file.name for file in descriptor_pb2.FileDescriptorSet.FromString(first.read_bytes()).file]
+    assert sorted(names) == [str(file.relative_to(out)) for file in sorted(out.rglob("*.proto"))]
+    # The files of the folder alone, without those of the compiler.
+    command = [VENV / "bin" / "python", "-m", "grpc_tools.protoc", f"-I{out}", "--include_imports", f"--descriptor_set_out={second}"]
+    subprocess.run([*command, name], check=True, timeout=60)
+    for file in names:
+        assert normal(first, file) == normal(second, file)
+
+
+def test_from_a_server_with_a_symbol(rpcurl, grpc_server, tmp_path):
+    result = rpcurl("export", grpc_server.url, "demo.v1.Demo", "--proto-dir", tmp_path / "out", "-o", tmp_path / "set.binpb")
+    assert (result.code, result.err) == (0, "")
+    assert "demo.proto" in below(tmp_path / "out") and (tmp_path / "set.binpb").stat().st_size > 100
+    command = [VENV / "bin" / "python", "-m", "grpc_tools.protoc", f"-I{tmp_path / 'out'}", "--descriptor_set_out=/dev/null"]
+    subprocess.run([*command, "demo.proto"], check=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["/tmp/x.proto", "../x.proto", "a/../../x.proto", "a/./x.proto", "a//x.proto", "a/", "x\n.proto", "x\x1b.proto",
+     "a\x7f/x.proto", "", "x" * 300 + ".proto", ".bashrc", "Makefile"],
+)  # fmt: skip
+def test_hostile_names_are_refused(export, tmp_path, name):
+    result = export("good.proto", name)
+    assert result.code in (1, 3) and result.out == ""
+    assert "\x1b" not in result.err
+    assert not (tmp_path / "out").exists() or below(tmp_path / "out") == []
+    assert not (tmp_path / "x.proto").exists()
+
+
+def test_a_file_is_no_folder(export, tmp_path):
+    result = export("a.proto/b.proto", "a.proto")
+    assert result.code == 1 and "a.proto: is also the name of a folder" in result.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_symbolic_links_are_not_followed(export, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "out" / "a").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "out" / "b.proto").symlink_to(tmp_path / "target")
+    for name in ["a/x.proto", "b.proto"]:
+        result = export("good.proto", name)
+        assert result.code == 1 and f"rpcurl: {name}: " in result.err
+    assert below(tmp_path / "elsewhere") == [] and not (tmp_path / "target").exists()
+    assert not (tmp_path / "out" / "good.proto").exists()
+    # The folder itself is the user's choice.
+    (tmp_path / "out").rename(tmp_path / "old")
+    (tmp_path / "out").symlink_to(tmp_path / "elsewhere")
+    assert export("good.proto").code == 0
+    assert below(tmp_path / "elsewhere") == ["good.proto"]
+
+
+def test_existing_files_are_kept(export, tmp_path):
+    assert export("a/b.proto", "c.proto").code == 0
+    assert export("a/b.proto", "c.proto", "d.proto").code == 0
+    (tmp_path / "out" / "c.proto").write_text("mine")
+    result = export("a/b.proto", "c.proto", "e/e.proto")
+    assert result.code == 1
+    assert result.err == "rpcurl: c.proto: exists with other content\nhint: nothing was written; use an empty directory, or -o FILE\n"
+    assert (tmp_path / "out" / "c.proto").read_text() == "mine"
+    assert below(tmp_path / "out") == ["a", "a/b.proto", "c.proto", "d.proto"]
+
+
+def test_the_folder_must_exist_or_be_creatable(rpcurl, descriptor_set, tmp_path):
+    result = rpcurl("export", "--descriptor-set", descriptor_set, "--proto-dir", tmp_path / "no" / "folder")
+    assert result.code == 1 and f"rpcurl: --proto-dir {tmp_path}/no/folder: No such file" in result.err
