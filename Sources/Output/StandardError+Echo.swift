@@ -7,9 +7,9 @@ extension StandardError {
     var modes = termios()
     let echo = tcflag_t(ECHO | ECHOCTL)
     guard Interrupt.isPending, !Interrupt.isTermination, isTerminal, !terminal.isLent,
-      tcgetattr(2, &modes) == 0,
-      modes.c_lflag & echo == echo
+      tcgetpgrp(2) == getpgrp(), tcgetattr(2, &modes) == 0, modes.c_lflag & echo == echo
     else { return }
-    write("\n")
+    // It is removed with the progress line.
+    if !show(progress: nil) { write("\n") }
   }
 }
