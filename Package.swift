@@ -195,7 +195,10 @@ let package = Package(
         "CommandSupport",
       ], swiftSettings: strict),
     .testTarget(
-      name: "SessionTests", dependencies: ["Session", "Terminal", "Output", "Protobuf", "CommandSupport"],
+      name: "SessionTests",
+      dependencies: [
+        "Session", "Terminal", "Output", "Protobuf", "Interceptors", "CommandLine", "CommandSupport",
+      ],
       exclude: ["Fixtures"],
       swiftSettings: strict),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal"], swiftSettings: strict),

@@ -1,3 +1,5 @@
+import Glibc
+import Interceptors
 import Output
 import Protobuf
 import RPCClient
@@ -44,6 +46,7 @@ package struct CallRunner {
         feeder.start()
       },
       onInterrupt: {
+        clients.console.error.endEchoedLine()
         call.cancel(Interrupt.reason)
         lookup?.cancel()
       },
@@ -69,12 +72,31 @@ package struct CallRunner {
     _ call: Call, _ client: RPCClient, _ printer: CallPrinter
   ) throws(Failure) -> RequestFeeder {
     do throws(Failure) {
-      return try RequestFeeder(plan, call: call, loop: client.loop)
+      let console = clients.console
+      guard let notice = plan.noticeOfTypedInput else {
+        return try RequestFeeder(plan, call: call, loop: client.loop)
+      }
+      if console.error.isTerminal { console.error.remark("* \(TerminalText.escape(notice))\n") }
+      return try RequestFeeder(plan, call: call, loop: client.loop) { failure in
+        if let message = failure.message { console.output.report(ErrorReport(message, failure.status)) }
+      }
     } catch {
       // The call's interceptors exist already, so they must be notified of its end.
       printer.isUnsent = true
       call.cancel("the input cannot be sent")
       throw error
     }
+  }
+}
+
+extension CallPlan {
+  /// The notice that messages are typed on the terminal; nil if they come from elsewhere.
+  fileprivate var noticeOfTypedInput: String? {
+    guard isatty(0) == 1 else { return nil }
+    for case .stream(let path, let form) in sources where path == "-" && form.format != .binary {
+      let kind = form.format == .json ? "messages in JSON" : "messages in text format, one on each line,"
+      return "type \(kind) for \(method.name); Ctrl-D ends the request"
+    }
+    return nil
   }
 }

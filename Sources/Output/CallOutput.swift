@@ -9,7 +9,7 @@ package final class CallOutput {
   private let destination: StandardOutput
   private var isDirect: Bool
   private var pieces: [Piece] = []
-  /// The prefix of each piece of output; distinguishes calls whose output is interleaved.
+  /// The prefix of each line of output; distinguishes calls whose output is interleaved.
   package var mark: () -> String = { "" }
   /// The number of buffered bytes.
   package private(set) var waitingBytes = 0
@@ -29,13 +29,32 @@ package final class CallOutput {
         out.append(contentsOf: mark.utf8)
         let count = out.count
         try body(&out)
-        if out.count == count { out.removeLast(mark.utf8.count) }
+        if out.count == count { return out.removeLast(mark.utf8.count) }
+        Self.mark(linesAfter: count, of: &out, with: mark)
       }
     }
     var bytes: [UInt8] = []
     try body(&bytes)
     waitingBytes += bytes.count
     pieces.append(.output(bytes))
+  }
+
+  /// Inserts the mark after each line feed from `start` on, except the last byte.
+  private static func mark(linesAfter start: Int, of out: inout [UInt8], with mark: String) {
+    let lines = out[start...].dropLast().split(
+      separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    guard lines.count > 1, let last = out.last else { return }
+    var marked: [UInt8] = []
+    for (index, line) in lines.enumerated() {
+      if index > 0 { marked += "\n\(mark)".utf8 }
+      marked += line
+    }
+    out.replaceSubrange(start..., with: marked + [last])
+  }
+
+  /// Writes a line about the call to standard error, after the output so far; distinguished as output is.
+  package func trace(_ line: String) {
+    remark(isDirect ? mark() + line : line)
   }
 
   /// Writes `text` to standard error, after the output so far.

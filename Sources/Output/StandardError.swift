@@ -43,12 +43,14 @@ package final class StandardError: Sendable {
     return isKnown ? Int(size.ws_col) : 80
   }
 
-  /// Replaces the progress line; nil removes it. Any other output removes it too.
-  package func show(progress line: String?) {
+  /// Replaces the progress line; nil removes it. Any other output removes it too. Returns whether there was one.
+  @discardableResult
+  package func show(progress line: String?) -> Bool {
     showsProgress.withLock { isShown in
-      guard isShown || line != nil else { return }
+      guard isShown || line != nil else { return false }
       put((isShown ? Self.erase : "") + (line ?? ""))
-      isShown = line != nil
+      defer { isShown = line != nil }
+      return isShown
     }
   }
 

@@ -17,37 +17,78 @@ package enum ExternalEditor {
   ) throws(Failure) -> String {
     let chosen = ["VISUAL", "EDITOR"].lazy.compactMap(environment).first { !$0.isEmpty }
     let editor = chosen ?? "vi"
+    let program = ExternalProgram(command: "\(editor) \"$1\"", name: editor)
+    let (status, written) = try program.run(on: text, ending: ".json", environment, waitForEnd: waitForEnd)
+    guard status == 0 else {
+      throw Failure(.input, editor, "the editor failed; nothing was sent", hint: "set VISUAL or EDITOR")
+    }
+    return written
+  }
+}
+
+/// Shows a text in the user's pager.
+enum Pager {
+  /// Shows `text`. Returns false if there is no pager.
+  ///
+  /// - Parameters:
+  ///   - text: The text.
+  ///   - environment: Returns the value of an environment variable.
+  ///   - waitForEnd: Waits until the descriptor is readable, which means that the pager has ended.
+  /// - Throws: `Failure` if the text cannot be handed over.
+  static func show(
+    _ text: String, _ environment: (String) -> String?, waitForEnd: (Int32) throws(Failure) -> Bool
+  ) throws(Failure) -> Bool {
+    guard !["", "dumb"].contains(environment("TERM") ?? "") else { return false }
+    let pager = environment("PAGER") ?? "less"
+    guard !pager.isEmpty, pager != "cat" else { return false }
+    // As git does: show a short text at once, and leave the text on the screen.
+    let command = "LESS=${LESS-FRX}; export LESS; \(pager) < \"$1\""
+    let program = ExternalProgram(command: command, name: pager)
+    let (status, _) = try program.run(on: text, ending: ".txt", environment, waitForEnd: waitForEnd)
+    // The status of a shell for a program that is not found or cannot be run.
+    let code = status >> 8 & 0xFF
+    return code != 126 && code != 127
+  }
+}
+
+/// A program that runs on the terminal with a text in a temporary file.
+private struct ExternalProgram {
+  /// The command of the shell, in which `$1` is the file.
+  let command: String
+  /// The name of the program, for errors.
+  let name: String
+
+  /// Runs the program. Returns its status as `waitpid` reports it, and what the file contains then.
+  func run(
+    on text: String, ending: String, _ environment: (String) -> String?,
+    waitForEnd: (Int32) throws(Failure) -> Bool
+  ) throws(Failure) -> (status: Int32, text: String) {
     let directory = environment("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
-    var template = Array("\(directory)/rpcurl.XXXXXX.json".utf8CString)
+    var template = Array("\(directory)/rpcurl.XXXXXX\(ending)".utf8CString)
     // Mode 0600.
-    let descriptor = mkstemps(&template, Int32(".json".utf8.count))
+    let descriptor = mkstemps(&template, Int32(ending.utf8.count))
     guard descriptor >= 0 else { throw Failure(.internalError, directory, FileContents.lastError()) }
     let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     defer { unlink(path) }
     let problem = FileContents.write(Array(text.utf8), to: descriptor)
     close(descriptor)
     if let problem { throw Failure(.internalError, path, problem.why) }
-    guard try run(editor, path, waitForEnd) == 0 else {
-      throw Failure(.input, editor, "the editor failed; nothing was sent", hint: "set VISUAL or EDITOR")
-    }
+    let status = try run(path, waitForEnd)
     do {
-      return String(decoding: try FileContents.read(path), as: UTF8.self)
+      return (status, String(decoding: try FileContents.read(path), as: UTF8.self))
     } catch {
       throw Failure(.input, path, error.why)
     }
   }
 
-  /// Runs the editor on the terminal until it ends. Returns its status as `waitpid` reports it.
-  private static func run(
-    _ editor: String, _ path: String, _ waitForEnd: (Int32) throws(Failure) -> Bool
-  ) throws(Failure) -> Int32 {
+  private func run(_ path: String, _ waitForEnd: (Int32) throws(Failure) -> Bool) throws(Failure) -> Int32 {
     var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { throw Failure(.internalError, editor, FileContents.lastError()) }
+    guard pipe(&ends) == 0 else { throw Failure(.internalError, name, FileContents.lastError()) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     defer { close(ends[0]) }
-    // Only the shell holds the write end of the pipe; processes that the editor leaves running do not. The shell
-    // ignores a Ctrl-C that is meant for the editor.
-    let script = "trap : INT; \(editor) \"$1\" 3>&-; exit $?"
+    // Only the shell holds the write end of the pipe; processes that the program leaves running do not. The shell
+    // ignores a Ctrl-C that is meant for the program.
+    let script = "trap : INT; \(command) 3>&-; exit $?"
     let started = ChildProcess.start(
       ["/bin/sh", "-c", script, "sh", path], hasInput: true, giving: [(ends[1], 3)])
     close(ends[1])

@@ -1,5 +1,6 @@
 import Calls
 import Interception
+import Interceptors
 import Output
 import Protobuf
 import RPCClient
@@ -7,16 +8,18 @@ import RPCProtocols
 
 /// The commands that make calls and send messages.
 extension Session {
-  /// `call METHOD [JSON…]`: makes a call and waits for its end.
-  package func call(_ method: String, _ values: [String]) throws {
-    let plan = try plan(method)
-    let messages =
-      try values.isEmpty && !plan.method.clientStreaming ? ["{}"] : values.map(bindings.expand(json:))
-    guard messages.count == 1 || plan.method.clientStreaming else {
-      throw Failure(.usage, method, "\(messages.count) messages given, but the method accepts one")
-    }
-    let stream = makeStream(plan, number: nil)
-    let payloads = try start(stream, messages)
+  /// `call METHOD [JSON…] [> FILE]`: makes a call and waits for its end.
+  package func call(
+    _ method: String, _ values: [SessionStatement.Value], to path: SessionWords.Word? = nil
+  ) throws {
+    var messages = try values.flatMap { try self.messages(of: $0) }
+    let file = try path.map { try CallFile(bindings.expand(file: $0), console) }
+    var hasSucceeded = false
+    defer { if !hasSucceeded { try? file?.close(hasSucceeded: false) } }
+    let output = file?.output ?? console.output
+    let plan = try plan(method, output)
+    if values.isEmpty, !plan.method.clientStreaming { messages = [Input(json: "{}")] }
+    let (stream, payloads) = try start(plan, messages, number: nil, output)
     foreground = stream
     defer { foreground = nil }
     for payload in payloads { stream.send(payload) }
@@ -28,17 +31,15 @@ extension Session {
       stream.saved?.hasFailed = true
       throw Failure(reported: status)
     }
+    hasSucceeded = true
+    try file?.close(hasSucceeded: true)
   }
 
   /// `open METHOD [JSON…]`: starts a stream and makes it the current one.
-  package func open(_ method: String, _ values: [String]) throws {
-    let plan = try plan(method)
-    let messages = try values.map(bindings.expand(json:))
-    guard messages.count <= 1 || plan.method.clientStreaming else {
-      throw Failure(.usage, method, "\(messages.count) messages given, but the method accepts one")
-    }
-    let stream = makeStream(plan, number: streams.nextNumber)
-    let payloads = try start(stream, messages)
+  package func open(_ method: String, _ values: [SessionStatement.Value]) throws {
+    let messages = try values.flatMap { try self.messages(of: $0) }
+    let (stream, payloads) = try start(
+      try plan(method, console.output), messages, number: streams.nextNumber, console.output)
     streams.add(stream)
     for payload in payloads { stream.send(payload) }
     if !stream.acceptsMessages { streams.switchOn() }
@@ -46,12 +47,11 @@ extension Session {
   }
 
   /// Sends messages on the current stream; waits while flow control stops it.
-  package func send(_ values: [String]) throws {
+  package func send(_ values: [SessionStatement.Value]) throws {
     guard let stream = streams.current else {
       throw Failure(.usage, "", "no open stream accepts messages", hint: "open METHOD, or call METHOD {…}")
     }
-    for value in values {
-      let message = try bindings.expand(json: value)
+    for message in try values.flatMap({ try self.messages(of: $0) }) {
       if !stream.printer.wantsInput {
         guard try wait(until: { stream.printer.wantsInput || !stream.acceptsMessages }) else {
           return handleSignal()
@@ -60,7 +60,16 @@ extension Session {
       guard stream.acceptsMessages, let call = stream.call else {
         throw Failure(.usage, stream.title, "the stream accepts no more messages")
       }
-      stream.send(try encode(message, stream, call))
+      do {
+        stream.send(try encode(message, stream, call))
+      } catch {
+        guard try changedPlan(of: stream.plan, after: error, message, console.output) != nil else {
+          throw error
+        }
+        throw Failure(
+          error.status, stream.title, "the server's schema has changed since the stream was opened",
+          hint: "open \(stream.plan.method.name)")
+      }
       if stream.isHalfClosed { streams.switchOn() }
     }
   }
@@ -87,29 +96,78 @@ extension Session {
     }
   }
 
-  private func makeStream(_ plan: CallPlan, number: Int?) -> SessionStream {
-    let output = CallOutput(console.output, isDirect: true)
+  private func makeStream(_ plan: CallPlan, number: Int?, _ destination: StandardOutput) -> SessionStream {
+    let output = CallOutput(destination, isDirect: true)
     let lookup = TypeLookup(plan, client: client)
-    let printer = CallPrinter(
-      plan, lookup: lookup, output: output, index: number,
-      title: number.map { SessionStream.title(plan.method.name, $0) })
+    let title = number.map { SessionStream.title(plan.method.name, $0) }
+    let printer = CallPrinter(plan, lookup: lookup, output: output, index: number, title: title)
     let stream = SessionStream(plan, number: number, place: place, printer) {
-      [weak self] message in self?.bindings.last = message
+      [weak self] stream, message in self?.received(message, on: stream)
     }
-    if let number, plan.format != .events {
-      output.mark = { [weak self] in
-        guard let self, streams.open.count > 1 || foreground != nil else { return "" }
-        return "\(SessionStream.title(plan.method.name, number)) "
+    if let title {
+      output.mark = { [weak self, weak stream] in
+        guard let self, streams.open.count > 1 || foreground != nil, stream?.plan.format != .events else {
+          return ""
+        }
+        return "\(title) "
       }
     }
     return stream
   }
 
+  /// Keeps a response as `$last`, and reports fields that the schema lacks.
+  private func received(_ message: SessionVariables.LastMessage, on stream: SessionStream) {
+    bindings.last = message
+    stamp("response \(stream.received)", stream)
+    // One look at each hundredth message is enough for a long stream: the server is the same.
+    guard stream.received <= 100 || stream.received.isMultiple(of: 100), let message = try? message.message()
+    else { return }
+    for (type, numbers) in UnknownFieldSearch.of(message) {
+      let list = numbers.map(String.init).joined(separator: ", ")
+      guard reportedFields.insert("\(type) \(list)").inserted else { continue }
+      let field = numbers.count == 1 ? "field \(list)" : "fields \(list)"
+      console.output.remark(
+        TerminalText.escape("warning: \(stream.title): \(type) has \(field), which the schema lacks") + "\n")
+      if schema.isFromServer {
+        schema.expire()
+        console.output.remark("hint: the next call reads the schema again, as reflect does\n")
+      }
+    }
+  }
+
+  /// Prints the time of a message, with `timestamps on`.
+  func stamp(_ text: String, _ stream: SessionStream) {
+    guard state.showsTimestamps else { return }
+    console.output.remark("* \(WallClock.timeOfDay()) \(TerminalText.escape(stream.title)) \(text)\n")
+  }
+
+  /// Starts a call after all its messages are encoded. Data that does not fit the schema is checked with the schema that
+  /// the server has now.
+  private func start(
+    _ plan: CallPlan, _ messages: [Input], number: Int?, _ output: StandardOutput
+  ) throws -> (SessionStream, [Payload]) {
+    do {
+      return try startOnce(plan, messages, number, output)
+    } catch let failure as Failure {
+      guard let changed = try changedPlan(of: plan, after: failure, messages.last, output) else {
+        throw failure
+      }
+      return try startOnce(changed, messages, number, output)
+    }
+  }
+
   /// Encodes the messages and starts the call; sends nothing if a message is invalid.
-  private func start(_ stream: SessionStream, _ messages: [String]) throws -> [Payload] {
-    let request = stream.plan.request(log: log, onFinding: stream.printer.findings.sink)
+  private func startOnce(
+    _ plan: CallPlan, _ messages: [Input], _ number: Int?, _ output: StandardOutput
+  ) throws -> (SessionStream, [Payload]) {
+    guard messages.count <= 1 || plan.method.clientStreaming else {
+      throw Failure(
+        .usage, plan.method.name, "\(messages.count) messages given, but the method accepts one")
+    }
+    let stream = makeStream(plan, number: number, output)
+    let request = plan.request(log: log, onFinding: stream.printer.findings.sink)
     let call = client.makeCall(request, observer: stream.printer)
-    stream.saved = SavedCall(state, chain, stream.plan)
+    stream.saved = SavedCall(state, chain, plan)
     let payloads: [Payload]
     do {
       payloads = try messages.map { try encode($0, stream, call) }
@@ -122,18 +180,34 @@ extension Session {
     record.calls(stream.saved)
     stream.start(call)
     stream.printer.setOutputBehind(isOutputBehind)
-    return payloads
+    return (stream, payloads)
   }
 
-  private func encode(_ json: String, _ stream: SessionStream, _ call: Call) throws(Failure) -> Payload {
-    let bytes = Array(json.utf8)
+  /// The plan with the server's present schema, if that has changed and could be why data is invalid.
+  private func changedPlan(
+    of plan: CallPlan, after failure: Failure, _ message: Input?, _ output: StandardOutput
+  ) throws -> CallPlan? {
+    // Text that is not JSON has another cause.
+    guard failure.status == .input, failure.message?.place != nil, let message,
+      (try? JSONValue(parsing: message.bytes)) != nil,
+      try schema.changed(options, server: server()) != nil
+    else { return nil }
+    return try self.plan(plan.name.description, output)
+  }
+
+  private func encode(_ message: Input, _ stream: SessionStream, _ call: Call) throws(Failure) -> Payload {
     var form = stream.plan.requestForm
-    if form.functions != nil { form.functions = functions }
-    let message = RequestMessage(
-      source: stream.plan.method.name, start: TextPosition(), bytes: bytes, form: form)
-    let payload = try message.encode(for: call)
-    bindings.request = .bytes(bytes, .json, stream.plan.method.input)
-    record.sends(json, stream.saved)
+    // Value functions are replaced together with variables.
+    form.functions = nil
+    form.isExpanded = message.isExpanded
+    let request = RequestMessage(
+      source: message.source ?? stream.plan.method.name, start: message.start, bytes: message.bytes,
+      form: form)
+    let payload = try request.encode(for: call)
+    bindings.request = .bytes(message.bytes, .json, stream.plan.method.input)
+    record.sends(String(decoding: message.bytes, as: UTF8.self), stream.saved)
+    stream.sent += 1
+    stamp("request \(stream.sent)", stream)
     return payload
   }
 }

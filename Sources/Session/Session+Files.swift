@@ -55,16 +55,16 @@ extension Session {
     if record.isCut { notice(SessionRecord.cutRemark) }
   }
 
-  /// Runs an editor on the terminal, if there is one. Streams continue; their output appears after the editor ends.
-  private func withEditor(
-    _ body: ((Int32) throws(Failure) -> Bool) throws(Failure) -> String
-  ) throws(Failure) -> String {
+  /// Runs another program on the terminal, if there is one. Streams continue; their output appears after it ends.
+  func withProgram<Result>(
+    _ body: ((Int32) throws(Failure) -> Bool) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
     let wait = { (descriptor: Int32) throws(Failure) -> Bool in
       var hasEnded = false
       self.client.loop.watch(descriptor) { hasEnded = true }
       defer { self.client.loop.unwatch(descriptor) }
       while !(try self.wait { hasEnded }) {
-        // The editor handles Ctrl-C.
+        // The program handles Ctrl-C.
         self.handleSignal()
         if self.end != nil { return false }
       }
@@ -76,17 +76,22 @@ extension Session {
 
   /// `edit METHOD`: opens the request in an editor and makes the call.
   package func edit(_ method: String) throws {
-    let plan = try plan(method)
+    let plan = try plan(method, console.output)
     let key = plan.name.description
     let text =
       try edited[key]
       ?? SchemaOutput.schema { () throws(SchemaError) in try MessageTemplate(plan.method.input) }.json
     pauseInput()
-    let written = try withEditor { wait throws(Failure) in
+    let written = try withProgram { wait throws(Failure) in
       try ExternalEditor.edit(text, environment, waitForEnd: wait)
     }
     guard written.contains(where: { !$0.isWhitespace }) else {
       throw Failure(.input, method, "the text is empty; nothing was sent")
+    }
+    guard written != text else {
+      throw Failure(
+        .input, method, "the text is not changed; nothing was sent",
+        hint: edited[key] == nil ? "call \(method) sends an empty message" : "Up recalls the last call")
     }
     edited[key] = written
     var reader = SessionStatementReader()
@@ -94,6 +99,7 @@ extension Session {
       throw Failure(
         .input, method, "invalid or incomplete JSON", hint: "run \"edit \(method)\" to correct the text")
     }
+    remember("call \(method) \(statement.text)")
     try call(method, statement.values)
     record.add("call \(plan.name) \(statement.text)")
   }

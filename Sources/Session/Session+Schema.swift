@@ -22,6 +22,7 @@ extension Session: SessionKnowledge {
       session, arguments in
       let invocation = try parse(.template, arguments)
       try session.schemaCommand(invocation, session.console) { try session.query(invocation) }
+      if !invocation.has(.comments) { session.showEnumValues(of: invocation) }
     },
     SessionCommandEntry("export FILE [SYMBOL]", "write the schema as a descriptor set", [.file, .symbol]) {
       session, arguments in
@@ -41,6 +42,22 @@ extension Session: SessionKnowledge {
       session.print(["\(services) service\(services == 1 ? "" : "s")"])
     },
   ]
+
+  /// Prints the values of the enum fields of a template.
+  private func showEnumValues(of invocation: Invocation) {
+    guard isInteractive, let symbol = invocation.positionals.first?.text,
+      let (pool, found) = try? query(invocation).find(symbol, among: [.method, .message]),
+      let type = found.kind == .method
+        ? requestType(of: found.name) : try? pool.messageType(named: found.name),
+      let template = try? MessageTemplate(type)
+    else { return }
+    for note in template.notes
+    where (note.text.hasPrefix("enum ") || note.text.hasPrefix("repeated enum "))
+      && !note.text.contains("google.protobuf.NullValue")
+    {
+      notice("\(note.path): \(note.text)")
+    }
+  }
 
   /// The complete schema; fetched from the server if needed.
   package func knownSchema() throws -> DescriptorPool {
@@ -97,6 +114,10 @@ extension Session: SessionKnowledge {
   }
 
   package var variables: [String] { bindings.names }
+
+  package func members(of reference: String) -> [(name: String, note: String)] {
+    VariableReference(reference).map(bindings.members) ?? []
+  }
 
   package var commands: [SessionVerb] { Self.entries.map(\.verb) }
 }

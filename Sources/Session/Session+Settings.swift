@@ -3,6 +3,7 @@ import CommandLine
 import Interceptors
 import Output
 import Protobuf
+import RPCProtocols
 
 /// The commands that change the settings of calls.
 extension Session {
@@ -41,6 +42,24 @@ extension Session {
       hint: "omit --expand-headers, which would expand it again")
   }
 
+  /// Prints the headers of calls.
+  fileprivate func showHeaders() throws {
+    let redaction = Redaction(showsSecrets: options.output.showSecrets)
+    print(
+      try headerArguments.parse(state.headers).fields.map { "\($0.name): \(redaction.value(of: $0))" })
+  }
+
+  /// The value of an option that is in force, set or not.
+  fileprivate func valueInForce(_ option: OptionID) throws -> String {
+    let settings = try settings(options, Self.noTarget, MethodName(service: "", method: ""))
+    return switch option {
+    case .protocolName: settings.protocolName.rawValue
+    case .codec: settings.codec.rawValue
+    case .format: settings.format.rawValue
+    default: state.chosen[option]?.text ?? "none"
+    }
+  }
+
   /// Prints the options as on the command line.
   fileprivate func showOptions() {
     var secrets = SessionSecrets(showsSecrets: options.output.showSecrets)
@@ -58,17 +77,14 @@ extension Session {
       try session.setState { $0.set(target: text) }
     },
     SessionCommandEntry("headers", "list the headers that are sent with calls") { session, _ in
-      let redaction = Redaction(showsSecrets: session.options.output.showSecrets)
-      session.print(
-        try session.headerArguments.parse(session.state.headers).fields.map {
-          "\($0.name): \(redaction.value(of: $0))"
-        })
+      try session.showHeaders()
     },
     SessionCommandEntry(
       "header NAME: VALUE", "send this header with calls, instead of one with this name",
-      [.header, .text], saving: .always,
+      [.header, .text], saving: .withWords,
       details: "${NAME} in it is replaced by a variable or an environment variable."
     ) { session, arguments in
+      guard !arguments.rest.isEmpty else { return try session.showHeaders() }
       let line = try session.expand(arguments.rest, mayBeHeader: session.options.request.common.expandHeaders)
       guard line.utf8.contains(UInt8(ascii: ":")) else { throw arguments.wrongUsage }
       try session.setState { state in
@@ -93,13 +109,19 @@ extension Session {
       [.choice(["events", "json", "none", "pretty", "text"])]),
     SessionCommandEntry(
       "verbose [0|1|2|on|off]", "show metadata; at level 2, also connections and message sizes",
-      [.choice(["0", "1", "2", "off", "on"])], saving: .always, details: "The default and on are 1; off is 0."
+      [.choice(["0", "1", "2", "off", "on"])], saving: .withWords, details: "on is 1, off is 0."
     ) { session, arguments in
+      guard let word = try arguments.atMostOne() else { return session.print(["\(session.state.verbosity)"]) }
       let levels = ["0": 0, "off": 0, "1": 1, "on": 1, "2": 2]
-      guard let level = levels[try arguments.atMostOne() ?? "on"] else { throw arguments.wrongUsage }
+      guard let level = levels[word] else { throw arguments.wrongUsage }
       try session.setState { $0.verbosity = level }
     },
-    toggle("timing", "show the timing of calls", option: .timing),
+    toggle("timing", "show the timing of calls", isOn: { $0.switched.contains(.timing) }) { state, isOn in
+      if isOn { state.switched.insert(.timing) } else { state.switched.remove(.timing) }
+    },
+    toggle("timestamps", "show the time of each message", isOn: { $0.showsTimestamps }) { state, isOn in
+      state.showsTimestamps = isOn
+    },
     SessionCommandEntry(
       "options OPTION…", "add options of the command line", [.text], saving: .withWords,
       details: "Example: options --cacert ca.pem --compression gzip"
@@ -136,7 +158,7 @@ extension Session {
     SessionCommandEntry("\(name) \(value)", summary, arguments, saving: .withWords) { session, arguments in
       let typed = arguments.words.isEmpty ? arguments.rest : try arguments.only()
       let text = try session.bindings.expand(word: typed)
-      guard !text.isEmpty else { return session.print([session.state.chosen[option]?.text ?? "none"]) }
+      guard !text.isEmpty else { return session.print([try session.valueInForce(option)]) }
       let isNone = text == "none" && name == "deadline"
       let argument = isNone ? nil : try SessionState.argument(option, text)
       try session.setState { $0.chosen[option] = argument }
@@ -144,12 +166,16 @@ extension Session {
     }
   }
 
-  private static func toggle(_ name: String, _ summary: String, option: OptionID) -> SessionCommandEntry {
-    SessionCommandEntry("\(name) [on|off]", summary, [.choice(["off", "on"])], saving: .always) {
+  private static func toggle(
+    _ name: String, _ summary: String, isOn: @escaping @Sendable (SessionState) -> Bool,
+    set: @escaping @Sendable (inout SessionState, Bool) -> Void
+  ) -> SessionCommandEntry {
+    SessionCommandEntry("\(name) [on|off]", summary, [.choice(["off", "on"])], saving: .withWords) {
       session, arguments in
       switch try arguments.atMostOne() {
-      case nil, "on": try session.setState { $0.switched.insert(option) }
-      case "off": try session.setState { $0.switched.remove(option) }
+      case nil: session.print([isOn(session.state) ? "on" : "off"])
+      case "on": try session.setState { set(&$0, true) }
+      case "off": try session.setState { set(&$0, false) }
       default: throw arguments.wrongUsage
       }
     }

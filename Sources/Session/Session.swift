@@ -29,8 +29,8 @@ package final class Session {
   package let environment: (String) -> String? = EnvironmentVariables.value
 
   /// The settings of calls; changed by `setState`.
-  package private(set) var state: SessionState
-  package private(set) var options: SessionOptions
+  package internal(set) var state: SessionState
+  package internal(set) var options: SessionOptions
   package let schema: SessionSchema
   /// Runs `list`, `describe`, `template` or `export`.
   package let schemaCommand: SchemaCommand
@@ -43,6 +43,8 @@ package final class Session {
   package var bindings: SessionVariables
   package var record: SessionRecord
   package var transcript: SessionTranscript?
+  /// The fields that the schema lacks and that were reported: a type and numbers.
+  var reportedFields: Set<String> = []
   /// The last edited text of each method.
   package var edited: [String: String] = [:]
   /// The file and line of the running script.
@@ -54,7 +56,7 @@ package final class Session {
   package private(set) var end: ExitStatus?
 
   private var input: (any LineInput)?
-  private var reader = SessionStatementReader()
+  private var reader: SessionStatementReader
   private var lines: [String?] = []
   private var interrupts: [Bool] = []
   /// Called when the schema is fetched, or cannot be.
@@ -78,6 +80,7 @@ package final class Session {
     schema = SessionSchema(console.error)
     self.schemaCommand = schemaCommand
     self.isInteractive = isInteractive
+    reader = SessionStatementReader(endsStrings: isInteractive)
     self.state = state
     options = state.options
     clients = ClientSource(
@@ -115,6 +118,7 @@ package final class Session {
       self?.input?.pause()
     }
     input.onInterrupt = { [weak self] hadText in self?.interrupts.append(hadText) }
+    greet()
     var shown = prompt
     input.ask(shown)
     while end == nil {
@@ -167,11 +171,21 @@ package final class Session {
     do {
       guard let line else { return try endOfInput() }
       transcript?.typed(prompt, line)
-      guard let statement = try reader.add(line) else { return }
+      guard let statement = try read(line) else { return }
       input?.remember(statement.text)
       try execute(statement)
     } catch {
       report(error)
+    }
+  }
+
+  /// Adds a line to the statement. An invalid statement can be recalled from the history, too.
+  private func read(_ line: String) throws -> SessionStatement? {
+    do {
+      return try reader.add(line)
+    } catch {
+      input?.remember(reader.rejected)
+      throw error
     }
   }
 
@@ -233,7 +247,7 @@ package final class Session {
       if let status = conclude(stream) {
         if stream.place != nil { failures.append((stream.place, status)) }
       } else {
-        notice("\(stream.title) ended")
+        notice("\(stream.title) ended: \(stream.status)")
       }
     }
     if streams.open.isEmpty, foreground == nil { chain.settle() }
@@ -250,7 +264,9 @@ package final class Session {
   /// Prints a notice, if the session is interactive.
   package func notice(_ text: String) {
     guard isInteractive, console.error.diagnostics.showsRemarks else { return }
-    console.output.remark("* \(TerminalText.escape(text))\n")
+    let lines = TextLayout.wrapped(
+      "* \(TerminalText.escape(text))", columns: console.error.noticeColumns, indent: 2)
+    for line in lines { console.output.remark("\(line)\n") }
   }
 
   /// Half-closes all streams and waits for their end; Ctrl-C cancels them.
@@ -262,9 +278,16 @@ package final class Session {
   /// Waits until all of `awaited` have ended; Ctrl-C cancels them.
   package func waitForEnd(of awaited: [SessionStream]) throws(Failure) {
     while !(try wait { awaited.allSatisfy(\.isDone) }) {
-      for stream in awaited { stream.cancel(Interrupt.reason) }
+      console.error.endEchoedLine()
+      for stream in awaited where !stream.isDone { cancel(stream, Interrupt.reason) }
       handleSignal()
     }
+  }
+
+  /// Cancels a stream or a call, and reports that.
+  package func cancel(_ stream: SessionStream, _ reason: String) {
+    stream.cancel(reason)
+    notice("\(stream.title) canceled")
   }
 
   package func cancelAll(_ reason: String) {
@@ -300,8 +323,7 @@ package final class Session {
     }
     if hadText { return }
     if let stream = streams.current ?? streams.open.last {
-      stream.cancel("interrupted")
-      notice("\(stream.title) canceled")
+      cancel(stream, "interrupted")
       record.add("cancel \(stream.number ?? 0)")
       try? waitForEnd(of: [stream])
       return
@@ -319,81 +341,11 @@ package final class Session {
     console.deadline.lift()
   }
 
-  // MARK: Settings
-
-  /// Changes the settings of calls. Invalid settings are rejected and change nothing.
-  package func setState(_ change: (inout SessionState) throws -> Void) throws {
-    var changed = state
-    try change(&changed)
-    let parsed = changed.options
-    _ = try settings(parsed, changed.target ?? Self.noTarget, MethodName(service: "", method: ""))
-    if changed.target != state.target || parsed.server.tls != options.server.tls {
-      schema.forgetServer()
-    }
-    state = changed
-    options = parsed
-    console.error.configure(Diagnostics(changed.invocation))
-    clients.show(verbosity: options.output.verbose, showsSecrets: options.output.showSecrets)
-  }
-
-  /// The target for checking settings while none is set.
-  private static let noTarget = Positional("http://localhost", .session)
-
-  private func settings(
-    _ options: SessionOptions, _ argument: Positional, _ name: MethodName
-  ) throws -> CallSettings {
-    guard options.output.format != .binary else {
-      throw Failure(
-        .usage, "binary", "not available in a session, which prints text around messages",
-        hint: "format text, or format json")
-    }
-    let target: Target
-    do throws(Failure) {
-      target = try Target.parse(server: argument.text, options.server.tls)
-    } catch {
-      throw error.at(argument.origin)
-    }
-    return try CallSettings(
-      options, target, name,
-      isTerminal: console.output.isTerminal && isInteractive,
-      ArgumentSources(environment: environment, secrets: console.secrets))
-  }
-
-  /// The settings for calls of a method.
-  package func settings(for name: MethodName) throws -> CallSettings {
-    guard let target = state.target else {
-      throw Failure(.usage, "missing target", "the session has no server", hint: "target URL")
-    }
-    return try settings(options, target, name)
-  }
-
-  /// The server as a source of the schema; nil if reflection is off.
-  package func server() throws -> ReflectionSource? {
-    guard options.reflection.reflect ?? !options.schema.hasSources else { return nil }
-    return try settings(for: MethodName(service: "", method: "")).reflection(options, clients)
-  }
-
-  /// The plan of a call of the method.
-  ///
-  /// - Parameter text: The method as typed: `Method` or `pkg.Service/Method`.
-  package func plan(_ text: String) throws -> CallPlan {
-    guard
-      let written = MethodName(text)
-        ?? MethodName("Service/\(text)").map({ MethodName(service: "", method: $0.method) })
-    else {
-      throw Failure(.usage, text, "not a method name", hint: "use Method or pkg.Service/Method")
-    }
-    let server = try server()
-    let found = try schema.method(written, options, server: server)
-    let name = MethodName(service: found.1.service, method: found.1.name)
-    var plan = try CallPlan(
-      options, settings(for: name), found, reflection: server, sharesConnection: true, idles: true)
-    plan.chain = chain.source
-    return plan
-  }
-
   /// Whether output waits for its reader.
   package var isOutputBehind: Bool { pump?.isBehind ?? false }
+
+  /// Adds a line to the history.
+  package func remember(_ line: String) { input?.remember(line) }
 
   /// Stops reading lines while another program reads from the terminal.
   package func pauseInput() { input?.pause() }

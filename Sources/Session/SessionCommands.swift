@@ -2,6 +2,7 @@ import CommandLine
 import Interceptors
 import Output
 import Protobuf
+import RPCProtocols
 
 /// A command of a session: its usage, its help and its implementation.
 package struct SessionCommandEntry {
@@ -38,8 +39,10 @@ package struct SessionArguments {
   package let words: [String]
   /// The rest of the line as typed, for commands with one free-form argument.
   package let rest: String
-  /// The JSON values, with variables not replaced.
-  package let values: [String]
+  /// The values, with variables not replaced.
+  package let values: [SessionStatement.Value]
+  /// The file for the responses; nil for standard output.
+  package var output: SessionWords.Word?
   /// The name of the command, for errors.
   package let name: String
   package let usage: String
@@ -93,14 +96,20 @@ extension Session {
     let line = statement.head.droppingScalars { $0 == ":" }
     let verb = line.prefixOfScalars { !$0.properties.isWhitespace }
     let name = String(verb)
-    guard let entry = Self.entries.first(where: { $0.verb.name == name }) else { throw Self.unknown(name) }
+    guard let entry = Self.entry(name) else { throw Self.unknown(name) }
     let rest = line[verb.endIndex...].droppingScalars(while: \.properties.isWhitespace)
     let arguments = SessionArguments(
       words: try entry.verb.isFreeForm ? [] : words(rest), rest: String(rest), values: statement.values,
-      name: name, usage: entry.verb.usage)
+      output: statement.output, name: name, usage: entry.verb.usage)
     guard !entry.verb.arguments.isEmpty || rest.isEmpty else { throw arguments.wrongUsage }
     try entry.run(self, arguments)
     if entry.saving == .always || entry.saving == .withWords && !rest.isEmpty { record.add(statement.text) }
+  }
+
+  /// The command with this name; `?` is `help`.
+  private static func entry(_ name: String) -> SessionCommandEntry? {
+    let name = name == "?" ? "help" : name
+    return entries.first { $0.verb.name == name }
   }
 
   private func words(_ text: some StringProtocol) throws(Failure) -> [String] {
@@ -111,7 +120,7 @@ extension Session {
     return words
   }
 
-  private static func unknown(_ name: String) -> Failure {
+  static func unknown(_ name: String) -> Failure {
     guard !name.isEmpty else {
       return Failure(.usage, ":", "missing command", hint: "run \"help\" to list the commands")
     }
@@ -144,18 +153,22 @@ extension SessionVerb {
 extension Session {
   private static let callEntries: [SessionCommandEntry] = [
     SessionCommandEntry(
-      "call METHOD [JSON]", "make a call and wait for its end", [.method, .json], saving: .always,
+      "call METHOD [JSON]", "make a call and wait for its end", [.method, .json],
+      saving: .always,
       details: """
         The service may be omitted if only one has the method. Without JSON, an empty message is sent. A \
-        client-streaming method is sent all the values. Ctrl-C cancels the call.
+        client-streaming method is sent all the values. @FILE sends the messages of a file, and > FILE writes the \
+        responses to a file if the call succeeds. Ctrl-C cancels the call.
         Example: call Hello {"name":"Ada"}
         """
-    ) { session, arguments in try session.call(arguments.only(), arguments.values) },
+    ) { session, arguments in
+      try session.call(arguments.only(), arguments.values, to: arguments.output)
+    },
     SessionCommandEntry(
       "open METHOD [JSON]", "start a stream and make it the current one", [.method, .json],
       saving: .always,
       details: """
-        Each JSON value typed after this is sent at once. Responses are shown as they arrive, prefixed with their \
+        Each JSON value typed after this is sent at once, and so are the messages of @FILE. Responses are shown as they arrive, prefixed with their \
         stream, such as Chat[1], if several are open.
         Example: open Chat
                  {"text":"hello"}
@@ -163,7 +176,10 @@ extension Session {
     ) { session, arguments in try session.open(arguments.only(), arguments.values) },
     SessionCommandEntry(
       "edit METHOD", "write the request in $VISUAL or $EDITOR and make the call", [.method],
-      details: "The editor opens on a template with all fields, or on the text of the last edit."
+      details: """
+        The editor opens on a template with all fields, or on the text of the last edit. If the text is not changed, \
+        nothing is sent.
+        """
     ) { session, arguments in try session.edit(arguments.only()) },
     SessionCommandEntry("streams", "list the open streams") { session, _ in
       session.print(
@@ -197,7 +213,7 @@ extension Session {
       let number = try arguments.atMostOne()
       if session.streams.hasEnded(number) { return session.notice("the stream has already ended") }
       let stream = try session.streams.find(number)
-      stream.cancel("canceled")
+      session.cancel(stream, "canceled")
       try session.waitForEnd(of: [stream])
     },
     SessionCommandEntry(
@@ -239,9 +255,9 @@ extension Session {
       }
       let name = try SessionWords.split(arguments.rest[..<equals]).map(\.text)
       guard name.count == 1 else { throw arguments.wrongUsage }
-      let json = try session.bindings.expand(json: arguments.values[0])
+      let json = try session.json(of: arguments.values[0])
       do {
-        try session.bindings.set(name[0], to: JSONValue(parsing: Array(json.utf8)))
+        try session.bindings.set(name[0], to: JSONValue(parsing: json))
       } catch let error as MessageParseError {
         throw Failure(
           .input, name[0], error.description, hint: error.hint ?? "use JSON, or a value such as $last.user.id"
@@ -255,7 +271,7 @@ extension Session {
       guard arguments.words.count == 2 else { throw arguments.wrongUsage }
       try session.unset(header: arguments.words[1])
     },
-    SessionCommandEntry("vars", "list the variables") { session, _ in
+    SessionCommandEntry("vars", "list the variables, long values cut") { session, _ in
       session.print(
         try session.bindings.names.map { name in
           guard let reference = VariableReference(name) else { return name }
@@ -263,32 +279,55 @@ extension Session {
           return "\(name) = \(text.count > 200 ? text.prefix(200) + "…" : text)"
         })
     },
+    SessionCommandEntry(
+      "print [$NAME]", "print the value of a variable as JSON, or of all", [.text],
+      details: """
+        A field of a variable follows a full stop, and TAB completes it.
+        Example: print $last.user.id
+        """
+    ) { session, arguments in
+      guard arguments.rest.isEmpty else { return try session.show(arguments.rest) }
+      for name in session.bindings.names { try session.show(name, title: "\(name) = ") }
+    },
   ]
+
+  /// Prints the value of a reference, with or without its dollar sign.
+  private func show(_ text: String, title: String = "") throws {
+    let name = text.hasPrefix("$") ? String(text.dropFirst()) : text
+    let inner = name.hasPrefix("{") && name.hasSuffix("}") ? String(name.dropFirst().dropLast()) : name
+    guard let reference = VariableReference(inner) else {
+      throw Failure(.usage, text, "not a reference to a variable", hint: "print $last.user.id")
+    }
+    let value = try bindings.value(reference)
+    let isPretty = try settings(options, Self.noTarget, MethodName(service: "", method: "")).format == .pretty
+    console.output.write(Array("\(title)\(isPretty ? value.indentedText : value.text)\n".utf8))
+  }
+}
+
+extension JSONValue {
+  /// The text over several lines, with two blanks for each level.
+  var indentedText: String { indented("") }
+
+  private func indented(_ margin: String) -> String {
+    let inner = margin + "  "
+    switch self {
+    case .array(let elements) where !elements.isEmpty:
+      return "[\n" + elements.map { inner + $0.indented(inner) }.joined(separator: ",\n") + "\n\(margin)]"
+    case .object(let members) where !members.isEmpty:
+      let lines = members.map { "\(inner)\(JSONValue.quoted($0.name)): \($0.value.indented(inner))" }
+      return "{\n" + lines.joined(separator: ",\n") + "\n\(margin)}"
+    default: return text
+    }
+  }
 }
 
 // MARK: Other
 
 extension Session {
   private static let otherEntries: [SessionCommandEntry] = [
-    SessionCommandEntry("help [COMMAND]", "list the commands, or describe one", [.command]) {
+    SessionCommandEntry("help [COMMAND]", "list the commands, or describe one; ? is the same", [.command]) {
       session, arguments in
-      guard let name = try arguments.atMostOne() else {
-        let width = entries.map(\.verb.usage.count).max() ?? 0
-        session.print(
-          entries.map { entry in
-            let usage = entry.verb.usage
-            return usage + String(repeating: " ", count: width - usage.count + 2) + entry.verb.summary
-          })
-        session.print([
-          "",
-          "Lines that begin with {, [, a quote, a digit or $ are messages; they are sent on the current stream.",
-        ])
-        return
-      }
-      guard let entry = entries.first(where: { $0.verb.name == name }) else { throw unknown(name) }
-      session.print(["\(entry.verb.usage): \(entry.verb.summary)"])
-      session.print(
-        entry.verb.details.split(separator: "\n", omittingEmptySubsequences: true).map(String.init))
+      try session.help(try arguments.atMostOne())
     },
     SessionCommandEntry("exit", "cancel open streams and end the session") { session, _ in
       session.leave(.success)

@@ -16,6 +16,8 @@ package protocol SessionKnowledge: AnyObject {
   var openStreams: [(number: Int, note: String)] { get }
   /// The variables, without the dollar sign.
   var variables: [String] { get }
+  /// The names that may follow a variable or a field of it, such as `last.user`, each with its type.
+  func members(of reference: String) -> [(name: String, note: String)]
   /// The text of an incomplete statement; empty if there is none.
   var begun: String { get }
   /// Fetches the schema, which may involve a request to the server, and prints an error if that fails. Then calls

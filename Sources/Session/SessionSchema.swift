@@ -2,8 +2,12 @@ import Calls
 import Output
 import Protobuf
 import RPCProtocols
+import System
 
-/// The schema of a session, from files and from the server, cached for all calls.
+/// The schema of a session, from files and from the server, for all calls.
+///
+/// The server's part is read again when it is as old as a schema that a single call takes from the cache may be, when a
+/// method is not found, and when data or a response does not fit it.
 package final class SessionSchema {
   private let error: StandardError
   private var own: [SchemaSource.Source]?
@@ -11,8 +15,8 @@ package final class SessionSchema {
   package private(set) var pool: DescriptorPool?
   /// The services that the server lists, some of which it may not describe; nil until it is asked.
   private var services: [String]?
-  /// Whether the schema came from the cache on disk and may be outdated.
-  private var isFromCache = false
+  /// The server's part of `pool`, and when it is read again; nil if it is only from files.
+  private var remote: (set: SchemaBytes, end: MonotonicClock.Instant)?
 
   /// - Parameter error: Where messages about schemas are printed.
   package init(_ error: StandardError) {
@@ -23,12 +27,21 @@ package final class SessionSchema {
   package func forgetServer() {
     pool = nil
     services = nil
+    remote = nil
   }
 
   /// Drops everything, because the sources changed.
   package func forget() {
     own = nil
     forgetServer()
+  }
+
+  /// Whether a part of the schema is the server's.
+  package var isFromServer: Bool { remote != nil }
+
+  /// Makes the next call read the server's schema again.
+  package func expire() {
+    remote?.end = .now
   }
 
   /// The services that the server lists.
@@ -46,11 +59,12 @@ package final class SessionSchema {
   ///   - server: The server to ask; nil if reflection is off.
   package func pool(_ options: some CallOptions, server: ReflectionSource?) throws(Failure) -> DescriptorPool
   {
-    if let pool { return pool }
-    return try read(options, server, usesCache: true)
+    guard let pool else { return try read(options, server, usesCache: true) }
+    guard let remote, remote.end <= .now else { return pool }
+    return try changed(options, server: server) ?? pool
   }
 
-  /// Fetches the server's schema again.
+  /// Reads files and the server's schema again.
   package func reread(_ options: some CallOptions, server: ReflectionSource?) throws(Failure)
     -> DescriptorPool
   {
@@ -58,7 +72,28 @@ package final class SessionSchema {
     return try read(options, server, usesCache: false)
   }
 
-  /// The method with this name. If a schema from the cache lacks it, fetches the server's schema again.
+  /// Reads the server's schema again. Returns the schema if the server's part has changed.
+  ///
+  /// If the server does not describe itself now, the known schema remains.
+  ///
+  /// - Throws: `Failure` if a signal arrived.
+  package func changed(_ options: some CallOptions, server: ReflectionSource?) throws(Failure)
+    -> DescriptorPool?
+  {
+    guard let server, let before = remote else { return nil }
+    let known = (pool, services)
+    do {
+      let fresh = try read(options, server, usesCache: false)
+      return before.set.isEqual(to: remote?.set) ? nil : fresh
+    } catch {
+      (pool, services) = known
+      remote = (before.set, .now + ReflectionSource.freshness)
+      if Interrupt.isPending { throw error }
+      return nil
+    }
+  }
+
+  /// The method with this name. If it is not found, reads the server's schema again.
   package func method(
     _ name: MethodName, _ options: some CallOptions, server: ReflectionSource?
   ) throws(Failure) -> (DescriptorPool, MethodDescriptor) {
@@ -66,8 +101,7 @@ package final class SessionSchema {
     do {
       return (known, try SchemaSource.find(name, in: known))
     } catch {
-      guard isFromCache else { throw error }
-      let fresh = try read(options, server, usesCache: false)
+      guard let fresh = try changed(options, server: server) else { throw error }
       return (fresh, try SchemaSource.find(name, in: fresh))
     }
   }
@@ -83,16 +117,17 @@ package final class SessionSchema {
         options.schema, error, waitLimit: options.request.maxTime)
       own = sources
     }
-    isFromCache = false
+    var remote: (set: SchemaBytes, end: MonotonicClock.Instant)?
     if let server {
       if usesCache, let cached = server.cached(ReflectionSource.allServices) {
         cached.report()
-        isFromCache = true
         sources.append(cached.source)
+        remote = (cached.source.set, .now + ReflectionSource.freshness - cached.age)
       } else {
         let (source, services) = try server.fetchAll()
         self.services = services
         sources.append(source)
+        remote = (source.set, .now + ReflectionSource.freshness)
       }
     } else if sources.isEmpty {
       throw Failure(
@@ -100,7 +135,15 @@ package final class SessionSchema {
         hint: "omit --no-reflect, or use --proto FILE or --descriptor-set FILE")
     }
     let read = try SchemaSource.pool(sources, withOptions: true)
+    self.remote = remote
     pool = read
     return read
+  }
+}
+
+extension SchemaBytes {
+  /// Whether both have the same bytes.
+  fileprivate func isEqual(to other: SchemaBytes?) -> Bool {
+    other.map { bytes.elementsEqual($0.bytes) } ?? false
   }
 }

@@ -28,6 +28,8 @@ package struct SessionState {
   package var switched: Set<OptionID> = []
   /// The number of `-v`.
   package var verbosity = 0
+  /// Whether the times of messages are printed.
+  package var showsTimestamps = false
   /// All other options.
   package private(set) var fixed: [Argument] = []
   /// The interceptors that options specify: the initial chain.
@@ -65,7 +67,11 @@ package struct SessionState {
     // Arguments of the configuration file are included already.
     let own: Set<OptionID> = [.use, .plugin, .header, .verbose, .config, .profile]
     let taken = own.union(Self.choices.map(\.option)).union(Self.flags.map(\.option))
-    fixed += invocation.arguments.filter { !taken.contains($0.id) }
+    for argument in invocation.arguments where !taken.contains(argument.id) {
+      // Of an option that does not repeat, only the last value holds.
+      if !OptionTable[argument.id].repeats { fixed.removeAll { $0.id == argument.id } }
+      fixed.append(argument)
+    }
   }
 
   /// The options without interceptors.

@@ -3,26 +3,53 @@ import CommandLine
 import Output
 import Protobuf
 
-/// A statement: a command with its JSON values, or only values, which are messages.
+/// A statement: a command with its values, or only values, which are messages.
 package struct SessionStatement {
+  /// An unparsed value.
+  package enum Value: Equatable {
+    /// JSON, or a variable with its dollar sign.
+    case json(String)
+    /// The messages of a file: `@FILE`.
+    case file(SessionWords.Word)
+  }
+
   /// The command with its arguments; empty if there is none.
   package let head: String
-  /// The unparsed values: JSON, or a variable with its dollar sign.
-  package let values: [String]
+  package let values: [Value]
+  /// The file for the responses (`> FILE`); nil for standard output.
+  package let output: SessionWords.Word?
   /// The statement as typed.
   package let text: String
 }
 
+extension SessionStatement {
+  /// Whether a command accepts `> FILE`.
+  fileprivate static func acceptsOutput(_ head: String) -> Bool {
+    head.droppingScalars { $0 == ":" }.prefixOfScalars { !$0.properties.isWhitespace } == "call"
+  }
+}
+
 /// Assembles statements from lines. JSON values may span lines.
 package struct SessionStatementReader {
+  /// Whether a string must end on its line, as for typed lines; otherwise the error follows the whole statement, so that
+  /// no part of it is read as a command.
+  private let endsStrings: Bool
   private var head = ""
-  private var values: [String] = []
+  private var values: [SessionStatement.Value] = []
+  private var output: SessionWords.Word?
   private var text = ""
+  /// The text of the last statement that was invalid.
+  package private(set) var rejected = ""
   /// Reads an incomplete JSON value.
   private var reader: MessageSplitter?
   /// The position in `text` of the next byte to read, and those of the values.
   private var position = TextPosition()
   private var starts: [TextPosition] = []
+
+  /// - Parameter endsStrings: Whether a string that is open at the end of its line is reported at once.
+  package init(endsStrings: Bool = false) {
+    self.endsStrings = endsStrings
+  }
 
   /// Whether a statement is incomplete.
   package var isWithin: Bool { reader != nil }
@@ -32,7 +59,7 @@ package struct SessionStatementReader {
 
   /// Drops an incomplete statement.
   package mutating func reset() {
-    self = SessionStatementReader()
+    self = SessionStatementReader(endsStrings: endsStrings)
   }
 
   /// Adds a line. Returns a complete statement; nil if the line is empty or more lines are needed.
@@ -40,7 +67,9 @@ package struct SessionStatementReader {
     do {
       return try statement(endingWith: line)
     } catch {
+      let text = text
       reset()
+      rejected = text
       throw error
     }
   }
@@ -62,15 +91,28 @@ package struct SessionStatementReader {
         try read(trimmed[end...])
       }
     }
-    guard !isWithin else { return nil }
+    guard !isWithin else {
+      if endsStrings, reader?.isInsideString == true { throw openString() }
+      return nil
+    }
     defer { reset() }
-    return SessionStatement(head: head, values: values, text: text)
+    return SessionStatement(head: head, values: values, output: output, text: text)
+  }
+
+  /// The error for a string that the line does not close: JSON has no strings of several lines.
+  private func openString() -> Failure {
+    var end = TextPosition()
+    Array(text.utf8).withUnsafeBytes { end.advance(over: $0) }
+    return Failure(
+      .input, "", "missing closing quote \" (line \(end.line), column \(end.column))",
+      hint: "write \\n for a line feed within a string",
+      place: InputPlace(position: end, excerpt: InputExcerpt(Array(text.utf8), at: end.byteOffset)))
   }
 
   /// Whether `text` starts a message rather than a command.
   package static func beginsValue(_ text: Substring) -> Bool {
     guard let first = text.unicodeScalars.first else { return false }
-    if "{[\"$-".unicodeScalars.contains(first) || ("0"..."9").contains(first) { return true }
+    if "{[\"$-@".unicodeScalars.contains(first) || ("0"..."9").contains(first) { return true }
     return ["true", "false", "null"].contains(text.prefixOfScalars { !$0.properties.isWhitespace })
   }
 
@@ -108,7 +150,12 @@ package struct SessionStatementReader {
           guard let end = VariableReference.end(in: bytes, from: index) else {
             throw Failure(.input, "", "missing name after the dollar sign")
           }
-          values.append(String(decoding: bytes[index..<end], as: UTF8.self))
+          values.append(.json(String(decoding: bytes[index..<end], as: UTF8.self)))
+          advance(over: bytes[index..<end])
+          index = end
+          continue
+        }
+        if let end = try readFile(bytes[index...]) {
           advance(over: bytes[index..<end])
           index = end
           continue
@@ -124,6 +171,36 @@ package struct SessionStatementReader {
     }
   }
 
+  /// Reads `@FILE` or `> FILE`. Returns its end; nil if the text is neither.
+  private mutating func readFile(_ bytes: ArraySlice<UInt8>) throws(Failure) -> Int? {
+    let mark = bytes.first == UInt8(ascii: ">") ? ">" : "@"
+    guard bytes.starts(with: mark.utf8) else { return nil }
+    let rest = String(decoding: bytes.dropFirst(), as: UTF8.self)
+    let space =
+      mark == "@" ? rest[..<rest.startIndex] : rest.prefixOfScalars(while: \.properties.isWhitespace)
+    let name = rest[space.endIndex...]
+    // The line feed at the end of the line ends a word that is not quoted.
+    guard let end = SessionWords.end(of: name), let file = try SessionWords.split(name[..<end]).first else {
+      _ = try SessionWords.split(name)
+      throw Failure(.usage, mark, "missing name of the file")
+    }
+    let length = name[..<end].utf8.count
+    if mark == "@" {
+      values.append(.file(file))
+    } else {
+      guard SessionStatement.acceptsOutput(head) else {
+        throw Failure(
+          .usage, mark, "only the responses of call can be written to a file",
+          hint: "record FILE writes all input and output")
+      }
+      guard output == nil, !file.text.hasPrefix(">") else {
+        throw Failure(.usage, mark, "one file is expected, which is replaced", hint: "call METHOD {…} > FILE")
+      }
+      output = file
+    }
+    return bytes.startIndex + 1 + space.utf8.count + length
+  }
+
   /// Feeds a piece of a line to the reader. Returns the number of its bytes that follow
   /// the value, if that is complete; otherwise 0.
   private mutating func feed(_ piece: ArraySlice<UInt8>) throws(Failure) -> Int {
@@ -132,7 +209,7 @@ package struct SessionStatementReader {
       guard let item = try reader?.next() else { return 0 }
       let unread = reader?.unreadCount ?? 0
       reader = nil
-      values.append(String(decoding: item.bytes, as: UTF8.self))
+      values.append(.json(String(decoding: item.bytes, as: UTF8.self)))
       return unread
     } catch {
       throw failure(error)
@@ -147,7 +224,9 @@ package struct SessionStatementReader {
       return Failure(.input, "", error.description, hint: error.hint)
     }
     cause = cause.moved(to: start)
-    if let last = values.last, starts.count == values.count + 1, !last.utf8.contains(UInt8(ascii: "$")) {
+    if case .json(let last) = values.last, starts.count == values.count + 1,
+      !last.utf8.contains(UInt8(ascii: "$"))
+    {
       do throws(MessageParseError) {
         _ = try JSONValue(parsing: Array(last.utf8))
       } catch {

@@ -9,13 +9,15 @@ import RPCProtocols
 package final class SessionStream {
   /// The number of the stream; nil for a call that the prompt waits for.
   package let number: Int?
-  package let plan: CallPlan
+  package private(set) var plan: CallPlan
   package let printer: CallPrinter
   /// The file and line of the script that opened it.
   package let place: String?
   package private(set) var call: Call?
   /// Whether the request is closed.
   package private(set) var isHalfClosed = false
+  /// The number of messages sent.
+  package var sent = 0
   /// The number of responses received, and of those that `receive` waited for.
   package private(set) var received = 0
   package var awaited = 0
@@ -32,17 +34,18 @@ package final class SessionStream {
   ///   - onResponse: Called with each response message.
   package init(
     _ plan: CallPlan, number: Int?, place: String?, _ printer: CallPrinter,
-    onResponse: @escaping (SessionVariables.LastMessage) -> Void
+    onResponse: @escaping (SessionStream, SessionVariables.LastMessage) -> Void
   ) {
     self.plan = plan
     self.number = number
     self.place = place
     self.printer = printer
     printer.onResponse = { [weak self] message in
-      self?.received += 1
+      guard let self else { return }
+      received += 1
       switch message {
-      case .bytes(let bytes): onResponse(.bytes(bytes, plan.codec, plan.method.output))
-      case .typed(let message): onResponse(.typed(message))
+      case .bytes(let bytes): onResponse(self, .bytes(bytes, plan.codec, plan.method.output))
+      case .typed(let message): onResponse(self, .typed(message))
       }
     }
   }
@@ -57,6 +60,18 @@ package final class SessionStream {
   package var summary: String {
     "\(plan.name) \(acceptsMessages ? "open" : "half-closed"), \(received) received"
   }
+  /// The status of the call that has ended: `ok (0)`.
+  package var status: String {
+    let code = printer.end?.code ?? .ok
+    return "\(code.name) (\(code.rawValue))"
+  }
+
+  /// Uses the settings of the output and of request data from now on.
+  package func show(as settings: CallSettings) {
+    plan.adoptOutput(of: settings)
+    printer.show(as: settings)
+  }
+
   /// Whether the call has ended and its output is complete.
   package var isDone: Bool { call.map { $0.isFinished && !printer.isHolding } ?? true }
   /// Whether messages can be sent.

@@ -1,4 +1,5 @@
 import Interception
+import Interceptors
 import Output
 import Protobuf
 import RPCProtocols
@@ -10,6 +11,14 @@ package struct SessionVariables {
     case typed(Message)
     /// Encoded with a codec.
     case bytes([UInt8], CodecName, MessageType)
+
+    /// The type of the message.
+    var type: MessageType {
+      switch self {
+      case .typed(let message): message.type
+      case .bytes(_, _, let type): type
+      }
+    }
 
     package func message() throws(Failure) -> Message {
       do {
@@ -151,6 +160,35 @@ package struct SessionVariables {
     }
   }
 
+  // MARK: Completion
+
+  /// The names that may follow a reference and a full stop, each with its type: the fields of a message, or the members of
+  /// an object.
+  package func members(of reference: VariableReference) -> [(name: String, note: String)] {
+    let message: LastMessage?
+    switch reference.name {
+    case "last": message = last
+    case "request": message = request
+    default:
+      guard case .object(let members) = try? value(reference) else { return [] }
+      return members.map { ($0.name, "") }
+    }
+    guard var type = message?.type else { return [] }
+    if !reference.path.isEmpty {
+      let path = reference.path.hasPrefix(".") ? reference.path.dropFirst() : reference.path[...]
+      guard let path = try? FieldPath(String(path)), let field = try? type.field(at: path),
+        let inner = field.isMap ? field.mapValue?.messageType : field.messageType
+      else { return [] }
+      type = inner
+    }
+    return ((try? type.fields()) ?? []).map { ($0.jsonName, Self.note($0)) }
+  }
+
+  private static func note(_ field: Field) -> String {
+    let type = field.messageType?.name ?? field.enumType?.name ?? field.kind.protoName
+    return field.isMap ? "map" : field.isRepeated ? "repeated \(type)" : type
+  }
+
   private func unknown(_ name: String) -> Failure {
     let nearest = DescriptorPool.nearestNames(to: name, among: names)
     let why =
@@ -164,12 +202,26 @@ package struct SessionVariables {
   // MARK: Replacing
 
   /// Replaces the references in JSON.
+  package func expand(json: String) throws(Failure) -> String {
+    try expand(json: json, nil, all: false).text
+  }
+
+  /// Replaces the references and value functions in JSON.
   ///
   /// `$name.path` and `${name.path}` become JSON; within a string, `${name.path}` becomes the text of the value and
-  /// `$${` becomes `${`.
-  package func expand(json: String) throws(Failure) -> String {
-    guard json.utf8.contains(UInt8(ascii: "$")) else { return json }
+  /// `$${` becomes `${`. Values are not expanded again: they may come from a server.
+  ///
+  /// - Parameters:
+  ///   - json: The JSON.
+  ///   - functions: The value functions; nil for none.
+  ///   - all: Whether all value functions are available, or only those that read nothing but their argument.
+  /// - Returns: The text, and whether it has results of functions.
+  package func expand(
+    json: String, _ functions: ValueFunctions?, all: Bool
+  ) throws(Failure) -> (text: String, hasFunctions: Bool) {
+    guard json.utf8.contains(UInt8(ascii: "$")) else { return (json, false) }
     let bytes = Array(json.utf8)
+    var hasFunctions = false
     var out: [UInt8] = []
     var index = 0
     var isString = false
@@ -184,6 +236,15 @@ package struct SessionVariables {
         if isString, bytes[index...].starts(with: "$${".utf8) {
           index += 1
           break
+        }
+        if let value = try Self.value(of: functions, at: index, in: bytes, isString: isString, all: all) {
+          guard value.json.count <= limitBytes - out.count else {
+            throw tooLarge("", "the line with its values")
+          }
+          hasFunctions = true
+          out += value.json
+          index = value.end
+          continue
         }
         guard !isString || bytes[index...].starts(with: "${".utf8),
           let end = VariableReference.end(in: bytes, from: index)
@@ -200,7 +261,17 @@ package struct SessionVariables {
       out.append(bytes[index])
       index += 1
     }
-    return String(decoding: out, as: UTF8.self)
+    return (String(decoding: out, as: UTF8.self), hasFunctions)
+  }
+
+  private static func value(
+    of functions: ValueFunctions?, at index: Int, in bytes: [UInt8], isString: Bool, all: Bool
+  ) throws(Failure) -> (json: [UInt8], end: Int)? {
+    do throws(ValueFunctions.Problem) {
+      return try functions?.value(at: index, of: bytes, isInString: isString, all: all)
+    } catch {
+      throw Failure(.input, "", error.reason, hint: error.hint)
+    }
   }
 
   /// Replaces the references in a word of a command: the whole word may be `$name.path`, any part `${name.path}`.

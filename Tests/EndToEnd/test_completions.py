@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import socket
 import subprocess
 
 import pytest
@@ -368,3 +369,32 @@ def test_completion_never_blocks(complete, directory):
         file.message_type.add(name=f"M{number}")
     (directory / "deep.binpb").write_bytes(descriptor_pb2.FileDescriptorSet(file=[file]).SerializeToString())
     assert len(complete("describe", "a", "--descriptor-set", "deep.binpb")) <= 1
+
+
+def test_sockets_are_completed(complete, directory):
+    (directory / "run").mkdir()
+    (directory / "run" / "notes.txt").write_text("")
+    (directory / "run" / "deep").mkdir()
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(directory / "run" / "demo.sock"))
+        assert complete("target", "un") == {"unix:": "a Unix socket"}
+        assert complete("target", "unix:ru") == {"unix:run/": "directory"}
+        assert complete("target", "unix:run/") == {"unix:run/deep/": "directory", "unix:run/demo.sock": "socket"}
+        assert complete("list", f"unix:{directory}/run/de") == {
+            f"unix:{directory}/run/deep/": "directory", f"unix:{directory}/run/demo.sock": "socket",
+        }  # fmt: skip
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_shells_complete_sockets(shell, directory):
+    lines = {f"{command} unix:de": f"{command} unix:demo.sock " for command in ("rpcurl", "rpcurl list", "rpcurl session")}
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(directory / "demo.sock"))
+        assert completed(SHELLS[shell](directory), list(lines)) == lines
+
+
+def test_success_is_not_a_code_to_retry(complete):
+    codes = complete("use", "retry,codes=")
+    assert "retry,codes=unavailable" in codes and "retry,codes=ok" not in codes
+    assert "retry,codes=unavailable+ok" not in complete("use", "retry,codes=unavailable+")
+    assert "assert,code=ok" in complete("use", "assert,code=")

@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 from conftest import ROOT, RPCURL
+from terminal import Terminal
 
 HEADERS = ROOT / "Sources" / "CPluginABI" / "include"
 FIXTURES = ROOT / "Tests" / "PluginHostTests" / "Fixtures"
@@ -41,6 +42,19 @@ def directory(tmp_path):
 
 
 # list
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_list_is_wrapped_between_words_on_a_terminal(rpcurl, columns):
+    environment = rpcurl.environment({"TERM": "xterm"})
+    screen = Terminal([str(RPCURL), "plugins"], environment, columns, rows=400)
+    screen.end()
+    words = {word for line in screen.lines for word in line.split()}
+    screen.close()
+    whole = rpcurl("plugins").out
+    # What is longer than a line is cut by the terminal only.
+    assert {word for word in whole.split() if len(word) <= columns // 2} <= words
+    assert any(len(line) > columns for line in whole.splitlines())
 
 
 @pytest.mark.parametrize("words", [["plugins"], ["plugins", "list"]])

@@ -56,7 +56,7 @@ def record(shell: Terminal) -> None:
     type_line("use retry,attempts=3\r", "Chat[1]> use retry,attempts=3", "Chat[1]>")
     type_line("chain\r", "1 retry,attempts=3 (built in, methods *)", "Chat[1]>")
     type_line('{"text": "good bye"}\r', '  "text": "you said: good bye"', "}", "Chat[1]>")
-    type_line(CTRL_D, "* Chat[1] is half-closed", "* Chat[1] ended", "rpcurl>")
+    type_line(CTRL_D, "* Chat[1] is half-closed", "* Chat[1] ended: ok (0)", "rpcurl>")
     type_line("save looms.rpcurl\r", "rpcurl> save looms.rpcurl", "rpcurl>")
     type_line("quit\r", "rpcurl> quit", "$")
     type_line("rpcurl run looms.rpcurl\r", '{"text":"you said: good bye"}', "$")

@@ -150,6 +150,15 @@ def test_server_stream_and_client_stream_by_call(rpcurl, grpc_server):
         ("help nonsense", "no such command"),
         ("list 'unclosed", "missing closing quote '"),
         ("call", "call METHOD [JSON]"),
+        ("call Demo/Helo", "rpcurl: Demo/Helo: demo.v1.Demo has no method Helo\nhint: did you mean demo.v1.Demo/Hello?"),
+        ("call Hello @nowhere", "rpcurl: nowhere: No such file or directory"),
+        ('call Hello {"history": "2024": PA}, "card": 1}', 'expected "," or "}" (line 1, column 30)'),
+        ('call Hello {"history": "2024": PA}, "card": 1} > f', 'expected "," or "}" (line 1, column 30)'),
+        ("call Hello > /no/such/file", "rpcurl: > /no/such/file: No such file or directory"),
+        ('open Chat {"text":"a"} > f', "only the responses of call can be written to a file"),
+        ("print $nothing", "rpcurl: $nothing: no such variable"),
+        ("print 1", "not a reference to a variable"),
+        ("timing maybe", "hint: timing [on|off]"),
     ],
 )
 def test_mistakes_are_reported_and_the_session_continues(rpcurl, grpc_server, line, words):
@@ -431,7 +440,102 @@ def test_environment_variables_are_in_braces(rpcurl, grpc_server):
     assert "NO_KEY" in result.err
 
 
+def test_variables_are_printed(rpcurl, grpc_server):
+    lines = ['call Hello {"name":"Ada"}', 'set who = {"name":"Bob"}', "print $last", "print $who.name", "print last.name", "format pretty", "print", "print ${who}"]
+    result = run(rpcurl, grpc_server.url, lines=lines)
+    assert result.err == ""
+    pretty = 'who = {\n  "name": "Bob"\n}\nlast = {\n  "message": "Hello, Ada!",\n  "name": "Ada"\n}\nrequest = {\n  "name": "Ada"\n}\n'
+    assert result.out == f'{ADA}\n{ADA}\n"Bob"\n"Ada"\n{pretty}{{\n  "name": "Bob"\n}}\n'
+
+
+# Files of messages and responses, and bytes
+
+
+def test_messages_of_files(rpcurl, grpc_server, tmp_path):
+    (tmp_path / "one.json").write_text('{"name": "A$who",\n "language": ""}\n')
+    (tmp_path / "my values").write_text('{"value":1} {"value":2}\n{"value":"39"}\n')
+    (tmp_path / "wrong.json").write_text('{"name": "a"}\n\n  {"nam": "b"}\n')
+    (tmp_path / "early.json").write_text('{"a": "b": 1}\n, "c": 2}\n')
+    lines = [
+        f"call Hello @{tmp_path}/one.json", f"set d = \"{tmp_path}\"", "call Sum @'" + f"{tmp_path}/my values'", "open Sum", '@"${d}/my values"', "wait",
+        f"call Hello @{tmp_path}/wrong.json", f"call Sum @{tmp_path}/wrong.json", f"call Sum @{tmp_path}/early.json", f"set one = @{tmp_path}/one.json", "print $one.name",
+    ]  # fmt: skip
+    result = run(rpcurl, grpc_server.url, lines=lines)
+    assert result.out.splitlines() == ['{"message":"Hello, A$who!","name":"A$who"}', *['{"total":"42","count":3}'] * 2, '"A$who"']
+    first, second, third = result.err.split("rpcurl: ")[1:]
+    assert first.startswith("Hello: 2 messages given, but the method accepts one")
+    assert second.startswith(f'{tmp_path}/wrong.json: demo.v1.SumRequest has no field "name" (line 1, column 2)')
+    assert third.startswith(f"{tmp_path}/early.json: expected a JSON value (line 2, column 1)")
+
+
+def test_responses_of_a_call_in_a_file(rpcurl, grpc_server, tmp_path):
+    out, kept = tmp_path / "out file", tmp_path / "kept"
+    kept.write_text("before")
+    lines = [f"call Count {{\"from\":1,\"to\":2}} > '{out}'", f'call Find {{"id":"9"}} > {kept}', f'call Hello {{"nam":1}} > {kept}', "print $last.number"]
+    result = run(rpcurl, "--format", "json", grpc_server.url, lines=lines)
+    assert (result.out, out.read_text(), kept.read_text()) == ("2\n", '{"number":1}\n{"number":2}\n', "before")
+    assert "not_found" in result.err and 'no field "nam"' in result.err
+
+
+def test_bytes_are_typed_as_text_only_on_request(rpcurl, grpc_server):
+    lines = ['call Echo {"bytesValue":"${base64(hello \\"é\\")}"}', 'call Echo {"bytesValue":${base64(a)},"stringValue":"${uuid()}"}', 'call Echo {"bytesValue":"hello"}', 'call Echo {"stringValue":"${env(HOME)} ${last.stringValue}"}', "options --expand-data", 'call Echo {"stringValue":"${random(5,5)} ${last.stringValue}"}']
+    result = run(rpcurl, grpc_server.url, lines=lines)
+    assert [json.loads(line) for line in result.out.splitlines()] == [
+        {"bytesValue": "aGVsbG8gIsOpIg=="}, {"bytesValue": "YQ==", "stringValue": "${uuid()}"},
+        {"stringValue": "${env(HOME)} ${uuid()}"}, {"stringValue": "5 ${env(HOME)} ${uuid()}"},
+    ]  # fmt: skip
+    assert "not base64" in result.err and result.err.count("rpcurl: ") == 1
+
+
 # Settings
+
+
+def test_settings_without_a_value_are_printed(rpcurl, connect_server):
+    names = ["protocol", "codec", "format", "deadline", "verbose", "timing", "timestamps"]
+    lines = [*names, "header", "format none", "format", "protocol connect", "codec json", "deadline 2s", "timing on", "timestamps on", "verbose 2", "format text", "header x: y", *names, "header", f"save {connect_server.log_file}.script"]
+    result = run(rpcurl, connect_server.url, lines=lines, env={"RPCURL_PROTOCOL": "grpc-web"})
+    assert result.err == ""
+    assert result.out.splitlines() == ["grpc-web", "proto", "json", "none", "0", "off", "off", "none", "connect", "json", "text", "2s", "2", "on", "on", "x: y"]
+
+
+def test_settings_reach_open_streams(prompt, grpc_server):
+    session = prompt("--format", "pretty", grpc_server.url)
+    session.type("open Chat", '{"text":"a"}')
+    assert [session.line() for _ in range(3)] == ["{", '  "text": "you said: a"', "}"]
+    session.type("open Chat", '{"text":"b"}')
+    # With several streams, each line names its own.
+    assert [session.line() for _ in range(3)] == ["Chat[2] {", 'Chat[2]   "text": "you said: b"', "Chat[2] }"]
+    session.type("format json", '{"text":"c"}')
+    assert session.line() == 'Chat[2] {"text":"you said: c"}'
+    session.type("format events", '{"text":"d"}')
+    assert json.loads(session.line()) == {"event": "sent", "call": 2, "index": 2, "bytes": 3}
+    assert json.loads(session.line()) == {"event": "message", "call": 2, "index": 2, "bytes": 13, "message": {"text": "you said: d"}}
+    session.type("format text", "options --allow-unknown-fields", '{"text":"e","other":1}')
+    assert session.line() == 'Chat[2] text: "you said: e"'
+    session.type("format none", "switch 1", '{"text":"f"}', "receive 2", "format json", '{"text":"g"}')
+    assert session.line() == 'Chat[1] {"text":"you said: g"}'
+    session.end()
+
+
+def test_each_option_is_shown_once(rpcurl, grpc_server):
+    lines = ["options --bearer a", "options --bearer b -k", "options", "use auth,bearer=abc", "chain"]
+    result = run(rpcurl, "--bearer", "c", grpc_server.url, lines=lines)
+    assert result.out.splitlines() == ['options --bearer "${RPCURL_BEARER}" -k', "1 auth,bearer=[redacted] (built in, methods *)"]
+
+
+def test_timestamps_of_messages(rpcurl, grpc_server):
+    lines = ["timestamps on", 'call Count {"from":1,"to":2}', "timestamps off", 'call Hello {"name":"Ada"}']
+    result = run(rpcurl, grpc_server.url, lines=lines)
+    assert result.out.splitlines() == ['{"number":1}', '{"number":2}', ADA]
+    times = re.findall(r"^\* \d\d:\d\d:\d\d\.\d{3} (.*)$", result.err, re.M)
+    assert times == ["Count request 1", "Count response 1", "Count response 2"]
+    assert len(result.err.splitlines()) == 3
+
+
+def test_question_mark_is_help(rpcurl):
+    help_text = run(rpcurl, lines=["help"]).out
+    assert run(rpcurl, lines=["?"]).out == help_text
+    assert run(rpcurl, lines=["? call"]).out == run(rpcurl, lines=["help call"]).out
 
 
 def test_settings_apply_to_the_next_call(rpcurl, connect_server):
@@ -448,7 +552,7 @@ def test_settings_apply_to_the_next_call(rpcurl, connect_server):
         "unheader x-b",
         "format text",
         'call Hello {"name":"Ada"}',
-        "verbose",
+        "verbose on",
         "timing on",
         'call Hello {"name":"Ada"}',
     ]
@@ -495,8 +599,8 @@ def test_configuration_for_calls_only_is_ignored(rpcurl, grpc_server, tmp_path):
 
 def test_verbosity_counts(rpcurl, grpc_server):
     call = 'call Hello {"name":"Ada"}'
-    result = run(rpcurl, "-kvv", "--plaintext", grpc_server.address, lines=["options", "verbose 0", call, "verbose", call, "verbose 2", call, "verbose 7"])
-    assert result.out.splitlines() == ["options -k --plaintext -vv", *[ADA] * 3]
+    result = run(rpcurl, "-kvv", "--plaintext", grpc_server.address, lines=["options", "verbose 0", call, "verbose on", call, "verbose 2", call, "verbose 7", "verbose"])
+    assert result.out.splitlines() == ["options -k --plaintext -vv", *[ADA] * 3, "2"]
     assert result.err.count("> POST ") == 2
     assert result.err.count("* received message 0: 18 bytes") == 1
     assert "hint: verbose [0|1|2|on|off]" in result.err
@@ -794,14 +898,25 @@ def test_record_contains_input_and_output(rpcurl, grpc_server, tmp_path):
 
 def test_edit_sends_the_saved_message(rpcurl, grpc_server, tmp_path):
     editor = tmp_path / "editor"
-    editor.write_text('#!/bin/sh\ncp "$1" "$0.seen"; sed -i \'s/"name": ""/"name": "Ada"/; s/Ada"/Ada+"/\' "$1"\n')
+    editor.write_text('#!/bin/sh\ncp "$1" "$0.seen"; sed -i \'s/"name": ""/"name": "Ada"/; s/Ada\\(+*\\)"/Ada\\1+"/\' "$1"\n')
     editor.chmod(0o700)
     result = run(rpcurl, grpc_server.url, lines=["edit Hello", "edit Hello"], env={"EDITOR": str(editor)})
     assert result.err == ""
-    assert [json.loads(line)["name"] for line in result.out.splitlines()] == ["Ada+", "Ada+"]
+    assert [json.loads(line)["name"] for line in result.out.splitlines()] == ["Ada+", "Ada++"]
     assert json.loads((tmp_path / "editor.seen").read_text())["name"] == "Ada+"
     result = run(rpcurl, grpc_server.url, lines=["edit Hello"], env={"VISUAL": "false"})
     assert "the editor failed" in result.err and result.out == ""
+
+
+@pytest.mark.parametrize("editor", ["true", "touch"])
+def test_edit_sends_nothing_if_the_text_is_not_changed(rpcurl, start_server, editor):
+    server = start_server("grpc_server.py")
+    result = run(rpcurl, server.url, lines=["edit Hello", 'call Hello {"name":"Ada"}'], env={"EDITOR": editor})
+    assert result.out == ADA + "\n"
+    assert result.err == (
+        "rpcurl: Hello: the text is not changed; nothing was sent\nhint: call Hello sends an empty message\n"
+    )
+    assert server.log().count("received demo.v1.Demo/Hello") == 1
 
 
 # The schema
@@ -840,3 +955,59 @@ def test_schema_of_the_server_is_fetched_once(rpcurl, start_server):
     assert server.log().count("reflection list_services") == first
     run(rpcurl, server.url, lines=["reflect"])
     assert server.log().count("reflection list_services") == first + 1
+
+
+# FIFOs
+
+
+def test_input_and_output_through_fifos(rpcurl, grpc_server, tmp_path):
+    commands, responses = tmp_path / "in", tmp_path / "out"
+    os.mkfifo(commands)
+    os.mkfifo(responses)
+    shell = f'exec "$0" session {grpc_server.url} <{commands} >{responses}'
+    with subprocess.Popen(["sh", "-c", shell, RPCURL], env=rpcurl.environment(None), stderr=subprocess.PIPE) as process:
+        lines = []
+
+        def read():
+            with responses.open() as file:
+                lines.extend(file)
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        with commands.open("w", buffering=1) as file:
+            file.write("open Chat\n")
+            for number in range(500):
+                file.write('{"text":"%d"}\n' % number)
+            # The last line has no end.
+            file.write('call Hello {"name":"Ada"}')
+        reader.join(PATIENCE_SECONDS)
+        assert (process.wait(PATIENCE_SECONDS), process.stderr.read()) == (0, b"")
+    assert sorted(lines) == sorted(['{"text":"you said: %d"}\n' % number for number in range(500)] + [ADA + "\n"]) or (
+        [line for line in lines if "Hello" in line] == [ADA + "\n"] and len(lines) == 501
+    )
+
+
+def test_a_writer_of_a_fifo_may_be_slow(rpcurl, grpc_server, tmp_path):
+    commands = tmp_path / "in"
+    os.mkfifo(commands)
+    with subprocess.Popen(["sh", "-c", f'exec "$0" session {grpc_server.url} <{commands}', RPCURL], env=rpcurl.environment(None), stdout=subprocess.PIPE) as process:
+        with commands.open("w", buffering=1) as file:
+            # Each half of a line is read on its own: the response to the line before shows that.
+            file.write('call Hello {"name":"Ada"}\ncall Hel')
+            assert process.stdout.readline().decode() == ADA + "\n"
+            file.write('lo {"name":"Ada"}\n')
+            assert process.stdout.readline().decode() == ADA + "\n"
+        assert process.stdout.read() == b""
+        assert process.wait(PATIENCE_SECONDS) == 0
+
+
+def test_a_script_comes_from_a_fifo(rpcurl, grpc_server, tmp_path):
+    script = tmp_path / "script"
+    os.mkfifo(script)
+    lines = "".join('call Hello {"name":"%d"}\n' % number for number in range(50))
+    writer = threading.Thread(target=script.write_text, args=(lines,))
+    writer.start()
+    result = rpcurl("run", grpc_server.url, script)
+    writer.join(PATIENCE_SECONDS)
+    assert (result.code, result.err) == (0, "")
+    assert [json.loads(line)["name"] for line in result.out.splitlines()] == [str(number) for number in range(50)]

@@ -15,7 +15,7 @@ import Testing
     ("${now(-500ms)}", "2023-11-14T22:13:19.500Z"), ("${now(+7d)}", "2023-11-21T22:13:20.000Z"),
     ("${random(5,5)}", "5"),
     ("${random(-3, -3)}", "-3"), ("${env(KEY)}!", "a\"b!"), ("${file(f)}", "${env(KEY)}"),
-    ("é${env(KEY)}é", "éa\"bé"),
+    ("é${env(KEY)}é", "éa\"bé"), ("${base64(hello é)}", "aGVsbG8gw6k="), ("${base64()}", ""),
   ])
   func expandsText(_ text: String, _ expected: String) throws {
     services.variables["KEY"] = "a\"b"
@@ -27,6 +27,7 @@ import Testing
     (#"{"a":"${env(KEY)}","b":${env(KEY)},"c":${random(5,5)}}"#, #"{"a":"a\"b","b":"a\"b","c":5}"#),
     (#"{"a":"\\"","b":${env(KEY)}}"#, #"{"a":"\\"","b":${env(KEY)}}"#),
     (#"["\"${env(KEY)}"]"#, #"["\"a\"b"]"#), ("{}", "{}"),
+    (#"{"a":"${base64(a\"b)}","b":${base64(é)}}"#, #"{"a":"YSJi","b":"w6k="}"#),
   ])
   func expandsJSON(_ text: String, _ expected: String) throws {
     services.variables["KEY"] = "a\"b"

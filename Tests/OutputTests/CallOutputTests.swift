@@ -75,4 +75,18 @@ struct CallOutputTests {
     }
     #expect(text == "Chat[1] a\nb\n")
   }
+
+  @Test func marksEachLineAndTrace() throws {
+    let text = try transcript { standard in
+      let output = CallOutput(standard, isDirect: true)
+      output.mark = { "C[1] " }
+      write("{\n  \"a\": 1\n}\n", to: output)
+      write("", to: output)
+      write("x\n\ny\n", to: output)
+      output.trace("> POST\n")
+      output.remark("C[1]: error\n")
+    }
+    #expect(
+      text == "C[1] {\nC[1]   \"a\": 1\nC[1] }\nC[1] x\nC[1] \nC[1] y\nC[1] > POST\nC[1]: error\n")
+  }
 }

@@ -34,6 +34,10 @@ struct CompleterTests {
     ("call Pl", "call Place "), ("call F", "call shop."), ("call shop.O", "call shop.Orders/"),
     ("call shop.Orders/W", "call shop.Orders/Watch "), ("call shop.Stock/", "call shop.Stock/Find "),
     ("call None", "call None"),
+    // Services by the end of their names.
+    ("call Orders/W", "call Orders/Watch "), ("call Sto", "call Stock/"),
+    ("call Orders/None", "call Orders/None"),
+    ("describe Stoc", "describe Stock "), ("describe Orders/P", "describe Orders/Place "),
     // Messages.
     ("call Place ", "call Place {"), ("call Place {it", #"call Place {"itemCount": "#),
     (#"call Place {"st"#, #"call Place {"status": "#),
@@ -50,12 +54,17 @@ struct CompleterTests {
     ("source 'b/a ", "source 'b/a b/"), ("source 'my data/i", #"source 'my data/it'\''s $one' "#),
     ("plugin w", "plugin with space "),
     ("switch ", "switch "), ("switch 1", "switch 12 "),
-    ("call Place @o", "call Place @orders.rpcurl "),
+    ("call Place @o", "call Place @orders.rpcurl "), ("@o", "@orders.rpcurl "),
+    ("call Place > o", "call Place > orders.rpcurl "), ("call Place {} >o", "call Place {} >orders.rpcurl "),
+    (#"call Place {"id": "> o"#, #"call Place {"id": "> o"#),
     ("use si", "use sign "), ("use retry,jit", "use retry,jitter="), ("use none,a", "use none,a"),
     ("use retry,jitter=1", "use retry,jitter=1"),
     // Variables.
     (#"call Place {"id": "$or"#, #"call Place {"id": "$order_id"#), ("source ${la", "source ${last}"),
     ("source $l", "source $l"), ("source $none", "source $none"),
+    ("set a = $last.it", "set a = $last.itemCount"),
+    (#"call Place {"id": "${last.parts[0]."#, #"call Place {"id": "${last.parts[0].id"#),
+    ("print $none.a", "print $none.a"),
   ])
   func completes(head: String, expected: String) throws {
     #expect(try completed(head) == expected)
@@ -92,6 +101,18 @@ struct CompleterTests {
     #expect(fields.map(\.label) == ["itemCount", "status", "parts"])
     #expect(fields.map(\.note) == ["int32", "enum Status (UNKNOWN, OPEN, DONE)", "repeated Order"])
     #expect(try complete(#"call Place {"id": "a", "#).inserted == "")
+  }
+
+  @Test func putsServicesOfTheUserFirst() throws {
+    let session = try KnownSession()
+    session.services = ["grpc.health.v1.Health", "shop.Stock", "shop.Orders"]
+    let list = SessionVerb(name: "list", usage: "list", summary: "", arguments: [.service])
+    session.commands = [list]
+    let completer = Completer(session) { _ in [] }
+    #expect(
+      completer.complete("list ").candidates.map(\.label) == [
+        "shop.Orders", "shop.Stock", "grpc.health.v1.Health",
+      ])
   }
 
   @Test func listsStreams() throws {

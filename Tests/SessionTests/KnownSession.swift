@@ -6,18 +6,19 @@ import CommandSupport
 /// A session with two services, a few commands and optionally a stream.
 final class KnownSession: SessionKnowledge {
   let pool: DescriptorPool?
-  let services = ["shop.Stock", "shop.Orders"]
+  var services = ["shop.Stock", "shop.Orders"]
   var currentRequestType: MessageType?
   let interceptorNames = ["retry", "sign"]
   let openStreams = [(number: 2, note: "shop.Orders/Watch open, 0 received"), (number: 12, note: "")]
   let variables = ["last", "list", "order_id"]
-  let commands = [
+  var commands = [
     SessionVerb(
       name: "call", usage: "call METHOD [JSON]", summary: "Call a method", arguments: [.method, .json]),
     SessionVerb(
       name: "close", usage: "close", summary: "Half-close the stream", arguments: []),
     SessionVerb(
       name: "describe", usage: "describe [SYMBOL]", summary: "Show the schema", arguments: [.symbol]),
+    SessionVerb(name: "open", usage: "open METHOD [JSON]", summary: "", arguments: [.method, .json]),
     SessionVerb(name: "plugin", usage: "plugin load PATH", summary: "", arguments: [.file, .text]),
     SessionVerb(name: "source", usage: "source FILE", summary: "Run a file", arguments: [.file]),
     SessionVerb(name: "switch", usage: "switch N", summary: "Send to it", arguments: [.stream]),
@@ -38,6 +39,14 @@ final class KnownSession: SessionKnowledge {
       if let found = try? pool?.service(named: service)?.method(named: name) { return found.input }
     }
     return nil
+  }
+
+  func members(of reference: String) -> [(name: String, note: String)] {
+    switch reference {
+    case "last": [("id", "string"), ("itemCount", "int32")]
+    case "last.parts[0]": [("id", "string")]
+    default: []
+    }
   }
 
   func learn(_ completion: @escaping () -> Void) { completion() }

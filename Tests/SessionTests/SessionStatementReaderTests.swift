@@ -10,7 +10,14 @@ struct SessionStatementReaderTests {
     var statements: [String] = []
     for line in lines {
       guard let statement = try reader.add(line) else { continue }
-      statements.append(([statement.head] + statement.values).joined(separator: "|"))
+      let values = statement.values.map { value in
+        switch value {
+        case .json(let json): json
+        case .file(let word): "@<\(word.text)>"
+        }
+      }
+      let output = statement.output.map { [">\($0.text)"] } ?? []
+      statements.append(([statement.head] + values + output).joined(separator: "|"))
     }
     if reader.isWithin { statements.append("…") }
     return statements
@@ -28,6 +35,11 @@ struct SessionStatementReaderTests {
     ("call Find $last.items[0] {}", "call Find|$last.items[0]|{}"),
     ("set id = $last.user.id", "set id =|$last.user.id"), ("set a=1", "set a=|1"), ("set a", "set a"),
     ("set s = \"a=b\"", "set s =|\"a=b\""), ("set n = 12 ", "set n =|12"),
+    // Files.
+    ("call M @file", "call M|@<file>"), ("open M @a.json {} @'b c'", "open M|@<a.json>|{}|@<b c>"),
+    ("@data/one.json", "|@<data/one.json>"), ("set a = @f", "set a =|@<f>"),
+    ("call M > out", "call M|>out"), ("call M {} >out", "call M|{}|>out"),
+    (":call M @in > 'my out'", ":call M|@<in>|>my out"), ("call M {\"a\": \">\"}", "call M|{\"a\": \">\"}"),
     // Messages.
     ("{\"a\":[1,2]}", "|{\"a\":[1,2]}"), ("[1]", "|[1]"), ("\"text\"", "|\"text\""), ("-1.5e3", "|-1.5e3"),
     ("true", "|true"), ("null {}", "|null|{}"), ("$last.a", "|$last.a"), ("1 2", "|1|2"),
@@ -86,10 +98,42 @@ struct SessionStatementReaderTests {
     }
     #expect(error?.message?.why == #"expected "," or "}" (line 1, column 20)"#)
     #expect(error?.message?.place?.excerpt?.offset == 19)
-    let file = #expect(throws: Failure.self) { _ = try reader.add("call M @file") }
-    #expect(file?.message?.why == "expected a JSON value (line 1, column 8)")
     _ = try reader.add("call M {")
-    let second = #expect(throws: Failure.self) { _ = try reader.add(#""a": 1} > f"#) }
+    let second = #expect(throws: Failure.self) { _ = try reader.add(#""a": 1} = f"#) }
     #expect(second?.message?.why == "expected a JSON value (line 2, column 9)")
+    let third = #expect(throws: Failure.self) {
+      _ = try reader.add(#"call M {"a": "2024": PA}, "card": 1} > f"#)
+    }
+    #expect(third?.message?.why == #"expected "," or "}" (line 1, column 20)"#)
+  }
+
+  @Test(arguments: [
+    ("call M @", "missing name of the file"), ("call M {} >", "missing name of the file"),
+    ("call M > a > b", "one file is expected, which is replaced"),
+    ("call M >> a", "one file is expected, which is replaced"),
+    ("call M @'a", "missing closing quote '"),
+    ("open M {} > a", "only the responses of call can be written to a file"),
+    ("{} > a", "only the responses of call can be written to a file"),
+  ])
+  func refusesInvalidFile(line: String, why: String) throws {
+    var reader = SessionStatementReader()
+    let failure = #expect(throws: Failure.self) { try reader.add(line) }
+    #expect(failure?.message?.why == why)
+    #expect(reader.rejected == line)
+  }
+
+  @Test func reportsAStringThatTheTypedLineDoesNotClose() throws {
+    var reader = SessionStatementReader(endsStrings: true)
+    let failure = #expect(throws: Failure.self) { try reader.add(#"call M {"a": "b\"c"#) }
+    #expect(failure?.message?.why == "missing closing quote \" (line 1, column 19)")
+    #expect(failure?.message?.place?.excerpt?.offset == 18)
+    #expect(try reader.add("call M {") == nil)
+    let second = #expect(throws: Failure.self) { try reader.add(#" "a": ""#) }
+    #expect(second?.message?.why == "missing closing quote \" (line 2, column 8)")
+    #expect(try reader.add(#"{"a": "b\\"}"#)?.values == [.json(#"{"a": "b\\"}"#)])
+    // In other input the statement is read to its end, and no part of it becomes a command.
+    var other = SessionStatementReader()
+    #expect(try other.add(#"call M {"a": "b"#) == nil)
+    #expect(try other.add(#"exit"}"#)?.head == "call M")
   }
 }

@@ -1,3 +1,5 @@
+import Interception
+import Interceptors
 import Output
 import Protobuf
 import Testing
@@ -90,6 +92,51 @@ struct SessionVariablesTests {
     #expect(variables.names == ["list", "last"])
     #expect(throws: Failure.self) { try variables.unset("n") }
     #expect(throws: Failure.self) { try variables.unset("last") }
+  }
+
+  @Test(arguments: [
+    (#"{"a": "${base64(foo)}"}"#, #"{"a": "Zm9v"}"#), ("{\"a\": ${base64(foo)}}", #"{"a": "Zm9v"}"#),
+    (#"{"a": "${base64(a\"b é)}"}"#, #"{"a": "YSJiIMOp"}"#), (#""$${base64(a)}""#, #""${base64(a)}""#),
+    (#""${uuid()}""#, #""${uuid()}""#),
+    // Values are not expanded again, by functions neither.
+    (#""${CALL}""#, #""${env(KEY)}""#),
+  ])
+  func replacesFunctionThatNeedsNoOption(json: String, expected: String) throws {
+    let variables = SessionVariables { ["CALL": "${env(KEY)}"][$0] }
+    #expect(try variables.expand(json: json, functions(), all: false).text == expected)
+  }
+
+  @Test func replacesAllFunctionsOnRequestAndOnce() throws {
+    let variables = SessionVariables { ["CALL": "${env(KEY)}", "KEY": "no"][$0] }
+    let json = #"{"a": "${env(KEY)} ${CALL} $${env(KEY)}", "b": ${random(5,5)}}"#
+    let expanded = try variables.expand(json: json, functions(), all: true)
+    #expect(expanded.text == #"{"a": "secret ${env(KEY)} ${env(KEY)}", "b": 5}"#)
+    #expect(expanded.hasFunctions)
+    #expect(try !variables.expand(json: #""${CALL}""#, functions(), all: true).hasFunctions)
+    #expect(throws: Failure.self) { try variables.expand(json: "\"${env(NONE)}\"", functions(), all: true) }
+  }
+
+  private func functions() -> ValueFunctions { ValueFunctions(Values(), seed: 1) }
+
+  /// A clock, an environment and files for value functions.
+  private struct Values: ValueSourceServices {
+    var nanosecondsSince1970: Int64 { 0 }
+    func environment(_ name: String) -> String? { name == "KEY" ? "secret" : nil }
+    func contents(ofFile path: String, holdsMessages: Bool) throws(ServiceFailure) -> [UInt8] {
+      throw ServiceFailure("no files")
+    }
+  }
+
+  // MARK: Completion
+
+  @Test(arguments: [
+    ("last", ["id", "itemCount", "status", "parts"]),
+    ("last.parts[1]", ["id", "itemCount", "status", "parts"]),
+    ("last.id", []), ("last.none", []), ("request", []), ("list[1]", ["k"]), ("list", []), ("none", []),
+  ])
+  func listsMembers(reference: String, names: [String]) throws {
+    let reference = try #require(VariableReference(reference))
+    #expect(try variables().members(of: reference).map(\.name) == names)
   }
 }
 

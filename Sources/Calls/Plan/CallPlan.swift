@@ -11,7 +11,7 @@ import Transport
 @dynamicMemberLookup
 package struct CallPlan {
   /// The settings that do not depend on the schema. Their members are also members of the plan.
-  package let settings: CallSettings
+  package private(set) var settings: CallSettings
   package let method: MethodDescriptor
   /// The full name of the method. The name in the settings may lack the package or the service.
   package let name: MethodName
@@ -28,6 +28,11 @@ package struct CallPlan {
 
   package subscript<Value>(dynamicMember member: KeyPath<CallSettings, Value>) -> Value {
     settings[keyPath: member]
+  }
+
+  /// Takes the settings of the output and of request data from others; the call itself does not change.
+  package mutating func adoptOutput(of other: CallSettings) {
+    settings.adoptOutput(of: other)
   }
 
   /// The request to the client.

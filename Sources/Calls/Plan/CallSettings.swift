@@ -28,20 +28,20 @@ package struct CallSettings {
   /// The connection options for a unary call. The kind of the method can change the HTTP version.
   package let baseConnection: ConnectionOptions
   package private(set) var requestForm: RequestForm
-  package let format: OutputFormat
-  package let jsonEncoding: JSONEncodingOptions
+  package private(set) var format: OutputFormat
+  package private(set) var jsonEncoding: JSONEncodingOptions
   /// Whether unknown fields are part of text and binary output.
-  package let unknownFields: UnknownFields
+  package private(set) var unknownFields: UnknownFields
   /// The number of `-v`: 1 prints metadata, 2 also connections and message sizes.
-  package let verbosity: Int
-  package let showsSecrets: Bool
-  package let showsTiming: Bool
+  package private(set) var verbosity: Int
+  package private(set) var showsSecrets: Bool
+  package private(set) var showsTiming: Bool
   /// The field to print of each response; nil to print whole responses.
   package let filter: FieldFilter.Settings?
   /// The number of responses after which the call ends (`--limit`); nil for all.
   package let limit: Int?
   /// Whether JSON is coloured.
-  package let usesColor: Bool
+  package private(set) var usesColor: Bool
 
   /// Resolves the options of `rpcurl call`, whose output is standard output unless `-o` is given.
   package init(
@@ -113,6 +113,18 @@ package struct CallSettings {
     try Self.checkCompressions(compression, acceptedCompressions ?? [])
     baseConnection = try ConnectionPlan.options(
       options.server, options.request.common, target, protocolName, sources)
+  }
+
+  /// Takes the settings of the output and of request data from others.
+  mutating func adoptOutput(of other: CallSettings) {
+    requestForm = other.requestForm
+    format = other.format
+    jsonEncoding = other.jsonEncoding
+    unknownFields = other.unknownFields
+    verbosity = other.verbosity
+    showsSecrets = other.showsSecrets
+    showsTiming = other.showsTiming
+    usesColor = other.usesColor
   }
 
   /// The server as a source of the schema.

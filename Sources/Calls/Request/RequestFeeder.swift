@@ -10,14 +10,26 @@ import Transport
 package final class RequestFeeder {
   private let call: Call
   private let reader: RequestReader<Payload>
+  /// Reports invalid input that is typed on a terminal, and the call goes on; nil if input is not typed.
+  private let reportTyped: ((Failure) -> Void)?
   private var isPaused = false
   private var isDone = false
   /// Why the input is invalid; the call was canceled for it.
   package private(set) var failure: Failure?
 
   /// Encodes the available messages, so that invalid data is reported before anything is sent.
-  package init(_ plan: CallPlan, call: Call, loop: EventLoop) throws(Failure) {
+  ///
+  /// - Parameters:
+  ///   - plan: The call's plan.
+  ///   - call: The call.
+  ///   - loop: The event loop that watches the input.
+  ///   - reportTyped: Reports invalid input that is typed on a terminal; nil if input is not typed.
+  /// - Throws: `Failure` if available data is invalid.
+  package init(
+    _ plan: CallPlan, call: Call, loop: EventLoop, reportTyped: ((Failure) -> Void)? = nil
+  ) throws(Failure) {
     self.call = call
+    self.reportTyped = reportTyped
     var sources: [RequestReader<Payload>.Source] = []
     for source in plan.sources {
       switch source {
@@ -55,15 +67,27 @@ package final class RequestFeeder {
 
   private func feed() throws(Failure) {
     while !isPaused, !isDone {
-      switch try reader.next() {
-      case .ready(let payload): call.send(payload)
-      case .read(let message): call.send(try message.encode(for: call))
-      case .later: return
-      case .end:
-        isDone = true
-        call.finishSending()
+      do throws(Failure) {
+        if try !feedNext() { return }
+      } catch {
+        // A mistake of a user who types must not end what was typed before.
+        guard let reportTyped, reader.skipInvalid() else { throw error }
+        reportTyped(error)
       }
     }
+  }
+
+  /// Sends the next message, or ends the request. Returns false if there is no message yet.
+  private func feedNext() throws(Failure) -> Bool {
+    switch try reader.next() {
+    case .ready(let payload): call.send(payload)
+    case .read(let message): call.send(try message.encode(for: call))
+    case .later: return false
+    case .end:
+      isDone = true
+      call.finishSending()
+    }
+    return true
   }
 
   private func fail(_ failure: Failure) {

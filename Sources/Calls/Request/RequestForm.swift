@@ -15,7 +15,7 @@ package struct RequestForm: Equatable {
   /// The value functions of JSON data; nil if it is not expanded.
   package var functions: ValueFunctions?
   /// Whether the messages contain values of functions.
-  var isExpanded = false
+  package var isExpanded = false
   /// The file of which each message has a piece; nil for messages of data.
   package var chunks: ChunkedFile?
 

@@ -1,3 +1,4 @@
+import Glibc
 import Output
 import Protobuf
 import System
@@ -31,8 +32,12 @@ package final class RequestReader<Ready> {
     /// Its name in errors.
     let name: String
     let form: RequestForm
+    /// Whether it is typed on a terminal.
+    let isTyped: Bool
     var splitter: MessageSplitter
     var isAtEnd = false
+    /// Whether the data so far ends with a line end.
+    var endsLine = false
   }
 
   private let loop: EventLoop
@@ -41,6 +46,8 @@ package final class RequestReader<Ready> {
   private var stream: Stream?
   private var isWatching = false
   private var problem: Failure?
+  /// Whether the data of the stream cannot be split into messages.
+  private var isSplitInvalid = false
   /// Called after `later`, when there may be a message.
   package var whenReady: () -> Void = {}
 
@@ -78,6 +85,15 @@ package final class RequestReader<Ready> {
     loop.unwatch(stream.descriptor)
   }
 
+  /// Continues after invalid input that is typed: drops what cannot be split. Returns false if the input is not typed, or
+  /// has ended.
+  package func skipInvalid() -> Bool {
+    guard problem == nil, let stream, stream.isTyped, !stream.isAtEnd else { return false }
+    if isSplitInvalid { self.stream?.splitter = MessageSplitter(stream.form.framing) }
+    isSplitInvalid = false
+    return true
+  }
+
   /// Stops reading for good.
   package func stop() {
     closeStream()
@@ -88,7 +104,16 @@ package final class RequestReader<Ready> {
   /// The next message of the stream; nil if there is none yet, or if the stream has ended and was closed.
   private func nextOfStream() throws(Failure) -> RequestMessage? {
     guard let name = stream?.name, let form = stream?.form else { return nil }
-    if let message = try stream?.splitter.next(of: name, form) { return message }
+    do throws(Failure) {
+      if let message = try stream?.splitter.next(of: name, form) { return message }
+      if let stream, stream.isTyped, stream.endsLine, stream.splitter.isInsideString {
+        throw Failure(
+          .input, name, "missing closing quote \"", hint: "write \\n for a line feed within a string")
+      }
+    } catch {
+      isSplitInvalid = true
+      throw error
+    }
     if stream?.isAtEnd == true { closeStream() }
     return nil
   }
@@ -97,7 +122,7 @@ package final class RequestReader<Ready> {
     do {
       stream = Stream(
         descriptor: try FileContents.open(path), name: path == "-" ? "standard input" : path,
-        form: form, splitter: MessageSplitter(form.framing))
+        form: form, isTyped: path == "-" && isatty(0) == 1, splitter: MessageSplitter(form.framing))
     } catch {
       throw Failure(.input, path, error.why)
     }
@@ -126,6 +151,7 @@ package final class RequestReader<Ready> {
         stream?.splitter.finish()
       } else {
         stream?.splitter.append(piece)
+        stream?.endsLine = piece.last == UInt8(ascii: "\n")
       }
     } catch {
       problem = Failure(.input, name, error.why)

@@ -86,7 +86,7 @@ extension CallPrinter {
   }
 
   func trace(_ mark: String, _ text: String) {
-    output.remark("\(mark) \(TerminalText.escape(text))\n")
+    output.trace("\(mark) \(TerminalText.escape(text))\n")
   }
 
   func trace(_ mark: String, _ headers: Headers, _ redaction: Redaction? = nil) {
@@ -94,6 +94,6 @@ extension CallPrinter {
     for field in headers.fields {
       trace(mark, "\(field.name): \(redaction.value(of: field))")
     }
-    output.remark("\(mark)\n")
+    output.trace("\(mark)\n")
   }
 }

@@ -16,15 +16,15 @@ package final class CallPrinter: CallObserver {
     case wire(CallEvent<MessageSize>)
   }
 
-  let plan: CallPlan
+  private(set) var plan: CallPlan
   let output: CallOutput
   /// The index of the call in a batch, or its number in a session, for JSON output.
   let index: Int?
   /// The name of the call in text; nil if there is only one.
   let title: String?
   let details: DetailPrinter
-  let redaction: Redaction
-  private let writer: MessageWriter
+  private(set) var redaction: Redaction
+  private var writer: MessageWriter
   /// The number of messages sent, and of those printed.
   package private(set) var sent = 0
   package private(set) var received = 0
@@ -78,6 +78,13 @@ package final class CallPrinter: CallObserver {
     self.index = index
     self.title = title ?? index.map { "call \($0)" }
     details = DetailPrinter(pool: plan.pool)
+    redaction = Redaction(showsSecrets: plan.showsSecrets)
+    writer = MessageWriter(plan, isTerminal: output.isTerminal)
+  }
+
+  /// Prints from now on as the settings of the output specify.
+  package func show(as settings: CallSettings) {
+    plan.adoptOutput(of: settings)
     redaction = Redaction(showsSecrets: plan.showsSecrets)
     writer = MessageWriter(plan, isTerminal: output.isTerminal)
   }

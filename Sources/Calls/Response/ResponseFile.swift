@@ -2,11 +2,13 @@ import Glibc
 import Output
 import System
 
-/// The output file of `-o`.
+/// The output file of `-o`, or of `>` in a session.
 ///
 /// Output that is useless unless complete is written to another file, which replaces this one at the end.
 package final class ResponseFile {
   private let path: String
+  /// The option that names the file, for errors.
+  private let option: String
   private let descriptor: Int32
   /// The file that replaces the output file; nil if that is written directly.
   private var replacement: ReplacementFile?
@@ -17,8 +19,12 @@ package final class ResponseFile {
   ///   - output: The output.
   ///   - path: The file.
   ///   - isWhole: Whether the file must not contain a part of the output.
+  ///   - option: The option that names the file, for errors.
   /// - Throws: `Failure` if the file cannot be created.
-  package init(redirecting output: StandardOutput, to path: String, isWhole: Bool) throws(Failure) {
+  package init(
+    redirecting output: StandardOutput, to path: String, isWhole: Bool, option: String = "-o"
+  ) throws(Failure) {
+    self.option = option
     var status = stat()
     let exists = stat(path, &status) == 0
     let isRegular = !exists || status.st_mode & S_IFMT == S_IFREG
@@ -32,10 +38,10 @@ package final class ResponseFile {
         return
       }
       // The file may be writable although its directory is not.
-      guard exists else { throw Self.failure(path) }
+      guard exists else { throw Self.failure(option, path) }
     }
     descriptor = open(self.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0o666)
-    guard descriptor >= 0 else { throw Self.failure(path) }
+    guard descriptor >= 0 else { throw Self.failure(option, path) }
     redirect(output)
   }
 
@@ -50,7 +56,7 @@ package final class ResponseFile {
     let replacement = replacement
     self.replacement = nil
     // Some file systems report a full disk only on close.
-    guard replacement?.replace() ?? (close(descriptor) == 0) else { throw Self.failure(path) }
+    guard replacement?.replace() ?? (close(descriptor) == 0) else { throw Self.failure(option, path) }
   }
 
   /// Removes the replacement file: the output is not complete.
@@ -59,8 +65,8 @@ package final class ResponseFile {
     replacement = nil
   }
 
-  private static func failure(_ path: String) -> Failure {
-    Failure(.internalError, "-o \(path)", FileContents.lastError())
+  private static func failure(_ option: String, _ path: String) -> Failure {
+    Failure(.internalError, "\(option) \(path)", FileContents.lastError())
   }
 
   private static func resolved(_ path: String) -> String {

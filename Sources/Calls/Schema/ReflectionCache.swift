@@ -34,8 +34,9 @@ package struct ReflectionCache {
   }
 
   /// The mapped descriptor set of `key`, and its age; nil if there is none, it is incomplete or it is too old.
-  package func load(_ key: Key, notOlderThan age: Duration) -> (set: SchemaBytes, stamp: CachedSchema.Stamp)?
-  {
+  package func load(
+    _ key: Key, notOlderThan age: Duration
+  ) -> (set: SchemaBytes, stamp: CachedSchema.Stamp, age: Duration)? {
     var status = stat()
     guard lstat(path(key), &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid()
     else { return nil }
@@ -43,7 +44,7 @@ package struct ReflectionCache {
     guard (0...Int(age.components.seconds)).contains(seconds), let set = try? FileContents.map(path(key)),
       let stamp = CachedSchema.stamp(of: set.bytes.bytes)
     else { return nil }
-    return (set, stamp)
+    return (set, stamp, .seconds(seconds))
   }
 
   /// Stores a schema. Returns nil, or why that failed.

@@ -12,7 +12,7 @@ package struct ReflectionSource {
   /// The time limit of the server, unless `--max-time` is given.
   package static let defaultTimeout = Duration.seconds(10)
   /// How long a cached schema is used before asking the server again.
-  private static let freshness = Duration.seconds(300)
+  package static let freshness = Duration.seconds(300)
 
   package let target: Target
   package let protocolName: ProtocolName
@@ -32,6 +32,8 @@ package struct ReflectionSource {
   /// A cached schema.
   package struct Cached {
     package let source: SchemaSource.Source
+    /// The time since the server sent it.
+    package let age: Duration
     fileprivate let stamp: CachedSchema.Stamp
     fileprivate let server: ReflectionSource
 
@@ -45,7 +47,8 @@ package struct ReflectionSource {
   package func cached(_ service: String) -> Cached? {
     guard let found = cache?.load(key(service), notOlderThan: Self.freshness) else { return nil }
     return Cached(
-      source: SchemaSource.Source(set: found.set, name: sourceName), stamp: found.stamp, server: self)
+      source: SchemaSource.Source(set: found.set, name: sourceName), age: found.age, stamp: found.stamp,
+      server: self)
   }
 
   /// The name in the cache of the schema with all services.

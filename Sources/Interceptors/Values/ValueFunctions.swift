@@ -27,7 +27,8 @@ package final class ValueFunctions: Sendable {
   }
 
   /// The functions with their arguments, for messages.
-  package static let signatures = "uuid(), now(), now(+1h), random(1,9), env(NAME), file(PATH), offset()"
+  package static let signatures =
+    "uuid(), now(), now(+1h), random(1,9), base64(TEXT), env(NAME), file(PATH), offset()"
   /// The longest expanded text, in bytes.
   static let limitBytes = 64 << 20
 
@@ -68,18 +69,44 @@ package final class ValueFunctions: Sendable {
   /// Replaces the functions in JSON: within a string by the escaped text, elsewhere by a JSON value.
   package func expand(json: [UInt8]) throws(Problem) -> [UInt8] {
     guard json.contains(UInt8(ascii: "$")) else { return json }
-    return try expand(json, nil) { (value, isInString) in
-      switch value {
-      case .number(let number): Array(String(number).utf8)
-      case .text(let text):
-        isInString
-          ? Array(JSONValue.quoted(text).utf8.dropFirst().dropLast()) : Array(JSONValue.quoted(text).utf8)
-      }
+    return try expand(json, nil, isJSON: true) { (value, isInString) in
+      Self.json(value, isInString: isInString)
     }
   }
 
+  /// The value of the function that is written at a dollar sign of JSON, and the end of that; nil if none is.
+  ///
+  /// - Parameters:
+  ///   - start: The index of the dollar sign.
+  ///   - json: The JSON.
+  ///   - isInString: Whether the dollar sign is within a string.
+  ///   - all: Whether all functions are available, or only those that read nothing but their argument.
+  package func value(
+    at start: Int, of json: [UInt8], isInString: Bool, all: Bool
+  ) throws(Problem) -> (json: [UInt8], end: Int)? {
+    guard all || json[start...].starts(with: "${base64(".utf8), let call = try Self.call(in: json, at: start)
+    else { return nil }
+    let argument = isInString ? Self.unescaped(call.argument) : call.argument
+    return (Self.json(try value(of: call.name, argument, nil), isInString: isInString), call.end)
+  }
+
+  private static func json(_ value: Value, isInString: Bool) -> [UInt8] {
+    switch value {
+    case .number(let number): Array(String(number).utf8)
+    case .text(let text):
+      isInString
+        ? Array(JSONValue.quoted(text).utf8.dropFirst().dropLast()) : Array(JSONValue.quoted(text).utf8)
+    }
+  }
+
+  /// The text that is written within a string of JSON.
+  private static func unescaped(_ text: String) -> String {
+    guard case .string(let content) = try? JSONValue(parsing: Array("\"\(text)\"".utf8)) else { return text }
+    return content
+  }
+
   private func expand(
-    _ bytes: [UInt8], _ offset: Int64?, _ insert: (Value, _ isInString: Bool) -> [UInt8]
+    _ bytes: [UInt8], _ offset: Int64?, isJSON: Bool = false, _ insert: (Value, _ isInString: Bool) -> [UInt8]
   ) throws(Problem) -> [UInt8] {
     var out: [UInt8] = []
     out.reserveCapacity(bytes.count)
@@ -94,7 +121,8 @@ package final class ValueFunctions: Sendable {
           continue
         }
         if let call = try Self.call(in: bytes, at: index) {
-          out += insert(try value(of: call.name, call.argument, offset), isInString)
+          let argument = isJSON && isInString ? Self.unescaped(call.argument) : call.argument
+          out += insert(try value(of: call.name, argument, offset), isInString)
           guard out.count <= Self.limitBytes else {
             throw Problem(reason: "the expanded text is longer than \(Self.limitBytes >> 20) MiB")
           }
@@ -119,7 +147,10 @@ package final class ValueFunctions: Sendable {
   ) throws(Problem) -> (name: String, argument: String, end: Int)? {
     guard bytes[start...].starts(with: "${".utf8) else { return nil }
     var index = start + 2
-    while index < bytes.count, (97...122).contains(bytes[index]) || bytes[index] == UInt8(ascii: "_") {
+    while index < bytes.count,
+      (97...122).contains(bytes[index]) || bytes[index] == UInt8(ascii: "_")
+        || index > start + 2 && (48...57).contains(bytes[index])
+    {
       index += 1
     }
     guard index > start + 2, index < bytes.count, bytes[index] == UInt8(ascii: "(") else { return nil }
@@ -144,6 +175,7 @@ package final class ValueFunctions: Sendable {
       return .text(uuid())
     case "now": return .text(try now(argument))
     case "random": return .number(try number(argument))
+    case "base64": return .text(Base64.encode(Array(argument.utf8)))
     case "env":
       guard let text = services.environment(argument) else {
         throw Problem(reason: "${env(\(argument))}: the environment variable is not set")

@@ -4,7 +4,8 @@
 /// is inside its brackets.
 struct JSONValueBoundary: Sendable {
   private var depth = 0
-  private var isInString = false
+  /// Whether a string of the value has no end yet.
+  private(set) var isInString = false
   private var isEscaped = false
   private var isInWord = false
   /// Whether a value has begun.

@@ -49,6 +49,8 @@ struct MessageBoundaries: Sendable {
 
   /// Whether a JSON value has begun.
   var isInsideValue: Bool { value.isInside }
+  /// Whether a string of a JSON value has begun and has no end.
+  var isInsideString: Bool { value.isInString }
   /// Whether a JSON value may end with the scanned data: a number or a word has no end of its own.
   var mayValueEnd: Bool { value.mayEndHere }
 

@@ -54,6 +54,9 @@ package struct MessageSplitter: Sendable {
     (buffer[...], position.byteOffset - start)
   }
 
+  /// Whether a string of a JSON value has begun and has no end yet.
+  package var isInsideString: Bool { boundaries.isInsideString }
+
   /// The number of bytes after the last returned message.
   package var unreadCount: Int { buffer.count - start }
 

@@ -59,7 +59,7 @@ package struct Completer {
   ) -> Completion {
     switch argument {
     case .method: method(typed)
-    case .service: words(typed, knowledge.services.sorted().map { ($0, "") })
+    case .service: words(typed, services.map { ($0, "") })
     case .symbol: symbol(typed)
     case .file: file(typed, isWord: !verb.isFreeForm)
     case .variable: words(typed, knowledge.variables.sorted().map { ($0, "") })
@@ -87,6 +87,9 @@ package struct Completer {
     let typed = String(head[dollar...])
     let isBraced = typed.hasPrefix("${")
     let name = typed.dropFirst(isBraced ? 2 : 1)
+    if let stop = name.lastIndex(of: "."), !name.contains(where: \.isWhitespace) {
+      return members(of: String(name[..<stop]), String(name[name.index(after: stop)...]))
+    }
     guard name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) else { return nil }
     let found = knowledge.variables.sorted().filter { $0.hasPrefix(name) }
     guard !found.isEmpty else { return nil }
@@ -96,7 +99,22 @@ package struct Completer {
     return Completion(replaced: typed, candidates: candidates)
   }
 
+  /// Completes a field after `$last.` or `$last.user.`. Returns nil if the text is not such a reference.
+  private func members(of reference: String, _ typed: String) -> Completion? {
+    let found = knowledge.members(of: reference).filter { $0.name.hasPrefix(typed) }
+    guard !found.isEmpty else { return nil }
+    return Completion(
+      replaced: typed,
+      candidates: found.map { Completion.Candidate(label: $0.name, text: $0.name, note: $0.note) })
+  }
+
   // MARK: Schema
+
+  /// The services, those of the protocol's infrastructure last.
+  private var services: [String] {
+    let sorted = knowledge.services.sorted()
+    return sorted.filter { !$0.hasPrefix("grpc.") } + sorted.filter { $0.hasPrefix("grpc.") }
+  }
 
   private func message(_ type: MessageType, _ text: String) -> Completion {
     let cursor = JSONCursor(text, of: type)
@@ -107,12 +125,13 @@ package struct Completer {
       candidates: suggestions.map { Completion.Candidate(label: $0.label, text: $0.text, note: $0.note) })
   }
 
-  /// Completes a method: the name alone if it is unique, otherwise `pkg.Service/Method`.
+  /// Completes a method: the name alone if it is unique, otherwise `pkg.Service/Method`. A service may be typed by the end
+  /// of its name.
   private func method(_ typed: String) -> Completion {
-    let services = knowledge.services.sorted()
     if let slash = typed.firstIndex(of: "/") {
-      let service = String(typed[..<slash])
-      return words(typed, methods(of: service).map { ("\(service)/\($0.name)", kind($0)) })
+      let written = String(typed[..<slash])
+      let named = services.contains(written) ? [written] : services.filter { $0.hasSuffix(".\(written)") }
+      return words(typed, named.flatMap(methods).map { ("\(written)/\($0.name)", kind($0)) })
     }
     let all = services.flatMap(methods)
     var count: [String: Int] = [:]
@@ -122,11 +141,24 @@ package struct Completer {
       return Completion.Candidate(label: name, text: "\(name) ", note: kind(method))
     }
     if !typed.isEmpty {
-      candidates += services.filter { $0.hasPrefix(typed) }.map {
-        Completion.Candidate(label: "\($0)/", text: "\($0)/")
-      }
+      candidates += servicesNamed(typed).map { Completion.Candidate(label: "\($0)/", text: "\($0)/") }
     }
     return Completion(replaced: typed, candidates: candidates)
+  }
+
+  /// The services whose full name starts with `typed`, and the last parts of names that do, if they are unique.
+  private func servicesNamed(_ typed: String) -> [String] {
+    let full = services.filter { $0.hasPrefix(typed) }
+    var count: [String: Int] = [:]
+    for service in services { count[Self.lastPart(service), default: 0] += 1 }
+    let short = services.map(Self.lastPart).filter {
+      $0.hasPrefix(typed) && count[$0] == 1 && !full.contains($0)
+    }
+    return full + short
+  }
+
+  private static func lastPart(_ name: String) -> String {
+    name.lastIndex(of: ".").map { String(name[name.index(after: $0)...]) } ?? name
   }
 
   private func methods(of service: String) -> [MethodDescriptor] {
@@ -146,7 +178,15 @@ package struct Completer {
     var all = knowledge.services.map { ($0, "service") }
     all += (knowledge.pool?.messageNames ?? []).map { ($0, "message") }
     if let (service, separator) = serviceAndSeparator(typed) {
-      all += methods(of: service).map { ("\(service)\(separator)\($0.name)", "method") }
+      let named = services.contains(service) ? [service] : services.filter { $0.hasSuffix(".\(service)") }
+      all += named.flatMap(methods).map { ("\(service)\(separator)\($0.name)", "method") }
+    }
+    // The last part of a name is sufficient if it is unique.
+    if !all.contains(where: { $0.0.hasPrefix(typed) }) {
+      var count: [String: Int] = [:]
+      all = all.map { (Self.lastPart($0.0), $0.1) }.filter { $0.0.hasPrefix(typed) }
+      for (name, _) in all { count[name, default: 0] += 1 }
+      all.removeAll { count[$0.0] != 1 }
     }
     return words(typed, all.sorted { $0.0 < $1.0 })
   }

@@ -28,6 +28,11 @@ package struct CursorPlace {
     let begun = knowledge.begun
     let text = begun.isEmpty ? head : "\(begun)\n\(head)"
     let line = text.drop(while: \.isWhitespace)
+    if line.hasPrefix("@"), let open = knowledge.commands.first(where: { $0.name == "open" }) {
+      verb = nil
+      place = .argument(.file, String(line.dropFirst()), of: open)
+      return
+    }
     guard !SessionStatementReader.beginsValue(line) else {
       verb = nil
       place = .message(knowledge.currentRequestType, String(line))
@@ -45,6 +50,15 @@ package struct CursorPlace {
     place = verb.map { Self.place(command[end...], of: $0, knowledge) } ?? .nothing
   }
 
+  /// The name of the file after the values of a call, `{…} > FILE`; nil if there is none.
+  private static func output(_ text: Substring) -> String? {
+    guard let mark = text.lastIndex(of: ">") else { return nil }
+    var reader = SessionStatementReader()
+    // Only after complete values is it not a part of one.
+    guard (try? reader.add("call M \(text[..<mark])")) != nil, !reader.isWithin else { return nil }
+    return String(text[text.index(after: mark)...].drop { $0 == " " })
+  }
+
   /// Matches the words of `text` with the arguments of a command.
   private static func place(
     _ text: Substring, of verb: SessionVerb, _ knowledge: any SessionKnowledge
@@ -55,6 +69,7 @@ package struct CursorPlace {
     while let argument = arguments.first {
       let beginsMessage = rest.hasPrefix("{") && arguments.contains(.json)
       if argument == .json || beginsMessage {
+        if let file = output(rest) { return .argument(.file, file, of: verb) }
         if rest.hasPrefix("@") { return .argument(.file, String(rest.dropFirst()), of: verb) }
         return .message(method.flatMap(knowledge.requestType), String(rest))
       }

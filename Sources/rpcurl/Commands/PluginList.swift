@@ -27,18 +27,19 @@ struct PluginList {
   // MARK: - Text
 
   /// The list as text.
-  var text: String {
+  ///
+  /// - Parameter columns: The width of the terminal, where lines are wrapped; nil for no limit.
+  func text(columns: Int?) -> String {
     var lines = ["Built in, for --use:"]
     for entry in BuiltIns.all {
-      lines.append("  \(entry.name): \(entry.summary)")
-      let width = entry.keys.map(\.form.count).max() ?? 0
-      for key in entry.keys {
-        let space = String(repeating: " ", count: width - key.form.count)
-        lines.append("      \(key.form)\(space)  \(key.summary)")
-      }
+      lines += TextLayout.wrapped("  \(entry.name): \(entry.summary)", columns: columns, indent: 4)
+      let keys = entry.keys.map { (name: "      \($0.form)", text: $0.summary) }
+      lines += TextLayout.table(keys, columns: columns)
     }
     lines.append("Plugins, for --plugin:")
-    for plugin in plugins { lines += Self.lines(of: plugin) }
+    for plugin in plugins {
+      lines += Self.lines(of: plugin).flatMap { TextLayout.wrapped($0, columns: columns, indent: 8) }
+    }
     if plugins.isEmpty { lines.append("  none found in \(searchPath.directories.joined(separator: ", "))") }
     for directory in searchPath.ignored {
       lines.append("  ignored in RPCURL_PLUGIN_PATH: '\(directory)' is not absolute")

@@ -17,7 +17,7 @@ struct PluginsListCommand {
 
   func run(on console: Console) {
     let list = PluginList(ChainSource.loader(console))
-    console.output.print(format == .json ? list.json : list.text)
+    console.output.print(format == .json ? list.json : list.text(columns: console.output.columns))
   }
 }
 

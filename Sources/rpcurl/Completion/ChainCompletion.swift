@@ -85,7 +85,9 @@ enum ChainCompletion {
       let stem =
         form.contains("+")
         ? String(typed[..<(typed.lastIndex(of: "+").map { typed.index(after: $0) } ?? typed.startIndex)]) : ""
-      return StatusCode.allCases.map { Candidate("\(stem)\($0.name)") }.filter { $0.text.hasPrefix(typed) }
+      // A call that succeeded is not retried.
+      let codes = StatusCode.allCases.filter { $0 != .ok || !form.contains("+") }
+      return codes.map { Candidate("\(stem)\($0.name)") }.filter { $0.text.hasPrefix(typed) }
     case _ where !form.isEmpty && form.allSatisfy({ $0.isLowercase || $0 == "|" }):
       return form.split(separator: "|").map { Candidate(String($0)) }.filter { $0.text.hasPrefix(typed) }
     default:
@@ -108,7 +110,8 @@ enum ChainCompletion {
     }
   }
 
-  private static func entries(_ directory: String) -> [String] {
+  /// The names in a directory; empty if it cannot be read.
+  static func entries(_ directory: String) -> [String] {
     guard let stream = opendir(directory) else { return [] }
     defer { closedir(stream) }
     var names: [String] = []

@@ -12,6 +12,7 @@ struct MethodCompletion {
   /// Completes the first positional argument of a call: a server, a URL with a method, or a method of the configured
   /// target.
   var targets: [Candidate] {
+    if let sockets = SocketCompletion.targets(line.typed) { return sockets }
     let own = line.configuredTarget == nil ? [] : methods(line.typed)
     if own.isEmpty, let (base, rest) = Self.split(line.typed) { return methods(atEndOf: base, rest) }
     return Self.knownTargets(line) + own

@@ -11,6 +11,7 @@ struct SymbolCompletion {
   func arguments(_ kinds: Set<SymbolKind>) -> [Candidate] {
     let asksServer = line.flag(.reflect) ?? !line.hasSources
     guard line.first.isEmpty, asksServer else { return names(kinds) }
+    if let sockets = SocketCompletion.targets(line.typed) { return sockets }
     return line.configuredTarget == nil
       ? MethodCompletion.knownTargets(line) : names(kinds) + MethodCompletion.knownTargets(line)
   }

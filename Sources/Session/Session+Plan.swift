@@ -1,0 +1,84 @@
+import Calls
+import CommandLine
+import Output
+import Protobuf
+import RPCProtocols
+import System
+
+/// The settings of calls, and the plans that follow from them.
+extension Session {
+  /// Changes the settings of calls. Invalid settings are rejected and change nothing.
+  package func setState(_ change: (inout SessionState) throws -> Void) throws {
+    var changed = state
+    try change(&changed)
+    let parsed = changed.options
+    let settings = try settings(
+      parsed, changed.target ?? Self.noTarget, MethodName(service: "", method: ""))
+    if changed.target != state.target || parsed.server.tls != options.server.tls {
+      schema.forgetServer()
+    }
+    state = changed
+    options = parsed
+    console.error.configure(Diagnostics(changed.invocation))
+    clients.show(verbosity: options.output.verbose, showsSecrets: options.output.showSecrets)
+    for stream in streams.open { stream.show(as: settings) }
+  }
+
+  /// The target for checking settings while none is set.
+  static let noTarget = Positional("http://localhost", .session)
+
+  func settings(
+    _ options: SessionOptions, _ argument: Positional, _ name: MethodName, _ output: StandardOutput? = nil
+  ) throws -> CallSettings {
+    guard options.output.format != .binary else {
+      throw Failure(
+        .usage, "binary", "not available in a session, which prints text around messages",
+        hint: "format text, or format json")
+    }
+    let target: Target
+    do throws(Failure) {
+      target = try Target.parse(server: argument.text, options.server.tls)
+    } catch {
+      throw error.at(argument.origin)
+    }
+    return try CallSettings(
+      options, target, name,
+      isTerminal: (output ?? console.output).isTerminal && isInteractive,
+      ArgumentSources(environment: environment, secrets: console.secrets))
+  }
+
+  /// The settings for calls of a method.
+  package func settings(for name: MethodName, _ output: StandardOutput? = nil) throws -> CallSettings {
+    guard let target = state.target else {
+      throw Failure(.usage, "missing target", "the session has no server", hint: "target URL")
+    }
+    return try settings(options, target, name, output)
+  }
+
+  /// The server as a source of the schema; nil if reflection is off.
+  package func server() throws -> ReflectionSource? {
+    guard options.reflection.reflect ?? !options.schema.hasSources else { return nil }
+    return try settings(for: MethodName(service: "", method: "")).reflection(options, clients)
+  }
+
+  /// The plan of a call of the method.
+  ///
+  /// - Parameters:
+  ///   - text: The method as typed: `Method` or `pkg.Service/Method`.
+  ///   - output: The destination of the responses.
+  package func plan(_ text: String, _ output: StandardOutput) throws -> CallPlan {
+    guard
+      let written = MethodName(text)
+        ?? MethodName("Service/\(text)").map({ MethodName(service: "", method: $0.method) })
+    else {
+      throw Failure(.usage, text, "not a method name", hint: "use Method or pkg.Service/Method")
+    }
+    let server = try server()
+    let found = try schema.method(written, options, server: server)
+    let name = MethodName(service: found.1.service, method: found.1.name)
+    var plan = try CallPlan(
+      options, settings(for: name, output), found, reflection: server, sharesConnection: true, idles: true)
+    plan.chain = chain.source
+    return plan
+  }
+}

@@ -1,0 +1,28 @@
+import Glibc
+
+/// Completes a target `unix:PATH`.
+enum SocketCompletion {
+  private static let scheme = "unix:"
+
+  /// The sockets and directories at the typed path; nil if the text is not the beginning of such a target.
+  static func targets(_ typed: String) -> [Candidate]? {
+    guard typed.hasPrefix(scheme) else {
+      return !typed.isEmpty && scheme.hasPrefix(typed) ? [Candidate(scheme, "a Unix socket")] : nil
+    }
+    let path = String(typed.dropFirst(scheme.utf8.count))
+    let stem = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+    let directory = CompletionLine.expanded(stem)
+    return ChainCompletion.entries(directory.isEmpty ? "." : directory).sorted().compactMap { name in
+      guard "\(stem)\(name)".hasPrefix(path),
+        !name.hasPrefix(".") || path.dropFirst(stem.count).hasPrefix(".")
+      else { return nil }
+      var status = stat()
+      guard stat("\(directory)\(name)", &status) == 0 else { return nil }
+      switch status.st_mode & S_IFMT {
+      case S_IFSOCK: return Candidate("\(scheme)\(stem)\(name)", "socket")
+      case S_IFDIR: return Candidate("\(scheme)\(stem)\(name)/", "directory")
+      default: return nil
+      }
+    }
+  }
+}

@@ -1,0 +1,202 @@
+"""A session whose server changes its schema while the session runs."""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent import futures
+from pathlib import Path
+
+import pytest
+from conftest import PATIENCE_SECONDS, Rpcurl
+from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto
+from test_session import Prompt, prompt  # noqa: F401
+
+grpc = pytest.importorskip("grpc")
+from grpc_reflection.v1alpha import reflection_pb2  # noqa: E402
+
+STRING = FieldDescriptorProto.TYPE_STRING
+NAME = "grpc.reflection.v1.ServerReflection"
+
+
+class ChangingServer:
+    """a.S/M returns its request, whose fields and further methods change. It counts the questions for its schema."""
+
+    def __init__(self) -> None:
+        self.fields = ["old"]
+        self.methods = ["M"]
+        self.questions = 0
+        self.is_silent = False
+        # What follows each request in its response.
+        self.extra = b""
+        self.lock = threading.Lock()
+        handler = grpc.stream_stream_rpc_method_handler(
+            self.reflect,
+            request_deserializer=reflection_pb2.ServerReflectionRequest.FromString,
+            response_serializer=reflection_pb2.ServerReflectionResponse.SerializeToString,
+        )
+        echo = grpc.unary_unary_rpc_method_handler(lambda request, context: request + self.extra)
+        stream = grpc.stream_stream_rpc_method_handler(lambda requests, context: requests)
+        self.server = grpc.server(futures.ThreadPoolExecutor(4))
+        self.server.add_generic_rpc_handlers(
+            (
+                grpc.method_handlers_generic_handler(NAME, {"ServerReflectionInfo": handler}),
+                grpc.method_handlers_generic_handler("a.S", {"M": echo, "N": echo, "Stream": stream}),
+            )
+        )
+        self.url = f"http://127.0.0.1:{self.server.add_insecure_port('127.0.0.1:0')}"
+        self.server.start()
+
+    def file(self) -> bytes:
+        made = FileDescriptorProto(name="s.proto", package="a", syntax="proto3")
+        fields = made.message_type.add(name="T").field
+        for number, name in enumerate(self.fields, 1):
+            fields.add(name=name, number=number, label=1, type=STRING, json_name=name)
+        service = made.service.add(name="S")
+        for name in self.methods:
+            service.method.add(
+                name=name, input_type=".a.T", output_type=".a.T",
+                client_streaming=name == "Stream", server_streaming=name == "Stream",
+            )  # fmt: skip
+        return made.SerializeToString()
+
+    def reflect(self, requests, context):
+        for request in requests:
+            with self.lock:
+                self.questions += request.HasField("list_services")
+            if self.is_silent:
+                context.abort(grpc.StatusCode.UNAVAILABLE, "no reflection now")
+            respond = reflection_pb2.ServerReflectionResponse(original_request=request)
+            if request.HasField("list_services"):
+                respond.list_services_response.service.add(name="a.S")
+            else:
+                respond.file_descriptor_response.file_descriptor_proto.append(self.file())
+            yield respond
+
+
+@pytest.fixture
+def server() -> Iterator[ChangingServer]:
+    started = ChangingServer()
+    yield started
+    started.server.stop(0)
+
+
+def test_a_new_field_of_a_request_is_found(prompt: Callable[..., Prompt], server: ChangingServer) -> None:  # noqa: F811
+    session = prompt(server.url)
+    session.type('call M {"old":"1"}')
+    assert session.line() == '{"old":"1"}'
+    session.type('call M {"new":"2"}')
+    assert 'a.T has no field "new"' in session.error()
+    server.fields = ["old", "new"]
+    session.type('call M {"new":"2"}')
+    assert session.line() == '{"new":"2"}'
+    session.end()
+
+
+def test_a_new_method_is_found(prompt: Callable[..., Prompt], server: ChangingServer) -> None:  # noqa: F811
+    session = prompt("--no-cache", server.url)
+    session.type("call N")
+    assert session.error() == "rpcurl: N: not found in the schema"
+    server.methods = ["M", "N"]
+    session.type("call N")
+    assert session.line() == "{}"
+    session.type("call S/Nn")
+    assert "a.S has no method Nn" in "".join(session.error() for _ in range(2))
+    session.end()
+
+
+def test_a_new_field_of_a_response_is_reported_and_shown_by_the_next_call(
+    prompt: Callable[..., Prompt], server: ChangingServer  # noqa: F811
+) -> None:
+    session = prompt(server.url)
+    server.extra = b"\x12\x03two"
+    session.type('call M {"old":"1"}')
+    assert session.line() == '{"old":"1"}'
+    assert session.error() == "warning: M: a.T has field 2, which the schema lacks"
+    assert session.error() == "hint: the next call reads the schema again, as reflect does"
+    server.fields = ["old", "new"]
+    session.type('call M {"old":"1"}', "print $last.new")
+    assert session.line() == '{"old":"1","new":"two"}'
+    assert session.line() == '"two"'
+    session.end()
+
+
+def test_a_field_that_the_server_does_not_describe_is_reported_once(
+    rpcurl: Rpcurl, server: ChangingServer, tmp_path: Path
+) -> None:
+    server.extra = b"\x12\x03two\x18\x01"
+    lines = "call M {}\n" * 3 + f"export {tmp_path}/set.binpb\n"
+    result = rpcurl("session", server.url, input=lines)
+    assert result.err == (
+        "warning: M: a.T has fields 2, 3, which the schema lacks\n"
+        "hint: the next call reads the schema again, as reflect does\n"
+    )
+    assert server.questions == 2
+    result = rpcurl("session", "--descriptor-set", tmp_path / "set.binpb", server.url, input="call M {}\n")
+    assert result.err == "warning: M: a.T has fields 2, 3, which the schema lacks\n"
+
+
+def test_a_stream_names_the_change(prompt: Callable[..., Prompt], server: ChangingServer) -> None:  # noqa: F811
+    server.methods = ["M", "Stream"]
+    session = prompt(server.url)
+    session.type("open Stream", '{"old":"1"}')
+    assert session.line() == '{"old":"1"}'
+    server.fields = ["old", "new"]
+    session.type('{"new":"2"}')
+    assert session.error() == "rpcurl: Stream[1]: the server's schema has changed since the stream was opened"
+    assert session.error() == "hint: open Stream"
+    session.type("close", "wait", "open Stream", '{"new":"2"}')
+    assert session.line() == '{"new":"2"}'
+    session.end()
+
+
+def test_a_schema_of_some_age_is_read_again(
+    rpcurl: Rpcurl, prompt: Callable[..., Prompt], server: ChangingServer  # noqa: F811
+) -> None:
+    first = prompt(server.url)
+    first.type('call M {"old":"1"}')
+    first.line()
+    first.end()
+    (file,) = [
+        file for file in (rpcurl.home / ".cache" / "rpcurl" / "reflection").glob("*.binpb") if "-_-" in file.name
+    ]
+    # The cached schema is used for a moment, and is then as old as a single call accepts it.
+    seconds = time.time() - 298
+    os.utime(file, (seconds, seconds))
+    before = server.questions
+    session = prompt(server.url)
+    end = time.monotonic() + PATIENCE_SECONDS
+    while server.questions == before:
+        assert time.monotonic() < end, "the schema is not read again"
+        session.type("call M {}")
+        assert session.line() == "{}"
+    for _ in range(3):
+        session.type("call M {}")
+        session.line()
+    assert server.questions == before + 1
+    session.end()
+
+
+def test_a_mistake_costs_one_question_and_a_server_without_reflection_keeps_its_schema(
+    prompt: Callable[..., Prompt], server: ChangingServer  # noqa: F811
+) -> None:
+    session = prompt("--no-cache", server.url)
+    session.type('call M {"old":"1"}')
+    session.line()
+    assert server.questions == 1
+    # This is not JSON, so the schema is not the cause.
+    session.type('call M {"old":1 2}')
+    for _ in range(3):
+        session.error()
+    session.type("call M {}")
+    session.line()
+    assert server.questions == 1
+    session.type('call M {"od":"1"}')
+    assert 'no field "od"' in session.error()
+    session.type("call M {}")
+    session.line()
+    assert server.questions == 2
+    server.is_silent = True
+    session.type('call M {"od":"1"}', 'call M {"old":"2"}')
+    assert session.line() == '{"old":"2"}'
+    session.end()
