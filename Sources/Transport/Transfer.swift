@@ -22,7 +22,7 @@ package final class Transfer {
 
   unowned let loop: EventLoop
   private weak var delegate: (any TransferDelegate)?
-  private let handle: UnsafeMutableRawPointer
+  let handle: UnsafeMutableRawPointer
   private var machine: TransferStateMachine
   private let errorBuffer: UnsafeMutablePointer<CChar>
   /// Kept alive because libcurl refers to it until the handle is released.
@@ -141,21 +141,6 @@ package final class Transfer {
       CURLE_OPERATION_TIMEDOUT, detail: "", handle, url: url, options, isConnected: hasConnected,
       hasResponse: hasStatusLine)
     return failure.cause.map { named(TransportError($0)) }
-  }
-
-  /// Copies libcurl's measurements into `metrics`.
-  package func measure(into metrics: inout CallMetrics) {
-    metrics.connect = time(CURLINFO_CONNECT_TIME_T)
-    metrics.resolve = metrics.connect == nil ? nil : time(CURLINFO_NAMELOOKUP_TIME_T)
-    metrics.tls = time(CURLINFO_APPCONNECT_TIME_T)
-    metrics.sentBytes = sentBytes
-    metrics.receivedBytes = receivedBytes
-  }
-
-  private func time(_ info: CURLINFO) -> Duration? {
-    var microseconds: curl_off_t = 0
-    guard ccurl_get_offset(handle, info, &microseconds) == CURLE_OK, microseconds > 0 else { return nil }
-    return .microseconds(Int64(microseconds))
   }
 
   // MARK: Actions of the state machine

@@ -135,7 +135,11 @@ def test_a_handshake_that_is_not_complete_in_time(fails_in_time, silent_server, 
 
 
 @pytest.mark.parametrize(("code", "limit"), [(5, "--connect-timeout"), (64 + 4, "--max-time")])
-def test_a_proxy_that_does_not_respond_in_time(fails_in_time, silent_server, grpc_server, code, limit):
+def test_a_proxy_that_does_not_respond_in_time(
+    fails_in_time, silent_server, grpc_server, libcurl_version, code, limit
+):
+    if libcurl_version < (8, 7):
+        pytest.skip("this libcurl does not report that it uses a proxy")
     proxy = f"http://{silent_server.address}"
     why = f"proxy {proxy}: it did not connect to {grpc_server.address}"
     fails_in_time(code, limit, why, "--proxy", "--proxy", proxy, "--plaintext", grpc_server.address)
@@ -275,14 +279,17 @@ def test_server_without_http(fails, raw_server, protocol):
     fails(5, 'it sent "SSH-2.0-OpenSSH_9.2"', "check the port", "--protocol", protocol, "--plaintext", address)
 
 
-def test_server_that_closes_the_connection(fails, raw_server, certificates):
+def test_server_that_closes_the_connection(fails, raw_server, libcurl_version, certificates):
     address = raw_server(lambda connection: connection.recv(1)).address
     why = "the server closed the connection without a response"
     fails(5, why, f"rpcurl check http://{address}", "--plaintext", address)
     context = tls_context(certificates)
     context.set_alpn_protocols(["h2"])
     url = tls_server(raw_server, context)
-    fails(5, why, f"rpcurl check {url}", "--cacert", certificates / "ca.pem", url)
+    # An old libcurl may have lost the response of a server that negotiates HTTP/2.
+    hint = f"rpcurl check {url}" if libcurl_version >= (8, 14) else "libcurl 8.14 or newer"
+    why = why if libcurl_version >= (8, 14) else "may have lost it"
+    fails(5, why, hint, "--cacert", certificates / "ca.pem", url)
 
 
 def test_http_2_server_that_closes_the_connection(fails, raw_server, libcurl_version):

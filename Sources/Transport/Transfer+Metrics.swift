@@ -1,0 +1,20 @@
+import CCurl
+import RPCProtocols
+
+/// The measurements of a transfer.
+extension Transfer {
+  /// Copies libcurl's measurements into `metrics`.
+  package func measure(into metrics: inout CallMetrics) {
+    metrics.connect = time(CURLINFO_CONNECT_TIME_T)
+    metrics.resolve = metrics.connect == nil ? nil : time(CURLINFO_NAMELOOKUP_TIME_T)
+    metrics.tls = time(CURLINFO_APPCONNECT_TIME_T)
+    metrics.sentBytes = sentBytes
+    metrics.receivedBytes = receivedBytes
+  }
+
+  private func time(_ info: CURLINFO) -> Duration? {
+    var microseconds: curl_off_t = 0
+    guard ccurl_get_offset(handle, info, &microseconds) == CURLE_OK, microseconds > 0 else { return nil }
+    return .microseconds(Int64(microseconds))
+  }
+}
