@@ -66,8 +66,10 @@ package enum ProtoCompiler {
     }
   }
 
-  /// A file name that protoc does not read as an option.
-  private static func plain(_ file: String) -> String { file.hasPrefix("-") ? "./\(file)" : file }
+  /// A file name that protoc does not read as an option, nor as the name of a file of options (`@FILE`).
+  private static func plain(_ file: String) -> String {
+    file.hasPrefix("-") || file.hasPrefix("@") ? "./\(file)" : file
+  }
 
   /// The import path `.` for files below the working directory; otherwise their directories.
   private static func defaultPaths(of files: [String]) -> [String] {
