@@ -66,6 +66,7 @@ _rpcurl_arguments() {
 --fail-early|||flag
 --use|+||ask:use
 --plugin|+||ask:plugin
+--no-use|+||ask:use
 --format|||list pretty json text binary events none
 --emit-defaults|||flag
 --enum-numbers|||flag
@@ -142,6 +143,7 @@ _rpcurl_arguments() {
 --allow-unknown-fields|||flag
 --use|+||ask:use
 --plugin|+||ask:plugin
+--no-use|+||ask:use
 --format|||list pretty json text binary events none
 --emit-defaults|||flag
 --enum-numbers|||flag
@@ -212,6 +214,7 @@ _rpcurl_arguments() {
 --allow-unknown-fields|||flag
 --use|+||ask:use
 --plugin|+||ask:plugin
+--no-use|+||ask:use
 --format|||list pretty json text binary events none
 --emit-defaults|||flag
 --enum-numbers|||flag
@@ -577,6 +580,14 @@ _rpcurl_arguments() {
 -h --help|||flag
 -V --version|||flag'
       positionals='none' ;;
+    trust) options='--list|||flag
+--revoke|||flag
+-s --silent|||flag
+-S --show-error|||flag
+--error-format|||list text json
+-h --help|||flag
+-V --version|||flag'
+      positionals='file' ;;
     version) options='--format|||list text json
 -s --silent|||flag
 -S --show-error|||flag
@@ -701,7 +712,7 @@ _rpcurl_find() {
 
 _rpcurl() {
   local words kept quote typed lead= joins= options positionals nested= kind= same= used=' '
-  local commands='call session run list describe template export convert health check plugins version help' command=call index=1 last word value_of= is_plain= places=() line=() behind=()
+  local commands='call session run list describe template export convert health check plugins trust version help' command=call index=1 last word value_of= is_plain= places=() line=() behind=()
   COMPREPLY=()
 
   # Words after the cursor count too, except the one at the cursor.

@@ -14,6 +14,8 @@ package struct CallArguments: CallOptions {
   package let target: Positional
   package let method: Positional?
   package let configuredTarget: Positional?
+  /// The configuration files, and what of them does not apply.
+  package let configuration: ConfigurationReport
 
   package init(_ invocation: Invocation) {
     schema = SchemaOptions(invocation)
@@ -29,5 +31,6 @@ package struct CallArguments: CallOptions {
     target = invocation.positionals.first ?? Positional("", .session)
     method = invocation.positionals.dropFirst().first
     configuredTarget = invocation.configuredTarget
+    configuration = invocation.configuration
   }
 }

@@ -8,7 +8,7 @@ package enum CallTarget {
   package static func resolve(_ command: CallArguments) throws(Failure) -> (Target, MethodName) {
     let first = command.target
     if command.method == nil {
-      if let target = command.configuredTarget, isMethod(first.text) {
+      if let target = command.configuredTarget, ConfiguredTarget.isMethod(first.text) {
         return try parse(target, method: first.text, command)
       }
       try checkIsNotMethod(first.text)
@@ -42,19 +42,24 @@ package enum CallTarget {
       hint: "write rpcurl \(Target.shown(method)) \(target)")
   }
 
-  /// Whether an argument can be a method: `pkg.Service/Method`, `pkg.Service.Method` or `Method`.
-  private static func isMethod(_ text: String) -> Bool {
-    MethodName(text) != nil || MethodName("Service/\(text)") != nil
-  }
-
   /// Throws if the only argument is a method, which could also be read as a server.
   private static func checkIsNotMethod(_ text: String) throws(Failure) {
-    guard let name = MethodName(text), let last = name.service.split(separator: ".").last,
-      name.service.contains("."), last.first?.isUppercase == true
-    else { return }
+    guard isClearlyMethod(text) else { return }
     throw Failure(
       .usage, text, "no server to call",
-      hint: "write rpcurl HOST:PORT \(text), or a line \"target URL\" in the configuration file")
+      hint: "write rpcurl HOST:PORT \(text), set RPCURL_TARGET, or add a line \"target URL\" to .rpcurl")
+  }
+
+  /// Whether a text is `Method`, `pkg.Service/Method` or `pkg.Service.Method`, with the upper case that methods or
+  /// services usually have and hosts do not.
+  private static func isClearlyMethod(_ text: String) -> Bool {
+    if !text.contains(where: { ".:/".contains($0) }) {
+      return ConfiguredTarget.isMethod(text) && text.first?.isUppercase == true
+    }
+    guard let name = MethodName(text), let last = name.service.split(separator: ".").last else {
+      return false
+    }
+    return name.service.contains(".") && last.first?.isUppercase == true
   }
 
   private static func checkIsNotCommand(_ command: CallArguments) throws(Failure) {

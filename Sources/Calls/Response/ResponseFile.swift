@@ -23,7 +23,7 @@ package final class ResponseFile {
     let exists = stat(path, &status) == 0
     let isRegular = !exists || status.st_mode & S_IFMT == S_IFREG
     // Replace the target of a symbolic link, not the link.
-    self.path = exists ? Self.resolved(path) : path
+    self.path = exists ? (FileContents.canonicalPath(path) ?? path) : path
     if isWhole, isRegular {
       if let file = ReplacementFile(for: self.path, mode: exists ? status.st_mode & 0o777 : nil) {
         replacement = file
@@ -61,11 +61,5 @@ package final class ResponseFile {
 
   private static func failure(_ path: String) -> Failure {
     Failure(.internalError, "-o \(path)", FileContents.lastError())
-  }
-
-  private static func resolved(_ path: String) -> String {
-    guard let found = realpath(path, nil) else { return path }
-    defer { free(found) }
-    return String(cString: found)
   }
 }

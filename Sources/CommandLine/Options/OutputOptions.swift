@@ -6,7 +6,7 @@ extension OptionTable {
       "json prints one message per line, events all events of the call as NDJSON. Several messages are one per line in "
         + "text format, and each is prefixed with its length (a varint) in binary.",
       example: "rpcurl --format events https://demo.example demo.v1.Demo/Hello",
-      grpcurl: "format", isCommon: true),
+      grpcurl: "format", trust: .harmless, isCommon: true),
     Option(
       .textFormat, "--format", .choice("text json"), "FORMAT", .output, .listings,
       "Format of the output: text or json.",
@@ -14,21 +14,22 @@ extension OptionTable {
     Option(
       .emitDefaults, "--emit-defaults", .flag, "", .output, .callsAndConvert,
       "Print fields that have their default value.",
-      example: "rpcurl --emit-defaults https://demo.example demo.v1.Demo/Hello", grpcurl: "emit-defaults"),
+      example: "rpcurl --emit-defaults https://demo.example demo.v1.Demo/Hello", grpcurl: "emit-defaults",
+      trust: .harmless),
     Option(
       .enumNumbers, "--enum-numbers", .flag, "", .output, .callsAndConvert,
       "Print enum values as numbers.",
-      example: "rpcurl --enum-numbers https://demo.example demo.v1.Demo/Hello"),
+      example: "rpcurl --enum-numbers https://demo.example demo.v1.Demo/Hello", trust: .harmless),
     Option(
       .int64Numbers, "--int64-numbers", .flag, "", .output, .callsAndConvert,
       "Print 64-bit integers as numbers instead of strings.",
       "Many programs, also jq before 1.7, round numbers above 9007199254740991 (2^53 - 1).",
-      example: "rpcurl --int64-numbers https://demo.example demo.v1.Demo/Hello"),
+      example: "rpcurl --int64-numbers https://demo.example demo.v1.Demo/Hello", trust: .harmless),
     Option(
       .protoNames, "--proto-names", .flag, "", .output, .callsAndConvert,
       "Print field names as they are in the schema.",
       example: "rpcurl --proto-names https://demo.example demo.v1.Demo/Hello",
-      aliases: "--keep-proto-names", grpcurl: "keep-proto-names"),
+      aliases: "--keep-proto-names", grpcurl: "keep-proto-names", trust: .harmless),
     Option(
       .filter, "--filter", .text, "PATH", .output, .call,
       "Print only this field of each response, raw.",
@@ -37,30 +38,31 @@ extension OptionTable {
         + "(labels.zone, labels[\"a b\"]). The path may continue in the content of an Any, a Struct or a Value. A "
         + "response without the field is an error with exit code 8, unless --filter-missing says otherwise.",
       example: "id=$(rpcurl --filter user.id https://demo.example demo.v1.Demo/Find)",
-      isCommon: true, completion: "ask:filter"),
+      trust: .harmless, isCommon: true, completion: "ask:filter"),
     Option(
       .filterMissing, "--filter-missing", .choice("fail null skip"), "ACTION", .output, .call,
       "For responses without the field of --filter: fail, null or skip.",
       "null prints null in place of the field, and skip prints nothing.",
       example: "rpcurl --filter user.id --filter-missing skip https://demo.example demo.v1.Demo/List",
-      standard: "fail"),
+      standard: "fail", trust: .harmless),
     Option(
       .raw, "--raw", .flag, "", .output, .call,
       "With --filter, write the bytes of a bytes or string field.",
       "Nothing is added: the fields of several responses, and the elements of a list, follow each other.",
-      example: "rpcurl --filter audio.data --raw -o out.ogg https://demo.example demo.v1.Demo/Record"),
+      example: "rpcurl --filter audio.data --raw -o out.ogg https://demo.example demo.v1.Demo/Record",
+      trust: .effects),
     Option(
       .limit, "--limit", .number, "NUMBER", .output, .call,
       "End a stream after this many responses.",
       "The call is then canceled, as the end event of --format events reports, and the exit code is 0.",
-      example: "rpcurl --limit 10 https://demo.example demo.v1.Demo/Count"),
+      example: "rpcurl --limit 10 https://demo.example demo.v1.Demo/Count", trust: .harmless),
     Option(
       .output, "-o --output", .text, "FILE", .output, .callAndExport,
       "Write the output to this file.",
       "A single response replaces the file if the call succeeded; otherwise the file is unchanged. Streams, batches "
         + "and events are written as they arrive. - means standard output.",
       example: "rpcurl -o reply.json https://demo.example demo.v1.Demo/Hello",
-      isCommon: true, completion: "file"),
+      trust: .effects, isCommon: true, completion: "file"),
     Option(
       .verbose, "-v --verbose", .count, "", .output, .remote,
       "Show metadata and the schema's source on standard error; -vv also the connection.",
@@ -68,24 +70,24 @@ extension OptionTable {
         + "and compression of each message, and debug logs of interceptors. Credentials are redacted unless "
         + "--show-secrets is given.",
       example: "rpcurl -v https://demo.example demo.v1.Demo/Hello",
-      aliases: "-i --include", isCommon: true),
+      aliases: "-i --include", trust: .harmless, isCommon: true),
     Option(
       .color, "--color", .choice("auto always never"), "WHEN", .output, .calls,
       "Color JSON: auto, always or never.",
       "auto colors on a terminal, unless NO_COLOR is set or TERM is dumb.",
       example: "rpcurl --color always --format pretty https://demo.example demo.v1.Demo/Hello | less -R",
-      standard: "auto", aliases: "--colour"),
+      standard: "auto", aliases: "--colour", trust: .harmless),
     Option(
       .timing, "--timing", .flag, "", .output, .calls,
       "Print the times of the call on standard error.",
       "The times are those of name resolution, connection, TLS handshake, first byte and the whole call, each counted "
         + "from the start of the call. After a retry, the connection is that of the first attempt that made one, and the "
         + "first byte that of the last attempt. The metrics event of --format events has the same values.",
-      example: "rpcurl --timing https://demo.example demo.v1.Demo/Hello"),
+      example: "rpcurl --timing https://demo.example demo.v1.Demo/Hello", trust: .harmless),
     Option(
       .showSecrets, "--show-secrets", .flag, "", .output, .calls,
       "Do not redact credentials in the output of -v and --explain.",
-      example: "rpcurl -v --show-secrets https://demo.example demo.v1.Demo/Hello"),
+      example: "rpcurl -v --show-secrets https://demo.example demo.v1.Demo/Hello", trust: .effects),
     Option(
       .explain, "--explain", .flag, "", .output, .call,
       "Dry run: print the resolved call, send nothing.",
@@ -94,7 +96,7 @@ extension OptionTable {
         + "interceptor that changes messages, cache outside of credentials. Plugins are loaded. Files of -d are not "
         + "read, and the server is not contacted. --format json prints one object.",
       example: "rpcurl --explain --use header,set=x-tenant:blue https://demo.example demo.v1.Demo/Hello",
-      isCommon: true),
+      trust: .effects, isCommon: true),
   ]
 
   /// The options of single commands.
@@ -103,15 +105,16 @@ extension OptionTable {
       .kind, "--kind", .choice("service method message field oneof enum value extension"), "KIND", .own,
       .list,
       "List everything of this kind: service, method, message, field, oneof, enum, value or extension; may repeat.",
-      example: "rpcurl list --kind message --descriptor-set demo.binpb", repeats: true),
+      example: "rpcurl list --kind message --descriptor-set demo.binpb", repeats: true, trust: .harmless),
     Option(
       .comments, "--comments", .flag, "", .own, .template,
       "Explain each field on standard error: its type, enum values, other members of its oneof.",
-      example: "rpcurl template --comments --descriptor-set demo.binpb demo.v1.HelloRequest"),
+      example: "rpcurl template --comments --descriptor-set demo.binpb demo.v1.HelloRequest", trust: .harmless
+    ),
     Option(
       .response, "--response", .flag, "", .own, .template,
       "Print the response message of the method instead of its request.",
-      example: "rpcurl template --response --descriptor-set demo.binpb demo.v1.Demo/Hello"),
+      example: "rpcurl template --response --descriptor-set demo.binpb demo.v1.Demo/Hello", trust: .harmless),
     Option(
       .type, "--type", .text, "PKG.MESSAGE", .own, .convert,
       "Message type; any unique suffix of its name is accepted.",
@@ -172,11 +175,19 @@ extension OptionTable {
     Option(
       .watch, "--watch", .flag, "", .own, .health,
       "Print each change of the status, until the stream ends.",
-      example: "rpcurl health --watch https://demo.example"),
+      example: "rpcurl health --watch https://demo.example", trust: .harmless),
     Option(
       .wait, "--wait", .duration, "DURATION", .own, .health,
       "Wait at most this long until the status is SERVING.",
-      example: "rpcurl health --wait 30s https://demo.example"),
+      example: "rpcurl health --wait 30s https://demo.example", trust: .harmless),
+    Option(
+      .listTrusted, "--list", .flag, "", .own, .trust,
+      "List the trusted files, and those that changed or were removed since.",
+      example: "rpcurl trust --list", isConfigurable: false),
+    Option(
+      .revoke, "--revoke", .flag, "", .own, .trust,
+      "Do not trust the file any more.",
+      example: "rpcurl trust --revoke", isConfigurable: false),
   ]
 
   /// The options that most commands have.
@@ -185,11 +196,12 @@ extension OptionTable {
       .silent, "-s --silent", .flag, "", .errors, .all,
       "Print no errors, warnings or progress on standard error.",
       "The exit code is unchanged, and the output of options such as -v and --timing is still printed.",
-      example: "rpcurl -s --format none https://demo.example demo.v1.Demo/Hello || echo \"failed with $?\""),
+      example: "rpcurl -s --format none https://demo.example demo.v1.Demo/Hello || echo \"failed with $?\"",
+      trust: .effects),
     Option(
       .showError, "-S --show-error", .flag, "", .errors, .all,
       "With -s, still print errors.",
-      example: "rpcurl -s -S https://demo.example demo.v1.Demo/Hello > reply.json"),
+      example: "rpcurl -s -S https://demo.example demo.v1.Demo/Hello > reply.json", trust: .harmless),
     Option(
       .errorFormat, "--error-format", .choice("text json"), "FORMAT", .errors, .all,
       "Format of errors: text, or json with one object per line.",
@@ -199,17 +211,17 @@ extension OptionTable {
         + "begin with {.",
       example:
         "rpcurl --error-format json https://demo.example demo.v1.Demo/Hello 2>&1 >reply.json | jq -r .error.code",
-      standard: "text"),
+      standard: "text", trust: .harmless),
     Option(
       .config, "-K --config", .text, "FILE", .configuration, .remote,
-      "Read options from this file (default: $XDG_CONFIG_HOME/rpcurl/config, if it exists).",
+      "Read options from this file only (default: $XDG_CONFIG_HOME/rpcurl/config and the project file .rpcurl).",
       "The file has one option per line, as on the command line but without quotes, and target URL. The command "
-        + "line takes precedence. Other commands than call ignore options that they do not have. Lines after "
+        + "line takes precedence, and a project file over the user's. --config /dev/null reads neither. Other commands than call ignore options that they do not have. Lines after "
         + "[profile NAME] apply only with --profile NAME. See rpcurl-config(5).",
       example: "rpcurl --config ci.conf demo.v1.Demo/Hello", isConfigurable: false, completion: "file"),
     Option(
       .profile, "--profile", .text, "NAME", .configuration, .remote,
-      "Also read the options of this profile of the configuration file.",
+      "Also read the options of this profile of the configuration files.",
       example: "rpcurl --profile staging demo.v1.Demo/Hello",
       isConfigurable: false, isCommon: true, completion: "ask:profile"),
     Option(
