@@ -191,7 +191,7 @@ let package = Package(
     .testTarget(
       name: "CallsTests",
       dependencies: [
-        "Calls", "Output", "Reflection", "Transport", "RPCProtocols", "Protobuf", "CommandLine",
+        "Calls", "Output", "System", "Reflection", "Transport", "RPCProtocols", "Protobuf", "CommandLine",
         "CommandSupport",
       ], swiftSettings: strict),
     .testTarget(

@@ -79,8 +79,7 @@ package enum CommandTable {
   /// The names that may be the first argument.
   package static let names = [
     "call", "session", "run", "list", "describe", "template", "export", "convert", "health",
-    "check", "plugins", "version",
-    "help",
+    "check", "plugins", "trust", "version", "help",
   ]
 
   /// The command of a name of one word.
@@ -96,6 +95,7 @@ package enum CommandTable {
     case "convert": .convert
     case "health": .health
     case "check": .check
+    case "trust": .trust
     case "version": .version
     default: nil
     }

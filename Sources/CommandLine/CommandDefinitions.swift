@@ -2,6 +2,7 @@ extension CommandTable {
   private static let callUsage = """
     rpcurl [call] [OPTIONS] URL                     http[s]://HOST[:PORT]/[PREFIX/]pkg.Service/Method
     rpcurl [call] [OPTIONS] URL|HOST:PORT METHOD    pkg.Service/Method or pkg.Service.Method
+    rpcurl [call] [OPTIONS] METHOD                  with RPCURL_TARGET, or a target in .rpcurl
     """
 
   private static let target =
@@ -26,6 +27,7 @@ extension CommandTable {
     case .pluginsCheck: pluginsCheck
     case .pluginsNew: pluginsNew
     case .version: version
+    case .trust: trust
     }
   }
 
@@ -189,7 +191,7 @@ extension CommandTable {
   private static var health: Command {
     Command(
       id: .health, name: "health", summary: "Check the health of a server, or of one of its services.",
-      usage: "rpcurl health [OPTIONS] TARGET [SERVICE]",
+      usage: "rpcurl health [OPTIONS] [TARGET] [SERVICE]",
       discussion: """
         The command calls grpc.health.v1.Health, and prints the status. The exit code is 0 only if it is SERVING: 8 for \
         another status, otherwise that of the failed call. No schema is needed.
@@ -199,7 +201,7 @@ extension CommandTable {
         rpcurl health --wait 30s https://demo.example demo.v1.Demo
         """,
       places: [
-        .init("TARGET", target, isRequired: true, completion: "ask:target"),
+        .init("TARGET", target, completion: "ask:target"),
         .init("SERVICE", "The service; without it, the whole server."),
       ])
   }
@@ -207,7 +209,7 @@ extension CommandTable {
   private static var check: Command {
     Command(
       id: .check, name: "check", summary: "Find out how a server can be called, and why not.",
-      usage: "rpcurl check [OPTIONS] TARGET",
+      usage: "rpcurl check [OPTIONS] [TARGET]",
       discussion: """
         Each step of a call is a line that begins with ✓ or ✗: name, connection, TLS, HTTP, protocols, reflection and health. \
         The last line is the shortest command that works. The exit code is 0 only if a call can be made.
@@ -216,7 +218,7 @@ extension CommandTable {
         rpcurl check localhost:50051
         rpcurl check --format json https://demo.example
         """,
-      places: [.init("TARGET", target, isRequired: true, completion: "ask:target")])
+      places: [.init("TARGET", target, completion: "ask:target")])
   }
 
   private static var pluginsList: Command {
@@ -270,6 +272,27 @@ extension CommandTable {
         named), path if named, version, libraries, httpVersions and features, or error if it cannot be loaded.
         """,
       examples: "rpcurl version --format json", places: [])
+  }
+
+  private static var trust: Command {
+    Command(
+      id: .trust, name: "trust", summary: "Trust the project file .rpcurl, with its current contents.",
+      usage: "rpcurl trust [OPTIONS] [PATH]\nrpcurl trust --list\nrpcurl trust --revoke [PATH]",
+      discussion: """
+        A project file that is not trusted may name a target, schema sources in its directory, and settings without effects \
+        elsewhere. Everything else in it needs trust: what runs code, reads or writes other files, sends credentials, \
+        or weakens TLS. So does the use of the user's credentials for its target. A changed file is not trusted. Read the \
+        file first; this command prints the lines that need trust. See rpcurl-config(5).
+        """,
+      examples: """
+        rpcurl trust
+        rpcurl trust --revoke
+        """,
+      places: [
+        .init(
+          "PATH", "The file, or its directory (default: the project file of the working directory).",
+          completion: "file")
+      ])
   }
 
   private static let sessionDiscussion = """

@@ -3,6 +3,7 @@ package enum CommandID: UInt8, CaseIterable, Sendable {
   case call, session, run, list, describe, template, export, convert, health, check
   case pluginsList, pluginsCheck, pluginsNew
   case version
+  case trust
 }
 
 /// A set of commands.
@@ -40,5 +41,6 @@ package struct CommandSet: OptionSet, Sendable {
   static var reflecting: CommandSet { CommandSet(rawValue: 0x07F) }
   /// The commands that use a schema: `reflecting`, `convert` and `plugins check`.
   static var schemas: CommandSet { CommandSet(rawValue: 0x8FF) }
-  static var all: CommandSet { CommandSet(rawValue: 0x3FFF) }
+  static var trust: CommandSet { CommandSet(rawValue: 0x4000) }
+  static var all: CommandSet { CommandSet(rawValue: 0x7FFF) }
 }

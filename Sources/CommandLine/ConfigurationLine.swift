@@ -15,24 +15,52 @@ package struct ConfigurationLine: Equatable, Sendable {
   }
 }
 
+/// The lines of one configuration file that apply: those for all calls, or those of a profile.
+package struct ConfigurationLayer: Sendable {
+  /// The path of the file, for messages.
+  package let path: String
+  /// The profile; nil for the lines for all calls.
+  package let profile: String?
+  /// Whether it is a project file, whose schema sources precede those of the user's configuration.
+  package let isProject: Bool
+  /// The lines, in order.
+  package let lines: [ConfigurationLine]
+
+  /// Lines of a file.
+  package init(path: String, profile: String?, isProject: Bool = false, lines: [ConfigurationLine]) {
+    self.path = path
+    self.profile = profile
+    self.isProject = isProject
+    self.lines = lines
+  }
+}
+
+extension ConfigurationLine {
+  /// The option that the line has for a command; nil if there is no such option.
+  package func option(_ command: CommandID) -> Option? {
+    // What a line means does not depend on the command: --format is that of calls.
+    OptionTable.find(name[...], .call) ?? OptionTable.find(name[...], command)
+      ?? OptionTable.all.first { $0.isNamed(name[...]) }
+  }
+}
+
 extension Invocation {
-  /// Adds the options of a configuration file. What is typed takes precedence, and the profile over the common lines.
+  /// Adds the options of configuration files. What is typed takes precedence, then profiles, then the environment.
   ///
   /// Lines that the command has no use for are checked, and omitted.
   ///
   /// - Parameters:
-  ///   - common: The lines for every call.
-  ///   - own: The lines of the profile.
-  package mutating func configure(
-    _ common: [ConfigurationLine], profile: String?, _ own: [ConfigurationLine], path: String
-  ) {
-    var target: Positional?
-    func read(_ lines: [ConfigurationLine], _ profile: String?) -> [Argument] {
+  ///   - layers: The lines of the files, in the order of precedence, the lowest first.
+  ///   - environmentTarget: The target that the environment names; nil if it names none.
+  package mutating func configure(_ layers: [ConfigurationLayer], environmentTarget: Positional? = nil) {
+    var read: [(layer: ConfigurationLayer, arguments: [Argument])] = []
+    var targets: [(isOwn: Bool, target: Positional)] = []
+    for layer in layers {
       var arguments: [Argument] = []
-      for line in lines {
-        let origin = Origin.file(path: path, line: line.number, profile: profile)
+      for line in layer.lines {
+        let origin = Origin.file(path: layer.path, line: line.number, profile: layer.profile)
         if line.name == "target" {
-          target = Positional(line.value ?? "", origin)
+          targets.append((layer.profile != nil, Positional(line.value ?? "", origin)))
           continue
         }
         do throws(ParseError) {
@@ -41,22 +69,64 @@ extension Invocation {
           fail(error)
         }
       }
-      return arguments
+      read = read.map { other in
+        (other.layer, other.arguments.filter { !Self.isReplaced($0, by: arguments) })
+      }
+      read.append((layer, arguments))
     }
-    let commonLines = read(common, nil)
-    let ownLines = read(own, profile)
-    let lines = commonLines.filter { !Self.isReplaced($0, by: ownLines) } + ownLines
-    insert(lines.filter { !Self.isReplaced($0, by: arguments) }, target: target)
+    let typed = arguments
+    let lines = (read.filter(\.layer.isProject) + read.filter { !$0.layer.isProject }).flatMap(\.arguments)
+    // The first source of a schema that has a name is used.
+    let schema = lines.filter { OptionTable[$0.id].group == .schema }
+    let others = read.flatMap(\.arguments).filter { OptionTable[$0.id].group != .schema }
+    let applied = omitInterceptors(others.filter { !Self.isReplaced($0, by: typed) })
+    insert(
+      before: applied, after: schema,
+      // A profile is selected on the command line.
+      target: targets.last(where: \.isOwn)?.target ?? environmentTarget ?? targets.last?.target)
+  }
+
+  /// The arguments without the interceptors that `--no-use` names.
+  private mutating func omitInterceptors(_ lines: [Argument]) -> [Argument] {
+    let chain = lines.filter { $0.interceptorName != nil }
+    var names: Set<String> = []
+    for option in all(.noUse) {
+      let text = option.string ?? ""
+      let name = Argument.interceptorName(text)
+      guard !chain.contains(where: { $0.interceptorName == name }) else {
+        names.insert(name)
+        continue
+      }
+      let known = chain.compactMap(\.interceptorName)
+      let hint =
+        known.isEmpty
+        ? "no configuration file that was read has interceptors"
+        : Suggestions.nearest(to: name, among: known).map { "did you mean \($0)?" }
+          ?? "the configuration has \(known.joined(separator: ", "))"
+      fail(
+        ParseError(
+          .invalidValue(
+            option: option.name, value: text, why: "not an interceptor of the configuration", hint: hint),
+          option.origin))
+    }
+    let isOmitted = { (argument: Argument) in argument.interceptorName.map { names.contains($0) } ?? false }
+    omitted = lines.filter(isOmitted)
+    return lines.filter { !isOmitted($0) }
+  }
+
+  /// Removes the arguments of a configuration file that may hold credentials, except the interceptors that are known
+  /// to hold none. Returns them.
+  ///
+  /// - Parameter path: The file, as in the origin of its arguments.
+  package mutating func withholdCredentials(of path: String) -> [Argument] {
+    let withheld = arguments.filter { $0.origin.file == path && $0.mayHoldCredentials }
+    arguments.removeAll { $0.origin.file == path && $0.mayHoldCredentials }
+    return withheld
   }
 
   /// The option of a line; nil if the command does not have it, but another one does.
   private func argument(_ line: ConfigurationLine, _ origin: Origin) throws(ParseError) -> Argument? {
-    let own = OptionTable.find(line.name[...], command)
-    // What a line means does not depend on the command: --format is that of calls.
-    guard
-      let option = OptionTable.find(line.name[...], .call) ?? own
-        ?? OptionTable.all.first(where: { $0.isNamed(line.name[...]) })
-    else { throw Suggestions.unknown(line.name, .call, origin) }
+    guard let option = line.option(command) else { throw Suggestions.unknown(line.name, .call, origin) }
     guard option.isConfigurable else { throw ParseError(.onlyTyped(line.name), origin) }
     let argument: Argument
     if option.hasValue {
@@ -76,21 +146,58 @@ extension Invocation {
     return option.commands.contains(CommandSet(command)) ? argument : nil
   }
 
-  private static let groups: [Set<OptionID>] = [[.user, .bearer], [.data]]
+  private static let credentials: Set<OptionID> = [.user, .bearer]
   private static let headers: Set<OptionID> = [.header, .rpcHeader, .reflectHeader]
 
   /// Whether `others` have something that stands for the argument: credentials, data, or a header of the same name.
   private static func isReplaced(_ argument: Argument, by others: [Argument]) -> Bool {
-    if let group = groups.first(where: { $0.contains(argument.id) }) {
-      return others.contains { group.contains($0.id) }
+    if argument.id == .data { return others.contains { $0.id == .data } }
+    let name = headers.contains(argument.id) ? headerName(argument.text) : nil
+    if credentials.contains(argument.id) || argument.id == .header && name == "authorization",
+      others.contains(where: { credentials.contains($0.id) || isAuthorization($0) })
+    {
+      return true
     }
-    guard headers.contains(argument.id), let name = headerName(argument.text) else { return false }
+    guard let name else { return false }
     return others.contains { headers.contains($0.id) && headerName($0.text) == name }
+  }
+
+  private static func isAuthorization(_ argument: Argument) -> Bool {
+    argument.id == .header && headerName(argument.text) == "authorization"
   }
 
   private static func headerName(_ text: String?) -> String? {
     guard let text, !text.begins(with: "@"), case let (name, value) = text.parted(at: ":"), value != nil
     else { return nil }
     return name.lowercased()
+  }
+}
+
+extension Argument {
+  /// The interceptors that hold no credentials, and send nothing of the environment or of files.
+  private static let harmlessInterceptors: Set<String> = [
+    "assert", "fault", "log", "mock", "record", "replay", "retry",
+  ]
+
+  /// The name of the interceptor or plugin that the option adds to the chain; nil for another option.
+  package var interceptorName: String? {
+    guard id == .use || id == .plugin, let string else { return nil }
+    return Self.interceptorName(string)
+  }
+
+  /// The name in `NAME|PATH[,KEY=VALUE…]`: of a plugin, that of its file without `.so`.
+  package static func interceptorName(_ text: String) -> String {
+    let spec = text.parted(at: ",").before.drop { $0 == "?" }
+    let file = spec.unicodeScalars.split(separator: "/").last.map { Substring($0) } ?? spec
+    return String(file.utf8.count > 3 && file.hasSuffix(".so") ? file.dropLast(3) : file)
+  }
+
+  /// Whether the argument of a configuration may hold credentials.
+  fileprivate var mayHoldCredentials: Bool {
+    switch OptionTable[id].trust {
+    case .credentials, .header: true
+    case .interceptor: id == .plugin || !Self.harmlessInterceptors.contains(interceptorName ?? "")
+    case .harmless, .projectPath, .effects: false
+    }
   }
 }

@@ -17,11 +17,15 @@ package struct Invocation: Sendable {
   /// Whether the command was named.
   package let isNamed: Bool
   /// The options. The last one with a single value holds.
-  package private(set) var arguments: [Argument] = []
+  package internal(set) var arguments: [Argument] = []
   /// The arguments that are not options, in order.
   package private(set) var positionals: [Positional] = []
-  /// The target of the configuration file, for a method that is given alone.
+  /// The target of the configuration or the environment, for a method that is given alone.
   package private(set) var configuredTarget: Positional?
+  /// The interceptors of the configuration that `--no-use` omits.
+  package internal(set) var omitted: [Argument] = []
+  /// What was read for the command, for `-v` and `--explain`.
+  package var configuration = ConfigurationReport()
   /// What is asked for instead of the command; nil for the command itself.
   package var request: Request?
   /// What is wrong, the first first.
@@ -129,16 +133,11 @@ package struct Invocation: Sendable {
 
   // MARK: Configuration
 
-  /// Adds the options of a configuration file. What is typed takes precedence.
-  ///
-  /// - Parameters:
-  ///   - lines: The options for every call, and then those of the profile.
-  ///   - target: The server that the file names.
-  mutating func insert(_ lines: [Argument], target: Positional?) {
+  /// Adds the options of configuration files: those of lower precedence than what is typed, and the sources of the
+  /// schema, which are searched after those that are typed.
+  mutating func insert(before: [Argument], after: [Argument], target: Positional?) {
     configuredTarget = target
-    // The first source of a schema that has a name is used.
-    let schema = lines.filter { OptionTable[$0.id].group == .schema }
-    arguments = lines.filter { OptionTable[$0.id].group != .schema } + arguments + schema
+    arguments = before + arguments + after
   }
 
   mutating func fail(_ error: ParseError) { errors.append(error) }

@@ -46,6 +46,25 @@ package struct Option: Sendable {
     }
   }
 
+  /// Whether a line with the option needs trust in a project file, and whether one in the user's configuration applies
+  /// to the target of a project file that is not trusted.
+  package enum Trust: String, Sendable {
+    /// It needs no trust: it runs, reads and writes nothing, and weakens nothing.
+    case harmless
+    /// It needs no trust if its path is in the folder of the project file.
+    case projectPath
+    /// It needs no trust if it is literal and not a credential. Headers of the user's configuration are not sent to a
+    /// target that is not trusted.
+    case header
+    /// It needs trust. It holds no credentials, so that of the user's configuration applies to every target.
+    case effects
+    /// It needs trust. An interceptor of the user's configuration that may hold credentials does not apply to a target
+    /// that is not trusted.
+    case interceptor
+    /// It needs trust, and that of the user's configuration does not apply to a target that is not trusted.
+    case credentials
+  }
+
   /// The identifier.
   package let id: OptionID
   let nameList: String
@@ -73,6 +92,8 @@ package struct Option: Sendable {
   package let repeats: Bool
   /// Whether the configuration file may hold it.
   package let isConfigurable: Bool
+  /// What it may do in a project file that is not trusted.
+  package let trust: Trust
   /// Whether `-h` shows it.
   package let isCommon: Bool
   /// What the value completes to, if its kind does not determine it: `file`, `dir`, `header`, `atfile` or `ask:WHAT`.
@@ -82,7 +103,7 @@ package struct Option: Sendable {
     _ id: OptionID, _ names: String, _ kind: Kind = .flag, _ placeholder: String = "", _ group: Group,
     _ commands: CommandSet, _ summary: String, _ discussion: String = "", example: String,
     standard: String = "", aliases: String = "", grpcurl: String = "", repeats: Bool = false,
-    isConfigurable: Bool = true, isCommon: Bool = false, completion: String = ""
+    isConfigurable: Bool = true, trust: Trust = .credentials, isCommon: Bool = false, completion: String = ""
   ) {
     self.id = id
     nameList = names
@@ -98,6 +119,7 @@ package struct Option: Sendable {
     grpcurlList = grpcurl
     self.repeats = repeats
     self.isConfigurable = isConfigurable
+    self.trust = trust
     self.isCommon = isCommon
     completionKind = completion
   }
@@ -129,6 +151,28 @@ package struct Option: Sendable {
     case .choices: "comma"
     case .flag, .count: "none"
     default: completionKind.isEmpty ? "none" : completionKind
+    }
+  }
+
+  /// How the value names a file.
+  package enum PathForm: Equatable, Sendable {
+    /// It names none.
+    case none
+    /// The value is a path.
+    case whole
+    /// A value that begins with `@` is a path after it.
+    case afterAt
+    /// The value is an interceptor, whose settings may be paths.
+    case interceptor
+  }
+
+  /// How the value names a file.
+  package var pathForm: PathForm {
+    switch completionKind {
+    case "file", "dir": .whole
+    case "atfile", "header": .afterAt
+    case "ask:use", "ask:plugin": .interceptor
+    default: .none
     }
   }
 

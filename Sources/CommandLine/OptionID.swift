@@ -16,7 +16,7 @@ package enum OptionID: UInt8, CaseIterable, Sendable {
   // Batch
   case each, jobs, failEarly
   // Interceptors
-  case use, plugin
+  case use, plugin, noUse
   // Output
   case format, textFormat, emitDefaults, enumNumbers, int64Numbers, protoNames, unknownFields
   case filter, filterMissing, raw, limit
@@ -24,7 +24,7 @@ package enum OptionID: UInt8, CaseIterable, Sendable {
   case showSecrets, explain
   // One command's own
   case kind, comments, response, protoDir, type, from, to, noSchema, delimited, pretty, noUnknownFields, allowPartial
-  case method, callTime, lang, dir, watch, wait
+  case method, callTime, lang, dir, watch, wait, listTrusted, revoke
   // Errors
   case silent, showError, errorFormat
   // Configuration

@@ -4,13 +4,24 @@ package enum Origin: Equatable, Sendable {
   case typed(index: Int)
   /// A line of a configuration file, counted from 1; in the section of a profile if that is named.
   case file(path: String, line: Int, profile: String?)
+  /// A variable of the environment.
+  case environment(name: String)
   /// A command of a session.
   case session
 
   /// The place for messages; nil for what was typed.
   package var place: String? {
-    guard case .file(let path, let line, _) = self else { return nil }
-    return "\(path), line \(line)"
+    switch self {
+    case .file(let path, let line, _): "\(path), line \(line)"
+    case .environment(let name): name
+    case .typed, .session: nil
+    }
+  }
+
+  /// The configuration file; nil for another origin.
+  package var file: String? {
+    guard case .file(let path, _, _) = self else { return nil }
+    return path
   }
 }
 

@@ -27,6 +27,11 @@ package struct ParseError: Error, Equatable, Sendable {
     self.origin = origin
   }
 
+  /// The error for an argument that neither the command line nor the configuration has.
+  package init(missing name: String) {
+    self.init(.missingArgument(name), nil)
+  }
+
   /// What is wrong, for the first part of a message.
   package var what: String {
     switch reason {

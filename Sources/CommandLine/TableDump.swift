@@ -37,7 +37,7 @@ package enum TableDump {
       ("group", quoted(option.group.title)), ("summary", quoted(option.summary)),
       ("discussion", quoted(option.discussion)), ("example", quoted(option.example)),
       ("default", quoted(option.standard)), ("completion", quoted(option.completion)),
-      ("configurable", option.isConfigurable ? "true" : "false"),
+      ("configurable", option.isConfigurable ? "true" : "false"), ("trust", quoted(option.trust.rawValue)),
     ])
   }
 

@@ -9,7 +9,8 @@ extension Session {
   package static let chainEntries: [SessionCommandEntry] = [
     SessionCommandEntry("chain", "list the interceptors in the order of the request path") { session, _ in
       let members = session.chain.members
-      guard !members.isEmpty else { return session.print(["no interceptors"]) }
+      let omitted = session.state.omitted.map { "omitted: \($0.omission)" }
+      guard !members.isEmpty else { return session.print(["no interceptors"] + omitted) }
       let showsSecrets = session.options.output.showSecrets
       session.print(
         members.enumerated().map { index, member in
@@ -20,6 +21,7 @@ extension Session {
           return
             "\(index + 1) \(registration.name)\(settings) (\(kind)\(priority), methods \(registration.methods))"
         })
+      session.print(omitted)
       session.print(ChainWarnings.of(session.chain.names).map { "warning: \($0)" })
     },
     SessionCommandEntry(

@@ -138,6 +138,10 @@ extension Session {
         throw Failure(
           .usage, "options", "interceptors are added by commands", hint: "use NAME, plugin load PATH")
       }
+      guard invocation.last(.noUse) == nil else {
+        throw Failure(
+          .usage, "options", "--no-use is only accepted at the start of the session", hint: "remove N|NAME")
+      }
       guard invocation.last(of: [.config, .profile]) == nil else {
         throw Failure(
           .usage, "options", "--config and --profile are only accepted at the start of the session")

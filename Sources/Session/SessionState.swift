@@ -34,6 +34,8 @@ package struct SessionState {
   package private(set) var fixed: [Argument] = []
   /// The interceptors that options specify: the initial chain.
   package private(set) var chain: [ChainArguments.Entry] = []
+  /// The interceptors of the configuration that `--no-use` omits.
+  package private(set) var omitted: [ChainArguments.Entry] = []
 
   /// Creates the settings from the arguments of the command line.
   package init(_ invocation: Invocation, target: Positional?) throws(Failure) {
@@ -56,7 +58,9 @@ package struct SessionState {
     }
     let arguments = common.headerArguments(
       EnvironmentVariables.value, waitLimit: options.request.maxTime)
-    chain += ChainArguments(invocation).entries
+    let interceptors = ChainArguments(invocation)
+    chain += interceptors.entries
+    omitted += interceptors.omitted
     headers += try Self.lines(invocation.all(.header), arguments)
     for choice in Self.choices {
       if let value = invocation.last(choice.option) { chosen[choice.option] = value }
@@ -65,7 +69,7 @@ package struct SessionState {
     let given = invocation.count(.verbose)
     if given > 0 { verbosity = given }
     // Arguments of the configuration file are included already.
-    let own: Set<OptionID> = [.use, .plugin, .header, .verbose, .config, .profile]
+    let own: Set<OptionID> = [.use, .plugin, .noUse, .header, .verbose, .config, .profile]
     let taken = own.union(Self.choices.map(\.option)).union(Self.flags.map(\.option))
     for argument in invocation.arguments where !taken.contains(argument.id) {
       // Of an option that does not repeat, only the last value holds.

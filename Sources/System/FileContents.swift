@@ -165,6 +165,20 @@ package enum FileContents {
     return target.isEmpty ? nil : String(decoding: target, as: UTF8.self)
   }
 
+  /// The absolute path without links; nil, and `errno` is set, if it does not exist or cannot be resolved.
+  package static func canonicalPath(_ path: String) -> String? {
+    guard let found = realpath(path, nil) else { return nil }
+    defer { free(found) }
+    return String(cString: found)
+  }
+
+  /// The working directory, without links; nil if it was removed.
+  package static var workingDirectory: String? {
+    guard let found = getcwd(nil, 0) else { return nil }
+    defer { free(found) }
+    return String(cString: found)
+  }
+
   /// The description of `errno`.
   package static func lastError() -> String {
     String(cString: strerror(errno))

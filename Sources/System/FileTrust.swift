@@ -50,7 +50,7 @@ package struct FileTrust {
 
   private mutating func follow(_ path: String, to file: stat) throws(Problem) {
     try Self.requireOwn(Self.status("/"), "/")
-    try enter(path.hasPrefix("/") ? path : "\(Self.workingDirectory)/\(path)")
+    try enter(path.hasPrefix("/") ? path : "\(FileContents.workingDirectory ?? "")/\(path)")
     while let name = pending.popLast() {
       if name == ".." {
         // All links of `directory` are resolved.
@@ -108,12 +108,6 @@ package struct FileTrust {
   private static func status(_ path: String) -> stat? {
     var status = stat()
     return lstat(path, &status) == 0 ? status : nil
-  }
-
-  private static var workingDirectory: String {
-    guard let path = getcwd(nil, 0) else { return "" }
-    defer { free(path) }
-    return String(cString: path)
   }
 }
 

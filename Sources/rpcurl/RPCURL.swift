@@ -1,6 +1,7 @@
 import Calls
 import CommandLine
 import Glibc
+import Interceptors
 import Output
 import RPCProtocols
 import System
@@ -53,7 +54,7 @@ enum RPCURL {
   /// Adds the arguments of the configuration file. Throws the first error of the arguments or the file.
   private static func configure(_ invocation: inout Invocation, _ console: Console) throws(Failure) {
     do throws(Failure) {
-      try ConfigurationFile.read(into: &invocation, environment: EnvironmentVariables.value)
+      try Configuration.read(into: &invocation, environment: EnvironmentVariables.value)
       console.error.configure(Diagnostics(invocation))
     } catch {
       // Errors of the command line come first.
@@ -61,6 +62,24 @@ enum RPCURL {
       throw error
     }
     if let error = invocation.errors.first { throw Failure(error, of: invocation.command) }
+    report(invocation, on: console.error)
+  }
+
+  /// Prints which credentials do not apply and, with `-v`, what was read.
+  private static func report(_ invocation: Invocation, on error: StandardError) {
+    let configuration = invocation.configuration
+    if let warning = configuration.warning {
+      error.remark("rpcurl: warning: \(TerminalText.escape(warning))\nhint: run \"rpcurl trust\"\n")
+    }
+    guard invocation.count(.verbose) > 0 else { return }
+    for file in configuration.files {
+      error.write("* configuration: \(TerminalText.escape(file.description))\n")
+    }
+    if let target = invocation.configuredTarget, let place = target.origin.place,
+      ConfiguredTarget.isUsed(by: invocation)
+    {
+      error.write("* target: \(TerminalText.escape("\(Target.shown(target.text)) (\(place))"))\n")
+    }
   }
 
   private static func run(_ invocation: Invocation, on console: Console) throws {
@@ -79,6 +98,7 @@ enum RPCURL {
     case .pluginsCheck: try PluginsCheckCommand(invocation).run(on: console)
     case .pluginsNew: try PluginsNewCommand(invocation).run(on: console)
     case .version: VersionCommand(invocation).run(on: console.output)
+    case .trust: try TrustCommand(invocation).run(on: console.output)
     }
   }
 }

@@ -23,18 +23,21 @@ struct ConfigurationFileTests {
         + "[profile one two]\n--header x: y\n[profile empty]\n")
     let file = try #require(try ConfigurationFile(path, isDemanded: true))
     #expect(file.profileNames == ["empty", "one two"])
-    let common = try file.lines(profile: nil).common
+    let common = file.lines(profile: nil).common
     #expect(common.map(\.number) == [3, 4, 5, 6])
     #expect(common.map(\.name) == ["--max-time", "--header", "-k", "target"])
     #expect(common.map(\.value) == ["10", "a: b = c", nil, "host:1"])
-    let own = try file.lines(profile: "one two").own
+    let own = file.lines(profile: "one two").own
     #expect(own == [ConfigurationLine(number: 8, name: "--header", value: "x: y")])
-    #expect(try file.lines(profile: "empty").own.isEmpty)
+    #expect(file.lines(profile: "empty").own == [])
+    #expect(file.lines(profile: "none").own == nil)
+    #expect(file.allLines.map(\.number) == [3, 4, 5, 6, 8])
   }
 
   @Test func listsProfilesWhenNameIsUnknown() throws {
-    let file = try #require(try ConfigurationFile(file("[profile b]\n[profile a]\n"), isDemanded: true))
-    let failure = #expect(throws: Failure.self) { try file.lines(profile: "c") }
+    let path = try file("[profile b]\n[profile a]\n")
+    var invocation = Parser.parse(["call", "--config", path, "--profile", "c", "M"])
+    let failure = #expect(throws: Failure.self) { try Configuration.read(into: &invocation) { _ in nil } }
     #expect(failure?.message?.what == "--profile c")
     #expect(failure?.message?.hint?.contains("a, b") == true)
   }
@@ -81,24 +84,24 @@ struct ConfigurationFileTests {
     (["HOME": ""], nil), ([:], nil),
   ])
   func findsStandardPath(environment: [String: String], path: String?) {
-    #expect(ConfigurationFile.defaultPath { environment[$0] } == path)
+    #expect(Configuration.userPath { environment[$0] } == path)
   }
 
   @Test func addsOptionsBeforeThoseOfCommandLine() throws {
     let path = try file("--max-time 1\ntarget host:1\n[profile p]\n--max-time 2\n")
     var invocation = Parser.parse(["call", "--config", path, "--profile", "p", "M"])
-    try ConfigurationFile.read(into: &invocation) { _ in nil }
+    try Configuration.read(into: &invocation) { _ in nil }
     #expect(invocation.text(.maxTime) == nil || invocation.errors.isEmpty)
     #expect(invocation.last(.maxTime)?.origin.place?.contains("line 4") == true)
     #expect(invocation.configuredTarget?.text == "host:1")
     var typed = Parser.parse(["call", "--config", path, "--max-time", "3", "M"])
-    try ConfigurationFile.read(into: &typed) { _ in nil }
+    try Configuration.read(into: &typed) { _ in nil }
     #expect(typed.last(.maxTime)?.origin.place == nil)
   }
 
   @Test func reportsProfileWithoutFile() {
     var invocation = Parser.parse(["call", "--profile", "p", "M"])
-    let failure = #expect(throws: Failure.self) { try ConfigurationFile.read(into: &invocation) { _ in nil } }
+    let failure = #expect(throws: Failure.self) { try Configuration.read(into: &invocation) { _ in nil } }
     #expect(failure?.message?.why == "no configuration file found")
   }
 }

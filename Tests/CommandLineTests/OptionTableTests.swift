@@ -86,11 +86,52 @@ struct OptionTableTests {
       (.reflecting, [.call, .session, .run, .list, .describe, .template, .export]),
       (.remote, [.call, .session, .run, .list, .describe, .template, .export, .health, .check]),
       (.schemas, [.call, .session, .run, .list, .describe, .template, .export, .convert, .pluginsCheck]),
-      (.all, CommandID.allCases),
+      (.trust, [.trust]), (.all, CommandID.allCases),
     ]
     for (set, commands) in sets {
       #expect(CommandID.allCases.filter { set.contains(CommandSet($0)) } == commands)
     }
+  }
+
+  /// The options that a project file may have without trust. What runs code, reads or writes files elsewhere, sends
+  /// credentials, weakens TLS or selects another way to a server is not among them.
+  private static let needNoTrust: [Option.Trust: Set<OptionID>] = [
+    .projectPath: [.descriptorSet, .proto, .importPath],
+    .header: [.header, .rpcHeader, .reflectHeader],
+    .harmless: [
+      .reflect, .reflectVersion, .noCache, .http1, .http2, .http2PriorKnowledge, .http3, .ipv4, .ipv6,
+      .connectTimeout, .keepaliveTime, .protocolName, .userAgent, .codec, .connectGet, .compression,
+      .acceptCompression, .maxTime, .dataFormat, .chunk, .seed, .allowUnknownFields, .format, .emitDefaults,
+      .enumNumbers, .int64Numbers, .protoNames, .filter, .filterMissing, .limit, .verbose, .color, .timing,
+      .kind, .comments, .response, .showError, .errorFormat, .watch, .wait,
+    ],
+  ]
+
+  /// The options that need trust, of which `credentials` and `interceptor` of the user's configuration do not apply to
+  /// the target of a project file that is not trusted.
+  private static let needTrust: [Option.Trust: Set<OptionID>] = [
+    .interceptor: [.use, .plugin],
+    .credentials: [
+      .cert, .certType, .key, .pass, .user, .bearer, .netrc, .netrcFile, .data, .type, .from, .to, .delimited,
+      .pretty, .noUnknownFields, .allowPartial, .method, .callTime, .lang, .dir,
+    ],
+    .effects: [
+      .plaintext, .insecure, .cacert, .capath, .servername, .authority, .tls12, .tls13, .unixSocket,
+      .abstractUnixSocket, .proxy, .proxyUser, .resolve, .connectTo, .expandHeaders, .maxMessageSize,
+      .expandData, .each, .jobs, .failEarly, .raw, .output, .showSecrets, .explain, .silent,
+    ],
+  ]
+
+  /// A new option belongs into one of the two lists above, and its definition states the same.
+  @Test(arguments: OptionTable.all.filter(\.isConfigurable).map(\.id))
+  func statesWhetherItNeedsTrust(id: OptionID) {
+    let lists = Self.needNoTrust.merging(Self.needTrust) { first, _ in first }
+    let stated = lists.filter { $0.value.contains(id) }.map(\.key)
+    #expect(stated == [OptionTable[id].trust], "\(OptionTable[id].name)")
+  }
+
+  @Test func optionsThatNeedNoTrustAreConfigurable() {
+    for id in Self.needNoTrust.values.joined() { #expect(OptionTable[id].isConfigurable) }
   }
 
   @Test func helpUsesStandardTerms() {

@@ -1,4 +1,4 @@
-"""The example of rpcurl-config(5): its file and its calls, verbatim."""
+"""The examples of rpcurl-config(5): their files and calls, verbatim."""
 
 import json
 
@@ -6,7 +6,7 @@ import pytest
 
 import manual
 
-FILE, CALLS = manual.examples("rpcurl-config.5")
+FILE, CALLS, PROJECT, TRUSTED = manual.examples("rpcurl-config.5")
 
 
 @pytest.fixture
@@ -44,3 +44,17 @@ def test_explain_shows_the_resulting_options(call):
     assert plan["timeout_ms"] == 2000
     assert [i["name"] for i in plan["interceptors"]] == ["header"]
     assert ["x-tenant", "blue"] in plan["headers"]
+
+
+def test_a_project_file(tmp_path, descriptor_set, grpc_server):
+    replacing = [("http://localhost:50051", grpc_server.url)]
+    (tmp_path / ".rpcurl").write_text(PROJECT.replace(*replacing[0]))
+    result = manual.run(TRUSTED, tmp_path, descriptor_set, replacing, USER="ada")
+    assert (result.returncode, result.stderr) == (0, "")
+    lines = result.stdout.splitlines()
+    assert lines[:2] == [f"trusted: {tmp_path}/.rpcurl", "line 4: --use"]
+    hello, omitted, environment = map(json.loads, lines[2:])
+    assert hello["message"] == "Hello, Ada!"
+    sent = [{h["name"]: h.get("value") for h in response["headers"]} for response in (omitted, environment)]
+    assert [headers["x-tenant"] for headers in sent] == ["demo", "demo"]
+    assert ["x-user" in headers for headers in sent] == [False, True]

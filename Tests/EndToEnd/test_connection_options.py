@@ -269,7 +269,7 @@ def test_credentials(rpcurl, descriptor_set, connect_server, tmp_path):
     assert authorization("-u", "ada:secret") == "Basic YWRhOnNlY3JldA=="
     assert authorization("--bearer", "abc") == "Bearer abc"
     assert authorization("--bearer", f"@{tmp_path / 'token'}") == "Bearer abc"
-    assert authorization("--bearer", "abc", "-H", "authorization: mine") == "mine"
+    assert authorization("--bearer", "abc", "--rpc-header", "authorization: mine") == "mine"
     (tmp_path / "netrc").write_text("machine 127.0.0.1 login ada password secret\n")
     assert authorization("--netrc-file", tmp_path / "netrc") == "Basic YWRhOnNlY3JldA=="
     assert echoed(rpcurl, descriptor_set, connect_server, "-A", "mine/1")["user-agent"] == "mine/1"

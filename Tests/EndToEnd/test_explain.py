@@ -26,7 +26,7 @@ def explained(result):
 
 def test_text(rpcurl, server, descriptor_set):
     result = rpcurl(
-        "--explain", "--descriptor-set", descriptor_set, "-H", "Authorization: Bearer secret", "-H", "x-a: \x9b", "-u", "a:b",
+        "--explain", "--descriptor-set", descriptor_set, "-H", "Authorization: Bearer secret", "-H", "x-a: \x9b",
         "--max-time", "1500ms", "--use", "header,set=authorization:y", "-d", '{"from": 1}', "-d", "@/no/such/file", "--use", "header,set=a:b,priority=5",
         "--use", "header,set=c:d,methods=other.Service/*", f"http://{server.address}/{SERVICE}/Count",
     )  # fmt: skip

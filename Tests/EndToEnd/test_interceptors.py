@@ -77,7 +77,7 @@ def test_priority_reorders_and_methods_restrict(call):
         ("nosuch", ["nosuch", "header"]),
         ("header,set=x", ["header: set", "NAME:VALUE"]),
         ("header,colour=red", ["header: colour", "unknown key"]),
-        ("header,set", ["header", "key=value"]),
+        ("header,set", ["header", "KEY=VALUE"]),
         ("header,priority=high", ["priority", "whole number"]),
         ("header,methods=a/b/c", ["methods", "pkg.Service/*"]),
         ("header,set=content-length:5", ["header: set", "content-length"]),

@@ -137,3 +137,15 @@ def test_the_reason_is_part_of_the_error(rpcurl, proto):
     shown = json.loads(rpcurl("list", "--error-format", "json", "--proto", proto).err)
     assert shown["error"]["what"].endswith("own.proto:2:13")
     assert shown["error"]["why"] == '"Missing" is not defined'
+
+
+def test_a_name_with_an_at_sign_is_no_file_of_options(rpcurl):
+    (rpcurl.home / "evil").write_text("--plugin=protoc-gen-x=./run\n--x_out=.\nx.proto\n")
+    (rpcurl.home / "x.proto").write_text('syntax = "proto3"; message X {}')
+    (rpcurl.home / "@own.proto").write_text(FILE)
+    run = rpcurl.home / "run"
+    run.write_text("#!/bin/sh\ntouch ran\n")
+    run.chmod(0o755)
+    assert rpcurl("list", "--proto", "@evil").code == 3
+    assert not (rpcurl.home / "ran").exists()
+    assert rpcurl("list", "--kind", "message", "--proto", "@own.proto").out == "own.Own\n"

@@ -580,7 +580,7 @@ def test_options_of_the_command_line_and_of_a_file(rpcurl, grpc_server, tmp_path
     config.write_text(f"target {grpc_server.url}\n--header x-config: yes\n--max-time 9\n")
     result = run(rpcurl, "--config", config, "-H", "x-line: too", "-v", lines=["headers", "deadline", "verbose off", 'call Hello {"name":"Ada"}'])
     assert result.out.splitlines() == ["x-config: yes", "x-line: too", "9", ADA]
-    assert result.err == ""
+    assert result.err == f"* configuration: {config}\n* target: {grpc_server.url} ({config}, line 1)\n"
 
 
 def test_configuration_for_calls_only_is_ignored(rpcurl, grpc_server, tmp_path):

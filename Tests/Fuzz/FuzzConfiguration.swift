@@ -20,13 +20,17 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     return 0
   }
   for profile in [nil] + file.profileNames.map(Optional.some) {
-    guard let lines = try? file.lines(profile: profile) else { fatalError("a profile of the file is found") }
-    for line in lines.common + lines.own {
+    let lines = file.lines(profile: profile)
+    precondition((lines.own != nil) == (profile != nil), "a profile of the file is found")
+    for line in lines.common + (lines.own ?? []) {
       precondition(
         line.number > 0 && !line.name.isEmpty && line.value != "", "an option, and at most a value")
     }
     var invocation = Parser.parse(["http://host", "pkg.Service/Method"])
-    invocation.configure(lines.common, profile: profile, lines.own, path: path)
+    invocation.configure([
+      ConfigurationLayer(path: path, profile: nil, lines: lines.common),
+      ConfigurationLayer(path: path, profile: profile, lines: lines.own ?? []),
+    ])
     for argument in invocation.arguments { precondition(argument.origin.place != nil, "it is of the file") }
   }
   return 0

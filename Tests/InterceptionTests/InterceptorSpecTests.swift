@@ -53,4 +53,12 @@ import Testing
     let error = #expect(throws: ConfigurationError.self) { try parse(text) }
     #expect(error?.description.contains(part) == true, "\(error?.description ?? "")")
   }
+
+  @Test func hintShowsSettingOfInterceptor() {
+    let error = #expect(throws: ConfigurationError.self) {
+      try InterceptorSpec(parsing: "x,a:b", sources: sources) { $0 == "x" ? "set=NAME:VALUE" : nil }
+    }
+    #expect(error?.reason == "setting 1 is not of the form KEY=VALUE")
+    #expect(error?.hint == "write x,set=NAME:VALUE; a comma within a value is written twice: ,,")
+  }
 }

@@ -29,11 +29,17 @@ import Testing
     ("header,remove=b", "a=1"),
     ("header,remove=b,add=b:x:y,,z", "a=1; b=x:y,z"),
     ("header,set=c:", "a=1; b=2; c="),
-    ("header", "a=1; b=2"),
     ("header,set=a:3,methods=other.Service/*", "a=1; b=2"),
   ])
   func changesHeadersInTheOrderWritten(_ text: String, _ expected: String) throws {
     #expect(try headers(text) == expected)
+  }
+
+  @Test(arguments: ["header", "header,timeout=1", "header,methods=a.B/*"])
+  func rejectsConfigurationWithoutChange(text: String) {
+    let error = #expect(throws: ConfigurationError.self) { try registration(text) }
+    #expect(error?.description == "header: no header to change")
+    #expect(error?.hint == "write header,set=NAME:VALUE")
   }
 
   @Test(arguments: [

@@ -25,7 +25,7 @@ package final class HealthCheck {
   /// Resolves the arguments `TARGET [SERVICE]`.
   package init(_ invocation: Invocation, on console: Console) throws {
     request = try ServerRequest(invocation, console)
-    service = invocation.positionals.dropFirst().first?.text ?? ""
+    service = request.arguments.first ?? ""
     isWatching = invocation.has(.watch)
     patience = invocation.duration(.wait)
     clients = ClientSource(console, verbosity: request.verbosity, showsSecrets: false)

@@ -14,17 +14,19 @@ package struct ServerRequest {
   package let verbosity: Int
   package let server: ServerOptions
   package let common: CommonRequestOptions
+  /// The arguments after the target.
+  package let arguments: [String]
   private let headers: Headers
   private let sources: ArgumentSources
 
-  /// Resolves the options, and the first positional argument, `TARGET`.
+  /// Resolves the options, and the first positional argument, `TARGET`, or the configured target.
   package init(_ invocation: Invocation, _ console: Console) throws {
     server = ServerOptions(invocation)
     common = CommonRequestOptions(invocation)
     maxTime = invocation.duration(.maxTime)
     verbosity = invocation.count(.verbose)
-    // The parser has checked that there is one.
-    let argument = invocation.positionals.first ?? Positional("", .session)
+    let (argument, others) = try ConfiguredTarget.server(of: invocation)
+    arguments = others.map(\.text)
     do throws(Failure) {
       target = try Target.parse(server: argument.text, server.tls)
     } catch {
@@ -34,10 +36,11 @@ package struct ServerRequest {
     let sources = ArgumentSources(environment: environment, secrets: console.secrets)
     self.sources = sources
     protocolName = try CallSettings.protocolName(common, environment)
+    let given = try common.headerArguments(environment, waitLimit: sources.waitLimit).parse(common.headers)
+    try CredentialArguments.check(common, given: given)
     headers = try CredentialArguments.headers(
       common, server, bearer: try common.bearer.map { try CredentialArguments.token($0, sources) },
-      given: common.headerArguments(environment, waitLimit: sources.waitLimit).parse(common.headers),
-      sources.secrets)
+      given: given, sources.secrets)
   }
 
   /// The connection options for a protocol.

@@ -16,6 +16,8 @@ package struct CallArguments: CallOptions {
   package let configuredTarget: Positional?
   /// All options, of the command line and of the configuration file.
   package let given: [Argument]
+  /// The configuration files, and what of them does not apply.
+  package let configuration: ConfigurationReport
 
   package init(_ invocation: Invocation) {
     schema = SchemaOptions(invocation)
@@ -32,5 +34,6 @@ package struct CallArguments: CallOptions {
     method = invocation.positionals.dropFirst().first
     configuredTarget = invocation.configuredTarget
     given = invocation.arguments
+    configuration = invocation.configuration
   }
 }

@@ -82,6 +82,7 @@ package struct CallSettings {
     // Read files once: they may be pipes.
     headerArguments = options.request.common.headerArguments(sources.environment, waitLimit: timeout)
     commonHeaders = try headerArguments.parse(options.request.common.headers)
+    try CredentialArguments.check(options.request.common, given: commonHeaders)
     bearer = try options.request.common.bearer.map { (argument) throws(Failure) in
       try CredentialArguments.token(argument, sources)
     }

@@ -8,7 +8,7 @@ package enum CallTarget {
   package static func resolve(_ command: CallArguments) throws(Failure) -> (Target, MethodName) {
     let first = command.target
     if command.method == nil {
-      if let target = command.configuredTarget, isMethod(first.text) {
+      if let target = command.configuredTarget, ConfiguredTarget.isMethod(first.text) {
         return try parse(target, method: first.text, command)
       }
       try checkIsNotMethod(first.text)
@@ -42,21 +42,25 @@ package enum CallTarget {
       hint: "write rpcurl \(Target.shown(method)) \(target)")
   }
 
-  /// Whether an argument can be a method: `pkg.Service/Method`, `pkg.Service.Method` or `Method`.
-  private static func isMethod(_ text: String) -> Bool {
-    MethodName(text) != nil || MethodName("Service/\(text)") != nil
-  }
-
   /// Throws if the only argument is a method, which could also be read as a server.
   private static func checkIsNotMethod(_ text: String) throws(Failure) {
-    guard let name = MethodName(text), name.service.contains(".") else { return }
-    let isWhole = isService(name.service)
-    // No host ends with a name in capital letters.
-    guard isWhole || !text.contains("/") && isService(text) else { return }
-    let method = isWhole ? text : "\(text)/METHOD"
+    guard isClearlyMethod(text) else { return }
+    // A service alone lacks its method.
+    let isService = MethodName(text).map { !Self.isService($0.service) } ?? false
     throw Failure(
       .usage, text, "no server to call",
-      hint: "write rpcurl HOST:PORT \(method), or a line \"target URL\" in the configuration file")
+      hint: "write rpcurl HOST:PORT \(text)\(isService ? "/METHOD" : ""), set RPCURL_TARGET, or add a line "
+        + "\"target URL\" to .rpcurl")
+  }
+
+  /// Whether a text is `Method`, `pkg.Service/Method`, `pkg.Service.Method` or `pkg.Service`, with the upper case that
+  /// methods or services usually have and hosts do not.
+  private static func isClearlyMethod(_ text: String) -> Bool {
+    if !text.contains(where: { ".:/".contains($0) }) {
+      return ConfiguredTarget.isMethod(text) && text.first?.isUppercase == true
+    }
+    guard let name = MethodName(text), name.service.contains(".") else { return false }
+    return isService(name.service) || !text.contains("/") && isService(text)
   }
 
   /// Whether a name is written as those of services are.

@@ -14,6 +14,11 @@ package struct ChainArguments: Equatable {
       }
     }
 
+    /// The line of an omitted interceptor for `--explain` and `chain`: its name, and its place in the configuration.
+    package var omission: String {
+      "\(Argument.interceptorName(text)) (--no-use; \(origin.place ?? ""))"
+    }
+
     /// Where the option was given.
     package var origin: Origin {
       switch self {
@@ -23,15 +28,20 @@ package struct ChainArguments: Equatable {
   }
 
   package let entries: [Entry]
+  /// The interceptors of the configuration that `--no-use` omits.
+  package let omitted: [Entry]
 
   package init(_ invocation: Invocation) {
-    entries = invocation.arguments.compactMap { argument in
-      guard let text = argument.string else { return nil }
-      return switch argument.id {
-      case .use: .builtIn(text, argument.origin)
-      case .plugin: .plugin(text, argument.origin)
-      default: nil
-      }
+    entries = invocation.arguments.compactMap(Self.entry)
+    omitted = invocation.omitted.compactMap(Self.entry)
+  }
+
+  private static func entry(_ argument: Argument) -> Entry? {
+    guard let text = argument.string else { return nil }
+    return switch argument.id {
+    case .use: .builtIn(text, argument.origin)
+    case .plugin: .plugin(text, argument.origin)
+    default: nil
     }
   }
 }

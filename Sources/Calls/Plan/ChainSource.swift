@@ -77,7 +77,9 @@ package struct ChainSource {
     switch entry {
     case .builtIn(let text, _):
       let registration = try BuiltIns.registration(
-        InterceptorSpec(parsing: text, sources: sources),
+        InterceptorSpec(parsing: text, sources: sources) { name in
+          BuiltIns.all.first { $0.name == name }?.keys.first?.form
+        },
         services: SystemServices(console.error, waitLimit: setup.waitLimit))
       return Member(entry: entry, registration: registration, plugin: nil)
     case .plugin(let text, let origin) where text.hasPrefix("?"):

@@ -15,13 +15,12 @@ package struct ConfigurationFile {
   private var profiles: [String: [ConfigurationLine]] = [:]
 
   /// The limit of the file in bytes.
-  private static let limitBytes = 1 << 20
+  static let limitBytes = 1 << 20
 
   /// Reads the file at `path`. Returns nil if it does not exist and is not required.
   ///
   /// - Throws: `Failure` if it is invalid, or if other users than root can have written it.
   package init?(_ path: String, isDemanded: Bool) throws(Failure) {
-    self.path = path
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       if errno == ENOENT || errno == ENOTDIR, !isDemanded { return nil }
@@ -41,6 +40,17 @@ package struct ConfigurationFile {
     } catch {
       throw Failure(.usage, path, error.why)
     }
+    try self.init(path, contents: contents)
+  }
+
+  /// Parses the contents of a file.
+  ///
+  /// - Parameters:
+  ///   - path: The path, for messages.
+  ///   - contents: All of the file, or its first bytes if it is longer than the limit.
+  /// - Throws: `Failure` if they are invalid.
+  package init(_ path: String, contents: [UInt8]) throws(Failure) {
+    self.path = path
     guard contents.count < Self.limitBytes else {
       throw Failure(.usage, path, "more than \(Self.limitBytes) bytes")
     }
@@ -62,20 +72,14 @@ package struct ConfigurationFile {
     return contents
   }
 
-  /// The options for all calls, and those of the profile.
-  ///
-  /// - Throws: `Failure` if there is no such profile.
-  package func lines(profile: String?) throws(Failure) -> (
-    common: [ConfigurationLine], own: [ConfigurationLine]
-  ) {
-    guard let profile else { return (common, []) }
-    guard let own = profiles[profile] else {
-      let names = profileNames
-      throw Failure(
-        .usage, "--profile \(profile)", "\(path) has no such profile",
-        hint: names.isEmpty ? "the file has no profiles" : "profiles: \(names.joined(separator: ", "))")
-    }
-    return (common, own)
+  /// The lines for all calls, and those of the profile; nil if there is no such profile.
+  package func lines(profile: String?) -> (common: [ConfigurationLine], own: [ConfigurationLine]?) {
+    (common, profile.flatMap { profiles[$0] })
+  }
+
+  /// The lines for all calls and those of all profiles, in the order of the file.
+  package var allLines: [ConfigurationLine] {
+    (common + profiles.values.joined()).sorted { $0.number < $1.number }
   }
 
   /// The names of the profiles, sorted.
@@ -135,32 +139,5 @@ package struct ConfigurationFile {
 
   private func failure(_ line: Int, _ why: String, hint: String? = nil) -> Failure {
     Failure(.usage, "\(path), line \(line)", why, hint: hint)
-  }
-}
-
-extension ConfigurationFile {
-  /// Adds the options of the file that the arguments name, or of the standard file.
-  package static func read(into invocation: inout Invocation, environment: (String) -> String?)
-    throws(Failure)
-  {
-    guard OptionTable[.config].commands.contains(CommandSet(invocation.command)) else { return }
-    let named = invocation.last(.config)
-    let profile = invocation.text(.profile)
-    guard let path = named?.text ?? defaultPath(environment) else {
-      guard let profile else { return }
-      throw Failure(
-        .usage, "--profile \(profile)", "no configuration file found", hint: "add --config FILE")
-    }
-    guard let file = try ConfigurationFile(path, isDemanded: named != nil || profile != nil) else { return }
-    let (common, own) = try file.lines(profile: profile)
-    invocation.configure(common, profile: profile, own, path: path)
-  }
-
-  /// The path of the standard file.
-  package static func defaultPath(_ environment: (String) -> String?) -> String? {
-    if let directory = environment("XDG_CONFIG_HOME"), directory.hasPrefix("/") {
-      return "\(directory)/rpcurl/config"
-    }
-    return environment("HOME").flatMap { $0.isEmpty ? nil : "\($0)/.config/rpcurl/config" }
   }
 }

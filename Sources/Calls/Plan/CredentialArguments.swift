@@ -4,7 +4,8 @@ import Protobuf
 import RPCProtocols
 import System
 
-/// The headers of options other than `-H`. A header of `-H` with the same name takes precedence.
+/// The headers of options other than `-H`. A header of `-H` or `--rpc-header` with the same name takes precedence, but
+/// an authorization of `-H` is an error beside `--user` and `--bearer`.
 package enum CredentialArguments {
   package static func headers(
     _ request: CommonRequestOptions, _ server: ServerOptions, bearer: String?, given headers: Headers,
@@ -28,6 +29,25 @@ package enum CredentialArguments {
       }
     }
     return headers
+  }
+
+  /// Throws if `-H` contains an authorization in addition to `--user` or `--bearer`, of which only one can be sent.
+  ///
+  /// - Parameters:
+  ///   - request: The options.
+  ///   - headers: The headers of `-H`, also of its files.
+  package static func check(_ request: CommonRequestOptions, given headers: Headers) throws(Failure) {
+    let name = "authorization"
+    guard let credentials = request.bearer ?? request.user, headers.first(name) != nil else { return }
+    // A command of a session replaces what its start has set.
+    let isSet = request.headers.contains { header in
+      header.origin == .session && header.text?.parted(at: ":").before.lowercased() == name
+    }
+    guard !isSet else { return }
+    throw Failure(
+      .usage, credentials.name, "\(credentials.name) and the header \(name) of -H contradict each other",
+      hint: "omit one of them"
+    ).at(credentials.origin)
   }
 
   /// `NAME:PASSWORD`. Prompts for the password on the terminal if there is no colon.

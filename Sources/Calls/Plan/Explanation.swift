@@ -1,3 +1,4 @@
+import CommandLine
 import Interception
 import Interceptors
 import Output
@@ -25,10 +26,15 @@ package struct Explanation {
   private let edits: [(isFile: Bool, text: String)]
   private let chunkBytes: Int?
   private let isJSON: Bool
+  private let configuration: ConfigurationReport
+  /// The interceptors of the configuration that `--no-use` omits.
+  private let omitted: [String]
 
   /// Describes the resolved arguments.
   package init(_ command: CallArguments, _ resolved: ResolvedCall) throws {
     isJSON = command.output.format == .json || command.output.format == .events
+    configuration = command.configuration
+    omitted = command.chain.omitted.map(\.omission)
     settings = resolved.settings
     data = command.data.data
     edits = command.data.edits.map { ($0.id == .setFile, $0.text ?? "") }
@@ -48,7 +54,7 @@ package struct Explanation {
     order = ChainBuilder(chain.registrations).order(for: name)
     let used = Set(order.map(\.id))
     unused = chain.registrations.filter { !used.contains($0.id) }
-    warnings = ChainWarnings.of(order.map(\.name))
+    warnings = [command.configuration.warning].compactMap { $0 } + ChainWarnings.of(order.map(\.name))
   }
 
   private static func describe(_ schema: SchemaOptions) -> String {
@@ -93,6 +99,8 @@ package struct Explanation {
     }
     if order.isEmpty { rows.append(("chain", "no interceptors")) }
     for registration in unused { rows.append(("not for it", describe(registration))) }
+    for entry in omitted { rows.append(("omitted", entry)) }
+    for file in configuration.files { rows.append(("config", file.description)) }
     for warning in warnings { rows.append(("warning", warning)) }
     let width = 13
     return rows.map { name, value in
@@ -144,8 +152,21 @@ package struct Explanation {
     if let chunkBytes { object.add("chunk", chunkBytes) }
     let interceptors = order.map { json($0, isUsed: true) } + unused.map { json($0, isUsed: false) }
     object.add("interceptors", raw: "[\(interceptors.joined(separator: ","))]")
+    if !omitted.isEmpty {
+      object.add("omitted", raw: "[\(omitted.map(JSONValue.quoted).joined(separator: ","))]")
+    }
+    if !configuration.files.isEmpty {
+      object.add("configuration", raw: "[\(configuration.files.map(json).joined(separator: ","))]")
+    }
     object.add("warnings", raw: "[\(warnings.map(JSONValue.quoted).joined(separator: ","))]")
     return object.object + "\n"
+  }
+
+  private func json(_ file: ConfigurationReport.File) -> String {
+    var object = JSONObject()
+    object.add("path", file.path)
+    if let isTrusted = file.isTrusted { object.add("trusted", raw: isTrusted ? "true" : "false") }
+    return object.object
   }
 
   private func json(_ registration: InterceptorRegistration, isUsed: Bool) -> String {

@@ -59,7 +59,7 @@ package enum InterceptorSecrets {
   }
 
   /// Splits at single commas. A double comma stays in its part.
-  private static func split(_ text: String) -> [String] {
+  static func split(_ text: String) -> [String] {
     var parts = [String.UnicodeScalarView()]
     var rest = text.unicodeScalars[...]
     while let scalar = rest.popFirst() {

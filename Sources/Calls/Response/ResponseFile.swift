@@ -29,7 +29,7 @@ package final class ResponseFile {
     let exists = stat(path, &status) == 0
     let isRegular = !exists || status.st_mode & S_IFMT == S_IFREG
     // Replace the target of a symbolic link, not the link.
-    self.path = exists ? Self.resolved(path) : path
+    self.path = exists ? (FileContents.canonicalPath(path) ?? path) : path
     if isWhole, isRegular {
       if let file = ReplacementFile(for: self.path, mode: exists ? status.st_mode & 0o777 : nil) {
         replacement = file
@@ -67,11 +67,5 @@ package final class ResponseFile {
 
   private static func failure(_ option: String, _ path: String) -> Failure {
     Failure(.internalError, "\(option) \(path)", FileContents.lastError())
-  }
-
-  private static func resolved(_ path: String) -> String {
-    guard let found = realpath(path, nil) else { return path }
-    defer { free(found) }
-    return String(cString: found)
   }
 }

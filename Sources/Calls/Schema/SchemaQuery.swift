@@ -20,8 +20,7 @@ package struct SchemaQuery {
 
   /// Resolves the positional arguments `[TARGET] [SYMBOL]`. A target is expected if the server is to be asked.
   ///
-  /// If the configuration file has a target, a single argument is a target only if it contains a colon, which no
-  /// symbol does.
+  /// If the configuration has a target, `ConfiguredTarget` says whether a single argument is a symbol.
   package init(_ options: SchemaCommandOptions, clients: ClientSource) throws {
     var arguments = options.arguments
     guard arguments.count <= 2 else {
@@ -29,8 +28,8 @@ package struct SchemaQuery {
         .usage, arguments[2].text, "unexpected argument", hint: "a target and a name are expected")
     }
     let asksServer = options.reflection.reflect ?? !options.schema.hasSources
-    if arguments.count < 2, asksServer, let target = options.configuredTarget,
-      arguments.first?.text.contains(":") != true
+    if let target = options.configuredTarget,
+      ConfiguredTarget.isUsed(withArguments: arguments, asksServer: asksServer)
     {
       arguments.insert(target, at: 0)
     }
@@ -95,8 +94,10 @@ package struct SchemaQuery {
     let protocolName = try CallSettings.protocolName(request, environment)
     let sources = ArgumentSources(environment: environment, secrets: clients.console.secrets)
     let arguments = request.headerArguments(environment, waitLimit: sources.waitLimit)
-    let headers = try arguments.parse(request.headers)
-      .appending(arguments.parse(options.reflection.headers, option: "--reflect-header"))
+    let common = try arguments.parse(request.headers)
+    try CredentialArguments.check(request, given: common)
+    let headers = try common.appending(
+      arguments.parse(options.reflection.headers, option: "--reflect-header"))
     var source = ReflectionSource(
       target: target, protocolName: protocolName,
       headers: try CredentialArguments.headers(

@@ -9,7 +9,7 @@ extension OptionTable {
         + "text format, and each is prefixed with its length (a varint) in binary. With --explain, sh, curl, grpcurl and "
         + "buf print the call as a shell command of rpcurl, curl, grpcurl or buf curl.",
       example: "rpcurl --format events https://demo.example demo.v1.Demo/Hello",
-      grpcurl: "format", isCommon: true),
+      grpcurl: "format", trust: .harmless, isCommon: true),
     Option(
       .textFormat, "--format", .choice("text json"), "FORMAT", .output, .listings,
       "Format of the output: text or json.",
@@ -17,28 +17,29 @@ extension OptionTable {
     Option(
       .emitDefaults, "--emit-defaults", .flag, "", .output, .callsAndConvert,
       "Print fields that have their default value.",
-      example: "rpcurl --emit-defaults https://demo.example demo.v1.Demo/Hello", grpcurl: "emit-defaults"),
+      example: "rpcurl --emit-defaults https://demo.example demo.v1.Demo/Hello", grpcurl: "emit-defaults",
+      trust: .harmless),
     Option(
       .enumNumbers, "--enum-numbers", .flag, "", .output, .callsAndConvert,
       "Print enum values as numbers.",
-      example: "rpcurl --enum-numbers https://demo.example demo.v1.Demo/Hello"),
+      example: "rpcurl --enum-numbers https://demo.example demo.v1.Demo/Hello", trust: .harmless),
     Option(
       .int64Numbers, "--int64-numbers", .flag, "", .output, .callsAndConvert,
       "Print 64-bit integers as numbers instead of strings.",
       "Many programs, also jq before 1.7, round numbers above 9007199254740991 (2^53 - 1).",
-      example: "rpcurl --int64-numbers https://demo.example demo.v1.Demo/Hello"),
+      example: "rpcurl --int64-numbers https://demo.example demo.v1.Demo/Hello", trust: .harmless),
     Option(
       .protoNames, "--proto-names", .flag, "", .output, .callsAndConvert,
       "Print field names as they are in the schema.",
       example: "rpcurl --proto-names https://demo.example demo.v1.Demo/Hello",
-      aliases: "--keep-proto-names", grpcurl: "keep-proto-names"),
+      aliases: "--keep-proto-names", grpcurl: "keep-proto-names", trust: .harmless),
     Option(
       .unknownFields, "--unknown-fields", .choice("show drop"), "ACTION", .output, .callsAndConvert,
       "For fields that the schema lacks: show or drop (default: drop in JSON, show in text and binary).",
       "In JSON, they are members named by number. Each has a list of values, and each value is an object with all types "
         + "that it can have. In text format they are printed by number, in binary they are kept. Connect with --codec "
         + "json has no numbers: there, unknown fields are always dropped.",
-      example: "rpcurl --unknown-fields show https://demo.example demo.v1.Demo/Hello"),
+      example: "rpcurl --unknown-fields show https://demo.example demo.v1.Demo/Hello", trust: .harmless),
     Option(
       .filter, "--filter", .text, "PATH", .output, .callAndConvert,
       "Print only this field of each message, raw.",
@@ -48,30 +49,32 @@ extension OptionTable {
         + "convert --no-schema, it has numbers of fields (3[0].1). A message without the field is an error with exit "
         + "code 8, unless --filter-missing says otherwise.",
       example: "id=$(rpcurl --filter user.id https://demo.example demo.v1.Demo/Find)",
-      isCommon: true, completion: "ask:filter"),
+      trust: .harmless, isCommon: true, completion: "ask:filter"),
     Option(
       .filterMissing, "--filter-missing", .choice("fail null skip"), "ACTION", .output, .callAndConvert,
       "For messages without the field of --filter: fail, null or skip.",
       "null prints null in place of the field, and skip prints nothing.",
       example: "rpcurl --filter user.id --filter-missing skip https://demo.example demo.v1.Demo/List",
-      standard: "fail"),
+      standard: "fail", trust: .harmless),
     Option(
       .raw, "--raw", .flag, "", .output, .callAndConvert,
       "With --filter, write the bytes of a bytes or string field.",
-      "With convert --no-schema, it is any length-delimited field. Nothing is added: the fields of several messages, and the elements of a list, follow each other.",
-      example: "rpcurl --filter audio.data --raw -o out.ogg https://demo.example demo.v1.Demo/Record"),
+      "With convert --no-schema, it is any length-delimited field. Nothing is added: the fields of several messages, and "
+        + "the elements of a list, follow each other.",
+      example: "rpcurl --filter audio.data --raw -o out.ogg https://demo.example demo.v1.Demo/Record",
+      trust: .effects),
     Option(
       .limit, "--limit", .number, "NUMBER", .output, .call,
       "End a stream after this many responses.",
       "The call is then canceled, as the end event of --format events reports, and the exit code is 0.",
-      example: "rpcurl --limit 10 https://demo.example demo.v1.Demo/Count"),
+      example: "rpcurl --limit 10 https://demo.example demo.v1.Demo/Count", trust: .harmless),
     Option(
       .output, "-o --output", .text, "FILE", .output, .callAndExport,
       "Write the output to this file.",
       "A single response replaces the file if the call succeeded; otherwise the file is unchanged. Streams, batches "
         + "and events are written as they arrive. - means standard output.",
       example: "rpcurl -o reply.json https://demo.example demo.v1.Demo/Hello",
-      isCommon: true, completion: "file"),
+      trust: .effects, isCommon: true, completion: "file"),
     Option(
       .verbose, "-v --verbose", .count, "", .output, .remote,
       "Show metadata and the schema's source on standard error; -vv also the connection.",
@@ -79,13 +82,13 @@ extension OptionTable {
         + "and compression of each message, and debug logs of interceptors. Credentials are redacted unless "
         + "--show-secrets is given.",
       example: "rpcurl -v https://demo.example demo.v1.Demo/Hello",
-      aliases: "-i --include", isCommon: true),
+      aliases: "-i --include", trust: .harmless, isCommon: true),
     Option(
       .color, "--color", .choice("auto always never"), "WHEN", .output, .calls,
       "Color JSON: auto, always or never.",
       "auto colors on a terminal, unless NO_COLOR is set or TERM is dumb.",
       example: "rpcurl --color always --format pretty https://demo.example demo.v1.Demo/Hello | less -R",
-      standard: "auto", aliases: "--colour"),
+      standard: "auto", aliases: "--colour", trust: .harmless),
     Option(
       .timing, "--timing", .flag, "", .output, .calls,
       "Print the times of the call on standard error.",
@@ -93,11 +96,11 @@ extension OptionTable {
         + "from the start of the call. After a retry, the connection is that of the first attempt that made one, and the "
         + "first byte that of the last attempt. The metrics event of --format events has the same values. With --each, "
         + "the last line has the least, median and greatest time of a call, and those within which 90 % and 99 % ended.",
-      example: "rpcurl --timing https://demo.example demo.v1.Demo/Hello"),
+      example: "rpcurl --timing https://demo.example demo.v1.Demo/Hello", trust: .harmless),
     Option(
       .showSecrets, "--show-secrets", .flag, "", .output, .calls,
       "Do not redact credentials in the output of -v and --explain.",
-      example: "rpcurl -v --show-secrets https://demo.example demo.v1.Demo/Hello"),
+      example: "rpcurl -v --show-secrets https://demo.example demo.v1.Demo/Hello", trust: .effects),
     Option(
       .explain, "--explain", .flag, "", .output, .call,
       "Dry run: print the resolved call, send nothing.",
@@ -108,7 +111,7 @@ extension OptionTable {
         + "the same call without a configuration file, and --format curl, grpcurl or buf one of that program, in which "
         + "comments name what it lacks. Credentials are variables of the environment there.",
       example: "rpcurl --explain --use header,set=x-tenant:blue https://demo.example demo.v1.Demo/Hello",
-      isCommon: true),
+      trust: .effects, isCommon: true),
   ]
 
   /// The options of single commands.
@@ -117,15 +120,16 @@ extension OptionTable {
       .kind, "--kind", .choice("service method message field oneof enum value extension"), "KIND", .own,
       .list,
       "List everything of this kind: service, method, message, field, oneof, enum, value or extension; may repeat.",
-      example: "rpcurl list --kind message --descriptor-set demo.binpb", repeats: true),
+      example: "rpcurl list --kind message --descriptor-set demo.binpb", repeats: true, trust: .harmless),
     Option(
       .comments, "--comments", .flag, "", .own, .template,
       "Explain each field on standard error: its type, enum values, other members of its oneof.",
-      example: "rpcurl template --comments --descriptor-set demo.binpb demo.v1.HelloRequest"),
+      example: "rpcurl template --comments --descriptor-set demo.binpb demo.v1.HelloRequest", trust: .harmless
+    ),
     Option(
       .response, "--response", .flag, "", .own, .template,
       "Print the response message of the method instead of its request.",
-      example: "rpcurl template --response --descriptor-set demo.binpb demo.v1.Demo/Hello"),
+      example: "rpcurl template --response --descriptor-set demo.binpb demo.v1.Demo/Hello", trust: .harmless),
     Option(
       .protoDir, "--proto-dir", .text, "DIR", .own, .export,
       "Write .proto files below this directory, each at the path of its name.",
@@ -196,11 +200,19 @@ extension OptionTable {
     Option(
       .watch, "--watch", .flag, "", .own, .health,
       "Print each change of the status, until the stream ends.",
-      example: "rpcurl health --watch https://demo.example"),
+      example: "rpcurl health --watch https://demo.example", trust: .harmless),
     Option(
       .wait, "--wait", .duration, "DURATION", .own, .health,
       "Wait at most this long until the status is SERVING.",
-      example: "rpcurl health --wait 30s https://demo.example"),
+      example: "rpcurl health --wait 30s https://demo.example", trust: .harmless),
+    Option(
+      .listTrusted, "--list", .flag, "", .own, .trust,
+      "List the trusted files, and those that changed or were removed since.",
+      example: "rpcurl trust --list", isConfigurable: false),
+    Option(
+      .revoke, "--revoke", .flag, "", .own, .trust,
+      "Do not trust the file any more.",
+      example: "rpcurl trust --revoke", isConfigurable: false),
   ]
 
   /// The options that most commands have.
@@ -209,11 +221,12 @@ extension OptionTable {
       .silent, "-s --silent", .flag, "", .errors, .all,
       "Print no errors, warnings or progress on standard error.",
       "The exit code is unchanged, and the output of options such as -v and --timing is still printed.",
-      example: "rpcurl -s --format none https://demo.example demo.v1.Demo/Hello || echo \"failed with $?\""),
+      example: "rpcurl -s --format none https://demo.example demo.v1.Demo/Hello || echo \"failed with $?\"",
+      trust: .effects),
     Option(
       .showError, "-S --show-error", .flag, "", .errors, .all,
       "With -s, still print errors.",
-      example: "rpcurl -s -S https://demo.example demo.v1.Demo/Hello > reply.json"),
+      example: "rpcurl -s -S https://demo.example demo.v1.Demo/Hello > reply.json", trust: .harmless),
     Option(
       .errorFormat, "--error-format", .choice("text json"), "FORMAT", .errors, .all,
       "Format of errors: text, or json with one object per line.",
@@ -223,17 +236,17 @@ extension OptionTable {
         + "begin with {.",
       example:
         "rpcurl --error-format json https://demo.example demo.v1.Demo/Hello 2>&1 >reply.json | jq -r .error.code",
-      standard: "text"),
+      standard: "text", trust: .harmless),
     Option(
       .config, "-K --config", .text, "FILE", .configuration, .remote,
-      "Read options from this file (default: $XDG_CONFIG_HOME/rpcurl/config, if it exists).",
+      "Read options from this file only (default: $XDG_CONFIG_HOME/rpcurl/config and the project file .rpcurl).",
       "The file has one option per line, as on the command line but without quotes, and target URL. The command "
-        + "line takes precedence. Other commands than call ignore options that they do not have. Lines after "
+        + "line takes precedence, and a project file over the user's. --config /dev/null reads neither. Other commands than call ignore options that they do not have. Lines after "
         + "[profile NAME] apply only with --profile NAME. See rpcurl-config(5).",
       example: "rpcurl --config ci.conf demo.v1.Demo/Hello", isConfigurable: false, completion: "file"),
     Option(
       .profile, "--profile", .text, "NAME", .configuration, .remote,
-      "Also read the options of this profile of the configuration file.",
+      "Also read the options of this profile of the configuration files.",
       example: "rpcurl --profile staging demo.v1.Demo/Hello",
       isConfigurable: false, isCommon: true, completion: "ask:profile"),
     Option(

@@ -4,20 +4,21 @@ extension OptionTable {
       .protocolName, "--protocol", .choice("grpc grpc-web connect", spellings: "grpcweb=grpc-web"), "NAME",
       .request, .remote,
       "Protocol: grpc, grpc-web or connect (default: $RPCURL_PROTOCOL, or grpc).",
-      example: "rpcurl --protocol connect https://demo.example demo.v1.Demo/Hello", isCommon: true),
+      example: "rpcurl --protocol connect https://demo.example demo.v1.Demo/Hello", trust: .harmless,
+      isCommon: true),
     Option(
       .header, "-H --header", .text, "NAME: VALUE|@FILE", .request, .remote,
       "Send this header, or the headers of a file, one per line; may repeat.",
       "Values of names that end with -bin are base64.",
       example: "rpcurl -H 'x-tenant: blue' https://demo.example demo.v1.Demo/Hello",
-      grpcurl: "H", repeats: true, isCommon: true, completion: "header"),
+      grpcurl: "H", repeats: true, trust: .header, isCommon: true, completion: "header"),
     Option(
       .expandHeaders, "--expand-headers", .flag, "", .request, .remote,
       "Replace ${NAME} in header values with variables of the environment.",
       "This applies to all headers, and to their files, so that secrets are not on the command line. A variable that "
         + "is not set is an error. Nothing else is expanded, and there is no escape.",
       example: "rpcurl --expand-headers -H 'x-api-key: ${API_KEY}' https://demo.example demo.v1.Demo/Hello",
-      grpcurl: "expand-headers"),
+      grpcurl: "expand-headers", trust: .effects),
     Option(
       .user, "-u --user", .text, "NAME[:PASSWORD]", .request, .remote,
       "Credentials for the server (HTTP Basic).",
@@ -26,6 +27,7 @@ extension OptionTable {
     Option(
       .bearer, "--bearer --oauth2-bearer", .text, "TOKEN|@FILE", .request, .remote,
       "Bearer token for the server.",
+      "It is an error beside -u and a header authorization of -H.",
       example: "rpcurl --bearer @token https://demo.example demo.v1.Demo/Hello",
       isCommon: true, completion: "atfile"),
     Option(
@@ -38,46 +40,49 @@ extension OptionTable {
     Option(
       .userAgent, "-A --user-agent", .text, "TEXT", .request, .remote,
       "Value of the user-agent header (default: rpcurl/VERSION).",
-      example: "rpcurl -A 'probe/1.0' https://demo.example demo.v1.Demo/Hello", grpcurl: "user-agent"),
+      example: "rpcurl -A 'probe/1.0' https://demo.example demo.v1.Demo/Hello", grpcurl: "user-agent",
+      trust: .harmless),
     Option(
       .codec, "--codec", .choice("proto json"), "NAME", .request, .calls,
       "Encoding of messages on the wire: proto or json.",
       example: "rpcurl --protocol connect --codec json https://demo.example demo.v1.Demo/Hello",
-      standard: "proto"),
+      standard: "proto", trust: .harmless),
     Option(
       .connectGet, "--connect-get", .flag, "", .request, .calls,
       "Use GET for a Connect method that is marked NO_SIDE_EFFECTS.",
       "A message that would make the URL longer than 8192 bytes is sent by POST.",
-      example: "rpcurl --protocol connect --connect-get https://demo.example demo.v1.Demo/Find"),
+      example: "rpcurl --protocol connect --connect-get https://demo.example demo.v1.Demo/Find",
+      trust: .harmless),
     Option(
       .compression, "--compression", .choice("identity gzip deflate br zstd snappy"), "NAME", .request,
       .calls,
       "Compression of sent messages: gzip, deflate, br, zstd, snappy or identity.",
       example: "rpcurl --compression gzip -d @big.json https://demo.example demo.v1.Demo/Hello",
-      standard: "identity"),
+      standard: "identity", trust: .harmless),
     Option(
       .acceptCompression, "--accept-compression", .choices("identity gzip deflate br zstd snappy"), "LIST",
       .request, .calls,
       "Accepted response compressions, in order of preference (default: all available).",
       "identity alone turns compression off.",
-      example: "rpcurl --accept-compression zstd,gzip https://demo.example demo.v1.Demo/Hello"),
+      example: "rpcurl --accept-compression zstd,gzip https://demo.example demo.v1.Demo/Hello",
+      trust: .harmless),
     Option(
       .rpcHeader, "--rpc-header", .text, "NAME: VALUE|@FILE", .request, .calls,
       "Send this header with the call, but not with requests for the schema; may repeat.",
       example: "rpcurl --rpc-header 'x-for: call' https://demo.example demo.v1.Demo/Hello",
-      grpcurl: "rpc-header", repeats: true, completion: "header"),
+      grpcurl: "rpc-header", repeats: true, trust: .header, completion: "header"),
     Option(
       .maxTime, "-m --max-time", .duration, "DURATION", .request, .remote,
       "Time limit, such as 1.5, 1500ms or 2m; for a call, its deadline.",
       "The deadline of a call is also sent to the server. Without the option, a call has no limit, and a request for "
         + "the schema has 10 seconds.",
       example: "rpcurl -m 5 https://demo.example demo.v1.Demo/Hello",
-      aliases: "--timeout", grpcurl: "max-time", isCommon: true),
+      aliases: "--timeout", grpcurl: "max-time", trust: .harmless, isCommon: true),
     Option(
       .maxMessageSize, "--max-message-size", .bytes, "BYTES", .request, .calls,
       "Size limit of one received message, such as 512k or 64m.",
       example: "rpcurl --max-message-size 256m https://demo.example demo.v1.Demo/Hello",
-      standard: "64m", aliases: "--max-msg-sz", grpcurl: "max-msg-sz"),
+      standard: "64m", aliases: "--max-msg-sz", grpcurl: "max-msg-sz", trust: .effects),
   ]
 
   static let data: [Option] = [
@@ -94,7 +99,7 @@ extension OptionTable {
       "The data of a unary call is one message. Several messages are one per line in text format, and each is prefixed "
         + "with its length (a varint) in binary.",
       example: "rpcurl --data-format text -d 'name: \"Ada\"' https://demo.example demo.v1.Demo/Hello",
-      standard: "json", grpcurl: "format"),
+      standard: "json", grpcurl: "format", trust: .harmless),
     Option(
       .set, "--set", .text, "PATH=VALUE", .data, .call,
       "Set a field of the request message, over -d; may repeat.",
@@ -115,24 +120,27 @@ extension OptionTable {
       "The messages of -d before --set-file are sent before the file, the others after it. Each piece is a message with "
         + "the fields of --set; with --expand-data, ${offset()} is its position in the file. The file is read as fast "
         + "as the server accepts it, so memory use does not grow with its length.",
-      example: "rpcurl --set-file chunk.data=big.iso --chunk 64k https://demo.example demo.v1.Demo/Upload"),
+      example: "rpcurl --set-file chunk.data=big.iso --chunk 64k https://demo.example demo.v1.Demo/Upload",
+      trust: .harmless),
     Option(
       .expandData, "--expand-data", .flag, "", .data, .calls,
       "Replace value functions such as ${uuid()} in JSON data.",
       "The functions are uuid(), now(), now(+1h), random(1,9), env(NAME), file(PATH) and offset(); see rpcurl-values(7). "
         + "Within a string the text is inserted, elsewhere a JSON value. $${ stands for ${.",
       example:
-        "rpcurl --expand-data -d '{\"id\":\"${uuid()}\"}' https://demo.example demo.v1.Demo/Create"),
+        "rpcurl --expand-data -d '{\"id\":\"${uuid()}\"}' https://demo.example demo.v1.Demo/Create",
+      trust: .effects),
     Option(
       .seed, "--seed", .number, "NUMBER", .data, .calls,
       "Random seed of --expand-data, for repeatable runs.",
       example:
-        "rpcurl --expand-data --seed 1 -d '{\"id\":\"${uuid()}\"}' https://demo.example demo.v1.Demo/Create"),
+        "rpcurl --expand-data --seed 1 -d '{\"id\":\"${uuid()}\"}' https://demo.example demo.v1.Demo/Create",
+      trust: .harmless),
     Option(
       .allowUnknownFields, "--allow-unknown-fields", .flag, "", .data, .callsAndConvert,
       "Ignore unknown fields in the data.",
       example: "rpcurl --allow-unknown-fields -d @request.json https://demo.example demo.v1.Demo/Hello",
-      grpcurl: "allow-unknown-fields"),
+      grpcurl: "allow-unknown-fields", trust: .harmless),
     Option(
       .each, "--each", .flag, "", .batch, .call,
       "Make one unary call for each message of the data.",
@@ -140,16 +148,19 @@ extension OptionTable {
         + "HTTP/2 the calls share a connection. A call that fails is reported with its number, counted from 0, and "
         + "the others continue; the exit code is that of the first failed call in this order. Invalid data ends the "
         + "batch where it is.",
-      example: "rpcurl --each --jobs 32 https://demo.example demo.v1.Demo/Hello < requests.json"),
+      example: "rpcurl --each --jobs 32 https://demo.example demo.v1.Demo/Hello < requests.json",
+      trust: .effects),
     Option(
       .jobs, "--jobs", .number, "NUMBER", .batch, .call,
       "Maximum number of concurrent calls of --each (default: 1).",
-      example: "rpcurl --each --jobs 32 https://demo.example demo.v1.Demo/Hello < requests.json"),
+      example: "rpcurl --each --jobs 32 https://demo.example demo.v1.Demo/Hello < requests.json",
+      trust: .effects),
     Option(
       .failEarly, "--fail-early", .flag, "", .batch, .call,
       "Stop --each at the first call that fails.",
       "Calls before it are completed; those after it are canceled.",
-      example: "rpcurl --each --fail-early https://demo.example demo.v1.Demo/Hello < requests.json"),
+      example: "rpcurl --each --fail-early https://demo.example demo.v1.Demo/Hello < requests.json",
+      trust: .effects),
   ]
 
   static let chain: [Option] = [
@@ -158,12 +169,19 @@ extension OptionTable {
       "Add a built-in interceptor to the chain, in the order given; may repeat.",
       "Every interceptor accepts priority=N and methods=PATTERN. In a value, a comma is written twice.",
       example: "rpcurl --use retry,attempts=3 https://demo.example demo.v1.Demo/Hello",
-      repeats: true, isCommon: true, completion: "ask:use"),
+      repeats: true, trust: .interceptor, isCommon: true, completion: "ask:use"),
     Option(
       .plugin, "--plugin", .text, "NAME|PATH[,KEY=VALUE…]", .interceptors, .calls,
       "Add a plugin to the chain, in the order given; may repeat.",
       "?NAME omits the plugin if it is not found.",
       example: "rpcurl --plugin ./sign.so,key=env:KEY https://demo.example demo.v1.Demo/Hello",
-      repeats: true, completion: "ask:plugin"),
+      repeats: true, trust: .interceptor, completion: "ask:plugin"),
+    Option(
+      .noUse, "--no-use", .text, "NAME", .interceptors, .calls,
+      "Omit an interceptor or plugin of the configuration from the chain; may repeat.",
+      "NAME is the name of the interceptor, or of the plugin without directory and .so. Interceptors of the command line "
+        + "are not omitted.",
+      example: "rpcurl --no-use retry https://demo.example demo.v1.Demo/Hello",
+      repeats: true, isConfigurable: false, completion: "ask:use"),
   ]
 }

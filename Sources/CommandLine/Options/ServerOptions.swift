@@ -4,21 +4,22 @@ extension OptionTable {
       .plaintext, "--plaintext", .flag, "", .server, .remote,
       "Use HTTP without TLS for a target that is not a URL.",
       example: "rpcurl --plaintext localhost:50051 demo.v1.Demo/Hello",
-      grpcurl: "plaintext", isCommon: true),
+      grpcurl: "plaintext", trust: .effects, isCommon: true),
     Option(
       .insecure, "-k --insecure", .flag, "", .server, .remote,
       "Do not verify the server's certificate.",
       example: "rpcurl -k https://localhost:50052 demo.v1.Demo/Hello",
-      grpcurl: "insecure", isCommon: true),
+      grpcurl: "insecure", trust: .effects, isCommon: true),
     Option(
       .cacert, "--cacert", .text, "FILE", .server, .remote,
       "Certificate authorities to trust (PEM).",
       example: "rpcurl --cacert ca.pem https://localhost:50052 demo.v1.Demo/Hello",
-      grpcurl: "cacert", isCommon: true, completion: "file"),
+      grpcurl: "cacert", trust: .effects, isCommon: true, completion: "file"),
     Option(
       .capath, "--capath", .text, "DIR", .server, .remote,
       "Directory of certificate authorities to trust, prepared by openssl rehash.",
-      example: "rpcurl --capath /etc/ssl/certs https://demo.example demo.v1.Demo/Hello", completion: "dir"),
+      example: "rpcurl --capath /etc/ssl/certs https://demo.example demo.v1.Demo/Hello", trust: .effects,
+      completion: "dir"),
     Option(
       .cert, "-E --cert", .text, "FILE", .server, .remote,
       "Client certificate (PEM).",
@@ -44,82 +45,88 @@ extension OptionTable {
     Option(
       .servername, "--servername", .text, "NAME", .server, .remote,
       "Name for TLS SNI and certificate verification.",
-      example: "rpcurl --servername demo.example https://192.0.2.1 demo.v1.Demo/Hello", grpcurl: "servername"),
+      example: "rpcurl --servername demo.example https://192.0.2.1 demo.v1.Demo/Hello", grpcurl: "servername",
+      trust: .effects),
     Option(
       .authority, "--authority", .text, "HOST", .server, .remote,
       "Value of the Host header / :authority.",
-      example: "rpcurl --authority demo.example https://192.0.2.1 demo.v1.Demo/Hello", grpcurl: "authority"),
+      example: "rpcurl --authority demo.example https://192.0.2.1 demo.v1.Demo/Hello", grpcurl: "authority",
+      trust: .effects),
     Option(
       .tls12, "--tlsv1.2", .flag, "", .server, .remote, "Require TLS 1.2 or newer.",
-      example: "rpcurl --tlsv1.2 https://demo.example demo.v1.Demo/Hello"),
+      example: "rpcurl --tlsv1.2 https://demo.example demo.v1.Demo/Hello", trust: .effects),
     Option(
       .tls13, "--tlsv1.3", .flag, "", .server, .remote, "Require TLS 1.3 or newer.",
-      example: "rpcurl --tlsv1.3 https://demo.example demo.v1.Demo/Hello"),
+      example: "rpcurl --tlsv1.3 https://demo.example demo.v1.Demo/Hello", trust: .effects),
     Option(
       .http1, "--http1.1", .flag, "", .server, .remote,
       "Use HTTP/1.1 (the default of Connect and gRPC-Web without TLS).",
-      example: "rpcurl --protocol connect --http1.1 https://demo.example demo.v1.Demo/Hello"),
+      example: "rpcurl --protocol connect --http1.1 https://demo.example demo.v1.Demo/Hello", trust: .harmless
+    ),
     Option(
       .http2, "--http2", .flag, "", .server, .remote,
       "Use HTTP/2 (the default of gRPC and of bidi methods).",
-      example: "rpcurl --protocol connect --http2 https://demo.example demo.v1.Demo/Hello"),
+      example: "rpcurl --protocol connect --http2 https://demo.example demo.v1.Demo/Hello", trust: .harmless),
     Option(
       .http2PriorKnowledge, "--http2-prior-knowledge", .flag, "", .server, .remote,
       "Use HTTP/2 without TLS, from the first byte.",
-      example: "rpcurl --protocol connect --http2-prior-knowledge http://localhost:8080 demo.v1.Demo/Hello"),
+      example: "rpcurl --protocol connect --http2-prior-knowledge http://localhost:8080 demo.v1.Demo/Hello",
+      trust: .harmless),
     Option(
       .http3, "--http3", .flag, "", .server, .remote,
       "Use HTTP/3, if libcurl supports it.",
-      example: "rpcurl --http3 https://demo.example demo.v1.Demo/Hello"),
+      example: "rpcurl --http3 https://demo.example demo.v1.Demo/Hello", trust: .harmless),
     Option(
       .ipv4, "-4 --ipv4", .flag, "", .server, .remote, "Resolve names to IPv4 addresses only.",
-      example: "rpcurl -4 https://demo.example demo.v1.Demo/Hello"),
+      example: "rpcurl -4 https://demo.example demo.v1.Demo/Hello", trust: .harmless),
     Option(
       .ipv6, "-6 --ipv6", .flag, "", .server, .remote, "Resolve names to IPv6 addresses only.",
-      example: "rpcurl -6 https://demo.example demo.v1.Demo/Hello"),
+      example: "rpcurl -6 https://demo.example demo.v1.Demo/Hello", trust: .harmless),
     Option(
       .unixSocket, "--unix-socket", .text, "PATH", .server, .remote,
       "Connect to this Unix socket instead of the URL's host.",
       "The scheme of the URL chooses TLS. A target unix:PATH is without TLS, unless an option for TLS is given, such as "
         + "--cacert or -k.",
-      example: "rpcurl --unix-socket demo.sock http://localhost demo.v1.Demo/Hello", completion: "file"),
+      example: "rpcurl --unix-socket demo.sock http://localhost demo.v1.Demo/Hello", trust: .effects,
+      completion: "file"),
     Option(
       .abstractUnixSocket, "--abstract-unix-socket", .text, "NAME", .server, .remote,
       "Connect to this Unix socket of the abstract namespace.",
-      example: "rpcurl --abstract-unix-socket demo http://localhost demo.v1.Demo/Hello"),
+      example: "rpcurl --abstract-unix-socket demo http://localhost demo.v1.Demo/Hello", trust: .effects),
     Option(
       .proxy, "-x --proxy", .text, "URL", .server, .remote,
       "Proxy: http://, https://, socks4://, socks4a://, socks5:// or socks5h://.",
       "Without it, http_proxy, https_proxy, all_proxy and no_proxy of the environment apply. An empty value means no "
         + "proxy.",
-      example: "rpcurl -x socks5h://localhost:1080 https://demo.example demo.v1.Demo/Hello"),
+      example: "rpcurl -x socks5h://localhost:1080 https://demo.example demo.v1.Demo/Hello", trust: .effects),
     Option(
       .proxyUser, "-U --proxy-user", .text, "NAME:PASSWORD", .server, .remote,
       "Credentials for the proxy.",
-      example: "rpcurl -x http://proxy:3128 -U ada:secret https://demo.example demo.v1.Demo/Hello"),
+      example: "rpcurl -x http://proxy:3128 -U ada:secret https://demo.example demo.v1.Demo/Hello",
+      trust: .effects),
     Option(
       .resolve, "--resolve", .text, "HOST:PORT:ADDRESS", .server, .remote,
       "Use this address for a host and port; may repeat.",
       example: "rpcurl --resolve demo.example:443:192.0.2.1 https://demo.example demo.v1.Demo/Hello",
-      repeats: true),
+      repeats: true, trust: .effects),
     Option(
       .connectTo, "--connect-to", .text, "HOST:PORT:HOST:PORT", .server, .remote,
       "Connect to the second host and port instead of the first; may repeat.",
       "An empty first host or port matches any; an empty second one is unchanged.",
       example: "rpcurl --connect-to demo.example:443:localhost:8443 https://demo.example demo.v1.Demo/Hello",
-      repeats: true),
+      repeats: true, trust: .effects),
     Option(
       .connectTimeout, "--connect-timeout", .duration, "DURATION", .server, .remote,
       "Time limit for connecting, such as 1.5 or 500ms (default: 10 seconds).",
       example: "rpcurl --connect-timeout 2 https://demo.example demo.v1.Demo/Hello",
-      grpcurl: "connect-timeout"),
+      grpcurl: "connect-timeout", trust: .harmless),
     Option(
       .keepaliveTime, "--keepalive-time", .duration, "DURATION", .server, .remote,
       "Probe a silent server after this time.",
       "The probe is a PING of HTTP/2 if libcurl is 8.14 or newer, and TCP's keepalive, in whole seconds. The "
         + "connection counts as lost if nothing arrives for the same time again. Many gRPC servers refuse more than "
         + "one PING in five minutes while there is no call.",
-      example: "rpcurl --keepalive-time 30 https://demo.example demo.v1.Demo/Watch", grpcurl: "keepalive-time"
-    ),
+      example: "rpcurl --keepalive-time 30 https://demo.example demo.v1.Demo/Watch",
+      grpcurl: "keepalive-time", trust: .harmless),
   ]
 }

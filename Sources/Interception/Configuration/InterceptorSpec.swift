@@ -39,14 +39,19 @@ package struct InterceptorSpec: Sendable, Equatable {
 
   /// Parses `NAME[,key=value…]`.
   ///
-  /// - Parameter sources: Reads the values that are in files or in the environment.
+  /// - Parameters:
+  ///   - sources: Reads the values that are in files or in the environment.
+  ///   - example: Returns a setting of an interceptor, such as `set=NAME:VALUE`, for the hints of errors; nil if the
+  ///     settings are not known.
   /// - Throws: An error that names the interceptor and the key, and never contains a value.
-  package init(parsing text: String, sources: ValueSources) throws(ConfigurationError) {
+  package init(
+    parsing text: String, sources: ValueSources, example: (_ name: String) -> String? = { _ in nil }
+  ) throws(ConfigurationError) {
     var parts = Self.split(text)
     self.init(name: parts.removeFirst())
     guard !name.isEmpty else { throw ConfigurationError(interceptor: "'\(text)'", reason: "missing name") }
     for (index, part) in parts.enumerated() {
-      let setting = try Self.setting(part, number: index + 1, of: name, sources)
+      let setting = try Self.setting(part, number: index + 1, of: name, sources, example: example)
       switch setting.key {
       case "priority":
         guard let number = Int(setting.value) else {
@@ -73,13 +78,14 @@ package struct InterceptorSpec: Sendable, Equatable {
   }
 
   private static func setting(
-    _ part: String, number: Int, of name: String, _ sources: ValueSources
+    _ part: String, number: Int, of name: String, _ sources: ValueSources, example: (String) -> String?
   ) throws(ConfigurationError) -> Setting {
     guard let equals = part.unicodeScalars.firstIndex(of: "="), equals > part.startIndex else {
       // The error contains no value: it may be a secret, and this may be the rest of one that has a comma.
+      let setting = example(name).map { "write \(name),\($0); " } ?? ""
       throw ConfigurationError(
-        interceptor: name, reason: "setting \(number) is not of the form key=value",
-        hint: "a comma within a value is written twice: ,,")
+        interceptor: name, reason: "setting \(number) is not of the form KEY=VALUE",
+        hint: "\(setting)a comma within a value is written twice: ,,")
     }
     let key = String(part[..<equals])
     let value = part[part.unicodeScalars.index(after: equals)...]

@@ -62,12 +62,16 @@ struct HeaderFactory: InterceptorFactory {
         changes.request.append(try change.read(setting.key))
       }
     }
+    guard !changes.stages.isEmpty else {
+      throw ConfigurationError(
+        interceptor: settings.interceptor, reason: "no header to change", hint: "write header,set=NAME:VALUE")
+    }
     self.changes = changes
     self.services = services
   }
 
   func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
-    changes.stages.isEmpty ? nil : Header(changes, services, context)
+    Header(changes, services, context)
   }
 
   /// Parses one change from a setting.

@@ -33,7 +33,7 @@ struct CompletionLine {
     let typed = Parser.parse(Array(arguments[4...]))
     var configured = typed
     guard Self.configuredKinds.contains(kind), typed.texts(.config).allSatisfy(Self.isFile),
-      (try? ConfigurationFile.read(into: &configured, environment: Self.environment)) != nil
+      (try? Configuration.read(into: &configured, environment: Self.environment)) != nil
     else {
       invocation = typed
       return
@@ -65,17 +65,32 @@ struct CompletionLine {
     return target
   }
 
-  /// The profiles of the configuration file.
+  /// The profiles of the configuration files; the target is that of the file with the highest precedence.
   var profiles: [Candidate] {
-    guard
-      let path = invocation.text(.config).map(Self.expanded)
-        ?? ConfigurationFile.defaultPath(Self.environment),
-      Self.isFile(path), let file = try? ConfigurationFile(path, isDemanded: false)
-    else { return [] }
-    return file.profileNames.filter { $0.hasPrefix(typed) }.map { name in
-      let target = (try? file.lines(profile: name))?.own.last { $0.name == "target" }?.value
-      return Candidate(name, target ?? "")
+    var targets: [String: String] = [:]
+    for file in configurationFiles {
+      for name in file.profileNames.filter({ $0.hasPrefix(typed) }) {
+        let target = file.lines(profile: name).own?.last { $0.name == "target" }?.value
+        targets[name] = target ?? targets[name] ?? ""
+      }
     }
+    return targets.map { Candidate($0.key, $0.value) }.sorted { $0.text < $1.text }
+  }
+
+  private var configurationFiles: [ConfigurationFile] {
+    var files: [ConfigurationFile] = []
+    let named = invocation.text(.config).map(Self.expanded)
+    if let path = named ?? Configuration.userPath(Self.environment), Self.isFile(path),
+      let file = (try? ConfigurationFile(path, isDemanded: false)) ?? nil
+    {
+      files.append(file)
+    }
+    if named == nil, let project = (try? Configuration.projectFile(Self.environment)) ?? nil,
+      let file = try? ConfigurationFile(project.path, contents: project.contents)
+    {
+      files.append(file)
+    }
+    return files
   }
 
   /// Whether the path is a regular file: reading anything else may block.

@@ -34,8 +34,10 @@ package enum ProtoCompiler {
     }
   }
 
-  /// A file name that protoc does not read as an option.
-  private static func plain(_ file: String) -> String { file.hasPrefix("-") ? "./\(file)" : file }
+  /// A file name that protoc does not read as an option, nor as the name of a file of options (`@FILE`).
+  static func plain(_ file: String) -> String {
+    file.hasPrefix("-") || file.hasPrefix("@") ? "./\(file)" : file
+  }
 
   /// Runs protoc. Returns its warnings.
   private static func runProtoc(_ sources: ProtoSources, _ output: TemporaryFile) throws(Failure) -> [String]

@@ -42,10 +42,7 @@ struct ProtoSources {
     // A path outside of the working directory is not relative, and then no other may be.
     let isInside = roots.directories.allSatisfy { DirectoryPath.isInside($0, working) }
     let shown = { (path: String) in isInside ? DirectoryPath.shown(path, in: working) : path }
-    self.files = paths.map { path in
-      let name = shown(path)
-      return name.hasPrefix("-") ? "./\(name)" : name
-    }
+    self.files = paths.map { ProtoCompiler.plain(shown($0)) }
     importPaths = roots.directories.map(shown)
     let common = roots.missing.isEmpty ? [] : CommonSchemas.fileNames
     let isComplete = roots.missing.allSatisfy { common.contains($0.name) }
