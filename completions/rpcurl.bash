@@ -451,6 +451,9 @@ _rpcurl_arguments() {
 --int64-numbers|||flag
 --proto-names||--keep-proto-names|flag
 --unknown-fields|||list show drop
+--filter|||ask:filter
+--filter-missing|||list fail null skip
+--raw|||flag
 --type|||ask:type
 --from|||list json text binary
 --to|||list json text binary

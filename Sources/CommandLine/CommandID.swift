@@ -27,6 +27,8 @@ package struct CommandSet: OptionSet, Sendable {
   static var calls: CommandSet { CommandSet(rawValue: 0x007) }
   /// `calls` and `convert`.
   static var callsAndConvert: CommandSet { CommandSet(rawValue: 0x087) }
+  /// `call` and `convert`.
+  static var callAndConvert: CommandSet { CommandSet(rawValue: 0x081) }
   /// `call` and `export`.
   static var callAndExport: CommandSet { CommandSet(rawValue: 0x041) }
   /// `list`, `describe`, `check`, `version` and `plugins list`.

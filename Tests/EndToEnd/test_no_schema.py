@@ -257,3 +257,53 @@ def test_unknown_fields_in_a_session(rpcurl, grpc_server, old_set):
     result = rpcurl("session", "--descriptor-set", old_set, "--plaintext", grpc_server.address, input=script)
     first, second = [json.loads(line) for line in result.out.splitlines() if line.startswith("{")]
     assert first == {} and second["1"][0]["string"].startswith("Hello")
+
+
+# Fields of converted messages
+
+
+def test_filter_without_a_schema(rpcurl, tmp_path):
+    data = b"\x0a\x03\xff\xfe\x00\x0a\x02hi\x12\x04\x0a\x02(A\x18\x07"
+    file = tmp_path / "message.bin"
+    file.write_bytes(data)
+
+    def convert(*words):
+        return rpcurl("convert", "--no-schema", file, *words)
+
+    assert convert("--filter", "1", "--raw").out_bytes == b"\xff\xfe\x00hi"
+    assert convert("--filter", "1[0]", "--raw").out_bytes == b"\xff\xfe\x00"
+    assert convert("--filter", "2", "--raw").out_bytes == b"\x0a\x02(A"
+    assert convert("--filter", "2.1", "--raw").out_bytes == b"(A"
+    assert json.loads(convert("--filter", "3").out) == {"uint64": "7", "sint64": "-4"}
+    assert [json.loads(line)["bytes"] for line in convert("--filter", "1[]").out.splitlines()] == ["//4A", "aGk="]
+    for words, code, error in [
+        (["9"], 8, "--filter 9: message 0 has no such field"),
+        (["3", "--raw"], 8, "--filter 3 --raw: message 0 has a number there, which has no bytes"),
+        (["name"], 2, "--filter name: not a path of field numbers"),
+        (["1", "--to", "text"], 2, "--filter: cannot be combined with --to text"),
+    ]:
+        result = convert("--filter", *words)
+        assert (result.code, result.out, result.err.splitlines()[0]) == (code, "", f"rpcurl: {error}")
+    assert (convert("--filter", "9", "--filter-missing", "skip").out, convert("--raw").code) == ("", 2)
+    assert convert("--filter", "9", "--filter-missing", "null").out == "null\n"
+
+
+@pytest.mark.parametrize("source", ["json", "binary", "text"])
+def test_filter_with_a_schema(rpcurl, descriptor_set, source):
+    words = ["--descriptor-set", descriptor_set, "--type", "demo.v1.AllTypes", "--from"]
+    value = {"bytesValue": base64.b64encode(b"\x00\xff").decode(), "nested": {"label": "Ada", "number": 3}}
+    message = rpcurl("convert", *words, "json", "--to", source, input=json.dumps(value)).out_bytes
+
+    def convert(*filter, data=message, delimited=()):
+        return rpcurl("convert", *words, source, "--to", "json", "--filter", *filter, *delimited, input=data)
+
+    assert convert("bytesValue", "--raw").out_bytes == b"\x00\xff"
+    assert convert("nested.label").out == "Ada\n"
+    assert json.loads(convert("nested").out) == value["nested"]
+    assert convert("optionalNested.label").err.startswith(
+        "rpcurl: --filter optionalNested.label: message 0 has no such field\n"
+    )
+    stream = rpcurl(
+        "convert", *words, "json", "--to", source, "--delimited", input='{"nested":{"label":"a"}} {"nested":{"label":"b"}}'
+    ).out_bytes
+    assert convert("nested.label", data=stream, delimited=["--delimited"]).out == "a\nb\n"

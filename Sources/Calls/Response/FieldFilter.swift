@@ -86,16 +86,23 @@ package struct FieldFilter {
     }
   }
 
-  /// The failure to report for a response, which has this index.
-  func failure(_ problem: Problem, message index: Int) -> Failure {
+  /// The failure to report for a message.
+  ///
+  /// - Parameters:
+  ///   - problem: What is wrong.
+  ///   - index: The index of the message.
+  ///   - kind: What the message is.
+  package func failure(
+    _ problem: Problem, message index: Int, of kind: String = "response message"
+  ) -> Failure {
     switch problem {
     case .missing:
       Failure(
-        .assertion, "--filter \(path)", "response message \(index) has no such field",
-        hint: "--filter-missing skip, or null, accepts such responses")
+        .assertion, "--filter \(path)", "\(kind) \(index) has no such field",
+        hint: "--filter-missing skip, or null, accepts such \(kind == "message" ? "messages" : "responses")")
     case .notRaw:
       Failure(
-        .assertion, "--filter \(path) --raw", "response message \(index) has neither bytes nor a string there"
+        .assertion, "--filter \(path) --raw", "\(kind) \(index) has neither bytes nor a string there"
       )
     }
   }

@@ -37,24 +37,25 @@ extension OptionTable {
         + "json has no numbers: there, unknown fields are always dropped.",
       example: "rpcurl --unknown-fields show https://demo.example demo.v1.Demo/Hello"),
     Option(
-      .filter, "--filter", .text, "PATH", .output, .call,
-      "Print only this field of each response, raw.",
+      .filter, "--filter", .text, "PATH", .output, .callAndConvert,
+      "Print only this field of each message, raw.",
       "Strings are printed without quotes, the elements of a list one per line, and messages as JSON on one line. [] "
         + "means all elements (users[].name), a negative index counts from the end (users[-1]), and a map has its keys "
-        + "(labels.zone, labels[\"a b\"]). The path may continue in the content of an Any, a Struct or a Value. A "
-        + "response without the field is an error with exit code 8, unless --filter-missing says otherwise.",
+        + "(labels.zone, labels[\"a b\"]). The path may continue in the content of an Any, a Struct or a Value. With "
+        + "convert --no-schema, it has numbers of fields (3[0].1). A message without the field is an error with exit "
+        + "code 8, unless --filter-missing says otherwise.",
       example: "id=$(rpcurl --filter user.id https://demo.example demo.v1.Demo/Find)",
       isCommon: true, completion: "ask:filter"),
     Option(
-      .filterMissing, "--filter-missing", .choice("fail null skip"), "ACTION", .output, .call,
-      "For responses without the field of --filter: fail, null or skip.",
+      .filterMissing, "--filter-missing", .choice("fail null skip"), "ACTION", .output, .callAndConvert,
+      "For messages without the field of --filter: fail, null or skip.",
       "null prints null in place of the field, and skip prints nothing.",
       example: "rpcurl --filter user.id --filter-missing skip https://demo.example demo.v1.Demo/List",
       standard: "fail"),
     Option(
-      .raw, "--raw", .flag, "", .output, .call,
+      .raw, "--raw", .flag, "", .output, .callAndConvert,
       "With --filter, write the bytes of a bytes or string field.",
-      "Nothing is added: the fields of several responses, and the elements of a list, follow each other.",
+      "With convert --no-schema, it is any length-delimited field. Nothing is added: the fields of several messages, and the elements of a list, follow each other.",
       example: "rpcurl --filter audio.data --raw -o out.ogg https://demo.example demo.v1.Demo/Record"),
     Option(
       .limit, "--limit", .number, "NUMBER", .output, .call,

@@ -1,6 +1,15 @@
 /// Writing unknown fields: members named by number, each with a list of values, and for each value all types that it can
 /// have.
 extension WireToJSON {
+  /// Appends a value whose type is unknown, as an object with all types that it can have.
+  static func transcode(
+    unknown content: UnknownField.Content, options: JSONEncodingOptions, into buffer: inout OutputBuffer
+  ) throws(DecodeError) {
+    var writer = WireToJSON(options: options, capacity: 64)
+    try writer.types(of: content, budget: UnknownField.depthLimit)
+    writer.out.withBytes { buffer.append($0) }
+  }
+
   /// Writes the unknown fields of a message, after its other members.
   @inline(never)
   mutating func unknownFields(

@@ -16,7 +16,7 @@ struct WireToJSON: ~Copyable {
   /// Whether a string that is not UTF-8 was written with replacement characters.
   var repairsText = false
 
-  private init(options: JSONEncodingOptions, capacity: Int) {
+  init(options: JSONEncodingOptions, capacity: Int) {
     self.options = options
     out = OutputBuffer(capacity: capacity)
   }

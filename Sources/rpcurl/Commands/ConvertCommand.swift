@@ -15,6 +15,8 @@ struct ConvertCommand {
   let json: JSONOptions
   let allowUnknownFields: Bool
   let unknownFields: UnknownFields?
+  /// `--filter`, `--filter-missing` and `--raw`.
+  let response: ResponseOptions
   let allowPartial: Bool
   let file: String?
 
@@ -22,7 +24,8 @@ struct ConvertCommand {
     schema = SchemaOptions(invocation)
     type = invocation.last(.type)
     from = invocation.choice(.from) ?? .binary
-    to = invocation.choice(.to) ?? .text
+    response = ResponseOptions(invocation)
+    to = invocation.choice(.to) ?? (response.filter == nil ? .text : .json)
     delimited = invocation.has(.delimited)
     pretty = invocation.has(.pretty)
     json = JSONOptions(invocation)

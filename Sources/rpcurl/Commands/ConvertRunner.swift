@@ -9,6 +9,8 @@ struct ConvertRunner {
   private let type: MessageType
   private let options: ConversionOptions
   private let path: String
+  /// The field to print; nil to print whole messages.
+  private let filter: ConvertFilter?
   private let console: Console
 
   /// Resolves the options. Reads no input.
@@ -21,10 +23,22 @@ struct ConvertRunner {
       type = try Self.type("google.protobuf.Empty", in: SchemaSource.pool([]))
     }
     path = command.file ?? "-"
+    filter = try ConvertFilter(command.response, of: type, hasSchema: command.type != nil)
+    if filter != nil, command.to != .json {
+      throw Failure(.usage, "--filter", "cannot be combined with --to \(command.to.rawValue)")
+    }
+    if filter?.isRaw == true, console.output.isTerminal {
+      throw Failure(.usage, "--raw", "standard output is a terminal", hint: "use a pipe")
+    }
     if command.to != .json {
       try command.json.check(output: command.to.rawValue)
     }
     var options = ConversionOptions(from: command.from, to: command.to, isDelimited: command.delimited)
+    if filter != nil {
+      // The filter reads binary messages; several are told apart by their lengths.
+      options.to = .binary
+      if command.from == .json { options.isDelimited = true }
+    }
     options.jsonEncoding = command.json.encoding
     options.jsonEncoding.pretty = command.pretty || console.output.isTerminal && !command.delimited
     options.jsonDecoding.allowUnknownFields = command.allowUnknownFields
@@ -55,7 +69,7 @@ struct ConvertRunner {
 
   func run() throws(Failure) {
     let source = path == "-" ? "standard input" : path
-    console.output.holdsText = options.to != .binary
+    console.output.holdsText = filter.map { !$0.isRaw } ?? (options.to != .binary)
     var converter = Converter(type, options: options)
     do {
       if options.isDelimited || options.from == .json {
@@ -65,8 +79,12 @@ struct ConvertRunner {
         let input = try FileContents.map(path)
         var output = OutputBuffer()
         try converter.finish(with: RawSpan(_unsafeBytes: input.bytes), into: &output)
-        output.withBytes { console.output.write($0) }
+        var count = 0
+        try write(&output, from: &count)
       }
+    } catch let failure as Failure {
+      console.output.flush()
+      throw failure
     } catch let problem as FileContents.Problem {
       throw Failure(.input, source, problem.why)
     } catch let error as ConversionError {
@@ -91,16 +109,38 @@ struct ConvertRunner {
     let input = try InputFile(path)
     defer { input.close() }
     var output = OutputBuffer()
+    var count = 0
     while let piece = try input.next() {
-      defer {
-        output.withBytes { console.output.write($0) }
-        console.output.flush()
-        output.removeAll()
-      }
-      try converter.convert(piece.span.bytes, into: &output)
+      // The messages before an invalid one are valid.
+      let result = Result { try converter.convert(piece.span.bytes, into: &output) }
+      try write(&output, from: &count)
+      console.output.flush()
+      try result.get()
     }
-    defer { output.withBytes { console.output.write($0) } }
-    try converter.finish(into: &output)
+    let result = Result { try converter.finish(into: &output) }
+    try write(&output, from: &count)
+    try result.get()
+  }
+
+  /// Writes converted messages, or the field of each, and removes them.
+  ///
+  /// - Parameters:
+  ///   - output: The messages.
+  ///   - count: The number of messages written before.
+  private func write(_ output: inout OutputBuffer, from count: inout Int) throws {
+    defer { output.removeAll() }
+    guard let filter else { return output.withBytes { console.output.write($0) } }
+    var text: [UInt8] = []
+    defer { console.output.write(text) }
+    var splitter = MessageSplitter(options.isDelimited ? .delimited : .whole, limitBytes: .max)
+    output.withBytes { splitter.append($0) }
+    splitter.finish()
+    while let message = try splitter.next() {
+      try filter.append(
+        message.bytes.span.bytes, at: count, options.jsonEncoding,
+        escapesControls: console.output.isTerminal, to: &text)
+      count += 1
+    }
   }
 }
 

@@ -1,0 +1,84 @@
+import Calls
+import CommandLine
+import Output
+import Protobuf
+
+/// Prints only a field of each converted message (`--filter`).
+struct ConvertFilter {
+  /// How the field is found.
+  private enum Selector {
+    case path(FieldFilter)
+    /// Without a schema, by numbers.
+    case numbers(NumberSelector, ResponseOptions)
+  }
+
+  private let selector: Selector
+  private let type: MessageType
+  private let text: String
+  /// Whether bytes are written as they are (`--raw`).
+  let isRaw: Bool
+
+  /// Creates a filter; returns nil if `--filter` is not given.
+  ///
+  /// - Parameters:
+  ///   - options: The options.
+  ///   - type: The type of the messages.
+  ///   - hasSchema: Whether fields have names.
+  /// - Throws: `Failure` if the path is invalid.
+  init?(_ options: ResponseOptions, of type: MessageType, hasSchema: Bool) throws(Failure) {
+    text = options.filter?.text ?? ""
+    isRaw = options.raw
+    self.type = type
+    if !hasSchema, options.filter != nil {
+      guard let numbers = NumberSelector(text) else {
+        throw Failure(
+          .usage, "--filter \(text)", "not a path of field numbers", hint: "use a path such as 3[0].1")
+      }
+      selector = .numbers(numbers, options)
+    } else {
+      guard let filter = try FieldFilter(FieldFilter.settings(options, format: nil), of: type) else {
+        return nil
+      }
+      selector = .path(filter)
+    }
+  }
+
+  /// Appends the field of a message.
+  ///
+  /// - Parameters:
+  ///   - message: The message, serialized.
+  ///   - index: Its index in the input.
+  ///   - options: The options of JSON.
+  ///   - escapesControls: Whether control characters of strings are escaped.
+  ///   - out: Receives the text.
+  /// - Throws: `Failure` if the message lacks the field.
+  func append(
+    _ message: RawSpan, at index: Int, _ options: JSONEncodingOptions, escapesControls: Bool,
+    to out: inout [UInt8]
+  ) throws {
+    switch selector {
+    case .path(let filter):
+      do {
+        try filter.append(
+          Message(type, serialized: message), options: options, escapesControls: escapesControls, to: &out)
+      } catch let problem as FieldFilter.Problem {
+        throw filter.failure(problem, message: index, of: "message")
+      }
+    case .numbers(let numbers, let response):
+      let values = try numbers.append(message, options: isRaw ? nil : options, to: &out)
+      guard values.refused == 0 else {
+        throw Failure(
+          .assertion, "--filter \(text) --raw", "message \(index) has a number there, which has no bytes")
+      }
+      guard values.found == 0 else { return }
+      switch response.filterMissing ?? .fail {
+      case .fail:
+        throw Failure(
+          .assertion, "--filter \(text)", "message \(index) has no such field",
+          hint: "--filter-missing skip, or null, accepts such messages")
+      case .null: out += "null\n".utf8
+      case .skip: break
+      }
+    }
+  }
+}
