@@ -66,12 +66,12 @@ _rpcurl_arguments() {
 --fail-early|||flag
 --use|+||ask:use
 --plugin|+||ask:plugin
---no-use|+||ask:use
 --format|||list pretty json text binary events none
 --emit-defaults|||flag
 --enum-numbers|||flag
 --int64-numbers|||flag
 --proto-names||--keep-proto-names|flag
+--unknown-fields|||list show drop
 --filter|||ask:filter
 --filter-missing|||list fail null skip
 --raw|||flag
@@ -143,12 +143,12 @@ _rpcurl_arguments() {
 --allow-unknown-fields|||flag
 --use|+||ask:use
 --plugin|+||ask:plugin
---no-use|+||ask:use
 --format|||list pretty json text binary events none
 --emit-defaults|||flag
 --enum-numbers|||flag
 --int64-numbers|||flag
 --proto-names||--keep-proto-names|flag
+--unknown-fields|||list show drop
 -v --verbose|+|-i --include|flag
 --color||--colour|list auto always never
 --timing|||flag
@@ -214,12 +214,12 @@ _rpcurl_arguments() {
 --allow-unknown-fields|||flag
 --use|+||ask:use
 --plugin|+||ask:plugin
---no-use|+||ask:use
 --format|||list pretty json text binary events none
 --emit-defaults|||flag
 --enum-numbers|||flag
 --int64-numbers|||flag
 --proto-names||--keep-proto-names|flag
+--unknown-fields|||list show drop
 -v --verbose|+|-i --include|flag
 --color||--colour|list auto always never
 --timing|||flag
@@ -450,9 +450,14 @@ _rpcurl_arguments() {
 --enum-numbers|||flag
 --int64-numbers|||flag
 --proto-names||--keep-proto-names|flag
+--unknown-fields|||list show drop
+--filter|||ask:filter
+--filter-missing|||list fail null skip
+--raw|||flag
 --type|||ask:type
 --from|||list json text binary
 --to|||list json text binary
+--no-schema|||flag
 --delimited|||flag
 --pretty|||flag
 --no-unknown-fields|||flag
@@ -580,14 +585,6 @@ _rpcurl_arguments() {
 -h --help|||flag
 -V --version|||flag'
       positionals='none' ;;
-    trust) options='--list|||flag
---revoke|||flag
--s --silent|||flag
--S --show-error|||flag
---error-format|||list text json
--h --help|||flag
--V --version|||flag'
-      positionals='file' ;;
     version) options='--format|||list text json
 -s --silent|||flag
 -S --show-error|||flag
@@ -712,7 +709,7 @@ _rpcurl_find() {
 
 _rpcurl() {
   local words kept quote typed lead= joins= options positionals nested= kind= same= used=' '
-  local commands='call session run list describe template export convert health check plugins trust version help' command=call index=1 last word value_of= is_plain= places=() line=() behind=()
+  local commands='call session run list describe template export convert health check plugins version help' command=call index=1 last word value_of= is_plain= places=() line=() behind=()
   COMPREPLY=()
 
   # Words after the cursor count too, except the one at the cursor.

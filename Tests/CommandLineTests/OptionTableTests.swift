@@ -102,7 +102,7 @@ struct OptionTableTests {
       .reflect, .reflectVersion, .noCache, .http1, .http2, .http2PriorKnowledge, .http3, .ipv4, .ipv6,
       .connectTimeout, .keepaliveTime, .protocolName, .userAgent, .codec, .connectGet, .compression,
       .acceptCompression, .maxTime, .dataFormat, .chunk, .seed, .allowUnknownFields, .format, .emitDefaults,
-      .enumNumbers, .int64Numbers, .protoNames, .filter, .filterMissing, .limit, .verbose, .color, .timing,
+      .enumNumbers, .int64Numbers, .protoNames, .unknownFields, .filter, .filterMissing, .limit, .verbose, .color, .timing,
       .kind, .comments, .response, .showError, .errorFormat, .watch, .wait,
     ],
   ]
@@ -113,7 +113,7 @@ struct OptionTableTests {
     .interceptor: [.use, .plugin],
     .credentials: [
       .cert, .certType, .key, .pass, .user, .bearer, .netrc, .netrcFile, .data, .type, .from, .to, .delimited,
-      .pretty, .noUnknownFields, .allowPartial, .method, .callTime, .lang, .dir,
+      .pretty, .noUnknownFields, .allowPartial, .noSchema, .protoDir, .method, .callTime, .lang, .dir,
     ],
     .effects: [
       .plaintext, .insecure, .cacert, .capath, .servername, .authority, .tls12, .tls13, .unixSocket,

@@ -178,6 +178,8 @@ extension CallPlan {
     connection.httpVersion = try ConnectionPlan.httpVersion(
       options.server, settings.target, settings.protocolName, method.kind)
     connection.sharesConnection = sharesConnection
+    // Further connections for each failed call of a batch would be a load on the server.
+    if batch != nil { connection.diagnosesFailures = false }
     connection.closesWhenGivenUp = idles
     self.connection = connection
     self.batch = batch
