@@ -263,6 +263,8 @@ public final class EventLoop {
 
   /// The timeout of the wait. libcurl shortens it if its own timers are due sooner.
   private var millisecondsToWait: Int32 {
+    // Work that a timer or a transfer of this round has posted: libcurl may have cleared the wake-up meanwhile.
+    guard mailbox.isEmpty else { return 0 }
     guard unsettled.isEmpty, yielding.isEmpty, oldLibcurl == nil || !hasReceived else { return 0 }
     guard let next = timers.nextDue() else { return 60_000 }
     // Rounded up: waking too early only causes another wait.

@@ -25,6 +25,9 @@ public final class Mailbox: Sendable {
     }
   }
 
+  /// Whether no work waits.
+  var isEmpty: Bool { state.withLock { $0.work.isEmpty } }
+
   /// Runs the work that was posted so far, on the loop's thread.
   func drain() {
     let work = state.withLock { state in

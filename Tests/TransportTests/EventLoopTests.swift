@@ -51,6 +51,15 @@ struct EventLoopTests {
     #expect(count == 1)
   }
 
+  /// libcurl may clear the wake-up of a post before the wait begins.
+  @Test func doesNotSleepAfterTimerHasPostedWork() throws {
+    let mailbox = loop.mailbox
+    nonisolated(unsafe) var isRun = false
+    loop.schedule(at: .now) { mailbox.post { isRun = true } }
+    try loop.run { isRun }
+    #expect(fake_longest_waits() == 0)
+  }
+
   @Test func doesNotSleepIfBeforeWaitReturnsTrue() throws {
     var isFlushed = false
     loop.beforeWait = {
