@@ -19,6 +19,9 @@ package final class BatchRunner {
     var status: ExitStatus?
     var isDone = false
 
+    /// Whether the call has ended, and that is not handled yet.
+    var hasEnded: Bool { !isDone && call?.isFinished == true && printer?.isHolding != true }
+
     init(_ index: Int, _ output: StandardOutput) {
       self.index = index
       self.output = CallOutput(output, isDirect: false)
@@ -92,13 +95,13 @@ package final class BatchRunner {
 
   /// Handles ended calls, prints what is next, and starts more calls. Returns true when all calls are done.
   private func advance() -> Bool {
-    for member in members where !member.isDone && member.call?.isFinished == true {
-      if member.printer?.isHolding != true { end(member) }
-    }
+    for member in members where member.hasEnded { end(member) }
     show()
     let areAnswersFew = members.reduce(0) { $0 + $1.output.waitingBytes } < Self.waitingBytes
     while areAnswersFew, mayStart, startNext() {}
     show()
+    // An interceptor may end a call within its start. The next round handles it, so the loop must not wait.
+    if members.contains(where: \.hasEnded) { client.loop.mailbox.post {} }
     return members.isEmpty && isStopped
   }
 

@@ -110,6 +110,15 @@ def test_each_call_has_a_deadline_of_its_own(batch, grpc_server):
     assert "call 0: demo.v1.Demo/Delay: deadline_exceeded" in late.err
 
 
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_calls_that_interceptors_end_at_their_start(batch, raw_server, jobs):
+    server = raw_server(lambda connection: None)
+    use = ["--jobs", jobs, "--use", "fault,abort=unavailable"]
+    result = batch(*use, f"http://{server.address}/{HELLO}", input=names(7))
+    assert result.code == 64 + 14
+    assert result.err.count("interceptor fault: unavailable (14)") == 7 and server.connections == 0
+
+
 def test_interceptors_and_plugins_see_each_call(batch, connect_server):
     result = batch(
         "--protocol", "connect", "--jobs", 4, "--use", "header,set=x-tenant:blue", "-d", "{}{}{}",
