@@ -66,7 +66,8 @@ _rpcurl_arguments() {
 --fail-early|||flag
 --use|+||ask:use
 --plugin|+||ask:plugin
---format|||list pretty json text binary events none
+--no-use|+||ask:use
+--format|||list pretty json text binary events none sh curl grpcurl buf
 --emit-defaults|||flag
 --enum-numbers|||flag
 --int64-numbers|||flag
@@ -143,7 +144,8 @@ _rpcurl_arguments() {
 --allow-unknown-fields|||flag
 --use|+||ask:use
 --plugin|+||ask:plugin
---format|||list pretty json text binary events none
+--no-use|+||ask:use
+--format|||list pretty json text binary events none sh curl grpcurl buf
 --emit-defaults|||flag
 --enum-numbers|||flag
 --int64-numbers|||flag
@@ -214,7 +216,8 @@ _rpcurl_arguments() {
 --allow-unknown-fields|||flag
 --use|+||ask:use
 --plugin|+||ask:plugin
---format|||list pretty json text binary events none
+--no-use|+||ask:use
+--format|||list pretty json text binary events none sh curl grpcurl buf
 --emit-defaults|||flag
 --enum-numbers|||flag
 --int64-numbers|||flag
@@ -434,6 +437,7 @@ _rpcurl_arguments() {
 -m --max-time||--timeout|none
 -o --output|||file
 -v --verbose|+|-i --include|flag
+--proto-dir|||dir
 -s --silent|||flag
 -S --show-error|||flag
 --error-format|||list text json
@@ -585,6 +589,14 @@ _rpcurl_arguments() {
 -h --help|||flag
 -V --version|||flag'
       positionals='none' ;;
+    trust) options='--list|||flag
+--revoke|||flag
+-s --silent|||flag
+-S --show-error|||flag
+--error-format|||list text json
+-h --help|||flag
+-V --version|||flag'
+      positionals='file' ;;
     version) options='--format|||list text json
 -s --silent|||flag
 -S --show-error|||flag
@@ -709,7 +721,7 @@ _rpcurl_find() {
 
 _rpcurl() {
   local words kept quote typed lead= joins= options positionals nested= kind= same= used=' '
-  local commands='call session run list describe template export convert health check plugins version help' command=call index=1 last word value_of= is_plain= places=() line=() behind=()
+  local commands='call session run list describe template export convert health check plugins trust version help' command=call index=1 last word value_of= is_plain= places=() line=() behind=()
   COMPREPLY=()
 
   # Words after the cursor count too, except the one at the cursor.

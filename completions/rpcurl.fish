@@ -5,11 +5,11 @@
 function __rpcurl_has_value
     switch $argv[1]
         case call
-            contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --reflect-version --reflect-protocol --reflect-header --cacert --capath -E --cert --cert-type --key --certkey --pass --servername --authority --unix-socket --abstract-unix-socket -x --proxy -U --proxy-user --resolve --connect-to --connect-timeout --keepalive-time --protocol -H --header -u --user --bearer --oauth2-bearer --netrc-file -A --user-agent --codec --compression --accept-compression --rpc-header -m --max-time --timeout --max-message-size --max-msg-sz -d --data --data-raw --data-binary --json --data-format --set --set-file --chunk --seed --jobs --use --plugin --format --unknown-fields --filter --filter-missing --limit -o --output --color --colour --error-format -K --config --profile
+            contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --reflect-version --reflect-protocol --reflect-header --cacert --capath -E --cert --cert-type --key --certkey --pass --servername --authority --unix-socket --abstract-unix-socket -x --proxy -U --proxy-user --resolve --connect-to --connect-timeout --keepalive-time --protocol -H --header -u --user --bearer --oauth2-bearer --netrc-file -A --user-agent --codec --compression --accept-compression --rpc-header -m --max-time --timeout --max-message-size --max-msg-sz -d --data --data-raw --data-binary --json --data-format --set --set-file --chunk --seed --jobs --use --plugin --no-use --format --unknown-fields --filter --filter-missing --limit -o --output --color --colour --error-format -K --config --profile
         case session
-            contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --reflect-version --reflect-protocol --reflect-header --cacert --capath -E --cert --cert-type --key --certkey --pass --servername --authority --unix-socket --abstract-unix-socket -x --proxy -U --proxy-user --resolve --connect-to --connect-timeout --keepalive-time --protocol -H --header -u --user --bearer --oauth2-bearer --netrc-file -A --user-agent --codec --compression --accept-compression --rpc-header -m --max-time --timeout --max-message-size --max-msg-sz --seed --use --plugin --format --unknown-fields --color --colour --error-format -K --config --profile
+            contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --reflect-version --reflect-protocol --reflect-header --cacert --capath -E --cert --cert-type --key --certkey --pass --servername --authority --unix-socket --abstract-unix-socket -x --proxy -U --proxy-user --resolve --connect-to --connect-timeout --keepalive-time --protocol -H --header -u --user --bearer --oauth2-bearer --netrc-file -A --user-agent --codec --compression --accept-compression --rpc-header -m --max-time --timeout --max-message-size --max-msg-sz --seed --use --plugin --no-use --format --unknown-fields --color --colour --error-format -K --config --profile
         case run
-            contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --reflect-version --reflect-protocol --reflect-header --cacert --capath -E --cert --cert-type --key --certkey --pass --servername --authority --unix-socket --abstract-unix-socket -x --proxy -U --proxy-user --resolve --connect-to --connect-timeout --keepalive-time --protocol -H --header -u --user --bearer --oauth2-bearer --netrc-file -A --user-agent --codec --compression --accept-compression --rpc-header -m --max-time --timeout --max-message-size --max-msg-sz --seed --use --plugin --format --unknown-fields --color --colour --error-format -K --config --profile
+            contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --reflect-version --reflect-protocol --reflect-header --cacert --capath -E --cert --cert-type --key --certkey --pass --servername --authority --unix-socket --abstract-unix-socket -x --proxy -U --proxy-user --resolve --connect-to --connect-timeout --keepalive-time --protocol -H --header -u --user --bearer --oauth2-bearer --netrc-file -A --user-agent --codec --compression --accept-compression --rpc-header -m --max-time --timeout --max-message-size --max-msg-sz --seed --use --plugin --no-use --format --unknown-fields --color --colour --error-format -K --config --profile
         case list
             contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --reflect-version --reflect-protocol --reflect-header --cacert --capath -E --cert --cert-type --key --certkey --pass --servername --authority --unix-socket --abstract-unix-socket -x --proxy -U --proxy-user --resolve --connect-to --connect-timeout --keepalive-time --protocol -H --header -u --user --bearer --oauth2-bearer --netrc-file -A --user-agent -m --max-time --timeout --format --kind --error-format -K --config --profile
         case describe
@@ -17,7 +17,7 @@ function __rpcurl_has_value
         case template
             contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --reflect-version --reflect-protocol --reflect-header --cacert --capath -E --cert --cert-type --key --certkey --pass --servername --authority --unix-socket --abstract-unix-socket -x --proxy -U --proxy-user --resolve --connect-to --connect-timeout --keepalive-time --protocol -H --header -u --user --bearer --oauth2-bearer --netrc-file -A --user-agent -m --max-time --timeout --error-format -K --config --profile
         case export
-            contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --reflect-version --reflect-protocol --reflect-header --cacert --capath -E --cert --cert-type --key --certkey --pass --servername --authority --unix-socket --abstract-unix-socket -x --proxy -U --proxy-user --resolve --connect-to --connect-timeout --keepalive-time --protocol -H --header -u --user --bearer --oauth2-bearer --netrc-file -A --user-agent -m --max-time --timeout -o --output --error-format -K --config --profile
+            contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --reflect-version --reflect-protocol --reflect-header --cacert --capath -E --cert --cert-type --key --certkey --pass --servername --authority --unix-socket --abstract-unix-socket -x --proxy -U --proxy-user --resolve --connect-to --connect-timeout --keepalive-time --protocol -H --header -u --user --bearer --oauth2-bearer --netrc-file -A --user-agent -m --max-time --timeout -o --output --proto-dir --error-format -K --config --profile
         case convert
             contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --unknown-fields --filter --filter-missing --type --from --to --error-format
         case health
@@ -30,6 +30,8 @@ function __rpcurl_has_value
             contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --method --call-time --error-format
         case plugins-new
             contains -- $argv[2] --lang --dir --error-format
+        case trust
+            contains -- $argv[2] --error-format
         case version
             contains -- $argv[2] --format --error-format
         case '*'
@@ -47,7 +49,7 @@ function __rpcurl_read
     set -g __rpcurl_used
     set -g __rpcurl_words
     set -l index 2
-    if set -q tokens[2]; and contains -- $tokens[2] call session run list describe template export convert health check plugins version help
+    if set -q tokens[2]; and contains -- $tokens[2] call session run list describe template export convert health check plugins trust version help
         set __rpcurl_command $tokens[2]
         set index 3
         switch $tokens[2]
@@ -145,17 +147,18 @@ complete -c rpcurl -n __rpcurl_first -a 'run' -d 'Run a file of session commands
 complete -c rpcurl -n __rpcurl_first -a 'list' -d 'List services, the methods of a service, or other names of a schema'
 complete -c rpcurl -n __rpcurl_first -a 'describe' -d 'Show what a schema declares, with comments and options, in the protobuf language'
 complete -c rpcurl -n __rpcurl_first -a 'template' -d 'Print a JSON template of a message, with every field'
-complete -c rpcurl -n __rpcurl_first -a 'export' -d 'Write a schema, or the part of it that a name needs, as a descriptor set'
+complete -c rpcurl -n __rpcurl_first -a 'export' -d 'Write a schema, or the part of it that a name needs, as a descriptor set or as .proto files'
 complete -c rpcurl -n __rpcurl_first -a 'convert' -d 'Convert messages between JSON, text format and binary'
 complete -c rpcurl -n __rpcurl_first -a 'health' -d 'Check the health of a server, or of one of its services'
 complete -c rpcurl -n __rpcurl_first -a 'check' -d 'Find out how a server can be called, and why not'
 complete -c rpcurl -n __rpcurl_first -a 'plugins' -d 'List interceptors and plugins, check a plugin, or create one'
+complete -c rpcurl -n __rpcurl_first -a 'trust' -d 'Trust the project file .rpcurl, with its current contents'
 complete -c rpcurl -n __rpcurl_first -a 'version' -d 'Print the version, and the features of the libraries in use'
 complete -c rpcurl -n __rpcurl_first -a help -d 'Show the help of a command'
 complete -c rpcurl -n '__rpcurl_second plugins' -a 'list' -d 'List the built-in interceptors and the plugins of the search path (the default)'
 complete -c rpcurl -n '__rpcurl_second plugins' -a 'check' -d 'Check a plugin: inspect its file, then make calls through it'
 complete -c rpcurl -n '__rpcurl_second plugins' -a 'new' -d 'Create a small plugin that builds, as a starting point'
-complete -c rpcurl -n '__rpcurl_second help' -a 'call session run list describe template export convert health check plugins version'
+complete -c rpcurl -n '__rpcurl_second help' -a 'call session run list describe template export convert health check plugins trust version'
 complete -c rpcurl -n '__rpcurl_is call' -n '__rpcurl_places -eq 0' -a '(__rpcurl_ask target)'
 complete -c rpcurl -n '__rpcurl_is call' -n '__rpcurl_places -eq 1' -a '(__rpcurl_ask method)'
 complete -c rpcurl -n '__rpcurl_is session' -n '__rpcurl_places -eq 0' -a '(__rpcurl_ask target)'
@@ -168,6 +171,7 @@ complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_places -eq 0' -F
 complete -c rpcurl -n '__rpcurl_is health' -n '__rpcurl_places -eq 0' -a '(__rpcurl_ask target)'
 complete -c rpcurl -n '__rpcurl_is check' -n '__rpcurl_places -eq 0' -a '(__rpcurl_ask target)'
 complete -c rpcurl -n '__rpcurl_is plugins-check' -n '__rpcurl_places -eq 0' -a '(__rpcurl_ask plugin)'
+complete -c rpcurl -n '__rpcurl_is trust' -n '__rpcurl_places -eq 0' -F
 complete -c rpcurl -n '__rpcurl_is call session run list describe template export convert plugins-check' -l descriptor-set -l protoset -r -F -d 'Read the schema from this descriptor set'
 complete -c rpcurl -n '__rpcurl_is call session run list describe template export convert plugins-check' -l proto -r -F -d 'Compile this .proto file with protoc'
 complete -c rpcurl -n '__rpcurl_is call session run list describe template export convert plugins-check' -s I -l import-path -x -a '(__fish_complete_directories)' -d 'Search this directory for --proto and its imports'
@@ -229,7 +233,8 @@ complete -c rpcurl -n '__rpcurl_is call' -n '__rpcurl_unused --jobs' -l jobs -x 
 complete -c rpcurl -n '__rpcurl_is call' -n '__rpcurl_unused --fail-early' -l fail-early -d 'Stop --each at the first call that fails'
 complete -c rpcurl -n '__rpcurl_is call session run' -l use -x -a '(__rpcurl_ask use)' -d 'Add a built-in interceptor to the chain, in the order given'
 complete -c rpcurl -n '__rpcurl_is call session run' -l plugin -x -a '(__rpcurl_ask plugin)' -d 'Add a plugin to the chain, in the order given'
-complete -c rpcurl -n '__rpcurl_is call session run' -n '__rpcurl_unused --format' -l format -x -a 'pretty json text binary events none' -d 'Format of responses: pretty, json, text, binary, events or none'
+complete -c rpcurl -n '__rpcurl_is call session run' -l no-use -x -a '(__rpcurl_ask use)' -d 'Omit an interceptor or plugin of the configuration from the chain'
+complete -c rpcurl -n '__rpcurl_is call session run' -n '__rpcurl_unused --format' -l format -x -a 'pretty json text binary events none sh curl grpcurl buf' -d 'Format of responses: pretty, json, text, binary, events or none'
 complete -c rpcurl -n '__rpcurl_is call session run convert' -n '__rpcurl_unused --emit-defaults' -l emit-defaults -d 'Print fields that have their default value'
 complete -c rpcurl -n '__rpcurl_is call session run convert' -n '__rpcurl_unused --enum-numbers' -l enum-numbers -d 'Print enum values as numbers'
 complete -c rpcurl -n '__rpcurl_is call session run convert' -n '__rpcurl_unused --int64-numbers' -l int64-numbers -d 'Print 64-bit integers as numbers instead of strings'
@@ -245,17 +250,18 @@ complete -c rpcurl -n '__rpcurl_is call session run' -n '__rpcurl_unused --color
 complete -c rpcurl -n '__rpcurl_is call session run' -n '__rpcurl_unused --timing' -l timing -d 'Print the times of the call on standard error'
 complete -c rpcurl -n '__rpcurl_is call session run' -n '__rpcurl_unused --show-secrets' -l show-secrets -d 'Do not redact credentials in the output of -v and --explain'
 complete -c rpcurl -n '__rpcurl_is call' -n '__rpcurl_unused --explain' -l explain -d 'Dry run: print the resolved call, send nothing'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export convert health check plugins-list plugins-check plugins-new version' -n '__rpcurl_unused -s --silent' -s s -l silent -d 'Print no errors, warnings or progress on standard error'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export convert health check plugins-list plugins-check plugins-new version' -n '__rpcurl_unused -S --show-error' -s S -l show-error -d 'With -s, still print errors'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export convert health check plugins-list plugins-check plugins-new version' -n '__rpcurl_unused --error-format' -l error-format -x -a 'text json' -d 'Format of errors: text, or json with one object per line'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused -K --config' -s K -l config -r -F -d 'Read options from this file'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused --profile' -l profile -x -a '(__rpcurl_ask profile)' -d 'Also read the options of this profile of the configuration file'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export convert health check plugins-list plugins-check plugins-new version' -n '__rpcurl_unused -h --help' -s h -l help -d 'Show help: -h for the common options, --help for all'
-complete -c rpcurl -n '__rpcurl_is call session run list describe template export convert health check plugins-list plugins-check plugins-new version' -n '__rpcurl_unused -V --version' -s V -l version -d 'Show the version'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export convert health check plugins-list plugins-check plugins-new trust version' -n '__rpcurl_unused -s --silent' -s s -l silent -d 'Print no errors, warnings or progress on standard error'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export convert health check plugins-list plugins-check plugins-new trust version' -n '__rpcurl_unused -S --show-error' -s S -l show-error -d 'With -s, still print errors'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export convert health check plugins-list plugins-check plugins-new trust version' -n '__rpcurl_unused --error-format' -l error-format -x -a 'text json' -d 'Format of errors: text, or json with one object per line'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused -K --config' -s K -l config -r -F -d 'Read options from this file only'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export health check' -n '__rpcurl_unused --profile' -l profile -x -a '(__rpcurl_ask profile)' -d 'Also read the options of this profile of the configuration files'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export convert health check plugins-list plugins-check plugins-new trust version' -n '__rpcurl_unused -h --help' -s h -l help -d 'Show help: -h for the common options, --help for all'
+complete -c rpcurl -n '__rpcurl_is call session run list describe template export convert health check plugins-list plugins-check plugins-new trust version' -n '__rpcurl_unused -V --version' -s V -l version -d 'Show the version'
 complete -c rpcurl -n '__rpcurl_is list describe check plugins-list version' -n '__rpcurl_unused --format' -l format -x -a 'text json' -d 'Format of the output: text or json'
 complete -c rpcurl -n '__rpcurl_is list' -l kind -x -a 'service method message field oneof enum value extension' -d 'List everything of this kind: service, method, message, field, oneof, enum, value or extension'
 complete -c rpcurl -n '__rpcurl_is template' -n '__rpcurl_unused --comments' -l comments -d 'Explain each field on standard error: its type, enum values, other members of its oneof'
 complete -c rpcurl -n '__rpcurl_is template' -n '__rpcurl_unused --response' -l response -d 'Print the response message of the method instead of its request'
+complete -c rpcurl -n '__rpcurl_is export' -n '__rpcurl_unused --proto-dir' -l proto-dir -x -a '(__fish_complete_directories)' -d 'Write .proto files below this directory, each at the path of its name'
 complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_unused --type' -l type -x -a '(__rpcurl_ask type)' -d 'Message type; any unique suffix of its name is accepted. Required, except with --no-schema'
 complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_unused --from' -l from -x -a 'json text binary' -d 'Format of the input: json, text or binary. Required, except with --no-schema'
 complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_unused --to' -l to -x -a 'json text binary' -d 'Format of the output: json, text or binary. Required, except with --no-schema'
@@ -270,3 +276,5 @@ complete -c rpcurl -n '__rpcurl_is plugins-check' -n '__rpcurl_unused --method' 
 complete -c rpcurl -n '__rpcurl_is plugins-check' -n '__rpcurl_unused --call-time' -l call-time -x -d 'Time limit of each call'
 complete -c rpcurl -n '__rpcurl_is plugins-new' -n '__rpcurl_unused --lang' -l lang -x -a 'c swift' -d 'Language of the plugin: c or swift'
 complete -c rpcurl -n '__rpcurl_is plugins-new' -n '__rpcurl_unused --dir' -l dir -x -a '(__fish_complete_directories)' -d 'Directory to write to'
+complete -c rpcurl -n '__rpcurl_is trust' -n '__rpcurl_unused --list' -l list -d 'List the trusted files, and those that changed or were removed since'
+complete -c rpcurl -n '__rpcurl_is trust' -n '__rpcurl_unused --revoke' -l revoke -d 'Do not trust the file any more'

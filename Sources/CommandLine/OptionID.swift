@@ -23,7 +23,8 @@ package enum OptionID: UInt8, CaseIterable, Sendable {
   case output, verbose, color, timing
   case showSecrets, explain
   // One command's own
-  case kind, comments, response, protoDir, type, from, to, noSchema, delimited, pretty, noUnknownFields, allowPartial
+  case kind, comments, response, protoDir, type, from, to, noSchema, delimited, pretty, noUnknownFields
+  case allowPartial
   case method, callTime, lang, dir, watch, wait, listTrusted, revoke
   // Errors
   case silent, showError, errorFormat

@@ -102,7 +102,8 @@ struct OptionTableTests {
       .reflect, .reflectVersion, .noCache, .http1, .http2, .http2PriorKnowledge, .http3, .ipv4, .ipv6,
       .connectTimeout, .keepaliveTime, .protocolName, .userAgent, .codec, .connectGet, .compression,
       .acceptCompression, .maxTime, .dataFormat, .chunk, .seed, .allowUnknownFields, .format, .emitDefaults,
-      .enumNumbers, .int64Numbers, .protoNames, .unknownFields, .filter, .filterMissing, .limit, .verbose, .color, .timing,
+      .enumNumbers, .int64Numbers, .protoNames, .unknownFields, .filter, .filterMissing, .limit, .verbose,
+      .color, .timing,
       .kind, .comments, .response, .showError, .errorFormat, .watch, .wait,
     ],
   ]

@@ -61,13 +61,13 @@ def test_the_command_of_rpcurl_makes_the_same_call(rpcurl, run, printed, grpc_se
     (config / "config").write_text(
         f"target {grpc_server.url}\n--header x-common: it's\n--emit-defaults\n[profile p]\n--header x-own: 1\n--max-time 60\n"
     )
-    words = ["--profile", "p", "-H", "authorization: Bearer geheim", "-u", "ada:geheim", "-H", "x-odd: $HOME `id` \"\\",
+    words = ["--profile", "p", "-H", "x-api-key: geheim", "-u", "ada:geheim", "-H", "x-odd: $HOME `id` \"\\",
              "--use", "header,set=x-chain:1", "--descriptor-set", descriptor_set, f"{SERVICE}/EchoMetadata"]  # fmt: skip
     script = printed("sh", *words)
     assert "geheim" not in script
     assert f"{grpc_server.url} \\\n  {SERVICE}/EchoMetadata\n" in script
     called = rpcurl(*words)
-    again = run(script, AUTHORIZATION="Bearer geheim", RPCURL_USER="ada:geheim")
+    again = run(script, X_API_KEY="geheim", RPCURL_USER="ada:geheim")
     assert (called.code, called.err, again.returncode, again.stderr) == (0, "", 0, b"")
 
     def headers(output):

@@ -255,9 +255,11 @@ def test_timing_of_events_and_batches(echo):
     metrics = json.loads(result.out.splitlines()[-1])
     assert 0 < metrics["resolve_ms"] <= metrics["connect_ms"] <= metrics["first_byte_ms"] <= metrics["total_ms"]
     result = echo("--each", "--timing", "-d", '{"name":"B"}', data={"name": "A"}, method="Hello")
-    assert [line.split(":")[:2] for line in result.err.splitlines()] == [["call 0", " timing"], ["call 1", " timing"]]
+    *calls, summary = result.err.splitlines()
+    assert [line.split(":")[:2] for line in calls] == [["call 0", " timing"], ["call 1", " timing"]]
+    assert summary.startswith("timing of 2 calls: least ")
     # The second used the first one's connection.
-    assert "connect" not in result.err.splitlines()[1]
+    assert "connect" not in calls[1]
 
 
 def test_timing_of_a_call_without_a_connection(rpcurl, descriptor_set):

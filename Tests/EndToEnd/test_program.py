@@ -105,5 +105,5 @@ def test_version_says_built_in(rpcurl):
     libcurl = json.loads(rpcurl("version", "--format", "json", env={"RPCURL_LIBCURL": ""}).out)["libcurl"]
     assert libcurl["source"] == "built-in" and "path" not in libcurl
     assert libcurl["httpVersions"] == ["1.1", "2"]
-    assert {"TLS", "HTTPS proxies", "unix sockets", "IPv6", "international names"} <= set(libcurl["features"])
+    assert {"TLS", "HTTPS proxies", "unix sockets", "IPv6"} <= set(libcurl["features"])
     assert "libcurl: built in\n" in rpcurl("version", env={"RPCURL_LIBCURL": ""}).out

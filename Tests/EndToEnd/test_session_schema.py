@@ -101,7 +101,7 @@ def test_a_new_method_is_found(prompt: Callable[..., Prompt], server: ChangingSe
     session.type("call N")
     assert session.line() == "{}"
     session.type("call S/Nn")
-    assert "a.S has no method Nn" in "".join(session.error() for _ in range(2))
+    assert "no method Nn in a.S" in "".join(session.error() for _ in range(2))
     session.end()
 
 

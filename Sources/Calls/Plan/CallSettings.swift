@@ -91,8 +91,7 @@ package struct CallSettings {
       given: commonHeaders.appending(
         headerArguments.parse(options.request.rpcHeaders, option: "--rpc-header")), sources.secrets)
     maxMessageBytes = options.request.maxMessageBytes
-    try options.output.checkProgram(isExplained: response?.explain == true)
-    format = options.output.format ?? (isTerminal ? .pretty : .json)
+    format = try options.output.format(isTerminal: isTerminal, isExplained: response?.explain == true)
     filter = try response.flatMap { response throws(Failure) in
       try FieldFilter.settings(response, format: options.output.format)
     }

@@ -234,9 +234,11 @@ package struct OutputOptions {
     showSecrets = invocation.has(.showSecrets)
   }
 
-  /// Throws if the command of a program is asked for, but the call is not explained.
-  func checkProgram(isExplained: Bool) throws(Failure) {
-    guard let program, !isExplained else { return }
+  /// The format of responses.
+  ///
+  /// - Throws: `Failure` if the command of a program is asked for, but the call is not explained.
+  func format(isTerminal: Bool, isExplained: Bool) throws(Failure) -> OutputFormat {
+    guard let program, !isExplained else { return format ?? (isTerminal ? .pretty : .json) }
     throw Failure(.usage, "--format \(program.rawValue)", "requires --explain")
   }
 }
