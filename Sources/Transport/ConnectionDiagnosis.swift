@@ -45,7 +45,9 @@ package final class ConnectionDiagnosis {
 
   private func inspect() {
     probe(.inspectTLS) { [self] facts in
-      guard url.hasPrefix("http:") else { return finish(facts) }
+      // Servers for HTTP/2 without TLS close the connection in the handshake.
+      let mayLackTLS = error.cause == .handshakeCut && facts.tlsVersion == nil
+      guard url.hasPrefix("http:") || mayLackTLS else { return finish(facts) }
       if facts.tlsVersion != nil { return finish(.serverWithTLS) }
       probe(.readFirstBytes, finish)
     }

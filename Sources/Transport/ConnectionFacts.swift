@@ -108,6 +108,9 @@ package struct ConnectionFacts: Sendable, Equatable {
   /// Whether the server supports HTTP/2.
   var supportsHTTP2: Bool { negotiated == "h2" || startsHTTP2 }
 
+  /// Whether what the server sent is the start of an HTTP/1 response.
+  var startsHTTP1: Bool { firstBytes?.starts(with: "HTTP/1.".utf8) == true }
+
   /// Whether what the server sent is a part of HTTP/2: a frame of type SETTINGS on stream 0.
   var startsHTTP2: Bool {
     guard let bytes = firstBytes, bytes.count >= 9 else { return false }
@@ -135,8 +138,9 @@ extension ConnectionCause {
       if facts.requestsClientCertificate {
         return hasCertificate ? .clientCertificateRefused : .clientCertificateRequired
       }
+      if self == .handshakeCut, facts.startsHTTP1 || facts.startsHTTP2 { return .serverWithoutTLS }
       guard case .closed(let reason) = self, let bytes = facts.firstBytes else { return self }
-      if bytes.starts(with: "HTTP/1.".utf8) { return requiresHTTP2 ? .onlyHTTP1(negotiated: nil) : self }
+      if facts.startsHTTP1 { return requiresHTTP2 ? .onlyHTTP1(negotiated: nil) : self }
       // An alert of TLS.
       if bytes.starts(with: [0x15, 3]) { return .serverWithTLS }
       // libcurl's text for a response that is not HTTP/1.1.

@@ -56,17 +56,28 @@ package final class ConnectionProbe {
     switch purpose {
     case .connect: break
     case .inspectTLS:
-      if url.hasPrefix("http:") { url = "https:\(url.dropFirst("http:".count))" }
+      url = Self.url(url, scheme: "https")
       options.isInsecure = true
       options.certificate = nil
       if options.httpVersion == .http2PriorKnowledge || options.httpVersion == .http1 {
         options.httpVersion = .negotiated
       }
-    case .readFirstBytes: options.httpVersion = .http1
+    case .readFirstBytes:
+      url = Self.url(url, scheme: "http")
+      options.httpVersion = .http1
     }
     self.url = url
     self.options = options
     try configure()
+  }
+
+  /// The URL of the same port with another scheme.
+  static func url(_ url: String, scheme: String) -> String {
+    let rest = url.drop { $0 != "/" }.dropFirst(2)
+    let authority = rest.prefix { $0 != "/" }
+    let hasPort = authority.last != "]" && authority.contains(":")
+    let port = hasPort ? "" : url.hasPrefix("https:") ? ":443" : ":80"
+    return "\(scheme)://\(authority)\(port)\(rest.dropFirst(authority.count))"
   }
 
   deinit {

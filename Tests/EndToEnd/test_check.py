@@ -95,6 +95,18 @@ def test_missing_client_certificate(check, grpc_mtls_server, certificates):
     assert steps["gRPC"] == ("failed", "the server requires a client certificate")
 
 
+def test_a_server_without_tls_that_closes_the_connection(check, raw_server):
+    """As etcd does."""
+
+    def serve(connection):
+        if connection.recv(1 << 16)[:1] == b"P":
+            connection.sendall(b"\0\0\0\4\0\0\0\0\0")
+            connection.recv(1)
+
+    _, steps, _ = check("--max-time", "500ms", f"127.0.0.1:{raw_server(serve).port}")
+    assert steps["TLS"] == ("failed", "the server does not use TLS on this port")
+
+
 def test_wrong_choice_of_tls(check, grpc_server, grpc_tls_server, certificates):
     code, steps, command = check(grpc_server.address)
     assert (code, command) == (6, f"rpcurl list http://{grpc_server.address}")

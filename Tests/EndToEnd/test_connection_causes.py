@@ -203,6 +203,18 @@ def test_files_of_the_client_certificate(fails, grpc_mtls_server, certificates, 
 # Handshake
 
 
+@pytest.mark.parametrize("start", [b"\0\0\0\4\0\0\0\0\0", b"HTTP/1.1 400 Bad Request\r\n\r\n"], ids=["HTTP/2", "HTTP/1.1"])
+def test_server_without_tls_that_closes_the_connection(fails, raw_server, start):
+    """As servers in Go do."""
+
+    def serve(connection):
+        if connection.recv(1 << 16)[:1] == b"P":
+            connection.sendall(start)
+            connection.recv(1)
+
+    fails(6, "the server does not use TLS on this port", "--plaintext", f"127.0.0.1:{raw_server(serve).port}")
+
+
 def test_missing_client_certificate(fails, raw_server, grpc_mtls_server, certificates):
     trust = ["--cacert", certificates / "ca.pem"]
     for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):

@@ -76,6 +76,26 @@ import Testing
     #expect(refined(settings, http2: false, reason: notHTTP1) == .onlyHTTP2)
   }
 
+  @Test(arguments: [
+    ([0, 0, 0, 4, 0, 0, 0, 0, 0], ConnectionCause.serverWithoutTLS),
+    (Array("HTTP/1.1 400 Bad Request".utf8), .serverWithoutTLS), (Array("SSH".utf8), .handshakeCut),
+    ([], .handshakeCut),
+  ])
+  func refinesACutHandshakeByTheFirstBytes(_ bytes: [UInt8], _ expected: ConnectionCause) {
+    let found = facts { $0.firstBytes = bytes }
+    let cause = ConnectionCause.handshakeCut
+    #expect(cause.refined(by: found, hasCertificate: false, requiresHTTP2: true) == expected)
+  }
+
+  @Test(arguments: [
+    ("https://a.test", "http", "http://a.test:443"), ("http://a.test/b/C", "https", "https://a.test:80/b/C"),
+    ("http://a.test:1/b", "https", "https://a.test:1/b"), ("https://[::1]", "http", "http://[::1]:443"),
+    ("https://[::1]:5/b", "http", "http://[::1]:5/b"),
+  ])
+  func probesTheSamePort(_ url: String, _ scheme: String, _ expected: String) {
+    #expect(ConnectionProbe.url(url, scheme: scheme) == expected)
+  }
+
   @Test func refinesAClosedConnectionByTheRequestForACertificate() {
     let found = facts { $0.requestsClientCertificate = true }
     for cause in [ConnectionCause.closed("x"), .handshakeCut, .handshakeRefused("x")] {

@@ -69,6 +69,10 @@ package final class ServerCheck {
     if protocolName != .grpc, options.httpVersion == .http1, command.isTLS {
       options.httpVersion = .negotiated
     }
+    // Not over the connection of gRPC, if TLS was found not to be used.
+    if protocolName != .grpc, options.httpVersion == .negotiated, !command.isTLS {
+      options.httpVersion = .http1
+    }
     options.isInsecure = options.isInsecure || command.isInsecure
     return options
   }
@@ -97,7 +101,7 @@ package final class ServerCheck {
   private func checkConnection(_ client: RPCClient) throws -> Bool {
     var facts = try probe(client, .connect)
     report.add(connection: facts, request.target, hint)
-    var failed = facts.error?.cause
+    var failed = try refined(facts.error?.cause, client)
     if !command.isTLS, facts.error == nil {
       // A server that uses TLS accepts the connection too.
       let inspected = try probe(client, .inspectTLS)
@@ -139,6 +143,13 @@ package final class ServerCheck {
       return true
     default: return false
     }
+  }
+
+  /// The cause of a failed connection. Servers for HTTP/2 without TLS close the connection in the handshake.
+  private func refined(_ cause: ConnectionCause?, _ client: RPCClient) throws -> ConnectionCause? {
+    guard let cause, cause == .handshakeCut else { return cause }
+    return cause.refined(
+      by: try probe(client, .readFirstBytes), hasCertificate: request.server.cert != nil, requiresHTTP2: true)
   }
 
   private func hint(_ cause: ConnectionCause) -> String {
