@@ -154,7 +154,7 @@ package struct SessionStreams {
     current = stream
   }
 
-  /// The stream with this number; the current stream for nil.
+  /// The stream with this number or name, such as `Chat[1]`; the current stream for nil.
   ///
   /// - Throws: `Failure` if it is not open.
   package func find(_ text: String?) throws(Failure) -> SessionStream {
@@ -164,7 +164,7 @@ package struct SessionStreams {
       }
       return stream
     }
-    guard let stream = open.first(where: { $0.number.map(String.init) == text }) else {
+    guard let stream = open.first(where: { $0.number.map(String.init) == text || $0.title == text }) else {
       let names = open.map(\.title).joined(separator: ", ")
       throw Failure(
         .usage, text, "no such stream is open", hint: names.isEmpty ? nil : "open streams: \(names)")

@@ -288,7 +288,7 @@ def counting_proxy(server):
 
 
 def test_end_of_a_pipe_half_closes_and_waits(rpcurl, grpc_server):
-    result = run(rpcurl, grpc_server.url, lines=["open Sum", '{"value":2}', "open Chat", '{"text":"a"}', "switch 1", '{"value":3}'])
+    result = run(rpcurl, grpc_server.url, lines=["open Sum", '{"value":2}', "open Chat", '{"text":"a"}', "switch Sum[1]", '{"value":3}'])
     assert (result.code, result.err) == (0, "")
     assert sorted(result.out.splitlines())[-2:] in (
         ['Chat[2] {"text":"you said: a"}', 'Sum[1] {"total":"5","count":2}'],
