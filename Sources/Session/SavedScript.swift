@@ -63,6 +63,6 @@ package enum SavedScript {
 
   /// Quotes `word` for a POSIX shell.
   static func quoted(_ word: String) -> String {
-    ShellWord.quoted(word)
+    ShellText(word).quoted
   }
 }

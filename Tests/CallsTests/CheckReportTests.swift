@@ -75,10 +75,4 @@ import Transport
     #expect(line(RPCError(.unimplemented, "", origin: .server), nil)?.text == "the server does not offer it")
     #expect(line(RPCError(.unauthenticated, "no", origin: .server), nil)?.hint?.contains("--bearer") == true)
   }
-
-  @Test func quotesWordsForTheShell() {
-    #expect(ShellWord.quoted("a.test:1") == "a.test:1")
-    #expect(ShellWord.quoted("a b'c") == "'a b'\\''c'")
-    #expect(ShellWord.quoted("") == "''")
-  }
 }

@@ -41,8 +41,8 @@ struct SuggestedCommandTests {
     (["--user", "ada:s3cret"], #"--user "${RPCURL_USER}""#),
     (["--proxy", "http://ada:s3cret@proxy"], #"--proxy "${RPCURL_PROXY}""#),
     (["--proxy-user", "ada:s3cret"], #"--proxy-user "${RPCURL_PROXY_USER}""#),
-    (["-H", "Authorization: Bearer s3cret"], #"-H 'Authorization: '"${AUTHORIZATION}""#),
-    (["--header", "x-api-key:s3cret"], #"--header 'x-api-key: '"${X_API_KEY}""#),
+    (["-H", "Authorization: Bearer s3cret"], #"-H "Authorization: ${AUTHORIZATION}""#),
+    (["--header", "x-api-key:s3cret"], #"--header "x-api-key: ${X_API_KEY}""#),
     (["--expand-headers", "-H", "x-api-key: ${KEY}"], "--expand-headers -H 'x-api-key: ${KEY}'"),
   ])
   func replacesCredentials(words: [String], text: String) throws {

@@ -153,7 +153,7 @@ def test_the_command_has_no_credentials(check, health_server):
     health_server.key = "s3cret"
     arguments = ["-H", "x-api-key: s3cret", "-H", "x-tenant: my shop", "--plaintext", health_server.address]
     code, _, command = check(*arguments, X_API_KEY="s3cret")
-    options = """-H 'x-api-key: '"${X_API_KEY}" -H 'x-tenant: my shop'"""
+    options = """-H "x-api-key: ${X_API_KEY}" -H 'x-tenant: my shop'"""
     assert (code, command) == (0, f"rpcurl {options} http://{health_server.address} grpc.health.v1.Health/Check")
 
 

@@ -46,12 +46,11 @@ package struct SuggestedCommand {
     guard let value = argument.text else { return [argument.name] }
     // A value with variables is replaced by rpcurl.
     guard !(expandsHeaders && value.contains("${")),
-      let word = secrets.value(value, of: argument.id, argument.name), let placeholder = word.placeholder
+      let word = secrets.value(value, of: argument.id, argument.name)
     else {
-      return [argument.name, ShellWord.quoted(value)]
+      return [argument.name, ShellText(value).quoted]
     }
-    let before = word.before.isEmpty ? "" : ShellWord.quoted(word.before)
-    return [argument.name, "\(before)\"${\(placeholder.name)}\""]
+    return [argument.name, ShellText(word).quoted]
   }
 
   /// The command.
@@ -75,6 +74,6 @@ package struct SuggestedCommand {
     var target = target
     target.isTLS = isTLS
     guard target.unixSocket == nil, isTLS else { return target.argument }
-    return ShellWord.quoted(String(target.baseURL.dropFirst("https://".count)))
+    return ShellText(String(target.baseURL.dropFirst("https://".count))).quoted
   }
 }

@@ -13,8 +13,8 @@ package struct Target: Equatable {
   package var name: String { unixSocket.map { "unix:\($0)" } ?? baseURL }
   /// The server as arguments of a command.
   package var argument: String {
-    guard let unixSocket, isTLS else { return ShellWord.quoted(name) }
-    return "--unix-socket \(ShellWord.quoted(unixSocket)) \(ShellWord.quoted(baseURL))"
+    guard let unixSocket, isTLS else { return ShellText(name).quoted }
+    return "--unix-socket \(ShellText(unixSocket).quoted) \(ShellText(baseURL).quoted)"
   }
   /// Whether the connection uses TLS.
   package var isTLS: Bool {
