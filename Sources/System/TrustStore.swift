@@ -31,14 +31,8 @@ package struct TrustStore {
   ///
   /// - Parameter environment: Returns the value of an environment variable.
   package init?(environment: (String) -> String?) {
-    // The XDG Base Directory Specification says to ignore relative paths.
-    if let base = environment("XDG_STATE_HOME"), base.hasPrefix("/") {
-      directory = "\(base)/rpcurl/trust"
-    } else if let home = environment("HOME"), home.hasPrefix("/") {
-      directory = "\(home)/.local/state/rpcurl/trust"
-    } else {
-      return nil
-    }
+    guard let base = UserDirectory.state.path(environment) else { return nil }
+    directory = "\(base)/rpcurl/trust"
   }
 
   /// The entry of a path; nil if the path was never trusted.

@@ -26,14 +26,8 @@ package struct HistoryFile {
   ///   - isSecret: Whether a line contains a credential; such lines are not written.
   package init?(environment: (String) -> String?, isSecret: @escaping (_ line: String) -> Bool) {
     self.isSecret = isSecret
-    // The XDG Base Directory Specification says to ignore relative paths.
-    if let base = environment("XDG_STATE_HOME"), base.hasPrefix("/") {
-      directory = "\(base)/rpcurl"
-    } else if let home = environment("HOME"), home.hasPrefix("/") {
-      directory = "\(home)/.local/state/rpcurl"
-    } else {
-      return nil
-    }
+    guard let base = UserDirectory.state.path(environment) else { return nil }
+    directory = "\(base)/rpcurl"
   }
 
   /// The lines of the file, oldest first.

@@ -21,7 +21,7 @@ struct TransferFailure {
   var verifyResult = 0
   /// `errno` of the failed connection attempt; 0 if unknown.
   var systemError: Int32 = 0
-  /// The HTTP status of the proxy's response to CONNECT; 0 if there is none.
+  /// The HTTP status of the proxy's response to CONNECT; 0 without a response.
   var proxyStatus = 0
   /// Whether libcurl reports that it used a proxy.
   var usesProxy = false

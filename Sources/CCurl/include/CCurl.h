@@ -157,7 +157,7 @@ struct curl_slist *ccurl_slist_append(struct curl_slist *list, const char *text)
 void ccurl_slist_free_all(struct curl_slist *list);
 
 /* The ASCII form of a host name in UTF-8 (IDNA 2008), which is freed with ccurl_ascii_name_free(). Returns NULL, or
- * why there is none. libidn2 is loaded when a name needs it: its tables are 0.3 MB. */
+ * the reason of the failure. libidn2 is loaded when a name needs it: its tables are 0.3 MB. */
 const char *ccurl_ascii_name(const char *name, char **ascii);
 void ccurl_ascii_name_free(char *ascii);
 

@@ -45,11 +45,10 @@ package enum CallTarget {
   /// Throws if the only argument is a method, which could also be read as a server.
   private static func checkIsNotMethod(_ text: String) throws(Failure) {
     guard isClearlyMethod(text) else { return }
-    // A service alone lacks its method.
-    let isService = MethodName(text).map { !Self.isService($0.service) } ?? false
+    let lacksMethod = MethodName(text).map { !isService($0.service) } ?? false
     throw Failure(
       .usage, text, "no server to call",
-      hint: "write rpcurl HOST:PORT \(text)\(isService ? "/METHOD" : ""), set RPCURL_TARGET, or add a line "
+      hint: "write rpcurl HOST:PORT \(text)\(lacksMethod ? "/METHOD" : ""), set RPCURL_TARGET, or add a line "
         + "\"target URL\" to .rpcurl")
   }
 

@@ -12,7 +12,7 @@ package enum Configuration {
   /// - Parameters:
   ///   - invocation: The command line.
   ///   - environment: Returns the value of an environment variable.
-  ///   - directory: The working directory, absolute and without links; nil if there is none.
+  ///   - directory: The working directory, absolute and without links; nil if it was removed.
   /// - Throws: `Failure` if a file is invalid or not trusted.
   package static func read(
     into invocation: inout Invocation, environment: (String) -> String?,
@@ -73,7 +73,7 @@ package enum Configuration {
     return environment("HOME").flatMap { $0.isEmpty ? nil : "\($0)/.config/rpcurl/config" }
   }
 
-  /// The project file of a working directory; nil if there is none.
+  /// The project file of a working directory; nil if absent.
   package static func projectFile(
     _ environment: (String) -> String?, _ directory: String? = FileContents.workingDirectory
   ) throws(Failure) -> ProjectFile? {

@@ -24,7 +24,7 @@ package struct ProjectFile {
 
   // MARK: Search
 
-  /// The directory of the project file for a working directory; nil if there is none.
+  /// The directory of the project file for a working directory; nil if absent.
   ///
   /// Without a repository, only the working directory itself is searched.
   ///

@@ -23,14 +23,8 @@ package struct ReflectionCache {
 
   /// The user's cache; nil if the environment names no directory.
   package init?(environment: (String) -> String?) {
-    // The XDG Base Directory Specification says to ignore relative paths.
-    if let base = environment("XDG_CACHE_HOME"), base.hasPrefix("/") {
-      directory = "\(base)/rpcurl/reflection"
-    } else if let home = environment("HOME"), home.hasPrefix("/") {
-      directory = "\(home)/.cache/rpcurl/reflection"
-    } else {
-      return nil
-    }
+    guard let base = UserDirectory.cache.path(environment) else { return nil }
+    directory = "\(base)/rpcurl/reflection"
   }
 
   /// The mapped descriptor set of `key`, and its age; nil if there is none, it is incomplete or it is too old.

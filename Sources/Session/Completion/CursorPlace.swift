@@ -50,7 +50,7 @@ package struct CursorPlace {
     place = verb.map { Self.place(command[end...], of: $0, knowledge) } ?? .nothing
   }
 
-  /// The name of the file after the values of a call, `{…} > FILE`; nil if there is none.
+  /// The name of the file after the values of a call, `{…} > FILE`; nil if absent.
   private static func output(_ text: Substring) -> String? {
     guard let mark = text.lastIndex(of: ">") else { return nil }
     var reader = SessionStatementReader()

@@ -35,7 +35,7 @@ struct ConvertRunner {
     }
     var options = ConversionOptions(from: command.from, to: command.to, isDelimited: command.delimited)
     if filter != nil {
-      // The filter reads binary messages; several are told apart by their lengths.
+      // The filter reads binary messages; the length before each separates several.
       options.to = .binary
       if command.from == .json { options.isDelimited = true }
     }

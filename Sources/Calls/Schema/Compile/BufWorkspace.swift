@@ -14,7 +14,7 @@ struct BufWorkspace: Equatable {
   private static let limitBytes = 1 << 20
 
   /// Finds the workspace of `directory`, an absolute path: a `buf.work.yaml`, or else the nearest `buf.yaml`, in it or
-  /// above. Returns nil if there is none.
+  /// above. Returns nil if absent.
   static func find(from directory: String) -> BufWorkspace? {
     var module: BufWorkspace?
     for place in DirectoryPath.ancestors(directory) {
