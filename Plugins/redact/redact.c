@@ -308,7 +308,7 @@ static void close_call(void *plugin_state, rpcurl_call call, const rpcurl_outcom
 
 static const rpcurl_plugin plugin = {
     RPCURL_PLUGIN_HEAD,
-    .flags = RPCURL_MUST_SEE_ALL,
+    .flags = RPCURL_MUST_SEE_ALL | RPCURL_REDACTS | RPCURL_CHANGES_MESSAGES,
     .name = "redact",
     .version = "1.0",
     .summary = "hides fields of request and response messages",

@@ -236,7 +236,7 @@ static int32_t request_end(void *plugin_state, rpcurl_call call, rpcurl_token to
 
 static const rpcurl_plugin plugin = {
     RPCURL_PLUGIN_HEAD,
-    .flags = RPCURL_MUST_SEE_ALL,
+    .flags = RPCURL_MUST_SEE_ALL | RPCURL_READS_MESSAGES | RPCURL_CHANGES_HEADERS,
     .name = "sign",
     .version = "1.0",
     .summary = "signs requests with HMAC-SHA256 over method, time and body",

@@ -6,18 +6,51 @@ package enum BuiltIns {
   package struct Key: Sendable, Equatable {
     /// The key with the form of its value, such as `set=NAME:VALUE`.
     package let form: String
-    /// What it does, in one line.
+    /// What it does, in one line, with the default.
     package let summary: String
+    /// The value that applies if the key is not given; nil if there is none.
+    package let defaultValue: String?
+    /// The keys of which one must be given for this one to matter; empty if it always does.
+    private let uses: [String]
+    /// The keys that replace the default.
+    private let replacements: [String]
     /// Whether it may be given more than once.
     package let mayRepeat: Bool
 
     /// The key alone.
     package var name: String { form.prefix { $0 != "=" }.description }
 
+    /// Whether the key matters besides the settings with the given keys.
+    fileprivate func matters(besides given: Set<String>) -> Bool {
+      uses.isEmpty || !given.isDisjoint(with: uses)
+    }
+
+    /// The default as `KEY=VALUE`, if it applies besides the settings with the given keys.
+    fileprivate func defaultSetting(besides given: Set<String>) -> String? {
+      guard let defaultValue, !given.contains(name), given.isDisjoint(with: replacements),
+        matters(besides: given)
+      else { return nil }
+      return "\(name)=\(defaultValue)"
+    }
+
     /// Makes a key.
-    package init(_ form: String, _ summary: String, mayRepeat: Bool = false) {
+    ///
+    /// - Parameters:
+    ///   - form: The key with the form of its value.
+    ///   - summary: What it does, in one line.
+    ///   - value: The value that applies if the key is not given.
+    ///   - uses: The keys of which one must be given for this one to matter; empty if it always does.
+    ///   - replacements: The keys that replace the default.
+    ///   - mayRepeat: Whether it may be given more than once.
+    package init(
+      _ form: String, _ summary: String, default value: String? = nil, for uses: [String] = [],
+      unless replacements: [String] = [], mayRepeat: Bool = false
+    ) {
       self.form = form
-      self.summary = summary
+      self.summary = value.map { "\(summary) (\($0))" } ?? summary
+      defaultValue = value
+      self.uses = uses
+      self.replacements = replacements
       self.mayRepeat = mayRepeat
     }
   }
@@ -30,6 +63,13 @@ package enum BuiltIns {
     package let summary: String
     /// Its keys.
     package let keys: [Key]
+    /// The defaults that apply besides given settings, as `KEY=VALUE`.
+    ///
+    /// - Parameter given: The keys of the settings.
+    package func defaults(besides given: Set<String>) -> [String] {
+      keys.compactMap { $0.defaultSetting(besides: given) }
+    }
+
     let make:
       @Sendable (SettingsReader, any InterceptorServices) throws(ConfigurationError) -> any InterceptorFactory
   }
@@ -68,9 +108,11 @@ package enum BuiltIns {
   package static func registration(
     _ spec: InterceptorSpec, services: any InterceptorServices
   ) throws(ConfigurationError) -> InterceptorRegistration {
-    InterceptorRegistration(
-      name: spec.name, factory: try factory(named: spec.name, configuration: spec, services: services),
-      priority: spec.priority,
-      methods: spec.methods)
+    var spec = spec
+    let given = Set(spec.settings.map(\.key))
+    let keys = all.first { $0.name == spec.name }?.keys ?? []
+    try spec.takeCommonSettings(ownKeys: Set(keys.filter { $0.matters(besides: given) }.map(\.name)))
+    let factory = try factory(named: spec.name, configuration: spec, services: services)
+    return InterceptorRegistration(spec.name, factory, spec.common)
   }
 }

@@ -1,7 +1,8 @@
 import Interception
+import Protobuf
 import RPCProtocols
 
-/// Holds the start of a response while the call may still be retried, for an interceptor that retries.
+/// Holds the response while the call may still be retried, for an interceptor that retries.
 ///
 /// Releasing the start commits the response (gRFC A6, "When Retries are Valid"). In gRPC, any response
 /// headers that are not trailers-only commit. Other protocols have no trailers-only form. A unary Connect
@@ -9,28 +10,56 @@ import RPCProtocols
 /// look like those of a success, so there the first message commits, or a timeout within which a server that
 /// fails the call immediately would have responded.
 final class ResponseGate {
-  /// The maximum time to hold the headers of a stream.
-  private static let patience = Duration.seconds(1)
+  /// What commits a response.
+  enum Commitment {
+    /// Headers that do not show an error.
+    case headers
+    /// The first message, or a time after the headers.
+    case message(within: Duration)
+    /// The interceptor, at the end of the response.
+    case decision
+
+    /// The rule of a protocol.
+    ///
+    /// - Parameter patience: How long headers are held for a message; nil is what suits the protocol, 0 does not hold
+    ///   them.
+    init(_ facts: CallFacts, patience: Duration? = nil) {
+      if let patience {
+        self = patience > .zero ? .message(within: patience) : .headers
+        return
+      }
+      let showsErrorInHeaders =
+        switch facts.protocolName {
+        case .grpc: true
+        case .grpcWeb: false
+        case .connect: facts.kind == .unary
+        }
+      self = showsErrorInHeaders ? .headers : .message(within: .seconds(1))
+    }
+  }
 
   private let context: CallContext
-  private let commitsWithMessage: Bool
+  private let commitment: Commitment
   private var token: ResponseToken<ResponseStart>?
   private var start: ResponseStart?
+  private var messages: [(message: Message, token: HeldToken<Message, Inbound>)] = []
+  /// The messages of an earlier attempt, whose tokens are void when the next one starts.
+  private var staleMessages: [(message: Message, token: HeldToken<Message, Inbound>)] = []
   private var timer: CallTimer?
 
-  init(_ facts: CallFacts, _ context: CallContext) {
+  /// Makes the gate of a call.
+  init(_ commitment: Commitment, _ context: CallContext) {
     self.context = context
-    commitsWithMessage =
-      switch facts.protocolName {
-      case .grpc: false
-      case .grpcWeb: true
-      case .connect: facts.kind != .unary
-      }
+    self.commitment = commitment
   }
 
   /// The stages that the gate must observe.
   var stages: Stages {
-    commitsWithMessage ? [.responseStart, .responseBytes, .responseEnd] : [.responseStart, .responseEnd]
+    switch commitment {
+    case .headers: [.responseStart, .responseEnd]
+    case .message: [.responseStart, .responseBytes, .responseEnd]
+    case .decision: [.responseStart, .responseMessage, .responseEnd]
+    }
   }
 
   /// The held headers.
@@ -39,11 +68,14 @@ final class ResponseGate {
   /// Holds the start, or forwards it if it commits the response.
   func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) {
     let isError = start.httpStatus != 200 || start.headers.first("grpc-status") != nil
-    guard isError || commitsWithMessage else { return token.proceed(start) }
-    // The token of an earlier attempt is void.
+    if !isError, case .headers = commitment { return token.proceed(start) }
+    // The tokens of an earlier attempt are void.
+    staleMessages = []
     self.token = consume token
     self.start = start
-    if !isError { timer = context.after(Self.patience) { [weak self] in self?.open() } }
+    if !isError, case .message(let patience) = commitment {
+      timer = context.after(patience) { [weak self] in self?.open() }
+    }
   }
 
   /// Commits the response, since a message was received.
@@ -52,18 +84,29 @@ final class ResponseGate {
     token.proceed(bytes)
   }
 
-  /// Forwards the start.
-  func open() {
-    stopTimer()
-    guard let start, let token = token.take() else { return }
-    self.start = nil
-    token.proceed(start)
+  /// Holds a message, if the interceptor decides at the end.
+  func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) {
+    messages.append((message, HeldToken(token)))
   }
 
-  /// Prepares for the next attempt: the token becomes void, and is released with the next one.
+  /// Forwards what is held.
+  func open() {
+    stopTimer()
+    if let start, let token = token.take() {
+      self.start = nil
+      token.proceed(start)
+    }
+    let held = messages
+    messages = []
+    for (message, token) in held { token.use { $0.proceed(message) } }
+  }
+
+  /// Prepares for the next attempt: the tokens become void, and are released with the next ones.
   func reset() {
     stopTimer()
     start = nil
+    staleMessages += messages
+    messages = []
   }
 
   private func stopTimer() {

@@ -83,6 +83,16 @@ struct SettingsReader {
     return choice
   }
 
+  /// Servers, such as `api.example.com+*.example.org`.
+  func hosts(_ key: String) throws(ConfigurationError) -> Selection<HostPattern>? {
+    guard let text = text(key) else { return nil }
+    do {
+      return try CommonSettings.hosts(text)
+    } catch {
+      throw self.error(key, error.reason, hint: error.hint)
+    }
+  }
+
   /// The error for a key's value.
   func error(_ key: String, _ reason: String, hint: String? = nil) -> ConfigurationError {
     ConfigurationError(interceptor: interceptor, key: key, reason: reason, hint: hint)

@@ -37,7 +37,8 @@ public final class Call {
     loop: EventLoop, liveCalls: LiveCalls, observer: any CallObserver
   ) {
     self.request = request
-    chain = builder.makeChain(for: request.facts, codec: request.messageCodec, environment: environment)
+    chain = builder.makeChain(
+      for: request.facts, headers: request.headers, codec: request.messageCodec, environment: environment)
     self.subrequests = subrequests
     self.loop = loop
     self.liveCalls = liveCalls
@@ -244,6 +245,11 @@ extension Call: ChainCaller {
 
   package func deadlineChanged(to deadline: MonotonicClock.Instant?) {
     keep(deadline: deadline, deadline.map { ($0 - begin).roundedToMilliseconds } ?? .zero)
+  }
+
+  package func attemptEnded(_ report: AttemptReport) {
+    reportStart()
+    observer.attemptEnded(report)
   }
 
   package func finished(_ outcome: Outcome) {

@@ -1,3 +1,4 @@
+import Interception
 import RPCProtocols
 
 /// Observes a call's progress, on the loop's thread: the values that leave the chain on either side.
@@ -31,6 +32,9 @@ public protocol CallObserver: AnyObject {
   /// Receives the size of a message on the wire: of each request message that was sent, and if
   /// `CallRequest.reportsSizes`, of each response message that has arrived and has not passed the chain.
   func receive(wire event: CallEvent<MessageSize>)
+  /// An attempt at the call has ended, before an interceptor decides whether another follows. Only for calls with an
+  /// interceptor that may retry. The request's start is reported first, and the response afterwards.
+  func attemptEnded(_ report: AttemptReport)
   /// Whether the caller may send more messages now. Messages sent anyway are queued in memory.
   func wantInput(_ isWanted: Bool)
 }
@@ -41,6 +45,8 @@ extension CallObserver {
   public func receive(message: RawSpan) throws(RPCError) {
     try receive(.responseMessage(.bytes(message.copyBytes())))
   }
+  /// Does nothing.
+  public func attemptEnded(_ report: AttemptReport) {}
   /// Does nothing.
   public func receive(wire event: CallEvent<MessageSize>) {}
   /// Ignores backpressure; sufficient for callers that send few messages.

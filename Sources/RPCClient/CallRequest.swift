@@ -30,7 +30,8 @@ public struct CallRequest {
   public var maxMessageBytes = 64 << 20
   /// Whether the observer receives the size of each received message.
   public var reportsSizes = false
-  /// The interceptors that the call passes through, in the order of the request path unless priorities differ.
+  /// The interceptors that the call passes through, in the order of the request path unless their priorities or
+  /// placements differ.
   public var interceptors: [InterceptorRegistration] = []
   /// Receives the interceptors' log records; called on any thread.
   public var log: LogSink = { _ in }
@@ -61,9 +62,11 @@ extension CallRequest {
   var route: Route { Route(connection, formerAddresses: formerAddresses) }
 
   var facts: CallFacts {
-    CallFacts(
+    var facts = CallFacts(
       method: name, kind: method.kind, protocolName: protocolName, target: target, codec: codec,
       requestType: method.input, responseType: method.output)
+    facts.isIdempotent = method.isIdempotent
+    return facts
   }
 
   var messageCodec: MessageCodec {

@@ -30,6 +30,7 @@ final class Exchange: ChainTransport, TransferDelegate {
   private var state = State.idle
   private var body: [UInt8] = []
   private var measured = CallMetrics()
+  private var measuredPeer: String?
   /// Messages that the transfer has and libcurl has not read: the end of each in the body, and its size.
   private var untaken: [(end: Int, size: MessageSize)] = []
   private var bodyBytes = 0
@@ -133,6 +134,10 @@ final class Exchange: ChainTransport, TransferDelegate {
     return (transfer.sentBytes, transfer.receivedBytes)
   }
 
+  var peer: String? {
+    if case .open(let transfer) = state { transfer.peer } else { measuredPeer }
+  }
+
   func measure() {
     var metrics = measured
     if case .open(let transfer) = state { transfer.measure(into: &metrics) }
@@ -198,6 +203,7 @@ final class Exchange: ChainTransport, TransferDelegate {
   private func end(isComplete: Bool = false) {
     if case .open(let transfer) = state {
       transfer.measure(into: &measured)
+      measuredPeer = transfer.peer
       if isComplete { transfer.finish() } else { transfer.close() }
     }
     state = .ended

@@ -72,7 +72,7 @@ package enum HeaderSyntax {
   }
 
   /// The value without surrounding blanks.
-  static func trimmed(_ value: some StringProtocol) -> String {
+  package static func trimmed(_ value: some StringProtocol) -> String {
     let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
     let bytes = Substring(value).utf8.drop(while: isBlank)
     guard let last = bytes.lastIndex(where: { !isBlank($0) }) else { return "" }

@@ -16,16 +16,16 @@ extension Session {
         members.enumerated().map { index, member in
           let kind = member.plugin.map { "plugin \($0.path)" } ?? "built in"
           let registration = member.registration
-          let priority = registration.priority == 0 ? "" : ", priority \(registration.priority)"
           let settings = InterceptorSecrets.settings(member.entry, showsSecrets: showsSecrets)
           return
-            "\(index + 1) \(registration.name)\(settings) (\(kind)\(priority), methods \(registration.methods))"
+            "\(index + 1) \(registration.name)\(settings) (\(kind), \(registration.placement), "
+            + "\(member.scopeText(showsSecrets)))"
         })
       session.print(omitted)
-      session.print(ChainWarnings.of(session.chain.names).map { "warning: \($0)" })
+      session.print(ChainWarnings.of(members.map(\.registration)).map { "warning: \($0)" })
     },
     SessionCommandEntry(
-      "use NAME[,KEY=VALUE…]", "append a built-in interceptor to the chain", [.interceptor, .text],
+      "use NAME[,KEY=VALUE…]", "add a built-in interceptor to the chain", [.interceptor, .text],
       saving: .always
     ) { session, arguments in
       guard !arguments.rest.isEmpty else { throw arguments.wrongUsage }
@@ -54,7 +54,8 @@ extension Session {
       session, arguments in session.notice("\(try session.chain.remove(arguments.only())) removed")
     },
     SessionCommandEntry(
-      "move N|NAME M", "move an interceptor to position M", [.interceptor], saving: .always
+      "move N|NAME M|before=NAME|after=NAME", "move an interceptor to position M, or before or after another",
+      [.interceptor], saving: .always
     ) {
       session, arguments in
       guard arguments.words.count == 2 else { throw arguments.wrongUsage }

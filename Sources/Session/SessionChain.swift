@@ -15,19 +15,36 @@ package struct SessionChain {
   ///   - entries: The interceptors.
   ///   - setup: How they are created.
   package init(_ entries: [ChainArguments.Entry], _ setup: ChainSetup) throws(Failure) {
-    for entry in entries { try add(entry, setup) }
+    for entry in entries {
+      if let member = try ChainSource.member(entry, setup) { source.members.append(member) }
+    }
+    try source.arrange()
   }
 
   package var members: [ChainSource.Member] { source.members }
 
-  /// The names of the interceptors, in order.
+  /// The names of the interceptors, in the order of the request path.
   package var names: [String] { members.map(\.registration.name) }
 
-  /// Appends an interceptor.
+  /// Adds an interceptor: as the last of its priority, or where its settings place it.
   package mutating func add(_ entry: ChainArguments.Entry, _ setup: ChainSetup) throws(Failure) {
-    if let member = try ChainSource.member(entry, setup) {
-      source.members.append(member)
+    guard let member = try ChainSource.member(entry, setup) else { return }
+    do {
+      try change { $0.append(member) }
+    } catch {
+      member.plugin?.unload()
+      throw error
     }
+  }
+
+  /// Changes the interceptors, and orders them again. On failure, the chain stays as it is.
+  private mutating func change(
+    _ body: (inout [ChainSource.Member]) -> Void
+  ) throws(Failure) {
+    var changed = source
+    body(&changed.members)
+    try changed.arrange()
+    source = changed
   }
 
   /// Loads a plugin again, in its place.
@@ -40,25 +57,59 @@ package struct SessionChain {
     guard let member = try ChainSource.member(members[index].entry, setup) else {
       throw Failure(.interceptor, text, "plugin not found")
     }
-    retired.append(members[index])
-    source.members[index] = member
+    let old = members[index]
+    do {
+      try change { $0[index] = member }
+    } catch {
+      member.plugin?.unload()
+      throw error
+    }
+    retired.append(old)
   }
 
   /// Removes an interceptor. Returns its name.
   package mutating func remove(_ text: String) throws(Failure) -> String {
-    let member = source.members.remove(at: try find(text))
+    let index = try find(text)
+    let member = members[index]
+    try change { $0.remove(at: index) }
     retired.append(member)
     return member.registration.name
   }
 
-  /// Moves an interceptor to another position.
+  /// Moves an interceptor.
+  ///
+  /// - Parameters:
+  ///   - text: Its number or its name.
+  ///   - place: Its new position, or `before=` or `after=` with the number or the name of another.
   package mutating func move(_ text: String, to place: String) throws(Failure) {
     let from = try find(text)
-    guard let to = Int(place), members.indices.contains(to - 1) else {
-      throw Failure(.usage, place, "not a position from 1 to \(members.count)")
+    let to = try position(place, moving: from)
+    var moved = source
+    moved.members.insert(moved.members.remove(at: from), at: to)
+    let wanted = moved.members.map(\.registration.id)
+    try moved.arrange()
+    guard moved.members.map(\.registration.id) == wanted else {
+      let placements = members.map { "\($0.registration.name) (\($0.registration.placement))" }
+      throw Failure(
+        .usage, names[from], "priorities and placements do not allow this position",
+        hint: "the chain is \(placements.joined(separator: ", "))")
     }
-    let member = source.members.remove(at: from)
-    source.members.insert(member, at: to - 1)
+    source = moved
+  }
+
+  /// The index that an interceptor has after it was moved.
+  private func position(_ place: String, moving from: Int) throws(Failure) -> Int {
+    for (key, offset) in [("before=", 0), ("after=", 1)] where place.hasPrefix(key) {
+      let other = try find(String(place.dropFirst(key.count)))
+      guard other != from else { throw Failure(.usage, place, "is the interceptor that is to be moved") }
+      return other + offset - (from < other ? 1 : 0)
+    }
+    guard let to = Int(place), members.indices.contains(to - 1) else {
+      throw Failure(
+        .usage, place, "not a position from 1 to \(members.count)",
+        hint: "before=NAME and after=NAME are positions too")
+    }
+    return to - 1
   }
 
   /// Unloads removed plugins. Called when no call is open.

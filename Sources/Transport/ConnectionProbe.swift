@@ -148,11 +148,7 @@ package final class ConnectionProbe {
   /// Called when libcurl has made the connection, or failed.
   func complete(_ code: CURLcode) {
     readCertificates()
-    if let address = text(CURLINFO_PRIMARY_IP), !address.isEmpty {
-      var port = 0
-      _ = ccurl_get_long(handle, CURLINFO_PRIMARY_PORT, &port)
-      facts.peer = address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)"
-    }
+    facts.peer = PeerAddress.text(of: handle)
     let proxy = ProxyAddress.name(for: url, options)
     if ccurl_uses_proxy(handle) { facts.proxy = proxy }
     guard code == CURLE_OK else {
@@ -177,10 +173,6 @@ package final class ConnectionProbe {
       }
       return ConnectionFacts.Certificate(lines: lines)
     }
-  }
-
-  private func text(_ info: CURLINFO) -> String? {
-    ccurl_get_string(handle, info).map { String(cString: $0) }
   }
 
   /// Sends the start of an HTTP/2 connection, and waits for the server's first bytes.

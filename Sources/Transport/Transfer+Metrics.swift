@@ -12,6 +12,9 @@ extension Transfer {
     metrics.receivedBytes = receivedBytes
   }
 
+  /// The address and port of the server, or of the proxy; nil if there is no connection, or one without an address.
+  package var peer: String? { PeerAddress.text(of: handle) }
+
   private func time(_ info: CURLINFO) -> Duration? {
     var microseconds: curl_off_t = 0
     guard ccurl_get_offset(handle, info, &microseconds) == CURLE_OK, microseconds > 0 else { return nil }

@@ -1,20 +1,71 @@
+import Interception
 import Testing
 
 @testable import Calls
 
 struct ChainWarningsTests {
+  /// A factory that only declares.
+  private struct Declared: InterceptorFactory {
+    let declaration: InterceptorDeclaration
+    func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? { nil }
+  }
+
+  private static let declarations: [String: InterceptorDeclaration] = [
+    "redact-both": .init(
+      stages: [.requestMessage, .responseMessage], effects: [.redacts, .changesMessages]),
+    "redact-response": .init(stages: .responseBytes, effects: .redacts),
+    "log": .init(effects: .exports),
+    "sign": .init(stages: [.requestStart, .requestBytes], effects: [.readsMessages, .changesHeaders]),
+    "sign-headers": .init(stages: .requestStart, effects: .readsHeaders),
+    "edit": .init(stages: .requestMessage, effects: .changesMessages),
+    "edit-response": .init(stages: .responseMessage, effects: .changesMessages),
+    "cache": .init(effects: [.responds, .reusesResponses]),
+    "mock": .init(effects: .responds),
+    "auth": .init(effects: [.authenticates, .changesHeaders]),
+    "renewing-auth": .init(effects: [.authenticates, .changesHeaders, .repeatsAttempts]),
+    "retry": .init(effects: .repeatsAttempts),
+    "fault": .init(effects: .injectsFailures),
+    "assert": .init(effects: .checksResults),
+    "undeclared": .init(),
+  ]
+
   @Test(arguments: [
-    ([], 0), (["redact"], 0), (["log", "redact"], 0), (["redact", "log"], 1),
-    (["my-redact", "access_log"], 1),
-    (["compress", "sign"], 1), (["sign", "compress"], 1), (["sign", "redact"], 1), (["redact", "sign"], 0),
-    (["cache", "auth"], 1), (["auth", "cache"], 0), (["redact", "other", "log"], 1),
-    // Words of a name, not parts of words.
-    (["redacted", "login"], 0), (["redact", "log", "trace"], 2),
+    ("", []), ("log", []), ("undeclared log undeclared", []),
+    ("redact-response log", ["log receives responses before redact-response redacts them"]),
+    ("log redact-response", []),
+    ("log redact-both", ["log receives requests before redact-both redacts them"]),
+    ("redact-both log redact-both", []),
+    ("sign edit", ["edit changes messages after sign has read them"]), ("edit sign", []),
+    ("sign edit-response", []),
+    ("sign-headers auth", ["auth changes headers after sign-headers has read them"]),
+    ("auth sign-headers", []),
+    (
+      "cache auth",
+      ["cache responds before auth adds credentials, so one caller may get the response to another"]
+    ),
+    ("auth cache", []), ("mock auth", []),
+    ("fault retry", ["retry does not repeat calls that fault fails"]), ("retry fault", []),
+    ("mock assert", ["assert does not check calls to which mock responds"]), ("assert mock", []),
+    ("retry assert", ["assert checks each attempt that retry makes, not the call"]), ("assert retry", []),
+    ("retry retry", ["each attempt of retry is repeated by retry"]), ("retry renewing-auth", []),
   ])
-  func warnsOfLikelyMistakes(names: [String], count: Int) {
-    let warnings = ChainWarnings.of(names)
-    #expect(warnings.count == count)
-    if count == 1 { #expect(warnings[0].contains(names[0]) && warnings[0].contains(names[names.count - 1])) }
+  func declaredEffectsCauseWarnings(_ chain: String, _ expected: [String]) throws {
+    let registrations = try chain.split(separator: " ").map { name in
+      let declaration = try #require(Self.declarations[String(name)])
+      return InterceptorRegistration(name: String(name), factory: Declared(declaration: declaration))
+    }
+    let warnings = ChainWarnings.of(registrations)
+    #expect(warnings.map { $0.split(separator: ": ", maxSplits: 1).last.map(String.init) } == expected)
+    #expect(warnings.allSatisfy { $0.contains(" precedes ") })
+  }
+
+  /// The names of interceptors have no influence.
+  @Test func namesCauseNoWarnings() {
+    let names = ["redact", "log", "gzip", "sign", "cache", "oauth"]
+    let registrations = names.map {
+      InterceptorRegistration(name: $0, factory: Declared(declaration: InterceptorDeclaration()))
+    }
+    #expect(ChainWarnings.of(registrations).isEmpty)
   }
 }
 

@@ -46,9 +46,16 @@ header       authorization: Bearer [redacted]
 header       x-a: \\u{{009B}}
 data         {{"from": 1}}
 data         @/no/such/file
-chain        1. header (built in, priority 5, methods *): set=a:b,priority=5
-             2. header (built in, priority 0, methods *): set=[redacted]
-not for it   header (built in, priority 0, methods other.Service/*): set=c:d,methods=other.Service/*
+chain        1. header (built in): set=a:b,priority=5
+                  scope: all calls
+                  stages: request_start (changes headers)
+                  place: priority=5
+             2. header (built in): set=[redacted]
+                  scope: all calls
+                  stages: request_start (changes headers)
+                  place: as given
+not for it   header (built in): set=c:d,methods=other.Service/*
+                  scope: methods other.Service/*, not met: methods
 """
 
 
@@ -75,7 +82,11 @@ def test_json(rpcurl, server, descriptor_set):
         "headers": [["authorization", "Bearer t"]],
         "data": [],
         "interceptors": [
-            {"name": "header", "kind": "built-in", "priority": 0, "methods": "*", "settings": "set=a:b", "used": True}
+            {
+                "name": "header", "kind": "built-in", "priority": 0, "methods": "*", "settings": "set=a:b", "defaults": [],
+                "scope": "all calls", "stages": ["request_start"], "effects": ["changes headers"], "place": "as given",
+                "used": True,
+            }
         ],
         "warnings": [],
     }
@@ -105,12 +116,14 @@ def test_the_cached_schema_is_used(rpcurl, grpc_server):
 
 
 @pytest.fixture
-def named(tmp_path):
-    """`named(name)` gives a plugin of that name."""
+def declaring(tmp_path):
+    """`declaring(name, flags)` gives a plugin of that name which declares effects."""
 
-    def build(name):
+    def build(name, flags):
         source, file = tmp_path / f"{name}.c", tmp_path / f"{name}.so"
-        source.write_text((ROOT / "Plugins/stamp/stamp.c").read_text().replace('"stamp"', f'"{name}"'))
+        text = (ROOT / "Plugins/stamp/stamp.c").read_text().replace('.name = "stamp"', f'.flags = {flags}, .name = "{name}"')
+        assert flags in text
+        source.write_text(text)
         header = ROOT / "Sources" / "CPluginABI" / "include"
         subprocess.run(["gcc", "-shared", "-fPIC", f"-I{header}", "-o", file, source], check=True)
         return file
@@ -118,23 +131,28 @@ def named(tmp_path):
     return build
 
 
+SIGN = ("signer", "RPCURL_READS_HEADERS")
+LOGIN = ("login", "RPCURL_CHANGES_HEADERS | RPCURL_AUTHENTICATES")
+STORE = ("store", "RPCURL_RESPONDS | RPCURL_REUSES_RESPONSES")
+
+
 @pytest.mark.parametrize(
-    ("names", "warnings"),
+    ("plugins", "warnings"),
     [
-        (["redact", "log"], ["redact precedes log: log receives responses before redact redacts them"]),
-        (["log", "redact"], []),
-        (["my-gzip", "hmac_sign"], ["my-gzip precedes hmac_sign: hmac_sign signs compressed data, not the message that the server checks"]),
-        (["sign", "redact"], ["sign precedes redact: redact changes the data that sign signed"]),
-        (["cache", "oauth"], ["cache precedes oauth: cache responds before oauth adds credentials, so one caller may get the response to another"]),
-        (["oauth", "cache"], []),
-        (["catalog", "login"], []),
+        ([SIGN, LOGIN], ["signer precedes login: login changes headers after signer has read them"]),
+        ([LOGIN, SIGN], []),
+        ([STORE, LOGIN], ["store precedes login: store responds before login adds credentials, so one caller may get the response to another"]),
+        ([LOGIN, STORE], []),
+        # Names have no meaning.
+        ([("cache", "0"), ("oauth", "0"), ("sign", "0"), ("redact", "0"), ("log", "0")], []),
     ],
 )  # fmt: skip
-def test_hazardous_placements_have_warnings(rpcurl, server, descriptor_set, named, names, warnings):
-    plugins = [word for name in names for word in ("--plugin", f"{named(name)},header=x-stamp:1")]
-    words = ["--explain", "--descriptor-set", descriptor_set, *plugins, f"http://{server.address}/{SERVICE}/Hello"]
+def test_declared_effects_cause_warnings(rpcurl, server, descriptor_set, declaring, plugins, warnings):
+    options = [word for plugin in plugins for word in ("--plugin", f"{declaring(*plugin)},header=x-stamp:1")]
+    words = ["--explain", "--descriptor-set", descriptor_set, *options, f"http://{server.address}/{SERVICE}/Hello"]
     plan = explained(rpcurl(*words, "--format", "json"))
-    assert [(i["name"], i["kind"]) for i in plan["interceptors"]] == [(name, "plugin") for name in names]
+    assert [(i["name"], i["kind"]) for i in plan["interceptors"]] == [(name, "plugin") for name, _ in plugins]
+    assert all("request_start" in i["stages"] for i in plan["interceptors"])
     assert plan["warnings"] == warnings
     text = rpcurl(*words).out
     assert [line.removeprefix("warning      ") for line in text.splitlines() if line.startswith("warning")] == warnings

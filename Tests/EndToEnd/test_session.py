@@ -677,7 +677,9 @@ def test_chain_changes_between_calls(rpcurl, grpc_server):
     ]  # fmt: skip
     result = run(rpcurl, grpc_server.url, lines=lines)
     out = result.out.splitlines()
-    assert out[:2] == ["1 header,set=x-two:2 (built in, methods *)", "2 header,set=x-one:1 (built in, methods *)"]
+    assert out[:2] == [
+        "1 header,set=x-two:2 (built in, as given, all calls)", "2 header,set=x-one:1 (built in, as given, all calls)",
+    ]
     assert out[4] == "no interceptors"
     for line, names in zip([out[2], out[3], out[5]], [{"x-one", "x-two"}, {"x-one"}, set()], strict=True):
         assert {h["name"] for h in json.loads(line)["headers"]} & {"x-one", "x-two"} == names

@@ -21,6 +21,10 @@ package final class TestCall: ChainCaller {
   package var sent: [[UInt8]] = []
   /// The deadlines that interceptors have set.
   package var deadlines: [MonotonicClock.Instant?] = []
+  /// The attempts that were reported.
+  package var attempts: [AttemptReport] = []
+  /// The address that the transport reports.
+  package var peer: String? = "192.0.2.1:443"
   package var receivedStart: ResponseStart?
   package var received: [Payload] = []
   package var end: ResponseEnd?
@@ -55,7 +59,7 @@ package final class TestCall: ChainCaller {
     _ kind: CallKind = .bidiStreaming, _ journal: Journal = Journal(),
     _ registrations: some Sequence<InterceptorRegistration>, windowBytes: Int = Chain.defaultWindowBytes,
     network: (any SubrequestTransport)? = nil, excluded: Set<RegistrationID> = [],
-    typed: Bool = false, protocolName: ProtocolName = .grpc
+    typed: Bool = false, isIdempotent: Bool = false, protocolName: ProtocolName = .grpc
   ) {
     self.journal = journal
     clock = ManualClock()
@@ -71,9 +75,10 @@ package final class TestCall: ChainCaller {
       windowBytes: windowBytes)
     environment.onFinding = { finding in log.lock.holding { log.findings.append(finding) } }
     environment.excluded = excluded
+    var facts = TestCall.facts(kind, protocolName, typed: typed)
+    facts.isIdempotent = isIdempotent
     chain = ChainBuilder(Array(registrations)).makeChain(
-      for: TestCall.facts(kind, protocolName, typed: typed), codec: TestMessages.codec,
-      environment: environment)
+      for: facts, headers: request.headers, codec: TestMessages.codec, environment: environment)
   }
 
   package static func registration(
@@ -173,6 +178,7 @@ package final class TestCall: ChainCaller {
     func closeRequest() { call.journal.note("wire half-close") }
     func cancel(_ error: RPCError) { call.journal.note("wire cancel") }
     func responseWanted(_ isWanted: Bool) { call.journal.note("wire \(isWanted ? "go on" : "pause")") }
+    var peer: String? { call.peer }
     func measure() {
       if let chain { call.measuring.append(chain) }
       if call.measuresAtOnce { call.giveMetrics() }
@@ -189,6 +195,7 @@ package final class TestCall: ChainCaller {
 
   // MARK: Caller
 
+  package func attemptEnded(_ report: AttemptReport) { attempts.append(report) }
   package func deadlineChanged(to deadline: MonotonicClock.Instant?) { deadlines.append(deadline) }
   package func receive(_ event: CallEvent<Payload>) {
     switch event {

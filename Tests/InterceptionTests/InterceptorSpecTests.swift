@@ -37,15 +37,15 @@ import Testing
 
   @Test func chainInterpretsPriorityAndMethods() throws {
     let spec = try parse("x,priority=-3,k=v,methods=a.B/*")
-    #expect(spec.priority == -3)
-    #expect(spec.methods == .service("a.B"))
+    #expect(spec.common.priority == -3)
+    #expect(spec.common.scope.methods == Selection([.service("a.B")]))
     #expect(spec.settings.map(\.key) == ["k"])
   }
 
   @Test(arguments: [
     ("", "missing name"), (",a=1", "missing name"), ("x,", "setting 1"), ("x,a", "setting 1"),
     ("x,=1", "setting 1"),
-    ("x,priority=high", "priority: not a whole number"), ("x,methods=?", "methods: none of"),
+    ("x,priority=high", "priority: not a whole number"), ("x,methods=?", "methods: ?: none of"),
     ("x,a=@none", "a: no such file"),
     ("x,a=env:NONE", "a: the environment variable NONE"),
   ])

@@ -10,10 +10,12 @@ import Testing
   private let services = TestServices()
 
   private func call(
-    _ text: String, _ kind: CallKind = .unary, _ protocolName: ProtocolName = .grpc
+    _ text: String, _ kind: CallKind = .unary, _ protocolName: ProtocolName = .grpc,
+    isIdempotent: Bool = false
   ) throws -> TestCall {
     let registration = try services.registration(text)
-    let call = TestCall(kind, Journal(), [registration], protocolName: protocolName)
+    let call = TestCall(
+      kind, Journal(), [registration], typed: true, isIdempotent: isIdempotent, protocolName: protocolName)
     call.start()
     call.send("ping")
     call.close()
@@ -320,6 +322,215 @@ import Testing
     #expect(attempts(begun) == 1)
   }
 
+  // MARK: Idempotent methods
+
+  @Test func onlyIdempotentMethodsAreRetriedOnRequest() throws {
+    for (text, isIdempotent, count) in [
+      ("retry,only=idempotent", true, 2), ("retry,only=idempotent", false, 1), ("retry,only=all", false, 2),
+    ] {
+      let call = try call(text, isIdempotent: isIdempotent)
+      fail(call)
+      call.clock.advance(by: .seconds(1))
+      #expect(attempts(call) == count, "\(text) \(isIdempotent)")
+    }
+  }
+
+  // MARK: Held headers
+
+  @Test func heldHeadersAllowARetryUntilAMessageOrTheTime() throws {
+    let failed = try call("retry,hold-headers=5s")
+    failed.receiveHeaders()
+    #expect(failed.callerLines == [])
+    failed.receiveEnd(Self.unavailable)
+    failed.clock.advance(by: .seconds(1))
+    #expect(attempts(failed) == 2)
+    failed.receiveHeaders()
+    failed.receive("pong")
+    #expect(failed.callerLines == ["headers", "pong"])
+
+    let waited = try call("retry,hold-headers=5s", .serverStreaming)
+    waited.receiveHeaders()
+    waited.clock.advance(by: .milliseconds(4999))
+    #expect(waited.callerLines == [])
+    waited.clock.advance(by: .milliseconds(1))
+    #expect(waited.callerLines == ["headers"])
+    waited.receiveEnd(Self.unavailable)
+    #expect(waited.end?.code == .unavailable)
+    #expect(attempts(waited) == 1)
+  }
+
+  @Test func headersAreNotHeldForATimeOfZero() throws {
+    let call = try call("retry,hold-headers=0", .serverStreaming, .grpcWeb)
+    call.receiveHeaders()
+    #expect(call.callerLines == ["headers"])
+  }
+
+  // MARK: Until
+
+  /// Ends an attempt with a response.
+  private func respond(_ call: TestCall, _ text: String) {
+    call.receiveHeaders()
+    call.receive(text)
+    call.receiveEnd()
+  }
+
+  @Test func repeatsUntilTheConditionHolds() throws {
+    let call = try call("retry,until=field=value == DONE,jitter=0")
+    for text in ["QUEUED", "RUNNING"] {
+      respond(call, text)
+      #expect(call.callerLines == [])
+      call.clock.advance(by: .seconds(1))
+    }
+    respond(call, "DONE")
+    #expect(call.callerLines.prefix(3) == ["headers", "DONE", "end ok"])
+    #expect(attempts(call) == 3)
+    #expect(
+      call.logged.map(\.text) == [
+        "attempt 1: field: expected value == DONE, found \"QUEUED\"; repeating in 100 ms",
+        "attempt 2: field: expected value == DONE, found \"RUNNING\"; repeating in 200 ms",
+      ])
+    // A repetition is not a retry of a failed attempt.
+    #expect(call.sentStart?.headers.first("grpc-previous-rpc-attempts") == nil)
+  }
+
+  @Test func allConditionsMustHold() throws {
+    let call = try call("retry,until=field=value == DONE,until=header=from:server")
+    call.wireChain.receive(.responseStart(ResponseStart()))
+    call.receive("DONE")
+    call.receiveEnd()
+    call.clock.advance(by: .seconds(1))
+    respond(call, "DONE")
+    #expect(call.end == ResponseEnd())
+    #expect(attempts(call) == 2)
+  }
+
+  @Test func statusCanBeACondition() throws {
+    let gone = try call("retry,until=code=not_found")
+    respond(gone, "still there")
+    gone.clock.advance(by: .seconds(1))
+    fail(gone, RPCError(.notFound, "gone", origin: .server))
+    #expect(gone.end?.code == .notFound)
+    #expect(gone.found.map(\.kind) == [.expectedStatus])
+    let ready = try call("retry,until=code=ok")
+    fail(ready, RPCError(.failedPrecondition, "not yet", origin: .server))
+    ready.clock.advance(by: .seconds(1))
+    respond(ready, "pong")
+    #expect(ready.end == ResponseEnd())
+  }
+
+  @Test func failuresEndThePolling() throws {
+    let call = try call("retry,until=field=value == DONE")
+    fail(call)
+    call.clock.advance(by: .seconds(1))
+    #expect(attempts(call) == 2)
+    fail(call, RPCError(.notFound, "no job", origin: .server))
+    #expect(call.end?.code == .notFound)
+  }
+
+  @Test func pollingEndsAtItsTimeLimit() throws {
+    let between = try call("retry,until=field=value == DONE,timeout=250ms,jitter=0")
+    respond(between, "RUNNING")
+    between.clock.advance(by: .milliseconds(100))
+    respond(between, "RUNNING")
+    #expect(between.end?.code == .deadlineExceeded)
+    #expect(
+      between.end?.error?.message
+        == "until is not met: field: expected value == DONE, found \"RUNNING\", within 250 ms")
+    #expect(between.received.isEmpty)
+
+    let within = try call("retry,until=field=value == DONE,timeout=2s")
+    within.receiveHeaders()
+    within.clock.advance(by: .seconds(2))
+    #expect(within.end?.error?.message == "until is not met: no response, within 2 s")
+    #expect(within.end?.error?.origin == .interceptor("retry"))
+  }
+
+  @Test func pollingEndsBeforeTheDeadlineAndAfterTheAttempts() throws {
+    let limited = try call("retry,until=field=value == DONE,attempts=2")
+    respond(limited, "A")
+    limited.clock.advance(by: .seconds(1))
+    respond(limited, "B")
+    #expect(
+      limited.end?.error?.message
+        == "until is not met: field: expected value == DONE, found \"B\", in 2 attempts")
+
+    let late = TestCall(
+      .unary, Journal(), [try services.registration("retry,until=field=value == DONE,initial=2,jitter=0")],
+      typed: true)
+    late.request.deadline = late.clock.now + .seconds(1)
+    late.run(start: { respond(late, "A") })
+    #expect(late.end?.error?.message.hasSuffix("and the deadline is before the next attempt") == true)
+  }
+
+  @Test func largeResponseIsHeldWhole() throws {
+    let call = TestCall(
+      .unary, Journal(), [try services.registration("retry,until=field=value =~ ^long")], windowBytes: 1000,
+      typed: true)
+    call.run(start: {
+      respond(call, "short")
+      call.clock.advance(by: .seconds(1))
+      respond(call, String(repeating: "long", count: 10_000))
+    })
+    #expect(call.end == ResponseEnd())
+    #expect(!call.wireLines.contains("pause"))
+  }
+
+  @Test func impossibleConditionFailsTheCall() throws {
+    let unknown = try call("retry,until=field=none == 1")
+    #expect(unknown.end?.code == .invalidArgument)
+    let stream = try call("retry,until=field=value == DONE", .serverStreaming)
+    #expect(
+      stream.end?.error?.message
+        == "until applies to methods with a single response, and test.Echo/Say streams responses")
+    #expect(stream.wireLines.isEmpty)
+  }
+
+  // MARK: Reports of attempts
+
+  @Test func attemptsAreReportedWithStatusWaitAndPeer() throws {
+    let call = try call("retry,jitter=0")
+    fail(call)
+    call.peer = nil
+    call.clock.advance(by: .seconds(1))
+    call.receiveEnd(RPCError(.unavailable, "connection refused", origin: .connection))
+    call.peer = "[2001:db8::1]:443"
+    call.clock.advance(by: .seconds(1))
+    respond(call, "pong")
+    #expect(call.attempts.map(\.number) == [1, 2, 3])
+    #expect(call.attempts.map { $0.error?.code } == [.unavailable, .unavailable, nil])
+    #expect(call.attempts.map(\.wait) == [nil, .milliseconds(100), .milliseconds(200)])
+    #expect(call.attempts.map(\.peer) == ["192.0.2.1:443", nil, "[2001:db8::1]:443"])
+  }
+
+  @Test func attemptsWithinAttemptsAreCountedTogether() throws {
+    let call = TestCall(
+      .unary, Journal(),
+      [
+        try services.registration("retry,attempts=2,codes=aborted,initial=3,jitter=0"),
+        try services.registration("retry,jitter=0"),
+      ])
+    call.run(start: {
+      fail(call)
+      call.clock.advance(by: .seconds(1))
+      fail(call, RPCError(.aborted, "", origin: .server))
+      call.clock.advance(by: .seconds(3))
+      respond(call, "pong")
+    })
+    #expect(call.end == ResponseEnd())
+    #expect(call.attempts.map(\.number) == [1, 2, 3])
+    #expect(call.attempts.map(\.wait) == [nil, .milliseconds(100), .seconds(3)])
+  }
+
+  @Test func canceledAttemptIsReported() throws {
+    let call = try call("retry")
+    call.chain.cancel(RPCError(.deadlineExceeded, "", origin: .client))
+    #expect(call.attempts.map { $0.error?.code } == [.deadlineExceeded])
+    let waiting = try self.call("retry")
+    fail(waiting)
+    waiting.chain.cancel(RPCError(.canceled, "", origin: .client))
+    #expect(waiting.attempts.count == 1)
+  }
+
   // MARK: Configuration
 
   @Test(arguments: [
@@ -342,6 +553,23 @@ import Testing
     (
       "throttle=0:1",
       "retry: throttle: must be TOKENS:RATIO, tokens above 0 up to 1000 and a ratio of at least 0.001"
+    ),
+    ("only=some", "retry: only: must be one of all, idempotent"),
+    ("hold-headers=x", "retry: hold-headers: must be a duration such as 1.5, 250ms, 2m"),
+    ("timeout=3", "retry: timeout: requires until"),
+    (
+      "until=state == DONE",
+      "retry: until: must be a condition of assert, such as field=state == DONE, with one of the keys code, field, "
+        + "header, message, trailer"
+    ),
+    (
+      "until=field=state is DONE",
+      "retry: until: must be of the form PATH OP VALUE, where OP is one of ==, !=, <, <=, >, >=, "
+        + "=~, !~, contains, length, or PATH exists, PATH missing"
+    ),
+    (
+      "until=code=ok,hold-headers=1",
+      "retry: hold-headers: cannot be combined with until, which holds the whole response"
     ),
     ("policy=/no/such", "retry: policy: /no/such: no such file or directory"),
     (

@@ -16,7 +16,7 @@ import Testing
     network: (any SubrequestTransport)? = nil
   ) throws -> PluginCallTest {
     var spec = InterceptorSpec(name: try Fixtures.path("flow"))
-    spec.isStrict = isStrict
+    spec.common.isStrict = isStrict
     return try PluginCallTest([log.loader().load(spec)], kind, method: method, network: network)
   }
 

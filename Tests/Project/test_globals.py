@@ -25,7 +25,7 @@ GLOBALS = {
     "PluginHost/Bridge/PluginInstance.swift": (LOADED, {"files"}),
     "PluginHost/Bridge/PluginGuard.swift": ("The crash handler of the process reads it at any time.", {"known"}),
     "PluginHost/Bridge/HandleTable.swift": (NUMBERS, {"nextTable"}),
-    "Interception/Configuration/ChainBuilder.swift": (NUMBERS, {"last"}),
+    "Interception/Configuration/InterceptorRegistration.swift": (NUMBERS, {"last"}),
 }
 
 # Objects that do not change, as far as their users can tell: the schemas that the program contains.

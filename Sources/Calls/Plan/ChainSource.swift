@@ -34,9 +34,11 @@ package struct ChainSource {
     package let registration: InterceptorRegistration
     /// Its plugin; nil if it is built in.
     package let plugin: LoadedPlugin?
+    /// The defaults that apply besides its settings, as `KEY=VALUE`; empty for a plugin.
+    package let defaults: [String]
   }
 
-  /// The interceptors in the order given.
+  /// The interceptors in the order of the request path.
   package var members: [Member] = []
 
   /// The interceptors for the client.
@@ -55,6 +57,27 @@ package struct ChainSource {
     for entry in arguments.entries {
       if let member = try Self.member(entry, setup) { members.append(member) }
     }
+    do {
+      try arrange()
+    } catch {
+      unload()
+      throw error
+    }
+  }
+
+  /// Orders the interceptors as the request passes them.
+  ///
+  /// - Throws: `Failure` if their placements contradict each other, or name an interceptor that is not on the chain.
+  package mutating func arrange() throws(Failure) {
+    let order: [InterceptorRegistration]
+    do {
+      order = try ChainBuilder(registrations).order()
+    } catch {
+      let member = members.first { $0.registration.name == error.interceptor }
+      throw Failure(.interceptor, "", error.description, hint: error.hint).at(
+        member?.entry.origin ?? .session)
+    }
+    members = order.compactMap { registration in members.first { $0.registration.id == registration.id } }
   }
 
   /// Creates an interceptor. Returns nil for an optional plugin that is missing.
@@ -76,12 +99,14 @@ package struct ChainSource {
     let sources = ValueSources.system(waitLimit: setup.waitLimit)
     switch entry {
     case .builtIn(let text, _):
+      let spec = try InterceptorSpec(parsing: text, sources: sources) { name in
+        BuiltIns.all.first { $0.name == name }?.keys.first?.form
+      }
       let registration = try BuiltIns.registration(
-        InterceptorSpec(parsing: text, sources: sources) { name in
-          BuiltIns.all.first { $0.name == name }?.keys.first?.form
-        },
-        services: SystemServices(console.error, waitLimit: setup.waitLimit))
-      return Member(entry: entry, registration: registration, plugin: nil)
+        spec, services: SystemServices(console.error, waitLimit: setup.waitLimit))
+      let defaults = BuiltIns.all.first { $0.name == spec.name }?.defaults(
+        besides: Set(spec.settings.map(\.key)))
+      return Member(entry: entry, registration: registration, plugin: nil, defaults: defaults ?? [])
     case .plugin(let text, let origin) where text.hasPrefix("?"):
       let spec = try InterceptorSpec(parsing: String(text.dropFirst()), sources: sources)
       guard loader.searchPath.has(spec.name) else {
@@ -93,7 +118,7 @@ package struct ChainSource {
       return try make(.plugin(String(text.dropFirst()), origin), setup)
     case .plugin(let text, _):
       let plugin = try loader.load(InterceptorSpec(parsing: text, sources: sources))
-      return Member(entry: entry, registration: plugin.registration, plugin: plugin)
+      return Member(entry: entry, registration: plugin.registration, plugin: plugin, defaults: [])
     }
   }
 

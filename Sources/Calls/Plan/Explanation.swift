@@ -16,9 +16,7 @@ package struct Explanation {
   private let name: MethodName
   private let httpVersion: String
   private let chain: ChainSource
-  /// The interceptors that apply to the call, in the order of the request path, and the others.
-  private let order: [InterceptorRegistration]
-  private let unused: [InterceptorRegistration]
+  private let interceptors: ChainExplanation
   private let warnings: [String]
   /// The request data as typed; files are not read.
   private let data: [String]
@@ -51,10 +49,8 @@ package struct Explanation {
       case .cache: "reflection, from the cache"
       case .server, nil: "reflection, when the call is made"
       }
-    order = ChainBuilder(chain.registrations).order(for: name)
-    let used = Set(order.map(\.id))
-    unused = chain.registrations.filter { !used.contains($0.id) }
-    warnings = [command.configuration.warning].compactMap { $0 } + ChainWarnings.of(order.map(\.name))
+    interceptors = ChainExplanation(chain, method: name, kind: method?.kind, settings)
+    warnings = [command.configuration.warning].compactMap { $0 } + interceptors.warnings
   }
 
   private static func describe(_ schema: SchemaOptions) -> String {
@@ -94,11 +90,7 @@ package struct Explanation {
     for text in data { rows.append(("data", text)) }
     for edit in edits { rows.append((edit.isFile ? "set file" : "set", edit.text)) }
     if let chunkBytes { rows.append(("chunk", "\(chunkBytes) bytes")) }
-    for (index, registration) in order.enumerated() {
-      rows.append((index == 0 ? "chain" : "", "\(index + 1). \(describe(registration))"))
-    }
-    if order.isEmpty { rows.append(("chain", "no interceptors")) }
-    for registration in unused { rows.append(("not for it", describe(registration))) }
+    rows += interceptors.rows
     for entry in omitted { rows.append(("omitted", entry)) }
     for file in configuration.files { rows.append(("config", file.description)) }
     for warning in warnings { rows.append(("warning", warning)) }
@@ -106,23 +98,6 @@ package struct Explanation {
     return rows.map { name, value in
       name + String(repeating: " ", count: width - name.count) + TerminalText.escape(value) + "\n"
     }.joined()
-  }
-
-  private func describe(_ registration: InterceptorRegistration) -> String {
-    let kind = chain.isPlugin(registration) ? "plugin" : "built in"
-    let settings = configuration(registration)
-    return
-      "\(registration.name) (\(kind), priority \(registration.priority), methods \(registration.methods))"
-      + (settings.isEmpty ? "" : ": \(settings)")
-  }
-
-  /// The settings of an interceptor as typed, with secrets redacted.
-  private func configuration(_ registration: InterceptorRegistration) -> String {
-    guard let member = chain.members.first(where: { $0.registration.id == registration.id }) else {
-      return ""
-    }
-    let text = InterceptorSecrets.settings(member.entry, showsSecrets: settings.showsSecrets)
-    return String(text.dropFirst())
   }
 
   // MARK: JSON
@@ -150,8 +125,7 @@ package struct Explanation {
       if !texts.isEmpty { object.add(isFile ? "set_file" : "set", raw: "[\(texts.joined(separator: ","))]") }
     }
     if let chunkBytes { object.add("chunk", chunkBytes) }
-    let interceptors = order.map { json($0, isUsed: true) } + unused.map { json($0, isUsed: false) }
-    object.add("interceptors", raw: "[\(interceptors.joined(separator: ","))]")
+    object.add("interceptors", raw: interceptors.json)
     if !omitted.isEmpty {
       object.add("omitted", raw: "[\(omitted.map(JSONValue.quoted).joined(separator: ","))]")
     }
@@ -166,17 +140,6 @@ package struct Explanation {
     var object = JSONObject()
     object.add("path", file.path)
     if let isTrusted = file.isTrusted { object.add("trusted", raw: isTrusted ? "true" : "false") }
-    return object.object
-  }
-
-  private func json(_ registration: InterceptorRegistration, isUsed: Bool) -> String {
-    var object = JSONObject()
-    object.add("name", registration.name)
-    object.add("kind", chain.isPlugin(registration) ? "plugin" : "built-in")
-    object.add("priority", registration.priority)
-    object.add("methods", registration.methods.description)
-    object.add("settings", configuration(registration))
-    object.add("used", raw: isUsed ? "true" : "false")
     return object.object
   }
 

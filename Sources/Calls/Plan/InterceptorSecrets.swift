@@ -8,7 +8,7 @@ package enum InterceptorSecrets {
   private static let secretSettings: Set<String> = ["bearer", "basic"]
   /// Settings whose names resemble credentials but that are not secret.
   private static let harmlessSettings: Set<String> = [
-    "bearer-file", "token-url", "client-auth", "auth-scheme", "hosts", "header", "scheme", "redact",
+    "bearer-file", "token-url", "client-auth", "auth-scheme", "hosts", "scheme", "redact",
     "redact-field",
     "remove", "rename", "response-remove", "response-rename",
   ]

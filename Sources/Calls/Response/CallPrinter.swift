@@ -14,6 +14,7 @@ package final class CallPrinter: CallObserver {
   private enum Held {
     case event(CallEvent<Payload>)
     case wire(CallEvent<MessageSize>)
+    case attempt(AttemptReport)
   }
 
   private(set) var plan: CallPlan
@@ -128,6 +129,10 @@ package final class CallPrinter: CallObserver {
     if held == nil { print(event) } else { add(.wire(event)) }
   }
 
+  package func attemptEnded(_ report: AttemptReport) {
+    if held == nil { print(report) } else { add(.attempt(report)) }
+  }
+
   package func wantInput(_ isWanted: Bool) {
     wantsInput = isWanted
     feeder?.setWanted(isWanted)
@@ -159,6 +164,7 @@ package final class CallPrinter: CallObserver {
   private func printHeld(_ event: Held) {
     switch event {
     case .wire(let event): print(event)
+    case .attempt(let report): print(report)
     case .event(.responseMessage) where heldFailure != nil: break
     case .event(let event):
       do throws(RPCError) {
@@ -230,6 +236,13 @@ package final class CallPrinter: CallObserver {
       arrived += 1
     case .requestStart, .requestEnd, .responseStart, .responseEnd, .metrics: break
     }
+  }
+
+  private func print(_ report: AttemptReport) {
+    guard plan.format == .events else { return }
+    var event = event("attempt")
+    event.add(report)
+    write(event)
   }
 
   private func print(_ start: ResponseStart) {

@@ -167,7 +167,7 @@ extension OptionTable {
     Option(
       .use, "--use", .text, "NAME[,KEY=VALUE…]", .interceptors, .calls,
       "Add a built-in interceptor to the chain, in the order given; may repeat.",
-      "Every interceptor accepts priority=N and methods=PATTERN. In a value, a comma is written twice.",
+      "Every interceptor accepts methods=PATTERN, before=NAME and others: see rpcurl(1). In a value, a comma is written twice.",
       example: "rpcurl --use retry,attempts=3 https://demo.example demo.v1.Demo/Hello",
       repeats: true, trust: .interceptor, isCommon: true, completion: "ask:use"),
     Option(

@@ -34,6 +34,10 @@ final class Attempts: ChainTransport {
   private var state = State.idle
   private var record: RequestRecord
   private var usage = AttemptUsage()
+  /// How many attempts were reported to the caller.
+  private var reportedCount = 0
+  /// The wait before the current attempt; nil for the first.
+  private var wait: Duration?
   /// Whether the caller takes more of the response.
   private var isResponseWanted = true
   /// Whether the upper chain has asked for the metrics.
@@ -82,6 +86,7 @@ final class Attempts: ChainTransport {
     // Metrics that arrive later are added then.
     if let metrics = old.metrics { usage.add(metrics) }
     old.chain.cancel(RPCError(.canceled, "\(name) retries the call", origin: .interceptor(name)))
+    wait = max(delay, .zero)
     let timer = upper.environment.clock.schedule(after: max(delay, .zero)) { [weak self] in self?.begin() }
     state = .waiting(timer: timer)
     updateInput()
@@ -159,7 +164,17 @@ final class Attempts: ChainTransport {
     upper?.receive(.metrics(usage.total(with: current?.metrics)))
   }
 
+  /// The address of the server of the current attempt.
+  var peer: String? { current?.chain.peer }
+
   // MARK: - From the attempts
+
+  /// Reports the end of an attempt, or of an attempt within it. They are counted together.
+  private func report(_ error: RPCError?, wait inner: Duration? = nil, peer: String?) {
+    reportedCount += 1
+    upper?.caller?.attemptEnded(
+      AttemptReport(number: reportedCount, error: error, wait: inner ?? wait, peer: peer))
+  }
 
   /// Between attempts the request is accepted up to the replay limit.
   private func updateInput() {
@@ -176,6 +191,8 @@ final class Attempts: ChainTransport {
     private(set) var metrics: CallMetrics?
     private(set) var isFinished = false
     private(set) var wantsInput = true
+    /// Whether an interceptor of the attempt may retry, so that its own attempts are reported.
+    private var hasInnerAttempts = false
 
     init(_ chain: Chain, _ attempts: Attempts, offset: Duration) {
       self.chain = chain
@@ -188,6 +205,9 @@ final class Attempts: ChainTransport {
 
     func receive(_ event: CallEvent<Payload>) {
       guard case .metrics(let own) = event else {
+        if case .responseEnd(let end) = event, !hasInnerAttempts, let attempts, attempts.current === self {
+          attempts.report(end.error, peer: chain.peer)
+        }
         upper?.receive(event)
         return
       }
@@ -200,6 +220,10 @@ final class Attempts: ChainTransport {
       isFinished = true
       guard let attempts, attempts.current === self, attempts.isMeasureRequested else { return }
       attempts.reportMetrics()
+    }
+    func attemptEnded(_ report: AttemptReport) {
+      hasInnerAttempts = true
+      attempts?.report(report.error, wait: report.wait, peer: report.peer)
     }
     func inputWanted(_ isWanted: Bool) {
       wantsInput = isWanted

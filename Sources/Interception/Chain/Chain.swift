@@ -97,6 +97,9 @@ package final class Chain: ResponseReceiver {
   /// Whether every interceptor has finished.
   package var isFinished: Bool { progress.isFinished }
 
+  /// The address of the server of the current attempt, with its port; nil if it is not known.
+  package var peer: String? { progress.downstream.target?.transport.peer }
+
   // MARK: - From the caller
 
   /// Starts the call. To be called once. Messages that were sent before follow the start.

@@ -14,11 +14,16 @@ package protocol ChainCaller: ResponseReceiver {
   func finished(_ outcome: Outcome)
   /// `Chain.wantsMoreInput` has changed: pause the input, or continue to read it.
   func inputWanted(_ isWanted: Bool)
+  /// An attempt at the call has ended, before an interceptor decides whether another follows. Only for calls with an
+  /// interceptor that may retry.
+  func attemptEnded(_ report: AttemptReport)
 }
 
 extension ChainCaller {
   /// Default: ignores deadline changes.
   package func deadlineChanged(to deadline: MonotonicClock.Instant?) {}
+  /// Default: ignores attempts.
+  package func attemptEnded(_ report: AttemptReport) {}
 }
 
 /// What lies below the chain: the protocol and the network. The chain calls it on the loop's thread.
@@ -40,6 +45,13 @@ package protocol ChainTransport: AnyObject {
   func cancel(_ error: RPCError)
   /// `Chain.wantsMoreResponse` has changed: pause receiving, or continue.
   func responseWanted(_ isWanted: Bool)
+  /// The address of the server that the request was sent to, with its port; nil if it is not known.
+  var peer: String? { get }
   /// The call has ended: give its metrics to `Chain.receive`, now or soon. Once, last.
   func measure()
+}
+
+extension ChainTransport {
+  /// Default: not known.
+  package var peer: String? { nil }
 }

@@ -1,39 +1,4 @@
 import RPCProtocols
-import Synchronization
-
-/// Identifies a registration in the process.
-package struct RegistrationID: Hashable, Sendable {
-  /// The number of the last registration. Global, because all registrations of the process have different numbers.
-  private static let last = Atomic(0)
-  private let number = last.add(1, ordering: .relaxed).newValue
-
-  /// Makes an identity that no other registration has.
-  package init() {}
-}
-
-/// An interceptor's place on the chains of a client.
-public struct InterceptorRegistration: Sendable {
-  /// Identifies this registration among others, also of the same interceptor.
-  package let id = RegistrationID()
-  /// The name in logs and errors.
-  public var name: String
-  /// Makes the interceptor for each call.
-  public var factory: any InterceptorFactory
-  /// Higher comes first on the request path, nearer to the caller.
-  public var priority: Int
-  /// The methods whose calls pass through it.
-  public var methods: MethodPattern
-
-  /// Makes a registration.
-  public init(
-    name: String, factory: any InterceptorFactory, priority: Int = 0, methods: MethodPattern = .all
-  ) {
-    self.name = name
-    self.factory = factory
-    self.priority = priority
-    self.methods = methods
-  }
-}
 
 /// The interceptors of a client, and how a call's chain is made of them.
 ///
@@ -47,23 +12,44 @@ package struct ChainBuilder: Sendable {
     self.registrations = registrations
   }
 
-  /// The interceptors that calls of a method pass through, first to last on the request path: by priority,
-  /// higher first, then in the order registered.
-  package func order(for method: MethodName) -> [InterceptorRegistration] {
-    registrations.enumerated()
-      .filter { $0.element.methods.matches(method) }
-      .sorted { ($1.element.priority, $0.offset) < ($0.element.priority, $1.offset) }
-      .map(\.element)
+  /// All interceptors, first to last on the request path.
+  ///
+  /// - Throws: An error if their placements contradict each other, or name an interceptor that is not on the chain.
+  package func order() throws(ConfigurationError) -> [InterceptorRegistration] {
+    try ChainOrder(registrations).sorted()
   }
 
-  /// Makes the chain of one call. Its interceptors are made when the call starts.
+  /// Makes the chain of one call. Its interceptors are made when the call starts. If they cannot be ordered, the call
+  /// fails before anything is sent.
   ///
   /// - Parameters:
   ///   - facts: The facts of the call.
+  ///   - headers: The headers that the caller gives.
   ///   - codec: Turns messages into bytes and back.
   ///   - environment: What the client provides.
-  package func makeChain(for facts: CallFacts, codec: MessageCodec, environment: ChainEnvironment) -> Chain {
-    let registrations = order(for: facts.method).filter { !environment.excluded.contains($0.id) }
-    return Chain(facts: facts, registrations: registrations[...], codec: codec, environment: environment)
+  package func makeChain(
+    for facts: CallFacts, headers: Headers = Headers(), codec: MessageCodec, environment: ChainEnvironment
+  ) -> Chain {
+    var selected: [InterceptorRegistration]
+    do {
+      selected = try order().filter { registration in
+        !environment.excluded.contains(registration.id) && registration.takes(facts, headers)
+      }
+    } catch {
+      let failure = RPCError(.invalidArgument, error.description, origin: .interceptor(error.interceptor))
+      selected = [
+        InterceptorRegistration(name: error.interceptor, factory: ClosureFactory { _, _ in throw failure })
+      ]
+    }
+    return Chain(facts: facts, registrations: selected[...], codec: codec, environment: environment)
+  }
+}
+
+extension InterceptorRegistration {
+  /// Whether a call passes through it. To be called once for each call: it draws a random number if the scope is a share.
+  fileprivate func takes(_ facts: CallFacts, _ headers: Headers) -> Bool {
+    let mismatch = scope.mismatch(
+      method: facts.method, kind: facts.kind, target: facts.target, headers: headers)
+    return mismatch == nil && share?.takesNext() ?? true
   }
 }

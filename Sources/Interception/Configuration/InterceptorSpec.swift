@@ -1,8 +1,8 @@
 /// What a user writes to add an interceptor to the chain: `NAME[,key=value…]`.
 ///
 /// `,,` is a comma. A value `@FILE` is the file's content without its last line end, `@@…` is a value that begins with
-/// `@`, and `env:NAME` is the environment variable. The chain interprets the keys `priority`, `methods` and `strict`;
-/// the interceptor interprets the others.
+/// `@`, and `env:NAME` is the environment variable. The chain interprets the keys of ``CommonSettings``; the interceptor
+/// interprets the others.
 package struct InterceptorSpec: Sendable, Equatable {
   /// One key with its value.
   package struct Setting: Sendable, Equatable {
@@ -22,19 +22,13 @@ package struct InterceptorSpec: Sendable, Equatable {
   package var name: String
   /// The interceptor's settings, in the order written. A key may repeat.
   package var settings: [Setting]
-  /// Higher comes first on the request path.
-  package var priority: Int
-  /// The methods whose calls pass through it.
-  package var methods: MethodPattern
-  /// Whether a plugin's misuse of its interface fails calls; otherwise it is only logged.
-  package var isStrict = false
+  /// What the chain interprets.
+  package var common = CommonSettings()
 
   /// Makes a specification.
-  package init(name: String, settings: [Setting] = [], priority: Int = 0, methods: MethodPattern = .all) {
+  package init(name: String, settings: [Setting] = []) {
     self.name = name
     self.settings = settings
-    self.priority = priority
-    self.methods = methods
   }
 
   /// Parses `NAME[,key=value…]`.
@@ -51,30 +45,17 @@ package struct InterceptorSpec: Sendable, Equatable {
     self.init(name: parts.removeFirst())
     guard !name.isEmpty else { throw ConfigurationError(interceptor: "'\(text)'", reason: "missing name") }
     for (index, part) in parts.enumerated() {
-      let setting = try Self.setting(part, number: index + 1, of: name, sources, example: example)
-      switch setting.key {
-      case "priority":
-        guard let number = Int(setting.value) else {
-          throw ConfigurationError(
-            interceptor: name, key: "priority", reason: "not a whole number")
-        }
-        priority = number
-      case "methods":
-        guard let pattern = MethodPattern(setting.value) else {
-          throw ConfigurationError(
-            interceptor: name, key: "methods",
-            reason: "none of pkg.Service/Method, pkg.Service/*, */Method, *")
-        }
-        methods = pattern
-      case "strict":
-        guard let value = Bool(setting.value) else {
-          throw ConfigurationError(interceptor: name, key: "strict", reason: "neither true nor false")
-        }
-        isStrict = value
-      default:
-        settings.append(setting)
-      }
+      settings.append(try Self.setting(part, number: index + 1, of: name, sources, example: example))
     }
+    try common.take(from: &settings, of: name, ownKeys: nil)
+  }
+
+  /// Takes the settings that the chain interprets out of `settings`, as soon as the interceptor's own keys are known.
+  ///
+  /// - Parameter ownKeys: The keys of the interceptor, which are not the chain's, except with the prefix `chain-`.
+  /// - Throws: An error that names the interceptor and the key, and never contains a value.
+  package mutating func takeCommonSettings(ownKeys: Set<String>) throws(ConfigurationError) {
+    try common.take(from: &settings, of: name, ownKeys: ownKeys)
   }
 
   private static func setting(

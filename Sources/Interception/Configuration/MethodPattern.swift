@@ -1,48 +1,70 @@
 import RPCProtocols
 
-/// Which methods an interceptor is for: `*`, `pkg.Service/*`, `*/Method`, or one method's full name.
-public enum MethodPattern: Sendable, Hashable, CustomStringConvertible {
+/// Which methods an interceptor is for: `pkg.Service/Method`, with `*` for any service, `pkg.*` for the services of a
+/// package and of those within it, and `*` for any method.
+public struct MethodPattern: Sendable, Hashable, CustomStringConvertible {
+  private enum Service: Sendable, Hashable {
+    case any
+    case within(package: String)
+    case exact(String)
+  }
+
+  private let service: Service
+  /// The name of the method; nil is any.
+  private let method: String?
+
+  private init(_ service: Service, _ method: String?) {
+    self.service = service
+    self.method = method
+  }
+
   /// Every method.
-  case all
-  /// Every method of the service.
-  case service(String)
-  /// Methods of this name, in any service.
-  case method(String)
+  public static let all = MethodPattern(.any, nil)
+  /// Every method of a service.
+  public static func service(_ name: String) -> MethodPattern { MethodPattern(.exact(name), nil) }
+  /// The methods of this name, in any service.
+  public static func method(_ name: String) -> MethodPattern { MethodPattern(.any, name) }
   /// One method.
-  case exact(MethodName)
+  public static func exact(_ name: MethodName) -> MethodPattern {
+    MethodPattern(.exact(name.service), name.method)
+  }
 
   /// Parses a pattern; returns nil if it is invalid.
   public init?(_ text: some StringProtocol) {
-    if text == "*" || text == "*/*" {
-      self = .all
-    } else if text.hasSuffix("/*"), let name = MethodName("\(text.dropLast(2))/x") {
-      self = .service(name.service)
-    } else if text.hasPrefix("*/"), let name = MethodName("x/\(text.dropFirst(2))") {
-      self = .method(name.method)
-    } else if let name = MethodName(text) {
+    guard let slash = text.lastIndex(of: "/") else {
+      guard text != "*" else {
+        self = .all
+        return
+      }
+      guard let name = MethodName(text) else { return nil }
       self = .exact(name)
-    } else {
-      return nil
+      return
     }
+    let (service, method) = (text[..<slash], text[text.index(after: slash)...])
+    let isWithin = service.hasSuffix(".*")
+    let named = service == "*" ? "x" : "\(isWithin ? service.dropLast(2) : service[...])"
+    guard let name = MethodName("\(named)/\(method == "*" ? "x" : method)") else { return nil }
+    self.service = service == "*" ? .any : isWithin ? .within(package: name.service) : .exact(name.service)
+    self.method = method == "*" ? nil : name.method
   }
 
   /// Whether the pattern matches a method.
   public func matches(_ name: MethodName) -> Bool {
-    switch self {
-    case .all: true
-    case .service(let service): name.service == service
-    case .method(let method): name.method == method
-    case .exact(let exact): name == exact
+    guard method == nil || method == name.method else { return false }
+    return switch service {
+    case .any: true
+    case .within(let package): name.service.hasPrefix(package + ".")
+    case .exact(let service): name.service == service
     }
   }
 
   /// The pattern as text.
   public var description: String {
-    switch self {
-    case .all: "*"
-    case .service(let service): "\(service)/*"
-    case .method(let method): "*/\(method)"
-    case .exact(let name): name.description
+    let method = method ?? "*"
+    return switch service {
+    case .any: method == "*" ? "*" : "*/\(method)"
+    case .within(let package): "\(package).*/\(method)"
+    case .exact(let service): "\(service)/\(method)"
     }
   }
 }

@@ -17,6 +17,8 @@ public struct CallFacts: Sendable {
   public var requestType: MessageType?
   /// The type of the response's messages; nil if no schema is known.
   public var responseType: MessageType?
+  /// Whether the schema marks the method as idempotent, or as free of side effects (`idempotency_level`).
+  public var isIdempotent = false
   /// The number of this attempt at the call, from 1; always 1 for an interceptor further out than all that retry.
   public var attempt = 1
 

@@ -46,6 +46,10 @@ struct AssertFactory: InterceptorFactory {
     }
   }
 
+  var declaration: InterceptorDeclaration {
+    InterceptorDeclaration(stages: expectations.stages, effects: .checksResults)
+  }
+
   func make(for call: CallFacts, _ context: CallContext) throws -> (any Interceptor)? {
     if let type = call.responseType {
       for expected in expectations.fields {

@@ -1,4 +1,5 @@
 import Interception
+import Protobuf
 import RPCProtocols
 
 /// The expectations of a call.
@@ -33,6 +34,35 @@ struct Expectations {
         throw settings.error(setting.key, error.reason)
       }
     }
+  }
+
+  /// The keys of the conditions that a response can meet later, when it is requested again.
+  static let repeatableKeys: Set<String> = ["code", "message", "header", "trailer", "field"]
+
+  /// Parses conditions of the form `KEY=CONDITION`, with the keys that apply to a single response.
+  init(conditions: [String]) throws(ConditionError) {
+    for condition in conditions {
+      let key = String(condition.prefix { $0 != "=" })
+      guard Self.repeatableKeys.contains(key), key.utf8.count < condition.utf8.count else {
+        let keys = Self.repeatableKeys.sorted().joined(separator: ", ")
+        throw ConditionError(
+          "must be a condition of assert, such as field=state == DONE, with one of the keys \(keys)")
+      }
+      try add(key, String(condition.dropFirst(key.count + 1)))
+    }
+  }
+
+  /// The stages at which the response is received.
+  var stages: Stages {
+    var stages: Stages = .responseEnd
+    if !headers.isEmpty { stages.insert(.responseStart) }
+    if !fields.isEmpty || messages != nil { stages.insert(.responseMessage) }
+    return stages
+  }
+
+  /// Throws if messages of `type` cannot be checked: a condition can never hold then.
+  func check(against type: MessageType) throws(ConditionError) {
+    for expected in fields { try expected.condition.check(against: type) }
   }
 
   private mutating func add(_ key: String, _ value: String) throws(ConditionError) {

@@ -26,7 +26,7 @@ final class Auth: Interceptor, @unchecked Sendable {
   init(_ plan: AuthFactory.Plan, _ facts: CallFacts, _ context: CallContext) {
     self.plan = plan
     self.context = context
-    gate = ResponseGate(facts, context)
+    gate = ResponseGate(ResponseGate.Commitment(facts), context)
     if case .store = plan.source {
       stages = gate.stages.union(.requestStart)
       requirements = InterceptorRequirements(replayLimitBytes: Self.replayBytes)

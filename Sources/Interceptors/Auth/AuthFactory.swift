@@ -17,12 +17,14 @@ struct AuthFactory: InterceptorFactory {
       BuiltIns.Key("scope=SCOPES", "scopes to request from token-url"),
       BuiltIns.Key("audience=AUDIENCE", "audience to request from token-url"),
       BuiltIns.Key("basic=USER:PASSWORD", "send user name and password"),
-      BuiltIns.Key("header=NAME", "header to send it in (authorization)"),
+      BuiltIns.Key("header=NAME", "header to send it in", default: "authorization"),
       BuiltIns.Key("scheme=WORD", "scheme before the token (Bearer; none with header=)"),
       BuiltIns.Key(
         "hosts=HOST+HOST", "servers to send it to: HOST, HOST:PORT, *.DOMAIN (the first call's server)"),
       BuiltIns.Key("allow-plaintext=true", "also send it without TLS"),
-      BuiltIns.Key("timeout=DURATION", "timeout of a command or token-url (30s)"),
+      BuiltIns.Key(
+        "timeout=DURATION", "timeout of a command or token-url", default: "30s",
+        for: ["command", "token-url"]),
     ],
     make: { settings, services throws(ConfigurationError) in try AuthFactory(settings, services) })
 
@@ -57,9 +59,7 @@ struct AuthFactory: InterceptorFactory {
     guard HeaderSyntax.isName(headerName), !HeaderSyntax.framing.contains(headerName.lowercased()) else {
       throw settings.error("header", "is not the name of a header that can be set")
     }
-    guard let scope = AuthScope(settings.text("hosts")) else {
-      throw settings.error("hosts", "must be HOST, HOST:PORT or *.DOMAIN, several with + between them")
-    }
+    let scope = AuthScope(try settings.hosts("hosts") ?? Selection())
     let scheme = settings.text("scheme") ?? (headerName.lowercased() == "authorization" ? "Bearer" : "")
     guard scheme.isEmpty || HeaderSyntax.isName(scheme) else {
       throw settings.error("scheme", "is not one word")
@@ -70,6 +70,16 @@ struct AuthFactory: InterceptorFactory {
       source: try Self.source(settings, services, prefix: prefix, allowsPlaintext: allowsPlaintext),
       headerName: headerName, prefix: prefix, scope: scope, allowsPlaintext: allowsPlaintext,
       services: services)
+  }
+
+  var declaration: InterceptorDeclaration {
+    var declaration = InterceptorDeclaration(
+      stages: .requestStart, effects: [.changesHeaders, .authenticates])
+    if case .store = plan.source {
+      declaration.stages = [.requestStart, .responseStart, .responseBytes, .responseEnd]
+      declaration.effects.insert(.repeatsAttempts)
+    }
+    return declaration
   }
 
   func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {

@@ -8,7 +8,8 @@ struct RecordFactory: InterceptorFactory {
     name: "record", summary: "record calls to a cassette, for replay",
     keys: [
       BuiltIns.Key("file=FILE", "cassette file"),
-      BuiltIns.Key("append=true|false", "append to an existing cassette instead of replacing it (false)"),
+      BuiltIns.Key(
+        "append=true|false", "append to an existing cassette instead of replacing it", default: "false"),
     ] + SettingsReader.redactionKeys,
     make: { settings, services throws(ConfigurationError) in try RecordFactory(settings, services) })
 
@@ -40,16 +41,21 @@ struct RecordFactory: InterceptorFactory {
     }
   }
 
+  var declaration: InterceptorDeclaration {
+    InterceptorDeclaration(stages: Record.stages, effects: .exports)
+  }
+
   func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
     Record(writer.makeRecording(of: call), context)
   }
 }
 
 /// Records one call to a cassette, and forwards everything.
-private final class Record: Interceptor {
-  let stages: Stages = [
+final class Record: Interceptor {
+  static let stages: Stages = [
     .requestStart, .requestMessage, .requestEnd, .responseStart, .responseMessage, .responseEnd,
   ]
+  var stages: Stages { Self.stages }
   private let recording: CallRecording
   private let context: CallContext
 

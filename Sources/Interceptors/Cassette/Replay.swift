@@ -8,6 +8,13 @@ import RPCProtocols
 /// determines the response: each response message is sent after as many request messages as in the recording.
 /// So bidirectional streams alternate as recorded.
 final class Replay: Interceptor {
+  /// The stages of a replay.
+  ///
+  /// - Parameter records: Whether calls that are not in the cassette are recorded.
+  static func stages(records: Bool) -> Stages {
+    records ? Record.stages : [.requestStart, .requestMessage, .requestEnd]
+  }
+
   let stages: Stages
   let requirements: InterceptorRequirements
   private let factory: ReplayFactory
@@ -34,9 +41,7 @@ final class Replay: Interceptor {
     self.recording = recording
     self.candidates = candidates
     responder = LocalResponder(context, call.kind, keepsMessages: factory.miss != .error)
-    var stages: Stages = [.requestStart, .requestMessage, .requestEnd]
-    if recording != nil { stages.formUnion([.responseStart, .responseMessage, .responseEnd]) }
-    self.stages = stages
+    stages = Self.stages(records: recording != nil)
     // A stream that may have to be forwarded is held until the decision.
     requirements = InterceptorRequirements(
       windowBytes: call.kind == .clientStreaming && factory.miss != .error ? 64 << 20 : 0)

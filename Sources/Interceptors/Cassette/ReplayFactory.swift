@@ -9,10 +9,13 @@ final class ReplayFactory: InterceptorFactory {
     name: "replay", summary: "respond to calls from a cassette written by record",
     keys: [
       BuiltIns.Key("file=FILE", "cassette file"),
-      BuiltIns.Key("match=exact|fields|order", "how to match recorded calls of the method (exact)"),
+      BuiltIns.Key(
+        "match=exact|fields|order", "how to match recorded calls of the method", default: "exact",
+        unless: ["fields"]),
       BuiltIns.Key("fields=PATH", "with match=fields: field that must be equal", mayRepeat: true),
-      BuiltIns.Key("timing=original|none", "respond with the recorded delays, or at once (none)"),
-      BuiltIns.Key("miss=error|pass|record", "what to do with a call that is not in the cassette (error)"),
+      BuiltIns.Key("timing=original|none", "respond with the recorded delays, or at once", default: "none"),
+      BuiltIns.Key(
+        "miss=error|pass|record", "what to do with a call that is not in the cassette", default: "error"),
     ] + SettingsReader.redactionKeys,
     make: { settings, services throws(ConfigurationError) in try ReplayFactory(settings, services) })
 
@@ -105,6 +108,12 @@ final class ReplayFactory: InterceptorFactory {
       throw settings.error(
         "file", "\(path): \(error.reason)", hint: "record a cassette with --use record,file=FILE")
     }
+  }
+
+  var declaration: InterceptorDeclaration {
+    InterceptorDeclaration(
+      stages: Replay.stages(records: writer != nil),
+      effects: writer == nil ? .responds : [.responds, .exports])
   }
 
   func make(for call: CallFacts, _ context: CallContext) throws -> (any Interceptor)? {

@@ -1,12 +1,11 @@
+import Interception
 import RPCProtocols
 
 /// A condition on metadata: `NAME` (present), `!NAME` (absent), `NAME:VALUE` (has this value), or
 /// `NAME=~REGEX` (has a matching value).
 struct MetadataCondition: CustomStringConvertible {
   private enum Test {
-    case isThere
-    case isMissing
-    case equals(String)
+    case plain(HeaderCondition)
     case matches(TextPattern)
   }
 
@@ -17,19 +16,14 @@ struct MetadataCondition: CustomStringConvertible {
 
   init(_ text: String) throws(ConditionError) {
     description = text
-    let isNegated = text.hasPrefix("!")
-    let name = text.dropFirst(isNegated ? 1 : 0).prefix { $0 != ":" && $0 != "=" && $0 != " " }
-    guard HeaderSyntax.isName(String(name)) else {
-      throw ConditionError("must be NAME, !NAME, NAME:VALUE or NAME=~REGEX")
-    }
-    self.name = name.lowercased()
-    let rest = text.dropFirst(name.count + (isNegated ? 1 : 0)).trimmed
-    if rest.isEmpty {
-      test = isNegated ? .isMissing : .isThere
-    } else if !isNegated, rest.hasPrefix(":") {
-      test = .equals(String(rest.dropFirst().trimmed))
-    } else if !isNegated, rest.hasPrefix("=~") {
+    let name = text.prefix { $0 != ":" && $0 != "=" && $0 != " " }
+    let rest = text.dropFirst(name.count).trimmed
+    if rest.hasPrefix("=~"), !text.hasPrefix("!"), HeaderSyntax.isName(name) {
+      self.name = name.lowercased()
       test = .matches(try TextPattern(String(rest.dropFirst(2).trimmed)))
+    } else if let condition = HeaderCondition(name + rest), !condition.isNegated || condition.value == nil {
+      self.name = condition.name
+      test = .plain(condition)
     } else {
       throw ConditionError("must be NAME, !NAME, NAME:VALUE or NAME=~REGEX")
     }
@@ -37,12 +31,9 @@ struct MetadataCondition: CustomStringConvertible {
 
   /// Whether it holds for `headers`.
   func holds(for headers: Headers) -> Bool {
-    let values = headers.values(name)
-    return switch test {
-    case .isThere: !values.isEmpty
-    case .isMissing: values.isEmpty
-    case .equals(let wanted): values.contains(wanted)
-    case .matches(let pattern): values.contains { pattern.isFound(in: $0) }
+    switch test {
+    case .plain(let condition): condition.holds(for: headers)
+    case .matches(let pattern): headers.values(name).contains { pattern.isFound(in: $0) }
     }
   }
 

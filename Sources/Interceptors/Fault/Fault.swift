@@ -35,12 +35,7 @@ final class Fault: Interceptor {
     self.random = random[0]
     requestDamage = FaultDamage(plan.request, random[1])
     responseDamage = FaultDamage(plan.response, random[2])
-    var stages: Stages = []
-    let isSlow = plan.bytesPerSecond != nil || obeysHeaders
-    if plan.delay != nil || plan.abort != nil || isSlow { stages.insert(.requestStart) }
-    if !plan.request.isNone { stages.insert(.requestBytes) }
-    if !plan.response.isNone || isSlow { stages.insert(.responseBytes) }
-    self.stages = stages
+    stages = plan.stages(obeysHeaders: obeysHeaders)
   }
 
   // MARK: - The call
@@ -114,5 +109,19 @@ final class Fault: Interceptor {
     isFreeAt = free
     let waiting = HeldToken(token)
     context.after(free - now) { waiting.use { $0.proceed(bytes) } }
+  }
+}
+
+extension FaultPlan {
+  /// The stages at which faults are injected.
+  ///
+  /// - Parameter obeysHeaders: Whether the request's headers may add faults of the call.
+  func stages(obeysHeaders: Bool) -> Stages {
+    var stages: Stages = []
+    let isSlow = bytesPerSecond != nil || obeysHeaders
+    if delay != nil || abort != nil || isSlow { stages.insert(.requestStart) }
+    if !request.isNone { stages.insert(.requestBytes) }
+    if !response.isNone || isSlow { stages.insert(.responseBytes) }
+    return stages
   }
 }

@@ -1,3 +1,5 @@
+import Interception
+
 /// Damages the messages of one direction according to a plan.
 struct FaultDamage {
   /// The result for one message.

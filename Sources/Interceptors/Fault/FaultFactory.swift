@@ -9,11 +9,14 @@ struct FaultFactory: InterceptorFactory {
     summary: "inject faults: delay and abort calls, drop and damage messages",
     keys: [
       BuiltIns.Key("delay=DURATION", "delay requests by this time"),
-      BuiltIns.Key("delay-percent=PERCENT", "percentage of calls to delay (100)"),
+      BuiltIns.Key(
+        "delay-percent=PERCENT", "percentage of calls to delay", default: "100", for: ["delay", "headers"]),
       BuiltIns.Key("abort=CODE|HTTP-STATUS", "end calls with this status and send nothing"),
-      BuiltIns.Key("abort-percent=PERCENT", "percentage of calls to abort (100)"),
+      BuiltIns.Key(
+        "abort-percent=PERCENT", "percentage of calls to abort", default: "100", for: ["abort", "headers"]),
       BuiltIns.Key("rate=BYTES", "limit the response to this rate, in bytes per second"),
-      BuiltIns.Key("rate-percent=PERCENT", "percentage of calls to limit (100)"),
+      BuiltIns.Key(
+        "rate-percent=PERCENT", "percentage of calls to limit", default: "100", for: ["rate", "headers"]),
       BuiltIns.Key("headers=true", "obey the request's x-envoy-fault-… headers"),
       BuiltIns.Key("drop-request=PERCENT", "percentage of request messages of a stream to drop"),
       BuiltIns.Key("drop-response=PERCENT", "percentage of response messages of a stream to drop"),
@@ -66,6 +69,14 @@ struct FaultFactory: InterceptorFactory {
       throw settings.error("abort", "must be a failure code, such as unavailable, or an HTTP status")
     }
     return FaultPlan.Abort(code: code)
+  }
+
+  var declaration: InterceptorDeclaration {
+    let fails = plan.abort != nil || !plan.request.isNone || !plan.response.isNone || obeysHeaders
+    var effects: InterceptorEffects = fails ? .injectsFailures : []
+    if obeysHeaders { effects.formUnion([.readsHeaders, .changesHeaders]) }
+    if !plan.request.isNone { effects.insert(.changesMessages) }
+    return InterceptorDeclaration(stages: plan.stages(obeysHeaders: obeysHeaders), effects: effects)
   }
 
   func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {

@@ -24,9 +24,9 @@ struct HeaderFactory: InterceptorFactory {
       BuiltIns.Key("trailer-add=NAME:VALUE", "like add, for trailers", mayRepeat: true),
       BuiltIns.Key("trailer-remove=NAME", "like remove, for trailers", mayRepeat: true),
       BuiltIns.Key("trailer-rename=OLD:NEW", "like rename, for trailers", mayRepeat: true),
-      BuiltIns.Key("timeout=DURATION", "timeout of a command (30s)"),
+      BuiltIns.Key("timeout=DURATION", "timeout of a command", default: "30s", for: ["set-command"]),
       BuiltIns.Key("expand=true", "replace value functions such as ${uuid()} in values, for each call"),
-      BuiltIns.Key("seed=N", "random seed of value functions, for repeatable runs"),
+      BuiltIns.Key("seed=N", "random seed of value functions, for repeatable runs", for: ["expand"]),
     ],
     make: { settings, services throws(ConfigurationError) in try HeaderFactory(settings, services) })
 
@@ -68,6 +68,11 @@ struct HeaderFactory: InterceptorFactory {
     }
     self.changes = changes
     self.services = services
+  }
+
+  var declaration: InterceptorDeclaration {
+    InterceptorDeclaration(
+      stages: changes.stages, effects: changes.request.isEmpty ? [] : .changesHeaders)
   }
 
   func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {

@@ -47,7 +47,11 @@ protocol LogWriter: AnyObject {
 
 /// Logs one call, and forwards everything. A write error is reported, and does not end the call.
 final class Log: Interceptor {
-  let stages: Stages
+  static let stages: Stages = [
+    .requestStart, .requestMessage, .requestEnd, .responseStart, .responseMessage, .responseEnd,
+  ]
+
+  var stages: Stages { Self.stages }
   private let writer: any LogWriter
   private let options: LogOptions
   private let context: CallContext
@@ -66,7 +70,6 @@ final class Log: Interceptor {
     self.options = options
     self.context = context
     self.services = services
-    stages = [.requestStart, .requestMessage, .requestEnd, .responseStart, .responseMessage, .responseEnd]
   }
 
   func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {

@@ -6,11 +6,12 @@ struct LogFactory: InterceptorFactory {
   static let description = BuiltIns.Description(
     name: "log", summary: "log calls as text, NDJSON or a HAR file",
     keys: [
-      BuiltIns.Key("format=human|ndjson|har", "format (human)"),
+      BuiltIns.Key("format=human|ndjson|har", "format", default: "human"),
       BuiltIns.Key("file=FILE", "file to write to (standard error)"),
-      BuiltIns.Key("append=true|false", "append to an existing file instead of replacing it (false)"),
-      BuiltIns.Key("bodies=true|false", "log messages too (false)"),
-      BuiltIns.Key("max-body=BYTES", "maximum logged size of a message (16384)"),
+      BuiltIns.Key(
+        "append=true|false", "append to an existing file instead of replacing it", default: "false"),
+      BuiltIns.Key("bodies=true|false", "log messages too", default: "false"),
+      BuiltIns.Key("max-body=BYTES", "maximum logged size of a message", default: "16384"),
     ] + SettingsReader.redactionKeys,
     make: { settings, services throws(ConfigurationError) in try LogFactory(settings, services) })
 
@@ -52,6 +53,10 @@ struct LogFactory: InterceptorFactory {
     } catch {
       throw settings.error("file", path == "-" ? error.reason : "\(path): \(error.reason)")
     }
+  }
+
+  var declaration: InterceptorDeclaration {
+    InterceptorDeclaration(stages: Log.stages, effects: .exports)
   }
 
   func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {

@@ -8,7 +8,9 @@ import RPCProtocols
 /// is sent at the half-close; for a bidirectional stream, its messages are sent at once, and those of `each`
 /// in response to each request message.
 final class Mock: Interceptor {
-  let stages: Stages = [.requestStart, .requestMessage, .requestEnd]
+  static let stages: Stages = [.requestStart, .requestMessage, .requestEnd]
+
+  var stages: Stages { Self.stages }
   private let factory: MockFactory
   private let stubs: [PreparedStub]
   private let call: CallFacts

@@ -9,9 +9,9 @@ final class MockFactory: InterceptorFactory {
     keys: [
       BuiltIns.Key(
         "file=FILE", "stubs: a sequence of JSON objects; the first match is used", mayRepeat: true),
-      BuiltIns.Key("miss=error|pass", "what to do with a call that no stub matches (error)"),
+      BuiltIns.Key("miss=error|pass", "what to do with a call that no stub matches", default: "error"),
       BuiltIns.Key("expand=true", "replace value functions such as ${uuid()} in responses"),
-      BuiltIns.Key("seed=N", "random seed of value functions, for repeatable runs"),
+      BuiltIns.Key("seed=N", "random seed of value functions, for repeatable runs", for: ["expand"]),
     ],
     make: { settings, services throws(ConfigurationError) in try MockFactory(settings, services) })
 
@@ -46,6 +46,10 @@ final class MockFactory: InterceptorFactory {
     guard !stubs.isEmpty else { throw settings.error("file", "missing value", hint: "give a file of stubs") }
     self.stubs = stubs
     uses = Mutex(Array(repeating: 0, count: stubs.count))
+  }
+
+  var declaration: InterceptorDeclaration {
+    InterceptorDeclaration(stages: Mock.stages, effects: .responds)
   }
 
   func make(for call: CallFacts, _ context: CallContext) throws -> (any Interceptor)? {

@@ -1,7 +1,8 @@
 import Interception
+import Protobuf
 import RPCProtocols
 
-/// Retries one call according to its policy.
+/// Retries one call according to its policy, and repeats it until its response meets the conditions of the policy.
 final class Retry: Interceptor {
   /// The header with the number of earlier attempts (gRFC A6, "Exposed Retry Metadata").
   private static let countHeader = "grpc-previous-rpc-attempts"
@@ -12,6 +13,7 @@ final class Retry: Interceptor {
   private let shared: RetryFactory.Shared
   private let context: CallContext
   private let gate: ResponseGate
+  private var polling: Polling?
   private var server: String
   private var deadline: MonotonicClock.Instant?
   /// The number of attempts, including the current one.
@@ -23,20 +25,31 @@ final class Retry: Interceptor {
     self.policy = policy
     self.shared = shared
     self.context = context
-    gate = ResponseGate(facts, context)
+    polling = shared.goal.map { Polling($0) }
+    gate = ResponseGate(
+      shared.goal == nil
+        ? ResponseGate.Commitment(facts, patience: shared.headerPatience) : .decision, context)
     stages = gate.stages.union(.requestStart)
-    // A limit of 0 would disable retries also for requests without a message so far.
-    requirements = InterceptorRequirements(replayLimitBytes: max(shared.bufferBytes, 1))
+    requirements = InterceptorRequirements(
+      // A response that is held must not stop the transport, which would withhold its end.
+      windowBytes: shared.goal == nil ? 0 : 1 << 40,
+      // A limit of 0 would disable retries also for requests without a message so far.
+      replayLimitBytes: max(shared.bufferBytes, 1))
     server = facts.target
   }
 
   func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
     deadline = start.deadline
     server = Origin(url: start.target)?.description ?? start.target
+    if let timeout = polling?.goal.timeout {
+      polling?.end = context.now + timeout
+      context.after(timeout) { [weak self] in self?.timeOut() }
+    }
     token.proceed(start)
   }
 
   func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) {
+    polling?.progress.receive(start)
     gate.responseStart(start, token)
   }
 
@@ -44,30 +57,104 @@ final class Retry: Interceptor {
     gate.responseBytes(bytes, token)
   }
 
+  func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) {
+    polling?.progress.receive(message)
+    gate.responseMessage(message, token)
+  }
+
   func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) {
     // Canceled further out, which is unrelated to the server.
     guard !token.isVoid else { return token.proceed(end) }
     let pushback = pushback(of: end)
     count(end, pushback)
+    if let polling, polling.applies(to: end) { return poll(end, polling, token) }
     guard let error = end.error, isRetryable(error) else { return letGo(end, token) }
     if let reason = reasonToGiveUp(error, pushback, canRetry: token.canRetry) {
       context.log(.info, "\(described(error)); not retried: \(reason)")
       return letGo(end, token)
     }
     let delay = delay(pushback, error)
-    if let deadline, context.now + delay >= deadline {
+    guard !isTooLate(delay) else {
       context.log(.info, "\(described(error)); not retried: the deadline is before the next attempt")
       return letGo(end, token)
     }
     context.log(.info, "\(described(error)); retrying in \(Self.text(delay))")
-    gate.reset()
-    token.retry(after: delay, headers: Headers([(Self.countHeader, "\(attempt)")]))
-    attempt += 1
+    let headers = Headers([(Self.countHeader, "\(attempt)")])
+    prepareNextAttempt()
+    token.retry(after: delay, headers: headers)
   }
 
   private func letGo(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) {
     gate.open()
     token.proceed(end)
+  }
+
+  private func prepareNextAttempt() {
+    attempt += 1
+    gate.reset()
+    polling?.restart()
+  }
+
+  // MARK: - Polling
+
+  /// The comparison of responses with the conditions of `until`.
+  private struct Polling {
+    let goal: RetryFactory.Goal
+    var progress: ExpectationProgress
+    /// When the conditions must be met; nil before the request's start.
+    var end: MonotonicClock.Instant?
+    /// What the last response did not meet.
+    var failure: String?
+
+    init(_ goal: RetryFactory.Goal) {
+      self.goal = goal
+      progress = ExpectationProgress(goal.expectations)
+    }
+
+    /// Whether the conditions decide about a response, rather than its status alone.
+    func applies(to end: ResponseEnd) -> Bool { end.error == nil || goal.expectations.code != nil }
+
+    mutating func restart() { progress = ExpectationProgress(goal.expectations) }
+  }
+
+  private func poll(
+    _ end: ResponseEnd, _ polling: Polling, _ token: consuming ResponseToken<ResponseEnd>
+  ) {
+    let failures = polling.progress.failures(end)
+    guard !failures.isEmpty else {
+      // Before the end is forwarded, so that it is not reported as a failure.
+      if end.error != nil { context.report(.expectedStatus, "\(end.code.name) is the expected status") }
+      return letGo(end, token)
+    }
+    let failure = failures.joined(separator: "; ")
+    self.polling?.failure = failure
+    if let limit = policy.attempts, attempt >= limit {
+      return token.fail(unmet("\(failure), in \(limit) attempts"))
+    }
+    guard token.canRetry else {
+      return token.fail(unmet("\(failure); not repeated: the request is larger than the buffer"))
+    }
+    let delay = nextBackoff()
+    guard !isTooLate(delay) else { return token.fail(unmet("\(failure), \(limitText)")) }
+    context.log(.info, "attempt \(attempt): \(failure); repeating in \(Self.text(delay))")
+    prepareNextAttempt()
+    token.retry(after: delay)
+  }
+
+  /// Ends the call at the time limit of `until`, also in the middle of an attempt.
+  private func timeOut() {
+    context.fail(unmet("\(polling?.failure ?? "no response"), \(limitText)"))
+  }
+
+  private var limitText: String {
+    if let deadline, let end = polling?.end, deadline < end {
+      return "and the deadline is before the next attempt"
+    }
+    return "within \(Self.text(polling?.goal.timeout ?? .zero))"
+  }
+
+  private func unmet(_ words: String) -> RPCError {
+    RPCError(.deadlineExceeded, "until is not met: \(words)", origin: .interceptor(context.name))
   }
 
   // MARK: - Deciding
@@ -81,11 +168,16 @@ final class Retry: Interceptor {
   }
 
   private func reasonToGiveUp(_ error: RPCError, _ pushback: RetryPushback?, canRetry: Bool) -> String? {
-    if attempt >= policy.attempts { return "no attempts left" }
+    if let limit = policy.attempts, attempt >= limit { return "no attempts left" }
     if pushback == .refused { return "the server refused retries" }
     if !canRetry { return "the response has started, or the request is larger than the buffer" }
     if shared.throttle?.allowsRetry(of: server) == false { return "\(server) fails too often (throttled)" }
     return nil
+  }
+
+  /// Whether an attempt after this time would start after the deadline, or after the time limit of `until`.
+  private func isTooLate(_ delay: Duration) -> Bool {
+    [deadline, polling?.end].contains { $0.map { context.now + delay >= $0 } ?? false }
   }
 
   /// Counts every attempt, also the last (gRFC A6): successes, and failures as of an overloaded server.
@@ -112,21 +204,25 @@ final class Retry: Interceptor {
       backoffNumber = 1
       return delay
     }
-    let backoff = policy.backoff(
-      beforeRetry: backoffNumber, fraction: shared.fraction(), jitter: shared.jitter)
-    backoffNumber += 1
-    return max(backoff, RetryInfo.delay(in: error.details) ?? .zero)
+    return max(nextBackoff(), RetryInfo.delay(in: error.details) ?? .zero)
+  }
+
+  private func nextBackoff() -> Duration {
+    defer { backoffNumber += 1 }
+    return policy.backoff(beforeRetry: backoffNumber, fraction: shared.fraction(), jitter: shared.jitter)
   }
 
   // MARK: - Logging
 
   private func described(_ error: RPCError) -> String {
     let words = error.message.isEmpty ? "" : " (\(error.message))"
-    return "attempt \(attempt) of \(policy.attempts) failed: \(error.code.name)\(words)"
+    let limit = policy.attempts.map { " of \($0)" } ?? ""
+    return "attempt \(attempt)\(limit) failed: \(error.code.name)\(words)"
   }
 
   private static func text(_ delay: Duration) -> String {
     let milliseconds = delay.roundedToMilliseconds.milliseconds
-    return milliseconds < 1000 ? "\(milliseconds) ms" : "\(Double(milliseconds) / 1000) s"
+    if milliseconds < 1000 { return "\(milliseconds) ms" }
+    return milliseconds % 1000 == 0 ? "\(milliseconds / 1000) s" : "\(Double(milliseconds) / 1000) s"
   }
 }

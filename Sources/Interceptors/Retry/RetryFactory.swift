@@ -8,22 +8,30 @@ struct RetryFactory: InterceptorFactory {
     name: "retry", summary: "retry failed calls with exponential backoff (gRPC retry policy)",
     keys: [
       BuiltIns.Key(
-        "attempts=N", "maximum number of attempts (5); with policy, the limit for the file's value"),
-      BuiltIns.Key("codes=CODE+CODE", "statuses to retry (unavailable)"),
-      BuiltIns.Key("initial=DURATION", "wait before the first retry (100ms)"),
-      BuiltIns.Key("max=DURATION", "maximum wait (5s)"),
-      BuiltIns.Key("multiplier=NUMBER", "factor between successive waits (2)"),
+        "attempts=N", "maximum number of attempts; with policy, the limit for the file's value", default: "5"),
+      BuiltIns.Key("codes=CODE+CODE", "statuses to retry", default: "unavailable", unless: ["policy"]),
+      BuiltIns.Key("initial=DURATION", "wait before the first retry", default: "100ms", unless: ["policy"]),
+      BuiltIns.Key("max=DURATION", "maximum wait", default: "5s", unless: ["policy"]),
+      BuiltIns.Key("multiplier=NUMBER", "factor between successive waits", default: "2", unless: ["policy"]),
       BuiltIns.Key(
-        "jitter=FRACTION", "random variation of each wait, as a fraction (0.2 is plus or minus 20 %)"),
+        "jitter=FRACTION", "random variation of each wait, as a fraction; 0.2 is plus or minus 20 %",
+        default: "0.2"),
       BuiltIns.Key("throttle=TOKENS:RATIO", "stop retries to a server that fails too often (no limit)"),
       BuiltIns.Key("policy=FILE", "read policies and throttling from a gRPC service config"),
-      BuiltIns.Key("buffer=BYTES", "maximum size of a request kept for retries (1m)"),
+      BuiltIns.Key(
+        "only=all|idempotent", "retry only methods that the schema marks as idempotent", default: "all"),
+      BuiltIns.Key("hold-headers=DURATION", "hold response headers for a message, at most this long"),
+      BuiltIns.Key(
+        "until=CONDITION", "repeat successful calls until the response meets a condition of assert",
+        mayRepeat: true),
+      BuiltIns.Key("timeout=DURATION", "time limit of until", default: "30s", for: ["until"]),
+      BuiltIns.Key("buffer=BYTES", "maximum size of a request kept for retries", default: "1m"),
       BuiltIns.Key("seed=N", "random seed, for repeatable waits"),
     ],
     make: { settings, services throws(ConfigurationError) in try RetryFactory(settings, services) })
 
   /// gRPC's default limit for one call (`per_rpc_buffer_limit_in_bytes`).
-  private static let bufferBytes = 1 << 20
+  fileprivate static let bufferBytes = 1 << 20
   /// The maximum number of attempts in gRPC clients; a service config cannot raise it.
   private static let maxAttempts = 5
 
@@ -32,17 +40,36 @@ struct RetryFactory: InterceptorFactory {
     let throttle: RetryThrottle?
     let jitter: Double
     let bufferBytes: Int
+    /// How long response headers are held for a message; nil is what suits the protocol.
+    let headerPatience: Duration?
+    /// What ends the repetition of successful calls; nil if they are not repeated.
+    let goal: Goal?
     private let random: Mutex<SeededGenerator>
 
-    init(throttle: RetryThrottle.Parameters?, jitter: Double, bufferBytes: Int, seed: UInt64?) {
+    init(
+      _ settings: SettingsReader, throttle: RetryThrottle.Parameters?, goal: Goal?
+    ) throws(ConfigurationError) {
       self.throttle = throttle.map { RetryThrottle($0) }
-      self.jitter = jitter
-      self.bufferBytes = bufferBytes
-      random = Mutex(SeededGenerator(seed: seed))
+      self.goal = goal
+      jitter = try settings.number("jitter", in: 0...1) ?? 0.2
+      bufferBytes = try settings.byteCount("buffer") ?? RetryFactory.bufferBytes
+      headerPatience = try settings.duration("hold-headers")
+      random = Mutex(SeededGenerator(seed: try settings.seed()))
     }
 
     /// A random number from 0 up to 1.
     func fraction() -> Double { random.withLock { $0.fraction() } }
+  }
+
+  /// What ends the repetition of successful calls.
+  struct Goal: Sendable {
+    let expectations: Expectations
+    let timeout: Duration
+  }
+
+  /// The methods that are retried.
+  private enum Only: String, CaseIterable {
+    case all, idempotent
   }
 
   private enum Source {
@@ -52,9 +79,12 @@ struct RetryFactory: InterceptorFactory {
 
   private let source: Source
   private let shared: Shared
+  private let only: Only
 
   private init(_ settings: SettingsReader, _ services: any InterceptorServices) throws(ConfigurationError) {
     let attempts = try settings.integer("attempts", in: 1...1000)
+    let goal = try Self.goal(settings)
+    only = try settings.choice("only", Only.self) ?? .all
     var throttle = try Self.throttle(settings)
     if let path = settings.text("policy") {
       let config = try Self.config(path, settings, services)
@@ -63,15 +93,30 @@ struct RetryFactory: InterceptorFactory {
     } else {
       source = .one(
         RetryPolicy(
-          attempts: attempts ?? Self.maxAttempts,
+          attempts: attempts ?? (goal == nil ? Self.maxAttempts : nil),
           initialBackoff: try settings.duration("initial") ?? .milliseconds(100),
           maxBackoff: try settings.duration("max") ?? .seconds(5),
           multiplier: try settings.number("multiplier", in: 0.001...1000) ?? 2,
           codes: try Self.codes(settings)))
     }
-    shared = Shared(
-      throttle: throttle, jitter: try settings.number("jitter", in: 0...1) ?? 0.2,
-      bufferBytes: try settings.byteCount("buffer") ?? Self.bufferBytes, seed: try settings.seed())
+    shared = try Shared(settings, throttle: throttle, goal: goal)
+  }
+
+  private static func goal(_ settings: SettingsReader) throws(ConfigurationError) -> Goal? {
+    let conditions = settings.texts("until")
+    guard !conditions.isEmpty else {
+      if settings.text("timeout") != nil { throw settings.error("timeout", "requires until") }
+      return nil
+    }
+    guard settings.text("hold-headers") == nil else {
+      throw settings.error("hold-headers", "cannot be combined with until, which holds the whole response")
+    }
+    let timeout = try settings.duration("timeout") ?? .seconds(30)
+    do throws(ConditionError) {
+      return Goal(expectations: try Expectations(conditions: conditions), timeout: timeout)
+    } catch {
+      throw settings.error("until", error.reason)
+    }
   }
 
   private static func config(
@@ -118,9 +163,38 @@ struct RetryFactory: InterceptorFactory {
     return parameters
   }
 
-  func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
-    guard let policy = policy(for: call.method), policy.attempts > 1 else { return nil }
+  var declaration: InterceptorDeclaration {
+    InterceptorDeclaration(
+      stages: [
+        .requestStart, .responseStart, shared.goal == nil ? .responseBytes : .responseMessage, .responseEnd,
+      ],
+      effects: .repeatsAttempts)
+  }
+
+  func make(for call: CallFacts, _ context: CallContext) throws -> (any Interceptor)? {
+    guard let policy = policy(for: call.method), policy.attempts ?? 2 > 1 else { return nil }
+    guard only == .all || call.isIdempotent else {
+      context.log(.debug, "not applied: the schema does not mark \(call.method) as idempotent")
+      return nil
+    }
+    if let goal = shared.goal { try Self.check(goal, call, context) }
     return Retry(policy, shared, call, context)
+  }
+
+  /// Throws if responses to a call cannot be compared with the conditions.
+  private static func check(_ goal: Goal, _ call: CallFacts, _ context: CallContext) throws(RPCError) {
+    func refusal(_ reason: String) -> RPCError {
+      RPCError(.invalidArgument, reason, origin: .interceptor(context.name))
+    }
+    guard !call.kind.serverStreams else {
+      throw refusal("until applies to methods with a single response, and \(call.method) streams responses")
+    }
+    guard let type = call.responseType else { return }
+    do throws(ConditionError) {
+      try goal.expectations.check(against: type)
+    } catch {
+      throw refusal(error.reason)
+    }
   }
 
   private func policy(for method: MethodName) -> RetryPolicy? {
@@ -128,7 +202,7 @@ struct RetryFactory: InterceptorFactory {
     case .one(let policy): return policy
     case .config(let config, let limit):
       guard var policy = config.policy(for: method) else { return nil }
-      policy.attempts = min(policy.attempts, limit)
+      policy.attempts = min(policy.attempts ?? limit, limit)
       return policy
     }
   }

@@ -2,8 +2,8 @@ import RPCProtocols
 
 /// Which calls are retried, and when (gRFC A6, "Retry Policy Capabilities").
 struct RetryPolicy: Sendable, Equatable {
-  /// The maximum number of attempts, including the first.
-  var attempts: Int
+  /// The maximum number of attempts, including the first; nil if only time limits them.
+  var attempts: Int?
   /// The wait before the second attempt.
   var initialBackoff: Duration
   /// The maximum wait.

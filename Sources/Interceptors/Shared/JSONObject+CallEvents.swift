@@ -50,6 +50,16 @@ extension JSONObject {
     add("attempts", metrics.attempts)
   }
 
+  /// Adds the members of an attempt at a call.
+  package mutating func add(_ report: AttemptReport) {
+    add("number", report.number)
+    add("code", (report.error?.code ?? .ok).name)
+    add("code_number", (report.error?.code ?? .ok).rawValue)
+    add("message", report.error?.message ?? "")
+    if let wait = report.wait { add("wait_ms", milliseconds: wait) }
+    if let peer = report.peer { add("peer", peer) }
+  }
+
   /// Adds a member with a duration in milliseconds, to the microsecond.
   package mutating func add(_ name: String, milliseconds duration: Duration) {
     add(name, raw: duration.millisecondsText)

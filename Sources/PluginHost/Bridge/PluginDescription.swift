@@ -86,6 +86,11 @@ struct PluginDescription: @unchecked Sendable {
     }
   }
 
+  /// The effects that the plugin declares, in the flags from bit 32 on.
+  var effects: InterceptorEffects {
+    InterceptorEffects(rawValue: UInt32(truncatingIfNeeded: functions.flags >> 32))
+  }
+
   /// The stages that the plugin has a callback for.
   var stages: Stages {
     var stages: Stages = []

@@ -7,6 +7,10 @@ import RPCProtocols
 struct PluginFactory: InterceptorFactory {
   let instance: PluginInstance
 
+  var declaration: InterceptorDeclaration {
+    InterceptorDeclaration(stages: instance.description.stages, effects: instance.description.effects)
+  }
+
   func make(for facts: CallFacts, _ context: CallContext) throws -> (any Interceptor)? {
     let functions = instance.description.functions
     let call = PluginCall(facts, context)

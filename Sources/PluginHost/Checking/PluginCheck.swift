@@ -50,7 +50,7 @@ package struct PluginCheck {
   package func run(_ spec: InterceptorSpec) throws(Fault) {
     let file = try inspect(spec.name)
     var strict = spec
-    strict.isStrict = true
+    strict.common.isStrict = true
     let plugin = try attempt("loading") { () throws(PluginError) in try loader.load(strict) }
     try requireNoMisuse(plugin, "loading")
     passed("loaded: \(plugin.name)\(plugin.version.isEmpty ? "" : " \(plugin.version)")")
@@ -127,7 +127,7 @@ package struct PluginCheck {
 
   private func runCalls(_ plugin: LoadedPlugin) throws(Fault) {
     var registration = plugin.registration
-    registration.methods = .all
+    registration.scope = .all
     for subject in try subjects() {
       var failures: [RPCError?] = []
       for surroundings in Surroundings.allCases {

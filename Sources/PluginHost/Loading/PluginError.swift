@@ -1,4 +1,5 @@
 import Glibc
+import Interception
 
 /// Why a plugin cannot be used.
 package enum PluginError: Error, Sendable, Equatable {
@@ -30,6 +31,8 @@ package enum PluginError: Error, Sendable, Equatable {
   case wouldNotSeeAll(path: String)
   /// The plugin rejects a key of its configuration.
   case configurationRejected(plugin: String, key: String, reason: String, keys: [String])
+  /// A setting that the chain interprets is invalid.
+  case commonSetting(plugin: String, ConfigurationError)
   /// The plugin's setup failed.
   case setupFailed(plugin: String, step: String, reason: String)
 }
@@ -59,6 +62,8 @@ extension PluginError: CustomStringConvertible {
     case .wouldNotSeeAll(let path):
       "plugin \(path): it must see every stage of a call, but this rpcurl has stages that it does not support"
     case .configurationRejected(let plugin, let key, let reason, _): "plugin \(plugin): \(key): \(reason)"
+    case .commonSetting(let plugin, let error):
+      "plugin \(plugin): \(error.key.map { "\($0): " } ?? "")\(error.reason)"
     case .setupFailed(let plugin, let step, let reason): "plugin \(plugin): \(step) failed: \(reason)"
     }
   }
@@ -79,6 +84,7 @@ extension PluginError: CustomStringConvertible {
     case .noVersionNote, .noEntry: "the source of a plugin contains RPCURL_PLUGIN(name) once, at file scope"
     case .configurationRejected(let plugin, _, _, let keys):
       keys.isEmpty ? nil : "valid keys of \(plugin): \(keys.joined(separator: ", "))"
+    case .commonSetting(_, let error): error.hint
     case .unreadable, .notSharedObject, .notLoadable, .replaced, .malformed, .setupFailed: nil
     }
   }

@@ -33,10 +33,16 @@ package struct PluginLoader: Sendable {
     let path = try searchPath.locate(spec.name)
     let guarding = PluginGuard(file: path)
     let plugin = try open(path, guarding)
+    var spec = spec
+    do {
+      try spec.takeCommonSettings(ownKeys: Set(plugin.keys))
+    } catch {
+      throw .commonSetting(plugin: plugin.name, error)
+    }
     let instance = PluginInstance(
-      plugin, guarding, isStrict: spec.isStrict, hostVersion: hostVersion, log: log)
+      plugin, guarding, isStrict: spec.common.isStrict, hostVersion: hostVersion, log: log)
     try instance.start(spec.settings)
-    return LoadedPlugin(instance, path: path, priority: spec.priority, methods: spec.methods)
+    return LoadedPlugin(instance, path: path, spec.common)
   }
 
   /// Loads a plugin to read its description.
@@ -116,7 +122,7 @@ package final class LoadedPlugin: Sendable {
   package let registration: InterceptorRegistration
   private let instance: PluginInstance
 
-  init(_ instance: PluginInstance, path: String, priority: Int, methods: MethodPattern) {
+  init(_ instance: PluginInstance, path: String, _ settings: CommonSettings) {
     self.instance = instance
     self.path = path
     name = instance.description.name
@@ -124,8 +130,7 @@ package final class LoadedPlugin: Sendable {
     summary = instance.description.summary
     configurationHelp = instance.description.configurationHelp
     registration = InterceptorRegistration(
-      name: instance.description.name, factory: PluginFactory(instance: instance), priority: priority,
-      methods: methods)
+      instance.description.name, PluginFactory(instance: instance), settings)
   }
 
   /// Its violations of the ABI so far.

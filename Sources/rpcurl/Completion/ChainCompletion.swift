@@ -1,5 +1,6 @@
 import Calls
 import Glibc
+import Interception
 import Interceptors
 import PluginHost
 import RPCProtocols
@@ -7,10 +8,9 @@ import RPCProtocols
 /// Completes values of `--use` and `--plugin`: a name, then keys and values. Loads no plugin.
 enum ChainCompletion {
   /// The keys of every interceptor.
-  private static let commonKeys = [
-    BuiltIns.Key("priority=N", "higher is earlier on the request path (0)"),
-    BuiltIns.Key("methods=PATTERN", "skip it for other methods"),
-  ]
+  private static let commonKeys = CommonSettings.keys.map {
+    BuiltIns.Key($0.form, $0.summary, mayRepeat: $0.mayRepeat)
+  }
   private static let pluginKeys = [
     BuiltIns.Key("strict=true|false", "fail calls in which the plugin misuses its interface (false)")
   ]
@@ -22,7 +22,8 @@ enum ChainCompletion {
       return BuiltIns.all.filter { $0.name.hasPrefix(typed) }.map { Candidate($0.name, $0.summary) }
     }
     guard let entry = BuiltIns.all.first(where: { $0.name == typed[..<comma] }) else { return [] }
-    return settings(typed, entry.keys + commonKeys)
+    let names = Set(entry.keys.map(\.name))
+    return settings(typed, entry.keys + commonKeys.filter { !names.contains($0.name) })
   }
 
   // MARK: Plugins

@@ -15,7 +15,7 @@ public func export<P: Plugin>(_ type: P.Type) -> UnsafeRawPointer {
   description.pointee.abi_minor = UInt32(RPCURL_ABI_MINOR)
   description.pointee.struct_size = MemoryLayout<rpcurl_plugin>.size
   description.pointee.known_stages = Stages.all.rawValue
-  description.pointee.flags = P.mustSeeAll ? 1 : 0
+  description.pointee.flags = (P.mustSeeAll ? 1 : 0) | P.effects.rawValue
   description.pointee.name = permanent(P.name)
   description.pointee.version = permanent(P.version)
   description.pointee.summary = permanent(P.summary)

@@ -31,6 +31,8 @@ public protocol Plugin: AnyObject {
   /// Whether a host with stages that this kit does not have must refuse the plugin: for plugins that sign,
   /// redact or audit.
   static var mustSeeAll: Bool { get }
+  /// What the plugin does, for `--explain` and for warnings about the order of a chain.
+  static var effects: Effects { get }
 
   /// Makes an instance for each use of the plugin on the chain. `[main]`
   init(host: Host) throws
@@ -53,6 +55,8 @@ extension Plugin {
   public static var configurationHelp: String { "" }
   /// Default: new stages may be missed.
   public static var mustSeeAll: Bool { false }
+  /// Default: nothing is declared.
+  public static var effects: Effects { [] }
 
   /// Default: rejects every key.
   public func configure(_ key: String, _ value: String) throws { throw Failure("unknown key") }

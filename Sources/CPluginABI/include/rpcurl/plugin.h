@@ -578,6 +578,20 @@ struct rpcurl_host {
 /* Flags that a host must support: it refuses a plugin with an unknown flag of these, and ignores other unknown
  * flags. */
 #define RPCURL_FLAGS_MUST_UNDERSTAND UINT64_C(0xffffffff)
+/* Flags: what the plugin does. --explain prints them, and the host warns of an order of interceptors that is doubtful
+ * because of them; they have no other effect. */
+#define RPCURL_READS_HEADERS (UINT64_C(1) << 32)     /* its result depends on request headers: a signature, a key */
+#define RPCURL_CHANGES_HEADERS (UINT64_C(1) << 33)   /* it changes request headers */
+#define RPCURL_READS_MESSAGES (UINT64_C(1) << 34)    /* its result depends on request messages */
+#define RPCURL_CHANGES_MESSAGES (UINT64_C(1) << 35)  /* it changes request messages */
+#define RPCURL_REDACTS (UINT64_C(1) << 36)           /* it removes secrets from messages */
+#define RPCURL_EXPORTS (UINT64_C(1) << 37)           /* it writes calls to a file or to another system */
+#define RPCURL_AUTHENTICATES (UINT64_C(1) << 38)     /* it adds credentials to requests */
+#define RPCURL_RESPONDS (UINT64_C(1) << 39)          /* it may respond to calls itself */
+#define RPCURL_REUSES_RESPONSES (UINT64_C(1) << 40)  /* it responds with the response to an earlier call */
+#define RPCURL_REPEATS_ATTEMPTS (UINT64_C(1) << 41)  /* it may attempt a call repeatedly */
+#define RPCURL_INJECTS_FAILURES (UINT64_C(1) << 42)  /* it fails calls that would have succeeded, for tests */
+#define RPCURL_CHECKS_RESULTS (UINT64_C(1) << 43)    /* it checks the result of calls */
 
 /* A plugin. Valid as long as the process lives. Members may be null, except `name`.
  *
@@ -589,7 +603,7 @@ typedef struct rpcurl_plugin {
   size_t struct_size;
   uint64_t known_stages;
 
-  uint64_t flags;          /* RPCURL_MUST_SEE_ALL, or 0 */
+  uint64_t flags;          /* RPCURL_MUST_SEE_ALL, and what the plugin does; or 0 */
   const char *name;        /* a short name, for logs and errors; terminated by a zero, like the next three */
   const char *version;     /* the plugin's own version */
   const char *summary;     /* what it does, in one line */

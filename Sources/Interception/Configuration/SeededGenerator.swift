@@ -1,13 +1,14 @@
 /// A random number generator with a seed (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator, Sendable {
+package struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
   /// Makes a generator with this seed; `nil` for a random seed.
-  init(seed: UInt64?) {
+  package init(seed: UInt64?) {
     state = seed ?? .random(in: .min ... .max)
   }
 
-  mutating func next() -> UInt64 {
+  /// The next number, of 64 random bits.
+  package mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -16,5 +17,5 @@ struct SeededGenerator: RandomNumberGenerator, Sendable {
   }
 
   /// A random number from 0 up to, but not including, 1.
-  mutating func fraction() -> Double { Double(next() >> 11) * 0x1p-53 }
+  package mutating func fraction() -> Double { Double(next() >> 11) * 0x1p-53 }
 }

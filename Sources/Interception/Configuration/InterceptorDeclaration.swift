@@ -1,0 +1,62 @@
+/// What an interceptor does, as it declares for `--explain` and for warnings about the order of a chain.
+public struct InterceptorDeclaration: Sendable, Hashable {
+  /// The stages at which it may be called; nil if they are not known before a call.
+  public var stages: Stages?
+  /// What it does there.
+  public var effects: InterceptorEffects
+
+  /// Makes a declaration.
+  public init(stages: Stages? = nil, effects: InterceptorEffects = []) {
+    self.stages = stages
+    self.effects = effects
+  }
+}
+
+/// Effects of an interceptor on calls. Their order on the chain matters.
+///
+/// The bits are those of the plugin ABI, where they are the flags from bit 32 on.
+public struct InterceptorEffects: OptionSet, Sendable, Hashable {
+  /// One bit for each effect.
+  public let rawValue: UInt32
+
+  /// Makes a set of its bits.
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// Its result depends on the request's headers: a signature, for example, or the key of a cache.
+  public static let readsHeaders = InterceptorEffects(rawValue: 1 << 0)
+  /// It changes the request's headers.
+  public static let changesHeaders = InterceptorEffects(rawValue: 1 << 1)
+  /// Its result depends on the request's messages.
+  public static let readsMessages = InterceptorEffects(rawValue: 1 << 2)
+  /// It changes the request's messages.
+  public static let changesMessages = InterceptorEffects(rawValue: 1 << 3)
+  /// It removes secrets from the messages of the directions whose stages it has.
+  public static let redacts = InterceptorEffects(rawValue: 1 << 4)
+  /// It writes calls to a file or to another system.
+  public static let exports = InterceptorEffects(rawValue: 1 << 5)
+  /// It adds credentials to requests.
+  public static let authenticates = InterceptorEffects(rawValue: 1 << 6)
+  /// It may respond to a call itself.
+  public static let responds = InterceptorEffects(rawValue: 1 << 7)
+  /// It responds to a call with the response to an earlier one.
+  public static let reusesResponses = InterceptorEffects(rawValue: 1 << 8)
+  /// It may attempt a call repeatedly, or several times at once.
+  public static let repeatsAttempts = InterceptorEffects(rawValue: 1 << 9)
+  /// It fails calls that would have succeeded, for tests.
+  public static let injectsFailures = InterceptorEffects(rawValue: 1 << 10)
+  /// It checks the result of calls, and reports what is wrong.
+  public static let checksResults = InterceptorEffects(rawValue: 1 << 11)
+
+  private static let names: [(InterceptorEffects, String)] = [
+    (.readsHeaders, "reads headers"), (.changesHeaders, "changes headers"),
+    (.readsMessages, "reads messages"),
+    (.changesMessages, "changes messages"), (.redacts, "redacts"), (.exports, "exports calls"),
+    (.authenticates, "adds credentials"), (.responds, "responds itself"),
+    (.reusesResponses, "reuses responses"),
+    (.repeatsAttempts, "repeats attempts"), (.injectsFailures, "injects failures"),
+    (.checksResults, "checks results"),
+  ]
+
+  /// The effects in words, such as `changes headers`.
+  package var words: [String] { Self.names.filter { contains($0.0) }.map(\.1) }
+}

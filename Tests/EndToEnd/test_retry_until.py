@@ -1,0 +1,213 @@
+"""The interceptor `retry`: polling with `until`, held headers, idempotent methods, and the events of attempts."""
+
+import json
+import sys
+from concurrent import futures
+
+import grpc
+import pytest
+
+import manual
+from conftest import GENERATED
+
+SERVICE = "demo.v1.Demo"
+HELLO = f"{SERVICE}/Hello"
+QUICK = "initial=10ms,jitter=0"
+
+
+class JobServer:
+    """A server whose responses to Hello, Fail and Count are scripted: a text is a message, a code an error."""
+
+    def __init__(self, script, sends_headers):
+        sys.path.insert(0, str(GENERATED))
+        try:
+            import demo_pb2
+        finally:
+            sys.path.remove(str(GENERATED))
+        self.messages = demo_pb2
+        self.script = list(script)
+        self.sends_headers = sends_headers
+        self.calls = []
+        self.server = grpc.server(futures.ThreadPoolExecutor(4))
+        self.server.add_generic_rpc_handlers([self.handlers()])
+        self.port = self.server.add_insecure_port("127.0.0.1:0")
+        self.server.start()
+        self.address = f"127.0.0.1:{self.port}"
+        self.url = f"http://{self.address}"
+
+    def handlers(self):
+        def next_step(context):
+            self.calls.append({key: value for key, value in context.invocation_metadata()})
+            step = self.script.pop(0) if len(self.script) > 1 else self.script[0]
+            if self.sends_headers:
+                context.send_initial_metadata(())
+            if isinstance(step, grpc.StatusCode):
+                context.abort(step, "scripted")
+            return step
+
+        def hello(request, context):
+            return self.messages.HelloReply(message=next_step(context), name=request.name)
+
+        def fail(request, context):
+            next_step(context)
+            return self.messages.FailReply()
+
+        def count(request, context):
+            next_step(context)
+            yield self.messages.CountReply(number=1)
+
+        method, pb = grpc, self.messages
+        return grpc.method_handlers_generic_handler(
+            SERVICE,
+            {
+                "Hello": method.unary_unary_rpc_method_handler(hello, pb.HelloRequest.FromString, pb.HelloReply.SerializeToString),
+                "Fail": method.unary_unary_rpc_method_handler(fail, pb.FailRequest.FromString, pb.FailReply.SerializeToString),
+                "Count": method.unary_stream_rpc_method_handler(count, pb.CountRequest.FromString, pb.CountReply.SerializeToString),
+            },
+        )
+
+
+@pytest.fixture
+def job_server():
+    servers = []
+
+    def start(*script, sends_headers=False):
+        servers.append(JobServer(script, sends_headers))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.server.stop(None).wait()
+
+
+@pytest.fixture
+def call(rpcurl, descriptor_set):
+    """`call(server, settings, *options)` calls Hello through `retry,SETTINGS`."""
+
+    def run(server, settings, *options, method="Hello", data='{"name":"job"}'):
+        return rpcurl(
+            "--descriptor-set", descriptor_set, "-d", data, "--use", f"retry,{QUICK},{settings}", *options,
+            f"{server.url}/{SERVICE}/{method}",
+        )  # fmt: skip
+
+    return run
+
+
+def test_a_call_is_repeated_until_a_field_has_a_value(call, job_server):
+    server = job_server("QUEUED", "RUNNING", "DONE")
+    result = call(server, "until=field=message == DONE,timeout=30s")
+    assert (result.code, json.loads(result.out)) == (0, {"message": "DONE", "name": "job"})
+    assert result.err.splitlines() == [
+        'retry: attempt 1: field: expected message == DONE, found "QUEUED"; repeating in 10 ms',
+        'retry: attempt 2: field: expected message == DONE, found "RUNNING"; repeating in 20 ms',
+    ]
+    assert len(server.calls) == 3
+    assert not any("grpc-previous-rpc-attempts" in headers for headers in server.calls)
+
+
+def test_errors_between_are_retried(call, job_server):
+    server = job_server("QUEUED", grpc.StatusCode.UNAVAILABLE, "DONE")
+    result = call(server, "until=field=message == DONE")
+    assert (result.code, json.loads(result.out)["message"]) == (0, "DONE")
+    assert "retry: attempt 2 failed: unavailable (scripted); retrying in 20 ms" in result.err
+
+
+def test_other_errors_end_the_polling(call, job_server):
+    server = job_server("QUEUED", grpc.StatusCode.NOT_FOUND)
+    result = call(server, "until=field=message == DONE")
+    assert (result.code, result.out, len(server.calls)) == (64 + 5, "", 2)
+
+
+def test_a_status_is_a_condition(call, job_server):
+    server = job_server("still there", grpc.StatusCode.NOT_FOUND)
+    result = call(server, "until=code=not_found")
+    assert (result.code, result.out, len(server.calls)) == (0, "", 2)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [("timeout=200ms", "within 200 ms"), ("attempts=3", "in 3 attempts"), ("timeout=5,initial=9", "within 5 s")],
+)
+def test_unmet_condition_fails_the_call(rpcurl, descriptor_set, job_server, settings, words):
+    server = job_server("RUNNING")
+    defaults = "" if "initial" in settings else "initial=10ms,"
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "-d", '{"name":"job"}', "--use",
+        f"retry,jitter=0,{defaults}until=field=message == DONE,{settings}", f"{server.url}/{HELLO}",
+    )  # fmt: skip
+    assert (result.code, result.out) == (64 + 4, "")
+    assert f'until is not met: field: expected message == DONE, found "RUNNING", {words}' in result.err
+
+
+def test_a_wrong_condition_is_reported_before_anything_is_sent(call, job_server):
+    server = job_server("DONE")
+    result = call(server, "until=field=stat == DONE")
+    assert result.code == 64 + 3
+    assert "stat" in result.err
+    result = call(server, "until=field=number == 1", method="Count", data="{}")
+    assert "until applies to methods with a single response" in result.err
+    result = call(server, "until=state == DONE")
+    assert (result.code, "must be a condition of assert" in result.err) == (7, True)
+    assert server.calls == []
+
+
+def test_headers_that_are_sent_early_can_be_held(call, job_server):
+    def failing():
+        return job_server(grpc.StatusCode.UNAVAILABLE, "DONE", sends_headers=True)
+
+    result = call(failing(), "max=1s")
+    assert result.code == 64 + 14
+    assert "not retried: the response has started" in result.err
+    result = call(failing(), "hold-headers=30s")
+    assert (result.code, json.loads(result.out)["message"]) == (0, "DONE")
+
+
+def test_only_idempotent_methods_are_retried(call, job_server):
+    def failing():
+        return job_server(grpc.StatusCode.UNAVAILABLE, "DONE")
+
+    assert call(failing(), "only=idempotent").code == 0
+    assert call(failing(), "only=idempotent", method="Fail", data="{}").code == 64 + 14
+    assert call(failing(), "only=all", method="Fail", data="{}").code == 0
+
+
+def events(result, name):
+    lines = [json.loads(line) for line in result.out.splitlines()]
+    return [event for event in lines if event["event"] == name]
+
+
+def test_each_attempt_is_an_event(call, job_server):
+    server = job_server(grpc.StatusCode.UNAVAILABLE, "RUNNING", "DONE")
+    result = call(server, "until=field=message == DONE", "--format", "events")
+    assert result.code == 0
+    assert events(result, "attempt") == [
+        {"event": "attempt", "number": 1, "code": "unavailable", "code_number": 14, "message": "scripted", "peer": server.address},
+        {"event": "attempt", "number": 2, "code": "ok", "code_number": 0, "message": "", "wait_ms": 10, "peer": server.address},
+        {"event": "attempt", "number": 3, "code": "ok", "code_number": 0, "message": "", "wait_ms": 20, "peer": server.address},
+    ]  # fmt: skip
+    names = [json.loads(line)["event"] for line in result.out.splitlines()]
+    assert names[0] == "start"
+    # The response follows the attempt that gave it.
+    assert names.index("headers") > max(index for index, name in enumerate(names) if name == "attempt")
+
+
+def test_attempts_that_are_not_sent_have_no_peer(call, job_server, rpcurl, descriptor_set):
+    result = call(job_server("DONE"), "attempts=2", "--format", "events", "--use", "fault,abort=unavailable")
+    assert result.code == 64 + 14
+    assert [(event["number"], event["code"], event.get("peer")) for event in events(result, "attempt")] == [
+        (1, "unavailable", None), (2, "unavailable", None),
+    ]  # fmt: skip
+
+
+def test_calls_without_an_interceptor_that_retries_have_no_attempts(rpcurl, descriptor_set, job_server):
+    server = job_server("DONE")
+    result = rpcurl("--descriptor-set", descriptor_set, "-d", "{}", "--format", "events", f"{server.url}/{HELLO}")
+    assert (result.code, events(result, "attempt")) == (0, [])
+
+
+def test_the_example_of_the_manual(job_server, descriptor_set, tmp_path):
+    server = job_server("queued", "running", "done")
+    script = manual.examples("rpcurl-retry.7")[2]
+    done = manual.run(script, tmp_path, descriptor_set, [("localhost:50051", server.address)])
+    assert (done.returncode, json.loads(done.stdout)["message"]) == (0, "done")
+    assert len(server.calls) == 3

@@ -1,0 +1,61 @@
+import Interception
+import InterceptionSupport
+import RPCProtocols
+import Testing
+
+@testable import Interceptors
+
+/// What the built-in interceptors declare for `--explain`.
+@Suite struct DeclarationTests {
+  private let services = TestServices()
+
+  @Test(
+    arguments: [
+      ("retry", [.repeatsAttempts]), ("retry,until=field=value == a", [.repeatsAttempts]),
+      ("header,set=a:b", [.changesHeaders]), ("header,response-set=a:b", []), ("header,trailer-remove=a", []),
+      ("log", [.exports]), ("record,file=f", [.exports]),
+      ("auth,bearer=t", [.changesHeaders, .authenticates]),
+      ("auth,command=c", [.changesHeaders, .authenticates, .repeatsAttempts]),
+      ("assert,code=ok", [.checksResults]), ("assert,messages=1,header=a", [.checksResults]),
+      ("fault,delay=1s", []), ("fault,abort=unavailable", [.injectsFailures]),
+      ("fault,drop-request=5", [.injectsFailures, .changesMessages]), ("fault,rate=1k", []),
+    ] as [(String, InterceptorEffects)])
+  func stagesOfEachCallAreDeclared(_ text: String, _ effects: InterceptorEffects) throws {
+    let registration = try services.registration(text)
+    let declaration = registration.factory.declaration
+    #expect(declaration.effects == effects)
+    let declared = try #require(declaration.stages)
+    for kind in CallKind.allCases {
+      for protocolName in ProtocolName.allCases {
+        var stages: Stages?
+        let call = TestCall(
+          kind, Journal(),
+          [
+            TestCall.registration("x") { facts, context in
+              let made = try registration.factory.make(for: facts, context)
+              stages = made?.stages
+              return made
+            }
+          ], protocolName: protocolName)
+        call.start()
+        if let stages { #expect(declared.isSuperset(of: stages), "\(kind) \(protocolName)") }
+        call.chain.cancel(RPCError(.canceled, "", origin: .client))
+      }
+    }
+  }
+
+  @Test func defaultsApplyBesidesTheSettings() throws {
+    func defaults(_ name: String, _ given: Set<String>) throws -> [String] {
+      try #require(BuiltIns.all.first { $0.name == name }).defaults(besides: given)
+    }
+    #expect(
+      try defaults("retry", ["attempts", "until"]) == [
+        "codes=unavailable", "initial=100ms", "max=5s", "multiplier=2", "jitter=0.2", "only=all",
+        "timeout=30s", "buffer=1m",
+      ])
+    #expect(try defaults("retry", ["policy"]) == ["attempts=5", "jitter=0.2", "only=all", "buffer=1m"])
+    #expect(try defaults("header", ["set"]) == [])
+    #expect(try defaults("header", ["set-command"]) == ["timeout=30s"])
+    #expect(try defaults("fault", ["abort"]) == ["abort-percent=100"])
+  }
+}
