@@ -72,6 +72,13 @@ struct SettingsReader {
     return duration
   }
 
+  /// A duration above 0.
+  func positiveDuration(_ key: String) throws(ConfigurationError) -> Duration? {
+    let duration = try duration(key)
+    if duration == .zero { throw error(key, "must be more than 0") }
+    return duration
+  }
+
   /// One of the values of an enum.
   func choice<Choice: RawRepresentable & CaseIterable>(
     _ key: String, _ type: Choice.Type

@@ -1,0 +1,85 @@
+"""The interceptor `deadline`, on calls to servers that are slow."""
+
+import json
+
+import pytest
+
+import manual
+
+DELAY = "demo.v1.Demo/Delay"
+COUNT = "demo.v1.Demo/Count"
+SLOW = ["-d", '{"milliseconds":60000}']
+
+
+@pytest.fixture(params=["grpc", "grpc-web", "connect"])
+def call(request, rpcurl, descriptor_set):
+    """Calls a server of each protocol: `call(method, *options)`."""
+    server = request.getfixturevalue("grpc_server" if request.param == "grpc" else "connect_server")
+
+    def run(method, *options, **keywords):
+        return rpcurl(
+            "--descriptor-set", descriptor_set, "--protocol", request.param, *options, f"{server.url}/{method}",
+            **keywords,
+        )  # fmt: skip
+
+    return run
+
+
+@pytest.mark.parametrize("limits", [["default=300ms"], ["max=300ms"], ["default=300ms", "max=20"]])
+def test_ends_slow_calls(call, limits):
+    result = call(DELAY, *SLOW, "--use", ",".join(["deadline", *limits]))
+    assert (result.code, result.out) == (64 + 4, "")
+    assert "deadline_exceeded (4): the call took longer than 0.3 seconds" in result.err
+
+
+@pytest.mark.parametrize(
+    ("setting", "option", "seconds"),
+    [
+        ("default=40", [], (30, 40)),
+        ("default=40", ["--max-time", "90"], (80, 90)),
+        ("max=40", ["--max-time", "90"], (30, 40)),
+        ("max=40", ["--max-time", "20"], (10, 20)),
+        ("max=40,methods=*/Delay", ["--max-time", "90"], (80, 90)),
+    ],
+)
+def test_the_server_receives_the_deadline(call, setting, option, seconds):
+    result = call("demo.v1.Demo/EchoMetadata", "-d", "{}", "--use", f"deadline,{setting}", *option)
+    assert result.code == 0, result.err
+    low, high = seconds
+    assert low * 1000 <= int(json.loads(result.out)["timeoutMs"]) <= high * 1000
+
+
+def test_without_a_deadline_the_server_receives_none(call):
+    result = call("demo.v1.Demo/EchoMetadata", "-d", "{}", "--use", "deadline,idle=40")
+    assert result.code == 0 and "timeoutMs" not in json.loads(result.out)
+
+
+def test_limits_each_attempt_after_retry(call):
+    result = call(
+        DELAY, *SLOW, "--use", "retry,attempts=2,initial=1ms,codes=deadline_exceeded", "--use", "deadline,max=300ms"
+    )
+    assert result.code == 64 + 4
+    assert "attempt 1 of 2 failed: deadline_exceeded" in result.err
+    assert "the attempt took longer than 0.3 seconds" in result.err
+
+
+def test_ends_idle_streams(call):
+    result = call(COUNT, "-d", '{"from":1,"to":3,"intervalMs":60000}', "--use", "deadline,idle=500ms")
+    assert result.code == 64 + 4
+    assert json.loads(result.out) == {"number": 1}
+    assert "interceptor deadline: deadline_exceeded (4): no message received for 0.5 seconds" in result.err
+
+
+def test_messages_keep_streams_open(call):
+    # The whole stream takes longer than the limit.
+    result = call(COUNT, "-d", '{"from":1,"to":30,"intervalMs":100}', "--use", "deadline,idle=2")
+    assert (result.code, result.err, len(result.out.splitlines())) == (0, "", 30)
+
+
+def test_the_examples_of_the_manual(grpc_server, descriptor_set, tmp_path):
+    scripts = manual.examples("rpcurl-deadline.7")
+    ran = [manual.run(script, tmp_path, descriptor_set, [("localhost:50051", grpc_server.address)]) for script in scripts]
+    limited, idle = ran
+    assert (limited.returncode, limited.stdout) == (0, "exit code 68\n"), limited.stderr
+    assert "took longer than 0.3 seconds" in limited.stderr
+    assert (idle.returncode, idle.stdout) == (0, '{"number":1}\nexit code 68\n'), idle.stderr
