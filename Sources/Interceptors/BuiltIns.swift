@@ -81,6 +81,7 @@ package enum BuiltIns {
     DeadlineFactory.description,
     FaultFactory.description,
     HeaderFactory.description,
+    LimitFactory.description,
     LogFactory.description,
     MockFactory.description,
     RecordFactory.description,

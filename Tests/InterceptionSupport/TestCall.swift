@@ -59,10 +59,11 @@ package final class TestCall: ChainCaller {
     _ kind: CallKind = .bidiStreaming, _ journal: Journal = Journal(),
     _ registrations: some Sequence<InterceptorRegistration>, windowBytes: Int = Chain.defaultWindowBytes,
     network: (any SubrequestTransport)? = nil, excluded: Set<RegistrationID> = [],
-    typed: Bool = false, isIdempotent: Bool = false, protocolName: ProtocolName = .grpc
+    typed: Bool = false, isIdempotent: Bool = false, protocolName: ProtocolName = .grpc,
+    clock: ManualClock = ManualClock()
   ) {
     self.journal = journal
-    clock = ManualClock()
+    self.clock = clock
     let wakes = wakes
     let log = log
     var environment = ChainEnvironment(

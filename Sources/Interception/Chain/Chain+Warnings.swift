@@ -72,7 +72,7 @@ extension Chain {
     node.holdWatch = .warned
     let slot = slots[node.position]
     // An interceptor that waits for a timer, or responds to the call, delays it on purpose.
-    guard slot.timers.isEmpty, !slot.isResponding else { return }
+    guard slot.timers.isEmpty, !slot.isResponding, !slot.requirements.holdsForLong else { return }
     var text = "has held the call at \(stage) for \(Self.holdPatience.components.seconds) seconds"
     if pipeline.waitingBytes >= windowBytes {
       text += "; the chain is full, so it receives no more: to hold more it must declare a larger window"

@@ -30,6 +30,8 @@ package struct ChainBuilder: Sendable {
   package func makeChain(
     for facts: CallFacts, headers: Headers = Headers(), codec: MessageCodec, environment: ChainEnvironment
   ) -> Chain {
+    var facts = facts
+    facts.isSubrequest = !environment.excluded.isEmpty
     var selected: [InterceptorRegistration]
     do {
       selected = try order().filter { registration in

@@ -21,6 +21,8 @@ public struct CallFacts: Sendable {
   public var isIdempotent = false
   /// The number of this attempt at the call, from 1; always 1 for an interceptor further out than all that retry.
   public var attempt = 1
+  /// Whether an interceptor makes this call for another call, which waits for it (`CallContext.call`).
+  public var isSubrequest = false
 
   /// Makes the facts of a call.
   package init(

@@ -15,13 +15,19 @@ public struct InterceptorRequirements: Sendable, Equatable {
   /// response; those further in have new instances for each attempt. A request that exceeds the limit is not kept, and
   /// cannot be retried.
   public var replayLimitBytes: Int
+  /// Whether the interceptor may hold values for long on purpose, such as until other calls have ended. For others,
+  /// the log warns after five seconds.
+  public var holdsForLong: Bool
   /// Whether another component (the plugin watchdog) reports callbacks that block the loop.
   package var isWatched = false
 
   /// Makes requirements.
-  public init(isSerial: Bool = false, windowBytes: Int = 0, replayLimitBytes: Int = 0) {
+  public init(
+    isSerial: Bool = false, windowBytes: Int = 0, replayLimitBytes: Int = 0, holdsForLong: Bool = false
+  ) {
     self.isSerial = isSerial
     self.windowBytes = windowBytes
     self.replayLimitBytes = replayLimitBytes
+    self.holdsForLong = holdsForLong
   }
 }

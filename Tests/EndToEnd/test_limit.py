@@ -1,0 +1,112 @@
+"""The interceptor `limit`, over batches, scripts and the calls of plugins."""
+
+import json
+import subprocess
+import time
+
+import pytest
+
+import manual
+from conftest import ROOT
+
+HELLO = "demo.v1.Demo/Hello"
+DELAY = "demo.v1.Demo/Delay"
+HEADERS = ROOT / "Sources" / "CPluginABI" / "include"
+GREETING = ROOT / "Tests" / "PluginHostTests" / "Fixtures" / "greeting.c"
+
+
+@pytest.fixture(params=["grpc", "grpc-web", "connect"])
+def call(request, rpcurl, descriptor_set):
+    """Calls a server of each protocol: `call(method, *options)`."""
+    server = request.getfixturevalue("grpc_server" if request.param == "grpc" else "connect_server")
+
+    def run(method, *options, **keywords):
+        return rpcurl(
+            "--descriptor-set", descriptor_set, "--protocol", request.param, *options, f"{server.url}/{method}",
+            **keywords,
+        )  # fmt: skip
+
+    return run
+
+
+def names(count):
+    return "".join(f'{{"name":"{number}"}}' for number in range(count))
+
+
+def test_a_batch_has_the_rate(call):
+    begin = time.monotonic()
+    result = call(HELLO, "--each", "--jobs", 8, "--use", "limit,rate=20", input=names(9))
+    assert time.monotonic() - begin >= 8 / 20
+    assert (result.code, result.err) == (0, "")
+    assert [json.loads(line)["name"] for line in result.out.splitlines()] == [str(number) for number in range(9)]
+
+
+def test_a_burst_starts_at_once(call):
+    # The next call could start after an hour.
+    result = call(HELLO, "--each", "--jobs", 8, "--use", "limit,rate=1/h,burst=8", input=names(8))
+    assert (result.code, result.err, len(result.out.splitlines())) == (0, "", 8)
+
+
+def test_a_batch_has_the_concurrency(call):
+    begin = time.monotonic()
+    data = '{"milliseconds":100}' * 6
+    result = call(DELAY, "--each", "--jobs", 6, "--use", "limit,concurrency=2", input=data)
+    assert time.monotonic() - begin >= 0.3
+    assert (result.code, result.err, len(result.out.splitlines())) == (0, "", 6)
+
+
+def test_calls_over_the_limit_fail(call):
+    # The first call runs until the deadline, so no other is admitted.
+    use = ["--use", "limit,concurrency=1,when-full=fail", "--max-time", "1"]
+    result = call(DELAY, "--each", "--jobs", 3, *use, input='{"milliseconds":60000}' * 3)
+    words = "interceptor limit: resource_exhausted (8): the limit of 1 concurrent call is reached"
+    assert result.err.count(words) == 2
+    assert result.err.count("deadline_exceeded (4)") == 1
+
+
+def test_the_deadline_includes_the_wait(call):
+    use = ["--use", "limit,rate=1/h", "--max-time", "300ms"]
+    result = call(HELLO, "--each", "--jobs", 2, *use, input=names(2))
+    assert result.code == 64 + 4 and len(result.out.splitlines()) == 1
+    assert "(held by limit at request_start)" in result.err
+
+
+def test_a_session_shares_the_limits(rpcurl, grpc_server, descriptor_set):
+    begin = time.monotonic()
+    result = rpcurl(
+        "session", "--descriptor-set", descriptor_set, "--use", "limit,rate=10", grpc_server.url,
+        input=f'call {HELLO} {{"name":"a"}}\n' * 5,
+    )  # fmt: skip
+    assert (result.code, len(result.out.splitlines())) == (0, 5), result.err
+    assert time.monotonic() - begin >= 4 / 10
+
+
+@pytest.fixture(scope="module")
+def greeting(tmp_path_factory):
+    output = tmp_path_factory.mktemp("plugins") / "greeting.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", f"-I{HEADERS}", "-o", output, GREETING], check=True)
+    return output
+
+
+def test_the_call_of_a_plugin_does_not_wait_for_its_own_call(call, greeting):
+    result = call(
+        "demo.v1.Demo/EchoMetadata", "-d", "{}", "--use", "limit,concurrency=1", "--plugin", greeting, "--max-time", "20"
+    )
+    assert result.code == 0, result.err
+    sent = {header["name"] for header in json.loads(result.out)["headers"]}
+    assert "x-greeting" in sent
+
+
+def test_the_call_of_a_plugin_counts_for_the_rate(call, greeting):
+    use = ["--use", "limit,rate=1/h,when-full=fail", "--plugin", greeting]
+    result = call("demo.v1.Demo/EchoMetadata", "-d", "{}", *use)
+    assert result.code == 64 + 8
+    assert "the limit of 1 call per hour is reached" in result.err
+
+
+def test_the_examples_of_the_manual(grpc_server, descriptor_set, tmp_path):
+    scripts = manual.examples("rpcurl-limit.7")
+    ran = [manual.run(script, tmp_path, descriptor_set, [("localhost:50051", grpc_server.address)]) for script in scripts]
+    rate, alone = ran
+    assert (rate.returncode, rate.stdout) == (0, "Hello, Ada!\nHello, Grace!\nHello, Edsger!\n"), rate.stderr
+    assert (alone.returncode, alone.stdout) == (0, '{"milliseconds":"500"}\nexit code 72\n'), alone.stderr
