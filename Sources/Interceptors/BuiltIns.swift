@@ -78,6 +78,7 @@ package enum BuiltIns {
   package static let all = [
     AssertFactory.description,
     AuthFactory.description,
+    BreakerFactory.description,
     DeadlineFactory.description,
     FaultFactory.description,
     HeaderFactory.description,

@@ -100,6 +100,20 @@ struct SettingsReader {
     }
   }
 
+  /// The failure codes of the key `codes`, such as `unavailable+aborted`.
+  func codes() throws(ConfigurationError) -> Set<StatusCode>? {
+    guard let text = text("codes") else { return nil }
+    var codes: Set<StatusCode> = []
+    for word in text.split(whereSeparator: { "+, ".contains($0) }) {
+      guard let code = StatusCode(written: word), code != .ok else {
+        throw error("codes", "\(word) is not a failure code such as unavailable")
+      }
+      codes.insert(code)
+    }
+    guard !codes.isEmpty else { throw error("codes", "contains no code") }
+    return codes
+  }
+
   /// The error for a key's value.
   func error(_ key: String, _ reason: String, hint: String? = nil) -> ConfigurationError {
     ConfigurationError(interceptor: interceptor, key: key, reason: reason, hint: hint)

@@ -97,7 +97,7 @@ struct RetryFactory: InterceptorFactory {
           initialBackoff: try settings.duration("initial") ?? .milliseconds(100),
           maxBackoff: try settings.duration("max") ?? .seconds(5),
           multiplier: try settings.number("multiplier", in: 0.001...1000) ?? 2,
-          codes: try Self.codes(settings)))
+          codes: try settings.codes() ?? [.unavailable]))
     }
     shared = try Shared(settings, throttle: throttle, goal: goal)
   }
@@ -134,19 +134,6 @@ struct RetryFactory: InterceptorFactory {
     } catch {
       throw settings.error("policy", "\(path): \(error)")
     }
-  }
-
-  private static func codes(_ settings: SettingsReader) throws(ConfigurationError) -> Set<StatusCode> {
-    guard let text = settings.text("codes") else { return [.unavailable] }
-    var codes: Set<StatusCode> = []
-    for word in text.split(whereSeparator: { "+, ".contains($0) }) {
-      guard let code = StatusCode(written: word), code != .ok else {
-        throw settings.error("codes", "\(word) is not a failure code such as unavailable")
-      }
-      codes.insert(code)
-    }
-    guard !codes.isEmpty else { throw settings.error("codes", "contains no code") }
-    return codes
   }
 
   private static func throttle(

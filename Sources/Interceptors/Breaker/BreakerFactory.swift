@@ -1,0 +1,37 @@
+import Interception
+import RPCProtocols
+
+/// Makes interceptors that fail calls to a server that fails too often.
+struct BreakerFactory: InterceptorFactory {
+  static let description = BuiltIns.Description(
+    name: "breaker", summary: "fail calls at once to a server that fails too often (circuit breaker)",
+    keys: [
+      BuiltIns.Key("failures=N", "how many failures within the window open it (5)"),
+      BuiltIns.Key("ratio=FRACTION", "which fraction of the calls within the window must also fail (0)"),
+      BuiltIns.Key("window=DURATION", "how long a call counts (10s)"),
+      BuiltIns.Key("open=DURATION", "how long it stays open before a probe (5s)"),
+      BuiltIns.Key("probes=N", "how many probes must succeed to close it (1)"),
+      BuiltIns.Key("codes=CODE+CODE", "statuses that are failures (unavailable+deadline_exceeded)"),
+    ],
+    make: { settings, _ throws(ConfigurationError) in try BreakerFactory(settings) })
+
+  private let breaker: CircuitBreaker
+  private let codes: Set<StatusCode>
+
+  private init(_ settings: SettingsReader) throws(ConfigurationError) {
+    let window = try settings.duration("window") ?? .seconds(10)
+    guard window >= .milliseconds(1) else { throw settings.error("window", "must be at least 1ms") }
+    breaker = CircuitBreaker(
+      CircuitBreaker.Policy(
+        failures: try settings.integer("failures", in: 1...1_000_000) ?? 5,
+        ratio: try settings.number("ratio", in: 0...1) ?? 0,
+        window: window,
+        openTime: try settings.positiveDuration("open") ?? .seconds(5),
+        probes: try settings.integer("probes", in: 1...1000) ?? 1))
+    codes = try settings.codes() ?? [.unavailable, .deadlineExceeded]
+  }
+
+  func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
+    Breaker(breaker, codes, call, context)
+  }
+}

@@ -1,0 +1,96 @@
+"""The interceptor `breaker`, on batches and scripts with servers that fail."""
+
+import json
+
+import pytest
+
+import manual
+
+HELLO = "demo.v1.Demo/Hello"
+FAIL = "demo.v1.Demo/Fail"
+BUSY, FOUND_NOT = '{"code":14,"message":"busy"}', '{"code":5}'
+
+
+@pytest.fixture(params=["grpc", "grpc-web", "connect"])
+def call(request, rpcurl, descriptor_set):
+    """Calls a server of each protocol: `call(method, *options)`."""
+    server = request.getfixturevalue("grpc_server" if request.param == "grpc" else "connect_server")
+
+    def run(method, *options, **keywords):
+        return rpcurl(
+            "--descriptor-set", descriptor_set, "--protocol", request.param, *options, f"{server.url}/{method}",
+            **keywords,
+        )  # fmt: skip
+
+    return run
+
+
+def errors(result):
+    """The errors of the calls, in order, and whether the breaker caused each."""
+    lines = [line for line in result.err.splitlines() if line.startswith("rpcurl: call ")]
+    return [("interceptor breaker" in line, line) for line in lines]
+
+
+def test_opens_after_failures(call):
+    result = call(FAIL, "--each", "--use", "breaker,failures=2,open=1m", input=BUSY * 4)
+    found = errors(result)
+    assert [is_open for is_open, _ in found] == [False, False, True, True], result.err
+    assert "unavailable (14): the breaker is open for " in found[2][1]
+    assert "2 of 2 calls failed within 10.0 seconds, last with unavailable: busy; the next call is possible in" in found[2][1]
+    assert result.err.count("breaker: open for ") == 1
+    assert result.code == 64 + 14
+
+
+def test_other_statuses_are_successes(call):
+    data = FOUND_NOT * 3 + BUSY * 2
+    result = call(FAIL, "--each", "--use", "breaker,failures=2,ratio=0.5,open=1m", input=data)
+    assert [is_open for is_open, _ in errors(result)] == [False] * 5
+    result = call(FAIL, "--each", "--use", "breaker,failures=2,codes=not_found,open=1m", input=data)
+    assert [is_open for is_open, _ in errors(result)] == [False, False, True, True, True]
+
+
+def test_open_breaker_makes_no_connection(rpcurl, raw_server, descriptor_set):
+    def connections(*use):
+        server = raw_server(lambda connection: None)
+        url = f"http://{server.address}/{HELLO}"
+        result = rpcurl("--descriptor-set", descriptor_set, "--each", *use, url, input='{"name":"a"}' * 6)
+        return server.connections, result.err.count("the breaker is open")
+
+    each, _ = connections()
+    made, refused = connections("--use", "breaker,failures=2,open=1m")
+    # A call that fails may make several connections.
+    assert refused == 4 and 0 < made < each
+
+
+def test_a_probe_closes_the_breaker(call):
+    # The delay before the breaker is longer than the time for which it is open.
+    use = ["--use", "fault,delay=20ms", "--use", "breaker,failures=1,open=1ms"]
+    result = call(FAIL, "--each", *use, input=BUSY * 2 + '{"code":0}' * 2)
+    assert [is_open for is_open, _ in errors(result)] == [False, False], result.err
+    assert "breaker: half-open: probing " in result.err
+    assert "the probe failed with unavailable: busy" in result.err
+    assert "responds again" in result.err
+
+
+def test_a_session_shares_the_breaker(rpcurl, grpc_server, descriptor_set):
+    result = rpcurl(
+        "session", "--descriptor-set", descriptor_set, "--use", "breaker,failures=2,open=1m", grpc_server.url,
+        input=f"call {FAIL} {BUSY}\n" * 3,
+    )  # fmt: skip
+    assert result.err.count("the breaker is open") == 1, result.err
+
+
+@pytest.mark.parametrize("method", ["Count", "Chat"])
+def test_streams_count(call, method):
+    # The server fails the stream that it receives.
+    options = ["-H", "demo-code: 14", "--use", "retry,attempts=3,initial=1ms", "--use", "breaker,failures=1,open=1m"]
+    result = call(f"demo.v1.Demo/{method}", "-H", "demo-fail-attempts: 9", *options)
+    assert result.code == 64 + 14
+    assert "the breaker is open" in result.err
+
+
+def test_the_example_of_the_manual(grpc_server, descriptor_set, tmp_path):
+    [script] = manual.examples("rpcurl-breaker.7")
+    done = manual.run(script, tmp_path, descriptor_set, [("localhost:50051", grpc_server.address)])
+    assert (done.returncode, done.stdout.splitlines()[-1][:10]) == (0, "exit code "), done.stderr
+    assert done.stderr.count("the breaker is open") == 3
