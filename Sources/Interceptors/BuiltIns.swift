@@ -80,6 +80,7 @@ package enum BuiltIns {
     AuthFactory.description,
     BreakerFactory.description,
     DeadlineFactory.description,
+    EditFactory.description,
     FaultFactory.description,
     HeaderFactory.description,
     LimitFactory.description,

@@ -7,6 +7,7 @@ enum DescriptorMessages {
     let pool = DescriptorPool()
     do {
       try pool.add(WellKnownSchemas.set, source: WellKnownSchemas.sourceName)
+      try pool.add(WellKnownSchemas.optionTypes, source: WellKnownSchemas.sourceName)
     } catch {
       preconditionFailure("\(error)")
     }

@@ -49,9 +49,7 @@ package struct FieldEdit: Equatable {
   package struct Place: Equatable {
     /// The option and the path, for errors.
     fileprivate let name: String
-    fileprivate let path: FieldPath
-    /// Whether the value is appended to a list.
-    fileprivate let appends: Bool
+    fileprivate let field: FieldAssignment
     /// The text of the value, or the name of the file.
     fileprivate let value: String
 
@@ -59,16 +57,13 @@ package struct FieldEdit: Equatable {
       let option = argument.id == .setFile ? "--set-file" : "--set"
       let form = argument.id == .setFile ? "PATH=FILE" : "PATH=VALUE"
       let text = argument.text ?? ""
-      guard let equals = Self.equals(in: text) else {
+      guard let (path, value) = FieldAssignment.split(text, at: "=") else {
         throw Failure(.usage, "\(option) \(text)", "not of the form \(form)")
       }
-      var path = text[..<equals]
-      value = String(text[text.index(after: equals)...])
-      appends = path.hasSuffix("[]")
-      if appends { path = path.dropLast(2) }
-      name = "\(option) \(path)\(appends ? "[]" : "")"
-      do {
-        self.path = try FieldPath(String(path))
+      self.value = String(value)
+      name = "\(option) \(path)"
+      do throws(FieldPathError) {
+        field = try FieldAssignment(path)
       } catch {
         throw Failure(.usage, name, error.description, hint: "use a path such as user.addresses[0].city")
       }
@@ -76,7 +71,7 @@ package struct FieldEdit: Equatable {
 
     /// Throws unless messages of a type have the field.
     package func check(_ type: MessageType) throws(Failure) {
-      do throws(FieldPathError) { _ = try type.field(at: path) } catch { throw failure(error) }
+      do throws(FieldPathError) { _ = try type.field(at: field.path) } catch { throw failure(error) }
     }
 
     fileprivate func failure(_ error: FieldPathError) -> Failure {
@@ -90,22 +85,6 @@ package struct FieldEdit: Equatable {
         Failure(.input, name, error.description, hint: "\(field)[] appends an element")
       default: Failure(.input, name, error.description)
       }
-    }
-
-    /// The first equals sign outside of brackets, whose map keys may contain one.
-    private static func equals(in text: String) -> String.Index? {
-      var isQuoted = false
-      var isEscaped = false
-      for index in text.utf8.indices {
-        switch text.utf8[index] {
-        case _ where isEscaped: isEscaped = false
-        case UInt8(ascii: "\\") where isQuoted: isEscaped = true
-        case UInt8(ascii: "\""): isQuoted.toggle()
-        case UInt8(ascii: "=") where !isQuoted: return index
-        default: break
-        }
-      }
-      return nil
     }
   }
 
@@ -122,49 +101,11 @@ package struct FieldEdit: Equatable {
   package func apply(to message: inout Message) throws(Failure) {
     do throws(FieldPathError) {
       switch content {
-      case .bytes(let bytes):
-        if place.appends {
-          try message.append(.bytes(bytes), at: place.path)
-        } else {
-          try message.set(.bytes(bytes), at: place.path)
-        }
-      case .text(let text):
-        let json = json(text, try message.type.field(at: place.path))
-        if place.appends {
-          try message.appendJSON(json, at: place.path)
-        } else {
-          try message.setJSON(json, at: place.path)
-        }
+      case .bytes(let bytes): try place.field.assign(bytes: bytes, to: &message)
+      case .text(let text): try place.field.assign(text: text, to: &message)
       }
     } catch {
       throw place.failure(error)
-    }
-  }
-
-  private func json(_ text: String, _ field: Field) -> [UInt8] {
-    let isElement = if case .subscripted? = place.path.steps.last { true } else { place.appends }
-    if field.isRepeated, !isElement { return Array(text.utf8) }
-    let first = text.utf8.first { $0 > 0x20 }
-    let quoted = Array(JSONValue.quoted(text).utf8)
-    switch field.kind {
-    case .string: return quoted
-    case .bytes: return first == UInt8(ascii: "\"") || text == "null" ? Array(text.utf8) : quoted
-    case .enumeration:
-      let isNumber = first.map { $0 == UInt8(ascii: "-") || (48...57).contains($0) } ?? false
-      return first == UInt8(ascii: "\"") || isNumber || text == "null" ? Array(text.utf8) : quoted
-    case .message where Self.isString(field.messageType):
-      return first == UInt8(ascii: "\"") || text == "null" ? Array(text.utf8) : quoted
-    default: return Array(text.utf8)
-    }
-  }
-
-  /// Whether the JSON of a message type is a string.
-  private static func isString(_ type: MessageType?) -> Bool {
-    guard let type, let kind = try? type.wellKnown() else { return false }
-    switch kind {
-    case .timestamp, .duration, .fieldMask: return true
-    case .wrapper: return (try? type.fields())?.contains { $0.kind == .string || $0.kind == .bytes } == true
-    case .any, .structure, .value, .listValue: return false
     }
   }
 }
@@ -197,17 +138,17 @@ package struct ChunkedFile: Equatable {
         hint: "without --chunk, the whole file is sent in one message")
     }
     let place = try FieldEdit.Place(file)
-    guard !place.appends else { throw Failure(.usage, place.name, "cannot be combined with --chunk") }
+    guard !place.field.appends else { throw Failure(.usage, place.name, "cannot be combined with --chunk") }
     do throws(FieldPathError) {
-      let field = try method.input.field(at: place.path)
+      let field = try method.input.field(at: place.field.path)
       guard field.kind == .bytes || field.kind == .string else {
-        throw .wrongType(field: place.path.description, expected: "bytes or a string for --chunk")
+        throw .wrongType(field: place.field.path.description, expected: "bytes or a string for --chunk")
       }
     } catch {
       throw place.failure(error)
     }
     self.file = place.value
-    path = place.path
+    path = place.field.path
     self.bytes = bytes
   }
 }

@@ -1,0 +1,57 @@
+import Interception
+import Protobuf
+import RPCProtocols
+
+/// Changes fields of the messages of one call.
+final class Edit: Interceptor {
+  let stages: Stages
+  private let request: [FieldChange]
+  private let response: [FieldChange]
+  private let functions: ValueFunctions?
+  private let context: CallContext
+
+  init(
+    request: [FieldChange], response: [FieldChange], _ functions: ValueFunctions?, _ context: CallContext
+  ) {
+    self.request = request
+    self.response = response
+    self.functions = functions
+    self.context = context
+    stages = Stages(
+      (request.isEmpty ? [] : [Stages.requestMessage]) + (response.isEmpty ? [] : [.responseMessage]))
+  }
+
+  /// Throws unless the types of the call have the fields.
+  func check(_ call: CallFacts) throws(RPCError) {
+    for (changes, type) in [(request, call.requestType), (response, call.responseType)] {
+      guard let type else { continue }
+      for change in changes {
+        do throws(FieldPathError) { try change.check(type) } catch { throw self.error(change, "\(error)") }
+      }
+    }
+  }
+
+  func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) throws {
+    token.proceed(try changed(message, request))
+  }
+
+  func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) throws {
+    token.proceed(try changed(message, response))
+  }
+
+  private func changed(_ message: Message, _ changes: [FieldChange]) throws(RPCError) -> Message {
+    var message = message
+    for change in changes {
+      do throws(FieldChange.Problem) {
+        try change.apply(to: &message, functions)
+      } catch {
+        throw self.error(change, error.reason)
+      }
+    }
+    return message
+  }
+
+  private func error(_ change: FieldChange, _ reason: String) -> RPCError {
+    RPCError(.failedPrecondition, "\(change.name): \(reason)", origin: .interceptor(context.name))
+  }
+}

@@ -1,0 +1,61 @@
+import Interception
+import Protobuf
+import RPCProtocols
+
+/// Makes interceptors that change fields of messages.
+struct EditFactory: InterceptorFactory {
+  static let description = BuiltIns.Description(
+    name: "edit", summary: "set, clear, copy and transform fields of messages",
+    keys: [
+      BuiltIns.Key("set=PATH=VALUE", "set a field of each request message; PATH[] appends", mayRepeat: true),
+      BuiltIns.Key("clear=PATH", "clear a field of each request message", mayRepeat: true),
+      BuiltIns.Key("copy=FROM:TO", "copy a field of each request message to another", mayRepeat: true),
+      BuiltIns.Key(
+        "transform=PATH:FUNCTION",
+        "apply upper, lower, trim, truncate(N), prefix(TEXT), suffix(TEXT) or add(N)", mayRepeat: true),
+      BuiltIns.Key("response-set=PATH=VALUE", "like set, for responses", mayRepeat: true),
+      BuiltIns.Key("response-clear=PATH", "like clear, for responses", mayRepeat: true),
+      BuiltIns.Key("response-copy=FROM:TO", "like copy, for responses", mayRepeat: true),
+      BuiltIns.Key("response-transform=PATH:FUNCTION", "like transform, for responses", mayRepeat: true),
+      BuiltIns.Key("expand=true", "replace value functions such as ${uuid()} in values, for each message"),
+      BuiltIns.Key("seed=N", "random seed of value functions, for repeatable runs"),
+    ],
+    make: { settings, services throws(ConfigurationError) in try EditFactory(settings, services) })
+
+  private let request: [FieldChange]
+  private let response: [FieldChange]
+  private let functions: ValueFunctions?
+
+  private init(_ settings: SettingsReader, _ services: any InterceptorServices) throws(ConfigurationError) {
+    var request: [FieldChange] = []
+    var response: [FieldChange] = []
+    for setting in settings.all where setting.key != "expand" && setting.key != "seed" {
+      let isResponse = setting.key.hasPrefix("response-")
+      let key = isResponse ? setting.key.dropFirst(9) : setting.key[...]
+      let change: FieldChange
+      do throws(FieldChange.Problem) {
+        change = try FieldChange(String(key), setting.value, key: setting.key)
+      } catch {
+        throw settings.error(setting.key, error.reason)
+      }
+      if isResponse { response.append(change) } else { request.append(change) }
+    }
+    guard !request.isEmpty || !response.isEmpty else {
+      throw ConfigurationError(
+        interceptor: settings.interceptor, reason: "no change is given",
+        hint: "give a change, as in edit,set=user.name=Ada")
+    }
+    functions = try ValueFunctions(settings, services)
+    self.request = request
+    self.response = response
+  }
+
+  /// - Throws: `RPCError` if the messages of the method have no such field.
+  func make(for call: CallFacts, _ context: CallContext) throws(RPCError) -> (any Interceptor)? {
+    // The messages of a subrequest are bytes without a schema.
+    guard !call.isSubrequest else { return nil }
+    let edit = Edit(request: request, response: response, functions, context)
+    try edit.check(call)
+    return edit
+  }
+}

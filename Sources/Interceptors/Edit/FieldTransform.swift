@@ -1,0 +1,95 @@
+import Protobuf
+
+/// A function of a field's value.
+enum FieldTransform: Sendable {
+  case upper
+  case lower
+  case trim
+  case truncate(Int)
+  case prefix(String)
+  case suffix(String)
+  case add(String)
+
+  /// The functions, for errors.
+  static let forms = "upper, lower, trim, truncate(N), prefix(TEXT), suffix(TEXT), add(N)"
+
+  /// Parses `NAME` or `NAME(ARGUMENT)`; nil if it is invalid.
+  init?(_ text: Substring) {
+    switch text {
+    case "upper": self = .upper
+    case "lower": self = .lower
+    case "trim": self = .trim
+    default:
+      guard text.last == ")", let open = text.firstIndex(of: "(") else { return nil }
+      let argument = String(text[text.index(after: open)...].dropLast())
+      switch text[..<open] {
+      case "truncate":
+        guard let count = Int(argument), count >= 0 else { return nil }
+        self = .truncate(count)
+      case "prefix": self = .prefix(argument)
+      case "suffix": self = .suffix(argument)
+      case "add":
+        guard let number = Double(argument), number.isFinite else { return nil }
+        self = .add(argument)
+      default: return nil
+      }
+    }
+  }
+
+  /// The result for a value.
+  ///
+  /// - Throws: `FieldChange.Problem` if the function has no result for it, or `ValueFunctions.Problem`.
+  func apply(to value: Value, _ functions: ValueFunctions?) throws -> Value {
+    switch (self, value) {
+    case (.upper, .string(let text)): return .string(text.uppercased())
+    case (.lower, .string(let text)): return .string(text.lowercased())
+    case (.trim, .string(let text)): return .string(text.trimmingBlanks)
+    case (.truncate(let count), .string(let text)): return .string(String(text.prefix(count)))
+    case (.truncate(let count), .bytes(let bytes)): return .bytes(Array(bytes.prefix(count)))
+    case (.prefix(let added), .string(let text)):
+      return .string((try functions?.expand(added) ?? added) + text)
+    case (.suffix(let added), .string(let text)):
+      return .string(text + (try functions?.expand(added) ?? added))
+    case (.add(let number), _):
+      guard let sum = Self.sum(value, number) else {
+        throw FieldChange.Problem("add(\(number)) has no result of the field's type")
+      }
+      return sum
+    default: throw FieldChange.Problem("the function does not apply to the field's type")
+    }
+  }
+
+  /// The sum of a number and the text of another; nil for values of other types, and if the type has no such number.
+  private static func sum(_ value: Value, _ text: String) -> Value? {
+    switch value {
+    case .double(let number): return Double(text).map { .double(number + $0) }
+    case .float(let number): return Double(text).map { .float(Float(Double(number) + $0)) }
+    default: break
+    }
+    guard let added = Int64(text) else { return nil }
+    switch value {
+    case .int32(let number):
+      return Int32(exactly: Int64(number).addingReportingOverflow(added)).map { .int32($0) }
+    case .uint32(let number):
+      return UInt32(exactly: Int64(number).addingReportingOverflow(added)).map { .uint32($0) }
+    case .int64(let number):
+      let (sum, overflow) = number.addingReportingOverflow(added)
+      return overflow ? nil : .int64(sum)
+    case .uint64(let number):
+      let (sum, overflow) =
+        added < 0
+        ? number.subtractingReportingOverflow(added.magnitude)
+        : number.addingReportingOverflow(added.magnitude)
+      return overflow ? nil : .uint64(sum)
+    default: return nil
+    }
+  }
+}
+
+extension FixedWidthInteger {
+  /// The value of a sum; nil if it overflowed, or is out of range.
+  fileprivate init?(exactly sum: (partialValue: Int64, overflow: Bool)) {
+    guard !sum.overflow else { return nil }
+    self.init(exactly: sum.partialValue)
+  }
+}
