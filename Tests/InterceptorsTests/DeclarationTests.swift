@@ -19,6 +19,8 @@ import Testing
       ("assert,code=ok", [.checksResults]), ("assert,messages=1,header=a", [.checksResults]),
       ("fault,delay=1s", []), ("fault,abort=unavailable", [.injectsFailures]),
       ("fault,drop-request=5", [.injectsFailures, .changesMessages]), ("fault,rate=1k", []),
+      ("deadline,default=1s", []), ("deadline,idle=1s", []), ("limit,concurrency=1", []), ("breaker", []),
+      ("edit,set=value=a", [.changesMessages]), ("edit,response-clear=value", [.changesMessages]),
     ] as [(String, InterceptorEffects)])
   func stagesOfEachCallAreDeclared(_ text: String, _ effects: InterceptorEffects) throws {
     let registration = try services.registration(text)

@@ -6,12 +6,14 @@ struct BreakerFactory: InterceptorFactory {
   static let description = BuiltIns.Description(
     name: "breaker", summary: "fail calls at once to a server that fails too often (circuit breaker)",
     keys: [
-      BuiltIns.Key("failures=N", "how many failures within the window open it (5)"),
-      BuiltIns.Key("ratio=FRACTION", "which fraction of the calls within the window must also fail (0)"),
-      BuiltIns.Key("window=DURATION", "how long a call counts (10s)"),
-      BuiltIns.Key("open=DURATION", "how long it stays open before a probe (5s)"),
-      BuiltIns.Key("probes=N", "how many probes must succeed to close it (1)"),
-      BuiltIns.Key("codes=CODE+CODE", "statuses that are failures (unavailable+deadline_exceeded)"),
+      BuiltIns.Key("failures=N", "how many failures within the window open it", default: "5"),
+      BuiltIns.Key(
+        "ratio=FRACTION", "which fraction of the calls within the window must also fail", default: "0"),
+      BuiltIns.Key("window=DURATION", "how long a call counts", default: "10s"),
+      BuiltIns.Key("open=DURATION", "how long it stays open before a probe", default: "5s"),
+      BuiltIns.Key("probes=N", "how many probes must succeed to close it", default: "1"),
+      BuiltIns.Key(
+        "codes=CODE+CODE", "statuses that are failures", default: "unavailable+deadline_exceeded"),
     ],
     make: { settings, _ throws(ConfigurationError) in try BreakerFactory(settings) })
 
@@ -29,6 +31,10 @@ struct BreakerFactory: InterceptorFactory {
         openTime: try settings.positiveDuration("open") ?? .seconds(5),
         probes: try settings.integer("probes", in: 1...1000) ?? 1))
     codes = try settings.codes() ?? [.unavailable, .deadlineExceeded]
+  }
+
+  var declaration: InterceptorDeclaration {
+    InterceptorDeclaration(stages: [.requestStart, .responseStart, .responseEnd])
   }
 
   func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {

@@ -12,8 +12,12 @@ final class Deadline: Interceptor {
   init(_ limits: DeadlineFactory.Limits, _ context: CallContext) {
     self.limits = limits
     self.context = context
-    stages =
-      limits.idle == nil ? .requestStart : [.requestStart, .responseStart, .responseBytes, .responseEnd]
+    stages = Self.stages(limits)
+  }
+
+  /// The stages at which these limits need the values of a call.
+  static func stages(_ limits: DeadlineFactory.Limits) -> Stages {
+    limits.idle == nil ? .requestStart : [.requestStart, .responseStart, .responseBytes, .responseEnd]
   }
 
   func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {

@@ -35,6 +35,10 @@ struct DeadlineFactory: InterceptorFactory {
     }
   }
 
+  var declaration: InterceptorDeclaration {
+    InterceptorDeclaration(stages: Deadline.stages(limits))
+  }
+
   func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
     var limits = limits
     if !call.kind.serverStreams { limits.idle = nil }

@@ -17,8 +17,12 @@ final class Edit: Interceptor {
     self.response = response
     self.functions = functions
     self.context = context
-    stages = Stages(
-      (request.isEmpty ? [] : [Stages.requestMessage]) + (response.isEmpty ? [] : [.responseMessage]))
+    stages = Self.stages(request: request, response: response)
+  }
+
+  /// The stages at which these changes are made.
+  static func stages(request: [FieldChange], response: [FieldChange]) -> Stages {
+    Stages((request.isEmpty ? [] : [Stages.requestMessage]) + (response.isEmpty ? [] : [.responseMessage]))
   }
 
   /// Throws unless the types of the call have the fields.

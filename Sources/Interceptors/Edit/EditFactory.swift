@@ -50,6 +50,11 @@ struct EditFactory: InterceptorFactory {
     self.response = response
   }
 
+  var declaration: InterceptorDeclaration {
+    InterceptorDeclaration(
+      stages: Edit.stages(request: request, response: response), effects: .changesMessages)
+  }
+
   /// - Throws: `RPCError` if the messages of the method have no such field.
   func make(for call: CallFacts, _ context: CallContext) throws(RPCError) -> (any Interceptor)? {
     // The messages of a subrequest are bytes without a schema.

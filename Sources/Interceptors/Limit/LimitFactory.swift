@@ -7,9 +7,9 @@ struct LimitFactory: InterceptorFactory {
     name: "limit", summary: "limit the rate of calls and how many run at once",
     keys: [
       BuiltIns.Key("rate=N[/s|/m|/h]", "calls per second, minute or hour"),
-      BuiltIns.Key("burst=N", "how many calls may start at once after a pause (1)"),
+      BuiltIns.Key("burst=N", "how many calls may start at once after a pause", default: "1", for: ["rate"]),
       BuiltIns.Key("concurrency=N", "how many calls may run at once"),
-      BuiltIns.Key("when-full=wait|fail", "delay calls over the limit (wait), or fail them"),
+      BuiltIns.Key("when-full=wait|fail", "delay calls over the limit, or fail them", default: "wait"),
     ],
     make: { settings, _ throws(ConfigurationError) in try LimitFactory(settings) })
 
@@ -48,6 +48,8 @@ struct LimitFactory: InterceptorFactory {
       perSecond: number / seconds, burst: burst,
       text: "\(parts[0]) \(number == 1 ? "call" : "calls") per \(name)")
   }
+
+  var declaration: InterceptorDeclaration { InterceptorDeclaration(stages: [.requestStart, .responseEnd]) }
 
   func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
     Limit(limiter, waits: whenFull == .wait, isSubrequest: call.isSubrequest, context)
