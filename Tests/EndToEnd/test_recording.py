@@ -54,7 +54,7 @@ def record(shell: Terminal) -> None:
     type_line("open Chat\r", "* Chat[1] is open", "Chat[1]>")
     type_line('{"text": "about the ${last.title}"}\r', '  "text": "you said: about the Jacquard loom"', "}", "Chat[1]>")
     type_line("use retry,attempts=3\r", "Chat[1]> use retry,attempts=3", "Chat[1]>")
-    type_line("chain\r", "1 retry,attempts=3 (built in, methods *)", "Chat[1]>")
+    type_line("chain\r", "1 retry,attempts=3 (built in, as given, all calls)", "Chat[1]>")
     type_line('{"text": "good bye"}\r', '  "text": "you said: good bye"', "}", "Chat[1]>")
     type_line(CTRL_D, "* Chat[1] is half-closed", "* Chat[1] ended: ok (0)", "rpcurl>")
     type_line("save looms.rpcurl\r", "rpcurl> save looms.rpcurl", "rpcurl>")

@@ -520,7 +520,7 @@ def test_settings_reach_open_streams(prompt, grpc_server):
 def test_each_option_is_shown_once(rpcurl, grpc_server):
     lines = ["options --bearer a", "options --bearer b -k", "options", "use auth,bearer=abc", "chain"]
     result = run(rpcurl, "--bearer", "c", grpc_server.url, lines=lines)
-    assert result.out.splitlines() == ['options --bearer "${RPCURL_BEARER}" -k', "1 auth,bearer=[redacted] (built in, methods *)"]
+    assert result.out.splitlines() == ['options --bearer "${RPCURL_BEARER}" -k', "1 auth,bearer=[redacted] (built in, as given, all calls)"]
 
 
 def test_timestamps_of_messages(rpcurl, grpc_server):
