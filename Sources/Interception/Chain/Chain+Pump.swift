@@ -9,6 +9,8 @@ extension Chain {
     pump()
   }
 
+  // Inlined, the loop would be in the program once for each of its many callers.
+  @inline(never)
   func pump() {
     guard !isPumping else { return }
     isPumping = true
