@@ -176,7 +176,7 @@ extension Invocation {
 extension Argument {
   /// The interceptors that hold no credentials, and send nothing of the environment or of files.
   private static let harmlessInterceptors: Set<String> = [
-    "assert", "breaker", "deadline", "fault", "limit", "log", "mock", "record", "replay", "retry",
+    "assert", "breaker", "deadline", "fault", "hedge", "limit", "log", "mock", "record", "replay", "retry",
   ]
 
   /// The name of the interceptor or plugin that the option adds to the chain; nil for another option.

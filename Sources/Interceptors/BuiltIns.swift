@@ -83,6 +83,7 @@ package enum BuiltIns {
     EditFactory.description,
     FaultFactory.description,
     HeaderFactory.description,
+    HedgeFactory.description,
     LimitFactory.description,
     LogFactory.description,
     MockFactory.description,

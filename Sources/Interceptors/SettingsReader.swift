@@ -7,12 +7,15 @@ struct SettingsReader {
   let interceptor: String
   private let keys: [BuiltIns.Key]
   private let settings: [InterceptorSpec.Setting]
+  /// Whether the common key `methods` selects the methods.
+  let namesMethods: Bool
 
   /// - Throws: ``ConfigurationError`` for an unknown key, or one given twice that must not repeat.
   init(_ spec: InterceptorSpec, _ description: BuiltIns.Description) throws(ConfigurationError) {
     interceptor = spec.name
     keys = description.keys
     settings = spec.settings
+    namesMethods = !spec.common.scope.methods.wanted.isEmpty
     var seen: Set<String> = []
     for setting in settings {
       guard let key = keys.first(where: { $0.name == setting.key }) else {
@@ -100,17 +103,17 @@ struct SettingsReader {
     }
   }
 
-  /// The failure codes of the key `codes`, such as `unavailable+aborted`.
-  func codes() throws(ConfigurationError) -> Set<StatusCode>? {
-    guard let text = text("codes") else { return nil }
+  /// Failure codes, such as `unavailable+aborted`.
+  func codes(_ key: String = "codes") throws(ConfigurationError) -> Set<StatusCode>? {
+    guard let text = text(key) else { return nil }
     var codes: Set<StatusCode> = []
     for word in text.split(whereSeparator: { "+, ".contains($0) }) {
       guard let code = StatusCode(written: word), code != .ok else {
-        throw error("codes", "\(word) is not a failure code such as unavailable")
+        throw error(key, "\(word) is not a failure code such as unavailable")
       }
       codes.insert(code)
     }
-    guard !codes.isEmpty else { throw error("codes", "contains no code") }
+    guard !codes.isEmpty else { throw error(key, "contains no code") }
     return codes
   }
 

@@ -28,7 +28,7 @@ public final class Call {
   /// The number of sent messages that were reported; later attempts send them again.
   private var sent = 0
   private var received = 0
-  /// The latest attempt.
+  /// The attempt that responded last, or the latest.
   private weak var exchange: Exchange?
 
   init(
@@ -48,7 +48,7 @@ public final class Call {
   /// Whether the call is over, and every interceptor has finished.
   public var isFinished: Bool { chain.isFinished }
 
-  /// The bytes of request and response bodies so far, in the latest attempt.
+  /// The bytes of request and response bodies so far, in the attempt that responded last, or the latest.
   public var traffic: (sent: Int, received: Int) { exchange?.traffic ?? (0, 0) }
 
   /// The HTTP request of the first attempt; nil until it is made, and for a call that an interceptor ends before.
@@ -147,6 +147,9 @@ public final class Call {
     sent += 1
     observer.receive(wire: .requestMessage(size))
   }
+
+  /// An attempt has received headers.
+  func responds(_ exchange: Exchange) { self.exchange = exchange }
 
   /// A message has arrived, if the request asks for sizes.
   func receive(wire event: CallEvent<MessageSize>) {

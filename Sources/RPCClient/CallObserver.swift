@@ -33,7 +33,7 @@ public protocol CallObserver: AnyObject {
   /// `CallRequest.reportsSizes`, of each response message that has arrived and has not passed the chain.
   func receive(wire event: CallEvent<MessageSize>)
   /// An attempt at the call has ended, before an interceptor decides whether another follows. Only for calls with an
-  /// interceptor that may retry. The request's start is reported first, and the response afterwards.
+  /// interceptor that may retry or that hedges. The request's start is reported first, and the response afterwards.
   func attemptEnded(_ report: AttemptReport)
   /// Whether the caller may send more messages now. Messages sent anyway are queued in memory.
   func wantInput(_ isWanted: Bool)

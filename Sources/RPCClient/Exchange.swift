@@ -217,6 +217,7 @@ final class Exchange: ChainTransport, TransferDelegate {
 
   func receive(head: ResponseStart) {
     hasResponse = true
+    call?.responds(self)
     // A message without bytes in the body was sent before the response.
     transfer(sentBytes: 0)
     measured.firstByte = .now - begin

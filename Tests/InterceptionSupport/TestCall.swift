@@ -10,6 +10,10 @@ package final class TestCall: ChainCaller {
   package let chain: Chain
   /// The chain right above the transport: that of the last attempt.
   package lazy var wireChain = chain
+  /// The chains right above the transport, of all attempts.
+  package private(set) var wireChains: [Chain] = []
+  /// The numbers of the attempts that were cancelled on the wire, from 1.
+  package private(set) var cancelledAttempts: [Int] = []
   package let clock: ManualClock
   package let wakes = Wakes()
   private let log = Log()
@@ -126,6 +130,7 @@ package final class TestCall: ChainCaller {
   package func start(caller: any ChainCaller) {
     chain.start(request, caller: caller) { chain in
       self.wireChain = chain
+      self.wireChains.append(chain)
       return Wire(self, chain)
     }
   }
@@ -163,9 +168,11 @@ package final class TestCall: ChainCaller {
   private final class Wire: ChainTransport {
     let call: TestCall
     weak var chain: Chain?
+    let number: Int
     init(_ call: TestCall, _ chain: Chain) {
       self.call = call
       self.chain = chain
+      number = call.wireChains.count
     }
     func start(_ start: RequestStart) {
       call.sentStart = start
@@ -177,7 +184,10 @@ package final class TestCall: ChainCaller {
       call.journal.note("wire \(TestMessages.text(bytes))")
     }
     func closeRequest() { call.journal.note("wire half-close") }
-    func cancel(_ error: RPCError) { call.journal.note("wire cancel") }
+    func cancel(_ error: RPCError) {
+      call.cancelledAttempts.append(number)
+      call.journal.note("wire cancel")
+    }
     func responseWanted(_ isWanted: Bool) { call.journal.note("wire \(isWanted ? "go on" : "pause")") }
     var peer: String? { call.peer }
     func measure() {

@@ -74,7 +74,7 @@ import Testing
     ),
     (
       "{\"methodConfig\": [{\"name\": [{}], \"hedgingPolicy\": {\"maxAttempts\": 2}}]}",
-      "methodConfig[0].hedgingPolicy: hedging is not supported; give a retryPolicy"
+      "methodConfig[0].hedgingPolicy: hedging is not supported in a file; give a retryPolicy, or use the interceptor hedge"
     ),
     (
       "{\"retryThrottling\": {\"maxTokens\": 1001, \"tokenRatio\": 0.1}}",

@@ -1,11 +1,37 @@
 import RPCProtocols
 
-/// How attempts are made, below an interceptor that may retry.
+/// How attempts are made, below an interceptor that may retry or that hedges.
 struct AttemptPlan {
+  /// The interceptor.
+  let name: String
   /// The interceptors further in. Each attempt has new instances of them.
   let registrations: ArraySlice<InterceptorRegistration>
   /// How many bytes of the request are kept to be sent again.
   let replayLimitBytes: Int
+  /// How several attempts run at once; nil for an interceptor that retries.
+  let hedging: Hedging?
+}
+
+/// A transport that consists of attempts at the call.
+protocol AttemptsTransport: ChainTransport {
+  /// The interceptor that delays the attempt, and the stage at which it does.
+  var holder: (name: String, stage: Stage)? { get }
+}
+
+extension Chain {
+  /// Makes the chain of an attempt at the call.
+  ///
+  /// - Parameters:
+  ///   - number: The number of the attempt, from 1.
+  ///   - registrations: The interceptors below the one that makes the attempt.
+  func makeAttempt(_ number: Int, _ registrations: ArraySlice<InterceptorRegistration>) -> Chain {
+    var facts = facts
+    facts.attempt = number
+    var environment = environment
+    // The subrequests of a subrequest pass through none of the interceptors of this chain either.
+    if !environment.excluded.isEmpty { environment.excluded.formUnion(self.registrations.map(\.id)) }
+    return Chain(facts: facts, registrations: registrations, codec: codec, environment: environment)
+  }
 }
 
 /// The transport of a chain whose last interceptor may retry: attempts, one after the other, each a chain with a
@@ -15,7 +41,7 @@ struct AttemptPlan {
 /// caller → A → retry → [ B → C → transport ]   the first attempt
 ///                    → [ B → C → transport ]   the second, with new instances of B and C
 /// ```
-final class Attempts: ChainTransport {
+final class Attempts: AttemptsTransport {
   /// What the attempts do now.
   private enum State {
     /// Before the request's start, and after a cancellation before the first attempt.
@@ -62,7 +88,6 @@ final class Attempts: ChainTransport {
     }
   }
 
-  /// The interceptor that delays the attempt, and the stage at which it does.
   var holder: (name: String, stage: Stage)? { current?.chain.holder }
 
   /// Whether the request can be sent again.
@@ -95,13 +120,7 @@ final class Attempts: ChainTransport {
   private func begin() {
     guard let upper, let start = record.start else { return }
     usage.startedCount += 1
-    var facts = upper.facts
-    facts.attempt = usage.startedCount
-    var environment = upper.environment
-    // The subrequests of a subrequest pass through none of the interceptors of the upper chain either.
-    if !environment.excluded.isEmpty { environment.excluded.formUnion(upper.registrations.map(\.id)) }
-    let chain = Chain(
-      facts: facts, registrations: registrations, codec: upper.codec, environment: environment)
+    let chain = upper.makeAttempt(usage.startedCount, registrations)
     let now = upper.environment.clock.now
     let attempt = Attempt(chain, self, offset: now - (upper.progress.begin ?? now))
     state = .replaying(attempt)

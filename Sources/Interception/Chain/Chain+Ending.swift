@@ -172,7 +172,7 @@ extension Chain {
       switch ended.report {
       case .passing(let metrics): giveUpReport(metrics)
       // Interceptors of an attempt may hold its metrics as well.
-      case .awaited: progress.downstream.attempts?.cancel(error)
+      case .awaited: progress.downstream.target?.inner?.cancel(error)
       case .received: break
       }
     case .finished: break

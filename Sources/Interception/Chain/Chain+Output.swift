@@ -22,7 +22,9 @@ extension Chain {
     guard case .requestStart(let start)? = passUnmade(item), case .unopened(let make) = progress.downstream
     else { return }
     let target: Downstream.Target =
-      if let attemptPlan {
+      if let attemptPlan, let hedging = attemptPlan.hedging {
+        .hedgedAttempts(HedgedAttempts(of: self, attemptPlan, hedging, transport: make))
+      } else if let attemptPlan {
         .attempts(Attempts(of: self, attemptPlan, transport: make))
       } else {
         .transport(make(self))

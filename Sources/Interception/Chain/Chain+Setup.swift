@@ -53,7 +53,9 @@ extension Chain {
     progress.responseFrontier = .interceptor(slots.count)
     windowBytes = max(windowBytes, slot.requirements.windowBytes)
     if slot.requirements.replayLimitBytes > 0 {
-      attemptPlan = AttemptPlan(registrations: unmade, replayLimitBytes: slot.requirements.replayLimitBytes)
+      attemptPlan = AttemptPlan(
+        name: slot.name, registrations: unmade, replayLimitBytes: slot.requirements.replayLimitBytes,
+        hedging: slot.requirements.hedging)
       unmade = []
     }
     return slot

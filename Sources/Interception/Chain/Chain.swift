@@ -10,8 +10,8 @@ import RPCProtocols
 /// The chain does no I/O and never blocks. A value that an interceptor holds waits until the interceptor forwards it,
 /// or until the owner cancels the call, at its deadline or at Ctrl-C.
 ///
-/// An interceptor that may retry is the last of its chain: below it each attempt has a chain of its own (see
-/// `Attempts`).
+/// An interceptor that may retry, or that hedges, is the last of its chain: below it each attempt has a chain of its own
+/// (see `Attempts` and `HedgedAttempts`).
 package final class Chain: ResponseReceiver {
   /// How many bytes may wait in each direction before the chain asks the sender to pause.
   package static let defaultWindowBytes = 4 << 20
@@ -30,7 +30,7 @@ package final class Chain: ResponseReceiver {
   var slots: [InterceptorSlot] = []
   /// The interceptors that are not made yet; each is made when the request's start reaches it.
   var unmade: ArraySlice<InterceptorRegistration>
-  /// How attempts are made, below an interceptor that may retry; nil without one.
+  /// How attempts are made, below an interceptor that may retry or that hedges; nil without one.
   var attemptPlan: AttemptPlan?
   var windowBytes: Int
   let outbound = Pipeline()
@@ -211,7 +211,7 @@ package final class Chain: ResponseReceiver {
     for node in inbound.nodes.reversed() {
       if let hold = node.buffer.headHold { return (slots[node.position].name, hold.stage) }
     }
-    if let holder = progress.downstream.attempts?.holder { return holder }
+    if let holder = progress.downstream.target?.inner?.holder { return holder }
     for node in outbound.nodes.reversed() + report.nodes {
       if let hold = node.buffer.headHold { return (slots[node.position].name, hold.stage) }
     }

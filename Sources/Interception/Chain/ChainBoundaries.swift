@@ -15,7 +15,7 @@ package protocol ChainCaller: ResponseReceiver {
   /// `Chain.wantsMoreInput` has changed: pause the input, or continue to read it.
   func inputWanted(_ isWanted: Bool)
   /// An attempt at the call has ended, before an interceptor decides whether another follows. Only for calls with an
-  /// interceptor that may retry.
+  /// interceptor that may retry or that hedges.
   func attemptEnded(_ report: AttemptReport)
 }
 

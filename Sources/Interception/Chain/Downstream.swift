@@ -24,13 +24,25 @@ enum Downstream {
   enum Target {
     /// The transport that the caller provided.
     case transport(any ChainTransport)
-    /// Attempts at the call, each with a chain and a transport of its own.
+    /// Attempts at the call, one after the other, each with a chain and a transport of its own.
     case attempts(Attempts)
+    /// Attempts at the call, several at once.
+    case hedgedAttempts(HedgedAttempts)
 
     var transport: any ChainTransport {
       switch self {
       case .transport(let transport): transport
       case .attempts(let attempts): attempts
+      case .hedgedAttempts(let attempts): attempts
+      }
+    }
+
+    /// The attempts, in which interceptors may hold values.
+    var inner: (any AttemptsTransport)? {
+      switch self {
+      case .transport: nil
+      case .attempts(let attempts): attempts
+      case .hedgedAttempts(let attempts): attempts
       }
     }
   }

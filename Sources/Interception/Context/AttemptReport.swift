@@ -1,12 +1,13 @@
 import RPCProtocols
 
-/// The result of one attempt at a call that an interceptor may retry.
+/// The result of one attempt at a call of which an interceptor makes several: it retries, or it hedges.
 public struct AttemptReport: Sendable, Equatable {
-  /// The number of the attempt, from 1.
+  /// The number of the attempt, from 1. Attempts within one of several that ran at once have its number.
   public var number: Int
   /// How the attempt ended; nil is the status `ok`.
   public var error: RPCError?
-  /// The time between the end of the attempt before and the start of this one, as requested; nil for the first.
+  /// The time before the start of this attempt, as requested: since the end of the one before or, if it was still
+  /// running, since its start; nil for the first.
   public var wait: Duration?
   /// The address and port of the server that it was sent to; nil if it was not sent, or the connection has no address.
   public var peer: String?

@@ -19,7 +19,8 @@ public struct CallFacts: Sendable {
   public var responseType: MessageType?
   /// Whether the schema marks the method as idempotent, or as free of side effects (`idempotency_level`).
   public var isIdempotent = false
-  /// The number of this attempt at the call, from 1; always 1 for an interceptor further out than all that retry.
+  /// The number of this attempt at the call, from 1; always 1 for an interceptor further out than all that
+  /// retry or hedge.
   public var attempt = 1
   /// Whether an interceptor makes this call for another call, which waits for it (`CallContext.call`).
   public var isSubrequest = false

@@ -18,6 +18,8 @@ public struct InterceptorRequirements: Sendable, Equatable {
   /// Whether the interceptor may hold values for long on purpose, such as until other calls have ended. For others,
   /// the log warns after five seconds.
   public var holdsForLong: Bool
+  /// How the chain makes several attempts at once, with `replayLimitBytes`; nil makes one at a time.
+  package var hedging: Hedging?
   /// Whether another component (the plugin watchdog) reports callbacks that block the loop.
   package var isWatched = false
 

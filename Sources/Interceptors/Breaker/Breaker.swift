@@ -22,7 +22,7 @@ final class Breaker: Interceptor {
   }
 
   func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
-    server = Origin(url: start.target)?.description ?? start.target
+    server = Origin.name(of: start)
     switch breaker.admit(server, at: context.now) {
     case .permitted(let permit):
       self.permit = permit

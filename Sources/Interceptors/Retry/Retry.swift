@@ -5,7 +5,7 @@ import RPCProtocols
 /// Retries one call according to its policy, and repeats it until its response meets the conditions of the policy.
 final class Retry: Interceptor {
   /// The header with the number of earlier attempts (gRFC A6, "Exposed Retry Metadata").
-  private static let countHeader = "grpc-previous-rpc-attempts"
+  static let countHeader = "grpc-previous-rpc-attempts"
 
   let stages: Stages
   let requirements: InterceptorRequirements
@@ -40,7 +40,7 @@ final class Retry: Interceptor {
 
   func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
     deadline = start.deadline
-    server = Origin(url: start.target)?.description ?? start.target
+    server = Origin.name(of: start)
     if let timeout = polling?.goal.timeout {
       polling?.end = context.now + timeout
       context.after(timeout) { [weak self] in self?.timeOut() }
@@ -65,10 +65,12 @@ final class Retry: Interceptor {
   func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) {
     // Canceled further out, which is unrelated to the server.
     guard !token.isVoid else { return token.proceed(end) }
-    let pushback = pushback(of: end)
+    let pushback = RetryPushback(of: end, heldHeaders: gate.heldHeaders)
     count(end, pushback)
     if let polling, polling.applies(to: end) { return poll(end, polling, token) }
-    guard let error = end.error, isRetryable(error) else { return letGo(end, token) }
+    guard let error = end.error, error.isRepeatable, policy.codes.contains(error.code) else {
+      return letGo(end, token)
+    }
     if let reason = reasonToGiveUp(error, pushback, canRetry: token.canRetry) {
       context.log(.info, "\(described(error)); not retried: \(reason)")
       return letGo(end, token)
@@ -159,14 +161,6 @@ final class Retry: Interceptor {
 
   // MARK: - Deciding
 
-  /// Whether a retry could succeed. An untrusted certificate, an impossible request or a wrong setting fails again.
-  private func isRetryable(_ error: RPCError) -> Bool {
-    switch error.origin {
-    case .tls, .request, .configuration: false
-    default: policy.codes.contains(error.code)
-    }
-  }
-
   private func reasonToGiveUp(_ error: RPCError, _ pushback: RetryPushback?, canRetry: Bool) -> String? {
     if let limit = policy.attempts, attempt >= limit { return "no attempts left" }
     if pushback == .refused { return "the server refused retries" }
@@ -188,13 +182,6 @@ final class Retry: Interceptor {
     } else if policy.codes.contains(end.code) || pushback == .refused {
       throttle.countFailure(of: server)
     }
-  }
-
-  /// The server's pushback. Connect servers may send it in the headers.
-  private func pushback(of end: ResponseEnd) -> RetryPushback? {
-    let text =
-      end.trailers.first(RetryPushback.headerName) ?? gate.heldHeaders?.first(RetryPushback.headerName)
-    return text.map { RetryPushback($0) }
   }
 
   /// The time before the next attempt. A server's pushback is used as it is and resets the backoff; a

@@ -31,7 +31,7 @@ struct RetryFactory: InterceptorFactory {
     make: { settings, services throws(ConfigurationError) in try RetryFactory(settings, services) })
 
   /// gRPC's default limit for one call (`per_rpc_buffer_limit_in_bytes`).
-  fileprivate static let bufferBytes = 1 << 20
+  static let bufferBytes = 1 << 20
   /// The maximum number of attempts in gRPC clients; a service config cannot raise it.
   private static let maxAttempts = 5
 
@@ -85,7 +85,7 @@ struct RetryFactory: InterceptorFactory {
     let attempts = try settings.integer("attempts", in: 1...1000)
     let goal = try Self.goal(settings)
     only = try settings.choice("only", Only.self) ?? .all
-    var throttle = try Self.throttle(settings)
+    var throttle = try settings.throttle()
     if let path = settings.text("policy") {
       let config = try Self.config(path, settings, services)
       throttle = config.throttle
@@ -134,20 +134,6 @@ struct RetryFactory: InterceptorFactory {
     } catch {
       throw settings.error("policy", "\(path): \(error)")
     }
-  }
-
-  private static func throttle(
-    _ settings: SettingsReader
-  ) throws(ConfigurationError) -> RetryThrottle.Parameters? {
-    guard let text = settings.text("throttle") else { return nil }
-    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-    guard parts.count == 2, let tokens = Double(parts[0]), let ratio = Double(parts[1]),
-      let parameters = RetryThrottle.Parameters(maxTokens: tokens, tokenRatio: ratio)
-    else {
-      throw settings.error(
-        "throttle", "must be TOKENS:RATIO, tokens above 0 up to 1000 and a ratio of at least 0.001")
-    }
-    return parameters
   }
 
   var declaration: InterceptorDeclaration {

@@ -45,4 +45,30 @@ enum RetryPushback: Equatable {
     }
     self = .after(.milliseconds(Int64(milliseconds)))
   }
+
+  /// The pushback of a response; nil if it has none. Connect servers may send it in the headers.
+  init?(of end: ResponseEnd, heldHeaders: Headers?) {
+    guard let text = end.trailers.first(Self.headerName) ?? heldHeaders?.first(Self.headerName) else {
+      return nil
+    }
+    self.init(text)
+  }
+}
+
+extension RPCError {
+  /// Whether another attempt could succeed. An untrusted certificate, an impossible request or a wrong setting fails
+  /// again.
+  var isRepeatable: Bool {
+    switch origin {
+    case .tls, .request, .configuration: false
+    default: true
+    }
+  }
+}
+
+extension Origin {
+  /// The server of a request, for what is counted for each server.
+  static func name(of request: RequestStart) -> String {
+    Origin(url: request.target)?.description ?? request.target
+  }
 }

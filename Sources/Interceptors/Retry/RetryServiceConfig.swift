@@ -38,7 +38,9 @@ struct RetryServiceConfig: Sendable {
 
   private mutating func add(_ entry: JSONValue, at place: String) throws(Problem) {
     if entry["hedgingPolicy"] != nil {
-      throw Problem("\(place).hedgingPolicy", "hedging is not supported; give a retryPolicy")
+      throw Problem(
+        "\(place).hedgingPolicy",
+        "hedging is not supported in a file; give a retryPolicy, or use the interceptor hedge")
     }
     var policy: RetryPolicy?
     if let value = entry["retryPolicy"] { policy = try RetryPolicy(value, at: "\(place).retryPolicy") }

@@ -1,3 +1,4 @@
+import Interception
 import Synchronization
 
 /// Stops retries to a server that fails too often (gRFC A6, "Throttling Retry Attempts").
@@ -41,5 +42,19 @@ final class RetryThrottle: Sendable {
       let now = $0[server] ?? parameters.maxThousandths
       $0[server] = min(max(now + difference, 0), parameters.maxThousandths)
     }
+  }
+}
+
+extension SettingsReader {
+  /// The parameters of the key `throttle`.
+  func throttle() throws(ConfigurationError) -> RetryThrottle.Parameters? {
+    guard let text = text("throttle") else { return nil }
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 2, let tokens = Double(parts[0]), let ratio = Double(parts[1]),
+      let parameters = RetryThrottle.Parameters(maxTokens: tokens, tokenRatio: ratio)
+    else {
+      throw error("throttle", "must be TOKENS:RATIO, tokens above 0 up to 1000 and a ratio of at least 0.001")
+    }
+    return parameters
   }
 }

@@ -1,0 +1,242 @@
+"""The interceptor `hedge`: several attempts at one call at once."""
+
+import json
+import signal
+import sys
+import threading
+from concurrent import futures
+
+import grpc
+import pytest
+
+import manual
+from conftest import GENERATED, wait_until
+
+SERVICE = "demo.v1.Demo"
+HOLD = "hold"
+PUSHBACK = "grpc-retry-pushback-ms"
+
+
+class HedgeServer:
+    """A grpcio server with a script: what happens to attempt 1, 2 and so on at each call, and HOLD after its end.
+
+    HOLD waits for the cancellation, a code is an error, a text a message; a code with a text is an error with that
+    pushback.
+    """
+
+    def __init__(self, script):
+        sys.path.insert(0, str(GENERATED))
+        try:
+            import demo_pb2
+        finally:
+            sys.path.remove(str(GENERATED))
+        self.messages = demo_pb2
+        self.script = list(script)
+        self.lock = threading.Lock()
+        # The numbers of the attempts that have arrived, and of those that the client has cancelled.
+        self.calls = []
+        self.cancelled = []
+        self.server = grpc.server(futures.ThreadPoolExecutor(8))
+        self.server.add_generic_rpc_handlers([self.handlers()])
+        self.url = f"http://127.0.0.1:{self.server.add_insecure_port('127.0.0.1:0')}"
+        self.server.start()
+
+    def handlers(self):
+        pb = self.messages
+
+        def next_step(context):
+            headers = dict(context.invocation_metadata())
+            number = int(headers.get("grpc-previous-rpc-attempts", 0)) + 1
+            ended = threading.Event()
+            context.add_callback(ended.set)
+            with self.lock:
+                self.calls.append(number)
+            step = self.script[number - 1] if number <= len(self.script) else HOLD
+            if step == HOLD:
+                ended.wait()
+                with self.lock:
+                    self.cancelled.append(number)
+                return ""
+            if isinstance(step, tuple):
+                context.set_trailing_metadata(((PUSHBACK, step[1]),))
+                step = step[0]
+            if isinstance(step, grpc.StatusCode):
+                context.abort(step, f"scripted {number}")
+            return step
+
+        def hello(request, context):
+            return pb.HelloReply(message=next_step(context), name=request.name)
+
+        def count(request, context):
+            next_step(context)
+            yield from (pb.CountReply(number=number) for number in (1, 2))
+
+        return grpc.method_handlers_generic_handler(
+            SERVICE,
+            {
+                "Hello": grpc.unary_unary_rpc_method_handler(hello, pb.HelloRequest.FromString, pb.HelloReply.SerializeToString),
+                "Count": grpc.unary_stream_rpc_method_handler(count, pb.CountRequest.FromString, pb.CountReply.SerializeToString),
+            },
+        )
+
+    def wait_for_cancelled(self, *numbers):
+        wait_until(lambda: sorted(self.cancelled) == list(numbers), f"attempts {numbers} are cancelled")
+
+
+@pytest.fixture
+def hedge_server():
+    servers = []
+
+    def start(*script):
+        servers.append(HedgeServer(script))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.server.stop(None).wait()
+
+
+@pytest.fixture
+def call(rpcurl, descriptor_set):
+    """`call(server, settings, *options)` calls Hello through `hedge,SETTINGS`."""
+
+    def run(server, settings, *options, method="Hello", data='{"name":"job"}'):
+        return rpcurl(
+            "--descriptor-set", descriptor_set, "-d", data, "--use", f"hedge,{settings}", *options,
+            f"{server.url}/{SERVICE}/{method}",
+        )  # fmt: skip
+
+    return run
+
+
+def attempts(result):
+    events = [json.loads(line) for line in result.out.splitlines()]
+    return [(event["number"], event["code"]) for event in events if event["event"] == "attempt"]
+
+
+def test_the_second_attempt_responds_and_the_first_is_cancelled_on_the_wire(call, hedge_server):
+    server = hedge_server(HOLD, "fast")
+    result = call(server, "delay=20ms")
+    assert (result.code, json.loads(result.out), result.err) == (0, {"message": "fast", "name": "job"}, "")
+    server.wait_for_cancelled(1)
+    assert sorted(server.calls) == [1, 2]
+
+
+def test_a_stream_is_hedged_until_its_first_message(call, hedge_server):
+    server = hedge_server(HOLD, HOLD, "fast")
+    result = call(server, "methods=*/Count,attempts=3,delay=20ms", "--format", "events", method="Count", data="{}")
+    assert result.code == 0, result.err
+    assert attempts(result) == [(1, "canceled"), (2, "canceled"), (3, "ok")]
+    messages = [event for event in map(json.loads, result.out.splitlines()) if event["event"] == "message"]
+    assert [event["message"]["number"] for event in messages] == [1, 2]
+    server.wait_for_cancelled(1, 2)
+
+
+def test_a_fast_response_has_one_attempt(call, hedge_server):
+    server = hedge_server("fast")
+    result = call(server, "delay=60s,attempts=5", "--format", "events")
+    assert (attempts(result), server.calls, server.cancelled) == ([(1, "ok")], [1], [])
+
+
+def test_failures_start_the_next_attempt_at_once(call, hedge_server):
+    server = hedge_server(grpc.StatusCode.UNAVAILABLE, "second")
+    result = call(server, "delay=60s", "--format", "events")
+    assert (result.code, attempts(result)) == (0, [(1, "unavailable"), (2, "ok")])
+    assert result.err == "hedge: attempt 1 of 2 failed: unavailable (scripted 1)\n"
+
+
+def test_other_failures_end_the_call_and_cancel_the_rest(call, hedge_server):
+    server = hedge_server(HOLD, grpc.StatusCode.NOT_FOUND)
+    result = call(server, "delay=20ms")
+    assert (result.code, result.out) == (64 + 5, "")
+    server.wait_for_cancelled(1)
+
+
+def test_the_last_failure_is_the_result(call, hedge_server):
+    server = hedge_server(grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.UNAVAILABLE)
+    result = call(server, "delay=60s")
+    assert (result.code, server.calls) == (64 + 14, [1, 2])
+    assert "scripted 2" in result.err.splitlines()[-1]
+
+
+def test_the_server_may_refuse_further_attempts(call, hedge_server):
+    server = hedge_server((grpc.StatusCode.UNAVAILABLE, "-1"), "second")
+    result = call(server, "delay=60s")
+    assert (result.code, server.calls) == (64 + 14, [1])
+    assert "hedge: no further attempt: the server refused it" in result.err
+
+
+def test_a_server_that_fails_too_often_receives_one_attempt(call, hedge_server):
+    server = hedge_server(grpc.StatusCode.UNAVAILABLE)
+    result = call(server, "delay=60s,throttle=2:0.1", "--each", "-d", '{"name":"again"}')
+    # The first failure leaves half of the tokens.
+    assert (result.code, server.calls) == (64 + 14, [1, 1]), result.err
+    assert "fails too often (throttled)" in result.err
+
+
+def test_the_deadline_ends_all_attempts(call, hedge_server):
+    server = hedge_server(HOLD, HOLD)
+    result = call(server, "delay=0", "--max-time", "1")
+    assert (result.code, result.out) == (64 + 4, "")
+    # On a loaded machine an attempt may be cancelled before it arrives.
+    wait_until(lambda: sorted(server.cancelled) == sorted(server.calls), "the attempts are cancelled")
+
+
+def test_an_interrupt_ends_all_attempts(rpcurl, descriptor_set, hedge_server):
+    server = hedge_server(HOLD, HOLD, HOLD)
+    words = ["--descriptor-set", descriptor_set, "-d", "{}", "--use", "hedge,delay=0,attempts=3", f"{server.url}/{SERVICE}/Hello"]
+    with rpcurl.start(*words) as process:
+        wait_until(lambda: len(server.calls) == 3, "three attempts arrive")
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+    server.wait_for_cancelled(1, 2, 3)
+
+
+def test_a_method_with_side_effects_is_hedged_only_by_name(call, grpc_server):
+    settings = "delay=0,attempts=2"
+    method, path, data = "Echo", f"{SERVICE}/Echo", "{}"
+    before = grpc_server.log().count(f"received {path}\n")
+    result = call(grpc_server, settings, "-H", "demo-fail-attempts: 1", method=method, data=data)
+    assert result.code == 64 + 14
+    assert result.err.startswith(
+        f"hedge: not hedged: the schema does not mark {SERVICE}/Echo as idempotent; name it with methods=PATTERN\n"
+    )
+    assert grpc_server.log().count(f"received {path}\n") == before + 1
+    named = call(grpc_server, f"{settings},methods={SERVICE}/Echo", "-H", "demo-fail-attempts: 1", method=method, data=data)
+    assert (named.code, named.out) == (0, "{}\n")
+
+
+@pytest.mark.parametrize("protocol", ["grpc", "grpc-web", "connect"])
+@pytest.mark.parametrize("method", ["Hello", "Count", "Sum"])
+def test_calls_of_all_protocols_are_hedged(request, call, protocol, method):
+    server = request.getfixturevalue("grpc_server" if protocol == "grpc" else "connect_server")
+    data = {"Hello": '{"name":"Ada"}', "Count": '{"from":1,"to":3}', "Sum": '{"value":2}'}[method]
+    plain = call(server, "methods=none/*", "--protocol", protocol, method=method, data=data)
+    assert (plain.code, plain.err) == (0, "")
+    settings = f"methods={SERVICE}/*,delay=60s,attempts=3"
+    result = call(server, settings, "--protocol", protocol, "-H", "demo-fail-attempts: 2", method=method, data=data)
+    assert (result.code, result.out) == (0, plain.out)
+    assert result.err.splitlines() == [
+        "hedge: attempt 1 of 3 failed: unavailable (attempt 1 is to fail)",
+        "hedge: attempt 2 of 3 failed: unavailable (attempt 2 is to fail)",
+    ]
+    at_once = call(server, f"methods={SERVICE}/*,delay=0,attempts=5", "--protocol", protocol, method=method, data=data)
+    assert (at_once.code, at_once.out) == (0, plain.out)
+
+
+def test_explain_shows_the_policy(rpcurl, descriptor_set):
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "--explain", "--use", "hedge,attempts=3", "--use", "retry",
+        f"http://localhost:1/{SERVICE}/Hello",
+    )  # fmt: skip
+    assert "defaults: delay=100ms, non-fatal=unavailable, buffer=1m" in result.out
+    assert "each attempt of hedge is repeated by retry" in result.out
+
+
+def test_the_examples_of_the_manual(grpc_server, descriptor_set, tmp_path):
+    scripts = manual.examples("rpcurl-hedge.7")
+    ran = [manual.run(script, tmp_path, descriptor_set, [("localhost:50051", grpc_server.address)]) for script in scripts]
+    assert [result.returncode for result in ran] == [0, 0, 0], [result.stderr for result in ran]
+    slow, named, shown = [result.stdout for result in ran]
+    assert json.loads(slow)["message"] == "Hello, Ada!" and json.loads(named) == {"milliseconds": "100"}
+    assert shown == '[1,"unavailable"]\n[2,"ok"]\n'
