@@ -44,21 +44,11 @@ struct state {
   int wake[2];     /* closing the second end ends the thread */
 };
 
-static rpcurl_text text(const char *string) {
-  rpcurl_text result = {string, strlen(string)};
-  return result;
-}
-
-static int32_t error(const rpcurl_host *host, const char *words) {
-  host->set_error(host, text(words));
-  return RPCURL_EFAILED;
-}
-
 /* ---- Configuration ---------------------------------------------------------------------------------------- */
 
 static int32_t load(const rpcurl_host *host, void **plugin) {
   struct approve *approve = calloc(1, sizeof(*approve));
-  if (approve == NULL) return error(host, "out of memory");
+  if (approve == NULL) return rpcurl_fail(host, "out of memory");
   approve->host = host;
   approve->timeout_ms = 60 * 1000;
   pthread_mutex_init(&approve->terminal, NULL);
@@ -66,10 +56,10 @@ static int32_t load(const rpcurl_host *host, void **plugin) {
   return RPCURL_OK;
 }
 
-static int32_t configure(void *plugin, rpcurl_text key, rpcurl_text value) {
+static int32_t configure(const rpcurl_host *host, void *plugin, rpcurl_text key, rpcurl_text value) {
   struct approve *approve = plugin;
   char *copy = malloc(value.size + 1);
-  if (copy == NULL) return error(approve->host, "out of memory");
+  if (copy == NULL) return rpcurl_fail(host, "out of memory");
   if (value.size > 0) memcpy(copy, value.data, value.size);
   copy[value.size] = 0;
   if (rpcurl_text_equal(key, RPCURL_TEXT("file"))) {
@@ -82,17 +72,18 @@ static int32_t configure(void *plugin, rpcurl_text key, rpcurl_text value) {
     char *end;
     double seconds = strtod(copy, &end);
     if (end == copy || *end != 0 || !(seconds > 0 && seconds <= 86400)) {
-      result = error(approve->host, "is not a number of seconds, up to 86400");
+      result = rpcurl_fail(host, "is not a number of seconds, up to 86400");
     }
     approve->timeout_ms = result == RPCURL_OK ? (long)(seconds * 1000) : 0;
   } else {
-    result = error(approve->host, "unknown key");
+    result = rpcurl_fail(host, "unknown key");
   }
   free(copy);
   return result;
 }
 
-static void unload(void *plugin) {
+static void unload(const rpcurl_host *host, void *plugin) {
+  (void)host;
   struct approve *approve = plugin;
   pthread_mutex_destroy(&approve->terminal);
   free(approve->file);
@@ -176,36 +167,36 @@ static void *wait_for_answer(void *argument) {
 
 /* ---- Calls ------------------------------------------------------------------------------------------------ */
 
-static int32_t open_call(void *plugin, rpcurl_call call, void **result) {
+static int32_t open_call(const rpcurl_host *host, void *plugin, rpcurl_call call, void **result) {
   struct approve *approve = plugin;
   struct state *state = calloc(1, sizeof(*state));
-  if (state == NULL) return error(approve->host, "out of memory");
+  if (state == NULL) return rpcurl_fail(host, "out of memory");
   state->approve = approve;
   state->facts.struct_size = sizeof(state->facts);
-  int32_t found = approve->host->call_facts(approve->host, call, &state->facts);
+  int32_t found = host->call_facts(host, call, &state->facts);
   if (found < 0 || pipe(state->wake) != 0) {
     free(state);
-    return found < 0 ? found : error(approve->host, strerror(errno));
+    return found < 0 ? found : rpcurl_fail(host, "pipe: %s", strerror(errno));
   }
   *result = state;
   return RPCURL_OK;
 }
 
-static int32_t request_start(void *plugin_state, rpcurl_call call, rpcurl_token token) {
+static int32_t request_start(const rpcurl_host *host, void *plugin_state, rpcurl_call call, rpcurl_token token) {
   struct state *state = plugin_state;
   (void)call;
   state->token = token;
   if (pthread_create(&state->thread, NULL, wait_for_answer, state) != 0) {
-    return error(state->approve->host, "cannot start a thread");
+    return rpcurl_fail(host, "cannot start a thread");
   }
   state->is_waiting = 1;
   return RPCURL_LATER;
 }
 
 /* Also called if the call is canceled while it waits: the thread must end before the state is freed. */
-static void close_call(void *plugin_state, rpcurl_call call, const rpcurl_outcome *outcome) {
+static void close_call(const rpcurl_host *host, void *plugin_state, rpcurl_call call, const rpcurl_outcome *outcome) {
   struct state *state = plugin_state;
-  (void)call, (void)outcome;
+  (void)host, (void)call, (void)outcome;
   close(state->wake[1]);
   if (state->is_waiting) pthread_join(state->thread, NULL);
   close(state->wake[0]);

@@ -36,7 +36,6 @@ struct target {
 };
 
 struct redact {
-  const rpcurl_host *host;
   struct target *targets;
   size_t count;
   char *replacement; /* for the fields given by key; null: the default */
@@ -50,16 +49,6 @@ struct state {
   char *has_fitted; /* for each target: whether a message had the path */
 };
 
-static rpcurl_text text(const char *string) {
-  rpcurl_text result = {string, strlen(string)};
-  return result;
-}
-
-static int32_t error(const rpcurl_host *host, const char *words) {
-  host->set_error(host, text(words));
-  return RPCURL_EFAILED;
-}
-
 static char *copy(rpcurl_text from) {
   char *result = malloc(from.size + 1);
   if (result == NULL) return NULL;
@@ -70,58 +59,58 @@ static char *copy(rpcurl_text from) {
 
 /* ---- Configuration ---------------------------------------------------------------------------------------- */
 
-static int32_t add_target(struct redact *redact, rpcurl_text path, const char *message_type, const char *replacement,
-                          uint64_t stages) {
+static int32_t add_target(const rpcurl_host *host, struct redact *redact, rpcurl_text path, const char *message_type,
+                          const char *replacement, uint64_t stages) {
   struct target *grown = realloc(redact->targets, (redact->count + 1) * sizeof(*grown));
-  if (grown == NULL) return error(redact->host, "out of memory");
+  if (grown == NULL) return rpcurl_fail(host, "out of memory");
   redact->targets = grown;
-  struct target target = {copy(path), copy(text(replacement)), copy(text(message_type)), stages};
+  struct target target = {copy(path), copy(rpcurl_text_of(replacement)), copy(rpcurl_text_of(message_type)), stages};
   redact->targets[redact->count++] = target;
   if (target.path == NULL || target.replacement == NULL || target.message_type == NULL) {
-    return error(redact->host, "out of memory");
+    return rpcurl_fail(host, "out of memory");
   }
-  return target.path[0] == 0 ? error(redact->host, "a field path is empty") : RPCURL_OK;
+  return target.path[0] == 0 ? rpcurl_fail(host, "a field path is empty") : RPCURL_OK;
 }
 
-static int32_t add_rule(struct redact *redact, const Redact__V1__Rule *rule) {
+static int32_t add_rule(const rpcurl_host *host, struct redact *redact, const Redact__V1__Rule *rule) {
   const uint64_t both = RPCURL_STAGE_REQUEST_MESSAGE | RPCURL_STAGE_RESPONSE_MESSAGE;
   uint64_t stages = rule->direction == REDACT__V1__RULE__DIRECTION__REQUEST    ? RPCURL_STAGE_REQUEST_MESSAGE
                     : rule->direction == REDACT__V1__RULE__DIRECTION__RESPONSE ? RPCURL_STAGE_RESPONSE_MESSAGE
                                                                                : both;
   for (size_t index = 0; index < rule->n_fields; index++) {
     int32_t result =
-        add_target(redact, text(rule->fields[index]), rule->message_type, rule->replacement, stages);
+        add_target(host, redact, rpcurl_text_of(rule->fields[index]), rule->message_type, rule->replacement, stages);
     if (result < 0) return result;
   }
   return RPCURL_OK;
 }
 
-static int32_t add_rules(struct redact *redact, const uint8_t *bytes, size_t size) {
+static int32_t add_rules(const rpcurl_host *host, struct redact *redact, const uint8_t *bytes, size_t size) {
   Redact__V1__Rules *rules = redact__v1__rules__unpack(NULL, size, bytes);
-  if (rules == NULL) return error(redact->host, "is not a serialized redact.v1.Rules");
+  if (rules == NULL) return rpcurl_fail(host, "is not a serialized redact.v1.Rules");
   int32_t result = RPCURL_OK;
   for (size_t index = 0; result == RPCURL_OK && index < rules->n_rules; index++) {
-    result = add_rule(redact, rules->rules[index]);
+    result = add_rule(host, redact, rules->rules[index]);
   }
   redact__v1__rules__free_unpacked(rules, NULL);
   return result;
 }
 
-static int32_t read_rules(struct redact *redact, rpcurl_text path) {
+static int32_t read_rules(const rpcurl_host *host, struct redact *redact, rpcurl_text path) {
   char *name = copy(path);
   uint8_t *bytes = malloc(LARGEST_FILE_BYTES + 1);
   FILE *file = name == NULL ? NULL : fopen(name, "rb");
   int32_t result;
   free(name);
   if (bytes == NULL) {
-    result = error(redact->host, "out of memory");
+    result = rpcurl_fail(host, "out of memory");
   } else if (file == NULL) {
-    result = error(redact->host, "cannot open the file");
+    result = rpcurl_fail(host, "cannot open the file");
   } else {
     size_t size = fread(bytes, 1, LARGEST_FILE_BYTES + 1, file);
-    if (ferror(file)) result = error(redact->host, "cannot read the file");
-    else if (size > LARGEST_FILE_BYTES) result = error(redact->host, "the file is longer than 1 MiB");
-    else result = add_rules(redact, bytes, size);
+    if (ferror(file)) result = rpcurl_fail(host, "cannot read the file");
+    else if (size > LARGEST_FILE_BYTES) result = rpcurl_fail(host, "the file is longer than 1 MiB");
+    else result = add_rules(host, redact, bytes, size);
   }
   if (file != NULL) fclose(file);
   free(bytes);
@@ -130,34 +119,35 @@ static int32_t read_rules(struct redact *redact, rpcurl_text path) {
 
 static int32_t load(const rpcurl_host *host, void **plugin) {
   struct redact *redact = calloc(1, sizeof(*redact));
-  if (redact == NULL) return error(host, "out of memory");
-  redact->host = host;
+  if (redact == NULL) return rpcurl_fail(host, "out of memory");
   *plugin = redact;
   return RPCURL_OK;
 }
 
-static int32_t configure(void *plugin, rpcurl_text key, rpcurl_text value) {
+static int32_t configure(const rpcurl_host *host, void *plugin, rpcurl_text key, rpcurl_text value) {
   struct redact *redact = plugin;
-  if (rpcurl_text_equal(key, RPCURL_TEXT("rules"))) return read_rules(redact, value);
+  if (rpcurl_text_equal(key, RPCURL_TEXT("rules"))) return read_rules(host, redact, value);
   if (rpcurl_text_equal(key, RPCURL_TEXT("replacement"))) {
     free(redact->replacement);
     redact->replacement = copy(value);
-    return redact->replacement == NULL ? error(redact->host, "out of memory") : RPCURL_OK;
+    return redact->replacement == NULL ? rpcurl_fail(host, "out of memory") : RPCURL_OK;
   }
   if (rpcurl_text_equal(key, RPCURL_TEXT("field"))) {
     const char *replacement = redact->replacement == NULL ? "" : redact->replacement;
-    return add_target(redact, value, "", replacement, RPCURL_STAGE_REQUEST_MESSAGE | RPCURL_STAGE_RESPONSE_MESSAGE);
+    return add_target(host, redact, value, "", replacement,
+                      RPCURL_STAGE_REQUEST_MESSAGE | RPCURL_STAGE_RESPONSE_MESSAGE);
   }
-  return error(redact->host, "unknown key");
+  return rpcurl_fail(host, "unknown key");
 }
 
 /* Without a rule everything would pass unnoticed. */
-static int32_t ready(void *plugin) {
+static int32_t ready(const rpcurl_host *host, void *plugin) {
   const struct redact *redact = plugin;
-  return redact->count == 0 ? error(redact->host, "requires field=PATH or rules=FILE") : RPCURL_OK;
+  return redact->count == 0 ? rpcurl_fail(host, "requires field=PATH or rules=FILE") : RPCURL_OK;
 }
 
-static void unload(void *plugin) {
+static void unload(const rpcurl_host *host, void *plugin) {
+  (void)host;
   struct redact *redact = plugin;
   for (size_t index = 0; index < redact->count; index++) {
     free(redact->targets[index].path);
@@ -175,12 +165,13 @@ static int32_t hide(const rpcurl_host *host, rpcurl_token token, const char *pat
 
 static int32_t hide_value(const rpcurl_host *host, rpcurl_token token, const char *path, const char *replacement) {
   rpcurl_value value;
-  int32_t is_set = host->has(host, token, text(path));
+  int32_t is_set = host->has(host, token, rpcurl_text_of(path));
   if (is_set <= 0) return is_set;
-  if (host->get(host, token, text(path), &value) == RPCURL_OK && value.type == RPCURL_TYPE_STRING) {
-    return rpcurl_set_string(host, token, text(path), text(replacement[0] == 0 ? "[redacted]" : replacement));
+  if (host->get(host, token, rpcurl_text_of(path), &value) == RPCURL_OK && value.type == RPCURL_TYPE_STRING) {
+    const char *shown = replacement[0] == 0 ? "[redacted]" : replacement;
+    return rpcurl_set_string(host, token, rpcurl_text_of(path), rpcurl_text_of(shown));
   }
-  return host->clear(host, token, text(path));
+  return host->clear(host, token, rpcurl_text_of(path));
 }
 
 /* Writes a map's key as it is written in a path; returns its size. */
@@ -225,7 +216,7 @@ static int32_t hide(const rpcurl_host *host, rpcurl_token token, const char *pat
     int32_t result = host->key_at(host, token, list, (size_t)index, &key);
     if (result < 0 && result != RPCURL_ETYPE) return result;
     char *element = with_element(path, star, result == RPCURL_OK ? &key : NULL, (size_t)index);
-    if (element == NULL) return error(host, "out of memory");
+    if (element == NULL) return rpcurl_fail(host, "out of memory");
     result = hide(host, token, element, replacement);
     free(element);
     if (result < 0) return result;
@@ -235,72 +226,70 @@ static int32_t hide(const rpcurl_host *host, rpcurl_token token, const char *pat
 
 /* ---- Calls ------------------------------------------------------------------------------------------------ */
 
-static int32_t open_call(void *plugin, rpcurl_call call, void **result) {
+static int32_t open_call(const rpcurl_host *host, void *plugin, rpcurl_call call, void **result) {
   const struct redact *redact = plugin;
   struct state *state = calloc(1, sizeof(*state));
   char *has_fitted = calloc(redact->count, 1);
   if (state == NULL || has_fitted == NULL) {
     free(state);
     free(has_fitted);
-    return error(redact->host, "out of memory");
+    return rpcurl_fail(host, "out of memory");
   }
   state->redact = redact;
   state->has_fitted = has_fitted;
   state->facts.struct_size = sizeof(state->facts);
   *result = state;
-  return redact->host->call_facts(redact->host, call, &state->facts);
+  return host->call_facts(host, call, &state->facts);
 }
 
-static uint64_t stages(void *plugin_state) {
+static uint64_t stages(const rpcurl_host *host, void *plugin_state) {
+  (void)host;
   const struct redact *redact = ((struct state *)plugin_state)->redact;
   uint64_t wanted = 0;
   for (size_t index = 0; index < redact->count; index++) wanted |= redact->targets[index].stages;
   return wanted;
 }
 
-static int32_t apply(struct state *state, rpcurl_token token, uint64_t stage, rpcurl_text message_type) {
+static int32_t apply(const rpcurl_host *host, struct state *state, rpcurl_token token, uint64_t stage,
+                     rpcurl_text message_type) {
   const struct redact *redact = state->redact;
-  const rpcurl_host *host = redact->host;
   state->has_seen_message = 1;
   for (size_t index = 0; index < redact->count; index++) {
     const struct target *target = &redact->targets[index];
     int is_any = target->message_type[0] == 0;
     if ((target->stages & stage) == 0) continue;
-    if (!is_any && !rpcurl_text_equal(text(target->message_type), message_type)) continue;
+    if (!is_any && !rpcurl_text_equal(rpcurl_text_of(target->message_type), message_type)) continue;
     int32_t result = hide(host, token, target->path, target->replacement);
     if (result >= 0) {
       state->has_fitted[index] = 1;
     } else if (result != RPCURL_EPATH || !is_any) {
-      /* A value that cannot be hidden is not forwarded. */
-      host->set_error(host, host->last_error(host));
+      /* A value that cannot be hidden is not forwarded; the reason is that of the host. */
       return result;
     }
   }
   return RPCURL_OK;
 }
 
-static int32_t request_message(void *plugin_state, rpcurl_call call, rpcurl_token token) {
+static int32_t request_message(const rpcurl_host *host, void *plugin_state, rpcurl_call call, rpcurl_token token) {
   struct state *state = plugin_state;
   (void)call;
-  return apply(state, token, RPCURL_STAGE_REQUEST_MESSAGE, state->facts.request_type);
+  return apply(host, state, token, RPCURL_STAGE_REQUEST_MESSAGE, state->facts.request_type);
 }
 
-static int32_t response_message(void *plugin_state, rpcurl_call call, rpcurl_token token) {
+static int32_t response_message(const rpcurl_host *host, void *plugin_state, rpcurl_call call, rpcurl_token token) {
   struct state *state = plugin_state;
   (void)call;
-  return apply(state, token, RPCURL_STAGE_RESPONSE_MESSAGE, state->facts.response_type);
+  return apply(host, state, token, RPCURL_STAGE_RESPONSE_MESSAGE, state->facts.response_type);
 }
 
 /* A path that no message had may be a typing error. */
-static void close_call(void *plugin_state, rpcurl_call call, const rpcurl_outcome *outcome) {
+static void close_call(const rpcurl_host *host, void *plugin_state, rpcurl_call call, const rpcurl_outcome *outcome) {
   struct state *state = plugin_state;
   const struct redact *redact = state->redact;
   (void)call, (void)outcome;
   for (size_t index = 0; state->has_seen_message && index < redact->count; index++) {
-    char words[200];
     if (state->has_fitted[index] || redact->targets[index].message_type[0] != 0) continue;
-    snprintf(words, sizeof(words), "no message of the call has a field %s", redact->targets[index].path);
-    redact->host->log(redact->host, RPCURL_LOG_WARNING, text(words));
+    rpcurl_log(host, RPCURL_LOG_WARNING, "no message of the call has a field %s", redact->targets[index].path);
   }
   free(state->has_fitted);
   free(state);

@@ -36,7 +36,6 @@ enum stream { STREAM_METHOD, STREAM_ALL, STREAM_REFUSE };
 enum { DIGEST_BYTES = 32, DEFAULT_WINDOW_BYTES = 4 << 20 };
 
 struct sign {
-  const rpcurl_host *host;
   EVP_MAC *hmac;
   char *key;
   size_t key_size;
@@ -54,50 +53,45 @@ struct state {
   char timestamp[24];
 };
 
-static int32_t error(const rpcurl_host *host, rpcurl_text words) {
-  host->set_error(host, words);
-  return RPCURL_EFAILED;
-}
-
 /* ---- Configuration ---------------------------------------------------------------------------------------- */
 
 static int32_t load(const rpcurl_host *host, void **plugin) {
   struct sign *sign = calloc(1, sizeof(*sign));
-  if (sign == NULL) return error(host, RPCURL_TEXT("out of memory"));
-  sign->host = host;
+  if (sign == NULL) return rpcurl_fail(host, "out of memory");
   sign->window_bytes = DEFAULT_WINDOW_BYTES;
   sign->hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
   *plugin = sign;
-  return sign->hmac == NULL ? error(host, RPCURL_TEXT("libcrypto has no HMAC")) : RPCURL_OK;
+  return sign->hmac == NULL ? rpcurl_fail(host, "libcrypto has no HMAC") : RPCURL_OK;
 }
 
-static int32_t configure(void *plugin, rpcurl_text key, rpcurl_text value) {
+static int32_t configure(const rpcurl_host *host, void *plugin, rpcurl_text key, rpcurl_text value) {
   struct sign *sign = plugin;
   if (rpcurl_text_equal(key, RPCURL_TEXT("key"))) {
     free(sign->key);
     sign->key = malloc(value.size + 1);
-    if (sign->key == NULL) return error(sign->host, RPCURL_TEXT("out of memory"));
+    if (sign->key == NULL) return rpcurl_fail(host, "out of memory");
     if (value.size > 0) memcpy(sign->key, value.data, value.size);
     sign->key_size = value.size;
   } else if (rpcurl_text_equal(key, RPCURL_TEXT("stream"))) {
     if (rpcurl_text_equal(value, RPCURL_TEXT("method"))) sign->stream = STREAM_METHOD;
     else if (rpcurl_text_equal(value, RPCURL_TEXT("all"))) sign->stream = STREAM_ALL;
     else if (rpcurl_text_equal(value, RPCURL_TEXT("refuse"))) sign->stream = STREAM_REFUSE;
-    else return error(sign->host, RPCURL_TEXT("is not one of method, all, refuse"));
+    else return rpcurl_fail(host, "is not one of method, all, refuse");
   } else {
-    return error(sign->host, RPCURL_TEXT("unknown key"));
+    return rpcurl_fail(host, "unknown key");
   }
   return RPCURL_OK;
 }
 
 /* A signature with an empty key would be worthless. */
-static int32_t ready(void *plugin) {
+static int32_t ready(const rpcurl_host *host, void *plugin) {
   const struct sign *sign = plugin;
-  if (sign->key_size == 0) return error(sign->host, RPCURL_TEXT("requires key=env:NAME, the key to sign with"));
+  if (sign->key_size == 0) return rpcurl_fail(host, "requires key=env:NAME, the key to sign with");
   return RPCURL_OK;
 }
 
-static void unload(void *plugin) {
+static void unload(const rpcurl_host *host, void *plugin) {
+  (void)host;
   struct sign *sign = plugin;
   if (sign->key != NULL) OPENSSL_cleanse(sign->key, sign->key_size);
   free(sign->key);
@@ -121,30 +115,29 @@ static int add(struct state *state, const void *bytes, size_t size) {
 
 /* ---- Calls ------------------------------------------------------------------------------------------------ */
 
-static void close_call(void *plugin_state, rpcurl_call call, const rpcurl_outcome *outcome) {
+static void close_call(const rpcurl_host *host, void *plugin_state, rpcurl_call call, const rpcurl_outcome *outcome) {
   struct state *state = plugin_state;
-  (void)call, (void)outcome;
+  (void)host, (void)call, (void)outcome;
   EVP_MAC_CTX_free(state->digest);
   free(state);
 }
 
-static int32_t open_call(void *plugin, rpcurl_call call, void **result) {
+static int32_t open_call(const rpcurl_host *host, void *plugin, rpcurl_call call, void **result) {
   struct sign *sign = plugin;
-  const rpcurl_host *host = sign->host;
   rpcurl_call_facts facts = {.struct_size = sizeof(facts)};
   int32_t found = host->call_facts(host, call, &facts);
   if (found < 0) return found;
   int is_stream = facts.kind == RPCURL_KIND_CLIENT_STREAMING || facts.kind == RPCURL_KIND_BIDI_STREAMING;
-  if (is_stream && sign->stream == STREAM_REFUSE) return error(host, RPCURL_TEXT("streams cannot be signed"));
+  if (is_stream && sign->stream == STREAM_REFUSE) return rpcurl_fail(host, "streams cannot be signed");
   struct state *state = calloc(1, sizeof(*state));
-  if (state == NULL) return error(host, RPCURL_TEXT("out of memory"));
+  if (state == NULL) return rpcurl_fail(host, "out of memory");
   state->sign = sign;
   state->is_stream = is_stream;
   snprintf(state->timestamp, sizeof(state->timestamp), "%lld", (long long)time(NULL));
   if (!begin(state) || !add(state, facts.method.data, facts.method.size) || !add(state, "\n", 1) ||
       !add(state, state->timestamp, strlen(state->timestamp)) || !add(state, "\n", 1)) {
-    close_call(state, call, NULL);
-    return error(host, RPCURL_TEXT("libcrypto failed"));
+    close_call(host, state, call, NULL);
+    return rpcurl_fail(host, "libcrypto failed");
   }
   *result = state;
   return RPCURL_OK;
@@ -152,26 +145,27 @@ static int32_t open_call(void *plugin, rpcurl_call call, void **result) {
 
 static int needs_body(const struct state *state) { return !state->is_stream || state->sign->stream == STREAM_ALL; }
 
-static uint64_t stages(void *plugin_state) {
+static uint64_t stages(const rpcurl_host *host, void *plugin_state) {
+  (void)host;
   const struct state *state = plugin_state;
   if (!needs_body(state)) return RPCURL_STAGE_REQUEST_START;
   return RPCURL_STAGE_REQUEST_START | RPCURL_STAGE_REQUEST_BYTES | RPCURL_STAGE_REQUEST_END;
 }
 
-static int32_t needs(void *plugin_state, rpcurl_needs *needs) {
+static int32_t needs(const rpcurl_host *host, void *plugin_state, rpcurl_needs *needs) {
+  (void)host;
   const struct state *state = plugin_state;
   if (needs_body(state)) needs->window_bytes = state->sign->window_bytes;
   return RPCURL_OK;
 }
 
 /* Sets the signature in the request's headers. */
-static int32_t stamp(struct state *state, rpcurl_token start) {
-  const rpcurl_host *host = state->sign->host;
+static int32_t stamp(const rpcurl_host *host, struct state *state, rpcurl_token start) {
   unsigned char digest[DIGEST_BYTES];
   char hex[2 * DIGEST_BYTES + 1];
   size_t size = 0;
   if (!EVP_MAC_final(state->digest, digest, &size, sizeof(digest)) || size != sizeof(digest)) {
-    return error(host, RPCURL_TEXT("libcrypto failed"));
+    return rpcurl_fail(host, "libcrypto failed");
   }
   for (size_t index = 0; index < size; index++) snprintf(hex + 2 * index, 3, "%02x", digest[index]);
   const struct {
@@ -189,26 +183,24 @@ static int32_t stamp(struct state *state, rpcurl_token start) {
 }
 
 /* The body is complete: forwards the start, and the values that wait for it. */
-static int32_t release(struct state *state) {
-  const rpcurl_host *host = state->sign->host;
+static int32_t release(const rpcurl_host *host, struct state *state) {
   if (state->start.id == 0) return RPCURL_OK;
-  int32_t result = stamp(state, state->start);
+  int32_t result = stamp(host, state, state->start);
   if (result == RPCURL_OK) result = host->proceed(host, state->start);
   state->start.id = 0;
   return result;
 }
 
-static int32_t request_start(void *plugin_state, rpcurl_call call, rpcurl_token token) {
+static int32_t request_start(const rpcurl_host *host, void *plugin_state, rpcurl_call call, rpcurl_token token) {
   struct state *state = plugin_state;
-  (void)call;
-  if (!needs_body(state)) return stamp(state, token);
+  (void)host, (void)call;
+  if (!needs_body(state)) return stamp(host, state, token);
   state->start = token;
   return RPCURL_LATER;
 }
 
-static int32_t request_bytes(void *plugin_state, rpcurl_call call, rpcurl_token token) {
+static int32_t request_bytes(const rpcurl_host *host, void *plugin_state, rpcurl_call call, rpcurl_token token) {
   struct state *state = plugin_state;
-  const rpcurl_host *host = state->sign->host;
   rpcurl_text bytes;
   (void)call;
   int32_t result = host->get_payload(host, token, &bytes);
@@ -222,16 +214,16 @@ static int32_t request_bytes(void *plugin_state, rpcurl_call call, rpcurl_token 
       host->fail(host, token, 8, RPCURL_TEXT("the stream is too long to sign as a whole"));
       return RPCURL_OK;
     }
-    if (!add(state, length, sizeof(length))) return error(host, RPCURL_TEXT("libcrypto failed"));
+    if (!add(state, length, sizeof(length))) return rpcurl_fail(host, "libcrypto failed");
   }
-  if (!add(state, bytes.data, bytes.size)) return error(host, RPCURL_TEXT("libcrypto failed"));
-  return state->is_stream ? RPCURL_OK : release(state);
+  if (!add(state, bytes.data, bytes.size)) return rpcurl_fail(host, "libcrypto failed");
+  return state->is_stream ? RPCURL_OK : release(host, state);
 }
 
 /* Also called for a request without a message: its body is empty. */
-static int32_t request_end(void *plugin_state, rpcurl_call call, rpcurl_token token) {
+static int32_t request_end(const rpcurl_host *host, void *plugin_state, rpcurl_call call, rpcurl_token token) {
   (void)call, (void)token;
-  return release(plugin_state);
+  return release(host, plugin_state);
 }
 
 static const rpcurl_plugin plugin = {

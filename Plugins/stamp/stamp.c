@@ -27,7 +27,6 @@ struct change {
 };
 
 struct stamp {
-  const rpcurl_host *host;
   char *header_name;
   char *header_value;
   struct change request, response;
@@ -42,20 +41,9 @@ static char *copy(rpcurl_text text) {
   return result;
 }
 
-static rpcurl_text text(const char *string) {
-  rpcurl_text result = {string, string == NULL ? 0 : strlen(string)};
-  return result;
-}
-
-/* Sets the reason of an error; the host shows it with the plugin's name and the key. */
-static int32_t error(const rpcurl_host *host, const char *words) {
-  host->set_error(host, text(words));
-  return RPCURL_EFAILED;
-}
-
-static int32_t keep(struct stamp *stamp, char **place, rpcurl_text value) {
+static int32_t keep(const rpcurl_host *host, char **place, rpcurl_text value) {
   char *copied = copy(value);
-  if (copied == NULL) return error(stamp->host, "out of memory");
+  if (copied == NULL) return rpcurl_fail(host, "out of memory");
   free(*place);
   *place = copied;
   return RPCURL_OK;
@@ -64,29 +52,28 @@ static int32_t keep(struct stamp *stamp, char **place, rpcurl_text value) {
 /* [main] Called first. The other callbacks receive `*plugin`, so no global variable is needed. */
 static int32_t load(const rpcurl_host *host, void **plugin) {
   struct stamp *stamp = calloc(1, sizeof(*stamp));
-  if (stamp == NULL) return error(host, "out of memory");
-  stamp->host = host;
+  if (stamp == NULL) return rpcurl_fail(host, "out of memory");
   *plugin = stamp;
   return RPCURL_OK;
 }
 
 /* [main] NAME:VALUE sets a header; a name alone has the value 1. */
-static int32_t configure_header(struct stamp *stamp, rpcurl_text value) {
+static int32_t configure_header(const rpcurl_host *host, struct stamp *stamp, rpcurl_text value) {
   size_t colon = 0;
   while (colon < value.size && value.data[colon] != ':') colon++;
-  if (colon == 0) return error(stamp->host, "is not of the form NAME:VALUE");
+  if (colon == 0) return rpcurl_fail(host, "is not of the form NAME:VALUE");
   rpcurl_text name = {value.data, colon};
   rpcurl_text rest = RPCURL_TEXT("1");
   if (colon < value.size) {
     rest.data = value.data + colon + 1;
     rest.size = value.size - colon - 1;
   }
-  int32_t result = keep(stamp, &stamp->header_name, name);
-  return result < 0 ? result : keep(stamp, &stamp->header_value, rest);
+  int32_t result = keep(host, &stamp->header_name, name);
+  return result < 0 ? result : keep(host, &stamp->header_value, rest);
 }
 
 /* [main] Sets a key, in the order written. An unknown key is an error, to detect typing errors. */
-static int32_t configure(void *plugin, rpcurl_text key, rpcurl_text value) {
+static int32_t configure(const rpcurl_host *host, void *plugin, rpcurl_text key, rpcurl_text value) {
   struct stamp *stamp = plugin;
   const struct {
     rpcurl_text key;
@@ -101,21 +88,23 @@ static int32_t configure(void *plugin, rpcurl_text key, rpcurl_text value) {
       {RPCURL_TEXT("response-prefix"), &stamp->response.prefix},
       {RPCURL_TEXT("response-suffix"), &stamp->response.suffix},
   };
-  if (rpcurl_text_equal(key, RPCURL_TEXT("header"))) return configure_header(stamp, value);
+  if (rpcurl_text_equal(key, RPCURL_TEXT("header"))) return configure_header(host, stamp, value);
   for (size_t index = 0; index < sizeof(keys) / sizeof(keys[0]); index++) {
-    if (rpcurl_text_equal(key, keys[index].key)) return keep(stamp, keys[index].place, value);
+    if (rpcurl_text_equal(key, keys[index].key)) return keep(host, keys[index].place, value);
   }
-  return error(stamp->host, "unknown key");
+  return rpcurl_fail(host, "unknown key");
 }
 
 /* [main] Called after all keys were set: fills in the defaults. */
-static int32_t ready(void *plugin) {
+static int32_t ready(const rpcurl_host *host, void *plugin) {
+  (void)host;
   struct stamp *stamp = plugin;
   if (stamp->header_name != NULL) return RPCURL_OK;
-  return configure_header(stamp, RPCURL_TEXT("x-stamp:1"));
+  return configure_header(host, stamp, RPCURL_TEXT("x-stamp:1"));
 }
 
-static void unload(void *plugin) {
+static void unload(const rpcurl_host *host, void *plugin) {
+  (void)host;
   struct stamp *stamp = plugin;
   char *owned[] = {
       stamp->header_name,    stamp->header_value,    stamp->request.field,   stamp->request.value,
@@ -130,14 +119,15 @@ static void unload(void *plugin) {
 
 /* [loop] This plugin has no data per call, so its state is the configuration. A plugin that counts or collects
  * would allocate here and free in close. */
-static int32_t open_call(void *plugin, rpcurl_call call, void **state) {
-  (void)call;
+static int32_t open_call(const rpcurl_host *host, void *plugin, rpcurl_call call, void **state) {
+  (void)host, (void)call;
   *state = plugin;
   return RPCURL_OK;
 }
 
 /* [loop] Only the required stages: if no interceptor needs typed messages, they are not built. */
-static uint64_t stages(void *state) {
+static uint64_t stages(const rpcurl_host *host, void *state) {
+  (void)host;
   const struct stamp *stamp = state;
   uint64_t wanted = RPCURL_STAGE_REQUEST_START;
   if (stamp->request.field != NULL) wanted |= RPCURL_STAGE_REQUEST_MESSAGE;
@@ -147,49 +137,43 @@ static uint64_t stages(void *state) {
 
 /* [loop] RPCURL_OK forwards the value; a negative code fails the call. Errors of the host are returned with its
  * reason. */
-static int32_t request_start(void *state, rpcurl_call call, rpcurl_token token) {
+static int32_t request_start(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
   const struct stamp *stamp = state;
   (void)call;
-  return stamp->host->header_set(
-      stamp->host, token, text(stamp->header_name), text(stamp->header_value));
+  return host->header_set(host, token, rpcurl_text_of(stamp->header_name), rpcurl_text_of(stamp->header_value));
 }
 
-static int32_t apply(const struct stamp *stamp, const struct change *change, rpcurl_token token) {
-  const rpcurl_host *host = stamp->host;
+static int32_t apply(const rpcurl_host *host, const struct change *change, rpcurl_token token) {
   rpcurl_text old;
-  int32_t result = rpcurl_get_string(host, token, text(change->field), &old);
-  if (result < 0) {
-    /* The reason names the configured field that does not match the message. */
-    host->set_error(host, host->last_error(host));
-    return result;
-  }
+  int32_t result = rpcurl_get_string(host, token, rpcurl_text_of(change->field), &old);
+  /* The reason is that of the host: it names the configured field that does not match the message. */
+  if (result < 0) return result;
   const rpcurl_text parts[] = {
-      text(change->prefix), change->value == NULL ? old : text(change->value), text(change->suffix)};
+      rpcurl_text_of(change->prefix), change->value == NULL ? old : rpcurl_text_of(change->value), rpcurl_text_of(change->suffix)};
   size_t size = parts[0].size + parts[1].size + parts[2].size;
   char *joined = malloc(size + 1);
-  if (joined == NULL) return error(host, "out of memory");
+  if (joined == NULL) return rpcurl_fail(host, "out of memory");
   size_t filled = 0;
   for (size_t index = 0; index < 3; index++) {
     if (parts[index].size > 0) memcpy(joined + filled, parts[index].data, parts[index].size);
     filled += parts[index].size;
   }
   rpcurl_text new = {joined, size};
-  result = rpcurl_set_string(host, token, text(change->field), new);
+  result = rpcurl_set_string(host, token, rpcurl_text_of(change->field), new);
   free(joined); /* the host has copied it */
-  if (result < 0) host->set_error(host, host->last_error(host));
   return result;
 }
 
-static int32_t request_message(void *state, rpcurl_call call, rpcurl_token token) {
+static int32_t request_message(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
   const struct stamp *stamp = state;
-  (void)call;
-  return apply(stamp, &stamp->request, token);
+  (void)host, (void)call;
+  return apply(host, &stamp->request, token);
 }
 
-static int32_t response_message(void *state, rpcurl_call call, rpcurl_token token) {
+static int32_t response_message(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
   const struct stamp *stamp = state;
-  (void)call;
-  return apply(stamp, &stamp->response, token);
+  (void)host, (void)call;
+  return apply(host, &stamp->response, token);
 }
 
 /* ---- The plugin's description ---------------------------------------------------------------------------- */

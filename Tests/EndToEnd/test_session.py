@@ -703,9 +703,9 @@ HEADERS = [ROOT / "Sources" / "CPluginABI" / "include", ROOT / "Tests" / "Plugin
 VERSION = r"""
 #include "minimal.h"
 
-static int32_t request_start(void *state, rpcurl_call call, rpcurl_token token) {
+static int32_t request_start(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
   (void)state, (void)call;
-  host->header_set(host, token, RPCURL_TEXT("x-version"), text("%s"));
+  host->header_set(host, token, RPCURL_TEXT("x-version"), RPCURL_TEXT("%s"));
   return RPCURL_OK;
 }
 

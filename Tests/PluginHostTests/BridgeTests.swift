@@ -34,6 +34,17 @@ import Testing
     #expect(log.lines == ["closed", "unloaded"])
   }
 
+  @Test func convenienceFunctionsFormatAndFail() throws {
+    let plugin = try load(try Fixtures.path("smallest"))
+    var call = try PluginCallTest([plugin])
+    call.start()
+    #expect(call.sentStart?.headers.first("x-hello") == "")
+    #expect(log.lines == ["hello 1"])
+    call = try PluginCallTest([plugin])
+    call.start(headers: Headers([("refuse", "1")]))
+    #expect(call.end?.error == RPCError(.internal, "refused: 7 of nine", origin: .interceptor("smallest")))
+  }
+
   @Test func readsAndWritesFieldsOfEveryKind() throws {
     let plugin = try load(try Fixtures.path("fields"))
     let type = try Fixtures.messageType("diff2.All", of: "proto2.proto")

@@ -9,14 +9,15 @@ import Testing
   private let log = LogCollector()
 
   private func check(
-    _ name: String, limit: Duration = .seconds(2), method: MethodDescriptor? = nil
+    _ name: String, limit: Duration = .seconds(2), method: MethodDescriptor? = nil,
+    settings: [InterceptorSpec.Setting] = []
   ) throws -> [PluginCheck.Line] {
     var lines: [PluginCheck.Line] = []
     let check = PluginCheck(loader: log.loader(), limit: limit, method: method) { lines.append($0) }
     // A copy, because tests of other suites use the file itself, with its static variables.
     let copy = try Fixtures.temporaryDirectory() + "/copy.so"
     Fixtures.run("cp '\(try Fixtures.path(name))' '\(copy)'; chmod 755 '\(copy)'")
-    try check.run(InterceptorSpec(name: copy))
+    try check.run(InterceptorSpec(name: copy, settings: settings))
     return lines
   }
 
@@ -28,6 +29,14 @@ import Testing
     )
     #expect(lines.last == .passed("unloaded"))
     #expect(log.warnings.isEmpty)
+  }
+
+  @Test func runsTestOfPlugin() throws {
+    #expect(try check("self_test").contains(.passed("its own test")))
+    let settings = [InterceptorSpec.Setting(key: "pass", value: "no")]
+    let fault = #expect(throws: PluginCheck.Fault.self) { try check("self_test", settings: settings) }
+    #expect(fault?.step == "its own test")
+    #expect(fault?.reason == "plugin self-test: check failed: 2 + 2 is 5")
   }
 
   @Test func reportsUnusedToken() throws {

@@ -61,8 +61,7 @@ extension HostFunctions {
   private static func payload(
     _ message: UnsafePointer<rpcurl_local_message>?, _ direction: Direction, of facts: CallFacts
   ) throws(ABIFailure) -> Payload {
-    guard let message else { throw invalid("the message is null") }
-    return try payload(message.pointee, direction == .request ? facts.requestType : facts.responseType)
+    return try payload(try copy(message), direction == .request ? facts.requestType : facts.responseType)
   }
 
   // MARK: - Time
@@ -76,7 +75,7 @@ extension HostFunctions {
       guard nanoseconds >= 0 else { throw invalid("the time is negative") }
       let call = try onLoop(call, instance, "after")
       let number = call.setTimer(after: .nanoseconds(nanoseconds)) {
-        instance.guarding.run("a timer", in: call) { function(argument) }
+        instance.guarding.run("a timer", in: call) { function(instance.host, argument) }
       }
       timer?.pointee = rpcurl_timer(id: number)
     }
@@ -99,7 +98,7 @@ extension HostFunctions {
       nonisolated(unsafe) let argument = argument
       call.context.post {
         guard !call.hasEnded else { return }
-        instance.guarding.run("a posted function", in: call) { function(argument) }
+        instance.guarding.run("a posted function", in: call) { function(instance.host, argument) }
       }
     }
   }

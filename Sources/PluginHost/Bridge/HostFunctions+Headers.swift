@@ -148,7 +148,7 @@ extension HostFunctions {
   ) -> Int32 {
     call(host) { instance throws(ABIFailure) in
       let plain = try copy(metrics)
-      // A member of rpcurl_outcome, so its size is fixed.
+      // A member that is missing would be 0, which is a time, and not "not measured".
       guard plain.struct_size >= MemoryLayout<rpcurl_metrics>.size else {
         throw invalid("struct_size is \(plain.struct_size)")
       }

@@ -19,7 +19,7 @@ extension HostFunctions {
         let arena = Arena()
         let parts = arena.ownResponse(answer, schema)
         instance.guarding.run("the end of an own call", in: call) {
-          withUnsafePointer(to: parts) { done(argument, $0) }
+          withUnsafePointer(to: parts) { done(instance.host, argument, $0) }
         }
         withExtendedLifetime(arena) {}
       }
@@ -28,7 +28,9 @@ extension HostFunctions {
 
   private static func ownCall(_ plain: rpcurl_own_call, _ schema: OwnSchema) throws(ABIFailure) -> Subrequest
   {
-    var call = Subrequest(method: schema.name, message: try schema.serialize(plain.message))
+    let message =
+      try plain.message.map { message throws(ABIFailure) in try copy(message) } ?? rpcurl_local_message()
+    var call = Subrequest(method: schema.name, message: try schema.serialize(message))
     if plain.target.size > 0 { call.target = try checkedTarget(plain.target) }
     call.headers = try headers(plain.headers, plain.header_count)
     if plain.timeout_ns > 0 { call.timeout = .nanoseconds(plain.timeout_ns) }
@@ -95,18 +97,11 @@ extension Arena {
         error = RPCError(.internal, "invalid response: \(problem)", origin: .client)
       }
     }
-    let headers = fields(answer.headers)
-    let trailers = fields(answer.end.trailers)
-    let details = array((error?.details ?? []).map { rpcurl_detail($0, self) })
     return rpcurl_own_response(
-      struct_size: MemoryLayout<rpcurl_own_response>.size, code: Int32(error?.code.rawValue ?? 0),
-      reserved: 0,
-      status_message: text(error?.message ?? ""), message: text(message), headers: headers,
-      header_count: answer.headers.count, trailers: trailers, trailer_count: answer.end.trailers.count,
-      details: details, detail_count: error?.details.count ?? 0)
-  }
-
-  private func fields(_ headers: Headers) -> UnsafePointer<rpcurl_field> {
-    array(headers.fields.map { rpcurl_field(name: text($0.name), value: text($0.value)) })
+      struct_size: MemoryLayout<rpcurl_own_response>.size,
+      status: array([rpcurl_status(ResponseEnd(error: error), self)]), message: text(message),
+      headers: fields(answer.headers), header_count: answer.headers.count,
+      trailers: fields(answer.end.trailers),
+      trailer_count: answer.end.trailers.count)
   }
 }

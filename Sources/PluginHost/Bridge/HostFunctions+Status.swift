@@ -31,27 +31,6 @@ extension HostFunctions {
 
   // MARK: - Details
 
-  static func detailCount(_ host: Host?, _ token: rpcurl_token) -> Int64 {
-    count(host) { instance throws(ABIFailure) in
-      try withEnd(instance, token) { end, _ in end.error?.details.count ?? 0 }
-    }
-  }
-
-  static func detailAt(
-    _ host: Host?, _ token: rpcurl_token, _ index: Int, _ detail: UnsafeMutablePointer<rpcurl_detail>?
-  ) -> Int32 {
-    call(host) { instance throws(ABIFailure) in
-      guard let detail else { throw invalid("the detail is null") }
-      detail.pointee = try withEnd(instance, token) { end, arena throws(ABIFailure) in
-        let details = end.error?.details ?? []
-        guard details.indices.contains(index) else {
-          throw ABIFailure(RPCURL_ENOENT, "the index is out of range: there are \(details.count) details")
-        }
-        return rpcurl_detail(details[index], arena)
-      }
-    }
-  }
-
   static func detailAdd(
     _ host: Host?, _ token: rpcurl_token, _ detail: UnsafePointer<rpcurl_detail>?
   ) -> Int32 {
@@ -78,10 +57,8 @@ extension HostFunctions {
   static func details(
     _ details: UnsafePointer<rpcurl_detail>?, _ count: Int
   ) throws(ABIFailure) -> [StatusDetail] {
-    guard (0...mostElements).contains(count) else { throw invalid("\(count) details") }
-    guard count == 0 || details != nil else { throw invalid("the details are null") }
     var found: [StatusDetail] = []
-    for detail in UnsafeBufferPointer(start: details, count: count) {
+    for detail in try elements(details, count, "details") {
       let name = try detail.type_name.string()
       guard !name.isEmpty, !name.contains("/") else { throw invalid("\"\(name)\" is not a full type name") }
       found.append(StatusDetail(typeName: name, value: try detail.value.bytes()))
@@ -105,6 +82,8 @@ extension HostFunctions {
 
 extension rpcurl_detail {
   init(_ detail: StatusDetail, _ arena: Arena) {
-    self.init(type_name: arena.text(detail.typeName), value: arena.text(detail.value))
+    self.init(
+      struct_size: MemoryLayout<rpcurl_detail>.size, type_name: arena.text(detail.typeName),
+      value: arena.text(detail.value))
   }
 }

@@ -101,11 +101,7 @@ extension HostFunctions {
     answer.error?.details = try details(plain.details, plain.detail_count)
     answer.headers = try headers(plain.headers, Int(plain.header_count))
     answer.trailers = try headers(plain.trailers, Int(plain.trailer_count))
-    guard (0...mostElements).contains(Int(plain.message_count)) else {
-      throw invalid("\(plain.message_count) messages")
-    }
-    guard plain.message_count == 0 || plain.messages != nil else { throw invalid("messages is null") }
-    for message in UnsafeBufferPointer(start: plain.messages, count: Int(plain.message_count)) {
+    for message in try elements(plain.messages, Int(plain.message_count), "messages") {
       answer.messages.append(try payload(message, facts.responseType))
     }
     return answer

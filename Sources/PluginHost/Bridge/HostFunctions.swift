@@ -69,8 +69,6 @@ enum HostFunctions {
       get_http_status: { host, token in HostFunctions.getHTTPStatus(host, token) },
       get_status: { host, token, status in HostFunctions.getStatus(host, token, status) },
       set_status: { host, token, code, message in HostFunctions.setStatus(host, token, code, message) },
-      detail_count: { host, token in HostFunctions.detailCount(host, token) },
-      detail_at: { host, token, index, detail in HostFunctions.detailAt(host, token, index, detail) },
       detail_add: { host, token, detail in HostFunctions.detailAdd(host, token, detail) },
       details_clear: { host, token in HostFunctions.detailsClear(host, token) },
       get_metrics: { host, token, metrics in HostFunctions.getMetrics(host, token, metrics) },
@@ -155,6 +153,30 @@ enum HostFunctions {
       UnsafeMutableRawPointer(target).advanced(by: offset)
         .copyMemory(from: rest.baseAddress ?? UnsafeRawPointer(target), byteCount: rest.count)
     }
+  }
+
+  /// Copies an array from the plugin, whose elements are as far apart as the `struct_size` of the first states.
+  ///
+  /// - Parameter what: The elements, for errors.
+  static func elements<Element: BitwiseCopyable>(
+    _ start: UnsafePointer<Element>?, _ count: Int, _ what: String
+  ) throws(ABIFailure) -> [Element] {
+    guard (0...mostElements).contains(count) else { throw invalid("\(count) \(what)") }
+    guard count > 0 else { return [] }
+    guard let start else { throw invalid("the \(what) are null") }
+    // Each of them starts with its size.
+    let first = UnsafeRawPointer(start)
+    let stride = first.load(as: Int.self)
+    guard (MemoryLayout<Element>.alignment...1 << 16).contains(stride),
+      stride.isMultiple(of: MemoryLayout<Element>.alignment)
+    else { throw invalid("struct_size of the \(what) is \(stride)") }
+    var found: [Element] = []
+    for index in 0..<count {
+      let place = first + index * stride
+      guard place.load(as: Int.self) == stride else { throw invalid("the \(what) differ in struct_size") }
+      found.append(try copy(place.assumingMemoryBound(to: Element.self)))
+    }
+    return found
   }
 
   /// Copies a structure from the plugin, up to the size in its header; members beyond that size are zero.

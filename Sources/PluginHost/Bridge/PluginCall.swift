@@ -134,8 +134,29 @@ extension rpcurl_metrics {
 
 extension rpcurl_status {
   init(_ end: ResponseEnd, _ arena: Arena) {
+    let details = end.error?.details ?? []
     self.init(
       struct_size: MemoryLayout<rpcurl_status>.size, code: Int32(end.code.rawValue), reserved: 0,
-      message: arena.text(end.error?.message ?? ""))
+      message: arena.text(end.error?.message ?? ""),
+      details: details.isEmpty ? nil : arena.array(details.map { rpcurl_detail($0, arena) }),
+      detail_count: details.count)
+  }
+}
+
+extension Arena {
+  /// Converts an outcome to the plugin's form.
+  func outcome(_ outcome: Outcome) -> UnsafePointer<rpcurl_outcome> {
+    array([
+      rpcurl_outcome(
+        struct_size: MemoryLayout<rpcurl_outcome>.size, status: array([rpcurl_status(outcome.end, self)]),
+        metrics: array([rpcurl_metrics(outcome.metrics)]), trailers: fields(outcome.end.trailers),
+        trailer_count: outcome.end.trailers.count)
+    ])
+  }
+
+  /// Converts headers to the plugin's form; `nil` if there are none.
+  func fields(_ headers: Headers) -> UnsafePointer<rpcurl_field>? {
+    guard headers.count > 0 else { return nil }
+    return array(headers.fields.map { rpcurl_field(name: text($0.name), value: text($0.value)) })
   }
 }

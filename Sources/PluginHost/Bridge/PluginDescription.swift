@@ -62,6 +62,10 @@ struct PluginDescription: @unchecked Sendable {
         reason:
           "it requires a feature that this rpcurl lacks (flags 0x\(String(unknownFlags, radix: 16)))")
     }
+    guard functions.min_minor <= UInt32(RPCURL_ABI_MINOR) else {
+      throw .requiresNewerHost(
+        path: path, required: "\(functions.abi_major).\(functions.min_minor)", host: PluginLoader.abiVersion)
+    }
     self.name = name
     version = functions.version.map { String(cString: $0) } ?? ""
     summary = functions.summary.map { String(cString: $0) } ?? ""
@@ -98,7 +102,8 @@ struct PluginDescription: @unchecked Sendable {
     return stages
   }
 
-  typealias StageCallback = @convention(c) (UnsafeMutableRawPointer?, rpcurl_call, rpcurl_token) -> Int32
+  typealias StageCallback =
+    @convention(c) (UnsafePointer<rpcurl_host>?, UnsafeMutableRawPointer?, rpcurl_call, rpcurl_token) -> Int32
 
   func callback(_ stage: Stage) -> StageCallback? {
     switch stage {

@@ -14,7 +14,8 @@ final class PluginInstance: @unchecked Sendable {
   /// The state that the plugin stored at load; written once, before any call.
   private(set) var state: UnsafeMutableRawPointer?
   private let log: LogSink
-  private let host: UnsafeMutablePointer<rpcurl_host>
+  /// The host's functions, as the plugin receives them.
+  let host: UnsafeMutablePointer<rpcurl_host>
   private let shared: PluginFile
   private let texts = Arena()
   private let noted = Mutex<[String]>([])
@@ -53,7 +54,7 @@ final class PluginInstance: @unchecked Sendable {
     let functions = description.functions
     try check(guarding.run("load") { functions.load?(host, &state) }, step: "load")
     for setting in settings { try configure(setting) }
-    try check(guarding.run("ready") { functions.ready?(state) }, step: "ready")
+    try check(guarding.run("ready") { functions.ready?(host, state) }, step: "ready")
   }
 
   private func configure(_ setting: InterceptorSpec.Setting) throws(PluginError) {
@@ -64,7 +65,7 @@ final class PluginInstance: @unchecked Sendable {
     }
     let arena = Arena()
     let result = guarding.run("configure") {
-      configure(state, arena.text(setting.key), arena.text(setting.value))
+      configure(host, state, arena.text(setting.key), arena.text(setting.value))
     }
     withExtendedLifetime(arena) {}
     if result != RPCURL_OK {
@@ -80,7 +81,27 @@ final class PluginInstance: @unchecked Sendable {
   }
 
   func stop() {
-    guarding.run("unload") { description.functions.unload?(state) }
+    guarding.run("unload") { description.functions.unload?(host, state) }
+  }
+
+  /// Runs the plugin's own test, if it has the extension `rpcurl.check/1`.
+  ///
+  /// - Returns: Whether it has.
+  /// - Throws: ``PluginError`` if the test fails.
+  func check() throws(PluginError) -> Bool {
+    guard
+      let found = extensionNamed(RPCURL_EXTENSION_CHECK)?.assumingMemoryBound(to: rpcurl_check.self),
+      let plain = try? HostFunctions.copy(found), let run = plain.run
+    else { return false }
+    try check(guarding.run("check") { run(host, state) }, step: "check")
+    return true
+  }
+
+  /// The structure of an extension of the plugin; `nil` if it has none with this name.
+  private func extensionNamed(_ name: String) -> UnsafeRawPointer? {
+    guard let find = description.functions.get_extension else { return nil }
+    let arena = Arena()
+    return guarding.run("get_extension") { find(host, state, arena.text(name)) }
   }
 
   var tokens: HandleTable<HeldValue> { shared.tokens }
@@ -129,8 +150,8 @@ final class PluginInstance: @unchecked Sendable {
 
 /// The state shared by all loads of a plugin's file.
 ///
-/// Its static variables are shared, so a plugin that stores its host in one uses the host of the last load
-/// for tokens of every load. That works because tokens belong to the file.
+/// Its static variables are shared. A plugin that stores its host in one uses the host of the last load for tokens
+/// of every load, which works because tokens belong to the file.
 private final class PluginFile: @unchecked Sendable {
   let tokens = HandleTable<HeldValue>()
   let calls = HandleTable<PluginCall>()

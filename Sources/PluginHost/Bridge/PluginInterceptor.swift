@@ -21,7 +21,7 @@ struct PluginFactory: InterceptorFactory {
     var state: UnsafeMutableRawPointer?
     let result =
       instance.guarding.run("open", in: call) {
-        functions.open?(instance.state, rpcurl_call(id: number), &state)
+        functions.open?(instance.host, instance.state, rpcurl_call(id: number), &state)
       } ?? RPCURL_OK
     guard result == RPCURL_OK else {
       call.end()
@@ -70,7 +70,7 @@ final class PluginInterceptor: Interceptor {
     let functions = instance.description.functions
     stages = instance.description.stages
     if let choose = functions.stages {
-      let chosen = instance.guarding.run("stages", in: pluginCall) { choose(state) }
+      let chosen = instance.guarding.run("stages", in: pluginCall) { choose(instance.host, state) }
       stages.formIntersection(Stages(rawValue: UInt32(truncatingIfNeeded: chosen)))
     }
     // The watchdog reports a blocking callback while it blocks.
@@ -79,7 +79,7 @@ final class PluginInterceptor: Interceptor {
     var plain = rpcurl_needs(
       struct_size: MemoryLayout<rpcurl_needs>.size, replay_limit_bytes: 0, window_bytes: 0, is_serial: 0,
       reserved: 0)
-    let result = instance.guarding.run("needs", in: pluginCall) { ask(state, &plain) }
+    let result = instance.guarding.run("needs", in: pluginCall) { ask(instance.host, state, &plain) }
     if result != RPCURL_OK { throw failure(instance.reason(result, "needs")) }
     requirements = InterceptorRequirements(
       isSerial: plain.is_serial != 0, windowBytes: Int(clamping: plain.window_bytes),
@@ -140,7 +140,7 @@ final class PluginInterceptor: Interceptor {
 
   private func run(_ callback: PluginDescription.StageCallback, _ held: HeldValue, _ number: UInt64) {
     let result = instance.guarding.run(held.stage.name, in: pluginCall) {
-      callback(state, rpcurl_call(id: call), rpcurl_token(id: number))
+      callback(instance.host, state, rpcurl_call(id: call), rpcurl_token(id: number))
     }
     if result != RPCURL_LATER { settle(held, number, result) }
   }
@@ -161,14 +161,14 @@ final class PluginInterceptor: Interceptor {
   func finish(_ outcome: Outcome) {
     instance.misusePolicy?.remove(call)
     pluginCall.end()
-    let arena = Arena()
-    var plain = rpcurl_outcome(
-      struct_size: MemoryLayout<rpcurl_outcome>.size, status: rpcurl_status(outcome.end, arena),
-      metrics: rpcurl_metrics(outcome.metrics))
-    instance.guarding.run("close", in: pluginCall) {
-      instance.description.functions.close?(state, rpcurl_call(id: self.call), &plain)
+    if let close = instance.description.functions.close {
+      let arena = Arena()
+      let plain = arena.outcome(outcome)
+      instance.guarding.run("close", in: pluginCall) {
+        close(instance.host, state, rpcurl_call(id: self.call), plain)
+      }
+      withExtendedLifetime(arena) {}
     }
-    withExtendedLifetime(arena) {}
     let call = call
     // Their tokens are void; they are released when this returns.
     _ = instance.tokens.removeAll { $0.call == call }

@@ -59,6 +59,10 @@ package struct PluginCheck {
       report(.note("it was built against an ABI newer than \(PluginLoader.abiVersion)"))
     }
     try runCalls(plugin)
+    if try attempt("its own test", { () throws(PluginError) in try plugin.check() }) {
+      try requireNoMisuse(plugin, "its own test")
+      passed("its own test")
+    }
     plugin.unload()
     try requireNoMisuse(plugin, "unload")
     passed("unloaded")

@@ -138,10 +138,11 @@ struct ELFFile {
     {
       let name = position + 12
       let content = name + padded(nameBytes)
-      if type == noteType, notes.slice(name, Int(nameBytes)) == noteName[...], contentBytes >= 8,
-        let major = notes.u32(content), let minor = notes.u32(content + 4)
+      if type == noteType, notes.slice(name, Int(nameBytes)) == noteName[...], contentBytes >= 12,
+        let major = notes.u32(content), let minor = notes.u32(content + 4),
+        let hostMinor = notes.u32(content + 8)
       {
-        return ABIVersion(major: major, minor: minor)
+        return ABIVersion(major: major, minor: minor, hostMinor: hostMinor)
       }
       position = content + padded(contentBytes)
     }

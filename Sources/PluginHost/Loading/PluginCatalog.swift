@@ -9,6 +9,8 @@ package struct PluginFileFacts: Sendable, Equatable {
     package let major: UInt32
     /// The minor version.
     package let minor: UInt32
+    /// The oldest minor version of a host that it supports.
+    package let hostMinor: UInt32
   }
 
   /// The version in its note.

@@ -19,6 +19,8 @@ package enum PluginError: Error, Sendable, Equatable {
   case noVersionNote(path: String)
   /// The plugin was built against another major version of the ABI.
   case otherVersion(path: String, plugin: String, host: String)
+  /// The plugin requires a later minor version of the ABI.
+  case requiresNewerHost(path: String, required: String, host: String)
   /// The dynamic loader rejects the file.
   case notLoadable(path: String, reason: String)
   /// The file changed while it was loaded.
@@ -55,6 +57,8 @@ extension PluginError: CustomStringConvertible {
     case .noVersionNote(let path): "plugin \(path): not an rpcurl plugin: it has no ABI version note"
     case .otherVersion(let path, let plugin, let host):
       "plugin \(path): built against version \(plugin) of the plugin ABI, but this rpcurl has \(host)"
+    case .requiresNewerHost(let path, let required, let host):
+      "plugin \(path): requires version \(required) of the plugin ABI, but this rpcurl has \(host)"
     case .notLoadable(let path, let reason): "plugin \(path): cannot be loaded: \(reason)"
     case .replaced(let path): "plugin \(path): the file was replaced while it was loaded"
     case .noEntry(let path, let symbol): "plugin \(path): missing symbol \(symbol)"
@@ -81,6 +85,7 @@ extension PluginError: CustomStringConvertible {
       "if you trust where it leads, become its owner: chown -h \(geteuid()) '\(link)'"
     case .otherMachine, .otherVersion, .wouldNotSeeAll:
       "rebuild the plugin on this machine, against the installed header"
+    case .requiresNewerHost: "install a newer rpcurl"
     case .noVersionNote, .noEntry: "the source of a plugin contains RPCURL_PLUGIN(name) once, at file scope"
     case .configurationRejected(let plugin, _, _, let keys):
       keys.isEmpty ? nil : "valid keys of \(plugin): \(keys.joined(separator: ", "))"

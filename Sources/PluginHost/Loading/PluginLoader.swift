@@ -72,6 +72,10 @@ package struct PluginLoader: Sendable {
     guard version.major == UInt32(RPCURL_ABI_MAJOR) else {
       throw .otherVersion(path: path, plugin: "\(version.major).\(version.minor)", host: Self.abiVersion)
     }
+    guard version.hostMinor <= UInt32(RPCURL_ABI_MINOR) else {
+      throw .requiresNewerHost(
+        path: path, required: "\(version.major).\(version.hostMinor)", host: Self.abiVersion)
+    }
     let entry = elf.symbol(RPCURL_ENTRY_SYMBOL, file)
     guard entry != .data else {
       throw .malformed(path: path, reason: "the symbol \(RPCURL_ENTRY_SYMBOL) is not a function")
@@ -135,6 +139,9 @@ package final class LoadedPlugin: Sendable {
 
   /// Its violations of the ABI so far.
   package var misuses: [String] { instance.misuses }
+
+  /// Runs the plugin's own test. Returns false if it has none. `[main thread]`
+  func check() throws(PluginError) -> Bool { try instance.check() }
 
   /// Lets the plugin clean up at the end of the process, when no call is open. `[main thread]`
   package func unload() {

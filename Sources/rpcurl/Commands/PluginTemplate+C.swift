@@ -45,57 +45,48 @@ extension PluginTemplate {
 
     /* The configuration. The host creates one for each use of the plugin in the chain. */
     struct plugin {
-      const rpcurl_host *host;
       char *header;
     };
 
-    static int32_t fail(const rpcurl_host *host, rpcurl_text message) {
-      host->set_error(host, message);
-      return RPCURL_EFAILED;
-    }
-
     static int32_t load(const rpcurl_host *host, void **result) {
-      struct plugin *plugin = calloc(1, sizeof(*plugin));
-      if (plugin == NULL) return fail(host, RPCURL_TEXT("out of memory"));
-      plugin->host = host;
-      *result = plugin;
-      return RPCURL_OK;
+      *result = calloc(1, sizeof(struct plugin));
+      return *result == NULL ? rpcurl_fail(host, "out of memory") : RPCURL_OK;
     }
 
-    static int32_t configure(void *state, rpcurl_text key, rpcurl_text value) {
+    static int32_t configure(const rpcurl_host *host, void *state, rpcurl_text key, rpcurl_text value) {
       struct plugin *plugin = state;
-      if (!rpcurl_text_equal(key, RPCURL_TEXT("header"))) return fail(plugin->host, RPCURL_TEXT("unknown key"));
+      if (!rpcurl_text_equal(key, RPCURL_TEXT("header"))) return rpcurl_fail(host, "unknown key");
       free(plugin->header);
       plugin->header = malloc(value.size + 1);
-      if (plugin->header == NULL) return fail(plugin->host, RPCURL_TEXT("out of memory"));
+      if (plugin->header == NULL) return rpcurl_fail(host, "out of memory");
       if (value.size > 0) memcpy(plugin->header, value.data, value.size);
       plugin->header[value.size] = 0;
       return RPCURL_OK;
     }
 
-    static int32_t ready(void *state) {
+    static int32_t ready(const rpcurl_host *host, void *state) {
       const struct plugin *plugin = state;
-      return plugin->header == NULL ? fail(plugin->host, RPCURL_TEXT("needs header=TEXT")) : RPCURL_OK;
+      return plugin->header == NULL ? rpcurl_fail(host, "needs header=TEXT") : RPCURL_OK;
     }
 
-    static void unload(void *state) {
+    static void unload(const rpcurl_host *host, void *state) {
       struct plugin *plugin = state;
+      (void)host;
       free(plugin->header);
       free(plugin);
     }
 
     /* A call needs no state of its own, so its state is the configuration. */
-    static int32_t open_call(void *plugin, rpcurl_call call, void **state) {
-      (void)call;
+    static int32_t open_call(const rpcurl_host *host, void *plugin, rpcurl_call call, void **state) {
+      (void)host, (void)call;
       *state = plugin;
       return RPCURL_OK;
     }
 
-    static int32_t request_start(void *state, rpcurl_call call, rpcurl_token token) {
+    static int32_t request_start(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
       const struct plugin *plugin = state;
-      rpcurl_text name = {plugin->header, strlen(plugin->header)};
       (void)call;
-      return plugin->host->header_set(plugin->host, token, name, RPCURL_TEXT("1"));
+      return host->header_set(host, token, rpcurl_text_of(plugin->header), RPCURL_TEXT("1"));
     }
 
     static const rpcurl_plugin plugin = {

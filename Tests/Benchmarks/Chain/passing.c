@@ -12,9 +12,9 @@ static int32_t load(const rpcurl_host *host, void **plugin) {
   return RPCURL_OK;
 }
 
-static int32_t configure(void *plugin, rpcurl_text key, rpcurl_text value) {
+static int32_t configure(const rpcurl_host *host, void *plugin, rpcurl_text key, rpcurl_text value) {
   uint64_t *wanted = plugin;
-  (void)key;
+  (void)host, (void)key;
   const uint64_t headers =
       RPCURL_STAGE_REQUEST_START | RPCURL_STAGE_RESPONSE_START | RPCURL_STAGE_RESPONSE_END;
   if (rpcurl_text_equal(value, RPCURL_TEXT("headers"))) *wanted = headers;
@@ -23,16 +23,24 @@ static int32_t configure(void *plugin, rpcurl_text key, rpcurl_text value) {
   return RPCURL_OK;
 }
 
-static int32_t open_call(void *plugin, rpcurl_call call, void **state) {
-  (void)call;
+static int32_t open_call(const rpcurl_host *host, void *plugin, rpcurl_call call, void **state) {
+  (void)host, (void)call;
   *state = plugin;
   return RPCURL_OK;
 }
 
-static uint64_t stages(void *state) { return *(uint64_t *)state; }
+static uint64_t stages(const rpcurl_host *host, void *state) {
+  (void)host;
+  return *(uint64_t *)state;
+}
 
-static int32_t pass(void *state, rpcurl_call call, rpcurl_token token) {
-  (void)state, (void)call, (void)token;
+static void unload(const rpcurl_host *host, void *plugin) {
+  (void)host;
+  free(plugin);
+}
+
+static int32_t pass(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
+  (void)host, (void)state, (void)call, (void)token;
   return RPCURL_OK;
 }
 
@@ -44,7 +52,7 @@ static const rpcurl_plugin passing = {
     .config_help = "stages=headers|bytes|all  where",
     .load = load,
     .configure = configure,
-    .unload = free,
+    .unload = unload,
     .open = open_call,
     .stages = stages,
     .request_start = pass,

@@ -7,8 +7,8 @@ static int32_t slow_load(const rpcurl_host *given, void **plugin) {
   return keep_host(given, plugin);
 }
 
-static int32_t request_message(void *state, rpcurl_call call, rpcurl_token token) {
-  (void)state, (void)call, (void)token;
+static int32_t request_message(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
+  (void)host, (void)state, (void)call, (void)token;
   usleep(250 * 1000);
   return RPCURL_OK;
 }

@@ -58,33 +58,33 @@ static int32_t load(const rpcurl_host *given, void **plugin) {
   reach("load");
   return RPCURL_OK;
 }
-static int32_t configure(void *plugin, rpcurl_text key, rpcurl_text value) {
-  (void)plugin, (void)key, (void)value;
+static int32_t configure(const rpcurl_host *host, void *plugin, rpcurl_text key, rpcurl_text value) {
+  (void)host, (void)plugin, (void)key, (void)value;
   reach("configure");
   return RPCURL_OK;
 }
-static int32_t ready(void *plugin) {
-  (void)plugin;
+static int32_t ready(const rpcurl_host *host, void *plugin) {
+  (void)host, (void)plugin;
   reach("ready");
   return RPCURL_OK;
 }
-static void unload(void *plugin) {
-  (void)plugin;
+static void unload(const rpcurl_host *host, void *plugin) {
+  (void)host, (void)plugin;
   reach("unload");
 }
-static int32_t open_call(void *plugin, rpcurl_call call, void **state) {
-  (void)plugin, (void)call, (void)state;
+static int32_t open_call(const rpcurl_host *host, void *plugin, rpcurl_call call, void **state) {
+  (void)host, (void)plugin, (void)call, (void)state;
   reach("open");
   return RPCURL_OK;
 }
-static uint64_t stages(void *state) {
-  (void)state;
+static uint64_t stages(const rpcurl_host *host, void *state) {
+  (void)host, (void)state;
   reach("stages");
   return RPCURL_STAGES_ALL;
 }
 #define STAGE(name)                                                                   \
-  static int32_t name(void *state, rpcurl_call call, rpcurl_token token) {            \
-    (void)state, (void)call, (void)token;                                             \
+  static int32_t name(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) { \
+    (void)host, (void)state, (void)call, (void)token;                                             \
     reach(#name);                                                                     \
     return RPCURL_OK;                                                                 \
   }
@@ -97,8 +97,8 @@ STAGE(response_bytes)
 STAGE(response_message)
 STAGE(response_end)
 STAGE(metrics)
-static void close_call(void *state, rpcurl_call call, const rpcurl_outcome *outcome) {
-  (void)state, (void)call, (void)outcome;
+static void close_call(const rpcurl_host *host, void *state, rpcurl_call call, const rpcurl_outcome *outcome) {
+  (void)host, (void)state, (void)call, (void)outcome;
   reach("close");
 }
 
@@ -109,7 +109,7 @@ static const rpcurl_plugin plugin = {
     .response_start = response_start, .response_bytes = response_bytes,
     .response_message = response_message, .response_end = response_end, .metrics = metrics,
     .close = close_call};
-RPCURL_NOTE_(RPCURL_ABI_MAJOR, RPCURL_ABI_MINOR)
+RPCURL_NOTE_(RPCURL_ABI_MAJOR, RPCURL_ABI_MINOR, RPCURL_MIN_MINOR)
 RPCURL_EXPORT const rpcurl_plugin *rpcurl_plugin_entry(void) {
   reach("entry");
   return &plugin;

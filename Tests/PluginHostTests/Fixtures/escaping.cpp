@@ -3,7 +3,9 @@
 
 #include <stdexcept>
 
-static int32_t request_start(void *, rpcurl_call, rpcurl_token) { throw std::runtime_error("out"); }
+static int32_t request_start(const rpcurl_host *, void *, rpcurl_call, rpcurl_token) {
+  throw std::runtime_error("out");
+}
 
 static const rpcurl_plugin plugin = [] {
   rpcurl_plugin plugin = rpcurl::describe("escaping");

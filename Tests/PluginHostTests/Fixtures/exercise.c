@@ -18,7 +18,7 @@ static int32_t load(const rpcurl_host *given, void **plugin) {
   return RPCURL_OK;
 }
 
-static int32_t open_call(void *plugin, rpcurl_call call, void **state) {
+static int32_t open_call(const rpcurl_host *host, void *plugin, rpcurl_call call, void **state) {
   rpcurl_call_facts facts = {.struct_size = sizeof(facts)};
   struct { size_t struct_size; uint32_t kind, reserved; rpcurl_text behind; } small = {16, 9, 9, {"x", 1}};
   CHECK(strcmp(plugin, "plugin") == 0);
@@ -33,7 +33,7 @@ static int32_t open_call(void *plugin, rpcurl_call call, void **state) {
   return RPCURL_OK;
 }
 
-static int32_t request_start(void *state, rpcurl_call call, rpcurl_token token) {
+static int32_t request_start(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
   rpcurl_text value;
   rpcurl_field field;
   (void)call;
@@ -59,7 +59,7 @@ static int32_t request_start(void *state, rpcurl_call call, rpcurl_token token) 
   CHECK(host->set_timeout(host, token, INT64_C(60000000000)) == RPCURL_OK);
   CHECK(host->get_start(host, token, &start) == RPCURL_OK && IS(start.target, "https://other:8443/prefix"));
   CHECK(start.timeout_ns > INT64_C(50000000000) && start.timeout_ns <= INT64_C(60000000000));
-  CHECK(host->detail_count(host, token) == RPCURL_ESTAGE);
+  CHECK(host->details_clear(host, token) == RPCURL_ESTAGE);
   char *memory = host->alloc(host, 10);
   CHECK(memory != NULL);
   host->free(host, memory);
@@ -68,7 +68,7 @@ static int32_t request_start(void *state, rpcurl_call call, rpcurl_token token) 
 }
 
 /* The message is google.protobuf.Value: {"string_value": "Ada"}. */
-static int32_t request_message(void *state, rpcurl_call call, rpcurl_token token) {
+static int32_t request_message(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
   rpcurl_value value = {0};
   rpcurl_text got;
   (void)state, (void)call;
@@ -129,7 +129,7 @@ static int32_t request_message(void *state, rpcurl_call call, rpcurl_token token
   return RPCURL_OK;
 }
 
-static int32_t request_bytes(void *state, rpcurl_call call, rpcurl_token token) {
+static int32_t request_bytes(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
   rpcurl_text got;
   (void)state, (void)call;
   CHECK(host->get_payload(host, token, &got) == RPCURL_OK && IS(got, "\x1a\x0cGrace Hopper"));
@@ -138,14 +138,14 @@ static int32_t request_bytes(void *state, rpcurl_call call, rpcurl_token token) 
   return RPCURL_OK;
 }
 
-static int32_t response_start(void *state, rpcurl_call call, rpcurl_token token) {
+static int32_t response_start(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
   (void)state, (void)call;
   CHECK(host->get_http_status(host, token) == 200);
   CHECK(host->header_add(host, token, T("x-seen"), T("yes")) == RPCURL_OK);
   return RPCURL_OK;
 }
 
-static int32_t response_end(void *state, rpcurl_call call, rpcurl_token token) {
+static int32_t response_end(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
   rpcurl_status status = {.struct_size = sizeof(status)}, unset = {0};
   (void)state, (void)call;
   CHECK(host->get_status(host, token, &unset) == RPCURL_EINVAL);
@@ -153,24 +153,28 @@ static int32_t response_end(void *state, rpcurl_call call, rpcurl_token token) {
   CHECK(status.code == 5 && IS(status.message, "gone"));
   CHECK(host->set_status(host, token, 5, T("not here")) == RPCURL_OK);
   CHECK(host->header_set(host, token, T("x-trailer"), T("t")) == RPCURL_OK);
-  rpcurl_detail detail, new_detail = {T("google.rpc.RetryInfo"), T("\x0a\x00")};
-  CHECK(host->detail_count(host, token) == 1);
-  CHECK(host->detail_at(host, token, 0, &detail) == RPCURL_OK && IS(detail.type_name, "x"));
-  CHECK(IS(detail.value, "\x01"));
-  CHECK(host->detail_at(host, token, 1, &detail) == RPCURL_ENOENT);
+  const rpcurl_detail new_detail = {.struct_size = sizeof(new_detail), .type_name = T("google.rpc.RetryInfo"),
+                                    .value = T("\x0a\x00")};
+  CHECK(status.detail_count == 1);
+  const rpcurl_detail detail = {.struct_size = sizeof(detail), .type_name = status.details->type_name,
+                                .value = status.details->value};
+  CHECK(IS(detail.type_name, "x") && IS(detail.value, "\x01"));
   CHECK(host->details_clear(host, token) == 1);
   CHECK(host->detail_add(host, token, NULL) == RPCURL_EINVAL);
   CHECK(host->detail_add(host, token, &new_detail) == RPCURL_OK);
   CHECK(host->detail_add(host, token, &detail) == RPCURL_OK);
+  CHECK(host->get_status(host, token, &status) == RPCURL_OK && status.detail_count == 2);
+  CHECK(IS(RPCURL_AT(status.details, 0)->type_name, "google.rpc.RetryInfo"));
+  CHECK(IS(RPCURL_AT(status.details, 1)->type_name, "x"));
   CHECK(host->set_status(host, token, 0, T("")) == RPCURL_OK);
-  CHECK(host->detail_count(host, token) == 0);
+  CHECK(host->get_status(host, token, &status) == RPCURL_OK && status.detail_count == 0);
   CHECK(host->detail_add(host, token, &detail) == RPCURL_ENOENT);
   CHECK(host->set_status(host, token, 5, T("not here")) == RPCURL_OK);
   CHECK(host->detail_add(host, token, &new_detail) == RPCURL_OK);
   return RPCURL_OK;
 }
 
-static int32_t metrics(void *state, rpcurl_call call, rpcurl_token token) {
+static int32_t metrics(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
   rpcurl_metrics metrics = {.struct_size = sizeof(metrics)};
   (void)state, (void)call;
   CHECK(host->get_metrics(host, token, &metrics) == RPCURL_OK);
@@ -179,7 +183,7 @@ static int32_t metrics(void *state, rpcurl_call call, rpcurl_token token) {
   metrics.received_messages = 12;
   metrics.tls_ns = 3000;
   CHECK(host->set_metrics(host, token, &metrics) == RPCURL_OK);
-  metrics.struct_size -= sizeof(metrics.attempts);
+  metrics.struct_size = offsetof(rpcurl_metrics, attempts);
   CHECK(host->set_metrics(host, token, &metrics) == RPCURL_EINVAL);
   metrics.struct_size = sizeof(metrics);
   metrics.total_ns = -1;
@@ -187,16 +191,16 @@ static int32_t metrics(void *state, rpcurl_call call, rpcurl_token token) {
   return RPCURL_OK;
 }
 
-static void close_call(void *state, rpcurl_call call, const rpcurl_outcome *outcome) {
+static void close_call(const rpcurl_host *host, void *state, rpcurl_call call, const rpcurl_outcome *outcome) {
   rpcurl_call_facts facts = {.struct_size = sizeof(facts)};
   CHECK(host->call_facts(host, call, &facts) == RPCURL_OK);
-  CHECK(outcome->status.code == 5 && IS(outcome->status.message, "not here"));
-  CHECK(outcome->metrics.sent_bytes == 7 && outcome->metrics.received_messages == 12);
+  CHECK(outcome->status->code == 5 && IS(outcome->status->message, "not here"));
+  CHECK(outcome->metrics->sent_bytes == 7 && outcome->metrics->received_messages == 12);
   free(state);
   host->log(host, RPCURL_LOG_INFO, T("closed"));
 }
 
-static void unload(void *plugin) {
+static void unload(const rpcurl_host *host, void *plugin) {
   free(plugin);
   host->log(host, RPCURL_LOG_INFO, T("unloaded"));
 }

@@ -194,7 +194,7 @@ static void oneofs(void) {
   CHECK(host->get_enum(host, token, T("d_enum"), &name) == 0 && IS(name, "NEGATIVE"));
 }
 
-static int32_t request_message(void *state, rpcurl_call call, rpcurl_token given) {
+static int32_t request_message(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token given) {
   (void)state, (void)call;
   token = given;
   scalars();

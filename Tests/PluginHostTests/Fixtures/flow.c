@@ -12,7 +12,7 @@ struct state {
 
 static int is(const struct state *state, const char *method) { return strcmp(state->method, method) == 0; }
 
-static int32_t open_call(void *plugin, rpcurl_call call, void **result) {
+static int32_t open_call(const rpcurl_host *host, void *plugin, rpcurl_call call, void **result) {
   struct state *state = calloc(1, sizeof(*state));
   rpcurl_call_facts facts = {.struct_size = sizeof(facts)};
   (void)plugin;
@@ -24,7 +24,7 @@ static int32_t open_call(void *plugin, rpcurl_call call, void **result) {
   return RPCURL_OK;
 }
 
-static int32_t needs(void *plugin_state, rpcurl_needs *needs) {
+static int32_t needs(const rpcurl_host *host, void *plugin_state, rpcurl_needs *needs) {
   struct state *state = plugin_state;
   log_result("needs", needs->struct_size == sizeof(*needs) && needs->window_bytes == 0);
   if (is(state, "Greedy")) {
@@ -38,12 +38,12 @@ static int32_t needs(void *plugin_state, rpcurl_needs *needs) {
 
 /* ---- Timers and posts */
 
-static void tick(void *argument) {
+static void tick(const rpcurl_host *host, void *argument) {
   struct state *state = argument;
   log_result("tick, proceed", host->proceed(host, state->held));
 }
 
-static void never(void *argument) {
+static void never(const rpcurl_host *host, void *argument) {
   (void)argument;
   host->log(host, RPCURL_LOG_ERROR, T("never"));
 }
@@ -57,21 +57,22 @@ static void *on_thread(void *argument) {
 
 /* ---- Calls of the plugin */
 
-static void done(void *argument, const rpcurl_own_response *response) {
+static void done(const rpcurl_host *host, void *argument, const rpcurl_own_response *response) {
   struct state *state = argument;
   char line[200];
-  snprintf(line, sizeof(line), "done: %d %.*s [%.*s] %zu+%zu fields, %zu details", response->code,
-           (int)response->status_message.size, response->status_message.data, (int)response->message.size,
-           response->message.data, response->header_count, response->trailer_count, response->detail_count);
+  snprintf(line, sizeof(line), "done: %d %.*s [%.*s] %zu+%zu fields, %zu details", response->status->code,
+           (int)response->status->message.size, response->status->message.data, (int)response->message.size,
+           response->message.data, response->header_count, response->trailer_count, response->status->detail_count);
   host->log(host, RPCURL_LOG_INFO, text(line));
   host->proceed(host, state->held);
 }
 
 static void make_call(struct state *state) {
   const rpcurl_field header = {T("x-own"), T("1")};
+  const rpcurl_local_message message = {sizeof(message), RPCURL_FORM_SERIALIZED, 0, T("\x1a\x01k")};
   rpcurl_own_call own = {.struct_size = sizeof(own), .method = T("test.Tokens/Get"), .target = T("https://tokens/"),
                          .headers = &header, .header_count = 1, .timeout_ns = 5000000000,
-                         .message = {RPCURL_FORM_SERIALIZED, 0, T("\x1a\x01k")}};
+                         .message = &message};
   rpcurl_own_call json = own, bad = own;
   json.response_form = RPCURL_FORM_JSON;
   bad.method = T("Get");
@@ -83,9 +84,9 @@ static void make_call(struct state *state) {
 
 /* ---- Stages */
 
-static int32_t request_start(void *plugin_state, rpcurl_call call, rpcurl_token token) {
+static int32_t request_start(const rpcurl_host *host, void *plugin_state, rpcurl_call call, rpcurl_token token) {
   struct state *state = plugin_state;
-  rpcurl_local_message message = {RPCURL_FORM_JSON, 0, T("\"early\"")};
+  rpcurl_local_message message = {sizeof(message), RPCURL_FORM_JSON, 0, T("\"early\"")};
   rpcurl_timer timer = {0};
   pthread_t thread;
   state->held = token;
@@ -120,9 +121,10 @@ static int32_t request_start(void *plugin_state, rpcurl_call call, rpcurl_token 
   return RPCURL_OK;
 }
 
-static int32_t request_message(void *plugin_state, rpcurl_call call, rpcurl_token token) {
+static int32_t request_message(const rpcurl_host *host, void *plugin_state, rpcurl_call call, rpcurl_token token) {
   struct state *state = plugin_state;
-  rpcurl_local_message message = {RPCURL_FORM_JSON, 0, T("\"before\"")}, bad = {9, 0, T("")};
+  rpcurl_local_message message = {sizeof(message), RPCURL_FORM_JSON, 0, T("\"before\"")};
+  rpcurl_local_message bad = {sizeof(bad), 9, 0, T("")};
   if (is(state, "Inject")) {
     log_result("inject", host->inject(host, token, &message));
     log_result("inject null", host->inject(host, token, NULL));
@@ -142,15 +144,15 @@ static int32_t request_message(void *plugin_state, rpcurl_call call, rpcurl_toke
   return RPCURL_OK;
 }
 
-static int32_t request_end(void *plugin_state, rpcurl_call call, rpcurl_token token) {
+static int32_t request_end(const rpcurl_host *host, void *plugin_state, rpcurl_call call, rpcurl_token token) {
   struct state *state = plugin_state;
-  rpcurl_local_message message = {RPCURL_FORM_SERIALIZED, 0, T("\x1a\x03" "end")};
+  rpcurl_local_message message = {sizeof(message), RPCURL_FORM_SERIALIZED, 0, T("\x1a\x03" "end")};
   (void)call;
   if (is(state, "Inject")) log_result("inject at the end", host->inject(host, token, &message));
   return RPCURL_OK;
 }
 
-static int32_t response_end(void *plugin_state, rpcurl_call call, rpcurl_token token) {
+static int32_t response_end(const rpcurl_host *host, void *plugin_state, rpcurl_call call, rpcurl_token token) {
   struct state *state = plugin_state;
   const rpcurl_field header = {T("x-attempt"), T("again")};
   (void)call;
@@ -164,8 +166,8 @@ static int32_t response_end(void *plugin_state, rpcurl_call call, rpcurl_token t
   return RPCURL_OK;
 }
 
-static void close_call(void *plugin_state, rpcurl_call call, const rpcurl_outcome *outcome) {
-  rpcurl_local_message message = {RPCURL_FORM_SERIALIZED, 0, T("")};
+static void close_call(const rpcurl_host *host, void *plugin_state, rpcurl_call call, const rpcurl_outcome *outcome) {
+  rpcurl_local_message message = {sizeof(message), RPCURL_FORM_SERIALIZED, 0, T("")};
   (void)outcome;
   log_result("close; post", host->post(host, call, never, NULL));
   log_result("inject", host->inject_request(host, call, &message));

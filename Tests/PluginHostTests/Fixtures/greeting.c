@@ -8,36 +8,37 @@ struct state {
   int attempts;
 };
 
-static void done(void *argument, const rpcurl_own_response *response) {
+static void done(const rpcurl_host *host, void *argument, const rpcurl_own_response *response) {
   struct state *state = argument;
-  if (response->code != 0) {
-    host->fail(host, state->start, response->code, response->status_message);
+  if (response->status->code != 0) {
+    host->fail(host, state->start, response->status->code, response->status->message);
     return;
   }
   host->header_set(host, state->start, RPCURL_TEXT("x-greeting"), response->message);
   host->proceed(host, state->start);
 }
 
-static int32_t open_call(void *plugin, rpcurl_call call, void **state) {
-  (void)plugin, (void)call;
+static int32_t open_call(const rpcurl_host *host, void *plugin, rpcurl_call call, void **state) {
+  (void)host, (void)plugin, (void)call;
   *state = calloc(1, sizeof(struct state));
   return *state == NULL ? RPCURL_EFAILED : RPCURL_OK;
 }
 
-static int32_t needs(void *state, rpcurl_needs *needs) {
-  (void)state;
+static int32_t needs(const rpcurl_host *host, void *state, rpcurl_needs *needs) {
+  (void)host, (void)state;
   needs->replay_limit_bytes = 4096;
   return RPCURL_OK;
 }
 
-static int32_t request_start(void *plugin_state, rpcurl_call call, rpcurl_token token) {
+static int32_t request_start(const rpcurl_host *host, void *plugin_state, rpcurl_call call, rpcurl_token token) {
   struct state *state = plugin_state;
   const char *name = getenv("GREETING_NAME");
   char json[100];
   snprintf(json, sizeof(json), "{\"name\": \"%s\"}", name == NULL ? "Ada" : name);
+  const rpcurl_local_message message = {sizeof(message), RPCURL_FORM_JSON, 0, text(json)};
   const rpcurl_own_call own = {
       .struct_size = sizeof(own), .method = RPCURL_TEXT("demo.v1.Demo/Hello"),
-      .message = {RPCURL_FORM_JSON, 0, text(json)}, .response_form = RPCURL_FORM_JSON,
+      .message = &message, .response_form = RPCURL_FORM_JSON,
       .timeout_ns = INT64_C(5000000000)};
   state->start = token;
   int32_t result = host->call(host, call, &own, done, state);
@@ -54,7 +55,7 @@ static int32_t release(struct state *state) {
   return RPCURL_OK;
 }
 
-static int32_t response_end(void *plugin_state, rpcurl_call call, rpcurl_token token) {
+static int32_t response_end(const rpcurl_host *host, void *plugin_state, rpcurl_call call, rpcurl_token token) {
   struct state *state = plugin_state;
   rpcurl_status status = {.struct_size = sizeof(status)};
   const rpcurl_field header = {RPCURL_TEXT("demo-code"), RPCURL_TEXT("0")};
@@ -64,22 +65,22 @@ static int32_t response_end(void *plugin_state, rpcurl_call call, rpcurl_token t
   return release(state);
 }
 
-static int32_t response_start(void *plugin_state, rpcurl_call call, rpcurl_token token) {
+static int32_t response_start(const rpcurl_host *host, void *plugin_state, rpcurl_call call, rpcurl_token token) {
   struct state *state = plugin_state;
-  (void)call;
+  (void)host, (void)call;
   state->response = token;
   return RPCURL_LATER;
 }
 
-static int32_t response_bytes(void *state, rpcurl_call call, rpcurl_token token) {
-  (void)call, (void)token;
+static int32_t response_bytes(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
+  (void)host, (void)call, (void)token;
   return release(state);
 }
 
-static void close_call(void *state, rpcurl_call call, const rpcurl_outcome *outcome) {
+static void close_call(const rpcurl_host *host, void *state, rpcurl_call call, const rpcurl_outcome *outcome) {
   char line[40];
   (void)call;
-  snprintf(line, sizeof(line), "%d attempts", (int)outcome->metrics.attempts);
+  snprintf(line, sizeof(line), "%d attempts", (int)outcome->metrics->attempts);
   host->log(host, RPCURL_LOG_INFO, text(line));
   free(state);
 }

@@ -1,8 +1,8 @@
 /* Keeps the request's start, and never uses its token. */
 #include "minimal.h"
 
-static int32_t request_start(void *state, rpcurl_call call, rpcurl_token token) {
-  (void)state, (void)call, (void)token;
+static int32_t request_start(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
+  (void)host, (void)state, (void)call, (void)token;
   return RPCURL_LATER;
 }
 

@@ -12,9 +12,9 @@ static void *resume(void *argument) {
   return NULL;
 }
 
-static int32_t later(void *state, rpcurl_call call, rpcurl_token token) {
+static int32_t later(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
   pthread_t thread;
-  (void)state, (void)call;
+  (void)host, (void)state, (void)call;
   if (pthread_create(&thread, NULL, resume, (void *)(uintptr_t)token.id) != 0) return RPCURL_EFAILED;
   pthread_detach(thread);
   return RPCURL_LATER;

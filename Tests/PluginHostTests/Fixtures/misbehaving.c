@@ -3,7 +3,7 @@
 static rpcurl_token first;
 static rpcurl_call last_call;
 
-static int32_t request_start(void *state, rpcurl_call call, rpcurl_token token) {
+static int32_t request_start(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
   (void)state;
   rpcurl_token invented = {token.id + 1000}, none = {0};
   rpcurl_text value;
@@ -27,24 +27,24 @@ static int32_t request_start(void *state, rpcurl_call call, rpcurl_token token) 
   return RPCURL_OK;
 }
 
-static int32_t request_end(void *state, rpcurl_call call, rpcurl_token token) {
+static int32_t request_end(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
   (void)state, (void)call;
   host->proceed(host, token);
   return RPCURL_EFAILED; /* too late to fail */
 }
 
-static int32_t response_message(void *state, rpcurl_call call, rpcurl_token token) {
-  (void)state, (void)call;
+static int32_t response_message(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
+  (void)host, (void)state, (void)call;
   first = token;
   return RPCURL_LATER; /* and never used */
 }
 
-static void close_call(void *state, rpcurl_call call, const rpcurl_outcome *outcome) {
+static void close_call(const rpcurl_host *host, void *state, rpcurl_call call, const rpcurl_outcome *outcome) {
   (void)state, (void)call, (void)outcome;
   log_result("proceed in close", host->proceed(host, first));
 }
 
-static int32_t ready(void *plugin) {
+static int32_t ready(const rpcurl_host *host, void *plugin) {
   rpcurl_call_facts facts = {.struct_size = sizeof(facts)};
   (void)plugin;
   if (first.id != 0) {

@@ -1,7 +1,7 @@
 /* Answers calls itself; declines those of another method; fails in open for those of a third. */
 #include "minimal.h"
 
-static int32_t open_call(void *plugin, rpcurl_call call, void **state) {
+static int32_t open_call(const rpcurl_host *host, void *plugin, rpcurl_call call, void **state) {
   rpcurl_call_facts facts = {.struct_size = sizeof(facts)};
   (void)plugin, (void)state;
   if (host->call_facts(host, call, &facts) < 0) return RPCURL_EFAILED;
@@ -17,11 +17,12 @@ static int32_t open_call(void *plugin, rpcurl_call call, void **state) {
   return RPCURL_OK;
 }
 
-static const rpcurl_detail detail = {{"a.B", 3}, {"\x01", 1}};
+static const rpcurl_detail detail = {
+    .struct_size = sizeof(rpcurl_detail), .type_name = {"a.B", 3}, .value = {"\x01", 1}};
 
-static int32_t request_start(void *state, rpcurl_call call, rpcurl_token token) {
+static int32_t request_start(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
   rpcurl_call_facts facts = {.struct_size = sizeof(facts)};
-  const rpcurl_detail other = {RPCURL_TEXT("a.B"), RPCURL_TEXT("\x02")};
+  const rpcurl_detail other = {.struct_size = sizeof(other), .type_name = RPCURL_TEXT("a.B"), .value = RPCURL_TEXT("\x02")};
   const rpcurl_failure failure = {.struct_size = sizeof(failure), .code = 9, .message = RPCURL_TEXT("not yet"),
                                   .details = &other, .detail_count = 1};
   (void)state;
@@ -30,11 +31,11 @@ static int32_t request_start(void *state, rpcurl_call call, rpcurl_token token) 
   return RPCURL_OK;
 }
 
-static int32_t request_end(void *state, rpcurl_call call, rpcurl_token token) {
+static int32_t request_end(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
   const rpcurl_field headers[] = {{RPCURL_TEXT("x-mock"), RPCURL_TEXT("1")}};
   const rpcurl_local_message messages[] = {
-      {RPCURL_FORM_JSON, 0, RPCURL_TEXT("\"one\"")},
-      {RPCURL_FORM_SERIALIZED, 0, RPCURL_TEXT("\x1a\x03two")},
+      {.struct_size = sizeof(*messages), .form = RPCURL_FORM_JSON, .content = RPCURL_TEXT("\"one\"")},
+      {.struct_size = sizeof(*messages), .form = RPCURL_FORM_SERIALIZED, .content = RPCURL_TEXT("\x1a\x03two")},
   };
   const rpcurl_field trailers[] = {{RPCURL_TEXT("x-end"), RPCURL_TEXT("2")}};
   const rpcurl_response response = {

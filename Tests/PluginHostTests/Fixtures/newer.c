@@ -4,10 +4,10 @@
 
 struct newer {
   rpcurl_plugin plugin;
-  int32_t (*stage_of_version_1_1)(void *state, rpcurl_call call, rpcurl_token token);
+  int32_t (*stage_of_version_1_1)(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token);
 };
 
-static int32_t request_start(void *state, rpcurl_call call, rpcurl_token token) {
+static int32_t request_start(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
   struct { rpcurl_start start; uint64_t behind; } start = {{.struct_size = sizeof(start)}, 7};
   struct { rpcurl_failure failure; uint64_t behind; } failure = {{.struct_size = sizeof(failure)}, 7};
   (void)state, (void)call;
@@ -24,5 +24,5 @@ static const struct newer plugin = {
                .known_stages = RPCURL_STAGES_ALL | UINT64_C(1) << 9, .name = "newer", .load = keep_host,
                .request_start = request_start},
     .stage_of_version_1_1 = request_start};
-RPCURL_NOTE_(1, 1)
+RPCURL_NOTE_(1, 1, 0)
 RPCURL_EXPORT const rpcurl_plugin *rpcurl_plugin_entry(void) { return &plugin.plugin; }

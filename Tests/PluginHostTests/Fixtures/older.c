@@ -2,19 +2,19 @@
  * memory must not be used. */
 #include "minimal.h"
 
-static int32_t beyond(void *state, rpcurl_call call, rpcurl_token token) {
+static int32_t beyond(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
   (void)state, (void)call, (void)token;
   host->log(host, RPCURL_LOG_ERROR, RPCURL_TEXT("a callback beyond the structure was called"));
   return RPCURL_EFAILED;
 }
 
-static void close_beyond(void *state, rpcurl_call call, const rpcurl_outcome *outcome) {
+static void close_beyond(const rpcurl_host *host, void *state, rpcurl_call call, const rpcurl_outcome *outcome) {
   (void)state, (void)call, (void)outcome;
   host->log(host, RPCURL_LOG_ERROR, RPCURL_TEXT("close beyond the structure was called"));
 }
 
-static int32_t request_start(void *state, rpcurl_call call, rpcurl_token token) {
-  static const rpcurl_detail detail = {RPCURL_TEXT_INIT("x.Y"), RPCURL_TEXT_INIT("")};
+static int32_t request_start(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
+  static const rpcurl_detail detail = {sizeof(rpcurl_detail), RPCURL_TEXT_INIT("x.Y"), RPCURL_TEXT_INIT("")};
   static const rpcurl_field trailer = {RPCURL_TEXT_INIT("x-trailer"), RPCURL_TEXT_INIT("1")};
   rpcurl_response response = {
       .struct_size = offsetof(rpcurl_response, details), .code = 5, .message = RPCURL_TEXT("shorter"),

@@ -11,23 +11,23 @@ static int is(rpcurl_call call, const char *method) {
   return facts.method.size == 10 + strlen(method) && memcmp(facts.method.data + 10, method, strlen(method)) == 0;
 }
 
-static int32_t ready(void *plugin) {
-  (void)plugin;
+static int32_t ready(const rpcurl_host *host, void *plugin) {
+  (void)host, (void)plugin;
   return getenv("REASONS_READY") != NULL ? 77 : RPCURL_OK;
 }
 
-static int32_t open_call(void *plugin, rpcurl_call call, void **state) {
-  (void)plugin, (void)call;
+static int32_t open_call(const rpcurl_host *host, void *plugin, rpcurl_call call, void **state) {
+  (void)host, (void)plugin, (void)call;
   *state = NULL;
   return RPCURL_OK;
 }
 
-static int32_t needs(void *state, rpcurl_needs *needs) {
-  (void)state, (void)needs;
+static int32_t needs(const rpcurl_host *host, void *state, rpcurl_needs *needs) {
+  (void)host, (void)state, (void)needs;
   return getenv("REASONS_NEEDS") != NULL ? 44 : RPCURL_OK;
 }
 
-static int32_t request_start(void *state, rpcurl_call call, rpcurl_token token) {
+static int32_t request_start(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
   (void)state;
   if (is(call, "Stale")) host->set_error(host, T("said too early"));
   if (is(call, "Headers")) {
@@ -45,7 +45,7 @@ static int32_t request_start(void *state, rpcurl_call call, rpcurl_token token) 
     log_result("fields", (long)host->header_count(host, token));
   }
   if (is(call, "Flood")) {
-    rpcurl_local_message message = {RPCURL_FORM_SERIALIZED, 0, T("")};
+    rpcurl_local_message message = {sizeof(message), RPCURL_FORM_SERIALIZED, 0, T("")};
     int32_t result = 0;
     long count = 0;
     while (count < 1000000 && (result = host->inject_request(host, call, &message)) == RPCURL_OK) count++;
@@ -58,7 +58,7 @@ static int32_t request_start(void *state, rpcurl_call call, rpcurl_token token) 
   return RPCURL_OK;
 }
 
-static int32_t request_message(void *state, rpcurl_call call, rpcurl_token token) {
+static int32_t request_message(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
   rpcurl_value value = {RPCURL_TYPE_STRING, 0, {0}};
   (void)state;
   if (is(call, "Stale")) return RPCURL_EFAILED;
@@ -80,7 +80,7 @@ static int32_t request_message(void *state, rpcurl_call call, rpcurl_token token
   return RPCURL_OK;
 }
 
-static void close_call(void *state, rpcurl_call call, const rpcurl_outcome *outcome) {
+static void close_call(const rpcurl_host *host, void *state, rpcurl_call call, const rpcurl_outcome *outcome) {
   (void)state, (void)outcome;
   log_result("cancel in close", host->cancel(host, call, T("late")));
   log_result("after in close", host->after(host, call, 0, NULL, NULL, NULL));

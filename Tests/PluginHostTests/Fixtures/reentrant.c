@@ -6,12 +6,12 @@
 
 static rpcurl_call current;
 
-static void posted(void *argument) {
+static void posted(const rpcurl_host *host, void *argument) {
   (void)argument;
   host->log(host, RPCURL_LOG_INFO, T("posted"));
 }
 
-static void done(void *argument, const rpcurl_own_response *response) {
+static void done(const rpcurl_host *host, void *argument, const rpcurl_own_response *response) {
   const char *what = argument;
   rpcurl_own_call own = {.struct_size = sizeof(own), .method = T("test.Tokens/Get")};
   (void)response;
@@ -27,7 +27,7 @@ static int is(rpcurl_call call, const char *method) {
   return facts.method.size == 10 + strlen(method) && memcmp(facts.method.data + 10, method, strlen(method)) == 0;
 }
 
-static int32_t open_call(void *plugin, rpcurl_call call, void **state) {
+static int32_t open_call(const rpcurl_host *host, void *plugin, rpcurl_call call, void **state) {
   rpcurl_own_call own = {.struct_size = sizeof(own), .method = T("test.Tokens/Get")};
   (void)plugin;
   (void)state;
@@ -66,15 +66,15 @@ static void run(void *(*function)(void *), rpcurl_token token) {
   pthread_detach(thread);
 }
 
-static int32_t request_bytes(void *state, rpcurl_call call, rpcurl_token token) {
-  (void)state;
+static int32_t request_bytes(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
+  (void)host, (void)state;
   if (!is(call, "Contend")) return RPCURL_OK;
   run(change, token);
   run(pass, token);
   return RPCURL_LATER;
 }
 
-static void close_call(void *state, rpcurl_call call, const rpcurl_outcome *outcome) {
+static void close_call(const rpcurl_host *host, void *state, rpcurl_call call, const rpcurl_outcome *outcome) {
   rpcurl_own_call own = {.struct_size = sizeof(own), .method = T("test.Tokens/Get")};
   (void)state;
   (void)outcome;

@@ -22,7 +22,8 @@ static int32_t load(const rpcurl_host *given, void **plugin) {
   return RPCURL_OK;
 }
 
-static int32_t configure(void *given, rpcurl_text key, rpcurl_text value) {
+static int32_t configure(const rpcurl_host *host, void *given, rpcurl_text key, rpcurl_text value) {
+  (void)host;
   struct plugin *plugin = given;
   char text[100];
   snprintf(text, sizeof(text), "%.*s", (int)value.size, value.data);
@@ -38,7 +39,7 @@ static void tell(const char *what, const struct state *state, int code) {
   host->log(host, RPCURL_LOG_INFO, text(line));
 }
 
-static int32_t open_call(void *plugin, rpcurl_call call, void **result) {
+static int32_t open_call(const rpcurl_host *host, void *plugin, rpcurl_call call, void **result) {
   rpcurl_call_facts facts = {.struct_size = sizeof(facts)};
   struct state *state = calloc(1, sizeof(*state));
   state->plugin = plugin;
@@ -49,19 +50,20 @@ static int32_t open_call(void *plugin, rpcurl_call call, void **result) {
   return RPCURL_OK;
 }
 
-static int32_t needs(void *given, rpcurl_needs *needs) {
+static int32_t needs(const rpcurl_host *host, void *given, rpcurl_needs *needs) {
+  (void)host;
   struct state *state = given;
   if (state->plugin->retried_code != 0) needs->replay_limit_bytes = 4096;
   return RPCURL_OK;
 }
 
-static void done(void *given, const rpcurl_own_response *response) {
+static void done(const rpcurl_host *host, void *given, const rpcurl_own_response *response) {
   struct state *state = given;
   (void)response;
   host->proceed(host, state->start);
 }
 
-static int32_t request_start(void *given, rpcurl_call call, rpcurl_token token) {
+static int32_t request_start(const rpcurl_host *host, void *given, rpcurl_call call, rpcurl_token token) {
   struct state *state = given;
   const char *method = state->plugin->own;
   if (state->plugin->timeout_ms >= 0) host->set_timeout(host, token, state->plugin->timeout_ms * 1000000);
@@ -72,7 +74,7 @@ static int32_t request_start(void *given, rpcurl_call call, rpcurl_token token) 
   return result < 0 ? result : RPCURL_LATER;
 }
 
-static int32_t response_end(void *given, rpcurl_call call, rpcurl_token token) {
+static int32_t response_end(const rpcurl_host *host, void *given, rpcurl_call call, rpcurl_token token) {
   struct state *state = given;
   rpcurl_status status = {.struct_size = sizeof(status)};
   (void)call;
@@ -84,9 +86,9 @@ static int32_t response_end(void *given, rpcurl_call call, rpcurl_token token) {
   return RPCURL_OK;
 }
 
-static void close_call(void *given, rpcurl_call call, const rpcurl_outcome *outcome) {
-  (void)call;
-  tell("close", given, outcome->status.code);
+static void close_call(const rpcurl_host *host, void *given, rpcurl_call call, const rpcurl_outcome *outcome) {
+  (void)host, (void)call;
+  tell("close", given, outcome->status->code);
   free(given);
 }
 

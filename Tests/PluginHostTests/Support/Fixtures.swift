@@ -25,7 +25,24 @@ enum Fixtures {
 
   /// Compiles a fixture against the header of an earlier version of the ABI.
   static func path(_ name: String, headerVersion: String) throws -> String {
-    try compile("\(fixtures)/\(name).c", name, headers: "\(fixtures)/plugin-\(headerVersion)")
+    try path(name, headers: "\(fixtures)/plugin-\(headerVersion)")
+  }
+
+  /// Compiles a fixture against the header in a directory.
+  static func path(_ name: String, headers: String) throws -> String {
+    try compile("\(fixtures)/\(name).c", name, headers: headers)
+  }
+
+  /// A directory with a header whose structures, except those that never grow and the host, have further members.
+  static func grownHeaders() throws -> String {
+    let directory = try temporaryDirectory()
+    let fixed = "text|call|token|timer|value|field|function|done"
+    let command =
+      "mkdir '\(directory)/rpcurl' && perl -pe "
+      + "'s/^\\} rpcurl_(?!(?:\(fixed));)(\\w+);/  uint64_t added[2];\\n} rpcurl_$1;/; s/(ABI_MINOR) 0/$1 1/' "
+      + "'\(root)/Sources/CPluginABI/include/rpcurl/plugin.h' > '\(directory)/rpcurl/plugin.h'"
+    guard run(command) == 0 else { throw Failure(text: "failed: \(command)") }
+    return directory
   }
 
   private static let fixtures = "\(root)/Tests/PluginHostTests/Fixtures"

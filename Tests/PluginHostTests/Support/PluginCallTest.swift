@@ -65,11 +65,11 @@ final class PluginCallTest: ChainCaller, ChainTransport {
         clock: clock, post: { work in waker.waiting.withLock { $0.append(work) } }, subrequests: network))
   }
 
-  func start(deadline: MonotonicClock.Instant? = nil) {
+  func start(deadline: MonotonicClock.Instant? = nil, headers: Headers = Headers([("a", "1"), ("b", "2")])) {
     chain.start(
       RequestStart(
         method: MethodName(service: "test.Echo", method: "Say"), target: "http://server",
-        headers: Headers([("a", "1"), ("b", "2")]), deadline: deadline),
+        headers: headers, deadline: deadline),
       caller: self,
       transport: { chain in
         self.wireChain = chain

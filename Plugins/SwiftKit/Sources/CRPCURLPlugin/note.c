@@ -2,4 +2,5 @@
 // one.
 #include <rpcurl/plugin.h>
 
-RPCURL_NOTE_(RPCURL_ABI_MAJOR, RPCURL_ABI_MINOR)
+// The kit uses every function of this header.
+RPCURL_NOTE_(RPCURL_ABI_MAJOR, RPCURL_ABI_MINOR, RPCURL_ABI_MINOR)

@@ -99,7 +99,7 @@ public final class Call: Sendable {
     guard isOpen else { throw HostError(code: RPCURL_EENDED, description: "the call has ended") }
     let argument = Unmanaged.passUnretained(pending).toOpaque()
     let result = start(
-      { argument in
+      { _, argument in
         guard let argument else { return }
         Unmanaged<Pending>.fromOpaque(argument).takeUnretainedValue().run()
       }, argument)

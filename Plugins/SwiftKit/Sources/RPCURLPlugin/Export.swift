@@ -15,6 +15,8 @@ public func export<P: Plugin>(_ type: P.Type) -> UnsafeRawPointer {
   description.pointee.abi_minor = UInt32(RPCURL_ABI_MINOR)
   description.pointee.struct_size = MemoryLayout<rpcurl_plugin>.size
   description.pointee.known_stages = Stages.all.rawValue
+  // The functions of this header are used without further checks.
+  description.pointee.min_minor = UInt32(RPCURL_ABI_MINOR)
   description.pointee.flags = (P.mustSeeAll ? 1 : 0) | P.effects.rawValue
   description.pointee.name = permanent(P.name)
   description.pointee.version = permanent(P.version)
@@ -92,33 +94,29 @@ private func addLife(to plugin: inout rpcurl_plugin) {
     guard let pointer, let place, let exported else { return RPCURL_EINVAL }
     let host = Host(pointer: pointer)
     return run(host) {
-      // The functions of this header are used without further checks.
-      guard pointer.pointee.struct_size >= MemoryLayout<rpcurl_host>.size else {
-        throw Failure("requires version \(RPCURL_ABI_MAJOR).\(RPCURL_ABI_MINOR) of the plugin ABI")
-      }
       place.pointee = Unmanaged.passRetained(Loaded(host, try exported.make(host))).toOpaque()
       return RPCURL_OK
     }
   }
-  plugin.configure = { pointer, key, value in
+  plugin.configure = { _, pointer, key, value in
     guard let loaded = Loaded.of(pointer) else { return RPCURL_EINVAL }
     return run(loaded.host) {
       try loaded.plugin.configure(String(key), String(value))
       return RPCURL_OK
     }
   }
-  plugin.ready = { pointer in
+  plugin.ready = { _, pointer in
     guard let loaded = Loaded.of(pointer) else { return RPCURL_EINVAL }
     return run(loaded.host) {
       try loaded.plugin.ready()
       return RPCURL_OK
     }
   }
-  plugin.unload = { pointer in
+  plugin.unload = { _, pointer in
     guard let pointer else { return }
     Unmanaged<Loaded>.fromOpaque(pointer).takeRetainedValue().plugin.unload()
   }
-  plugin.open = { pointer, call, place in
+  plugin.open = { _, pointer, call, place in
     guard let loaded = Loaded.of(pointer), let place else { return RPCURL_EINVAL }
     return run(loaded.host) {
       let call = try Call(loaded.host, call)
@@ -130,23 +128,25 @@ private func addLife(to plugin: inout rpcurl_plugin) {
       return RPCURL_OK
     }
   }
-  plugin.stages = { Opened.of($0)?.interceptor.stages.rawValue ?? 0 }
-  plugin.needs = { pointer, needs in
+  plugin.stages = { Opened.of($1)?.interceptor.stages.rawValue ?? 0 }
+  plugin.needs = { _, pointer, needs in
     guard let wanted = Opened.of(pointer)?.interceptor.needs, let needs else { return RPCURL_EINVAL }
     needs.pointee.replay_limit_bytes = UInt64(clamping: wanted.replayLimitBytes)
     needs.pointee.window_bytes = UInt64(clamping: wanted.windowBytes)
     needs.pointee.is_serial = wanted.isSerial ? 1 : 0
     return RPCURL_OK
   }
-  plugin.close = { pointer, _, outcome in
+  plugin.close = { _, pointer, _, outcome in
     guard let pointer else { return }
     let opened = Unmanaged<Opened>.fromOpaque(pointer).takeRetainedValue()
     defer { opened.call.close() }
-    guard let outcome = outcome?.pointee else { return }
+    guard let outcome = outcome?.pointee, let status = outcome.status?.pointee,
+      let metrics = outcome.metrics?.pointee
+    else { return }
     opened.interceptor.close(
       Outcome(
-        status: Status(Int(outcome.status.code), String(outcome.status.message)),
-        metrics: Metrics(outcome.metrics)))
+        status: Status(status), trailers: [Field](outcome.trailers, outcome.trailer_count),
+        metrics: Metrics(metrics)))
   }
 }
 
@@ -167,24 +167,28 @@ private func stage(
 }
 
 private func addStages(to plugin: inout rpcurl_plugin) {
-  plugin.request_start = { state, _, token in
+  plugin.request_start = { _, state, _, token in
     stage(state, token) { try $0.requestStart(RequestStart(token: $1)) }
   }
-  plugin.request_message = { state, _, token in
+  plugin.request_message = { _, state, _, token in
     stage(state, token) { try $0.requestMessage(Message(token: $1)) }
   }
-  plugin.request_bytes = { state, _, token in stage(state, token) { try $0.requestBytes(Bytes(token: $1)) } }
-  plugin.request_end = { state, _, token in stage(state, token) { try $0.requestEnd(RequestEnd(token: $1)) } }
-  plugin.response_start = { state, _, token in
+  plugin.request_bytes = { _, state, _, token in stage(state, token) { try $0.requestBytes(Bytes(token: $1)) }
+  }
+  plugin.request_end = { _, state, _, token in
+    stage(state, token) { try $0.requestEnd(RequestEnd(token: $1)) }
+  }
+  plugin.response_start = { _, state, _, token in
     stage(state, token) { try $0.responseStart(ResponseStart(token: $1)) }
   }
-  plugin.response_bytes = { state, _, token in stage(state, token) { try $0.responseBytes(Bytes(token: $1)) }
+  plugin.response_bytes = { _, state, _, token in
+    stage(state, token) { try $0.responseBytes(Bytes(token: $1)) }
   }
-  plugin.response_message = { state, _, token in
+  plugin.response_message = { _, state, _, token in
     stage(state, token) { try $0.responseMessage(Message(token: $1)) }
   }
-  plugin.response_end = { state, _, token in
+  plugin.response_end = { _, state, _, token in
     stage(state, token) { try $0.responseEnd(ResponseEnd(token: $1)) }
   }
-  plugin.metrics = { state, _, token in stage(state, token) { try $0.metrics(MetricsValue(token: $1)) } }
+  plugin.metrics = { _, state, _, token in stage(state, token) { try $0.metrics(MetricsValue(token: $1)) } }
 }

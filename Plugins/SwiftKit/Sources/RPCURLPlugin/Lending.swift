@@ -22,6 +22,21 @@ extension [UInt8] {
   func lend<Result>(_ body: (rpcurl_text) -> Result) -> Result { withUnsafeBufferPointer { $0.lend(body) } }
 }
 
+/// Copies an array of the host, whose elements are as far apart as the first states (`RPCURL_AT`).
+func elements<Element>(_ start: UnsafePointer<Element>?, _ count: Int) -> [Element] {
+  guard let start, count > 0 else { return [] }
+  let first = UnsafeRawPointer(start)
+  let stride = first.load(as: Int.self)
+  // The kit requires a host with at least the members of its header.
+  return (0..<count).map { (first + $0 * stride).load(as: Element.self) }
+}
+
+extension [Field] {
+  init(_ start: UnsafePointer<rpcurl_field>?, _ count: Int) {
+    self = UnsafeBufferPointer(start: start, count: count).map { Field(String($0.name), String($0.value)) }
+  }
+}
+
 extension UnsafeBufferPointer<UInt8> {
   fileprivate func lend<Result>(_ body: (rpcurl_text) -> Result) -> Result {
     withMemoryRebound(to: CChar.self) { body(rpcurl_text(data: $0.baseAddress, size: $0.count)) }
@@ -54,17 +69,22 @@ final class Lender {
     array(fields.map { rpcurl_field(name: text($0.name), value: text($0.value)) })
   }
 
-  func details(_ details: [Status.Detail]) -> UnsafePointer<rpcurl_detail>? {
-    array(details.map { rpcurl_detail(type_name: text($0.typeName), value: text($0.value)) })
+  func detail(_ detail: Status.Detail) -> rpcurl_detail {
+    rpcurl_detail(
+      struct_size: MemoryLayout<rpcurl_detail>.size, type_name: text(detail.typeName),
+      value: text(detail.value))
   }
 
+  func details(_ details: [Status.Detail]) -> UnsafePointer<rpcurl_detail>? { array(details.map(detail)) }
+
   func message(_ message: NewMessage) -> rpcurl_local_message {
-    switch message {
-    case .serialized(let bytes):
-      rpcurl_local_message(form: UInt32(RPCURL_FORM_SERIALIZED), reserved: 0, content: text(bytes))
-    case .json(let json):
-      rpcurl_local_message(form: UInt32(RPCURL_FORM_JSON), reserved: 0, content: text(json))
-    }
+    let (form, content) =
+      switch message {
+      case .serialized(let bytes): (RPCURL_FORM_SERIALIZED, text(bytes))
+      case .json(let json): (RPCURL_FORM_JSON, text(json))
+      }
+    return rpcurl_local_message(
+      struct_size: MemoryLayout<rpcurl_local_message>.size, form: UInt32(form), reserved: 0, content: content)
   }
 
   func response(_ response: Response) -> rpcurl_response {

@@ -44,16 +44,10 @@ public struct OwnResponse: Sendable {
   public var json: String { String(decoding: message, as: UTF8.self) }
 
   init(_ plain: rpcurl_own_response) {
-    func fields(_ start: UnsafePointer<rpcurl_field>?, _ count: Int) -> [Field] {
-      UnsafeBufferPointer(start: start, count: count).map { Field(String($0.name), String($0.value)) }
-    }
-    status = Status(
-      Int(plain.code), String(plain.status_message),
-      details: UnsafeBufferPointer(start: plain.details, count: plain.detail_count)
-        .map { Status.Detail(typeName: String($0.type_name), value: [UInt8]($0.value)) })
-    headers = fields(plain.headers, plain.header_count)
+    status = plain.status.map { Status($0.pointee) } ?? .ok
+    headers = [Field](plain.headers, plain.header_count)
     message = [UInt8](plain.message)
-    trailers = fields(plain.trailers, plain.trailer_count)
+    trailers = [Field](plain.trailers, plain.trailer_count)
   }
 }
 
@@ -67,13 +61,13 @@ extension Call {
     let plainCall = rpcurl_own_call(
       struct_size: MemoryLayout<rpcurl_own_call>.size, method: lender.text(own.method),
       target: lender.text(own.target), headers: lender.fields(own.headers), header_count: own.headers.count,
-      message: lender.message(own.message), timeout_ns: own.timeout?.nanoseconds ?? 0,
+      message: lender.array([lender.message(own.message)]), timeout_ns: own.timeout?.nanoseconds ?? 0,
       response_form: UInt32(own.wantsJSON ? RPCURL_FORM_JSON : RPCURL_FORM_SERIALIZED), reserved: 0)
     let argument = Unmanaged.passRetained(Completion(done))
     let result = withUnsafePointer(to: plainCall) { pointer in
       host.pointer.pointee.call(
         host.pointer, plain, pointer,
-        { argument, response in
+        { _, argument, response in
           guard let argument, let response else { return }
           Unmanaged<Completion>.fromOpaque(argument).takeRetainedValue().run(OwnResponse(response.pointee))
         }, argument.toOpaque())

@@ -92,14 +92,7 @@ public struct ResponseEnd: Sendable {
     var plain = rpcurl_status()
     plain.struct_size = MemoryLayout<rpcurl_status>.size
     try host.check(host.pointer.pointee.get_status(host.pointer, token.plain, &plain))
-    var status = Status(Int(plain.code), String(plain.message))
-    let count = try host.check(host.pointer.pointee.detail_count(host.pointer, token.plain))
-    for index in 0..<Int(count) {
-      var detail = rpcurl_detail()
-      try host.check(host.pointer.pointee.detail_at(host.pointer, token.plain, index, &detail))
-      status.details.append(Status.Detail(typeName: String(detail.type_name), value: [UInt8](detail.value)))
-    }
-    return status
+    return Status(plain)
   }
 
   /// Replaces the status and its details; code 0 makes the call a success.
@@ -113,8 +106,9 @@ public struct ResponseEnd: Sendable {
     try host.check(table.details_clear(host.pointer, token.plain))
     let lender = Lender()
     for detail in status.details {
-      let plain = rpcurl_detail(type_name: lender.text(detail.typeName), value: lender.text(detail.value))
-      let result = withUnsafePointer(to: plain) { table.detail_add(host.pointer, token.plain, $0) }
+      let result = withUnsafePointer(to: lender.detail(detail)) {
+        table.detail_add(host.pointer, token.plain, $0)
+      }
       withExtendedLifetime(lender) {}
       try host.check(result)
     }

@@ -23,6 +23,10 @@ public struct Status: Sendable, Equatable {
     /// The serialized message.
     public var value: [UInt8]
 
+    init(_ plain: rpcurl_detail) {
+      self.init(typeName: String(plain.type_name), value: [UInt8](plain.value))
+    }
+
     /// Makes a detail.
     public init(typeName: String, value: [UInt8]) {
       self.typeName = typeName
@@ -39,6 +43,12 @@ public struct Status: Sendable, Equatable {
 
   /// Success.
   public static let ok = Status(0, "")
+
+  init(_ plain: rpcurl_status) {
+    self.init(
+      Int(plain.code), String(plain.message),
+      details: elements(plain.details, plain.detail_count).map { Detail($0) })
+  }
 
   /// Makes a status.
   public init(_ code: Int, _ message: String, details: [Detail] = []) {
@@ -124,8 +134,10 @@ public struct Metrics: Sendable, Equatable {
 
 /// The outcome of a call for the caller.
 public struct Outcome: Sendable, Equatable {
-  /// The status.
+  /// The status with its details.
   public var status: Status
+  /// The trailers.
+  public var trailers: [Field]
   /// The metrics.
   public var metrics: Metrics
 }

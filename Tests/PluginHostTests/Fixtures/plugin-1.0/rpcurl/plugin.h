@@ -13,28 +13,12 @@
  *
  *     #include <rpcurl/plugin.h>
  *
- *     static const rpcurl_host *host;
- *
- *     static int32_t load(const rpcurl_host *given, void **plugin) {
- *       host = given;
- *       (void)plugin;
- *       return RPCURL_OK;
- *     }
- *
- *     static int32_t request_start(void *state, rpcurl_call call, rpcurl_token token) {
+ *     static int32_t request_start(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
  *       (void)state, (void)call;
  *       return host->header_set(host, token, RPCURL_TEXT("x-hello"), RPCURL_TEXT("world"));
  *     }
  *
- *     static const rpcurl_plugin hello = {
- *         RPCURL_PLUGIN_HEAD,
- *         .name = "hello",
- *         .version = "1.0",
- *         .summary = "adds the header x-hello",
- *         .load = load,
- *         .request_start = request_start,
- *     };
- *     RPCURL_PLUGIN(hello)
+ *     RPCURL_DEFINE_PLUGIN(.name = "hello", .summary = "adds the header x-hello", .request_start = request_start)
  *
  *     cc -shared -fPIC -o hello.so hello.c && rpcurl --plugin ./hello.so ...
  *
@@ -45,6 +29,10 @@
  *     token, it still receives later values of the same direction, unless it requested one at a time in `needs`;
  *     values are forwarded in their original order. A negative return value fails the call. A token that was used, or
  *     whose call has ended, is recognized: the function returns an error and has no effect.
+ *
+ * The host
+ *     The host is the first argument of each callback, and of each of its functions. A plugin has one for each time
+ *     that it is added to a chain, valid from load on, as long as the process lives.
  *
  * Ownership
  *     Data that the host passes in, or that its functions return through pointers, belongs to the host. Text and
@@ -76,22 +64,39 @@
  *     The host logs incorrect use of tokens as `plugin misbehaving`; with the setting strict=true, which every plugin
  *     has, it also fails the call.
  *
- * Versions and growth
- *     Structures grow by appending members; existing members never move or change their meaning within one
- *     RPCURL_ABI_MAJOR. The comment of an appended member states its minor version. Each structure contains its
- *     size, so that both sides can find where the other's ends: the host reads only the first struct_size bytes of
- *     rpcurl_plugin; a plugin built against a newer header checks host->struct_size (RPCURL_HOST_HAS) before it
- *     uses an added function, or calls get_extension. A plugin sets the struct_size of a structure to be filled;
- *     the host writes no more than that. New stages are added as callbacks at the end of rpcurl_plugin and as bits
- *     of RPCURL_STAGES_ALL; a plugin built without them is not called there, and one that must see every stage sets
- *     RPCURL_MUST_SEE_ALL. The version is also in an ELF note, which the host reads before it runs any of the
+ * Promises
+ *     Every host of one RPCURL_ABI_MAJOR keeps these promises to plugins that were built against any header of it.
+ *     1. A host that loads a plugin calls it with the meaning that the plugin's header states, and each later host
+ *        loads it too.
+ *     2. rpcurl_text, rpcurl_call, rpcurl_token, rpcurl_timer, rpcurl_value and rpcurl_field never change.
+ *     3. Each other structure contains its struct_size, and grows by appending members, whose comments state their
+ *        minor version. Members never move, and never change their type or meaning. No structure contains another
+ *        one that grows: it contains a pointer.
+ *     4. Both sides read only the first struct_size bytes of a structure; further members count as 0. The plugin sets
+ *        the struct_size of a structure that the host fills, and the host writes no more than that.
+ *     5. The elements of an array of structures that grow are struct_size bytes apart, as the first one states, in
+ *        both directions. An initialized array of a plugin is so; RPCURL_AT(array, index) is an element of any.
+ *     6. Functions are appended to rpcurl_host. A plugin checks RPCURL_HOST_HAS before it uses an added function, or
+ *        it defines RPCURL_MIN_MINOR before it includes this header: then an older host refuses it.
+ *     7. Stages are added as callbacks at the end of rpcurl_plugin, and as bits of RPCURL_STAGES_ALL. A plugin built
+ *        without them is not called there; one that must see every stage sets RPCURL_MUST_SEE_ALL, and is refused.
+ *     8. A host refuses a plugin that sets a flag of RPCURL_FLAGS_MUST_UNDERSTAND that it does not support, and
+ *        ignores other unknown flags.
+ *     9. Numbers are added to the lists below (results, kinds, types, origins). A plugin treats an unknown negative
+ *        result as a failure, and another unknown number as "something else".
+ *     10. Both sides offer extensions by get_extension. Its name ends with its version, as in "rpcurl.check/1"; the
+ *        structure of one name follows promises 3 and 4.
+ *     The version and RPCURL_MIN_MINOR are also in an ELF note, which the host reads before it runs any of the
  *     plugin's code; RPCURL_PLUGIN writes it.
  */
 #ifndef RPCURL_PLUGIN_H
 #define RPCURL_PLUGIN_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -101,6 +106,11 @@ extern "C" {
  * declarations. */
 #define RPCURL_ABI_MAJOR 1
 #define RPCURL_ABI_MINOR 0
+
+/* The oldest minor version of a host that the plugin supports. Define it before including this header. */
+#ifndef RPCURL_MIN_MINOR
+#define RPCURL_MIN_MINOR 0
+#endif
 
 /* ---- Results ------------------------------------------------------------------------------------------- */
 
@@ -172,6 +182,9 @@ typedef struct rpcurl_field {
   rpcurl_text value;
 } rpcurl_field;
 
+/* The functions of the host; see below. */
+typedef struct rpcurl_host rpcurl_host;
+
 /* The type of an rpcurl_value. */
 #define RPCURL_TYPE_BOOL 1   /* bool */
 #define RPCURL_TYPE_INT64 2  /* int32, int64, sint32, sint64, sfixed32, sfixed64 */
@@ -214,12 +227,25 @@ typedef struct rpcurl_call_facts {
   rpcurl_text response_type;
 } rpcurl_call_facts;
 
+/* A detail of a status: a serialized message, with the full name of its type. */
+typedef struct rpcurl_detail {
+  size_t struct_size;
+  rpcurl_text type_name; /* "google.rpc.RetryInfo", without the prefix "type.googleapis.com/" */
+  rpcurl_text value;
+} rpcurl_detail;
+
+/* The element at an index of an array of structures with a struct_size, from either side. */
+#define RPCURL_AT(array, index) \
+  ((__typeof__(&*(array)))(const void *)((const char *)(array) + (size_t)(index) * (array)->struct_size))
+
 /* The status of a call. Codes are gRPC's: 0 is ok, 1 canceled, ... 16 unauthenticated. */
 typedef struct rpcurl_status {
   size_t struct_size;
   int32_t code;
   uint32_t reserved; /* 0 */
   rpcurl_text message;
+  const rpcurl_detail *details;
+  size_t detail_count;
 } rpcurl_status;
 
 /* The metrics of a call. Times are in nanoseconds since its start; -1 if not measured. */
@@ -239,8 +265,10 @@ typedef struct rpcurl_metrics {
 /* The outcome of a call for the caller; for close. Valid until close returns. */
 typedef struct rpcurl_outcome {
   size_t struct_size;
-  rpcurl_status status;
-  rpcurl_metrics metrics;
+  const rpcurl_status *status;
+  const rpcurl_metrics *metrics;
+  const rpcurl_field *trailers;
+  size_t trailer_count;
 } rpcurl_outcome;
 
 /* Forms of a message. */
@@ -249,16 +277,11 @@ typedef struct rpcurl_outcome {
 
 /* A message from a plugin: in a local response, injected, or in a call of its own. */
 typedef struct rpcurl_local_message {
+  size_t struct_size;
   uint32_t form;     /* RPCURL_FORM_... */
   uint32_t reserved; /* 0 */
   rpcurl_text content;
 } rpcurl_local_message;
-
-/* A detail of a status: a serialized message, with the full name of its type. */
-typedef struct rpcurl_detail {
-  rpcurl_text type_name; /* "google.rpc.RetryInfo", without the prefix "type.googleapis.com/" */
-  rpcurl_text value;
-} rpcurl_detail;
 
 /* A local response from a plugin instead of a server. All of it is copied. */
 typedef struct rpcurl_response {
@@ -300,7 +323,7 @@ typedef struct rpcurl_timer {
 } rpcurl_timer;
 
 /* A function called later on the loop's thread. */
-typedef void (*rpcurl_function)(void *argument);
+typedef void (*rpcurl_function)(const rpcurl_host *host, void *argument);
 
 /* A unary call from a plugin, such as for an access token. All of it is copied. */
 typedef struct rpcurl_own_call {
@@ -309,29 +332,25 @@ typedef struct rpcurl_own_call {
   rpcurl_text target; /* "http[s]://host[:port][/prefix]"; empty: the target of the plugin's current call */
   const rpcurl_field *headers;
   size_t header_count;
-  rpcurl_local_message message; /* the request; JSON requires a schema that has the method */
-  int64_t timeout_ns;           /* 0 or less: 30 seconds */
-  uint32_t response_form;       /* RPCURL_FORM_...: the form of the response for `done` */
-  uint32_t reserved;            /* 0 */
+  const rpcurl_local_message *message; /* the request; JSON requires a schema that has the method; null: empty */
+  int64_t timeout_ns;                  /* 0 or less: 30 seconds */
+  uint32_t response_form;              /* RPCURL_FORM_...: the form of the response for `done` */
+  uint32_t reserved;                   /* 0 */
 } rpcurl_own_call;
 
 /* The result of a plugin's own call. Valid until `done` returns. */
 typedef struct rpcurl_own_response {
   size_t struct_size;
-  int32_t code;      /* 0 is ok */
-  uint32_t reserved; /* 0 */
-  rpcurl_text status_message;
-  rpcurl_text message; /* in the requested form; empty when the code is not 0 */
+  const rpcurl_status *status;
+  rpcurl_text message; /* in the requested form; empty if the code of the status is not 0 */
   const rpcurl_field *headers;
   size_t header_count;
   const rpcurl_field *trailers;
   size_t trailer_count;
-  const rpcurl_detail *details;
-  size_t detail_count;
 } rpcurl_own_response;
 
 /* Called at the end of a plugin's own call. */
-typedef void (*rpcurl_done)(void *argument, const rpcurl_own_response *response);
+typedef void (*rpcurl_done)(const rpcurl_host *host, void *argument, const rpcurl_own_response *response);
 
 /* A plugin's requirements for a call's chain. Filled by `needs`; the host sets struct_size and the
  * defaults. */
@@ -373,7 +392,6 @@ typedef struct rpcurl_needs {
 
 /* The functions of the host. Each loaded plugin gets its own structure, and passes it as the first argument of
  * every function. Valid from load on, as long as the process lives. */
-typedef struct rpcurl_host rpcurl_host;
 struct rpcurl_host {
   uint32_t abi_major;
   uint32_t abi_minor;
@@ -541,7 +559,7 @@ struct rpcurl_host {
 
   /* [any; response_start] The HTTP status of the response. */
   int32_t (*get_http_status)(const rpcurl_host *host, rpcurl_token token);
-  /* [any; response_end] The status. Set struct_size first. */
+  /* [any; response_end] The status, with its details. Set struct_size first. */
   int32_t (*get_status)(const rpcurl_host *host, rpcurl_token token, rpcurl_status *status);
   /* [any; response_end] Replaces the status; code 0 makes the call a success. Details are kept if the code is
    * unchanged. */
@@ -549,10 +567,6 @@ struct rpcurl_host {
 
   /* -- Details of a status other than ok -- */
 
-  /* [any; response_end] The number of details, or a negative code. */
-  int64_t (*detail_count)(const rpcurl_host *host, rpcurl_token token);
-  /* [any; response_end] The detail at an index. RPCURL_ENOENT beyond the end. */
-  int32_t (*detail_at)(const rpcurl_host *host, rpcurl_token token, size_t index, rpcurl_detail *detail);
   /* [any; response_end] Appends a detail. RPCURL_ENOENT if the status is ok, which has no details. */
   int32_t (*detail_add)(const rpcurl_host *host, rpcurl_token token, const rpcurl_detail *detail);
   /* [any; response_end] Removes all details; returns their number, or a negative code. */
@@ -583,11 +597,13 @@ struct rpcurl_host {
  *
  * In each callback `plugin` is the pointer stored by load, `state` the one stored by open for the call. */
 typedef struct rpcurl_plugin {
-  /* Set these four with RPCURL_PLUGIN_HEAD. */
+  /* Set these with RPCURL_PLUGIN_HEAD. */
   uint32_t abi_major;
   uint32_t abi_minor;
   size_t struct_size;
   uint64_t known_stages;
+  uint32_t min_minor; /* the oldest host that the plugin supports */
+  uint32_t reserved;  /* 0 */
 
   uint64_t flags;          /* RPCURL_MUST_SEE_ALL, or 0 */
   const char *name;        /* a short name, for logs and errors; terminated by a zero, like the next three */
@@ -599,52 +615,63 @@ typedef struct rpcurl_plugin {
   int32_t (*load)(const rpcurl_host *host, void **plugin);
   /* [main] A key of the configuration, in the order written. Returns a negative code for an unknown key or an
    * invalid value, with set_error. Null: the plugin has no keys. */
-  int32_t (*configure)(void *plugin, rpcurl_text key, rpcurl_text value);
+  int32_t (*configure)(const rpcurl_host *host, void *plugin, rpcurl_text key, rpcurl_text value);
   /* [main] Called after all keys were passed. */
-  int32_t (*ready)(void *plugin);
+  int32_t (*ready)(const rpcurl_host *host, void *plugin);
+  /* [main] A structure of additional callbacks, such as RPCURL_EXTENSION_CHECK; null if the plugin has none with that
+   * name. Called after ready. Valid as long as the process lives. */
+  const void *(*get_extension)(const rpcurl_host *host, void *plugin, rpcurl_text name);
   /* [main] Called at a normal end of the process. No call is open. */
-  void (*unload)(void *plugin);
+  void (*unload)(const rpcurl_host *host, void *plugin);
 
   /* [loop] A call is about to start. RPCURL_OK: take part, with *state for this call. RPCURL_DECLINE: do not take
    * part, at no further cost. A negative code fails the call before anything is sent. */
-  int32_t (*open)(void *plugin, rpcurl_call call, void **state);
+  int32_t (*open)(const rpcurl_host *host, void *plugin, rpcurl_call call, void **state);
   /* [loop] The stages to be called at for this call, after open. Null: all that have a callback. */
-  uint64_t (*stages)(void *state);
+  uint64_t (*stages)(const rpcurl_host *host, void *state);
   /* [loop] The plugin's requirements for the chain of this call, after stages. A negative code fails the call. Null:
    * the defaults. */
-  int32_t (*needs)(void *state, rpcurl_needs *needs);
+  int32_t (*needs)(const rpcurl_host *host, void *state, rpcurl_needs *needs);
 
   /* [loop] The stages. Each returns RPCURL_OK, RPCURL_LATER, or a negative code, which fails the call. */
 
   /* Once. The request's headers can be changed. */
-  int32_t (*request_start)(void *state, rpcurl_call call, rpcurl_token token);
+  int32_t (*request_start)(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token);
   /* For each sent message, as a typed message; before request_bytes of every interceptor. */
-  int32_t (*request_message)(void *state, rpcurl_call call, rpcurl_token token);
+  int32_t (*request_message)(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token);
   /* For each sent message, serialized, before compression. */
-  int32_t (*request_bytes)(void *state, rpcurl_call call, rpcurl_token token);
+  int32_t (*request_bytes)(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token);
   /* Once: no more messages follow. */
-  int32_t (*request_end)(void *state, rpcurl_call call, rpcurl_token token);
+  int32_t (*request_end)(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token);
   /* At most once. The response's headers can be changed. */
-  int32_t (*response_start)(void *state, rpcurl_call call, rpcurl_token token);
+  int32_t (*response_start)(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token);
   /* For each received message, decompressed; before response_message of every interceptor. */
-  int32_t (*response_bytes)(void *state, rpcurl_call call, rpcurl_token token);
+  int32_t (*response_bytes)(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token);
   /* For each received message, as a typed message. */
-  int32_t (*response_message)(void *state, rpcurl_call call, rpcurl_token token);
+  int32_t (*response_message)(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token);
   /* Once, with success or an error, unless this plugin failed the call or responded to it. Status and trailers can
    * be changed. After a cancellation it is for information only: changes are ignored. */
-  int32_t (*response_end)(void *state, rpcurl_call call, rpcurl_token token);
+  int32_t (*response_end)(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token);
   /* Once, after the caller has received the end. */
-  int32_t (*metrics)(void *state, rpcurl_call call, rpcurl_token token);
+  int32_t (*metrics)(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token);
 
   /* [loop] The call has ended: free `state`. Called last, exactly once for each open that returned RPCURL_OK.
    * Tokens and the call are invalid afterwards; using them is recognized, and returns an error. */
-  void (*close)(void *state, rpcurl_call call, const rpcurl_outcome *outcome);
+  void (*close)(const rpcurl_host *host, void *state, rpcurl_call call, const rpcurl_outcome *outcome);
 } rpcurl_plugin;
 
 /* The first members of a plugin's structure. */
 #define RPCURL_PLUGIN_HEAD                                              \
-  .abi_major = RPCURL_ABI_MAJOR, .abi_minor = RPCURL_ABI_MINOR,         \
-  .struct_size = sizeof(rpcurl_plugin), .known_stages = RPCURL_STAGES_ALL
+  .abi_major = RPCURL_ABI_MAJOR, .abi_minor = RPCURL_ABI_MINOR, .struct_size = sizeof(rpcurl_plugin), \
+  .known_stages = RPCURL_STAGES_ALL, .min_minor = RPCURL_MIN_MINOR
+
+/* The extension of a plugin for "rpcurl plugins check": a test of its own. */
+#define RPCURL_EXTENSION_CHECK "rpcurl.check/1"
+typedef struct rpcurl_check {
+  size_t struct_size;
+  /* [main] Called after all calls of the check. Returns a negative code, with its reason, if the test fails. */
+  int32_t (*run)(const rpcurl_host *host, void *plugin);
+} rpcurl_check;
 
 /* ---- What the shared object exports -------------------------------------------------------------------- */
 
@@ -663,25 +690,66 @@ RPCURL_EXPORT const rpcurl_plugin *rpcurl_plugin_entry(void);
 #define RPCURL_STRING_(x) #x
 #define RPCURL_STRING(x) RPCURL_STRING_(x)
 
-/* The ELF note: name "rpcurl", type 1, and as its content two 32-bit numbers, the major and minor version of the
- * ABI. It is in an allocated section, so that strip keeps it. */
+/* The ELF note: name "rpcurl", type 1, and as its content three 32-bit numbers: the major and minor version of the
+ * ABI, and the oldest minor version of a host. It is in an allocated section, so that strip keeps it. */
 #define RPCURL_NOTE_NAME "rpcurl"
 #define RPCURL_NOTE_TYPE 1
-#define RPCURL_NOTE_(major, minor)                             \
-  __asm__(".pushsection .note.rpcurl,\"a\",%note\n"            \
-          ".balign 4\n"                                        \
-          ".long 7, 8, 1\n"                                    \
-          ".asciz \"rpcurl\"\n"                                \
-          ".balign 4\n"                                        \
-          ".long " RPCURL_STRING(major) ", " RPCURL_STRING(minor) "\n" \
+#define RPCURL_NOTE_(major, minor, min_minor)                                                        \
+  __asm__(".pushsection .note.rpcurl,\"a\",%note\n"                                                 \
+          ".balign 4\n"                                                                               \
+          ".long 7, 12, 1\n"                                                                          \
+          ".asciz \"rpcurl\"\n"                                                                     \
+          ".balign 4\n"                                                                               \
+          ".long " RPCURL_STRING(major) ", " RPCURL_STRING(minor) ", " RPCURL_STRING(min_minor) "\n"  \
           ".popsection\n");
 
 /* Makes `plugin`, a static const rpcurl_plugin, the plugin of this shared object. Use once, at file scope. */
-#define RPCURL_PLUGIN(plugin)                        \
-  RPCURL_NOTE_(RPCURL_ABI_MAJOR, RPCURL_ABI_MINOR)   \
+#define RPCURL_PLUGIN(plugin)                                            \
+  RPCURL_NOTE_(RPCURL_ABI_MAJOR, RPCURL_ABI_MINOR, RPCURL_MIN_MINOR)     \
   RPCURL_EXPORT const rpcurl_plugin *rpcurl_plugin_entry(void) { return &plugin; }
 
+/* Defines a plugin by initializers of its members, as in RPCURL_DEFINE_PLUGIN(.name = "x", .open = open_call), and
+ * makes it that of this shared object. For C; see rpcurl::describe for C++. */
+#define RPCURL_DEFINE_PLUGIN(...)                                                          \
+  static const rpcurl_plugin rpcurl_defined_plugin = {RPCURL_PLUGIN_HEAD, __VA_ARGS__};    \
+  RPCURL_PLUGIN(rpcurl_defined_plugin)
+
 /* ---- Convenience functions ---------------------------------------------------------------------------- */
+
+#if defined(__GNUC__)
+#define RPCURL_PRINTF_(text, values) __attribute__((__format__(__printf__, text, values)))
+#else
+#define RPCURL_PRINTF_(text, values)
+#endif
+
+/* The text of a string that is terminated by a zero; null is the empty text. Valid while the string is. */
+static inline rpcurl_text rpcurl_text_of(const char *string) {
+  rpcurl_text text = {string, string == NULL ? 0 : strlen(string)};
+  return text;
+}
+
+/* [any] Writes a formatted line, of at most 1023 bytes, to the host's log. */
+RPCURL_PRINTF_(3, 4)
+static inline int32_t rpcurl_log(const rpcurl_host *host, uint32_t level, const char *format, ...) {
+  char line[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(line, sizeof(line), format, arguments);
+  va_end(arguments);
+  return host->log(host, level, rpcurl_text_of(line));
+}
+
+/* [any] Sets a formatted reason, of at most 1023 bytes, and returns RPCURL_EFAILED: return rpcurl_fail(host, "..."). */
+RPCURL_PRINTF_(2, 3)
+static inline int32_t rpcurl_fail(const rpcurl_host *host, const char *format, ...) {
+  char line[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(line, sizeof(line), format, arguments);
+  va_end(arguments);
+  host->set_error(host, rpcurl_text_of(line));
+  return RPCURL_EFAILED;
+}
 
 /* Reads a string field. */
 static inline int32_t rpcurl_get_string(
@@ -738,7 +806,7 @@ static inline int rpcurl_text_equal(rpcurl_text one, rpcurl_text other) {
  *
  * An exception that leaves a callback ends the process, as its caller is C. Run the callback's body in a guard:
  *
- *     int32_t request_start(void *state, rpcurl_call call, rpcurl_token token) noexcept {
+ *     int32_t request_start(const rpcurl_host *host, void *state, rpcurl_call, rpcurl_token token) noexcept {
  *       return rpcurl::guard(host, [&] {
  *         static_cast<Session *>(state)->sign(token);
  *         return RPCURL_OK;
@@ -772,6 +840,7 @@ inline rpcurl_plugin describe(const char *name) noexcept {
   plugin.abi_minor = RPCURL_ABI_MINOR;
   plugin.struct_size = sizeof(rpcurl_plugin);
   plugin.known_stages = RPCURL_STAGES_ALL;
+  plugin.min_minor = RPCURL_MIN_MINOR;
   plugin.name = name;
   return plugin;
 }
