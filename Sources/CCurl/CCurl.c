@@ -35,8 +35,9 @@ static const char *resolve(void *library) {
     return error;                                                                                              \
   }
   CCURL_EACH_FUNCTION(RESOLVE)
-  /* A function of OpenSSL, if libcurl uses it. */
+  /* Functions of OpenSSL, if libcurl uses it. */
   *(void **)&lib.alpn_selected = dlsym(library, "SSL_get0_alpn_selected");
+  *(void **)&lib.tls_version = dlsym(library, "SSL_get_version");
   return NULL;
 }
 
@@ -46,8 +47,9 @@ static const char *open_library(const char *name) {
 }
 
 #ifdef RPCURL_BUILTIN_LIBCURL
-/* A function of OpenSSL, whose headers are not needed otherwise. */
+/* Functions of OpenSSL, whose headers are not needed otherwise. */
 void SSL_get0_alpn_selected(const void *ssl, const unsigned char **name, unsigned int *length);
+const char *SSL_get_version(const void *ssl);
 #endif
 
 /* Fills the table with the linked functions, or from the system's libcurl. */
@@ -57,6 +59,7 @@ static const char *use_default(void) {
 #define LINKED(name) lib.name = name;
   CCURL_EACH_FUNCTION(LINKED)
   lib.alpn_selected = SSL_get0_alpn_selected;
+  lib.tls_version = SSL_get_version;
   return NULL;
 #else
   source = CCURL_SYSTEM;
@@ -205,13 +208,24 @@ bool ccurl_has_status(CURL *handle) {
   return lib.curl_easy_header(handle, ":status", 0, CURLH_PSEUDO, -1, &status) == CURLHE_OK;
 }
 
-bool ccurl_negotiated(CURL *handle, char *name, size_t capacity) {
+/* The SSL of OpenSSL of the handle's connection; NULL without one. */
+static const void *openssl_session(CURL *handle) {
   struct curl_tlssessioninfo *session = NULL;
-  if (!lib.alpn_selected || lib.curl_easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK) return false;
-  if (!session || session->backend != CURLSSLBACKEND_OPENSSL || !session->internals) return false;
+  if (lib.curl_easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK) return NULL;
+  return session && session->backend == CURLSSLBACKEND_OPENSSL ? session->internals : NULL;
+}
+
+const char *ccurl_tls_version(CURL *handle) {
+  const void *session = lib.tls_version ? openssl_session(handle) : NULL;
+  return session ? lib.tls_version(session) : NULL;
+}
+
+bool ccurl_negotiated(CURL *handle, char *name, size_t capacity) {
+  const void *session = lib.alpn_selected ? openssl_session(handle) : NULL;
+  if (!session) return false;
   const unsigned char *selected = NULL;
   unsigned int length = 0;
-  lib.alpn_selected(session->internals, &selected, &length);
+  lib.alpn_selected(session, &selected, &length);
   snprintf(name, capacity, "%.*s", (int)length, selected ? (const char *)selected : "");
   return true;
 }

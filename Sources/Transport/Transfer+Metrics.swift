@@ -15,6 +15,16 @@ extension Transfer {
   /// The address and port of the server, or of the proxy; nil if there is no connection, or one without an address.
   package var peer: String? { PeerAddress.text(of: handle) }
 
+  /// The head of a response, with the facts of its connection.
+  func withConnection(_ head: ResponseStart) -> ResponseStart {
+    var head = head
+    head.peer = peer ?? ""
+    if url.hasPrefix("https:"), let version = ccurl_tls_version(handle) {
+      head.tlsVersion = String(cString: version)
+    }
+    return head
+  }
+
   private func time(_ info: CURLINFO) -> Duration? {
     var microseconds: curl_off_t = 0
     guard ccurl_get_offset(handle, info, &microseconds) == CURLE_OK, microseconds > 0 else { return nil }

@@ -35,7 +35,7 @@ package final class Transfer {
   private var sockets: [Int32] = []
   private var old: OldLibcurlExchange?
 
-  private let url: String
+  let url: String
   private let options: ConnectionOptions
   /// Whether the protocol negotiated by TLS decides whether the request is sent.
   private let checksNegotiation: Bool
@@ -163,7 +163,7 @@ package final class Transfer {
     case .limitDraining:
       drainTimer = loop.schedule(at: .now + Self.drainTime) { [weak self] in self?.close() }
     case .yieldBody: loop.resumeNextRound(self)
-    case .receive(let head): delegate?.receive(head: head)
+    case .receive(let head): delegate?.receive(head: withConnection(head))
     case .awaitRoundEnd: loop.awaitRoundEnd(self)
     case .receiveTrailers(let trailers): delegate?.receive(trailers: trailers)
     case .end(let error): end(error)

@@ -29,7 +29,9 @@ import Testing
     #expect(call.sentStart?.target == "https://other:8443/prefix")
     #expect(call.sentStart?.deadline != nil)
     #expect(call.outcome?.metrics.receivedMessages == 12)
-    #expect(call.outcome?.metrics.tls == .microseconds(3))
+    #expect(
+      call.outcome?.metrics.tls == .microseconds(3) && call.outcome?.metrics.resolve == .microseconds(1))
+    #expect(call.findings == [Finding(interceptor: "exercise", kind: .failure, text: "found")])
     plugin.unload()
     #expect(log.lines == ["closed", "unloaded"])
   }
@@ -62,6 +64,49 @@ import Testing
         + #""mClosed":{"a \"q\"":"OFF","b":"ON"},"mMessage":{"3":{"fInt32":9}},"mBool":{"true":"yes"},"#
         + #""[diff2.All.x_nested]":{},"[diff2.xgroup]":{}}"#)
     call.chain.cancel(RPCError(.canceled, "", origin: .client))
+  }
+
+  @Test func describesSchema() throws {
+    let plugin = try load(try Fixtures.path("schema"))
+    let pool = try Fixtures.pool(
+      "shop.proto",
+      """
+      syntax = "proto2"; package shop; import "google/protobuf/descriptor.proto";
+      extend google.protobuf.MethodOptions { optional string team = 50000; }
+      extend google.protobuf.FieldOptions { optional bool secret = 50001; }
+      message Order { required string id = 1; repeated sint32 codes = 3; map<string, State> states = 4;
+        optional Order parent = 2 [(secret) = true]; oneof way { string mail = 6; bool pickup = 7; } }
+      enum State { NONE = 0; PAID = 5; }
+      service Shop { rpc Buy(Order) returns (stream Order) { option (team) = "t"; option idempotency_level = IDEMPOTENT; } }
+      """)
+    let call = try PluginCallTest(
+      [plugin], .serverStreaming, method: "Buy", type: try pool.messageType(named: "shop.Order"),
+      service: "shop.Shop")
+    call.start()
+    #expect(
+      log.lines == [
+        "facts: 2 with 8 bytes of options",
+        "shop.Order: 0 bytes of options", "1 id/id: 9, 0, 12 () in () 0",
+        "2 parent/parent: 11, 0, 4 (shop.Order) in () 4",
+        "3 codes/codes: 17, 0, 1 () in () 0", "4 states/states: 14, 9, 3 (shop.State) in () 0",
+        "6 mail/mail: 9, 0, 4 () in (way) 0", "7 pickup/pickup: 8, 0, 4 () in (way) 0",
+        "shop.State: NONE=0 PAID=5", "shop.Shop: Buy 2 2 shop.Order shop.Order 8",
+        "none: -6 the schema has no message type shop.None", "no text: -1", "again: 1",
+      ])
+    call.chain.send(.bytes([0x0a, 1, 0x78, 0x38, 1, 0x12, 3, 0x0a, 1, 0x79]))
+    #expect(log.lines.suffix(2) == ["set: id parent pickup", "parent: id"])
+    call.chain.cancel(RPCError(.canceled, "", origin: .client))
+  }
+
+  @Test func failsResponseWithTrailers() throws {
+    let plugin = try load(try Fixtures.path("trailers"))
+    let call = try PluginCallTest([plugin])
+    call.start()
+    call.chain.send(.bytes(PluginCallTest.bytes("Ada")))
+    call.chain.closeRequest()
+    call.chain.receive(.responseStart(ResponseStart()))
+    #expect(call.end?.error == RPCError(.aborted, "checked", origin: .interceptor("trailers")))
+    #expect(call.end?.trailers == Headers([("x-reason", "1"), ("x-more", "2")]))
   }
 
   @Test func sampleStampsHeaderRequestAndResponse() throws {

@@ -49,6 +49,8 @@ struct ccurl_functions {
   CCURL_EACH_FUNCTION(CCURL_MEMBER)
   /* SSL_get0_alpn_selected of OpenSSL; NULL if libcurl uses another TLS library. */
   void (*alpn_selected)(const void *ssl, const unsigned char **name, unsigned int *length);
+  /* SSL_get_version of OpenSSL, or NULL. */
+  const char *(*tls_version)(const void *ssl);
 };
 #undef CCURL_MEMBER
 #pragma pop_macro("curl_easy_setopt")
@@ -114,6 +116,10 @@ CURLcode ccurl_get_socket(CURL *handle, curl_socket_t *socket);
 
 /* A text that belongs to the handle; NULL if unknown. */
 const char *ccurl_get_string(CURL *handle, CURLINFO info);
+
+/* The version of TLS of the handle's connection, such as "TLSv1.3"; NULL without TLS, or if libcurl uses another TLS
+ * library than OpenSSL. */
+const char *ccurl_tls_version(CURL *handle);
 
 /* The number of certificates that CURLOPT_CERTINFO has collected, and the lines of one, which belong to the handle. */
 int ccurl_certificate_count(CURL *handle);

@@ -3,7 +3,7 @@ import RPCProtocols
 /// How a call, or an attempt at it, ends before the server's end has passed the chain.
 enum Ending: Sendable {
   /// An interceptor failed the call, with a token.
-  case fail(TokenID, RPCError)
+  case fail(TokenID, RPCError, trailers: Headers = Headers())
   /// An interceptor failed the call, without one.
   case failWithout(InterceptorHandle, RPCError)
   /// An interceptor responds to the call.
@@ -24,9 +24,9 @@ extension Chain {
   func perform(_ ending: Ending) {
     guard !progress.isFinished else { return }
     switch ending {
-    case .fail(let tokenID, let error):
+    case .fail(let tokenID, let error, let trailers):
       guard let position = endingPosition(tokenID) else { return }
-      conclude(at: position, tokenID, LocalResponse(error: error), because: error)
+      conclude(at: position, tokenID, LocalResponse(error: error, trailers: trailers), because: error)
     case .failWithout(let handle, let error):
       guard let position = slot(in: handle)?.position, position <= progress.endFrontier, !progress.hasEnded
       else { return }

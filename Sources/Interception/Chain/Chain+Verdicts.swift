@@ -90,7 +90,7 @@ extension Chain {
   /// Queues the ending that a verdict requests, at once, so that the first one counts; returns the verdict to act on.
   private func recordEnding(_ verdict: Verdict, _ tokenID: TokenID) -> Verdict {
     switch verdict {
-    case .fail(let error): end(.fail(tokenID, error))
+    case .fail(let error, let trailers): end(.fail(tokenID, error, trailers: trailers))
     case .respond(let response): end(.respond(tokenID, response))
     case .retry(let delay, let headers):
       guard admitsRetry(tokenID) else { return .asItIs }

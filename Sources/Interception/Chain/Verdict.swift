@@ -10,7 +10,7 @@ enum Verdict: Sendable {
   case drop
   /// Removed; the remover injects a replacement if the direction needs one.
   case taken
-  indirect case fail(RPCError)
+  indirect case fail(RPCError, trailers: Headers = Headers())
   indirect case respond(LocalResponse)
   /// Retry the call, with these headers replaced in the request.
   indirect case retry(after: Duration, headers: Headers)

@@ -52,7 +52,13 @@ public struct Token<Value, Direction>: ~Copyable, Sendable {
 extension Token where Direction == Outbound {
   /// Fails the call. Interceptors further in receive nothing more, except `canceled` if they have received the start;
   /// those further out and the caller receive the error. Nothing is sent if nothing was. `[any thread]`
-  public consuming func fail(_ error: RPCError) { settle(.fail(error)) }
+  ///
+  /// - Parameters:
+  ///   - error: The status of the call.
+  ///   - trailers: The trailing metadata of the end.
+  public consuming func fail(_ error: RPCError, trailers: Headers = Headers()) {
+    settle(.fail(error, trailers: trailers))
+  }
 
   /// Responds to the call: nothing goes further in, and the response passes the interceptors further out as a server's
   /// does. `[any thread]`
@@ -62,7 +68,13 @@ extension Token where Direction == Outbound {
 extension Token where Direction == Inbound {
   /// Fails the call: interceptors further out and the caller receive the error in place of this value and the rest.
   /// What this interceptor has forwarded stays before it. `[any thread]`
-  public consuming func fail(_ error: RPCError) { settle(.fail(error)) }
+  ///
+  /// - Parameters:
+  ///   - error: The status of the call.
+  ///   - trailers: The trailing metadata of the end.
+  public consuming func fail(_ error: RPCError, trailers: Headers = Headers()) {
+    settle(.fail(error, trailers: trailers))
+  }
 
   /// Whether `retry` would retry the call now, rather than forward the value. `[loop's thread]`
   public var canRetry: Bool { sink?.chain?.canRetry(tokenID) ?? false }

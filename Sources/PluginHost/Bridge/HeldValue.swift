@@ -58,9 +58,9 @@ final class HeldValue: @unchecked Sendable {
     token?.proceed(value)
   }
 
-  func fail(_ error: RPCError) {
+  func fail(_ error: RPCError, trailers: Headers = Headers()) {
     let token = takeToken()
-    token?.fail(error)
+    token?.fail(error, trailers: trailers)
   }
 
   func respond(_ response: LocalResponse) {

@@ -15,6 +15,30 @@ extension HostFunctions {
     }
   }
 
+  static func fieldAt(
+    _ host: Host?, _ token: rpcurl_token, _ path: rpcurl_text, _ index: Int,
+    _ field: UnsafeMutablePointer<rpcurl_text>?
+  ) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      guard let field else { throw invalid("the text is null") }
+      let path = path.size == 0 ? nil : try fieldPath(path)
+      field.pointee = try withMessage(instance, token) { message, arena throws(ABIFailure) in
+        let set = try fields { () throws(FieldPathError) -> [Field] in
+          guard let path else { return message.setFields }
+          if case .message(let nested)? = try message.value(at: path) { return nested.setFields }
+          guard try message.type.field(at: path).messageType != nil else {
+            throw .notAMessage(field: path.description)
+          }
+          return []
+        }
+        guard set.indices.contains(index) else {
+          throw ABIFailure(RPCURL_ENOENT, "the index is out of range: \(set.count) fields are set")
+        }
+        return arena.text(set[index].isExtension ? set[index].jsonName : set[index].name)
+      }
+    }
+  }
+
   static func keyAt(
     _ host: Host?, _ token: rpcurl_token, _ path: rpcurl_text, _ index: Int,
     _ key: UnsafeMutablePointer<rpcurl_value>?

@@ -122,14 +122,20 @@ extension HostFunctions {
 
   // MARK: - The end
 
-  static func getHTTPStatus(_ host: Host?, _ token: rpcurl_token) -> Int32 {
-    let status = count(host) { instance throws(ABIFailure) in
-      try value(instance, token) { value, _ throws(ABIFailure) in
+  static func getResponse(
+    _ host: Host?, _ token: rpcurl_token, _ response: UnsafeMutablePointer<rpcurl_response_start>?
+  ) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      try value(instance, token) { value, arena throws(ABIFailure) in
         guard case .responseStart(let start) = value else { throw wrongStage() }
-        return start.httpStatus
+        let plain = rpcurl_response_start(
+          struct_size: MemoryLayout<rpcurl_response_start>.size,
+          http_status: Int32(clamping: start.httpStatus),
+          reserved: 0, http_version: arena.text(start.httpVersion), peer: arena.text(start.peer),
+          tls_version: arena.text(start.tlsVersion))
+        try fill(response, plain) { Int($0.struct_size) }
       }
     }
-    return Int32(truncatingIfNeeded: status)
   }
 
   static func getMetrics(
@@ -152,11 +158,9 @@ extension HostFunctions {
       guard plain.struct_size >= MemoryLayout<rpcurl_metrics>.size else {
         throw invalid("struct_size is \(plain.struct_size)")
       }
-      var new = try CallMetrics(plain)
+      let new = try CallMetrics(plain)
       try value(instance, token) { value, _ throws(ABIFailure) in
-        guard case .metrics(let old) = value else { throw wrongStage() }
-        // The ABI does not have this field.
-        new.resolve = old.resolve
+        guard case .metrics = value else { throw wrongStage() }
         value = .metrics(new)
       }
     }
@@ -173,6 +177,7 @@ extension CallMetrics {
     self.init()
     guard let total = duration(plain.total_ns) else { throw HostFunctions.invalid("total_ns is negative") }
     self.total = total
+    resolve = duration(plain.resolve_ns)
     connect = duration(plain.connect_ns)
     tls = duration(plain.tls_ns)
     firstByte = duration(plain.first_byte_ns)

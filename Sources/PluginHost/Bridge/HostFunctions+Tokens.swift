@@ -10,7 +10,7 @@ extension HostFunctions {
   ) -> Int32 {
     self.call(host) { instance throws(ABIFailure) in
       let found = try live(instance.calls.find(call.id), instance, "call", "call_facts")
-      try fill(facts, found.plain) { Int($0.struct_size) }
+      try fill(facts, found.plain()) { Int($0.struct_size) }
     }
   }
 
@@ -18,6 +18,20 @@ extension HostFunctions {
     self.call(host) { instance throws(ABIFailure) in
       let reason = try reason.string()
       try open(call, instance, "cancel").context.cancel(reason)
+    }
+  }
+
+  static func report(
+    _ host: Host?, _ call: rpcurl_call, _ kind: UInt32, _ text: rpcurl_text
+  ) -> Int32 {
+    self.call(host) { instance throws(ABIFailure) in
+      let text = try text.string()
+      let kinds: [Finding.Kind] = [.note, .failure, .expectedStatus]
+      guard let kind = Int(exactly: kind), kinds.indices.contains(kind) else {
+        throw invalid("unknown kind of finding: \(kind)")
+      }
+      // Also in `close`, which sees the outcome.
+      try live(instance.calls.find(call.id), instance, "call", "report").context.report(kinds[kind], text)
     }
   }
 
@@ -52,18 +66,20 @@ extension HostFunctions {
       let plain = try copy(failure)
       var error = try error(plain.code, plain.message, instance)
       error?.details = try details(plain.details, plain.detail_count)
-      try fail(host, token, error, instance)
+      let trailers = try headers(plain.trailers, plain.trailer_count)
+      try fail(host, token, error, trailers: trailers, instance)
     }
   }
 
   private static func fail(
-    _ host: Host?, _ token: rpcurl_token, _ error: RPCError?, _ instance: PluginInstance
+    _ host: Host?, _ token: rpcurl_token, _ error: RPCError?, trailers: Headers = Headers(),
+    _ instance: PluginInstance
   ) throws(ABIFailure) {
     guard let error else { throw invalid("a call cannot fail with the code 0") }
     let result = settle(
       host, token, "fail",
       check: { stage throws(ABIFailure) in if stage == .metrics { throw wrongStage(stage) } },
-      { _, held in held.fail(error) })
+      { _, held in held.fail(error, trailers: trailers) })
     if result < 0 { throw ABIFailure(result, instance.lastError.lossyString) }
   }
 

@@ -25,6 +25,10 @@ enum HostFunctions {
       free: { _, memory in free(memory) },
       call_facts: { host, call, facts in HostFunctions.callFacts(host, call, facts) },
       cancel: { host, call, reason in HostFunctions.cancelCall(host, call, reason) },
+      report: { host, call, kind, text in HostFunctions.report(host, call, kind, text) },
+      message_type: { host, call, name, type in HostFunctions.messageType(host, call, name, type) },
+      enum_type: { host, call, name, type in HostFunctions.enumType(host, call, name, type) },
+      service_type: { host, call, name, type in HostFunctions.serviceType(host, call, name, type) },
       after: { host, call, after, function, argument, timer in
         HostFunctions.after(host, call, after, function, argument, timer)
       },
@@ -57,6 +61,7 @@ enum HostFunctions {
       clear: { host, token, path in HostFunctions.clear(host, token, path) },
       has: { host, token, path in HostFunctions.has(host, token, path) },
       length: { host, token, path in HostFunctions.length(host, token, path) },
+      field_at: { host, token, path, index, field in HostFunctions.fieldAt(host, token, path, index, field) },
       key_at: { host, token, path, index, key in HostFunctions.keyAt(host, token, path, index, key) },
       which: { host, token, path, field in HostFunctions.which(host, token, path, field) },
       get_enum: { host, token, path, name in HostFunctions.getEnum(host, token, path, name) },
@@ -66,7 +71,7 @@ enum HostFunctions {
       append_json: { host, token, path, json in HostFunctions.appendJSON(host, token, path, json) },
       get_payload: { host, token, bytes in HostFunctions.getPayload(host, token, bytes) },
       set_payload: { host, token, bytes in HostFunctions.setPayload(host, token, bytes) },
-      get_http_status: { host, token in HostFunctions.getHTTPStatus(host, token) },
+      get_response: { host, token, response in HostFunctions.getResponse(host, token, response) },
       get_status: { host, token, status in HostFunctions.getStatus(host, token, status) },
       set_status: { host, token, code, message in HostFunctions.setStatus(host, token, code, message) },
       detail_add: { host, token, detail in HostFunctions.detailAdd(host, token, detail) },

@@ -11,13 +11,15 @@ final class PluginCall: @unchecked Sendable {
   let context: CallContext
   /// The method's name, for reports of crashes.
   let method: MethodText
-  /// The facts in the plugin's form; their texts live as long as this object.
-  let plain: rpcurl_call_facts
   /// The call's deadline by CLOCK_MONOTONIC, for the watchdog; 0 without one. `[loop's thread]`
   private(set) var deadlineNanoseconds: Int64 = 0
   /// Held while a value of the call is read or changed.
   let lock = Lock()
+  /// The types of the call's schema, for the plugin.
+  let schema: PluginSchema
   private let arena = Arena()
+  // Requires the lock.
+  private var madeFacts: rpcurl_call_facts?
   private let thread = pthread_self()
   // The following members belong to the loop's thread.
   private var timers: [UInt64: CallTimer] = [:]
@@ -33,12 +35,26 @@ final class PluginCall: @unchecked Sendable {
     self.facts = facts
     self.context = context
     method = MethodText(facts.method.description)
-    plain = rpcurl_call_facts(
-      struct_size: MemoryLayout<rpcurl_call_facts>.size, kind: UInt32(Self.kind(facts.kind)), reserved: 0,
-      method: arena.text(facts.method.description), protocol: arena.text(facts.protocolName.rawValue),
-      codec: arena.text(facts.codec.rawValue), target: arena.text(facts.target),
-      request_type: arena.text(facts.requestType?.name ?? ""),
-      response_type: arena.text(facts.responseType?.name ?? ""))
+    schema = PluginSchema(facts.requestType)
+  }
+
+  /// The facts in the plugin's form; their texts live as long as this object. `[any thread]`
+  func plain() -> rpcurl_call_facts {
+    lock.holding {
+      if let madeFacts { return madeFacts }
+      let method = try? facts.requestType?.schemaMethod(
+        service: facts.method.service, method: facts.method.method)
+      let made = rpcurl_call_facts(
+        struct_size: MemoryLayout<rpcurl_call_facts>.size, kind: facts.kind.number,
+        attempt: UInt32(clamping: facts.attempt), idempotency: method?.idempotencyNumber ?? 0,
+        is_own_call: facts.isSubrequest ? 1 : 0, method: arena.text(facts.method.description),
+        protocol: arena.text(facts.protocolName.rawValue), codec: arena.text(facts.codec.rawValue),
+        target: arena.text(facts.target), request_type: arena.text(facts.requestType?.name ?? ""),
+        response_type: arena.text(facts.responseType?.name ?? ""),
+        method_options: arena.text(method?.options.serialized ?? []))
+      madeFacts = made
+      return made
+    }
   }
 
   /// Passes the deadline to the watchdog.
@@ -109,15 +125,16 @@ final class PluginCall: @unchecked Sendable {
     }
     ownCalls = [:]
   }
+}
 
-  private static func kind(_ kind: CallKind) -> Int32 {
-    switch kind {
-    case .unary: RPCURL_KIND_UNARY
-    case .clientStreaming: RPCURL_KIND_CLIENT_STREAMING
-    case .serverStreaming: RPCURL_KIND_SERVER_STREAMING
-    case .bidiStreaming: RPCURL_KIND_BIDI_STREAMING
-    }
-  }
+extension CallKind {
+  /// RPCURL_KIND_...
+  var number: UInt32 { (clientStreams ? 1 : 0) | (serverStreams ? 2 : 0) }
+}
+
+extension MethodDescriptor {
+  /// RPCURL_IDEMPOTENCY_...
+  var idempotencyNumber: UInt32 { hasNoSideEffects ? 1 : isIdempotent ? 2 : 0 }
 }
 
 extension rpcurl_metrics {
@@ -125,6 +142,7 @@ extension rpcurl_metrics {
     func nanoseconds(_ duration: Duration?) -> Int64 { duration?.nanoseconds ?? -1 }
     self.init(
       struct_size: MemoryLayout<rpcurl_metrics>.size, total_ns: nanoseconds(metrics.total),
+      resolve_ns: nanoseconds(metrics.resolve),
       connect_ns: nanoseconds(metrics.connect), tls_ns: nanoseconds(metrics.tls),
       first_byte_ns: nanoseconds(metrics.firstByte), sent_bytes: UInt64(metrics.sentBytes),
       received_bytes: UInt64(metrics.receivedBytes), sent_messages: UInt64(metrics.sentMessages),
@@ -135,11 +153,28 @@ extension rpcurl_metrics {
 extension rpcurl_status {
   init(_ end: ResponseEnd, _ arena: Arena) {
     let details = end.error?.details ?? []
+    let (origin, name) = Self.origin(of: end.error)
     self.init(
-      struct_size: MemoryLayout<rpcurl_status>.size, code: Int32(end.code.rawValue), reserved: 0,
-      message: arena.text(end.error?.message ?? ""),
+      struct_size: MemoryLayout<rpcurl_status>.size, code: Int32(end.code.rawValue), origin: UInt32(origin),
+      message: arena.text(end.error?.message ?? ""), origin_name: arena.text(name),
       details: details.isEmpty ? nil : arena.array(details.map { rpcurl_detail($0, arena) }),
       detail_count: details.count)
+  }
+
+  /// RPCURL_ORIGIN_..., and the name of the origin.
+  private static func origin(of error: RPCError?) -> (Int32, String) {
+    switch error?.origin {
+    case nil: (RPCURL_ORIGIN_NONE, "")
+    case .server: (RPCURL_ORIGIN_SERVER, "")
+    case .violation: (RPCURL_ORIGIN_VIOLATION, "")
+    case .connection: (RPCURL_ORIGIN_CONNECTION, "")
+    case .proxy(let url): (RPCURL_ORIGIN_PROXY, url)
+    case .tls: (RPCURL_ORIGIN_TLS, "")
+    case .request: (RPCURL_ORIGIN_REQUEST, "")
+    case .interceptor(let name): (RPCURL_ORIGIN_INTERCEPTOR, name)
+    case .client: (RPCURL_ORIGIN_CLIENT, "")
+    case .configuration(let name): (RPCURL_ORIGIN_CONFIGURATION, name)
+    }
   }
 }
 

@@ -55,7 +55,16 @@ struct PluginDescription: @unchecked Sendable {
       throw .malformed(
         path: path, reason: "the plugin's name is longer than 64 bytes, or not printable UTF-8 on one line")
     }
-    let unknownFlags = functions.flags & Self.mustUnderstand & ~Self.mustSeeAll
+    try Self.requireSupport(functions, path)
+    self.name = name
+    version = functions.version.map { String(cString: $0) } ?? ""
+    summary = functions.summary.map { String(cString: $0) } ?? ""
+    configurationHelp = functions.config_help.map { String(cString: $0) } ?? ""
+  }
+
+  /// Throws if the plugin requires something that this host does not support.
+  private static func requireSupport(_ functions: rpcurl_plugin, _ path: String) throws(PluginError) {
+    let unknownFlags = functions.flags & mustUnderstand & ~mustSeeAll
     guard unknownFlags == 0 else {
       throw .malformed(
         path: path,
@@ -66,12 +75,8 @@ struct PluginDescription: @unchecked Sendable {
       throw .requiresNewerHost(
         path: path, required: "\(functions.abi_major).\(functions.min_minor)", host: PluginLoader.abiVersion)
     }
-    self.name = name
-    version = functions.version.map { String(cString: $0) } ?? ""
-    summary = functions.summary.map { String(cString: $0) } ?? ""
-    configurationHelp = functions.config_help.map { String(cString: $0) } ?? ""
     let unknown = UInt64(Stages.all.rawValue) & ~functions.known_stages
-    if functions.flags & Self.mustSeeAll != 0, unknown != 0 { throw .wouldNotSeeAll(path: path) }
+    if functions.flags & mustSeeAll != 0, unknown != 0 { throw .wouldNotSeeAll(path: path) }
   }
 
   /// The minimum size of the structure, in bytes: the members that describe the plugin. Callbacks beyond the

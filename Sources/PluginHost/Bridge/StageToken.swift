@@ -47,16 +47,16 @@ enum StageToken: ~Copyable, Sendable {
   }
 
   /// Fails the call; metrics, which follow it, are forwarded unchanged.
-  consuming func fail(_ error: RPCError) {
+  consuming func fail(_ error: RPCError, trailers: Headers) {
     switch consume self {
-    case .requestStart(let token): token.fail(error)
-    case .requestMessage(let token): token.fail(error)
-    case .requestBytes(let token): token.fail(error)
-    case .requestEnd(let token): token.fail(error)
-    case .responseStart(let token): token.fail(error)
-    case .responseBytes(let token): token.fail(error)
-    case .responseMessage(let token): token.fail(error)
-    case .responseEnd(let token): token.fail(error)
+    case .requestStart(let token): token.fail(error, trailers: trailers)
+    case .requestMessage(let token): token.fail(error, trailers: trailers)
+    case .requestBytes(let token): token.fail(error, trailers: trailers)
+    case .requestEnd(let token): token.fail(error, trailers: trailers)
+    case .responseStart(let token): token.fail(error, trailers: trailers)
+    case .responseBytes(let token): token.fail(error, trailers: trailers)
+    case .responseMessage(let token): token.fail(error, trailers: trailers)
+    case .responseEnd(let token): token.fail(error, trailers: trailers)
     case .metrics: break
     }
   }

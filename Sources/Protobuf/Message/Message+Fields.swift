@@ -54,4 +54,14 @@ extension MessageType {
   package func schemaMethod(service: String, method: String) throws(SchemaError) -> MethodDescriptor? {
     try pool.service(named: service)?.method(named: method)
   }
+
+  /// Finds a service in the schema of this type, by its full name.
+  package func schemaService(named name: String) throws(SchemaError) -> ServiceDescriptor? {
+    try pool.service(named: name)
+  }
+
+  /// Finds an enum in the schema of this type, by its full name.
+  package func schemaEnum(named name: String) throws(SchemaError) -> EnumType? {
+    try pool.enumType(named: name).map { EnumType($0, pool) }
+  }
 }

@@ -25,10 +25,11 @@ static int32_t open_call(const rpcurl_host *host, void *plugin, rpcurl_call call
   CHECK(host->call_facts(host, call, &facts) == RPCURL_OK);
   CHECK(IS(facts.method, "test.Echo/Say") && IS(facts.protocol, "grpc") && IS(facts.codec, "proto"));
   CHECK(IS(facts.target, "http://server") && IS(facts.response_type, "google.protobuf.Value"));
-  CHECK(facts.kind == RPCURL_KIND_UNARY);
+  CHECK(facts.kind == RPCURL_KIND_UNARY && facts.attempt == 1 && facts.is_own_call == 0);
+  CHECK(facts.idempotency == RPCURL_IDEMPOTENCY_UNKNOWN && facts.method_options.size == 0);
   /* A structure of an older, smaller header is filled up to its size. */
   CHECK(host->call_facts(host, call, (rpcurl_call_facts *)&small) == RPCURL_OK);
-  CHECK(small.struct_size == 16 && small.kind == RPCURL_KIND_UNARY && IS(small.behind, "x"));
+  CHECK(small.struct_size == 16 && small.reserved == 1 && small.kind == RPCURL_KIND_UNARY && IS(small.behind, "x"));
   *state = strdup("state");
   return RPCURL_OK;
 }
@@ -140,7 +141,9 @@ static int32_t request_bytes(const rpcurl_host *host, void *state, rpcurl_call c
 
 static int32_t response_start(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
   (void)state, (void)call;
-  CHECK(host->get_http_status(host, token) == 200);
+  rpcurl_response_start response = {.struct_size = sizeof(response)};
+  CHECK(host->get_response(host, token, &response) == RPCURL_OK && response.http_status == 200);
+  CHECK(IS(response.http_version, "2") && IS(response.peer, "[::1]:80") && IS(response.tls_version, "TLSv1.3"));
   CHECK(host->header_add(host, token, T("x-seen"), T("yes")) == RPCURL_OK);
   return RPCURL_OK;
 }
@@ -150,7 +153,7 @@ static int32_t response_end(const rpcurl_host *host, void *state, rpcurl_call ca
   (void)state, (void)call;
   CHECK(host->get_status(host, token, &unset) == RPCURL_EINVAL);
   CHECK(host->get_status(host, token, &status) == RPCURL_OK);
-  CHECK(status.code == 5 && IS(status.message, "gone"));
+  CHECK(status.code == 5 && IS(status.message, "gone") && status.origin == RPCURL_ORIGIN_SERVER);
   CHECK(host->set_status(host, token, 5, T("not here")) == RPCURL_OK);
   CHECK(host->header_set(host, token, T("x-trailer"), T("t")) == RPCURL_OK);
   const rpcurl_detail new_detail = {.struct_size = sizeof(new_detail), .type_name = T("google.rpc.RetryInfo"),
@@ -171,6 +174,8 @@ static int32_t response_end(const rpcurl_host *host, void *state, rpcurl_call ca
   CHECK(host->detail_add(host, token, &detail) == RPCURL_ENOENT);
   CHECK(host->set_status(host, token, 5, T("not here")) == RPCURL_OK);
   CHECK(host->detail_add(host, token, &new_detail) == RPCURL_OK);
+  CHECK(host->get_status(host, token, &status) == RPCURL_OK && status.origin == RPCURL_ORIGIN_INTERCEPTOR);
+  CHECK(IS(status.origin_name, "exercise"));
   return RPCURL_OK;
 }
 
@@ -182,6 +187,7 @@ static int32_t metrics(const rpcurl_host *host, void *state, rpcurl_call call, r
   CHECK(host->fail(host, token, 13, T("too late")) == RPCURL_ESTAGE);
   metrics.received_messages = 12;
   metrics.tls_ns = 3000;
+  metrics.resolve_ns = 1000;
   CHECK(host->set_metrics(host, token, &metrics) == RPCURL_OK);
   metrics.struct_size = offsetof(rpcurl_metrics, attempts);
   CHECK(host->set_metrics(host, token, &metrics) == RPCURL_EINVAL);
@@ -195,6 +201,10 @@ static void close_call(const rpcurl_host *host, void *state, rpcurl_call call, c
   rpcurl_call_facts facts = {.struct_size = sizeof(facts)};
   CHECK(host->call_facts(host, call, &facts) == RPCURL_OK);
   CHECK(outcome->status->code == 5 && IS(outcome->status->message, "not here"));
+  CHECK(outcome->status->detail_count == 1 && outcome->trailer_count == 1);
+  CHECK(IS(outcome->trailers[0].name, "x-trailer") && IS(outcome->trailers[0].value, "t"));
+  CHECK(host->report(host, call, 9, T("unknown")) == RPCURL_EINVAL);
+  CHECK(host->report(host, call, RPCURL_FINDING_FAILURE, T("found")) == RPCURL_OK);
   CHECK(outcome->metrics->sent_bytes == 7 && outcome->metrics->received_messages == 12);
   free(state);
   host->log(host, RPCURL_LOG_INFO, T("closed"));

@@ -41,28 +41,34 @@ final class PluginCallTest: ChainCaller, ChainTransport {
 
   private final class Waker: Sendable {
     let waiting = Mutex<[@Sendable () -> Void]>([])
+    let findings = Mutex<[Finding]>([])
   }
   private let waker: Waker
+
+  /// What the plugins reported.
+  var findings: [Finding] { waker.findings.withLock { $0 } }
 
   /// The chain directly above the wire, of the last attempt.
   lazy var wireChain = chain
 
   init(
     _ plugins: [LoadedPlugin], _ kind: CallKind = .unary, method: String = "Say",
-    type: MessageType? = nil, network: (any SubrequestTransport)? = nil
+    type: MessageType? = nil, service: String = "test.Echo", network: (any SubrequestTransport)? = nil
   ) throws {
     let type = try type ?? Self.messageType()
     let waker = Waker()
+    var environment = ChainEnvironment(
+      clock: clock, post: { work in waker.waiting.withLock { $0.append(work) } }, subrequests: network)
+    environment.onFinding = { finding in waker.findings.withLock { $0.append(finding) } }
     self.waker = waker
     chain = ChainBuilder(plugins.map(\.registration)).makeChain(
       for: CallFacts(
-        method: MethodName(service: "test.Echo", method: method), kind: kind, protocolName: .grpc,
+        method: MethodName(service: service, method: method), kind: kind, protocolName: .grpc,
         target: "http://server", requestType: type, responseType: type),
       codec: MessageCodec(
         serialize: { $0.serialized() }, parseRequest: { try Message(type, serialized: $0) },
         parseResponse: { try Message(type, serialized: $0) }),
-      environment: ChainEnvironment(
-        clock: clock, post: { work in waker.waiting.withLock { $0.append(work) } }, subrequests: network))
+      environment: environment)
   }
 
   func start(deadline: MonotonicClock.Instant? = nil, headers: Headers = Headers([("a", "1"), ("b", "2")])) {
@@ -83,7 +89,10 @@ final class PluginCallTest: ChainCaller, ChainTransport {
     start(deadline: deadline)
     chain.send(.bytes(Self.bytes("Ada")))
     chain.closeRequest()
-    wireChain.receive(.responseStart(ResponseStart()))
+    var start = ResponseStart(httpVersion: "2")
+    start.peer = "[::1]:80"
+    start.tlsVersion = "TLSv1.3"
+    wireChain.receive(.responseStart(start))
     let details = [StatusDetail(typeName: "x", value: [1])]
     wireChain.receive(
       .responseEnd(ResponseEnd(error: RPCError(.notFound, "gone", details: details, origin: .server))))

@@ -8,6 +8,27 @@ public final class Call: Sendable {
     case unary, clientStreaming, serverStreaming, bidiStreaming
   }
 
+  /// The idempotency level of a method.
+  public enum Idempotency: UInt32, Sendable {
+    case unknown, noSideEffects, idempotent
+  }
+
+  /// What a finding means for the outcome.
+  public enum Finding: UInt32, Sendable {
+    /// Information.
+    case note
+    /// A check failed, although the status may be ok: the exit status is 8.
+    case failure
+    /// The call ended with the expected status, which is no failure.
+    case expectedStatus
+  }
+
+  /// A function that is scheduled by ``after(_:_:)``.
+  public struct Timer: Sendable {
+    let plain: rpcurl_timer
+    let pending: ObjectIdentifier
+  }
+
   /// Which directions are streams.
   public let kind: Kind
   /// The method: `pkg.Service/Method`.
@@ -22,6 +43,14 @@ public final class Call: Sendable {
   public let requestType: String
   /// The full name of the response message's type; empty without a schema.
   public let responseType: String
+  /// The serialized `google.protobuf.MethodOptions`; empty without a schema.
+  public let methodOptions: [UInt8]
+  /// The idempotency level of the method.
+  public let idempotency: Idempotency
+  /// The number of this attempt, from 1; always 1 further out than all interceptors that retry.
+  public let attempt: Int
+  /// Whether an interceptor makes this call for another call, which waits for it.
+  public let isOwnCall: Bool
 
   let host: Host
   let plain: rpcurl_call
@@ -41,6 +70,10 @@ public final class Call: Sendable {
     target = String(facts.target)
     requestType = String(facts.request_type)
     responseType = String(facts.response_type)
+    methodOptions = [UInt8](facts.method_options)
+    idempotency = Idempotency(rawValue: facts.idempotency) ?? .unknown
+    attempt = Int(facts.attempt)
+    isOwnCall = facts.is_own_call != 0
   }
 
   private var table: rpcurl_host { host.pointer.pointee }
@@ -48,6 +81,12 @@ public final class Call: Sendable {
   /// Ends the call at once: each interceptor that saw it start gets `canceled` with this reason. `[any thread]`
   public func cancel(_ reason: String) throws(HostError) {
     try host.check(reason.lend { table.cancel(host.pointer, plain, $0) })
+  }
+
+  /// Reports a finding about the call: it is printed, counted for the exit status, and part of reports. Also in `close`.
+  /// `[any thread]`
+  public func report(_ kind: Finding, _ text: String) throws(HostError) {
+    try host.check(text.lend { table.report(host.pointer, plain, kind.rawValue, $0) })
   }
 
   /// Sends an additional message of the request, after everything that this plugin received so far. `[any
@@ -73,10 +112,25 @@ public final class Call: Sendable {
   /// Runs `body` on the loop's thread after a time, unless the call is closed first. `[loop]`
   ///
   /// The interceptor's methods run on that thread too, so `body` may capture it.
-  public func after(_ pause: Duration, _ body: @escaping () -> Void) throws(HostError) {
-    try schedule(body) { function, argument in
-      table.after(host.pointer, plain, pause.nanoseconds, function, argument, nil)
+  ///
+  /// - Returns: The timer, to cancel it.
+  @discardableResult
+  public func after(_ pause: Duration, _ body: @escaping () -> Void) throws(HostError) -> Timer {
+    var timer = rpcurl_timer()
+    let pending = try schedule(body) { function, argument in
+      table.after(host.pointer, plain, pause.nanoseconds, function, argument, &timer)
     }
+    return Timer(plain: timer, pending: pending)
+  }
+
+  /// Cancels a timer; does nothing if it has fired. `[loop]`
+  public func cancel(_ timer: Timer) throws(HostError) {
+    let result = table.cancel_timer(host.pointer, plain, timer.plain)
+    if result == RPCURL_ENOENT { return }
+    try host.check(result)
+    // Released outside the lock: it may be the last reference to what the closure captured.
+    let cancelled = pending.withLock { $0?.removeValue(forKey: timer.pending) }
+    withExtendedLifetime(cancelled) {}
   }
 
   /// Runs `body` on the loop's thread soon, unless the call is closed first. `[any thread]`
@@ -87,10 +141,11 @@ public final class Call: Sendable {
     try schedule(body) { function, argument in table.post(host.pointer, plain, function, argument) }
   }
 
+  @discardableResult
   private func schedule(
     _ body: @escaping () -> Void,
     _ start: (rpcurl_function, UnsafeMutableRawPointer) -> Int32
-  ) throws(HostError) {
+  ) throws(HostError) -> ObjectIdentifier {
     let pending = Pending(self, body)
     let isOpen = self.pending.withLock { waiting in
       waiting?[ObjectIdentifier(pending)] = pending
@@ -105,6 +160,7 @@ public final class Call: Sendable {
       }, argument)
     if result < 0 { self.pending.withLock { _ = $0?.removeValue(forKey: ObjectIdentifier(pending)) } }
     try host.check(result)
+    return ObjectIdentifier(pending)
   }
 
   /// Drops scheduled functions, which may retain this call: the host no longer runs them.

@@ -20,6 +20,11 @@ public struct Host: @unchecked Sendable {
     _ = text.lend { pointer.pointee.log(pointer, level.rawValue, $0) }
   }
 
+  /// A structure of additional functions, whose documentation states its name; nil if this host has none with it.
+  public func extensionNamed(_ name: String) -> UnsafeRawPointer? {
+    name.lend { pointer.pointee.get_extension(pointer, $0) }
+  }
+
   func setError(_ text: String) {
     _ = text.lend { pointer.pointee.set_error(pointer, $0) }
   }

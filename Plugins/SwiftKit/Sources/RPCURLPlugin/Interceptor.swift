@@ -70,7 +70,7 @@ public enum Verdict: Sendable {
   /// Remove the value from the stream. Message and bytes stages only.
   case drop
   /// Fail the call. Not at the metrics stage.
-  case fail(Status)
+  case fail(Status, trailers: [Field] = [])
   /// Respond to the call locally, without the network. Request stages only.
   case respond(Response)
   /// Send the request again from here. Response stages only; if that is no longer possible, the value is

@@ -97,10 +97,11 @@ final class Lender {
       trailer_count: response.trailers.count)
   }
 
-  func failure(_ status: Status) -> rpcurl_failure {
+  func failure(_ status: Status, _ trailers: [Field]) -> rpcurl_failure {
     rpcurl_failure(
       struct_size: MemoryLayout<rpcurl_failure>.size, code: Int32(clamping: status.code), reserved: 0,
-      message: text(status.message), details: details(status.details), detail_count: status.details.count)
+      message: text(status.message), details: details(status.details), detail_count: status.details.count,
+      trailers: fields(trailers), trailer_count: trailers.count)
   }
 
   deinit {

@@ -53,9 +53,23 @@ public struct ResponseStart: Sendable {
   public var headers: HeaderFields { HeaderFields(token: token) }
 
   /// The HTTP status.
-  public func httpStatus() throws(HostError) -> Int {
+  public func httpStatus() throws(HostError) -> Int { Int(try plain().http_status) }
+
+  /// The HTTP version: `1.1`, `2` or `3`; empty if the response is not from a server.
+  public func httpVersion() throws(HostError) -> String { String(try plain().http_version) }
+
+  /// The address and the port of the connection; empty if there is none, or for a Unix socket.
+  public func peer() throws(HostError) -> String { String(try plain().peer) }
+
+  /// The version of TLS, such as `TLSv1.3`; empty without TLS.
+  public func tlsVersion() throws(HostError) -> String { String(try plain().tls_version) }
+
+  private func plain() throws(HostError) -> rpcurl_response_start {
+    var start = rpcurl_response_start()
+    start.struct_size = MemoryLayout<rpcurl_response_start>.size
     let host = token.host
-    return Int(try host.check(host.pointer.pointee.get_http_status(host.pointer, token.plain)))
+    try host.check(host.pointer.pointee.get_response(host.pointer, token.plain, &start))
+    return start
   }
 }
 

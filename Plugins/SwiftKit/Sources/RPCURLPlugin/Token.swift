@@ -18,8 +18,8 @@ public struct Token: Sendable {
       case .later: RPCURL_OK
       case .proceed: table.proceed(host.pointer, plain)
       case .drop: table.drop(host.pointer, plain)
-      case .fail(let status):
-        withUnsafePointer(to: lender.failure(status)) { table.fail_with(host.pointer, plain, $0) }
+      case .fail(let status, let trailers):
+        withUnsafePointer(to: lender.failure(status, trailers)) { table.fail_with(host.pointer, plain, $0) }
       case .respond(let response):
         withUnsafePointer(to: lender.response(response)) { table.respond(host.pointer, plain, $0) }
       case .retry(let pause, let headers):
@@ -32,7 +32,9 @@ public struct Token: Sendable {
   /// Forwards the value, with the changes made to it.
   public func proceed() throws(HostError) { try settle(.proceed) }
   /// Fails the call.
-  public func fail(_ status: Status) throws(HostError) { try settle(.fail(status)) }
+  public func fail(_ status: Status, trailers: [Field] = []) throws(HostError) {
+    try settle(.fail(status, trailers: trailers))
+  }
   /// Responds to the call locally.
   public func respond(_ response: Response) throws(HostError) { try settle(.respond(response)) }
   /// Removes the message from the stream.

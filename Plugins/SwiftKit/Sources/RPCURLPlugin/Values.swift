@@ -34,12 +34,57 @@ public struct Status: Sendable, Equatable {
     }
   }
 
+  /// Where an error arose.
+  public enum Origin: Sendable, Equatable {
+    /// The status is ok, or made by a plugin.
+    case none
+    /// The server sent the status.
+    case server
+    /// The server's response violates its protocol.
+    case violation
+    /// There is no connection, or it closed before the response was complete.
+    case connection
+    /// The proxy with this URL.
+    case proxy(String)
+    /// The TLS handshake, or a certificate.
+    case tls
+    /// The call cannot be made as requested.
+    case request
+    /// The interceptor with this name failed the call.
+    case interceptor(String)
+    /// rpcurl ended the call: canceled, past its deadline, or over a limit.
+    case client
+    /// The settings of the interceptor with this name do not fit the method.
+    case configuration(String)
+    /// An origin that a later version added.
+    case other
+
+    init(_ plain: rpcurl_status) {
+      self =
+        switch Int32(bitPattern: plain.origin) {
+        case RPCURL_ORIGIN_NONE: .none
+        case RPCURL_ORIGIN_SERVER: .server
+        case RPCURL_ORIGIN_VIOLATION: .violation
+        case RPCURL_ORIGIN_CONNECTION: .connection
+        case RPCURL_ORIGIN_PROXY: .proxy(String(plain.origin_name))
+        case RPCURL_ORIGIN_TLS: .tls
+        case RPCURL_ORIGIN_REQUEST: .request
+        case RPCURL_ORIGIN_INTERCEPTOR: .interceptor(String(plain.origin_name))
+        case RPCURL_ORIGIN_CLIENT: .client
+        case RPCURL_ORIGIN_CONFIGURATION: .configuration(String(plain.origin_name))
+        default: .other
+        }
+    }
+  }
+
   /// The code: 0 is ok.
   public var code: Int
   /// The message.
   public var message: String
   /// The details.
   public var details: [Detail]
+  /// Where the error arose; set by the host.
+  public private(set) var origin = Origin.none
 
   /// Success.
   public static let ok = Status(0, "")
@@ -48,6 +93,7 @@ public struct Status: Sendable, Equatable {
     self.init(
       Int(plain.code), String(plain.message),
       details: elements(plain.details, plain.detail_count).map { Detail($0) })
+    origin = Origin(plain)
   }
 
   /// Makes a status.
@@ -92,6 +138,8 @@ public struct Response: Sendable {
 public struct Metrics: Sendable, Equatable {
   /// From the start of the call to its end.
   public var total: Duration
+  /// Until the server's name was resolved.
+  public var resolve: Duration?
   /// Until the connection was established.
   public var connect: Duration?
   /// Until the TLS handshake completed.
@@ -112,6 +160,7 @@ public struct Metrics: Sendable, Equatable {
   init(_ plain: rpcurl_metrics) {
     func duration(_ nanoseconds: Int64) -> Duration? { nanoseconds < 0 ? nil : .nanoseconds(nanoseconds) }
     total = duration(plain.total_ns) ?? .zero
+    resolve = duration(plain.resolve_ns)
     connect = duration(plain.connect_ns)
     tls = duration(plain.tls_ns)
     firstByte = duration(plain.first_byte_ns)
@@ -125,6 +174,7 @@ public struct Metrics: Sendable, Equatable {
   var plain: rpcurl_metrics {
     rpcurl_metrics(
       struct_size: MemoryLayout<rpcurl_metrics>.size, total_ns: total.nanoseconds,
+      resolve_ns: resolve?.nanoseconds ?? -1,
       connect_ns: connect?.nanoseconds ?? -1, tls_ns: tls?.nanoseconds ?? -1,
       first_byte_ns: firstByte?.nanoseconds ?? -1, sent_bytes: UInt64(clamping: sentBytes),
       received_bytes: UInt64(clamping: receivedBytes), sent_messages: UInt64(clamping: sentMessages),

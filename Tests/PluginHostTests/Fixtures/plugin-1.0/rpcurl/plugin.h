@@ -214,17 +214,25 @@ typedef struct rpcurl_value {
 #define RPCURL_KIND_SERVER_STREAMING 2
 #define RPCURL_KIND_BIDI_STREAMING 3
 
+/* Idempotency levels of methods: those of google.protobuf.MethodOptions. */
+#define RPCURL_IDEMPOTENCY_UNKNOWN 0
+#define RPCURL_IDEMPOTENCY_NO_SIDE_EFFECTS 1
+#define RPCURL_IDEMPOTENCY_IDEMPOTENT 2
+
 /* The facts of a call before it starts. Filled by call_facts; set struct_size first. */
 typedef struct rpcurl_call_facts {
   size_t struct_size;
   uint32_t kind;            /* RPCURL_KIND_... */
-  uint32_t reserved;        /* 0 */
+  uint32_t attempt;         /* the number of this attempt, from 1; always 1 further out than all that retry */
+  uint32_t idempotency;     /* RPCURL_IDEMPOTENCY_... of the method */
+  uint32_t is_own_call;     /* 1: an interceptor makes this call, and another call waits for it */
   rpcurl_text method;       /* "pkg.Service/Method" */
   rpcurl_text protocol;     /* "grpc", "grpc-web" or "connect" */
   rpcurl_text codec;        /* "proto" or "json" */
   rpcurl_text target;       /* "http[s]://host[:port][/prefix]" */
   rpcurl_text request_type; /* the full name of the request message's type; empty without a schema */
   rpcurl_text response_type;
+  rpcurl_text method_options; /* a serialized google.protobuf.MethodOptions; empty without a schema */
 } rpcurl_call_facts;
 
 /* A detail of a status: a serialized message, with the full name of its type. */
@@ -238,12 +246,25 @@ typedef struct rpcurl_detail {
 #define RPCURL_AT(array, index) \
   ((__typeof__(&*(array)))(const void *)((const char *)(array) + (size_t)(index) * (array)->struct_size))
 
+/* Where the error of a status arose. */
+#define RPCURL_ORIGIN_NONE 0        /* the status is ok */
+#define RPCURL_ORIGIN_SERVER 1      /* the server sent the status */
+#define RPCURL_ORIGIN_VIOLATION 2   /* the server's response violates its protocol */
+#define RPCURL_ORIGIN_CONNECTION 3  /* no connection, or it closed before the response was complete */
+#define RPCURL_ORIGIN_PROXY 4       /* the proxy, whose URL is the origin's name */
+#define RPCURL_ORIGIN_TLS 5         /* the TLS handshake, or a certificate */
+#define RPCURL_ORIGIN_REQUEST 6     /* the call cannot be made as requested */
+#define RPCURL_ORIGIN_INTERCEPTOR 7 /* the interceptor with the origin's name failed the call */
+#define RPCURL_ORIGIN_CLIENT 8      /* rpcurl ended the call: canceled, past its deadline, over a limit */
+#define RPCURL_ORIGIN_CONFIGURATION 9 /* the settings of the interceptor with the origin's name do not fit the method */
+
 /* The status of a call. Codes are gRPC's: 0 is ok, 1 canceled, ... 16 unauthenticated. */
 typedef struct rpcurl_status {
   size_t struct_size;
   int32_t code;
-  uint32_t reserved; /* 0 */
+  uint32_t origin; /* RPCURL_ORIGIN_... */
   rpcurl_text message;
+  rpcurl_text origin_name;
   const rpcurl_detail *details;
   size_t detail_count;
 } rpcurl_status;
@@ -252,10 +273,11 @@ typedef struct rpcurl_status {
 typedef struct rpcurl_metrics {
   size_t struct_size;
   int64_t total_ns;
+  int64_t resolve_ns;
   int64_t connect_ns;
   int64_t tls_ns;
   int64_t first_byte_ns;
-  uint64_t sent_bytes;
+  uint64_t sent_bytes;     /* of the bodies, compressed and with envelopes, as on the wire */
   uint64_t received_bytes;
   uint64_t sent_messages;
   uint64_t received_messages;
@@ -270,6 +292,75 @@ typedef struct rpcurl_outcome {
   const rpcurl_field *trailers;
   size_t trailer_count;
 } rpcurl_outcome;
+
+/* Properties of a field. */
+#define RPCURL_FIELD_REPEATED 1 /* a list or a map */
+#define RPCURL_FIELD_MAP 2
+#define RPCURL_FIELD_PRESENCE 4 /* an unset field differs from one set to its default */
+#define RPCURL_FIELD_REQUIRED 8
+
+/* A field of a message type. Kinds are the numbers of google.protobuf.FieldDescriptorProto.Type: 1 double, 2 float,
+ * 3 int64, 4 uint64, 5 int32, 6 fixed64, 7 fixed32, 8 bool, 9 string, 10 group, 11 message, 12 bytes, 13 uint32,
+ * 14 enum, 15 sfixed32, 16 sfixed64, 17 sint32, 18 sint64. */
+typedef struct rpcurl_field_type {
+  size_t struct_size;
+  rpcurl_text name;
+  rpcurl_text json_name;
+  uint32_t number;
+  uint32_t kind;         /* of a map: the kind of its values */
+  uint32_t key_kind;     /* of a map: the kind of its keys; else 0 */
+  uint32_t properties;   /* RPCURL_FIELD_... */
+  rpcurl_text type_name; /* the full name of the message type or enum of the values; else empty */
+  rpcurl_text oneof;     /* the name of its oneof; else empty */
+  rpcurl_text options;   /* a serialized google.protobuf.FieldOptions */
+} rpcurl_field_type;
+
+/* A message type. */
+typedef struct rpcurl_message_type {
+  size_t struct_size;
+  rpcurl_text name;
+  const rpcurl_field_type *fields; /* by number, without extensions */
+  size_t field_count;
+  rpcurl_text options; /* a serialized google.protobuf.MessageOptions */
+} rpcurl_message_type;
+
+/* A value of an enum. */
+typedef struct rpcurl_enum_value {
+  size_t struct_size;
+  rpcurl_text name;
+  int32_t number;
+  uint32_t reserved;   /* 0 */
+  rpcurl_text options; /* a serialized google.protobuf.EnumValueOptions */
+} rpcurl_enum_value;
+
+/* An enum. */
+typedef struct rpcurl_enum_type {
+  size_t struct_size;
+  rpcurl_text name;
+  const rpcurl_enum_value *values; /* in the order of the .proto file */
+  size_t value_count;
+  rpcurl_text options; /* a serialized google.protobuf.EnumOptions */
+} rpcurl_enum_type;
+
+/* A method of a service. */
+typedef struct rpcurl_method_type {
+  size_t struct_size;
+  rpcurl_text name;     /* without the service */
+  uint32_t kind;        /* RPCURL_KIND_... */
+  uint32_t idempotency; /* RPCURL_IDEMPOTENCY_... */
+  rpcurl_text request_type;
+  rpcurl_text response_type;
+  rpcurl_text options; /* a serialized google.protobuf.MethodOptions */
+} rpcurl_method_type;
+
+/* A service. */
+typedef struct rpcurl_service_type {
+  size_t struct_size;
+  rpcurl_text name;
+  const rpcurl_method_type *methods; /* in the order of the .proto file */
+  size_t method_count;
+  rpcurl_text options; /* a serialized google.protobuf.ServiceOptions */
+} rpcurl_service_type;
 
 /* Forms of a message. */
 #define RPCURL_FORM_SERIALIZED 0 /* in the call's codec */
@@ -308,7 +399,19 @@ typedef struct rpcurl_failure {
   rpcurl_text message;
   const rpcurl_detail *details;
   size_t detail_count;
+  const rpcurl_field *trailers;
+  size_t trailer_count;
 } rpcurl_failure;
+
+/* The start of a response. Filled by get_response; set struct_size first. */
+typedef struct rpcurl_response_start {
+  size_t struct_size;
+  int32_t http_status;
+  uint32_t reserved;        /* 0 */
+  rpcurl_text http_version; /* "1.1", "2" or "3"; empty, like the rest, if the response is not from a server */
+  rpcurl_text peer;         /* "address:port" of the connection, "[address]:port" for IPv6; empty for a Unix socket */
+  rpcurl_text tls_version;  /* such as "TLSv1.3"; empty without TLS, or if this libcurl does not report it */
+} rpcurl_response_start;
 
 /* The target and the timeout of a request, at request_start. Set struct_size first. */
 typedef struct rpcurl_start {
@@ -384,6 +487,11 @@ typedef struct rpcurl_needs {
 
 /* ---- The host ------------------------------------------------------------------------------------------ */
 
+/* What a finding means for the outcome. */
+#define RPCURL_FINDING_NOTE 0     /* information */
+#define RPCURL_FINDING_FAILURE 1  /* a check failed, although the status may be ok: exit status 8 */
+#define RPCURL_FINDING_EXPECTED 2 /* the call ended with the expected status, which is then no failure */
+
 /* The level of a log line. */
 #define RPCURL_LOG_DEBUG 0
 #define RPCURL_LOG_INFO 1
@@ -429,6 +537,21 @@ struct rpcurl_host {
    * with the status `canceled` and this reason. */
   int32_t (*cancel)(const rpcurl_host *host, rpcurl_call call, rpcurl_text reason);
 
+  /* [any; before close returns] Reports a finding about the call, one line: it is printed, counted for the exit
+   * status, and part of reports such as JUnit's. */
+  int32_t (*report)(const rpcurl_host *host, rpcurl_call call, uint32_t kind, rpcurl_text text);
+
+  /* -- The schema: RPCURL_EUNSUPPORTED without one. What these return is valid until close returns -- */
+
+  /* [any; before close returns] A message type, by its full name. RPCURL_ENOENT if the schema does not have it. */
+  int32_t (*message_type)(const rpcurl_host *host, rpcurl_call call, rpcurl_text name,
+                          const rpcurl_message_type **type);
+  /* [any; before close returns] An enum, by its full name. RPCURL_ENOENT if the schema does not have it. */
+  int32_t (*enum_type)(const rpcurl_host *host, rpcurl_call call, rpcurl_text name, const rpcurl_enum_type **type);
+  /* [any; before close returns] A service, by its full name. RPCURL_ENOENT if the schema does not have it. */
+  int32_t (*service_type)(const rpcurl_host *host, rpcurl_call call, rpcurl_text name,
+                          const rpcurl_service_type **type);
+
   /* -- Time, and other threads -- */
 
   /* [loop; before close] Calls a function once on the loop's thread after a time. A function that is pending at
@@ -457,7 +580,7 @@ struct rpcurl_host {
   /* [any; not at metrics] Fails the call with a status other than ok. Request stages: nothing is forwarded;
    * response stages: interceptors further out receive the error instead of the rest. */
   int32_t (*fail)(const rpcurl_host *host, rpcurl_token token, int32_t code, rpcurl_text message);
-  /* [any; not at metrics] The same as `fail`, with details of the status. */
+  /* [any; not at metrics] The same as `fail`, with details of the status, and with trailers. */
   int32_t (*fail_with)(const rpcurl_host *host, rpcurl_token token, const rpcurl_failure *failure);
   /* [any; request stages] Responds to the call locally, without the network. */
   int32_t (*respond)(const rpcurl_host *host, rpcurl_token token, const rpcurl_response *response);
@@ -528,6 +651,10 @@ struct rpcurl_host {
   int32_t (*has)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path);
   /* [any; message stages] The number of elements of a repeated field or map, or a negative code. */
   int64_t (*length)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path);
+  /* [any; message stages] The name of the set field at an index, of the message at a path; fields are in ascending
+   * order of their numbers. RPCURL_ENOENT beyond the end. */
+  int32_t (*field_at)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, size_t index,
+                      rpcurl_text *field);
   /* [any; message stages] The key at an index of a map, as RPCURL_TYPE_BOOL, INT64, UINT64 or STRING. Keys are in
    * ascending order; the path of a value is "map[key]", with string keys in quotes. RPCURL_ENOENT beyond the end. */
   int32_t (*key_at)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, size_t index,
@@ -557,8 +684,8 @@ struct rpcurl_host {
 
   /* -- The status of the response -- */
 
-  /* [any; response_start] The HTTP status of the response. */
-  int32_t (*get_http_status)(const rpcurl_host *host, rpcurl_token token);
+  /* [any; response_start] HTTP status and version, and the connection. Set struct_size first. */
+  int32_t (*get_response)(const rpcurl_host *host, rpcurl_token token, rpcurl_response_start *response);
   /* [any; response_end] The status, with its details. Set struct_size first. */
   int32_t (*get_status)(const rpcurl_host *host, rpcurl_token token, rpcurl_status *status);
   /* [any; response_end] Replaces the status; code 0 makes the call a success. Details are kept if the code is
@@ -592,6 +719,20 @@ struct rpcurl_host {
 /* Flags that a host must support: it refuses a plugin with an unknown flag of these, and ignores other unknown
  * flags. */
 #define RPCURL_FLAGS_MUST_UNDERSTAND UINT64_C(0xffffffff)
+/* Flags: what the plugin does. --explain prints them, and the host warns of an order of interceptors that is doubtful
+ * because of them; they have no other effect. */
+#define RPCURL_READS_HEADERS (UINT64_C(1) << 32)     /* its result depends on request headers: a signature, a key */
+#define RPCURL_CHANGES_HEADERS (UINT64_C(1) << 33)   /* it changes request headers */
+#define RPCURL_READS_MESSAGES (UINT64_C(1) << 34)    /* its result depends on request messages */
+#define RPCURL_CHANGES_MESSAGES (UINT64_C(1) << 35)  /* it changes request messages */
+#define RPCURL_REDACTS (UINT64_C(1) << 36)           /* it removes secrets from messages */
+#define RPCURL_EXPORTS (UINT64_C(1) << 37)           /* it writes calls to a file or to another system */
+#define RPCURL_AUTHENTICATES (UINT64_C(1) << 38)     /* it adds credentials to requests */
+#define RPCURL_RESPONDS (UINT64_C(1) << 39)          /* it may respond to calls itself */
+#define RPCURL_REUSES_RESPONSES (UINT64_C(1) << 40)  /* it responds with the response to an earlier call */
+#define RPCURL_REPEATS_ATTEMPTS (UINT64_C(1) << 41)  /* it may attempt a call repeatedly */
+#define RPCURL_INJECTS_FAILURES (UINT64_C(1) << 42)  /* it fails calls that would have succeeded, for tests */
+#define RPCURL_CHECKS_RESULTS (UINT64_C(1) << 43)    /* it checks the result of calls */
 
 /* A plugin. Valid as long as the process lives. Members may be null, except `name`.
  *
@@ -605,7 +746,7 @@ typedef struct rpcurl_plugin {
   uint32_t min_minor; /* the oldest host that the plugin supports */
   uint32_t reserved;  /* 0 */
 
-  uint64_t flags;          /* RPCURL_MUST_SEE_ALL, or 0 */
+  uint64_t flags;          /* RPCURL_MUST_SEE_ALL, and what the plugin does; or 0 */
   const char *name;        /* a short name, for logs and errors; terminated by a zero, like the next three */
   const char *version;     /* the plugin's own version */
   const char *summary;     /* what it does, in one line */
@@ -831,6 +972,9 @@ namespace rpcurl {
 inline rpcurl_text text(const std::string &string) noexcept {
   return rpcurl_text{string.data(), string.size()};
 }
+
+/* A copy of a text. */
+inline std::string string(rpcurl_text text) { return text.size == 0 ? std::string() : std::string(text.data, text.size); }
 
 /* A plugin with this name, with the head set and everything else null. `name` is terminated by a zero, and must
  * stay valid. */
