@@ -29,35 +29,65 @@ final class ClientSubrequestTransport: SubrequestTransport {
     // Not from within an interceptor's callback: the call passes through others' callbacks.
     client?.loop.schedule(at: .now) { [weak self, weak client, request] in
       guard let self, let client, !hasEnded else { return }
-      let method: MethodDescriptor
-      do {
-        method = try OpaqueMethod.descriptor(of: call.method)
-      } catch {
-        let error = RPCError(.internal, "\(call.method): \(error)", origin: .client)
-        return completion(SubrequestResponse(end: ResponseEnd(error: error)))
-      }
-      var own = CallRequest(
-        method: method, target: call.target ?? facts.target, userAgent: request.userAgent)
-      own.headers = call.headers
-      own.timeout = call.timeout
-      own.protocolName = request.protocolName
-      own.codec = request.codec
-      own.acceptedCompressions = request.acceptedCompressions
-      own.maxMessageBytes = request.maxMessageBytes
-      own.connection = request.connection
-      own.interceptors = request.interceptors
-      own.log = request.log
-      own.onFinding = request.onFinding
       // Nor from within the last callback of this call.
       let loop = client.loop
       let observer = SubrequestObserver { answer in loop.schedule(at: .now) { completion(answer) } }
-      let made = client.makeCall(own, excluding: excluded, observer: observer)
-      calls.removeAll { $0.isFinished }
-      calls.append(made)
-      made.start()
-      made.send(.bytes(call.message))
-      made.finishSending()
+      do throws(RPCError) {
+        let made = try make(call, .unary, facts, excluded, client, observer)
+        made.send(.bytes(call.message))
+        made.finishSending()
+      } catch {
+        completion(SubrequestResponse(end: ResponseEnd(error: error)))
+      }
     }
+  }
+
+  /// Starts a call.
+  private func make(
+    _ call: Subrequest, _ kind: CallKind, _ facts: CallFacts, _ excluded: Set<RegistrationID>,
+    _ client: RPCClient, _ observer: any CallObserver
+  ) throws(RPCError) -> Call {
+    let method: MethodDescriptor
+    do {
+      method = try OpaqueMethod.descriptor(of: call.method, kind)
+    } catch {
+      throw RPCError(.internal, "\(call.method): \(error)", origin: .client)
+    }
+    var own = CallRequest(
+      method: method, target: call.target ?? facts.target, userAgent: request.userAgent)
+    own.headers = call.headers
+    own.timeout = call.timeout
+    own.protocolName = request.protocolName
+    own.codec = request.codec
+    own.acceptedCompressions = request.acceptedCompressions
+    own.maxMessageBytes = request.maxMessageBytes
+    own.connection = request.connection
+    own.interceptors = request.interceptors
+    own.log = request.log
+    own.onFinding = request.onFinding
+    let made = client.makeCall(own, excluding: excluded, observer: observer)
+    calls.removeAll { $0.isFinished }
+    calls.append(made)
+    made.start()
+    return made
+  }
+
+  func open(
+    _ call: Subrequest, _ kind: CallKind, for facts: CallFacts, excluding excluded: Set<RegistrationID>,
+    receive: @escaping (SubrequestEvent) -> Void
+  ) -> (any SubrequestStream)? {
+    guard let client else { return nil }
+    let stream = ClientSubrequestStream(client.loop, receive)
+    // Not from within an interceptor's callback: the call passes through others' callbacks.
+    client.loop.schedule(at: .now) { [weak self, weak client] in
+      guard let self, let client, !hasEnded else { return }
+      do throws(RPCError) {
+        stream.opened(try make(call, kind, facts, excluded, client, stream))
+      } catch {
+        stream.receive(.responseEnd(ResponseEnd(error: error)))
+      }
+    }
+    return stream
   }
 
   func fetch(_ fetch: HTTPFetch, completion: @escaping (Result<HTTPFetchResponse, RPCError>) -> Void) {
@@ -103,16 +133,80 @@ private final class SubrequestObserver: CallObserver {
   }
 }
 
+/// A stream of an interceptor, and the observer of its call.
+///
+/// What the interceptor does before the call is made, which happens in the next round of the loop, is done then. Events
+/// are passed on in later rounds: never from within a callback of another interceptor.
+private final class ClientSubrequestStream: SubrequestStream, CallObserver {
+  private enum State {
+    /// What was requested before the call was made, in order.
+    case unopened([(Call) -> Void])
+    case open(Call)
+    case ended
+  }
+
+  private var state = State.unopened([])
+  private let loop: EventLoop
+  private let pass: (SubrequestEvent) -> Void
+
+  init(_ loop: EventLoop, _ pass: @escaping (SubrequestEvent) -> Void) {
+    self.loop = loop
+    self.pass = pass
+  }
+
+  func opened(_ call: Call) {
+    guard case .unopened(let requested) = state else { return }
+    state = .open(call)
+    for request in requested { request(call) }
+  }
+
+  private func perform(_ request: @escaping (Call) -> Void) {
+    switch state {
+    case .unopened(let requested): state = .unopened(requested + [request])
+    case .open(let call): loop.schedule(at: .now) { request(call) }
+    case .ended: break
+    }
+  }
+
+  func send(_ message: [UInt8]) { perform { $0.send(.bytes(message)) } }
+  func finishSending() { perform { $0.finishSending() } }
+  func wantResponse(_ isWanted: Bool) { perform { $0.wantResponse(isWanted) } }
+  func cancel(_ reason: String) { perform { $0.cancel(reason) } }
+
+  func receive(_ event: CallEvent<Payload>) {
+    switch event {
+    case .responseStart(let start): report(.start(start))
+    case .responseMessage(let message): report(.message(message.serialized))
+    case .responseEnd(let end):
+      if case .ended = state { return }
+      state = .ended
+      report(.end(end))
+    case .requestStart, .requestMessage, .requestEnd, .metrics: break
+    }
+  }
+
+  func wantInput(_ isWanted: Bool) { report(.wanted(isWanted)) }
+
+  private func report(_ event: SubrequestEvent) {
+    let pass = pass
+    loop.schedule(at: .now) { pass(event) }
+  }
+}
+
 /// Describes a method of which only the name is known: its messages are opaque bytes.
 enum OpaqueMethod {
   /// Makes a descriptor whose messages have no fields, so that all fields are kept as unknown ones.
-  static func descriptor(of name: MethodName) throws -> MethodDescriptor {
+  ///
+  /// - Parameter kind: Which sides are streams.
+  static func descriptor(of name: MethodName, _ kind: CallKind = .unary) throws -> MethodDescriptor {
     let parts = name.service.split(separator: ".").map(String.init)
     let package = parts.dropLast().joined(separator: ".")
     let message = "\(parts.last ?? "")OpaqueMessage"
     let type = package.isEmpty ? ".\(message)" : ".\(package).\(message)"
     // The field numbers are those of google/protobuf/descriptor.proto.
-    let method = field(1, name.method) + field(2, type) + field(3, type)
+    let streams: [UInt8] =
+      (kind.clientStreams ? [5 << 3, 1] : []) + (kind.serverStreams ? [6 << 3, 1] : [])
+    let method = field(1, name.method) + field(2, type) + field(3, type) + streams
     let service = field(1, parts.last ?? "") + field(2, method)
     let file =
       field(1, "opaque.proto") + field(2, package) + field(4, field(1, message)) + field(6, service)

@@ -142,6 +142,7 @@ final class Exchange: ChainTransport, TransferDelegate {
     var metrics = measured
     if case .open(let transfer) = state { transfer.measure(into: &metrics) }
     metrics.receivedMessages = wire.receivedMessages
+    metrics.receivedMessageBytes = wire.receivedMessageBytes
     chain?.receive(.metrics(metrics))
   }
 
@@ -255,6 +256,7 @@ final class Exchange: ChainTransport, TransferDelegate {
       untaken.removeFirst()
       call?.isSent(message: measured.sentMessages, next.size)
       measured.sentMessages += 1
+      measured.sentMessageBytes += next.size.bytes
     }
   }
 

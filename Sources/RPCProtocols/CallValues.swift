@@ -115,6 +115,10 @@ public struct CallMetrics: Sendable, Equatable {
   public var sentMessages = 0
   /// Messages received.
   public var receivedMessages = 0
+  /// Bytes of the messages sent, serialized and uncompressed.
+  public var sentMessageBytes = 0
+  /// Bytes of the messages received, serialized and uncompressed.
+  public var receivedMessageBytes = 0
   /// Number of attempts.
   public var attempts = 1
 

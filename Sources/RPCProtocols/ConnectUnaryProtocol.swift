@@ -24,6 +24,7 @@ final class ConnectUnaryProtocol: WireProtocol {
   /// The message of a call by GET, which travels in the URL if it fits.
   private var message: [UInt8] = []
   private(set) var receivedMessages = 0
+  private(set) var receivedMessageBytes = 0
   var onMessageSize: ((MessageSize) -> Void)?
 
   init(_ parameters: CallParameters) {
@@ -67,10 +68,9 @@ final class ConnectUnaryProtocol: WireProtocol {
 
   func receive(head: ResponseStart, _ receiver: any ResponseReceiver) -> ResponseEnd? {
     guard case .head = state else { return nil }
-    let (leading, _) = Self.split(head.headers)
-    receiver.receive(
-      .responseStart(
-        ResponseStart(httpStatus: head.httpStatus, httpVersion: head.httpVersion, headers: leading)))
+    var start = head
+    start.headers = Self.split(head.headers).leading
+    receiver.receive(.responseStart(start))
     do throws(RPCError) {
       decompressor = try parameters.agreedCompression(head.headers.first("content-encoding")).map {
         MessageDecompressor($0)
@@ -126,6 +126,7 @@ final class ConnectUnaryProtocol: WireProtocol {
           MessageSize(
             bytes: message.count, wireBytes: body.count, compression: decompressor?.compression))
         receivedMessages += 1
+        receivedMessageBytes += message.count
         receiver.receive(message: message.span.bytes)
         return ResponseEnd(trailers: Self.split(head.headers).trailing)
       } catch {

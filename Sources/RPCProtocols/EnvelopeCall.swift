@@ -23,6 +23,7 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
   /// The message of a response that is not a stream.
   private var single = SingleResponse()
   private(set) var receivedMessages = 0
+  private(set) var receivedMessageBytes = 0
   private var compressor: MessageCompressor
   private var decompressor: MessageDecompressor?
   var onMessageSize: ((MessageSize) -> Void)?
@@ -181,6 +182,7 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
   private func deliver(_ message: RawSpan, _ receiver: any ResponseReceiver) throws(RPCError) {
     guard parameters.kind.serverStreams else { return try single.keep(message) }
     receivedMessages += 1
+    receivedMessageBytes += message.byteCount
     receiver.receive(message: message)
   }
 
@@ -190,6 +192,7 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
     do throws(RPCError) {
       let message = try single.get()
       receivedMessages += 1
+      receivedMessageBytes += message.count
       receiver.receive(message: message.span.bytes)
       return end
     } catch {

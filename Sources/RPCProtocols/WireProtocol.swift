@@ -37,6 +37,8 @@ package protocol WireProtocol: AnyObject {
 
   /// The number of messages given to the receiver.
   var receivedMessages: Int { get }
+  /// The size of these messages, uncompressed, in bytes.
+  var receivedMessageBytes: Int { get }
 
   /// Called with the size of each message that arrives. The message follows, perhaps later.
   var onMessageSize: ((MessageSize) -> Void)? { get set }

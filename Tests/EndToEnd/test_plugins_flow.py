@@ -69,3 +69,57 @@ def test_plugin_retries_a_call(rpcurl, grpc_server, descriptor_set, greeting):
     )  # fmt: skip
     assert result.code == 64 + 14
     assert result.err.endswith("greeting: 2 attempts\n"), result.err
+
+
+# Streams, HTTP requests, facts and findings
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory):
+    output = tmp_path_factory.mktemp("plugins") / "network.so"
+    source = GREETING.with_name("network.c")
+    subprocess.run(["gcc", "-shared", "-fPIC", f"-I{HEADERS}", "-o", output, source], check=True)
+    return output
+
+
+@pytest.mark.parametrize(("protocol", "version"), [("grpc", "2"), ("grpc-web", "1.1"), ("connect", "1.1")])
+def test_plugin_opens_a_stream_and_fetches(request, rpcurl, descriptor_set, network, raw_server, protocol, version):
+    def respond(connection):
+        connection.recv(1 << 16)
+        connection.sendall(b"HTTP/1.1 404 No\r\ncontent-length: 4\r\nconnection: close\r\n\r\nnone")
+
+    server = request.getfixturevalue("grpc_server" if protocol == "grpc" else "connect_server")
+    options = ["--http1.1"] if version == "1.1" and protocol != "grpc-web" else []
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "--protocol", protocol, *options, "-d", '{"name":"Ada"}', "--plugin", network,
+        f"{server.url}/demo.v1.Demo/Hello", env={"NETWORK_URL": f"http://{raw_server(respond).address}/"},
+    )  # fmt: skip
+    assert result.code == 0 and json.loads(result.out)["message"] == "Hello, Ada!"
+    lines = [line.removeprefix("network: ") for line in result.err.splitlines()]
+    assert lines[:1] == ["attempt 1, idempotency 1"]
+    assert lines[1].startswith("message ") and "own" in lines[1]
+    assert lines[2:4] == ["stream ended: 0", "fetched 404: none"]
+    address = server.url.removeprefix("http://").replace("localhost", "127.0.0.1")
+    assert lines[4].endswith(f" from {address} with TLS ()")
+    wire = 5 if protocol == "connect" else 10
+    assert lines[5] == f"origin 0, sent {wire} of 5 bytes"
+
+
+def test_plugin_receives_the_version_of_tls_and_the_finding_decides(rpcurl, grpc_tls_server, descriptor_set, certificates, network):
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "--cacert", certificates / "ca.pem", "-d", '{"name":"Ada"}', "--plugin", network,
+        f"{grpc_tls_server.url}/demo.v1.Demo/Hello", env={"NETWORK_FINDING": "not good enough"},
+    )  # fmt: skip
+    assert result.code == 8
+    assert "with TLS (TLSv1.3)" in result.err
+    assert "rpcurl: assertion failed: not good enough\n" in result.err
+
+
+def test_stream_of_a_plugin_ends_with_its_call(rpcurl, raw_server, descriptor_set, network):
+    server = raw_server(lambda connection: [*iter(lambda: connection.recv(1 << 16), b"")])
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "--max-time", "0.3", "-d", "{}", "--plugin", network,
+        f"http://{server.address}/demo.v1.Demo/Hello",
+    )  # fmt: skip
+    assert result.code == 64 + 4 and "held by network at request_start" in result.err
+    assert "network: stream ended: 1\n" in result.err

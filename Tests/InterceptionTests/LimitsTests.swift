@@ -102,6 +102,10 @@ import Testing
       calls.append(made)
       made.start()
     }
+    func open(
+      _ call: Subrequest, _ kind: CallKind, for facts: CallFacts, excluding excluded: Set<RegistrationID>,
+      receive: @escaping (SubrequestEvent) -> Void
+    ) -> (any SubrequestStream)? { nil }
     func fetch(_ fetch: HTTPFetch, completion: @escaping (Result<HTTPFetchResponse, RPCError>) -> Void) {}
     func end() { calls = [] }
   }

@@ -84,6 +84,10 @@ import Testing
     ) {
       calls.append((call, excluded, completion))
     }
+    func open(
+      _ call: Subrequest, _ kind: CallKind, for facts: CallFacts, excluding excluded: Set<RegistrationID>,
+      receive: @escaping (SubrequestEvent) -> Void
+    ) -> (any SubrequestStream)? { nil }
     func fetch(_ fetch: HTTPFetch, completion: @escaping (Result<HTTPFetchResponse, RPCError>) -> Void) {
       fetches.append((fetch, completion))
     }

@@ -17,6 +17,11 @@ final class TestNetwork: SubrequestTransport {
     completion: @escaping (SubrequestResponse) -> Void
   ) {}
 
+  func open(
+    _ call: Subrequest, _ kind: CallKind, for facts: CallFacts, excluding excluded: Set<RegistrationID>,
+    receive: @escaping (SubrequestEvent) -> Void
+  ) -> (any SubrequestStream)? { nil }
+
   func fetch(_ fetch: HTTPFetch, completion: @escaping (Result<HTTPFetchResponse, RPCError>) -> Void) {
     fetches.append(fetch)
     completions.append(completion)

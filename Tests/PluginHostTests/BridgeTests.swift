@@ -31,6 +31,7 @@ import Testing
     #expect(call.outcome?.metrics.receivedMessages == 12)
     #expect(
       call.outcome?.metrics.tls == .microseconds(3) && call.outcome?.metrics.resolve == .microseconds(1))
+    #expect(call.outcome?.metrics.sentMessageBytes == 3 && call.outcome?.metrics.receivedMessageBytes == 4)
     #expect(call.findings == [Finding(interceptor: "exercise", kind: .failure, text: "found")])
     plugin.unload()
     #expect(log.lines == ["closed", "unloaded"])

@@ -118,7 +118,131 @@ import Testing
       made.append(call)
       self.completion = completion
     }
-    func fetch(_ fetch: HTTPFetch, completion: @escaping (Result<HTTPFetchResponse, RPCError>) -> Void) {}
+    private(set) var streams: [Stream] = []
+    func open(
+      _ call: Subrequest, _ kind: CallKind, for facts: CallFacts, excluding excluded: Set<RegistrationID>,
+      receive: @escaping (SubrequestEvent) -> Void
+    ) -> (any SubrequestStream)? {
+      streams.append(Stream(call, kind, receive))
+      return streams.last
+    }
+    private(set) var fetches: [(HTTPFetch, (Result<HTTPFetchResponse, RPCError>) -> Void)] = []
+    func fetch(_ fetch: HTTPFetch, completion: @escaping (Result<HTTPFetchResponse, RPCError>) -> Void) {
+      fetches.append((fetch, completion))
+    }
+  }
+
+  private final class Stream: SubrequestStream {
+    let call: Subrequest
+    let kind: CallKind
+    let receive: (SubrequestEvent) -> Void
+    private(set) var requested: [String] = []
+
+    init(_ call: Subrequest, _ kind: CallKind, _ receive: @escaping (SubrequestEvent) -> Void) {
+      (self.call, self.kind, self.receive) = (call, kind, receive)
+    }
+    func send(_ message: [UInt8]) { requested.append(String(decoding: message, as: UTF8.self)) }
+    func finishSending() { requested.append("finish") }
+    func wantResponse(_ isWanted: Bool) { requested.append("want \(isWanted)") }
+    func cancel(_ reason: String) { requested.append("cancel") }
+  }
+
+  private func requests(
+    _ method: String, _ kind: CallKind = .bidiStreaming, network: (any SubrequestTransport)? = nil
+  ) throws -> PluginCallTest {
+    let spec = InterceptorSpec(name: try Fixtures.path("requests"))
+    return try PluginCallTest([log.loader().load(spec)], kind, method: method, network: network)
+  }
+
+  @Test func opensStreams() throws {
+    let network = Network()
+    let call = try requests("Stream", network: network)
+    call.start()
+    call.work()
+    let stream = try #require(network.streams.first)
+    #expect(network.streams.count == 1 && stream.kind == .bidiStreaming && stream.requested == ["first"])
+    #expect(stream.call.method.description == "test.Log/Watch" && stream.call.timeout == .nanoseconds(1000))
+    let events: [SubrequestEvent] = [
+      .start(ResponseStart(headers: Headers([("a", "b")]))), .message(Array("hello".utf8)), .wanted(true),
+      .end(
+        ResponseEnd(
+          error: RPCError(.aborted, "over", origin: .server), trailers: Headers([("x", "1"), ("y", "2")]))),
+      .end(ResponseEnd()),
+    ]
+    for event in events {
+      stream.receive(event)
+      call.work()
+    }
+    #expect(stream.requested == ["first", "second", "want false", "finish"])
+    #expect(call.sentStart != nil)
+    #expect(
+      log.lines == [
+        "kind: -1", "open: 0", "send: 0", "no end: -1", "own: started with 1, b", "send: 0", "pause: 0",
+        "message hello", "wanted: 1", "finish: 0", "finish again: -6", "ended 10 over with 2 trailers",
+        "cancel: -6",
+      ])
+    call.chain.cancel(RPCError(.canceled, "", origin: .client))
+  }
+
+  @Test func endOfCallEndsStream() throws {
+    let network = Network()
+    let call = try requests("Stream", network: network)
+    call.start()
+    call.work()
+    call.chain.cancel(RPCError(.canceled, "Ctrl-C", origin: .client))
+    #expect(
+      log.lines.suffix(2) == ["ended 1 the call that needed it has ended with 0 trailers", "cancel: -4"])
+    network.streams.first?.receive(.end(ResponseEnd()))
+    call.work()
+    #expect(log.lines.filter { $0.hasPrefix("ended") }.count == 1)
+  }
+
+  @Test func streamsNeedANetwork() throws {
+    let call = try requests("Stream")
+    call.start()
+    #expect(log.lines.contains("open: -11"))
+    call.chain.cancel(RPCError(.canceled, "", origin: .client))
+  }
+
+  @Test func makesHTTPRequests() throws {
+    let network = Network()
+    var call = try requests("Fetch", network: network)
+    call.start()
+    call.work()
+    let (fetch, completion) = try #require(network.fetches.first)
+    #expect(
+      fetch.method == "POST" && fetch.url == "https://tokens/t" && fetch.headers == Headers([("x-own", "1")]))
+    #expect(fetch.body == Array("grant".utf8) && fetch.timeout == .seconds(5) && fetch.maxBodyBytes == 100)
+    completion(
+      .success(HTTPFetchResponse(status: 404, headers: Headers([("a", "b")]), body: Array("none".utf8))))
+    call.work()
+    #expect(call.sentStart != nil)
+    #expect(
+      log.lines == ["fetch: 0", "file: -1", "method: -1", "fetched: 0 , 404 none with 1 headers"])
+    call.chain.cancel(RPCError(.canceled, "", origin: .client))
+    call = try requests("Fetch", network: network)
+    call.start()
+    call.work()
+    call.chain.cancel(RPCError(.canceled, "", origin: .client))
+    #expect(log.lines.last == "fetched: 1 the call that needed it has ended, 0  with 0 headers")
+  }
+
+  @Test func spreadsResponseOverTime() throws {
+    let call = try requests("Slow", .serverStreaming)
+    call.start()
+    call.work()
+    #expect(call.receivedStart?.headers == Headers([("x-slow", "1")]) && call.receivedTexts == [])
+    call.chain.closeRequest()
+    call.clock.advance(by: .seconds(1))
+    call.work()
+    call.work()
+    #expect(call.receivedTexts == ["one", "one"])
+    #expect(call.end == ResponseEnd() && call.sentStart == nil)
+    #expect(
+      log.lines == [
+        "start: 0", "direction: -1", "after: 0", "start late: -5", "inject: 0", "when_wanted: 0", "inject: 0",
+        "respond: 0",
+      ])
   }
 
   @Test func makesCalls() throws {

@@ -44,6 +44,17 @@ import Testing
     }
   }
 
+  @Test func keepsFactsOfConnection() {
+    var head = ResponseStart(
+      httpStatus: 200, httpVersion: "2", headers: Headers([("trailer-x", "1"), ("a", "b")]))
+    head.peer = "127.0.0.1:80"
+    head.tlsVersion = "TLSv1.3"
+    let recorder = ResponseRecorder()
+    _ = ConnectUnaryProtocol(.of(.unary)).receive(head: head, recorder)
+    head.headers = Headers([("a", "b")])
+    #expect(recorder.events == [.responseStart(head)])
+  }
+
   @Test func readsEmptyBodyAsEmptyMessage() {
     #expect(feed(HTTPResponse(headers: Self.proto)).messages == [[]])
   }

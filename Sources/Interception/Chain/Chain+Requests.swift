@@ -107,6 +107,16 @@ extension Chain {
     }
   }
 
+  func open(
+    _ call: Subrequest, _ kind: CallKind, of handle: InterceptorHandle,
+    _ receive: @escaping (SubrequestEvent) -> Void
+  ) -> (any SubrequestStream)? {
+    guard !progress.isFinished, let transport = environment.subrequests else { return nil }
+    return transport.open(call, kind, for: facts, excluding: excluded(by: handle.registration)) {
+      [weak self] event in self?.run { receive(event) }
+    }
+  }
+
   /// The interceptors that a subrequest does not pass through: the one that makes it, and if this call is a subrequest
   /// itself, all that it passes through. So n interceptors make at most n² subrequests for one call.
   private func excluded(by caller: RegistrationID) -> Set<RegistrationID> {

@@ -115,6 +115,19 @@ public struct CallContext: Sendable {
     onLoop { chain, handle in chain.make(call, of: handle, completion) }
   }
 
+  /// Opens a subrequest of any kind, whose message is ignored. `[loop's thread]`
+  ///
+  /// - Parameters:
+  ///   - call: What to call.
+  ///   - kind: Which sides are streams.
+  ///   - receive: Called on the loop's thread, unless this call finishes first, never from within this method.
+  /// - Returns: The stream; nil if this call has ended.
+  public func open(
+    _ call: Subrequest, _ kind: CallKind, _ receive: @escaping (SubrequestEvent) -> Void
+  ) -> (any SubrequestStream)? {
+    sink.chain?.open(call, kind, of: handle, receive)
+  }
+
   /// Makes a plain HTTP request. `[loop's thread]`
   ///
   /// - Parameters:

@@ -47,6 +47,30 @@ public struct SubrequestResponse: Sendable {
   }
 }
 
+/// A call of any kind that an interceptor makes: a subrequest with a stream of messages. It belongs to the loop's thread.
+public protocol SubrequestStream: AnyObject {
+  /// Sends a message, serialized in the codec of the interceptor's call.
+  func send(_ message: [UInt8])
+  /// Ends the request: no more messages follow.
+  func finishSending()
+  /// Pauses or resumes the response. What was received is still delivered.
+  func wantResponse(_ isWanted: Bool)
+  /// Ends the stream; its end arrives soon.
+  func cancel(_ reason: String)
+}
+
+/// What an interceptor receives of a `SubrequestStream`, on the loop's thread.
+public enum SubrequestEvent: Sendable {
+  /// The response starts.
+  case start(ResponseStart)
+  /// A message of the response, serialized.
+  case message([UInt8])
+  /// Whether more messages are to be sent now; those that are sent nevertheless wait in memory.
+  case wanted(Bool)
+  /// The end. Once, and last.
+  case end(ResponseEnd)
+}
+
 /// A plain HTTP request that an interceptor makes, to a token server for example.
 public struct HTTPFetch: Sendable {
   /// The method, such as `POST`.
@@ -107,6 +131,19 @@ package protocol SubrequestTransport: AnyObject {
   func call(
     _ call: Subrequest, for facts: CallFacts, excluding excluded: Set<RegistrationID>,
     completion: @escaping (SubrequestResponse) -> Void)
+  /// Opens a call of any kind that does not pass through some registrations; the message of the subrequest is ignored.
+  ///
+  /// - Parameters:
+  ///   - call: What to call.
+  ///   - kind: Which sides are streams.
+  ///   - facts: The interceptor's call.
+  ///   - excluded: The registrations that it does not pass through.
+  ///   - receive: Called on the loop's thread, never from within this method.
+  /// - Returns: The stream; nil if there is no network.
+  func open(
+    _ call: Subrequest, _ kind: CallKind, for facts: CallFacts, excluding excluded: Set<RegistrationID>,
+    receive: @escaping (SubrequestEvent) -> Void
+  ) -> (any SubrequestStream)?
   /// Makes a plain HTTP request, with the connection options (proxy, certificates) of the client.
   ///
   /// - Parameters:

@@ -39,8 +39,41 @@ extension HostFunctions {
     }
   }
 
-  enum Direction {
+  /// RPCURL_DIRECTION_...
+  enum Direction: UInt32 {
     case request, response
+  }
+
+  static func startResponse(
+    _ host: Host?, _ token: rpcurl_token, _ fields: UnsafePointer<rpcurl_field>?, _ count: Int
+  ) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      let held = try held(instance, token, "start_response")
+      guard held.stage == .requestStart else { throw wrongStage(held.stage) }
+      let call = try live(instance.calls.find(held.call), instance, "call", "start_response")
+      call.context.start(response: ResponseStart(headers: try headers(fields, count)))
+    }
+  }
+
+  static func whenWanted(
+    _ host: Host?, _ call: rpcurl_call, _ direction: UInt32, _ function: rpcurl_function?,
+    _ argument: UnsafeMutableRawPointer?
+  ) -> Int32 {
+    self.call(host) { instance throws(ABIFailure) in
+      guard let function else { throw invalid("the function is null") }
+      guard let direction = Direction(rawValue: direction) else {
+        throw invalid("unknown direction: \(direction)")
+      }
+      let call = try onLoop(call, instance, "when_wanted")
+      let body = { [weak call] in
+        guard let call, !call.hasEnded else { return }
+        instance.guarding.run("a function for when_wanted", in: call) { function(instance.host, argument) }
+      }
+      switch direction {
+      case .request: call.context.whenRequestWanted(body)
+      case .response: call.context.whenResponseWanted(body)
+      }
+    }
   }
 
   static func inject(

@@ -186,5 +186,7 @@ extension CallMetrics {
     sentMessages = try number(plain.sent_messages)
     receivedMessages = try number(plain.received_messages)
     attempts = try number(plain.attempts)
+    sentMessageBytes = try number(plain.sent_message_bytes)
+    receivedMessageBytes = try number(plain.received_message_bytes)
   }
 }

@@ -14,7 +14,9 @@ extension HostFunctions {
       let call = try onLoop(call, instance, "call")
       let plain = try copy(own)
       let schema = try OwnSchema(plain, call.facts)
-      let request = try ownCall(plain, schema)
+      let message =
+        try plain.message.map { message throws(ABIFailure) in try copy(message) } ?? rpcurl_local_message()
+      let request = try ownCall(plain, schema, message: try schema.serialize(message))
       call.make(request) { answer in
         let arena = Arena()
         let parts = arena.ownResponse(answer, schema)
@@ -26,11 +28,10 @@ extension HostFunctions {
     }
   }
 
-  private static func ownCall(_ plain: rpcurl_own_call, _ schema: OwnSchema) throws(ABIFailure) -> Subrequest
-  {
-    let message =
-      try plain.message.map { message throws(ABIFailure) in try copy(message) } ?? rpcurl_local_message()
-    var call = Subrequest(method: schema.name, message: try schema.serialize(message))
+  static func ownCall(
+    _ plain: rpcurl_own_call, _ schema: OwnSchema, message: [UInt8]
+  ) throws(ABIFailure) -> Subrequest {
+    var call = Subrequest(method: schema.name, message: message)
     if plain.target.size > 0 { call.target = try checkedTarget(plain.target) }
     call.headers = try headers(plain.headers, plain.header_count)
     if plain.timeout_ns > 0 { call.timeout = .nanoseconds(plain.timeout_ns) }
@@ -87,12 +88,14 @@ struct OwnSchema {
 
 extension Arena {
   /// Converts a response to the plugin's form, valid as long as the arena.
-  fileprivate func ownResponse(_ answer: SubrequestResponse, _ schema: OwnSchema) -> rpcurl_own_response {
+  ///
+  /// - Parameter schema: The form of the message; nil for the end of a stream, which has none.
+  func ownResponse(_ answer: SubrequestResponse, _ schema: OwnSchema?) -> rpcurl_own_response {
     var error = answer.end.error
     var message: [UInt8] = []
     if error == nil {
       do {
-        message = try schema.response(answer.message ?? [])
+        message = try schema?.response(answer.message ?? []) ?? []
       } catch let problem {
         error = RPCError(.internal, "invalid response: \(problem)", origin: .client)
       }

@@ -35,6 +35,18 @@ enum HostFunctions {
       cancel_timer: { host, call, timer in HostFunctions.cancelTimer(host, call, timer) },
       post: { host, call, function, argument in HostFunctions.post(host, call, function, argument) },
       call: { host, call, own, done, argument in HostFunctions.makeCall(host, call, own, done, argument) },
+      open_stream: { host, call, kind, own, events, argument, stream in
+        HostFunctions.openStream(host, call, kind, own, events, argument, stream)
+      },
+      stream_send: { host, call, stream, message in HostFunctions.sendStream(host, call, stream, message) },
+      stream_finish: { host, call, stream in HostFunctions.finishStream(host, call, stream) },
+      stream_pause: { host, call, stream, isPaused in
+        HostFunctions.changeStream(host, call, stream, "stream_pause") { $0.wantResponse(isPaused == 0) }
+      },
+      stream_cancel: { host, call, stream in
+        HostFunctions.changeStream(host, call, stream, "stream_cancel") { $0.cancel("canceled by a plugin") }
+      },
+      fetch: { host, call, fetch, done, argument in HostFunctions.fetch(host, call, fetch, done, argument) },
       proceed: { host, token in HostFunctions.settle(host, token, "proceed") { _, held in held.proceed() } },
       fail: { host, token, code, message in HostFunctions.failCall(host, token, code, message) },
       fail_with: { host, token, failure in HostFunctions.failCall(host, token, with: failure) },
@@ -46,6 +58,12 @@ enum HostFunctions {
       inject: { host, token, message in HostFunctions.inject(host, token, message) },
       inject_request: { host, call, message in HostFunctions.inject(host, call, .request, message) },
       inject_response: { host, call, message in HostFunctions.inject(host, call, .response, message) },
+      start_response: { host, token, headers, count in
+        HostFunctions.startResponse(host, token, headers, count)
+      },
+      when_wanted: { host, call, direction, function, argument in
+        HostFunctions.whenWanted(host, call, direction, function, argument)
+      },
       get_start: { host, token, start in HostFunctions.getStart(host, token, start) },
       set_target: { host, token, target in HostFunctions.setTarget(host, token, target) },
       set_timeout: { host, token, timeout in HostFunctions.setTimeout(host, token, timeout) },

@@ -24,8 +24,10 @@ final class PluginCall: @unchecked Sendable {
   // The following members belong to the loop's thread.
   private var timers: [UInt64: CallTimer] = [:]
   private var lastTimer: UInt64 = 0
-  private var ownCalls: [Int: (SubrequestResponse) -> Void] = [:]
-  private var lastSubrequest = 0
+  /// What ends the requests of the plugin that are pending, if this call ends first.
+  private var pending: [Int: (RPCError) -> Void] = [:]
+  private var lastRequest = 0
+  private var streams: [UInt64: OwnStream] = [:]
   /// Whether the call has ended for the plugin, or was declined.
   var hasEnded: Bool { ended.load(ordering: .relaxed) }
   private let ended = Atomic(false)
@@ -103,27 +105,64 @@ final class PluginCall: @unchecked Sendable {
     return true
   }
 
-  // MARK: - Calls made by the plugin
+  // MARK: - Requests made by the plugin
 
   /// Makes a call; `done` is called once, at the latest when this call ends.
   func make(_ call: Subrequest, _ done: @escaping (SubrequestResponse) -> Void) {
-    lastSubrequest += 1
-    let number = lastSubrequest
-    ownCalls[number] = done
+    let number = begin { done(SubrequestResponse(end: ResponseEnd(error: $0))) }
     context.call(call) { [weak self] answer in
-      self?.ownCalls.removeValue(forKey: number)?(answer)
+      if self?.pending.removeValue(forKey: number) != nil { done(answer) }
     }
   }
 
-  /// Ends the call: cancels timers, and completes pending calls of the plugin with an error.
+  /// Makes an HTTP request; `done` is called once, at the latest when this call ends.
+  func make(_ fetch: HTTPFetch, _ done: @escaping (Result<HTTPFetchResponse, RPCError>) -> Void) {
+    let number = begin { done(.failure($0)) }
+    context.fetch(fetch) { [weak self] result in
+      if self?.pending.removeValue(forKey: number) != nil { done(result) }
+    }
+  }
+
+  /// Opens a stream, whose end is received once, at the latest when this call ends. Returns its number, which is not 0;
+  /// nil if this call cannot make requests.
+  func open(
+    _ call: Subrequest, _ kind: CallKind, _ schema: OwnSchema, _ receive: @escaping (SubrequestEvent) -> Void
+  ) -> UInt64? {
+    let number = begin { receive(.end(ResponseEnd(error: $0))) }
+    let stream = context.open(call, kind) { [weak self] event in
+      guard let self, pending[number] != nil else { return }
+      if case .end = event {
+        pending[number] = nil
+        streams[UInt64(number)] = nil
+      }
+      receive(event)
+    }
+    guard let stream else {
+      pending[number] = nil
+      return nil
+    }
+    streams[UInt64(number)] = OwnStream(schema, stream)
+    return UInt64(number)
+  }
+
+  /// Finds a stream that has not ended.
+  func stream(_ number: UInt64) -> OwnStream? { streams[number] }
+
+  private func begin(_ end: @escaping (RPCError) -> Void) -> Int {
+    lastRequest += 1
+    pending[lastRequest] = end
+    return lastRequest
+  }
+
+  /// Ends the call: cancels timers, and ends pending requests of the plugin with an error.
   func end() {
     ended.store(true, ordering: .relaxed)
     timers = [:]
     let error = RPCError(.canceled, "the call that needed it has ended", origin: .client)
-    for (_, done) in ownCalls.sorted(by: { $0.key < $1.key }) {
-      done(SubrequestResponse(end: ResponseEnd(error: error)))
-    }
-    ownCalls = [:]
+    streams = [:]
+    let ends = pending.sorted(by: { $0.key < $1.key })
+    pending = [:]
+    for (_, end) in ends { end(error) }
   }
 }
 
@@ -144,9 +183,13 @@ extension rpcurl_metrics {
       struct_size: MemoryLayout<rpcurl_metrics>.size, total_ns: nanoseconds(metrics.total),
       resolve_ns: nanoseconds(metrics.resolve),
       connect_ns: nanoseconds(metrics.connect), tls_ns: nanoseconds(metrics.tls),
-      first_byte_ns: nanoseconds(metrics.firstByte), sent_bytes: UInt64(metrics.sentBytes),
-      received_bytes: UInt64(metrics.receivedBytes), sent_messages: UInt64(metrics.sentMessages),
-      received_messages: UInt64(metrics.receivedMessages), attempts: UInt64(metrics.attempts))
+      first_byte_ns: nanoseconds(metrics.firstByte), sent_bytes: UInt64(clamping: metrics.sentBytes),
+      received_bytes: UInt64(clamping: metrics.receivedBytes),
+      sent_messages: UInt64(clamping: metrics.sentMessages),
+      received_messages: UInt64(clamping: metrics.receivedMessages),
+      attempts: UInt64(clamping: metrics.attempts),
+      sent_message_bytes: UInt64(clamping: metrics.sentMessageBytes),
+      received_message_bytes: UInt64(clamping: metrics.receivedMessageBytes))
   }
 }
 
@@ -193,5 +236,19 @@ extension Arena {
   func fields(_ headers: Headers) -> UnsafePointer<rpcurl_field>? {
     guard headers.count > 0 else { return nil }
     return array(headers.fields.map { rpcurl_field(name: text($0.name), value: text($0.value)) })
+  }
+}
+
+/// A stream of a plugin's own call. It belongs to the loop's thread.
+final class OwnStream {
+  /// The form of its messages.
+  let schema: OwnSchema
+  let stream: any SubrequestStream
+  /// Whether the plugin has ended the request.
+  var isFinished = false
+
+  init(_ schema: OwnSchema, _ stream: any SubrequestStream) {
+    self.schema = schema
+    self.stream = stream
   }
 }

@@ -187,9 +187,11 @@ static int32_t metrics(const rpcurl_host *host, void *state, rpcurl_call call, r
   CHECK(host->fail(host, token, 13, T("too late")) == RPCURL_ESTAGE);
   metrics.received_messages = 12;
   metrics.tls_ns = 3000;
+  metrics.sent_message_bytes = 3;
+  metrics.received_message_bytes = 4;
   metrics.resolve_ns = 1000;
   CHECK(host->set_metrics(host, token, &metrics) == RPCURL_OK);
-  metrics.struct_size = offsetof(rpcurl_metrics, attempts);
+  metrics.struct_size = offsetof(rpcurl_metrics, received_message_bytes);
   CHECK(host->set_metrics(host, token, &metrics) == RPCURL_EINVAL);
   metrics.struct_size = sizeof(metrics);
   metrics.total_ns = -1;

@@ -156,6 +156,10 @@ public struct Metrics: Sendable, Equatable {
   public var receivedMessages: Int
   /// The number of attempts.
   public var attempts: Int
+  /// Bytes of the messages sent, serialized and uncompressed.
+  public var sentMessageBytes: Int
+  /// Bytes of the messages received, serialized and uncompressed.
+  public var receivedMessageBytes: Int
 
   init(_ plain: rpcurl_metrics) {
     func duration(_ nanoseconds: Int64) -> Duration? { nanoseconds < 0 ? nil : .nanoseconds(nanoseconds) }
@@ -169,6 +173,8 @@ public struct Metrics: Sendable, Equatable {
     sentMessages = Int(clamping: plain.sent_messages)
     receivedMessages = Int(clamping: plain.received_messages)
     attempts = Int(clamping: plain.attempts)
+    sentMessageBytes = Int(clamping: plain.sent_message_bytes)
+    receivedMessageBytes = Int(clamping: plain.received_message_bytes)
   }
 
   var plain: rpcurl_metrics {
@@ -178,7 +184,9 @@ public struct Metrics: Sendable, Equatable {
       connect_ns: connect?.nanoseconds ?? -1, tls_ns: tls?.nanoseconds ?? -1,
       first_byte_ns: firstByte?.nanoseconds ?? -1, sent_bytes: UInt64(clamping: sentBytes),
       received_bytes: UInt64(clamping: receivedBytes), sent_messages: UInt64(clamping: sentMessages),
-      received_messages: UInt64(clamping: receivedMessages), attempts: UInt64(clamping: attempts))
+      received_messages: UInt64(clamping: receivedMessages), attempts: UInt64(clamping: attempts),
+      sent_message_bytes: UInt64(clamping: sentMessageBytes),
+      received_message_bytes: UInt64(clamping: receivedMessageBytes))
   }
 }
 

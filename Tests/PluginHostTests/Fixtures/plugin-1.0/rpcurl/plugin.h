@@ -68,7 +68,8 @@
  *     Every host of one RPCURL_ABI_MAJOR keeps these promises to plugins that were built against any header of it.
  *     1. A host that loads a plugin calls it with the meaning that the plugin's header states, and each later host
  *        loads it too.
- *     2. rpcurl_text, rpcurl_call, rpcurl_token, rpcurl_timer, rpcurl_value and rpcurl_field never change.
+ *     2. rpcurl_text, rpcurl_call, rpcurl_token, rpcurl_timer, rpcurl_stream, rpcurl_value and rpcurl_field never
+ *        change.
  *     3. Each other structure contains its struct_size, and grows by appending members, whose comments state their
  *        minor version. Members never move, and never change their type or meaning. No structure contains another
  *        one that grows: it contains a pointer.
@@ -282,6 +283,8 @@ typedef struct rpcurl_metrics {
   uint64_t sent_messages;
   uint64_t received_messages;
   uint64_t attempts;
+  uint64_t sent_message_bytes; /* of the messages, serialized and uncompressed */
+  uint64_t received_message_bytes;
 } rpcurl_metrics;
 
 /* The outcome of a call for the caller; for close. Valid until close returns. */
@@ -455,6 +458,51 @@ typedef struct rpcurl_own_response {
 /* Called at the end of a plugin's own call. */
 typedef void (*rpcurl_done)(const rpcurl_host *host, void *argument, const rpcurl_own_response *response);
 
+/* A stream of a plugin's own call. Never 0, so 0 can mean none. */
+typedef struct rpcurl_stream {
+  uint64_t id;
+} rpcurl_stream;
+
+/* What a plugin receives of a stream, on the loop's thread; each function but `ended` may be null. */
+typedef struct rpcurl_stream_events {
+  size_t struct_size;
+  /* The response has started. The headers are valid until this returns. */
+  void (*started)(const rpcurl_host *host, void *argument, const rpcurl_field *headers, size_t header_count);
+  /* A message, in the form of response_form; valid until this returns. */
+  void (*message)(const rpcurl_host *host, void *argument, rpcurl_text message);
+  /* Whether to send more messages now (1), or to wait until this is called again (0). Messages that are sent
+   * nevertheless wait in memory. */
+  void (*wanted)(const rpcurl_host *host, void *argument, uint32_t is_wanted);
+  /* The end: status and trailers. Exactly once, and the last. */
+  void (*ended)(const rpcurl_host *host, void *argument, const rpcurl_own_response *response);
+} rpcurl_stream_events;
+
+/* A plain HTTP request from a plugin, to a token server for example. All of it is copied. */
+typedef struct rpcurl_fetch {
+  size_t struct_size;
+  rpcurl_text method; /* empty: GET */
+  rpcurl_text url;    /* absolute */
+  const rpcurl_field *headers;
+  size_t header_count;
+  rpcurl_text body;
+  int64_t timeout_ns;      /* 0 or less: 30 seconds */
+  uint64_t max_body_bytes; /* the limit for the body of the response; 0: 1 MiB */
+} rpcurl_fetch;
+
+/* The response to a plain HTTP request. Valid until `done` returns. */
+typedef struct rpcurl_fetch_response {
+  size_t struct_size;
+  const rpcurl_status *status; /* ok if there is a response, whatever its HTTP status is */
+  int32_t http_status;
+  uint32_t reserved; /* 0 */
+  const rpcurl_field *headers;
+  size_t header_count;
+  rpcurl_text body;
+} rpcurl_fetch_response;
+
+/* Called at the end of a plain HTTP request. */
+typedef void (*rpcurl_fetched)(const rpcurl_host *host, void *argument, const rpcurl_fetch_response *response);
+
 /* A plugin's requirements for a call's chain. Filled by `needs`; the host sets struct_size and the
  * defaults. */
 typedef struct rpcurl_needs {
@@ -486,6 +534,10 @@ typedef struct rpcurl_needs {
 #define RPCURL_STAGES_ALL UINT64_C(0x1ff)
 
 /* ---- The host ------------------------------------------------------------------------------------------ */
+
+/* Directions of messages. */
+#define RPCURL_DIRECTION_REQUEST 0
+#define RPCURL_DIRECTION_RESPONSE 1
 
 /* What a finding means for the outcome. */
 #define RPCURL_FINDING_NOTE 0     /* information */
@@ -573,6 +625,27 @@ struct rpcurl_host {
   int32_t (*call)(const rpcurl_host *host, rpcurl_call call, const rpcurl_own_call *own, rpcurl_done done,
                   void *argument);
 
+  /* [loop; before close] Opens a call of any kind for the plugin, as `call` does. If this returns RPCURL_OK, the
+   * functions of `events`, which are copied, are called as they state, never from within this function. `own` gives
+   * no message: its `message` is ignored. */
+  int32_t (*open_stream)(const rpcurl_host *host, rpcurl_call call, uint32_t kind, const rpcurl_own_call *own,
+                         const rpcurl_stream_events *events, void *argument, rpcurl_stream *stream);
+  /* [loop; before close] Sends a message. RPCURL_ENOENT if the stream has ended, or was closed for sending. */
+  int32_t (*stream_send)(const rpcurl_host *host, rpcurl_call call, rpcurl_stream stream,
+                         const rpcurl_local_message *message);
+  /* [loop; before close] Ends the request: no more messages follow. RPCURL_ENOENT as for stream_send. */
+  int32_t (*stream_finish)(const rpcurl_host *host, rpcurl_call call, rpcurl_stream stream);
+  /* [loop; before close] Pauses (1) or resumes (0) the response: backpressure. What was received is still delivered.
+   * RPCURL_ENOENT if the stream has ended. */
+  int32_t (*stream_pause)(const rpcurl_host *host, rpcurl_call call, rpcurl_stream stream, uint32_t is_paused);
+  /* [loop; before close] Ends the stream with the status `canceled`, which `ended` receives soon. RPCURL_ENOENT if it
+   * has ended. */
+  int32_t (*stream_cancel)(const rpcurl_host *host, rpcurl_call call, rpcurl_stream stream);
+  /* [loop; before close] Makes a plain HTTP request, with the connection options of the call. `done` is called as that
+   * of `call`. */
+  int32_t (*fetch)(const rpcurl_host *host, rpcurl_call call, const rpcurl_fetch *fetch, rpcurl_fetched done,
+                   void *argument);
+
   /* -- Tokens: each of these uses the token, unless it returns RPCURL_ESTAGE or RPCURL_EINVAL -- */
 
   /* [any] Forwards the value, with the plugin's changes. */
@@ -606,6 +679,17 @@ struct rpcurl_host {
   int32_t (*inject_request)(const rpcurl_host *host, rpcurl_call call, const rpcurl_local_message *message);
   /* [any; before close] The same for the response, towards the caller. */
   int32_t (*inject_response)(const rpcurl_host *host, rpcurl_call call, const rpcurl_local_message *message);
+
+  /* [any; request_start] Starts a response that the plugin gives in place of a server, spread over time. The token is
+   * not used: keep it, send messages with inject_response, and end the call with `respond`, whose headers are not sent
+   * again. Once. */
+  int32_t (*start_response)(const rpcurl_host *host, rpcurl_token token, const rpcurl_field *headers,
+                            size_t header_count);
+  /* [loop; before close] Calls a function once on the loop's thread when more messages are wanted: of the request
+   * (RPCURL_DIRECTION_REQUEST) by the chain and the transport, or of the response by the chain and the caller. For a
+   * plugin that injects many messages: backpressure. A function that is pending at close is dropped. */
+  int32_t (*when_wanted)(const rpcurl_host *host, rpcurl_call call, uint32_t direction, rpcurl_function function,
+                         void *argument);
 
   /* -- The target and the timeout of the request -- */
 
