@@ -40,6 +40,7 @@ INSTALLED := \
   Sources/CPluginABI/include/rpcurl/plugin.h:include/rpcurl/plugin.h \
   Plugins/rpcurl.pc.in:lib/pkgconfig/rpcurl.pc \
   $(foreach file,$(call files-of,Plugins/SwiftKit),$(file):$(file:Plugins/%=share/rpcurl/%)) \
+  Plugins/RustKit/rpcurl.rs:share/rpcurl/RustKit/rpcurl.rs \
   $(foreach file,$(call files-of,$(EXAMPLES:%=Plugins/%)),$(file):$(file:Plugins/%=share/doc/rpcurl/examples/%)) \
   $(foreach file,README.md CHANGELOG.md LICENSE docs/session.svg,$(file):share/doc/rpcurl/$(file))
 

@@ -581,7 +581,7 @@ _rpcurl_arguments() {
 -h --help|||flag
 -V --version|||flag'
       positionals='ask:plugin' ;;
-    plugins-new) options='--lang|||list c swift
+    plugins-new) options='--lang|||list c cpp swift rust
 --dir|||dir
 -s --silent|||flag
 -S --show-error|||flag

@@ -64,6 +64,21 @@ PATIENCE_SECONDS = 60
 MAX_REPORTED_LOG = 10_000
 
 
+def pkg_config_of_sources() -> dict[str, str]:
+    """The variables of the environment in which pkg-config finds the files for plugins in the source tree."""
+    folder = ROOT / ".build" / "pkgconfig"
+    folder.mkdir(parents=True, exist_ok=True)
+    places = {
+        "includedir": "Sources/CPluginABI/include", "swiftkit": "Plugins/SwiftKit", "rustkit": "Plugins/RustKit",
+    }  # fmt: skip
+    lines = [f"{name}={ROOT / place}" for name, place in places.items()]
+    new = folder / f"rpcurl.pc.{os.getpid()}"
+    new.write_text("\n".join([*lines, "Name: rpcurl", "Description: the source tree", "Version: 0", ""]))
+    # Other tests may read it at the same time.
+    new.rename(folder / "rpcurl.pc")
+    return {"PKG_CONFIG_PATH": str(folder)}
+
+
 def wait_until(condition: Callable[[], Any], what: str) -> Any:
     """Wait until a condition holds of which nothing sends an event, such as the state of another process.
 

@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 
-from conftest import ROOT, RPCURL
+from conftest import ROOT, RPCURL, pkg_config_of_sources
 
 
 def examples(page):
@@ -25,5 +25,6 @@ def run(script, directory, descriptor_set, replacing=(), **environment):
     path = f"{RPCURL.resolve().parent}:{os.environ['PATH']}"
     return subprocess.run(
         ["sh", "-ec", script], cwd=directory, capture_output=True, text=True, timeout=60,
-        env={"PATH": path, "HOME": str(directory), "LC_ALL": "C.UTF-8", "NO_COLOR": "1"} | environment,
+        env={"PATH": path, "HOME": str(directory), "LC_ALL": "C.UTF-8", "NO_COLOR": "1"}
+        | pkg_config_of_sources() | environment,
     )  # fmt: skip

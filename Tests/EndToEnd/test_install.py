@@ -181,6 +181,14 @@ def test_a_plugin_in_c(installed, examples, environment, plugins, grpc_server):
     assert json.loads(result.out)["name"] == "Ada!"
 
 
+@pytest.mark.parametrize("name", ["stamp", "sign,key=x", "redact,field=string_value", "approve,file=/"])
+def test_installed_samples_pass_the_check(installed, examples, environment, plugins, name):
+    build(examples, name.split(",")[0], environment, plugins)
+    result = installed("plugins", "check", name)
+    assert (result.code, result.err) == (0, ""), result.out
+    assert result.out.endswith("no problems found\n")
+
+
 def test_a_plugin_in_swift(installed, examples, environment, plugins, grpc_server, descriptor_set):
     build(examples, "count", environment, plugins)
     result = installed(
@@ -191,26 +199,30 @@ def test_a_plugin_in_swift(installed, examples, environment, plugins, grpc_serve
     assert len(result.out.splitlines()) == 3 and "count:   1  " in result.err
 
 
-def test_new_plugins_use_what_is_installed(installed, prefix, tmp_path):
-    for language, named in (("c", "include"), ("swift", "share/rpcurl/SwiftKit")):
-        assert installed("plugins", "new", "mine", "--lang", language, "--dir", tmp_path / language).code == 0
-        assert f"{prefix}/{named}" in (tmp_path / language / "Makefile").read_text()
-
-
-@pytest.mark.parametrize("language", ["c", "swift"])
+@pytest.mark.parametrize("language", ["c", "cpp", "swift", "rust"])
 def test_new_plugins_find_what_is_installed_by_pkg_config(rpcurl, environment, prefix, tmp_path, language):
-    """Also those that a removed rpcurl of another prefix wrote."""
+    if language == "rust" and shutil.which("cargo") is None:
+        pytest.skip("cargo is not installed")
     folder = tmp_path / "mine"
     assert rpcurl("plugins", "new", "mine", "--lang", language, "--dir", folder).code == 0
-    for name in {"c": ["Makefile"], "swift": ["Makefile", "Package.swift"]}[language]:
-        file = folder / name
-        text = file.read_text()
-        assert str(ROOT) in text
-        file.write_text(text.replace(str(ROOT), "/no/such/place"))
-    done = subprocess.run(["make", "-C", folder, "test"], env=environment, capture_output=True, text=True)
+    # No paths of the rpcurl that wrote it.
+    for file in folder.rglob("*"):
+        assert not file.is_file() or str(ROOT) not in file.read_text()
+    # The home of the user has the toolchain of Rust.
+    home = {"HOME": os.environ["HOME"]} if language == "rust" else {}
+    done = subprocess.run(["make", "-C", folder, "test"], env=environment | home, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert f"{prefix}/include" in done.stdout if language == "c" else (folder / "mine.so").exists()
+    assert f"{prefix}/include" in done.stdout if language in ("c", "cpp") else (folder / "mine.so").exists()
     assert "no problems found" in done.stdout
+
+
+def test_new_plugins_report_missing_rpcurl(rpcurl, tmp_path):
+    environment = os.environ | {"PKG_CONFIG_PATH": str(tmp_path), "PKG_CONFIG_LIBDIR": str(tmp_path), "MAKEFLAGS": ""}
+    for language in ["c", "cpp", "swift"]:
+        folder = tmp_path / language
+        assert rpcurl("plugins", "new", "mine", "--lang", language, "--dir", folder).code == 0
+        done = subprocess.run(["make", "-C", folder], env=environment, capture_output=True, text=True)
+        assert done.returncode != 0 and "pkg-config does not find rpcurl: set PKG_CONFIG_PATH" in done.stderr
 
 
 # Away again

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from conftest import ROOT, RPCURL
+from conftest import ROOT, RPCURL, pkg_config_of_sources
 from terminal import Terminal
 
 HEADERS = ROOT / "Sources" / "CPluginABI" / "include"
@@ -220,29 +220,36 @@ def test_check_of_a_missing_file(rpcurl):
 def make(folder, *arguments):
     subprocess.run(
         ["make", "-C", folder, *arguments, f"RPCURL={RPCURL}"], check=True, capture_output=True, text=True,
-        env=os.environ | {"MAKEFLAGS": ""},
+        env=os.environ | {"MAKEFLAGS": ""} | pkg_config_of_sources(),
     )  # fmt: skip
 
 
-def test_new_in_c_builds_and_passes_its_own_test(rpcurl, tmp_path):
+@pytest.mark.parametrize(("language", "ending", "flags"), [("c", "c", "CFLAGS"), ("cpp", "cpp", "CXXFLAGS")])
+def test_new_in_c_builds_and_passes_its_own_test(rpcurl, tmp_path, language, ending, flags):
     folder = tmp_path / "my-plugin"
-    result = rpcurl("plugins", "new", "my-plugin", "--dir", folder)
+    result = rpcurl("plugins", "new", "my-plugin", "--lang", language, "--dir", folder)
     assert (result.code, result.err) == (0, "")
     assert str(folder) in result.out
-    make(folder, "test", "CFLAGS=-Werror")
+    make(folder, "test", f"{flags}=-Werror")
     result = rpcurl("plugins", "check", f"{folder}/my-plugin.so")
     assert result.code == 7 and "needs header=TEXT" in result.err
     # The loaded plugin does not change: the file is replaced, not overwritten.
     before = (folder / "my-plugin.so").stat().st_ino
-    os.utime(folder / "my-plugin.c")
+    os.utime(folder / f"my-plugin.{ending}")
     with open(folder / "my-plugin.so") as _:
         make(folder)
     assert (folder / "my-plugin.so").stat().st_ino != before
 
 
-def test_new_in_swift_builds_and_passes_its_own_test(rpcurl, tmp_path, grpc_server, descriptor_set):
+@pytest.mark.parametrize("language", ["swift", "rust"])
+def test_new_in_other_languages_builds_and_passes_its_own_test(
+    rpcurl, tmp_path, grpc_server, descriptor_set, language
+):
+    if language == "rust" and shutil.which("cargo") is None:
+        pytest.skip("cargo is not installed")
     folder = tmp_path / "my-plugin"
-    assert rpcurl("plugins", "new", "--lang", "swift", "my-plugin", "--dir", folder).code == 0
+    assert rpcurl("plugins", "new", "--lang", language, "my-plugin", "--dir", folder).code == 0
+    assert "header=TEXT" in (folder / "README.md").read_text()
     make(folder, "test")
     result = rpcurl(
         "--descriptor-set", descriptor_set, "-d", "{}", "--plugin", f"{folder}/my-plugin.so,header=X-Mine",

@@ -5,6 +5,7 @@ plugins with. It changes with the header only until the first release.
 """
 
 import re
+import runpy
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,6 +56,12 @@ def test_headers_are_read():
     assert header.structures["rpcurl_plugin"][-1].startswith("void (*close)(")
     assert len(header.structures["rpcurl_host"]) == 71 and len(header.functions) == 3
     assert header.values["RPCURL_TYPE_BOOL"] == "1" and header.values["RPCURL_STAGE_METRICS"] == "(UINT64_C(1) << 8)"
+
+
+def test_rust_declarations_are_current():
+    kit = ROOT / "Plugins/RustKit"
+    script = runpy.run_path(str(kit / "generate.py"))
+    assert (kit / "rpcurl.rs").read_text() == script["generate"]()
 
 
 def test_changes_are_found():

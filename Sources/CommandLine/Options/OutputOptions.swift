@@ -191,8 +191,9 @@ extension OptionTable {
       "Time limit of each call (default: 2s).",
       example: "rpcurl plugins check --call-time 5s ./sign.so"),
     Option(
-      .lang, "--lang", .choice("c swift"), "LANGUAGE", .own, .pluginsNew,
-      "Language of the plugin: c or swift.", example: "rpcurl plugins new --lang swift hello", standard: "c"),
+      .lang, "--lang", .choice("c cpp swift rust"), "LANGUAGE", .own, .pluginsNew,
+      "Language of the plugin: c, cpp, swift or rust.", example: "rpcurl plugins new --lang swift hello",
+      standard: "c"),
     Option(
       .dir, "--dir", .text, "DIR", .own, .pluginsNew,
       "Directory to write to (default: one with the plugin's name).",

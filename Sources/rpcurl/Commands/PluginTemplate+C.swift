@@ -1,23 +1,33 @@
 extension PluginTemplate {
   /// A plugin in C: a source file and a Makefile.
-  static func c(_ name: String, headers: String) -> [(path: String, text: String)] {
-    [
-      ("\(name).c", source.replacing("@NAME@", with: name)),
-      ("Makefile", makefile.replacing("@NAME@", with: name).replacing("@HEADERS@", with: headers)),
-    ]
+  static let c = [("@NAME@.c", cSource), ("Makefile", makefile("c", "CC", "CFLAGS", "-std=c11"))]
+
+  /// A plugin in C++: a source file and a Makefile.
+  static let cpp = [
+    ("@NAME@.cpp", cppSource), ("Makefile", makefile("cpp", "CXX", "CXXFLAGS", "-std=c++17")),
+  ]
+
+  private static func makefile(
+    _ ending: String, _ compiler: String, _ flags: String, _ standard: String
+  ) -> String {
+    makefile.replacing("@ENDING@", with: ending).replacing("@COMPILER@", with: compiler)
+      .replacing("@FLAGS@", with: flags).replacing("@STANDARD@", with: standard)
   }
 
   private static let makefile = """
     # make         builds @NAME@.so
     # make test    runs rpcurl plugins check
-    CFLAGS ?= -O2 -g
-    # The directory of rpcurl/plugin.h: of the installed rpcurl, else of the one that generated this file.
-    HEADERS ?= $(or $(shell pkg-config --variable=includedir rpcurl 2>/dev/null),@HEADERS@)
+    @FLAGS@ ?= -O2 -g
     RPCURL ?= rpcurl
+    # Below the prefix of the installed rpcurl.
+    HEADERS := $(shell pkg-config --variable=includedir rpcurl 2>/dev/null)
+    ifeq ($(HEADERS),)
+    $(error pkg-config does not find rpcurl: set PKG_CONFIG_PATH=PREFIX/lib/pkgconfig)
+    endif
 
     # Built under another name and renamed, so that no process loads an incomplete file.
-    @NAME@.so: @NAME@.c $(HEADERS)/rpcurl/plugin.h
-    \t$(CC) $(CFLAGS) -std=c11 -Wall -Wextra -fvisibility=hidden -fPIC -I$(HEADERS) -shared -o $@.new @NAME@.c
+    @NAME@.so: @NAME@.@ENDING@ $(HEADERS)/rpcurl/plugin.h
+    \t$(@COMPILER@) $(@FLAGS@) @STANDARD@ -Wall -Wextra -fvisibility=hidden -fPIC -I$(HEADERS) -shared -o $@.new $<
     \tmv -f $@.new $@
 
     test: @NAME@.so
@@ -30,7 +40,7 @@ extension PluginTemplate {
 
     """
 
-  private static let source = """
+  private static let cSource = """
     /*
      * @NAME@: adds a header to each request.
      *
@@ -102,6 +112,98 @@ extension PluginTemplate {
         .open = open_call,
         .request_start = request_start,
     };
+
+    RPCURL_PLUGIN(plugin)
+
+    """
+
+  private static let cppSource = """
+    /*
+     * @NAME@: adds a header to each request.
+     *
+     *     rpcurl --plugin ./@NAME@.so,header=x-test ...
+     *
+     * See rpcurl-plugin(3) and rpcurl/plugin.h for everything a plugin can do.
+     */
+    #include <rpcurl/plugin.h>
+
+    #include <stdexcept>
+    #include <string>
+
+    namespace {
+
+    /* The configuration. The host makes one for each use of the plugin in the chain. */
+    class Plugin {
+     public:
+      void configure(const std::string &key, const std::string &value) {
+        if (key != "header") throw std::invalid_argument("unknown key");
+        header_ = value;
+      }
+
+      void ready() const {
+        if (header_.empty()) throw std::invalid_argument("needs header=TEXT");
+      }
+
+      int32_t requestStart(const rpcurl_host *host, rpcurl_token token) const {
+        return host->header_set(host, token, rpcurl::text(header_), RPCURL_TEXT("1"));
+      }
+
+     private:
+      std::string header_;
+    };
+
+    Plugin &pluginOf(void *pointer) { return *static_cast<Plugin *>(pointer); }
+
+    /* The callbacks. An exception must not leave them: the guard makes it the reason of a failure. */
+
+    int32_t load(const rpcurl_host *host, void **plugin) noexcept {
+      return rpcurl::guard(host, [&] {
+        *plugin = new Plugin;
+        return RPCURL_OK;
+      });
+    }
+
+    int32_t configure(const rpcurl_host *host, void *plugin, rpcurl_text key, rpcurl_text value) noexcept {
+      return rpcurl::guard(host, [&] {
+        pluginOf(plugin).configure(rpcurl::string(key), rpcurl::string(value));
+        return RPCURL_OK;
+      });
+    }
+
+    int32_t ready(const rpcurl_host *host, void *plugin) noexcept {
+      return rpcurl::guard(host, [&] {
+        pluginOf(plugin).ready();
+        return RPCURL_OK;
+      });
+    }
+
+    void unload(const rpcurl_host *, void *plugin) noexcept { delete &pluginOf(plugin); }
+
+    /* A call needs no state of its own, so its state is the configuration. */
+    int32_t open_call(const rpcurl_host *, void *plugin, rpcurl_call, void **state) noexcept {
+      *state = plugin;
+      return RPCURL_OK;
+    }
+
+    int32_t request_start(const rpcurl_host *host, void *state, rpcurl_call, rpcurl_token token) noexcept {
+      return rpcurl::guard(host, [&] { return pluginOf(state).requestStart(host, token); });
+    }
+
+    const rpcurl_plugin plugin = [] {
+      rpcurl_plugin plugin = rpcurl::describe("@NAME@");
+      plugin.version = "0.1";
+      plugin.summary = "adds a header to each request";
+      plugin.config_help = "header=TEXT    the header to add";
+      plugin.load = load;
+      plugin.configure = configure;
+      plugin.ready = ready;
+      plugin.unload = unload;
+      plugin.open = open_call;
+      plugin.request_start = request_start;
+      return plugin;
+    }();
+
+    }  // namespace
 
     RPCURL_PLUGIN(plugin)
 

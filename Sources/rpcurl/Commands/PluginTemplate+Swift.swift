@@ -1,26 +1,19 @@
-import Output
-
 extension PluginTemplate {
   /// A plugin in Swift: a package that uses SwiftKit, and a Makefile.
-  static func swift(_ name: String, kit: String) -> [(path: String, text: String)] {
-    let module = name.split(separator: "-").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
-    func fill(_ text: String) -> String {
-      text.replacing("@NAME@", with: name).replacing("@MODULE@", with: module).replacing("@KIT@", with: kit)
-    }
-    return [
-      ("Package.swift", fill(package)), ("Makefile", fill(makefile)),
-      ("Sources/\(module)/\(module).swift", fill(source)),
-      ("Tests/\(module)Tests/\(module)Tests.swift", fill(test)),
-    ]
-  }
+  static let swift = [
+    ("Package.swift", package), ("Makefile", makefile), ("Sources/@MODULE@/@MODULE@.swift", source),
+    ("Tests/@MODULE@Tests/@MODULE@Tests.swift", test),
+  ]
 
   private static let package = """
     // swift-tools-version: 6.0
 
     import PackageDescription
 
-    // The path of SwiftKit. The Makefile sets it to that of the installed rpcurl (pkg-config).
-    let kit = Context.environment["KIT"] ?? "@KIT@"
+    // The directory of SwiftKit, which the Makefile finds by pkg-config.
+    guard let kit = Context.environment["KIT"] else {
+      fatalError("KIT is not set: use make, or set it to $(pkg-config --variable=swiftkit rpcurl)")
+    }
 
     let package = Package(
       name: "@NAME@",
@@ -39,9 +32,12 @@ extension PluginTemplate {
     # make         builds @NAME@.so, with the Swift runtime linked in
     # make test    runs its tests and rpcurl plugins check
     PRODUCT := @NAME@
-    # The directory of SwiftKit: of the installed rpcurl, else of the one that generated this file.
-    export KIT ?= $(or $(shell pkg-config --variable=swiftkit rpcurl 2>/dev/null),@KIT@)
     RPCURL ?= rpcurl
+    # Below the prefix of the installed rpcurl.
+    export KIT := $(shell pkg-config --variable=swiftkit rpcurl 2>/dev/null)
+    ifeq ($(KIT),)
+    $(error pkg-config does not find rpcurl: set PKG_CONFIG_PATH=PREFIX/lib/pkgconfig)
+    endif
     include $(KIT)/plugin.mk
 
     test: @NAME@.so

@@ -6,15 +6,14 @@ import System
 struct PluginTemplate {
   /// The language of the plugin.
   enum Language: String {
-    case c, swift
+    case c, cpp, swift, rust
   }
 
-  private let name: String
   private let files: [(path: String, text: String)]
 
   /// Creates the files of a plugin.
   ///
-  /// - Throws: `Failure` if the name is invalid or rpcurl's headers are not installed.
+  /// - Throws: `Failure` if the name is invalid.
   init(name: String, language: Language) throws(Failure) {
     let isName =
       name.utf8.allSatisfy { (0x61...0x7a).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2d }
@@ -24,21 +23,38 @@ struct PluginTemplate {
         .usage, "", "'\(name)' is not a valid plugin name",
         hint: "use lower-case letters, digits and hyphens, starting with a letter")
     }
-    self.name = name
-    switch language {
-    case .c:
-      guard let headers = Installation.headers else { throw Self.missing("include/rpcurl/plugin.h") }
-      files = Self.c(name, headers: headers)
-    case .swift:
-      guard let kit = Installation.swiftKit else { throw Self.missing("share/rpcurl/SwiftKit") }
-      files = Self.swift(name, kit: kit)
+    let templates =
+      switch language {
+      case .c: Self.c
+      case .cpp: Self.cpp
+      case .swift: Self.swift
+      case .rust: Self.rust
+      }
+    let module = name.split(separator: "-").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    func fill(_ text: String) -> String {
+      text.replacing("@NAME@", with: name).replacing("@MODULE@", with: module)
+        .replacing("@CRATE@", with: name.replacing("-", with: "_"))
     }
+    files = (templates + [("README.md", Self.readme)]).map { (fill($0.0), fill($0.1)) }
   }
 
-  private static func missing(_ what: String) -> Failure {
-    Failure(
-      .interceptor, "", "\(Installation.prefix)/\(what): not found", hint: "\"make install\" installs it")
-  }
+  private static let readme = """
+    # @NAME@
+
+    A plugin for rpcurl that adds a header to each request.
+
+        make         builds @NAME@.so
+        make test    tests it, in calls of every kind
+        rpcurl --plugin ./@NAME@.so,header=x-test ...
+
+    | Key | Meaning |
+    |---|---|
+    | `header=TEXT` | the header to add; required |
+
+    The build finds the installed rpcurl by pkg-config. Below another prefix, set `PKG_CONFIG_PATH=PREFIX/lib/pkgconfig`.
+    `man rpcurl-plugin` describes what a plugin can do.
+
+    """
 
   /// Writes the files. Does not overwrite existing files.
   func write(to directory: String) throws(Failure) {
