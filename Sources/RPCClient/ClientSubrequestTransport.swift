@@ -27,7 +27,7 @@ final class ClientSubrequestTransport: SubrequestTransport {
     completion: @escaping (SubrequestResponse) -> Void
   ) {
     // Not from within an interceptor's callback: the call passes through others' callbacks.
-    client?.loop.schedule(at: .now) { [weak self, weak client, request] in
+    client?.loop.schedule(at: .now) { [weak self, weak client] in
       guard let self, let client, !hasEnded else { return }
       // Nor from within the last callback of this call.
       let loop = client.loop
@@ -91,7 +91,7 @@ final class ClientSubrequestTransport: SubrequestTransport {
   }
 
   func fetch(_ fetch: HTTPFetch, completion: @escaping (Result<HTTPFetchResponse, RPCError>) -> Void) {
-    client?.loop.schedule(at: .now) { [weak self, weak client, request] in
+    client?.loop.schedule(at: .now) { [weak self, weak client] in
       guard let self, let client, !hasEnded else { return }
       let transfer = FetchTransfer(fetch, completion)
       fetches.removeAll { $0.isOver }
