@@ -12,6 +12,25 @@ public struct EnumType: Sendable {
     public let options: DescriptorOptions
   }
 
+  /// The values in the order of the `.proto` file, each made when it is read: an enum can have thousands.
+  public struct Values: RandomAccessCollection, Sendable {
+    fileprivate let nodes: [EnumNode.Value]
+    fileprivate let pool: PoolCore
+
+    /// Zero.
+    public var startIndex: Int { 0 }
+    /// The number of values.
+    public var endIndex: Int { nodes.count }
+
+    /// The value at a position from zero.
+    public subscript(position: Int) -> Value {
+      let node = nodes[position]
+      return Value(
+        name: node.name, number: node.number, isDeprecated: node.isDeprecated,
+        options: DescriptorOptions(node.options, pool: pool))
+    }
+  }
+
   private let pool: PoolCore
   unowned(unsafe) let node: EnumNode
 
@@ -25,13 +44,7 @@ public struct EnumType: Sendable {
   /// The `.proto` file that defines it.
   package var file: String { node.file }
   /// The values in the order of the `.proto` file.
-  public var values: [Value] {
-    node.values.map {
-      Value(
-        name: $0.name, number: $0.number, isDeprecated: $0.isDeprecated,
-        options: DescriptorOptions($0.options, pool: pool))
-    }
-  }
+  public var values: Values { Values(nodes: node.values, pool: pool) }
   /// Whether a number without a name is an unknown field instead of a value.
   public var isClosed: Bool { node.isClosed }
   /// The options, including custom ones.
