@@ -1,3 +1,4 @@
+import Interception
 import Output
 import Protobuf
 import RPCClient
@@ -69,7 +70,10 @@ package final class BatchRunner {
   }
 
   package func run() throws {
-    defer { plan.chain.unload() }
+    defer {
+      plan.chain.conclude(client, log: log)
+      plan.chain.unload()
+    }
     let (isInterrupted, _) = try CommandLoop(client.loop).run(
       flushing: console, traffic: { [weak self] in self?.traffic ?? ProgressLine.Traffic() },
       whenBehind: { [weak self] in self?.isOutputBehind = $0 },
@@ -104,6 +108,9 @@ package final class BatchRunner {
     if members.contains(where: \.hasEnded) { client.loop.mailbox.post {} }
     return members.isEmpty && isStopped
   }
+
+  /// Prints log records of interceptors.
+  private var log: LogSink { console.log(showingDebug: plan.verbosity > 1) }
 
   private var mayStart: Bool {
     !isStopped && !isOutputBehind && running < batch.jobs
@@ -153,8 +160,7 @@ package final class BatchRunner {
     let printer = CallPrinter(plan, lookup: lookup, output: member.output, index: member.index)
     member.printer = printer
     let call = client.makeCall(
-      plan.request(log: console.log(showingDebug: plan.verbosity > 1), onFinding: printer.findings.sink),
-      observer: printer)
+      plan.request(log: log, onFinding: printer.findings.sink), observer: printer)
     do {
       let payload = try message.encode(for: call)
       member.call = call

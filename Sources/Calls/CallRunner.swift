@@ -20,13 +20,13 @@ package struct CallRunner {
   package func run() throws {
     defer { plan.chain.unload() }
     let client = try clients.client()
+    let log = clients.console.log(showingDebug: plan.verbosity > 1)
+    defer { plan.chain.conclude(client, log: log) }
     let lookup = TypeLookup(plan, client: client)
     let printer = CallPrinter(
       plan, lookup: lookup, output: CallOutput(clients.console.output, isDirect: true))
     let call = client.makeCall(
-      plan.request(
-        log: clients.console.log(showingDebug: plan.verbosity > 1), onFinding: printer.findings.sink),
-      observer: printer)
+      plan.request(log: log, onFinding: printer.findings.sink), observer: printer)
     printer.call = call
     let feeder = try feeder(call, client, printer)
     printer.feeder = feeder

@@ -100,14 +100,16 @@ final class ClientSubrequestTransport: SubrequestTransport {
     }
   }
 
-  /// Cancels unfinished calls: the call has finished, and no interceptor waits for them. Interceptors of
-  /// these calls observe their end.
+  /// The call has finished: reports it to the factories of its interceptors, and cancels unfinished calls, for which no
+  /// interceptor waits. Interceptors of these calls observe their end.
   func end() {
     hasEnded = true
     for call in calls { call.cancel("the call that needed it has ended") }
     for fetch in fetches { fetch.cancel() }
     calls = []
     fetches = []
+    guard !request.interceptors.isEmpty, let network = client?.network(log: request.log) else { return }
+    for interceptor in request.interceptors { interceptor.factory.callFinished(network) }
   }
 }
 

@@ -36,6 +36,7 @@ final class FetchTransfer: TransferDelegate {
       options.unixSocket = nil
       options.abstractUnixSocket = nil
       options.serverName = nil
+      if let file = fetch.authoritiesFile { options.authoritiesFile = file }
       let route = Route(options, formerAddresses: formerAddresses)
       if !fetch.allowsPlaintext, let origin = Origin(url: fetch.url),
         let exposure = route.exposure(of: origin)

@@ -1,6 +1,7 @@
 import Interception
 import Protobuf
 import RPCProtocols
+import Synchronization
 import Transport
 
 /// Makes calls, each through a chain of interceptors.
@@ -22,6 +23,8 @@ public final class RPCClient {
   private var formerAddresses: [String] = []
 
   private let liveCalls = LiveCalls()
+  /// The requests of factories that may be unfinished.
+  private var fetches: [FetchTransfer] = []
 
   /// Loads libcurl and makes a client.
   public init() throws(TransportError) {
@@ -30,6 +33,7 @@ public final class RPCClient {
 
   deinit {
     liveCalls.end(RPCError(.canceled, "the client was released", origin: .client))
+    for fetch in fetches { fetch.cancel() }
   }
 
   /// Makes a call; `start` starts it. When the client is released, unfinished calls end with the status
@@ -55,5 +59,46 @@ public final class RPCClient {
       request, builder: ChainBuilder(request.interceptors), environment: environment,
       subrequests: subrequests,
       loop: loop, liveCalls: liveCalls, observer: observer)
+  }
+
+  // MARK: Factories of interceptors
+
+  /// What factories of interceptors may request outside of calls.
+  ///
+  /// - Parameter log: Receives their log records; called on any thread.
+  func network(log: @escaping LogSink) -> FactoryNetwork {
+    FactoryNetwork(log: log) { [weak self] fetch, completion in
+      guard let self else {
+        return completion(.failure(RPCError(.canceled, "the client was released", origin: .client)))
+      }
+      let transfer = FetchTransfer(fetch, completion)
+      fetches.removeAll { $0.isOver }
+      fetches.append(transfer)
+      transfer.start(on: loop, options: ConnectionOptions(), formerAddresses: formerAddresses)
+    }
+  }
+
+  /// Makes interceptors write or send what they have collected. To be called once, after their last call.
+  ///
+  /// - Parameters:
+  ///   - interceptors: The interceptors.
+  ///   - log: Receives their log records; called on any thread.
+  /// - Returns: Whether all have finished, to run the loop until then.
+  public func conclude(
+    _ interceptors: [InterceptorRegistration], log: @escaping LogSink
+  ) -> () -> Bool {
+    let network = network(log: log)
+    let waiting = Waiting(count: interceptors.count)
+    for interceptor in interceptors {
+      interceptor.factory.conclude(network) { waiting.count.subtract(1, ordering: .relaxed) }
+    }
+    return { waiting.count.load(ordering: .relaxed) == 0 }
+  }
+
+  /// How many factories have not finished.
+  private final class Waiting: Sendable {
+    let count: Atomic<Int>
+
+    init(count: Int) { self.count = Atomic(count) }
   }
 }

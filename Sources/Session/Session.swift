@@ -160,6 +160,7 @@ package final class Session {
     cancelAll("the session ends")
     console.terminal.aside = nil
     input?.close()
+    chain.conclude(client, log: console.log(showingDebug: options.output.verbose > 1))
     chain.unload()
     pump?.finish()
     transcript = nil

@@ -1,6 +1,7 @@
 import Calls
 import Interception
 import Output
+import RPCClient
 
 /// The interceptors of a session, which can change between calls.
 ///
@@ -8,6 +9,8 @@ import Output
 package struct SessionChain {
   package private(set) var source = ChainSource()
   private var retired: [ChainSource.Member] = []
+  /// The interceptors that were removed, which may have collected something.
+  private var removed: [InterceptorRegistration] = []
 
   /// Creates the chain that the options specify.
   ///
@@ -73,6 +76,7 @@ package struct SessionChain {
     let member = members[index]
     try change { $0.remove(at: index) }
     retired.append(member)
+    if member.plugin == nil { removed.append(member.registration) }
     return member.registration.name
   }
 
@@ -116,6 +120,11 @@ package struct SessionChain {
   package mutating func settle() {
     for member in retired { member.plugin?.unload() }
     retired = []
+  }
+
+  /// Makes all interceptors write or send what they have collected. To be called once, after the last call.
+  package func conclude(_ client: RPCClient, log: @escaping LogSink) {
+    ChainSource.conclude(removed + source.registrations, client, log: log)
   }
 
   /// Unloads all plugins.

@@ -125,4 +125,37 @@ import Testing
       #expect(probe.journal.lines.filter { $0 == "a start" || $0 == "a finish ok" }.count == 2)
     }
   }
+
+  /// A factory with a second interceptor.
+  private struct Paired: InterceptorFactory {
+    let name: String
+    // Used on the thread of the test only.
+    nonisolated(unsafe) let journal: Journal
+
+    var innermost: (any InterceptorFactory)? {
+      name == "outer" ? Paired(name: "inner", journal: journal) : nil
+    }
+
+    func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
+      Probe(name, .requestStart, journal)
+    }
+  }
+
+  @Test func secondInterceptorIsNextToTheTransport() {
+    let journal = Journal()
+    let paired = InterceptorRegistration(name: "paired", factory: Paired(name: "outer", journal: journal))
+    let call = TestCall(.unary, journal, [paired, TestCall.registration(Probe("B", .requestStart, journal))])
+    call.start()
+    #expect(journal.lines == ["outer start", "B start", "inner start", "wire start"])
+    call.chain.cancel(refused)
+  }
+
+  @Test func excludedInterceptorHasNoSecondOne() {
+    let journal = Journal()
+    let paired = InterceptorRegistration(name: "paired", factory: Paired(name: "outer", journal: journal))
+    let call = TestCall(.unary, journal, [paired], excluded: [paired.id])
+    call.start()
+    #expect(journal.lines == ["wire start"])
+    call.chain.cancel(refused)
+  }
 }

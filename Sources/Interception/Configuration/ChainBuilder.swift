@@ -43,6 +43,7 @@ package struct ChainBuilder: Sendable {
         InterceptorRegistration(name: error.interceptor, factory: ClosureFactory { _, _ in throw failure })
       ]
     }
+    selected += selected.compactMap(\.innermost)
     return Chain(facts: facts, registrations: selected[...], codec: codec, environment: environment)
   }
 }
@@ -53,5 +54,13 @@ extension InterceptorRegistration {
     let mismatch = scope.mismatch(
       method: facts.method, kind: facts.kind, target: facts.target, headers: headers)
     return mismatch == nil && share?.takesNext() ?? true
+  }
+
+  /// The registration of the second interceptor that the factory makes for each call. It has the same identity.
+  fileprivate var innermost: InterceptorRegistration? {
+    guard let factory = factory.innermost else { return nil }
+    var innermost = self
+    innermost.factory = factory
+    return innermost
   }
 }

@@ -3,6 +3,10 @@ public protocol InterceptorFactory: Sendable {
   /// The stages and effects of its interceptors, as far as they are known before a call.
   var declaration: InterceptorDeclaration { get }
 
+  /// The factory of a second interceptor for the same calls, next to the transport: further in than all others, also
+  /// those that retry, so that each attempt has one. Nil for none. Read once for each call.
+  var innermost: (any InterceptorFactory)? { get }
+
   /// Makes an interceptor for a call, on the loop's thread, when the request's start reaches it.
   ///
   /// - Parameters:
@@ -11,11 +15,29 @@ public protocol InterceptorFactory: Sendable {
   /// - Returns: The interceptor; nil to decline, so that the call does not pass through it.
   /// - Throws: An error that fails the call before anything is sent.
   func make(for call: CallFacts, _ context: CallContext) throws -> (any Interceptor)?
+
+  /// A call has finished: starts to send what is collected, if the factory sends it somewhere. `[loop's thread]`
+  func callFinished(_ network: FactoryNetwork)
+
+  /// No call follows: writes or sends what is collected of all calls. `[loop's thread]`
+  ///
+  /// - Parameters:
+  ///   - network: Makes requests, also after this method has returned.
+  ///   - completion: To be called once, on the loop's thread, when everything is sent or has failed.
+  func conclude(_ network: FactoryNetwork, _ completion: @escaping @Sendable () -> Void)
 }
 
 extension InterceptorFactory {
   /// Nothing is declared.
   public var declaration: InterceptorDeclaration { InterceptorDeclaration() }
+  /// Makes no second interceptor.
+  public var innermost: (any InterceptorFactory)? { nil }
+  /// Sends nothing.
+  public func callFinished(_ network: FactoryNetwork) {}
+  /// Has nothing to write or to send.
+  public func conclude(_ network: FactoryNetwork, _ completion: @escaping @Sendable () -> Void) {
+    completion()
+  }
 }
 
 /// A factory that calls a function.

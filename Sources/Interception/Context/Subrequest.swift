@@ -87,6 +87,8 @@ public struct HTTPFetch: Sendable {
   public var maxBodyBytes: Int
   /// Whether it may be sent to another machine without TLS.
   public var allowsPlaintext = true
+  /// A file with certificates of authorities (PEM) to verify the server with; nil for the client's.
+  public var authoritiesFile: String?
 
   /// Makes a request.
   public init(
