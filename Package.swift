@@ -55,6 +55,7 @@ let package = Package(
     .target(
       name: "CSchemas", exclude: ["generate.sh", "protos"], cSettings: strictC,
       linkerSettings: [.linkedLibrary("protobuf-c")]),
+    .target(name: "CHistogram", exclude: ["README.md", "LICENSE"]),
     .target(name: "CPluginABI", cSettings: strictC),
     .target(name: "CPluginGuard", cSettings: strictC),
     // The pure middle: values in, values out
@@ -78,7 +79,8 @@ let package = Package(
       swiftSettings: fast),
     // The edges
     .target(
-      name: "Interceptors", dependencies: ["Interception", "RPCProtocols", "Protobuf"], swiftSettings: small),
+      name: "Interceptors", dependencies: ["Interception", "RPCProtocols", "Protobuf", "CHistogram"],
+      swiftSettings: small),
     .target(
       name: "PluginHost",
       dependencies: [

@@ -86,6 +86,7 @@ package enum BuiltIns {
     HedgeFactory.description,
     LimitFactory.description,
     LogFactory.description,
+    MetricsFactory.description,
     MockFactory.description,
     RecordFactory.description,
     ReplayFactory.description,

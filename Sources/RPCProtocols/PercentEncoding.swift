@@ -20,7 +20,7 @@ package enum PercentEncoding {
 
   /// Decodes `text`. A `%` without two hexadecimal digits stays literal, as the specification requires;
   /// invalid UTF-8 becomes U+FFFD.
-  static func decode(_ text: String) -> String {
+  package static func decode(_ text: String) -> String {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
     let bytes = Array(text.utf8)
     var decoded: [UInt8] = []

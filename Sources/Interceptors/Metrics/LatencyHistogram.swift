@@ -1,0 +1,67 @@
+import CHistogram
+
+/// Counts latencies of up to a day with three significant digits, in constant memory.
+final class LatencyHistogram {
+  /// The longest latency that is distinguished, in nanoseconds.
+  private static let limit: Int64 = 86_400_000_000_000
+
+  private let histogram: UnsafeMutablePointer<hdr_histogram>?
+
+  /// Makes an empty histogram.
+  init() {
+    var histogram: UnsafeMutablePointer<hdr_histogram>?
+    // It fails only without memory; nothing is counted then.
+    _ = hdr_init(1, Self.limit, 3, &histogram)
+    self.histogram = histogram
+  }
+
+  deinit {
+    if let histogram { hdr_close(histogram) }
+  }
+
+  /// Counts a latency.
+  ///
+  /// - Parameters:
+  ///   - latency: The latency.
+  ///   - interval: The expected time between two calls; zero if there is none. A call that takes longer has delayed those
+  ///     that should have followed: they are counted with the latencies that they would have had (coordinated omission).
+  func count(_ latency: Duration, expectedInterval interval: Duration = .zero) {
+    let value = Swift.min(Swift.max(latency.nanoseconds, 0), Self.limit)
+    if let histogram { hdr_record_corrected_value(histogram, value, interval.nanoseconds) }
+  }
+
+  /// The number of latencies.
+  var total: Int64 { histogram?.pointee.total_count ?? 0 }
+
+  /// The latency that a fraction of the calls does not exceed.
+  ///
+  /// - Parameter percentile: The percentage of calls, from 0 to 100.
+  func quantile(_ percentile: Double) -> Duration {
+    histogram.map { .nanoseconds(hdr_value_at_percentile($0, percentile)) } ?? .zero
+  }
+
+  /// The shortest latency.
+  var min: Duration { histogram.map { .nanoseconds(total == 0 ? 0 : hdr_min($0)) } ?? .zero }
+
+  /// The longest latency.
+  var max: Duration { histogram.map { .nanoseconds(hdr_max($0)) } ?? .zero }
+
+  /// The mean latency.
+  var mean: Duration { histogram.map { .nanoseconds(total == 0 ? 0 : Int64(hdr_mean($0))) } ?? .zero }
+
+  /// How many latencies do not exceed each of these bounds, which ascend.
+  func counts(upTo bounds: [Duration]) -> [Int64] {
+    guard let histogram else { return bounds.map { _ in 0 } }
+    var iterator = hdr_iter()
+    hdr_iter_recorded_init(&iterator, histogram)
+    var counts: [Int64] = []
+    var count: Int64 = 0
+    while hdr_iter_next(&iterator) {
+      while counts.count < bounds.count, bounds[counts.count].nanoseconds < iterator.median_equivalent_value {
+        counts.append(count)
+      }
+      count = iterator.cumulative_count
+    }
+    return counts + Array(repeating: count, count: bounds.count - counts.count)
+  }
+}
