@@ -91,6 +91,7 @@ package enum BuiltIns {
     RecordFactory.description,
     ReplayFactory.description,
     RetryFactory.description,
+    TraceFactory.description,
   ]
 
   /// Makes the factory of an interceptor.

@@ -20,8 +20,7 @@ import Testing
       ("fault,delay=1s", []), ("fault,abort=unavailable", [.injectsFailures]),
       ("fault,drop-request=5", [.injectsFailures, .changesMessages]), ("fault,rate=1k", []),
       ("deadline,default=1s", []), ("deadline,idle=1s", []), ("limit,concurrency=1", []), ("breaker", []),
-      ("hedge,methods=*", [.repeatsAttempts]),
-      ("metrics", []),
+      ("hedge,methods=*", [.repeatsAttempts]), ("metrics", []), ("trace", [.changesHeaders]),
       ("edit,set=value=a", [.changesMessages]), ("edit,response-clear=value", [.changesMessages]),
     ] as [(String, InterceptorEffects)])
   func stagesOfEachCallAreDeclared(_ text: String, _ effects: InterceptorEffects) throws {
