@@ -79,6 +79,7 @@ package enum BuiltIns {
     AssertFactory.description,
     AuthFactory.description,
     BreakerFactory.description,
+    CacheFactory.description,
     DeadlineFactory.description,
     EditFactory.description,
     FaultFactory.description,

@@ -24,6 +24,13 @@ package protocol InterceptorServices: ValueSourceServices {
   ///
   /// - Parameter isPrivate: Whether others must not read it, even if they could read the old one.
   func replaceFile(_ path: String, with bytes: [UInt8], isPrivate: Bool) throws(ServiceFailure)
+  /// A folder of the user's cache, which is created with the first file.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the folder.
+  ///   - limitBytes: The size above which the files that were not used for the longest time are removed.
+  /// - Throws: A ``ServiceFailure`` if the environment names no directory for caches.
+  func cacheFolder(_ name: String, limitBytes: Int) throws(ServiceFailure) -> any CacheFolder
   /// Runs a command line with `/bin/sh -c`, without standard input, off the loop's thread.
   ///
   /// - Parameters:
@@ -59,4 +66,12 @@ package protocol OutputFile: AnyObject, Sendable {
   func write(_ bytes: [UInt8]) throws(ServiceFailure)
   /// Closes the file.
   func close() throws(ServiceFailure)
+}
+
+/// A folder of data that can be made again, shared by the processes of the user.
+package protocol CacheFolder: AnyObject, Sendable {
+  /// The content that was stored for a key; nil if there is none, or it cannot be trusted.
+  func load(_ key: [UInt8]) -> [UInt8]?
+  /// Stores content for a key, in place of what was stored before.
+  func store(_ content: [UInt8], for key: [UInt8]) throws(ServiceFailure)
 }

@@ -5,6 +5,8 @@ import RPCProtocols
 struct SettingsReader {
   /// The interceptor's name.
   let interceptor: String
+  /// The methods of the common key `methods`.
+  let methods: Selection<MethodPattern>
   private let keys: [BuiltIns.Key]
   private let settings: [InterceptorSpec.Setting]
   /// Whether the common key `methods` selects the methods.
@@ -13,6 +15,7 @@ struct SettingsReader {
   /// - Throws: ``ConfigurationError`` for an unknown key, or one given twice that must not repeat.
   init(_ spec: InterceptorSpec, _ description: BuiltIns.Description) throws(ConfigurationError) {
     interceptor = spec.name
+    methods = spec.common.scope.methods
     keys = description.keys
     settings = spec.settings
     namesMethods = !spec.common.scope.methods.wanted.isEmpty

@@ -66,6 +66,8 @@ extension CallRequest {
       method: name, kind: method.kind, protocolName: protocolName, target: target, codec: codec,
       requestType: method.input, responseType: method.output)
     facts.isIdempotent = method.isIdempotent
+    facts.hasNoSideEffects = method.hasNoSideEffects
+    if !interceptors.isEmpty { facts.route = connection.route }
     return facts
   }
 

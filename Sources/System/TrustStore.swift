@@ -67,10 +67,7 @@ package struct TrustStore {
   ///
   /// - Throws: `Problem` if the entry cannot be written, or if other users could write it.
   package func trust(_ path: String, contents: [UInt8]) throws(Problem) {
-    for end in directory.indices where directory[end] == "/" && end != directory.startIndex {
-      mkdir(String(directory[..<end]), 0o700)
-    }
-    mkdir(directory, 0o700)
+    Directory.make(directory)
     let file = file(of: path)
     let text = "\(Self.heading)\n\(SHA256.digest(of: contents))\n\(path)\n"
     if let problem = FileContents.replace(file, with: Array(text.utf8), isPrivate: true) {

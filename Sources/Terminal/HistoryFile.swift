@@ -56,7 +56,7 @@ package struct HistoryFile {
   }
 
   private mutating func write(patience: Int) {
-    makeDirectory()
+    Directory.make(directory)
     let lock = open("\(directory)/history.lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard lock >= 0 else { return }
     defer { Glibc.close(lock) }
@@ -72,12 +72,5 @@ package struct HistoryFile {
     // The session continues without a history if the file cannot be written.
     if FileContents.replace(path, with: Array(text.utf8)) == nil { chmod(path, 0o600) }
     waiting = []
-  }
-
-  private func makeDirectory() {
-    for end in directory.indices where directory[end] == "/" && end != directory.startIndex {
-      mkdir(String(directory[..<end]), 0o700)
-    }
-    mkdir(directory, 0o700)
   }
 }

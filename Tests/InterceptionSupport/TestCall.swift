@@ -63,8 +63,8 @@ package final class TestCall: ChainCaller {
     _ kind: CallKind = .bidiStreaming, _ journal: Journal = Journal(),
     _ registrations: some Sequence<InterceptorRegistration>, windowBytes: Int = Chain.defaultWindowBytes,
     network: (any SubrequestTransport)? = nil, excluded: Set<RegistrationID> = [],
-    typed: Bool = false, isIdempotent: Bool = false, protocolName: ProtocolName = .grpc,
-    clock: ManualClock = ManualClock()
+    typed: Bool = false, isIdempotent: Bool = false, hasNoSideEffects: Bool = false,
+    protocolName: ProtocolName = .grpc, clock: ManualClock = ManualClock()
   ) {
     self.journal = journal
     self.clock = clock
@@ -82,6 +82,7 @@ package final class TestCall: ChainCaller {
     environment.excluded = excluded
     var facts = TestCall.facts(kind, protocolName, typed: typed)
     facts.isIdempotent = isIdempotent
+    facts.hasNoSideEffects = hasNoSideEffects
     chain = ChainBuilder(Array(registrations)).makeChain(
       for: facts, headers: request.headers, codec: TestMessages.codec, environment: environment)
   }

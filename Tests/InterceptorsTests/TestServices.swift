@@ -10,6 +10,10 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
   /// The output of commands, by command line.
   var commands: [String: Result<String, ServiceFailure>] = [:]
   private(set) var commandsRun: [String] = []
+  /// The files of the cache, by key.
+  var cached: [[UInt8]: [UInt8]] = [:]
+  /// Why nothing can be stored in the cache; nil if it can.
+  var cacheProblem: ServiceFailure?
   /// Whether commands run until `releaseCommands()`.
   var holdsCommands = false
   private var held: [() -> Void] = []
@@ -29,6 +33,11 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
   func replaceFile(_ path: String, with bytes: [UInt8], isPrivate: Bool) throws(ServiceFailure) {
     if path.hasPrefix("/no/") { throw ServiceFailure("no such file or directory") }
     files[path] = String(decoding: bytes, as: UTF8.self)
+  }
+
+  func cacheFolder(_ name: String, limitBytes: Int) throws(ServiceFailure) -> any CacheFolder {
+    if variables["HOME"] == "" { throw ServiceFailure("HOME is not set") }
+    return Folder(self)
   }
 
   func environment(_ name: String) -> String? { variables[name] }
@@ -71,5 +80,18 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
 
     func write(_ bytes: [UInt8]) { services.files[path]? += String(decoding: bytes, as: UTF8.self) }
     func close() {}
+  }
+
+  private final class Folder: CacheFolder {
+    private let services: TestServices
+
+    init(_ services: TestServices) { self.services = services }
+
+    func load(_ key: [UInt8]) -> [UInt8]? { services.cached[key] }
+
+    func store(_ content: [UInt8], for key: [UInt8]) throws(ServiceFailure) {
+      if let problem = services.cacheProblem { throw problem }
+      services.cached[key] = content
+    }
   }
 }

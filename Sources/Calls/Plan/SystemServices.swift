@@ -73,6 +73,13 @@ package struct SystemServices: InterceptorServices {
     }
   }
 
+  package func cacheFolder(_ name: String, limitBytes: Int) throws(ServiceFailure) -> any CacheFolder {
+    guard let base = UserDirectory.cache.path(environment) else {
+      throw ServiceFailure("neither XDG_CACHE_HOME nor HOME is set to an absolute path")
+    }
+    return CacheFiles(CacheDirectory("\(base)/rpcurl/\(name)", limitBytes: limitBytes))
+  }
+
   package func environment(_ name: String) -> String? { values.environment(name) }
 
   package func run(
@@ -110,5 +117,22 @@ private final class DescriptorFile: OutputFile {
   func close() throws(ServiceFailure) {
     guard error == nil, Glibc.close(descriptor) != 0 else { return }
     throw ServiceFailure(FileContents.lastError())
+  }
+}
+
+/// Files of the user's cache.
+private final class CacheFiles: CacheFolder {
+  private let directory: CacheDirectory
+
+  init(_ directory: CacheDirectory) { self.directory = directory }
+
+  func load(_ key: [UInt8]) -> [UInt8]? { directory.load(key) }
+
+  func store(_ content: [UInt8], for key: [UInt8]) throws(ServiceFailure) {
+    do throws(FileContents.Problem) {
+      try directory.store(content, for: key)
+    } catch {
+      throw ServiceFailure(error.why)
+    }
   }
 }

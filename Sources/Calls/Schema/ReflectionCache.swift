@@ -52,7 +52,7 @@ package struct ReflectionCache {
   }
 
   private func store(_ bytes: [UInt8], _ path: String) -> String? {
-    makeDirectory()
+    Directory.make(directory)
     prune()
     // Written under another name and renamed, so that no process reads an incomplete file. The name is random:
     // processes in two containers may have the same id.
@@ -72,13 +72,6 @@ package struct ReflectionCache {
     return nil
   }
 
-  private func makeDirectory() {
-    for end in directory.indices where directory[end] == "/" && end != directory.startIndex {
-      mkdir(String(directory[..<end]), 0o700)
-    }
-    mkdir(directory, 0o700)
-  }
-
   private func prune() {
     let now = time(nil)
     for name in fileNames where Self.endings.contains(where: name.hasSuffix) {
@@ -91,16 +84,7 @@ package struct ReflectionCache {
 
   private static let endings = [".binpb", ".services", ".tmp"]
 
-  private var fileNames: [String] {
-    guard let entries = opendir(directory) else { return [] }
-    defer { closedir(entries) }
-    var names: [String] = []
-    while let entry = readdir(entries) {
-      names.append(
-        withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
-    }
-    return names
-  }
+  private var fileNames: [String] { Directory.names(in: directory) }
 
   private func path(_ key: Key, _ ending: String = ".binpb") -> String {
     "\(directory)/\(key.fileName)\(ending)"

@@ -19,6 +19,11 @@ public struct CallFacts: Sendable {
   public var responseType: MessageType?
   /// Whether the schema marks the method as idempotent, or as free of side effects (`idempotency_level`).
   public var isIdempotent = false
+  /// Whether the schema marks the method as free of side effects (`idempotency_level`).
+  public var hasNoSideEffects = false
+  /// What else selects the server, and the identity of the client, besides the target and the headers: a Unix socket or
+  /// a client certificate, for example. Empty for a connection to the target without either.
+  package var route = ""
   /// The number of this attempt at the call, from 1; always 1 for an interceptor further out than all that
   /// retry or hedge.
   public var attempt = 1

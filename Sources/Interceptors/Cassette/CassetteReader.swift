@@ -83,10 +83,10 @@ struct CassetteReader {
     switch name {
     case "sent": return .requestMessage(try message(object, place))
     case "half_close": return .requestEnd
-    case "headers": return .responseStart(ResponseStart(headers: try headers("headers", object)))
+    case "headers": return .responseStart(ResponseStart(headers: try object.headers("headers")))
     case "received": return .responseMessage(try message(object, place))
     case "end":
-      return .responseEnd(ResponseEnd(error: try error(object), trailers: try headers("trailers", object)))
+      return .responseEnd(ResponseEnd(error: try error(object), trailers: try object.headers("trailers")))
     default: return nil
     }
   }
@@ -102,17 +102,6 @@ struct CassetteReader {
       throw object.error("bytes", "missing bytes or message")
     }
     return RecordedMessage(place: place, content: .json(json))
-  }
-
-  private static func headers(_ key: String, _ object: ObjectReader) throws(FormatError) -> Headers {
-    var headers = Headers()
-    for (index, element) in (try object.array(key) ?? []).enumerated() {
-      guard case .array(let pair) = element, pair.count == 2, case .string(let name) = pair[0],
-        case .string(let value) = pair[1], HeaderSyntax.isName(name), HeaderSyntax.isValue(value)
-      else { throw object.error("\(key)[\(index)]", "must be a header as [\"name\",\"value\"]") }
-      headers.add(name, value)
-    }
-    return headers
   }
 
   private static func error(_ object: ObjectReader) throws(FormatError) -> RPCError? {

@@ -105,6 +105,18 @@ struct ObjectReader {
     return strings
   }
 
+  /// Metadata as a list of `["name","value"]`.
+  func headers(_ key: String) throws(FormatError) -> Headers {
+    var headers = Headers()
+    for (index, element) in (try array(key) ?? []).enumerated() {
+      guard case .array(let pair) = element, pair.count == 2, case .string(let name) = pair[0],
+        case .string(let value) = pair[1], HeaderSyntax.isName(name), HeaderSyntax.isValue(value)
+      else { throw error("\(key)[\(index)]", "must be a header as [\"name\",\"value\"]") }
+      headers.add(name, value)
+    }
+    return headers
+  }
+
   func object(_ key: String, keys: [String]?) throws(FormatError) -> ObjectReader? {
     guard let value = value(key) else { return nil }
     return try ObjectReader(value, place(key), keys: keys)

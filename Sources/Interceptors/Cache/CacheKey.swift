@@ -1,0 +1,28 @@
+import Interception
+import Protobuf
+import RPCProtocols
+
+/// What selects a stored response.
+enum CacheKey {
+  /// The key of a request: everything on which its response may depend.
+  ///
+  /// Headers with credentials are always part of it, so that one user of a server does not get the response to another.
+  /// The folder stores a hash of the key only.
+  ///
+  /// - Parameter names: The names of further headers that are part of it, in lower case.
+  static func bytes(
+    of message: Message, _ start: RequestStart, _ call: CallFacts, _ names: Set<String>
+  ) -> [UInt8] {
+    let credentials = start.credentials?.headerNames ?? []
+    let headers = start.headers.fields.enumerated().filter { _, field in
+      names.contains(field.name) || credentials.contains(field.name) || Redaction.isSecret(field.name)
+    }.sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }
+    let texts = [
+      call.protocolName.rawValue, call.codec.rawValue, start.target, call.route, "\(start.method)",
+      "\(headers.count)",
+    ]
+    // Each text ends with a byte that UTF-8 does not contain.
+    let parts = texts + headers.flatMap { [$0.element.name, $0.element.value] }
+    return parts.flatMap { Array($0.utf8) + [0xFF] } + message.serialized()
+  }
+}

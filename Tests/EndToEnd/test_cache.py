@@ -1,0 +1,173 @@
+"""The interceptor `cache`, between processes and within batches."""
+
+import json
+import os
+
+import pytest
+
+import manual
+
+FIND = "demo.v1.Demo/Find"
+HELLO = "demo.v1.Demo/Hello"
+DELAY = "demo.v1.Demo/Delay"
+METADATA = "demo.v1.Demo/EchoMetadata"
+
+
+class Caller:
+    """Calls a server, and counts the calls that it receives."""
+
+    def __init__(self, rpcurl, server, descriptor_set, *options):
+        self.rpcurl, self.server = rpcurl, server
+        self.options = ["--descriptor-set", descriptor_set, *options]
+
+    def __call__(self, method, *options, use="cache", **keywords):
+        return self.rpcurl(*self.options, "-v", "--use", use, *options, f"{self.server.url}/{method}", **keywords)
+
+    def count(self, method):
+        return self.server.log().splitlines().count(f"received {method}")
+
+    def files(self):
+        return sorted(path for path in (self.rpcurl.home / ".cache/rpcurl/responses").iterdir() if path.name != "lock")
+
+
+@pytest.fixture(params=["grpc", "grpc-web", "connect", "connect-json"])
+def call(request, rpcurl, descriptor_set):
+    name, _, codec = request.param.replace("grpc-web", "grpc_web").partition("-")
+    server = request.getfixturevalue("grpc_server" if name == "grpc" else "connect_server")
+    options = ["--protocol", name.replace("_", "-"), *(["--codec", codec] if codec else [])]
+    return Caller(rpcurl, server, descriptor_set, *options)
+
+
+@pytest.fixture
+def connect(rpcurl, connect_server, descriptor_set):
+    return Caller(rpcurl, connect_server, descriptor_set, "--protocol", "connect", "--connect-get")
+
+
+def test_another_process_uses_the_response(call):
+    before = call.count(FIND)
+    first, second = (call(FIND, "-d", '{"id":"1"}', "-H", "demo-trailer: x-cost=1") for _ in range(2))
+    assert (first.code, second.code) == (0, 0), second.err
+    assert first.out == second.out and json.loads(second.out)["id"] == "1"
+    assert "* cache: miss\n" in first.err and "* cache: stored for 300.0 seconds\n" in first.err
+    assert "* cache: hit: age " in second.err and "(local response)" in second.err
+    assert "x-cost: 1" in second.err
+    assert call.count(FIND) == before + 1
+    assert call(FIND, "-d", '{"id":"2"}').code == 0 and call.count(FIND) == before + 2
+    assert call(FIND, "-d", '{"id":"1"}', use="cache,refresh=true").code == 0 and call.count(FIND) == before + 3
+
+
+def test_files_are_private_and_damage_is_ignored(call):
+    call(FIND, "-d", '{"id":"3"}')
+    (file,) = call.files()
+    assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    whole = file.read_bytes()
+    for damaged in (b"", whole[:-1], whole[:80], whole.replace(b'"version":1', b'"version":2'), os.urandom(4096)):
+        file.write_bytes(damaged)
+        before = call.count(FIND)
+        result = call(FIND, "-d", '{"id":"3"}')
+        assert (result.code, json.loads(result.out)["id"]) == (0, "3"), result.err
+        assert call.count(FIND) == before + 1
+
+
+def test_errors_are_not_stored(call):
+    for _ in range(2):
+        before = call.count(FIND)
+        result = call(FIND, "-d", '{"id":"9"}')
+        assert result.code == 64 + 5 and "* cache: not stored: the call failed" in result.err
+        assert call.count(FIND) == before + 1
+
+
+def test_credentials_separate_responses(call):
+    def get(token, *options):
+        result = call(FIND, "-d", '{"id":"1"}', *options, "-H", f"authorization: Bearer {token}")
+        assert result.code == 0, result.err
+        return "cache: hit" in result.err
+
+    assert [get("a"), get("b"), get("a"), get("b")] == [False, False, True, True]
+    assert not any(b"Bearer" in file.read_bytes() for file in call.files())
+
+
+def test_other_sockets_are_other_servers(rpcurl, descriptor_set, start_server, tmp_path):
+    for number in range(2):
+        options = ["--unix-socket", tmp_path / "socket"] if number else []
+        result = rpcurl(
+            "--descriptor-set", descriptor_set, "--plaintext", "-v", "--use", "cache,methods=*", *options,
+            "--use", "mock,file=" + str(stub(tmp_path, str(number))), "-d", "{}", "localhost:1", HELLO,
+        )  # fmt: skip
+        assert json.loads(result.out) == {"message": str(number)}, result.err
+
+
+def stub(directory, message):
+    path = directory / f"{message}.json"
+    path.write_text(json.dumps({"response": {"message": {"message": message}}}))
+    return path
+
+
+def test_identical_calls_of_a_batch_are_sent_once(call):
+    before = call.count(DELAY)
+    data = '{"milliseconds":400}' * 6
+    result = call(DELAY, "--each", "--jobs", 3, use=f"cache,methods={DELAY}", input=data)
+    assert (result.code, len(result.out.splitlines())) == (0, 6), result.err
+    assert call.count(DELAY) == before + 1
+    assert result.err.count("cache: shared with an identical call") == 2
+    assert result.err.count("cache: hit") == 3
+
+
+def test_methods_with_side_effects_pass(call):
+    before = call.count(DELAY)
+    for _ in range(2):
+        result = call(DELAY, "-d", "{}")
+        assert result.code == 0
+        assert "* cache: not used: the schema does not mark Delay as free of side effects; methods=" in result.err
+    assert call.count(DELAY) == before + 2
+
+
+def test_events(call):
+    for text in ("miss", "hit: age "):
+        result = call(FIND, "-d", '{"id":"1"}', "--format", "events")
+        notes = [json.loads(line) for line in result.out.splitlines() if '"note"' in line]
+        assert notes[0]["interceptor"] == "cache" and notes[0]["text"].startswith(text)
+
+
+def test_cache_control_of_get_responses(connect):
+    def request(*headers):
+        return json.dumps({"headers": [{"name": name, "value": value} for name, value in headers]})
+
+    for headers, expected in [
+        ([("cache-control", "max-age=60, private")], "hit: age 0"), ([("cache-control", "no-store")], "miss"),
+        ([("cache-control", "no-cache")], "miss"), ([("cache-control", "max-age=60"), ("age", "60")], "miss"),
+    ]:  # fmt: skip
+        connect(METADATA, "-d", request(*headers))
+        result = connect(METADATA, "-d", request(*headers))
+        assert f"* cache: {expected}" in result.err, (headers, result.err)
+        assert json.loads(result.out)["httpMethod"] == "GET"
+
+
+def test_size(rpcurl, connect):
+    for number in range(30):
+        assert connect(HELLO, "-d", json.dumps({"name": f"{number:05}" * 800}), use="cache,size=64k").code == 0
+    assert sum(file.stat().st_size for file in connect.files()) <= 64 << 10
+
+
+@pytest.mark.parametrize("environment", [{"XDG_CACHE_HOME": "/dev/null"}, {"XDG_CACHE_HOME": "/proc/none"}])
+def test_a_directory_that_cannot_be_written(call, environment):
+    result = call(FIND, "-d", '{"id":"1"}', env=environment)
+    assert (result.code, json.loads(result.out)["id"]) == (0, "1")
+    assert "* cache: not stored: /" in result.err
+
+
+def test_no_directory(call):
+    result = call(FIND, "-d", '{"id":"1"}', env={"HOME": ""})
+    assert result.code != 0 and "hint: set XDG_CACHE_HOME" in result.err
+
+
+def test_the_examples_of_the_manual(grpc_server, descriptor_set, tmp_path):
+    find, batch = manual.examples("rpcurl-cache.7")
+    counts = []
+    for script in (find, find, batch):
+        ran = manual.run(script, tmp_path, descriptor_set, [("localhost:50051", grpc_server.address)])
+        assert ran.returncode == 0, ran.stderr
+        log = grpc_server.log().splitlines()
+        counts.append((log.count(f"received {FIND}"), log.count(f"received {DELAY}")))
+    assert counts[1][0] == counts[0][0] and counts[2][1] == counts[1][1] + 1
+    assert len(ran.stdout.splitlines()) == 5
