@@ -79,6 +79,7 @@ package final class BatchRunner {
       whenBehind: { [weak self] in self?.isOutputBehind = $0 },
       onInterrupt: { [self] in
         stop(cancelingAfter: -1, Interrupt.reason)
+        client.cancelLingeringCalls(Interrupt.reason)
         lookup?.cancel()
       },
       until: { advance() },
@@ -106,7 +107,7 @@ package final class BatchRunner {
     show()
     // An interceptor may end a call within its start. The next round handles it, so the loop must not wait.
     if members.contains(where: \.hasEnded) { client.loop.mailbox.post {} }
-    return members.isEmpty && isStopped
+    return members.isEmpty && isStopped && !client.hasLingeringCalls
   }
 
   /// Prints log records of interceptors.

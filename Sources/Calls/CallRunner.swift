@@ -48,12 +48,13 @@ package struct CallRunner {
       onInterrupt: {
         clients.console.error.endEchoedLine()
         call.cancel(Interrupt.reason)
+        client.cancelLingeringCalls(Interrupt.reason)
         lookup?.cancel()
       },
       until: {
         // Between events: the call may not be canceled while it delivers one.
         if printer.isLimitReached, !call.isFinished { call.cancel("--limit \(printer.received)") }
-        return call.isFinished && !printer.isHolding
+        return call.isFinished && !printer.isHolding && !client.hasLingeringCalls
       },
       conclude: {
         let status = printer.conclude()

@@ -92,6 +92,7 @@ package enum BuiltIns {
     RecordFactory.description,
     ReplayFactory.description,
     RetryFactory.description,
+    ShadowFactory.description,
     TraceFactory.description,
   ]
 

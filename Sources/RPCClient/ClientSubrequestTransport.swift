@@ -7,8 +7,8 @@ import Transport
 final class ClientSubrequestTransport: SubrequestTransport {
   private weak var client: RPCClient?
   private let request: CallRequest
-  // Calls that may be unfinished.
-  private var calls: [Call] = []
+  // Calls that may be unfinished, and how long they may run after the end.
+  private var calls: [(call: Call, lingering: Duration?)] = []
   private var fetches: [FetchTransfer] = []
   private var hasEnded = false
 
@@ -27,22 +27,32 @@ final class ClientSubrequestTransport: SubrequestTransport {
     completion: @escaping (SubrequestResponse) -> Void
   ) {
     // Not from within an interceptor's callback: the call passes through others' callbacks.
-    client?.loop.schedule(at: .now) { [weak self, weak client] in
-      guard let self, let client, !hasEnded else { return }
+    client?.loop.schedule(at: .now) { [self, weak client] in
+      guard let client, !hasEnded || call.lingering != nil else { return }
       // Nor from within the last callback of this call.
       let loop = client.loop
-      let observer = SubrequestObserver { answer in loop.schedule(at: .now) { completion(answer) } }
+      let number = call.lingering == nil ? nil : client.lingeringCalls.begin()
+      let observer = SubrequestObserver { [weak client] answer in
+        loop.schedule(at: .now) {
+          completion(answer)
+          if let number { client?.lingeringCalls.end(number) }
+        }
+      }
       do throws(RPCError) {
         let made = try make(call, .unary, facts, excluded, client, observer)
+        if let number { client.lingeringCalls.set(made, number) }
+        if hasEnded { cancelCalls() }
+        made.start()
         made.send(.bytes(call.message))
         made.finishSending()
       } catch {
+        if let number { client.lingeringCalls.end(number) }
         completion(SubrequestResponse(end: ResponseEnd(error: error)))
       }
     }
   }
 
-  /// Starts a call.
+  /// Makes a call, to be started.
   private func make(
     _ call: Subrequest, _ kind: CallKind, _ facts: CallFacts, _ excluded: Set<RegistrationID>,
     _ client: RPCClient, _ observer: any CallObserver
@@ -62,13 +72,16 @@ final class ClientSubrequestTransport: SubrequestTransport {
     own.acceptedCompressions = request.acceptedCompressions
     own.maxMessageBytes = request.maxMessageBytes
     own.connection = request.connection
-    own.interceptors = request.interceptors
     own.log = request.log
     own.onFinding = request.onFinding
+    if call.lingering == nil {
+      own.interceptors = request.interceptors
+    } else if Origin(url: own.target) != Origin(url: facts.target) {
+      own.connection.leaveServer()
+    }
     let made = client.makeCall(own, excluding: excluded, observer: observer)
-    calls.removeAll { $0.isFinished }
-    calls.append(made)
-    made.start()
+    calls.removeAll { $0.call.isFinished }
+    calls.append((made, call.lingering))
     return made
   }
 
@@ -82,7 +95,9 @@ final class ClientSubrequestTransport: SubrequestTransport {
     client.loop.schedule(at: .now) { [weak self, weak client] in
       guard let self, let client, !hasEnded else { return }
       do throws(RPCError) {
-        stream.opened(try make(call, kind, facts, excluded, client, stream))
+        let made = try make(call, kind, facts, excluded, client, stream)
+        made.start()
+        stream.opened(made)
       } catch {
         stream.receive(.responseEnd(ResponseEnd(error: error)))
       }
@@ -104,12 +119,36 @@ final class ClientSubrequestTransport: SubrequestTransport {
   /// interceptor waits. Interceptors of these calls observe their end.
   func end() {
     hasEnded = true
-    for call in calls { call.cancel("the call that needed it has ended") }
+    cancelCalls()
     for fetch in fetches { fetch.cancel() }
-    calls = []
     fetches = []
     guard !request.interceptors.isEmpty, let network = client?.network(log: request.log) else { return }
     for interceptor in request.interceptors { interceptor.factory.callFinished(network) }
+  }
+
+  /// Cancels unfinished calls, lingering ones later.
+  private func cancelCalls() {
+    for (call, lingering) in calls {
+      guard let lingering, let loop = client?.loop else {
+        call.cancel("the call that needed it has ended")
+        continue
+      }
+      loop.schedule(at: .now + lingering) { [weak call] in
+        call?.cancel("no response within \(lingering) after the end of the call")
+      }
+    }
+    calls = []
+  }
+}
+
+extension ConnectionOptions {
+  /// Removes what belongs to the server of the options, for a connection to another one.
+  fileprivate mutating func leaveServer() {
+    unixSocket = nil
+    abstractUnixSocket = nil
+    serverName = nil
+    certificate = nil
+    connectTo = []
   }
 }
 

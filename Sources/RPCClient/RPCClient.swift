@@ -25,6 +25,13 @@ public final class RPCClient {
   private let liveCalls = LiveCalls()
   /// The requests of factories that may be unfinished.
   private var fetches: [FetchTransfer] = []
+  let lingeringCalls = LingeringCalls()
+
+  /// Whether interceptors wait for the end of own calls although the calls that caused them have ended.
+  public var hasLingeringCalls: Bool { !lingeringCalls.isEmpty }
+
+  /// Cancels the calls that `hasLingeringCalls` reports.
+  public func cancelLingeringCalls(_ reason: String) { lingeringCalls.cancel(reason) }
 
   /// Loads libcurl and makes a client.
   public init() throws(TransportError) {

@@ -158,6 +158,9 @@ package final class Session {
 
   private func finish() {
     cancelAll("the session ends")
+    if (try? wait { !self.client.hasLingeringCalls }) != true {
+      client.cancelLingeringCalls(Interrupt.reason)
+    }
     console.terminal.aside = nil
     input?.close()
     chain.conclude(client, log: console.log(showingDebug: options.output.verbose > 1))

@@ -134,6 +134,22 @@ import Testing
     #expect(journal.lines(of: "A") == ["start", "finish canceled"])
   }
 
+  @Test func lingeringSubrequestCompletesAfterTheCallHasFinished() {
+    let network = Network()
+    let probe = Probe("A", [.requestStart], journal)
+    probe.onRequestStart = { start, token in
+      var own = Subrequest(method: start.method)
+      own.lingering = .seconds(1)
+      probe.context?.call(own) { _ in self.journal.note("A answered") }
+      token.proceed(start)
+    }
+    let call = TestCall(.unary, journal, [TestCall.registration(probe)], network: network)
+    call.start()
+    call.chain.cancel(RPCError(.canceled, "Ctrl-C", origin: .client))
+    network.calls[0].2(SubrequestResponse(end: ResponseEnd()))
+    #expect(journal.lines(of: "A") == ["start", "finish canceled", "answered"])
+  }
+
   // MARK: Findings
 
   @Test func findingsAreReported() {

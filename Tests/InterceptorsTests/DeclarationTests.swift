@@ -22,6 +22,8 @@ import Testing
       ("deadline,default=1s", []), ("deadline,idle=1s", []), ("limit,concurrency=1", []), ("breaker", []),
       ("hedge,methods=*", [.repeatsAttempts]), ("metrics", []), ("trace", [.changesHeaders]),
       ("edit,set=value=a", [.changesMessages]), ("edit,response-clear=value", [.changesMessages]),
+      ("cache,methods=*", [.readsHeaders, .readsMessages, .responds, .reusesResponses]),
+      ("shadow,to=b", [.exports]),
     ] as [(String, InterceptorEffects)])
   func stagesOfEachCallAreDeclared(_ text: String, _ effects: InterceptorEffects) throws {
     let registration = try services.registration(text)

@@ -6,6 +6,8 @@ final class TestNetwork: SubrequestTransport {
   /// The requests, in order.
   private(set) var fetches: [HTTPFetch] = []
   private var completions: [(Result<HTTPFetchResponse, RPCError>) -> Void] = []
+  /// The calls, in order, with their completions.
+  private(set) var calls: [(call: Subrequest, complete: (SubrequestResponse) -> Void)] = []
 
   /// The encoded parameters of the last request.
   var lastParameters: [String] {
@@ -15,7 +17,9 @@ final class TestNetwork: SubrequestTransport {
   func call(
     _ call: Subrequest, for facts: CallFacts, excluding excluded: Set<RegistrationID>,
     completion: @escaping (SubrequestResponse) -> Void
-  ) {}
+  ) {
+    calls.append((call, completion))
+  }
 
   func open(
     _ call: Subrequest, _ kind: CallKind, for facts: CallFacts, excluding excluded: Set<RegistrationID>,

@@ -103,6 +103,8 @@ extension Chain {
       return completion(SubrequestResponse(end: ResponseEnd(error: Self.noSubrequestTransport)))
     }
     transport.call(call, for: facts, excluding: excluded(by: handle.registration)) { [weak self] answer in
+      // This call may have finished before.
+      guard call.lingering == nil else { return completion(answer) }
       self?.run { completion(answer) }
     }
   }

@@ -110,7 +110,8 @@ public struct CallContext: Sendable {
   ///
   /// - Parameters:
   ///   - call: What to call.
-  ///   - completion: Called once on the loop's thread, unless this call finishes first.
+  ///   - completion: Called once on the loop's thread, unless this call finishes first. If the subrequest is lingering, it
+  ///     is called in any case.
   public func call(_ call: Subrequest, _ completion: @escaping (SubrequestResponse) -> Void) {
     onLoop { chain, handle in chain.make(call, of: handle, completion) }
   }

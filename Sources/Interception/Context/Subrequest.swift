@@ -14,13 +14,17 @@ public struct Subrequest: Sendable {
   public var headers: Headers
   /// The message, serialized in the codec of the interceptor's call.
   public var message: [UInt8]
-  /// How long it may take.
-  public var timeout: Duration
+  /// How long it may take; nil for no limit of its own.
+  public var timeout: Duration?
+  /// Makes the call independent of the interceptor's call: it passes through no interceptor, and may run for so long after
+  /// the end of the interceptor's call. nil cancels it then. To another server it uses neither the client certificate nor
+  /// the socket of the interceptor's call.
+  public var lingering: Duration?
 
   /// Makes a call.
   public init(
     method: MethodName, target: String? = nil, headers: Headers = Headers(), message: [UInt8] = [],
-    timeout: Duration = .seconds(30)
+    timeout: Duration? = .seconds(30)
   ) {
     self.method = method
     self.target = target

@@ -1,0 +1,70 @@
+import Protobuf
+
+/// A field that two messages of a type have with different values.
+struct MessageDifference: Equatable {
+  /// The path of the field, such as `items[0].title`.
+  let path: String
+  /// The values as JSON; nil if a message lacks the field.
+  let value: String?
+  let other: String?
+
+  /// The maximum number of differences that are found.
+  static let limit = 100
+
+  /// The differences of two messages, in the order of their fields, up to a limit.
+  static func all(_ one: Message, _ other: Message) -> [MessageDifference] {
+    guard one.serialized() != other.serialized() else { return [] }
+    var found: [MessageDifference] = []
+    if let value = json(one), let other = json(other) { compare(value, other, "", &found) }
+    guard found.isEmpty else { return found }
+    // Fields without a schema, and messages without a JSON form.
+    return [MessageDifference(path: "(unknown fields)", value: size(one), other: size(other))]
+  }
+
+  private static func json(_ message: Message) -> JSONValue? {
+    var options = JSONEncodingOptions()
+    options.protoNames = true
+    return (try? message.json(options: options)).flatMap { try? JSONValue(parsing: $0) }
+  }
+
+  private static func size(_ message: Message) -> String { "\"\(message.serialized().count) bytes\"" }
+
+  private static func compare(
+    _ value: JSONValue?, _ other: JSONValue?, _ path: String, _ found: inout [MessageDifference]
+  ) {
+    guard found.count < limit else { return }
+    switch (value, other) {
+    case (.object(let members), .object(let others)):
+      for member in members {
+        compare(member.value, other?[member.name], Self.path(path, member.name), &found)
+      }
+      for added in others where value?[added.name] == nil {
+        compare(nil, added.value, Self.path(path, added.name), &found)
+      }
+    case (.array(let elements), .array(let others)):
+      for index in 0..<max(elements.count, others.count) where found.count < limit {
+        compare(
+          index < elements.count ? elements[index] : nil, index < others.count ? others[index] : nil,
+          "\(path)[\(index)]", &found)
+      }
+    default:
+      if value != other {
+        found.append(
+          MessageDifference(path: path.isEmpty ? "(message)" : path, value: value?.text, other: other?.text))
+      }
+    }
+  }
+
+  /// The path of a member: `.name`, or `["key"]` for keys of maps that are not names.
+  private static func path(_ path: String, _ name: String) -> String {
+    let isName =
+      name.first.map { !$0.isNumber } == true
+      && name.utf8.allSatisfy { $0 == UInt8(ascii: "_") || Character(Unicode.Scalar($0)).isASCIIAlphanumeric }
+    guard isName else { return "\(path)[\(JSONValue.quoted(name))]" }
+    return path.isEmpty ? name : "\(path).\(name)"
+  }
+}
+
+extension Character {
+  fileprivate var isASCIIAlphanumeric: Bool { isASCII && (isLetter || isNumber) }
+}

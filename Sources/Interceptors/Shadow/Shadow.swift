@@ -1,0 +1,61 @@
+import Interception
+import RPCProtocols
+
+/// Sends a copy of one call to a second server. Forwards everything at once and unchanged.
+final class Shadow: Interceptor {
+  static let stages: Stages = [.requestStart, .requestBytes, .requestEnd, .responseBytes, .responseEnd]
+  let stages: Stages = Shadow.stages
+  private let plan: ShadowPlan
+  private let call: CallFacts
+  private let context: CallContext
+  private var start: RequestStart?
+  private var request: [UInt8]?
+  private var response: [UInt8]?
+  private var comparison: ShadowComparison?
+
+  init(_ plan: ShadowPlan, _ call: CallFacts, _ context: CallContext) {
+    self.plan = plan
+    self.call = call
+    self.context = context
+  }
+
+  func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
+    self.start = start
+    token.proceed(start)
+  }
+
+  func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) {
+    request = bytes
+    token.proceed(bytes)
+  }
+
+  func requestEnd(_ token: consuming RequestToken<Void>) {
+    copy()
+    token.proceed()
+  }
+
+  func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) {
+    response = bytes
+    token.proceed(bytes)
+  }
+
+  func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) {
+    // A call that was canceled has no response to compare.
+    if token.isVoid { comparison = nil }
+    comparison?.receive(end, response, isCopy: false)
+    comparison = nil
+    token.proceed(end)
+  }
+
+  private func copy() {
+    guard let start, let request, comparison == nil else { return }
+    let target = plan.target(of: start)
+    let comparison = ShadowComparison(plan, call, context, target: target)
+    self.comparison = comparison
+    var copy = Subrequest(
+      method: start.method, target: target, headers: plan.headers(of: start), message: request,
+      timeout: start.deadline.map { max($0 - context.now, .milliseconds(1)) })
+    copy.lingering = plan.wait
+    context.call(copy) { answer in comparison.receive(answer.end, answer.message, isCopy: true) }
+  }
+}

@@ -1,0 +1,102 @@
+import Interception
+import RPCProtocols
+
+/// Makes interceptors that send copies of calls to a second server, and compare the responses.
+struct ShadowFactory: InterceptorFactory {
+  static let description = BuiltIns.Description(
+    name: "shadow", summary: "send a copy of each call to a second server, and compare the responses",
+    keys: [
+      BuiltIns.Key("to=TARGET", "second server: URL, or HOST:PORT with the scheme of the call"),
+      BuiltIns.Key("ignore=PATH", "response field that is not compared", mayRepeat: true),
+      BuiltIns.Key("headers=NAME+NAME", "headers with credentials that another server receives too"),
+      BuiltIns.Key("wait=DURATION", "how long the copy may run after the end of the call", default: "1s"),
+      BuiltIns.Key("file=FILE", "file for the results of all calls, as NDJSON"),
+      BuiltIns.Key(
+        "append=true|false", "append to an existing file instead of replacing it", default: "false",
+        for: ["file"]),
+    ],
+    make: { settings, services throws(ConfigurationError) in try ShadowFactory(settings, services) })
+
+  private let plan: ShadowPlan
+
+  private init(_ settings: SettingsReader, _ services: any InterceptorServices) throws(ConfigurationError) {
+    guard let target = settings.text("to") else {
+      throw ConfigurationError(
+        interceptor: settings.interceptor, key: "to", reason: "missing value",
+        hint: "give the second server, as in shadow,to=localhost:50052")
+    }
+    let isURL = target.contains("://")
+    guard Origin(url: isURL ? target : "http://\(target)") != nil, isURL || !target.contains("/"),
+      !target.contains(where: { "?#@ ".contains($0) })
+    else { throw settings.error("to", "must be http://HOST:PORT, https://HOST:PORT or HOST:PORT") }
+    var ignored: [RedactedField] = []
+    for path in settings.texts("ignore") {
+      do {
+        ignored.append(try RedactedField(path))
+      } catch {
+        throw settings.error("ignore", error.reason)
+      }
+    }
+    var names: Set<String> = []
+    for name in settings.text("headers")?.split(whereSeparator: { "+, ".contains($0) }) ?? [] {
+      guard HeaderSyntax.isName(name) else {
+        throw settings.error("headers", "\(name) is not a valid header name")
+      }
+      names.insert(name.lowercased())
+    }
+    let isAppending = try settings.flag("append") ?? false
+    var file: (any OutputFile)?
+    if let path = settings.text("file") {
+      do {
+        file = try services.openFile(path, appending: isAppending)
+      } catch {
+        throw settings.error("file", "\(path): \(error.reason)")
+      }
+    }
+    plan = ShadowPlan(
+      target: target.hasSuffix("/") ? String(target.dropLast()) : target, isURL: isURL, ignored: ignored,
+      headerNames: names, wait: try settings.duration("wait") ?? .seconds(1), file: file, services: services)
+  }
+
+  var declaration: InterceptorDeclaration { InterceptorDeclaration(stages: Shadow.stages, effects: .exports) }
+
+  func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
+    // Calls of interceptors belong to another call, and further attempts are copies already.
+    guard !call.isSubrequest, call.attempt == 1 else { return nil }
+    guard call.kind == .unary else {
+      context.report(.note, "not copied: \(call.method.method) is a stream")
+      return nil
+    }
+    return Shadow(plan, call, context)
+  }
+}
+
+/// What is copied to which server, and where the results are written.
+struct ShadowPlan: Sendable {
+  let target: String
+  let isURL: Bool
+  /// Fields that are not compared.
+  let ignored: [RedactedField]
+  /// The names of headers with credentials that another server receives too.
+  let headerNames: Set<String>
+  let wait: Duration
+  let file: (any OutputFile)?
+  let services: any InterceptorServices
+
+  /// The second server of a call.
+  func target(of start: RequestStart) -> String {
+    guard !isURL else { return target }
+    return "\(start.target.hasPrefix("https:") ? "https" : "http")://\(target)"
+  }
+
+  /// The headers of the copy: without credentials, unless it is for the same server.
+  func headers(of start: RequestStart) -> Headers {
+    if Origin(url: target(of: start)) == Origin(url: start.target) { return start.headers }
+    let credentials = start.credentials?.headerNames ?? []
+    return Headers(
+      start.headers.fields.filter { field in
+        headerNames.contains(field.name)
+          || !credentials.contains(field.name) && !Redaction.isSecret(field.name)
+      }.map { ($0.name, $0.value) })
+  }
+}
