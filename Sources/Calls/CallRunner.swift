@@ -46,7 +46,6 @@ package struct CallRunner {
         feeder.start()
       },
       onInterrupt: {
-        clients.console.error.endEchoedLine()
         call.cancel(Interrupt.reason)
         client.cancelLingeringCalls(Interrupt.reason)
         lookup?.cancel()

@@ -62,7 +62,12 @@ package struct CommandLoop {
     let flusher = OutputFlusher(console.output, loop, whenBehind: whenBehind)
     let progress = ProgressLine(console, loop, traffic: traffic)
     defer { progress?.finish() }
-    let isInterrupted = try run(start: start, onInterrupt: onInterrupt, until: isDone)
+    let isInterrupted = try run(
+      start: start,
+      onInterrupt: {
+        console.error.endEchoedLine()
+        onInterrupt()
+      }, until: isDone)
     progress?.finish()
     let conclusion = conclude()
     flusher.finish()

@@ -104,6 +104,7 @@ enum ForeignOptions {
     Entry(
       .curl, "--interface --local-port --dns-servers",
       "there is no such option; --resolve and --connect-to select addresses"),
+    Entry(.other, "-j -P --concurrency --parallelism --workers", "use --each --jobs NUMBER"),
     Entry(.other, "--tls-skip-verify --skip-verify --no-verify", "use -k"),
     Entry(.other, "--proto-path", "use -I DIR"),
     Entry(.other, "--metadata --meta", "use -H 'NAME: VALUE'"),

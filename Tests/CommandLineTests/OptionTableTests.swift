@@ -209,7 +209,7 @@ struct OptionTableTests {
       "--fail", "-D", "-w", "-Z", "--parallel-max", "--retry", "--compressed", "--socks5", "--socks4",
       "--noproxy",
       "--trace", "-#", "-N", "-g", "--limit-rate", "-O", "--data-urlencode", "--interface",
-      "--tls-skip-verify",
+      "--tls-skip-verify", "-j", "-P", "--concurrency",
       "--proto-path", "--metadata", "--deadline", "--service-config", "-format-error", "-msg-template",
       "-protoset-out",
       "-proto-out-dir", "-unix", "-alts",

@@ -844,6 +844,14 @@ def masked(out):
     return lines
 
 
+def test_file_before_the_target_is_an_error(rpcurl, tmp_path):
+    script = tmp_path / "script"
+    script.write_text("list\n")
+    result = rpcurl("run", script, "localhost:1")
+    assert (result.code, result.out) == (2, "")
+    assert result.err == f"rpcurl: {script}: this file is in the place of the target\nhint: rpcurl run [OPTIONS] TARGET FILE\n"
+
+
 def test_saved_scripts_print_the_same_responses(rpcurl, grpc_server, tmp_path):
     script, shell = tmp_path / "saved", tmp_path / "saved.sh"
     result = run(rpcurl, "-H", "x-first: 1", grpc_server.url, lines=[*SAVED, "list", f"save {script}", f"save {shell}"])

@@ -76,6 +76,15 @@ def test_ctrl_c_has_a_line_of_its_own(chat: Callable[..., Terminal]) -> None:
     assert screen.end() == (130, None)
 
 
+def test_ctrl_c_in_a_batch_has_a_line_of_its_own(terminal: Callable[..., Terminal], grpc_server: Server) -> None:  # noqa: F811
+    data = ["-d", '{"milliseconds":1}', "-d", '{"milliseconds":600000}']
+    screen = terminal("--plaintext", "--each", *data, "--format", "json", grpc_server.address, "demo.v1.Demo/Delay", columns=120)
+    screen.shows('{"milliseconds":"1"}')
+    screen.send(CTRL_C)
+    screen.shows("^C", "rpcurl: interrupted: 1 call was completed")
+    assert screen.end() == (130, None)
+
+
 def test_the_end_within_a_message_is_an_error(chat: Callable[..., Terminal]) -> None:
     screen = chat()
     screen.shows(AWAITED)

@@ -39,6 +39,10 @@ struct RunCommand {
         arguments.isEmpty ? "FILE" : "unexpected argument", hint: "rpcurl run [OPTIONS] [TARGET] FILE")
     }
     let target = arguments.count == 2 ? arguments[0] : invocation.configuredTarget
+    if let name = target?.text, arguments.count == 2, access(name, R_OK) == 0, access(path, R_OK) != 0 {
+      throw Failure(
+        .usage, name, "this file is in the place of the target", hint: "rpcurl run [OPTIONS] TARGET FILE")
+    }
     let session = try Session(
       console, SessionState(invocation, target: target), isInteractive: false,
       schemaCommand: SchemaCommands.run)
