@@ -38,6 +38,7 @@ static const char *resolve(void *library) {
   /* Functions of OpenSSL, if libcurl uses it. */
   *(void **)&lib.alpn_selected = dlsym(library, "SSL_get0_alpn_selected");
   *(void **)&lib.tls_version = dlsym(library, "SSL_get_version");
+  *(void **)&lib.tls_error = dlsym(library, "ERR_get_error");
   return NULL;
 }
 
@@ -50,6 +51,7 @@ static const char *open_library(const char *name) {
 /* Functions of OpenSSL, whose headers are not needed otherwise. */
 void SSL_get0_alpn_selected(const void *ssl, const unsigned char **name, unsigned int *length);
 const char *SSL_get_version(const void *ssl);
+unsigned long ERR_get_error(void);
 #endif
 
 /* Fills the table with the linked functions, or from the system's libcurl. */
@@ -60,6 +62,7 @@ static const char *use_default(void) {
   CCURL_EACH_FUNCTION(LINKED)
   lib.alpn_selected = SSL_get0_alpn_selected;
   lib.tls_version = SSL_get_version;
+  lib.tls_error = ERR_get_error;
   return NULL;
 #else
   source = CCURL_SYSTEM;
@@ -206,6 +209,14 @@ bool ccurl_uses_proxy(CURL *handle) {
 bool ccurl_has_status(CURL *handle) {
   struct curl_header *status;
   return lib.curl_easy_header(handle, ":status", 0, CURLH_PSEUDO, -1, &status) == CURLHE_OK;
+}
+
+bool ccurl_is_passphrase_wrong(void) {
+  /* The library (ERR_LIB_PROV) and the reason (PROV_R_BAD_DECRYPT) of OpenSSL 3. */
+  const unsigned long bad_decrypt = 57ul << 23 | 100;
+  bool is_wrong = false;
+  for (unsigned long error; lib.tls_error && (error = lib.tls_error());) is_wrong |= error == bad_decrypt;
+  return is_wrong;
 }
 
 /* The SSL of OpenSSL of the handle's connection; NULL without one. */

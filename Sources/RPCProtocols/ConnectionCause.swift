@@ -47,8 +47,10 @@ public enum ConnectionCause: Sendable, Equatable {
   case noAuthorities
   /// The file of authorities contains no certificate.
   case invalidAuthorities(file: String)
-  /// The file has no client certificate in the expected format, or its passphrase is wrong.
+  /// The file has no client certificate in the expected format.
   case invalidClientCertificate(file: String)
+  /// The passphrase does not decrypt the key, or none was given.
+  case wrongPassphrase(file: String)
   /// The client certificate has no key: none was given, and its file contains none.
   case missingKey(certificate: String)
   /// The key cannot be read, or does not belong to the client certificate.
@@ -103,6 +105,7 @@ public enum ConnectionCause: Sendable, Equatable {
     case .unknownProxy, .proxyFailed, .proxyRefused, .proxyRequiresCredentials: .proxy
     case .expired, .notYetValid, .wrongName, .unknownAuthority, .selfSigned, .rejectedCertificate,
       .noAuthorities, .invalidAuthorities, .invalidClientCertificate, .missingKey, .wrongKey,
+      .wrongPassphrase,
       .clientCertificateRequired, .clientCertificateRefused, .serverWithoutTLS, .noCommonTLSVersion,
       .handshakeRefused, .handshakeCut:
       .tls
@@ -136,6 +139,7 @@ extension ConnectionCause: CustomStringConvertible {
     case .noAuthorities: "no certificate authorities found on this machine"
     case .invalidAuthorities(let file): "no certificate authority can be read from \(file)"
     case .invalidClientCertificate(let file): "no client certificate can be read from \(file)"
+    case .wrongPassphrase(let file): "the passphrase of \(file) is wrong or missing"
     case .missingKey(let file): "missing key of the client certificate \(file)"
     case .wrongKey(let file): "the key \(file) cannot be used with the client certificate"
     case .clientCertificateRequired: "the server requires a client certificate"

@@ -31,6 +31,8 @@ struct TransferFailure {
   var options = ConnectionOptions()
   /// The URL of the proxy, without credentials, if one is set.
   var proxy: String?
+  /// Whether OpenSSL reports that the key could not be decrypted.
+  var isPassphraseWrong = false
 
   /// The cause; nil if it is unknown, or if there was a connection that failed later.
   var cause: ConnectionCause? {
@@ -123,6 +125,9 @@ struct TransferFailure {
 
   private var clientFileCause: ConnectionCause? {
     guard let certificate = options.certificate else { return nil }
+    if isPassphraseWrong || detail.contains("PKCS12 file, check password") {
+      return .wrongPassphrase(file: certificate.keyFile ?? certificate.file)
+    }
     guard detail.contains("private key") else { return .invalidClientCertificate(file: certificate.file) }
     return certificate.keyFile.map { .wrongKey(file: $0) } ?? .missingKey(certificate: certificate.file)
   }
@@ -170,6 +175,12 @@ struct TransferFailure {
 }
 
 extension TransferFailure {
+  /// The host with its port, also if that is the default one.
+  static func withPort(_ server: String, isTLS: Bool) -> String {
+    let host = server.lastIndex(of: "]").map { server[$0...] } ?? server[...]
+    return server.isEmpty || host.contains(":") ? server : "\(server):\(isTLS ? 443 : 80)"
+  }
+
   /// Reads what libcurl reports about a failed transfer.
   init(
     _ code: CURLcode, detail: String, _ handle: UnsafeMutableRawPointer, url: String,
@@ -189,8 +200,9 @@ extension TransferFailure {
     proxyStatus = number(CURLINFO_HTTP_CONNECTCODE)
     usesProxy = ccurl_uses_proxy(handle)
     isTLS = url.hasPrefix("https:")
-    server = url.split(separator: "/").dropFirst().first.map(String.init) ?? ""
+    server = Self.withPort(url.split(separator: "/").dropFirst().first.map(String.init) ?? "", isTLS: isTLS)
     self.options = options
+    isPassphraseWrong = code == CURLE_SSL_CERTPROBLEM && ccurl_is_passphrase_wrong()
     proxy = ProxyAddress.name(for: url, options)
     progress =
       hasResponse

@@ -30,6 +30,7 @@ struct SuggestedCommandTests {
       #"-H 'x-tenant: it'\''s me' -H @headers a.test"#
     ),
     (["--bearer", "@token", "--netrc", "a.test"], "--bearer @token --netrc a.test"),
+    (["--bearer", "env:TOKEN", "a.test"], "--bearer env:TOKEN a.test"),
     (["unix:/a b"], "'unix:/a b'"), (["-k", "unix:/a"], "-k --unix-socket /a https://localhost"),
   ])
   func keepsOptionsOfTheConnection(words: [String], text: String) throws {

@@ -74,8 +74,13 @@ def test_encrypted_key(call, grpc_mtls_server, certificates, encrypted_key, tmp_
     (tmp_path / "pass").write_text("open sesame\n")
     succeeds(call(*options, "--pass", f"@{tmp_path / 'pass'}", url))
     succeeds(call(*options, "--pass", "env:PHRASE", url, env={"PHRASE": "open sesame"}))
-    assert call(*options, "--pass", "env:PHRASE", url, env={"PHRASE": "wrong"}).code == 6
-    assert call(*options, "--pass", "open sesame", url).code == 2
+    result = call(*options, "--pass", "env:PHRASE", url, env={"PHRASE": "wrong"})
+    assert (result.code, f"the passphrase of {encrypted_key} is wrong" in result.err) == (6, True)
+    other = [*options[:-1], certificates / "other-client.pem"]
+    result = call(*other, "--pass", "env:PHRASE", url, env={"PHRASE": "wrong"})
+    assert (result.code, "other-client.pem cannot be used with the client certificate" in result.err) == (6, True)
+    result = call(*options, "--pass", "open sesame", url)
+    assert (result.code, "hint: put it into a file (--pass @FILE)" in result.err) == (2, True)
     # As curl has it.
     result = call("--cert", f"{certificates / 'client.pem'}:open sesame", url)
     assert result.code == 6
@@ -269,6 +274,7 @@ def test_credentials(rpcurl, descriptor_set, connect_server, tmp_path):
     assert authorization("-u", "ada:secret") == "Basic YWRhOnNlY3JldA=="
     assert authorization("--bearer", "abc") == "Bearer abc"
     assert authorization("--bearer", f"@{tmp_path / 'token'}") == "Bearer abc"
+    assert authorization("--bearer", "env:TOKEN", env={"TOKEN": "xyz"}) == "Bearer xyz"
     assert authorization("--bearer", "abc", "--rpc-header", "authorization: mine") == "mine"
     (tmp_path / "netrc").write_text("machine 127.0.0.1 login ada password secret\n")
     assert authorization("--netrc-file", tmp_path / "netrc") == "Basic YWRhOnNlY3JldA=="
@@ -281,6 +287,8 @@ def test_credentials(rpcurl, descriptor_set, connect_server, tmp_path):
         (["-u", "a:b", "--bearer", "c"], 2, ["contradict"]),
         (["--bearer", "@/no/such/token"], 2, ["/no/such/token", "No such file"]),
         (["--bearer", "a\nb"], 2, ["control character"]),
+        (["--bearer", "env:NO_SUCH_TOKEN"], 2, ["--bearer env:NO_SUCH_TOKEN: the environment variable is not set"]),
+        (["-U", "ada"], 2, ["-U: missing password", "write -U NAME:PASSWORD"]),
         (["--key", "/etc/passwd"], 2, ["--cert"]),
         (["--cert", "/no/such/cert"], 6, ["/no/such/cert"]),
         (["--netrc-file", "/no/such/netrc"], 2, ["/no/such/netrc"]),
@@ -351,8 +359,10 @@ def test_certificate_in_pkcs12(call, grpc_mtls_server, certificates, pkcs12):
     url = f"{grpc_mtls_server.url}/{HELLO}"
     succeeds(call(*options, "--cert-type", "P12", url, env={"PHRASE": "open sesame"}))
     succeeds(call(*options, "--cert-type", "p12", url, env={"PHRASE": "open sesame"}))
-    assert call(*options, "--cert-type", "P12", url, env={"PHRASE": "wrong"}).code == 6
-    assert call(*options, url, env={"PHRASE": "open sesame"}).code == 6
+    result = call(*options, "--cert-type", "P12", url, env={"PHRASE": "wrong"})
+    assert (result.code, f"the passphrase of {pkcs12} is wrong" in result.err) == (6, True)
+    result = call(*options, url, env={"PHRASE": "open sesame"})
+    assert (result.code, "hint: a PKCS #12 file requires --cert-type P12" in result.err) == (6, True)
 
 
 def test_passphrase_of_pkcs12_is_asked_for_on_the_terminal(rpcurl, descriptor_set, grpc_mtls_server, certificates, pkcs12):
@@ -365,7 +375,7 @@ def test_passphrase_of_pkcs12_is_asked_for_on_the_terminal(rpcurl, descriptor_se
     # Without a terminal nothing is asked.
     result = rpcurl(*words)
     assert result.code == 6
-    assert "hint: the passphrase of the file may be wrong or missing: give it with --pass @FILE" in result.err
+    assert "hint: give the passphrase with --pass @FILE" in result.err
 
 
 @pytest.fixture

@@ -80,6 +80,20 @@ import Testing
     #expect(failure(CURLE_BAD_FUNCTION_ARGUMENT, "").cause == nil)
   }
 
+  @Test func namesTheFileOfAWrongPassphrase() {
+    func cause(_ detail: String, key: String?, isPassphraseWrong: Bool) -> ConnectionCause? {
+      failure(CURLE_SSL_CERTPROBLEM, detail) {
+        $0.options.certificate = ConnectionOptions.Certificate(file: "c.pem", keyFile: key)
+        $0.isPassphraseWrong = isPassphraseWrong
+      }.cause
+    }
+    let words = "unable to set private key file: 'x' type PEM"
+    #expect(cause(words, key: "k.pem", isPassphraseWrong: true) == .wrongPassphrase(file: "k.pem"))
+    #expect(cause(words, key: nil, isPassphraseWrong: true) == .wrongPassphrase(file: "c.pem"))
+    let parsing = "could not parse PKCS12 file, check password, OpenSSL error error:11800071"
+    #expect(cause(parsing, key: nil, isPassphraseWrong: false) == .wrongPassphrase(file: "c.pem"))
+  }
+
   @Test(arguments: [
     (
       "TLS connect error: error:0A00010B:SSL routines::wrong version number", ConnectionCause.serverWithoutTLS

@@ -51,6 +51,8 @@ struct ccurl_functions {
   void (*alpn_selected)(const void *ssl, const unsigned char **name, unsigned int *length);
   /* SSL_get_version of OpenSSL, or NULL. */
   const char *(*tls_version)(const void *ssl);
+  /* ERR_get_error of OpenSSL; NULL if libcurl uses another TLS library. */
+  unsigned long (*tls_error)(void);
 };
 #undef CCURL_MEMBER
 #pragma pop_macro("curl_easy_setopt")
@@ -130,6 +132,9 @@ bool ccurl_uses_proxy(CURL *handle);
 
 /* Whether libcurl has read the header fields of an HTTP/2 response, delivered or not. */
 bool ccurl_has_status(CURL *handle);
+
+/* Whether OpenSSL's errors of this thread, which this function removes, include a key that could not be decrypted. */
+bool ccurl_is_passphrase_wrong(void);
 
 /* Copies the protocol that TLS negotiated (ALPN) for the handle's connection, such as "h2", to `name`; "" for
  * none. Returns false if it is unknown: no TLS, or a TLS library other than OpenSSL. */

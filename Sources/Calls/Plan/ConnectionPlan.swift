@@ -26,7 +26,9 @@ package enum ConnectionPlan {
     options.ipVersion = server.ipVersion.map { $0 == .ipv4 ? .v4 : .v6 }
     options.connectTo = try server.connectTo.map(checkedConnectTo)
     options.proxy = server.proxy
-    options.proxyCredentials = server.proxyUser
+    options.proxyCredentials = try server.proxyUser.map { (user) throws(Failure) in
+      try CredentialArguments.credentials(user, sources.secrets)
+    }
     options.netrcFile = try readable(request.netrcFile, "--netrc-file", sources) ?? (request.netrc ? "" : nil)
     options.resolve = server.resolve
     if let timeout = server.connectTimeout { options.connectTimeout = timeout }
@@ -179,8 +181,10 @@ package enum ConnectionPlan {
     guard argument.hasPrefix("env:"),
       let value = EnvironmentVariables.value(String(argument.dropFirst("env:".count)))
     else {
-      throw Failure(.usage, option.name, "not @FILE, and not env:NAME of a variable that is set")
-        .at(option.origin)
+      throw Failure(
+        .usage, option.name, "not @FILE, and not env:NAME of a variable that is set",
+        hint: "put it into a file (--pass @FILE) or a variable (--pass env:NAME), or omit --pass to be asked"
+      ).at(option.origin)
     }
     return value
   }

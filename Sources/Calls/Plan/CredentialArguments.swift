@@ -51,15 +51,16 @@ package enum CredentialArguments {
   }
 
   /// `NAME:PASSWORD`. Prompts for the password on the terminal if there is no colon.
-  private static func credentials(
+  static func credentials(
     _ argument: Argument, _ secrets: SecretPrompt
   ) throws(Failure) -> String {
     let text = argument.text ?? ""
     guard !text.contains(":") else { return text }
-    guard let password = secrets.ask("password of \(text): ") else {
+    let isProxy = argument.id == .proxyUser
+    guard let password = secrets.ask("\(isProxy ? "proxy " : "")password of \(text): ") else {
       throw Failure(
         .usage, argument.name, "missing password, and there is no terminal for a prompt",
-        hint: "write \(argument.name) NAME:PASSWORD, or use --netrc-file FILE"
+        hint: "write \(argument.name) NAME:PASSWORD\(isProxy ? "" : ", or use --netrc-file FILE")"
       ).at(argument.origin)
     }
     return "\(text):\(password)"
@@ -68,6 +69,14 @@ package enum CredentialArguments {
   /// The token of `--bearer`.
   package static func token(_ argument: Argument, _ sources: ArgumentSources) throws(Failure) -> String {
     let text = argument.text ?? ""
+    if text.hasPrefix("env:") {
+      let name = String(text.dropFirst("env:".count))
+      guard let token = sources.environment(name), !token.isEmpty else {
+        throw Failure(.usage, "\(argument.name) env:\(name)", "the environment variable is not set")
+          .at(argument.origin)
+      }
+      return token
+    }
     guard text.hasPrefix("@") else { return text }
     let path = String(text.dropFirst())
     do {

@@ -56,7 +56,7 @@ package struct ServerOptions {
   package let abstractUnixSocket: String?
   package let certType: String?
   package let proxy: String?
-  package let proxyUser: String?
+  package let proxyUser: Argument?
   package let resolve: [String]
   package let connectTo: [Argument]
   package let connectTimeout: Duration?
@@ -88,7 +88,7 @@ package struct ServerOptions {
     abstractUnixSocket = invocation.text(.abstractUnixSocket)
     certType = invocation.text(.certType)
     proxy = invocation.text(.proxy)
-    proxyUser = invocation.text(.proxyUser)
+    proxyUser = invocation.last(.proxyUser)
     resolve = invocation.texts(.resolve)
     connectTo = invocation.all(.connectTo)
     connectTimeout = invocation.duration(.connectTimeout)

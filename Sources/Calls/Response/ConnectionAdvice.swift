@@ -27,6 +27,7 @@ package struct ConnectionAdvice {
     case .handshakeTimeout:
       "the server may not use TLS on this port (\(plaintext)); --connect-timeout and --max-time set the limit"
     case .socket: "check the path of the socket, and whether the server runs"
+    case .proxyRefused(_, 401): "check the credentials: --proxy-user NAME:PASSWORD"
     case .unknownProxy, .proxyFailed, .proxyRefused:
       "the proxy is set by --proxy, http_proxy, https_proxy or ALL_PROXY; --proxy '' uses none"
     case .proxyRequiresCredentials:
@@ -42,12 +43,11 @@ package struct ConnectionAdvice {
     case .rejectedCertificate: "-k skips verification"
     case .noAuthorities: "install ca-certificates, set SSL_CERT_FILE, or use --cacert FILE"
     case .invalidAuthorities: "--cacert FILE expects certificates in PEM"
-    case .invalidClientCertificate(let file):
-      file.hasSuffix(".p12") || file.hasSuffix(".pfx")
-        ? "the passphrase of the file may be wrong or missing: give it with --pass @FILE or --pass env:NAME"
-        : "--cert FILE expects a certificate in PEM; --cert-type P12 or DER sets another format"
+    case .invalidClientCertificate(let file): Self.formats(of: file)
+    case .wrongPassphrase:
+      "give the passphrase with --pass @FILE or --pass env:NAME, or omit --pass to be asked"
     case .missingKey: "use --key FILE with the key of the certificate"
-    case .wrongKey: "use --key FILE with the key of the certificate, and --pass if it is encrypted"
+    case .wrongKey: "use --key FILE with the key of the certificate"
     case .clientCertificateRequired: "use --cert FILE, and --key FILE if the key is in another file"
     case .clientCertificateRefused: "use --cert FILE with a certificate that the server trusts"
     case .serverWithoutTLS: plaintext
@@ -66,6 +66,13 @@ package struct ConnectionAdvice {
     case .lost: Self.newerLibcurl
     case .closed: "\"rpcurl check \(target.argument)\" shows what the server supports"
     }
+  }
+
+  /// The formats of client certificates.
+  private static func formats(of file: String) -> String {
+    file.hasSuffix(".p12") || file.hasSuffix(".pfx")
+      ? "a PKCS #12 file requires --cert-type P12"
+      : "--cert FILE expects a certificate in PEM; --cert-type P12 or DER sets another format"
   }
 
   /// What to do about responses that an old libcurl loses.

@@ -69,7 +69,7 @@ package struct CommandSecrets {
     guard let name = Self.secretOptions[option] else { return nil }
     let isHarmless =
       value.hasPrefix("@") || option == .proxy && !value.contains("@")
-      || option == .pass && value.hasPrefix("env:")
+      || (option == .pass || option == .bearer) && value.hasPrefix("env:")
     guard !showsSecrets, !isHarmless else { return Word(before: value, placeholder: nil) }
     return Word(before: "", placeholder: placeholder(name, "the value of \(optionName)", for: value))
   }

@@ -114,6 +114,9 @@ struct WrittenCall {
     guard let argument = arguments.last(where: { $0.id == .bearer }), let text = argument.text,
       !hasHeader("authorization")
     else { return nil }
+    if text.hasPrefix("env:") {
+      return "authorization: Bearer " + ShellText(expanding: "${\(text.dropFirst("env:".count))}")
+    }
     guard text.hasPrefix("@") else { return "authorization: Bearer " + value(argument) }
     return "authorization: Bearer " + .output(of: "cat \(ShellText(String(text.dropFirst())).quoted)")
   }

@@ -25,9 +25,10 @@ extension OptionTable {
       "If the password is omitted, rpcurl asks for it on the terminal.",
       example: "rpcurl -u ada https://demo.example demo.v1.Demo/Hello"),
     Option(
-      .bearer, "--bearer --oauth2-bearer", .text, "TOKEN|@FILE", .request, .remote,
+      .bearer, "--bearer --oauth2-bearer", .text, "TOKEN|@FILE|env:NAME", .request, .remote,
       "Bearer token for the server.",
-      "It is an error beside -u and a header authorization of -H.",
+      "@FILE reads it from a file, env:NAME from a variable of the environment. It is an error beside -u and a header "
+        + "authorization of -H.",
       example: "rpcurl --bearer @token https://demo.example demo.v1.Demo/Hello",
       isCommon: true, completion: "atfile"),
     Option(

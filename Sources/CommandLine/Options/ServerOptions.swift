@@ -100,8 +100,9 @@ extension OptionTable {
         + "proxy.",
       example: "rpcurl -x socks5h://localhost:1080 https://demo.example demo.v1.Demo/Hello", trust: .effects),
     Option(
-      .proxyUser, "-U --proxy-user", .text, "NAME:PASSWORD", .server, .remote,
+      .proxyUser, "-U --proxy-user", .text, "NAME[:PASSWORD]", .server, .remote,
       "Credentials for the proxy.",
+      "If the password is omitted, rpcurl asks for it on the terminal.",
       example: "rpcurl -x http://proxy:3128 -U ada:secret https://demo.example demo.v1.Demo/Hello",
       trust: .effects),
     Option(
