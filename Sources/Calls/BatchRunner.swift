@@ -48,11 +48,14 @@ package final class BatchRunner {
   private var failed = 0
   /// The calls that ended by themselves.
   private var completed = 0
+  private var succeeded = 0
   private var latency = LatencySummary()
   private var firstFailure: (index: Int, status: ExitStatus)?
   /// Whether no more calls are started.
   private var isStopped = false
   private var isOutputBehind = false
+  /// Whether invalid data ended the batch.
+  private var isDataInvalid = false
 
   package init(_ plan: CallPlan, _ batch: BatchPlan, clients: ClientSource) throws {
     self.plan = plan
@@ -74,6 +77,7 @@ package final class BatchRunner {
       plan.chain.conclude(client, log: log)
       plan.chain.unload()
     }
+    let begin = MonotonicClock.now
     let (isInterrupted, _) = try CommandLoop(client.loop).run(
       flushing: console, traffic: { [weak self] in self?.traffic ?? ProgressLine.Traffic() },
       whenBehind: { [weak self] in self?.isOutputBehind = $0 },
@@ -84,7 +88,9 @@ package final class BatchRunner {
       },
       until: { advance() },
       conclude: {})
-    if plan.showsTiming, let text = latency.text { console.error.write("\(text)\n") }
+    if plan.showsTiming, let text = latency.text(total: MonotonicClock.now - begin, succeeded: succeeded) {
+      console.error.write("\(text)\n")
+    }
     if isInterrupted {
       let calls = "\(completed) \(completed == 1 ? "call was" : "calls were") completed"
       throw Failure(
@@ -92,7 +98,8 @@ package final class BatchRunner {
       )
     }
     if failed > 0, let first = firstFailure?.index, count > 1 {
-      let why = "\(failed) of \(count) calls failed, the first is call \(first)"
+      let end = isDataInvalid ? "; the batch ended at call \(count - 1), whose data is invalid" : ""
+      let why = "\(failed) of \(count) calls failed, the first is call \(first)\(end)"
       console.error.report(ErrorReport(Failure.Message(what: "", why: why), firstFailure?.status))
     }
     if let firstFailure { throw Failure(reported: firstFailure.status) }
@@ -207,6 +214,8 @@ package final class BatchRunner {
         member.output.report(ErrorReport(message, failure.status, call: member.index))
       }
       record(failure.status, of: member)
+    } else if member.printer?.isGivenUp == false {
+      succeeded += 1
     }
     member.printer = nil
   }
@@ -217,6 +226,7 @@ package final class BatchRunner {
       member.output.report(ErrorReport(message, failure.status, call: member.index))
     }
     member.isDone = true
+    isDataInvalid = true
     record(failure.status, of: member)
     stop(cancelingAfter: nil, "")
   }

@@ -22,14 +22,20 @@ package struct LatencySummary {
   }
 
   /// The summary as a line of text; nil for fewer than two calls.
-  package var text: String? {
+  ///
+  /// - Parameters:
+  ///   - total: The time of the whole batch.
+  ///   - succeeded: The number of calls with the status ok.
+  package func text(total: Duration, succeeded: Int) -> String? {
     guard count > 1 else { return nil }
     let values = [
       ("least", least), ("median", percentile(50)), ("90 %", percentile(90)), ("99 %", percentile(99)),
       ("most", most),
     ]
     let times = values.map { "\($0) \(TimingLine.milliseconds($1)) ms" }.joined(separator: ", ")
-    return "timing of \(count) calls: \(times)"
+    let rate = count * 1_000_000 / Int(clamping: max(total.microseconds, 1))
+    return "timing of \(count) calls: \(times); \(succeeded) ok in \(TimingLine.milliseconds(total)) ms, "
+      + "\(rate) calls/s"
   }
 
   /// The time within which a percentage of the calls ended.

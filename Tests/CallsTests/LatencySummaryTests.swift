@@ -6,17 +6,18 @@ struct LatencySummaryTests {
   private func text(_ durations: [Duration]) -> String? {
     var summary = LatencySummary()
     for duration in durations { summary.add(duration) }
-    return summary.text
+    return summary.text(total: .milliseconds(2500), succeeded: durations.count - 1)
   }
 
   @Test func summarizesCalls() {
     #expect(
       text((1...1000).map { .milliseconds($0) })
-        == "timing of 1000 calls: least 1.0 ms, median 503.8 ms, 90 % 901.1 ms, 99 % 991.2 ms, most 1000.0 ms"
-    )
+        == "timing of 1000 calls: least 1.0 ms, median 503.8 ms, 90 % 901.1 ms, 99 % 991.2 ms, most 1000.0 ms; "
+        + "999 ok in 2500.0 ms, 400 calls/s")
     #expect(
       text([.microseconds(63), .microseconds(100)])
-        == "timing of 2 calls: least 0.1 ms, median 0.1 ms, 90 % 0.1 ms, 99 % 0.1 ms, most 0.1 ms")
+        == "timing of 2 calls: least 0.1 ms, median 0.1 ms, 90 % 0.1 ms, 99 % 0.1 ms, most 0.1 ms; "
+        + "1 ok in 2500.0 ms, 0 calls/s")
   }
 
   @Test func percentilesAreNearExactValues() {

@@ -168,11 +168,16 @@ def test_timing_has_a_summary(batch, grpc_server):
     *calls, summary = result.err.splitlines()
     assert len(calls) == 20
     times = re.fullmatch(
-        r"timing of 20 calls: least ([\d.]+) ms, median ([\d.]+) ms, 90 % ([\d.]+) ms, 99 % ([\d.]+) ms, most ([\d.]+) ms", summary
+        r"timing of 20 calls: least ([\d.]+) ms, median ([\d.]+) ms, 90 % ([\d.]+) ms, 99 % ([\d.]+) ms, most ([\d.]+) ms; 20 ok in [\d.]+ ms, \d+ calls/s",
+        summary,
     ).groups()
     assert sorted(map(float, times)) == list(map(float, times))
     totals = [float(re.search(r"total ([\d.]+) ms", line)[1]) for line in calls]
     assert (float(times[0]), float(times[-1])) == (min(totals), max(totals))
+    # Without output, there is only the summary.
+    result = batch("--timing", "--format", "none", f"{grpc_server.url}/{HELLO}", input=names(20))
+    assert (result.code, result.out, len(result.err.splitlines())) == (0, "", 1)
+    assert result.err.startswith("timing of 20 calls: ")
 
 
 def test_the_exit_code_is_that_of_the_first_in_order(batch, grpc_server):

@@ -24,7 +24,9 @@ package struct BatchPlan: Equatable {
     guard method.kind == .unary else {
       throw Failure(
         .usage, "--each", "\(method.name) is a stream, but a batch consists of unary calls",
-        hint: method.clientStreaming ? "without --each, all messages are sent in one call" : nil)
+        hint: method.clientStreaming
+          ? "without --each, all messages are sent in one call"
+          : "omit --each; a shell loop makes one call after another")
     }
     jobs = options.jobs ?? 1
     failsEarly = options.failEarly

@@ -291,7 +291,10 @@ package final class CallPrinter: CallObserver {
 
   private func print(_ metrics: CallMetrics) {
     elapsed = metrics.total
-    if plan.showsTiming { output.remark(named(TimingLine.text(metrics)) + "\n") }
+    // Without output, a batch has only its summary.
+    if plan.showsTiming, plan.batch == nil || plan.format != .none {
+      output.remark(named(TimingLine.text(metrics)) + "\n")
+    }
     guard plan.format == .events else { return }
     var event = event("metrics")
     event.add(metrics)

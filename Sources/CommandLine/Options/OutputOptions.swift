@@ -95,7 +95,8 @@ extension OptionTable {
       "The times are those of name resolution, connection, TLS handshake, first byte and the whole call, each counted "
         + "from the start of the call. After a retry, the connection is that of the first attempt that made one, and the "
         + "first byte that of the last attempt. The metrics event of --format events has the same values. With --each, "
-        + "the last line has the least, median and greatest time of a call, and those within which 90 % and 99 % ended.",
+        + "the last line has the least, median and greatest time of a call, and those within which 90 % and 99 % ended, "
+        + "the number of calls with the status ok, and the rate; with --format none it is the only line.",
       example: "rpcurl --timing https://demo.example demo.v1.Demo/Hello", trust: .harmless),
     Option(
       .showSecrets, "--show-secrets", .flag, "", .output, .calls,
