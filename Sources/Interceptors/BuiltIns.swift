@@ -106,11 +106,30 @@ package enum BuiltIns {
     guard let found = all.first(where: { $0.name == name }) else {
       throw ConfigurationError(
         interceptor: name, reason: "no built-in interceptor has this name",
-        hint:
-          "built-in: \(all.map(\.name).joined(separator: ", ")); load plugins with --plugin"
+        hint: correction(of: name).map { "did you mean \($0)?" }
+          ?? "built-in: \(all.map(\.name).joined(separator: ", ")); load plugins with --plugin"
       )
     }
-    return try found.make(SettingsReader(configuration, found), services)
+    do throws(ConfigurationError) {
+      return try found.make(SettingsReader(configuration, found), services)
+    } catch {
+      JUnitReport.add(error, configuration, services)
+      throw error
+    }
+  }
+
+  /// What was probably meant by a name: `retry` by `retries`, `retry,attempts=…` by `retry:attempts=3`, and
+  /// `record,file=…` by `record=c.rec`. Values may be secret.
+  private static func correction(of name: String) -> String? {
+    let word = name.prefix { $0 != "=" && $0 != ":" }
+    let known = all.first { $0.name == word }
+    guard word.utf8.count < name.utf8.count else {
+      return all.first { name.hasPrefix($0.name.utf8.count > 4 ? $0.name.dropLast() : $0.name[...]) }?.name
+    }
+    guard let known else { return nil }
+    let rest = name.dropFirst(word.count + 1)
+    let key = rest.contains("=") ? rest.prefix { $0 != "=" } : (known.keys.first?.name ?? "KEY")[...]
+    return "\(known.name),\(key)=…"
   }
 
   /// Makes the registration for a `--use` option.

@@ -172,6 +172,24 @@ def test_junit_report(call, tmp_path):
     assert failure.text == 'field: expected name == Eve, found "Ada"'
 
 
+def test_junit_report_of_a_run_without_a_call(rpcurl, descriptor_set, grpc_server, tmp_path):
+    report = tmp_path / "report.xml"
+
+    def message(setting, *options, target=grpc_server.url):
+        report.unlink(missing_ok=True)
+        result = rpcurl("--use", f"assert,junit={report}{setting}", *options, "-d", "{}", f"{target}/{DEMO}/Hello")
+        assert result.code in (5, 7), result.err
+        suite = ET.parse(report).getroot().find("testsuite")
+        assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("1", "0", "1")
+        return suite.find("testcase").find("error").get("message")
+
+    schema = ["--descriptor-set", descriptor_set]
+    assert "has no field nme" in message(",field=nme == x", *schema)
+    assert "colour: unknown key" in message(",colour=red", *schema)
+    assert message("", target="http://localhost:1") == "no call was made: see standard error"
+    assert message("", *schema, target="http://localhost:1").startswith("unavailable (14): ")
+
+
 @pytest.mark.parametrize(
     ("setting", "words"),
     [

@@ -142,10 +142,33 @@ import Testing
     #expect(error?.description.hasPrefix(message) == true, "\(error?.description ?? "")")
   }
 
+  @Test(arguments: ["assert,junit=r.xml,colour=red", "assert,code=fine,junit=r.xml"])
+  func reportsInvalidConfiguration(_ text: String) throws {
+    let services = TestServices()
+    let error = #expect(throws: ConfigurationError.self) { try services.registration(text) }
+    let report = try #require(services.files["r.xml"])
+    #expect(report.contains("tests=\"1\" failures=\"0\" errors=\"1\""))
+    #expect(
+      report.contains("<error type=\"call\" message=\"\(XMLText.escape(error?.description ?? "?"))\"/>"))
+  }
+
+  @Test func reportsStatusThatIsNotExpected() throws {
+    let services = TestServices()
+    let call = TestCall(
+      .bidiStreaming, Journal(), [try services.registration("assert,latency=<1s,junit=r.xml")])
+    call.start()
+    call.receiveHeaders()
+    call.chain.receive(.responseEnd(Self.notFound))
+    let report = try #require(services.files["r.xml"])
+    #expect(report.contains("tests=\"1\" failures=\"0\" errors=\"1\""))
+    #expect(report.contains("<error type=\"call\" message=\"not_found (5)"))
+  }
+
   @Test func reportGrowsWithEveryCall() throws {
     let services = TestServices()
     let registration = try services.registration("assert,code=ok,messages=1,junit=report.xml")
-    #expect(services.files["report.xml"]?.contains("tests=\"0\"") == true)
+    // A run that ends before its first call has an error in its report.
+    #expect(services.files["report.xml"]?.contains("tests=\"1\" failures=\"0\" errors=\"1\"") == true)
     for end in [ResponseEnd(), Self.notFound] {
       let call = TestCall(.bidiStreaming, Journal(), [registration])
       call.start()

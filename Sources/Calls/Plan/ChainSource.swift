@@ -87,10 +87,18 @@ package struct ChainSource {
     } catch let error as ConfigurationError {
       throw Failure(.interceptor, "", error.description, hint: error.hint).at(entry.origin)
     } catch let error as PluginError {
-      throw Failure(.interceptor, "", error.description, hint: error.hint).at(entry.origin)
+      throw Failure(.interceptor, "", error.description, hint: builtIn(entry) ?? error.hint).at(entry.origin)
     } catch {
       throw Failure(.internalError, "interceptor", "\(error)")
     }
+  }
+
+  /// The hint for a plugin with the name of a built-in interceptor; nil for any other.
+  private static func builtIn(_ entry: ChainArguments.Entry) -> String? {
+    guard case .plugin(let text, _) = entry, case let name = text.parted(at: ",").before,
+      BuiltIns.all.contains(where: { $0.name == name })
+    else { return nil }
+    return "\(name) is built in: write --use instead of --plugin"
   }
 
   private static func make(_ entry: ChainArguments.Entry, _ setup: ChainSetup) throws -> Member? {

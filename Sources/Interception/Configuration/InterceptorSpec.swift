@@ -45,6 +45,8 @@ package struct InterceptorSpec: Sendable, Equatable {
     self.init(name: parts.removeFirst())
     guard !name.isEmpty else { throw ConfigurationError(interceptor: "'\(text)'", reason: "missing name") }
     for (index, part) in parts.enumerated() {
+      // A blank after the comma is not part of the key.
+      let part = String(part.drop { $0 == " " })
       settings.append(try Self.setting(part, number: index + 1, of: name, sources, example: example))
     }
     try common.take(from: &settings, of: name, ownKeys: nil)

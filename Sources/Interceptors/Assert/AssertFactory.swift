@@ -57,7 +57,10 @@ struct AssertFactory: InterceptorFactory {
           try expected.condition.check(against: type)
         } catch {
           // The condition can never hold for this call.
-          throw ConfigurationError(interceptor: context.name, key: expected.key, reason: error.reason)
+          let error = ConfigurationError(
+            interceptor: context.name, key: expected.key, reason: error.reason)
+          try? report?.add(JUnitReport.notMade(error.description, at: services.nanosecondsSince1970))
+          throw error
         }
       }
     }

@@ -55,10 +55,17 @@ final class Assertions: Interceptor {
       try report.add(
         JUnitReport.Case(
           name: expected.name ?? call.method.description, className: call.method.service,
-          startedAt: startedAt, duration: outcome.metrics.total, failures: failures))
+          startedAt: startedAt, duration: outcome.metrics.total, failures: failures,
+          error: expected.code == nil ? (end ?? outcome.end).error.map(Self.text) : nil))
     } catch {
       context.report(.failure, "cannot write the report \(report.path): \(error.reason)")
     }
+  }
+
+  /// An error as text: `unavailable (14): try later`.
+  private static func text(_ error: RPCError) -> String {
+    let text = "\(error.code.name) (\(error.code.rawValue))"
+    return error.message.isEmpty ? text : "\(text): \(error.message)"
   }
 
   private func label(_ failure: String) -> String {

@@ -1,3 +1,5 @@
+import Interception
+
 /// A report in JUnit's XML format, one test case per call.
 enum JUnitReport {
   /// One call.
@@ -6,8 +8,24 @@ enum JUnitReport {
     let className: String
     /// In nanoseconds since 1970.
     let startedAt: Int64
-    let duration: Duration
-    let failures: [String]
+    var duration = Duration.zero
+    var failures: [String] = []
+    /// Why the call was not made, or not completed.
+    var error: String?
+  }
+
+  /// Adds an error to the report of a configuration, if it has one.
+  static func add(_ error: ConfigurationError, _ spec: InterceptorSpec, _ services: any InterceptorServices) {
+    guard spec.name == AssertFactory.description.name,
+      let path = spec.settings.first(where: { $0.key == "junit" })?.value
+    else { return }
+    // The error itself is reported in any case.
+    try? file(path, services).add(notMade(error.description, at: services.nanosecondsSince1970))
+  }
+
+  /// The case of a run that made no call.
+  static func notMade(_ why: String, at time: Int64) -> Case {
+    Case(name: "rpcurl", className: "rpcurl", startedAt: time, error: why)
   }
 
   /// The file of a report.
@@ -16,10 +34,13 @@ enum JUnitReport {
   }
 
   private static func text(of cases: [Case], now: Int64) -> String {
+    let cases = cases.isEmpty ? [notMade("no call was made: see standard error", at: now)] : cases
     let total = cases.reduce(Duration.zero) { $0 + $1.duration }
     let failed = cases.count { !$0.failures.isEmpty }
+    let errors = cases.count { $0.failures.isEmpty && $0.error != nil }
     let counts =
-      "tests=\"\(cases.count)\" failures=\"\(failed)\" errors=\"0\" skipped=\"0\" time=\"\(total.secondsText)\""
+      "tests=\"\(cases.count)\" failures=\"\(failed)\" errors=\"\(errors)\" skipped=\"0\" "
+      + "time=\"\(total.secondsText)\""
     // In UTC without a zone: the schema's type of the attribute has none.
     let start = CivilTime.text(nanosecondsSince1970: cases.first?.startedAt ?? now)
     let timestamp = start.prefix(19)
@@ -45,7 +66,15 @@ enum JUnitReport {
     let attributes =
       "name=\"\(XMLText.escape(one.name))\" classname=\"\(XMLText.escape(one.className))\" "
       + "time=\"\(one.duration.secondsText)\""
-    guard let first = one.failures.first else { return "    <testcase \(attributes)/>\n" }
+    guard let first = one.failures.first else {
+      guard let error = one.error else { return "    <testcase \(attributes)/>\n" }
+      return """
+            <testcase \(attributes)>
+              <error type="call" message="\(XMLText.escape(error))"/>
+            </testcase>
+
+        """
+    }
     let message = one.failures.count == 1 ? first : "\(one.failures.count) assertions failed"
     return """
           <testcase \(attributes)>
