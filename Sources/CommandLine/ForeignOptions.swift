@@ -112,6 +112,8 @@ enum ForeignOptions {
     Entry(.other, "--service-config", "use --use retry,policy=FILE"),
     Entry(.other, "-q --quiet", "use -s, or --format none for no output"),
     Entry(.other, "--verbosity --log --log-level", "use -v, or -vv"),
+    Entry(.other, "--pretty", "use --format pretty"),
+    Entry(.other, "--jq --jsonpath --select", "use --filter PATH"),
     Entry(.other, "--output-format", "use --format NAME"),
     Entry(.other, "--token --auth", "use --bearer TOKEN, or --user NAME:PASSWORD"),
     Entry(.other, "--header-file", "use -H @FILE"),

@@ -67,6 +67,7 @@ package struct ParseError: Error, Equatable, Sendable {
     case .unknownOption(_, let hint), .unknownCommand(_, let hint), .unexpectedArguments(_, let hint),
       .invalidValue(_, _, _, let hint):
       hint
+    case .notOfCommand(let option, _, _): ForeignOptions.hint(option)
     default: nil
     }
   }

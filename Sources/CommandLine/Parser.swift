@@ -241,6 +241,15 @@ extension Invocation {
     }
     if !definition.places.contains(where: \.repeats), positionals.count > definition.places.count {
       let extra = positionals[definition.places.count...]
+      // Its file is the next argument, and taken for the target.
+      if let place = all(of: [.set, .setFile]).first(where: { $0.text?.contains("=") == false }) {
+        let form = place.id == .set ? "PATH=VALUE" : "PATH=FILE"
+        return fail(
+          ParseError(
+            .invalidValue(
+              option: place.name, value: place.text ?? "", why: "not of the form \(form)", hint: nil),
+            place.origin))
+      }
       if !isNamed, let first = positionals.first, let nearest = CommandTable.nearest(to: first.text) {
         return fail(ParseError(.unknownCommand(first.text, hint: "did you mean \(nearest)?"), first.origin))
       }

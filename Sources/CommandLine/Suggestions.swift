@@ -111,6 +111,10 @@ package enum Suggestions {
     if extra.begins(with: "{") || extra.begins(with: "[") {
       return "write -d before the message: -d '\(extra)'"
     }
+    if let setting = texts.first(where: { $0.contains("=") && !$0.contains("/") && !$0.contains("{") }) {
+      return "\(setting) is not a target: a setting follows the interceptor's name and a comma, "
+        + "as in --use retry,attempts=3"
+    }
     if !texts[1].contains("/"), !extra.contains("/"),
       extra.unicodeScalars.first?.properties.isUppercase == true
     {

@@ -8,7 +8,13 @@ extension Failure {
   ///   - command: The command whose help is the hint, if there is no other.
   ///   - hint: The hint if the error has none.
   package init(_ error: ParseError, of command: CommandID? = nil, hint: String? = nil) {
-    let standard = command.map { "see \"rpcurl \(CommandTable[$0].name) --help\"" }
+    let standard = command.map { command in
+      // Without any argument, the commands are of interest.
+      if case .missingArgument = error.reason, command == .call {
+        return "see \"rpcurl --help\", which lists the commands"
+      }
+      return "see \"rpcurl \(CommandTable[command].name) --help\""
+    }
     let help = error.hint ?? hint ?? standard
     if let place = error.origin?.place {
       self = Failure(.usage, place, "\(error.what): \(error.why)", hint: help)

@@ -15,9 +15,13 @@ package struct NewFolder {
   /// The files and folders that were created, each as a path below the folder.
   private var created: [(path: String, isFolder: Bool)] = []
 
-  /// Opens the folder, which is created if it does not exist.
+  /// Opens the folder, which is created with its parents if it does not exist.
   private init(_ path: String) throws(Problem) {
     self.path = path
+    for end in path.utf8.indices where path.utf8[end] == UInt8(ascii: "/") && end > path.startIndex {
+      // What cannot be made is reported for the folder itself.
+      mkdir(String(path[..<end]), 0o777)
+    }
     if mkdir(path, 0o777) != 0, errno != EEXIST { throw Problem(name: nil, why: FileContents.lastError()) }
     descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw Problem(name: nil, why: FileContents.lastError()) }

@@ -212,6 +212,13 @@ struct ParserTests {
       ("", "missing argument", "TARGET", nil), ("--plaintext", "missing argument", "TARGET", nil),
       ("convert", "missing option", "--type", nil), ("convert --nope", "--nope", "unknown option", nil),
       ("convert --tipe=a", "--tipe", "unknown option", "did you mean --type?"),
+      (
+        "h attempts=3 M", "M", "unexpected argument",
+        "attempts=3 is not a target: a setting follows the interceptor's name and a comma, as in --use retry,attempts=3"
+      ),
+      ("h --pretty M", "--pretty", "call has no such option, but convert has", "use --format pretty"),
+      ("h --jq .a M", "--jq", "unknown option", "use --filter PATH"),
+      ("--set-file a f h M", "--set-file a", "not of the form PATH=FILE", nil),
       ("list -d x h", "-d", "list has no such option, but call has", nil),
       ("list --jobs 2 h", "--jobs", "list has no such option, but call has", nil),
       ("plugins check", "missing argument", "NAME|PATH[,KEY=VALUE…]", nil),

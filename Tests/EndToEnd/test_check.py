@@ -222,6 +222,15 @@ def test_health_of_a_server_that_is_not_ready(rpcurl, health_server):
     assert (result.code, result.err) == (8, "")
 
 
+def test_health_of_an_unknown_service(rpcurl, health_server):
+    result = rpcurl("health", "--plaintext", health_server.address, "shop.v1.Nope")
+    assert result.code == 64 + 5
+    assert result.err == (
+        "rpcurl: shop.v1.Nope: the server does not report the health of this service: not_found (5)\n"
+        f'hint: run "rpcurl list http://{health_server.address}" to see the services\n'
+    )
+
+
 def test_health_waits_until_the_server_is_ready(rpcurl, health_server):
     health_server.becomes("NOT_SERVING")
     with rpcurl.start("health", "--wait", "50s", "--plaintext", health_server.address) as process:

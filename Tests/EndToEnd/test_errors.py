@@ -67,7 +67,7 @@ def test_wrong_usage(call, arguments, words):
         (["http://a", "b.C/D", "more", "and more"], "more and more", "unexpected arguments", None),
         (["http://a", "b.C/D", "more"], "more", "unexpected argument", None),
         (["--plaintext=yes", "http://a/b.C/D"], "--plaintext", "it takes no value", None),
-        ([], "missing argument", "TARGET", 'see "rpcurl call --help"'),
+        ([], "missing argument", "TARGET", 'see "rpcurl --help", which lists the commands'),
         (["convert"], "missing option", "--type", 'see "rpcurl convert --help"'),
         # The argument is missing because of the wrong one.
         (["convert", "--nope"], "--nope", "unknown option", None),

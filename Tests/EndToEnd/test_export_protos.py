@@ -100,5 +100,11 @@ def test_existing_files_are_kept(export, tmp_path):
 
 
 def test_the_folder_must_exist_or_be_creatable(rpcurl, descriptor_set, tmp_path):
-    result = rpcurl("export", "--descriptor-set", descriptor_set, "--proto-dir", tmp_path / "no" / "folder")
-    assert result.code == 1 and f"rpcurl: --proto-dir {tmp_path}/no/folder: No such file" in result.err
+    words = ["export", "--descriptor-set", descriptor_set]
+    assert rpcurl(*words, "--proto-dir", tmp_path / "new" / "folder").code == 0
+    assert (tmp_path / "new" / "folder" / "demo.proto").exists()
+    (tmp_path / "file").touch()
+    result = rpcurl(*words, "--proto-dir", tmp_path / "file" / "folder")
+    assert result.code == 1 and f"rpcurl: --proto-dir {tmp_path}/file/folder: Not a directory" in result.err
+    result = rpcurl(*words, "-o", tmp_path)
+    assert result.code == 1 and result.err.endswith("hint: --proto-dir DIR writes .proto files into a directory\n")

@@ -52,7 +52,9 @@ struct FailureTests {
     let error = try #require(Parser.parse(["list", "--colour", "x"]).errors.first)
     #expect(Failure(error, of: .list, hint: "own").message?.hint != nil)
     let plain = try #require(Parser.parse(["call"]).errors.first)
-    #expect(Failure(plain, of: .call).message?.hint == plain.hint ?? "see \"rpcurl call --help\"")
+    #expect(Failure(plain, of: .call).message?.hint == "see \"rpcurl --help\", which lists the commands")
+    let other = try #require(Parser.parse(["call", "--no-such-option", "h"]).errors.first)
+    #expect(Failure(other, of: .call).message?.hint == "see \"rpcurl call --help\"")
     #expect(Failure(plain, of: .call).status == .usage)
   }
 }

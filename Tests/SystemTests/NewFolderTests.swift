@@ -16,6 +16,15 @@ struct NewFolderTests {
     #expect((NewFolder.whyInvalid(name) == nil) == isValid)
   }
 
+  @Test func makesParentsOfFolder() throws {
+    let folder = try #require(TemporaryDirectory())
+    try NewFolder.write([("x", [1])], below: "\(folder.path)/a/b/")
+    #expect(access("\(folder.path)/a/b/x", F_OK) == 0)
+    #expect(throws: NewFolder.Problem(name: nil, why: "Not a directory")) {
+      try NewFolder.write([("y", [1])], below: "\(folder.path)/a/b/x/c")
+    }
+  }
+
   @Test func removesWhatItCreatedIfFileFails() throws {
     let folder = try #require(TemporaryDirectory())
     folder.makeDirectory("b")

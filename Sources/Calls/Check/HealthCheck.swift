@@ -93,7 +93,13 @@ package final class HealthCheck {
     let isWaitOver =
       patience != nil && status != nil && error?.code == .deadlineExceeded && error?.origin == .client
     if let error, !isDone, !isWaitOver {
-      failure = request.failure(error, connection)
+      let isUnknown = error.code == .notFound && error.origin == .server && !service.isEmpty
+      failure =
+        isUnknown
+        ? Failure(
+          .call(error), service, "the server does not report the health of this service: not_found (5)",
+          hint: "run \"rpcurl list \(request.target.argument)\" to see the services")
+        : request.failure(error, connection)
       status = nil
     }
     guard let giveUpTime, giveUpTime > .now + Self.interval, isWorthRetrying(error) else {

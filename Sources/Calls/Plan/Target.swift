@@ -44,7 +44,8 @@ package struct Target: Equatable {
       else {
         throw Failure(
           .usage, shown(text), "no method to call",
-          hint: "add it after the target, or at the end of the URL: \(target.baseURL)/pkg.Service/Method")
+          hint: "add it after the target, or at the end of the URL: \(target.baseURL)/pkg.Service/Method; "
+            + "\"rpcurl list \(target.argument)\" lists the services")
       }
       return (target.appending(parts.dropLast(2)), name)
     }

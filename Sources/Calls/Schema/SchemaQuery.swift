@@ -135,11 +135,20 @@ package struct SchemaQuery {
     do throws(Failure) {
       return try findGiven(symbol, among: kinds)
     } catch {
-      guard error.status == .schema, WellKnownSchemas.mayDeclareService(symbol) else { throw error }
+      guard error.status == .schema, WellKnownSchemas.mayDeclareService(symbol) else {
+        throw naming(server, in: error)
+      }
       let pool = try SchemaSource.pool(sources + [SchemaSource.builtInServices], withOptions: true)
       guard let exact = try SymbolLookup(pool).exactly(symbol, kinds) else { throw error }
       return (pool, exact)
     }
+  }
+
+  /// The failure, whose hint at `rpcurl list` names the server.
+  private func naming(_ server: ReflectionSource?, in failure: Failure) -> Failure {
+    guard let server, var message = failure.message else { return failure }
+    message.hint = message.hint?.replacing("\"rpcurl list", with: "\"rpcurl list \(server.target.argument)")
+    return Failure(failure.status, message)
   }
 
   /// Finds `symbol` in the sources that were given. Asks the server for that symbol alone before it asks for everything.

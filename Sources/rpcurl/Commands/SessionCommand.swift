@@ -43,6 +43,10 @@ struct RunCommand {
       throw Failure(
         .usage, name, "this file is in the place of the target", hint: "rpcurl run [OPTIONS] TARGET FILE")
     }
+    if arguments.count == 1, path.contains(":"), access(path, F_OK) != 0 {
+      throw Failure(
+        .usage, "missing argument", "FILE", hint: "\(path) is a target: rpcurl run [OPTIONS] TARGET FILE")
+    }
     let session = try Session(
       console, SessionState(invocation, target: target), isInteractive: false,
       schemaCommand: SchemaCommands.run)
