@@ -76,6 +76,27 @@ package enum Base64 {
     }
   }
 
+  /// Whether valid base64 is probably text that was not encoded: it is short, and lacks padding, has bits after its last
+  /// byte, or is a word in small letters and digits that stands for bytes other than ASCII.
+  package static func resemblesText(_ text: UnsafeRawBufferPointer) -> Bool {
+    guard (1...64).contains(text.count) else { return false }
+    guard text.count % 4 == 0, let bytes = decode(Array(text)) else { return true }
+    guard text.last != UInt8(ascii: "=") else {
+      return !encode(bytes).utf8.elementsEqual(text.lazy.map(Self.standard))
+    }
+    return text.dropFirst().allSatisfy { (97...122).contains($0) || (48...57).contains($0) }
+      && bytes.contains { $0 >= 0x80 }
+  }
+
+  /// A character of the URL-safe alphabet in the standard one.
+  private static func standard(_ byte: UInt8) -> UInt8 {
+    switch byte {
+    case UInt8(ascii: "-"): UInt8(ascii: "+")
+    case UInt8(ascii: "_"): UInt8(ascii: "/")
+    default: byte
+    }
+  }
+
   private static func mixesAlphabets(_ text: UnsafeRawBufferPointer) -> Bool {
     var standard = false
     var url = false

@@ -46,6 +46,8 @@ public struct MessageParseError: Error, Equatable, Sendable {
     case duplicateKey(String)
     /// A bytes field that is not base64; `encoded` is the base64 of the characters of a short text, otherwise empty.
     case invalidBase64(encoded: String)
+    /// A bytes field whose base64 is probably text, where the options refuse that.
+    case textAsBase64(String, byteCount: Int)
     /// A null in a list or a map, where it is not allowed.
     case nullElement
     /// Not an RFC 3339 time between the years 1 and 9999.
@@ -130,6 +132,11 @@ extension MessageParseError: CustomStringConvertible {
     }
   }
 
+  /// The words for base64 that is probably text.
+  package static func readAsBase64(_ text: String, byteCount: Int) -> String {
+    "\"\(text)\" was read as base64 (\(byteCount) \(byteCount == 1 ? "byte" : "bytes"))"
+  }
+
   private static func question(_ names: [String]) -> String {
     "did you mean \(names.joined(separator: ", "))?"
   }
@@ -159,6 +166,7 @@ extension MessageParseError.Reason {
     case .tooLong(let limit): "a value longer than \(limit) bytes"
     case .duplicateKey(let key): "duplicate key \"\(key)\""
     case .invalidBase64: "not base64"
+    case .textAsBase64(let text, let count): MessageParseError.readAsBase64(text, byteCount: count)
     case .nullElement: "null is not allowed in a list or a map"
     case .invalidTimestamp: "not a timestamp such as 2024-05-01T12:00:00Z"
     case .invalidDuration: "not a duration such as 1.5s"

@@ -140,7 +140,11 @@ def test_a_bare_method_with_a_target_of_the_configuration(rpcurl, grpc_server):
         (["-w", "x", "h:1", HELLO], "-w: unknown option", "use --timing"),
         (["list", "-d", "{}", "h:1"], "-d: list has no such option, but call has", 'see "rpcurl list --help"'),
         (["-d", "--plaintext", "h:1", HELLO], "-d: missing value", 'see "rpcurl call --help"'),
-        ([], "missing argument: TARGET", 'see "rpcurl call --help"'),
+        ([], "missing argument: TARGET", 'see "rpcurl --help", which lists the commands'),
+        (["run", "--plaintext", "localhost:1"], "missing argument: FILE", "localhost:1 is a target: rpcurl run [OPTIONS] TARGET FILE"),
+        (["--plaintext", "h:1"], "h:1: no method to call", "add it after the target, or at the end of the URL: http://h:1/pkg.Service/Method; "),
+        (["--use", "retry", "attempts=3", "h:1", HELLO], f"{HELLO}: unexpected argument", "attempts=3 is not a target: "),
+        (["--set-file", "value", "f.bin", "h:1", HELLO], "--set-file value: not of the form PATH=FILE", 'see "rpcurl call --help"'),
     ],
 )  # fmt: skip
 def test_mistakes(rpcurl, words, error, hint):
@@ -158,6 +162,12 @@ def test_mistakes(rpcurl, words, error, hint):
         (["Demo/Helo"], f"{SERVICE}/Helo: no method Helo in {SERVICE}", f"did you mean {HELLO}?"),
         ([SERVICE], f"{SERVICE}: this is a service; a method is missing", f"write {SERVICE}/METHOD; its methods are "),
         (["-d", ADA, "-d", ADA, "Hello"], "-d: second message (line 1, column 1), but Hello accepts one message", "--each makes one call"),
+        (["Helo"], "Helo: not found in the schema", 'did you mean demo.v1.Demo/Hello?; --reflect also asks the server'),
+        (["-d", "request.json", "Hello"], "-d: expected an object (demo.v1.HelloRequest) (line 1, column 1)", "a file is given by -d @request.json"),
+        (["-d", "name=Ada", "Hello"], "-d: expected a value (line 1, column 1)", "write JSON, or --set name=Ada"),
+        (["-d", "{'name':'Ada'}", "Hello"], '-d: expected a key or "}" (line 1, column 2)', "names are in double quotes:"),
+        (["-d", '{name:"Ada"}', "Hello"], '-d: expected a key or "}" (line 1, column 2)', "names are in double quotes:"),
+        (["-d", '{"name":"Ada",}', "Hello"], "-d: expected a key (line 1, column 15)", 'remove the comma before "}"'),
         (["-d", f"[{ADA}]", "Hello"], "-d: expected an object (demo.v1.HelloRequest) (line 1, column 1)", "jq -c '.[]' splits an array"),
     ],
 )  # fmt: skip
@@ -168,6 +178,52 @@ def test_mistakes_that_the_schema_shows(rpcurl, descriptor_set, words, error, hi
     lines = result.err.splitlines()
     assert lines[0] == f"rpcurl: {error}"
     assert lines[-1].startswith(f"hint: {hint}")
+
+
+@pytest.mark.parametrize(
+    ("option", "hint"),
+    [
+        (["--use", "record=c.rec"], "did you mean record,file=…?"),
+        (["--use", "retry:attempts=3"], "did you mean retry,attempts=…?"),
+        (["--use", "retries"], "did you mean retry?"),
+        (["--use", "nonsense"], "built-in: "),
+        (["--plugin", "retry,attempts=2"], "retry is built in: write --use instead of --plugin"),
+    ],
+)
+def test_mistakes_in_interceptors(rpcurl, descriptor_set, option, hint):
+    result = rpcurl("--descriptor-set", descriptor_set, *option, "http://127.0.0.1:1", HELLO)
+    assert result.code == 7
+    assert result.err.splitlines()[-1].startswith(f"hint: {hint}")
+
+
+def test_a_blank_after_the_comma_is_ignored(rpcurl, grpc_server):
+    greets(rpcurl("--use", "retry, attempts=3", "--plaintext", "-d", ADA, grpc_server.address, HELLO))
+
+
+@pytest.mark.parametrize(
+    ("use", "hint"),
+    [
+        ("retry,attempts=2", "retry does not apply to the request for the schema; --descriptor-set FILE avoids it"),
+        ("replay,file={0}/cassette,miss=record", 'replay needs the schema: run "rpcurl export TARGET -o api.binpb" while a server runs, then add --descriptor-set api.binpb'),
+    ],
+)
+def test_interceptors_do_not_apply_to_the_request_for_the_schema(rpcurl, tmp_path, use, hint):
+    result = rpcurl("--plaintext", "--use", use.format(tmp_path), "-d", "{}", "localhost:1", HELLO)
+    assert result.code == 5
+    assert result.err.splitlines()[-1].endswith(hint)
+
+
+@pytest.mark.parametrize("command", ["describe", "template", "export"])
+def test_hints_at_names_name_the_server(rpcurl, grpc_server, tmp_path, command):
+    options = ["-o", tmp_path / "out"] if command == "export" else []
+    result = rpcurl(command, "--plaintext", *options, grpc_server.address, "Nonsense")
+    assert result.code == 3
+    assert result.err.endswith(f'hint: run "rpcurl list http://{grpc_server.address}" to see what exists\n')
+
+
+def test_default_port_is_named(rpcurl, descriptor_set):
+    result = rpcurl("--descriptor-set", descriptor_set, "--connect-to", "localhost:80:127.0.0.1:1", "http://localhost", HELLO)
+    assert result.code == 5 and "localhost:80" in result.err, result.err
 
 
 def test_a_type_by_the_end_of_its_name(rpcurl, descriptor_set):

@@ -66,6 +66,26 @@ def test_a_mistake_does_not_end_the_stream(chat: Callable[..., Terminal], line: 
     assert screen.end() == (0, None)
 
 
+def test_a_line_has_one_error(chat: Callable[..., Terminal]) -> None:
+    screen = chat()
+    screen.shows(AWAITED)
+    screen.send("hello without json\r")
+    screen.wait(lambda: "(line 1, column 1)" in screen.text, "the error")
+    screen.send('{"text":"two"}{"txt":"a"}\r')
+    screen.wait(lambda: "(line 2, column 16)" in screen.text, "the second error")
+    screen.wait(lambda: '{"text":"you said: two"}' in screen.lines, "the response")
+    assert screen.text.count("rpcurl:") == 2
+    screen.send(CTRL_D)
+    assert screen.end() == (0, None)
+
+
+def test_a_typed_unary_message_is_announced(terminal: Callable[..., Terminal], grpc_server: Server) -> None:  # noqa: F811
+    screen = terminal("--plaintext", "--format", "json", "-d", "@-", grpc_server.address, "demo.v1.Demo/Hello")
+    screen.shows("* type a message for Hello; Ctrl-D ends it")
+    screen.send('{"name":"Ada"}\r' + CTRL_D)
+    screen.wait(lambda: "Hello, Ada!" in screen.text, "the response")
+
+
 def test_ctrl_c_has_a_line_of_its_own(chat: Callable[..., Terminal]) -> None:
     screen = chat()
     screen.shows(AWAITED)

@@ -55,6 +55,53 @@ def test_errors_show_what_to_write(call, data, why, hint):
     assert (hint or "") in lines[-1]
 
 
+def test_unexpanded_functions_are_named(call):
+    for options in (["-d", '{"bytesValue":"${base64(foo)}"}'], ["--set", "bytesValue=${base64(foo)}"]):
+        lines = failure(call("Echo", *options), 4)
+        assert lines[-1] == "hint: add --expand-data to replace ${base64(foo)}"
+    lines = failure(call("Echo", "--set", "int64Value=${random(1,9)}"), 4)
+    assert lines[-1] == "hint: add --expand-data to replace ${random(1,9)}"
+    # The cause of another field is not a function.
+    lines = failure(call("Echo", "-d", '{"stringValue":"${uuid()}","bytesValue":"!"}'), 4)
+    assert "--expand-data" not in lines[-1]
+    assert failure(call("Echo", "--set", "bytesValue=@f.bin"), 4)[-1] == "hint: use --set-file bytesValue=f.bin"
+
+
+TEXT_NOTE = """note: {0}: "bar" was read as base64 (2 bytes)
+hint: to send this text, write ${{base64(bar)}} with --expand-data, or use {1}
+"""
+
+
+def test_text_in_bytes_fields_is_noted(call, tmp_path):
+    data = '{"bytesValue":"bar"}'
+    result = call("Echo", "-d", data)
+    assert (result.code, result.err) == (0, TEXT_NOTE.format("bytesValue", "--data-format text"))
+    assert json.loads(result.out) == {"bytesValue": "bao="}
+    result = call("Echo", "-d", '{"nested":{},"bytesList":["Zm9v","bar","foo"]}')
+    assert (result.code, result.err) == (0, TEXT_NOTE.format("bytesList[1]", "--data-format text"))
+    result = call("Echo", "--set", "bytesValue=bar")
+    assert (result.code, result.err) == (0, TEXT_NOTE.format("--set bytesValue", "--set-file bytesValue=FILE"))
+    # The word of four letters has no padding to lack.
+    assert 'was read as base64 (3 bytes)' in call("Echo", "--set", "bytesValue=Adam").err
+    path = tmp_path / "data.json"
+    path.write_text(data)
+    for options in (["-s", "-d", data], ["-d", f"@{path}"], ["-d", '{"bytesValue":"bao="}']):
+        output(call("Echo", *options))
+    output(call("Echo", "-d", "@-", input=data))
+    output(call("Echo", "--expand-data", "-d", '{"bytesValue":"${base64(bar)}"}'))
+
+
+def test_functions_that_are_sent_as_text_are_noted(call, tmp_path):
+    note = "note: ${uuid()} is sent as text\nhint: add --expand-data to replace it\n"
+    data = '{"stringValue":"${uuid()}","strings":["${uuid()}"]}'
+    result = call("Echo", "-d", data)
+    assert (result.code, result.err) == (0, note)
+    result = call("Echo", "--set", "stringValue=${uuid()}")
+    assert (result.code, result.err) == (0, note)
+    output(call("Echo", "-d", '{"stringValue":"${NAME} $${uuid()}"}'))
+    output(call("Echo", "--expand-data", "-d", data))
+
+
 # Output
 
 
@@ -204,7 +251,7 @@ def test_file_in_a_field(call, tmp_path):
     assert output(call("Echo", *options)) == ""
     assert copy.read_bytes() == content
     assert json.loads(output(call("Echo", "--set-file", "stringValue=-", input="text"))) == {"stringValue": "text"}
-    assert "requires string" in failure(call("Echo", "--set-file", f"stringValue={file}"), 4)[0]
+    assert failure(call("Echo", "--set-file", f"stringValue={file}"), 4)[0].endswith("not UTF-8, but string_value is a string")
 
 
 def test_explain_shows_fields(call, tmp_path):
@@ -277,7 +324,7 @@ def test_value_functions_in_data(call, tmp_path):
     assert len(set(output(names).split())) == 3
     same = [output(call("Hello", "--expand-data", "--seed", 7, "--filter", "name", "--set", "name=${uuid()}")) for _ in range(2)]
     assert same[0] == same[1] and re.fullmatch(UUID + "\n", same[0])
-    assert output(call("Hello", "--filter", "name", "-d", '{"name":"${uuid()}"}')) == "${uuid()}\n"
+    assert output(call("Hello", "-s", "--filter", "name", "-d", '{"name":"${uuid()}"}')) == "${uuid()}\n"
 
 
 @pytest.mark.parametrize(
@@ -306,7 +353,7 @@ def test_value_functions_of_header_and_mock(call, tmp_path):
     assert re.fullmatch(UUID, value)
     stubs = tmp_path / "stubs.json"
     stubs.write_text('{"response":{"message":{"message":"${random(3,3)} for {{request.name}}","name":"${uuid()}"}}}')
-    data = ["-d", '{"name":"${env(HOME)}"}']
+    data = ["-s", "-d", '{"name":"${env(HOME)}"}']
     reply = json.loads(output(call("Hello", "--use", f"mock,file={stubs},expand=true", *data)))
     assert reply["message"] == "3 for ${env(HOME)}"
     assert re.fullmatch(UUID, reply["name"])

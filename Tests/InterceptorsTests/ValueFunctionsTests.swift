@@ -24,6 +24,23 @@ import Testing
   }
 
   @Test(arguments: [
+    ("${uuid()}", "${uuid()}"), (#"{"a":"x${base64(foo)}"}"#, "${base64(foo)}"), ("$${uuid()}", nil),
+    ("${w()}", nil),
+    ("${NAME} ${other()}", nil), ("${now(", nil), ("", nil),
+  ])
+  func findsReference(_ text: String, _ expected: String?) {
+    #expect(ValueFunctions.reference(in: Array(text.utf8)[...]) == expected)
+  }
+
+  @Test(arguments: [
+    (#""${uuid()}","b":1"#, "${uuid()}"), ("${uuid()},1", "${uuid()}"), (#""a\"","b":"${uuid()}""#, nil),
+    (#"1,"${uuid()}""#, nil),
+  ])
+  func findsReferenceInValue(_ text: String, _ expected: String?) {
+    #expect(ValueFunctions.reference(in: Array(text.utf8)[...], isValue: true) == expected)
+  }
+
+  @Test(arguments: [
     (#"{"a":"${env(KEY)}","b":${env(KEY)},"c":${random(5,5)}}"#, #"{"a":"a\"b","b":"a\"b","c":5}"#),
     (#"{"a":"\\"","b":${env(KEY)}}"#, #"{"a":"\\"","b":${env(KEY)}}"#),
     (#"["\"${env(KEY)}"]"#, #"["\"a\"b"]"#), ("{}", "{}"),

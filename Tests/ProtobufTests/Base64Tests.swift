@@ -20,6 +20,18 @@ import Testing
   }
 
   @Test(arguments: [
+    // Without padding, with bits after the last byte, and words.
+    ("bar", true), ("ab", true), ("ab==", true), ("abd=", true), ("abc=", false), ("name", true),
+    ("Adam", true), ("deadbeef", true),
+    ("Zm9v", false), ("YmFy", false), ("Zg==", false), ("Zm8=", false), ("-_8=", false), ("AAAA", false),
+    ("", false),
+    ("aGVsbG8gw6k=", false),
+  ])
+  func recognizesText(_ text: String, _ isText: Bool) {
+    #expect(Array(text.utf8).withUnsafeBytes { Base64.resemblesText($0) } == isText)
+  }
+
+  @Test(arguments: [
     "A", "AAAAA", "A===", "Zg=", "=", "==", "Zm=8", "Zm9v=", "Z g=", "Zg==\n", "+_8", "Zm9*", "Zm\u{e9}",
   ])
   func rejectsInvalidText(_ text: String) {

@@ -107,7 +107,9 @@ extension CallPlan {
           settings.name, schema: command.schema, reflection: asksServer ? reflection : nil, console.error,
           waitLimit: settings.timeout)
       } catch {
-        guard isDry, error.message == ReflectionSource.notAsked.message else { throw error }
+        guard isDry, error.message == ReflectionSource.notAsked.message else {
+          throw asksServer ? error.addingHint(of: chain) : error.addingReflection(command)
+        }
         return ResolvedCall(settings: settings, chain: chain, plan: nil, origin: nil)
       }
       let batch = try BatchPlan(command.batch, found.method)
@@ -118,6 +120,10 @@ extension CallPlan {
         command, settings, (found.pool, found.method), reflection: asksServer ? reflection : nil,
         batch: batch,
         sharesConnection: batch != nil)
+      plan.settings.noteData(console)
+      if readsData, plan.readsTypedMessage(command.data.data), console.error.isTerminal {
+        console.error.remark("* type a message for \(plan.method.name); Ctrl-D ends it\n")
+      }
       try plan.addSources(command.data, readsData: readsData)
       plan.chain = chain
       return ResolvedCall(settings: settings, chain: chain, plan: plan, origin: found.origin)
@@ -125,6 +131,11 @@ extension CallPlan {
       chain.unload()
       throw error
     }
+  }
+
+  /// Whether the only message is typed on the terminal.
+  private func readsTypedMessage(_ data: [String]) -> Bool {
+    data.contains("@-") && !method.clientStreaming && batch == nil && isatty(0) == 1
   }
 
   /// Reads the data, and the files of fields.
@@ -204,5 +215,34 @@ extension CallPlan {
         hint: method.kind == .unary
           ? "the schema marks it with: option idempotency_level = NO_SIDE_EFFECTS;" : nil)
     }
+  }
+}
+
+extension Failure {
+  /// The failure for a method that the given files lack, with the option that asks the server too.
+  fileprivate func addingReflection(_ command: CallArguments) -> Failure {
+    guard status == .schema, var message, command.schema.hasSources, command.reflection.reflect == nil else {
+      return self
+    }
+    message.hint =
+      message.hint.map { "\($0); --reflect also asks the server" } ?? "--reflect also asks the server"
+    return Failure(status, message)
+  }
+
+  /// The failure of the request for the schema, with what an interceptor does not do for that request.
+  fileprivate func addingHint(of chain: ChainSource) -> Failure {
+    guard var message, ![.schema, .usage, .input].contains(status) else { return self }
+    let names = chain.members.filter { $0.plugin == nil }.map(\.registration.name)
+    if let name = names.first(where: { ["replay", "mock"].contains($0) }) {
+      message.hint =
+        "\(name) needs the schema: run \"rpcurl export TARGET -o api.binpb\" while a server runs, then add "
+        + "--descriptor-set api.binpb"
+    } else if names.contains("retry") {
+      let limit = "retry does not apply to the request for the schema; --descriptor-set FILE avoids it"
+      message.hint = message.hint.map { "\($0); \(limit)" } ?? limit
+    } else {
+      return self
+    }
+    return Failure(status, message)
   }
 }

@@ -1,4 +1,5 @@
 import CommandLine
+import Glibc
 import Interceptors
 import Output
 import Protobuf
@@ -125,6 +126,14 @@ package struct CallSettings {
     showsSecrets = other.showsSecrets
     showsTiming = other.showsTiming
     usesColor = other.usesColor
+  }
+
+  /// Prints notes about data that is typed.
+  ///
+  /// - Parameter console: Where they are printed.
+  mutating func noteData(_ console: Console) {
+    let typed: Set<String> = isatty(0) == 1 ? ["-d", "standard input"] : ["-d"]
+    requestForm.notes = DataNotes(typed: typed) { console.error.remark($0) }
   }
 
   /// The server as a source of the schema.

@@ -52,6 +52,8 @@ package struct FieldEdit: Equatable {
     fileprivate let field: FieldAssignment
     /// The text of the value, or the name of the file.
     fileprivate let value: String
+    /// The path as it is written.
+    fileprivate let key: String
 
     package init(_ argument: Argument) throws(Failure) {
       let option = argument.id == .setFile ? "--set-file" : "--set"
@@ -61,7 +63,8 @@ package struct FieldEdit: Equatable {
         throw Failure(.usage, "\(option) \(text)", "not of the form \(form)")
       }
       self.value = String(value)
-      name = "\(option) \(path)"
+      key = String(path)
+      name = "\(option) \(key)"
       do throws(FieldPathError) {
         field = try FieldAssignment(path)
       } catch {
@@ -95,18 +98,55 @@ package struct FieldEdit: Equatable {
     if case .text(let text) = content { content = .text(try functions.expand(text, offset: offset)) }
   }
 
-  /// Sets the field of a message.
+  /// Sets the field of a message, and notes what is probably not meant.
   ///
   /// - Throws: `Failure` if the field cannot have the value.
-  package func apply(to message: inout Message) throws(Failure) {
+  func apply(to message: inout Message, _ form: RequestForm) throws(Failure) {
     do throws(FieldPathError) {
       switch content {
       case .bytes(let bytes): try place.field.assign(bytes: bytes, to: &message)
-      case .text(let text): try place.field.assign(text: text, to: &message)
+      case .text(let text):
+        var options = JSONDecodingOptions()
+        options.refusesText = form.notes?.refusesText ?? false
+        do throws(FieldPathError) {
+          try place.field.assign(text: text, options, to: &message)
+        } catch {
+          guard case .json(let cause) = error, let notes = form.notes,
+            notes.noteText(cause, of: place.name, form, or: "--set-file \(place.key)=FILE")
+          else { throw error }
+          options.refusesText = false
+          try place.field.assign(text: text, options, to: &message)
+        }
+        form.notes?.noteReference(in: Array(text.utf8), form)
       }
     } catch {
-      throw place.failure(error)
+      throw failure(error, form)
     }
+  }
+
+  /// Why the bytes of a file cannot be the value of a field.
+  static func reason(_ error: FieldPathError, _ bytes: [UInt8]) -> String {
+    guard case .wrongType(let field, "string") = error, String(validating: bytes, as: UTF8.self) == nil else {
+      return error.description
+    }
+    return "not UTF-8, but \(field) is a string"
+  }
+
+  /// The failure of a value, with the option that the value needs.
+  private func failure(_ error: FieldPathError, _ form: RequestForm) -> Failure {
+    if case .bytes(let bytes) = content, case .wrongType = error {
+      return Failure(.input, place.name, Self.reason(error, bytes))
+    }
+    let failure = place.failure(error)
+    guard case .text(let text) = content, case .json(let cause) = error, !form.isExpanded,
+      var message = failure.message
+    else { return failure }
+    if let reference = ValueFunctions.reference(in: Array(text.utf8)[...]) {
+      message.hint = ValueFunctions.hint(reference)
+    } else if case .invalidBase64 = cause.reason, text.hasPrefix("@") {
+      message.hint = "use --set-file \(place.key)=\(text.dropFirst())"
+    }
+    return Failure(failure.status, message)
   }
 }
 

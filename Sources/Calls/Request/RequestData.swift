@@ -13,6 +13,8 @@ package struct RequestMessage {
   package let start: TextPosition
   package let bytes: [UInt8]
   package let form: RequestForm
+  /// The whole argument of `-d` that it is part of; nil for other sources.
+  var argument: String?
 
   package init(source: String, start: TextPosition, bytes: [UInt8], form: RequestForm) {
     self.source = source
@@ -30,8 +32,9 @@ package struct RequestMessage {
     switch form.format {
     case .json:
       do {
-        return try call.encode(
-          json: bytes, options: JSONDecodingOptions(allowUnknownFields: form.allowsUnknownFields))
+        return try readJSON { (options) throws(MessageParseError) in
+          try call.encode(json: bytes, options: options)
+        }
       } catch {
         throw failure(error, hint: arrayHint(error))
       }
@@ -84,12 +87,12 @@ extension RequestMessage {
       do throws(FieldPathError) {
         try message.set(.bytes(bytes), at: chunks.path)
       } catch {
-        throw Failure(.input, source, error.description)
+        throw Failure(.input, source, FieldEdit.reason(error, bytes))
       }
     } else {
       message = try parsed(type)
     }
-    for edit in form.edits { try edit.apply(to: &message) }
+    for edit in form.edits { try edit.apply(to: &message, form) }
     let missing = message.missingRequiredFields()
     guard missing.isEmpty else {
       throw Failure(.input, source, "missing required fields: \(missing.joined(separator: ", "))")
@@ -102,9 +105,11 @@ extension RequestMessage {
     do throws(MessageParseError) {
       switch form.format {
       case .json:
-        return try Message(
-          type, json: bytes,
-          options: JSONDecodingOptions(allowUnknownFields: form.allowsUnknownFields, allowPartial: true))
+        return try readJSON { (options) throws(MessageParseError) in
+          var options = options
+          options.allowPartial = true
+          return try Message(type, json: bytes, options: options)
+        }
       case .text:
         return try Message(
           type, text: bytes,
@@ -121,14 +126,60 @@ extension RequestMessage {
     }
   }
 
+  /// Reads the message from JSON, and notes what is probably not meant.
+  private func readJSON<Result>(
+    _ read: (JSONDecodingOptions) throws(MessageParseError) -> Result
+  ) throws(MessageParseError) -> Result {
+    var options = JSONDecodingOptions(allowUnknownFields: form.allowsUnknownFields)
+    guard let notes = form.notes, notes.cover(source) else { return try read(options) }
+    options.refusesText = notes.refusesText
+    var result: Result
+    do throws(MessageParseError) {
+      result = try read(options)
+    } catch {
+      guard notes.noteText(error, of: error.fieldPath, form, or: "--data-format text") else { throw error }
+      options.refusesText = false
+      result = try read(options)
+    }
+    notes.noteReference(in: bytes, form)
+    return result
+  }
+
   /// The failure to report for an error at a position in `bytes`.
   private func failure(_ error: MessageParseError, hint: String? = nil) -> Failure {
     // Values of the environment and of files may be secret.
-    let excerpt = form.isExpanded ? nil : excerpt(at: error.position.byteOffset)
+    let offset = error.position.byteOffset
+    let excerpt = form.isExpanded ? nil : excerpt(at: offset)
     let error = error.moved(to: start)
     let place = InputPlace(position: error.position, fieldPath: error.fieldPath, excerpt: excerpt)
     return Failure(
-      .input, source, error.description, hint: fileHint(error) ?? error.hint ?? hint, place: place)
+      .input, source, error.description,
+      hint: functionHint(offset) ?? fileHint(error) ?? error.hint ?? hint ?? syntaxHint(offset), place: place)
+  }
+
+  /// What to write instead of text that is nearly JSON, or that is not JSON at all; nil if that is not known.
+  private func syntaxHint(_ offset: Int) -> String? {
+    guard form.format == .json else { return nil }
+    let first = bytes.indices.contains(offset) ? bytes[offset] : 0
+    let before = bytes.prefix(offset).last { $0 > 0x20 }
+    let isLetter = (65...90).contains(first & 0xDF)
+    if before == UInt8(ascii: ","), first == UInt8(ascii: "}") || first == UInt8(ascii: "]") {
+      return "remove the comma before \"\(Character(Unicode.Scalar(first)))\""
+    }
+    if before == UInt8(ascii: "{") || before == UInt8(ascii: ","), first == UInt8(ascii: "'") || isLetter {
+      return "names are in double quotes: {\"name\": …}"
+    }
+    guard offset == 0, isLetter, let argument, !argument.contains(" ") else { return nil }
+    if argument.contains("=") { return "write JSON, or --set \(argument)" }
+    return argument.contains(".") || argument.contains("/") ? "a file is given by -d @\(argument)" : nil
+  }
+
+  /// The option that replaces a value function at the position of an error; nil if there is none.
+  private func functionHint(_ offset: Int) -> String? {
+    guard form.acceptsFiles, !form.isExpanded, form.format == .json, bytes.indices.contains(offset) else {
+      return nil
+    }
+    return ValueFunctions.reference(in: bytes[offset...], isValue: true).map(ValueFunctions.hint)
   }
 
   /// The two ways to give bytes, for the error of a field that has neither.
@@ -158,7 +209,8 @@ extension RequestMessage {
 
   /// The line around a byte of the message; data before the message is not available.
   package func excerpt(at byte: Int) -> InputExcerpt? {
-    InputExcerpt(bytes, at: byte, isInside: start.column > 1)
+    if start.byteOffset == 0, let argument { return InputExcerpt(Array(argument.utf8), at: byte) }
+    return InputExcerpt(bytes, at: byte, isInside: start.column > 1)
   }
 }
 
@@ -266,7 +318,7 @@ package enum RequestData {
     guard argument.hasPrefix("@") else {
       splitter.append(Array(argument.utf8))
       splitter.finish()
-      return try removeMessages(from: &splitter, source, form)
+      return try removeMessages(from: &splitter, source, form, of: argument)
     }
     var messages: [RequestMessage] = []
     let descriptor = try reading(source) { () throws(FileContents.Problem) in
@@ -292,11 +344,14 @@ package enum RequestData {
 
   /// Removes complete messages from the splitter.
   private static func removeMessages(
-    from splitter: inout MessageSplitter, _ source: String, _ form: RequestForm
+    from splitter: inout MessageSplitter, _ source: String, _ form: RequestForm, of argument: String? = nil
   ) throws(Failure) -> [RequestMessage] {
     var messages: [RequestMessage] = []
     do {
-      while let message = try splitter.next(of: source, form) { messages.append(message) }
+      while var message = try splitter.next(of: source, form) {
+        message.argument = argument
+        messages.append(message)
+      }
     } catch {
       // Brackets that close too early end a message: the cause is in it.
       throw messages.last?.syntaxFailure ?? error

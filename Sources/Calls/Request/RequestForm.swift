@@ -16,6 +16,8 @@ package struct RequestForm: Equatable {
   package var functions: ValueFunctions?
   /// Whether the messages contain values of functions.
   package var isExpanded = false
+  /// The notes about typed data; nil to print none.
+  package var notes: DataNotes?
   /// The file of which each message has a piece; nil for messages of data.
   package var chunks: ChunkedFile?
 

@@ -46,8 +46,6 @@ package final class RequestReader<Ready> {
   private var stream: Stream?
   private var isWatching = false
   private var problem: Failure?
-  /// Whether the data of the stream cannot be split into messages.
-  private var isSplitInvalid = false
   /// Called after `later`, when there may be a message.
   package var whenReady: () -> Void = {}
 
@@ -85,12 +83,12 @@ package final class RequestReader<Ready> {
     loop.unwatch(stream.descriptor)
   }
 
-  /// Continues after invalid input that is typed: drops what cannot be split. Returns false if the input is not typed, or
+  /// Continues after invalid input that is typed: drops the rest of its line. Returns false if the input is not typed, or
   /// has ended.
   package func skipInvalid() -> Bool {
     guard problem == nil, let stream, stream.isTyped, !stream.isAtEnd else { return false }
-    if isSplitInvalid { self.stream?.splitter = MessageSplitter(stream.form.framing) }
-    isSplitInvalid = false
+    // A terminal delivers one line at a time.
+    self.stream?.splitter.drop()
     return true
   }
 
@@ -104,15 +102,10 @@ package final class RequestReader<Ready> {
   /// The next message of the stream; nil if there is none yet, or if the stream has ended and was closed.
   private func nextOfStream() throws(Failure) -> RequestMessage? {
     guard let name = stream?.name, let form = stream?.form else { return nil }
-    do throws(Failure) {
-      if let message = try stream?.splitter.next(of: name, form) { return message }
-      if let stream, stream.isTyped, stream.endsLine, stream.splitter.isInsideString {
-        throw Failure(
-          .input, name, "missing closing quote \"", hint: "write \\n for a line feed within a string")
-      }
-    } catch {
-      isSplitInvalid = true
-      throw error
+    if let message = try stream?.splitter.next(of: name, form) { return message }
+    if let stream, stream.isTyped, stream.endsLine, stream.splitter.isInsideString {
+      throw Failure(
+        .input, name, "missing closing quote \"", hint: "write \\n for a line feed within a string")
     }
     if stream?.isAtEnd == true { closeStream() }
     return nil

@@ -84,7 +84,8 @@ package final class ValueFunctions: Sendable {
   package func value(
     at start: Int, of json: [UInt8], isInString: Bool, all: Bool
   ) throws(Problem) -> (json: [UInt8], end: Int)? {
-    guard all || json[start...].starts(with: "${base64(".utf8), let call = try Self.call(in: json, at: start)
+    guard all || json[start...].starts(with: "${base64(".utf8),
+      let call = try Self.call(in: json[...], at: start)
     else { return nil }
     let argument = isInString ? Self.unescaped(call.argument) : call.argument
     return (Self.json(try value(of: call.name, argument, nil), isInString: isInString), call.end)
@@ -120,7 +121,7 @@ package final class ValueFunctions: Sendable {
           index += 3
           continue
         }
-        if let call = try Self.call(in: bytes, at: index) {
+        if let call = try Self.call(in: bytes[...], at: index) {
           let argument = isJSON && isInString ? Self.unescaped(call.argument) : call.argument
           out += insert(try value(of: call.name, argument, offset), isInString)
           guard out.count <= Self.limitBytes else {
@@ -141,23 +142,47 @@ package final class ValueFunctions: Sendable {
     return out
   }
 
+  /// The first call of an existing function in a text, such as `${uuid()}`; nil if there is none.
+  ///
+  /// - Parameter isValue: Whether the text begins with a value of JSON: only this value is searched.
+  package static func reference(in text: ArraySlice<UInt8>, isValue: Bool = false) -> String? {
+    let isString = text.first == UInt8(ascii: "\"")
+    var previous: UInt8 = 0
+    for (index, byte) in zip(text.indices, text) {
+      if byte == UInt8(ascii: "$"), previous != byte {
+        // A call without an end: there is no further one.
+        guard let call = try? .some(call(in: text, at: index)) else { return nil }
+        if let call, " \(signatures)".contains(" \(call.name)(") {
+          return "${\(call.name)(\(call.argument))}"
+        }
+      }
+      let isEnd = byte == UInt8(ascii: "\"") && previous != UInt8(ascii: "\\") && index > text.startIndex
+      if isValue, isEnd || !isString { return nil }
+      previous = byte
+    }
+    return nil
+  }
+
+  /// The hint for a call of a function in text that is not expanded.
+  package static func hint(_ reference: String) -> String { "add --expand-data to replace \(reference)" }
+
   /// The call that starts at a dollar sign; nil if none does.
   private static func call(
-    in bytes: [UInt8], at start: Int
+    in bytes: ArraySlice<UInt8>, at start: Int
   ) throws(Problem) -> (name: String, argument: String, end: Int)? {
     guard bytes[start...].starts(with: "${".utf8) else { return nil }
     var index = start + 2
-    while index < bytes.count,
+    while index < bytes.endIndex,
       (97...122).contains(bytes[index]) || bytes[index] == UInt8(ascii: "_")
         || index > start + 2 && (48...57).contains(bytes[index])
     {
       index += 1
     }
-    guard index > start + 2, index < bytes.count, bytes[index] == UInt8(ascii: "(") else { return nil }
+    guard index > start + 2, index < bytes.endIndex, bytes[index] == UInt8(ascii: "(") else { return nil }
     let name = String(decoding: bytes[(start + 2)..<index], as: UTF8.self)
     let first = index + 1
     index = first
-    while index + 1 < bytes.count {
+    while index + 1 < bytes.endIndex {
       if bytes[index] == UInt8(ascii: ")"), bytes[index + 1] == UInt8(ascii: "}") {
         return (name, String(decoding: bytes[first..<index], as: UTF8.self), index + 2)
       }

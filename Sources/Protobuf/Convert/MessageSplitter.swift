@@ -77,6 +77,12 @@ package struct MessageSplitter: Sendable {
     return piece
   }
 
+  /// Drops the data that is available.
+  package mutating func drop() {
+    advance(to: buffer.count)
+    boundaries = MessageBoundaries(framing, limitBytes: boundaries.limitBytes)
+  }
+
   /// Skips to the start of the next JSON value; false if it is not available yet.
   private mutating func findValue() throws(SplitError) -> Bool {
     let first = buffer[start...].firstIndex { !MessageBoundaries.isSpace($0) }

@@ -4,6 +4,8 @@ public struct JSONDecodingOptions: Sendable, Equatable {
   public var allowUnknownFields: Bool
   /// Whether required fields may be missing.
   public var allowPartial: Bool
+  /// Whether base64 that is probably text is an error, see ``Base64/resemblesText(_:)``.
+  package var refusesText = false
 
   /// Makes options; strict by default.
   public init(allowUnknownFields: Bool = false, allowPartial: Bool = false) {

@@ -32,7 +32,7 @@ extension JSONToWire {
       guard scanner.peek() == UInt8(ascii: "\"") else { throw wrongType(field, at: offset) }
       let text = try scanner.string(scratch: &scratch)
       let start = out.openLengthDelimited()
-      guard Base64.decode(text, into: &out) else { throw notBase64(text, at: offset) }
+      try base64(text, at: offset)
       let isEmpty = out.count == start
       out.closeLengthDelimited(start)
       return isEmpty ? .zero : .value
@@ -93,8 +93,21 @@ extension JSONToWire {
     return scanner.failure(.wrongType(expected: expected), at: offset)
   }
 
-  /// The error for a string that is not base64.
-  func notBase64(_ text: UnsafeRawBufferPointer, at offset: Int) -> ReadFailure {
+  /// Decodes a string of base64.
+  @inline(__always)
+  mutating func base64(_ text: UnsafeRawBufferPointer, at offset: Int) throws(ReadFailure) {
+    guard Base64.decode(text, into: &out), !options.refusesText || !Base64.resemblesText(text) else {
+      throw notBase64(text, at: offset)
+    }
+  }
+
+  /// The error for a string that is not base64, or that is probably text.
+  @inline(never)
+  private func notBase64(_ text: UnsafeRawBufferPointer, at offset: Int) -> ReadFailure {
+    if let bytes = Base64.decode(Array(text)) {
+      return scanner.failure(
+        .textAsBase64(String(decoding: text, as: UTF8.self), byteCount: bytes.count), at: offset)
+    }
     let encoded = text.isEmpty || text.count > 48 ? "" : Base64.encode(Array(text))
     return scanner.failure(.invalidBase64(encoded: encoded), at: offset)
   }

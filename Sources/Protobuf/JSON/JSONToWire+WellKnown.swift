@@ -118,7 +118,7 @@ extension JSONToWire {
         throw inner.failure(.wrongType(expected: "a string (base64)"))
       }
       let text = try inner.string(scratch: &scratch)
-      guard Base64.decode(text, into: &out) else { throw notBase64(text, at: position) }
+      try base64(text, at: position)
       guard outline.count == 2 else {
         throw scanner.failure(.syntax(expected: "only \"@type\" and \"@value\""), at: offset)
       }

@@ -42,10 +42,17 @@ package struct FieldAssignment: Equatable, Sendable {
 
   /// Sets the field to a value of JSON, or of plain text if the JSON of the field is a string.
   ///
+  /// - Parameter options: How the JSON is read.
   /// - Throws: ``FieldPathError`` if the field cannot have the value; the message is then unchanged.
-  package func assign(text: String, to message: inout Message) throws(FieldPathError) {
+  package func assign(
+    text: String, _ options: JSONDecodingOptions = JSONDecodingOptions(), to message: inout Message
+  ) throws(FieldPathError) {
     let json = json(text, try message.type.field(at: path))
-    if appends { try message.appendJSON(json, at: path) } else { try message.setJSON(json, at: path) }
+    if appends {
+      try message.appendJSON(json, at: path, options: options)
+    } else {
+      try message.setJSON(json, at: path, options: options)
+    }
   }
 
   /// Sets the field to these bytes.

@@ -1,0 +1,61 @@
+import Interceptors
+import Protobuf
+
+/// Notes about request data that is valid, but probably not what the user meant. Each kind is printed once.
+package final class DataNotes: Equatable {
+  private let print: (String) -> Void
+  /// The names of the typed sources; nil if all are.
+  private let typed: Set<String>?
+  /// Whether text in bytes fields is still to be noted.
+  private(set) var refusesText = true
+  private var isReferenceNoted = false
+
+  /// Creates notes.
+  ///
+  /// - Parameters:
+  ///   - typed: The names of the sources that are typed; nil if all are. Data of files and pipes is not noted.
+  ///   - print: Prints a note.
+  package init(typed: Set<String>? = nil, print: @escaping (String) -> Void) {
+    self.typed = typed
+    self.print = print
+  }
+
+  /// Whether a source is typed.
+  func cover(_ source: String) -> Bool { typed?.contains(source) ?? true }
+
+  /// Notes the base64 of a field that is probably text. Returns false for any other error.
+  ///
+  /// - Parameters:
+  ///   - error: The error of the parser.
+  ///   - field: The field.
+  ///   - form: The form of the data.
+  ///   - alternative: A further way to send the text on the command line.
+  func noteText(_ error: MessageParseError, of field: String, _ form: RequestForm, or alternative: String)
+    -> Bool
+  {
+    guard case .textAsBase64(let text, let count) = error.reason else { return false }
+    refusesText = false
+    var hint = "to send this text, write ${base64(\(text))}"
+    if form.acceptsFiles {
+      hint += form.isExpanded ? ", or use \(alternative)" : " with --expand-data, or use \(alternative)"
+    }
+    note("\(field): \(MessageParseError.readAsBase64(text, byteCount: count))", hint)
+    return true
+  }
+
+  /// Notes a value function that is sent as text because data is not expanded.
+  func noteReference(in text: [UInt8], _ form: RequestForm) {
+    guard form.acceptsFiles, !form.isExpanded, !isReferenceNoted, text.contains(UInt8(ascii: "$")),
+      let reference = ValueFunctions.reference(in: text[...])
+    else { return }
+    isReferenceNoted = true
+    note("\(reference) is sent as text", "add --expand-data to replace it")
+  }
+
+  private func note(_ text: String, _ hint: String) {
+    print(TerminalText.escape("note: \(text)") + "\n" + TerminalText.escape("hint: \(hint)") + "\n")
+  }
+
+  /// Equal only to itself.
+  package static func == (a: DataNotes, b: DataNotes) -> Bool { a === b }
+}
