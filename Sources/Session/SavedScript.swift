@@ -4,7 +4,14 @@ import Protobuf
 /// Converts a session's record to a script: for `rpcurl run`, or for a shell.
 package enum SavedScript {
   /// The session's commands, for `rpcurl run`.
-  package static func session(_ record: SessionRecord, showsSecrets: Bool) -> String {
+  ///
+  /// - Parameters:
+  ///   - record: The session.
+  ///   - ending: The commands that end its open streams.
+  ///   - showsSecrets: Whether credentials are written.
+  package static func session(
+    _ record: SessionRecord, ending: [String] = [], showsSecrets: Bool
+  ) -> String {
     var secrets = SessionSecrets(showsSecrets: showsSecrets)
     let start = record.beginning
     var lines: [String] = []
@@ -22,6 +29,7 @@ package enum SavedScript {
     if start.verbosity > 0 { lines.append("verbose \(start.verbosity)") }
     for entry in start.chain { lines.append(secrets.line(entry.line)) }
     for line in record.lines { lines.append(secrets.line(line)) }
+    lines += ending
     var head = ["#!/usr/bin/env -S rpcurl run"]
     head += secrets.placeholders.map { "# Set \($0.name) in the environment: \($0.meaning)." }
     if record.isCut { head.append("# Not all of the session: \(SessionRecord.cutRemark).") }

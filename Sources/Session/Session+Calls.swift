@@ -31,6 +31,9 @@ extension Session {
       stream.saved?.hasFailed = true
       throw Failure(reported: status)
     }
+    if values.isEmpty, plan.method.clientStreaming, stream.received == 0 {
+      notice("\(stream.title) ended: \(stream.status), no responses; open \(stream.title) keeps it open")
+    }
     hasSucceeded = true
     try file?.close(hasSucceeded: true)
   }
@@ -85,7 +88,9 @@ extension Session {
   package func receive(_ count: Int) throws {
     let stream = try streams.current ?? streams.open.last ?? streams.latest ?? streams.find(nil)
     stream.awaited += min(count, Int.max - stream.awaited)
-    guard try wait(until: { stream.received >= stream.awaited || stream.isDone }) else {
+    let purpose = { "a response of \(stream.title); Ctrl-C stops waiting" }
+    guard try wait(for: purpose, until: { stream.received >= stream.awaited || stream.isDone }) else {
+      console.error.endEchoedLine()
       handleSignal()
       // After an interrupt, do not wait for these responses again.
       stream.awaited = stream.received
@@ -93,6 +98,18 @@ extension Session {
     }
     guard stream.received >= stream.awaited else {
       throw Failure(.input, stream.title, "the stream ended before the response arrived")
+    }
+  }
+
+  /// `sleep DURATION`: waits while streams go on.
+  package func sleep(for duration: Duration) throws(Failure) {
+    var isOver = false
+    let timer = client.loop.schedule(at: .now + duration) { isOver = true }
+    defer { client.loop.cancel(timer) }
+    guard try wait(until: { isOver }) else {
+      console.error.endEchoedLine()
+      handleSignal()
+      throw Failure(.input, "sleep", "interrupted")
     }
   }
 
@@ -200,6 +217,9 @@ extension Session {
     // Value functions are replaced together with variables.
     form.functions = nil
     form.isExpanded = message.isExpanded
+    if isInteractive, message.source == nil, console.error.diagnostics.showsRemarks {
+      form.notes = DataNotes { [console] in console.output.remark($0) }
+    }
     let request = RequestMessage(
       source: message.source ?? stream.plan.method.name, start: message.start, bytes: message.bytes,
       form: form)

@@ -18,8 +18,8 @@ extension Session {
     SessionCommandEntry(
       "save [--show-secrets] FILE", "write the session as a script", [.file],
       details: """
-        "rpcurl run FILE" repeats the session. With a name in .sh, the script is one of shell commands. Failed \
-        commands are omitted. Credentials become environment variables unless --show-secrets is given. At most \
+        "rpcurl run FILE" repeats the session, and cancels streams that are still open. With a name in .sh, the script \
+        is one of shell commands. Failed commands are omitted. Credentials become environment variables unless --show-secrets is given. At most \
         10,000 commands and 16 MiB are kept.
         """
     ) { session, arguments in
@@ -43,7 +43,7 @@ extension Session {
     let text =
       path.hasSuffix(".sh")
       ? SavedScript.shell(record, showsSecrets: showsSecrets)
-      : SavedScript.session(record, showsSecrets: showsSecrets)
+      : SavedScript.session(record, ending: streams.open.flatMap(ending), showsSecrets: showsSecrets)
     if let problem = FileContents.replace(path, with: Array(text.utf8)) {
       throw Failure(.internalError, path, problem.why)
     }
@@ -53,6 +53,14 @@ extension Session {
       chmod(path, status.st_mode & 0o777 | 0o100)
     }
     if record.isCut { notice(SessionRecord.cutRemark) }
+  }
+
+  /// The commands that end a stream in a script: nothing but `cancel` is certain to end it.
+  private func ending(_ stream: SessionStream) -> [String] {
+    guard let number = stream.number, !stream.isDone else { return [] }
+    // The responses of several streams have no order that a script could wait for.
+    let missing = streams.open.count == 1 ? stream.received - stream.awaited : 0
+    return (missing > 0 ? ["receive \(missing)"] : []) + ["cancel \(number)"]
   }
 
   /// Runs another program on the terminal, if there is one. Streams continue; their output appears after it ends.

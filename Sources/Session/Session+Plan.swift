@@ -50,7 +50,11 @@ extension Session {
   /// The settings for calls of a method.
   package func settings(for name: MethodName, _ output: StandardOutput? = nil) throws -> CallSettings {
     guard let target = state.target else {
-      throw Failure(.usage, "missing target", "the session has no server", hint: "target URL")
+      throw Failure(
+        .usage, "missing target", "the session has no server",
+        hint: scriptDepth == 0
+          ? "target URL"
+          : "name it on the command line: rpcurl run TARGET FILE; or begin with a line: target URL")
     }
     return try settings(options, target, name, output)
   }

@@ -237,7 +237,23 @@ package final class Session {
   // MARK: Waiting
 
   /// Runs the loop until `isDone` returns true. Returns false if a signal arrived first.
-  package func wait(until isDone: () -> Bool) throws(Failure) -> Bool {
+  ///
+  /// - Parameters:
+  ///   - purpose: Returns what is awaited, which is printed on a terminal after a second; nil to print nothing.
+  ///   - isDone: Whether the wait is over.
+  package func wait(
+    for purpose: (() -> String?)? = nil, until isDone: () -> Bool
+  ) throws(Failure) -> Bool {
+    let timer = purpose.flatMap { purpose in
+      !console.error.isTerminal
+        ? nil
+        : client.loop.schedule(at: .now + .seconds(1)) { [console] in
+          if let text = purpose() {
+            console.error.remark("* \(TerminalText.escape("waiting for \(text)"))\n")
+          }
+        }
+    }
+    defer { if let timer { client.loop.cancel(timer) } }
     _ = try CommandLoop(client.loop).run {
       settle()
       return Interrupt.isPending || isDone()
@@ -249,7 +265,8 @@ package final class Session {
   private func settle() {
     for stream in streams.removeDone() {
       if let status = conclude(stream) {
-        if stream.place != nil { failures.append((stream.place, status)) }
+        // The end of a stream that a script cancels is not a failure.
+        if stream.place != nil, !stream.isCanceled { failures.append((stream.place, status)) }
       } else {
         notice("\(stream.title) ended: \(stream.status)")
       }
@@ -281,9 +298,16 @@ package final class Session {
 
   /// Waits until all of `awaited` have ended; Ctrl-C cancels them.
   package func waitForEnd(of awaited: [SessionStream]) throws(Failure) {
-    while !(try wait { awaited.allSatisfy(\.isDone) }) {
+    let names = {
+      let titles = awaited.filter { !$0.isDone && $0.number != nil }.map(\.title)
+      return titles.isEmpty ? nil : "the end of \(titles.joined(separator: ", ")); Ctrl-C cancels it"
+    }
+    while !(try wait(for: names) { awaited.allSatisfy(\.isDone) }) {
       console.error.endEchoedLine()
-      for stream in awaited where !stream.isDone { cancel(stream, Interrupt.reason) }
+      for stream in awaited where !stream.isDone {
+        cancel(stream, Interrupt.reason)
+        if let number = stream.number { record.add("cancel \(number)") }
+      }
       handleSignal()
     }
   }

@@ -124,6 +124,12 @@ extension Session {
     guard !name.isEmpty else {
       return Failure(.usage, ":", "missing command", hint: "run \"help\" to list the commands")
     }
+    // Names of methods have upper case letters, those of commands have none.
+    if name.contains("/") || name.unicodeScalars.first?.properties.isUppercase == true {
+      return Failure(
+        .usage, name, "no such command",
+        hint: "to call a method, write: call \(name) {…}; open \(name) keeps a stream open")
+    }
     let names = entries.map(\.verb.name)
     let longer = names.filter { $0.hasPrefix(name) }
     let nearest = longer.isEmpty ? Suggestions.nearest(to: name, among: names).map { [$0] } ?? [] : longer
@@ -218,12 +224,21 @@ extension Session {
     },
     SessionCommandEntry(
       "receive [COUNT]", "wait for COUNT more responses (default: 1)", [.text], saving: .always,
-      details: "For scripts: $last is then the last of these responses."
+      details: """
+        For scripts: $last is then the last of these responses. On a terminal, responses are shown as they arrive. \
+        Ctrl-C stops waiting.
+        """
     ) { session, arguments in
       guard let count = arguments.rest.isEmpty ? 1 : Int(arguments.rest), count > 0 else {
         throw arguments.wrongUsage
       }
       try session.receive(count)
+    },
+    SessionCommandEntry(
+      "sleep DURATION", "wait for a time, such as 500ms, while streams go on", [.text], saving: .always
+    ) { session, arguments in
+      guard let duration = Value.duration(arguments.rest) else { throw arguments.wrongUsage }
+      try session.sleep(for: duration)
     },
     SessionCommandEntry(
       "wait [N]", "half-close a stream and wait for its end (default: all)", [.stream], saving: .always

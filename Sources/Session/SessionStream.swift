@@ -14,6 +14,8 @@ package final class SessionStream {
   /// The file and line of the script that opened it.
   package let place: String?
   package private(set) var call: Call?
+  /// Whether the session canceled it.
+  package private(set) var isCanceled = false
   /// Whether the request is closed.
   package private(set) var isHalfClosed = false
   /// The number of messages sent.
@@ -98,6 +100,7 @@ package final class SessionStream {
   /// Cancels the call.
   package func cancel(_ reason: String) {
     printer.isGivenUp = true
+    isCanceled = true
     isHalfClosed = true
     call?.cancel(reason)
   }

@@ -872,6 +872,35 @@ def test_saved_scripts_print_the_same_responses(rpcurl, grpc_server, tmp_path):
     assert "AUTHORIZATION" in subprocess.run(["sh", shell], capture_output=True, text=True, env=environment).stderr
 
 
+def test_saved_scripts_end_open_streams(rpcurl, prompt, grpc_server, tmp_path):
+    script = tmp_path / "saved"
+    session = prompt(grpc_server.url)
+    session.type("format json", 'open Count {"from":1,"to":100000,"intervalMs":100}')
+    session.line()
+    session.type(f"save {script}", "exit")
+    assert session.process.wait() == 0
+    last = script.read_text().splitlines()[-2:]
+    assert last[0].startswith("receive ") and last[1] == "cancel 1"
+    again = rpcurl("run", script)
+    assert (again.code, again.err) == (0, "")
+    assert again.out.startswith('{"number":1}\n')
+
+
+def test_sleep_waits_while_streams_go_on(rpcurl, grpc_server):
+    lines = ['open Count {"from":1,"to":100000,"intervalMs":1}', "sleep 300ms", "cancel", "sleep soon"]
+    result = run(rpcurl, grpc_server.url, lines=lines)
+    assert result.out.startswith('{"number":1}\n{"number":2}\n')
+    assert result.err == "rpcurl: sleep: wrong usage\nhint: sleep DURATION\n"
+
+
+def test_a_method_in_place_of_a_command_is_explained(rpcurl, grpc_server):
+    result = run(rpcurl, grpc_server.url, lines=['Hello {"name":"Ada"}', "demo.v1.Demo/Hello"])
+    hint = "hint: to call a method, write: call {0} {{…}}; open {0} keeps a stream open"
+    assert [line for line in result.err.splitlines() if line.startswith("hint")] == [
+        hint.format("Hello"), hint.format("demo.v1.Demo/Hello"),
+    ]  # fmt: skip
+
+
 def test_secrets_are_saved_on_request(rpcurl, grpc_server, tmp_path):
     run(rpcurl, "--bearer", "s3", grpc_server.url, lines=["header x-token: s4", 'call Hello {"name":"Ada"}', f"save --show-secrets {tmp_path}/a", f"save --show-secrets {tmp_path}/a.sh", f"save {tmp_path}/b"])
     for name in ("a", "a.sh"):

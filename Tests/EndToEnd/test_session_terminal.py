@@ -90,7 +90,7 @@ def test_help_is_wrapped_between_words(session: Callable[..., Terminal], command
     screen.send(f"{command} save\r")
     screen.shows(
         f"rpcurl> {command} save", "save [--show-secrets] FILE: write the", "  session as a script",
-        '"rpcurl run FILE" repeats the session.', "With a name in .sh, the script is one of",
+        '"rpcurl run FILE" repeats the session,', "and cancels streams that are still open.", "With a name in .sh, the script is one of",
         "shell commands. Failed commands are", "omitted. Credentials become environment",
         "variables unless --show-secrets is", "given. At most 10,000 commands and 16", "MiB are kept.", "rpcurl>",
     )  # fmt: skip
@@ -450,6 +450,30 @@ def test_ctrl_c_cancels_a_call(session: Callable[..., Terminal], grpc_server: Se
     screen.shows("^C", "* Count canceled", "rpcurl>")
     assert not screen.is_given_back
     grpc_server.wait_for_canceled_calls("demo.v1.Demo/Count", before + 1)
+
+
+def test_ctrl_c_ends_only_the_wait_for_a_response(session: Callable[..., Terminal]) -> None:
+    screen = session()
+    screen.send("open Chat\r")
+    screen.wait(lambda: screen.last == "Chat[1]>", "the stream")
+    screen.send("receive\r")
+    screen.wait(lambda: "* waiting for a response of Chat[1]; Ctrl-C stops waiting" in screen.text, "the notice")
+    screen.send(CTRL_C)
+    screen.wait(lambda: "interrupted before the response arrived" in screen.text and screen.last == "Chat[1]>", "the prompt")
+    screen.send('{"text":"a"}\r')
+    screen.wait(lambda: '"text": "you said: a"' in screen.text, "a response")
+    screen.send('open Count {"from":1,"to":100000,"intervalMs":10000}\r')
+    screen.wait(lambda: "* Count[2] is open" in screen.text, "the second stream")
+    screen.send("wait 2\r")
+    screen.wait(lambda: "* waiting for the end of Count[2]; Ctrl-C cancels it" in screen.text, "the notice")
+    screen.send(CTRL_C)
+    screen.wait(lambda: "* Count[2] canceled" in screen.text, "the end")
+
+
+def test_a_stream_without_messages_is_explained(session: Callable[..., Terminal]) -> None:
+    screen = session()
+    screen.send("call Chat\r")
+    screen.wait(lambda: "* Chat ended: ok (0), no responses; open Chat keeps it open" in screen.text, "the notice")
 
 
 # Ctrl-Z, signals, and terminals that cannot be drawn on
