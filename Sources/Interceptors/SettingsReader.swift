@@ -5,8 +5,6 @@ import RPCProtocols
 struct SettingsReader {
   /// The interceptor's name.
   let interceptor: String
-  /// The methods of the common key `methods`.
-  let methods: Selection<MethodPattern>
   private let keys: [BuiltIns.Key]
   private let settings: [InterceptorSpec.Setting]
   /// Whether the common key `methods` selects the methods.
@@ -15,7 +13,6 @@ struct SettingsReader {
   /// - Throws: ``ConfigurationError`` for an unknown key, or one given twice that must not repeat.
   init(_ spec: InterceptorSpec, _ description: BuiltIns.Description) throws(ConfigurationError) {
     interceptor = spec.name
-    methods = spec.common.scope.methods
     keys = description.keys
     settings = spec.settings
     namesMethods = !spec.common.scope.methods.wanted.isEmpty
@@ -104,6 +101,16 @@ struct SettingsReader {
     } catch {
       throw self.error(key, error.reason, hint: error.hint)
     }
+  }
+
+  /// Names of headers, such as `x-tenant+accept-language`, in lower case.
+  func headerNames(_ key: String) throws(ConfigurationError) -> Set<String> {
+    var names: Set<String> = []
+    for name in text(key)?.split(whereSeparator: { "+, ".contains($0) }) ?? [] {
+      guard HeaderSyntax.isName(name) else { throw error(key, "\(name) is not a valid header name") }
+      names.insert(name.lowercased())
+    }
+    return names
   }
 
   /// Failure codes, such as `unavailable+aborted`.

@@ -105,6 +105,17 @@ def test_collector_receives_a_call_with_its_attempts(call, otlp):
         assert (shown["rpc.system"], shown["rpc.grpc.status_code"]) == ("grpc", 14)
 
 
+def test_hedged_attempts_have_spans(call, otlp):
+    hedge = "hedge,methods=*,delay=50ms,attempts=2"
+    use = ["--use", f"trace,endpoint={otlp.url}", "--use", hedge]
+    assert call(DELAY, "-d", '{"milliseconds":300}', *use).code == 0
+    (whole,) = [span for span in otlp.spans if span.kind == Span.SPAN_KIND_INTERNAL]
+    attempts = [collector.attributes(span) for span in otlp.spans if span.parent_span_id == whole.span_id]
+    found = {(one["rpcurl.attempt"], one.get("error.type")) for one in attempts}
+    # Either may be the first to end.
+    assert found in ({(1, None), (2, "canceled")}, {(1, "canceled"), (2, None)})
+
+
 def test_server_is_below_the_span_of_the_attempt(call, otlp):
     result = call(ECHO, "-d", "{}", "--use", f"trace,endpoint={otlp.url}")
     attempt, whole = otlp.spans

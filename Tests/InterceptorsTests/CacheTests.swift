@@ -271,6 +271,19 @@ import Testing
     #expect(!calls.isSent())
   }
 
+  @Test func furtherAttemptsDoNotWait() throws {
+    let clock = ManualClock()
+    let call = TestCall(
+      .unary, Journal(),
+      [try services.registration("hedge,delay=1s"), try services.registration("cache")], typed: true,
+      isIdempotent: true, hasNoSideEffects: true, clock: clock)
+    call.start()
+    call.send("ping")
+    call.close()
+    clock.advance(by: .seconds(1))
+    #expect(call.wireStarts == 2)
+  }
+
   @Test func differentCallsDoNotWait() throws {
     let calls = try calls()
     _ = calls.start("a")

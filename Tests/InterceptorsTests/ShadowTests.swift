@@ -109,6 +109,17 @@ import Testing
     #expect(network.calls.first?.call.headers == Headers())
   }
 
+  @Test(
+    arguments: [
+      ("https://localhost:2", "", true), ("http://localhost:2", "", false),
+      ("http://localhost:2", ",allow-plaintext=true", true), ("http://localhost:1/next", "", false),
+    ])
+  func credentialsThatRequireTLSAreCopiedWithTLS(_ to: String, _ setting: String, _ isCopied: Bool) throws {
+    let auth = try services.registration("auth,bearer=t,hosts=localhost\(setting)")
+    _ = try start("shadow,to=\(to),headers=authorization", target: "http://localhost:1", others: [auth])
+    #expect((network.calls.first?.call.headers.first("authorization") != nil) == isCopied)
+  }
+
   @Test(arguments: [CallKind.clientStreaming, .serverStreaming, .bidiStreaming])
   func streamsAreNotCopied(_ kind: CallKind) throws {
     let call = try start(kind: kind)

@@ -101,7 +101,8 @@ final class Cache: Interceptor, @unchecked Sendable {
     let (ticket, isFirst) = store.enter(key) { [weak self, context] response in
       context.post { [weak self] in self?.resume(response) }
     }
-    guard isFirst else {
+    // A further attempt may run at the same time as the first, which is to win.
+    guard isFirst || call.attempt > 1 else {
       context.log(.debug, "waiting for the response to an identical call")
       state = .waiting(ticket)
       return

@@ -13,23 +13,18 @@ struct CacheFactory: InterceptorFactory {
     ],
     make: { settings, services throws(ConfigurationError) in try CacheFactory(settings, services) })
 
-  private let methods: [MethodPattern]
+  /// Whether `methods` selects the methods; otherwise only those without side effects are cached.
+  private let namesMethods: Bool
   private let policy: Cache.Policy
   private let store: ResponseStore
   private let services: any InterceptorServices
 
   private init(_ settings: SettingsReader, _ services: any InterceptorServices) throws(ConfigurationError) {
     self.services = services
-    methods = settings.methods.wanted
-    var names: Set<String> = []
-    for name in settings.text("vary")?.split(whereSeparator: { "+, ".contains($0) }) ?? [] {
-      guard HeaderSyntax.isName(name) else {
-        throw settings.error("vary", "\(name) is not a valid header name")
-      }
-      names.insert(name.lowercased())
-    }
+    namesMethods = settings.namesMethods
     policy = Cache.Policy(
-      ttl: try settings.positiveDuration("ttl") ?? .seconds(300), headerNames: names,
+      ttl: try settings.positiveDuration("ttl") ?? .seconds(300),
+      headerNames: try settings.headerNames("vary"),
       refreshes: try settings.flag("refresh") ?? false)
     let size = try settings.byteCount("size") ?? 64 << 20
     guard size >= 64 << 10 else { throw settings.error("size", "must be at least 64k") }
@@ -54,7 +49,7 @@ struct CacheFactory: InterceptorFactory {
       context.report(.note, "not used: \(call.method.method) is a stream")
       return nil
     }
-    guard call.hasNoSideEffects || methods.contains(where: { $0.matches(call.method) }) else {
+    guard call.hasNoSideEffects || namesMethods else {
       context.report(
         .note,
         "not used: the schema does not mark \(call.method.method) as free of side effects; "

@@ -57,14 +57,17 @@ struct MessageDifference: Equatable {
 
   /// The path of a member: `.name`, or `["key"]` for keys of maps that are not names.
   private static func path(_ path: String, _ name: String) -> String {
-    let isName =
-      name.first.map { !$0.isNumber } == true
-      && name.utf8.allSatisfy { $0 == UInt8(ascii: "_") || Character(Unicode.Scalar($0)).isASCIIAlphanumeric }
-    guard isName else { return "\(path)[\(JSONValue.quoted(name))]" }
+    let isName = name.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"):
+        true
+      default: false
+      }
+    }
+    guard isName, let first = name.utf8.first, first > UInt8(ascii: "9") else {
+      return "\(path)[\(JSONValue.quoted(name))]"
+    }
     return path.isEmpty ? name : "\(path).\(name)"
   }
-}
-
-extension Character {
-  fileprivate var isASCIIAlphanumeric: Bool { isASCII && (isLetter || isNumber) }
 }

@@ -37,13 +37,7 @@ struct ShadowFactory: InterceptorFactory {
         throw settings.error("ignore", error.reason)
       }
     }
-    var names: Set<String> = []
-    for name in settings.text("headers")?.split(whereSeparator: { "+, ".contains($0) }) ?? [] {
-      guard HeaderSyntax.isName(name) else {
-        throw settings.error("headers", "\(name) is not a valid header name")
-      }
-      names.insert(name.lowercased())
-    }
+    let names = try settings.headerNames("headers")
     let isAppending = try settings.flag("append") ?? false
     var file: (any OutputFile)?
     if let path = settings.text("file") {
@@ -89,14 +83,17 @@ struct ShadowPlan: Sendable {
     return "\(start.target.hasPrefix("https:") ? "https" : "http")://\(target)"
   }
 
-  /// The headers of the copy: without credentials, unless it is for the same server.
+  /// The headers of the copy: without credentials, unless it is for the same server or they are named. Credentials of an
+  /// interceptor that requires TLS are copied only to a server with TLS.
   func headers(of start: RequestStart) -> Headers {
-    if Origin(url: target(of: start)) == Origin(url: start.target) { return start.headers }
-    let credentials = start.credentials?.headerNames ?? []
-    return Headers(
-      start.headers.fields.filter { field in
-        headerNames.contains(field.name)
-          || !credentials.contains(field.name) && !Redaction.isSecret(field.name)
-      }.map { ($0.name, $0.value) })
+    let target = target(of: start)
+    let isSameServer = Origin(url: target) == Origin(url: start.target)
+    var headers = start.headers
+    for name in Set(headers.fields.map(\.name)) {
+      let bound = start.credentials.flatMap { $0.headerNames.contains(name) ? $0 : nil }
+      let isCopied = isSameServer || headerNames.contains(name) || bound == nil && !Redaction.isSecret(name)
+      if !isCopied || bound?.allowsPlaintext == false && !target.hasPrefix("https:") { headers.remove(name) }
+    }
+    return headers
   }
 }
