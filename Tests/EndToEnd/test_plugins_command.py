@@ -267,7 +267,15 @@ final class Counter: Interceptor {
   init(_ call: Call) { self.call = call }
 
   func requestStart(_ start: RequestStart) throws -> Verdict {
-    try call.after(.seconds(1)) { [self] in count += 1 }
+    let timer = try call.after(.seconds(1)) { [self] in count += 1 }
+    try call.cancel(timer)
+    try call.fetch(Fetch(url: "http://localhost")) { [self] response in count += response.httpStatus }
+    let stream = try call.open(OwnCall(method: "a.B/C", message: .json("{}")), .bidiStreaming) { [self] event in
+      if case .message = event { count += 1 }
+    }
+    try stream.finishSending()
+    try call.whenWanted(.response) { [self] in count += 1 }
+    try call.report(.note, "attempt \(call.attempt)")
     try call.post { [self] in count += 1 }
     try call.call(OwnCall(method: "a.B/C", message: .json("{}"))) { [self] response in
       count += response.headers.count

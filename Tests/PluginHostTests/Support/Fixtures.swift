@@ -23,9 +23,10 @@ enum Fixtures {
     try compile("\(fixtures)/\(name).\(ending)", name)
   }
 
-  /// Compiles a fixture against the header of an earlier version of the ABI.
+  /// Compiles the plugin of an earlier version of the ABI against the header of that version. Both stay as they are.
   static func path(_ name: String, headerVersion: String) throws -> String {
-    try path(name, headers: "\(fixtures)/plugin-\(headerVersion)")
+    let folder = "\(fixtures)/plugin-\(headerVersion)"
+    return try compile("\(folder)/\(name).c", name, headers: folder)
   }
 
   /// Compiles a fixture against the header in a directory.

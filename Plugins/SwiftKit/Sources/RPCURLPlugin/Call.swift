@@ -142,7 +142,7 @@ public final class Call: Sendable {
   }
 
   @discardableResult
-  private func schedule(
+  func schedule(
     _ body: @escaping () -> Void,
     _ start: (rpcurl_function, UnsafeMutableRawPointer) -> Int32
   ) throws(HostError) -> ObjectIdentifier {

@@ -103,6 +103,18 @@ public struct Message: Sendable {
     try host.check(path.lend { path in name.lend { table.set_enum(host.pointer, token.plain, path, $0) } })
   }
 
+  /// The names of the fields that are set in the message at a path, in ascending order of their numbers.
+  public func setFields(at path: String = "") throws(HostError) -> [String] {
+    var names: [String] = []
+    while true {
+      var name = rpcurl_text()
+      let result = path.lend { table.field_at(host.pointer, token.plain, $0, names.count, &name) }
+      if result == RPCURL_ENOENT { return names }
+      try host.check(result)
+      names.append(String(name))
+    }
+  }
+
   /// A field, or the message, as ProtoJSON.
   public func json(_ path: String = "") throws(HostError) -> String {
     var json = rpcurl_text()

@@ -58,11 +58,7 @@ extension Call {
   /// (canceled). The interceptor's methods run on that thread too, so `done` may capture it.
   public func call(_ own: OwnCall, _ done: @escaping (OwnResponse) -> Void) throws(HostError) {
     let lender = Lender()
-    let plainCall = rpcurl_own_call(
-      struct_size: MemoryLayout<rpcurl_own_call>.size, method: lender.text(own.method),
-      target: lender.text(own.target), headers: lender.fields(own.headers), header_count: own.headers.count,
-      message: lender.array([lender.message(own.message)]), timeout_ns: own.timeout?.nanoseconds ?? 0,
-      response_form: UInt32(own.wantsJSON ? RPCURL_FORM_JSON : RPCURL_FORM_SERIALIZED), reserved: 0)
+    let plainCall = lender.ownCall(own)
     let argument = Unmanaged.passRetained(Completion(done))
     let result = withUnsafePointer(to: plainCall) { pointer in
       host.pointer.pointee.call(
@@ -82,4 +78,14 @@ private final class Completion {
   let run: (OwnResponse) -> Void
 
   init(_ run: @escaping (OwnResponse) -> Void) { self.run = run }
+}
+
+extension Lender {
+  func ownCall(_ own: OwnCall) -> rpcurl_own_call {
+    rpcurl_own_call(
+      struct_size: MemoryLayout<rpcurl_own_call>.size, method: text(own.method),
+      target: text(own.target), headers: fields(own.headers), header_count: own.headers.count,
+      message: array([message(own.message)]), timeout_ns: own.timeout?.nanoseconds ?? 0,
+      response_form: UInt32(own.wantsJSON ? RPCURL_FORM_JSON : RPCURL_FORM_SERIALIZED), reserved: 0)
+  }
 }
