@@ -23,9 +23,29 @@ import Testing
     ("^[a-]+$", "-a", true), (#"^[\d_-]+$"#, "1_-", true), (#"^\d+$"#, "12", true), (#"^\D$"#, "a", true),
     (#"^\w+\s\W$"#, "aé_1 !", true), (#"^\S$"#, " ", false), (#"^[^\s]$"#, "a", true), (#"\."#, "a", false),
     (#"^\x41\x{1F600}\u00e9\t$"#, "A😀é\t", true), ("^[😀-😂]$", "😁", true), ("^.$", "😁", true),
+    ("^[[:alpha:]_]+$", "aZ_", true), ("^[[:^digit:]]$", "é", true), ("^[[:^digit:]]$", "1", false),
+    ("^[^[:space:]]$", "\t", false), (#"^\p{Lu}\pL\PL$"#, "Éé1", true), (#"^\p{^N}$"#, "1", false),
+    (#"^\Qa.b(\E+$"#, "a.b((", true), (#"^\Qa.b"#, "axb", false),
   ])
   func finds(_ pattern: String, _ text: String, _ isFound: Bool) throws {
     #expect(try TextPattern(pattern).isFound(in: text) == isFound)
+  }
+
+  @Test(arguments: [
+    (#"^\d$"#, "٣", false), (#"^\w$"#, "é", false), (#"^\s$"#, "\u{a0}", false), (#"^\W$"#, "é", true),
+    (#"^\w+ \d\s$"#, "a_B 1\n", true), (#"\bé"#, "aé", true), (#"\Bb"#, "ab", true),
+  ])
+  func classesOfRE2AreASCII(_ pattern: String, _ text: String, _ isFound: Bool) throws {
+    #expect(try TextPattern(pattern, hasASCIIClasses: true).isFound(in: text) == isFound)
+  }
+
+  @Test func stopsAtBudget() throws {
+    let pattern = try TextPattern("(a?){100}b")
+    var budget = 10_000
+    #expect(pattern.isFound(in: String(repeating: "a", count: 100_000), budget: &budget) == nil)
+    budget = 10_000
+    #expect(pattern.isFound(in: "aab", budget: &budget) == true)
+    #expect((0..<10_000).contains(budget))
   }
 
   @Test(arguments: [
@@ -35,7 +55,8 @@ import Testing
     ("(?>a)", "atomic"), (#"\"#, "trailing backslash"), (#"\y"#, "not supported"), ("[b-a]", "range"),
     ("a{3,2}", "out of range"),
     ("a{99999999999999999999}", "out of range"), ("(a{1000}){1000}", "too large"), (#"\xg1"#, "code"),
-    (#"\x{110000}"#, "code"), ("[[:alpha:]]", "not supported"), ("(?i", "missing"),
+    (#"\x{110000}"#, "code"), ("[[:alfa:]]", "unknown class"), (#"\p{Greek}"#, "categories"),
+    ("(?i", "missing"),
     (String(repeating: "(", count: 100_000), "too deep"),
   ])
   func rejects(_ pattern: String, _ why: String) {

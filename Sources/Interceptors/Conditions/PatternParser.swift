@@ -20,15 +20,46 @@ struct PatternParser {
   private static let depthLimit = 200
 
   private let text: [Unicode.Scalar]
+  private let hasASCIIClasses: Bool
   private var index = 0
   private var flags = Flags()
   private var depth = 0
 
-  private init(_ text: String) { self.text = Array(text.unicodeScalars) }
+  private init(_ text: String, hasASCIIClasses: Bool) {
+    self.text = Self.unquoted(Array(text.unicodeScalars))
+    self.hasASCIIClasses = hasASCIIClasses
+  }
+
+  /// The expression with a backslash before each special character between `\Q` and `\E`.
+  private static func unquoted(_ text: [Unicode.Scalar]) -> [Unicode.Scalar] {
+    var result: [Unicode.Scalar] = []
+    var isQuoted = false
+    var rest = text[...]
+    while let scalar = rest.popFirst() {
+      if scalar == "\\", let next = rest.first, !isQuoted || next == "E" {
+        rest.removeFirst()
+        if next == "Q" || next == "E" {
+          isQuoted = next == "Q"
+        } else {
+          result += [scalar, next]
+        }
+      } else {
+        if isQuoted, scalar.isASCII, !scalar.properties.isAlphabetic, !("0"..."9").contains(scalar) {
+          result.append("\\")
+        }
+        result.append(scalar)
+      }
+    }
+    return result
+  }
 
   /// Parses all of `text`.
-  static func parse(_ text: String) throws(ConditionError) -> PatternNode {
-    var parser = PatternParser(text)
+  ///
+  /// - Parameters:
+  ///   - text: The expression.
+  ///   - hasASCIIClasses: Whether `\d`, `\w`, `\s` and `\b` mean characters of ASCII only, as in RE2.
+  static func parse(_ text: String, hasASCIIClasses: Bool = false) throws(ConditionError) -> PatternNode {
+    var parser = PatternParser(text, hasASCIIClasses: hasASCIIClasses)
     let node = try parser.alternatives()
     guard parser.index == parser.text.count else { throw ConditionError("unmatched )") }
     return node
@@ -179,8 +210,9 @@ struct PatternParser {
     switch scalar {
     case "b", "B", "A", "z":
       index += 1
+      let word: ScalarSet.Kind = hasASCIIClasses ? .wordASCII : .word
       return .anchor(
-        scalar == "b" ? .wordBoundary : scalar == "B" ? .noWordBoundary : scalar == "A" ? .start : .end)
+        scalar == "b" ? .boundary(word) : scalar == "B" ? .noBoundary(word) : scalar == "A" ? .start : .end)
     case "1"..."9": throw ConditionError("backreferences such as \\\(scalar) are not supported")
     default: break
     }
@@ -194,9 +226,12 @@ struct PatternParser {
     guard let scalar = next else { throw ConditionError("trailing backslash") }
     index += 1
     switch scalar {
-    case "d", "D": set.kinds.append((.digit, scalar == "D"))
-    case "w", "W": set.kinds.append((.word, scalar == "W"))
-    case "s", "S": set.kinds.append((.space, scalar == "S"))
+    case "d", "D": set.kinds.append((hasASCIIClasses ? .digitASCII : .digit, scalar == "D"))
+    case "w", "W": set.kinds.append((hasASCIIClasses ? .wordASCII : .word, scalar == "W"))
+    case "s", "S": set.kinds.append((hasASCIIClasses ? .spaceASCII : .space, scalar == "S"))
+    case "p", "P":
+      let (kind, isNegated) = try category()
+      set.kinds.append((kind, isNegated != (scalar == "P")))
     case "n": return 10
     case "r": return 13
     case "t": return 9
@@ -211,6 +246,20 @@ struct PatternParser {
     default: return scalar.value
     }
     return nil
+  }
+
+  /// Parses the name of a category, such as `N`, `{Lu}` or `{^L}`.
+  private mutating func category() throws(ConditionError) -> (ScalarSet.Kind, isNegated: Bool) {
+    let isBraced = accept("{")
+    let isNegated = isBraced && accept("^")
+    let end = isBraced ? text[index...].firstIndex(of: "}") ?? text.count : min(index + 1, text.count)
+    let name = String(String.UnicodeScalarView(text[index..<end]))
+    guard (1...2).contains(name.utf8.count), name.utf8.first.map({ "LMNPSZC".utf8.contains($0) }) == true
+    else {
+      throw ConditionError("\\p supports general categories such as \\p{Lu} only")
+    }
+    index = min(end + (isBraced ? 1 : 0), text.count)
+    return (.category(name), isNegated)
   }
 
   private mutating func code(digits count: Int) throws(ConditionError) -> UInt32 {
@@ -247,10 +296,40 @@ struct PatternParser {
     return set
   }
 
+  /// The classes of ASCII characters in brackets: the codes at the ends of their ranges, in ascending order.
+  private static let classes = """
+    alnum 48 57 65 90 97 122,alpha 65 90 97 122,ascii 0 127,blank 9 9 32 32,cntrl 0 31 127 127,digit 48 57,\
+    graph 33 126,lower 97 122,print 32 126,punct 33 47 58 64 91 96 123 126,space 9 13 32 32,upper 65 90,\
+    word 48 57 65 90 95 95 97 122,xdigit 48 57 65 70 97 102
+    """
+
+  /// Parses the rest of a class such as `[:alpha:]`.
+  private mutating func namedClass() throws(ConditionError) -> [ClosedRange<UInt32>] {
+    let isNegated = accept("^")
+    for entry in Self.classes.split(separator: ",") {
+      let words = entry.split(separator: " ")
+      guard accept(all: "\(words[0]):]") else { continue }
+      let codes = words.dropFirst().compactMap { UInt32($0) }
+      let ranges = stride(from: 0, to: codes.count - 1, by: 2).map { codes[$0]...codes[$0 + 1] }
+      guard isNegated else { return ranges }
+      var rest: [ClosedRange<UInt32>] = []
+      var low: UInt32 = 0
+      for range in ranges {
+        if range.lowerBound > low { rest.append(low...range.lowerBound - 1) }
+        low = range.upperBound + 1
+      }
+      return rest + [low...0x10_ffff]
+    }
+    throw ConditionError("unknown class in [: :]")
+  }
+
   /// Parses a character of a set; nil for a class, which is added.
   private mutating func member(of set: inout ScalarSet) throws(ConditionError) -> UInt32? {
     guard let scalar = next else { throw ConditionError("missing ]") }
-    if accept(all: "[:") { throw ConditionError("classes such as [:alpha:] are not supported") }
+    if accept(all: "[:") {
+      set.ranges += try namedClass()
+      return nil
+    }
     index += 1
     return scalar == "\\" ? try escaped(into: &set) : scalar.value
   }

@@ -4,7 +4,10 @@
 struct PatternProgram {
   /// A zero-width assertion.
   enum Anchor {
-    case start, end, lineStart, lineEnd, wordBoundary, noWordBoundary
+    case start, end, lineStart, lineEnd
+    /// Between a character of the class and one of others.
+    case boundary(ScalarSet.Kind)
+    case noBoundary(ScalarSet.Kind)
   }
 
   /// A step; the next one follows unless stated otherwise.
@@ -80,14 +83,24 @@ struct PatternProgram {
 
   /// Whether the expression matches anywhere in `text`.
   func isFound(in text: String) -> Bool {
+    var budget = Int.max
+    return isFound(in: text, budget: &budget) ?? false
+  }
+
+  /// Whether the expression matches anywhere in `text`; nil if that takes too long.
+  ///
+  /// - Parameter budget: The number of steps that may be entered; those that were entered are subtracted.
+  func isFound(in text: String, budget: inout Int) -> Bool? {
+    budget -= steps.count
     var run = Run(steps)
     var before: Unicode.Scalar?
     for scalar in text.unicodeScalars {
-      if run.enter(before: before, after: scalar) { return true }
+      if run.enter(before: before, after: scalar, budget: &budget) { return true }
+      guard budget > 0 else { return nil }
       run.advance(over: scalar)
       before = scalar
     }
-    return run.enter(before: before, after: nil)
+    return run.enter(before: before, after: nil, budget: &budget)
   }
 
   /// The steps reached at a position of the text.
@@ -108,7 +121,7 @@ struct PatternProgram {
 
     /// Follows steps up to those that consume a character between `before` and `after`. Returns true at a
     /// match.
-    mutating func enter(before: Unicode.Scalar?, after: Unicode.Scalar?) -> Bool {
+    mutating func enter(before: Unicode.Scalar?, after: Unicode.Scalar?, budget: inout Int) -> Bool {
       current.removeAll(keepingCapacity: true)
       // A match may start at each position.
       next.append(0)
@@ -117,9 +130,12 @@ struct PatternProgram {
         while let index = pending.popLast() {
           guard reached[index] != position else { continue }
           reached[index] = position
+          budget -= 1
           switch steps[index] {
           case .match: return true
-          case .scalar: current.append(index)
+          case .scalar(let set):
+            budget -= set.ranges.count
+            current.append(index)
           case .jump(let target): pending.append(target)
           case .split(let one, let other):
             pending.append(other)
@@ -149,13 +165,48 @@ extension PatternProgram.Anchor {
     case .end: after == nil
     case .lineStart: before == nil || before == "\n"
     case .lineEnd: after == nil || after == "\n"
-    case .wordBoundary: isWord(before) != isWord(after)
-    case .noWordBoundary: isWord(before) == isWord(after)
+    case .boundary(let word): (before.map(word.contains) ?? false) != (after.map(word.contains) ?? false)
+    case .noBoundary(let word): (before.map(word.contains) ?? false) == (after.map(word.contains) ?? false)
     }
   }
+}
 
-  private func isWord(_ scalar: Unicode.Scalar?) -> Bool {
-    scalar.map { ScalarSet.Kind.word.contains($0) } ?? false
+extension Unicode.GeneralCategory {
+  /// The name in Unicode's property files, such as `Lu`.
+  fileprivate var abbreviation: String {
+    switch self {
+    case .uppercaseLetter: "Lu"
+    case .lowercaseLetter: "Ll"
+    case .titlecaseLetter: "Lt"
+    case .modifierLetter: "Lm"
+    case .otherLetter: "Lo"
+    case .nonspacingMark: "Mn"
+    case .spacingMark: "Mc"
+    case .enclosingMark: "Me"
+    case .decimalNumber: "Nd"
+    case .letterNumber: "Nl"
+    case .otherNumber: "No"
+    case .connectorPunctuation: "Pc"
+    case .dashPunctuation: "Pd"
+    case .openPunctuation: "Ps"
+    case .closePunctuation: "Pe"
+    case .initialPunctuation: "Pi"
+    case .finalPunctuation: "Pf"
+    case .otherPunctuation: "Po"
+    case .mathSymbol: "Sm"
+    case .currencySymbol: "Sc"
+    case .modifierSymbol: "Sk"
+    case .otherSymbol: "So"
+    case .spaceSeparator: "Zs"
+    case .lineSeparator: "Zl"
+    case .paragraphSeparator: "Zp"
+    case .control: "Cc"
+    case .format: "Cf"
+    case .surrogate: "Cs"
+    case .privateUse: "Co"
+    case .unassigned: "Cn"
+    @unknown default: ""
+    }
   }
 }
 
@@ -164,6 +215,10 @@ struct ScalarSet {
   /// A predefined class.
   enum Kind {
     case digit, word, space
+    /// The classes of RE2, in ASCII only.
+    case digitASCII, wordASCII, spaceASCII
+    /// A general category of Unicode such as `Lu`, or all that start with a letter.
+    case category(String)
 
     func contains(_ scalar: Unicode.Scalar) -> Bool {
       switch self {
@@ -172,6 +227,11 @@ struct ScalarSet {
         scalar == "_" || scalar.properties.isAlphabetic || scalar.properties.numericType == .decimal
           || scalar.properties.canonicalCombiningClass != .notReordered
       case .space: scalar.properties.isWhitespace
+      case .digitASCII: (48...57).contains(scalar.value)
+      case .wordASCII:
+        scalar == "_" || (48...57).contains(scalar.value) || (97...122).contains(scalar.value | 32)
+      case .spaceASCII: [9, 10, 12, 13, 32].contains(scalar.value)
+      case .category(let name): scalar.properties.generalCategory.abbreviation.hasPrefix(name)
       }
     }
   }

@@ -6,11 +6,18 @@ struct TextPattern {
   let source: String
   private let program: PatternProgram
 
+  /// Compiles an expression.
+  ///
+  /// - Parameters:
+  ///   - source: The expression.
+  ///   - hasASCIIClasses: Whether `\d`, `\w`, `\s` and `\b` mean characters of ASCII only, as in RE2.
   /// - Throws: A `ConditionError` that explains the error in the expression.
-  init(_ source: String) throws(ConditionError) {
+  init(_ source: String, hasASCIIClasses: Bool = false) throws(ConditionError) {
     self.source = source
     let node: PatternNode
-    do throws(ConditionError) { node = try PatternParser.parse(source) } catch {
+    do throws(ConditionError) {
+      node = try PatternParser.parse(source, hasASCIIClasses: hasASCIIClasses)
+    } catch {
       throw ConditionError("\(source.debugDescription) is not a valid regular expression: \(error.reason)")
     }
     guard let program = PatternProgram(node) else {
@@ -21,6 +28,9 @@ struct TextPattern {
 
   /// Whether it matches anywhere in `text`.
   func isFound(in text: String) -> Bool { program.isFound(in: text) }
+
+  /// Whether it matches anywhere in `text`; nil if that takes more than `budget` steps, which are subtracted.
+  func isFound(in text: String, budget: inout Int) -> Bool? { program.isFound(in: text, budget: &budget) }
 }
 
 /// Why a condition is invalid, or does not apply to a type.
